@@ -1,0 +1,17 @@
+import type { Application } from "./application/application.ts";
+import type { Health } from "./application/health.ts";
+import type { IntegrationGraph } from "./integration-graph/graph.ts";
+import type { Loggers } from "./loggers/loggers.ts";
+import type { Sessions } from "./sessions/sessions.ts";
+
+/**
+ * What the two faces answer from. A domain that is left out is not served: its REST routes answer 404, its RPC service
+ * UNIMPLEMENTED, and neither the index nor health or reflection name it.
+ */
+export interface Endpoints {
+  readonly application: Application;
+  readonly health: Health;
+  readonly loggers?: Loggers | undefined;
+  readonly sessions?: Sessions | undefined;
+  readonly integrationGraph?: IntegrationGraph | undefined;
+}

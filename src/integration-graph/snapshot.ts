@@ -1,0 +1,56 @@
+import type { LinkType } from "./link.ts";
+import type { PatternCategory, PatternType } from "./pattern.ts";
+
+/** A JSON value: what the properties of a node are made of. */
+export type JsonValue = string | number | boolean | null | readonly JsonValue[] | { readonly [key: string]: JsonValue };
+
+/** Statistics of a duration since the process began; `mean` and `max` in milliseconds. */
+export interface TimerSnapshot {
+  readonly count: number;
+  readonly mean: number;
+  readonly max: number;
+}
+
+/** One integration component with its numbers as they were when the snapshot was taken. Fields as in spec section 2.7. */
+export interface NodeSnapshot {
+  readonly nodeId: number;
+  readonly componentType: string;
+  readonly integrationPatternType: PatternType;
+  readonly integrationPatternCategory: PatternCategory;
+  readonly properties: { readonly [key: string]: JsonValue };
+  readonly name: string;
+  readonly observed: boolean;
+  readonly input?: string | undefined;
+  readonly output?: string | undefined;
+  readonly errors?: string | undefined;
+  readonly discards?: string | undefined;
+  readonly routes?: readonly string[] | undefined;
+  readonly handlers?: readonly { readonly name: string; readonly type: string }[] | undefined;
+  readonly sendTimers?: { readonly successes: TimerSnapshot; readonly failures: TimerSnapshot } | undefined;
+  readonly receiveCounters?: { readonly successes: number; readonly failures: number } | undefined;
+}
+
+/** A way that messages take between two nodes of the same snapshot; `count` messages were seen on it. */
+export interface LinkSnapshot {
+  readonly from: number;
+  readonly to: number;
+  readonly type: LinkType;
+  readonly count: number;
+}
+
+/** Who provides the graph. */
+export interface ContentDescriptor {
+  readonly providerVersion: string;
+  readonly providerFormatVersion: number;
+  readonly provider: string;
+  /** The application's name, where one is configured. */
+  readonly name?: string | undefined;
+}
+
+/** The whole graph at one moment. `revision` grows with every change of structure; numbers do not change it. */
+export interface GraphSnapshot {
+  readonly contentDescriptor: ContentDescriptor;
+  readonly nodes: readonly NodeSnapshot[];
+  readonly links: readonly LinkSnapshot[];
+  readonly revision: number;
+}

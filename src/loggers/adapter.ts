@@ -1,0 +1,48 @@
+import type { Level } from "./level.ts";
+
+/** One native logger, or one name in a native registry. Cheap to hold: an application may have a hundred thousand. */
+export interface LoggerHandle {
+  /**
+   * Makes `level` the threshold of this very logger, from the next record on. Returns the level really reached, which
+   * differs where the library lacks the level.
+   */
+  apply(level: Level): Level;
+  /** The native threshold now; undefined where the library cannot tell. */
+  read(): Level | undefined;
+  /**
+   * Where the library's own inheritance is live: the handle whose level this one follows while it has none of its own.
+   * The core then leaves this logger alone as long as following gives the right level.
+   */
+  readonly parent?: LoggerHandle | undefined;
+  /** Takes the logger's own level away, so that it follows `parent` again. Present where `parent` is. */
+  follow?(): void;
+}
+
+/** What an adapter is given by the core when it is attached. */
+export interface LoggerHost {
+  /**
+   * A native logger exists, from the start or since now. `configured` is a level that somebody set on it explicitly;
+   * left out, the logger inherits and the core gives it its level before this call returns. Returns false where the
+   * logger was not taken because the registry is full or its name is unfit: the adapter then forgets it.
+   */
+  discovered(name: string, handle: LoggerHandle, configured?: Level): boolean;
+  /** The native logger is gone; its name stays known. */
+  gone(handle: LoggerHandle): void;
+  /** Application code set the native level past the core. The core adopts it as configured level of the name. */
+  changedOutside(handle: LoggerHandle, level: Level): void;
+  /** True while the core itself pushes levels, so that an adapter can ignore the echo of its own setter. */
+  readonly pushing: boolean;
+  /** Something an operator should know of a logger, such as "transport keeps its own level info". Shown over RPC. */
+  warn(name: string, message: string): void;
+}
+
+/** A logging library, as the core sees it. */
+export interface LoggerAdapter {
+  /** The library's name, such as "pino"; shown as the kind of its loggers. */
+  readonly kind: string;
+  /** Finds the library's loggers, those made later too, and reports them to the host until detached. */
+  attach(host: LoggerHost): Detach;
+}
+
+/** Leaves the library as it was before it was attached; levels stay as they are. */
+export type Detach = () => void;

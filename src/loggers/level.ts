@@ -1,0 +1,22 @@
+/** The seven levels in the order of the specification, section 2.1: from nothing to everything. */
+export const LEVELS = ["OFF", "FATAL", "ERROR", "WARN", "INFO", "DEBUG", "TRACE"] as const;
+
+/** A level of the specification: a logger lets through what is at least as severe. */
+export type Level = (typeof LEVELS)[number];
+
+const verbosity = new Map<string, number>(LEVELS.map((level, index) => [level, index]));
+
+/** Orders levels by how much they let through: 0 for OFF, 6 for TRACE. */
+export function levelVerbosity(level: Level): number {
+  return verbosity.get(level)!;
+}
+
+/**
+ * Reads a level as the REST contract does: trimmed, without case and without characters other than letters and digits
+ * (`debug`, ` Debug `, `d-e_b u g`); `false` is OFF, as in YAML. Returns undefined for any other word.
+ */
+export function levelFromText(text: string): Level | undefined {
+  const word = text.replace(/[^\p{L}\p{N}]/gu, "").toUpperCase();
+  if (word === "FALSE") return "OFF";
+  return verbosity.has(word) ? (word as Level) : undefined;
+}
