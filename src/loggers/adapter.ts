@@ -7,8 +7,6 @@ export interface LoggerHandle {
    * differs where the library lacks the level.
    */
   apply(level: Level): Level;
-  /** The native threshold now; undefined where the library cannot tell. */
-  read(): Level | undefined;
   /**
    * Where the library's own inheritance is live: the handle whose level this one follows while it has none of its own.
    * The core then leaves this logger alone as long as following gives the right level.
@@ -22,15 +20,15 @@ export interface LoggerHandle {
 export interface LoggerHost {
   /**
    * A native logger exists, from the start or since now. `configured` is a level that somebody set on it explicitly;
-   * left out, the logger inherits and the core gives it its level before this call returns. Returns false where the
-   * logger was not taken because the registry is full or its name is unfit: the adapter then forgets it.
+   * left out, the logger inherits. The core gives it its level before this call returns. Returns false where the logger
+   * was not taken, because the registry is full or the name is unfit: the adapter then forgets it.
    */
   discovered(name: string, handle: LoggerHandle, configured?: Level): boolean;
   /** The native logger is gone; its name stays known. */
   gone(handle: LoggerHandle): void;
-  /** Application code set the native level past the core. The core adopts it as configured level of the name. */
+  /** Application code set the native level past the core, which adopts it as the configured level of the name. */
   changedOutside(handle: LoggerHandle, level: Level): void;
-  /** True while the core itself pushes levels, so that an adapter can ignore the echo of its own setter. */
+  /** True while the core itself changes native levels, so that an adapter can tell its own echo from the application. */
   readonly pushing: boolean;
   /** Something an operator should know of a logger, such as "transport keeps its own level info". Shown over RPC. */
   warn(name: string, message: string): void;

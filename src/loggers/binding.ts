@@ -1,0 +1,160 @@
+import type { LoggerHandle } from "./adapter.ts";
+import { type Level, levelVerbosity } from "./level.ts";
+import { isAncestorOrSelf, type LevelNode, levelSource, visitHeirs } from "./tree.ts";
+
+/** A name with the native loggers that bear it. */
+export interface BoundNode extends LevelNode {
+  readonly parent: BoundNode | undefined;
+  children: BoundNode[] | undefined;
+  /** The native loggers of this name. */
+  bindings: Binding[] | undefined;
+  /** Where the node is configured: the bindings that must be told of a new level, because nothing native tells them. */
+  pushed: Set<Binding> | undefined;
+}
+
+/** A native logger and its place in the tree. */
+export interface Binding {
+  readonly node: BoundNode;
+  readonly handle: LoggerHandle;
+  readonly kind: string;
+  /** The binding that this one follows natively whenever both have their level from the same source. */
+  leader: Binding | undefined;
+  /** The bindings that name this one as their leader; undefined while there are none. */
+  followers: Set<Binding> | undefined;
+  /** What the last push reached; undefined while the native logger follows its leader. */
+  reached: Level | undefined;
+}
+
+/**
+ * Carries levels from the tree into native loggers, at the moment of change and with the fewest pushes.
+ *
+ * Where a library inherits live, a native logger that follows another one bearing an ancestor's name needs no push as long as
+ * both have their level from the same configured node. Hence each configured node keeps the set of those that do need it, and
+ * changing its level costs that set alone: one push for a hundred thousand pino loggers that follow their root.
+ */
+export class Bindings {
+  readonly #byHandle = new Map<LoggerHandle, Binding>();
+  readonly #onFailure: (node: BoundNode, error: unknown) => void;
+  #pushing = false;
+
+  /** `onFailure` hears of a native logger that threw; the others are changed all the same. */
+  constructor(onFailure: (node: BoundNode, error: unknown) => void) {
+    this.#onFailure = onFailure;
+  }
+
+  /** True while native loggers are being changed from here. */
+  get pushing(): boolean {
+    return this.#pushing;
+  }
+
+  get(handle: LoggerHandle): Binding | undefined {
+    return this.#byHandle.get(handle);
+  }
+
+  /** Binds a native logger to its name and gives it its level. `own`: it has a native level of its own now. */
+  add(node: BoundNode, handle: LoggerHandle, kind: string, own: Level | undefined): Binding {
+    const above = handle.parent && this.#byHandle.get(handle.parent);
+    const leader = above !== undefined && isAncestorOrSelf(above.node, node) ? above : undefined;
+    const binding: Binding = { node, handle, kind, leader: undefined, followers: undefined, reached: own };
+    if (leader !== undefined) follow(binding, leader);
+    this.#byHandle.set(handle, binding);
+    (node.bindings ??= []).push(binding);
+    this.#settle(binding, levelSource(node));
+    return binding;
+  }
+
+  /** Forgets a native logger. Those that followed it follow its own leader, where it followed one, or are pushed to. */
+  remove(handle: LoggerHandle): void {
+    const binding = this.#byHandle.get(handle);
+    if (binding === undefined) return;
+    const { node, leader } = binding;
+    this.#byHandle.delete(handle);
+    levelSource(node).pushed?.delete(binding);
+    const rest = node.bindings!.filter((other) => other !== binding);
+    node.bindings = rest.length === 0 ? undefined : rest;
+    leader?.followers?.delete(binding);
+    const heir = binding.reached === undefined ? leader : undefined;
+    for (const orphan of binding.followers ?? []) {
+      orphan.leader = undefined;
+      if (heir !== undefined) follow(orphan, heir);
+      else this.#settle(orphan, levelSource(orphan.node));
+    }
+  }
+
+  /** Sets or clears (undefined) the level of a node and tells the native loggers that inherit from it. */
+  configure(node: BoundNode, level: Level | undefined): void {
+    const before = node.configured;
+    if (before === undefined && level === undefined) return;
+    const pushed = node.pushed;
+    node.configured = level;
+    if (level === undefined) {
+      node.pushed = undefined;
+      const source = levelSource(node);
+      for (const binding of pushed ?? []) this.#settle(binding, source);
+    } else if (before === undefined) {
+      const source = node.parent && levelSource(node.parent);
+      node.pushed = new Set();
+      visitHeirs(node, (heir) => {
+        for (const binding of heir.bindings ?? []) {
+          source?.pushed?.delete(binding);
+          this.#settle(binding, node as BoundNode & { configured: Level });
+        }
+      });
+    } else {
+      for (const binding of pushed ?? []) this.#push(binding, level);
+    }
+  }
+
+  /** Puts right a binding whose native level was set past the core. */
+  reclaim(binding: Binding, level: Level): void {
+    binding.reached = level;
+    this.#settle(binding, levelSource(binding.node));
+  }
+
+  #settle(binding: Binding, source: BoundNode & { configured: Level }): void {
+    const { leader } = binding;
+    if (leader !== undefined && levelSource(leader.node) === source) {
+      if (binding.reached === undefined) return;
+      binding.reached = undefined;
+      source.pushed?.delete(binding);
+      this.#native(binding, (handle) => handle.follow!());
+    } else {
+      (source.pushed ??= new Set()).add(binding);
+      this.#push(binding, source.configured);
+    }
+  }
+
+  #push(binding: Binding, level: Level): void {
+    binding.reached = level;
+    this.#native(binding, (handle) => {
+      binding.reached = handle.apply(level);
+    });
+  }
+
+  #native(binding: Binding, change: (handle: LoggerHandle) => void): void {
+    this.#pushing = true;
+    try {
+      change(binding.handle);
+    } catch (error) {
+      this.#onFailure(binding.node, error);
+    } finally {
+      this.#pushing = false;
+    }
+  }
+}
+
+function follow(binding: Binding, leader: Binding): void {
+  binding.leader = leader;
+  (leader.followers ??= new Set()).add(binding);
+}
+
+/** The level really in effect on a name: the most verbose of its native loggers, or what the tree says where there is none. */
+export function effectiveLevel(node: BoundNode): Level {
+  let most: Level | undefined;
+  for (const binding of node.bindings ?? []) {
+    let at = binding;
+    while (at.reached === undefined) at = at.leader!;
+    if (most === undefined || levelVerbosity(at.reached) > levelVerbosity(most)) most = at.reached;
+  }
+  return most ?? levelSource(node).configured;
+}

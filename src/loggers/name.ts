@@ -1,0 +1,42 @@
+import { ActuatorError } from "../error.ts";
+
+/** The name of the root logger. */
+export const ROOT = "ROOT";
+
+/** The longest name, in bytes of UTF-8. */
+export const MAX_NAME_BYTES = 512;
+
+/**
+ * Reads the name of a logger: case-sensitive, separated by dots; `:` and `/` separate too and become dots, so that one
+ * tree holds the names of every library. ROOT is the root logger in any case.
+ *
+ * @throws ActuatorError INVALID_ARGUMENT for an empty name, one over 512 bytes, a control character or a lone surrogate.
+ */
+export function loggerName(text: string): string {
+  const fault = nameFault(text);
+  if (fault !== undefined) throw new ActuatorError("INVALID_ARGUMENT", "INVALID_NAME", fault, { field: "name" });
+  if (isRoot(text)) return ROOT;
+  return /[:/]/.test(text) ? text.replace(/[:/]/g, ".") : text;
+}
+
+/** The name of the nearest ancestor: what stands before the last dot, or ROOT. */
+export function parentName(name: string): string {
+  const dot = name.lastIndexOf(".");
+  if (dot <= 0) return ROOT;
+  const parent = name.slice(0, dot);
+  return isRoot(parent) ? ROOT : parent;
+}
+
+function isRoot(name: string): boolean {
+  return name.length === ROOT.length && name.toUpperCase() === ROOT;
+}
+
+function nameFault(text: string): string | undefined {
+  if (text === "") return "The name is empty.";
+  if (text.length > MAX_NAME_BYTES || Buffer.byteLength(text) > MAX_NAME_BYTES) {
+    return `The name is longer than ${MAX_NAME_BYTES} bytes.`;
+  }
+  if (/\p{Cc}/u.test(text)) return "The name has a control character.";
+  if (!text.isWellFormed()) return "The name is not well-formed Unicode.";
+  return undefined;
+}

@@ -1,0 +1,25 @@
+const MAX_WARNINGS = 1_000;
+const none: readonly string[] = [];
+
+/** What an operator should know of single loggers; each sentence once a name, and a bounded number in all. */
+export class Warnings {
+  readonly #byName = new Map<string, string[]>();
+  readonly #onChange: () => void;
+  #count = 0;
+
+  constructor(onChange: () => void) {
+    this.#onChange = onChange;
+  }
+
+  add(name: string, message: string): void {
+    const messages = this.#byName.get(name) ?? [];
+    if (messages.includes(message) || this.#count >= MAX_WARNINGS) return;
+    this.#count++;
+    this.#byName.set(name, [...messages, message]);
+    this.#onChange();
+  }
+
+  of(name: string): readonly string[] {
+    return this.#byName.get(name) ?? none;
+  }
+}
