@@ -1,0 +1,134 @@
+import { globSync, readFileSync } from "node:fs";
+import { isBuiltin } from "node:module";
+import { join, posix } from "node:path";
+import { describe, expect, test } from "vitest";
+
+const source = join(import.meta.dirname, "..", "src");
+const longest = 250;
+
+/**
+ * Who may know whom. A file belongs to the first part whose `files` match it; `imports` lists all that it may name
+ * besides its own part: files of `src`, libraries, and `node:` modules. Types count, since an arrow in the types is an
+ * arrow in the design.
+ */
+const parts: readonly Part[] = [
+  { name: "generated code", files: /^gen\//, imports: [/^@bufbuild\/protobuf/] },
+  { name: "errors", files: /^error\.ts$/, imports: [] },
+  ...["loggers", "sessions", "integration-graph", "application"].map((domain) => ({
+    name: `the domain ${domain}`,
+    files: new RegExp(`^${domain}/`),
+    imports: [/^error\.ts$/, /^node:(async_hooks|crypto|events|fs|os|path|perf_hooks|process|timers|util)/],
+  })),
+  { name: "the endpoints", files: /^endpoints\.ts$/, imports: [/^(application|loggers|sessions|integration-graph)\//] },
+  {
+    name: "the REST face",
+    files: /^rest\//,
+    imports: [/^(application|loggers|sessions|integration-graph)\//, /^(error|endpoints)\.ts$/, /^node:/],
+  },
+  {
+    name: "the RPC face",
+    files: /^rpc\//,
+    imports: [
+      /^(application|loggers|sessions|integration-graph|gen)\//,
+      /^(error|endpoints)\.ts$/,
+      /^node:/,
+      /^@bufbuild\/protobuf/,
+      /^@connectrpc\/connect(-node)?(\/|$)/,
+    ],
+  },
+  { name: "the server", files: /^server\//, imports: [/^error\.ts$/, /^node:/] },
+  {
+    name: "the pino adapter",
+    files: /^pino\//,
+    imports: [/^loggers\/(adapter|level|name)\.ts$/, /^error\.ts$/, /^node:/],
+    typesOf: /^pino$/,
+  },
+  {
+    name: "the express-session adapter",
+    files: /^express-session\//,
+    imports: [/^sessions\/(session|store)\.ts$/, /^error\.ts$/, /^node:/],
+    typesOf: /^express-session$/,
+  },
+  {
+    name: "the assembly",
+    files: /^actuator\.ts$/,
+    imports: [
+      /^(application|loggers|sessions|integration-graph|rest|rpc|server)\//,
+      /^(error|endpoints)\.ts$/,
+      /^node:/,
+      /^@connectrpc\//,
+    ],
+  },
+  {
+    name: "the public interface",
+    files: /^index\.ts$/,
+    imports: [/^(actuator|error)\.ts$/, /^(application|loggers|sessions|integration-graph|server)\//],
+  },
+  { name: "the sample", files: /^sample\//, imports: [/^index\.ts$/, /^(pino|express-session)\/index\.ts$/, /^[^./]/] },
+];
+
+interface Part {
+  readonly name: string;
+  readonly files: RegExp;
+  readonly imports: readonly RegExp[];
+  /** A library that the application brings: only its types may be named, so that its code loads only when used. */
+  readonly typesOf?: RegExp;
+}
+
+interface Import {
+  readonly what: string;
+  readonly typeOnly: boolean;
+}
+
+const files = globSync("**/*.ts", { cwd: source }).map((file) => file.replaceAll("\\", "/"));
+
+describe("the arrows point inward", () => {
+  test.each(files)("%s", (file) => {
+    const part = parts.find(({ files }) => files.test(file));
+    expect(part, `src/${file} belongs to no part of the house: name its part in this test`).toBeDefined();
+    const wrong = importsOf(file).filter((what) => !mayImport(part!, what));
+    const names = wrong.map(({ what, typeOnly }) => `${what}${typeOnly ? " (types)" : ""}`);
+    expect(names, `src/${file} is part of ${part!.name}, which may not know these`).toEqual([]);
+  });
+});
+
+test("the imports are seen at all", () => {
+  expect(importsOf("endpoints.ts")).toContainEqual({ what: "loggers/loggers.ts", typeOnly: true });
+});
+
+test(`a file has at most ${longest} lines`, () => {
+  const long = files
+    .filter((file) => !file.startsWith("gen/"))
+    .map((file) => ({ file, lines: read(file).split("\n").length - 1 }))
+    .filter(({ lines }) => lines > longest)
+    .map(({ file, lines }) => `src/${file}: ${lines}`);
+  expect(long, "one idea a file: split these").toEqual([]);
+});
+
+function mayImport(part: Part, { what, typeOnly }: Import): boolean {
+  return (
+    part.files.test(what) ||
+    part.imports.some((allowed) => allowed.test(what)) ||
+    (typeOnly && part.typesOf?.test(what) === true)
+  );
+}
+
+/** What a file imports: `loggers/level.ts` for a file of `src`, `pino` for a library, `node:http` for Node's own. */
+function importsOf(file: string): Import[] {
+  const code = read(file).replace(/^\s*(\/\*\*?|\*|\/\/).*$/gm, "");
+  const statement =
+    /^(?:import|export)\b(?<clause>[^"';]*?)\bfrom\s+"(?<from>[^"]+)"|^import\s+"(?<bare>[^"]+)"|\bimport\("(?<dynamic>[^"]+)"\)/gm;
+  return [...code.matchAll(statement)].map(({ groups }) => ({
+    what: resolve(file, (groups!.from ?? groups!.bare ?? groups!.dynamic)!),
+    typeOnly: groups!.clause?.trimStart().startsWith("type ") ?? false,
+  }));
+}
+
+function resolve(file: string, specifier: string): string {
+  if (specifier.startsWith(".")) return posix.join(posix.dirname(file), specifier);
+  return isBuiltin(specifier) && !specifier.startsWith("node:") ? `node:${specifier}` : specifier;
+}
+
+function read(file: string): string {
+  return readFileSync(join(source, file), "utf8");
+}
