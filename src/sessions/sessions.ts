@@ -1,8 +1,15 @@
 import { ActuatorError } from "../error.ts";
 import type { Session } from "./session.ts";
+import { isSessionId } from "./session-id.ts";
 import type { SessionStore } from "./store.ts";
 
-/** The sessions of an application: what an operator can do with them, whatever store keeps them. */
+const MAX_USERNAME_LENGTH = 1024;
+
+/**
+ * The sessions of an application: what an operator can do with them, whatever store keeps them.
+ *
+ * A store out of reach makes each method reject with an `ActuatorError` of code UNAVAILABLE.
+ */
 export class Sessions {
   readonly #store: SessionStore;
 
@@ -10,13 +17,19 @@ export class Sessions {
     this.#store = store;
   }
 
-  /** The session of this id; undefined where the store has none. */
-  find(id: string): Promise<Session | undefined> {
-    return this.#store.findById(id);
+  /**
+   * The session of this id; undefined where the store has none. As in the original, a session that has expired is not
+   * found by its id, though the search by user shows it while its store still keeps it.
+   */
+  async find(id: string): Promise<Session | undefined> {
+    if (!isSessionId(id)) return undefined;
+    const session = await this.#store.findById(id);
+    return session?.expired ? undefined : session;
   }
 
   /**
-   * The sessions of the user, newest access first, then by id. Nobody's sessions are no user's: an empty name finds none.
+   * The sessions of the user, newest access first, then by id. Nobody's sessions are no user's: an empty name finds none,
+   * and neither does one over 1,024 UTF-16 code units.
    *
    * @throws ActuatorError UNIMPLEMENTED where the store cannot search by user.
    */
@@ -26,13 +39,13 @@ export class Sessions {
       const reason = store.limits?.findByUsername ?? `The ${store.kind} store cannot search by user.`;
       throw new ActuatorError("UNIMPLEMENTED", "FIND_BY_USERNAME_UNSUPPORTED", reason);
     }
-    if (username === "") return [];
+    if (username === "" || username.length > MAX_USERNAME_LENGTH) return [];
     return [...(await store.findByUsername(username))].sort(byNewestAccess);
   }
 
-  /** Ends the session. Resolves to whether it existed. */
-  delete(id: string): Promise<boolean> {
-    return this.#store.delete(id);
+  /** Ends the session, also one that has expired. Resolves to whether the store had it. */
+  async delete(id: string): Promise<boolean> {
+    return isSessionId(id) && (await this.#store.delete(id));
   }
 }
 

@@ -1,0 +1,127 @@
+import type { SessionData, Store } from "express-session";
+import { ActuatorError } from "../error.ts";
+import type { Session } from "../sessions/session.ts";
+import type { SessionStore } from "../sessions/store.ts";
+import { expiryTime, maxAge } from "./cookie.ts";
+import { defaultPrincipal, type PrincipalResolver, principalOf } from "./principal.ts";
+import { Sightings } from "./sightings.ts";
+import { callStore } from "./store-call.ts";
+import { watchStore } from "./watch.ts";
+
+export type { PrincipalResolver } from "./principal.ts";
+export { defaultPrincipal } from "./principal.ts";
+
+/** How sessions of express-session are read. */
+export interface ExpressSessionsOptions {
+  /** Whose session it is. Default: `defaultPrincipal`. */
+  readonly principal?: PrincipalResolver | undefined;
+  /** Milliseconds to wait for an answer of the store. Default: 5,000. */
+  readonly timeout?: number | undefined;
+  /** For how many sessions at most the creation time is remembered. Default: 100,000. */
+  readonly maxRemembered?: number | undefined;
+}
+
+/** The sessions of an express-session store. */
+export interface ExpressSessions extends SessionStore {
+  readonly kind: "express-session";
+  /** How many sessions are remembered for their creation time. */
+  readonly remembered: number;
+  /** Gives the application's store back as it was. Reading and deleting still work; creation times are no longer noted. */
+  detach(): void;
+}
+
+type Listing = { readonly [id: string]: SessionData } | readonly (SessionData & { readonly id?: string })[];
+type ListingStore = Store & Required<Pick<Store, "all">>;
+
+/**
+ * The sessions in `store`, the object that the application hands to express-session as its `store`: the library's
+ * MemoryStore or any store with `get`, `set` and `destroy`. Searching by user needs `all` as well.
+ *
+ * express-session keeps no creation time. It is noted when a new session is first saved, by wrapping the `set`, `touch`,
+ * `destroy`, `clear` and `createSession` of this one object, so call it before the first request. Of a session that is
+ * older than that the creation time stays unknown, and `firstSeenTime` says since when it was seen. Nothing is added to
+ * a session, and none is saved that would not have been saved.
+ *
+ * `lastAccessedTime` is the cookie's expiry less its maximum age or, where it has none, the last save or touch seen;
+ * `maxInactiveInterval` is the cookie's maximum age, or -1. A request that is under way when its session is deleted may
+ * save it again: that is the library's behaviour.
+ */
+export function expressSessions(store: Store, options: ExpressSessionsOptions = {}): ExpressSessions {
+  const { principal = defaultPrincipal, timeout = 5_000, maxRemembered = 100_000 } = options;
+  const sightings = new Sightings(maxRemembered);
+  const detach = watchStore(store, sightings);
+
+  function sessionOf(id: string, data: SessionData, hidden: readonly string[] = ["cookie"]): Session {
+    const sighting = sightings.see(id, data, false);
+    const expires = expiryTime(data);
+    const age = maxAge(data);
+    return {
+      id,
+      attributeNames: Object.keys(data).filter((name) => !hidden.includes(name)),
+      creationTime: sighting.creationTime,
+      firstSeenTime: sighting.firstSeenTime,
+      lastAccessedTime: expires !== undefined && age !== undefined ? expires - age : sighting.lastUsedTime,
+      maxInactiveInterval: age === undefined ? -1 : Math.round(age / 1000),
+      expired: expires !== undefined && expires <= Date.now(),
+      username: principalOf(data, principal),
+    };
+  }
+
+  async function findData(id: string): Promise<SessionData | undefined> {
+    const began = Date.now();
+    const data = await callStore<SessionData>(timeout, (callback) =>
+      // express-session takes this error as "there is none": stores of files report it.
+      store.get(id, (error, data) => (error?.code === "ENOENT" ? callback() : callback(error, data))),
+    );
+    if (data === undefined) sightings.forget(id, began);
+    return data;
+  }
+
+  async function findById(id: string): Promise<Session | undefined> {
+    const data = await findData(id);
+    return data && sessionOf(id, data);
+  }
+
+  async function destroy(id: string): Promise<boolean> {
+    if ((await findData(id)) === undefined) return false;
+    await callStore(timeout, (callback) => store.destroy(id, callback));
+    sightings.forget(id);
+    return true;
+  }
+
+  async function findByUsername(username: string): Promise<readonly Session[]> {
+    const began = Date.now();
+    const listing = await callStore<Listing>(timeout, (callback) => (store as ListingStore).all(callback));
+    const { entries, hidden } = listed(listing ?? {});
+    const ids = new Set(entries.map(([id]) => id));
+    sightings.keepOnly((id) => ids.has(id), began);
+    return entries
+      .filter(([, data]) => principalOf(data, principal) === username)
+      .map(([id, data]) => sessionOf(id, data, hidden));
+  }
+
+  return {
+    kind: "express-session",
+    findById,
+    delete: destroy,
+    detach,
+    get remembered() {
+      return sightings.size;
+    },
+    ...(typeof store.all === "function" ? { findByUsername } : { limits: { findByUsername: NO_LISTING } }),
+  };
+}
+
+const NO_LISTING =
+  "The application's session store cannot list its sessions (it has no `all` method), so they cannot be searched by user.";
+
+/** MemoryStore lists an object of sessions by id; connect-redis an array of sessions, to each of which it adds its `id`. */
+function listed(listing: Listing): { entries: (readonly [string, SessionData])[]; hidden: readonly string[] } {
+  if (!Array.isArray(listing)) return { entries: Object.entries(listing), hidden: ["cookie"] };
+  const entries = listing.map((data): readonly [string, SessionData] => {
+    if (typeof data.id === "string") return [data.id, data];
+    const message = "The application's session store lists its sessions without their ids.";
+    throw new ActuatorError("UNIMPLEMENTED", "FIND_BY_USERNAME_UNSUPPORTED", message);
+  });
+  return { entries, hidden: ["cookie", "id"] };
+}
