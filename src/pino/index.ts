@@ -1,0 +1,2 @@
+export { type PinoLoggersOptions, pinoLoggers } from "./adapter.ts";
+export type { PinoLogger } from "./native.ts";

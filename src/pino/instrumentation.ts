@@ -1,0 +1,83 @@
+import type { NativeLogger, PinoCopy } from "./native.ts";
+
+/** What is told to each adapter that watches a copy of pino. */
+export interface PinoObserver {
+  /** A child was made, by `child()` of `parent`. `own`: with a level of its own. */
+  childMade(child: NativeLogger, parent: NativeLogger, bindings: object, own: boolean): void;
+  /** A level was set on a logger that exists, or a root logger was made. */
+  levelSet(logger: NativeLogger): void;
+}
+
+interface Instrumentation {
+  readonly observers: Set<PinoObserver>;
+  restore(): void;
+}
+
+const instrumentations = new WeakMap<NativeLogger, Instrumentation>();
+
+/**
+ * Observes every logger that a copy of pino makes, and every level set on one, until the returned function is called. All
+ * loggers of one copy share a prototype, so replacing two of its methods sees them all without touching the application's
+ * code, and nothing of it runs when a record is written.
+ *
+ * While a copy before pino 10 is observed, its children inherit live as pino 10's do: they are not given a frozen copy of
+ * their parent's level (pino 10.0.0 made that the library's own behaviour).
+ */
+export function observePino(copy: PinoCopy, observer: PinoObserver): () => void {
+  const instrumentation = instrumentations.get(copy.prototype) ?? instrument(copy);
+  instrumentation.observers.add(observer);
+  return () => {
+    instrumentation.observers.delete(observer);
+    if (instrumentation.observers.size === 0) instrumentation.restore();
+  };
+}
+
+type Child = (
+  this: NativeLogger,
+  bindings: object,
+  options?: { level?: unknown; customLevels?: unknown },
+) => NativeLogger;
+type SetLevel = (this: NativeLogger, level: string) => void;
+
+function instrument({ prototype, setLevel, levelValue, freezesChildren }: PinoCopy): Instrumentation {
+  const observers = new Set<PinoObserver>();
+  const original = { child: prototype.child as unknown as Child, setLevel: prototype[setLevel] as SetLevel };
+  let birth: "inheriting" | "own" | undefined;
+
+  const child: Child = function child(bindings, options) {
+    const own =
+      options != null &&
+      ((options.level !== undefined && options.level !== this.level) || Object.hasOwn(options, "customLevels"));
+    const outer = birth;
+    birth = own ? "own" : freezesChildren ? "inheriting" : undefined;
+    let made: NativeLogger;
+    try {
+      made = original.child.call(this, bindings, options);
+    } finally {
+      birth = outer;
+    }
+    for (const observer of observers) observer.childMade(made, this, bindings, Object.hasOwn(made, levelValue));
+    return made;
+  };
+  const setLevelOf: SetLevel = function (level) {
+    const atBirth = birth;
+    // Only the library's own call while it makes a child is meant: an `onChild` callback may set a level too.
+    birth = undefined;
+    if (atBirth === "inheriting") return;
+    original.setLevel.call(this, level);
+    if (atBirth === undefined) for (const observer of observers) observer.levelSet(this);
+  };
+
+  prototype.child = child;
+  prototype[setLevel] = setLevelOf;
+  const instrumentation: Instrumentation = {
+    observers,
+    restore() {
+      instrumentations.delete(prototype);
+      if (prototype.child === child) prototype.child = original.child;
+      if (prototype[setLevel] === setLevelOf) prototype[setLevel] = original.setLevel;
+    },
+  };
+  instrumentations.set(prototype, instrumentation);
+  return instrumentation;
+}
