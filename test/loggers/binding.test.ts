@@ -1,0 +1,129 @@
+import { describe, expect, test } from "vitest";
+import type { LoggerHandle, LoggerHost } from "../../src/loggers/adapter.ts";
+import type { Level } from "../../src/loggers/level.ts";
+import { Loggers } from "../../src/loggers/loggers.ts";
+import type { Logger } from "../../src/loggers/view.ts";
+import { NativeTree } from "../support/native-tree.ts";
+
+function attached(loggers: Loggers): LoggerHost {
+  let given: LoggerHost | undefined;
+  loggers.attach({
+    kind: "test",
+    attach: (host) => {
+      given = host;
+      return () => {};
+    },
+  });
+  return given!;
+}
+
+describe("what is pushed into native loggers", () => {
+  test("is one level for all that follow ROOT natively", () => {
+    const loggers = new Loggers();
+    const host = attached(loggers);
+    const native = new NativeTree(host, "INFO");
+    for (let index = 0; index < 100; index++) native.make(`a.b${index}`, native.root);
+    native.pushes = 0;
+    loggers.setLevel("ROOT", "DEBUG");
+    expect(native.pushes).toBe(1);
+    expect(native.loggers.every((logger) => logger.effective() === "DEBUG")).toBe(true);
+  });
+
+  test("is every logger below a name whose level no native parent carries, and only those", () => {
+    const loggers = new Loggers();
+    const native = new NativeTree(attached(loggers), "INFO");
+    const inside = native.make("a.b", native.root);
+    const below = native.make("a.b.c", inside);
+    const outside = native.make("x", native.root);
+    native.pushes = 0;
+    loggers.setLevel("a", "TRACE");
+    expect(native.pushes).toBe(1);
+    expect([inside, below, outside].map((logger) => logger.effective())).toEqual(["TRACE", "TRACE", "INFO"]);
+    loggers.setLevel("a", undefined);
+    expect([inside, below].map((logger) => logger.own)).toEqual([undefined, undefined]);
+  });
+
+  test("a native parent that is no ancestor by name is not followed", () => {
+    const loggers = new Loggers();
+    const native = new NativeTree(attached(loggers), "INFO");
+    const orders = native.make("orders", native.root);
+    const audit = native.make("audit", orders);
+    loggers.setLevel("orders", "TRACE");
+    expect([orders, audit].map((logger) => logger.effective())).toEqual(["TRACE", "INFO"]);
+  });
+});
+
+test("a logger that appears later gets the level that was set for its name", () => {
+  const loggers = new Loggers();
+  const native = new NativeTree(attached(loggers), "INFO");
+  loggers.setLevel("late", "TRACE");
+  expect(native.make("late.one", native.root).effective()).toBe("TRACE");
+});
+
+test("a level set by application code is adopted, for every logger of the name", () => {
+  const loggers = new Loggers();
+  const native = new NativeTree(attached(loggers), "INFO");
+  const first = native.make("a", native.root);
+  const second = native.make("a", native.root);
+  const below = native.make("a.b", native.root);
+  first.setByApplication("WARN");
+  expect(loggers.get("a")).toMatchObject({ configuredLevel: "WARN", baselineLevel: undefined });
+  expect([second, below].map((logger) => logger.effective())).toEqual(["WARN", "WARN"]);
+  loggers.setLevel("a", undefined);
+  expect([first, second, below].map((logger) => logger.effective())).toEqual(["INFO", "INFO", "INFO"]);
+});
+
+test("a level that the library does not reach is stored as asked and reported as reached", () => {
+  const loggers = new Loggers();
+  const withoutFatal: LoggerHandle = { apply: (level) => (level === "FATAL" ? "ERROR" : level) };
+  attached(loggers).discovered("a", withoutFatal);
+  loggers.setLevel("a", "FATAL");
+  expect(loggers.get("a")).toMatchObject({ configuredLevel: "FATAL", effectiveLevel: "ERROR" });
+});
+
+test("a native logger that throws does not keep the others from changing, and carries a warning", () => {
+  const loggers = new Loggers();
+  const host = attached(loggers);
+  const reached: Level[] = [];
+  host.discovered("a", {
+    apply: (level) => {
+      if (level === "TRACE") throw new Error("no");
+      return level;
+    },
+  });
+  host.discovered("a", { apply: (level) => reached.push(level) && level });
+  loggers.setLevel("a", "TRACE");
+  expect(reached.at(-1)).toBe("TRACE");
+  expect((loggers.get("a") as Logger).warnings).toEqual([expect.stringContaining("level not applied")]);
+});
+
+test("loggers that followed one that is gone follow on", () => {
+  const loggers = new Loggers();
+  const host = attached(loggers);
+  const native = new NativeTree(host, "INFO");
+  const middle = native.make("a", native.root);
+  const below = native.make("a.b", middle);
+  host.gone(middle);
+  loggers.setLevel("a", "DEBUG");
+  expect(below.effective()).toBe("DEBUG");
+  loggers.setLevel("a", undefined);
+  loggers.setLevel("ROOT", "WARN");
+  expect(below.effective()).toBe("WARN");
+});
+
+test("a detached library is left as it is", () => {
+  const loggers = new Loggers();
+  let native: NativeTree | undefined;
+  const detach = loggers.attach({
+    kind: "test",
+    attach: (host) => {
+      native = new NativeTree(host, "INFO");
+      return () => {};
+    },
+  });
+  loggers.setLevel("ROOT", "DEBUG");
+  detach();
+  loggers.setLevel("ROOT", "WARN");
+  expect(native!.root.effective()).toBe("DEBUG");
+  expect(loggers.get("ROOT")).toMatchObject({ effectiveLevel: "WARN", kind: "" });
+});
