@@ -1,0 +1,15 @@
+/** Prints rows under a heading, numbers to the right, with two spaces between columns. */
+export function printTable(heading: readonly string[], rows: readonly (readonly string[])[]): void {
+  const widths = heading.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)));
+  for (const row of [heading, ...rows]) {
+    const cells = row.map((cell, column) =>
+      column === 0 ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!),
+    );
+    console.log(cells.join("  ").trimEnd());
+  }
+}
+
+/** A ratio beside what it should reach: `0.94 of 0.90`, marked where it falls short. */
+export function reached(ratio: number, reach: number): string {
+  return `${ratio.toFixed(2)} of ${reach.toFixed(2)}${ratio < reach ? " short" : ""}`;
+}
