@@ -1,0 +1,46 @@
+import { createServer, type IncomingMessage, type Server, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { RequestHandler } from "./handler.ts";
+import type { Limits } from "./limits.ts";
+
+/**
+ * The HTTP/1.1 half of a port, which owns the port, so that Node's own timeouts stay alive (they start with 'listening').
+ * While `draining` answers true, every answer announces that its connection closes.
+ */
+export function http1Server(handler: RequestHandler, limits: Limits, draining: () => boolean): Server {
+  class Http1Response extends ServerResponse {
+    constructor(...args: ConstructorParameters<typeof ServerResponse<IncomingMessage>>) {
+      super(...args);
+      this.on("timeout", destroyStalled);
+    }
+
+    // Node calls this for implicit headers too: the last moment at which a connection can be said to close.
+    override writeHead(...args: unknown[]): this {
+      if (draining()) this.shouldKeepAlive = false;
+      return super.writeHead(...(args as Parameters<ServerResponse["writeHead"]>));
+    }
+  }
+
+  const server = createServer(
+    {
+      ServerResponse: Http1Response,
+      headersTimeout: limits.headersTimeoutMs,
+      requestTimeout: limits.requestTimeoutMs,
+      keepAliveTimeout: limits.keepAliveTimeoutMs,
+      connectionsCheckingInterval: limits.sweepIntervalMs,
+      maxHeaderSize: limits.maxHeaderBytes,
+      keepAlive: true,
+      keepAliveInitialDelay: limits.pingIntervalMs,
+    },
+    handler,
+  );
+  server.timeout = limits.stalledWriteTimeoutMs;
+  server.maxRequestsPerSocket = limits.maxRequestsPerConnection;
+  server.maxConnections = limits.maxConnections;
+  return server;
+}
+
+/** On a socket without progress for the whole timeout. Nothing to write means that the answer waits for news. */
+function destroyStalled(socket: Socket): void {
+  if (socket.writableLength > 0) socket.destroy();
+}

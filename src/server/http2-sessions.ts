@@ -1,0 +1,147 @@
+import { constants, createServer, type Http2Server, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
+import type { RequestHandler } from "./handler.ts";
+import type { Limits } from "./limits.ts";
+
+interface StreamRecord {
+  readonly openedAt: number;
+  /** Bytes of the answer not yet taken by the client, and since when their number stands still. */
+  pendingBytes: number;
+  pendingSince: number;
+}
+
+interface SessionRecord {
+  readonly streams: Map<ServerHttp2Stream, StreamRecord>;
+  /** When the last stream closed; the start of the session before the first. */
+  idleSince: number;
+  bytesRead: number;
+  readAt: number;
+  /** When the sign of life under way was asked for. */
+  pingedAt: number | undefined;
+}
+
+/** The largest stream id: a GOAWAY that names it announces the end and refuses nothing yet (RFC 9113 section 6.8). */
+const EVERY_STREAM = 2 ** 31 - 1;
+
+/**
+ * The HTTP/2 connections of a port, and the limits on time that Node does not have for them: idle connections, dead
+ * peers, requests that never end and answers that nobody reads. {@link sweep} looks after them.
+ */
+export class Http2Sessions {
+  /** Takes connections through its 'connection' event; never listens itself. */
+  readonly server: Http2Server;
+  readonly #limits: Limits;
+  readonly #sessions = new Map<ServerHttp2Session, SessionRecord>();
+
+  constructor(handler: RequestHandler, limits: Limits) {
+    this.#limits = limits;
+    this.server = createServer(
+      {
+        settings: { maxConcurrentStreams: limits.maxConcurrentStreams, maxHeaderListSize: limits.maxHeaderBytes },
+        maxSessionMemory: limits.maxSessionMemoryMb,
+        maxSessionInvalidFrames: limits.maxInvalidFrames,
+        maxSessionRejectedStreams: limits.maxRejectedStreams,
+      },
+      handler,
+    );
+    this.server.on("session", (session) => this.#add(session));
+  }
+
+  /** Connections now. */
+  get sessionCount(): number {
+    return this.#sessions.size;
+  }
+
+  /** Open streams of all connections now. */
+  get streamCount(): number {
+    let count = 0;
+    for (const { streams } of this.#sessions.values()) count += streams.size;
+    return count;
+  }
+
+  /** Ends what has outstayed its limit at `now`, a time of `performance.now()`. */
+  sweep(now: number): void {
+    for (const [session, record] of this.#sessions) {
+      const bytesRead = session.socket?.bytesRead ?? record.bytesRead;
+      if (bytesRead !== record.bytesRead) {
+        record.bytesRead = bytesRead;
+        record.readAt = now;
+        record.pingedAt = undefined;
+      }
+      this.#sweepSession(session, record, now);
+      for (const [stream, streamRecord] of record.streams) this.#sweepStream(stream, streamRecord, now);
+    }
+  }
+
+  /** Tells every client to open no more streams here, and still serves those on their way. */
+  announceClose(): void {
+    for (const session of this.#sessions.keys())
+      if (!session.destroyed) session.goaway(constants.NGHTTP2_NO_ERROR, EVERY_STREAM);
+  }
+
+  /** Refuses further streams; each connection ends with its last open stream. */
+  close(): void {
+    for (const session of this.#sessions.keys()) session.close();
+  }
+
+  /** Ends every connection at once. */
+  destroy(): void {
+    for (const session of this.#sessions.keys()) session.destroy();
+  }
+
+  #add(session: ServerHttp2Session): void {
+    const now = performance.now();
+    const record: SessionRecord = {
+      streams: new Map(),
+      idleSince: now,
+      bytesRead: 0,
+      readAt: now,
+      pingedAt: undefined,
+    };
+    this.#sessions.set(session, record);
+    session.on("close", () => this.#sessions.delete(session));
+    session.on("stream", (stream) => {
+      record.streams.set(stream, { openedAt: performance.now(), pendingBytes: 0, pendingSince: 0 });
+      stream.on("close", () => {
+        record.streams.delete(stream);
+        record.idleSince = performance.now();
+      });
+    });
+  }
+
+  #sweepSession(session: ServerHttp2Session, record: SessionRecord, now: number): void {
+    const { idleSessionTimeoutMs, pingIntervalMs, pingTimeoutMs } = this.#limits;
+    if (session.destroyed) return;
+    if (session.closed) {
+      // Node sends no PING on a closing session, so silence alone tells a dead peer.
+      if (now - record.readAt > idleSessionTimeoutMs) session.destroy();
+    } else if (record.streams.size === 0 && now - record.idleSince > idleSessionTimeoutMs) {
+      session.close();
+    } else if (record.pingedAt !== undefined) {
+      if (now - record.pingedAt > pingTimeoutMs) session.destroy();
+    } else if (now - record.readAt > pingIntervalMs) {
+      record.pingedAt = now;
+      // The answer shows in bytesRead, as any other sign of life does.
+      session.ping(() => {});
+    }
+  }
+
+  #sweepStream(stream: ServerHttp2Stream, record: StreamRecord, now: number): void {
+    const { requestTimeoutMs, stalledWriteTimeoutMs } = this.#limits;
+    if (stream.destroyed) return;
+    if (stream.writableLength !== record.pendingBytes) {
+      record.pendingBytes = stream.writableLength;
+      record.pendingSince = now;
+    }
+    if (record.pendingBytes > 0) {
+      if (now - record.pendingSince > stalledWriteTimeoutMs) stream.close(constants.NGHTTP2_CANCEL);
+    } else if (now - record.openedAt > requestTimeoutMs && !isConversation(stream) && stream.state.remoteClose !== 1) {
+      if (!stream.headersSent) stream.respond({ ":status": 408 }, { endStream: true });
+      stream.close(constants.NGHTTP2_NO_ERROR);
+    }
+  }
+}
+
+/** True while the answer has begun and not ended: such a request may go on as long as its peer lives. */
+function isConversation(stream: ServerHttp2Stream): boolean {
+  return stream.headersSent && !stream.writableEnded;
+}

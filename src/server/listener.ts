@@ -1,0 +1,150 @@
+import { once } from "node:events";
+import { Server as NetServer, type Socket } from "node:net";
+import { ActuatorError } from "../error.ts";
+import { addressOf, type ListenAddress, type ListenOptions, listenError, listenTarget } from "./address.ts";
+import { type Drainable, drain } from "./drain.ts";
+import { guard, type ServerErrorHandler } from "./guard.ts";
+import type { RequestHandler } from "./handler.ts";
+import { http1Server } from "./http1.ts";
+import { Http2Sessions } from "./http2-sessions.ts";
+import { DEFAULT_LIMITS, type Limits } from "./limits.ts";
+import { detectProtocol, type Protocol } from "./preface.ts";
+
+/** How a listener is made. */
+export interface ListenerOptions {
+  /** Overrides single limits of {@link DEFAULT_LIMITS}. */
+  readonly limits?: Partial<Limits> | undefined;
+  /** Hears what the handler threw and what went wrong in accepting connections. Default: the console. */
+  readonly onError?: ServerErrorHandler | undefined;
+}
+
+/** How a listener ends. */
+export interface DrainOptions {
+  /** Milliseconds for answers under way; then they are cut off. Default `limits.drainDeadlineMs`. */
+  readonly deadlineMs?: number | undefined;
+  /**
+   * Ends the answers that never end by themselves, such as watches. Called when no connection is accepted any more, and
+   * again while the drain lasts for those that began in between.
+   */
+  readonly endStreams?: (() => void) | undefined;
+}
+
+/** What a listener holds at a moment. */
+export interface ListenerCounts {
+  /** Sockets of either protocol, those included whose protocol is not known yet. */
+  readonly connections: number;
+  /** HTTP/2 connections. */
+  readonly sessions: number;
+  /** Open HTTP/2 streams. */
+  readonly streams: number;
+}
+
+/** One cleartext port that speaks HTTP/1.1 and HTTP/2 with prior knowledge. It lives once: what has ended stays so. */
+export interface Listener {
+  /**
+   * Begins to listen. After a failure another address can be tried.
+   *
+   * @throws ActuatorError that says in an operator's words what is wrong and which option changes it.
+   */
+  listen(options: ListenOptions): Promise<ListenAddress>;
+  /** Ends without losing an answer under way, see {@link drain}. Resolves when no connection is left. Repeatable. */
+  drain(options?: DrainOptions): Promise<void>;
+  /** Ends at once, and a drain under way with it. Repeatable. */
+  close(): Promise<void>;
+  readonly counts: ListenerCounts;
+}
+
+/**
+ * Makes a port for `handler`. The HTTP/1.1 server owns it; its listener for connections is replaced by one that looks at
+ * the first bytes and hands what is HTTP/2 to a second server.
+ */
+export function createListener(handler: RequestHandler, options: ListenerOptions = {}): Listener {
+  const limits: Limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const { onError = (error, context) => console.error(`${context}:`, error) } = options;
+  const answer = guard(handler, onError);
+  const connections = new Map<Socket, Protocol | undefined>();
+  const ending = new AbortController();
+  const deadline = new AbortController();
+  let drained: Promise<void> | undefined;
+
+  const http2 = new Http2Sessions(answer, limits);
+  const http1 = http1Server(answer, limits, () => ending.signal.aborted);
+  const serveHttp1 = http1.listeners("connection")[0] as (socket: Socket) => void;
+  http1.removeAllListeners("connection");
+  http1.on("connection", (socket: Socket) => {
+    connections.set(socket, undefined);
+    socket.once("close", () => connections.delete(socket));
+    detectProtocol(socket, limits.protocolTimeoutMs, (protocol) => {
+      connections.set(socket, protocol);
+      if (protocol === "http/1.1") return serveHttp1.call(http1, socket);
+      // A half-open socket would keep its HTTP/2 session for ever after the client has gone.
+      socket.allowHalfOpen = false;
+      http2.server.emit("connection", socket);
+    });
+  });
+  // Where no file descriptor is left for a connection, Node says so here and would end the process if nobody listened.
+  http1.on("error", (error) => http1.listening && onError(error, "accepting a connection"));
+  const sweeper = setInterval(() => http2.sweep(performance.now()), limits.sweepIntervalMs).unref();
+
+  async function listen(listenOptions: ListenOptions): Promise<ListenAddress> {
+    const target = listenTarget(listenOptions);
+    if (http1.listening || ending.signal.aborted) throw unavailable(ending.signal.aborted);
+    http1.listen(target);
+    await once(http1, "listening", { signal: ending.signal }).catch((error) => {
+      throw ending.signal.aborted ? unavailable(true) : listenError(error, target);
+    });
+    return addressOf(http1, target);
+  }
+
+  async function end(deadlineMs: number, endStreams: () => void): Promise<void> {
+    const closed = once(http1, "close").then(() => {});
+    ending.abort();
+    const timer = setTimeout(() => deadline.abort(), deadlineMs);
+    await drain(drainable(closed, endStreams), limits.drainGraceMs, deadline.signal);
+    clearTimeout(timer);
+    clearInterval(sweeper);
+    // Ends Node's own timer too.
+    http1.close();
+  }
+
+  function drainable(closed: Promise<void>, endStreams: () => void): Drainable {
+    return {
+      closed,
+      endStreams,
+      // http.Server.close would close idle connections too, under a request that is just arriving.
+      stopListening: () => NetServer.prototype.close.call(http1),
+      announceClose: () => http2.announceClose(),
+      closeIdle: () => {
+        http1.closeIdleConnections();
+        http2.close();
+        for (const [socket, protocol] of connections) if (protocol === undefined) socket.destroy();
+      },
+      destroy: () => {
+        http2.destroy();
+        for (const socket of connections.keys()) socket.destroy();
+      },
+    };
+  }
+
+  return {
+    listen,
+    drain({ deadlineMs = limits.drainDeadlineMs, endStreams = () => {} } = {}) {
+      drained ??= end(deadlineMs, endStreams);
+      return drained;
+    },
+    close() {
+      deadline.abort();
+      drained ??= end(0, () => {});
+      return drained;
+    },
+    get counts() {
+      return { connections: connections.size, sessions: http2.sessionCount, streams: http2.streamCount };
+    },
+  };
+}
+
+function unavailable(ended: boolean): ActuatorError {
+  return ended
+    ? new ActuatorError("FAILED_PRECONDITION", "LISTENER_CLOSED", "closed already; create another to listen again")
+    : new ActuatorError("FAILED_PRECONDITION", "ALREADY_LISTENING", "listening already; one listener has one address");
+}
