@@ -19,7 +19,7 @@ const PATHS = [
  */
 export const defaultPrincipal: PrincipalResolver = (session) => {
   for (const path of PATHS) {
-    const principal = principalText(path.reduce<unknown>(ownValue, session));
+    const principal = principalText(path.reduce<unknown>(propertyOf, session));
     if (principal !== undefined) return principal;
   }
   return undefined;
@@ -34,10 +34,8 @@ export function principalOf(session: Readonly<SessionData>, resolve: PrincipalRe
   }
 }
 
-function ownValue(value: unknown, key: string): unknown {
-  return typeof value === "object" && value !== null && Object.hasOwn(value, key)
-    ? (value as Record<string, unknown>)[key]
-    : undefined;
+function propertyOf(value: unknown, key: string): unknown {
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>)[key] : undefined;
 }
 
 function principalText(value: unknown): string | undefined {
