@@ -39,7 +39,7 @@ export function pinoLoggers(
   loggers: PinoLogger | readonly [PinoLogger, ...PinoLogger[]],
   options: PinoLoggersOptions = {},
 ): LoggerAdapter {
-  return new PinoLoggers("level" in loggers ? [loggers] : loggers, options);
+  return new PinoLoggers(Array.isArray(loggers) ? loggers : [loggers as PinoLogger], options);
 }
 
 interface Found {

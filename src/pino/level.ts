@@ -1,5 +1,5 @@
 import type { Level } from "../loggers/level.ts";
-import type { PinoLogger } from "./native.ts";
+import type { NativeLogger } from "./native.ts";
 
 /** pino's labels and numbers for the seven levels. */
 const PINO_LEVELS: Readonly<Record<Level, { readonly label: string; readonly value: number }>> = {
@@ -15,7 +15,7 @@ const PINO_LEVELS: Readonly<Record<Level, { readonly label: string; readonly val
 const byValue = (Object.entries(PINO_LEVELS) as [Level, { value: number }][]).sort(([, a], [, b]) => a.value - b.value);
 
 /** The label to set on the logger for a level: its own, or with custom levels only, the next more severe one it has. */
-export function labelForLevel(logger: PinoLogger, level: Level): string {
+export function labelForLevel(logger: NativeLogger, level: Level): string {
   const { label, value } = PINO_LEVELS[level];
   const { values } = logger.levels;
   if (values[label] === value) return label;

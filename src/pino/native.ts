@@ -1,15 +1,19 @@
 import { ActuatorError } from "../error.ts";
 
-/** What this adapter needs of a pino logger; the same in pino 8, 9 and 10. */
+/**
+ * A logger made by pino 8, 9 or 10, also where a framework declares it as less, as fastify does with `app.log`. That it
+ * really is one is checked when it is used.
+ */
 export interface PinoLogger {
   level: string;
-  readonly levels: { readonly values: { readonly [label: string]: number } };
-  readonly version?: string;
-  bindings(): Record<string, unknown>;
 }
 
-/** A pino logger from within: what its prototype and its symbols hold. */
-export type NativeLogger = PinoLogger & Record<string | symbol, unknown>;
+/** A pino logger from within: what it inherits and what its symbols hold. */
+export interface NativeLogger extends PinoLogger {
+  readonly levels: { readonly values: { readonly [label: string]: number } };
+  bindings(): Record<string, unknown>;
+  [key: string | symbol]: unknown;
+}
 
 /** The object that all loggers of one copy of pino inherit from, and the symbols of that copy. */
 export interface PinoCopy {
