@@ -1,0 +1,56 @@
+import { checkEnds, type LinkType } from "./link.ts";
+import { checkedDeclaration, type NodeDeclaration } from "./node.ts";
+
+/** A link between two nodes of the same topology, each named by the object that declares it. */
+export interface LinkDeclaration {
+  readonly from: NodeDeclaration;
+  readonly type: LinkType;
+  readonly to: NodeDeclaration;
+}
+
+/** Everything that a source declares at one moment. */
+export interface Topology {
+  readonly nodes: readonly NodeDeclaration[];
+  readonly links: readonly LinkDeclaration[];
+}
+
+/**
+ * A place where topology is declared apart from the builder: a broker, a framework's registry, a document.
+ *
+ * The graph reads it when it is attached and at every rebuild. What a source no longer declares leaves the graph,
+ * unless somebody else declares it too. A source that throws, rejects, takes too long or declares something unfit
+ * keeps the part that it had.
+ */
+export interface GraphSource {
+  /** What an operator calls the source. Never holds a credential. */
+  readonly name: string;
+  /** Reads the topology as it is now. `signal` is aborted when the graph no longer waits. */
+  read(signal: AbortSignal): Topology | Promise<Topology>;
+}
+
+/** Reads `source`, but waits no longer than `timeout` milliseconds. Rejects where there is no answer by then. */
+export async function readSource(source: GraphSource, timeout: number): Promise<Topology> {
+  const signal = AbortSignal.timeout(timeout);
+  const aborted = Promise.withResolvers<never>();
+  const onAbort = () => aborted.reject(signal.reason);
+  signal.addEventListener("abort", onAbort);
+  try {
+    return await Promise.race([source.read(signal), aborted.promise]);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
+}
+
+/** The declarations of a topology, each with its checked copy. Throws a TypeError or Error that says what is unfit. */
+export function checkedTopology({ nodes, links }: Topology): Map<NodeDeclaration, NodeDeclaration> {
+  const ends = links.flatMap(({ from, to }) => [from, to]);
+  const checked = new Map([...nodes, ...ends].map((node) => [node, checkedDeclaration(node)] as const));
+  const patterns = new Map<string, string>();
+  for (const { name, pattern, key } of checked.values()) {
+    const identity = JSON.stringify([key ?? null, key ?? name]);
+    if ((patterns.get(identity) ?? pattern) !== pattern) throw new Error(`"${name}" is declared with two patterns`);
+    patterns.set(identity, pattern);
+  }
+  for (const { from, type, to } of links) checkEnds(from, type, to);
+  return checked;
+}

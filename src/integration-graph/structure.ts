@@ -1,0 +1,74 @@
+import type { GraphLink, LinkType } from "./link.ts";
+import type { GraphNode } from "./node.ts";
+import { PATTERN_TRAITS, patternCategory } from "./pattern.ts";
+import type { LinkSnapshot, NodeSnapshot } from "./snapshot.ts";
+
+/** What of a graph stays the same from one revision to the next; the numbers are filled in when a snapshot is taken. */
+export interface Structure {
+  readonly nodes: readonly { readonly node: GraphNode; readonly shape: NodeSnapshot }[];
+  readonly links: readonly GraphLink[];
+}
+
+/** The structure of nodes and their links, both in the order in which they became known. */
+export function structureOf(nodes: Iterable<GraphNode>, links: Iterable<GraphLink>): Structure {
+  return { nodes: Array.from(nodes, (node) => ({ node, shape: shapeOf(node) })), links: [...links] };
+}
+
+/** The nodes with their numbers as they are now. */
+export function nodeSnapshots({ nodes }: Structure): NodeSnapshot[] {
+  return nodes.map(({ node, shape }) => {
+    const { sendTimers, receiveCounters } = PATTERN_TRAITS[node.pattern];
+    const { sends, receives } = node;
+    return {
+      ...shape,
+      ...(sendTimers && { sendTimers: { successes: sends.successes.snapshot(), failures: sends.failures.snapshot() } }),
+      ...(receiveCounters && {
+        receiveCounters: { successes: receives.successes.snapshot(), failures: receives.failures.snapshot() },
+      }),
+    };
+  });
+}
+
+/** The links with their counts as they are now. */
+export function linkSnapshots({ links }: Structure): LinkSnapshot[] {
+  return links.map(({ from, to, type, count }) => ({ from: from.id, to: to.id, type, count }));
+}
+
+/**
+ * The fields that name channels say the same as the links and are made of them, so the two never disagree. Where
+ * several links share a type, the field names the one that was declared first.
+ */
+function shapeOf(node: GraphNode): NodeSnapshot {
+  const { pattern } = node;
+  const isRouter = PATTERN_TRAITS[pattern].links.includes("route");
+  const routes = [...node.outgoing].filter(({ type }) => type === "route").map(({ to }) => to.name);
+  return {
+    nodeId: node.id,
+    componentType: node.componentType,
+    integrationPatternType: pattern,
+    integrationPatternCategory: patternCategory(pattern),
+    properties: node.properties,
+    name: node.name,
+    observed: node.observed,
+    ...named("input", first(node.incoming, "input")?.from),
+    ...named("output", first(node.outgoing, "output")?.to),
+    ...named("errors", first(node.outgoing, "error")?.to),
+    ...named("discards", first(node.outgoing, "discard")?.to),
+    ...((isRouter || routes.length > 0) && { routes }),
+    ...((pattern === "chain" || node.handlers !== undefined) && { handlers: node.handlers ?? [] }),
+  };
+}
+
+function named<F extends string>(field: F, channel: GraphNode | undefined): { readonly [K in F]?: string } {
+  return channel === undefined ? {} : ({ [field]: channel.name } as { [K in F]: string });
+}
+
+function first(links: Iterable<GraphLink>, type: LinkType): GraphLink | undefined {
+  let seen: GraphLink | undefined;
+  for (const link of links) {
+    if (link.type !== type) continue;
+    if (link.declared) return link;
+    seen ??= link;
+  }
+  return seen;
+}
