@@ -8,12 +8,10 @@ export interface LoggerHandle {
    */
   apply(level: Level): Level;
   /**
-   * Where the library's own inheritance is live: the handle whose level this one follows while it has none of its own.
-   * The core then leaves this logger alone as long as following gives the right level.
+   * Where the library's own inheritance is live: the handle whose level this one follows until it is given its own. The
+   * core then leaves this logger alone for as long as following gives the right level.
    */
   readonly parent?: LoggerHandle | undefined;
-  /** Takes the logger's own level away, so that it follows `parent` again. Present where `parent` is. */
-  follow?(): void;
 }
 
 /** What an adapter is given by the core when it is attached. */

@@ -17,20 +17,20 @@ export interface Binding {
   readonly node: BoundNode;
   readonly handle: LoggerHandle;
   readonly kind: string;
-  /** The binding that this one follows natively whenever both have their level from the same source. */
+  /** The binding that this one follows natively until it is first pushed to. */
   leader: Binding | undefined;
   /** The bindings that name this one as their leader; undefined while there are none. */
   followers: Set<Binding> | undefined;
-  /** What the last push reached; undefined while the native logger follows its leader. */
+  /** What the last push reached; undefined while the native logger still follows its leader. */
   reached: Level | undefined;
 }
 
 /**
  * Carries levels from the tree into native loggers, at the moment of change and with the fewest pushes.
  *
- * Where a library inherits live, a native logger that follows another one bearing an ancestor's name needs no push as long as
- * both have their level from the same configured node. Hence each configured node keeps the set of those that do need it, and
- * changing its level costs that set alone: one push for a hundred thousand pino loggers that follow their root.
+ * Where a library inherits live, a native logger that follows another one bearing an ancestor's name needs no push until a
+ * level comes between the two names. Hence each configured node keeps the set of those that do need it, and changing its level
+ * costs that set alone: one push for a hundred thousand pino loggers that follow their root.
  */
 export class Bindings {
   readonly #byHandle = new Map<LoggerHandle, Binding>();
@@ -113,28 +113,17 @@ export class Bindings {
 
   #settle(binding: Binding, source: BoundNode & { configured: Level }): void {
     const { leader } = binding;
-    if (leader !== undefined && levelSource(leader.node) === source) {
-      if (binding.reached === undefined) return;
-      binding.reached = undefined;
-      source.pushed?.delete(binding);
-      this.#native(binding, (handle) => handle.follow!());
-    } else {
-      (source.pushed ??= new Set()).add(binding);
-      this.#push(binding, source.configured);
-    }
+    // Once it has a level of its own a native logger keeps one: taking it away again would leave a slower object behind.
+    if (binding.reached === undefined && leader !== undefined && levelSource(leader.node) === source) return;
+    (source.pushed ??= new Set()).add(binding);
+    this.#push(binding, source.configured);
   }
 
   #push(binding: Binding, level: Level): void {
     binding.reached = level;
-    this.#native(binding, (handle) => {
-      binding.reached = handle.apply(level);
-    });
-  }
-
-  #native(binding: Binding, change: (handle: LoggerHandle) => void): void {
     this.#pushing = true;
     try {
-      change(binding.handle);
+      binding.reached = binding.handle.apply(level);
     } catch (error) {
       this.#onFailure(binding.node, error);
     } finally {

@@ -1,3 +1,4 @@
+import { levelMethods, type SetLevel } from "./level-methods.ts";
 import type { NativeLogger, PinoCopy } from "./native.ts";
 
 /** What is told to each adapter that watches a copy of pino. */
@@ -10,6 +11,7 @@ export interface PinoObserver {
 
 interface Instrumentation {
   readonly observers: Set<PinoObserver>;
+  readonly originalSetLevel: SetLevel;
   restore(): void;
 }
 
@@ -32,12 +34,22 @@ export function observePino(copy: PinoCopy, observer: PinoObserver): () => void 
   };
 }
 
+/** Sets a level as pino does, but without new functions, and tells every observer. The copy must be observed. */
+export function pushLevel(copy: PinoCopy, logger: NativeLogger, label: string): void {
+  const { observers, originalSetLevel } = instrumentations.get(copy.prototype)!;
+  const before = logger[copy.levelValue] as number;
+  const { value, methods } = levelMethods(copy, originalSetLevel, logger, label);
+  logger[copy.levelValue] = value;
+  for (const [key, method] of methods) logger[key] = method;
+  logger.emit("level-change", label, value, logger.levels.labels[before], before, logger);
+  for (const observer of observers) observer.levelSet(logger);
+}
+
 type Child = (
   this: NativeLogger,
   bindings: object,
   options?: { level?: unknown; customLevels?: unknown },
 ) => NativeLogger;
-type SetLevel = (this: NativeLogger, level: string) => void;
 
 function instrument({ prototype, setLevel, levelValue, freezesChildren }: PinoCopy): Instrumentation {
   const observers = new Set<PinoObserver>();
@@ -72,6 +84,7 @@ function instrument({ prototype, setLevel, levelValue, freezesChildren }: PinoCo
   prototype[setLevel] = setLevelOf;
   const instrumentation: Instrumentation = {
     observers,
+    originalSetLevel: original.setLevel,
     restore() {
       instrumentations.delete(prototype);
       if (prototype.child === child) prototype.child = original.child;

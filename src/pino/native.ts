@@ -10,7 +10,11 @@ export interface PinoLogger {
 
 /** A pino logger from within: what it inherits and what its symbols hold. */
 export interface NativeLogger extends PinoLogger {
-  readonly levels: { readonly values: { readonly [label: string]: number } };
+  readonly levels: {
+    readonly values: { readonly [label: string]: number };
+    readonly labels: { readonly [value: number]: string };
+  };
+  emit(event: string, ...values: unknown[]): boolean;
   bindings(): Record<string, unknown>;
   [key: string | symbol]: unknown;
 }

@@ -40,7 +40,7 @@ describe("what is pushed into native loggers", () => {
     expect(native.pushes).toBe(1);
     expect([inside, below, outside].map((logger) => logger.effective())).toEqual(["TRACE", "TRACE", "INFO"]);
     loggers.setLevel("a", undefined);
-    expect([inside, below].map((logger) => logger.own)).toEqual([undefined, undefined]);
+    expect([inside, below].map((logger) => logger.effective())).toEqual(["INFO", "INFO"]);
   });
 
   test("a native parent that is no ancestor by name is not followed", () => {
@@ -91,7 +91,12 @@ test("a native logger that throws does not keep the others from changing, and ca
       return level;
     },
   });
-  host.discovered("a", { apply: (level) => reached.push(level) && level });
+  host.discovered("a", {
+    apply: (level) => {
+      reached.push(level);
+      return level;
+    },
+  });
   loggers.setLevel("a", "TRACE");
   expect(reached.at(-1)).toBe("TRACE");
   expect((loggers.get("a") as Logger).warnings).toEqual([expect.stringContaining("level not applied")]);

@@ -6,7 +6,7 @@ export class NativeTree {
   readonly loggers: NativeLogger[] = [];
   readonly root: NativeLogger;
   readonly #host: LoggerHost;
-  /** How many levels were pushed or taken away. */
+  /** How many levels were pushed. */
   pushes = 0;
 
   constructor(host: LoggerHost, level: Level) {
@@ -45,11 +45,6 @@ export class NativeLogger implements LoggerHandle {
     this.#onPush();
     this.own = level;
     return level;
-  }
-
-  follow(): void {
-    this.#onPush();
-    this.own = undefined;
   }
 
   effective(): Level {
