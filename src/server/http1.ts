@@ -24,7 +24,8 @@ export function http1Server(handler: RequestHandler, limits: Limits, draining: (
   const server = createServer(
     {
       ServerResponse: Http1Response,
-      headersTimeout: limits.headersTimeoutMs,
+      // Node refuses a limit on the headers above that on the whole request.
+      headersTimeout: Math.min(limits.headersTimeoutMs, limits.requestTimeoutMs),
       requestTimeout: limits.requestTimeoutMs,
       keepAliveTimeout: limits.keepAliveTimeoutMs,
       connectionsCheckingInterval: limits.sweepIntervalMs,

@@ -1,4 +1,5 @@
 import { constants, createServer, type Http2Server, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
+import type { Socket } from "node:net";
 import type { RequestHandler } from "./handler.ts";
 import type { Limits } from "./limits.ts";
 
@@ -10,6 +11,7 @@ interface StreamRecord {
 }
 
 interface SessionRecord {
+  readonly socket: Socket;
   readonly streams: Map<ServerHttp2Stream, StreamRecord>;
   /** When the last stream closed; the start of the session before the first. */
   idleSince: number;
@@ -17,6 +19,8 @@ interface SessionRecord {
   readAt: number;
   /** When the sign of life under way was asked for. */
   pingedAt: number | undefined;
+  /** When the session was first seen ended while its socket was still open. */
+  endedAt: number | undefined;
 }
 
 /** The largest stream id: a GOAWAY that names it announces the end and refuses nothing yet (RFC 9113 section 6.8). */
@@ -27,14 +31,13 @@ const EVERY_STREAM = 2 ** 31 - 1;
  * peers, requests that never end and answers that nobody reads. {@link sweep} looks after them.
  */
 export class Http2Sessions {
-  /** Takes connections through its 'connection' event; never listens itself. */
-  readonly server: Http2Server;
+  readonly #server: Http2Server;
   readonly #limits: Limits;
   readonly #sessions = new Map<ServerHttp2Session, SessionRecord>();
 
   constructor(handler: RequestHandler, limits: Limits) {
     this.#limits = limits;
-    this.server = createServer(
+    this.#server = createServer(
       {
         settings: { maxConcurrentStreams: limits.maxConcurrentStreams, maxHeaderListSize: limits.maxHeaderBytes },
         maxSessionMemory: limits.maxSessionMemoryMb,
@@ -43,7 +46,14 @@ export class Http2Sessions {
       },
       handler,
     );
-    this.server.on("session", (session) => this.#add(session));
+  }
+
+  /** Takes over a connection that begins with the preface. */
+  accept(socket: Socket): void {
+    // A half-open socket would keep its session for ever after the client has gone.
+    socket.allowHalfOpen = false;
+    this.#server.once("session", (session) => this.#add(session, socket));
+    this.#server.emit("connection", socket);
   }
 
   /** Connections now. */
@@ -61,9 +71,8 @@ export class Http2Sessions {
   /** Ends what has outstayed its limit at `now`, a time of `performance.now()`. */
   sweep(now: number): void {
     for (const [session, record] of this.#sessions) {
-      const bytesRead = session.socket?.bytesRead ?? record.bytesRead;
-      if (bytesRead !== record.bytesRead) {
-        record.bytesRead = bytesRead;
+      if (record.socket.bytesRead !== record.bytesRead) {
+        record.bytesRead = record.socket.bytesRead;
         record.readAt = now;
         record.pingedAt = undefined;
       }
@@ -85,17 +94,19 @@ export class Http2Sessions {
 
   /** Ends every connection at once. */
   destroy(): void {
-    for (const session of this.#sessions.keys()) session.destroy();
+    for (const [session, { socket }] of this.#sessions) cut(session, socket);
   }
 
-  #add(session: ServerHttp2Session): void {
+  #add(session: ServerHttp2Session, socket: Socket): void {
     const now = performance.now();
     const record: SessionRecord = {
+      socket,
       streams: new Map(),
       idleSince: now,
       bytesRead: 0,
       readAt: now,
       pingedAt: undefined,
+      endedAt: undefined,
     };
     this.#sessions.set(session, record);
     session.on("close", () => this.#sessions.delete(session));
@@ -110,14 +121,17 @@ export class Http2Sessions {
 
   #sweepSession(session: ServerHttp2Session, record: SessionRecord, now: number): void {
     const { idleSessionTimeoutMs, pingIntervalMs, pingTimeoutMs } = this.#limits;
-    if (session.destroyed) return;
-    if (session.closed) {
+    if (session.destroyed) {
+      // Node waits for the peer to take what was written and to close its side.
+      record.endedAt ??= now;
+      if (now - record.endedAt > pingTimeoutMs) record.socket.destroy();
+    } else if (session.closed) {
       // Node sends no PING on a closing session, so silence alone tells a dead peer.
-      if (now - record.readAt > idleSessionTimeoutMs) session.destroy();
+      if (now - record.readAt > idleSessionTimeoutMs) cut(session, record.socket);
     } else if (record.streams.size === 0 && now - record.idleSince > idleSessionTimeoutMs) {
       session.close();
     } else if (record.pingedAt !== undefined) {
-      if (now - record.pingedAt > pingTimeoutMs) session.destroy();
+      if (now - record.pingedAt > pingTimeoutMs) cut(session, record.socket);
     } else if (now - record.readAt > pingIntervalMs) {
       record.pingedAt = now;
       // The answer shows in bytesRead, as any other sign of life does.
@@ -135,10 +149,16 @@ export class Http2Sessions {
     if (record.pendingBytes > 0) {
       if (now - record.pendingSince > stalledWriteTimeoutMs) stream.close(constants.NGHTTP2_CANCEL);
     } else if (now - record.openedAt > requestTimeoutMs && !isConversation(stream) && stream.state.remoteClose !== 1) {
-      if (!stream.headersSent) stream.respond({ ":status": 408 }, { endStream: true });
-      stream.close(constants.NGHTTP2_NO_ERROR);
+      // A 408 here would make the handler take what has come of the body for all of it.
+      stream.close(constants.NGHTTP2_CANCEL);
     }
   }
+}
+
+/** Ends a session whose peer may not even read that it ends. */
+function cut(session: ServerHttp2Session, socket: Socket): void {
+  session.destroy();
+  socket.destroy();
 }
 
 /** True while the answer has begun and not ended: such a request may go on as long as its peer lives. */

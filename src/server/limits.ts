@@ -28,7 +28,7 @@ export const DEFAULT_LIMITS: Limits = {
   protocolTimeoutMs: 10_000,
   /** From the first byte of an HTTP/1.1 request to the end of its headers; ends in 408. */
   headersTimeoutMs: 10_000,
-  /** For a whole request, body included, over either protocol; ends in 408. Bodies here are below 64 KiB. */
+  /** For a whole request, body included; ends in 408, over HTTP/2 in a reset stream. Bodies are below 64 KiB here. */
   requestTimeoutMs: 30_000,
   /** Between two HTTP/1.1 requests. Above the 60 s of common proxies, so that it is the proxy who closes. */
   keepAliveTimeoutMs: 65_000,

@@ -76,10 +76,8 @@ export function createListener(handler: RequestHandler, options: ListenerOptions
     socket.once("close", () => connections.delete(socket));
     detectProtocol(socket, limits.protocolTimeoutMs, (protocol) => {
       connections.set(socket, protocol);
-      if (protocol === "http/1.1") return serveHttp1.call(http1, socket);
-      // A half-open socket would keep its HTTP/2 session for ever after the client has gone.
-      socket.allowHalfOpen = false;
-      http2.server.emit("connection", socket);
+      if (protocol === "h2") http2.accept(socket);
+      else serveHttp1.call(http1, socket);
     });
   });
   // Where no file descriptor is left for a connection, Node says so here and would end the process if nobody listened.

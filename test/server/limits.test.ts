@@ -1,0 +1,329 @@
+import { once } from "node:events";
+import { constants } from "node:http2";
+import { describe, expect, test } from "vitest";
+import type { Limits } from "../../src/server/limits.ts";
+import { PREFACE } from "../../src/server/preface.ts";
+import { END_HEADERS, END_STREAM, FRAME, frame, requestHeaders, settings } from "../support/server-frames.ts";
+import {
+  emptied,
+  eventually,
+  http1Request,
+  http2Connect,
+  http2Request,
+  rawClient,
+  serve,
+} from "../support/server-harness.ts";
+
+const soon = 100;
+const never = 600_000;
+/** Every limit on time so far away that only the one under test can have ended anything. */
+const patient: Partial<Limits> = {
+  protocolTimeoutMs: never,
+  headersTimeoutMs: never,
+  requestTimeoutMs: never,
+  keepAliveTimeoutMs: never,
+  stalledWriteTimeoutMs: never,
+  idleSessionTimeoutMs: never,
+  pingIntervalMs: never,
+  pingTimeoutMs: never,
+  sweepIntervalMs: 20,
+};
+
+describe("over HTTP/1.1", () => {
+  test("headers that never end: 408", async () => {
+    const { port, listener } = await serve((_, res) => void res.end(), {
+      limits: { ...patient, headersTimeoutMs: soon },
+    });
+    const client = await rawClient(port);
+    client.socket.write("GET / HTTP/1.1\r\nHost: local");
+    expect(await client.closed).toMatch(/^HTTP\/1\.1 408 /);
+    await emptied(listener);
+  });
+
+  test("a body that never comes: 408", async () => {
+    const { port, listener } = await serve((req, res) => req.resume().on("end", () => res.end()), {
+      limits: { ...patient, headersTimeoutMs: soon, requestTimeoutMs: soon },
+    });
+    const client = await rawClient(port);
+    client.socket.write("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n123");
+    expect(await client.closed).toMatch(/^HTTP\/1\.1 408 /);
+    await emptied(listener);
+  });
+
+  test("a connection kept alive without a request is closed", async () => {
+    const { port, listener } = await serve((_, res) => void res.end("hello"), {
+      limits: { ...patient, keepAliveTimeoutMs: soon },
+    });
+    const client = await rawClient(port);
+    client.socket.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    expect(await client.closed).toMatch(/^HTTP\/1\.1 200 OK[\s\S]*hello$/);
+    await emptied(listener);
+  });
+
+  test("an answer that nobody reads is cut off", async () => {
+    const { port, listener } = await serve((_, res) => void res.end(Buffer.alloc(50_000_000)), {
+      limits: { ...patient, stalledWriteTimeoutMs: soon },
+    });
+    const client = await rawClient(port, { read: false });
+    client.socket.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    await eventually(
+      () => listener.counts.connections === 1,
+      () => "never connected",
+    );
+    await emptied(listener);
+  });
+
+  test("an answer that waits for news is not", async () => {
+    let finish: () => unknown = () => {};
+    let asked = false;
+    const { url } = await serve(
+      (_, res) => {
+        res.write("first");
+        finish = () => res.end(" last");
+        asked = true;
+      },
+      { limits: { ...patient, stalledWriteTimeoutMs: soon, keepAliveTimeoutMs: soon } },
+    );
+    const answer = http1Request(url);
+    await eventually(
+      () => asked,
+      () => "never asked",
+    );
+    await timePasses(5 * soon);
+    finish();
+    expect((await answer).body).toBe("first last");
+  });
+
+  test("an answer that is read slowly is not", async () => {
+    const size = 20_000_000;
+    const { port } = await serve((_, res) => void res.end(Buffer.alloc(size)), {
+      limits: { ...patient, stalledWriteTimeoutMs: 4 * soon },
+    });
+    const client = await rawClient(port);
+    client.socket.write("GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    for (let share = 1; share <= 10; share++) {
+      await eventually(
+        () => client.received().length >= (share * size) / 10,
+        () => `part ${share} never came`,
+      );
+      client.socket.pause();
+      await timePasses(soon);
+      client.socket.resume();
+    }
+    expect((await client.closed).length).toBeGreaterThan(size);
+  });
+});
+
+describe("over HTTP/2", () => {
+  test("a connection without a stream is closed", async () => {
+    const { url, listener } = await serve((_, res) => void res.end("hello"), {
+      limits: { ...patient, idleSessionTimeoutMs: soon },
+    });
+    const used = await http2Connect(url);
+    expect((await http2Request(used, { ":path": "/" })).body).toBe("hello");
+    const unused = await http2Connect(url);
+    await Promise.all([once(used, "close"), once(unused, "close")]);
+    await emptied(listener);
+  });
+
+  test("a preface with nothing behind it is closed", async () => {
+    const { port, listener } = await serve((_, res) => void res.end(), {
+      limits: { ...patient, idleSessionTimeoutMs: soon },
+    });
+    const client = await rawClient(port);
+    client.socket.write(PREFACE);
+    await client.closed;
+    await emptied(listener);
+  });
+
+  test("a connection whose stream waits for news is not idle", async () => {
+    let finish: () => unknown = () => {};
+    let asked = false;
+    const { url } = await serve(
+      (_, res) => {
+        res.write("first");
+        finish = () => res.end(" last");
+        asked = true;
+      },
+      {
+        limits: {
+          ...patient,
+          idleSessionTimeoutMs: soon,
+          stalledWriteTimeoutMs: soon,
+          requestTimeoutMs: soon,
+          pingIntervalMs: soon,
+          pingTimeoutMs: 20 * soon,
+        },
+      },
+    );
+    const answer = http2Request(await http2Connect(url), { ":path": "/" });
+    await eventually(
+      () => asked,
+      () => "never asked",
+    );
+    await timePasses(10 * soon);
+    finish();
+    expect((await answer).body).toBe("first last");
+  });
+
+  test("a peer without a sign of life is dead, though its stream is open", async () => {
+    let aborted = false;
+    const { port, listener } = await serve((req) => void req.on("aborted", () => (aborted = true)), {
+      limits: { ...patient, pingIntervalMs: soon, pingTimeoutMs: soon },
+    });
+    // Sends a request as it should and never answers a PING, as a stopped process would.
+    const client = await rawClient(port);
+    client.socket.write(Buffer.concat([PREFACE, settings(), requestHeaders(1, {}, END_HEADERS | END_STREAM)]));
+    await eventually(
+      () => listener.counts.streams === 1,
+      () => "never asked",
+    );
+    await client.closed;
+    await emptied(listener);
+    expect(aborted).toBe(true);
+    expect(framesOf(client.received()).map(({ type }) => type)).toContain(FRAME.PING);
+  });
+
+  test("a peer that says goodbye and stays silent is dead, though its stream is open", async () => {
+    const { port, listener } = await serve(() => {}, { limits: { ...patient, idleSessionTimeoutMs: soon } });
+    const client = await rawClient(port);
+    const goodbye = frame(FRAME.GOAWAY, 0, 0, Buffer.alloc(8));
+    client.socket.write(Buffer.concat([PREFACE, settings(), requestHeaders(1, {}, END_HEADERS | END_STREAM), goodbye]));
+    await eventually(
+      () => listener.counts.streams === 1,
+      () => "never asked",
+    );
+    await emptied(listener);
+  });
+
+  test("a body that never comes is cut off, and its handler knows that it is not whole", async () => {
+    let aborted = false;
+    const { url, listener } = await serve(
+      (req, res) => {
+        req.on("aborted", () => {
+          aborted = true;
+        });
+        req.resume().on("end", () => res.end());
+      },
+      { limits: { ...patient, requestTimeoutMs: soon } },
+    );
+    const session = await http2Connect(url);
+    const stream = session.request({ ":method": "POST" }, { endStream: false });
+    stream.on("error", () => {});
+    stream.write("123");
+    await once(stream, "close");
+    expect(stream.rstCode).toBe(constants.NGHTTP2_CANCEL);
+    expect(aborted).toBe(true);
+    expect(listener.counts).toMatchObject({ sessions: 1, streams: 0 });
+  });
+
+  test("a body that never ends behind its answer is cut off", async () => {
+    const { url, listener } = await serve((req, res) => void req.resume().once("data", () => res.end("enough")), {
+      limits: { ...patient, requestTimeoutMs: soon },
+    });
+    const stream = (await http2Connect(url)).request({ ":method": "POST" }, { endStream: false });
+    stream.on("error", () => {});
+    stream.write("123");
+    expect(String(await once(stream, "data"))).toBe("enough");
+    await eventually(
+      () => listener.counts.streams === 0,
+      () => JSON.stringify(listener.counts),
+    );
+  });
+
+  test("an answer that nobody takes, at window 0, is cut off", async () => {
+    const { port, listener } = await serve((_, res) => void res.end("hello"), {
+      limits: { ...patient, stalledWriteTimeoutMs: soon },
+    });
+    const client = await rawClient(port);
+    client.socket.write(Buffer.concat([PREFACE, settings(0), requestHeaders(1, {}, END_HEADERS | END_STREAM)]));
+    const reset = () => framesOf(client.received()).find(({ type }) => type === FRAME.RST_STREAM);
+    await eventually(
+      () => reset() !== undefined,
+      () => JSON.stringify(listener.counts),
+    );
+    expect(reset()!.payload.readUInt32BE()).toBe(constants.NGHTTP2_CANCEL);
+    await eventually(
+      () => listener.counts.streams === 0,
+      () => JSON.stringify(listener.counts),
+    );
+    expect(listener.counts.sessions).toBe(1);
+  });
+
+  test("a connection that reads nothing is cut off", async () => {
+    const { port, listener } = await serve((_, res) => void res.end(Buffer.alloc(50_000_000)), {
+      limits: { ...patient, pingIntervalMs: soon, pingTimeoutMs: soon },
+    });
+    const client = await rawClient(port, { read: false });
+    const window = Buffer.alloc(4);
+    window.writeUInt32BE(2 ** 30);
+    const wide = frame(FRAME.WINDOW_UPDATE, 0, 0, window);
+    client.socket.write(
+      Buffer.concat([PREFACE, settings(2 ** 30), wide, requestHeaders(1, {}, END_HEADERS | END_STREAM)]),
+    );
+    await eventually(
+      () => listener.counts.streams === 1,
+      () => "never asked",
+    );
+    await emptied(listener);
+  });
+
+  test("it announces how many streams and how large headers it takes", async () => {
+    const { url } = await serve((_, res) => void res.end(), {
+      limits: { maxConcurrentStreams: 7, maxHeaderBytes: 5_000 },
+    });
+    const session = await http2Connect(url);
+    if (session.remoteSettings.maxConcurrentStreams !== 7) await once(session, "remoteSettings");
+    expect(session.remoteSettings).toMatchObject({ maxConcurrentStreams: 7, maxHeaderListSize: 5_000 });
+  });
+
+  test("streams over the limit are refused, the others served", async () => {
+    const { port, listener } = await serve(() => {}, { limits: { ...patient, maxConcurrentStreams: 5 } });
+    const client = await rawClient(port);
+    client.socket.write(Buffer.concat([PREFACE, settings()]));
+    // Not acknowledged: a client that knows the limit and exceeds it loses the connection.
+    for (let id = 1; id <= 19; id += 2) client.socket.write(requestHeaders(id, {}, END_HEADERS | END_STREAM));
+    const refused = () => framesOf(client.received()).filter(({ type }) => type === FRAME.RST_STREAM);
+    await eventually(
+      () => refused().length === 5,
+      () => JSON.stringify(listener.counts),
+    );
+    expect(refused().map(({ payload }) => payload.readUInt32BE())).toEqual(
+      Array(5).fill(constants.NGHTTP2_REFUSED_STREAM),
+    );
+    expect(listener.counts.streams).toBe(5);
+  });
+});
+
+test("connections over the limit are dropped, the others served", async () => {
+  const { url, port, listener } = await serve((_, res) => void res.end("hello"), { limits: { maxConnections: 3 } });
+  const held = await Promise.all([rawClient(port), rawClient(port), rawClient(port)]);
+  await eventually(
+    () => listener.counts.connections === 3,
+    () => JSON.stringify(listener.counts),
+  );
+  const dropped = await rawClient(port);
+  expect(await dropped.closed).toBe("");
+  held[0]!.socket.destroy();
+  await eventually(
+    () => listener.counts.connections === 2,
+    () => JSON.stringify(listener.counts),
+  );
+  expect((await http1Request(url, { agent: false })).body).toBe("hello");
+});
+
+/** Lets a limit under test run out where nothing must happen: there is no event to wait for. */
+function timePasses(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+function framesOf(received: string): { type: number; payload: Buffer }[] {
+  const bytes = Buffer.from(received, "latin1");
+  const frames = [];
+  for (let at = 0; at + 9 <= bytes.length; ) {
+    const length = bytes.readUIntBE(at, 3);
+    frames.push({ type: bytes.readUInt8(at + 3), payload: bytes.subarray(at + 9, at + 9 + length) });
+    at += 9 + length;
+  }
+  return frames;
+}
