@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { compatibilityBase, extractProtos } from "./base.ts";
 import { CommandFailed, run } from "./command.ts";
+import { lockFileFaults } from "./lock-file.ts";
 
 /** A step answers what is worth saying when it went well, and throws when it did not. */
 interface Step {
@@ -15,6 +16,7 @@ interface Step {
 }
 
 const steps: readonly Step[] = [
+  { name: "lock file", run: lockFile },
   { name: "generated code", run: generatedCode },
   { name: "buf lint", run: () => quietly("buf", "lint") },
   { name: "buf format", run: () => quietly("buf", "format", "--diff", "--exit-code") },
@@ -25,6 +27,11 @@ const steps: readonly Step[] = [
   { name: "publint", run: (scratch) => quietly("publint", "run", "--strict", pack(scratch)) },
   { name: "attw", run: areTheTypesWrong },
 ];
+
+function lockFile(): undefined {
+  const faults = lockFileFaults();
+  if (faults.length > 0) throw new CommandFailed("package-lock.json is incomplete or loose", faults.join("\n"));
+}
 
 function generatedCode(scratch: string): string | undefined {
   run("buf", "generate", "--output", scratch);
