@@ -7,13 +7,12 @@ import {
   InboundChannelAdapter,
   PollableChannel,
 } from "./component.ts";
+import { type ComponentKind, declareComponent } from "./declare-component.ts";
 import { IntegrationGraph, type IntegrationGraphOptions } from "./graph.ts";
 import { Instruments } from "./instruments.ts";
-import type { GraphLink, LinkType } from "./link.ts";
-import type { GraphNode } from "./node.ts";
 import type {
+  AnyOptions,
   ChainOptions,
-  ChannelReference,
   ComponentOptions,
   DiscardingOptions,
   EndpointOptions,
@@ -21,7 +20,7 @@ import type {
   SinkOptions,
   SourceOptions,
 } from "./options.ts";
-import { PATTERN_TRAITS, type PatternType } from "./pattern.ts";
+import type { PatternType } from "./pattern.ts";
 
 /**
  * The integration graph of an application: `integrationGraph({ app: "orders" })`, to be given to `createActuator`.
@@ -210,60 +209,7 @@ export class GraphBuilder {
     return this.#make(Component, "message_store", name, options);
   }
 
-  #make<C extends Component>(Kind: ComponentKind<C>, pattern: PatternType, name: string, options: Options = {}): C {
-    const ways = this.#ways(pattern, name, options);
-    const { componentType, properties, handlers } = options;
-    const node = this.graph.declare({ name, pattern, componentType, properties, handlers });
-    let input: GraphLink | undefined;
-    for (const [type, channel] of ways) {
-      if (type === "input") input = this.graph.link(channel, type, node);
-      else this.graph.link(node, type, channel);
-    }
-    return new Kind(node, this.#instruments, input);
+  #make<C extends Component>(Kind: ComponentKind<C>, pattern: PatternType, name: string, options?: AnyOptions): C {
+    return declareComponent(this.#instruments, Kind, pattern, name, options);
   }
-
-  #ways(pattern: PatternType, name: string, options: Options): [LinkType, GraphNode][] {
-    return LINK_OPTIONS.flatMap(([option, type]) => {
-      const channels = references(options[option]);
-      if (channels.length > 0 && !PATTERN_TRAITS[pattern].links.includes(type)) {
-        throw new TypeError(`"${name}" is a ${pattern} and has no "${option}"`);
-      }
-      return channels.map((channel): [LinkType, GraphNode] => [type, this.#resolve(channel)]);
-    });
-  }
-
-  #resolve(channel: ChannelReference): GraphNode {
-    if (typeof channel === "string") return this.graph.channel(channel);
-    if (!channel.belongsTo(this.graph)) throw new TypeError(`"${channel.name}" is a channel of another graph`);
-    return channel.node;
-  }
-}
-
-type ComponentKind<C> = new (node: GraphNode, instruments: Instruments, input?: GraphLink) => C;
-
-/** All that can be said of any component. */
-interface Options extends ComponentOptions {
-  readonly input?: ChannelReference | undefined;
-  readonly output?: ChannelReference | readonly ChannelReference[] | undefined;
-  readonly default?: ChannelReference | undefined;
-  readonly error?: ChannelReference | undefined;
-  readonly discard?: ChannelReference | undefined;
-  readonly routes?: RouterOptions["routes"];
-  readonly handlers?: ChainOptions["handlers"];
-}
-
-/** Which links an option declares, in the order in which the original lists them. */
-const LINK_OPTIONS = [
-  ["input", "input"],
-  ["output", "output"],
-  ["default", "output"],
-  ["error", "error"],
-  ["discard", "discard"],
-  ["routes", "route"],
-] as const;
-
-function references(value: Options[(typeof LINK_OPTIONS)[number][0]]): readonly ChannelReference[] {
-  if (value === undefined) return [];
-  if (typeof value === "string" || value instanceof Channel) return [value];
-  return Array.isArray(value) ? value : Object.values(value);
 }

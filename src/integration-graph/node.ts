@@ -1,28 +1,8 @@
+import type { ChainHandler, NodeDeclaration } from "./declaration.ts";
 import type { GraphLink, LinkType } from "./link.ts";
-import { defaultComponentType, isPattern, type PatternType } from "./pattern.ts";
-import { checkedProperties, type Properties } from "./properties.ts";
-import { redact } from "./redact.ts";
+import { defaultComponentType, type PatternType } from "./pattern.ts";
+import type { Properties } from "./properties.ts";
 import { ReceiveCounters, SendTimers } from "./statistics.ts";
-
-/** A member of a chain: its name and its component type. */
-export interface ChainHandler {
-  readonly name: string;
-  readonly type: string;
-}
-
-/** What a component is, before it is a node of a graph. */
-export interface NodeDeclaration {
-  readonly name: string;
-  readonly pattern: PatternType;
-  /** Lower-case, hyphenated words. Left out: follows from the pattern. */
-  readonly componentType?: string | undefined;
-  /** JSON values; never a payload, key, header or credential of a message. */
-  readonly properties?: Properties | undefined;
-  /** The members of a chain, in order. */
-  readonly handlers?: readonly ChainHandler[] | undefined;
-  /** The canonical key, where somebody knows a better one than that made of the name. See {@link nodeKey}. */
-  readonly key?: string | undefined;
-}
 
 /** One component of a graph, with its statistics. The graph makes it; others read it and record into its statistics. */
 export class GraphNode {
@@ -30,7 +10,7 @@ export class GraphNode {
   readonly key: string;
   readonly name: string;
   pattern: PatternType;
-  /** Whether it is a node of its graph: not before it was taken, not after it was removed. */
+  /** Whether it is a node of its graph: not where the graph was full, nor after it was removed. */
   attached = false;
   /** Whether statistics are taken. */
   observed = false;
@@ -92,43 +72,4 @@ export class GraphNode {
       receives.failures.last,
     );
   }
-}
-
-const COMPONENT_TYPE = /^[a-z][a-z0-9]*(?:[-:.][a-z0-9]+)*$/;
-const UNFIT = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
-
-/** The longest name of a node, in UTF-16 code units. */
-export const MAX_NAME_LENGTH = 256;
-
-/**
- * `name` as a graph may show it: credentials in URLs are cut out. Throws a TypeError where it is empty, longer than
- * 256 UTF-16 code units, or has control characters or lone surrogates.
- */
-export function checkedName(name: unknown, what = "name"): string {
-  if (typeof name !== "string" || name === "") throw new TypeError(`the ${what} must be a string that is not empty`);
-  if (name.length > MAX_NAME_LENGTH) throw new TypeError(`the ${what} must not be longer than ${MAX_NAME_LENGTH}`);
-  if (UNFIT.test(name) || !name.isWellFormed()) throw new TypeError(`the ${what} must not have control characters`);
-  return redact(name);
-}
-
-/** A frozen, checked copy of a declaration. Throws a TypeError that says what is unfit. */
-export function checkedDeclaration(declaration: NodeDeclaration): NodeDeclaration {
-  const { pattern, componentType, properties, handlers, key } = declaration;
-  const name = checkedName(declaration.name);
-  if (!isPattern(pattern)) throw new TypeError(`"${name}" has no known pattern`);
-  if (componentType !== undefined && !COMPONENT_TYPE.test(componentType)) {
-    throw new TypeError(`the component type of "${name}" must be lower-case, hyphenated words`);
-  }
-  return Object.freeze({
-    name,
-    pattern,
-    componentType,
-    properties: properties === undefined ? undefined : checkedProperties(properties),
-    handlers: handlers === undefined ? undefined : Object.freeze(handlers.map(checkedHandler)),
-    key: key === undefined ? undefined : checkedName(key, "key"),
-  });
-}
-
-function checkedHandler({ name, type }: ChainHandler): ChainHandler {
-  return Object.freeze({ name: checkedName(name, "handler's name"), type: checkedName(type, "handler's type") });
 }

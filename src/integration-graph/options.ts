@@ -1,5 +1,5 @@
 import type { Channel } from "./component.ts";
-import type { ChainHandler } from "./node.ts";
+import type { ChainHandler } from "./declaration.ts";
 import type { Properties } from "./properties.ts";
 
 /** A channel, or the name of one. A name that nobody declares becomes a message channel. */
@@ -51,3 +51,6 @@ export interface ChainOptions extends EndpointOptions {
   /** Its members, in order. */
   readonly handlers?: readonly ChainHandler[] | undefined;
 }
+
+/** All that can be said of any component. */
+export interface AnyOptions extends DiscardingOptions, Omit<RouterOptions, "output">, ChainOptions {}

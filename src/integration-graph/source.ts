@@ -1,5 +1,5 @@
+import { checkedDeclaration, type NodeDeclaration } from "./declaration.ts";
 import { checkEnds, type LinkType } from "./link.ts";
-import { checkedDeclaration, type NodeDeclaration } from "./node.ts";
 
 /** A link between two nodes of the same topology, each named by the object that declares it. */
 export interface LinkDeclaration {

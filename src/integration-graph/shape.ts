@@ -4,18 +4,18 @@ import { PATTERN_TRAITS, patternCategory } from "./pattern.ts";
 import type { LinkSnapshot, NodeSnapshot } from "./snapshot.ts";
 
 /** What of a graph stays the same from one revision to the next; the numbers are filled in when a snapshot is taken. */
-export interface Structure {
+export interface Shape {
   readonly nodes: readonly { readonly node: GraphNode; readonly shape: NodeSnapshot }[];
   readonly links: readonly GraphLink[];
 }
 
 /** The structure of nodes and their links, both in the order in which they became known. */
-export function structureOf(nodes: Iterable<GraphNode>, links: Iterable<GraphLink>): Structure {
-  return { nodes: Array.from(nodes, (node) => ({ node, shape: shapeOf(node) })), links: [...links] };
+export function shapeOf(nodes: Iterable<GraphNode>, links: Iterable<GraphLink>): Shape {
+  return { nodes: Array.from(nodes, (node) => ({ node, shape: nodeShape(node) })), links: [...links] };
 }
 
 /** The nodes with their numbers as they are now. */
-export function nodeSnapshots({ nodes }: Structure): NodeSnapshot[] {
+export function nodeSnapshots({ nodes }: Shape): NodeSnapshot[] {
   return nodes.map(({ node, shape }) => {
     const { sendTimers, receiveCounters } = PATTERN_TRAITS[node.pattern];
     const { sends, receives } = node;
@@ -30,7 +30,7 @@ export function nodeSnapshots({ nodes }: Structure): NodeSnapshot[] {
 }
 
 /** The links with their counts as they are now. */
-export function linkSnapshots({ links }: Structure): LinkSnapshot[] {
+export function linkSnapshots({ links }: Shape): LinkSnapshot[] {
   return links.map(({ from, to, type, count }) => ({ from: from.id, to: to.id, type, count }));
 }
 
@@ -38,7 +38,7 @@ export function linkSnapshots({ links }: Structure): LinkSnapshot[] {
  * The fields that name channels say the same as the links and are made of them, so the two never disagree. Where
  * several links share a type, the field names the one that was declared first.
  */
-function shapeOf(node: GraphNode): NodeSnapshot {
+function nodeShape(node: GraphNode): NodeSnapshot {
   const { pattern } = node;
   const isRouter = PATTERN_TRAITS[pattern].links.includes("route");
   const routes = [...node.outgoing].filter(({ type }) => type === "route").map(({ to }) => to.name);

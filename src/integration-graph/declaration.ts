@@ -1,0 +1,81 @@
+import { isPattern, type PatternType } from "./pattern.ts";
+import { checkedProperties, type Properties } from "./properties.ts";
+import { redact } from "./redact.ts";
+
+/** A member of a chain: its name and its component type. */
+export interface ChainHandler {
+  readonly name: string;
+  readonly type: string;
+}
+
+/** What a component is, before it is a node of a graph. */
+export interface NodeDeclaration {
+  readonly name: string;
+  readonly pattern: PatternType;
+  /** Lower-case, hyphenated words. Left out: follows from the pattern. */
+  readonly componentType?: string | undefined;
+  /** JSON values; never a payload, key, header or credential of a message. */
+  readonly properties?: Properties | undefined;
+  /** The members of a chain, in order. */
+  readonly handlers?: readonly ChainHandler[] | undefined;
+  /** The canonical key, where somebody knows a better one than that made of pattern and name. */
+  readonly key?: string | undefined;
+}
+
+/** The longest name, in UTF-16 code units. */
+export const MAX_NAME_LENGTH = 256;
+
+const UNFIT = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
+const COMPONENT_TYPE = /^[a-z][a-z0-9]*(?:[-:.][a-z0-9]+)*$/;
+
+/**
+ * `name` as a graph may show it: credentials in URLs are cut out. Throws a TypeError where it is empty, longer than
+ * {@link MAX_NAME_LENGTH}, or has control characters or lone surrogates.
+ */
+export function checkedName(name: unknown, what = "name"): string {
+  if (typeof name !== "string" || name === "") throw new TypeError(`the ${what} must be a string that is not empty`);
+  if (name.length > MAX_NAME_LENGTH) throw new TypeError(`the ${what} must have at most ${MAX_NAME_LENGTH} characters`);
+  if (UNFIT.test(name)) throw new TypeError(`the ${what} must not have control characters`);
+  if (!name.isWellFormed()) throw new TypeError(`the ${what} must not have lone surrogates`);
+  return redact(name);
+}
+
+/** A frozen, checked copy of a declaration. Throws a TypeError that says what is unfit. */
+export function checkedDeclaration(declaration: NodeDeclaration): NodeDeclaration {
+  const { pattern, componentType, properties, handlers, key } = declaration;
+  const name = checkedName(declaration.name);
+  if (!isPattern(pattern)) throw new TypeError(`"${name}" has no known pattern`);
+  return Object.freeze({
+    name,
+    pattern,
+    componentType: componentType === undefined ? undefined : checkedComponentType(componentType, name),
+    properties: properties === undefined ? undefined : checkedProperties(properties),
+    handlers: handlers === undefined ? undefined : Object.freeze(handlers.map(checkedHandler)),
+    key: key === undefined ? undefined : checkedName(key, "key"),
+  });
+}
+
+/**
+ * What two declarations by the same declarer say together; the later one prevails. Throws a TypeError where their
+ * properties are too large together.
+ */
+export function mergedDeclaration(before: NodeDeclaration | undefined, now: NodeDeclaration): NodeDeclaration {
+  if (before === undefined) return now;
+  return Object.freeze({
+    ...now,
+    componentType: now.componentType ?? before.componentType,
+    properties: checkedProperties({ ...before.properties, ...now.properties }),
+    handlers: now.handlers ?? before.handlers,
+  });
+}
+
+function checkedComponentType(componentType: string, name: string): string {
+  checkedName(componentType, `component type of "${name}"`);
+  if (COMPONENT_TYPE.test(componentType)) return componentType;
+  throw new TypeError(`the component type of "${name}" must be lower-case, hyphenated words`);
+}
+
+function checkedHandler({ name, type }: ChainHandler): ChainHandler {
+  const checked = checkedName(name, "handler's name");
+  return Object.freeze({ name: checked, type: checkedComponentType(type, checked) });
+}

@@ -1,0 +1,84 @@
+import { isDeepStrictEqual } from "node:util";
+import type { NodeDeclaration } from "./declaration.ts";
+import type { GraphElements } from "./elements.ts";
+import { checkEnds, type GraphLink, type LinkType } from "./link.ts";
+import type { GraphNode } from "./node.ts";
+import { isChannel } from "./pattern.ts";
+
+/** Somebody who declares nodes and links: the application, or a source. What nobody declares any more is gone. */
+export type Declarer = object;
+
+/** The application itself, which declares through the builder. */
+export const APPLICATION: Declarer = Object.freeze({ name: "application" });
+
+/**
+ * Puts down what `declarer` says of a component, in the place of what it said before. A node that was only referred to
+ * or seen gives way where its pattern was a guess. Throws as {@link checkConflict} does.
+ */
+export function declareNode(elements: GraphElements, declaration: NodeDeclaration, declarer: Declarer): GraphNode {
+  checkConflict(elements, declaration, declarer);
+  const node = known(elements, declaration) ?? elements.add(declaration);
+  if (!isDeepStrictEqual(node.declarations.get(declarer), declaration)) {
+    node.declarations.set(declarer, declaration);
+    if (node.attached) elements.changed();
+  }
+  return node;
+}
+
+/** Puts down that `declarer` declares a link. Throws as {@link checkEnds} does. */
+export function declareLink(
+  elements: GraphElements,
+  from: GraphNode,
+  type: LinkType,
+  to: GraphNode,
+  declarer: Declarer,
+): GraphLink | undefined {
+  checkEnds(from, type, to);
+  const link = from.linkTo(type, to) ?? elements.connect(from, type, to);
+  if (link !== undefined && !link.declarers.has(declarer)) {
+    link.declarers.add(declarer);
+    elements.changed();
+  }
+  return link;
+}
+
+/** Throws an Error where a declaration speaks of a component that is declared, or used, as something else. */
+export function checkConflict(elements: GraphElements, declaration: NodeDeclaration, declarer: Declarer): void {
+  const node = elements.find(declaration);
+  if (node === undefined || node.pattern === declaration.pattern) return;
+  // A source may change its mind from one reading to the next; the application may not.
+  const declared = [...node.declarations.keys()].some((other) => other !== declarer || other === APPLICATION);
+  const usedAsChannel = node.referenced && !isChannel(declaration.pattern);
+  if (declared || usedAsChannel) {
+    throw new Error(`"${node.name}" cannot be a ${declaration.pattern}: it is a ${node.pattern} already`);
+  }
+}
+
+/** Takes back everything that `declarer` declared, except what is kept. */
+export function withdraw(
+  elements: GraphElements,
+  declarer: Declarer,
+  kept: { readonly nodes: ReadonlySet<GraphNode>; readonly links: ReadonlySet<GraphLink> },
+): void {
+  for (const link of elements.links) {
+    if (!kept.links.has(link) && link.declarers.delete(declarer) && !link.declared) elements.disconnect(link);
+  }
+  for (const node of elements.nodes) {
+    if (kept.nodes.has(node) || !node.declarations.delete(declarer)) continue;
+    if (node.declared || node.referenced) elements.changed();
+    else elements.remove(node);
+  }
+}
+
+function known(elements: GraphElements, declaration: NodeDeclaration): GraphNode | undefined {
+  const node = elements.find(declaration);
+  if (node === undefined || node.pattern === declaration.pattern) return node;
+  if (isChannel(node.pattern) && isChannel(declaration.pattern)) {
+    node.pattern = declaration.pattern;
+    elements.changed();
+    return node;
+  }
+  // The pattern of an endpoint is part of its identity.
+  elements.remove(node);
+  return undefined;
+}
