@@ -1,0 +1,36 @@
+import type { IncomingHttpHeaders } from "node:http";
+
+const GRPC_TIMEOUT = "grpc-timeout";
+const CONNECT_TIMEOUT = "connect-timeout-ms";
+const MILLISECONDS: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1000, m: 1, u: 1e-3, n: 1e-6 };
+
+/** The longest time that a timer of Node can wait, 24.8 days; anything longer fires at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** Whether the caller gave a deadline. */
+export function hasDeadline(header: Headers): boolean {
+  return header.has(GRPC_TIMEOUT) || header.has(CONNECT_TIMEOUT);
+}
+
+/**
+ * Takes a deadline away that lies further ahead than a timer can wait. Without this, connect would hand it to `setTimeout`,
+ * which fires at once, and the call with the longest patience would be the first to fail.
+ */
+export function dropUnreachableDeadline(headers: IncomingHttpHeaders): void {
+  if (headers[GRPC_TIMEOUT] !== undefined && grpcTimeoutMs(String(headers[GRPC_TIMEOUT])) > LONGEST_TIMER_MS) {
+    delete headers[GRPC_TIMEOUT];
+  }
+  if (headers[CONNECT_TIMEOUT] !== undefined && connectTimeoutMs(String(headers[CONNECT_TIMEOUT])) > LONGEST_TIMER_MS) {
+    delete headers[CONNECT_TIMEOUT];
+  }
+}
+
+// NaN where the header is malformed, so that connect still sees and refuses it.
+function grpcTimeoutMs(text: string): number {
+  const [, digits, unit] = /^(\d{1,8})([HMSmun])$/.exec(text) ?? [];
+  return Number(digits) * MILLISECONDS[unit ?? ""]!;
+}
+
+function connectTimeoutMs(text: string): number {
+  return /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
+}

@@ -1,0 +1,39 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import { ActuatorError, type ErrorCode } from "../error.ts";
+import { ErrorInfoSchema } from "../gen/google/rpc/error_details_pb.ts";
+
+/** The RPC code of each code of the domain. */
+export const RPC_CODES: Readonly<Record<ErrorCode, Code>> = {
+  INVALID_ARGUMENT: Code.InvalidArgument,
+  NOT_FOUND: Code.NotFound,
+  FAILED_PRECONDITION: Code.FailedPrecondition,
+  RESOURCE_EXHAUSTED: Code.ResourceExhausted,
+  UNIMPLEMENTED: Code.Unimplemented,
+  UNAVAILABLE: Code.Unavailable,
+};
+
+/** Who defines the reasons in a `google.rpc.ErrorInfo`. */
+export const ERROR_DOMAIN = "connect-actuator";
+
+/** An error of the domain as RPC answers it, with a `google.rpc.ErrorInfo` that carries its reason and metadata. */
+export function errorToRpc(error: ActuatorError): ConnectError {
+  const info = { reason: error.reason, domain: ERROR_DOMAIN, metadata: { ...error.metadata } };
+  return new ConnectError(
+    error.message,
+    RPC_CODES[error.code],
+    undefined,
+    [{ desc: ErrorInfoSchema, value: info }],
+    error,
+  );
+}
+
+/**
+ * Any error as RPC answers it. What is neither the domain's nor connect's own is an accident: the caller learns no more
+ * than that, and `onAccident` is told.
+ */
+export function anyErrorToRpc(error: unknown, onAccident: (error: unknown) => void): ConnectError {
+  if (error instanceof ConnectError) return error;
+  if (error instanceof ActuatorError) return errorToRpc(error);
+  onAccident(error);
+  return new ConnectError("internal error", Code.Internal, undefined, undefined, error);
+}

@@ -1,0 +1,92 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
+import { createConnectRouter } from "@connectrpc/connect";
+import type { Endpoints } from "../endpoints.ts";
+import { dropUnreachableDeadline } from "./deadline.ts";
+import { exchange } from "./exchange.ts";
+import { checkGetRequest } from "./get-request.ts";
+import { gzip } from "./gzip.ts";
+import { rpcInterceptor } from "./interceptor.ts";
+import { OpenStreams } from "./open-streams.ts";
+import { discardRest } from "./request-rest.ts";
+import { registerServices } from "./services.ts";
+import { answerUnknownMethod } from "./unimplemented.ts";
+
+/** How the RPC face behaves. */
+export interface RpcOptions {
+  /** Told of everything that went wrong through nobody's fault but ours; callers see no more than "internal error". */
+  readonly onError: (error: unknown, context: string) => void;
+  /** The largest request message in bytes, decompressed. Default 65,536: requests hold a name and little else. */
+  readonly readMaxBytes?: number | undefined;
+  /**
+   * The largest page of a list in bytes of protobuf. Default 4 MiB, which is what gRPC clients take unless told otherwise.
+   * No response message is ever larger than eight times this, which is about what the same message takes as JSON.
+   */
+  readonly writeMaxBytes?: number | undefined;
+  /** The longest deadline in milliseconds that a caller may give; a longer one is INVALID_ARGUMENT. Default: none. */
+  readonly maxTimeoutMs?: number | undefined;
+  /** The greatest number of streaming calls at once; more answer RESOURCE_EXHAUSTED. Default 1000. */
+  readonly maxStreams?: number | undefined;
+}
+
+/** The RPC face: gRPC, gRPC-Web and Connect over HTTP/1.1 and HTTP/2. */
+export interface RpcHandler {
+  /** Answers the request if its path is one of RPC. Otherwise returns false and has done nothing. Never throws. */
+  handle(req: IncomingMessage | Http2ServerRequest, res: ServerResponse | Http2ServerResponse): boolean;
+  /** Ends every open stream with UNAVAILABLE and refuses new ones. For draining. */
+  endStreams(): void;
+  /** Full names of the services that are served. */
+  readonly services: readonly string[];
+}
+
+/** Paths that are ours: the package of this project, and those of gRPC's standard services. */
+const PREFIXES = ["/actuator.v3.", "/grpc."];
+const JSON_FACTOR = 8;
+
+/** Builds the RPC face over the endpoints. A domain left out answers UNIMPLEMENTED and is listed nowhere. */
+export function createRpcHandler(endpoints: Endpoints, options: RpcOptions): RpcHandler {
+  const {
+    onError,
+    readMaxBytes = 64 * 1024,
+    writeMaxBytes = 4 * 1024 * 1024,
+    maxTimeoutMs,
+    maxStreams = 1000,
+  } = options;
+  const streams = new OpenStreams(maxStreams);
+  const router = createConnectRouter({
+    readMaxBytes,
+    writeMaxBytes: JSON_FACTOR * writeMaxBytes,
+    acceptCompression: [gzip],
+    requestGate: checkGetRequest,
+    interceptors: [rpcInterceptor(streams, onError)],
+    ...(maxTimeoutMs !== undefined && { maxTimeoutMs }),
+  });
+  const services = registerServices(router, endpoints, writeMaxBytes);
+  const handlers = new Map(router.handlers.map((handler) => [handler.requestPath, handler]));
+
+  return {
+    services,
+    endStreams: () => streams.end(),
+    handle(req, res) {
+      const url = rpcUrl(req);
+      if (url === undefined) return false;
+      discardRest(req, res);
+      if (maxTimeoutMs === undefined) dropUnreachableDeadline(req.headers);
+      const handler = handlers.get(url.split("?", 1)[0]!);
+      if (handler === undefined) answerUnknownMethod(req, res);
+      else exchange(handler, req, res, url, onError);
+      return true;
+    },
+  };
+}
+
+/** The URL of the request, where it is one of RPC. Frameworks that mount a handler under a path keep the whole one aside. */
+function rpcUrl(req: IncomingMessage | Http2ServerRequest): string | undefined {
+  const { originalUrl } = req as { readonly originalUrl?: string };
+  if (originalUrl !== undefined && isRpc(originalUrl)) return originalUrl;
+  return isRpc(req.url ?? "") ? req.url : undefined;
+}
+
+function isRpc(url: string): boolean {
+  return PREFIXES.some((prefix) => url.startsWith(prefix));
+}

@@ -1,0 +1,105 @@
+import { ConnectError, type Interceptor, type StreamRequest, type StreamResponse } from "@connectrpc/connect";
+import { hasDeadline } from "./deadline.ts";
+import { anyErrorToRpc } from "./error.ts";
+import { Interruption } from "./interruption.ts";
+import type { OpenStreams } from "./open-streams.ts";
+
+type Next = ReturnType<Interceptor>;
+type Request = Parameters<Next>[0];
+
+/**
+ * What connect leaves to its user, in the one interceptor that every call passes:
+ *
+ * - errors of the domain get their RPC code and detail, and accidents reach `onError` (connect drops them in silence);
+ * - a deadline ends the call in time, even where the work ignores its signal (connect only aborts the signal);
+ * - a stream ends at once when its client goes or `streams` end.
+ */
+export function rpcInterceptor(streams: OpenStreams, onError: (error: unknown, context: string) => void): Interceptor {
+  function toRpc(error: unknown, request: Request): ConnectError {
+    const { signal, method } = request;
+    // The call was given up, and this is only the word of it.
+    if (signal.aborted && (error === signal.reason || (error as Error)?.name === "AbortError")) {
+      return ConnectError.from(signal.reason);
+    }
+    return anyErrorToRpc(error, (accident) => onError(accident, `rpc ${method.parent.typeName}/${method.name}`));
+  }
+
+  return (next) => (request) => {
+    const guarded: Next = (req) =>
+      next(req).catch((error: unknown) => {
+        throw toRpc(error, req);
+      });
+    if (request.stream) return stream(guarded, request);
+    return hasDeadline(request.header) ? untilAborted(guarded, request) : guarded(request);
+  };
+
+  async function untilAborted(next: Next, request: Request): ReturnType<Next> {
+    const { signal } = request;
+    const interruption = new Interruption();
+    const onAbort = () => interruption.interrupt(ConnectError.from(signal.reason));
+    if (signal.aborted) onAbort();
+    signal.addEventListener("abort", onAbort);
+    try {
+      return await interruption.wait(() => next(request));
+    } finally {
+      signal.removeEventListener("abort", onAbort);
+    }
+  }
+
+  async function stream(next: Next, request: StreamRequest): ReturnType<Next> {
+    const { signal } = request;
+    const interruption = new Interruption();
+    let source: AsyncIterator<unknown> | undefined;
+    let remove: () => void;
+
+    function close(): void {
+      signal.removeEventListener("abort", onAbort);
+      remove();
+    }
+    function interrupt(reason: unknown): void {
+      close();
+      interruption.interrupt(reason);
+      // Not awaited: a generator takes it up only when what it waits for comes, which may be never.
+      source?.return?.().catch((error: unknown) => toRpc(error, request));
+    }
+    function onAbort(): void {
+      interrupt(ConnectError.from(signal.reason));
+    }
+    function failed(error: unknown): never {
+      close();
+      throw toRpc(error, request);
+    }
+
+    try {
+      remove = streams.add(interrupt);
+    } catch (error) {
+      throw toRpc(error, request);
+    }
+    signal.addEventListener("abort", onAbort);
+    if (signal.aborted) onAbort();
+
+    const response = (await interruption.wait(() => next(request)).catch(failed)) as StreamResponse;
+    const iterator: AsyncIterator<unknown> = response.message[Symbol.asyncIterator]();
+    source = iterator;
+    const message: AsyncIterableIterator<unknown> = {
+      async next() {
+        const result = await interruption.wait(() => iterator.next()).catch(failed);
+        if (result.done) close();
+        return result;
+      },
+      async return(value) {
+        close();
+        return (await iterator.return?.(value)) ?? { done: true, value };
+      },
+      async throw(error) {
+        close();
+        if (iterator.throw === undefined) throw error;
+        return iterator.throw(error);
+      },
+      [Symbol.asyncIterator]() {
+        return this;
+      },
+    };
+    return { ...response, message } as StreamResponse;
+  }
+}

@@ -1,0 +1,62 @@
+import { createHash } from "node:crypto";
+import { create } from "@bufbuild/protobuf";
+import {
+  type ListSessionsRequest,
+  type ListSessionsResponse,
+  ListSessionsResponseSchema,
+} from "../gen/actuator/v3/sessions_pb.ts";
+import type { Session } from "../sessions/session.ts";
+import { pageSizeFrom, stringWireBytes, takePage } from "./page.ts";
+import { pageKeyFrom, pageTokenFrom } from "./page-token.ts";
+import { sessionToProto } from "./session-proto.ts";
+
+/** The greatest number of sessions in one page. */
+const MAX_PAGE_SIZE = 1000;
+/** Tags, lengths, times and the frame of a session. */
+const FIXED_BYTES = 64;
+
+/**
+ * The page of a user's sessions that is asked for, within `maxBytes` of protobuf.
+ *
+ * @param sessions newest access first, as the domain orders them
+ * @throws ActuatorError INVALID_ARGUMENT for a negative page size or a page token of another list.
+ */
+export function sessionPage(
+  sessions: readonly Session[],
+  request: ListSessionsRequest,
+  maxBytes: number,
+): ListSessionsResponse {
+  const filterKey = ["sessions", request.username];
+  const last = pageKeyFrom(filterKey, request.pageToken);
+  const size = pageSizeFrom(request.pageSize, MAX_PAGE_SIZE, MAX_PAGE_SIZE);
+  const rest = last === undefined ? sessions : sessionsAfter(sessions, Number(last[0]), String(last[1]));
+  const page = takePage(rest, { size, bytes: maxBytes - 1024 }, sessionWireBytes);
+  const end = page.elements.at(-1);
+  return create(ListSessionsResponseSchema, {
+    sessions: page.elements.map(sessionToProto),
+    nextPageToken: page.more && end ? pageTokenFrom(filterKey, [accessTime(end), digest(end.id)]) : "",
+  });
+}
+
+/**
+ * What follows the session of this access time and digest. Where it is gone, everything of the same millisecond follows:
+ * better one twice than one never.
+ */
+function sessionsAfter(sessions: readonly Session[], time: number, idDigest: string): readonly Session[] {
+  const index = sessions.findIndex((session) => accessTime(session) === time && digest(session.id) === idDigest);
+  return index >= 0 ? sessions.slice(index + 1) : sessions.filter((session) => accessTime(session) <= time);
+}
+
+function accessTime(session: Session): number {
+  return session.lastAccessedTime ?? session.firstSeenTime;
+}
+
+/** Stands for an id in a page token: a token ends up in logs, and an id is a credential. */
+function digest(id: string): string {
+  return createHash("sha256").update(id).digest("base64url").slice(0, 12);
+}
+
+function sessionWireBytes(session: Session): number {
+  const names = session.attributeNames.reduce((sum, name) => sum + stringWireBytes(name), 0);
+  return stringWireBytes(session.id) + stringWireBytes(session.username ?? "") + names + FIXED_BYTES;
+}
