@@ -47,10 +47,11 @@ export interface Listener {
    * @throws ActuatorError that says in an operator's words what is wrong and which option changes it.
    */
   listen(options: ListenOptions): Promise<ListenAddress>;
-  /** Ends without losing an answer under way, see {@link drain}. Resolves when no connection is left. Repeatable. */
+  /**
+   * Ends without losing an answer under way, see {@link drain}. Resolves when no connection is left. May be called again:
+   * the earliest deadline counts.
+   */
   drain(options?: DrainOptions): Promise<void>;
-  /** Ends at once, and a drain under way with it. Repeatable. */
-  close(): Promise<void>;
   readonly counts: ListenerCounts;
 }
 
@@ -94,12 +95,10 @@ export function createListener(handler: RequestHandler, options: ListenerOptions
     return addressOf(http1, target);
   }
 
-  async function end(deadlineMs: number, endStreams: () => void): Promise<void> {
+  async function end(endStreams: () => void): Promise<void> {
     const closed = once(http1, "close").then(() => {});
     ending.abort();
-    const timer = setTimeout(() => deadline.abort(), deadlineMs);
     await drain(drainable(closed, endStreams), limits.drainGraceMs, deadline.signal);
-    clearTimeout(timer);
     clearInterval(sweeper);
     // Ends Node's own timer too.
     http1.close();
@@ -127,13 +126,9 @@ export function createListener(handler: RequestHandler, options: ListenerOptions
   return {
     listen,
     drain({ deadlineMs = limits.drainDeadlineMs, endStreams = () => {} } = {}) {
-      drained ??= end(deadlineMs, endStreams);
-      return drained;
-    },
-    close() {
-      deadline.abort();
-      drained ??= end(0, () => {});
-      return drained;
+      const timer = setTimeout(() => deadline.abort(), deadlineMs);
+      drained ??= end(endStreams);
+      return drained.finally(() => clearTimeout(timer));
     },
     get counts() {
       return { connections: connections.size, sessions: http2.sessionCount, streams: http2.streamCount };

@@ -13,7 +13,7 @@ export async function serve(
   options?: ListenerOptions,
 ): Promise<{ listener: Listener; port: number; url: string }> {
   const listener = createListener(handler, options);
-  onTestFinished(() => listener.close());
+  onTestFinished(() => listener.drain({ deadlineMs: 0 }));
   const { port, url } = await listener.listen({ port: 0 });
   return { listener, port, url };
 }

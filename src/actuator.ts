@@ -1,0 +1,170 @@
+import type { Application } from "./application/application.ts";
+import { Health } from "./application/health.ts";
+import type { Endpoints } from "./endpoints.ts";
+import type { GraphBuilder } from "./integration-graph/builder.ts";
+import type { IntegrationGraph } from "./integration-graph/graph.ts";
+import type { LoggerAdapter } from "./loggers/adapter.ts";
+import { Loggers, type LoggersOptions } from "./loggers/loggers.ts";
+import { amount, type Checks, callable, checkOptions, having, listOf, text } from "./options.ts";
+import { createGateway } from "./rest/gateway.ts";
+import { createRpcHandler } from "./rpc/handler.ts";
+import type { ListenAddress, ListenOptions } from "./server/address.ts";
+import { addressList, networkOf } from "./server/address-list.ts";
+import type { ServerErrorHandler } from "./server/guard.ts";
+import type { ServerAnswer, ServerRequest } from "./server/handler.ts";
+import { DEFAULT_LIMITS, type Limits } from "./server/limits.ts";
+import { createListener, type DrainOptions, type Listener } from "./server/listener.ts";
+import { endOnSignals } from "./server/signals.ts";
+import { Sessions } from "./sessions/sessions.ts";
+import type { SessionStore } from "./sessions/store.ts";
+
+/** What an application shows of itself, and how. Every part may be left out; what is left out is not served. */
+export interface ActuatorOptions {
+  /** The application's name, shown by `info`. */
+  readonly name?: string | undefined;
+  /** The application's version, shown by `info`. */
+  readonly version?: string | undefined;
+  /** The logging libraries in use, and groups of loggers. */
+  readonly loggers?: (LoggersOptions & { readonly adapters?: readonly LoggerAdapter[] | undefined }) | undefined;
+  /** Where the sessions are: `expressSessions(store)`, `memorySessions()` or a store of your own. */
+  readonly sessions?: SessionStore | undefined;
+  /** What `integrationGraph({ app })` gave. */
+  readonly integrationGraph?: GraphBuilder | IntegrationGraph | undefined;
+  /** The path that the REST interface stands under. Default `/actuator`. */
+  readonly basePath?: string | undefined;
+  /**
+   * IP addresses and networks of the proxies whose `X-Forwarded-Host`, `-Proto` and `-Prefix` are believed, such as
+   * `["127.0.0.1", "10.0.0.0/8"]`. Default: none.
+   */
+  readonly trustedProxies?: readonly string[] | undefined;
+  /** What the port of {@link Actuator.listen} puts up with; overrides single limits of `DEFAULT_LIMITS`. */
+  readonly limits?: Partial<Limits> | undefined;
+  /** Hears of every error that callers are told of only as an internal one. Default: one line on the console. */
+  readonly onError?: ServerErrorHandler | undefined;
+}
+
+/**
+ * Answers requests of node:http, node:http2 and of frameworks that hand these on. A path that is not the actuator's is left
+ * to `next`, or answered 404 where there is none.
+ */
+export type ActuatorHandler = (req: ServerRequest, res: ServerAnswer, next?: () => void) => void;
+
+/** The loggers, sessions and integration graph of this process, served over gRPC, gRPC-Web, Connect and REST. */
+export interface Actuator {
+  /** Serves on a server of the application's own; see {@link listen} for one of its own. */
+  readonly handler: ActuatorHandler;
+  /** The loggers, where they are served: levels can be read and set from the application as well. */
+  readonly loggers: Loggers | undefined;
+  /** The sessions, where they are served. */
+  readonly sessions: Sessions | undefined;
+  /** The integration graph, where it is served. */
+  readonly integrationGraph: IntegrationGraph | undefined;
+  /**
+   * Serves on a port of its own, HTTP/1.1 and HTTP/2 alike, on 127.0.0.1 unless `host` says otherwise. After a failure
+   * another address can be tried.
+   *
+   * @throws ActuatorError that says what is wrong with the address and which option changes it.
+   */
+  listen(options: ListenOptions): Promise<ListenAddress>;
+  /**
+   * Ends in good order: health turns OUT_OF_SERVICE, watches end with UNAVAILABLE, the port of {@link listen} closes when
+   * the answers under way are complete, or after `deadlineMs` (default `limits.drainDeadlineMs`); then the logging
+   * libraries are left as they were found, but for their levels. A server of the application's own goes on, and so does
+   * {@link handler}. May be called again: the earliest deadline counts.
+   */
+  close(options?: Pick<DrainOptions, "deadlineMs">): Promise<void>;
+  /**
+   * Calls {@link close} on the first of the signals, after which a process with nothing left to do exits by itself. Where
+   * the application still runs then and listens for the signal nowhere, the signal ends it as it would have without this;
+   * a second signal ends it at once.
+   *
+   * @param signals default SIGTERM and SIGINT
+   * @returns a function that stops listening for signals
+   */
+  drainOnSignals(signals?: readonly NodeJS.Signals[]): () => void;
+}
+
+/**
+ * Builds the actuator of an application.
+ *
+ * @throws ActuatorError INVALID_ARGUMENT for an option that does not exist or does not fit.
+ */
+export function createActuator(options: ActuatorOptions = {}): Actuator {
+  checkOptions("createActuator", options, OPTIONS);
+  if (options.loggers !== undefined) checkOptions("createActuator.loggers", options.loggers, LOGGERS);
+  if (options.limits !== undefined) checkOptions("createActuator.limits", options.limits, LIMITS);
+  const { basePath = "/actuator", trustedProxies = [], limits } = options;
+  const onError = options.onError ?? reportError;
+
+  const application: Application = { name: options.name, version: options.version, startTime: Date.now() };
+  const health = new Health();
+  const loggers = options.loggers && new Loggers(options.loggers);
+  const sessions = options.sessions && new Sessions(options.sessions);
+  const integrationGraph = options.integrationGraph && graphOf(options.integrationGraph);
+  const endpoints: Endpoints = { application, health, loggers, sessions, integrationGraph };
+
+  const rpc = createRpcHandler(endpoints, { onError });
+  const gateway = createGateway(endpoints, { basePath, trustedProxies: addressList(trustedProxies), onError });
+  const detaches = options.loggers?.adapters?.map((adapter) => loggers!.attach(adapter)) ?? [];
+  let listener: Listener | undefined;
+
+  const handler: ActuatorHandler = (req, res, next) => {
+    if (!rpc.handle(req, res)) gateway(req, res, next);
+  };
+
+  async function close({ deadlineMs }: Pick<DrainOptions, "deadlineMs"> = {}): Promise<void> {
+    health.status = "OUT_OF_SERVICE";
+    const endStreams = () => rpc.endStreams();
+    if (listener === undefined) endStreams();
+    else await listener.drain({ deadlineMs, endStreams });
+    for (const detach of detaches.splice(0)) detach();
+  }
+
+  return {
+    handler,
+    loggers,
+    sessions,
+    integrationGraph,
+    close,
+    listen(listenOptions) {
+      listener ??= createListener(handler, { limits, onError });
+      return listener.listen(listenOptions);
+    },
+    drainOnSignals: (signals = ["SIGTERM", "SIGINT"]) => endOnSignals(signals, close),
+  };
+}
+
+const OPTIONS: Checks<ActuatorOptions> = {
+  name: text,
+  version: text,
+  loggers: () => undefined,
+  sessions: having(["findById", "delete"], "a session store, such as expressSessions(store) or memorySessions()"),
+  integrationGraph: (value) =>
+    having(["snapshot", "rebuild"], "what integrationGraph({ app }) gave")((value as GraphBuilder)?.graph ?? value),
+  basePath: (value) =>
+    typeof value === "string" && /^(?:\/[\w.~-]+)+$/.test(value) ? undefined : 'must be a path such as "/actuator"',
+  trustedProxies: listOf((entry) =>
+    networkOf(entry) === undefined ? 'must be an IP address or a network such as "10.0.0.0/8"' : undefined,
+  ),
+  limits: () => undefined,
+  onError: callable,
+};
+
+const LOGGERS: Checks<NonNullable<ActuatorOptions["loggers"]>> = {
+  adapters: listOf(having(["attach"], "an adapter of a logging library, such as pinoLoggers(logger)")),
+  groups: (value) => (typeof value === "object" ? undefined : "must be an object of lists of logger names"),
+  maxCreated: amount,
+  maxLoggers: amount,
+};
+
+const LIMITS = Object.fromEntries(Object.keys(DEFAULT_LIMITS).map((name) => [name, amount])) as Checks<Limits>;
+
+function graphOf(graph: GraphBuilder | IntegrationGraph): IntegrationGraph {
+  return "graph" in graph ? graph.graph : graph;
+}
+
+/** One line, whatever the error: a stack holds paths of the machine, and a line break could forge a line of the log. */
+function reportError(error: unknown, context: string): void {
+  const line = `connect-actuator: ${context}: ${error}`;
+  console.error(line.replace(/[\x00-\x1f\x7f\u2028\u2029]+/g, " ").slice(0, 1_000));
+}

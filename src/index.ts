@@ -1,0 +1,44 @@
+export { type Actuator, type ActuatorHandler, type ActuatorOptions, createActuator } from "./actuator.ts";
+export type { HealthStatus } from "./application/health.ts";
+export { ActuatorError, type ErrorCode } from "./error.ts";
+export { type GraphBuilder, integrationGraph } from "./integration-graph/builder.ts";
+export type {
+  Channel,
+  Component,
+  DiscardingEndpoint,
+  Endpoint,
+  Filter,
+  InboundChannelAdapter,
+  PollableChannel,
+} from "./integration-graph/component.ts";
+export type { NodeDeclaration } from "./integration-graph/declaration.ts";
+export type { IntegrationGraph, IntegrationGraphOptions } from "./integration-graph/graph.ts";
+export type { LinkType } from "./integration-graph/link.ts";
+export type {
+  ChainOptions,
+  ChannelReference,
+  ComponentOptions,
+  DiscardingOptions,
+  EndpointOptions,
+  RouterOptions,
+  SinkOptions,
+  SourceOptions,
+} from "./integration-graph/options.ts";
+export type { PatternCategory, PatternType } from "./integration-graph/pattern.ts";
+export type { ContentDescriptor, GraphSnapshot, LinkSnapshot, NodeSnapshot } from "./integration-graph/snapshot.ts";
+export type { GraphSource, LinkDeclaration, Topology } from "./integration-graph/source.ts";
+export type { Detach, LoggerAdapter, LoggerHandle, LoggerHost } from "./loggers/adapter.ts";
+export { LEVELS, type Level } from "./loggers/level.ts";
+export type { Loggers, LoggersOptions } from "./loggers/loggers.ts";
+export type { LevelChange, Logger, LoggerGroup, LoggersOverview } from "./loggers/view.ts";
+export type { ListenAddress, ListenOptions } from "./server/address.ts";
+export { DEFAULT_LIMITS, type Limits } from "./server/limits.ts";
+export {
+  type MemorySessionStore,
+  type MemorySessionsOptions,
+  memorySessions,
+  type SessionDetails,
+} from "./sessions/memory-store.ts";
+export type { Session } from "./sessions/session.ts";
+export type { Sessions } from "./sessions/sessions.ts";
+export type { SessionStore } from "./sessions/store.ts";

@@ -1,0 +1,89 @@
+import { ActuatorError } from "./error.ts";
+
+/** Says what is wrong with a value, as the rest of a sentence about it ("must be …"); undefined where it is fit. */
+export type Check = (value: unknown) => string | undefined;
+
+/** The options of something by name, each with its check. */
+export type Checks<Options> = { readonly [Name in keyof Options]-?: Check };
+
+/**
+ * Checks what a caller passed as options, for those who are not told by a type checker. A key whose value is undefined is
+ * as good as left out.
+ *
+ * @throws ActuatorError INVALID_ARGUMENT that names the option and, for one that does not exist, the likely right one.
+ */
+export function checkOptions<Options extends object>(where: string, value: unknown, checks: Checks<Options>): void {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw invalid("INVALID_OPTION", where, `${where} must be an object with ${Object.keys(checks).join(", ")}`);
+  }
+  const known = new Map(Object.entries<Check>(checks));
+  for (const [name, option] of Object.entries(value)) {
+    const check = known.get(name);
+    if (check === undefined) {
+      const near = nearest(name, [...known.keys()]);
+      const hint = near === undefined ? `there are ${[...known.keys()].join(", ")}` : `did you mean "${near}"?`;
+      throw invalid("UNKNOWN_OPTION", `${where}.${name}`, `${where} has no option "${name}"; ${hint}`);
+    }
+    const fault = option === undefined ? undefined : check(option);
+    if (fault !== undefined) throw invalid("INVALID_OPTION", `${where}.${name}`, `${where}.${name} ${fault}`);
+  }
+}
+
+/** A text that is not empty. */
+export const text: Check = (value) => (typeof value === "string" && value !== "" ? undefined : "must be a text");
+
+/** A function. */
+export const callable: Check = (value) => (typeof value === "function" ? undefined : "must be a function");
+
+/** A number that counts or measures something. */
+export const amount: Check = (value) =>
+  Number.isFinite(value) && (value as number) >= 0 ? undefined : "must be a number, not below 0";
+
+/** An object with these methods; `description` says what such objects are and where they come from. */
+export function having(methods: readonly string[], description: string): Check {
+  return (value) => {
+    const object = value as Readonly<Record<string, unknown>> | null | undefined;
+    return methods.every((method) => typeof object?.[method] === "function") ? undefined : `must be ${description}`;
+  };
+}
+
+/** A list whose every entry passes `check`. */
+export function listOf(check: Check): Check {
+  return (value) => {
+    if (!Array.isArray(value)) return "must be a list";
+    for (const [index, entry] of value.entries()) {
+      const fault = check(entry);
+      if (fault !== undefined) return `entry ${index} ${fault}`;
+    }
+    return undefined;
+  };
+}
+
+/** The option that was probably meant: one that holds the other's name, or is two letters away at most. */
+function nearest(name: string, options: readonly string[]): string | undefined {
+  const word = name.toLowerCase();
+  const distances = options.map((option) => {
+    const other = option.toLowerCase();
+    const contains = word.length > 2 && (other.includes(word) || word.includes(other));
+    return { option, distance: contains ? 1 : editDistance(word, other) };
+  });
+  const [best] = distances.sort((a, b) => a.distance - b.distance);
+  return best !== undefined && best.distance <= 2 ? best.option : undefined;
+}
+
+/** How many letters to insert, remove or replace to make `a` into `b`. */
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (const [i, letter] of [...a].entries()) {
+    const next = [i + 1];
+    for (const [j, other] of [...b].entries()) {
+      next.push(Math.min(next[j]! + 1, row[j + 1]! + 1, row[j]! + (letter === other ? 0 : 1)));
+    }
+    row = next;
+  }
+  return row[b.length]!;
+}
+
+function invalid(reason: string, field: string, message: string): ActuatorError {
+  return new ActuatorError("INVALID_ARGUMENT", reason, message, { field });
+}

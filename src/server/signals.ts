@@ -1,0 +1,27 @@
+/**
+ * Ends a process in good order: on the first of the `signals` it runs `end` and then lets the process go.
+ *
+ * From then on the signal means what it would without this, so that a second one ends the process at once. A process with
+ * nothing left to do exits by itself. Where something still runs and nobody else listens for the signal, the signal is
+ * sent once more: without this function it would have ended the process in the first place.
+ *
+ * @returns a function that stops listening
+ */
+export function endOnSignals(signals: readonly NodeJS.Signals[], end: () => Promise<void>): () => void {
+  const stop = () => {
+    for (const signal of signals) process.removeListener(signal, receive);
+  };
+  function receive(signal: NodeJS.Signals): void {
+    stop();
+    end().finally(() => letGo(signal));
+  }
+  for (const signal of signals) process.on(signal, receive);
+  return stop;
+}
+
+function letGo(signal: NodeJS.Signals): void {
+  // Fires only where something else keeps the process alive.
+  setTimeout(() => {
+    if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);
+  }, 100).unref();
+}
