@@ -49,14 +49,14 @@ const parts: readonly Part[] = [
     imports: [/^sessions\/(session|store)\.ts$/, /^error\.ts$/, /^node:/],
     typesOf: /^express-session$/,
   },
+  { name: "the checks of options", files: /^options\.ts$/, imports: [/^error\.ts$/] },
   {
     name: "the assembly",
     files: /^actuator\.ts$/,
     imports: [
       /^(application|loggers|sessions|integration-graph|rest|rpc|server)\//,
-      /^(error|endpoints)\.ts$/,
+      /^(error|endpoints|options)\.ts$/,
       /^node:/,
-      /^@connectrpc\//,
     ],
   },
   {

@@ -10,7 +10,7 @@ const http = logger.child({ logger: "http" });
 const actuator = createActuator({
   loggers: { adapters: [pinoLoggers(logger)], groups: { web: ["http", "router"] } },
   sessions: expressSessions(new session.MemoryStore()),
-  integrationGraph: integrationGraph({ name: "consumer" }),
+  integrationGraph: integrationGraph({ app: "consumer" }),
 });
 
 const { port } = await actuator.listen({ port: 0 });
