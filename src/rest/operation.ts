@@ -1,0 +1,47 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
+import type { BodyTypes } from "./media-type.ts";
+import type { Representation } from "./representation.ts";
+import type { RequestTarget } from "./request-target.ts";
+
+/** A request of either version of HTTP. */
+export type Request = IncomingMessage | Http2ServerRequest;
+/** A response of either version of HTTP. */
+export type Response = ServerResponse | Http2ServerResponse;
+
+/** What an operation is told of the request. */
+export interface Call {
+  readonly request: Request;
+  readonly target: RequestTarget;
+  /** The last segment of the path as it came; empty where the route has no parameter. */
+  readonly segment: string;
+  /** What `segment` stands for. */
+  readonly parameter: string;
+  /** The JSON value of the body; undefined where there is none, or the operation reads none. */
+  readonly body: unknown;
+}
+
+/** What an operation answers. */
+export interface Answer {
+  readonly status: number;
+  /** Left out, the answer is empty. */
+  readonly representation?: Representation;
+  /** Whether the representation carries an entity tag, so that `If-None-Match` can spare its transfer. */
+  readonly tagged?: true;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** How a request's body is read. */
+export interface RequestBody {
+  readonly types: BodyTypes;
+  /** Whether a request without a body needs one of the types, too. */
+  readonly typeRequired: boolean;
+}
+
+/** What a route does. A thrown `ActuatorError` is answered with its message, anything else with 500. */
+export interface Operation {
+  /** Left out, a body is not read. */
+  readonly body?: RequestBody;
+  /** Synchronous where the domain is, so that the answer is on its way before anything else runs. */
+  run(call: Call): Answer | Promise<Answer>;
+}

@@ -1,0 +1,41 @@
+import type { Http2ServerRequest } from "node:http2";
+import type { TLSSocket } from "node:tls";
+import type { Call, Request } from "./operation.ts";
+import { Refusal } from "./problem.ts";
+
+/** Tells whether the peer of this IP address is a proxy whose `X-Forwarded-*` headers are believed. */
+export type TrustedProxies = (address: string) => boolean;
+
+const HOST = /^(?:\[[0-9a-f:.]+\]|[\w.~-]+)(?::\d{1,5})?$/i;
+const PREFIX = /^(?:\/[\w.~!$&'()*+,;=:@%-]+)*$/;
+
+/**
+ * The address that the caller sees before the base path, such as `https://example.test:81/prefix`: from the `Host` of the
+ * request, and from `X-Forwarded-Host`, `-Proto` and `-Prefix` where a trusted proxy sent it.
+ *
+ * @throws Refusal 400 without a body for a host that is none.
+ */
+export function requestOrigin({ request, target }: Call, trusted: TrustedProxies | undefined): string {
+  const { headers, socket } = request;
+  const host = target.authority || headers[":authority"]?.toString() || headers.host || localAddress(request);
+  const believed = trusted?.((socket.remoteAddress ?? "").replace(/^::ffff:(?=\d+\.)/, "")) === true;
+  const forwarded = (name: string, valid: RegExp) => {
+    const value = believed ? headers[name]?.toString().split(",")[0]?.trim() : undefined;
+    return value !== undefined && valid.test(value) ? value : undefined;
+  };
+  if (!HOST.test(host)) throw new Refusal(400);
+  const scheme =
+    forwarded("x-forwarded-proto", /^https?$/i)?.toLowerCase() ?? (isEncrypted(request) ? "https" : "http");
+  const prefix = forwarded("x-forwarded-prefix", PREFIX) ?? "";
+  return `${scheme}://${forwarded("x-forwarded-host", HOST) ?? host}${prefix}`;
+}
+
+function isEncrypted(request: Request): boolean {
+  const session = (request as Http2ServerRequest).stream?.session;
+  return session === undefined ? (request.socket as TLSSocket).encrypted === true : session.encrypted === true;
+}
+
+/** HTTP/1.0 need not name a host. */
+function localAddress({ socket: { localAddress = "localhost", localPort } }: Request): string {
+  return `${localAddress.includes(":") ? `[${localAddress}]` : localAddress}:${localPort}`;
+}

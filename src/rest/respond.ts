@@ -1,0 +1,53 @@
+import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
+import { asksForGzip } from "./content-coding.ts";
+import type { Answer, Request, Response } from "./operation.ts";
+import { matchesEntityTag } from "./representation.ts";
+
+/** Bytes above which a body is worth compressing. */
+const COMPRESSED_ABOVE = 1024;
+
+/** What an answer is sent as. */
+export interface Form {
+  readonly contentType: string;
+  readonly cacheControl: string;
+}
+
+/** Sends an answer: compressed, without its body or as 304, as the request wants it. */
+export function respond(request: Request, response: Response, answer: Answer, form: Form): void | Promise<void> {
+  const { status, representation, tagged } = answer;
+  const headers: OutgoingHttpHeaders = {
+    "Cache-Control": form.cacheControl,
+    Vary: "Accept",
+    "X-Content-Type-Options": "nosniff",
+    ...answer.headers,
+  };
+  if (representation === undefined) {
+    if (status !== 204) headers["Content-Length"] = 0;
+    return send(request, response, status, headers);
+  }
+  const large = representation.body.length > COMPRESSED_ABOVE;
+  const compressed = large && asksForGzip(request.headers["accept-encoding"]?.toString());
+  if (large) headers.Vary = "Accept, Accept-Encoding";
+  if (tagged) {
+    const tag = representation.entityTag(compressed);
+    headers.ETag = tag;
+    const known = request.headers["if-none-match"];
+    if (known !== undefined && matchesEntityTag(known, tag)) return send(request, response, 304, headers);
+  }
+  headers["Content-Type"] = form.contentType;
+  if (!compressed) return send(request, response, status, headers, representation.body);
+  headers["Content-Encoding"] = "gzip";
+  const body = representation.gzip();
+  if (Buffer.isBuffer(body)) return send(request, response, status, headers, body);
+  return body.then((bytes) => send(request, response, status, headers, bytes));
+}
+
+function send(request: Request, response: Response, status: number, headers: OutgoingHttpHeaders, body?: Buffer): void {
+  // Both versions of HTTP answer to these two calls; only their types do not say so together.
+  const sender = response as ServerResponse;
+  if (sender.destroyed) return;
+  if (body !== undefined) headers["Content-Length"] = body.length;
+  sender.writeHead(status, headers);
+  if (body === undefined || request.method === "HEAD") sender.end();
+  else sender.end(body);
+}
