@@ -5,7 +5,6 @@ import { Health } from "../../src/application/health.ts";
 import type { Endpoints } from "../../src/endpoints.ts";
 import { ErrorInfoSchema } from "../../src/gen/google/rpc/error_details_pb.ts";
 import type { LoggerAdapter } from "../../src/loggers/adapter.ts";
-import type { Level } from "../../src/loggers/level.ts";
 import { createRpcHandler, type RpcHandler, type RpcOptions } from "../../src/rpc/handler.ts";
 import type { ServerRequest } from "../../src/server/handler.ts";
 import type { Listener } from "../../src/server/listener.ts";
@@ -73,7 +72,10 @@ export const WIRES: readonly Wire[] = (["1.1", "2"] as const).flatMap((httpVersi
   (["Connect JSON", "Connect binary", "gRPC", "gRPC-Web"] as const).map((protocol) => ({ protocol, httpVersion })),
 );
 
-type TransportOptions = Omit<Partial<Parameters<typeof createConnectTransport>[0]>, "baseUrl" | "httpVersion">;
+type TransportOptions = Pick<
+  Parameters<typeof createConnectTransport>[0],
+  "useHttpGet" | "acceptCompression" | "sendCompression" | "compressMinBytes"
+>;
 
 /** A transport of connect-node over a wire. */
 export function transportOver(
@@ -81,7 +83,8 @@ export function transportOver(
   baseUrl: string,
   options: TransportOptions = {},
 ): Transport {
-  const all = { baseUrl, httpVersion, ...options } as Parameters<typeof createGrpcTransport>[0];
+  // The types of the three tie each option to one HTTP version.
+  const all = { baseUrl, httpVersion, ...options } as { baseUrl: string; httpVersion: "2" };
   if (protocol === "gRPC") return createGrpcTransport(all);
   if (protocol === "gRPC-Web") return createGrpcWebTransport(all);
   return createConnectTransport({ ...all, useBinaryFormat: protocol === "Connect binary" });
@@ -103,15 +106,7 @@ export function libraryOf(names: Iterable<string>, kind = "test"): LoggerAdapter
   return {
     kind,
     attach(host) {
-      for (const name of names) {
-        let level: Level = "INFO";
-        host.discovered(name, {
-          apply: (next) => {
-            level = next;
-            return level;
-          },
-        });
-      }
+      for (const name of names) host.discovered(name, { apply: (level) => level });
       return () => {};
     },
   };
