@@ -1,0 +1,82 @@
+import { once } from "node:events";
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expressSessions } from "../express-session/index.ts";
+import { ActuatorError, createActuator } from "../index.ts";
+import { loggers } from "./loggers.ts";
+import type { SampleOptions } from "./options.ts";
+import { flow } from "./order-flow.ts";
+import { sessionStore, shopServer } from "./shop.ts";
+import { StartError } from "./start-error.ts";
+import { runTraffic } from "./traffic.ts";
+
+/** The running sample. */
+export interface Sample {
+  /** The address of the actuator, such as `http://127.0.0.1:9001`. */
+  readonly actuator: string;
+  /** The address of the shop, such as `http://127.0.0.1:8080`. */
+  readonly shop: string;
+  /** Lets visitors and orders come, where the options do not forbid it. */
+  open(): void;
+  /** Answers what has been asked and ends. */
+  close(): Promise<void>;
+}
+
+const DRAIN_DEADLINE = 5_000;
+const GROUPS = { web: ["shop.web", "shop.customers"], money: ["shop.orders.payment", "shop.orders.failures"] };
+
+/**
+ * Starts the shop and its actuator.
+ *
+ * @throws StartError where one of the two cannot listen.
+ */
+export async function startSample({ port, host, shopPort, traffic }: SampleOptions): Promise<Sample> {
+  const actuator = createActuator({
+    name: "shop",
+    version: "1.0.0",
+    loggers: { adapters: [loggers], groups: GROUPS },
+    sessions: expressSessions(sessionStore),
+    integrationGraph: flow,
+  });
+  const address = await actuator.listen({ port, host }).catch((error: unknown) => {
+    if (!(error instanceof ActuatorError)) throw error;
+    throw new StartError(`${error.message} (here: --${error.metadata.field})`, { cause: error });
+  });
+  const server = shopServer();
+  const shop = await listen(server, shopPort);
+  const closing = new AbortController();
+  let visitors: Promise<void> | undefined;
+
+  return {
+    actuator: address.url,
+    shop,
+    open() {
+      if (traffic) visitors ??= runTraffic(shop, closing.signal);
+    },
+    async close() {
+      closing.abort();
+      await Promise.all([visitors, drain(server), actuator.close()]);
+    },
+  };
+}
+
+/** Ends the shop: what is under way is answered, for so long. */
+async function drain(server: Server): Promise<void> {
+  const cutOff = setTimeout(() => server.closeAllConnections(), DRAIN_DEADLINE);
+  server.close();
+  server.closeIdleConnections();
+  await once(server, "close");
+  clearTimeout(cutOff);
+}
+
+async function listen(server: Server, port: number): Promise<string> {
+  server.listen(port, "127.0.0.1");
+  try {
+    await once(server, "listening");
+  } catch (cause) {
+    const reason =
+      (cause as NodeJS.ErrnoException).code === "EADDRINUSE" ? "is already in use" : "cannot be listened on";
+    throw new StartError(`port ${port} on 127.0.0.1 ${reason}; choose another with --shop-port`, { cause });
+  }
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
