@@ -6,9 +6,9 @@ export interface Drainable {
   stopListening(): void;
   /** Ends the answers that never end by themselves. */
   endStreams(): void;
-  /** Tells clients of the end while their requests on the way are still served. */
+  /** Tells clients, as far as their protocol can, to send nothing more on the connections they have. */
   announceClose(): void;
-  /** Takes no further request on connections that are known, and closes those without one under way. */
+  /** Closes the connections without a request under way. */
   closeIdle(): void;
   /** Ends every connection, whatever is under way. */
   destroy(): void;

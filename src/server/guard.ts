@@ -13,7 +13,7 @@ export function guard(handler: RequestHandler, onError: ServerErrorHandler): Req
     try {
       handler(req, res);
     } catch (error) {
-      onError(error, `answering ${req.method} request`);
+      onError(error, `answering a ${req.method} request`);
       fail(res);
     }
   };

@@ -23,9 +23,6 @@ interface SessionRecord {
   endedAt: number | undefined;
 }
 
-/** The largest stream id: a GOAWAY that names it announces the end and refuses nothing yet (RFC 9113 section 6.8). */
-const EVERY_STREAM = 2 ** 31 - 1;
-
 /**
  * The HTTP/2 connections of a port, and the limits on time that Node does not have for them: idle connections, dead
  * peers, requests that never end and answers that nobody reads. {@link sweep} looks after them.
@@ -81,13 +78,11 @@ export class Http2Sessions {
     }
   }
 
-  /** Tells every client to open no more streams here, and still serves those on their way. */
-  announceClose(): void {
-    for (const session of this.#sessions.keys())
-      if (!session.destroyed) session.goaway(constants.NGHTTP2_NO_ERROR, EVERY_STREAM);
-  }
-
-  /** Refuses further streams; each connection ends with its last open stream. */
+  /**
+   * Tells every client to open no more streams here, and ends each connection with its last open stream. A stream on its
+   * way is refused, which by RFC 9113 section 8.7 is safe to repeat elsewhere. An early GOAWAY that still lets it through
+   * (section 6.8) is out of reach: after `session.goaway` nghttp2 ignores new streams whatever the id that it names.
+   */
   close(): void {
     for (const session of this.#sessions.keys()) session.close();
   }

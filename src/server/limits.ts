@@ -54,7 +54,7 @@ export const DEFAULT_LIMITS: Limits = {
   pingTimeoutMs: 10_000,
   /** How often the limits on time are looked after; each may be late by this much. */
   sweepIntervalMs: 1_000,
-  /** In a drain: how long clients have to hear of it before what is idle is closed. */
+  /** In a drain: before idle HTTP/1.1 connections close, for requests that are just arriving on them. */
   drainGraceMs: 100,
   /** In a drain: for answers under way. Below the 30 s that container platforms wait after SIGTERM. */
   drainDeadlineMs: 10_000,

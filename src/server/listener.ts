@@ -110,10 +110,9 @@ export function createListener(handler: RequestHandler, options: ListenerOptions
       endStreams,
       // http.Server.close would close idle connections too, under a request that is just arriving.
       stopListening: () => NetServer.prototype.close.call(http1),
-      announceClose: () => http2.announceClose(),
+      announceClose: () => http2.close(),
       closeIdle: () => {
         http1.closeIdleConnections();
-        http2.close();
         for (const [socket, protocol] of connections) if (protocol === undefined) socket.destroy();
       },
       destroy: () => {

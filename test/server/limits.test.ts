@@ -4,7 +4,7 @@ import { constants } from "node:http2";
 import { describe, expect, test } from "vitest";
 import type { Limits } from "../../src/server/limits.ts";
 import { PREFACE } from "../../src/server/preface.ts";
-import { END_HEADERS, END_STREAM, FRAME, frame, requestHeaders, settings } from "../support/server-frames.ts";
+import { END_HEADERS, END_STREAM, FRAME, frame, framesOf, requestHeaders, settings } from "../support/server-frames.ts";
 import {
   emptied,
   eventually,
@@ -316,15 +316,4 @@ test("connections over the limit are dropped, the others served", async () => {
 /** Lets a limit under test run out where nothing must happen: there is no event to wait for. */
 function timePasses(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
-}
-
-function framesOf(received: string): { type: number; payload: Buffer }[] {
-  const bytes = Buffer.from(received, "latin1");
-  const frames = [];
-  for (let at = 0; at + 9 <= bytes.length; ) {
-    const length = bytes.readUIntBE(at, 3);
-    frames.push({ type: bytes.readUInt8(at + 3), payload: bytes.subarray(at + 9, at + 9 + length) });
-    at += 9 + length;
-  }
-  return frames;
 }

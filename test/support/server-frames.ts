@@ -53,3 +53,17 @@ export function requestHeaders(streamId: number, fields: Readonly<Record<string,
   const all = { ":method": "GET", ":scheme": "http", ":authority": "localhost", ":path": "/", ...fields };
   return frame(FRAME.HEADERS, flags, streamId, hpack(all));
 }
+
+/** Takes a server's bytes (latin1) apart; a frame that is not whole yet is left out. */
+export function framesOf(received: string): { type: number; streamId: number; payload: Buffer }[] {
+  const bytes = Buffer.from(received, "latin1");
+  const frames = [];
+  for (let at = 0; at + 9 <= bytes.length; ) {
+    const end = at + 9 + bytes.readUIntBE(at, 3);
+    if (end > bytes.length) break;
+    const streamId = bytes.readUInt32BE(at + 5);
+    frames.push({ type: bytes.readUInt8(at + 3), streamId, payload: bytes.subarray(at + 9, end) });
+    at = end;
+  }
+  return frames;
+}

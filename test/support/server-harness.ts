@@ -91,7 +91,10 @@ export async function http2Request(
 ): Promise<Answer> {
   const stream = session.request(headers, { endStream: body === undefined });
   if (body !== undefined) stream.end(body);
-  const [answer] = (await once(stream, "response")) as [http2.IncomingHttpHeaders];
+  const answer = await Promise.race([
+    once(stream, "response").then(([headers]) => headers as http2.IncomingHttpHeaders),
+    once(stream, "close").then(() => Promise.reject(new Error("closed without an answer"))),
+  ]);
   return { status: Number(answer[":status"]), headers: answer, body: await textOf(stream) };
 }
 

@@ -1,0 +1,284 @@
+import { once } from "node:events";
+import http from "node:http";
+import type { ClientHttp2Session } from "node:http2";
+import net from "node:net";
+import { setImmediate as turn } from "node:timers/promises";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { createListener } from "../../src/server/listener.ts";
+import { PREFACE } from "../../src/server/preface.ts";
+import { END_HEADERS, END_STREAM, FRAME, framesOf, requestHeaders, settings } from "../support/server-frames.ts";
+import {
+  type Answer,
+  emptied,
+  eventually,
+  http1Request,
+  http2Connect,
+  http2Request,
+  rawClient,
+  serve,
+} from "../support/server-harness.ts";
+
+/** A handler that keeps every answer until the test lets it go. */
+function holding() {
+  const held: (() => void)[] = [];
+  return {
+    held,
+    release: () => {
+      for (const answer of held.splice(0)) answer();
+    },
+    handler: (_: unknown, res: { end(): unknown }) => void held.push(() => res.end()),
+  };
+}
+
+test("under load no accepted request loses its answer, over either protocol", async () => {
+  const accepted = new Set<string>();
+  const answered = new Set<string>();
+  const body = (path: string) => `${path};`.repeat(2_000);
+  const { url, listener } = await serve((req, res) => {
+    accepted.add(req.url!);
+    // Some at once, some a few turns later, as real answers are.
+    const answer = () => res.end(body(req.url!));
+    if (accepted.size % 3 === 0) answer();
+    else setTimeout(answer, accepted.size % 20);
+  });
+
+  const failures: string[] = [];
+  const paths = counter();
+  const load = [
+    ...clients(10, () => overHttp1(new http.Agent({ keepAlive: true, maxSockets: 4 }))),
+    ...clients(10, () => overHttp1(new http.Agent({ keepAlive: false }))),
+    ...clients(10, async () => overHttp2(await http2Connect(url))),
+  ];
+  await eventually(
+    () => answered.size > 2_000,
+    () => `${answered.size} answers`,
+  );
+  await listener.drain();
+  const atEnd = answered.size;
+  await Promise.all(load);
+
+  expect(answered.size).toBeGreaterThan(2_000);
+  expect([...accepted].filter((path) => !answered.has(path))).toEqual([]);
+  expect(failures.length).toBeGreaterThan(0);
+  expect(failures.filter((path) => accepted.has(path))).toEqual([]);
+  expect(answered.size - atEnd).toBeLessThan(200);
+  await emptied(listener);
+
+  /** Four requests at a time, one after the other, until the server takes no more. */
+  function clients(count: number, client: () => Ask | Promise<Ask>): Promise<void>[] {
+    return Array.from({ length: count }, async () => {
+      const ask = await client();
+      await Promise.all(Array.from({ length: 4 }, () => askUntilRefused(ask)));
+    });
+  }
+
+  async function askUntilRefused(ask: Ask): Promise<void> {
+    for (let refusals = 0; refusals < 3; ) {
+      const path = `/${paths()}`;
+      try {
+        const answer = await ask(path);
+        expect(answer.body).toBe(body(path));
+        answered.add(path);
+      } catch (error) {
+        if ((error as Error).name === "AssertionError") throw error;
+        failures.push(path);
+        refusals++;
+      }
+    }
+  }
+
+  type Ask = (path: string) => Promise<Answer>;
+
+  function overHttp1(agent: http.Agent): Ask {
+    onTestFinished(() => agent.destroy());
+    return (path) => http1Request(url + path, { agent });
+  }
+
+  function overHttp2(session: ClientHttp2Session): Ask {
+    return async (path) => {
+      await turn();
+      return http2Request(session, { ":path": path });
+    };
+  }
+});
+
+describe("what is under way is completed", () => {
+  test("over HTTP/1.1, with the word that the connection closes", async () => {
+    const { held, release, handler } = holding();
+    const { url, listener } = await serve(handler);
+    const agent = new http.Agent({ keepAlive: true });
+    const answer = http1Request(url, { agent });
+    await eventually(
+      () => held.length === 1,
+      () => "never asked",
+    );
+    const drained = listener.drain();
+    release();
+    expect(await answer).toMatchObject({ status: 200, headers: { connection: "close" } });
+    await drained;
+    await emptied(listener);
+  });
+
+  test("over HTTP/2, while streams that come too late are refused at once", async () => {
+    const { held, release, handler } = holding();
+    const { port, listener } = await serve(handler, { limits: { drainGraceMs: 600_000 } });
+    const client = await rawClient(port);
+    client.socket.write(Buffer.concat([PREFACE, settings(), requestHeaders(1, {}, END_HEADERS | END_STREAM)]));
+    await eventually(
+      () => held.length === 1,
+      () => "never asked",
+    );
+    const drained = listener.drain({ deadlineMs: 600_000 });
+    client.socket.write(requestHeaders(3, {}, END_HEADERS | END_STREAM));
+    const goaway = () => framesOf(client.received()).find(({ type }) => type === FRAME.GOAWAY);
+    await eventually(() => goaway() !== undefined, client.received);
+    // Streams above this one were not processed, says section 6.8, so that their client may repeat them elsewhere.
+    expect(goaway()!.payload.readUInt32BE()).toBe(1);
+    release();
+    const frames = framesOf(await client.closed);
+    expect(frames.filter(({ type }) => type === FRAME.HEADERS).map(({ streamId }) => streamId)).toEqual([1]);
+    expect(held).toEqual([]);
+    await drained;
+  });
+
+  test("a request on a known connection while clients are being told", async () => {
+    const { url, port, listener } = await serve((_, res) => void res.end("late"), { limits: { drainGraceMs: 60_000 } });
+    const client = await rawClient(port);
+    client.socket.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    await eventually(() => client.received().endsWith("late"), client.received);
+    const drained = listener.drain();
+    await expect(http1Request(url, { agent: false })).rejects.toThrow("ECONNREFUSED");
+    client.socket.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    // The answer says that it is the last, and with it the only connection is gone and the grace is over.
+    expect((await client.closed).match(/Connection: .*/g)).toEqual(["Connection: keep-alive", "Connection: close"]);
+    await drained;
+  });
+});
+
+describe("what is not under way ends", () => {
+  test("idle connections of either protocol, and those that never said what they are", async () => {
+    const { url, port, listener } = await serve((_, res) => void res.end());
+    const session = await http2Connect(url);
+    const agent = new http.Agent({ keepAlive: true });
+    await http1Request(url, { agent });
+    const [silent, partial] = await Promise.all([rawClient(port), rawClient(port)]);
+    partial.socket.write("PRI * HT");
+    await eventually(
+      () => listener.counts.connections === 4,
+      () => JSON.stringify(listener.counts),
+    );
+    await listener.drain({ deadlineMs: 600_000 });
+    await Promise.all([silent.closed, partial.closed, session.closed || once(session, "close")]);
+    await emptied(listener);
+  });
+
+  test("endless answers, told when nobody can connect any more, and again for those that began later", async () => {
+    const open = new Set<() => void>();
+    const { url, port, listener } = await serve((_, res) => {
+      (res as http.ServerResponse).write("news;");
+      open.add(() => res.end("bye"));
+    });
+    const watch = http2Request(await http2Connect(url), { ":path": "/" });
+    const late = await rawClient(port);
+    await eventually(
+      () => open.size === 1 && listener.counts.connections === 2,
+      () => "never asked",
+    );
+    const refusals: Promise<string>[] = [];
+    await listener.drain({
+      deadlineMs: 600_000,
+      endStreams: () => {
+        refusals.push(http1Request(url, { agent: false }).then(String, (error) => error.code));
+        if (refusals.length === 1) late.socket.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        for (const end of open) end();
+        open.clear();
+      },
+    });
+    expect((await watch).body).toBe("news;bye");
+    expect(await late.closed).toMatch(/news;[\s\S]*bye[\s\S]*0\r\n\r\n$/);
+    expect(new Set(await Promise.all(refusals))).toEqual(new Set(["ECONNREFUSED"]));
+  });
+});
+
+describe("the deadline", () => {
+  test.each([
+    { name: "HTTP/1.1", ask: (url: string) => http1Request(url) },
+    { name: "HTTP/2", ask: async (url: string) => http2Request(await http2Connect(url), { ":path": "/" }) },
+  ])("cuts off an answer that does not come, over $name", async ({ ask }) => {
+    const { held, handler } = holding();
+    const { url, listener } = await serve(handler);
+    const answer = ask(url).then(String, () => "cut off");
+    await eventually(
+      () => held.length === 1,
+      () => "never asked",
+    );
+    await listener.drain({ deadlineMs: 200 });
+    expect(await answer).toBe("cut off");
+    await emptied(listener);
+  });
+
+  test("cuts off a client that takes nothing", async () => {
+    const { url, port, listener } = await serve((_, res) => void res.end(Buffer.alloc(50_000_000)));
+    const session = await http2Connect(url);
+    session.setLocalWindowSize(2 ** 30);
+    session.request({ ":path": "/" }).on("error", () => {});
+    const client = await rawClient(port, { read: false });
+    client.socket.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    await eventually(
+      () => listener.counts.connections === 2 && listener.counts.streams === 1,
+      () => JSON.stringify(listener.counts),
+    );
+    await listener.drain({ deadlineMs: 200 });
+    await emptied(listener);
+  });
+
+  test("the earliest of several counts, and all wait for the same end", async () => {
+    const { held, handler } = holding();
+    const { url, listener } = await serve(handler);
+    const answer = http1Request(url).then(String, () => "cut off");
+    await eventually(
+      () => held.length === 1,
+      () => "never asked",
+    );
+    await Promise.all([
+      listener.drain({ deadlineMs: 600_000 }),
+      listener.drain({ deadlineMs: 0 }),
+      listener.drain({ deadlineMs: 600_000 }),
+    ]);
+    expect(await answer).toBe("cut off");
+    await listener.drain();
+  });
+});
+
+describe("the life of a listener", () => {
+  test("one that never listened ends too", async () => {
+    await createListener(() => {}).drain();
+  });
+
+  test("it does not listen twice, nor after its end", async () => {
+    const { listener } = await serve(() => {});
+    await expect(listener.listen({ port: 0 })).rejects.toMatchObject({ reason: "ALREADY_LISTENING" });
+    await listener.drain();
+    await expect(listener.listen({ port: 0 })).rejects.toMatchObject({ reason: "LISTENER_CLOSED" });
+  });
+
+  test("ended while its name is looked up, it never listens", async () => {
+    const listener = createListener(() => {});
+    const listening = listener.listen({ port: 0, host: "localhost" });
+    await Promise.all([expect(listening).rejects.toMatchObject({ reason: "LISTENER_CLOSED" }), listener.drain()]);
+  });
+
+  test("its port is free again", async () => {
+    const { listener, port } = await serve(() => {});
+    await listener.drain();
+    const server = net.createServer();
+    onTestFinished(() => void server.close());
+    server.listen(port, "127.0.0.1");
+    await once(server, "listening");
+  });
+});
+
+function counter(): () => number {
+  let count = 0;
+  return () => ++count;
+}
