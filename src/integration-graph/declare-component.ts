@@ -53,13 +53,13 @@ export function declareComponent<C extends Component>(
 }
 
 function resolved(graph: IntegrationGraph, channel: ChannelReference): GraphNode {
-  if (typeof channel === "string") return graph.channel(channel);
+  if (!(channel instanceof Channel)) return graph.channel(channel);
   if (!channel.belongsTo(graph)) throw new TypeError(`"${channel.name}" is a channel of another graph`);
   return channel.node;
 }
 
 function listed(value: AnyOptions[(typeof LINK_OPTIONS)[number][0]]): readonly ChannelReference[] {
   if (value === undefined) return [];
-  if (typeof value === "string" || value instanceof Channel) return [value];
+  if (typeof value !== "object" || value instanceof Channel) return [value];
   return Array.isArray(value) ? value : Object.values(value);
 }

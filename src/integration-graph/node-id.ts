@@ -26,15 +26,17 @@ export function hash31(text: string): number {
   return hash >>> 1 || 1;
 }
 
+/** How many keys are remembered: enough for all that ever come and go, unless names are made up without end. */
+const REMEMBERED_KEYS = 20_000;
+
 /**
- * Ids from keys. An id is its key's hash, so it is the same in every run and every instance; when another key holds
- * that hash, the key is hashed again with a suffix. A key keeps its id for the life of this object.
+ * Ids from keys. An id is its key's hash, so it is the same in every run and every instance; when another key has that
+ * id, the key is hashed again with a suffix. A key keeps its id while its node is away, as long as no more than 20,000
+ * keys were seen; after that only where no other key with the same hash came in between.
  */
 export class NodeIds {
   readonly #hash: (text: string) => number;
   readonly #keys = new Map<number, string>();
-  /** Ids that decided where another key went. They stay taken even while their node is away. */
-  readonly #pinned = new Set<number>();
 
   constructor(hash: (text: string) => number = hash31) {
     this.#hash = hash;
@@ -45,17 +47,14 @@ export class NodeIds {
     for (let attempt = 0; ; attempt++) {
       const id = this.#hash(attempt === 0 ? key : `${key}#${attempt}`);
       const holder = this.#keys.get(id);
-      if (holder === undefined || holder === key) {
-        this.#keys.set(id, key);
-        if (attempt > 0) this.#pinned.add(id);
-        return id;
-      }
-      this.#pinned.add(id);
+      if (holder !== undefined && holder !== key) continue;
+      this.#keys.set(id, key);
+      return id;
     }
   }
 
-  /** The node of `id` is gone. Its key gets the same id when it comes back. */
+  /** The node of `id` is gone. */
   release(id: number): void {
-    if (!this.#pinned.has(id)) this.#keys.delete(id);
+    if (this.#keys.size > REMEMBERED_KEYS) this.#keys.delete(id);
   }
 }

@@ -1,4 +1,4 @@
-import { checkedDeclaration, type NodeDeclaration } from "./declaration.ts";
+import { checkedDeclaration, mergedDeclaration, type NodeDeclaration } from "./declaration.ts";
 import { checkEnds, type LinkType } from "./link.ts";
 
 /** A link between two nodes of the same topology, each named by the object that declares it. */
@@ -41,16 +41,24 @@ export async function readSource(source: GraphSource, timeout: number): Promise<
   }
 }
 
-/** The declarations of a topology, each with its checked copy. Throws a TypeError or Error that says what is unfit. */
+/**
+ * The declarations of a topology, each with its checked copy; several of one component are merged. Throws a TypeError or
+ * an Error that says what is unfit.
+ */
 export function checkedTopology({ nodes, links }: Topology): Map<NodeDeclaration, NodeDeclaration> {
   const ends = links.flatMap(({ from, to }) => [from, to]);
-  const checked = new Map([...nodes, ...ends].map((node) => [node, checkedDeclaration(node)] as const));
-  const patterns = new Map<string, string>();
-  for (const { name, pattern, key } of checked.values()) {
-    const identity = JSON.stringify([key ?? null, key ?? name]);
-    if ((patterns.get(identity) ?? pattern) !== pattern) throw new Error(`"${name}" is declared with two patterns`);
-    patterns.set(identity, pattern);
+  const given = new Map([...nodes, ...ends].map((node) => [node, checkedDeclaration(node)] as const));
+  const merged = new Map<string, NodeDeclaration>();
+  for (const declaration of given.values()) {
+    const { name, pattern } = declaration;
+    const before = merged.get(identity(declaration));
+    if (before !== undefined && before.pattern !== pattern) throw new Error(`"${name}" is declared with two patterns`);
+    merged.set(identity(declaration), mergedDeclaration(before, declaration));
   }
   for (const { from, type, to } of links) checkEnds(from, type, to);
-  return checked;
+  return new Map(Array.from(given, ([node, declaration]) => [node, merged.get(identity(declaration))!]));
+}
+
+function identity({ key, name }: NodeDeclaration): string {
+  return key === undefined ? `name ${name}` : `key ${key}`;
 }
