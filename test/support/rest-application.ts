@@ -1,0 +1,51 @@
+import { Health } from "../../src/application/health.ts";
+import type { Endpoints } from "../../src/endpoints.ts";
+import { type GraphBuilder, integrationGraph } from "../../src/integration-graph/builder.ts";
+import { Loggers, type LoggersOptions } from "../../src/loggers/loggers.ts";
+import { createGateway, type Gateway, type GatewayOptions } from "../../src/rest/gateway.ts";
+import { MemorySessionStore } from "../../src/sessions/memory-store.ts";
+import { Sessions } from "../../src/sessions/sessions.ts";
+
+/** The real domains behind a gateway, each within reach of the test. */
+export interface RestApplication {
+  readonly gateway: Gateway;
+  readonly health: Health;
+  readonly loggers: Loggers;
+  readonly store: MemorySessionStore;
+  readonly graph: GraphBuilder;
+  /** What the gateway reported, with its context. */
+  readonly reported: { readonly error: unknown; readonly context: string }[];
+}
+
+/** How the application under test differs from the usual one. */
+export interface RestApplicationOptions {
+  readonly loggers?: LoggersOptions;
+  /** Milliseconds since the epoch, for the sessions. */
+  readonly clock?: () => number;
+  readonly gateway?: Partial<GatewayOptions>;
+  /** Takes the place of endpoints: undefined leaves one out. */
+  readonly endpoints?: Partial<Endpoints>;
+}
+
+/** Builds the three domains and a gateway before them. */
+export function restApplication(options: RestApplicationOptions = {}): RestApplication {
+  const health = new Health();
+  const loggers = new Loggers(options.loggers);
+  const store = new MemorySessionStore({ clock: options.clock });
+  const graph = integrationGraph({ app: "shop" });
+  const reported: { error: unknown; context: string }[] = [];
+  const endpoints: Endpoints = {
+    application: { name: "shop", version: "1.2.3", startTime: Date.now() },
+    health,
+    loggers,
+    sessions: new Sessions(store),
+    integrationGraph: graph.graph,
+    ...options.endpoints,
+  };
+  const gateway = createGateway(endpoints, {
+    basePath: "/actuator",
+    onError: (error, context) => reported.push({ error, context }),
+    ...options.gateway,
+  });
+  return { gateway, health, loggers, store, graph, reported };
+}
