@@ -13,19 +13,21 @@ export function hasDeadline(header: Headers): boolean {
 }
 
 /**
- * Takes a deadline away that lies further ahead than a timer can wait. Without this, connect would hand it to `setTimeout`,
- * which fires at once, and the call with the longest patience would be the first to fail.
+ * Brings a deadline nearer that lies further ahead than a timer can wait. connect would hand it to `setTimeout`, which
+ * fires at once, and the call with the longest patience would be the first to fail.
  */
-export function dropUnreachableDeadline(headers: IncomingHttpHeaders): void {
-  if (headers[GRPC_TIMEOUT] !== undefined && grpcTimeoutMs(String(headers[GRPC_TIMEOUT])) > LONGEST_TIMER_MS) {
-    delete headers[GRPC_TIMEOUT];
+export function capDeadline(headers: IncomingHttpHeaders): void {
+  const grpc = headers[GRPC_TIMEOUT];
+  if (grpc !== undefined && grpcTimeoutMs(String(grpc)) > LONGEST_TIMER_MS) {
+    headers[GRPC_TIMEOUT] = `${Math.floor(LONGEST_TIMER_MS / 1000)}S`;
   }
-  if (headers[CONNECT_TIMEOUT] !== undefined && connectTimeoutMs(String(headers[CONNECT_TIMEOUT])) > LONGEST_TIMER_MS) {
-    delete headers[CONNECT_TIMEOUT];
+  const connect = headers[CONNECT_TIMEOUT];
+  if (connect !== undefined && connectTimeoutMs(String(connect)) > LONGEST_TIMER_MS) {
+    headers[CONNECT_TIMEOUT] = String(LONGEST_TIMER_MS);
   }
 }
 
-// NaN where the header is malformed, so that connect still sees and refuses it.
+// NaN where the header is malformed, so that connect sees it and refuses it.
 function grpcTimeoutMs(text: string): number {
   const [, digits, unit] = /^(\d{1,8})([HMSmun])$/.exec(text) ?? [];
   return Number(digits) * MILLISECONDS[unit ?? ""]!;

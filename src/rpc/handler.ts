@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import { createConnectRouter } from "@connectrpc/connect";
 import type { Endpoints } from "../endpoints.ts";
-import { dropUnreachableDeadline } from "./deadline.ts";
+import { capDeadline } from "./deadline.ts";
 import { exchange } from "./exchange.ts";
 import { checkGetRequest } from "./get-request.ts";
 import { gzip } from "./gzip.ts";
@@ -71,7 +71,7 @@ export function createRpcHandler(endpoints: Endpoints, options: RpcOptions): Rpc
       const url = rpcUrl(req);
       if (url === undefined) return false;
       discardRest(req, res);
-      if (maxTimeoutMs === undefined) dropUnreachableDeadline(req.headers);
+      capDeadline(req.headers);
       const handler = handlers.get(url.split("?", 1)[0]!);
       if (handler === undefined) answerUnknownMethod(req, res);
       else exchange(handler, req, res, url, onError);

@@ -1,0 +1,149 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import { describe, expect, test } from "vitest";
+import { Health } from "../../src/gen/grpc/health/v1/health_pb.ts";
+import { ServerReflection } from "../../src/gen/grpc/reflection/v1/reflection_pb.ts";
+import { OpenStreams } from "../../src/rpc/open-streams.ts";
+import { states } from "../../src/rpc/states.ts";
+import { errorInfo, grpcClient, serveRpc } from "../support/rpc-harness.ts";
+import { emptied, eventually, http2Connect } from "../support/server-harness.ts";
+
+describe("open streams", () => {
+  test("end with UNAVAILABLE, and no new one begins", async () => {
+    const { url, rpc, health, errors } = await serveRpc();
+    const client = grpcClient(Health, url);
+    const watches = Array.from({ length: 20 }, () => client.watch({})[Symbol.asyncIterator]());
+    await Promise.all(watches.map((watch) => watch.next()));
+    expect(health.listeners).toBe(20);
+    rpc.endStreams();
+    const ends = await Promise.all(watches.map((watch) => watch.next().catch(ConnectError.from)));
+    expect(ends.map((end) => (end as ConnectError).code)).toEqual(ends.map(() => Code.Unavailable));
+    expect(health.listeners).toBe(0);
+    const late = client.watch({})[Symbol.asyncIterator]();
+    await expect(late.next()).rejects.toMatchObject({ code: Code.Unavailable });
+    expect(errors).toEqual([]);
+  });
+
+  test("of clients that still send end too, and leave no HTTP/2 stream", async () => {
+    const { url, rpc, listener } = await serveRpc();
+    let more = () => {};
+    const answers = grpcClient(ServerReflection, url)
+      .serverReflectionInfo(
+        (async function* () {
+          yield { messageRequest: { case: "listServices" as const, value: "" } };
+          await new Promise<void>((resolve) => {
+            more = resolve;
+          });
+        })(),
+      )
+      [Symbol.asyncIterator]();
+    await answers.next();
+    rpc.endStreams();
+    await expect(answers.next()).rejects.toMatchObject({ code: Code.Unavailable });
+    await eventually(
+      () => listener.counts.streams === 0,
+      () => `${listener.counts.streams} streams`,
+    );
+    more();
+  });
+
+  test("are limited in number", async () => {
+    const { url, health } = await serveRpc({}, { maxStreams: 2 });
+    const client = grpcClient(Health, url);
+    const abort = new AbortController();
+    for (let index = 0; index < 2; index++) {
+      await client.watch({}, { signal: abort.signal })[Symbol.asyncIterator]().next();
+    }
+    const error = await client.watch({})[Symbol.asyncIterator]().next().catch(ConnectError.from);
+    expect((error as ConnectError).code).toBe(Code.ResourceExhausted);
+    expect(errorInfo(error as ConnectError)?.reason).toBe("TOO_MANY_STREAMS");
+    abort.abort();
+    await eventually(
+      () => health.listeners === 0,
+      () => `${health.listeners} listeners`,
+    );
+    expect((await client.watch({})[Symbol.asyncIterator]().next()).done).toBe(false);
+  });
+
+  test("of a client whose connection is cut leave nothing behind", async () => {
+    const { url, health, listener, errors } = await serveRpc();
+    const session = await http2Connect(url);
+    for (let index = 0; index < 10; index++) {
+      const stream = session.request({
+        ":method": "POST",
+        ":path": "/grpc.health.v1.Health/Watch",
+        "content-type": "application/grpc",
+        te: "trailers",
+      });
+      stream.on("error", () => {});
+      stream.end(Buffer.from([0, 0, 0, 0, 0]));
+    }
+    await eventually(
+      () => health.listeners === 10,
+      () => `${health.listeners} listeners`,
+    );
+    session.destroy();
+    await eventually(
+      () => health.listeners === 0,
+      () => `${health.listeners} listeners`,
+    );
+    await emptied(listener);
+    expect(errors).toEqual([]);
+  });
+
+  test("do not stay counted when they fail to begin", () => {
+    const streams = new OpenStreams(1);
+    const remove = streams.add(() => {});
+    expect(() => streams.add(() => {})).toThrow("1 streams are open");
+    remove();
+    remove();
+    expect(streams.size).toBe(0);
+  });
+});
+
+describe("states", () => {
+  function variable<T>(initial: T) {
+    const listeners = new Set<() => void>();
+    let state = initial;
+    return {
+      listeners,
+      set(next: T) {
+        state = next;
+        for (const listener of listeners) listener();
+      },
+      states: () =>
+        states(
+          () => state,
+          (listener) => {
+            listeners.add(listener);
+            return () => listeners.delete(listener);
+          },
+        ),
+    };
+  }
+
+  test("a slow reader sees the latest and nothing twice", async () => {
+    const { set, states } = variable(1);
+    const seen = states();
+    expect((await seen.next()).value).toBe(1);
+    set(2);
+    set(3);
+    expect((await seen.next()).value).toBe(3);
+    const next = seen.next();
+    set(3);
+    set(4);
+    expect((await next).value).toBe(4);
+  });
+
+  test("listens from the first state on until it is ended, even while it waits", async () => {
+    const { listeners, states } = variable(1);
+    const seen = states();
+    expect(listeners.size).toBe(0);
+    await seen.next();
+    const waiting = seen.next();
+    expect(listeners.size).toBe(1);
+    await seen.return?.();
+    expect(await waiting).toEqual({ done: true, value: undefined });
+    expect(await seen.next()).toEqual({ done: true, value: undefined });
+    expect(listeners.size).toBe(0);
+  });
+});
