@@ -6,7 +6,7 @@ import session, { type SessionOptions, type Store } from "express-session";
 declare module "express-session" {
   interface SessionData {
     user?: { username: string };
-    cart?: string[];
+    basket?: string[];
   }
 }
 
@@ -28,16 +28,16 @@ export interface TestApplication {
 export async function startApplication(
   store: Store,
   cookie: NonNullable<SessionOptions["cookie"]> = { maxAge: 60_000 },
-  beforeCart: () => Promise<unknown> = async () => {},
+  beforeBasket: () => Promise<unknown> = async () => {},
 ): Promise<TestApplication> {
   const app = express();
   app.use(session({ store, cookie, secret: "of a test", resave: false, saveUninitialized: false }));
   app.get("/", (request, response) => {
     response.json({ user: request.session.user?.username ?? null });
   });
-  app.post("/cart", async (request, response) => {
-    await beforeCart();
-    request.session.cart = ["pear"];
+  app.post("/basket", async (request, response) => {
+    await beforeBasket();
+    request.session.basket = ["pear"];
     response.end();
   });
   app.post("/login/:user", (request, response, next) => {

@@ -75,18 +75,18 @@ describe("a visitor's session", () => {
     expect(touched?.creationTime).toBe(first?.creationTime);
     expect(touched?.lastAccessedTime).toBeGreaterThanOrEqual(first!.lastAccessedTime! + 4);
     await delay(5);
-    await browser.post("/cart");
+    await browser.post("/basket");
     const saved = await sessions.find(browser.sessionId!);
     expect(saved?.creationTime).toBe(first?.creationTime);
     expect(saved?.lastAccessedTime).toBeGreaterThanOrEqual(touched!.lastAccessedTime! + 4);
-    expect(saved?.attributeNames).toEqual(["user", "cart"]);
+    expect(saved?.attributeNames).toEqual(["user", "basket"]);
   });
 
   it("becomes another one when its id is regenerated", async () => {
     const { adapter, sessions, browser } = await start(new session.MemoryStore());
-    await browser.post("/cart");
+    await browser.post("/basket");
     const anonymous = browser.sessionId!;
-    expect(await sessions.find(anonymous)).toMatchObject({ username: undefined, attributeNames: ["cart"] });
+    expect(await sessions.find(anonymous)).toMatchObject({ username: undefined, attributeNames: ["basket"] });
     await browser.post("/login/alice");
     expect(browser.sessionId).not.toBe(anonymous);
     expect(await sessions.find(anonymous)).toBeUndefined();
@@ -141,7 +141,7 @@ describe("the application's store", () => {
         await running.browser().get("/");
         const stored = await new Promise<number>((resolve) => store.length((_, length) => resolve(length!)));
         if (adapter !== undefined) expect(adapter.remembered).toBe(0);
-        for (const path of ["/cart", "/login/alice", "/cart"]) await browser.post(path);
+        for (const path of ["/basket", "/login/alice", "/basket"]) await browser.post(path);
         await browser.get("/");
         await browser.post("/logout");
         return { calls: store.calls, stored };
@@ -227,9 +227,9 @@ describe("a creation time", () => {
     const attached = Date.now();
     const adapter = expressSessions(store);
     await browser.get("/");
-    await browser.post("/cart");
+    await browser.post("/basket");
     const found = await adapter.findById(browser.sessionId!);
-    expect(found).toMatchObject({ creationTime: undefined, username: "alice", attributeNames: ["user", "cart"] });
+    expect(found).toMatchObject({ creationTime: undefined, username: "alice", attributeNames: ["user", "basket"] });
     expect(found?.firstSeenTime).toBeGreaterThanOrEqual(attached);
     await delay(5);
     expect((await adapter.findById(browser.sessionId!))?.firstSeenTime).toBe(found?.firstSeenTime);
@@ -253,7 +253,7 @@ describe("a creation time", () => {
     await browser.post("/login/alice");
     expect(await adapter.findById(browser.sessionId!)).toMatchObject({ creationTime: expect.any(Number) });
     await application!.browser().post("/login/bob");
-    await browser.post("/cart");
+    await browser.post("/basket");
     expect(await adapter.findById(browser.sessionId!)).toMatchObject({ creationTime: undefined });
     expect(adapter.remembered).toBe(1);
   });
@@ -265,9 +265,9 @@ describe("a creation time", () => {
     application = await startApplication(store, {}, others);
     const browser = application.browser();
     await browser.post("/login/alice");
-    await browser.post("/cart");
+    await browser.post("/basket");
     expect(await adapter.findById(browser.sessionId!)).toMatchObject({
-      attributeNames: ["user", "cart"],
+      attributeNames: ["user", "basket"],
       creationTime: undefined,
     });
   });
