@@ -4,7 +4,7 @@
 import { join } from "node:path";
 import { type Compared, compare } from "./support/compare.ts";
 import { environment } from "./support/environment.ts";
-import { printHotSpots, profileDirectory } from "./support/hot-spots.ts";
+import { printHotSpots, profileDirectories } from "./support/hot-spots.ts";
 import { http1Bytes } from "./support/http1.ts";
 import { startServer } from "./support/server.ts";
 import { comparisonHeading, comparisonRow, printTable } from "./support/table.ts";
@@ -15,10 +15,14 @@ const cases = [
 ];
 
 async function measure({ name, loggers, path }: (typeof cases)[number]): Promise<Compared> {
-  const profiles = profileDirectory();
-  const subject = await startServer(join(import.meta.dirname, "servers", "actuator.ts"), [String(loggers)], profiles);
+  const profiles = profileDirectories();
+  const subject = await startServer(
+    join(import.meta.dirname, "servers", "actuator.ts"),
+    [String(loggers)],
+    profiles?.subject,
+  );
   const original = `http://127.0.0.1:${subject.port}${path}`;
-  const beside = await startServer(join(import.meta.dirname, "servers", "bytes.ts"), [original]);
+  const beside = await startServer(join(import.meta.dirname, "servers", "bytes.ts"), [original], profiles?.beside);
   const request = http1Bytes({ method: "GET", path });
   const compared = await compare({ subject, beside, load: { protocol: "http1", request, connections: 16 } });
   await subject.end();

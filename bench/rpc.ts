@@ -4,7 +4,7 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { GetLoggerRequestSchema } from "../src/gen/actuator/v3/loggers_pb.ts";
 import { type Compared, compare } from "./support/compare.ts";
 import { environment } from "./support/environment.ts";
-import { printHotSpots, profileDirectory } from "./support/hot-spots.ts";
+import { printHotSpots, profileDirectories } from "./support/hot-spots.ts";
 import { http1Bytes } from "./support/http1.ts";
 import { http2Bytes } from "./support/http2.ts";
 import type { Load } from "./support/load.ts";
@@ -43,10 +43,14 @@ function grpc(): Load {
 }
 
 async function measure(title: string, load: Load): Promise<Compared> {
-  const profiles = profileDirectory();
-  const subject = await startServer(join(import.meta.dirname, "servers", "actuator.ts"), ["100"], profiles);
+  const profiles = profileDirectories();
+  const subject = await startServer(join(import.meta.dirname, "servers", "actuator.ts"), ["100"], profiles?.subject);
   const original = `http://127.0.0.1:${subject.port}`;
-  const beside = await startServer(join(import.meta.dirname, "servers", "connect.ts"), [load.protocol, original, name]);
+  const beside = await startServer(
+    join(import.meta.dirname, "servers", "connect.ts"),
+    [load.protocol, original, name],
+    profiles?.beside,
+  );
   const compared = await compare({ subject, beside, load });
   await subject.end();
   await beside.end();

@@ -2,9 +2,17 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 
-/** A directory for CPU profiles when the command line asks for them with `--cpu-prof`. */
-export function profileDirectory(): string | undefined {
-  return process.argv.includes("--cpu-prof") ? mkdtempSync(join(tmpdir(), "connect-actuator-profile-")) : undefined;
+/** Where two servers leave their CPU profiles. */
+export interface Profiles {
+  readonly subject: string;
+  readonly beside: string;
+}
+
+/** Directories for CPU profiles when the command line asks for them with `--cpu-prof`. */
+export function profileDirectories(): Profiles | undefined {
+  if (!process.argv.includes("--cpu-prof")) return undefined;
+  const directory = () => mkdtempSync(join(tmpdir(), "connect-actuator-profile-"));
+  return { subject: directory(), beside: directory() };
 }
 
 /** The parts of a `.cpuprofile` that are read here. */
@@ -16,20 +24,32 @@ interface Profile {
   readonly samples: readonly number[];
 }
 
-/** Prints the functions that took most of the time by themselves, in the profile that a server left in the directory. */
-export function printHotSpots(title: string, directory: string | undefined, count = 20): void {
-  if (directory === undefined) return;
+/** Where the time of a server went, in percent of its busy time, by function. */
+type OwnTime = ReadonlyMap<string, number>;
+
+/**
+ * Prints the functions that took most time by themselves in the subject, beside what they took in the other server. Both
+ * are profiled, so that both pay for it.
+ */
+export function printHotSpots(title: string, profiles: Profiles | undefined, count = 20): void {
+  if (profiles === undefined) return;
+  const [subject, beside] = [ownTime(profiles.subject), ownTime(profiles.beside)];
+  const top = [...subject].toSorted(([, a], [, b]) => b - a).slice(0, count);
+  console.log(`\n${title}: own time in %, and beside`);
+  for (const [place, share] of top) {
+    console.log(`${share.toFixed(1).padStart(6)} ${(beside.get(place) ?? 0).toFixed(1).padStart(6)}  ${place}`);
+  }
+}
+
+function ownTime(directory: string): OwnTime {
   const file = readdirSync(directory).find((name) => name.endsWith(".cpuprofile"));
   const { nodes, samples } = JSON.parse(readFileSync(join(directory, file!), "utf8")) as Profile;
   rmSync(directory, { recursive: true });
   const places = new Map(nodes.map(({ id, callFrame }) => [id, placeOf(callFrame)]));
   const hits = Map.groupBy(samples, (id) => places.get(id)!);
   hits.delete("(idle)");
-  const total = [...hits.values()].reduce((sum, samples) => sum + samples.length, 0);
-  const top = [...hits].toSorted(([, a], [, b]) => b.length - a.length).slice(0, count);
-  console.log(`\n${title}: own time`);
-  for (const [place, samples] of top)
-    console.log(`${((100 * samples.length) / total).toFixed(1).padStart(6)} %  ${place}`);
+  const total = [...hits.values()].reduce((sum, { length }) => sum + length, 0);
+  return new Map([...hits].map(([place, { length }]) => [place, (100 * length) / total]));
 }
 
 function placeOf({ functionName, url, lineNumber }: Profile["nodes"][number]["callFrame"]): string {
