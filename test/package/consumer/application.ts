@@ -6,9 +6,10 @@ import session from "express-session";
 import { pino } from "pino";
 
 const logger = pino({ level: "info" }, { write() {} });
+const adapter = pinoLoggers(logger);
 const http = logger.child({ logger: "http" });
 const actuator = createActuator({
-  loggers: { adapters: [pinoLoggers(logger)], groups: { web: ["http", "router"] } },
+  loggers: { adapters: [adapter], groups: { web: ["http", "router"] } },
   sessions: expressSessions(new session.MemoryStore()),
   integrationGraph: integrationGraph({ app: "consumer" }),
 });
@@ -25,4 +26,4 @@ await actuator.close();
 console.log(JSON.stringify({ status: answer.status, level: http.level, links: Object.keys(_links) }));
 
 // @ts-expect-error: the declarations are really there, and strict.
-createActuator({ loggers: { adapters: ["pino"] } });
+export const mistaken = () => createActuator({ loggers: { adapters: ["pino"] } });
