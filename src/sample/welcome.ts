@@ -17,7 +17,10 @@ export function welcome({ actuator, shop }: Addresses): string {
     ["orders inherit their level again", setLevel(`${actuator}/actuator/loggers/shop.orders`, "null")],
     ["a group: all that deals with money, at once", setLevel(`${actuator}/actuator/loggers/money`, '"TRACE"')],
     ["where Alice is logged in", `curl '${actuator}/actuator/sessions?username=alice'`],
-    ["log her out: the id is in the answer before; she notices below", `curl -X DELETE ${actuator}/actuator/sessions/<id>`],
+    [
+      "log her out: the id is in the answer before; she notices below",
+      `curl -X DELETE ${actuator}/actuator/sessions/<id>`,
+    ],
     ["log in yourself", `curl -d username=you ${shop}/login`],
     ["the way of an order, with live numbers", `curl ${actuator}/actuator/integrationgraph`],
     ["the same over gRPC, without a schema", `${rpc}.IntegrationGraphService/GetIntegrationGraph --protocol grpc`],
