@@ -87,11 +87,6 @@ export class Http2Sessions {
     for (const session of this.#sessions.keys()) session.close();
   }
 
-  /** Ends every connection at once. */
-  destroy(): void {
-    for (const [session, { socket }] of this.#sessions) cut(session, socket);
-  }
-
   #add(session: ServerHttp2Session, socket: Socket): void {
     const now = performance.now();
     const record: SessionRecord = {
@@ -122,11 +117,11 @@ export class Http2Sessions {
       if (now - record.endedAt > pingTimeoutMs) record.socket.destroy();
     } else if (session.closed) {
       // Node sends no PING on a closing session, so silence alone tells a dead peer.
-      if (now - record.readAt > idleSessionTimeoutMs) cut(session, record.socket);
+      if (now - record.readAt > idleSessionTimeoutMs) session.destroy();
     } else if (record.streams.size === 0 && now - record.idleSince > idleSessionTimeoutMs) {
       session.close();
     } else if (record.pingedAt !== undefined) {
-      if (now - record.pingedAt > pingTimeoutMs) cut(session, record.socket);
+      if (now - record.pingedAt > pingTimeoutMs) session.destroy();
     } else if (now - record.readAt > pingIntervalMs) {
       record.pingedAt = now;
       // The answer shows in bytesRead, as any other sign of life does.
@@ -148,12 +143,6 @@ export class Http2Sessions {
       stream.close(constants.NGHTTP2_CANCEL);
     }
   }
-}
-
-/** Ends a session whose peer may not even read that it ends. */
-function cut(session: ServerHttp2Session, socket: Socket): void {
-  session.destroy();
-  socket.destroy();
 }
 
 /** True while the answer has begun and not ended: such a request may go on as long as its peer lives. */

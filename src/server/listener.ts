@@ -83,7 +83,9 @@ export function createListener(handler: RequestHandler, options: ListenerOptions
   });
   // Where no file descriptor is left for a connection, Node says so here and would end the process if nobody listened.
   http1.on("error", (error) => http1.listening && onError(error, "accepting a connection"));
-  const sweeper = setInterval(() => http2.sweep(performance.now()), limits.sweepIntervalMs).unref();
+  // After what has come in is read: a process that stood still, in a debugger say, must not take its clients for dead.
+  const sweep = () => setImmediate(() => http2.sweep(performance.now()));
+  const sweeper = setInterval(sweep, limits.sweepIntervalMs).unref();
 
   async function listen(listenOptions: ListenOptions): Promise<ListenAddress> {
     const target = listenTarget(listenOptions);
@@ -116,7 +118,6 @@ export function createListener(handler: RequestHandler, options: ListenerOptions
         for (const [socket, protocol] of connections) if (protocol === undefined) socket.destroy();
       },
       destroy: () => {
-        http2.destroy();
         for (const socket of connections.keys()) socket.destroy();
       },
     };

@@ -157,7 +157,7 @@ describe("what is under way is completed", () => {
 
 describe("what is not under way ends", () => {
   test("idle connections of either protocol, and those that never said what they are", async () => {
-    const { url, port, listener } = await serve((_, res) => void res.end());
+    const { url, port, listener } = await serve((_, res) => void res.end(), { limits: { protocolTimeoutMs: 600_000 } });
     const session = await http2Connect(url);
     const agent = new http.Agent({ keepAlive: true });
     await http1Request(url, { agent });

@@ -152,8 +152,8 @@ describe("over HTTP/2", () => {
           idleSessionTimeoutMs: soon,
           stalledWriteTimeoutMs: soon,
           requestTimeoutMs: soon,
-          pingIntervalMs: soon,
-          pingTimeoutMs: 20 * soon,
+          pingIntervalMs: soon / 2,
+          pingTimeoutMs: 5 * soon,
         },
       },
     );
@@ -162,9 +162,28 @@ describe("over HTTP/2", () => {
       () => asked,
       () => "never asked",
     );
-    await timePasses(10 * soon);
+    await timePasses(12 * soon);
     finish();
     expect((await answer).body).toBe("first last");
+  });
+
+  test("an answer that takes its time is not cut off", async () => {
+    const { url } = await serve((_, res) => void setTimeout(() => res.end("at last"), 5 * soon), {
+      limits: { ...patient, requestTimeoutMs: soon, stalledWriteTimeoutMs: soon, idleSessionTimeoutMs: soon },
+    });
+    expect((await http2Request(await http2Connect(url), { ":path": "/" })).body).toBe("at last");
+  });
+
+  test("a request that goes on beside its answer is not cut off", async () => {
+    const { url } = await serve((req, res) => void req.pipe(res as ServerResponse), {
+      limits: { ...patient, requestTimeoutMs: soon, stalledWriteTimeoutMs: soon, idleSessionTimeoutMs: soon },
+    });
+    const stream = (await http2Connect(url)).request({ ":method": "POST" }, { endStream: false });
+    stream.write("first");
+    expect(String(await once(stream, "data"))).toBe("first");
+    await timePasses(5 * soon);
+    stream.end("last");
+    expect(String(await once(stream, "data"))).toBe("last");
   });
 
   test("a peer without a sign of life is dead, though its stream is open", async () => {
