@@ -9,10 +9,10 @@ import { PROVIDER } from "./provider.ts";
 import { linkSnapshots, nodeSnapshots, type Shape, shapeOf } from "./shape.ts";
 import type { GraphSnapshot } from "./snapshot.ts";
 import type { GraphSource } from "./source.ts";
-import { type SourceOptions, Sources } from "./sources.ts";
+import { type ReadingOptions, Sources } from "./sources.ts";
 
 /** How a graph is kept. */
-export interface IntegrationGraphOptions extends SourceOptions {
+export interface IntegrationGraphOptions extends ReadingOptions {
   /** The application's name. It is part of the identity of its endpoints, and `contentDescriptor.name`. */
   readonly app: string;
   readonly limits?: GraphLimits | undefined;

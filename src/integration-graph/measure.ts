@@ -1,5 +1,3 @@
-import { types } from "node:util";
-
 /** Any function. What a measured function takes and gives stays as it is. */
 export type AnyFunction = (...args: never[]) => unknown;
 
@@ -19,8 +17,8 @@ export interface Meter<C> {
  * A function of the same type as `fn` whose calls are measured: `this`, arguments, result and errors pass through
  * untouched, and so do `name`, `length` and further properties of `fn`. A promise is measured until it settles.
  *
- * Only real promises are waited for. Calling `then` of any other thenable may start work, as query builders do, so
- * these count when they are returned.
+ * Only plain promises are waited for. Asking any other thenable, or a promise of a class of its own, for its `then` may
+ * start work, as query builders do; these come back themselves and count when they are returned.
  */
 export function measured<F extends AnyFunction, C>(fn: F, meter: Meter<C>): F {
   function measuredCall(this: unknown, ...args: unknown[]): unknown {
@@ -33,25 +31,33 @@ export function measured<F extends AnyFunction, C>(fn: F, meter: Meter<C>): F {
       meter.failed(call, start, performance.now());
       throw error;
     }
-    if (types.isPromise(result)) return settled(result, meter, call, start);
+    if (isPlainPromise(result)) return settled(result, meter, call, start);
     meter.succeeded(call, result, start, performance.now());
     return result;
   }
   return Object.defineProperties(measuredCall, Object.getOwnPropertyDescriptors(fn)) as unknown as F;
 }
 
+function isPlainPromise(value: unknown): value is Promise<unknown> {
+  return value instanceof Promise && Object.getPrototypeOf(value) === Promise.prototype;
+}
+
+/**
+ * The promise that settles as `promise` does, once that is measured. Watching `promise` and returning it as it is would
+ * mark its rejection as handled, and the process would no longer learn of one that nobody handles.
+ */
 function settled<C>(promise: Promise<unknown>, meter: Meter<C>, call: C, start: number): Promise<unknown> {
-  const onFulfilled = (value: unknown) => {
-    meter.succeeded(call, value, start, performance.now());
-    return value;
-  };
-  const onRejected = (error: unknown) => {
-    meter.failed(call, start, performance.now());
-    throw error;
-  };
-  // A subclass may carry methods that the caller needs, so it is returned itself. A plain promise is not: watching it
-  // would mark its rejection as handled, and the process would no longer learn of one that nobody handles.
-  if (Object.getPrototypeOf(promise) === Promise.prototype) return promise.then(onFulfilled, onRejected);
-  Promise.prototype.then.call(promise, onFulfilled, onRejected);
-  return promise;
+  const measuredPromise = promise.then(
+    (value) => {
+      meter.succeeded(call, value, start, performance.now());
+      return value;
+    },
+    (error) => {
+      meter.failed(call, start, performance.now());
+      throw error;
+    },
+  );
+  // Such as `cancel`. Not the symbols: where Node.js tracks promises it keeps their identity under some.
+  for (const key of Object.keys(promise)) Reflect.set(measuredPromise, key, Reflect.get(promise, key));
+  return measuredPromise;
 }

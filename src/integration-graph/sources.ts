@@ -6,7 +6,7 @@ import type { GraphNode } from "./node.ts";
 import { checkedTopology, type GraphSource, readSource, type Topology } from "./source.ts";
 
 /** How sources are read. */
-export interface SourceOptions {
+export interface ReadingOptions {
   /** How long a source may take to answer, in milliseconds; 5,000 by default. */
   readonly sourceTimeout?: number | undefined;
   /** Told when a source could not be read; by default a process warning that names the source only. */
@@ -20,7 +20,7 @@ export class Sources {
   readonly #onError: (source: GraphSource, error: unknown) => void;
   readonly #sources = new Set<GraphSource>();
 
-  constructor(elements: GraphElements, { sourceTimeout = 5_000, onSourceError = warn }: SourceOptions) {
+  constructor(elements: GraphElements, { sourceTimeout = 5_000, onSourceError = warn }: ReadingOptions) {
     this.#elements = elements;
     this.#timeout = sourceTimeout;
     this.#onError = onSourceError;

@@ -108,16 +108,29 @@ describe.each(Object.entries(wrappers))("%s", (_, wrapper) => {
     expect(sends(builder.graph, "it")).toEqual([1, 0]);
   });
 
-  test("gives back the object itself where a promise is of a class of its own", async () => {
+  test("keeps what a promise carries", async () => {
+    const cancel = () => "cancelled";
+    const measured = wrapper(integrationGraph({ app: "shop" }))(() => Object.assign(Promise.resolve(1), { cancel }));
+    expect(await measured()).toBe(1);
+    expect(measured().cancel()).toBe("cancelled");
+  });
+
+  test("does not touch a promise of a class of its own", async () => {
     class Query extends Promise<number> {
-      readonly text = "select";
+      static asked = 0;
+
+      // biome-ignore lint/suspicious/noThenProperty: such classes exist, and begin to work when they are asked.
+      override then<A, B>(...args: Parameters<typeof Promise.prototype.then<A, B>>): Promise<A | B> {
+        Query.asked++;
+        return super.then(...args);
+      }
     }
     const builder = integrationGraph({ app: "shop" });
-    const query = Query.resolve(1) as Query;
-    const measured = wrapper(builder)(() => query);
-    expect(measured()).toBe(query);
-    await measured();
-    expect(sends(builder.graph, "it")).toEqual([2, 0]);
+    const query = Query.reject(new Error("no"));
+    expect(wrapper(builder)(() => query)()).toBe(query);
+    expect(Query.asked).toBe(0);
+    await expect(query).rejects.toThrow("no");
+    expect(sends(builder.graph, "it")).toEqual([1, 0]);
   });
 
   test("lets the process learn of a rejection that nobody handles", async () => {

@@ -79,6 +79,19 @@ test("a rebuild drops a link that is declared no more, though its ends stay", as
   expect(nodeOf(graph, "orders")).not.toHaveProperty("routes");
 });
 
+test("a message that goes where a link is declared no more makes it appear again, as one that is seen", async () => {
+  const { g, graph, broker } = setUp();
+  broker.topology = { nodes: [], links: [{ from: consumer, type: "error", to: orders }] };
+  await graph.attach(broker);
+  const handle = g.serviceActivator("bill").handle(g.publishSubscribeChannel("orders").sender(() => {}));
+  handle();
+  expect(links(graph)).toEqual({ "bill -error-> orders": 1 });
+  broker.topology = { nodes: [consumer, orders], links: [] };
+  await graph.rebuild();
+  handle();
+  expect(links(graph)).toEqual({ "bill -output-> orders": 1 });
+});
+
 test("what the application or another source declares too stays, without what only the first said", async () => {
   const { g, graph, broker } = setUp();
   const other = new Broker();
@@ -109,6 +122,8 @@ test("a source may change the pattern of what it alone declares", async () => {
 });
 
 describe("a source keeps its part", () => {
+  // In front of what is unfit, to see that nothing of such a topology is taken.
+  const fresh: NodeDeclaration = { name: "fresh", pattern: "message_channel" };
   const twice: NodeDeclaration = { name: "orders", pattern: "null_channel" };
   test.each<[when: string, topology: Broker["topology"], message: string | RegExp]>([
     [
@@ -119,17 +134,21 @@ describe("a source keeps its part", () => {
       "connection refused",
     ],
     ["when it takes too long", new Promise<Topology>(() => {}), /timeout/i],
-    ["when a name is unfit", { nodes: [{ name: "", pattern: "bridge" }], links: [] }, "not empty"],
-    ["when a pattern is unknown", { nodes: [{ name: "x", pattern: "queue" as never }], links: [] }, "no known pattern"],
+    ["when a name is unfit", { nodes: [fresh, { name: "", pattern: "bridge" }], links: [] }, "not empty"],
+    [
+      "when a pattern is unknown",
+      { nodes: [fresh, { name: "x", pattern: "queue" as never }], links: [] },
+      "no known pattern",
+    ],
     [
       "when a link is impossible",
-      { nodes: [], links: [{ from: consumer, type: "input", to: orders }] },
+      { nodes: [fresh], links: [{ from: consumer, type: "input", to: orders }] },
       'no "input" link',
     ],
-    ["when it contradicts itself", { nodes: [orders, twice], links: [] }, "declared with two patterns"],
+    ["when it contradicts itself", { nodes: [fresh, orders, twice], links: [] }, "declared with two patterns"],
     [
       "when it contradicts the application",
-      { nodes: [{ name: "mine", pattern: "bridge" }], links: [] },
+      { nodes: [fresh, { name: "mine", pattern: "bridge" }], links: [] },
       "it is a filter",
     ],
     ["when it gives no topology", null as never, /./],
