@@ -74,36 +74,24 @@ export function addressOf(server: Server, target: ListenTarget): ListenAddress {
   };
 }
 
-type Describe = (target: { what: string; option: string }) => string;
-
-const reasons: Readonly<Record<string, readonly [reason: string, describe: Describe]>> = {
-  EADDRINUSE: [
-    "ADDRESS_IN_USE",
-    ({ what, option }) => `${what} is already in use; choose another with the \`${option}\` option`,
-  ],
-  EACCES: [
-    "ADDRESS_FORBIDDEN",
-    ({ what, option }) => `this process may not listen on ${what}; choose another with the \`${option}\` option`,
-  ],
-  EADDRNOTAVAIL: ["HOST_UNKNOWN", ({ what }) => `${what} is no address of this machine; see the \`host\` option`],
-  ENOTFOUND: ["HOST_UNKNOWN", ({ what }) => `${what} is no name of this machine; see the \`host\` option`],
+/** By Node's error code, the reason and the sentence; `what` could not be had, and `option` changes it. */
+const FAILURES: Readonly<Record<string, readonly [reason: string, sentence: string]>> = {
+  EADDRINUSE: ["ADDRESS_IN_USE", "{what} is already in use; choose another with the `{option}` option"],
+  EACCES: ["ADDRESS_FORBIDDEN", "this process may not listen on {what}; choose another with the `{option}` option"],
+  EADDRNOTAVAIL: ["HOST_UNKNOWN", "the host of {what} is no address of this machine; see the `host` option"],
+  ENOTFOUND: ["HOST_UNKNOWN", "the host of {what} is no name of this machine; see the `host` option"],
 };
 
 /** Puts a failure to listen into the operator's words: what could not be had, and which option changes it. */
 export function listenError(error: NodeJS.ErrnoException, target: ListenTarget): ActuatorError {
   const [what, option] =
     "path" in target ? [`the path ${target.path}`, "path"] : [`port ${target.port} on ${target.host}`, "port"];
-  const [reason, describe] = reasons[error.code ?? ""] ?? [
+  const [reason, sentence] = FAILURES[error.code ?? ""] ?? [
     "LISTEN_FAILED",
-    ({ what }) => `could not listen on ${what}: ${error.message}`,
+    `could not listen on {what}: ${error.message}`,
   ];
-  return new ActuatorError(
-    "FAILED_PRECONDITION",
-    reason,
-    describe({ what, option }),
-    { field: option },
-    { cause: error },
-  );
+  const message = sentence.replace("{what}", what).replace("{option}", option);
+  return new ActuatorError("FAILED_PRECONDITION", reason, message, { field: option }, { cause: error });
 }
 
 function invalid(field: string, message: string): ActuatorError {

@@ -81,7 +81,7 @@ export function createListener(handler: RequestHandler, options: ListenerOptions
       else serveHttp1.call(http1, socket);
     });
   });
-  // Where no file descriptor is left for a connection, Node says so here and would end the process if nobody listened.
+  // Node ends the process for an error of a server that nobody listens for.
   http1.on("error", (error) => http1.listening && onError(error, "accepting a connection"));
   // After what has come in is read: a process that stood still, in a debugger say, must not take its clients for dead.
   const sweep = () => setImmediate(() => http2.sweep(performance.now()));

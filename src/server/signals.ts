@@ -2,8 +2,8 @@
  * Ends a process in good order: on the first of the `signals` it runs `end` and then lets the process go.
  *
  * From then on the signal means what it would without this, so that a second one ends the process at once. A process with
- * nothing left to do exits by itself. Where something still runs and nobody else listens for the signal, the signal is
- * sent once more: without this function it would have ended the process in the first place.
+ * nothing left to do exits by itself. Where something still runs and nobody else listened for the signal, it is sent once
+ * more: without this function it would have ended the process in the first place.
  *
  * @returns a function that stops listening
  */
@@ -13,15 +13,15 @@ export function endOnSignals(signals: readonly NodeJS.Signals[], end: () => Prom
   };
   function receive(signal: NodeJS.Signals): void {
     stop();
-    end().finally(() => letGo(signal));
+    const alone = process.listenerCount(signal) === 0;
+    end().finally(() => alone && sendAgain(signal));
   }
-  for (const signal of signals) process.on(signal, receive);
+  // In front: a `once` listener of the application that was called before this one could no longer be seen.
+  for (const signal of signals) process.prependListener(signal, receive);
   return stop;
 }
 
-function letGo(signal: NodeJS.Signals): void {
-  // Fires only where something else keeps the process alive.
-  setTimeout(() => {
-    if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);
-  }, 100).unref();
+/** The timer fires only where something else keeps the process alive. */
+function sendAgain(signal: NodeJS.Signals): void {
+  setTimeout(() => process.kill(process.pid, signal), 100).unref();
 }
