@@ -1,12 +1,9 @@
 import { isUtf8 } from "node:buffer";
-import type { IncomingMessage } from "node:http";
 import type { Request, RequestBody } from "./operation.ts";
 import { Refusal } from "./problem.ts";
 
 /** Milliseconds that a body may take: nothing else ends a body that never comes over HTTP/2. */
 const DEADLINE = 10_000;
-/** Bytes beyond the limit that are still read, so that a caller who is busy writing lives to see the refusal. */
-const GRACE = 1024 * 1024;
 
 /** Refuses a body of another type or content coding, before anything of it is read. */
 export function checkBodyType(request: Request, { types, typeRequired }: RequestBody): void {
@@ -28,9 +25,11 @@ export function checkBodyType(request: Request, { types, typeRequired }: Request
  */
 export async function readJson(request: Request, { types }: RequestBody, maxBytes: number): Promise<unknown> {
   const readable = types.includes(request.headers["content-type"] ?? "");
-  const bytes = await readBytes(request, readable ? maxBytes : 0, () => {
-    return readable ? tooLarge(request, maxBytes) : unsupported(types.listed);
-  });
+  const limit = readable ? maxBytes : 0;
+  const bytes = request.readableEnded ? bytesReadBefore(request) : await readBytes(request, limit);
+  if (bytes === undefined || bytes.length > limit) {
+    throw readable ? new Refusal(413, `The body is longer than ${maxBytes} bytes.`) : unsupported(types.listed);
+  }
   return bytes.length === 0 ? undefined : parseJson(bytes);
 }
 
@@ -47,8 +46,8 @@ function startsWithByteOrderMark(bytes: Buffer): boolean {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
 }
 
-function readBytes(request: Request, maxBytes: number, refusal: () => Refusal): Promise<Buffer> {
-  if (request.readableEnded) return Promise.resolve(bytesReadBefore(request));
+/** Resolves to undefined as soon as there are more bytes than `limit`. */
+function readBytes(request: Request, limit: number): Promise<Buffer | undefined> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -58,33 +57,29 @@ function readBytes(request: Request, maxBytes: number, refusal: () => Refusal): 
     const settle = (outcome: () => void) => {
       clearTimeout(timer);
       request.off("data", onData).off("end", onEnd).off("error", onGone).off("close", onGone);
-      // What is left is taken off the wire and forgotten; an error of it concerns nobody any more.
+      // What is left is taken off the wire and forgotten: a caller who is busy writing would not see an answer on a
+      // connection that is closed under it. An error of it concerns nobody any more.
       request.on("error", () => {}).resume();
       outcome();
     };
     const onData = (chunk: Buffer) => {
       size += chunk.length;
-      if (size <= maxBytes) chunks.push(chunk);
-      else chunks.length = 0;
-      if (size > maxBytes + GRACE) settle(() => reject(refusal()));
+      if (size <= limit) chunks.push(chunk);
+      else settle(() => resolve(undefined));
     };
-    const onEnd = () => {
-      settle(() => (size > maxBytes ? reject(refusal()) : resolve(Buffer.concat(chunks, size))));
-    };
+    const onEnd = () => settle(() => resolve(Buffer.concat(chunks, size)));
     const onGone = () => settle(() => reject(new Refusal(400)));
     request.on("data", onData).on("end", onEnd).on("error", onGone).on("close", onGone);
   });
 }
 
 /** The body where a middleware of the application has read it already, as Express's body parsers do. */
-function bytesReadBefore(request: Request & { body?: unknown }): Buffer {
-  const { body } = request;
+function bytesReadBefore({ body, headers, httpVersionMajor }: Request & { body?: unknown }): Buffer {
   if (Buffer.isBuffer(body)) return body;
   if (typeof body === "string") return Buffer.from(body);
   if (body !== undefined) return Buffer.from(JSON.stringify(body));
-  if (Number(request.headers["content-length"] ?? 0) === 0 && !("transfer-encoding" in request.headers)) {
-    return Buffer.alloc(0);
-  }
+  const unframed = httpVersionMajor === 1 && headers["transfer-encoding"] === undefined;
+  if (Number(headers["content-length"] ?? (unframed ? 0 : undefined)) === 0) return Buffer.alloc(0);
   throw new Error("Something read the body of the request before the gateway and left nothing of it in request.body.");
 }
 
@@ -92,11 +87,7 @@ function unsupported(listed: string): Refusal {
   return new Refusal(415, `The body must be one of the types ${listed}, in UTF-8.`, { Accept: listed });
 }
 
-function tooLarge(request: Request, maxBytes: number): Refusal {
-  return new Refusal(413, `The body is longer than ${maxBytes} bytes.`, closing(request));
-}
-
-/** Ends the connection where a body is still on its way. HTTP/2 only ends the stream, and knows no such header. */
+/** Ends a connection on which nothing comes any more. HTTP/2 only ends the stream, and knows no such header. */
 function closing(request: Request): Record<string, string> | undefined {
-  return request.httpVersionMajor === 1 && !(request as IncomingMessage).complete ? { Connection: "close" } : undefined;
+  return request.httpVersionMajor === 1 ? { Connection: "close" } : undefined;
 }

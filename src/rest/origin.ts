@@ -7,7 +7,7 @@ import { Refusal } from "./problem.ts";
 export type TrustedProxies = (address: string) => boolean;
 
 const HOST = /^(?:\[[0-9a-f:.]+\]|[\w.~-]+)(?::\d{1,5})?$/i;
-const PREFIX = /^(?:\/[\w.~!$&'()*+,;=:@%-]+)*$/;
+const PREFIX = /^(?:\/[\w.~!$&'()*+,;=:@%-]+)*\/?$/;
 
 /**
  * The address that the caller sees before the base path, such as `https://example.test:81/prefix`: from the `Host` of the
@@ -26,7 +26,7 @@ export function requestOrigin({ request, target }: Call, trusted: TrustedProxies
   if (!HOST.test(host)) throw new Refusal(400);
   const scheme =
     forwarded("x-forwarded-proto", /^https?$/i)?.toLowerCase() ?? (isEncrypted(request) ? "https" : "http");
-  const prefix = forwarded("x-forwarded-prefix", PREFIX) ?? "";
+  const prefix = forwarded("x-forwarded-prefix", PREFIX)?.replace(/\/$/, "") ?? "";
   return `${scheme}://${forwarded("x-forwarded-host", HOST) ?? host}${prefix}`;
 }
 
