@@ -94,7 +94,7 @@ export function createActuator(options: ActuatorOptions = {}): Actuator {
   if (options.loggers !== undefined) checkOptions("createActuator.loggers", options.loggers, LOGGERS);
   if (options.limits !== undefined) checkOptions("createActuator.limits", options.limits, LIMITS);
   const { basePath = "/actuator", trustedProxies = [], limits } = options;
-  const onError = options.onError ?? reportError;
+  const onError = careful(options.onError ?? reportError);
 
   const application: Application = { name: options.name, version: options.version, startTime: Date.now() };
   const health = new Health();
@@ -152,7 +152,10 @@ const OPTIONS: Checks<ActuatorOptions> = {
 
 const LOGGERS: Checks<NonNullable<ActuatorOptions["loggers"]>> = {
   adapters: listOf(having(["attach"], "an adapter of a logging library, such as pinoLoggers(logger)")),
-  groups: (value) => (typeof value === "object" ? undefined : "must be an object of lists of logger names"),
+  groups: (value) => {
+    const lists = typeof value === "object" && !Array.isArray(value) ? Object.values(value ?? {}) : [undefined];
+    return lists.every(Array.isArray) ? undefined : "must be an object of lists of logger names";
+  },
   maxCreated: amount,
   maxLoggers: amount,
 };
@@ -161,6 +164,18 @@ const LIMITS = Object.fromEntries(Object.keys(DEFAULT_LIMITS).map((name) => [nam
 
 function graphOf(graph: GraphBuilder | IntegrationGraph): IntegrationGraph {
   return "graph" in graph ? graph.graph : graph;
+}
+
+/** What hears of errors must not make new ones: from inside a promise they would end the process. */
+function careful(onError: ServerErrorHandler): ServerErrorHandler {
+  return (error, context) => {
+    try {
+      onError(error, context);
+    } catch (failure) {
+      reportError(error, context);
+      reportError(failure, "onError");
+    }
+  };
 }
 
 /** One line, whatever the error: a stack holds paths of the machine, and a line break could forge a line of the log. */

@@ -1,0 +1,334 @@
+import http from "node:http";
+import { Code, createClient } from "@connectrpc/connect";
+import { createConnectTransport } from "@connectrpc/connect-node";
+import express from "express";
+import { pino } from "pino";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { IntegrationGraphService } from "../src/gen/actuator/v3/integration_graph_pb.ts";
+import { Level } from "../src/gen/actuator/v3/level_pb.ts";
+import { LoggersService } from "../src/gen/actuator/v3/loggers_pb.ts";
+import { SessionsService } from "../src/gen/actuator/v3/sessions_pb.ts";
+import { Health, HealthCheckResponse_ServingStatus as Status } from "../src/gen/grpc/health/v1/health_pb.ts";
+import { type ActuatorOptions, createActuator, integrationGraph, memorySessions } from "../src/index.ts";
+import { pinoLoggers } from "../src/pino/index.ts";
+import { grpcClient, transportOver, WIRES } from "./support/rpc-harness.ts";
+import { eventually, http1Request, http2Connect, http2Request } from "./support/server-harness.ts";
+
+async function serveActuator(options: ActuatorOptions) {
+  const actuator = createActuator(options);
+  onTestFinished(() => actuator.close({ deadlineMs: 0 }));
+  return { actuator, ...(await actuator.listen({ port: 0 })) };
+}
+
+const json = { "content-type": "application/json" };
+
+test("three services over every protocol and REST on one port, about the same things", async () => {
+  const lines: { msg: string }[] = [];
+  const logger = pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  const adapter = pinoLoggers(logger);
+  const orders = logger.child({ logger: "shop.orders" });
+  const store = memorySessions();
+  const { id } = store.put({ username: "ada", attributeNames: ["cart"] });
+  const graph = integrationGraph({ app: "shop" });
+  graph.channel("orders");
+  const { url } = await serveActuator({
+    name: "shop",
+    version: "1.2.3",
+    loggers: { adapters: [adapter], groups: { web: ["http", "router"] } },
+    sessions: store,
+    integrationGraph: graph,
+  });
+
+  const { _links: links } = JSON.parse((await http1Request(`${url}/actuator`)).body);
+  expect(Object.keys(links)).toEqual(
+    "self health info loggers loggers-name sessions sessions-sessionId integrationgraph".split(" "),
+  );
+  expect(JSON.parse((await http1Request(`${url}/actuator/info`)).body)).toMatchObject({
+    name: "shop",
+    version: "1.2.3",
+  });
+
+  orders.debug("silent");
+  const body = '{"configuredLevel":"debug"}';
+  expect(
+    (await http1Request(`${url}/actuator/loggers/shop.orders`, { method: "POST", headers: json, body })).status,
+  ).toBe(204);
+  orders.debug("loud");
+  expect(lines.map(({ msg }) => msg)).toEqual(["loud"]);
+
+  for (const wire of WIRES) {
+    const transport = transportOver(wire, url);
+    const { result } = await createClient(LoggersService, transport).getLogger({ name: "shop.orders" });
+    expect(result.value).toMatchObject({ name: "shop.orders", configuredLevel: Level.DEBUG, kind: "pino" });
+    const { session } = await createClient(SessionsService, transport).getSession({ id });
+    expect(session).toMatchObject({ id, username: "ada" });
+    const { nodes } = await createClient(IntegrationGraphService, transport).getIntegrationGraph({});
+    expect(nodes.map(({ name }) => name)).toEqual(["orders"]);
+  }
+  const session = await http2Connect(url);
+  for (const [path, part] of [
+    ["/actuator/loggers/web", { members: ["http", "router"] }],
+    [`/actuator/sessions/${id}`, { id, attributeNames: ["cart"] }],
+    ["/actuator/integrationgraph", { nodes: [{ name: "orders" }] }],
+  ] as const) {
+    expect(JSON.parse((await http2Request(session, { ":path": path })).body)).toMatchObject(part);
+  }
+});
+
+describe("what is left out", () => {
+  const parts = [
+    {
+      name: "loggers",
+      option: { loggers: {} },
+      path: "/actuator/loggers",
+      links: ["loggers", "loggers-name"],
+      call: (url: string) => grpcClient(LoggersService, url).listLoggers({}),
+    },
+    {
+      name: "sessions",
+      option: { sessions: memorySessions() },
+      path: "/actuator/sessions?username=ada",
+      links: ["sessions", "sessions-sessionId"],
+      call: (url: string) => grpcClient(SessionsService, url).listSessions({ username: "ada" }),
+    },
+    {
+      name: "integration graph",
+      option: { integrationGraph: integrationGraph({ app: "shop" }).graph },
+      path: "/actuator/integrationgraph",
+      links: ["integrationgraph"],
+      call: (url: string) => grpcClient(IntegrationGraphService, url).getIntegrationGraph({}),
+    },
+  ];
+
+  test.each([...parts, { name: "nothing", option: {}, path: "", links: [] }])(
+    "with $name alone, the others are not there",
+    async ({ option, path, links }) => {
+      const { url, actuator } = await serveActuator(option);
+      const index = JSON.parse((await http1Request(`${url}/actuator`)).body);
+      expect(Object.keys(index._links)).toEqual(["self", "health", "info", ...links]);
+      for (const part of parts) {
+        const status = (await http1Request(url + part.path)).status;
+        const code = await part.call(url).then(
+          () => 0,
+          (error) => error.code,
+        );
+        expect({ status, code }).toEqual(
+          part.path === path ? { status: 200, code: 0 } : { status: 404, code: Code.Unimplemented },
+        );
+      }
+      const { loggers, sessions, integrationGraph } = actuator;
+      expect([loggers, sessions, integrationGraph].filter(Boolean).length).toBe(path === "" ? 0 : 1);
+    },
+  );
+});
+
+test("the application reads and sets levels as well, and serves under a path of its choice", async () => {
+  const { actuator, url } = await serveActuator({ loggers: {}, basePath: "/manage/shop" });
+  actuator.loggers!.setLevel("shop", "TRACE");
+  const answer = await http1Request(`${url}/manage/shop/loggers/shop`);
+  expect(JSON.parse(answer.body)).toEqual({ configuredLevel: "TRACE", effectiveLevel: "TRACE" });
+  expect((await http1Request(`${url}/actuator`)).status).toBe(404);
+});
+
+test("only proxies on the list say what the index shows as its address", async () => {
+  const headers = { "x-forwarded-host": "shop.example.test", "x-forwarded-proto": "https" };
+  const self = async (options: ActuatorOptions) => {
+    const { url } = await serveActuator(options);
+    const { body } = await http1Request(`${url}/actuator`, { headers });
+    return JSON.parse(body)._links.self.href.replace(url, "");
+  };
+  expect(await self({})).toBe("/actuator");
+  expect(await self({ trustedProxies: ["10.0.0.0/8"] })).toBe("/actuator");
+  expect(await self({ trustedProxies: ["10.0.0.0/8", "127.0.0.0/8"] })).toBe("https://shop.example.test/actuator");
+});
+
+describe("a wrong option is named", () => {
+  const adapterHint = "must be an adapter of a logging library, such as pinoLoggers(logger)";
+  test.each<[options: unknown, message: string]>([
+    [{ logger: {} }, 'createActuator has no option "logger"; did you mean "loggers"?'],
+    [{ Sessions: {} }, 'createActuator has no option "Sessions"; did you mean "sessions"?'],
+    [{ graph: {} }, 'createActuator has no option "graph"; did you mean "integrationGraph"?'],
+    [{ base_path: "/x" }, 'createActuator has no option "base_path"; did you mean "basePath"?'],
+    [{ colour: "red" }, 'createActuator has no option "colour"; there are name, version, loggers, sessions,'],
+    [{ loggers: { adapter: [] } }, 'createActuator.loggers has no option "adapter"; did you mean "adapters"?'],
+    [{ loggers: [] }, "createActuator.loggers must be an object with adapters, groups, maxCreated, maxLoggers"],
+    [{ loggers: { adapters: pinoLoggers(pino()) } }, "createActuator.loggers.adapters must be a list"],
+    [{ loggers: { adapters: [pino()] } }, `createActuator.loggers.adapters entry 0 ${adapterHint}`],
+    [{ loggers: { groups: [] } }, "createActuator.loggers.groups must be an object of lists of logger names"],
+    [
+      { loggers: { groups: { web: "http" } } },
+      "createActuator.loggers.groups must be an object of lists of logger names",
+    ],
+    [{ loggers: { maxCreated: -1 } }, "createActuator.loggers.maxCreated must be a number, not below 0"],
+    [{ sessions: new Map() }, "createActuator.sessions must be a session store, such as expressSessions(store)"],
+    [{ integrationGraph: {} }, "createActuator.integrationGraph must be what integrationGraph({ app }) gave"],
+    [{ basePath: "actuator" }, 'createActuator.basePath must be a path such as "/actuator"'],
+    [{ basePath: "/" }, 'createActuator.basePath must be a path such as "/actuator"'],
+    [{ trustedProxies: "10.0.0.0/8" }, "createActuator.trustedProxies must be a list"],
+    [{ trustedProxies: ["proxy"] }, "createActuator.trustedProxies entry 0 must be an IP address or a network"],
+    [
+      { limits: { drainDeadline: 5 } },
+      'createActuator.limits has no option "drainDeadline"; did you mean "drainDeadlineMs"?',
+    ],
+    [{ limits: { maxConnections: "many" } }, "createActuator.limits.maxConnections must be a number, not below 0"],
+    [{ name: "" }, "createActuator.name must be a text"],
+    [{ onError: "console" }, "createActuator.onError must be a function"],
+    [null, "createActuator must be an object with name, version,"],
+  ])("%j", (options, message) => {
+    expect(() => createActuator(options as ActuatorOptions)).toThrow(
+      expect.objectContaining({
+        name: "ActuatorError",
+        code: "INVALID_ARGUMENT",
+        message: expect.stringContaining(message),
+      }),
+    );
+  });
+
+  test("an option of undefined is left out", () => {
+    expect(createActuator({ loggers: undefined, name: undefined, limits: undefined }).loggers).toBeUndefined();
+  });
+});
+
+describe("an internal error", () => {
+  const failing = {
+    kind: "failing",
+    findById: () => Promise.reject(new Error("first line\nforged: second line\u2028third")),
+    delete: () => Promise.resolve(false),
+  };
+
+  test("is one line on the console, and not told to the caller", async () => {
+    const printed = vi.spyOn(console, "error").mockImplementation(() => {});
+    onTestFinished(() => printed.mockRestore());
+    const { url } = await serveActuator({ sessions: failing });
+    const answer = await http1Request(`${url}/actuator/sessions/secret-id`);
+    expect(answer.status).toBe(500);
+    expect(answer.body).not.toContain("line");
+    expect(printed.mock.calls).toEqual([
+      ["connect-actuator: GET /actuator/sessions/{sessionId}: Error: first line forged: second line third"],
+    ]);
+  });
+
+  test("may break the one who hears of it, too", async () => {
+    const printed = vi.spyOn(console, "error").mockImplementation(() => {});
+    onTestFinished(() => printed.mockRestore());
+    const onError = () => {
+      throw new Error("the log is closed");
+    };
+    const { url } = await serveActuator({ sessions: failing, onError });
+    expect((await http1Request(`${url}/actuator/sessions/a`)).status).toBe(500);
+    await expect(grpcClient(SessionsService, url).getSession({ id: "a" })).rejects.toMatchObject({
+      code: Code.Internal,
+    });
+    expect(printed.mock.calls.length).toBe(4);
+    expect(printed.mock.calls[1]).toEqual(["connect-actuator: onError: Error: the log is closed"]);
+  });
+});
+
+describe("close", () => {
+  test("leaves the logging library as it was, but for its levels", async () => {
+    const logger = pino();
+    const before = Object.getOwnPropertyNames(logger);
+    const adapter = pinoLoggers(logger);
+    const actuator = createActuator({ loggers: { adapters: [adapter] } });
+    logger.child({ logger: "early" });
+    expect(actuator.loggers!.get("early")).toBeDefined();
+    actuator.loggers!.setLevel("ROOT", "DEBUG");
+    await actuator.close();
+    logger.child({ logger: "late" });
+    expect(actuator.loggers!.get("late")).toBeUndefined();
+    expect(logger.level).toBe("debug");
+    expect(Object.getOwnPropertyNames(logger)).toEqual(before);
+  });
+
+  test("may be called twice, before listen and after a failed one", async () => {
+    const { port } = await serveActuator({});
+    const actuator = createActuator({});
+    await expect(actuator.listen({ port })).rejects.toThrow("choose another with the `port` option");
+    await Promise.all([actuator.close(), actuator.close()]);
+    await actuator.close();
+    await createActuator({}).close();
+  });
+
+  test("on a server of the application's it ends watches and turns the health, and the server goes on", async () => {
+    const actuator = createActuator({ loggers: {} });
+    const application = express().use(actuator.handler);
+    application.get("/", (_, res) => void res.send("the application"));
+    const server = application.listen(0, "127.0.0.1");
+    onTestFinished(() => void server.close());
+    await new Promise((resolve) => server.once("listening", resolve));
+    const url = `http://127.0.0.1:${(server.address() as { port: number }).port}`;
+
+    const seen: unknown[] = [];
+    const watching = (async () => {
+      const client = createClient(Health, createConnectTransport({ baseUrl: url, httpVersion: "1.1" }));
+      for await (const { status } of client.watch({})) seen.push(status);
+    })().catch((error) => seen.push(Code[error.code]));
+    await eventually(
+      () => seen.length === 1,
+      () => "no answer to the watch",
+    );
+    await actuator.close();
+    await watching;
+    expect(seen).toEqual([Status.SERVING, Status.NOT_SERVING, "Unavailable"]);
+    expect(await http1Request(`${url}/actuator/health`)).toMatchObject({
+      status: 503,
+      body: '{"status":"OUT_OF_SERVICE"}',
+    });
+    expect((await http1Request(url)).body).toBe("the application");
+  });
+});
+
+test("under load over every protocol, close loses no answer to a change that was made", async () => {
+  const { actuator, url } = await serveActuator({ loggers: {} });
+  const answered = new Set<string>();
+  const refused: string[] = [];
+  let names = 0;
+
+  const agent = new http.Agent({ keepAlive: true });
+  onTestFinished(() => agent.destroy());
+  const session = await http2Connect(url);
+  const body = '{"configuredLevel":"debug"}';
+  const path = (name: string) => `/actuator/loggers/${name}`;
+  const clients: ((name: string) => Promise<unknown>)[] = [
+    async (name) => {
+      const { status } = await http1Request(url + path(name), { method: "POST", headers: json, body, agent });
+      expect(status).toBe(204);
+    },
+    async (name) => {
+      const { status } = await http2Request(session, { ":method": "POST", ":path": path(name), ...json, body });
+      expect(status).toBe(204);
+    },
+    ...WIRES.map((wire) => {
+      const client = createClient(LoggersService, transportOver(wire, url));
+      return (name: string) => client.setLoggerLevel({ name, level: Level.DEBUG });
+    }),
+  ];
+  const load = clients.flatMap((change, client) =>
+    Array.from({ length: 4 }, async () => {
+      for (let failures = 0; failures < 3; ) {
+        const name = `load-${client}-${++names}`;
+        try {
+          await change(name);
+          answered.add(name);
+        } catch (error) {
+          if ((error as Error).name === "AssertionError") throw error;
+          refused.push(name);
+          failures++;
+        }
+      }
+    }),
+  );
+  await eventually(
+    () => clients.every((_, client) => [...answered].filter((name) => name.startsWith(`load-${client}-`)).length > 20),
+    () => `${answered.size} answers`,
+  );
+  await actuator.close();
+  await Promise.all(load);
+
+  const changed = actuator
+    .loggers!.list()
+    .loggers.map(({ name }) => name)
+    .filter((name) => name !== "ROOT");
+  expect(new Set(changed)).toEqual(answered);
+  expect(refused.length).toBeGreaterThan(0);
+});
