@@ -38,6 +38,11 @@ export interface LoggerAdapter {
   readonly kind: string;
   /** Finds the library's loggers, those made later too, and reports them to the host until detached. */
   attach(host: LoggerHost): Detach;
+  /**
+   * Where the library tells nobody of new loggers or changed levels: looks for them, and reports them to the host that it is
+   * attached to. Called when an operator reads, at most once a second.
+   */
+  refresh?(): void;
 }
 
 /** Leaves the library as it was before it was attached; levels stay as they are. */

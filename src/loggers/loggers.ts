@@ -4,6 +4,7 @@ import { Bindings, type BoundNode, effectiveLevel } from "./binding.ts";
 import { type Group, groupsFrom } from "./group.ts";
 import { LEVELS, type Level } from "./level.ts";
 import { loggerName, ROOT } from "./name.ts";
+import { Refresh } from "./refresh.ts";
 import { LevelTree } from "./tree.ts";
 import type { LevelChange, Logger, LoggerGroup, LoggersOverview } from "./view.ts";
 import { Warnings } from "./warnings.ts";
@@ -33,6 +34,7 @@ export class Loggers {
   readonly #groups: Map<string, Group>;
   readonly #bindings = new Bindings((node, error) => this.#warnings.add(node.name, `level not applied: ${error}`));
   readonly #warnings = new Warnings(() => this.#revision++);
+  readonly #refresh = new Refresh();
   readonly #maxCreated: number;
   readonly #maxLoggers: number;
   #created = 0;
@@ -56,8 +58,10 @@ export class Loggers {
   attach(adapter: LoggerAdapter): Detach {
     const handles = new Set<LoggerHandle>();
     const detach = adapter.attach(this.#host(adapter.kind, handles));
+    this.#refresh.add(adapter);
     return () => {
       detach();
+      this.#refresh.delete(adapter);
       for (const handle of handles) this.#bindings.remove(handle);
       this.#revision++;
     };
@@ -65,6 +69,7 @@ export class Loggers {
 
   /** Everything, built once for each revision. */
   list(): LoggersOverview {
+    this.#refresh.run();
     if (this.#overview?.revision !== this.#revision) {
       this.#overview = {
         levels: LEVELS,
@@ -83,6 +88,7 @@ export class Loggers {
    */
   get(text: string): Logger | LoggerGroup | undefined {
     const name = loggerName(text);
+    this.#refresh.run();
     const group = this.#groups.get(name);
     if (group !== undefined) return groupView(group);
     const node = this.#tree.get(name);

@@ -132,3 +132,27 @@ test("a detached library is left as it is", () => {
   expect(native!.root.effective()).toBe("DEBUG");
   expect(loggers.get("ROOT")).toMatchObject({ effectiveLevel: "WARN", kind: "" });
 });
+
+test("a library that tells of nothing is asked when somebody reads, and not at every reading", () => {
+  const loggers = new Loggers();
+  const handle: LoggerHandle = { apply: (level) => level };
+  let asked = 0;
+  let host: LoggerHost | undefined;
+  const detach = loggers.attach({
+    kind: "test",
+    attach: (given) => {
+      host = given;
+      given.discovered("a", handle);
+      return () => {};
+    },
+    refresh: () => {
+      asked++;
+      host!.changedOutside(handle, "TRACE");
+    },
+  });
+  expect(loggers.get("a")).toMatchObject({ configuredLevel: "TRACE" });
+  loggers.list();
+  loggers.get("a");
+  expect(asked).toBe(1);
+  detach();
+});
