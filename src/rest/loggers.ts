@@ -1,4 +1,5 @@
 import type { Loggers } from "../loggers/loggers.ts";
+import type { LoggersOverview } from "../loggers/view.ts";
 import { contentDisposition } from "./content-disposition.ts";
 import { levelFromBody } from "./level-request.ts";
 import { groupJson, loggerJson, overviewJson } from "./loggers-json.ts";
@@ -8,14 +9,14 @@ import { Representation } from "./representation.ts";
 
 /** GET of everything, encoded once for each revision. */
 export function listLoggers(loggers: Loggers): Operation {
-  let revision: number | undefined;
+  let encoded: LoggersOverview | undefined;
   let answer: Answer;
   return {
     run() {
-      if (loggers.revision !== revision) {
-        const overview = loggers.list();
+      const overview = loggers.list();
+      if (overview !== encoded) {
         answer = { status: 200, representation: new Representation(overviewJson(overview)), tagged: true };
-        revision = overview.revision;
+        encoded = overview;
       }
       return answer;
     },
