@@ -57,9 +57,9 @@ function readBytes(request: Request, limit: number): Promise<Buffer | undefined>
     const settle = (outcome: () => void) => {
       clearTimeout(timer);
       request.off("data", onData).off("end", onEnd).off("error", onGone).off("close", onGone);
-      // What is left is taken off the wire and forgotten: a caller who is busy writing would not see an answer on a
-      // connection that is closed under it. An error of it concerns nobody any more.
-      request.on("error", () => {}).resume();
+      // What is left flows on and is forgotten: a caller who is busy writing would not see an answer on a connection that
+      // is closed under it. An error of it concerns nobody any more.
+      request.on("error", () => {});
       outcome();
     };
     const onData = (chunk: Buffer) => {

@@ -9,7 +9,7 @@ export function requiredParameter(query: string, name: string): string {
   let value: string | undefined;
   for (const pair of query.split("&")) {
     const mark = pair.indexOf("=");
-    if (decode(mark < 0 ? pair : pair.slice(0, mark)) !== name || pair === "") continue;
+    if (decode(mark < 0 ? pair : pair.slice(0, mark)) !== name) continue;
     if (value !== undefined) throw unfit(name, "must be given once");
     value = mark < 0 ? "" : decode(pair.slice(mark + 1));
     if (value === undefined) throw unfit(name, "must be percent-encoded UTF-8");

@@ -26,12 +26,9 @@ export function isWellFormedTarget(url: string): boolean {
   return !/[^!-~]|#/.test(url);
 }
 
-/**
- * What of a path stands below the base path: empty for the base path itself, undefined outside it. A fragment counts as
- * below, so that its refusal is ours.
- */
+/** What of a path stands below the base path: empty for the base path itself, undefined outside it. */
 export function pathBelow(basePath: string, path: string): string | undefined {
   if (!path.startsWith(basePath)) return undefined;
   const next = path[basePath.length];
-  return next === undefined || next === "/" || next === "#" ? path.slice(basePath.length) : undefined;
+  return next === undefined || next === "/" ? path.slice(basePath.length) : undefined;
 }

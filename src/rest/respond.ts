@@ -45,7 +45,6 @@ export function respond(request: Request, response: Response, answer: Answer, fo
 function send(request: Request, response: Response, status: number, headers: OutgoingHttpHeaders, body?: Buffer): void {
   // Both versions of HTTP answer to these two calls; only their types do not say so together.
   const sender = response as ServerResponse;
-  if (sender.destroyed) return;
   if (body !== undefined) headers["Content-Length"] = body.length;
   sender.writeHead(status, headers);
   if (body === undefined || request.method === "HEAD") sender.end();

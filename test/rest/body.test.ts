@@ -88,18 +88,23 @@ describe("a body over HTTP/2", () => {
   });
 });
 
-describe("a body that never comes", () => {
+describe("waiting for a body", () => {
   afterEach(() => {
     vi.useRealTimers();
   });
 
-  test.each([1, 2])("is refused with 408 after ten seconds, over HTTP/%i", async (httpVersionMajor) => {
+  function startReading(httpVersionMajor: number) {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const headers = { "content-type": "application/json" };
     const request = Object.assign(new Readable({ read() {} }), { headers, httpVersionMajor });
+    const body = readJson(request as unknown as Request, { types: ACTUATOR_BODY, typeRequired: true }, 100);
+    return { request, body };
+  }
+
+  test.each([1, 2])("ends with 408 after ten seconds, over HTTP/%i", async (httpVersionMajor) => {
+    const { request, body } = startReading(httpVersionMajor);
     request.push("{");
-    const read = readJson(request as unknown as Request, { types: ACTUATOR_BODY, typeRequired: true }, 100);
-    const refused = expect(read).rejects.toMatchObject({
+    const refused = expect(body).rejects.toMatchObject({
       status: 408,
       headers: httpVersionMajor === 1 ? { Connection: "close" } : undefined,
     });
@@ -108,6 +113,21 @@ describe("a body that never comes", () => {
     await vi.advanceTimersByTimeAsync(1);
     await refused;
     expect(request.readableFlowing).toBe(true);
+  });
+
+  test("leaves nothing behind when the body has come", async () => {
+    const { request, body } = startReading(1);
+    request.push("{}");
+    request.push(null);
+    expect(await body).toEqual({});
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test.each([undefined, new Error("reset")])("ends with the caller (%s)", async (error) => {
+    const { request, body } = startReading(1);
+    request.destroy(error);
+    await expect(body).rejects.toMatchObject({ status: 400, message: "" });
+    expect(vi.getTimerCount()).toBe(0);
   });
 });
 

@@ -73,6 +73,8 @@ describe("Accept", () => {
     ["application/json;version=1", "application/json;version=1"],
     ["application/json;a=1;b=2;q=0.5", "application/json;a=1;b=2"],
     ['application/json;a="x,y;z\\""', 'application/json;a="x,y;z\\""'],
+    ["application/json;a=1, application/json;a=2", "application/json;a=1"],
+    ["application/json;a=1;q=0.5, application/json;a=2", "application/json;a=2"],
     ["application/json;", JSON_TYPE],
     [`${V3};charset=utf-8`, `${V3};charset=utf-8`],
     ["*/*;charset=utf-8", V3],

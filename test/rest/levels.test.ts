@@ -1,7 +1,7 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import type { LoggerAdapter } from "../../src/loggers/adapter.ts";
 import type { Level } from "../../src/loggers/level.ts";
-import { exchangeBytes } from "../support/rest-client.ts";
+import { levelFromBody } from "../../src/rest/level-request.ts";
 import { problemIn, serveRest } from "../support/rest-server.ts";
 import { JSON_TYPE, SV2, SV3, V3 } from "./overruled.ts";
 
@@ -52,6 +52,12 @@ describe("a body that clears", () => {
     loggers.setLevel("a", "TRACE");
     expect(await post(A, body)).toMatchObject({ status: 204, text: "" });
     expect((await get(A)).text).toBe('{"effectiveLevel":"INFO"}');
+  });
+
+  test("an object that only inherits the property", () => {
+    Object.defineProperty(Object.prototype, "configuredLevel", { value: "WARN", configurable: true });
+    onTestFinished(() => void Reflect.deleteProperty(Object.prototype, "configuredLevel"));
+    expect(levelFromBody({})).toBeUndefined();
   });
 
   test("no body at all", async () => {
@@ -242,12 +248,10 @@ describe("names", () => {
   });
 
   test("bytes that no URI has are a plain 400 without a body", async () => {
-    const { port } = await serveRest();
-    const request = Buffer.from(
-      "GET /actuator/loggers/\xe9 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
-      "latin1",
-    );
-    expect(await exchangeBytes(port, request)).toMatchObject({ status: 400, text: "" });
+    for (const host of ["node:http", "node:http2"]) {
+      const { get } = await serveRest({}, host);
+      expect(await get("/actuator/loggers/\xe9")).toMatchObject({ status: 400, text: "" });
+    }
   });
 
   test.each(["root", "Root", "ROOT", "rOOt", "%52oot"])("%s is ROOT, for POST and GET", async (segment) => {

@@ -1,9 +1,12 @@
+import { once } from "node:events";
+import http from "node:http";
+import type { AddressInfo } from "node:net";
 import express, { type RequestHandler } from "express";
 import fastify from "fastify";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { Sessions } from "../../src/sessions/sessions.ts";
 import { restApplication } from "../support/rest-application.ts";
-import type { RestClient } from "../support/rest-client.ts";
+import { http1Client, type RestClient } from "../support/rest-client.ts";
 import { REST_HOSTS, type RestHost, serveHttp1 } from "../support/rest-hosts.ts";
 import { problemIn, serveRest } from "../support/rest-server.ts";
 
@@ -112,6 +115,16 @@ describe("after a body parser of Express", () => {
     expect(reported).toMatchObject([{ error: { message: expect.stringContaining("request.body") } }]);
     expect(loggers.get("a")).toMatchObject({ configuredLevel: "WARN" });
   });
+});
+
+test("a server that minds bodies where none may be is not disturbed", async () => {
+  const { gateway } = restApplication();
+  const server = http.createServer({ rejectNonStandardBodyWrites: true }, gateway).listen(0, "127.0.0.1");
+  onTestFinished(() => void server.close());
+  await once(server, "listening");
+  const send = http1Client((server.address() as AddressInfo).port);
+  expect(await send({ method: "HEAD", path: "/actuator/loggers" })).toMatchObject({ status: 200, text: "" });
+  expect((await send({ method: "HEAD", path: "/actuator/nope" })).status).toBe(404);
 });
 
 test("HTTP/2 answers carry no connection header and no upper case", async () => {
