@@ -8,7 +8,6 @@ import { createActuator } from "../../src/index.ts";
 const what = new Set(process.argv.slice(2));
 const actuator = createActuator({ loggers: {}, limits: { drainDeadlineMs: 600_000 } });
 const { url } = await actuator.listen({ port: 0 });
-actuator.drainOnSignals();
 
 if (what.has("busy")) {
   const work = setInterval(() => {}, 1_000);
@@ -21,5 +20,6 @@ if (what.has("busy")) {
     });
   }
 }
+actuator.drainOnSignals();
 process.on("exit", (code) => console.log(`exit ${code}`));
 console.log(url);

@@ -1,0 +1,93 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import net from "node:net";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { createClient } from "@connectrpc/connect";
+import { expect, onTestFinished, test } from "vitest";
+import { Health } from "../../src/gen/grpc/health/v1/health_pb.ts";
+import { transportOver } from "../support/rpc-harness.ts";
+import { http1Request } from "../support/server-harness.ts";
+import type { Held } from "../support/server-hostile-child.ts";
+import { hostileInput, Random, TRUNCATED } from "../support/server-hostile-inputs.ts";
+
+const INPUTS = 10_000;
+const AT_A_TIME = 64;
+
+test(`${INPUTS} hostile inputs neither end the process nor leave anything behind`, { timeout: 120_000 }, async () => {
+  const seed = Number(process.env.HOSTILE_SEED ?? Math.floor(Math.random() * 2 ** 31));
+  console.log(`hostile inputs: HOSTILE_SEED=${seed} repeats this run`);
+  const random = new Random(seed);
+
+  const child = fork(join(import.meta.dirname, "..", "support", "server-hostile-child.ts"));
+  onTestFinished(() => void child.kill("SIGKILL"));
+  let death: string | undefined;
+  child.once("exit", (code, signal) => {
+    death = `the process ended with ${code ?? signal}`;
+  });
+  const [{ port }] = (await once(child, "message")) as [{ port: number }];
+  const url = `http://127.0.0.1:${port}`;
+
+  let under = true;
+  const honest = honestClient();
+  honest.catch(() => {}); // Looked at when the attacks are over.
+  let sent = 0;
+  await Promise.all(
+    Array.from({ length: AT_A_TIME }, async () => {
+      while (sent < INPUTS && death === undefined) {
+        sent++;
+        await attack(port, hostileInput(random));
+      }
+    }),
+  );
+  expect(death).toBeUndefined();
+  under = false;
+  const answers = await honest;
+  expect(answers).toBeGreaterThan(10);
+
+  let held: Held;
+  const reports: string[] = [];
+  const end = performance.now() + 20_000;
+  do {
+    await delay(50);
+    expect(death).toBeUndefined();
+    child.send("tell");
+    [held] = (await once(child, "message")) as [Held];
+    reports.push(...held.reports);
+  } while (held.sockets + held.connections + held.sessions + held.streams > 0 && performance.now() < end);
+  expect({ ...held, reports }).toEqual({ sockets: 0, connections: 0, sessions: 0, streams: 0, reports: [] });
+
+  expect((await http1Request(`${url}/actuator/loggers/${TRUNCATED}`, { agent: false })).status).toBe(404);
+  expect((await http1Request(`${url}/actuator/health`, { agent: false })).status).toBe(200);
+
+  /** Somebody with a right to be there, who is served all the time. */
+  async function honestClient(): Promise<number> {
+    const rpc = createClient(Health, transportOver({ protocol: "Connect JSON", httpVersion: "1.1" }, url));
+    let answers = 0;
+    while (under && death === undefined) {
+      expect((await http1Request(`${url}/actuator/loggers`, { agent: false })).status).toBe(200);
+      await rpc.check({});
+      answers += 2;
+      await delay(20);
+    }
+    return answers;
+  }
+});
+
+async function attack(port: number, { writes, leave }: ReturnType<typeof hostileInput>): Promise<void> {
+  const socket = net.connect({ port, host: "127.0.0.1", noDelay: true });
+  const closed = new Promise((resolve) => socket.once("close", resolve));
+  socket.on("error", () => {});
+  socket.resume();
+  for (const write of writes) {
+    if (typeof write === "number") await delay(write);
+    else if (socket.writable) await new Promise((resolve) => socket.write(write, resolve));
+  }
+  if (leave === "reset") socket.resetAndDestroy();
+  if (leave === "end") {
+    socket.end();
+    await Promise.race([closed, delay(20)]);
+    socket.destroy();
+  }
+  await closed;
+}
