@@ -1,4 +1,11 @@
-import { constants, createServer, type Http2Server, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
+import {
+  constants,
+  createServer,
+  type Http2Server,
+  Http2ServerResponse,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from "node:http2";
 import type { Socket } from "node:net";
 import type { RequestHandler } from "./handler.ts";
 import type { Limits } from "./limits.ts";
@@ -40,6 +47,7 @@ export class Http2Sessions {
         maxSessionMemory: limits.maxSessionMemoryMb,
         maxSessionInvalidFrames: limits.maxInvalidFrames,
         maxSessionRejectedStreams: limits.maxRejectedStreams,
+        Http2ServerResponse: Http2Response,
       },
       handler,
     );
@@ -142,6 +150,16 @@ export class Http2Sessions {
       // A 408 here would make the handler take what has come of the body for all of it.
       stream.close(constants.NGHTTP2_CANCEL);
     }
+  }
+}
+
+/**
+ * An answer that may come too late. Node 22 throws where the client has reset the stream before, which ends the process
+ * when it happens in a promise; Node 24 does nothing, like this.
+ */
+class Http2Response extends Http2ServerResponse {
+  override writeHead(...args: unknown[]): this {
+    return this.stream.closed ? this : super.writeHead(...(args as Parameters<Http2ServerResponse["writeHead"]>));
   }
 }
 
