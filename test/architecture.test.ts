@@ -6,6 +6,15 @@ import { describe, expect, test } from "vitest";
 const source = join(import.meta.dirname, "..", "src");
 const longest = 250;
 
+const loggersPort = /^loggers\/(adapter|level|name)\.ts$/;
+const sessionsPort = /^sessions\/(session|store)\.ts$/;
+
+/** One folder for each library that is adapted, with the port of the one domain that it knows. */
+const adapters = [
+  { folder: "pino", port: loggersPort, library: /^pino$/ },
+  { folder: "express-session", port: sessionsPort, library: /^express-session$/ },
+];
+
 /**
  * Who may know whom. A file belongs to the first part whose `files` match it; `imports` lists all that it may name
  * besides its own part: files of `src`, libraries, and `node:` modules. Types count, since an arrow in the types is an
@@ -37,18 +46,12 @@ const parts: readonly Part[] = [
     ],
   },
   { name: "the server", files: /^server\//, imports: [/^error\.ts$/, /^node:/] },
-  {
-    name: "the pino adapter",
-    files: /^pino\//,
-    imports: [/^loggers\/(adapter|level|name)\.ts$/, /^error\.ts$/, /^node:/],
-    typesOf: /^pino$/,
-  },
-  {
-    name: "the express-session adapter",
-    files: /^express-session\//,
-    imports: [/^sessions\/(session|store)\.ts$/, /^error\.ts$/, /^node:/],
-    typesOf: /^express-session$/,
-  },
+  ...adapters.map(({ folder, port, library }) => ({
+    name: `the adapter ${folder}`,
+    files: new RegExp(`^${folder}/`),
+    imports: [port, /^error\.ts$/, /^node:/],
+    typesOf: library,
+  })),
   { name: "the checks of options", files: /^options\.ts$/, imports: [/^error\.ts$/] },
   {
     name: "the assembly",
@@ -64,7 +67,11 @@ const parts: readonly Part[] = [
     files: /^index\.ts$/,
     imports: [/^(actuator|error)\.ts$/, /^(application|loggers|sessions|integration-graph|server)\//],
   },
-  { name: "the sample", files: /^sample\//, imports: [/^index\.ts$/, /^(pino|express-session)\/index\.ts$/, /^[^./]/] },
+  {
+    name: "the sample, an application like any other",
+    files: /^sample\//,
+    imports: [/^index\.ts$/, ...adapters.map(({ folder }) => new RegExp(`^${folder}/index\\.ts$`)), /^(?!.*\.ts$)/],
+  },
 ];
 
 interface Part {
