@@ -4,7 +4,8 @@ import type { Endpoints } from "./endpoints.ts";
 import type { GraphBuilder } from "./integration-graph/builder.ts";
 import type { IntegrationGraph } from "./integration-graph/graph.ts";
 import type { LoggerAdapter } from "./loggers/adapter.ts";
-import { Loggers, type LoggersOptions } from "./loggers/loggers.ts";
+import { Loggers } from "./loggers/loggers.ts";
+import type { LoggersOptions } from "./loggers/options.ts";
 import { amount, type Checks, callable, checkOptions, having, listOf, text } from "./options.ts";
 import { createGateway } from "./rest/gateway.ts";
 import { createRpcHandler } from "./rpc/handler.ts";
@@ -158,6 +159,11 @@ const LOGGERS: Checks<NonNullable<ActuatorOptions["loggers"]>> = {
   },
   maxCreated: amount,
   maxLoggers: amount,
+  defaultTtl: amount,
+  maxTtl: amount,
+  allowForever: (value) => (typeof value === "boolean" ? undefined : "must be true or false"),
+  maxHistory: amount,
+  instance: text,
 };
 
 const LIMITS = Object.fromEntries(Object.keys(DEFAULT_LIMITS).map((name) => [name, amount])) as Checks<Limits>;

@@ -28,9 +28,14 @@ export type { PatternCategory, PatternType } from "./integration-graph/pattern.t
 export type { ContentDescriptor, GraphSnapshot, LinkSnapshot, NodeSnapshot } from "./integration-graph/snapshot.ts";
 export type { GraphSource, LinkDeclaration, Topology } from "./integration-graph/source.ts";
 export type { Detach, LoggerAdapter, LoggerHandle, LoggerHost } from "./loggers/adapter.ts";
+export type { ChangeRequest, SetRequest } from "./loggers/change-request.ts";
+export type { HistoryQuery, LevelChange, LevelChangeKind } from "./loggers/history.ts";
 export { LEVELS, type Level } from "./loggers/level.ts";
-export type { Loggers, LoggersOptions } from "./loggers/loggers.ts";
-export type { LevelChange, Logger, LoggerGroup, LoggersOverview } from "./loggers/view.ts";
+export type { Loggers } from "./loggers/loggers.ts";
+export type { LoggersOptions } from "./loggers/options.ts";
+export type { Override } from "./loggers/override.ts";
+export type { TtlOptions } from "./loggers/ttl.ts";
+export type { LevelOutcome, Logger, LoggerGroup, LoggersOverview } from "./loggers/view.ts";
 export type { ListenAddress, ListenOptions } from "./server/address.ts";
 export { DEFAULT_LIMITS, type Limits } from "./server/limits.ts";
 export {

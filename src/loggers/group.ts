@@ -1,14 +1,12 @@
 import { ActuatorError } from "../error.ts";
-import type { Level } from "./level.ts";
 import { loggerName } from "./name.ts";
+import type { Configurable } from "./setting.ts";
 
 /** Loggers that are changed together, under a name of their own. */
-export interface Group {
+export interface Group extends Configurable {
   readonly name: string;
   /** Names of loggers, as the tree spells them. */
   readonly members: readonly string[];
-  /** The last level set through the group; it does not follow its members. */
-  configured: Level | undefined;
 }
 
 /**
@@ -20,7 +18,8 @@ export function groupsFrom(configuration: Readonly<Record<string, readonly strin
   return new Map(
     Object.entries(configuration).map(([text, members]) => {
       const name = nameIn(text, text);
-      return [name, { name, members: members.map((member) => nameIn(text, member)), configured: undefined }];
+      const names = members.map((member) => nameIn(text, member));
+      return [name, { name, members: names, configured: undefined, override: undefined, beneath: undefined }];
     }),
   );
 }

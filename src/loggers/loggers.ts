@@ -1,52 +1,62 @@
+import { hostname } from "node:os";
 import { ActuatorError } from "../error.ts";
-import type { Detach, LoggerAdapter, LoggerHandle, LoggerHost } from "./adapter.ts";
-import { Bindings, type BoundNode, effectiveLevel } from "./binding.ts";
+import type { Detach, LoggerAdapter } from "./adapter.ts";
+import { effectiveLevel } from "./binding.ts";
+import { type ChangeRequest, checkRevision, overrideOf, type SetRequest } from "./change-request.ts";
+import { Expiries } from "./expiries.ts";
 import { type Group, groupsFrom } from "./group.ts";
+import { type HistoryQuery, type LevelChange, type LevelChangeKind, LevelHistory } from "./history.ts";
 import { LEVELS, type Level } from "./level.ts";
-import { loggerName, ROOT } from "./name.ts";
-import { Refresh } from "./refresh.ts";
-import { LevelTree } from "./tree.ts";
-import type { LevelChange, Logger, LoggerGroup, LoggersOverview } from "./view.ts";
-import { Warnings } from "./warnings.ts";
-
-/** How the loggers of an application are set up. */
-export interface LoggersOptions {
-  /** Groups by name, each with the names of its members. */
-  readonly groups?: Readonly<Record<string, readonly string[]>> | undefined;
-  /** How many loggers may exist only because somebody set a level on their name. Default 10,000. */
-  readonly maxCreated?: number | undefined;
-  /** How many names may be known at all; loggers found beyond keep the level they have. Default 250,000. */
-  readonly maxLoggers?: number | undefined;
-}
-
-interface Node extends BoundNode {
-  /** What the application itself had configured when the name was found. */
-  baseline: Level | undefined;
-  /** Known only because somebody asked for the name or for one below it. */
-  created: boolean;
-}
+import { loggerName } from "./name.ts";
+import type { LoggersOptions } from "./options.ts";
+import type { Override } from "./override.ts";
+import { type LoggerNode, LoggerRegistry } from "./registry.ts";
+import type { Setting } from "./setting.ts";
+import { ttlFor } from "./ttl.ts";
+import {
+  groupView,
+  type LevelOutcome,
+  type Logger,
+  type LoggerGroup,
+  type LoggersOverview,
+  loggerView,
+} from "./view.ts";
 
 /** The loggers of an application: one tree of names that owns every level, and the native loggers that obey it. */
 export class Loggers {
-  readonly #tree = new LevelTree<Node>("INFO", (bare) => {
-    return { ...bare, bindings: undefined, pushed: undefined, baseline: undefined, created: false } as Node;
-  });
+  readonly #registry: LoggerRegistry;
   readonly #groups: Map<string, Group>;
-  readonly #bindings = new Bindings((node, error) => this.#warnings.add(node.name, `level not applied: ${error}`));
-  readonly #warnings = new Warnings(() => this.#revision++);
-  readonly #refresh = new Refresh();
-  readonly #maxCreated: number;
-  readonly #maxLoggers: number;
-  #created = 0;
+  readonly #expiries = new Expiries<LoggerNode | Group>((on) => this.#expire(on));
+  readonly #history: LevelHistory;
+  readonly #options: LoggersOptions;
+  readonly #instance: string;
+  readonly #listeners = new Set<(change: LevelChange) => void>();
   #revision = 1;
   #overview: LoggersOverview | undefined;
-  #sortedNodes: readonly Node[] = [];
 
   /** @throws ActuatorError INVALID_ARGUMENT for a group whose name or member is unfit. */
   constructor(options: LoggersOptions = {}) {
+    this.#options = options;
     this.#groups = groupsFrom(options.groups ?? {});
-    this.#maxCreated = options.maxCreated ?? 10_000;
-    this.#maxLoggers = options.maxLoggers ?? 250_000;
+    this.#history = new LevelHistory(options.maxHistory ?? 10_000);
+    this.#instance = options.instance ?? `${hostname()}:${process.pid}`;
+    const limits = { maxCreated: options.maxCreated ?? 10_000, maxLoggers: options.maxLoggers ?? 250_000 };
+    this.#registry = new LoggerRegistry(limits, {
+      changed: () => {
+        this.#revision++;
+      },
+      born: (node, level) => {
+        if (node === this.#registry.root || node.configured === undefined) this.#registry.configure(node, level);
+        // What the application wants comes back when a temporary level, set before the logger was there, ends.
+        else if (node.beneath?.level === undefined && node.beneath !== undefined) {
+          node.beneath = { level, override: undefined };
+        }
+      },
+      setOutside: (node, level) => {
+        if (node.configured === level && node.beneath === undefined) return;
+        this.#apply(node, { level, override: undefined }, "APPLICATION");
+      },
+    });
   }
 
   /** Grows with every change of a level or of the set of loggers. */
@@ -56,25 +66,23 @@ export class Loggers {
 
   /** Lets a logging library take part, until the returned function is called. */
   attach(adapter: LoggerAdapter): Detach {
-    const handles = new Set<LoggerHandle>();
-    const detach = adapter.attach(this.#host(adapter.kind, handles));
-    this.#refresh.add(adapter);
-    return () => {
-      detach();
-      this.#refresh.delete(adapter);
-      for (const handle of handles) this.#bindings.remove(handle);
-      this.#revision++;
-    };
+    return this.#registry.attach(adapter);
+  }
+
+  /** Calls `listener` for every change of a configured level until the returned function is called. */
+  onChange(listener: (change: LevelChange) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   /** Everything, built once for each revision. */
   list(): LoggersOverview {
-    this.#refresh.run();
+    this.#registry.refresh();
     if (this.#overview?.revision !== this.#revision) {
       this.#overview = {
         levels: LEVELS,
-        loggers: this.#sorted().map((node) => this.#logger(node)),
-        groups: [...this.#groups.values()].map(groupView),
+        loggers: this.#registry.sorted().map((node) => this.#logger(node)),
+        groups: [...this.#groups.values()].map((group) => this.#group(group)),
         revision: this.#revision,
       };
     }
@@ -88,11 +96,16 @@ export class Loggers {
    */
   get(text: string): Logger | LoggerGroup | undefined {
     const name = loggerName(text);
-    this.#refresh.run();
+    this.#registry.refresh();
     const group = this.#groups.get(name);
-    if (group !== undefined) return groupView(group);
-    const node = this.#tree.get(name);
+    if (group !== undefined) return this.#group(group);
+    const node = this.#registry.get(name);
     return node && this.#logger(node);
+  }
+
+  /** The latest changes of level, newest first. */
+  history(query: HistoryQuery): readonly LevelChange[] {
+    return this.#history.list(query);
   }
 
   /**
@@ -100,132 +113,131 @@ export class Loggers {
    * clears it. ROOT, which must have a level, is cleared to the one that the application started with. A group without
    * members is a logger like any other.
    *
-   * @throws ActuatorError INVALID_ARGUMENT (unfit name), RESOURCE_EXHAUSTED (too many created loggers) or
+   * @throws ActuatorError INVALID_ARGUMENT (unfit name or time), RESOURCE_EXHAUSTED (too many created loggers) or
    *   FAILED_PRECONDITION (`ifRevision` is not the current one); then nothing has changed.
    */
-  setLevel(
-    text: string,
-    level: Level | undefined,
-    options: { readonly ifRevision?: number | undefined } = {},
-  ): LevelChange {
-    const name = loggerName(text);
-    const { ifRevision } = options;
-    if (ifRevision !== undefined && ifRevision !== this.#revision) {
-      const message = `The revision is ${this.#revision}, not ${ifRevision}: somebody changed a logger in between. Read it again.`;
-      throw new ActuatorError("FAILED_PRECONDITION", "REVISION_CHANGED", message, { field: "if_revision" });
+  setLevel(text: string, level: Level | undefined, request: SetRequest = {}): LevelOutcome {
+    const { ttl } = request;
+    const asked = ttl === "default" ? undefined : ttl;
+    const lasting = level === undefined || ttl === undefined ? undefined : ttlFor(level, asked, this.#options);
+    const kind = level === undefined ? "CLEARED" : "SET";
+    return this.#change(text, request, kind, lasting, (node) => level ?? this.#inherited(node));
+  }
+
+  /**
+   * Takes the logger, or every member of the group, back to what the application itself configured.
+   *
+   * @throws ActuatorError NOT_FOUND where the name is neither, and as {@link setLevel}.
+   */
+  restoreLevel(text: string, request: ChangeRequest = {}): LevelOutcome {
+    if (this.get(text) === undefined) {
+      const message = "No logger and no group has this name.";
+      throw new ActuatorError("NOT_FOUND", "LOGGER_NOT_FOUND", message, { field: "name" });
     }
+    return this.#change(text, request, "RESTORED", undefined, (node) => node.baseline ?? this.#inherited(node));
+  }
+
+  /** Takes everything back to what the application itself configured. Resolves to how many loggers that changed. */
+  restoreAllLevels(request: ChangeRequest = {}): { readonly restored: number; readonly revision: number } {
+    checkRevision(request, this.#revision);
+    const override = overrideOf(request, undefined, this.#instance);
+    let restored = 0;
+    for (const node of this.#registry.sorted()) {
+      const level = node.baseline ?? this.#inherited(node);
+      if (node.configured === level && node.override === undefined) continue;
+      restored++;
+      this.#apply(node, { level, override: undefined }, "RESTORED", undefined, override);
+    }
+    for (const group of this.#groups.values()) {
+      if (group.configured === undefined) continue;
+      this.#apply(group, { level: undefined, override: undefined }, "RESTORED", undefined, override);
+    }
+    return { restored, revision: this.#revision };
+  }
+
+  /** Ends every temporary level's timer; levels stay as they are. */
+  close(): void {
+    this.#expiries.clear();
+  }
+
+  #change(
+    text: string,
+    request: ChangeRequest,
+    kind: LevelChangeKind,
+    ttl: number | undefined,
+    levelOf: (node: LoggerNode) => Level | undefined,
+  ): LevelOutcome {
+    const name = loggerName(text);
+    checkRevision(request, this.#revision);
+    const override = overrideOf(request, ttl, this.#instance);
+    const set = (on: LoggerNode | Group, level: Level | undefined) => {
+      const stays = kind === "SET" ? override : undefined;
+      this.#apply(on, { level, override: stays }, kind, ttl, override);
+    };
     const group = this.#groups.get(name);
     if (group === undefined || group.members.length === 0) {
-      const node = this.#tree.get(name) ?? this.#createNode(name);
+      const node = this.#registry.getOrCreate(name);
       const previousLevel = node.configured;
-      this.#configure(node, level);
-      if (group !== undefined) group.configured = level;
-      return { result: this.#logger(node), previousLevel, revision: ++this.#revision };
+      set(node, levelOf(node));
+      if (group !== undefined) Object.assign(group, { configured: node.configured, override: node.override });
+      return { result: this.#logger(node), previousLevel, revision: this.#revision };
     }
     const previousLevel = group.configured;
-    for (const member of group.members) this.#configure(this.#tree.ensure(member), level);
-    group.configured = level;
-    return { result: groupView(group), previousLevel, revision: ++this.#revision };
+    for (const member of group.members) {
+      const node = this.#registry.ensure(member);
+      set(node, levelOf(node));
+    }
+    set(group, kind === "SET" ? levelOf(this.#registry.root) : undefined);
+    return { result: this.#group(group), previousLevel, revision: this.#revision };
   }
 
-  #configure(node: Node, level: Level | undefined): void {
-    const isRoot = node === this.#tree.root;
-    this.#bindings.configure(node, level ?? (isRoot ? (node.baseline ?? "INFO") : undefined));
+  /** The one place where a configured level changes: native loggers, what is noted of it, its end and the history. */
+  #apply(
+    on: LoggerNode | Group,
+    setting: Setting,
+    kind: LevelChangeKind,
+    ttl?: number | undefined,
+    author: Override | undefined = setting.override,
+  ): void {
+    const previousLevel = on.configured;
+    const beneath = ttl === undefined ? undefined : (on.beneath ?? { level: on.configured, override: on.override });
+    if (isGroup(on)) on.configured = setting.level;
+    else this.#registry.configure(on, setting.level);
+    on.override = setting.override;
+    on.beneath = beneath;
+    if (ttl === undefined) this.#expiries.delete(on);
+    else this.#expiries.set(on, ttl);
+    const revision = ++this.#revision;
+    const change = this.#history.add({
+      name: on.name,
+      previousLevel,
+      level: setting.level,
+      override: author,
+      kind,
+      time: Date.now(),
+      revision,
+    });
+    for (const listener of this.#listeners) listener(change);
   }
 
-  #createNode(name: string): Node {
-    const missing = this.#tree.missing(name);
-    if (this.#created + missing > this.#maxCreated || this.#tree.size + missing > this.#maxLoggers) {
-      const message = `${this.#created} loggers exist only because a level was set on their name; no more are created. Use the name of a logger that is listed.`;
-      throw new ActuatorError("RESOURCE_EXHAUSTED", "TOO_MANY_CREATED_LOGGERS", message, { field: "name" });
-    }
-    this.#created += missing;
-    const node = this.#tree.ensure(name);
-    let at: Node | undefined = node;
-    for (let added = missing; added > 0; added--) {
-      at!.created = true;
-      at = at!.parent as Node | undefined;
-    }
-    return node;
+  #expire(on: LoggerNode | Group): void {
+    this.#apply(on, on.beneath ?? { level: undefined, override: undefined }, "EXPIRED");
   }
 
-  #host(kind: string, handles: Set<LoggerHandle>): LoggerHost {
-    const bindings = this.#bindings;
-    return {
-      discovered: (text, handle, configured) => {
-        const node = this.#find(text);
-        if (node === undefined) return false;
-        handles.add(handle);
-        if (configured !== undefined && node.bindings === undefined && node.baseline === undefined) {
-          node.baseline = configured;
-          if (node === this.#tree.root || node.configured === undefined) bindings.configure(node, configured);
-        }
-        bindings.add(node, handle, kind, configured);
-        if (node.bindings!.length === 1) this.#revision++;
-        return true;
-      },
-      gone: (handle) => {
-        if (handles.delete(handle)) bindings.remove(handle);
-      },
-      changedOutside: (handle, level) => {
-        const binding = bindings.get(handle);
-        if (binding === undefined) return;
-        bindings.configure(binding.node, level);
-        bindings.reclaim(binding, level);
-        this.#revision++;
-      },
-      get pushing() {
-        return bindings.pushing;
-      },
-      warn: (text, message) => {
-        const node = this.#find(text);
-        if (node !== undefined) this.#warnings.add(node.name, message);
-      },
-    };
+  /** What a logger has when it is cleared. */
+  #inherited(node: LoggerNode): Level | undefined {
+    return node === this.#registry.root ? (node.baseline ?? "INFO") : undefined;
   }
 
-  /** The node of a name that a library uses, added where it is new; undefined where it cannot be taken. */
-  #find(text: string): Node | undefined {
-    let name: string;
-    try {
-      name = loggerName(text);
-    } catch {
-      this.#warnings.add(ROOT, "a logger with an unfit name is not managed");
-      return undefined;
-    }
-    if (this.#tree.size + this.#tree.missing(name) > this.#maxLoggers) {
-      this.#warnings.add(ROOT, `more than ${this.#maxLoggers} loggers: the rest is not managed`);
-      return undefined;
-    }
-    const node = this.#tree.ensure(name);
-    for (let at: Node | undefined = node; at?.created; at = at.parent as Node | undefined) {
-      at.created = false;
-      this.#created--;
-    }
-    return node;
+  #logger(node: LoggerNode): Logger {
+    return loggerView(node, this.#registry.warnings.of(node.name));
   }
 
-  #sorted(): readonly Node[] {
-    if (this.#sortedNodes.length !== this.#tree.size) {
-      const [root, ...rest] = this.#tree.nodes();
-      this.#sortedNodes = [root!, ...rest.sort((a, b) => (a.name < b.name ? -1 : 1))];
-    }
-    return this.#sortedNodes;
-  }
-
-  #logger(node: Node): Logger {
-    return {
-      type: "logger",
-      name: node.name,
-      configuredLevel: node.configured,
-      effectiveLevel: effectiveLevel(node),
-      baselineLevel: node.baseline,
-      kind: node.bindings?.[0]?.kind ?? "",
-      warnings: this.#warnings.of(node.name),
-    };
+  #group(group: Group): LoggerGroup {
+    return groupView(group, (name) => effectiveLevel(this.#registry.nearest(name)));
   }
 }
 
-function groupView(group: Group): LoggerGroup {
-  return { type: "group", name: group.name, configuredLevel: group.configured, members: group.members };
+function isGroup(on: LoggerNode | Group): on is Group {
+  return "members" in on;
 }

@@ -1,4 +1,8 @@
+import { effectiveLevel } from "./binding.ts";
+import type { Group } from "./group.ts";
 import type { Level } from "./level.ts";
+import type { Override } from "./override.ts";
+import type { LoggerNode } from "./registry.ts";
 
 /** One logger, as both faces show it. */
 export interface Logger {
@@ -10,6 +14,8 @@ export interface Logger {
   readonly effectiveLevel: Level;
   /** What the application itself had configured when the logger was found. */
   readonly baselineLevel: Level | undefined;
+  /** Who put the configured level there; undefined where the application did or nothing is configured. */
+  readonly override: Override | undefined;
   /** The library that owns the logger; empty where it is known by name only. */
   readonly kind: string;
   /** Limits of the library that a level cannot lift. */
@@ -22,6 +28,10 @@ export interface LoggerGroup {
   readonly name: string;
   /** The last level set through the group; it does not follow its members. */
   readonly configuredLevel: Level | undefined;
+  /** Who set that level. */
+  readonly override: Override | undefined;
+  /** Whether the effective levels of the members differ. */
+  readonly mixed: boolean;
   readonly members: readonly string[];
 }
 
@@ -33,10 +43,33 @@ export interface LoggersOverview {
   readonly revision: number;
 }
 
-/** What a change of level did. */
-export interface LevelChange {
+/** What a change of level led to. */
+export interface LevelOutcome {
   readonly result: Logger | LoggerGroup;
   /** The level that was configured before. */
   readonly previousLevel: Level | undefined;
   readonly revision: number;
+}
+
+/** What is shown of a logger. */
+export function loggerView(node: LoggerNode, warnings: readonly string[]): Logger {
+  return {
+    type: "logger",
+    name: node.name,
+    configuredLevel: node.configured,
+    effectiveLevel: effectiveLevel(node),
+    baselineLevel: node.baseline,
+    override: node.override,
+    kind: node.bindings?.[0]?.kind ?? "",
+    warnings,
+  };
+}
+
+/** What is shown of a group. */
+export function groupView(
+  { name, configured, override, members }: Group,
+  levelOf: (name: string) => Level,
+): LoggerGroup {
+  const mixed = new Set(members.map(levelOf)).size > 1;
+  return { type: "group", name, configuredLevel: configured, override, mixed, members };
 }

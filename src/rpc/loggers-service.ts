@@ -10,7 +10,7 @@ import {
   SetLoggerLevelResponseSchema,
 } from "../gen/actuator/v3/loggers_pb.ts";
 import type { Loggers } from "../loggers/loggers.ts";
-import type { LevelChange, LoggersOverview } from "../loggers/view.ts";
+import type { LevelOutcome, LoggersOverview } from "../loggers/view.ts";
 import { levelFromProto, levelToProto } from "./level-proto.ts";
 import { loggerPage } from "./logger-page.ts";
 import { resultToProto } from "./logger-proto.ts";
@@ -62,7 +62,7 @@ function revisionFrom(revision: bigint): number | undefined {
   return revision === 0n ? undefined : Number(revision);
 }
 
-function changeToProto(change: LevelChange) {
+function changeToProto(change: LevelOutcome) {
   return {
     result: resultToProto(change.result),
     previousLevel: levelToProto(change.previousLevel),

@@ -84,7 +84,7 @@ describe("a group", () => {
   test("sets and clears every member, and shows the last level set through it", () => {
     const loggers = new Loggers({ groups });
     const change = loggers.setLevel("web", "DEBUG");
-    expect(change.result).toEqual({
+    expect(change.result).toMatchObject({
       type: "group",
       name: "web",
       configuredLevel: "DEBUG",

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { LoggerHost } from "../../src/loggers/adapter.ts";
 import { LEVELS, type Level } from "../../src/loggers/level.ts";
 import { Loggers } from "../../src/loggers/loggers.ts";
@@ -9,6 +9,7 @@ import { NativeTree } from "../support/native-tree.ts";
 /** The same in the most naive way: a level by name, looked up from the name upwards. */
 class NaiveModel {
   readonly configured = new Map<string, Level>([["ROOT", "INFO"]]);
+  readonly temporary = new Map<string, { readonly level: Level | undefined; readonly until: number }>();
   readonly names = new Set<string>(["ROOT"]);
 
   know(name: string): void {
@@ -17,6 +18,21 @@ class NaiveModel {
   }
 
   set(name: string, level: Level | undefined): void {
+    this.temporary.delete(name);
+    this.#put(name, level);
+  }
+
+  setFor(name: string, level: Level, until: number): void {
+    const first = this.temporary.get(name) ?? { level: this.configured.get(name) };
+    this.temporary.set(name, { level: first.level, until });
+    this.#put(name, level);
+  }
+
+  passTo(now: number): void {
+    for (const [name, { level, until }] of [...this.temporary]) if (until <= now) this.set(name, level);
+  }
+
+  #put(name: string, level: Level | undefined): void {
     this.know(name);
     if (level !== undefined) this.configured.set(name, level);
     else if (name === "ROOT") this.configured.set(name, "INFO");
@@ -49,9 +65,23 @@ const step = fc.oneof(
     }),
   },
   { weight: 4, arbitrary: fc.record({ do: fc.constant("make" as const), name, parent: index }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant("setFor" as const),
+      name: anyName,
+      level,
+      ttl: fc.integer({ min: 1, max: 50 }),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("pass" as const), time: fc.integer({ min: 1, max: 40 }) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("restore" as const), name: anyName }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("outside" as const), which: index, level }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("gone" as const), which: index }) },
 );
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance", "Date"] }));
+afterEach(() => void vi.useRealTimers());
 
 test("the tree and every native logger agree with a naive model, whatever happens in whatever order", () => {
   fc.assert(
@@ -72,6 +102,17 @@ test("the tree and every native logger agree with a naive model, whatever happen
         if (at.do === "set") {
           loggers.setLevel(at.name, at.level);
           model.set(at.name, at.level);
+        } else if (at.do === "setFor") {
+          loggers.setLevel(at.name, at.level, { ttl: at.ttl });
+          model.setFor(at.name, at.level, performance.now() + at.ttl);
+        } else if (at.do === "pass") {
+          vi.advanceTimersByTime(at.time);
+          model.passTo(performance.now());
+        } else if (at.do === "restore") {
+          // No logger of this library is born with a level of its own: what the application configured is to inherit.
+          if (loggers.get(at.name) === undefined) continue;
+          loggers.restoreLevel(at.name);
+          model.set(at.name, undefined);
         } else if (at.do === "make") {
           held.push(native.make(at.name, held[at.parent % held.length]));
           model.know(at.name);

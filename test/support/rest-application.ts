@@ -1,7 +1,8 @@
 import { Health } from "../../src/application/health.ts";
 import type { Endpoints } from "../../src/endpoints.ts";
 import { type GraphBuilder, integrationGraph } from "../../src/integration-graph/builder.ts";
-import { Loggers, type LoggersOptions } from "../../src/loggers/loggers.ts";
+import { Loggers } from "../../src/loggers/loggers.ts";
+import type { LoggersOptions } from "../../src/loggers/options.ts";
 import { createGateway, type Gateway, type GatewayOptions } from "../../src/rest/gateway.ts";
 import { MemorySessionStore } from "../../src/sessions/memory-store.ts";
 import { Sessions } from "../../src/sessions/sessions.ts";

@@ -1,0 +1,39 @@
+import { ActuatorError } from "../error.ts";
+import type { Override } from "./override.ts";
+
+/** Who changes a level, and on what condition. */
+export interface ChangeRequest {
+  /** The change is made only where this is the current revision. */
+  readonly ifRevision?: number | undefined;
+  /** Who asks for it. */
+  readonly actor?: string | undefined;
+  /** Why. */
+  readonly reason?: string | undefined;
+}
+
+/** How a level is set. */
+export interface SetRequest extends ChangeRequest {
+  /**
+   * How long the level lasts, in milliseconds: it then goes back to what was there before the first temporary one. 0 is for
+   * ever, where the options allow it; "default" is what they say for the level; undefined, for ever whatever they say.
+   */
+  readonly ttl?: number | "default" | undefined;
+}
+
+/** @throws ActuatorError FAILED_PRECONDITION where the request is for another revision. */
+export function checkRevision({ ifRevision }: ChangeRequest, revision: number): void {
+  if (ifRevision === undefined || ifRevision === revision) return;
+  const message = `The revision is ${revision}, not ${ifRevision}: somebody changed a logger in between. Read it again.`;
+  throw new ActuatorError("FAILED_PRECONDITION", "REVISION_CHANGED", message, { field: "if_revision" });
+}
+
+/** What is noted of a level that is set now; `ttl` in milliseconds. */
+export function overrideOf(
+  { actor = "", reason = "" }: ChangeRequest,
+  ttl: number | undefined,
+  instance: string,
+): Override {
+  const setTime = Date.now();
+  const expireTime = ttl === undefined ? undefined : setTime + ttl;
+  return { setTime, expireTime, actor, reason, instance };
+}

@@ -1,0 +1,55 @@
+/** Longer waits are cut into pieces: setTimeout cannot wait for more than 24 days. */
+const LONGEST_WAIT_MS = 3_600_000;
+
+/**
+ * Calls back for each key when its time is over. Times run on the monotonic clock, so that setting the machine's clock neither
+ * ends a level nor keeps it; a process that stood still calls back at once when it goes on. The timer keeps no process alive.
+ */
+export class Expiries<Key> {
+  readonly #deadlines = new Map<Key, number>();
+  readonly #onDue: (key: Key) => void;
+  #timer: NodeJS.Timeout | undefined;
+  #wakesAt = Number.POSITIVE_INFINITY;
+
+  constructor(onDue: (key: Key) => void) {
+    this.#onDue = onDue;
+  }
+
+  /** Starts the key's time anew. */
+  set(key: Key, milliseconds: number): void {
+    const deadline = performance.now() + milliseconds;
+    this.#deadlines.set(key, deadline);
+    if (deadline < this.#wakesAt) this.#wakeAt(deadline);
+  }
+
+  delete(key: Key): void {
+    this.#deadlines.delete(key);
+    if (this.#deadlines.size === 0) this.#wakeAt(Number.POSITIVE_INFINITY);
+  }
+
+  clear(): void {
+    this.#deadlines.clear();
+    this.#wakeAt(Number.POSITIVE_INFINITY);
+  }
+
+  #wakeAt(deadline: number): void {
+    clearTimeout(this.#timer);
+    this.#wakesAt = deadline;
+    if (deadline === Number.POSITIVE_INFINITY) return;
+    const wait = Math.min(Math.max(deadline - performance.now(), 0), LONGEST_WAIT_MS);
+    this.#timer = setTimeout(() => this.#wake(), wait).unref();
+  }
+
+  #wake(): void {
+    const now = performance.now();
+    const due: Key[] = [];
+    let next = Number.POSITIVE_INFINITY;
+    for (const [key, deadline] of this.#deadlines) {
+      if (deadline <= now) due.push(key);
+      else next = Math.min(next, deadline);
+    }
+    for (const key of due) this.#deadlines.delete(key);
+    this.#wakeAt(next);
+    for (const key of due) this.#onDue(key);
+  }
+}

@@ -1,0 +1,187 @@
+import { ActuatorError } from "../error.ts";
+import type { Detach, LoggerAdapter, LoggerHandle, LoggerHost } from "./adapter.ts";
+import { Bindings, type BoundNode } from "./binding.ts";
+import type { Level } from "./level.ts";
+import { loggerName, parentName, ROOT } from "./name.ts";
+import { Refresh } from "./refresh.ts";
+import type { Configurable } from "./setting.ts";
+import { LevelTree } from "./tree.ts";
+import { Warnings } from "./warnings.ts";
+
+/** One name, with everything that is known of it. */
+export interface LoggerNode extends BoundNode, Configurable {
+  /** What the application itself had configured when the name was found. */
+  baseline: Level | undefined;
+  /** Known only because somebody asked for the name or for one below it. */
+  created: boolean;
+}
+
+/** How many loggers there may be. */
+export interface RegistryLimits {
+  readonly maxCreated: number;
+  readonly maxLoggers: number;
+}
+
+/** What the registry tells its owner. */
+export interface RegistryEvents {
+  /** A logger or a warning came, or a library went. */
+  changed(): void;
+  /** The application has configured this level at the logger's birth. */
+  born(node: LoggerNode, level: Level): void;
+  /** The application has set a level past us. */
+  setOutside(node: LoggerNode, level: Level): void;
+}
+
+/** Which loggers exist, in one tree of names, and the native loggers that obey it. */
+export class LoggerRegistry {
+  readonly warnings: Warnings;
+  readonly #tree = new LevelTree<LoggerNode>("INFO", ({ name, parent, children, configured }) => {
+    const life = { override: undefined, beneath: undefined, baseline: undefined, created: false };
+    return {
+      name,
+      parent: parent as LoggerNode | undefined,
+      children,
+      configured,
+      bindings: undefined,
+      pushed: undefined,
+      ...life,
+    } as LoggerNode;
+  });
+  readonly #bindings = new Bindings((node, error) => this.warnings.add(node.name, `level not applied: ${error}`));
+  readonly #refresh = new Refresh();
+  readonly #limits: RegistryLimits;
+  readonly #events: RegistryEvents;
+  #created = 0;
+  #sortedNodes: readonly LoggerNode[] = [];
+
+  constructor(limits: RegistryLimits, events: RegistryEvents) {
+    this.#limits = limits;
+    this.#events = events;
+    this.warnings = new Warnings(() => events.changed());
+  }
+
+  get root(): LoggerNode {
+    return this.#tree.root;
+  }
+
+  /** Lets a logging library take part, until the returned function is called. */
+  attach(adapter: LoggerAdapter): Detach {
+    const handles = new Set<LoggerHandle>();
+    const detach = adapter.attach(this.#host(adapter.kind, handles));
+    this.#refresh.add(adapter);
+    return () => {
+      detach();
+      this.#refresh.delete(adapter);
+      for (const handle of handles) this.#bindings.remove(handle);
+      this.#events.changed();
+    };
+  }
+
+  /** Asks the libraries that tell of nothing. */
+  refresh(): void {
+    this.#refresh.run();
+  }
+
+  get(name: string): LoggerNode | undefined {
+    return this.#tree.get(name);
+  }
+
+  /** The node of this name or, where it is not known, of its nearest known ancestor. */
+  nearest(name: string): LoggerNode {
+    let at = name;
+    for (;;) {
+      const node = this.#tree.get(at);
+      if (node !== undefined) return node;
+      at = parentName(at);
+    }
+  }
+
+  /** The node of a name that the configuration holds. */
+  ensure(name: string): LoggerNode {
+    return this.#tree.ensure(name);
+  }
+
+  /** @throws ActuatorError RESOURCE_EXHAUSTED where too many loggers exist only because somebody asked for them. */
+  getOrCreate(name: string): LoggerNode {
+    const missing = this.#tree.missing(name);
+    const { maxCreated, maxLoggers } = this.#limits;
+    if (missing > 0 && (this.#created + missing > maxCreated || this.#tree.size + missing > maxLoggers)) {
+      const message = `${this.#created} loggers exist only because a level was set on their name; no more are created. Use the name of a logger that is listed.`;
+      throw new ActuatorError("RESOURCE_EXHAUSTED", "TOO_MANY_CREATED_LOGGERS", message, { field: "name" });
+    }
+    this.#created += missing;
+    const node = this.#tree.ensure(name);
+    for (let at = node, added = missing; added > 0; added--, at = at.parent as LoggerNode) at.created = true;
+    return node;
+  }
+
+  /** Sets or clears the level of a node and pushes what follows from it. */
+  configure(node: LoggerNode, level: Level | undefined): void {
+    this.#bindings.configure(node, level);
+  }
+
+  /** ROOT first, then by UTF-16 code unit. */
+  sorted(): readonly LoggerNode[] {
+    if (this.#sortedNodes.length !== this.#tree.size) {
+      const [root, ...rest] = this.#tree.nodes();
+      this.#sortedNodes = [root!, ...rest.sort((a, b) => (a.name < b.name ? -1 : 1))];
+    }
+    return this.#sortedNodes;
+  }
+
+  #host(kind: string, handles: Set<LoggerHandle>): LoggerHost {
+    const bindings = this.#bindings;
+    return {
+      discovered: (text, handle, configured) => {
+        const node = this.#find(text);
+        if (node === undefined) return false;
+        handles.add(handle);
+        if (configured !== undefined && node.bindings === undefined && node.baseline === undefined) {
+          node.baseline = configured;
+          this.#events.born(node, configured);
+        }
+        bindings.add(node, handle, kind, configured);
+        if (node.bindings!.length === 1) this.#events.changed();
+        return true;
+      },
+      gone: (handle) => {
+        if (handles.delete(handle)) bindings.remove(handle);
+      },
+      changedOutside: (handle, level) => {
+        const binding = bindings.get(handle);
+        if (binding === undefined) return;
+        this.#events.setOutside(binding.node as LoggerNode, level);
+        bindings.reclaim(binding, level);
+      },
+      get pushing() {
+        return bindings.pushing;
+      },
+      warn: (text, message) => {
+        const node = this.#find(text);
+        if (node !== undefined) this.warnings.add(node.name, message);
+      },
+    };
+  }
+
+  /** The node of a name that a library uses, added where it is new; undefined where it cannot be taken. */
+  #find(text: string): LoggerNode | undefined {
+    let name: string;
+    try {
+      name = loggerName(text);
+    } catch {
+      this.warnings.add(ROOT, "a logger with an unfit name is not managed");
+      return undefined;
+    }
+    const { maxLoggers } = this.#limits;
+    if (this.#tree.size + this.#tree.missing(name) > maxLoggers) {
+      this.warnings.add(ROOT, `more than ${maxLoggers} loggers: the rest is not managed`);
+      return undefined;
+    }
+    const node = this.#tree.ensure(name);
+    for (let at: LoggerNode | undefined = node; at?.created; at = at.parent as LoggerNode | undefined) {
+      at.created = false;
+      this.#created--;
+    }
+    return node;
+  }
+}

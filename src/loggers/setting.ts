@@ -1,0 +1,17 @@
+import type { Level } from "./level.ts";
+import type { Override } from "./override.ts";
+
+/** A level and who put it there; both undefined where nothing is configured. */
+export interface Setting {
+  readonly level: Level | undefined;
+  readonly override: Override | undefined;
+}
+
+/** A logger or a group: what levels are configured on. */
+export interface Configurable {
+  configured: Level | undefined;
+  /** Who configured it, where it was not the application. */
+  override: Override | undefined;
+  /** While the level is temporary: what comes back when it ends, which is what was there before the first temporary one. */
+  beneath: Setting | undefined;
+}

@@ -1,0 +1,42 @@
+import { ActuatorError } from "../error.ts";
+import { type Level, levelVerbosity } from "./level.ts";
+
+/** How long levels last that are set from outside. */
+export interface TtlOptions {
+  /** What DEBUG and TRACE last where the caller does not say, in milliseconds. Default 10 minutes. */
+  readonly defaultTtl?: number | undefined;
+  /** The longest that DEBUG and TRACE may last, in milliseconds. Default 24 hours. */
+  readonly maxTtl?: number | undefined;
+  /** Whether a caller may ask for DEBUG and TRACE for ever, with a time of 0. Default false. */
+  readonly allowForever?: boolean | undefined;
+}
+
+/** The longest time that any level may be set for. */
+const LONGEST_MS = 365 * 24 * 3_600_000;
+
+/**
+ * How long a level lasts: milliseconds, or undefined for ever. `asked` is what the caller wants, 0 being for ever; undefined
+ * leaves it to the options.
+ *
+ * @throws ActuatorError INVALID_ARGUMENT for a time that is negative, too long, or for ever where that is not allowed.
+ */
+export function ttlFor(level: Level, asked: number | undefined, options: TtlOptions): number | undefined {
+  const verbose = levelVerbosity(level) >= levelVerbosity("DEBUG");
+  const longest = verbose ? (options.maxTtl ?? 24 * 3_600_000) : LONGEST_MS;
+  if (asked === undefined) return verbose ? Math.min(options.defaultTtl ?? 600_000, longest) : undefined;
+  if (asked === 0) {
+    if (!verbose || options.allowForever) return undefined;
+    throw unfit(`${level} for ever is not allowed here: give a time of at most ${seconds(longest)}.`);
+  }
+  if (!(asked > 0)) throw unfit("The time is negative.");
+  if (asked > longest) throw unfit(`${level} may last at most ${seconds(longest)}.`);
+  return asked;
+}
+
+function seconds(milliseconds: number): string {
+  return `${milliseconds / 1_000} s`;
+}
+
+function unfit(message: string): ActuatorError {
+  return new ActuatorError("INVALID_ARGUMENT", "INVALID_TTL", message, { field: "ttl" });
+}

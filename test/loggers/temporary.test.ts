@@ -1,0 +1,154 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import type { Level } from "../../src/loggers/level.ts";
+import { Loggers } from "../../src/loggers/loggers.ts";
+import type { LoggersOptions } from "../../src/loggers/options.ts";
+import type { Logger } from "../../src/loggers/view.ts";
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance", "Date"] }));
+afterEach(() => void vi.useRealTimers());
+
+const MINUTE = 60_000;
+const configured = (loggers: Loggers, name: string): Level | undefined => loggers.get(name)?.configuredLevel;
+
+describe("a temporary level", () => {
+  test("goes back to what was there before, at its time and not earlier", () => {
+    const loggers = new Loggers();
+    loggers.setLevel("a", "WARN");
+    loggers.setLevel("a", "DEBUG", { ttl: MINUTE });
+    vi.advanceTimersByTime(MINUTE - 1);
+    expect(configured(loggers, "a")).toBe("DEBUG");
+    vi.advanceTimersByTime(1);
+    expect(configured(loggers, "a")).toBe("WARN");
+  });
+
+  test("repeated, goes back to what was there before the first", () => {
+    const loggers = new Loggers();
+    loggers.setLevel("a", "DEBUG", { ttl: MINUTE });
+    vi.advanceTimersByTime(MINUTE / 2);
+    loggers.setLevel("a", "TRACE", { ttl: MINUTE });
+    vi.advanceTimersByTime(MINUTE / 2);
+    expect(configured(loggers, "a")).toBe("TRACE");
+    vi.advanceTimersByTime(MINUTE / 2);
+    expect(configured(loggers, "a")).toBeUndefined();
+  });
+
+  test.each([
+    ["set for ever", (loggers: Loggers) => loggers.setLevel("a", "ERROR"), "ERROR"],
+    ["cleared", (loggers: Loggers) => loggers.setLevel("a", undefined), undefined],
+    ["restored", (loggers: Loggers) => loggers.restoreLevel("a"), undefined],
+  ] as const)("is over when it is %s in between", (_, change, level) => {
+    const loggers = new Loggers();
+    loggers.setLevel("a", "WARN");
+    loggers.setLevel("a", "DEBUG", { ttl: MINUTE });
+    change(loggers);
+    vi.advanceTimersByTime(2 * MINUTE);
+    expect(configured(loggers, "a")).toBe(level);
+  });
+
+  test("of a group ends for each member that nobody changed in between, and for the group", () => {
+    const loggers = new Loggers({ groups: { g: ["a", "b"] } });
+    loggers.setLevel("g", "WARN");
+    loggers.setLevel("g", "DEBUG", { ttl: MINUTE });
+    loggers.setLevel("b", "ERROR");
+    expect(loggers.get("g")).toMatchObject({ configuredLevel: "DEBUG", mixed: true });
+    vi.advanceTimersByTime(MINUTE);
+    expect(["g", "a", "b"].map((name) => configured(loggers, name))).toEqual(["WARN", "WARN", "ERROR"]);
+  });
+
+  test("of a logger that is not there yet goes back to what the application gives it", () => {
+    const loggers = new Loggers();
+    loggers.setLevel("a", "DEBUG", { ttl: MINUTE });
+    loggers.attach({
+      kind: "test",
+      attach: (host) => {
+        host.discovered("a", { apply: (level) => level }, "ERROR");
+        return () => {};
+      },
+    });
+    expect(loggers.get("a")).toMatchObject({ configuredLevel: "DEBUG", baselineLevel: "ERROR" });
+    vi.advanceTimersByTime(MINUTE);
+    expect(configured(loggers, "a")).toBe("ERROR");
+  });
+
+  test("says who set it, why and until when, and what came back says what it said", () => {
+    const loggers = new Loggers({ instance: "i" });
+    const now = Date.now();
+    loggers.setLevel("a", "WARN", { actor: "ann", reason: "noise" });
+    loggers.setLevel("a", "DEBUG", { actor: "ben", reason: "ticket 812", ttl: MINUTE });
+    expect((loggers.get("a") as Logger).override).toEqual({
+      setTime: now,
+      expireTime: now + MINUTE,
+      actor: "ben",
+      reason: "ticket 812",
+      instance: "i",
+    });
+    vi.advanceTimersByTime(MINUTE);
+    expect((loggers.get("a") as Logger).override).toMatchObject({ actor: "ann", expireTime: undefined });
+  });
+
+  test("neither ends early nor stays when somebody sets the clock", () => {
+    const loggers = new Loggers();
+    loggers.setLevel("a", "DEBUG", { ttl: MINUTE });
+    vi.setSystemTime(Date.now() + 3_600_000);
+    vi.advanceTimersByTime(MINUTE - 1);
+    expect(configured(loggers, "a")).toBe("DEBUG");
+    vi.setSystemTime(Date.now() - 7_200_000);
+    vi.advanceTimersByTime(1);
+    expect(configured(loggers, "a")).toBeUndefined();
+  });
+
+  test("may last longer than one timer can wait", () => {
+    const loggers = new Loggers();
+    const days = 40 * 24 * 60 * MINUTE;
+    loggers.setLevel("a", "WARN", { ttl: days });
+    vi.advanceTimersByTime(days - 1);
+    expect(configured(loggers, "a")).toBe("WARN");
+    vi.advanceTimersByTime(1);
+    expect(configured(loggers, "a")).toBeUndefined();
+  });
+
+  test("keeps no process alive", () => {
+    const loggers = new Loggers();
+    loggers.setLevel("a", "DEBUG", { ttl: MINUTE });
+    expect(vi.getTimerCount()).toBe(1);
+    loggers.setLevel("a", undefined);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+describe("how long a level may last", () => {
+  const cases: readonly (readonly [
+    LoggersOptions,
+    Level,
+    number | "default" | undefined,
+    number | undefined | "refused",
+  ])[] = [
+    [{}, "DEBUG", "default", 10 * MINUTE],
+    [{}, "TRACE", "default", 10 * MINUTE],
+    [{}, "INFO", "default", undefined],
+    [{}, "DEBUG", undefined, undefined],
+    [{}, "INFO", MINUTE, MINUTE],
+    [{}, "DEBUG", 0, "refused"],
+    [{}, "INFO", 0, undefined],
+    [{ allowForever: true }, "DEBUG", 0, undefined],
+    [{ defaultTtl: MINUTE }, "DEBUG", "default", MINUTE],
+    [{ maxTtl: MINUTE }, "DEBUG", "default", MINUTE],
+    [{ maxTtl: MINUTE }, "DEBUG", MINUTE + 1, "refused"],
+    [{ maxTtl: MINUTE }, "WARN", MINUTE + 1, MINUTE + 1],
+    [{}, "DEBUG", 24 * 60 * MINUTE + 1, "refused"],
+    [{}, "INFO", -1, "refused"],
+    [{}, "INFO", Number.NaN, "refused"],
+    [{}, "INFO", 366 * 24 * 60 * MINUTE, "refused"],
+  ];
+  test.each(cases)("%j: %s for %s is %s", (options, level, ttl, lasts) => {
+    const loggers = new Loggers(options);
+    const set = () => loggers.setLevel("a", level, { ttl });
+    if (lasts === "refused") {
+      expect(set).toThrow(expect.objectContaining({ code: "INVALID_ARGUMENT", reason: "INVALID_TTL" }));
+      expect(loggers.get("a")).toBeUndefined();
+    } else {
+      const { override } = set().result as Logger;
+      expect(override!.expireTime === undefined ? undefined : override!.expireTime - override!.setTime).toBe(lasts);
+    }
+  });
+});
