@@ -1,7 +1,16 @@
-import { createServer, type IncomingMessage, type Server, ServerResponse } from "node:http";
+import {
+  createServer,
+  type IncomingMessage,
+  type OutgoingHttpHeader,
+  type OutgoingHttpHeaders,
+  type Server,
+  ServerResponse,
+} from "node:http";
 import type { Socket } from "node:net";
 import type { RequestHandler } from "./handler.ts";
 import type { Limits } from "./limits.ts";
+
+type Headers = OutgoingHttpHeaders | OutgoingHttpHeader[];
 
 /**
  * The HTTP/1.1 half of a port, which owns the port, so that Node's own timeouts stay alive (they start with 'listening').
@@ -9,15 +18,15 @@ import type { Limits } from "./limits.ts";
  */
 export function http1Server(handler: RequestHandler, limits: Limits, draining: () => boolean): Server {
   class Http1Response extends ServerResponse {
-    constructor(...args: ConstructorParameters<typeof ServerResponse<IncomingMessage>>) {
-      super(...args);
+    constructor(req: IncomingMessage) {
+      super(req);
       this.on("timeout", destroyStalled);
     }
 
     // Node calls this for implicit headers too: the last moment at which a connection can be said to close.
-    override writeHead(...args: unknown[]): this {
+    override writeHead(status: number, message?: string | Headers, headers?: Headers): this {
       if (draining()) this.shouldKeepAlive = false;
-      return super.writeHead(...(args as Parameters<ServerResponse["writeHead"]>));
+      return super.writeHead(status, message as string, headers);
     }
   }
 
