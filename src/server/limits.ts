@@ -1,6 +1,6 @@
 /** What a listener puts up with. Times are milliseconds; each may be late by `sweepIntervalMs`. */
 export interface Limits {
-  /** Sockets at a time. A management port has few clients; an idle HTTP/1.1 connection costs about 10 KB. */
+  /** Sockets at a time, of either protocol. A management port has few clients. Further ones are closed at once. */
   readonly maxConnections: number;
   /** From the connection to the bytes that tell HTTP/1.1 from HTTP/2. Browsers open connections ahead of need. */
   readonly protocolTimeoutMs: number;
@@ -28,7 +28,7 @@ export interface Limits {
   readonly idleSessionTimeoutMs: number;
   /** Silence of an HTTP/2 peer after which it is asked for a sign of life. */
   readonly pingIntervalMs: number;
-  /** For that sign; then the peer is dead and its streams end. */
+  /** For that sign; then the peer is dead and its streams end. Also for a peer to close its side of an ended connection. */
   readonly pingTimeoutMs: number;
   /** How often the limits on time are looked after. */
   readonly sweepIntervalMs: number;
@@ -59,3 +59,11 @@ export const DEFAULT_LIMITS: Limits = {
   drainGraceMs: 100,
   drainDeadlineMs: 10_000,
 };
+
+/** The default limits with these in place of single ones; undefined stands for the default. */
+export function limitsWith(overrides: { readonly [Name in keyof Limits]?: Limits[Name] | undefined } = {}): Limits {
+  return {
+    ...DEFAULT_LIMITS,
+    ...Object.fromEntries(Object.entries(overrides).filter(([, value]) => value !== undefined)),
+  };
+}

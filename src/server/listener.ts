@@ -7,12 +7,12 @@ import { guard, type ServerErrorHandler } from "./guard.ts";
 import type { RequestHandler } from "./handler.ts";
 import { http1Server } from "./http1.ts";
 import { Http2Sessions } from "./http2-sessions.ts";
-import { DEFAULT_LIMITS, type Limits } from "./limits.ts";
+import { type Limits, limitsWith } from "./limits.ts";
 import { detectProtocol, type Protocol } from "./preface.ts";
 
 /** How a listener is made. */
 export interface ListenerOptions {
-  /** Overrides single limits of {@link DEFAULT_LIMITS}. */
+  /** Overrides single limits of `DEFAULT_LIMITS`. */
   readonly limits?: Partial<Limits> | undefined;
   /** Hears what the handler threw and what went wrong in accepting connections. Default: the console. */
   readonly onError?: ServerErrorHandler | undefined;
@@ -60,7 +60,7 @@ export interface Listener {
  * the first bytes and hands what is HTTP/2 to a second server.
  */
 export function createListener(handler: RequestHandler, options: ListenerOptions = {}): Listener {
-  const limits: Limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const limits = limitsWith(options.limits);
   const { onError = (error, context) => console.error(`${context}:`, error) } = options;
   const answer = guard(handler, onError);
   const connections = new Map<Socket, Protocol | undefined>();

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { constants } from "node:http2";
 import { describe, expect, test } from "vitest";
-import type { Limits } from "../../src/server/limits.ts";
+import { DEFAULT_LIMITS, type Limits, limitsWith } from "../../src/server/limits.ts";
 import { PREFACE } from "../../src/server/preface.ts";
 import { END_HEADERS, END_STREAM, FRAME, frame, framesOf, requestHeaders, settings } from "../support/server-frames.ts";
 import {
@@ -313,6 +313,14 @@ describe("over HTTP/2", () => {
     );
     expect(listener.counts.streams).toBe(5);
   });
+});
+
+test("a limit of undefined is the default", () => {
+  expect(limitsWith({ maxConnections: undefined, pingIntervalMs: 5 })).toEqual({
+    ...DEFAULT_LIMITS,
+    pingIntervalMs: 5,
+  });
+  expect(limitsWith()).toEqual(DEFAULT_LIMITS);
 });
 
 test("connections over the limit are dropped, the others served", async () => {
