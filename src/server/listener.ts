@@ -55,6 +55,9 @@ export interface Listener {
   readonly counts: ListenerCounts;
 }
 
+/** What Node's timers can wait for; they would take anything longer for nothing at all. */
+const LONGEST_TIMER = 2 ** 31 - 1;
+
 /**
  * Makes a port for `handler`. The HTTP/1.1 server owns it; its listener for connections is replaced by one that looks at
  * the first bytes and hands what is HTTP/2 to a second server.
@@ -66,6 +69,7 @@ export function createListener(handler: RequestHandler, options: ListenerOptions
   const connections = new Map<Socket, Protocol | undefined>();
   const ending = new AbortController();
   const deadline = new AbortController();
+  let listening = false;
   let drained: Promise<void> | undefined;
 
   const http2 = new Http2Sessions(answer, limits);
@@ -89,16 +93,18 @@ export function createListener(handler: RequestHandler, options: ListenerOptions
 
   async function listen(listenOptions: ListenOptions): Promise<ListenAddress> {
     const target = listenTarget(listenOptions);
-    if (http1.listening || ending.signal.aborted) throw unavailable(ending.signal.aborted);
+    if (listening || ending.signal.aborted) throw unavailable(ending.signal.aborted);
+    listening = true;
     http1.listen(target);
     await once(http1, "listening", { signal: ending.signal }).catch((error) => {
+      listening = false;
       throw ending.signal.aborted ? unavailable(true) : listenError(error, target);
     });
     return addressOf(http1, target);
   }
 
   async function end(endStreams: () => void): Promise<void> {
-    const closed = once(http1, "close").then(() => {});
+    const closed = new Promise<void>((resolve) => http1.once("close", resolve));
     ending.abort();
     await drain(drainable(closed, endStreams), limits.drainGraceMs, deadline.signal);
     clearInterval(sweeper);
@@ -115,6 +121,8 @@ export function createListener(handler: RequestHandler, options: ListenerOptions
       announceClose: () => http2.close(),
       closeIdle: () => {
         http1.closeIdleConnections();
+        // For a connection that showed itself as HTTP/2 only in between.
+        http2.close();
         for (const [socket, protocol] of connections) if (protocol === undefined) socket.destroy();
       },
       destroy: () => {
@@ -126,7 +134,7 @@ export function createListener(handler: RequestHandler, options: ListenerOptions
   return {
     listen,
     drain({ deadlineMs = limits.drainDeadlineMs, endStreams = () => {} } = {}) {
-      const timer = setTimeout(() => deadline.abort(), deadlineMs);
+      const timer = setTimeout(() => deadline.abort(), Math.min(deadlineMs, LONGEST_TIMER));
       drained ??= end(endStreams);
       return drained.finally(() => clearTimeout(timer));
     },

@@ -172,6 +172,23 @@ describe("what is not under way ends", () => {
     await emptied(listener);
   });
 
+  test("a connection that shows itself as HTTP/2 only after the others were told", async () => {
+    const { port, listener } = await serve((_, res) => void res.end("late"));
+    const client = await rawClient(port);
+    client.socket.write(PREFACE.subarray(0, 23));
+    await eventually(
+      () => listener.counts.connections === 1,
+      () => "never connected",
+    );
+    const drained = listener.drain({ deadlineMs: Number.POSITIVE_INFINITY });
+    client.socket.write(PREFACE.subarray(23));
+    client.socket.write(Buffer.concat([settings(), requestHeaders(1, {}, END_HEADERS | END_STREAM)]));
+    await client.closed;
+    await drained;
+    const types = framesOf(client.received()).map(({ type }) => type);
+    expect(types).toEqual(expect.arrayContaining([FRAME.HEADERS, FRAME.DATA, FRAME.GOAWAY]));
+  });
+
   test("endless answers, told when nobody can connect any more, and again for those that began later", async () => {
     const open = new Set<() => void>();
     const { url, port, listener } = await serve((_, res) => {
@@ -258,6 +275,11 @@ describe("the life of a listener", () => {
   test("it does not listen twice, nor after its end", async () => {
     const { listener } = await serve(() => {});
     await expect(listener.listen({ port: 0 })).rejects.toMatchObject({ reason: "ALREADY_LISTENING" });
+    const other = createListener(() => {});
+    onTestFinished(() => other.drain({ deadlineMs: 0 }));
+    const first = other.listen({ port: 0, host: "localhost" });
+    await expect(other.listen({ port: 0, host: "localhost" })).rejects.toMatchObject({ reason: "ALREADY_LISTENING" });
+    await first;
     await listener.drain();
     await expect(listener.listen({ port: 0 })).rejects.toMatchObject({ reason: "LISTENER_CLOSED" });
   });
