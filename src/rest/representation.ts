@@ -3,15 +3,21 @@ import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 
 const compress = promisify(gzip);
+/** Bytes up to which a text is sent as it is: Node.js joins a text with the head and writes both at once. */
+const JOINED_UP_TO = 16 * 1024;
 
 /** The bytes of an answer, whatever type they are answered as, with what is derived from them when it is first needed. */
 export class Representation {
   readonly body: Buffer;
+  /** The same bytes as they are quickest to send: a text of ASCII alone, or the body. */
+  readonly content: string | Buffer;
   #tag: string | undefined;
   #gzip: Buffer | Promise<Buffer> | undefined;
 
   constructor(json: string) {
     this.body = Buffer.from(json);
+    const isAscii = this.body.length === json.length;
+    this.content = isAscii && json.length <= JOINED_UP_TO ? json : this.body;
   }
 
   /** A strong entity tag: it differs with any byte, and between the plain and the compressed form. */

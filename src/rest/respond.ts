@@ -35,18 +35,24 @@ export function respond(request: Request, response: Response, answer: Answer, fo
     if (known !== undefined && matchesEntityTag(known, tag)) return send(request, response, 304, headers);
   }
   headers["Content-Type"] = form.contentType;
-  if (!compressed) return send(request, response, status, headers, representation.body);
+  if (!compressed) return send(request, response, status, headers, representation.content);
   headers["Content-Encoding"] = "gzip";
   const body = representation.gzip();
   if (Buffer.isBuffer(body)) return send(request, response, status, headers, body);
   return body.then((bytes) => send(request, response, status, headers, bytes));
 }
 
-function send(request: Request, response: Response, status: number, headers: OutgoingHttpHeaders, body?: Buffer): void {
+function send(
+  request: Request,
+  response: Response,
+  status: number,
+  headers: OutgoingHttpHeaders,
+  content?: string | Buffer,
+): void {
   // Both versions of HTTP answer to these two calls; only their types do not say so together.
   const sender = response as ServerResponse;
-  if (body !== undefined) headers["Content-Length"] = body.length;
+  if (content !== undefined) headers["Content-Length"] = content.length;
   sender.writeHead(status, headers);
-  if (body === undefined || request.method === "HEAD") sender.end();
-  else sender.end(body);
+  if (content === undefined || request.method === "HEAD") sender.end();
+  else sender.end(content, "latin1");
 }

@@ -32,11 +32,9 @@ export function createRouter(routes: readonly Route[]): Router {
     else parents.set(resource.path.slice(0, parameter), resource);
   }
   return (path) => {
-    const found = fixed.get(path);
-    if (found !== undefined) return found;
     const slash = path.lastIndexOf("/");
-    const resource = slash < 0 || slash === path.length - 1 ? undefined : parents.get(path.slice(0, slash));
-    return resource && { resource, segment: path.slice(slash + 1) };
+    const resource = slash > 0 && slash < path.length - 1 ? parents.get(path.slice(0, slash)) : undefined;
+    return resource === undefined ? fixed.get(path) : { resource, segment: path.slice(slash + 1) };
   };
 }
 
