@@ -56,10 +56,9 @@ function readBytes(request: Request, limit: number): Promise<Buffer | undefined>
     }, DEADLINE);
     const settle = (outcome: () => void) => {
       clearTimeout(timer);
-      request.off("data", onData).off("end", onEnd).off("error", onGone).off("close", onGone);
       // What is left flows on and is forgotten: a caller who is busy writing would not see an answer on a connection that
-      // is closed under it. An error of it concerns nobody any more.
-      request.on("error", () => {});
+      // is closed under it.
+      request.off("data", onData).off("end", onEnd).off("error", onGone).off("close", onGone);
       outcome();
     };
     const onData = (chunk: Buffer) => {

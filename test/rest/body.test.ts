@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import http2 from "node:http2";
 import net from "node:net";
 import { Readable } from "node:stream";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
@@ -86,6 +87,28 @@ describe("a body over HTTP/2", () => {
     expect((await send({ method, path, headers, body: " ".repeat(3_000_000) })).status).toBe(status);
     expect((await send({ path: "/actuator/health" })).status).toBe(200);
   });
+});
+
+test("a caller who goes after a refusal is nobody's error", async () => {
+  for (const host of ["node:http", "node:http2"]) {
+    const server = await serveRest({}, host);
+    const path = "/actuator/loggers/a";
+    if (host === "node:http") {
+      const socket = net.connect({ port: server.port, host: "127.0.0.1" });
+      socket.write(`${HEAD}Content-Length: 1000000\r\n\r\n${" ".repeat(70_000)}`);
+      await once(socket, "data");
+      socket.resetAndDestroy();
+    } else {
+      const session = http2.connect(`http://127.0.0.1:${server.port}`);
+      const stream = session.request({ ":method": "POST", ":path": path, "content-type": "application/json" });
+      stream.write(" ".repeat(70_000));
+      await once(stream, "response");
+      stream.close(http2.constants.NGHTTP2_CANCEL);
+      session.destroy();
+    }
+    expect((await server.get("/actuator/health")).status).toBe(200);
+    expect(server.reported).toEqual([]);
+  }
 });
 
 describe("waiting for a body", () => {

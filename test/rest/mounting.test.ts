@@ -6,7 +6,7 @@ import fastify from "fastify";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { Sessions } from "../../src/sessions/sessions.ts";
 import { restApplication } from "../support/rest-application.ts";
-import { http1Client, type RestClient } from "../support/rest-client.ts";
+import { exchangeBytes, http1Client, type RestClient } from "../support/rest-client.ts";
 import { REST_HOSTS, type RestHost, serveHttp1 } from "../support/rest-hosts.ts";
 import { problemIn, serveRest } from "../support/rest-server.ts";
 
@@ -108,11 +108,15 @@ describe("after a body parser of Express", () => {
     loggers.setLevel("a", "WARN");
     const application = express();
     application.use((request, _, next) => void request.resume().on("end", next), gateway);
-    const send = await served(serveHttp1(application));
-    const headers = { "Content-Type": "application/json" };
-    const answer = await send({ method: "POST", path: "/actuator/loggers/a", headers, body: "{}" });
-    expect(answer.status).toBe(500);
-    expect(reported).toMatchObject([{ error: { message: expect.stringContaining("request.body") } }]);
+    const { port, close } = await serveHttp1(application);
+    onTestFinished(close);
+    const head =
+      "POST /actuator/loggers/a HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\n";
+    for (const body of ["Content-Length: 2\r\n\r\n{}", "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"]) {
+      expect((await exchangeBytes(port, head + body)).status).toBe(500);
+    }
+    const error = { message: expect.stringContaining("request.body") };
+    expect(reported).toMatchObject([{ error }, { error }]);
     expect(loggers.get("a")).toMatchObject({ configuredLevel: "WARN" });
   });
 });
