@@ -11,7 +11,12 @@ const sessionsPort = /^sessions\/(session|store)\.ts$/;
 
 /** One folder for each library that is adapted, with the port of the one domain that it knows. */
 const adapters = [
+  { folder: "debug", port: loggersPort, library: /^debug$/ },
+  { folder: "log4js", port: loggersPort, library: /^log4js$/ },
+  { folder: "logtape", port: loggersPort, library: /^@logtape\/logtape$/ },
+  { folder: "nestjs", port: loggersPort, library: /^@nestjs\/common$/ },
   { folder: "pino", port: loggersPort, library: /^pino$/ },
+  { folder: "winston", port: loggersPort, library: /^winston$/ },
   { folder: "express-session", port: sessionsPort, library: /^express-session$/ },
 ];
 

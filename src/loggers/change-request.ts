@@ -7,7 +7,7 @@ export interface ChangeRequest {
   readonly ifRevision?: number | undefined;
   /** Who asks for it. */
   readonly actor?: string | undefined;
-  /** Why. */
+  /** Why, in at most 1,000 characters. */
   readonly reason?: string | undefined;
 }
 
@@ -20,8 +20,18 @@ export interface SetRequest extends ChangeRequest {
   readonly ttl?: number | "default" | undefined;
 }
 
-/** @throws ActuatorError FAILED_PRECONDITION where the request is for another revision. */
-export function checkRevision({ ifRevision }: ChangeRequest, revision: number): void {
+/** The longest reason, in UTF-16 code units. */
+const MAX_REASON_LENGTH = 1_000;
+
+/**
+ * @throws ActuatorError INVALID_ARGUMENT for a reason over 1,000 characters, FAILED_PRECONDITION where the request is for
+ *   another revision than the current one.
+ */
+export function checkRequest({ reason = "", ifRevision }: ChangeRequest, revision: number): void {
+  if (reason.length > MAX_REASON_LENGTH) {
+    const message = `The reason is longer than ${MAX_REASON_LENGTH} characters.`;
+    throw new ActuatorError("INVALID_ARGUMENT", "INVALID_REASON", message, { field: "reason" });
+  }
   if (ifRevision === undefined || ifRevision === revision) return;
   const message = `The revision is ${revision}, not ${ifRevision}: somebody changed a logger in between. Read it again.`;
   throw new ActuatorError("FAILED_PRECONDITION", "REVISION_CHANGED", message, { field: "if_revision" });

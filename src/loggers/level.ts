@@ -16,7 +16,10 @@ export function levelVerbosity(level: Level): number {
  * (`debug`, ` Debug `, `d-e_b u g`); `false` is OFF, as in YAML. Returns undefined for any other word.
  */
 export function levelFromText(text: string): Level | undefined {
-  const word = text.replace(/[^\p{L}\p{N}]/gu, "").toUpperCase();
+  const letters = text.replace(/[^\p{L}\p{N}]/gu, "");
+  // Upper case alone would make an I of a dotless one and an FF of its ligature.
+  if (!/^[a-z]+$/i.test(letters)) return undefined;
+  const word = letters.toUpperCase();
   if (word === "FALSE") return "OFF";
   return verbosity.has(word) ? (word as Level) : undefined;
 }

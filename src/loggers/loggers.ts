@@ -2,7 +2,7 @@ import { hostname } from "node:os";
 import { ActuatorError } from "../error.ts";
 import type { Detach, LoggerAdapter } from "./adapter.ts";
 import { effectiveLevel } from "./binding.ts";
-import { type ChangeRequest, checkRevision, overrideOf, type SetRequest } from "./change-request.ts";
+import { type ChangeRequest, checkRequest, overrideOf, type SetRequest } from "./change-request.ts";
 import { Expiries } from "./expiries.ts";
 import { type Group, groupsFrom } from "./group.ts";
 import { type HistoryQuery, type LevelChange, type LevelChangeKind, LevelHistory } from "./history.ts";
@@ -139,7 +139,7 @@ export class Loggers {
 
   /** Takes everything back to what the application itself configured. Resolves to how many loggers that changed. */
   restoreAllLevels(request: ChangeRequest = {}): { readonly restored: number; readonly revision: number } {
-    checkRevision(request, this.#revision);
+    checkRequest(request, this.#revision);
     const override = overrideOf(request, undefined, this.#instance);
     let restored = 0;
     for (const node of this.#registry.sorted()) {
@@ -168,7 +168,7 @@ export class Loggers {
     levelOf: (node: LoggerNode) => Level | undefined,
   ): LevelOutcome {
     const name = loggerName(text);
-    checkRevision(request, this.#revision);
+    checkRequest(request, this.#revision);
     const override = overrideOf(request, ttl, this.#instance);
     const set = (on: LoggerNode | Group, level: Level | undefined) => {
       const stays = kind === "SET" ? override : undefined;

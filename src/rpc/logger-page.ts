@@ -5,6 +5,7 @@ import {
   ListLoggersResponseSchema,
 } from "../gen/actuator/v3/loggers_pb.ts";
 import { ROOT } from "../loggers/name.ts";
+import type { Override } from "../loggers/override.ts";
 import type { Logger, LoggerGroup, LoggersOverview } from "../loggers/view.ts";
 import { levelToProto } from "./level-proto.ts";
 import { groupToProto, loggerToProto } from "./logger-proto.ts";
@@ -64,10 +65,17 @@ function comesAfter(name: string, last: string): boolean {
 
 function loggerWireBytes(logger: Logger): number {
   const warnings = logger.warnings.reduce((sum, warning) => sum + stringWireBytes(warning), 0);
-  return stringWireBytes(logger.name) + stringWireBytes(logger.kind) + warnings + FIXED_BYTES;
+  const texts = stringWireBytes(logger.name) + stringWireBytes(logger.kind) + overrideWireBytes(logger.override);
+  return texts + warnings + FIXED_BYTES;
 }
 
 function groupWireBytes(group: LoggerGroup): number {
   const members = group.members.reduce((sum, member) => sum + stringWireBytes(member), 0);
-  return stringWireBytes(group.name) + members + FIXED_BYTES;
+  return stringWireBytes(group.name) + overrideWireBytes(group.override) + members + FIXED_BYTES;
+}
+
+function overrideWireBytes(override: Override | undefined): number {
+  if (override === undefined) return 0;
+  const { actor, reason, instance } = override;
+  return stringWireBytes(actor) + stringWireBytes(reason) + stringWireBytes(instance) + 2 * FIXED_BYTES;
 }

@@ -6,15 +6,18 @@ import {
   LoggerSchema,
 } from "../gen/actuator/v3/loggers_pb.ts";
 import type { Logger, LoggerGroup } from "../loggers/view.ts";
+import { overrideToProto } from "./level-change-proto.ts";
 import { levelToProto } from "./level-proto.ts";
 
 /** A logger as RPC shows it. */
 export function loggerToProto(logger: Logger): LoggerProto {
+  const override = overrideToProto(logger.override);
   return create(LoggerSchema, {
     name: logger.name,
     configuredLevel: levelToProto(logger.configuredLevel),
     effectiveLevel: levelToProto(logger.effectiveLevel),
     baselineLevel: levelToProto(logger.baselineLevel),
+    ...(override !== undefined && { override }),
     kind: logger.kind,
     warnings: [...logger.warnings],
   });
@@ -22,10 +25,13 @@ export function loggerToProto(logger: Logger): LoggerProto {
 
 /** A group as RPC shows it. */
 export function groupToProto(group: LoggerGroup): LoggerGroupProto {
+  const override = overrideToProto(group.override);
   return create(LoggerGroupSchema, {
     name: group.name,
     configuredLevel: levelToProto(group.configuredLevel),
     members: [...group.members],
+    ...(override !== undefined && { override }),
+    mixed: group.mixed,
   });
 }
 

@@ -1,4 +1,5 @@
 import { create } from "@bufbuild/protobuf";
+import { type Duration, durationMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { ActuatorError } from "../error.ts";
 import {
@@ -7,10 +8,14 @@ import {
   type ListLoggersRequest,
   type ListLoggersResponse,
   type LoggersService,
+  RestoreAllLoggerLevelsResponseSchema,
+  RestoreLoggerLevelResponseSchema,
   SetLoggerLevelResponseSchema,
 } from "../gen/actuator/v3/loggers_pb.ts";
+import type { ChangeRequest } from "../loggers/change-request.ts";
 import type { Loggers } from "../loggers/loggers.ts";
 import type { LevelOutcome, LoggersOverview } from "../loggers/view.ts";
+import { levelChangePage } from "./level-change-page.ts";
 import { levelFromProto, levelToProto } from "./level-proto.ts";
 import { loggerPage } from "./logger-page.ts";
 import { resultToProto } from "./logger-proto.ts";
@@ -42,14 +47,27 @@ export function loggersService(loggers: Loggers, maxBytes: number): ServiceImpl<
         const message = "The level is not one to set: use one of OFF, FATAL, ERROR, WARN, INFO, DEBUG and TRACE.";
         throw new ActuatorError("INVALID_ARGUMENT", "INVALID_LEVEL", message, { field: "level" });
       }
-      const change = loggers.setLevel(request.name, level, { ifRevision: revisionFrom(request.ifRevision) });
-      return create(SetLoggerLevelResponseSchema, changeToProto(change));
+      const ttl = request.ttl === undefined ? "default" : ttlFrom(request.ttl);
+      const change = loggers.setLevel(request.name, level, { ...changeFrom(request), ttl });
+      return create(SetLoggerLevelResponseSchema, outcomeToProto(change));
     },
 
     clearLoggerLevel(request) {
-      const change = loggers.setLevel(request.name, undefined, { ifRevision: revisionFrom(request.ifRevision) });
-      return create(ClearLoggerLevelResponseSchema, changeToProto(change));
+      const change = loggers.setLevel(request.name, undefined, changeFrom(request));
+      return create(ClearLoggerLevelResponseSchema, outcomeToProto(change));
     },
+
+    restoreLoggerLevel(request) {
+      const change = loggers.restoreLevel(request.name, changeFrom(request));
+      return create(RestoreLoggerLevelResponseSchema, outcomeToProto(change));
+    },
+
+    restoreAllLoggerLevels(request) {
+      const { restored, revision } = loggers.restoreAllLevels(changeFrom(request));
+      return create(RestoreAllLoggerLevelsResponseSchema, { restored, revision: BigInt(revision) });
+    },
+
+    listLevelChanges: (request) => levelChangePage(loggers, request),
   };
 }
 
@@ -57,12 +75,18 @@ function isPlain(request: ListLoggersRequest): boolean {
   return request.namePrefix === "" && !request.configuredOnly && request.pageSize === 0 && request.pageToken === "";
 }
 
-/** 0 is what an absent field looks like: the change is then unconditional. */
-function revisionFrom(revision: bigint): number | undefined {
-  return revision === 0n ? undefined : Number(revision);
+/** A revision of 0 is what an absent field looks like: the change is then unconditional. */
+function changeFrom({ reason, ifRevision }: { readonly reason: string; readonly ifRevision?: bigint }): ChangeRequest {
+  return { reason, ifRevision: ifRevision ? Number(ifRevision) : undefined };
 }
 
-function changeToProto(change: LevelOutcome) {
+/** Milliseconds; 0 only for 0, which means for ever, and not for a time that rounds to it. */
+function ttlFrom(ttl: Duration): number {
+  const milliseconds = durationMs(ttl);
+  return milliseconds === 0 && ttl.nanos !== 0 ? Math.sign(ttl.nanos) : milliseconds;
+}
+
+function outcomeToProto(change: LevelOutcome) {
   return {
     result: resultToProto(change.result),
     previousLevel: levelToProto(change.previousLevel),

@@ -26,6 +26,9 @@ describe("levelFromText", () => {
     "DEBUG1",
     "ＤＥＢＵＧ",
     "débug",
+    "ınfo",
+    "oﬀ",
+    "falſe",
     "\ud800",
     "constructor",
   ];

@@ -272,7 +272,7 @@ export const TimerSchema: GenMessage<Timer> = /*@__PURE__*/
  */
 export type ReceiveCounters = Message<"actuator.v3.ReceiveCounters"> & {
   /**
-   * successes counts the receives that returned.
+   * successes counts the messages received.
    *
    * @generated from field: uint64 successes = 1;
    */

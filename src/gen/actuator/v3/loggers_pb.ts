@@ -2,17 +2,19 @@
 // @generated from file actuator/v3/loggers.proto (package actuator.v3, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
-import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Level } from "./level_pb.ts";
 import { file_actuator_v3_level } from "./level_pb.ts";
-import type { Message } from "@bufbuild/protobuf";
+import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_duration, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file actuator/v3/loggers.proto.
  */
 export const file_actuator_v3_loggers: GenFile = /*@__PURE__*/
-  fileDesc("ChlhY3R1YXRvci92My9sb2dnZXJzLnByb3RvEgthY3R1YXRvci52MyK9AQoGTG9nZ2VyEgwKBG5hbWUYASABKAkSLAoQY29uZmlndXJlZF9sZXZlbBgCIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEisKD2VmZmVjdGl2ZV9sZXZlbBgDIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEioKDmJhc2VsaW5lX2xldmVsGAQgASgOMhIuYWN0dWF0b3IudjMuTGV2ZWwSDAoEa2luZBgGIAEoCRIQCgh3YXJuaW5ncxgHIAMoCSJaCgtMb2dnZXJHcm91cBIMCgRuYW1lGAEgASgJEiwKEGNvbmZpZ3VyZWRfbGV2ZWwYAiABKA4yEi5hY3R1YXRvci52My5MZXZlbBIPCgdtZW1iZXJzGAMgAygJImkKEkxpc3RMb2dnZXJzUmVxdWVzdBITCgtuYW1lX3ByZWZpeBgBIAEoCRIXCg9jb25maWd1cmVkX29ubHkYAiABKAgSEQoJcGFnZV9zaXplGAMgASgFEhIKCnBhZ2VfdG9rZW4YBCABKAkitAEKE0xpc3RMb2dnZXJzUmVzcG9uc2USIgoGbGV2ZWxzGAEgAygOMhIuYWN0dWF0b3IudjMuTGV2ZWwSJAoHbG9nZ2VycxgCIAMoCzITLmFjdHVhdG9yLnYzLkxvZ2dlchIoCgZncm91cHMYAyADKAsyGC5hY3R1YXRvci52My5Mb2dnZXJHcm91cBIXCg9uZXh0X3BhZ2VfdG9rZW4YBCABKAkSEAoIcmV2aXNpb24YBSABKAQiIAoQR2V0TG9nZ2VyUmVxdWVzdBIMCgRuYW1lGAEgASgJIm8KEUdldExvZ2dlclJlc3BvbnNlEiUKBmxvZ2dlchgBIAEoCzITLmFjdHVhdG9yLnYzLkxvZ2dlckgAEikKBWdyb3VwGAIgASgLMhguYWN0dWF0b3IudjMuTG9nZ2VyR3JvdXBIAEIICgZyZXN1bHQiXQoVU2V0TG9nZ2VyTGV2ZWxSZXF1ZXN0EgwKBG5hbWUYASABKAkSIQoFbGV2ZWwYAiABKA4yEi5hY3R1YXRvci52My5MZXZlbBITCgtpZl9yZXZpc2lvbhgFIAEoBCKyAQoWU2V0TG9nZ2VyTGV2ZWxSZXNwb25zZRIlCgZsb2dnZXIYASABKAsyEy5hY3R1YXRvci52My5Mb2dnZXJIABIpCgVncm91cBgCIAEoCzIYLmFjdHVhdG9yLnYzLkxvZ2dlckdyb3VwSAASKgoOcHJldmlvdXNfbGV2ZWwYAyABKA4yEi5hY3R1YXRvci52My5MZXZlbBIQCghyZXZpc2lvbhgEIAEoBEIICgZyZXN1bHQiPAoXQ2xlYXJMb2dnZXJMZXZlbFJlcXVlc3QSDAoEbmFtZRgBIAEoCRITCgtpZl9yZXZpc2lvbhgDIAEoBCK0AQoYQ2xlYXJMb2dnZXJMZXZlbFJlc3BvbnNlEiUKBmxvZ2dlchgBIAEoCzITLmFjdHVhdG9yLnYzLkxvZ2dlckgAEikKBWdyb3VwGAIgASgLMhguYWN0dWF0b3IudjMuTG9nZ2VyR3JvdXBIABIqCg5wcmV2aW91c19sZXZlbBgDIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEhAKCHJldmlzaW9uGAQgASgEQggKBnJlc3VsdDL4AgoOTG9nZ2Vyc1NlcnZpY2USVQoLTGlzdExvZ2dlcnMSHy5hY3R1YXRvci52My5MaXN0TG9nZ2Vyc1JlcXVlc3QaIC5hY3R1YXRvci52My5MaXN0TG9nZ2Vyc1Jlc3BvbnNlIgOQAgESTwoJR2V0TG9nZ2VyEh0uYWN0dWF0b3IudjMuR2V0TG9nZ2VyUmVxdWVzdBoeLmFjdHVhdG9yLnYzLkdldExvZ2dlclJlc3BvbnNlIgOQAgESWwoOU2V0TG9nZ2VyTGV2ZWwSIi5hY3R1YXRvci52My5TZXRMb2dnZXJMZXZlbFJlcXVlc3QaIy5hY3R1YXRvci52My5TZXRMb2dnZXJMZXZlbFJlc3BvbnNlIgASYQoQQ2xlYXJMb2dnZXJMZXZlbBIkLmFjdHVhdG9yLnYzLkNsZWFyTG9nZ2VyTGV2ZWxSZXF1ZXN0GiUuYWN0dWF0b3IudjMuQ2xlYXJMb2dnZXJMZXZlbFJlc3BvbnNlIgBiBnByb3RvMw", [file_actuator_v3_level]);
+  fileDesc("ChlhY3R1YXRvci92My9sb2dnZXJzLnByb3RvEgthY3R1YXRvci52MyLmAQoGTG9nZ2VyEgwKBG5hbWUYASABKAkSLAoQY29uZmlndXJlZF9sZXZlbBgCIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEisKD2VmZmVjdGl2ZV9sZXZlbBgDIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEioKDmJhc2VsaW5lX2xldmVsGAQgASgOMhIuYWN0dWF0b3IudjMuTGV2ZWwSJwoIb3ZlcnJpZGUYBSABKAsyFS5hY3R1YXRvci52My5PdmVycmlkZRIMCgRraW5kGAYgASgJEhAKCHdhcm5pbmdzGAcgAygJIpIBCgtMb2dnZXJHcm91cBIMCgRuYW1lGAEgASgJEiwKEGNvbmZpZ3VyZWRfbGV2ZWwYAiABKA4yEi5hY3R1YXRvci52My5MZXZlbBIPCgdtZW1iZXJzGAMgAygJEicKCG92ZXJyaWRlGAQgASgLMhUuYWN0dWF0b3IudjMuT3ZlcnJpZGUSDQoFbWl4ZWQYBSABKAgimgEKCE92ZXJyaWRlEiwKCHNldF90aW1lGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtleHBpcmVfdGltZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDQoFYWN0b3IYAyABKAkSDgoGcmVhc29uGAQgASgJEhAKCGluc3RhbmNlGAUgASgJIvUCCgtMZXZlbENoYW5nZRIMCgRuYW1lGAEgASgJEioKDnByZXZpb3VzX2xldmVsGAIgASgOMhIuYWN0dWF0b3IudjMuTGV2ZWwSIQoFbGV2ZWwYAyABKA4yEi5hY3R1YXRvci52My5MZXZlbBInCghvdmVycmlkZRgEIAEoCzIVLmFjdHVhdG9yLnYzLk92ZXJyaWRlEisKBGtpbmQYBSABKA4yHS5hY3R1YXRvci52My5MZXZlbENoYW5nZS5LaW5kEigKBHRpbWUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhAKCHJldmlzaW9uGAcgASgEIncKBEtpbmQSFAoQS0lORF9VTlNQRUNJRklFRBAAEgwKCEtJTkRfU0VUEAESEAoMS0lORF9DTEVBUkVEEAISEQoNS0lORF9SRVNUT1JFRBADEhAKDEtJTkRfRVhQSVJFRBAEEhQKEEtJTkRfQVBQTElDQVRJT04QBSJpChJMaXN0TG9nZ2Vyc1JlcXVlc3QSEwoLbmFtZV9wcmVmaXgYASABKAkSFwoPY29uZmlndXJlZF9vbmx5GAIgASgIEhEKCXBhZ2Vfc2l6ZRgDIAEoBRISCgpwYWdlX3Rva2VuGAQgASgJIrQBChNMaXN0TG9nZ2Vyc1Jlc3BvbnNlEiIKBmxldmVscxgBIAMoDjISLmFjdHVhdG9yLnYzLkxldmVsEiQKB2xvZ2dlcnMYAiADKAsyEy5hY3R1YXRvci52My5Mb2dnZXISKAoGZ3JvdXBzGAMgAygLMhguYWN0dWF0b3IudjMuTG9nZ2VyR3JvdXASFwoPbmV4dF9wYWdlX3Rva2VuGAQgASgJEhAKCHJldmlzaW9uGAUgASgEIiAKEEdldExvZ2dlclJlcXVlc3QSDAoEbmFtZRgBIAEoCSJvChFHZXRMb2dnZXJSZXNwb25zZRIlCgZsb2dnZXIYASABKAsyEy5hY3R1YXRvci52My5Mb2dnZXJIABIpCgVncm91cBgCIAEoCzIYLmFjdHVhdG9yLnYzLkxvZ2dlckdyb3VwSABCCAoGcmVzdWx0IpUBChVTZXRMb2dnZXJMZXZlbFJlcXVlc3QSDAoEbmFtZRgBIAEoCRIhCgVsZXZlbBgCIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEiYKA3R0bBgDIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIOCgZyZWFzb24YBCABKAkSEwoLaWZfcmV2aXNpb24YBSABKAQisgEKFlNldExvZ2dlckxldmVsUmVzcG9uc2USJQoGbG9nZ2VyGAEgASgLMhMuYWN0dWF0b3IudjMuTG9nZ2VySAASKQoFZ3JvdXAYAiABKAsyGC5hY3R1YXRvci52My5Mb2dnZXJHcm91cEgAEioKDnByZXZpb3VzX2xldmVsGAMgASgOMhIuYWN0dWF0b3IudjMuTGV2ZWwSEAoIcmV2aXNpb24YBCABKARCCAoGcmVzdWx0IkwKF0NsZWFyTG9nZ2VyTGV2ZWxSZXF1ZXN0EgwKBG5hbWUYASABKAkSDgoGcmVhc29uGAIgASgJEhMKC2lmX3JldmlzaW9uGAMgASgEIrQBChhDbGVhckxvZ2dlckxldmVsUmVzcG9uc2USJQoGbG9nZ2VyGAEgASgLMhMuYWN0dWF0b3IudjMuTG9nZ2VySAASKQoFZ3JvdXAYAiABKAsyGC5hY3R1YXRvci52My5Mb2dnZXJHcm91cEgAEioKDnByZXZpb3VzX2xldmVsGAMgASgOMhIuYWN0dWF0b3IudjMuTGV2ZWwSEAoIcmV2aXNpb24YBCABKARCCAoGcmVzdWx0IjkKGVJlc3RvcmVMb2dnZXJMZXZlbFJlcXVlc3QSDAoEbmFtZRgBIAEoCRIOCgZyZWFzb24YAiABKAkitgEKGlJlc3RvcmVMb2dnZXJMZXZlbFJlc3BvbnNlEiUKBmxvZ2dlchgBIAEoCzITLmFjdHVhdG9yLnYzLkxvZ2dlckgAEikKBWdyb3VwGAIgASgLMhguYWN0dWF0b3IudjMuTG9nZ2VyR3JvdXBIABIqCg5wcmV2aW91c19sZXZlbBgDIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEhAKCHJldmlzaW9uGAQgASgEQggKBnJlc3VsdCIvCh1SZXN0b3JlQWxsTG9nZ2VyTGV2ZWxzUmVxdWVzdBIOCgZyZWFzb24YASABKAkiRAoeUmVzdG9yZUFsbExvZ2dlckxldmVsc1Jlc3BvbnNlEhAKCHJlc3RvcmVkGAEgASgNEhAKCHJldmlzaW9uGAIgASgEIk4KF0xpc3RMZXZlbENoYW5nZXNSZXF1ZXN0EgwKBG5hbWUYASABKAkSEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkiXgoYTGlzdExldmVsQ2hhbmdlc1Jlc3BvbnNlEikKB2NoYW5nZXMYASADKAsyGC5hY3R1YXRvci52My5MZXZlbENoYW5nZRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkyvAUKDkxvZ2dlcnNTZXJ2aWNlElUKC0xpc3RMb2dnZXJzEh8uYWN0dWF0b3IudjMuTGlzdExvZ2dlcnNSZXF1ZXN0GiAuYWN0dWF0b3IudjMuTGlzdExvZ2dlcnNSZXNwb25zZSIDkAIBEk8KCUdldExvZ2dlchIdLmFjdHVhdG9yLnYzLkdldExvZ2dlclJlcXVlc3QaHi5hY3R1YXRvci52My5HZXRMb2dnZXJSZXNwb25zZSIDkAIBElsKDlNldExvZ2dlckxldmVsEiIuYWN0dWF0b3IudjMuU2V0TG9nZ2VyTGV2ZWxSZXF1ZXN0GiMuYWN0dWF0b3IudjMuU2V0TG9nZ2VyTGV2ZWxSZXNwb25zZSIAEmEKEENsZWFyTG9nZ2VyTGV2ZWwSJC5hY3R1YXRvci52My5DbGVhckxvZ2dlckxldmVsUmVxdWVzdBolLmFjdHVhdG9yLnYzLkNsZWFyTG9nZ2VyTGV2ZWxSZXNwb25zZSIAEmcKElJlc3RvcmVMb2dnZXJMZXZlbBImLmFjdHVhdG9yLnYzLlJlc3RvcmVMb2dnZXJMZXZlbFJlcXVlc3QaJy5hY3R1YXRvci52My5SZXN0b3JlTG9nZ2VyTGV2ZWxSZXNwb25zZSIAEnMKFlJlc3RvcmVBbGxMb2dnZXJMZXZlbHMSKi5hY3R1YXRvci52My5SZXN0b3JlQWxsTG9nZ2VyTGV2ZWxzUmVxdWVzdBorLmFjdHVhdG9yLnYzLlJlc3RvcmVBbGxMb2dnZXJMZXZlbHNSZXNwb25zZSIAEmQKEExpc3RMZXZlbENoYW5nZXMSJC5hY3R1YXRvci52My5MaXN0TGV2ZWxDaGFuZ2VzUmVxdWVzdBolLmFjdHVhdG9yLnYzLkxpc3RMZXZlbENoYW5nZXNSZXNwb25zZSIDkAIBYgZwcm90bzM", [file_actuator_v3_level, file_google_protobuf_duration, file_google_protobuf_timestamp]);
 
 /**
  * Logger is one logger and its levels.
@@ -47,6 +49,13 @@ export type Logger = Message<"actuator.v3.Logger"> & {
    * @generated from field: actuator.v3.Level baseline_level = 4;
    */
   baselineLevel: Level;
+
+  /**
+   * override says who put the configured level there. Unset where the application did or nothing is configured.
+   *
+   * @generated from field: actuator.v3.Override override = 5;
+   */
+  override?: Override | undefined;
 
   /**
    * kind is the library that owns the logger, such as "pino". Empty: known by name only.
@@ -96,6 +105,20 @@ export type LoggerGroup = Message<"actuator.v3.LoggerGroup"> & {
    * @generated from field: repeated string members = 3;
    */
   members: string[];
+
+  /**
+   * override says who set the configured level.
+   *
+   * @generated from field: actuator.v3.Override override = 4;
+   */
+  override?: Override | undefined;
+
+  /**
+   * mixed says that the effective levels of the members differ.
+   *
+   * @generated from field: bool mixed = 5;
+   */
+  mixed: boolean;
 };
 
 /**
@@ -104,6 +127,180 @@ export type LoggerGroup = Message<"actuator.v3.LoggerGroup"> & {
  */
 export const LoggerGroupSchema: GenMessage<LoggerGroup> = /*@__PURE__*/
   messageDesc(file_actuator_v3_loggers, 1);
+
+/**
+ * Override says who put a level where it is, when, why and until when.
+ *
+ * @generated from message actuator.v3.Override
+ */
+export type Override = Message<"actuator.v3.Override"> & {
+  /**
+   * set_time is when the level was set.
+   *
+   * @generated from field: google.protobuf.Timestamp set_time = 1;
+   */
+  setTime?: Timestamp | undefined;
+
+  /**
+   * expire_time is when it ends by itself. Unset: it stays.
+   *
+   * @generated from field: google.protobuf.Timestamp expire_time = 2;
+   */
+  expireTime?: Timestamp | undefined;
+
+  /**
+   * actor is who asked for it, as far as the server knows.
+   *
+   * @generated from field: string actor = 3;
+   */
+  actor: string;
+
+  /**
+   * reason is why, in the words of who asked.
+   *
+   * @generated from field: string reason = 4;
+   */
+  reason: string;
+
+  /**
+   * instance is the process that was asked.
+   *
+   * @generated from field: string instance = 5;
+   */
+  instance: string;
+};
+
+/**
+ * Describes the message actuator.v3.Override.
+ * Use `create(OverrideSchema)` to create a new message.
+ */
+export const OverrideSchema: GenMessage<Override> = /*@__PURE__*/
+  messageDesc(file_actuator_v3_loggers, 2);
+
+/**
+ * LevelChange is one change of the configured level of a logger or group.
+ *
+ * @generated from message actuator.v3.LevelChange
+ */
+export type LevelChange = Message<"actuator.v3.LevelChange"> & {
+  /**
+   * name is the logger or group.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * previous_level is the level configured before. UNSPECIFIED: none was.
+   *
+   * @generated from field: actuator.v3.Level previous_level = 2;
+   */
+  previousLevel: Level;
+
+  /**
+   * level is the level configured since. UNSPECIFIED: none is.
+   *
+   * @generated from field: actuator.v3.Level level = 3;
+   */
+  level: Level;
+
+  /**
+   * override says who changed it. Unset where nobody did.
+   *
+   * @generated from field: actuator.v3.Override override = 4;
+   */
+  override?: Override | undefined;
+
+  /**
+   * kind is how it came to change.
+   *
+   * @generated from field: actuator.v3.LevelChange.Kind kind = 5;
+   */
+  kind: LevelChange_Kind;
+
+  /**
+   * time is when it changed.
+   *
+   * @generated from field: google.protobuf.Timestamp time = 6;
+   */
+  time?: Timestamp | undefined;
+
+  /**
+   * revision is the revision that the change led to.
+   *
+   * @generated from field: uint64 revision = 7;
+   */
+  revision: bigint;
+};
+
+/**
+ * Describes the message actuator.v3.LevelChange.
+ * Use `create(LevelChangeSchema)` to create a new message.
+ */
+export const LevelChangeSchema: GenMessage<LevelChange> = /*@__PURE__*/
+  messageDesc(file_actuator_v3_loggers, 3);
+
+/**
+ * Kind is how the level came to change.
+ *
+ * @generated from enum actuator.v3.LevelChange.Kind
+ */
+export const LevelChange_Kind = {
+  /**
+   * KIND_UNSPECIFIED is never answered.
+   *
+   * @generated from enum value: KIND_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * KIND_SET: somebody set a level.
+   *
+   * @generated from enum value: KIND_SET = 1;
+   */
+  SET: 1,
+
+  /**
+   * KIND_CLEARED: somebody took the configured level away.
+   *
+   * @generated from enum value: KIND_CLEARED = 2;
+   */
+  CLEARED: 2,
+
+  /**
+   * KIND_RESTORED: somebody took the level back to the application's own.
+   *
+   * @generated from enum value: KIND_RESTORED = 3;
+   */
+  RESTORED: 3,
+
+  /**
+   * KIND_EXPIRED: a temporary level ended.
+   *
+   * @generated from enum value: KIND_EXPIRED = 4;
+   */
+  EXPIRED: 4,
+
+  /**
+   * KIND_APPLICATION: the application itself set a level.
+   *
+   * @generated from enum value: KIND_APPLICATION = 5;
+   */
+  APPLICATION: 5,
+} as const;
+
+/**
+ * Kind is how the level came to change.
+ *
+ * @generated from enum actuator.v3.LevelChange.Kind
+ */
+export type LevelChange_Kind = (typeof LevelChange_Kind)[keyof typeof LevelChange_Kind] | UnknownEnum;
+
+/**
+ * Describes the enum actuator.v3.LevelChange.Kind.
+ */
+export const LevelChange_KindSchema: GenEnum<LevelChange_Kind> = /*@__PURE__*/
+  enumDesc(file_actuator_v3_loggers, 3, 0);
 
 /**
  * ListLoggersRequest selects loggers. Without any field: all.
@@ -145,7 +342,7 @@ export type ListLoggersRequest = Message<"actuator.v3.ListLoggersRequest"> & {
  * Use `create(ListLoggersRequestSchema)` to create a new message.
  */
 export const ListLoggersRequestSchema: GenMessage<ListLoggersRequest> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 2);
+  messageDesc(file_actuator_v3_loggers, 4);
 
 /**
  * ListLoggersResponse is one page of loggers.
@@ -194,7 +391,7 @@ export type ListLoggersResponse = Message<"actuator.v3.ListLoggersResponse"> & {
  * Use `create(ListLoggersResponseSchema)` to create a new message.
  */
 export const ListLoggersResponseSchema: GenMessage<ListLoggersResponse> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 3);
+  messageDesc(file_actuator_v3_loggers, 5);
 
 /**
  * GetLoggerRequest names a logger or a group.
@@ -215,7 +412,7 @@ export type GetLoggerRequest = Message<"actuator.v3.GetLoggerRequest"> & {
  * Use `create(GetLoggerRequestSchema)` to create a new message.
  */
 export const GetLoggerRequestSchema: GenMessage<GetLoggerRequest> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 4);
+  messageDesc(file_actuator_v3_loggers, 6);
 
 /**
  * GetLoggerResponse is the logger or the group of that name.
@@ -252,7 +449,7 @@ export type GetLoggerResponse = Message<"actuator.v3.GetLoggerResponse"> & {
  * Use `create(GetLoggerResponseSchema)` to create a new message.
  */
 export const GetLoggerResponseSchema: GenMessage<GetLoggerResponse> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 5);
+  messageDesc(file_actuator_v3_loggers, 7);
 
 /**
  * SetLoggerLevelRequest asks for a level on a logger or group.
@@ -275,6 +472,21 @@ export type SetLoggerLevelRequest = Message<"actuator.v3.SetLoggerLevelRequest">
   level: Level;
 
   /**
+   * ttl is how long the level lasts; it then goes back to what was there before the first temporary one. Unset: as the server
+   * is configured, which is 10 minutes for DEBUG and TRACE and for ever for the rest. 0: for ever, where the server allows it.
+   *
+   * @generated from field: google.protobuf.Duration ttl = 3;
+   */
+  ttl?: Duration | undefined;
+
+  /**
+   * reason is why, for whoever reads the history; at most 1,000 characters.
+   *
+   * @generated from field: string reason = 4;
+   */
+  reason: string;
+
+  /**
    * if_revision makes the change conditional: FAILED_PRECONDITION where the revision is no longer this one. 0: unconditional.
    *
    * @generated from field: uint64 if_revision = 5;
@@ -287,7 +499,7 @@ export type SetLoggerLevelRequest = Message<"actuator.v3.SetLoggerLevelRequest">
  * Use `create(SetLoggerLevelRequestSchema)` to create a new message.
  */
 export const SetLoggerLevelRequestSchema: GenMessage<SetLoggerLevelRequest> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 6);
+  messageDesc(file_actuator_v3_loggers, 8);
 
 /**
  * SetLoggerLevelResponse is the state after the change.
@@ -338,7 +550,7 @@ export type SetLoggerLevelResponse = Message<"actuator.v3.SetLoggerLevelResponse
  * Use `create(SetLoggerLevelResponseSchema)` to create a new message.
  */
 export const SetLoggerLevelResponseSchema: GenMessage<SetLoggerLevelResponse> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 7);
+  messageDesc(file_actuator_v3_loggers, 9);
 
 /**
  * ClearLoggerLevelRequest asks a logger, or every member of a group, to inherit again.
@@ -354,6 +566,13 @@ export type ClearLoggerLevelRequest = Message<"actuator.v3.ClearLoggerLevelReque
   name: string;
 
   /**
+   * reason is why, for whoever reads the history; at most 1,000 characters.
+   *
+   * @generated from field: string reason = 2;
+   */
+  reason: string;
+
+  /**
    * if_revision makes the change conditional: FAILED_PRECONDITION where the revision is no longer this one. 0: unconditional.
    *
    * @generated from field: uint64 if_revision = 3;
@@ -366,7 +585,7 @@ export type ClearLoggerLevelRequest = Message<"actuator.v3.ClearLoggerLevelReque
  * Use `create(ClearLoggerLevelRequestSchema)` to create a new message.
  */
 export const ClearLoggerLevelRequestSchema: GenMessage<ClearLoggerLevelRequest> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 8);
+  messageDesc(file_actuator_v3_loggers, 10);
 
 /**
  * ClearLoggerLevelResponse is the state after the change.
@@ -417,7 +636,198 @@ export type ClearLoggerLevelResponse = Message<"actuator.v3.ClearLoggerLevelResp
  * Use `create(ClearLoggerLevelResponseSchema)` to create a new message.
  */
 export const ClearLoggerLevelResponseSchema: GenMessage<ClearLoggerLevelResponse> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 9);
+  messageDesc(file_actuator_v3_loggers, 11);
+
+/**
+ * RestoreLoggerLevelRequest asks for the application's own level of a logger or of every member of a group.
+ *
+ * @generated from message actuator.v3.RestoreLoggerLevelRequest
+ */
+export type RestoreLoggerLevelRequest = Message<"actuator.v3.RestoreLoggerLevelRequest"> & {
+  /**
+   * name is the logger's or group's name.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * reason is why, for whoever reads the history; at most 1,000 characters.
+   *
+   * @generated from field: string reason = 2;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message actuator.v3.RestoreLoggerLevelRequest.
+ * Use `create(RestoreLoggerLevelRequestSchema)` to create a new message.
+ */
+export const RestoreLoggerLevelRequestSchema: GenMessage<RestoreLoggerLevelRequest> = /*@__PURE__*/
+  messageDesc(file_actuator_v3_loggers, 12);
+
+/**
+ * RestoreLoggerLevelResponse is the state after the change.
+ *
+ * @generated from message actuator.v3.RestoreLoggerLevelResponse
+ */
+export type RestoreLoggerLevelResponse = Message<"actuator.v3.RestoreLoggerLevelResponse"> & {
+  /**
+   * result is what was changed.
+   *
+   * @generated from oneof actuator.v3.RestoreLoggerLevelResponse.result
+   */
+  result: {
+    /**
+     * logger is set where a logger was changed.
+     *
+     * @generated from field: actuator.v3.Logger logger = 1;
+     */
+    value: Logger;
+    case: "logger";
+  } | {
+    /**
+     * group is set where a group was changed.
+     *
+     * @generated from field: actuator.v3.LoggerGroup group = 2;
+     */
+    value: LoggerGroup;
+    case: "group";
+  } | { case: undefined; value?: undefined };
+
+  /**
+   * previous_level is the level configured before. UNSPECIFIED: none was.
+   *
+   * @generated from field: actuator.v3.Level previous_level = 3;
+   */
+  previousLevel: Level;
+
+  /**
+   * revision is the revision after the change.
+   *
+   * @generated from field: uint64 revision = 4;
+   */
+  revision: bigint;
+};
+
+/**
+ * Describes the message actuator.v3.RestoreLoggerLevelResponse.
+ * Use `create(RestoreLoggerLevelResponseSchema)` to create a new message.
+ */
+export const RestoreLoggerLevelResponseSchema: GenMessage<RestoreLoggerLevelResponse> = /*@__PURE__*/
+  messageDesc(file_actuator_v3_loggers, 13);
+
+/**
+ * RestoreAllLoggerLevelsRequest asks for the application's own levels.
+ *
+ * @generated from message actuator.v3.RestoreAllLoggerLevelsRequest
+ */
+export type RestoreAllLoggerLevelsRequest = Message<"actuator.v3.RestoreAllLoggerLevelsRequest"> & {
+  /**
+   * reason is why, for whoever reads the history; at most 1,000 characters.
+   *
+   * @generated from field: string reason = 1;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message actuator.v3.RestoreAllLoggerLevelsRequest.
+ * Use `create(RestoreAllLoggerLevelsRequestSchema)` to create a new message.
+ */
+export const RestoreAllLoggerLevelsRequestSchema: GenMessage<RestoreAllLoggerLevelsRequest> = /*@__PURE__*/
+  messageDesc(file_actuator_v3_loggers, 14);
+
+/**
+ * RestoreAllLoggerLevelsResponse says what changed.
+ *
+ * @generated from message actuator.v3.RestoreAllLoggerLevelsResponse
+ */
+export type RestoreAllLoggerLevelsResponse = Message<"actuator.v3.RestoreAllLoggerLevelsResponse"> & {
+  /**
+   * restored is the number of loggers that were changed.
+   *
+   * @generated from field: uint32 restored = 1;
+   */
+  restored: number;
+
+  /**
+   * revision is the revision after the change.
+   *
+   * @generated from field: uint64 revision = 2;
+   */
+  revision: bigint;
+};
+
+/**
+ * Describes the message actuator.v3.RestoreAllLoggerLevelsResponse.
+ * Use `create(RestoreAllLoggerLevelsResponseSchema)` to create a new message.
+ */
+export const RestoreAllLoggerLevelsResponseSchema: GenMessage<RestoreAllLoggerLevelsResponse> = /*@__PURE__*/
+  messageDesc(file_actuator_v3_loggers, 15);
+
+/**
+ * ListLevelChangesRequest selects changes.
+ *
+ * @generated from message actuator.v3.ListLevelChangesRequest
+ */
+export type ListLevelChangesRequest = Message<"actuator.v3.ListLevelChangesRequest"> & {
+  /**
+   * name keeps the changes of one logger or group. Empty: all.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * page_size is the greatest number of changes in one page. 0: 100; at most 1,000; negative: INVALID_ARGUMENT.
+   *
+   * @generated from field: int32 page_size = 2;
+   */
+  pageSize: number;
+
+  /**
+   * page_token continues where a page of the same name ended.
+   *
+   * @generated from field: string page_token = 3;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message actuator.v3.ListLevelChangesRequest.
+ * Use `create(ListLevelChangesRequestSchema)` to create a new message.
+ */
+export const ListLevelChangesRequestSchema: GenMessage<ListLevelChangesRequest> = /*@__PURE__*/
+  messageDesc(file_actuator_v3_loggers, 16);
+
+/**
+ * ListLevelChangesResponse is one page of changes.
+ *
+ * @generated from message actuator.v3.ListLevelChangesResponse
+ */
+export type ListLevelChangesResponse = Message<"actuator.v3.ListLevelChangesResponse"> & {
+  /**
+   * changes are ordered by time, newest first.
+   *
+   * @generated from field: repeated actuator.v3.LevelChange changes = 1;
+   */
+  changes: LevelChange[];
+
+  /**
+   * next_page_token continues the list. Empty: this was the last page.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message actuator.v3.ListLevelChangesResponse.
+ * Use `create(ListLevelChangesResponseSchema)` to create a new message.
+ */
+export const ListLevelChangesResponseSchema: GenMessage<ListLevelChangesResponse> = /*@__PURE__*/
+  messageDesc(file_actuator_v3_loggers, 17);
 
 /**
  * LoggersService reads and changes the levels of the application's loggers while it runs.
@@ -450,7 +860,8 @@ export const LoggersService: GenService<{
     output: typeof GetLoggerResponseSchema;
   },
   /**
-   * SetLoggerLevel configures a level on a logger, which is created where it is unknown, or on every member of a group.
+   * SetLoggerLevel configures a level on a logger, which is created where it is unknown, or on every member of a group, for
+   * ever or for a time.
    *
    * @generated from rpc actuator.v3.LoggersService.SetLoggerLevel
    */
@@ -469,6 +880,37 @@ export const LoggersService: GenService<{
     methodKind: "unary";
     input: typeof ClearLoggerLevelRequestSchema;
     output: typeof ClearLoggerLevelResponseSchema;
+  },
+  /**
+   * RestoreLoggerLevel takes a logger, or every member of a group, back to what the application itself configured. NOT_FOUND
+   * where the name is neither.
+   *
+   * @generated from rpc actuator.v3.LoggersService.RestoreLoggerLevel
+   */
+  restoreLoggerLevel: {
+    methodKind: "unary";
+    input: typeof RestoreLoggerLevelRequestSchema;
+    output: typeof RestoreLoggerLevelResponseSchema;
+  },
+  /**
+   * RestoreAllLoggerLevels takes every logger back to what the application itself configured.
+   *
+   * @generated from rpc actuator.v3.LoggersService.RestoreAllLoggerLevels
+   */
+  restoreAllLoggerLevels: {
+    methodKind: "unary";
+    input: typeof RestoreAllLoggerLevelsRequestSchema;
+    output: typeof RestoreAllLoggerLevelsResponseSchema;
+  },
+  /**
+   * ListLevelChanges returns the latest changes of configured levels, newest first, as far as they are remembered.
+   *
+   * @generated from rpc actuator.v3.LoggersService.ListLevelChanges
+   */
+  listLevelChanges: {
+    methodKind: "unary";
+    input: typeof ListLevelChangesRequestSchema;
+    output: typeof ListLevelChangesResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_actuator_v3_loggers, 0);
