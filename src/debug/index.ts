@@ -1,0 +1,2 @@
+export { type DebugLoggersOptions, debugLoggers } from "./adapter.ts";
+export type { DebugFactory } from "./native.ts";
