@@ -110,6 +110,10 @@ export class Http2Sessions {
     session.on("close", () => this.#sessions.delete(session));
     session.on("stream", (stream) => {
       record.streams.set(stream, { openedAt: performance.now(), pendingBytes: 0, pendingSince: 0 });
+      stream.on("aborted", () => {
+        // Node would end the body as if it were whole.
+        if (stream.rstCode === constants.NGHTTP2_NO_ERROR) stream.destroy();
+      });
       stream.on("close", () => {
         record.streams.delete(stream);
         record.idleSince = performance.now();

@@ -1,0 +1,59 @@
+import { expect, test } from "vitest";
+import type { RequestHandler } from "../../src/server/handler.ts";
+import { PREFACE } from "../../src/server/preface.ts";
+import { END_HEADERS, FRAME, frame, requestHeaders, settings } from "../support/server-frames.ts";
+import { emptied, eventually, type RawClient, rawClient, serve } from "../support/server-harness.ts";
+
+/** Ways for a client to give up in the middle of a body. */
+const ways: Record<string, { hello: Buffer | string; giveUp: (client: RawClient) => unknown }> = {
+  "HTTP/1.1, the connection closed": { hello: http1(), giveUp: ({ socket }) => socket.end() },
+  "HTTP/1.1, the connection reset": { hello: http1(), giveUp: ({ socket }) => socket.resetAndDestroy() },
+  "HTTP/2, the connection closed": { hello: http2(), giveUp: ({ socket }) => socket.end() },
+  "HTTP/2, the connection reset": { hello: http2(), giveUp: ({ socket }) => socket.resetAndDestroy() },
+  ...Object.fromEntries(
+    // Every code of RFC 9113 section 7, NO_ERROR among them.
+    Array.from({ length: 14 }, (_, code) => [
+      `HTTP/2, the stream reset with code ${code}`,
+      { hello: http2(), giveUp: ({ socket }: RawClient) => socket.write(frame(FRAME.RST_STREAM, 0, 1, uint32(code))) },
+    ]),
+  ),
+};
+
+test.each(Object.entries(ways))("a body cut short is never taken for whole: %s", async (_, { hello, giveUp }) => {
+  const events: string[] = [];
+  const handler: RequestHandler = (req) => {
+    for (const event of ["data", "end", "aborted", "close"]) req.on(event, () => events.push(event));
+    req.on("error", () => {});
+  };
+  const { port, listener } = await serve(handler);
+  const client = await rawClient(port);
+  client.socket.write(hello);
+  await eventually(
+    () => events.includes("data"),
+    () => "the body never came",
+  );
+  giveUp(client);
+  await eventually(
+    () => events.includes("close"),
+    () => events.join(),
+  );
+  // An end behind the close is Node's way to let go of its buffers.
+  expect(events.slice(0, events.indexOf("close"))).toEqual(["data", "aborted"]);
+  client.socket.destroy();
+  await emptied(listener);
+});
+
+function http1(): string {
+  return "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n123";
+}
+
+function http2(): Buffer {
+  const headers = requestHeaders(1, { ":method": "POST" }, END_HEADERS);
+  return Buffer.concat([PREFACE, settings(), headers, frame(FRAME.DATA, 0, 1, Buffer.from("123"))]);
+}
+
+function uint32(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(value);
+  return bytes;
+}
