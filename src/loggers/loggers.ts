@@ -3,15 +3,13 @@ import { ActuatorError } from "../error.ts";
 import type { Detach, LoggerAdapter } from "./adapter.ts";
 import { effectiveLevel } from "./binding.ts";
 import { type ChangeRequest, checkRequest, overrideOf, type SetRequest } from "./change-request.ts";
-import { Expiries } from "./expiries.ts";
-import { type Group, groupsFrom } from "./group.ts";
-import { type HistoryQuery, type LevelChange, type LevelChangeKind, LevelHistory } from "./history.ts";
+import type { Group } from "./group.ts";
+import type { HistoryQuery, LevelChange, LevelChangeKind } from "./history.ts";
+import { LevelLedger } from "./ledger.ts";
 import { LEVELS, type Level } from "./level.ts";
 import { loggerName } from "./name.ts";
 import type { LoggersOptions } from "./options.ts";
-import type { Override } from "./override.ts";
-import { type LoggerNode, LoggerRegistry } from "./registry.ts";
-import type { Setting } from "./setting.ts";
+import type { LoggerNode } from "./registry.ts";
 import { ttlFor } from "./ttl.ts";
 import {
   groupView,
@@ -24,66 +22,48 @@ import {
 
 /** The loggers of an application: one tree of names that owns every level, and the native loggers that obey it. */
 export class Loggers {
-  readonly #registry: LoggerRegistry;
-  readonly #groups: Map<string, Group>;
-  readonly #expiries = new Expiries<LoggerNode | Group>((on) => this.#expire(on));
-  readonly #history: LevelHistory;
+  readonly #ledger: LevelLedger;
   readonly #options: LoggersOptions;
   readonly #instance: string;
-  readonly #listeners = new Set<(change: LevelChange) => void>();
-  #revision = 1;
   #overview: LoggersOverview | undefined;
 
   /** @throws ActuatorError INVALID_ARGUMENT for a group whose name or member is unfit. */
   constructor(options: LoggersOptions = {}) {
     this.#options = options;
-    this.#groups = groupsFrom(options.groups ?? {});
-    this.#history = new LevelHistory(options.maxHistory ?? 10_000);
     this.#instance = options.instance ?? `${hostname()}:${process.pid}`;
-    const limits = { maxCreated: options.maxCreated ?? 10_000, maxLoggers: options.maxLoggers ?? 250_000 };
-    this.#registry = new LoggerRegistry(limits, {
-      changed: () => {
-        this.#revision++;
-      },
-      born: (node, level) => {
-        if (node === this.#registry.root || node.configured === undefined) this.#registry.configure(node, level);
-        // What the application wants comes back when a temporary level, set before the logger was there, ends.
-        else if (node.beneath?.level === undefined && node.beneath !== undefined) {
-          node.beneath = { level, override: undefined };
-        }
-      },
-      setOutside: (node, level) => {
-        if (node.configured === level && node.beneath === undefined) return;
-        this.#apply(node, { level, override: undefined }, "APPLICATION");
-      },
-    });
+    this.#ledger = new LevelLedger(options);
   }
 
   /** Grows with every change of a level or of the set of loggers. */
   get revision(): number {
-    return this.#revision;
+    return this.#ledger.revision;
   }
 
   /** Lets a logging library take part, until the returned function is called. */
   attach(adapter: LoggerAdapter): Detach {
-    return this.#registry.attach(adapter);
+    return this.#ledger.registry.attach(adapter);
   }
 
   /** Calls `listener` for every change of a configured level until the returned function is called. */
   onChange(listener: (change: LevelChange) => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    return this.#ledger.onChange(listener);
+  }
+
+  /** Calls `listener` whenever the revision has moved, until the returned function is called. */
+  onRevision(listener: () => void): () => void {
+    return this.#ledger.onRevision(listener);
   }
 
   /** Everything, built once for each revision. */
   list(): LoggersOverview {
-    this.#registry.refresh();
-    if (this.#overview?.revision !== this.#revision) {
+    const { registry, groups } = this.#ledger;
+    registry.refresh();
+    if (this.#overview?.revision !== this.revision) {
       this.#overview = {
         levels: LEVELS,
-        loggers: this.#registry.sorted().map((node) => this.#logger(node)),
-        groups: [...this.#groups.values()].map((group) => this.#group(group)),
-        revision: this.#revision,
+        loggers: registry.sorted().map((node) => this.#logger(node)),
+        groups: [...groups.values()].map((group) => this.#group(group)),
+        revision: this.revision,
       };
     }
     return this.#overview;
@@ -96,16 +76,17 @@ export class Loggers {
    */
   get(text: string): Logger | LoggerGroup | undefined {
     const name = loggerName(text);
-    this.#registry.refresh();
-    const group = this.#groups.get(name);
+    const { registry, groups } = this.#ledger;
+    registry.refresh();
+    const group = groups.get(name);
     if (group !== undefined) return this.#group(group);
-    const node = this.#registry.get(name);
+    const node = registry.get(name);
     return node && this.#logger(node);
   }
 
   /** The latest changes of level, newest first. */
   history(query: HistoryQuery): readonly LevelChange[] {
-    return this.#history.list(query);
+    return this.#ledger.history.list(query);
   }
 
   /**
@@ -113,15 +94,14 @@ export class Loggers {
    * clears it. ROOT, which must have a level, is cleared to the one that the application started with. A group without
    * members is a logger like any other.
    *
-   * @throws ActuatorError INVALID_ARGUMENT (unfit name or time), RESOURCE_EXHAUSTED (too many created loggers) or
+   * @throws ActuatorError INVALID_ARGUMENT (unfit name, time or reason), RESOURCE_EXHAUSTED (too many created loggers) or
    *   FAILED_PRECONDITION (`ifRevision` is not the current one); then nothing has changed.
    */
   setLevel(text: string, level: Level | undefined, request: SetRequest = {}): LevelOutcome {
+    if (level === undefined) return this.#change(text, request, "CLEARED", undefined, () => undefined);
     const { ttl } = request;
-    const asked = ttl === "default" ? undefined : ttl;
-    const lasting = level === undefined || ttl === undefined ? undefined : ttlFor(level, asked, this.#options);
-    const kind = level === undefined ? "CLEARED" : "SET";
-    return this.#change(text, request, kind, lasting, (node) => level ?? this.#inherited(node));
+    const lasting = ttl === undefined ? undefined : ttlFor(level, ttl === "default" ? undefined : ttl, this.#options);
+    return this.#change(text, request, "SET", lasting, () => level);
   }
 
   /**
@@ -134,110 +114,75 @@ export class Loggers {
       const message = "No logger and no group has this name.";
       throw new ActuatorError("NOT_FOUND", "LOGGER_NOT_FOUND", message, { field: "name" });
     }
-    return this.#change(text, request, "RESTORED", undefined, (node) => node.baseline ?? this.#inherited(node));
+    return this.#change(text, request, "RESTORED", undefined, (node) => node?.baseline);
   }
 
-  /** Takes everything back to what the application itself configured. Resolves to how many loggers that changed. */
+  /**
+   * Takes everything back to what the application itself configured. Answers how many loggers that changed.
+   *
+   * @throws ActuatorError INVALID_ARGUMENT (unfit reason), FAILED_PRECONDITION; then nothing has changed.
+   */
   restoreAllLevels(request: ChangeRequest = {}): { readonly restored: number; readonly revision: number } {
-    checkRequest(request, this.#revision);
-    const override = overrideOf(request, undefined, this.#instance);
+    checkRequest(request, this.revision);
+    const entry = { kind: "RESTORED", author: overrideOf(request, undefined, this.#instance) } as const;
+    const { registry, groups } = this.#ledger;
     let restored = 0;
-    for (const node of this.#registry.sorted()) {
-      const level = node.baseline ?? this.#inherited(node);
+    for (const node of registry.sorted()) {
+      const level = node.baseline ?? this.#ledger.inherited(node);
       if (node.configured === level && node.override === undefined) continue;
+      this.#ledger.apply(node, { level, override: undefined }, entry);
       restored++;
-      this.#apply(node, { level, override: undefined }, "RESTORED", undefined, override);
     }
-    for (const group of this.#groups.values()) {
+    for (const group of groups.values()) {
       if (group.configured === undefined) continue;
-      this.#apply(group, { level: undefined, override: undefined }, "RESTORED", undefined, override);
+      this.#ledger.apply(group, { level: undefined, override: undefined }, entry);
     }
-    return { restored, revision: this.#revision };
+    return { restored, revision: this.revision };
   }
 
-  /** Ends every temporary level's timer; levels stay as they are. */
+  /** Ends the timers of temporary levels; levels stay as they are. */
   close(): void {
-    this.#expiries.clear();
+    this.#ledger.close();
   }
 
+  /** `levelOf` says what a member gets, and, asked without one, what the group then shows. */
   #change(
     text: string,
     request: ChangeRequest,
     kind: LevelChangeKind,
     ttl: number | undefined,
-    levelOf: (node: LoggerNode) => Level | undefined,
+    levelOf: (node?: LoggerNode) => Level | undefined,
   ): LevelOutcome {
+    const ledger = this.#ledger;
     const name = loggerName(text);
-    checkRequest(request, this.#revision);
-    const override = overrideOf(request, ttl, this.#instance);
-    const set = (on: LoggerNode | Group, level: Level | undefined) => {
-      const stays = kind === "SET" ? override : undefined;
-      this.#apply(on, { level, override: stays }, kind, ttl, override);
+    checkRequest(request, this.revision);
+    const author = overrideOf(request, ttl, this.#instance);
+    const override = kind === "SET" ? author : undefined;
+    const change = (node: LoggerNode) => {
+      const level = levelOf(node) ?? ledger.inherited(node);
+      ledger.apply(node, { level, override }, { kind, ttl, author });
     };
-    const group = this.#groups.get(name);
+    const group = ledger.groups.get(name);
     if (group === undefined || group.members.length === 0) {
-      const node = this.#registry.getOrCreate(name);
+      const node = ledger.registry.getOrCreate(name);
       const previousLevel = node.configured;
-      set(node, levelOf(node));
-      if (group !== undefined) Object.assign(group, { configured: node.configured, override: node.override });
-      return { result: this.#logger(node), previousLevel, revision: this.#revision };
+      change(node);
+      return { result: this.#logger(node), previousLevel, revision: this.revision };
     }
     const previousLevel = group.configured;
-    for (const member of group.members) {
-      const node = this.#registry.ensure(member);
-      set(node, levelOf(node));
-    }
-    set(group, kind === "SET" ? levelOf(this.#registry.root) : undefined);
-    return { result: this.#group(group), previousLevel, revision: this.#revision };
-  }
-
-  /** The one place where a configured level changes: native loggers, what is noted of it, its end and the history. */
-  #apply(
-    on: LoggerNode | Group,
-    setting: Setting,
-    kind: LevelChangeKind,
-    ttl?: number | undefined,
-    author: Override | undefined = setting.override,
-  ): void {
-    const previousLevel = on.configured;
-    const beneath = ttl === undefined ? undefined : (on.beneath ?? { level: on.configured, override: on.override });
-    if (isGroup(on)) on.configured = setting.level;
-    else this.#registry.configure(on, setting.level);
-    on.override = setting.override;
-    on.beneath = beneath;
-    if (ttl === undefined) this.#expiries.delete(on);
-    else this.#expiries.set(on, ttl);
-    const revision = ++this.#revision;
-    const change = this.#history.add({
-      name: on.name,
-      previousLevel,
-      level: setting.level,
-      override: author,
-      kind,
-      time: Date.now(),
-      revision,
-    });
-    for (const listener of this.#listeners) listener(change);
-  }
-
-  #expire(on: LoggerNode | Group): void {
-    this.#apply(on, on.beneath ?? { level: undefined, override: undefined }, "EXPIRED");
-  }
-
-  /** What a logger has when it is cleared. */
-  #inherited(node: LoggerNode): Level | undefined {
-    return node === this.#registry.root ? (node.baseline ?? "INFO") : undefined;
+    for (const member of group.members) change(ledger.registry.ensure(member));
+    ledger.apply(group, { level: levelOf(), override }, { kind, ttl, author });
+    return { result: this.#group(group), previousLevel, revision: this.revision };
   }
 
   #logger(node: LoggerNode): Logger {
-    return loggerView(node, this.#registry.warnings.of(node.name));
+    return loggerView(node, this.#ledger.registry.warnings.of(node.name));
   }
 
   #group(group: Group): LoggerGroup {
-    return groupView(group, (name) => effectiveLevel(this.#registry.nearest(name)));
+    const { registry } = this.#ledger;
+    // A group without members is written to as a logger, and so shows what that logger has.
+    const { configured, override } = group.members.length > 0 ? group : (registry.get(group.name) ?? group);
+    return groupView({ ...group, configured, override }, (name) => effectiveLevel(registry.nearest(name)));
   }
-}
-
-function isGroup(on: LoggerNode | Group): on is Group {
-  return "members" in on;
 }

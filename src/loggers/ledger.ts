@@ -1,0 +1,112 @@
+import { Expiries } from "./expiries.ts";
+import { type Group, groupsFrom } from "./group.ts";
+import { type LevelChange, type LevelChangeKind, LevelHistory } from "./history.ts";
+import type { Level } from "./level.ts";
+import type { LoggersOptions } from "./options.ts";
+import type { Override } from "./override.ts";
+import { type LoggerNode, LoggerRegistry } from "./registry.ts";
+import type { Setting } from "./setting.ts";
+
+/** How a level is to change. */
+export interface Entry {
+  readonly kind: LevelChangeKind;
+  /** After how many milliseconds the level goes back; undefined: it stays. */
+  readonly ttl?: number | undefined;
+  /** Who asked for the change, for the history. */
+  readonly author?: Override | undefined;
+}
+
+/** The configured levels of loggers and groups: the one place where they change, end by themselves and are remembered. */
+export class LevelLedger {
+  readonly registry: LoggerRegistry;
+  readonly groups: ReadonlyMap<string, Group>;
+  readonly history: LevelHistory;
+  readonly #expiries = new Expiries<LoggerNode | Group>((on) => this.#expire(on));
+  readonly #changeListeners = new Set<(change: LevelChange) => void>();
+  readonly #revisionListeners = new Set<() => void>();
+  #revision = 1;
+
+  /** @throws ActuatorError INVALID_ARGUMENT for a group whose name or member is unfit. */
+  constructor(options: LoggersOptions) {
+    const { groups = {}, maxCreated = 10_000, maxLoggers = 250_000, maxHistory = 10_000 } = options;
+    this.groups = groupsFrom(groups);
+    this.history = new LevelHistory(maxHistory);
+    this.registry = new LoggerRegistry(
+      { maxCreated, maxLoggers },
+      {
+        changed: () => this.#advance(),
+        born: (node, level) => this.#born(node, level),
+        setOutside: (node, level) => {
+          if (node.configured === level && node.beneath === undefined) return;
+          this.apply(node, { level, override: undefined }, { kind: "APPLICATION" });
+        },
+      },
+    );
+  }
+
+  /** Grows with every change of a level or of the set of loggers. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  /** Calls `listener` for every change of a configured level until the returned function is called. */
+  onChange(listener: (change: LevelChange) => void): () => void {
+    this.#changeListeners.add(listener);
+    return () => this.#changeListeners.delete(listener);
+  }
+
+  /** Calls `listener` whenever the revision has moved, until the returned function is called. */
+  onRevision(listener: () => void): () => void {
+    this.#revisionListeners.add(listener);
+    return () => this.#revisionListeners.delete(listener);
+  }
+
+  /** Changes the configured level of a logger or group. */
+  apply(on: LoggerNode | Group, setting: Setting, { kind, ttl, author = setting.override }: Entry): void {
+    const previousLevel = on.configured;
+    const beneath = ttl === undefined ? undefined : (on.beneath ?? { level: on.configured, override: on.override });
+    if (isGroup(on)) on.configured = setting.level;
+    else this.registry.configure(on, setting.level);
+    on.override = setting.override;
+    on.beneath = beneath;
+    if (ttl === undefined) this.#expiries.delete(on);
+    else this.#expiries.set(on, ttl);
+    this.#advance();
+    const { level } = setting;
+    const revision = this.#revision;
+    const time = Date.now();
+    const change = this.history.add({ name: on.name, previousLevel, level, override: author, kind, time, revision });
+    for (const listener of this.#changeListeners) listener(change);
+  }
+
+  /** What a logger has when it is cleared. */
+  inherited(node: LoggerNode): Level | undefined {
+    return node === this.registry.root ? (node.baseline ?? "INFO") : undefined;
+  }
+
+  /** Ends every timer; levels stay as they are. */
+  close(): void {
+    this.#expiries.clear();
+  }
+
+  #advance(): void {
+    this.#revision++;
+    for (const listener of this.#revisionListeners) listener();
+  }
+
+  #born(node: LoggerNode, level: Level): void {
+    if (node.override === undefined) this.registry.configure(node, level);
+    // What the application wants comes back when a temporary level, set before the logger was there, ends.
+    else if (node.beneath !== undefined && node.beneath.override === undefined) {
+      node.beneath = { level, override: undefined };
+    }
+  }
+
+  #expire(on: LoggerNode | Group): void {
+    this.apply(on, on.beneath ?? { level: undefined, override: undefined }, { kind: "EXPIRED" });
+  }
+}
+
+function isGroup(on: LoggerNode | Group): on is Group {
+  return "members" in on;
+}
