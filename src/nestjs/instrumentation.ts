@@ -1,0 +1,110 @@
+import { Governor, type NestObserver } from "./governor.ts";
+import { levelBit, levelSetFromNames, NEST_LEVELS, namesFromLevelSet } from "./level.ts";
+import type { ConsoleLogger, Facade, LoggerService, NestClasses } from "./native.ts";
+import { Replacements } from "./replacements.ts";
+
+interface Instrumentation {
+  readonly governor: Governor;
+  readonly replacements: Replacements;
+}
+
+const instrumentations = new WeakMap<object, Instrumentation>();
+
+/**
+ * Gives a copy of Nest a level for each context, until the returned function is called. `Logger` and `ConsoleLogger` are
+ * classes that everybody shares, so replacing methods of theirs sees every record, whoever makes the loggers and whatever
+ * the application's own service is. A record that its context does not let through goes no further; any other finds the way
+ * open as far as Nest itself would stop it.
+ *
+ * Several observers of one copy share the levels. When the last one goes, Nest is as it was, and the level that it has for
+ * all is the root's.
+ */
+export function observeNest(nest: NestClasses, observe: (governor: Governor) => NestObserver): () => void {
+  let found = instrumentations.get(nest.Logger);
+  if (found === undefined) instrumentations.set(nest.Logger, (found = instrument(nest)));
+  const { governor, replacements } = found;
+  const observer = observe(governor);
+  governor.add(observer);
+  return () => {
+    governor.delete(observer);
+    if (governor.watched || instrumentations.get(nest.Logger) !== found) return;
+    instrumentations.delete(nest.Logger);
+    replacements.restore();
+    const levels = governor.stop();
+    if (levels !== undefined) nest.Logger.overrideLogger(namesFromLevelSet(levels));
+  };
+}
+
+function instrument(nest: NestClasses): Instrumentation {
+  const governor = new Governor(nest);
+  const replacements = new Replacements();
+  replaceFacade(nest, governor, replacements);
+  replaceConsole(nest, governor, replacements);
+  return { governor, replacements };
+}
+
+function replaceFacade({ Logger }: NestClasses, governor: Governor, replacements: Replacements): void {
+  for (const level of NEST_LEVELS) {
+    const bit = levelBit(level);
+    for (const owner of [Logger, Logger.prototype]) {
+      replacements.replace(owner, level, (original) => {
+        return function call(this: Facade, ...args: unknown[]): unknown {
+          if ((governor.ofFacade(this, args).levels & bit) !== 0) return Reflect.apply(original, this, args);
+          if (governor.settle()) return Reflect.apply(call, this, args);
+          // While Nest keeps records back, they are judged when it lets them go.
+          if (Logger.isBufferAttached) Logger.logBuffer?.push({ methodRef: call.bind(this), arguments: args });
+          return undefined;
+        };
+      });
+    }
+  }
+  replacements.replace(Logger, "isLevelEnabled", (original) => {
+    return function isLevelEnabled(this: unknown, level: string): unknown {
+      if (!governor.watched) return original.call(this, level);
+      governor.settle();
+      return Logger.staticInstanceRef !== undefined && (governor.contexts.union & levelBit(level)) !== 0;
+    };
+  });
+  replacements.replace(Logger, "overrideLogger", (original) => {
+    return function overrideLogger(this: unknown, logger: LoggerService | readonly string[] | boolean): unknown {
+      const before = Logger.staticInstanceRef;
+      const result = original.call(this, logger);
+      const service = Logger.staticInstanceRef;
+      if (!Array.isArray(logger)) {
+        if (service !== before) governor.serviceReplaced(before);
+      } else if (service instanceof Logger || service?.setLogLevels !== undefined) {
+        governor.choose(undefined, levelSetFromNames(logger));
+      }
+      return result;
+    };
+  });
+}
+
+function replaceConsole({ Logger, ConsoleLogger }: NestClasses, governor: Governor, replacements: Replacements): void {
+  const { prototype } = ConsoleLogger;
+  for (const level of NEST_LEVELS) {
+    const bit = levelBit(level);
+    replacements.replace(prototype, level, (original) => {
+      return function call(this: ConsoleLogger, ...args: unknown[]): unknown {
+        const threshold = governor.ofConsole(this, args);
+        if (threshold === undefined || (threshold.levels & bit) !== 0) return Reflect.apply(original, this, args);
+        return governor.settle() ? Reflect.apply(call, this, args) : undefined;
+      };
+    });
+  }
+  replacements.replace(prototype, "isLevelEnabled", (original) => {
+    return function isLevelEnabled(this: ConsoleLogger, level: string): unknown {
+      const levels = governor.levelsOf(this);
+      return levels === undefined ? original.call(this, level) : (levels & levelBit(level)) !== 0;
+    };
+  });
+  replacements.replace(prototype, "setLogLevels", (original) => {
+    return function setLogLevels(this: ConsoleLogger, names: readonly string[]): unknown {
+      const result = original.call(this, names);
+      if (this === Logger.staticInstanceRef) governor.choose(undefined, levelSetFromNames(names));
+      // Nest hands its own list down to the loggers that it made, which follow the root anyway.
+      else if (this.context && names !== Logger.logLevels) governor.choose(this.context, levelSetFromNames(names));
+      return result;
+    };
+  });
+}
