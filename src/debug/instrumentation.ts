@@ -69,7 +69,7 @@ class Instrumentation {
     for (const key of ["init", "enabled", "enable"] as const) {
       if (this.#copy[key] === this.#replacement[key]) Object.assign(this.#copy, { [key]: this.#original[key] });
     }
-    this.#copy.namespaces = this.#pattern;
+    if ("namespaces" in this.#copy) this.#copy.namespaces = this.#pattern;
   }
 
   /** Switches a namespace, from its next call on. */
@@ -154,6 +154,8 @@ class Instrumentation {
   }
 
   #askAgain(): void {
+    // Before 4.3.2 loggers keep no answer.
+    if (!("namespaces" in this.#copy)) return;
     // Equal to nothing that a logger has seen, and still the same text for code that reads it.
     this.#copy.namespaces = new String(this.#pattern ?? "");
   }

@@ -1,6 +1,6 @@
 import type { DebugLogger } from "./native.ts";
 
-/** How many loggers of one name are held; the oldest are let go first. */
+/** How many loggers of one name are held; the oldest make room for new ones. */
 const MAX_LOGGERS = 256;
 
 /** One namespace of debug, whether it is on, and its loggers, held weakly. */
@@ -9,7 +9,8 @@ export class Namespace {
   /** What the application said of it at the beginning: on, off, or nothing at all. */
   #said: boolean | undefined;
   #on = false;
-  #loggers: WeakRef<DebugLogger>[] = [];
+  #made = 0;
+  readonly #loggers: WeakRef<DebugLogger>[] = [];
 
   constructor(name: string) {
     this.name = name;
@@ -25,11 +26,7 @@ export class Namespace {
   }
 
   add(logger: DebugLogger): void {
-    if (this.#loggers.length >= MAX_LOGGERS) {
-      this.#loggers = this.#loggers.filter((held) => held.deref() !== undefined);
-      if (this.#loggers.length >= MAX_LOGGERS) this.#loggers.shift();
-    }
-    this.#loggers.push(new WeakRef(logger));
+    this.#loggers[this.#made++ % MAX_LOGGERS] = new WeakRef(logger);
   }
 
   /** Takes over from the patterns and from what single loggers were set to. */

@@ -92,6 +92,17 @@ describe("namespaces are found", () => {
     expect(written).toEqual(["beyond yes"]);
   });
 
+  test("with the newest of their loggers held, a bounded number of one name", () => {
+    const { debug, written } = debugCopy();
+    const { loggers } = attach(debug);
+    const logs = Array.from({ length: 300 }, () => debug("request"));
+    loggers.setLevel("request", "DEBUG");
+    for (const log of [logs[0]!, logs[299]!]) log("yes");
+    expect(written).toEqual(["request yes", "request yes"]);
+    logs[0]!.enabled = false;
+    expect(loggers.get("request")).toMatchObject({ configuredLevel: "DEBUG" });
+  });
+
   test("by two actuators at once, which agree", () => {
     const { debug, written } = debugCopy();
     const [one, other] = [attach(debug).loggers, attach(debug).loggers];
