@@ -61,8 +61,8 @@ test("the package holds the code, its declarations and the interface, and nothin
 });
 
 test("the oldest supported Node.js is stated, and no dependency asks for a newer one", async () => {
-  const oldest = "22.12";
-  expect(engines.node).toBe(`>=${oldest}`);
+  const oldest = "22.12.0";
+  expect(`${engines.node}.0`).toBe(`>=${oldest}`);
   for (const library of Object.keys(dependencies)) {
     const asked = /^>=\s*([\d.]+)/.exec((await manifest(join(modules, library))).engines?.node ?? "")?.[1];
     if (asked !== undefined)
