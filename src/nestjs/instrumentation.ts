@@ -1,5 +1,5 @@
 import { Governor, type NestObserver } from "./governor.ts";
-import { levelBit, levelSetFromNames, NEST_LEVELS, namesFromLevelSet } from "./level.ts";
+import { type LevelSet, levelBit, levelSetFromNames, NEST_LEVELS, namesFromLevelSet } from "./level.ts";
 import type { ConsoleLogger, Facade, LoggerService, NestClasses } from "./native.ts";
 import { Replacements } from "./replacements.ts";
 
@@ -31,8 +31,15 @@ export function observeNest(nest: NestClasses, observe: (governor: Governor) => 
     instrumentations.delete(nest.Logger);
     replacements.restore();
     const levels = governor.stop();
-    if (levels !== undefined) nest.Logger.overrideLogger(namesFromLevelSet(levels));
+    if (levels !== undefined) leaveLevels(nest, levels);
   };
+}
+
+/** As `overrideLogger` does with a list, which Nest 10 fails at where the service takes no levels. */
+function leaveLevels({ Logger }: NestClasses, levels: LevelSet): void {
+  const names = namesFromLevelSet(levels);
+  Logger.logLevels = names;
+  Logger.staticInstanceRef?.setLogLevels?.(names);
 }
 
 function instrument(nest: NestClasses): Instrumentation {

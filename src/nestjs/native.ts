@@ -33,7 +33,7 @@ export interface FacadeClass extends Facade {
   readonly prototype: Facade;
   /** Undefined while logging is switched off. */
   readonly staticInstanceRef?: LoggerService | undefined;
-  readonly logLevels?: readonly string[] | undefined;
+  logLevels?: readonly string[] | undefined;
   readonly isBufferAttached?: boolean | undefined;
   readonly logBuffer?: { methodRef: (...args: unknown[]) => unknown; arguments: unknown[] }[];
   overrideLogger(logger: LoggerService | readonly string[] | boolean): unknown;

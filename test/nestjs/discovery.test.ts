@@ -115,7 +115,7 @@ describe.each(NEST_VERSIONS)("Nest %s is let go", (_, nest) => {
   });
 
   test.each([
-    ["a service", () => Logger.overrideLogger(new ConsoleLogger({ logLevels: ["log"] }))],
+    ["a service", () => Logger.overrideLogger(new ConsoleLogger("", { logLevels: ["log"] }))],
     ["no service", () => Logger.overrideLogger(["log"])],
     ["a Logger for a service", () => Logger.overrideLogger(new Logger())],
   ])("and has ROOT's level then, for all contexts: %s", (_, prepare) => {
