@@ -1,0 +1,1 @@
+export { type LogTapeLoggersOptions, logtapeLoggers } from "./adapter.ts";
