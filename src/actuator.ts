@@ -4,9 +4,11 @@ import type { Endpoints } from "./endpoints.ts";
 import type { GraphBuilder } from "./integration-graph/builder.ts";
 import type { IntegrationGraph } from "./integration-graph/graph.ts";
 import type { LoggerAdapter } from "./loggers/adapter.ts";
+import { levelChangeLine } from "./loggers/change-log.ts";
+import type { LevelChange } from "./loggers/history.ts";
 import { Loggers } from "./loggers/loggers.ts";
 import type { LoggersOptions } from "./loggers/options.ts";
-import { amount, type Checks, callable, checkOptions, having, listOf, text } from "./options.ts";
+import { amount, type Checks, callable, checkOptions, flag, having, listOf, text } from "./options.ts";
 import { createGateway } from "./rest/gateway.ts";
 import { createRpcHandler } from "./rpc/handler.ts";
 import type { ListenAddress, ListenOptions } from "./server/address.ts";
@@ -19,6 +21,16 @@ import { endOnSignals } from "./server/signals.ts";
 import { Sessions } from "./sessions/sessions.ts";
 import type { SessionStore } from "./sessions/store.ts";
 
+/** The loggers that an application shows. */
+export interface ActuatorLoggersOptions extends LoggersOptions {
+  /** The logging libraries in use. */
+  readonly adapters?: readonly LoggerAdapter[] | undefined;
+  /** Hears of every change of a configured level, to send it to a chat or an audit store. What it throws goes to `onError`. */
+  readonly onLevelChange?: ((change: LevelChange) => void) | undefined;
+  /** Whether each change is also one line of JSON on the standard error. Default true. */
+  readonly logLevelChanges?: boolean | undefined;
+}
+
 /** What an application shows of itself, and how. Every part may be left out; what is left out is not served. */
 export interface ActuatorOptions {
   /** The application's name, shown by `info`. */
@@ -26,7 +38,7 @@ export interface ActuatorOptions {
   /** The application's version, shown by `info`. */
   readonly version?: string | undefined;
   /** The logging libraries in use, and groups of loggers. */
-  readonly loggers?: (LoggersOptions & { readonly adapters?: readonly LoggerAdapter[] | undefined }) | undefined;
+  readonly loggers?: ActuatorLoggersOptions | undefined;
   /** Where the sessions are: `expressSessions(store)`, `memorySessions()` or a store of your own. */
   readonly sessions?: SessionStore | undefined;
   /** What `integrationGraph({ app })` gave. */
@@ -100,6 +112,7 @@ export function createActuator(options: ActuatorOptions = {}): Actuator {
   const application: Application = { name: options.name, version: options.version, startTime: Date.now() };
   const health = new Health();
   const loggers = options.loggers && new Loggers(options.loggers);
+  if (loggers !== undefined) reportLevelChanges(loggers, options.loggers!, onError);
   const sessions = options.sessions && new Sessions(options.sessions);
   const integrationGraph = options.integrationGraph && graphOf(options.integrationGraph);
   const endpoints: Endpoints = { application, health, loggers, sessions, integrationGraph };
@@ -119,6 +132,8 @@ export function createActuator(options: ActuatorOptions = {}): Actuator {
     if (listener === undefined) endStreams();
     else await listener.drain({ deadlineMs, endStreams });
     for (const detach of detaches.splice(0)) detach();
+    loggers?.close();
+    options.sessions?.detach?.();
   }
 
   return {
@@ -161,12 +176,29 @@ const LOGGERS: Checks<NonNullable<ActuatorOptions["loggers"]>> = {
   maxLoggers: amount,
   defaultTtl: amount,
   maxTtl: amount,
-  allowForever: (value) => (typeof value === "boolean" ? undefined : "must be true or false"),
+  allowForever: flag,
+  onLevelChange: callable,
+  logLevelChanges: flag,
   maxHistory: amount,
   instance: text,
 };
 
 const LIMITS = Object.fromEntries(Object.keys(DEFAULT_LIMITS).map((name) => [name, amount])) as Checks<Limits>;
+
+function reportLevelChanges(
+  loggers: Loggers,
+  { onLevelChange, logLevelChanges = true }: ActuatorLoggersOptions,
+  onError: ServerErrorHandler,
+): void {
+  loggers.onChange((change) => {
+    if (logLevelChanges) process.stderr.write(`${levelChangeLine(change)}\n`);
+    try {
+      onLevelChange?.(change);
+    } catch (error) {
+      onError(error, "loggers.onLevelChange");
+    }
+  });
+}
 
 function graphOf(graph: GraphBuilder | IntegrationGraph): IntegrationGraph {
   return "graph" in graph ? graph.graph : graph;

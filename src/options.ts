@@ -35,6 +35,9 @@ export const text: Check = (value) => (typeof value === "string" && value !== ""
 /** A function. */
 export const callable: Check = (value) => (typeof value === "function" ? undefined : "must be a function");
 
+/** A switch. */
+export const flag: Check = (value) => (typeof value === "boolean" ? undefined : "must be true or false");
+
 /** A number that counts or measures something. */
 export const amount: Check = (value) =>
   Number.isFinite(value) && (value as number) >= 0 ? undefined : "must be a number, not below 0";

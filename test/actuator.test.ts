@@ -2,14 +2,22 @@ import http from "node:http";
 import { Code, createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import express from "express";
+import session from "express-session";
 import { pino } from "pino";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { expressSessions } from "../src/express-session/index.ts";
 import { IntegrationGraphService } from "../src/gen/actuator/v3/integration_graph_pb.ts";
 import { Level } from "../src/gen/actuator/v3/level_pb.ts";
 import { LoggersService } from "../src/gen/actuator/v3/loggers_pb.ts";
 import { SessionsService } from "../src/gen/actuator/v3/sessions_pb.ts";
 import { Health, HealthCheckResponse_ServingStatus as Status } from "../src/gen/grpc/health/v1/health_pb.ts";
-import { type ActuatorOptions, createActuator, integrationGraph, memorySessions } from "../src/index.ts";
+import {
+  type ActuatorOptions,
+  createActuator,
+  integrationGraph,
+  type LevelChange,
+  memorySessions,
+} from "../src/index.ts";
 import { pinoLoggers } from "../src/pino/index.ts";
 import { grpcClient, transportOver, WIRES } from "./support/rpc-harness.ts";
 import { eventually, http1Request, http2Connect, http2Request } from "./support/server-harness.ts";
@@ -224,7 +232,48 @@ describe("an internal error", () => {
   });
 });
 
+describe("a change of level", () => {
+  test("is one line on the standard error, and told to the application", async () => {
+    const written = vi.spyOn(process.stderr, "write").mockImplementation(() => true);
+    onTestFinished(() => written.mockRestore());
+    const heard: LevelChange[] = [];
+    const onLevelChange = (change: LevelChange) => void heard.push(change);
+    const { url } = await serveActuator({ loggers: { onLevelChange } });
+    const body = '{"configuredLevel":"debug"}';
+    await http1Request(`${url}/actuator/loggers/a`, { method: "POST", headers: json, body });
+    expect(heard).toMatchObject([{ name: "a", level: "DEBUG", kind: "SET" }]);
+    expect(written.mock.calls.map(([line]) => JSON.parse(String(line)))).toMatchObject([
+      { logger: "a", newLevel: "DEBUG" },
+    ]);
+  });
+
+  test("stands where the listener of the application throws, and is no line where none is wanted", async () => {
+    const written = vi.spyOn(process.stderr, "write").mockImplementation(() => true);
+    onTestFinished(() => written.mockRestore());
+    const errors: unknown[] = [];
+    const onLevelChange = () => {
+      throw new Error("the chat is closed");
+    };
+    const actuator = createActuator({
+      loggers: { onLevelChange, logLevelChanges: false },
+      onError: (error, context) => errors.push([String(error), context]),
+    });
+    actuator.loggers!.setLevel("a", "DEBUG");
+    expect(actuator.loggers!.get("a")).toMatchObject({ configuredLevel: "DEBUG" });
+    expect(errors).toEqual([["Error: the chat is closed", "loggers.onLevelChange"]]);
+    expect(written).not.toHaveBeenCalled();
+  });
+});
+
 describe("close", () => {
+  test("leaves the session store as it was", async () => {
+    const store = new session.MemoryStore();
+    const actuator = createActuator({ sessions: expressSessions(store) });
+    expect(Object.hasOwn(store, "set")).toBe(true);
+    await actuator.close();
+    expect(Object.hasOwn(store, "set")).toBe(false);
+  });
+
   test("leaves the logging library as it was, but for its levels", async () => {
     const logger = pino();
     const before = Object.getOwnPropertyNames(logger);

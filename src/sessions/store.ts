@@ -15,6 +15,8 @@ export interface SessionStore {
   findByUsername?(username: string): Promise<readonly Session[]>;
   /** Ends the session. Resolves to whether it existed; a session that is gone is no error. */
   delete(id: string): Promise<boolean>;
+  /** Leaves what the store watches as it was. Called when the actuator ends. */
+  detach?(): void;
   /** For each method left out, a sentence for the operator that says why. */
   readonly limits?: { readonly findByUsername?: string };
 }
