@@ -41,8 +41,9 @@ export function readLogger(loggers: Loggers): Operation {
 export function writeLevel(loggers: Loggers): Operation {
   return {
     body: { types: ACTUATOR_BODY, typeRequired: true },
-    run({ parameter, body }) {
-      loggers.setLevel(parameter, levelFromBody(body));
+    run({ request, parameter, body }) {
+      // Nobody says who they are yet: the address is all that is known of them.
+      loggers.setLevel(parameter, levelFromBody(body), { actor: request.socket.remoteAddress });
       return { status: 204 };
     },
   };

@@ -343,3 +343,10 @@ test("the number of loggers that only exist because someone posted to them is bo
   expect(loggers.get("c")).toBeUndefined();
   expect((await post("/actuator/loggers/a.b", { configuredLevel: "debug" })).status).toBe(204);
 });
+
+test("a change is for ever, and the history tells where it came from", async () => {
+  const { post, loggers } = await serveRest();
+  await post(A, { configuredLevel: "debug" });
+  const [change] = loggers.history({ limit: 1 });
+  expect(change).toMatchObject({ name: "a", override: { actor: "127.0.0.1", expireTime: undefined } });
+});
