@@ -3,17 +3,21 @@ const MAX_LENGTH = 100;
 /** What contexts look like: the name of a class, or a few words or names. Others are more likely part of a message. */
 const CONTEXT = /^[A-Za-z_$][\w$]*(?:[ .:/-][\w$]+)*$/;
 
-/**
- * The context among the arguments of a call, as Nest finds it: the last one, if it is a text, or the one before a stack.
- * The first argument is the message.
- */
-export function contextArgument(args: readonly unknown[]): string | undefined {
-  for (let index = args.length - 1; index >= 1 && index >= args.length - 2; index--) {
-    const text = args[index];
-    if (typeof text !== "string") return undefined;
-    if (!text.includes("\n")) return text;
-  }
-  return undefined;
+/** The last argument after the message. This and the one before are taken out so that the compiler need not keep the list. */
+export function last(rest: readonly unknown[]): unknown {
+  return rest.length > 0 ? rest[rest.length - 1] : undefined;
+}
+
+/** The argument before the last one. */
+export function beforeLast(rest: readonly unknown[]): unknown {
+  return rest.length > 1 ? rest[rest.length - 2] : undefined;
+}
+
+/** The context of a record, as Nest finds it: the last argument, if it is a text, or the one before a stack. */
+export function contextArgument(lastOne: unknown, oneBefore: unknown): string | undefined {
+  if (typeof lastOne !== "string") return undefined;
+  if (!lastOne.includes("\n")) return lastOne;
+  return typeof oneBefore === "string" && !oneBefore.includes("\n") ? oneBefore : undefined;
 }
 
 /**

@@ -5,7 +5,6 @@ import { type LevelSet, levelBit, levelFromLevelSet, levelSetFromLevel } from ".
 import {
   type ConsoleLogger,
   consoleLevels,
-  type Facade,
   isServedByNest,
   type LoggerService,
   methodsOf,
@@ -39,6 +38,10 @@ export class Governor {
   constructor(nest: NestClasses) {
     this.#nest = nest;
     this.#isLevelEnabled = nest.ConsoleLogger.prototype.isLevelEnabled;
+  }
+
+  get settled(): boolean {
+    return this.#state === "settled";
   }
 
   get watched(): boolean {
@@ -115,20 +118,26 @@ export class Governor {
     if (threshold !== undefined) this.contexts.release(threshold);
   }
 
-  /** What holds for a record of a `Logger`, or of the class itself, which has no context. */
-  ofFacade(facade: Facade, args: readonly unknown[]): Threshold {
-    const { context } = facade;
-    if (context) return this.contexts.get(context) ?? this.#found(context);
-    const behind = facade.localInstance;
+  /** What holds for a record of this context. */
+  ofContext(context: string): Threshold {
+    return this.contexts.get(context) ?? this.#found(context);
+  }
+
+  /** What holds for a record of a logger without a context: it may be among the arguments, of which these are the last. */
+  ofArguments(last: unknown, beforeLast: unknown): Threshold {
+    return this.#ofArguments(last, beforeLast) ?? this.contexts.root;
+  }
+
+  /** Tells of a logger that stands behind one without a context. */
+  share(behind: LoggerService | undefined): void {
     if (behind !== undefined && behind !== this.#nest.Logger.staticInstanceRef) this.#shared.add(behind);
-    return this.#ofArgument(args) ?? this.contexts.root;
   }
 
   /** What holds for a record of a `ConsoleLogger`; undefined for one without a context, which goes by its own levels. */
-  ofConsole(logger: ConsoleLogger, args: readonly unknown[]): Threshold | undefined {
+  ofConsole(logger: ConsoleLogger, last: unknown, beforeLast: unknown): Threshold | undefined {
     const { context } = logger;
     if (!this.#takesContexts(logger)) return context ? this.#ofOwnContext(logger, context) : undefined;
-    return this.#ofArgument(args) ?? (context ? this.#contextOrFound(context) : this.contexts.root);
+    return this.#ofArguments(last, beforeLast) ?? (context ? this.ofContext(context) : this.contexts.root);
   }
 
   /** What a `ConsoleLogger` lets through under one context or another; undefined for one that goes by its own levels. */
@@ -143,10 +152,6 @@ export class Governor {
     return context === undefined ? this.contexts.root : this.contexts.get(context);
   }
 
-  #contextOrFound(context: string): Threshold {
-    return this.contexts.get(context) ?? this.#found(context);
-  }
-
   /** A context that is used for the first time; `native` is what its own logger lets through. */
   #found(context: string, native?: LevelSet): Threshold {
     this.settle();
@@ -159,8 +164,11 @@ export class Governor {
     return threshold;
   }
 
-  #ofArgument(args: readonly unknown[]): Threshold | undefined {
-    const context = contextArgument(args);
+  #ofArguments(last: unknown, beforeLast: unknown): Threshold | undefined {
+    // Before anything is looked at closely: a known context, which no stack is.
+    const known = typeof last === "string" ? this.contexts.get(last) : undefined;
+    if (known !== undefined) return known;
+    const context = contextArgument(last, beforeLast);
     if (!context) return undefined;
     return this.contexts.get(context) ?? (isContextName(context) ? this.#found(context) : undefined);
   }

@@ -1,7 +1,8 @@
+import { beforeLast, last } from "./context-argument.ts";
 import { Governor, type NestObserver } from "./governor.ts";
 import { type LevelSet, levelBit, levelSetFromNames, NEST_LEVELS, namesFromLevelSet } from "./level.ts";
 import type { ConsoleLogger, Facade, LoggerService, NestClasses } from "./native.ts";
-import { Replacements } from "./replacements.ts";
+import { type Method, Replacements } from "./replacements.ts";
 
 interface Instrumentation {
   readonly governor: Governor;
@@ -51,19 +52,36 @@ function instrument(nest: NestClasses): Instrumentation {
 }
 
 function replaceFacade({ Logger }: NestClasses, governor: Governor, replacements: Replacements): void {
+  const withheld = (call: Method, facade: unknown, args: unknown[]): unknown => {
+    if (governor.settle()) return Reflect.apply(call, facade, args);
+    // While Nest keeps records back, they are judged when it lets them go.
+    if (Logger.isBufferAttached) Logger.logBuffer?.push({ methodRef: call.bind(facade), arguments: args });
+    return undefined;
+  };
   for (const level of NEST_LEVELS) {
     const bit = levelBit(level);
-    for (const owner of [Logger, Logger.prototype]) {
-      replacements.replace(owner, level, (original) => {
-        return function call(this: Facade, ...args: unknown[]): unknown {
-          if ((governor.ofFacade(this, args).levels & bit) !== 0) return Reflect.apply(original, this, args);
-          if (governor.settle()) return Reflect.apply(call, this, args);
-          // While Nest keeps records back, they are judged when it lets them go.
-          if (Logger.isBufferAttached) Logger.logBuffer?.push({ methodRef: call.bind(this), arguments: args });
-          return undefined;
-        };
-      });
-    }
+    replacements.replace(Logger.prototype, level, (original) => {
+      return function call(this: Facade, message: unknown, ...rest: unknown[]): unknown {
+        const { context } = this;
+        const threshold = context ? governor.ofContext(context) : governor.ofArguments(last(rest), beforeLast(rest));
+        if ((threshold.levels & bit) === 0) {
+          if (governor.settled && !Logger.isBufferAttached) return undefined;
+          return withheld(call as Method, this, [message, ...rest]);
+        }
+        if (!context) governor.share(this.localInstance);
+        return original.call(this, message, ...rest);
+      };
+    });
+    replacements.replace(Logger, level, (original) => {
+      return function call(this: unknown, message: unknown, ...rest: unknown[]): unknown {
+        const threshold = governor.ofArguments(last(rest), beforeLast(rest));
+        if ((threshold.levels & bit) === 0) {
+          if (governor.settled && !Logger.isBufferAttached) return undefined;
+          return withheld(call as Method, this, [message, ...rest]);
+        }
+        return original.call(this, message, ...rest);
+      };
+    });
   }
   replacements.replace(Logger, "isLevelEnabled", (original) => {
     return function isLevelEnabled(this: unknown, level: string): unknown {
@@ -89,18 +107,29 @@ function replaceFacade({ Logger }: NestClasses, governor: Governor, replacements
 
 function replaceConsole({ Logger, ConsoleLogger }: NestClasses, governor: Governor, replacements: Replacements): void {
   const { prototype } = ConsoleLogger;
+  /** A logger whose record has just been let through: it asks once more, without saying for what context. */
+  let passed: ConsoleLogger | undefined;
   for (const level of NEST_LEVELS) {
     const bit = levelBit(level);
     replacements.replace(prototype, level, (original) => {
-      return function call(this: ConsoleLogger, ...args: unknown[]): unknown {
-        const threshold = governor.ofConsole(this, args);
-        if (threshold === undefined || (threshold.levels & bit) !== 0) return Reflect.apply(original, this, args);
-        return governor.settle() ? Reflect.apply(call, this, args) : undefined;
+      return function call(this: ConsoleLogger, message: unknown, ...rest: unknown[]): unknown {
+        const threshold = governor.ofConsole(this, last(rest), beforeLast(rest));
+        if (threshold !== undefined) {
+          if ((threshold.levels & bit) === 0) {
+            return governor.settle() ? call.call(this, message, ...rest) : undefined;
+          }
+          passed = this;
+        }
+        return original.call(this, message, ...rest);
       };
     });
   }
   replacements.replace(prototype, "isLevelEnabled", (original) => {
     return function isLevelEnabled(this: ConsoleLogger, level: string): unknown {
+      if (passed === this) {
+        passed = undefined;
+        return true;
+      }
       const levels = governor.levelsOf(this);
       return levels === undefined ? original.call(this, level) : (levels & levelBit(level)) !== 0;
     };

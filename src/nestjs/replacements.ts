@@ -1,11 +1,15 @@
-type Method = (this: never, ...args: never[]) => unknown;
+export type Method = (...args: unknown[]) => unknown;
 
 /** Methods that stand in for others until they are taken back. */
 export class Replacements {
   readonly #undo: (() => void)[] = [];
 
   /** Replaces a method that `owner` has itself by what `replacement` makes of it. An absent one is left out. */
-  replace(owner: object, name: string, replacement: (original: (...args: unknown[]) => unknown) => Method): void {
+  replace(
+    owner: object,
+    name: string,
+    replacement: (original: Method) => (this: never, ...args: never[]) => unknown,
+  ): void {
     const before = Object.getOwnPropertyDescriptor(owner, name);
     if (typeof before?.value !== "function") return;
     const value = replacement(before.value);
