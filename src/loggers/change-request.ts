@@ -20,6 +20,15 @@ export interface SetRequest extends ChangeRequest {
   readonly ttl?: number | "default" | undefined;
 }
 
+/** How a level is held. */
+export interface HoldRequest extends ChangeRequest {
+  /**
+   * How long the level is held at most, in milliseconds. 0 is for as long as the lease, where the options allow that;
+   * undefined, for as long as they allow for the level.
+   */
+  readonly ttl?: number | undefined;
+}
+
 /** The longest reason, in UTF-16 code units. */
 const MAX_REASON_LENGTH = 1_000;
 
@@ -37,13 +46,14 @@ export function checkRequest({ reason = "", ifRevision }: ChangeRequest, revisio
   throw new ActuatorError("FAILED_PRECONDITION", "REVISION_CHANGED", message, { field: "if_revision" });
 }
 
-/** What is noted of a level that is set now; `ttl` in milliseconds. */
+/** What is noted of a level that is set now; `ttl` in milliseconds. `held`: by somebody who may let go of it. */
 export function overrideOf(
   { actor = "", reason = "" }: ChangeRequest,
   ttl: number | undefined,
   instance: string,
+  held: boolean,
 ): Override {
   const setTime = Date.now();
   const expireTime = ttl === undefined ? undefined : setTime + ttl;
-  return { setTime, expireTime, actor, reason, instance };
+  return { setTime, expireTime, actor, reason, instance, ...(held && { held }) };
 }

@@ -19,7 +19,8 @@ export function groupsFrom(configuration: Readonly<Record<string, readonly strin
     Object.entries(configuration).map(([text, members]) => {
       const name = nameIn(text, text);
       const names = members.map((member) => nameIn(text, member));
-      return [name, { name, members: names, configured: undefined, override: undefined, beneath: undefined }];
+      const bare = { configured: undefined, override: undefined, beneath: undefined, temporary: undefined };
+      return [name, { name, members: names, ...bare }];
     }),
   );
 }

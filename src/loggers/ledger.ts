@@ -1,17 +1,20 @@
 import { Expiries } from "./expiries.ts";
 import { type Group, groupsFrom } from "./group.ts";
 import { type LevelChange, type LevelChangeKind, LevelHistory } from "./history.ts";
+import type { Lease } from "./lease.ts";
 import type { Level } from "./level.ts";
 import type { LoggersOptions } from "./options.ts";
 import type { Override } from "./override.ts";
 import { type LoggerNode, LoggerRegistry } from "./registry.ts";
-import type { Setting } from "./setting.ts";
+import type { Setting, TemporarySetting } from "./setting.ts";
 
 /** How a level is to change. */
 export interface Entry {
   readonly kind: LevelChangeKind;
   /** After how many milliseconds the level goes back; undefined: it stays. */
   readonly ttl?: number | undefined;
+  /** The lease that the level lasts as long as; undefined: it is nobody's. */
+  readonly lease?: Lease | undefined;
   /** Who asked for the change, for the history. */
   readonly author?: Override | undefined;
 }
@@ -21,7 +24,10 @@ export class LevelLedger {
   readonly registry: LoggerRegistry;
   readonly groups: ReadonlyMap<string, Group>;
   readonly history: LevelHistory;
-  readonly #expiries = new Expiries<LoggerNode | Group>((on) => this.#expire(on));
+  readonly #expiries = new Expiries<TemporarySetting>((temporary) => {
+    this.lift(temporary);
+    temporary.lease?.lost(temporary, "EXPIRED");
+  });
   readonly #changeListeners = new Set<(change: LevelChange) => void>();
   readonly #revisionListeners = new Set<() => void>();
   #revision = 1;
@@ -61,22 +67,46 @@ export class LevelLedger {
     return () => this.#revisionListeners.delete(listener);
   }
 
-  /** Changes the configured level of a logger or group. */
-  apply(on: LoggerNode | Group, setting: Setting, { kind, ttl, author = setting.override }: Entry): void {
-    const previousLevel = on.configured;
-    const beneath = ttl === undefined ? undefined : (on.beneath ?? { level: on.configured, override: on.override });
-    if (isGroup(on)) on.configured = setting.level;
-    else this.registry.configure(on, setting.level);
-    on.override = setting.override;
-    on.beneath = beneath;
-    if (ttl === undefined) this.#expiries.delete(on);
-    else this.#expiries.set(on, ttl);
-    this.#advance();
-    const { level } = setting;
-    const revision = this.#revision;
-    const time = Date.now();
-    const change = this.history.add({ name: on.name, previousLevel, level, override: author, kind, time, revision });
-    for (const listener of this.#changeListeners) listener(change);
+  /**
+   * Changes the configured level of a logger or group. With a time or a lease it is a temporary level, on top of those that
+   * last already; without, it is there for good, and they are over.
+   */
+  apply(on: LoggerNode | Group, setting: Setting, entry: Entry): void {
+    const { ttl, lease } = entry;
+    const before = on.temporary ?? [];
+    const forGood = ttl === undefined && lease === undefined;
+    // Of those with nothing but a time there is one at most.
+    const over = before.filter((temporary) => forGood || (lease === undefined && temporary.lease === undefined));
+    const left = before.filter((temporary) => !over.includes(temporary));
+    for (const temporary of over) this.#expiries.delete(temporary);
+    if (forGood) {
+      on.temporary = undefined;
+      on.beneath = undefined;
+    } else {
+      const temporary = { ...setting, on, lease };
+      on.beneath ??= { level: on.configured, override: on.override };
+      on.temporary = [...left, temporary];
+      lease?.add(temporary);
+      if (ttl !== undefined) this.#expiries.set(temporary, ttl);
+    }
+    this.#configure(on, setting, entry);
+    for (const temporary of over) temporary.lease?.lost(temporary, "OVERRULED");
+  }
+
+  /** Ends a temporary level. What then is the latest, or was there before the first, comes back where it was in force. */
+  lift(temporary: TemporarySetting): void {
+    const on = temporary.on as LoggerNode | Group;
+    const at = on.temporary?.indexOf(temporary) ?? -1;
+    if (at < 0) return;
+    this.#expiries.delete(temporary);
+    on.temporary!.splice(at, 1);
+    if (at < on.temporary!.length) return;
+    const setting = on.temporary!.at(-1) ?? on.beneath!;
+    if (at === 0) {
+      on.temporary = undefined;
+      on.beneath = undefined;
+    }
+    this.#configure(on, setting, { kind: "EXPIRED" });
   }
 
   /** What a logger has when it is cleared. */
@@ -102,8 +132,17 @@ export class LevelLedger {
     }
   }
 
-  #expire(on: LoggerNode | Group): void {
-    this.apply(on, on.beneath ?? { level: undefined, override: undefined }, { kind: "EXPIRED" });
+  #configure(on: LoggerNode | Group, setting: Setting, { kind, author = setting.override }: Entry): void {
+    const previousLevel = on.configured;
+    const { level, override } = setting;
+    if (isGroup(on)) on.configured = level;
+    else this.registry.configure(on, level);
+    on.override = override;
+    this.#advance();
+    const revision = this.#revision;
+    const time = Date.now();
+    const change = this.history.add({ name: on.name, previousLevel, level, override: author, kind, time, revision });
+    for (const listener of this.#changeListeners) listener(change);
   }
 }
 

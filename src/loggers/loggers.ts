@@ -2,15 +2,16 @@ import { hostname } from "node:os";
 import { ActuatorError } from "../error.ts";
 import type { Detach, LoggerAdapter } from "./adapter.ts";
 import { effectiveLevel } from "./binding.ts";
-import { type ChangeRequest, checkRequest, overrideOf, type SetRequest } from "./change-request.ts";
+import { type ChangeRequest, checkRequest, type HoldRequest, overrideOf, type SetRequest } from "./change-request.ts";
 import type { Group } from "./group.ts";
-import type { HistoryQuery, LevelChange, LevelChangeKind } from "./history.ts";
-import { LevelLedger } from "./ledger.ts";
+import type { HistoryQuery, LevelChange } from "./history.ts";
+import { type HoldOutcome, Lease } from "./lease.ts";
+import { type Entry, LevelLedger } from "./ledger.ts";
 import { LEVELS, type Level } from "./level.ts";
 import { loggerName } from "./name.ts";
 import type { LoggersOptions } from "./options.ts";
 import type { LoggerNode } from "./registry.ts";
-import { ttlFor } from "./ttl.ts";
+import { holdTtlFor, ttlFor } from "./ttl.ts";
 import {
   groupView,
   type LevelOutcome,
@@ -25,6 +26,7 @@ export class Loggers {
   readonly #ledger: LevelLedger;
   readonly #options: LoggersOptions;
   readonly #instance: string;
+  readonly #leases = new Set<Lease>();
   #overview: LoggersOverview | undefined;
 
   /** @throws ActuatorError INVALID_ARGUMENT for a group whose name or member is unfit. */
@@ -39,9 +41,13 @@ export class Loggers {
     return this.#ledger.revision;
   }
 
-  /** Lets a logging library take part, until the returned function is called. */
+  /** Lets a logging library take part, until the returned function is called, which first ends what is held. */
   attach(adapter: LoggerAdapter): Detach {
-    return this.#ledger.registry.attach(adapter);
+    const detach = this.#ledger.registry.attach(adapter);
+    return () => {
+      this.#endLeases();
+      detach();
+    };
   }
 
   /** Calls `listener` for every change of a configured level until the returned function is called. */
@@ -98,10 +104,24 @@ export class Loggers {
    *   FAILED_PRECONDITION (`ifRevision` is not the current one); then nothing has changed.
    */
   setLevel(text: string, level: Level | undefined, request: SetRequest = {}): LevelOutcome {
-    if (level === undefined) return this.#change(text, request, "CLEARED", undefined, () => undefined);
+    if (level === undefined) return this.#change(text, request, { kind: "CLEARED" }, () => undefined);
     const { ttl } = request;
     const lasting = ttl === undefined ? undefined : ttlFor(level, ttl === "default" ? undefined : ttl, this.#options);
-    return this.#change(text, request, "SET", lasting, () => level);
+    return this.#change(text, request, { kind: "SET", ttl: lasting }, () => level);
+  }
+
+  /**
+   * Configures `level` as {@link setLevel} does, until the lease that it answers with is over.
+   *
+   * @throws ActuatorError as {@link setLevel}.
+   */
+  holdLevel(text: string, level: Level, request: HoldRequest = {}): HoldOutcome {
+    const ttl = holdTtlFor(level, request.ttl, this.#options);
+    const lease = new Lease(ttl, (held) => this.#ledger.lift(held));
+    const outcome = this.#change(text, request, { kind: "SET", ttl, lease }, () => level);
+    this.#leases.add(lease);
+    lease.onEnd(() => this.#leases.delete(lease));
+    return { ...outcome, lease };
   }
 
   /**
@@ -114,7 +134,7 @@ export class Loggers {
       const message = "No logger and no group has this name.";
       throw new ActuatorError("NOT_FOUND", "LOGGER_NOT_FOUND", message, { field: "name" });
     }
-    return this.#change(text, request, "RESTORED", undefined, (node) => node?.baseline);
+    return this.#change(text, request, { kind: "RESTORED" }, (node) => node?.baseline);
   }
 
   /**
@@ -124,7 +144,7 @@ export class Loggers {
    */
   restoreAllLevels(request: ChangeRequest = {}): { readonly restored: number; readonly revision: number } {
     checkRequest(request, this.revision);
-    const entry = { kind: "RESTORED", author: overrideOf(request, undefined, this.#instance) } as const;
+    const entry = { kind: "RESTORED", author: overrideOf(request, undefined, this.#instance, false) } as const;
     const { registry, groups } = this.#ledger;
     let restored = 0;
     for (const node of registry.sorted()) {
@@ -140,8 +160,9 @@ export class Loggers {
     return { restored, revision: this.revision };
   }
 
-  /** Ends the timers of temporary levels; levels stay as they are. */
+  /** Gives back what is held, and ends the timers of the other temporary levels, which stay as they are. */
   close(): void {
+    this.#endLeases();
     this.#ledger.close();
   }
 
@@ -149,18 +170,18 @@ export class Loggers {
   #change(
     text: string,
     request: ChangeRequest,
-    kind: LevelChangeKind,
-    ttl: number | undefined,
+    how: Pick<Entry, "kind" | "ttl" | "lease">,
     levelOf: (node?: LoggerNode) => Level | undefined,
   ): LevelOutcome {
     const ledger = this.#ledger;
     const name = loggerName(text);
     checkRequest(request, this.revision);
-    const author = overrideOf(request, ttl, this.#instance);
-    const override = kind === "SET" ? author : undefined;
+    const author = overrideOf(request, how.ttl, this.#instance, how.lease !== undefined);
+    const override = how.kind === "SET" ? author : undefined;
+    const entry = { ...how, author };
     const change = (node: LoggerNode) => {
       const level = levelOf(node) ?? ledger.inherited(node);
-      ledger.apply(node, { level, override }, { kind, ttl, author });
+      ledger.apply(node, { level, override }, entry);
     };
     const group = ledger.groups.get(name);
     if (group === undefined || group.members.length === 0) {
@@ -171,8 +192,12 @@ export class Loggers {
     }
     const previousLevel = group.configured;
     for (const member of group.members) change(ledger.registry.ensure(member));
-    ledger.apply(group, { level: levelOf(), override }, { kind, ttl, author });
+    ledger.apply(group, { level: levelOf(), override }, entry);
     return { result: this.#group(group), previousLevel, revision: this.revision };
+  }
+
+  #endLeases(): void {
+    for (const lease of this.#leases) lease.release("CLOSED");
   }
 
   #logger(node: LoggerNode): Logger {

@@ -10,4 +10,6 @@ export interface Override {
   readonly reason: string;
   /** The process that was asked. */
   readonly instance: string;
+  /** Whether it ends as soon as who asked for it lets go. */
+  readonly held?: boolean | undefined;
 }

@@ -36,7 +36,7 @@ export interface RegistryEvents {
 export class LoggerRegistry {
   readonly warnings: Warnings;
   readonly #tree = new LevelTree<LoggerNode>("INFO", ({ name, parent, children, configured }) => {
-    const life = { override: undefined, beneath: undefined, baseline: undefined, created: false };
+    const life = { override: undefined, beneath: undefined, temporary: undefined, baseline: undefined, created: false };
     return {
       name,
       parent: parent as LoggerNode | undefined,

@@ -1,3 +1,4 @@
+import type { Lease } from "./lease.ts";
 import type { Level } from "./level.ts";
 import type { Override } from "./override.ts";
 
@@ -14,4 +15,13 @@ export interface Configurable {
   override: Override | undefined;
   /** While the level is temporary: what comes back when it ends, which is what was there before the first temporary one. */
   beneath: Setting | undefined;
+  /** While the level is temporary: all that are, from the first to the one in force. */
+  temporary: TemporarySetting[] | undefined;
+}
+
+/** A level that is to end by itself. */
+export interface TemporarySetting extends Setting {
+  readonly on: Configurable;
+  /** The lease that it lasts as long as; undefined where only its time ends it. */
+  readonly lease: Lease | undefined;
 }

@@ -21,8 +21,8 @@ const LONGEST_MS = 365 * 24 * 3_600_000;
  * @throws ActuatorError INVALID_ARGUMENT for a time that is negative, too long, or for ever where that is not allowed.
  */
 export function ttlFor(level: Level, asked: number | undefined, options: TtlOptions): number | undefined {
-  const verbose = levelVerbosity(level) >= levelVerbosity("DEBUG");
-  const longest = verbose ? (options.maxTtl ?? 24 * 3_600_000) : LONGEST_MS;
+  const verbose = isVerbose(level);
+  const longest = longestFor(level, options);
   if (asked === undefined) return verbose ? Math.min(options.defaultTtl ?? 600_000, longest) : undefined;
   if (asked === 0) {
     if (!verbose || options.allowForever) return undefined;
@@ -31,6 +31,25 @@ export function ttlFor(level: Level, asked: number | undefined, options: TtlOpti
   if (!(asked > 0)) throw unfit("The time is negative.");
   if (asked > longest) throw unfit(`${level} may last at most ${seconds(longest)}.`);
   return asked;
+}
+
+/**
+ * How long a level may be held at most: milliseconds, or undefined for as long as whoever holds it does. `asked` as in
+ * {@link ttlFor}, but where it is undefined DEBUG and TRACE may be held for as long as they may last at all.
+ *
+ * @throws ActuatorError INVALID_ARGUMENT as {@link ttlFor}.
+ */
+export function holdTtlFor(level: Level, asked: number | undefined, options: TtlOptions): number | undefined {
+  if (asked !== undefined) return ttlFor(level, asked, options);
+  return isVerbose(level) ? longestFor(level, options) : undefined;
+}
+
+function isVerbose(level: Level): boolean {
+  return levelVerbosity(level) >= levelVerbosity("DEBUG");
+}
+
+function longestFor(level: Level, { maxTtl = 24 * 3_600_000 }: TtlOptions): number {
+  return isVerbose(level) ? maxTtl : LONGEST_MS;
 }
 
 function seconds(milliseconds: number): string {
