@@ -66,9 +66,8 @@ function attachCopy(copy: DebugCopy, nameOf: (namespace: string) => string | und
           return levelOf(namespace);
         },
       };
-      handles.set(namespace, handle);
       const taken = host.discovered(name, handle, namespace.configured ? levelOf(namespace) : undefined);
-      if (!taken) handles.delete(namespace);
+      if (taken) handles.set(namespace, handle);
       return taken;
     },
     switched(namespace) {

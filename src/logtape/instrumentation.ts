@@ -114,7 +114,6 @@ export class Instrumentation {
     for (const logger of loggersBelow(this.root)) {
       const original = this.#originals.get(logger);
       if (original === undefined || original.level === logger.lowestLevel) continue;
-      original.level = logger.lowestLevel;
       for (const observer of this.#observers) observer.levelSet(logger, levelFromNative(logger.lowestLevel));
     }
   }

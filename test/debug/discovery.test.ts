@@ -65,10 +65,13 @@ describe("namespaces are found", () => {
     loggers.setLevel("debug.mine", undefined);
     mine!("no");
     theirs!("yes");
-    expect(names(loggers)).toEqual(["ROOT", "debug", "debug.mine"]);
     debug.disable();
     theirs!("no");
-    expect(written).toEqual(["theirs yes"]);
+    theirs!.enabled = true;
+    expect(names(loggers)).toEqual(["ROOT", "debug", "debug.mine"]);
+    theirs!("yes");
+    debug("theirs")("no");
+    expect(written).toEqual(["theirs yes", "theirs yes"]);
   });
 
   test("in several copies of debug, as packages bring them along", () => {
@@ -161,14 +164,19 @@ describe("a copy that is let go", () => {
   test("is left alone by those who wrapped it meanwhile", () => {
     const { debug, written } = debugCopy();
     const { loggers, detach } = attach(debug);
-    const { enabled } = debug;
-    debug.enabled = (name) => enabled(name);
+    const [x, own] = [debug("x"), debug("own")];
+    const { enabled, enable } = debug;
+    const wrapped = { enabled: (name: string) => enabled(name), enable: (pattern: string) => enable(pattern) };
+    Object.assign(debug, wrapped);
     detach();
+    own.enabled = true;
     debug.enable("x");
-    debug("x")("yes");
+    x("1");
+    own("2");
     debug("y")("no");
-    expect(written).toEqual(["x yes"]);
-    expect(names(loggers)).toEqual(["ROOT"]);
+    expect(written).toEqual(["x 1", "own 2"]);
+    expect({ enabled: debug.enabled, enable: debug.enable }).toEqual(wrapped);
+    expect(names(loggers)).toEqual(["ROOT", "own", "x"]);
   });
 });
 

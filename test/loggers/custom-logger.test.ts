@@ -99,10 +99,19 @@ describe("a logger with levels of its own", () => {
     expect(other.level).toBe("high");
   });
 
-  test("may be ROOT, which then has its level", () => {
-    const own = threshold("high");
-    const loggers = attach(customLogger("root", { ...own.options, kind: "mine" }));
-    expect(view(loggers, "ROOT")).toMatchObject({ configuredLevel: "ERROR", baselineLevel: "ERROR", kind: "mine" });
+  test.each([
+    ["high", "ERROR"],
+    ["normal", "INFO"],
+  ])("may be ROOT, which then has its level, %s", (native, level) => {
+    const loggers = attach(customLogger("root", { ...threshold(native).options, kind: "mine" }));
+    expect(view(loggers, "ROOT")).toMatchObject({ configuredLevel: level, baselineLevel: level, kind: "mine" });
+  });
+
+  test("says what was really reached, where the library does less than it is asked", () => {
+    const own = threshold("normal");
+    const set = (native: string) => own.options.set(native === "all" ? "normal" : native);
+    const loggers = attach(customLogger("own", { ...own.options, set }));
+    expect(loggers.setLevel("own", "DEBUG").result).toMatchObject({ configuredLevel: "DEBUG", effectiveLevel: "INFO" });
   });
 
   test("without `get` takes the level of its name at once", () => {
@@ -116,16 +125,27 @@ describe("a logger with levels of its own", () => {
   test("a level that application code sets is adopted when somebody reads, until it is detached", () => {
     const own = threshold("normal");
     const loggers = new Loggers();
-    const adapter = customLogger("own", own.options);
-    const detach = loggers.attach(adapter);
+    const detach = loggers.attach(customLogger("own", own.options));
     own.level = "all";
     expect(view(loggers, "own")).toMatchObject({ configuredLevel: "DEBUG", effectiveLevel: "DEBUG" });
     detach();
-    own.level = "high";
-    adapter.refresh?.();
-    expect(view(loggers, "own")).toMatchObject({ configuredLevel: "DEBUG" });
     loggers.setLevel("own", "INFO");
-    expect(own.level).toBe("high");
+    expect(own.level).toBe("all");
+
+    const adopted: string[] = [];
+    const adapter = customLogger("own", own.options);
+    const changedOutside = (_: unknown, level: string) => void adopted.push(level);
+    const host = { discovered: () => true, gone: () => {}, changedOutside, pushing: false, warn: () => {} };
+    const leave = adapter.attach(host);
+    for (const level of ["high", "normal"]) {
+      own.level = level;
+      adapter.refresh!();
+      adapter.refresh!();
+    }
+    leave();
+    own.level = "high";
+    adapter.refresh!();
+    expect(adopted).toEqual(["ERROR", "INFO"]);
   });
 
   test("what it cannot say or do is shown on it, and leaves the others alone", () => {

@@ -33,6 +33,7 @@ describe("loggers are found", () => {
       "found.later",
       "found.later.below",
     ]);
+    expect(loggers.get("found.later")).toMatchObject({ kind: "logtape" });
   });
 
   test("made by another copy of LogTape, which shares the tree", () => {
@@ -63,8 +64,9 @@ describe("loggers are found", () => {
 
   test("by two actuators at once, which agree", () => {
     application.configure([{ category: [], sinks: ["all"], lowestLevel: "info" }]);
-    const [one, other] = [application.attach().loggers, application.attach().loggers];
     const log = getLogger("both");
+    const [one, other] = [application.attach().loggers, application.attach().loggers];
+    expect(other.get("both")).toMatchObject({ configuredLevel: undefined });
     one.setLevel("both", "TRACE");
     expect(other.get("both")).toMatchObject({ configuredLevel: "TRACE" });
     other.setLevel("both", "WARN");
