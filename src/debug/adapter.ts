@@ -17,8 +17,8 @@ export interface DebugLoggersOptions {
  * Manages the namespaces of debug 4.3 and newer: of one copy or, where several packages bring their own, of several.
  *
  * debug knows on and off alone. DEBUG and TRACE switch a namespace on, every other level off, and DEBUG or OFF is reported as
- * reached. A namespace that the patterns of `DEBUG=` or `debug.enable()` name is configured DEBUG when it is found, one that they
- * exclude OFF. Any other inherits, from ROOT in the end: while ROOT is at DEBUG, every namespace that nobody excluded is on.
+ * reached. A namespace that the patterns of `DEBUG=` or `debug.enable()` name is configured DEBUG when it is found; one that they
+ * exclude, or of which they name only an ancestor, OFF. Any other inherits, from ROOT in the end: while ROOT is at DEBUG, every namespace that nobody excluded is on.
  *
  * Namespaces are found when a logger is made; those made before, of which debug keeps no list, at their next call. What
  * application code does with `debug.enable()` and `debug.disable()` is adopted at once, what it sets as `enabled` of a single
