@@ -22,6 +22,12 @@ export class Expiries<Key> {
     if (deadline < this.#wakesAt) this.#wakeAt(deadline);
   }
 
+  /** Ends the time of one key with that of another, where that ends. */
+  share(key: Key, other: Key): void {
+    const deadline = this.#deadlines.get(other);
+    if (deadline !== undefined) this.#deadlines.set(key, deadline);
+  }
+
   delete(key: Key): void {
     this.#deadlines.delete(key);
     if (this.#deadlines.size === 0) this.#wakeAt(Number.POSITIVE_INFINITY);

@@ -1,5 +1,5 @@
 import { Expiries } from "./expiries.ts";
-import { type Group, groupsFrom } from "./group.ts";
+import { type Group, groupsFrom, type Prefix } from "./group.ts";
 import { type LevelChange, type LevelChangeKind, LevelHistory } from "./history.ts";
 import type { Lease } from "./lease.ts";
 import type { Level } from "./level.ts";
@@ -19,10 +19,15 @@ export interface Entry {
   readonly author?: Override | undefined;
 }
 
+/** What a level is configured on. */
+export type Subject = LoggerNode | Group | Prefix;
+
 /** The configured levels of loggers and groups: the one place where they change, end by themselves and are remembered. */
 export class LevelLedger {
   readonly registry: LoggerRegistry;
   readonly groups: ReadonlyMap<string, Group>;
+  /** What the groups name with a wildcard, by the name without it. */
+  readonly prefixes: ReadonlyMap<string, Prefix>;
   readonly history: LevelHistory;
   readonly #expiries = new Expiries<TemporarySetting>((temporary) => {
     this.lift(temporary);
@@ -36,11 +41,14 @@ export class LevelLedger {
   constructor(options: LoggersOptions) {
     const { groups = {}, maxCreated = 10_000, maxLoggers = 250_000, maxHistory = 10_000 } = options;
     this.groups = groupsFrom(groups);
+    const prefixes = [...this.groups.values()].flatMap((group) => group.prefixes);
+    this.prefixes = new Map(prefixes.map((prefix) => [prefix.prefix, prefix]));
     this.history = new LevelHistory(maxHistory);
     this.registry = new LoggerRegistry(
       { maxCreated, maxLoggers },
       {
         changed: () => this.#advance(),
+        appeared: (node) => this.#appeared(node),
         born: (node, level) => this.#born(node, level),
         setOutside: (node, level) => {
           if (node.configured === level && node.beneath === undefined) return;
@@ -68,10 +76,10 @@ export class LevelLedger {
   }
 
   /**
-   * Changes the configured level of a logger or group. With a time or a lease it is a temporary level, on top of those that
+   * Changes the configured level of a logger, a group or a prefix. With a time or a lease it is a temporary level, on top of those that
    * last already; without, it is there for good, and they are over.
    */
-  apply(on: LoggerNode | Group, setting: Setting, entry: Entry): void {
+  apply(on: Subject, setting: Setting, entry: Entry): void {
     const { ttl, lease } = entry;
     const before = on.temporary ?? [];
     const forGood = ttl === undefined && lease === undefined;
@@ -95,7 +103,7 @@ export class LevelLedger {
 
   /** Ends a temporary level. What then is the latest, or was there before the first, comes back where it was in force. */
   lift(temporary: TemporarySetting): void {
-    const on = temporary.on as LoggerNode | Group;
+    const on = temporary.on as Subject;
     const at = on.temporary?.indexOf(temporary) ?? -1;
     if (at < 0) return;
     this.#expiries.delete(temporary);
@@ -124,6 +132,21 @@ export class LevelLedger {
     for (const listener of this.#revisionListeners) listener();
   }
 
+  /** A logger below a prefix begins with what the prefix has, to its end. */
+  #appeared(node: LoggerNode): void {
+    const prefix = this.prefixes.get(node.parent!.name);
+    if (prefix?.configured === undefined) return;
+    node.configured = prefix.configured;
+    node.override = prefix.override;
+    node.beneath = prefix.beneath;
+    node.temporary = prefix.temporary?.map((temporary) => {
+      const own = { ...temporary, on: node };
+      own.lease?.add(own);
+      this.#expiries.share(own, temporary);
+      return own;
+    });
+  }
+
   #born(node: LoggerNode, level: Level): void {
     if (node.override === undefined) this.registry.configure(node, level);
     // What the application wants comes back when a temporary level, set before the logger was there, ends.
@@ -132,12 +155,14 @@ export class LevelLedger {
     }
   }
 
-  #configure(on: LoggerNode | Group, setting: Setting, { kind, author = setting.override }: Entry): void {
+  #configure(on: Subject, setting: Setting, { kind, author = setting.override }: Entry): void {
     const previousLevel = on.configured;
     const { level, override } = setting;
-    if (isGroup(on)) on.configured = level;
-    else this.registry.configure(on, level);
+    if (isLogger(on)) this.registry.configure(on, level);
+    else on.configured = level;
     on.override = override;
+    // Nobody sees a prefix by itself: the group that names it changes as well.
+    if ("prefix" in on) return;
     this.#advance();
     const revision = this.#revision;
     const time = Date.now();
@@ -146,6 +171,6 @@ export class LevelLedger {
   }
 }
 
-function isGroup(on: LoggerNode | Group): on is Group {
-  return "members" in on;
+function isLogger(on: Subject): on is LoggerNode {
+  return "parent" in on;
 }

@@ -1,9 +1,8 @@
 import { hostname } from "node:os";
 import { ActuatorError } from "../error.ts";
 import type { Detach, LoggerAdapter } from "./adapter.ts";
-import { effectiveLevel } from "./binding.ts";
 import { type ChangeRequest, checkRequest, type HoldRequest, overrideOf, type SetRequest } from "./change-request.ts";
-import type { Group } from "./group.ts";
+import { type Group, isMixed, loggersOf } from "./group.ts";
 import type { HistoryQuery, LevelChange } from "./history.ts";
 import { type HoldOutcome, Lease } from "./lease.ts";
 import { type Entry, LevelLedger } from "./ledger.ts";
@@ -145,7 +144,7 @@ export class Loggers {
   restoreAllLevels(request: ChangeRequest = {}): { readonly restored: number; readonly revision: number } {
     checkRequest(request, this.revision);
     const entry = { kind: "RESTORED", author: overrideOf(request, undefined, this.#instance, false) } as const;
-    const { registry, groups } = this.#ledger;
+    const { registry, groups, prefixes } = this.#ledger;
     let restored = 0;
     for (const node of registry.sorted()) {
       const level = node.baseline ?? this.#ledger.inherited(node);
@@ -153,9 +152,9 @@ export class Loggers {
       this.#ledger.apply(node, { level, override: undefined }, entry);
       restored++;
     }
-    for (const group of groups.values()) {
-      if (group.configured === undefined) continue;
-      this.#ledger.apply(group, { level: undefined, override: undefined }, entry);
+    for (const on of [...prefixes.values(), ...groups.values()]) {
+      if (on.configured === undefined) continue;
+      this.#ledger.apply(on, { level: undefined, override: undefined }, entry);
     }
     return { restored, revision: this.revision };
   }
@@ -191,8 +190,8 @@ export class Loggers {
       return { result: this.#logger(node), previousLevel, revision: this.revision };
     }
     const previousLevel = group.configured;
-    for (const member of group.members) change(ledger.registry.ensure(member));
-    ledger.apply(group, { level: levelOf(), override }, entry);
+    for (const node of loggersOf(group, ledger.registry)) change(node);
+    for (const on of [...group.prefixes, group]) ledger.apply(on, { level: levelOf(), override }, entry);
     return { result: this.#group(group), previousLevel, revision: this.revision };
   }
 
@@ -208,6 +207,6 @@ export class Loggers {
     const { registry } = this.#ledger;
     // A group without members is written to as a logger, and so shows what that logger has.
     const { configured, override } = group.members.length > 0 ? group : (registry.get(group.name) ?? group);
-    return groupView({ ...group, configured, override }, (name) => effectiveLevel(registry.nearest(name)));
+    return groupView({ ...group, configured, override }, isMixed(group, registry));
   }
 }

@@ -24,6 +24,8 @@ export interface RegistryLimits {
 
 /** What the registry tells its owner. */
 export interface RegistryEvents {
+  /** A name is about to join the tree, without children or native loggers: it may be given what it is to begin with. */
+  appeared(node: LoggerNode): void;
   /** A logger or a warning came, or a library went. */
   changed(): void;
   /** The application has configured this level at the logger's birth. */
@@ -32,12 +34,14 @@ export interface RegistryEvents {
   setOutside(node: LoggerNode, level: Level): void;
 }
 
+const none: readonly LoggerNode[] = [];
+
 /** Which loggers exist, in one tree of names, and the native loggers that obey it. */
 export class LoggerRegistry {
   readonly warnings: Warnings;
   readonly #tree = new LevelTree<LoggerNode>("INFO", ({ name, parent, children, configured }) => {
     const life = { override: undefined, beneath: undefined, temporary: undefined, baseline: undefined, created: false };
-    return {
+    const node = {
       name,
       parent: parent as LoggerNode | undefined,
       children,
@@ -46,6 +50,8 @@ export class LoggerRegistry {
       pushed: undefined,
       ...life,
     } as LoggerNode;
+    if (parent !== undefined) this.#events.appeared(node);
+    return node;
   });
   readonly #bindings = new Bindings((node, error) => this.warnings.add(node.name, `level not applied: ${error}`));
   readonly #refresh = new Refresh();
@@ -94,6 +100,11 @@ export class LoggerRegistry {
       if (node !== undefined) return node;
       at = parentName(at);
     }
+  }
+
+  /** The nodes directly below a name; none where it is not known. */
+  childrenOf(name: string): readonly LoggerNode[] {
+    return (this.#tree.get(name)?.children as LoggerNode[] | undefined) ?? none;
   }
 
   /** The node of a name that the configuration holds. */

@@ -32,6 +32,10 @@ export interface LoggerGroup {
   readonly override: Override | undefined;
   /** Whether the effective levels of the members differ. */
   readonly mixed: boolean;
+  /**
+   * As the group is configured: names of loggers, and prefixes such as `orders.*` for every logger below `orders`. A prefix
+   * is not spelled out, since thousands of loggers may stand below it and the list holds them anyway.
+   */
   readonly members: readonly string[];
 }
 
@@ -66,10 +70,6 @@ export function loggerView(node: LoggerNode, warnings: readonly string[]): Logge
 }
 
 /** What is shown of a group. */
-export function groupView(
-  { name, configured, override, members }: Group,
-  levelOf: (name: string) => Level,
-): LoggerGroup {
-  const mixed = new Set(members.map(levelOf)).size > 1;
+export function groupView({ name, configured, override, members }: Group, mixed: boolean): LoggerGroup {
   return { type: "group", name, configuredLevel: configured, override, mixed, members };
 }
