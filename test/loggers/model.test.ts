@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { LoggerHost } from "../../src/loggers/adapter.ts";
+import type { Lease } from "../../src/loggers/lease.ts";
 import { LEVELS, type Level } from "../../src/loggers/level.ts";
 import { Loggers } from "../../src/loggers/loggers.ts";
 import type { Logger } from "../../src/loggers/view.ts";
@@ -9,7 +10,10 @@ import { NativeTree } from "../support/native-tree.ts";
 /** The same in the most naive way: a level by name, looked up from the name upwards. */
 class NaiveModel {
   readonly configured = new Map<string, Level>([["ROOT", "INFO"]]);
-  readonly temporary = new Map<string, { readonly level: Level | undefined; readonly until: number }>();
+  /** The level for good of each name, whatever lies over it. */
+  readonly lasting = new Map<string, Level>([["ROOT", "INFO"]]);
+  /** Temporary levels of every name, the latest last; those of a lease bear its number. */
+  temporary: { readonly name: string; readonly level: Level; readonly until: number; readonly lease?: number }[] = [];
   readonly names = new Set<string>(["ROOT"]);
 
   know(name: string): void {
@@ -18,25 +22,39 @@ class NaiveModel {
   }
 
   set(name: string, level: Level | undefined): void {
-    this.temporary.delete(name);
-    this.#put(name, level);
+    this.know(name);
+    if (level !== undefined) this.lasting.set(name, level);
+    else if (name === "ROOT") this.lasting.set(name, "INFO");
+    else this.lasting.delete(name);
+    this.#keep((temporary) => temporary.name !== name);
   }
 
   setFor(name: string, level: Level, until: number): void {
-    const first = this.temporary.get(name) ?? { level: this.configured.get(name) };
-    this.temporary.set(name, { level: first.level, until });
-    this.#put(name, level);
+    this.know(name);
+    this.#keep((temporary) => temporary.name !== name || temporary.lease !== undefined);
+    this.temporary.push({ name, level, until });
+    this.#keep(() => true);
+  }
+
+  hold(name: string, level: Level, until: number, lease: number): void {
+    this.know(name);
+    this.temporary.push({ name, level, until, lease });
+    this.#keep(() => true);
+  }
+
+  release(lease: number): void {
+    this.#keep((temporary) => temporary.lease !== lease);
   }
 
   passTo(now: number): void {
-    for (const [name, { level, until }] of [...this.temporary]) if (until <= now) this.set(name, level);
+    this.#keep(({ until }) => until > now);
   }
 
-  #put(name: string, level: Level | undefined): void {
-    this.know(name);
-    if (level !== undefined) this.configured.set(name, level);
-    else if (name === "ROOT") this.configured.set(name, "INFO");
-    else this.configured.delete(name);
+  #keep(still: (temporary: NaiveModel["temporary"][number]) => boolean): void {
+    this.temporary = this.temporary.filter(still);
+    this.configured.clear();
+    for (const [name, level] of this.lasting) this.configured.set(name, level);
+    for (const { name, level } of this.temporary) this.configured.set(name, level);
   }
 
   effective(name: string): Level {
@@ -74,6 +92,16 @@ const step = fc.oneof(
       ttl: fc.integer({ min: 1, max: 50 }),
     }),
   },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant("hold" as const),
+      name: fc.oneof(anyName, fc.constant("group")),
+      level,
+      ttl: fc.option(fc.integer({ min: 1, max: 50 }), { nil: 0 }),
+    }),
+  },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant("release" as const), which: index }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("pass" as const), time: fc.integer({ min: 1, max: 40 }) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("restore" as const), name: anyName }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("outside" as const), which: index, level }) },
@@ -86,7 +114,9 @@ afterEach(() => void vi.useRealTimers());
 test("the tree and every native logger agree with a naive model, whatever happens in whatever order", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
-      const loggers = new Loggers();
+      const members = ["a", "a.b", "ROOT"];
+      const loggers = new Loggers({ groups: { group: members }, allowForever: true });
+      const leases: Lease[] = [];
       const model = new NaiveModel();
       let host: LoggerHost | undefined;
       loggers.attach({
@@ -105,6 +135,17 @@ test("the tree and every native logger agree with a naive model, whatever happen
         } else if (at.do === "setFor") {
           loggers.setLevel(at.name, at.level, { ttl: at.ttl });
           model.setFor(at.name, at.level, performance.now() + at.ttl);
+        } else if (at.do === "hold") {
+          const until = at.ttl === 0 ? Number.POSITIVE_INFINITY : performance.now() + at.ttl;
+          for (const name of at.name === "group" ? members : [at.name]) {
+            model.hold(name, at.level, until, leases.length);
+          }
+          leases.push(loggers.holdLevel(at.name, at.level, { ttl: at.ttl }).lease);
+        } else if (at.do === "release") {
+          if (leases.length === 0) continue;
+          const lease = at.which % leases.length;
+          leases[lease]!.release();
+          model.release(lease);
         } else if (at.do === "pass") {
           vi.advanceTimersByTime(at.time);
           model.passTo(performance.now());
@@ -123,6 +164,9 @@ test("the tree and every native logger agree with a naive model, whatever happen
         } else if (held.length > 1) {
           const [logger] = held.splice(1 + (at.which % (held.length - 1)), 1);
           host!.gone(logger!);
+        }
+        for (const [index, { end }] of leases.entries()) {
+          expect(end === undefined).toBe(model.temporary.some(({ lease }) => lease === index));
         }
         for (const logger of held) expect(logger.effective(), logger.name).toBe(model.effective(logger.name));
       }
