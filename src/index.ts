@@ -35,6 +35,7 @@ export type { ContentDescriptor, GraphSnapshot, LinkSnapshot, NodeSnapshot } fro
 export type { GraphSource, LinkDeclaration, Topology } from "./integration-graph/source.ts";
 export type { Detach, LoggerAdapter, LoggerHandle, LoggerHost } from "./loggers/adapter.ts";
 export type { ChangeRequest, SetRequest } from "./loggers/change-request.ts";
+export { type CustomLoggerOptions, customLogger } from "./loggers/custom-logger.ts";
 export type { HistoryQuery, LevelChange, LevelChangeKind } from "./loggers/history.ts";
 export { LEVELS, type Level } from "./loggers/level.ts";
 export type { Loggers } from "./loggers/loggers.ts";
