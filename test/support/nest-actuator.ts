@@ -1,0 +1,18 @@
+import { onTestFinished } from "vitest";
+import { createActuator, type LoggerAdapter } from "../../src/index.ts";
+import { http1Request } from "./server-harness.ts";
+
+/** An actuator over one logging library, served until the test ends: its REST interface as far as it is about one logger. */
+export async function actuatorOf(adapter: LoggerAdapter) {
+  const actuator = createActuator({ loggers: { adapters: [adapter], logLevelChanges: false } });
+  onTestFinished(() => actuator.close({ deadlineMs: 0 }));
+  const { url } = await actuator.listen({ port: 0 });
+  const headers = { "content-type": "application/json" };
+  return {
+    get: async (name: string) => JSON.parse((await http1Request(`${url}/actuator/loggers/${name}`)).body),
+    post: async (name: string, configuredLevel: string | null) => {
+      const body = JSON.stringify({ configuredLevel });
+      return (await http1Request(`${url}/actuator/loggers/${name}`, { method: "POST", headers, body })).status;
+    },
+  };
+}
