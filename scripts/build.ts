@@ -1,5 +1,5 @@
 /** `npm run build`: makes `dist`, which is what the package publishes, from `src` without the sample. */
-import { globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { CommandFailed, root, run } from "./command.ts";
 
@@ -21,6 +21,8 @@ try {
   rmSync(dist, { recursive: true, force: true });
   run("tsc", "-p", "tsconfig.build.json");
   nameJavaScriptInDeclarations();
+  // npm does the same where it installs the package; this is for whoever runs what was built here.
+  chmodSync(join(dist, "cli", "main.js"), 0o755);
 } catch (error) {
   if (!(error instanceof CommandFailed)) throw error;
   console.error(`${error.message}\n${error.output}`);

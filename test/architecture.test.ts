@@ -73,6 +73,18 @@ const parts: readonly Part[] = [
     imports: [/^(actuator|error)\.ts$/, /^(application|loggers|sessions|integration-graph|server)\//],
   },
   {
+    name: "the command line, a client like any other",
+    files: /^cli\//,
+    imports: [
+      /^gen\//,
+      /^loggers\/level\.ts$/,
+      /^node:/,
+      /^@bufbuild\/protobuf/,
+      /^@connectrpc\/connect(-node)?(\/|$)/,
+      /^commander$/,
+    ],
+  },
+  {
     name: "the sample, an application like any other",
     files: /^sample\//,
     imports: [/^index\.ts$/, ...adapters.map(({ folder }) => new RegExp(`^${folder}/index\\.ts$`)), /^(?!.*\.ts$)/],

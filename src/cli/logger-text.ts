@@ -1,0 +1,58 @@
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import type { Logger, LoggerGroup, Override } from "../gen/actuator/v3/loggers_pb.ts";
+import { durationToText } from "./duration.ts";
+import { levelName } from "./level-text.ts";
+import { styled } from "./output.ts";
+import { printable } from "./printable.ts";
+import { shortTimeToText, timeToText } from "./time.ts";
+
+/** How much of a reason a list shows; the history and `get` show all of it. */
+const SHORT_REASON = 60;
+
+/** Where the level of a logger comes from, in a few words: `inherited`, `configured`, or who set it, until when and why. */
+export function originText(logger: Logger): string {
+  const configured = levelName(logger.configuredLevel);
+  if (configured === undefined) return styled("dim", "inherited");
+  const parts = logger.override === undefined ? ["configured"] : overrideParts(logger.override);
+  if (logger.effectiveLevel !== logger.configuredLevel) parts.unshift(`asked for ${configured}`);
+  if (logger.baselineLevel !== logger.configuredLevel) {
+    parts.push(`baseline ${levelName(logger.baselineLevel) ?? "inherited"}`);
+  }
+  return parts.join(", ");
+}
+
+/** Who set the level of a group, until when and why; empty where nobody did. */
+export function groupOriginText({ override }: LoggerGroup): string {
+  return override === undefined ? "" : overrideParts(override).join(", ");
+}
+
+/** `until 14:32:10 (9m 58s left)`; undefined where there is no end. */
+export function untilText({ expireTime }: Override): string | undefined {
+  if (expireTime === undefined) return undefined;
+  const left = Math.ceil((timestampMs(expireTime) - Date.now()) / 1_000) * 1_000;
+  return `until ${shortTimeToText(expireTime)} (${durationToText(left)} left)`;
+}
+
+/** The same as lines of `get`, each a label and what it says. */
+export function overrideLines(override: Override | undefined): [label: string, text: string][] {
+  if (override === undefined) return [];
+  const { setTime, expireTime, actor, reason, instance } = override;
+  const lines: [string, string][] = [];
+  if (setTime !== undefined) lines.push(["set", timeToText(setTime)]);
+  lines.push(["lasts", expireTime === undefined ? "until it is changed" : untilText(override)!]);
+  if (actor !== "") lines.push(["by", printable(actor)]);
+  if (instance !== "") lines.push(["through", printable(instance)]);
+  if (reason !== "") lines.push(["reason", printable(reason)]);
+  return lines;
+}
+
+function overrideParts(override: Override): string[] {
+  const parts = [untilText(override) ?? (override.setTime ? `set ${shortTimeToText(override.setTime)}` : "set")];
+  if (override.actor !== "") parts.push(`by ${printable(override.actor)}`);
+  if (override.reason !== "") parts.push(`"${shortened(printable(override.reason))}"`);
+  return parts;
+}
+
+function shortened(text: string): string {
+  return text.length > SHORT_REASON ? `${text.slice(0, SHORT_REASON - 1)}…` : text;
+}
