@@ -6,8 +6,8 @@ export interface Drainable {
   stopListening(): void;
   /** Ends the answers that never end by themselves. */
   endStreams(): void;
-  /** Tells clients, as far as their protocol can, to send nothing more on the connections they have. */
-  announceClose(): void;
+  /** Takes no further request on known connections, as far as their protocol can refuse one. */
+  stopAccepting(): void;
   /** Closes the connections without a request under way. */
   closeIdle(): void;
   /** Ends every connection, whatever is under way. */
@@ -21,13 +21,13 @@ const ROUND_MS = 50;
 
 /**
  * Ends a server so that no accepted request loses its answer: no new connections, then endless answers end, then
- * clients are told and given `graceMs` to hear it, then connections close as they turn idle. When `deadline` aborts,
+ * requests are refused where clients can know it, then, after `graceMs`, connections close as they turn idle. When `deadline` aborts,
  * what is left ends at once. Resolves when no connection is left.
  */
 export async function drain(server: Drainable, graceMs: number, deadline: AbortSignal): Promise<void> {
   server.stopListening();
   server.endStreams();
-  server.announceClose();
+  server.stopAccepting();
   await pause(graceMs, server.closed, deadline);
   while (!deadline.aborted && !(await pause(0, server.closed, deadline))) {
     server.endStreams();

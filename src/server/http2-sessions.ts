@@ -38,6 +38,7 @@ export class Http2Sessions {
   readonly #server: Http2Server;
   readonly #limits: Limits;
   readonly #sessions = new Map<ServerHttp2Session, SessionRecord>();
+  #closing = false;
 
   constructor(handler: RequestHandler, limits: Limits) {
     this.#limits = limits;
@@ -49,7 +50,10 @@ export class Http2Sessions {
         maxSessionRejectedStreams: limits.maxRejectedStreams,
         Http2ServerResponse: Http2Response,
       },
-      handler,
+      (req, res) => {
+        if (this.#closing) req.stream.close(constants.NGHTTP2_REFUSED_STREAM);
+        else handler(req, res);
+      },
     );
   }
 
@@ -87,12 +91,15 @@ export class Http2Sessions {
   }
 
   /**
-   * Tells every client to open no more streams here, and ends each connection with its last open stream. A stream on its
-   * way is refused, which by RFC 9113 section 8.7 is safe to repeat elsewhere. An early GOAWAY that still lets it through
-   * (section 6.8) is out of reach: after `session.goaway` nghttp2 ignores new streams whatever the id that it names.
+   * Refuses further streams, which is safe to repeat elsewhere (RFC 9113 section 8.7), and ends each connection with its
+   * last open stream.
+   *
+   * The GOAWAY waits for that moment. After one, whatever stream it names, nghttp2 ignores new streams, and takes it for a
+   * protocol error when a client resets one of them: the whole connection ends, answers under way included.
    */
   close(): void {
-    for (const session of this.#sessions.keys()) session.close();
+    this.#closing = true;
+    for (const [session, { streams }] of this.#sessions) if (streams.size === 0) session.close();
   }
 
   #add(session: ServerHttp2Session, socket: Socket): void {
@@ -109,6 +116,7 @@ export class Http2Sessions {
     this.#sessions.set(session, record);
     session.on("close", () => this.#sessions.delete(session));
     session.on("stream", (stream) => {
+      if (stream.closed) return;
       record.streams.set(stream, { openedAt: performance.now(), pendingBytes: 0, pendingSince: 0 });
       stream.on("aborted", () => {
         // Node would end the body as if it were whole.
@@ -117,8 +125,11 @@ export class Http2Sessions {
       stream.on("close", () => {
         record.streams.delete(stream);
         record.idleSince = performance.now();
+        // Not within the event: there Node 22.12 loses what is not written yet, or its memory is corrupted.
+        if (this.#closing) setImmediate(() => record.streams.size === 0 && session.close());
       });
     });
+    if (this.#closing) session.close();
   }
 
   #sweepSession(session: ServerHttp2Session, record: SessionRecord, now: number): void {

@@ -118,11 +118,9 @@ export function createListener(handler: RequestHandler, options: ListenerOptions
       endStreams,
       // http.Server.close would close idle connections too, under a request that is just arriving.
       stopListening: () => NetServer.prototype.close.call(http1),
-      announceClose: () => http2.close(),
+      stopAccepting: () => http2.close(),
       closeIdle: () => {
         http1.closeIdleConnections();
-        // For a connection that showed itself as HTTP/2 only in between.
-        http2.close();
         for (const [socket, protocol] of connections) if (protocol === undefined) socket.destroy();
       },
       destroy: () => {
