@@ -24,8 +24,11 @@ export interface LoggerHost {
   discovered(name: string, handle: LoggerHandle, configured?: Level): boolean;
   /** The native logger is gone; its name stays known. */
   gone(handle: LoggerHandle): void;
-  /** Application code set the native level past the core, which adopts it as the configured level of the name. */
-  changedOutside(handle: LoggerHandle, level: Level): void;
+  /**
+   * Application code set the native level past the core, which adopts it as the configured level of the name; undefined: it
+   * took the level away, and the name inherits.
+   */
+  changedOutside(handle: LoggerHandle, level: Level | undefined): void;
   /** True while the core itself changes native levels, so that an adapter can tell its own echo from the application. */
   readonly pushing: boolean;
   /** Something an operator should know of a logger, such as "transport keeps its own level info". Shown over RPC. */

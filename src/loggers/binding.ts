@@ -105,10 +105,11 @@ export class Bindings {
     }
   }
 
-  /** Puts right a binding whose native level was set past the core. */
-  reclaim(binding: Binding, level: Level): void {
-    binding.reached = level;
-    this.#settle(binding, levelSource(binding.node));
+  /** Puts right a binding whose native level was set past the core: whatever it is now, it is no more what was pushed. */
+  reclaim(binding: Binding): void {
+    const source = levelSource(binding.node);
+    binding.reached = source.configured;
+    this.#settle(binding, source);
   }
 
   #settle(binding: Binding, source: BoundNode & { configured: Level }): void {

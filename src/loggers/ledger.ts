@@ -17,6 +17,8 @@ export interface Entry {
   readonly lease?: Lease | undefined;
   /** Who asked for the change, for the history. */
   readonly author?: Override | undefined;
+  /** Whether it is no change but what was in force before this process: neither noted in the history nor told. */
+  readonly silent?: boolean | undefined;
 }
 
 /** What a level is configured on. */
@@ -35,6 +37,7 @@ export class LevelLedger {
   });
   readonly #changeListeners = new Set<(change: LevelChange) => void>();
   readonly #revisionListeners = new Set<() => void>();
+  readonly #overridden = new Set<Subject>();
   #revision = 1;
 
   /** @throws ActuatorError INVALID_ARGUMENT for a group whose name or member is unfit. */
@@ -50,7 +53,8 @@ export class LevelLedger {
         changed: () => this.#advance(),
         appeared: (node) => this.#appeared(node),
         born: (node, level) => this.#born(node, level),
-        setOutside: (node, level) => {
+        setOutside: (node, given) => {
+          const level = given ?? this.inherited(node);
           if (node.configured === level && node.beneath === undefined) return;
           this.apply(node, { level, override: undefined }, { kind: "APPLICATION" });
         },
@@ -61,6 +65,11 @@ export class LevelLedger {
   /** Grows with every change of a level or of the set of loggers. */
   get revision(): number {
     return this.#revision;
+  }
+
+  /** What has a level that somebody set. */
+  get overridden(): ReadonlySet<Subject> {
+    return this.#overridden;
   }
 
   /** Calls `listener` for every change of a configured level until the returned function is called. */
@@ -138,6 +147,7 @@ export class LevelLedger {
     if (prefix?.configured === undefined) return;
     node.configured = prefix.configured;
     node.override = prefix.override;
+    if (node.override !== undefined) this.#overridden.add(node);
     node.beneath = prefix.beneath;
     node.temporary = prefix.temporary?.map((temporary) => {
       const own = { ...temporary, on: node };
@@ -155,15 +165,18 @@ export class LevelLedger {
     }
   }
 
-  #configure(on: Subject, setting: Setting, { kind, author = setting.override }: Entry): void {
+  #configure(on: Subject, setting: Setting, { kind, author = setting.override, silent }: Entry): void {
     const previousLevel = on.configured;
     const { level, override } = setting;
     if (isLogger(on)) this.registry.configure(on, level);
     else on.configured = level;
     on.override = override;
+    if (override === undefined) this.#overridden.delete(on);
+    else this.#overridden.add(on);
     // Nobody sees a prefix by itself: the group that names it changes as well.
     if ("prefix" in on) return;
     this.#advance();
+    if (silent) return;
     const revision = this.#revision;
     const time = Date.now();
     const change = this.history.add({ name: on.name, previousLevel, level, override: author, kind, time, revision });

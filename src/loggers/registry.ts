@@ -30,8 +30,8 @@ export interface RegistryEvents {
   changed(): void;
   /** The application has configured this level at the logger's birth. */
   born(node: LoggerNode, level: Level): void;
-  /** The application has set a level past us. */
-  setOutside(node: LoggerNode, level: Level): void;
+  /** The application has set a level past us; undefined: it took the level away. */
+  setOutside(node: LoggerNode, level: Level | undefined): void;
 }
 
 const none: readonly LoggerNode[] = [];
@@ -120,10 +120,12 @@ export class LoggerRegistry {
       const message = `${this.#created} loggers exist only because a level was set on their name; no more are created. Use the name of a logger that is listed.`;
       throw new ActuatorError("RESOURCE_EXHAUSTED", "TOO_MANY_CREATED_LOGGERS", message, { field: "name" });
     }
-    this.#created += missing;
-    const node = this.#tree.ensure(name);
-    for (let at = node, added = missing; added > 0; added--, at = at.parent as LoggerNode) at.created = true;
-    return node;
+    return this.#create(name);
+  }
+
+  /** The node of a name whose level was stored; undefined where there may be no more loggers. */
+  recall(name: string): LoggerNode | undefined {
+    return this.#tree.size + this.#tree.missing(name) > this.#limits.maxLoggers ? undefined : this.#create(name);
   }
 
   /** Sets or clears the level of a node and pushes what follows from it. */
@@ -138,6 +140,14 @@ export class LoggerRegistry {
       this.#sortedNodes = [root!, ...rest.sort((a, b) => (a.name < b.name ? -1 : 1))];
     }
     return this.#sortedNodes;
+  }
+
+  #create(name: string): LoggerNode {
+    const missing = this.#tree.missing(name);
+    this.#created += missing;
+    const node = this.#tree.ensure(name);
+    for (let at = node, added = missing; added > 0; added--, at = at.parent as LoggerNode) at.created = true;
+    return node;
   }
 
   #host(kind: string, handles: Set<LoggerHandle>): LoggerHost {
@@ -162,7 +172,7 @@ export class LoggerRegistry {
         const binding = bindings.get(handle);
         if (binding === undefined) return;
         this.#events.setOutside(binding.node as LoggerNode, level);
-        bindings.reclaim(binding, level);
+        bindings.reclaim(binding);
       },
       get pushing() {
         return bindings.pushing;

@@ -94,11 +94,11 @@ class Attachment implements LogTapeObserver {
   }
 
   #reconfigured(handle: LogTapeHandle, { logger, level, configured, limits }: FoundLogger): void {
-    // A level that the configuration holds no more is adopted too: as the one that the logger inherits instead.
+    // A level that the configuration holds no more is taken away.
     const adopted = configured || handle.configured;
     const same = configured === handle.configured && level === handle.level;
     handle.configured = configured;
-    if (adopted && !same) this.#host.changedOutside(handle, level);
+    if (adopted && !same) this.#host.changedOutside(handle, configured ? level : undefined);
     else handle.apply(handle.level);
     for (const limit of limits) this.#host.warn(this.#nameOf(logger.category)!, limit);
   }

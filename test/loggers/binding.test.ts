@@ -73,6 +73,21 @@ test("a level set by application code is adopted, for every logger of the name",
   expect([first, second, below].map((logger) => logger.effective())).toEqual(["INFO", "INFO", "INFO"]);
 });
 
+test("a level that application code takes away is inherited again", () => {
+  const loggers = new Loggers();
+  const host = attached(loggers);
+  const native = new NativeTree(host, "INFO");
+  const logger = native.make("a", native.root, "TRACE");
+  logger.own = "OFF";
+  host.changedOutside(logger, undefined);
+  expect(loggers.get("a")).toMatchObject({
+    configuredLevel: undefined,
+    effectiveLevel: "INFO",
+    baselineLevel: "TRACE",
+  });
+  expect(logger.effective()).toBe("INFO");
+});
+
 test("a level that the library does not reach is stored as asked and reported as reached", () => {
   const loggers = new Loggers();
   const withoutFatal: LoggerHandle = { apply: (level) => (level === "FATAL" ? "ERROR" : level) };

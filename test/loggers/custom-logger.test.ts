@@ -134,7 +134,7 @@ describe("a logger with levels of its own", () => {
 
     const adopted: string[] = [];
     const adapter = customLogger("own", own.options);
-    const changedOutside = (_: unknown, level: string) => void adopted.push(level);
+    const changedOutside = (_: unknown, level: string | undefined) => void adopted.push(String(level));
     const host = { discovered: () => true, gone: () => {}, changedOutside, pushing: false, warn: () => {} };
     const leave = adapter.attach(host);
     for (const level of ["high", "normal"]) {

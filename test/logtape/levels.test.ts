@@ -179,7 +179,7 @@ describe("what application code does meanwhile", () => {
     expect(written).toEqual(["a.b trace: yes"]);
   });
 
-  test("configure() is adopted as soon as it is done; what it does not name keeps its level", async () => {
+  test("configure() is adopted as soon as it is done; what it names no more inherits, and what an operator set stays", async () => {
     const loggers = attached([
       ...usual,
       { category: "a", lowestLevel: "error" },
@@ -201,7 +201,7 @@ describe("what application code does meanwhile", () => {
     const configured = ["ROOT", "a", "gone", "raised", "new", "fresh"].map(
       (name) => view(loggers, name).configuredLevel,
     );
-    expect(configured).toEqual(["WARN", "FATAL", "WARN", "TRACE", "ERROR", "TRACE"]);
+    expect(configured).toEqual(["WARN", "FATAL", undefined, "TRACE", "ERROR", "TRACE"]);
     loggers.setLevel("gone", "DEBUG");
     application.configure(usual);
     await Promise.resolve();
