@@ -82,8 +82,8 @@ export interface Actuator {
   /**
    * Ends in good order: health turns OUT_OF_SERVICE, watches end with UNAVAILABLE, the port of {@link listen} closes when
    * the answers under way are complete, or after `deadlineMs` (default `limits.drainDeadlineMs`); then the logging
-   * libraries are left as they were found, but for their levels. A server of the application's own goes on, and so does
-   * {@link handler}. May be called again: the earliest deadline counts.
+   * libraries are left as they were found, but for their levels, and the file of `loggers.state` holds the latest ones. A
+   * server of the application's own goes on, and so does {@link handler}. May be called again: the earliest deadline counts.
    */
   close(options?: Pick<DrainOptions, "deadlineMs">): Promise<void>;
   /**
@@ -111,7 +111,7 @@ export function createActuator(options: ActuatorOptions = {}): Actuator {
 
   const application: Application = { name: options.name, version: options.version, startTime: Date.now() };
   const health = new Health();
-  const loggers = options.loggers && new Loggers(options.loggers);
+  const loggers = options.loggers && new Loggers(options.loggers, onError);
   if (loggers !== undefined) reportLevelChanges(loggers, options.loggers!, onError);
   const sessions = options.sessions && new Sessions(options.sessions);
   const integrationGraph = options.integrationGraph && graphOf(options.integrationGraph);
@@ -134,6 +134,8 @@ export function createActuator(options: ActuatorOptions = {}): Actuator {
     for (const detach of detaches.splice(0)) detach();
     loggers?.close();
     options.sessions?.detach?.();
+    // That levels cannot be stored was told already, and no reason not to end.
+    await loggers?.flushed().catch(() => undefined);
   }
 
   return {
@@ -180,6 +182,7 @@ const LOGGERS: Checks<NonNullable<ActuatorOptions["loggers"]>> = {
   onLevelChange: callable,
   logLevelChanges: flag,
   maxHistory: amount,
+  state: text,
   instance: text,
 };
 

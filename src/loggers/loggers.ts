@@ -10,6 +10,8 @@ import { LEVELS, type Level } from "./level.ts";
 import { loggerName } from "./name.ts";
 import type { LoggersOptions } from "./options.ts";
 import type { LoggerNode } from "./registry.ts";
+import type { StateFile } from "./state-file.ts";
+import { keepLevels } from "./stored-levels.ts";
 import { holdTtlFor, ttlFor } from "./ttl.ts";
 import {
   groupView,
@@ -26,13 +28,19 @@ export class Loggers {
   readonly #options: LoggersOptions;
   readonly #instance: string;
   readonly #leases = new Set<Lease>();
+  readonly #stateFile: StateFile | undefined;
   #overview: LoggersOverview | undefined;
 
-  /** @throws ActuatorError INVALID_ARGUMENT for a group whose name or member is unfit. */
-  constructor(options: LoggersOptions = {}) {
+  /**
+   * `onError` hears of a state file that was not read or cannot be written.
+   *
+   * @throws ActuatorError INVALID_ARGUMENT for a group whose name or member is unfit, and for a state file that cannot be used.
+   */
+  constructor(options: LoggersOptions = {}, onError: (error: unknown, context: string) => void = () => undefined) {
     this.#options = options;
     this.#instance = options.instance ?? `${hostname()}:${process.pid}`;
     this.#ledger = new LevelLedger(options);
+    this.#stateFile = options.state === undefined ? undefined : keepLevels(options.state, this.#ledger, onError);
   }
 
   /** Grows with every change of a level or of the set of loggers. */
@@ -157,6 +165,16 @@ export class Loggers {
       this.#ledger.apply(on, { level: undefined, override: undefined }, entry);
     }
     return { restored, revision: this.revision };
+  }
+
+  /**
+   * Resolves when the state file holds every change so far, and at once where there is no such file. No answer to a caller
+   * waits for that.
+   *
+   * @throws Error where the file cannot be written; the levels are in force all the same.
+   */
+  async flushed(): Promise<void> {
+    await this.#stateFile?.flushed();
   }
 
   /** Gives back what is held, and ends the timers of the other temporary levels, which stay as they are. */
