@@ -93,7 +93,7 @@ function application(req: http.IncomingMessage, res: http.ServerResponse): void 
 }
 
 async function mounted(start: (typeof mounts)[string]["start"]) {
-  const actuator = createActuator({ loggers: { groups: { web: ["http"] } } });
+  const actuator = createActuator({ loggers: { groups: { web: ["http"] }, logLevelChanges: false } });
   const server = await start(actuator.handler);
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
