@@ -2,9 +2,9 @@ import { onTestFinished } from "vitest";
 import { createActuator, type LoggerAdapter } from "../../src/index.ts";
 import { http1Request } from "./server-harness.ts";
 
-/** An actuator over one logging library, served until the test ends: its REST interface as far as it is about one logger. */
-export async function actuatorOf(adapter: LoggerAdapter) {
-  const actuator = createActuator({ loggers: { adapters: [adapter], logLevelChanges: false } });
+/** An actuator over logging libraries, served until the test ends: its REST interface as far as it is about one logger. */
+export async function actuatorOf(...adapters: readonly LoggerAdapter[]) {
+  const actuator = createActuator({ loggers: { adapters, logLevelChanges: false } });
   onTestFinished(() => actuator.close({ deadlineMs: 0 }));
   const { url } = await actuator.listen({ port: 0 });
   const headers = { "content-type": "application/json" };

@@ -6,16 +6,19 @@ import type { LoggerAdapter } from "../../src/index.ts";
 import { actuatorOf } from "./nest-actuator.ts";
 import { http1Request } from "./server-harness.ts";
 
-/** A NestJS application that is served, with an actuator over one logging library, until the test ends. */
+/** A NestJS application that is served, with an actuator over its logging library, until the test ends. */
 export async function nestOrders(
   library: DynamicModule,
   options: NestApplicationOptions,
   /** Called when the application stands: what it logs with is there then. */
-  adapterOf: (app: { get<T>(token: unknown): T; useLogger(logger: never): void }) => LoggerAdapter,
+  adapterOf: (app: {
+    get<T>(token: unknown): T;
+    useLogger(logger: never): void;
+  }) => LoggerAdapter | readonly LoggerAdapter[],
 ) {
   const app = await NestFactory.create({ module: OrdersModule, imports: [library] }, options);
   onTestFinished(() => app.close());
-  const { get, post } = await actuatorOf(adapterOf(app as never));
+  const { get, post } = await actuatorOf(...[adapterOf(app as never)].flat());
   await app.listen(0, "127.0.0.1");
   const url = await app.getUrl();
   return { order: async () => (await http1Request(`${url}/orders`)).body, get, post };
