@@ -19,6 +19,8 @@ export interface GatewayOptions {
   readonly trustedProxies?: TrustedProxies | undefined;
   /** Hears of every error that a caller is told of only as 500 or 503, with the route that it happened on. */
   onError(error: unknown, context: string): void;
+  /** Whether DEBUG and TRACE last only as long as the options of the loggers say. Default: they last for ever. */
+  readonly temporaryLevels?: boolean | undefined;
   /** The longest body that is read, in bytes. Default: 64 KiB. */
   readonly maxBodyBytes?: number | undefined;
 }

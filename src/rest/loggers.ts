@@ -38,12 +38,13 @@ export function readLogger(loggers: Loggers): Operation {
 }
 
 /** POST of a level, for a logger or for every member of a group. */
-export function writeLevel(loggers: Loggers): Operation {
+export function writeLevel(loggers: Loggers, temporary = false): Operation {
+  const ttl = temporary ? "default" : undefined;
   return {
     body: { types: ACTUATOR_BODY, typeRequired: true },
     run({ request, parameter, body }) {
       // Nobody says who they are yet: the address is all that is known of them.
-      loggers.setLevel(parameter, levelFromBody(body), { actor: request.socket.remoteAddress });
+      loggers.setLevel(parameter, levelFromBody(body), { actor: request.socket.remoteAddress, ttl });
       return { status: 204 };
     },
   };

@@ -8,10 +8,11 @@ import { requestOrigin, type TrustedProxies } from "./origin.ts";
 import { Representation } from "./representation.ts";
 import { deleteSession, findSessions, readSession } from "./sessions.ts";
 
-/** What the index needs to know of the gateway. */
+/** What the routes need to know of the gateway. */
 export interface RouteSettings {
   readonly basePath: string;
   readonly trustedProxies?: TrustedProxies | undefined;
+  readonly temporaryLevels?: boolean | undefined;
 }
 
 /** One operation under one path. */
@@ -36,7 +37,7 @@ export function createRoutes(endpoints: Endpoints, settings: RouteSettings): rea
     row("GET", "/info", "application", readInfo),
     row("GET", "/loggers", "loggers", listLoggers),
     row("GET", "/loggers/{name}", "loggers", readLogger),
-    row("POST", "/loggers/{name}", "loggers", writeLevel),
+    row("POST", "/loggers/{name}", "loggers", (loggers) => writeLevel(loggers, settings.temporaryLevels)),
     row("GET", "/sessions", "sessions", findSessions),
     row("GET", "/sessions/{sessionId}", "sessions", readSession),
     row("DELETE", "/sessions/{sessionId}", "sessions", deleteSession),

@@ -350,3 +350,12 @@ test("a change is for ever, and the history tells where it came from", async () 
   const [change] = loggers.history({ limit: 1 });
   expect(change).toMatchObject({ name: "a", override: { actor: "127.0.0.1", expireTime: undefined } });
 });
+
+test("a change lasts as long as the options of the loggers say, where that is wanted", async () => {
+  const { post, loggers } = await serveRest({ loggers: { defaultTtl: 60_000 }, gateway: { temporaryLevels: true } });
+  await post(A, { configuredLevel: "debug" });
+  await post("/actuator/loggers/b", { configuredLevel: "warn" });
+  const [warn, debug] = loggers.history({ limit: 2 });
+  expect(debug!.override!.expireTime! - debug!.override!.setTime).toBe(60_000);
+  expect(warn).toMatchObject({ override: { expireTime: undefined } });
+});
