@@ -20,9 +20,9 @@ export interface Drainable {
 const ROUND_MS = 50;
 
 /**
- * Ends a server so that no accepted request loses its answer: no new connections, then endless answers end, then
- * requests are refused where clients can know it, then, after `graceMs`, connections close as they turn idle. When `deadline` aborts,
- * what is left ends at once. Resolves when no connection is left.
+ * Ends a server so that no accepted request loses its answer: no new connections, then endless answers end, then requests
+ * are refused where clients can know it, then, after `graceMs`, connections close as they turn idle. When `deadline`
+ * aborts, what is left ends at once. Resolves when no connection is left.
  */
 export async function drain(server: Drainable, graceMs: number, deadline: AbortSignal): Promise<void> {
   server.stopListening();
