@@ -27,6 +27,8 @@ export interface RpcOptions {
   readonly maxTimeoutMs?: number | undefined;
   /** The greatest number of streaming calls at once; more answer RESOURCE_EXHAUSTED. Default 1000. */
   readonly maxStreams?: number | undefined;
+  /** How often a stream of the loggers without news has a heartbeat, in milliseconds. Default 15,000. */
+  readonly heartbeatMs?: number | undefined;
 }
 
 /** The RPC face: gRPC, gRPC-Web and Connect over HTTP/1.1 and HTTP/2. */
@@ -51,6 +53,7 @@ export function createRpcHandler(endpoints: Endpoints, options: RpcOptions): Rpc
     writeMaxBytes = 4 * 1024 * 1024,
     maxTimeoutMs,
     maxStreams = 1000,
+    heartbeatMs = 15_000,
   } = options;
   const streams = new OpenStreams(maxStreams);
   const router = createConnectRouter({
@@ -61,7 +64,7 @@ export function createRpcHandler(endpoints: Endpoints, options: RpcOptions): Rpc
     interceptors: [rpcInterceptor(streams, onError)],
     ...(maxTimeoutMs !== undefined && { maxTimeoutMs }),
   });
-  const services = registerServices(router, endpoints, writeMaxBytes);
+  const services = registerServices(router, endpoints, { maxBytes: writeMaxBytes, heartbeatMs });
   const handlers = new Map(router.handlers.map((handler) => [handler.requestPath, handler]));
 
   return {

@@ -14,13 +14,14 @@ import { levelToProto } from "./level-proto.ts";
 /** An override as RPC shows it; undefined where there is none. */
 export function overrideToProto(override: Override | undefined): OverrideProto | undefined {
   if (override === undefined) return undefined;
-  const { setTime, expireTime, actor, reason, instance } = override;
+  const { setTime, expireTime, actor, reason, instance, held = false } = override;
   return create(OverrideSchema, {
     setTime: timestampFromMs(setTime),
     ...(expireTime !== undefined && { expireTime: timestampFromMs(expireTime) }),
     actor,
     reason,
     instance,
+    held,
   });
 }
 

@@ -5,7 +5,7 @@ import {
   type Logger as LoggerProto,
   LoggerSchema,
 } from "../gen/actuator/v3/loggers_pb.ts";
-import type { Logger, LoggerGroup } from "../loggers/view.ts";
+import type { LevelOutcome, Logger, LoggerGroup } from "../loggers/view.ts";
 import { overrideToProto } from "./level-change-proto.ts";
 import { levelToProto } from "./level-proto.ts";
 
@@ -40,4 +40,9 @@ export function resultToProto(result: Logger | LoggerGroup) {
   return result.type === "group"
     ? ({ case: "group", value: groupToProto(result) } as const)
     : ({ case: "logger", value: loggerToProto(result) } as const);
+}
+
+/** What a change led to, as the fields that several responses have. */
+export function outcomeToProto({ result, previousLevel, revision }: LevelOutcome) {
+  return { result: resultToProto(result), previousLevel: levelToProto(previousLevel), revision: BigInt(revision) };
 }

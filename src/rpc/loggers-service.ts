@@ -1,5 +1,4 @@
 import { create } from "@bufbuild/protobuf";
-import { type Duration, durationMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { ActuatorError } from "../error.ts";
 import {
@@ -12,16 +11,23 @@ import {
   RestoreLoggerLevelResponseSchema,
   SetLoggerLevelResponseSchema,
 } from "../gen/actuator/v3/loggers_pb.ts";
-import type { ChangeRequest } from "../loggers/change-request.ts";
 import type { Loggers } from "../loggers/loggers.ts";
-import type { LevelOutcome, LoggersOverview } from "../loggers/view.ts";
+import type { LoggersOverview } from "../loggers/view.ts";
+import { holdLoggerLevel } from "./hold-logger-level.ts";
 import { levelChangePage } from "./level-change-page.ts";
-import { levelFromProto, levelToProto } from "./level-proto.ts";
+import { changeFrom, requestedLevel, ttlFrom } from "./level-request.ts";
 import { loggerPage } from "./logger-page.ts";
-import { resultToProto } from "./logger-proto.ts";
+import { outcomeToProto, resultToProto } from "./logger-proto.ts";
+import type { ServiceLimits } from "./service-limits.ts";
 
-/** `actuator.v3.LoggersService` over the loggers. A list takes at most `maxBytes` of protobuf in one page. */
-export function loggersService(loggers: Loggers, maxBytes: number): ServiceImpl<typeof LoggersService> {
+/**
+ * `actuator.v3.LoggersService` over the loggers. A list takes at most `maxBytes` of protobuf in one page; a stream without
+ * news has a heartbeat every `heartbeatMs`.
+ */
+export function loggersService(
+  loggers: Loggers,
+  { maxBytes, heartbeatMs }: ServiceLimits,
+): ServiceImpl<typeof LoggersService> {
   let plain: { readonly overview: LoggersOverview; readonly response: ListLoggersResponse } | undefined;
 
   return {
@@ -42,11 +48,7 @@ export function loggersService(loggers: Loggers, maxBytes: number): ServiceImpl<
     },
 
     setLoggerLevel(request) {
-      const level = levelFromProto(request.level);
-      if (level === undefined) {
-        const message = "The level is not one to set: use one of OFF, FATAL, ERROR, WARN, INFO, DEBUG and TRACE.";
-        throw new ActuatorError("INVALID_ARGUMENT", "INVALID_LEVEL", message, { field: "level" });
-      }
+      const level = requestedLevel(request.level);
       const ttl = request.ttl === undefined ? "default" : ttlFrom(request.ttl);
       const change = loggers.setLevel(request.name, level, { ...changeFrom(request), ttl });
       return create(SetLoggerLevelResponseSchema, outcomeToProto(change));
@@ -67,29 +69,12 @@ export function loggersService(loggers: Loggers, maxBytes: number): ServiceImpl<
       return create(RestoreAllLoggerLevelsResponseSchema, { restored, revision: BigInt(revision) });
     },
 
+    holdLoggerLevel: (request) => holdLoggerLevel(loggers, request, heartbeatMs),
+
     listLevelChanges: (request) => levelChangePage(loggers, request),
   };
 }
 
 function isPlain(request: ListLoggersRequest): boolean {
   return request.namePrefix === "" && !request.configuredOnly && request.pageSize === 0 && request.pageToken === "";
-}
-
-/** A revision of 0 is what an absent field looks like: the change is then unconditional. */
-function changeFrom({ reason, ifRevision }: { readonly reason: string; readonly ifRevision?: bigint }): ChangeRequest {
-  return { reason, ifRevision: ifRevision ? Number(ifRevision) : undefined };
-}
-
-/** Milliseconds; 0 only for 0, which means for ever, and not for a time that rounds to it. */
-function ttlFrom(ttl: Duration): number {
-  const milliseconds = durationMs(ttl);
-  return milliseconds === 0 && ttl.nanos !== 0 ? Math.sign(ttl.nanos) : milliseconds;
-}
-
-function outcomeToProto(change: LevelOutcome) {
-  return {
-    result: resultToProto(change.result),
-    previousLevel: levelToProto(change.previousLevel),
-    revision: BigInt(change.revision),
-  };
 }

@@ -12,15 +12,23 @@ import { healthService } from "./health-service.ts";
 import { integrationGraphService } from "./integration-graph-service.ts";
 import { loggersService } from "./loggers-service.ts";
 import { reflectionService } from "./reflection-service.ts";
+import type { ServiceLimits } from "./service-limits.ts";
 import { sessionsService } from "./sessions-service.ts";
 import { absentService } from "./unimplemented.ts";
 
 /** Registers every service. Returns the full names of those that are served. */
-export function registerServices(router: ConnectRouter, endpoints: Endpoints, maxBytes: number): readonly string[] {
+export function registerServices(
+  router: ConnectRouter,
+  endpoints: Endpoints,
+  limits: ServiceLimits,
+): readonly string[] {
   const { loggers, sessions, integrationGraph, health } = endpoints;
 
-  router.service(LoggersService, loggers ? loggersService(loggers, maxBytes) : absentService(LoggersService));
-  router.service(SessionsService, sessions ? sessionsService(sessions, maxBytes) : absentService(SessionsService));
+  router.service(LoggersService, loggers ? loggersService(loggers, limits) : absentService(LoggersService));
+  router.service(
+    SessionsService,
+    sessions ? sessionsService(sessions, limits.maxBytes) : absentService(SessionsService),
+  );
   router.service(
     IntegrationGraphService,
     integrationGraph ? integrationGraphService(integrationGraph) : absentService(IntegrationGraphService),

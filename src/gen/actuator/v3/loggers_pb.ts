@@ -14,7 +14,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file actuator/v3/loggers.proto.
  */
 export const file_actuator_v3_loggers: GenFile = /*@__PURE__*/
-  fileDesc("ChlhY3R1YXRvci92My9sb2dnZXJzLnByb3RvEgthY3R1YXRvci52MyLmAQoGTG9nZ2VyEgwKBG5hbWUYASABKAkSLAoQY29uZmlndXJlZF9sZXZlbBgCIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEisKD2VmZmVjdGl2ZV9sZXZlbBgDIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEioKDmJhc2VsaW5lX2xldmVsGAQgASgOMhIuYWN0dWF0b3IudjMuTGV2ZWwSJwoIb3ZlcnJpZGUYBSABKAsyFS5hY3R1YXRvci52My5PdmVycmlkZRIMCgRraW5kGAYgASgJEhAKCHdhcm5pbmdzGAcgAygJIpIBCgtMb2dnZXJHcm91cBIMCgRuYW1lGAEgASgJEiwKEGNvbmZpZ3VyZWRfbGV2ZWwYAiABKA4yEi5hY3R1YXRvci52My5MZXZlbBIPCgdtZW1iZXJzGAMgAygJEicKCG92ZXJyaWRlGAQgASgLMhUuYWN0dWF0b3IudjMuT3ZlcnJpZGUSDQoFbWl4ZWQYBSABKAgimgEKCE92ZXJyaWRlEiwKCHNldF90aW1lGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtleHBpcmVfdGltZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDQoFYWN0b3IYAyABKAkSDgoGcmVhc29uGAQgASgJEhAKCGluc3RhbmNlGAUgASgJIvUCCgtMZXZlbENoYW5nZRIMCgRuYW1lGAEgASgJEioKDnByZXZpb3VzX2xldmVsGAIgASgOMhIuYWN0dWF0b3IudjMuTGV2ZWwSIQoFbGV2ZWwYAyABKA4yEi5hY3R1YXRvci52My5MZXZlbBInCghvdmVycmlkZRgEIAEoCzIVLmFjdHVhdG9yLnYzLk92ZXJyaWRlEisKBGtpbmQYBSABKA4yHS5hY3R1YXRvci52My5MZXZlbENoYW5nZS5LaW5kEigKBHRpbWUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhAKCHJldmlzaW9uGAcgASgEIncKBEtpbmQSFAoQS0lORF9VTlNQRUNJRklFRBAAEgwKCEtJTkRfU0VUEAESEAoMS0lORF9DTEVBUkVEEAISEQoNS0lORF9SRVNUT1JFRBADEhAKDEtJTkRfRVhQSVJFRBAEEhQKEEtJTkRfQVBQTElDQVRJT04QBSJpChJMaXN0TG9nZ2Vyc1JlcXVlc3QSEwoLbmFtZV9wcmVmaXgYASABKAkSFwoPY29uZmlndXJlZF9vbmx5GAIgASgIEhEKCXBhZ2Vfc2l6ZRgDIAEoBRISCgpwYWdlX3Rva2VuGAQgASgJIrQBChNMaXN0TG9nZ2Vyc1Jlc3BvbnNlEiIKBmxldmVscxgBIAMoDjISLmFjdHVhdG9yLnYzLkxldmVsEiQKB2xvZ2dlcnMYAiADKAsyEy5hY3R1YXRvci52My5Mb2dnZXISKAoGZ3JvdXBzGAMgAygLMhguYWN0dWF0b3IudjMuTG9nZ2VyR3JvdXASFwoPbmV4dF9wYWdlX3Rva2VuGAQgASgJEhAKCHJldmlzaW9uGAUgASgEIiAKEEdldExvZ2dlclJlcXVlc3QSDAoEbmFtZRgBIAEoCSJvChFHZXRMb2dnZXJSZXNwb25zZRIlCgZsb2dnZXIYASABKAsyEy5hY3R1YXRvci52My5Mb2dnZXJIABIpCgVncm91cBgCIAEoCzIYLmFjdHVhdG9yLnYzLkxvZ2dlckdyb3VwSABCCAoGcmVzdWx0IpUBChVTZXRMb2dnZXJMZXZlbFJlcXVlc3QSDAoEbmFtZRgBIAEoCRIhCgVsZXZlbBgCIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEiYKA3R0bBgDIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIOCgZyZWFzb24YBCABKAkSEwoLaWZfcmV2aXNpb24YBSABKAQisgEKFlNldExvZ2dlckxldmVsUmVzcG9uc2USJQoGbG9nZ2VyGAEgASgLMhMuYWN0dWF0b3IudjMuTG9nZ2VySAASKQoFZ3JvdXAYAiABKAsyGC5hY3R1YXRvci52My5Mb2dnZXJHcm91cEgAEioKDnByZXZpb3VzX2xldmVsGAMgASgOMhIuYWN0dWF0b3IudjMuTGV2ZWwSEAoIcmV2aXNpb24YBCABKARCCAoGcmVzdWx0IkwKF0NsZWFyTG9nZ2VyTGV2ZWxSZXF1ZXN0EgwKBG5hbWUYASABKAkSDgoGcmVhc29uGAIgASgJEhMKC2lmX3JldmlzaW9uGAMgASgEIrQBChhDbGVhckxvZ2dlckxldmVsUmVzcG9uc2USJQoGbG9nZ2VyGAEgASgLMhMuYWN0dWF0b3IudjMuTG9nZ2VySAASKQoFZ3JvdXAYAiABKAsyGC5hY3R1YXRvci52My5Mb2dnZXJHcm91cEgAEioKDnByZXZpb3VzX2xldmVsGAMgASgOMhIuYWN0dWF0b3IudjMuTGV2ZWwSEAoIcmV2aXNpb24YBCABKARCCAoGcmVzdWx0IjkKGVJlc3RvcmVMb2dnZXJMZXZlbFJlcXVlc3QSDAoEbmFtZRgBIAEoCRIOCgZyZWFzb24YAiABKAkitgEKGlJlc3RvcmVMb2dnZXJMZXZlbFJlc3BvbnNlEiUKBmxvZ2dlchgBIAEoCzITLmFjdHVhdG9yLnYzLkxvZ2dlckgAEikKBWdyb3VwGAIgASgLMhguYWN0dWF0b3IudjMuTG9nZ2VyR3JvdXBIABIqCg5wcmV2aW91c19sZXZlbBgDIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEhAKCHJldmlzaW9uGAQgASgEQggKBnJlc3VsdCIvCh1SZXN0b3JlQWxsTG9nZ2VyTGV2ZWxzUmVxdWVzdBIOCgZyZWFzb24YASABKAkiRAoeUmVzdG9yZUFsbExvZ2dlckxldmVsc1Jlc3BvbnNlEhAKCHJlc3RvcmVkGAEgASgNEhAKCHJldmlzaW9uGAIgASgEIk4KF0xpc3RMZXZlbENoYW5nZXNSZXF1ZXN0EgwKBG5hbWUYASABKAkSEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkiXgoYTGlzdExldmVsQ2hhbmdlc1Jlc3BvbnNlEikKB2NoYW5nZXMYASADKAsyGC5hY3R1YXRvci52My5MZXZlbENoYW5nZRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkyvAUKDkxvZ2dlcnNTZXJ2aWNlElUKC0xpc3RMb2dnZXJzEh8uYWN0dWF0b3IudjMuTGlzdExvZ2dlcnNSZXF1ZXN0GiAuYWN0dWF0b3IudjMuTGlzdExvZ2dlcnNSZXNwb25zZSIDkAIBEk8KCUdldExvZ2dlchIdLmFjdHVhdG9yLnYzLkdldExvZ2dlclJlcXVlc3QaHi5hY3R1YXRvci52My5HZXRMb2dnZXJSZXNwb25zZSIDkAIBElsKDlNldExvZ2dlckxldmVsEiIuYWN0dWF0b3IudjMuU2V0TG9nZ2VyTGV2ZWxSZXF1ZXN0GiMuYWN0dWF0b3IudjMuU2V0TG9nZ2VyTGV2ZWxSZXNwb25zZSIAEmEKEENsZWFyTG9nZ2VyTGV2ZWwSJC5hY3R1YXRvci52My5DbGVhckxvZ2dlckxldmVsUmVxdWVzdBolLmFjdHVhdG9yLnYzLkNsZWFyTG9nZ2VyTGV2ZWxSZXNwb25zZSIAEmcKElJlc3RvcmVMb2dnZXJMZXZlbBImLmFjdHVhdG9yLnYzLlJlc3RvcmVMb2dnZXJMZXZlbFJlcXVlc3QaJy5hY3R1YXRvci52My5SZXN0b3JlTG9nZ2VyTGV2ZWxSZXNwb25zZSIAEnMKFlJlc3RvcmVBbGxMb2dnZXJMZXZlbHMSKi5hY3R1YXRvci52My5SZXN0b3JlQWxsTG9nZ2VyTGV2ZWxzUmVxdWVzdBorLmFjdHVhdG9yLnYzLlJlc3RvcmVBbGxMb2dnZXJMZXZlbHNSZXNwb25zZSIAEmQKEExpc3RMZXZlbENoYW5nZXMSJC5hY3R1YXRvci52My5MaXN0TGV2ZWxDaGFuZ2VzUmVxdWVzdBolLmFjdHVhdG9yLnYzLkxpc3RMZXZlbENoYW5nZXNSZXNwb25zZSIDkAIBYgZwcm90bzM", [file_actuator_v3_level, file_google_protobuf_duration, file_google_protobuf_timestamp]);
+  fileDesc("ChlhY3R1YXRvci92My9sb2dnZXJzLnByb3RvEgthY3R1YXRvci52MyLmAQoGTG9nZ2VyEgwKBG5hbWUYASABKAkSLAoQY29uZmlndXJlZF9sZXZlbBgCIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEisKD2VmZmVjdGl2ZV9sZXZlbBgDIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEioKDmJhc2VsaW5lX2xldmVsGAQgASgOMhIuYWN0dWF0b3IudjMuTGV2ZWwSJwoIb3ZlcnJpZGUYBSABKAsyFS5hY3R1YXRvci52My5PdmVycmlkZRIMCgRraW5kGAYgASgJEhAKCHdhcm5pbmdzGAcgAygJIpIBCgtMb2dnZXJHcm91cBIMCgRuYW1lGAEgASgJEiwKEGNvbmZpZ3VyZWRfbGV2ZWwYAiABKA4yEi5hY3R1YXRvci52My5MZXZlbBIPCgdtZW1iZXJzGAMgAygJEicKCG92ZXJyaWRlGAQgASgLMhUuYWN0dWF0b3IudjMuT3ZlcnJpZGUSDQoFbWl4ZWQYBSABKAgiqAEKCE92ZXJyaWRlEiwKCHNldF90aW1lGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtleHBpcmVfdGltZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDQoFYWN0b3IYAyABKAkSDgoGcmVhc29uGAQgASgJEhAKCGluc3RhbmNlGAUgASgJEgwKBGhlbGQYBiABKAgi9QIKC0xldmVsQ2hhbmdlEgwKBG5hbWUYASABKAkSKgoOcHJldmlvdXNfbGV2ZWwYAiABKA4yEi5hY3R1YXRvci52My5MZXZlbBIhCgVsZXZlbBgDIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEicKCG92ZXJyaWRlGAQgASgLMhUuYWN0dWF0b3IudjMuT3ZlcnJpZGUSKwoEa2luZBgFIAEoDjIdLmFjdHVhdG9yLnYzLkxldmVsQ2hhbmdlLktpbmQSKAoEdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEAoIcmV2aXNpb24YByABKAQidwoES2luZBIUChBLSU5EX1VOU1BFQ0lGSUVEEAASDAoIS0lORF9TRVQQARIQCgxLSU5EX0NMRUFSRUQQAhIRCg1LSU5EX1JFU1RPUkVEEAMSEAoMS0lORF9FWFBJUkVEEAQSFAoQS0lORF9BUFBMSUNBVElPThAFImkKEkxpc3RMb2dnZXJzUmVxdWVzdBITCgtuYW1lX3ByZWZpeBgBIAEoCRIXCg9jb25maWd1cmVkX29ubHkYAiABKAgSEQoJcGFnZV9zaXplGAMgASgFEhIKCnBhZ2VfdG9rZW4YBCABKAkitAEKE0xpc3RMb2dnZXJzUmVzcG9uc2USIgoGbGV2ZWxzGAEgAygOMhIuYWN0dWF0b3IudjMuTGV2ZWwSJAoHbG9nZ2VycxgCIAMoCzITLmFjdHVhdG9yLnYzLkxvZ2dlchIoCgZncm91cHMYAyADKAsyGC5hY3R1YXRvci52My5Mb2dnZXJHcm91cBIXCg9uZXh0X3BhZ2VfdG9rZW4YBCABKAkSEAoIcmV2aXNpb24YBSABKAQiIAoQR2V0TG9nZ2VyUmVxdWVzdBIMCgRuYW1lGAEgASgJIm8KEUdldExvZ2dlclJlc3BvbnNlEiUKBmxvZ2dlchgBIAEoCzITLmFjdHVhdG9yLnYzLkxvZ2dlckgAEikKBWdyb3VwGAIgASgLMhguYWN0dWF0b3IudjMuTG9nZ2VyR3JvdXBIAEIICgZyZXN1bHQilQEKFVNldExvZ2dlckxldmVsUmVxdWVzdBIMCgRuYW1lGAEgASgJEiEKBWxldmVsGAIgASgOMhIuYWN0dWF0b3IudjMuTGV2ZWwSJgoDdHRsGAMgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEg4KBnJlYXNvbhgEIAEoCRITCgtpZl9yZXZpc2lvbhgFIAEoBCKyAQoWU2V0TG9nZ2VyTGV2ZWxSZXNwb25zZRIlCgZsb2dnZXIYASABKAsyEy5hY3R1YXRvci52My5Mb2dnZXJIABIpCgVncm91cBgCIAEoCzIYLmFjdHVhdG9yLnYzLkxvZ2dlckdyb3VwSAASKgoOcHJldmlvdXNfbGV2ZWwYAyABKA4yEi5hY3R1YXRvci52My5MZXZlbBIQCghyZXZpc2lvbhgEIAEoBEIICgZyZXN1bHQiOAoJSGVhcnRiZWF0EisKCGludGVydmFsGAEgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uIpYBChZIb2xkTG9nZ2VyTGV2ZWxSZXF1ZXN0EgwKBG5hbWUYASABKAkSIQoFbGV2ZWwYAiABKA4yEi5hY3R1YXRvci52My5MZXZlbBImCgN0dGwYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SDgoGcmVhc29uGAQgASgJEhMKC2lmX3JldmlzaW9uGAUgASgEIsIEChdIb2xkTG9nZ2VyTGV2ZWxSZXNwb25zZRI5CgRoZWxkGAEgASgLMikuYWN0dWF0b3IudjMuSG9sZExvZ2dlckxldmVsUmVzcG9uc2UuSGVsZEgAEisKCWhlYXJ0YmVhdBgCIAEoCzIWLmFjdHVhdG9yLnYzLkhlYXJ0YmVhdEgAEjsKBWVuZGVkGAMgASgLMiouYWN0dWF0b3IudjMuSG9sZExvZ2dlckxldmVsUmVzcG9uc2UuRW5kZWRIABIsCgl0aW1lX2xlZnQYBCABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SDwoHY292ZXJlZBgFIAEoCBqgAQoESGVsZBIlCgZsb2dnZXIYASABKAsyEy5hY3R1YXRvci52My5Mb2dnZXJIABIpCgVncm91cBgCIAEoCzIYLmFjdHVhdG9yLnYzLkxvZ2dlckdyb3VwSAASKgoOcHJldmlvdXNfbGV2ZWwYAyABKA4yEi5hY3R1YXRvci52My5MZXZlbBIQCghyZXZpc2lvbhgEIAEoBEIICgZyZXN1bHQalgEKBUVuZGVkEkEKBnJlYXNvbhgBIAEoDjIxLmFjdHVhdG9yLnYzLkhvbGRMb2dnZXJMZXZlbFJlc3BvbnNlLkVuZGVkLlJlYXNvbiJKCgZSZWFzb24SFgoSUkVBU09OX1VOU1BFQ0lGSUVEEAASEgoOUkVBU09OX0VYUElSRUQQARIUChBSRUFTT05fT1ZFUlJVTEVEEAJCBwoFZXZlbnQiTAoXQ2xlYXJMb2dnZXJMZXZlbFJlcXVlc3QSDAoEbmFtZRgBIAEoCRIOCgZyZWFzb24YAiABKAkSEwoLaWZfcmV2aXNpb24YAyABKAQitAEKGENsZWFyTG9nZ2VyTGV2ZWxSZXNwb25zZRIlCgZsb2dnZXIYASABKAsyEy5hY3R1YXRvci52My5Mb2dnZXJIABIpCgVncm91cBgCIAEoCzIYLmFjdHVhdG9yLnYzLkxvZ2dlckdyb3VwSAASKgoOcHJldmlvdXNfbGV2ZWwYAyABKA4yEi5hY3R1YXRvci52My5MZXZlbBIQCghyZXZpc2lvbhgEIAEoBEIICgZyZXN1bHQiOQoZUmVzdG9yZUxvZ2dlckxldmVsUmVxdWVzdBIMCgRuYW1lGAEgASgJEg4KBnJlYXNvbhgCIAEoCSK2AQoaUmVzdG9yZUxvZ2dlckxldmVsUmVzcG9uc2USJQoGbG9nZ2VyGAEgASgLMhMuYWN0dWF0b3IudjMuTG9nZ2VySAASKQoFZ3JvdXAYAiABKAsyGC5hY3R1YXRvci52My5Mb2dnZXJHcm91cEgAEioKDnByZXZpb3VzX2xldmVsGAMgASgOMhIuYWN0dWF0b3IudjMuTGV2ZWwSEAoIcmV2aXNpb24YBCABKARCCAoGcmVzdWx0Ii8KHVJlc3RvcmVBbGxMb2dnZXJMZXZlbHNSZXF1ZXN0Eg4KBnJlYXNvbhgBIAEoCSJECh5SZXN0b3JlQWxsTG9nZ2VyTGV2ZWxzUmVzcG9uc2USEAoIcmVzdG9yZWQYASABKA0SEAoIcmV2aXNpb24YAiABKAQiTgoXTGlzdExldmVsQ2hhbmdlc1JlcXVlc3QSDAoEbmFtZRgBIAEoCRIRCglwYWdlX3NpemUYAiABKAUSEgoKcGFnZV90b2tlbhgDIAEoCSJeChhMaXN0TGV2ZWxDaGFuZ2VzUmVzcG9uc2USKQoHY2hhbmdlcxgBIAMoCzIYLmFjdHVhdG9yLnYzLkxldmVsQ2hhbmdlEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCTKeBgoOTG9nZ2Vyc1NlcnZpY2USVQoLTGlzdExvZ2dlcnMSHy5hY3R1YXRvci52My5MaXN0TG9nZ2Vyc1JlcXVlc3QaIC5hY3R1YXRvci52My5MaXN0TG9nZ2Vyc1Jlc3BvbnNlIgOQAgESTwoJR2V0TG9nZ2VyEh0uYWN0dWF0b3IudjMuR2V0TG9nZ2VyUmVxdWVzdBoeLmFjdHVhdG9yLnYzLkdldExvZ2dlclJlc3BvbnNlIgOQAgESWwoOU2V0TG9nZ2VyTGV2ZWwSIi5hY3R1YXRvci52My5TZXRMb2dnZXJMZXZlbFJlcXVlc3QaIy5hY3R1YXRvci52My5TZXRMb2dnZXJMZXZlbFJlc3BvbnNlIgASYQoQQ2xlYXJMb2dnZXJMZXZlbBIkLmFjdHVhdG9yLnYzLkNsZWFyTG9nZ2VyTGV2ZWxSZXF1ZXN0GiUuYWN0dWF0b3IudjMuQ2xlYXJMb2dnZXJMZXZlbFJlc3BvbnNlIgASZwoSUmVzdG9yZUxvZ2dlckxldmVsEiYuYWN0dWF0b3IudjMuUmVzdG9yZUxvZ2dlckxldmVsUmVxdWVzdBonLmFjdHVhdG9yLnYzLlJlc3RvcmVMb2dnZXJMZXZlbFJlc3BvbnNlIgAScwoWUmVzdG9yZUFsbExvZ2dlckxldmVscxIqLmFjdHVhdG9yLnYzLlJlc3RvcmVBbGxMb2dnZXJMZXZlbHNSZXF1ZXN0GisuYWN0dWF0b3IudjMuUmVzdG9yZUFsbExvZ2dlckxldmVsc1Jlc3BvbnNlIgASYAoPSG9sZExvZ2dlckxldmVsEiMuYWN0dWF0b3IudjMuSG9sZExvZ2dlckxldmVsUmVxdWVzdBokLmFjdHVhdG9yLnYzLkhvbGRMb2dnZXJMZXZlbFJlc3BvbnNlIgAwARJkChBMaXN0TGV2ZWxDaGFuZ2VzEiQuYWN0dWF0b3IudjMuTGlzdExldmVsQ2hhbmdlc1JlcXVlc3QaJS5hY3R1YXRvci52My5MaXN0TGV2ZWxDaGFuZ2VzUmVzcG9uc2UiA5ACAWIGcHJvdG8z", [file_actuator_v3_level, file_google_protobuf_duration, file_google_protobuf_timestamp]);
 
 /**
  * Logger is one logger and its levels.
@@ -168,6 +168,13 @@ export type Override = Message<"actuator.v3.Override"> & {
    * @generated from field: string instance = 5;
    */
   instance: string;
+
+  /**
+   * held says that the level goes back when whoever asked for it lets go; see HoldLoggerLevel.
+   *
+   * @generated from field: bool held = 6;
+   */
+  held: boolean;
 };
 
 /**
@@ -553,6 +560,250 @@ export const SetLoggerLevelResponseSchema: GenMessage<SetLoggerLevelResponse> = 
   messageDesc(file_actuator_v3_loggers, 9);
 
 /**
+ * Heartbeat says that a stream is alive while there is nothing else to tell.
+ *
+ * @generated from message actuator.v3.Heartbeat
+ */
+export type Heartbeat = Message<"actuator.v3.Heartbeat"> & {
+  /**
+   * interval is the longest time between two events of this stream. A client that hears nothing for much longer may take the
+   * server for dead.
+   *
+   * @generated from field: google.protobuf.Duration interval = 1;
+   */
+  interval?: Duration | undefined;
+};
+
+/**
+ * Describes the message actuator.v3.Heartbeat.
+ * Use `create(HeartbeatSchema)` to create a new message.
+ */
+export const HeartbeatSchema: GenMessage<Heartbeat> = /*@__PURE__*/
+  messageDesc(file_actuator_v3_loggers, 10);
+
+/**
+ * HoldLoggerLevelRequest asks for a level on a logger or group for as long as the call lasts.
+ *
+ * @generated from message actuator.v3.HoldLoggerLevelRequest
+ */
+export type HoldLoggerLevelRequest = Message<"actuator.v3.HoldLoggerLevelRequest"> & {
+  /**
+   * name is the logger's or group's name.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * level is the level to configure; UNSPECIFIED or unknown: INVALID_ARGUMENT.
+   *
+   * @generated from field: actuator.v3.Level level = 2;
+   */
+  level: Level;
+
+  /**
+   * ttl is how long the level is held at most. Unset: DEBUG and TRACE for as long as the server allows them, which is 24 hours
+   * unless configured, and the rest for as long as the call. 0: for as long as the call, where the server allows it.
+   *
+   * @generated from field: google.protobuf.Duration ttl = 3;
+   */
+  ttl?: Duration | undefined;
+
+  /**
+   * reason is why, for whoever reads the history; at most 1,000 characters.
+   *
+   * @generated from field: string reason = 4;
+   */
+  reason: string;
+
+  /**
+   * if_revision makes the change conditional: FAILED_PRECONDITION where the revision is no longer this one. 0: unconditional.
+   *
+   * @generated from field: uint64 if_revision = 5;
+   */
+  ifRevision: bigint;
+};
+
+/**
+ * Describes the message actuator.v3.HoldLoggerLevelRequest.
+ * Use `create(HoldLoggerLevelRequestSchema)` to create a new message.
+ */
+export const HoldLoggerLevelRequestSchema: GenMessage<HoldLoggerLevelRequest> = /*@__PURE__*/
+  messageDesc(file_actuator_v3_loggers, 11);
+
+/**
+ * HoldLoggerLevelResponse is one event of a hold.
+ *
+ * @generated from message actuator.v3.HoldLoggerLevelResponse
+ */
+export type HoldLoggerLevelResponse = Message<"actuator.v3.HoldLoggerLevelResponse"> & {
+  /**
+   * event is what happened.
+   *
+   * @generated from oneof actuator.v3.HoldLoggerLevelResponse.event
+   */
+  event: {
+    /**
+     * held is the first event: the level is set.
+     *
+     * @generated from field: actuator.v3.HoldLoggerLevelResponse.Held held = 1;
+     */
+    value: HoldLoggerLevelResponse_Held;
+    case: "held";
+  } | {
+    /**
+     * heartbeat says that the level is still held.
+     *
+     * @generated from field: actuator.v3.Heartbeat heartbeat = 2;
+     */
+    value: Heartbeat;
+    case: "heartbeat";
+  } | {
+    /**
+     * ended is the last event, where the stream does not end otherwise.
+     *
+     * @generated from field: actuator.v3.HoldLoggerLevelResponse.Ended ended = 3;
+     */
+    value: HoldLoggerLevelResponse_Ended;
+    case: "ended";
+  } | { case: undefined; value?: undefined };
+
+  /**
+   * time_left is how long the level is held at most from now on. Unset: as long as the call lasts.
+   *
+   * @generated from field: google.protobuf.Duration time_left = 4;
+   */
+  timeLeft?: Duration | undefined;
+
+  /**
+   * covered says that a later temporary level lies over the held one at present, on one member at least where it is a group.
+   *
+   * @generated from field: bool covered = 5;
+   */
+  covered: boolean;
+};
+
+/**
+ * Describes the message actuator.v3.HoldLoggerLevelResponse.
+ * Use `create(HoldLoggerLevelResponseSchema)` to create a new message.
+ */
+export const HoldLoggerLevelResponseSchema: GenMessage<HoldLoggerLevelResponse> = /*@__PURE__*/
+  messageDesc(file_actuator_v3_loggers, 12);
+
+/**
+ * Held is the state after the level was set.
+ *
+ * @generated from message actuator.v3.HoldLoggerLevelResponse.Held
+ */
+export type HoldLoggerLevelResponse_Held = Message<"actuator.v3.HoldLoggerLevelResponse.Held"> & {
+  /**
+   * result is what is held.
+   *
+   * @generated from oneof actuator.v3.HoldLoggerLevelResponse.Held.result
+   */
+  result: {
+    /**
+     * logger is set where a logger is held.
+     *
+     * @generated from field: actuator.v3.Logger logger = 1;
+     */
+    value: Logger;
+    case: "logger";
+  } | {
+    /**
+     * group is set where a group is held.
+     *
+     * @generated from field: actuator.v3.LoggerGroup group = 2;
+     */
+    value: LoggerGroup;
+    case: "group";
+  } | { case: undefined; value?: undefined };
+
+  /**
+   * previous_level is the level configured before. UNSPECIFIED: none was.
+   *
+   * @generated from field: actuator.v3.Level previous_level = 3;
+   */
+  previousLevel: Level;
+
+  /**
+   * revision is the revision after the change.
+   *
+   * @generated from field: uint64 revision = 4;
+   */
+  revision: bigint;
+};
+
+/**
+ * Describes the message actuator.v3.HoldLoggerLevelResponse.Held.
+ * Use `create(HoldLoggerLevelResponse_HeldSchema)` to create a new message.
+ */
+export const HoldLoggerLevelResponse_HeldSchema: GenMessage<HoldLoggerLevelResponse_Held> = /*@__PURE__*/
+  messageDesc(file_actuator_v3_loggers, 12, 0);
+
+/**
+ * Ended says that the hold is over before its stream was.
+ *
+ * @generated from message actuator.v3.HoldLoggerLevelResponse.Ended
+ */
+export type HoldLoggerLevelResponse_Ended = Message<"actuator.v3.HoldLoggerLevelResponse.Ended"> & {
+  /**
+   * reason is why it is over.
+   *
+   * @generated from field: actuator.v3.HoldLoggerLevelResponse.Ended.Reason reason = 1;
+   */
+  reason: HoldLoggerLevelResponse_Ended_Reason;
+};
+
+/**
+ * Describes the message actuator.v3.HoldLoggerLevelResponse.Ended.
+ * Use `create(HoldLoggerLevelResponse_EndedSchema)` to create a new message.
+ */
+export const HoldLoggerLevelResponse_EndedSchema: GenMessage<HoldLoggerLevelResponse_Ended> = /*@__PURE__*/
+  messageDesc(file_actuator_v3_loggers, 12, 1);
+
+/**
+ * Reason is why a hold is over.
+ *
+ * @generated from enum actuator.v3.HoldLoggerLevelResponse.Ended.Reason
+ */
+export const HoldLoggerLevelResponse_Ended_Reason = {
+  /**
+   * REASON_UNSPECIFIED is never answered.
+   *
+   * @generated from enum value: REASON_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * REASON_EXPIRED: its ttl is over, and the level went back.
+   *
+   * @generated from enum value: REASON_EXPIRED = 1;
+   */
+  EXPIRED: 1,
+
+  /**
+   * REASON_OVERRULED: somebody, or the application, configured something else for good, which stays.
+   *
+   * @generated from enum value: REASON_OVERRULED = 2;
+   */
+  OVERRULED: 2,
+} as const;
+
+/**
+ * Reason is why a hold is over.
+ *
+ * @generated from enum actuator.v3.HoldLoggerLevelResponse.Ended.Reason
+ */
+export type HoldLoggerLevelResponse_Ended_Reason = (typeof HoldLoggerLevelResponse_Ended_Reason)[keyof typeof HoldLoggerLevelResponse_Ended_Reason] | UnknownEnum;
+
+/**
+ * Describes the enum actuator.v3.HoldLoggerLevelResponse.Ended.Reason.
+ */
+export const HoldLoggerLevelResponse_Ended_ReasonSchema: GenEnum<HoldLoggerLevelResponse_Ended_Reason> = /*@__PURE__*/
+  enumDesc(file_actuator_v3_loggers, 12, 1, 0);
+
+/**
  * ClearLoggerLevelRequest asks a logger, or every member of a group, to inherit again.
  *
  * @generated from message actuator.v3.ClearLoggerLevelRequest
@@ -585,7 +836,7 @@ export type ClearLoggerLevelRequest = Message<"actuator.v3.ClearLoggerLevelReque
  * Use `create(ClearLoggerLevelRequestSchema)` to create a new message.
  */
 export const ClearLoggerLevelRequestSchema: GenMessage<ClearLoggerLevelRequest> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 10);
+  messageDesc(file_actuator_v3_loggers, 13);
 
 /**
  * ClearLoggerLevelResponse is the state after the change.
@@ -636,7 +887,7 @@ export type ClearLoggerLevelResponse = Message<"actuator.v3.ClearLoggerLevelResp
  * Use `create(ClearLoggerLevelResponseSchema)` to create a new message.
  */
 export const ClearLoggerLevelResponseSchema: GenMessage<ClearLoggerLevelResponse> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 11);
+  messageDesc(file_actuator_v3_loggers, 14);
 
 /**
  * RestoreLoggerLevelRequest asks for the application's own level of a logger or of every member of a group.
@@ -664,7 +915,7 @@ export type RestoreLoggerLevelRequest = Message<"actuator.v3.RestoreLoggerLevelR
  * Use `create(RestoreLoggerLevelRequestSchema)` to create a new message.
  */
 export const RestoreLoggerLevelRequestSchema: GenMessage<RestoreLoggerLevelRequest> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 12);
+  messageDesc(file_actuator_v3_loggers, 15);
 
 /**
  * RestoreLoggerLevelResponse is the state after the change.
@@ -715,7 +966,7 @@ export type RestoreLoggerLevelResponse = Message<"actuator.v3.RestoreLoggerLevel
  * Use `create(RestoreLoggerLevelResponseSchema)` to create a new message.
  */
 export const RestoreLoggerLevelResponseSchema: GenMessage<RestoreLoggerLevelResponse> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 13);
+  messageDesc(file_actuator_v3_loggers, 16);
 
 /**
  * RestoreAllLoggerLevelsRequest asks for the application's own levels.
@@ -736,7 +987,7 @@ export type RestoreAllLoggerLevelsRequest = Message<"actuator.v3.RestoreAllLogge
  * Use `create(RestoreAllLoggerLevelsRequestSchema)` to create a new message.
  */
 export const RestoreAllLoggerLevelsRequestSchema: GenMessage<RestoreAllLoggerLevelsRequest> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 14);
+  messageDesc(file_actuator_v3_loggers, 17);
 
 /**
  * RestoreAllLoggerLevelsResponse says what changed.
@@ -764,7 +1015,7 @@ export type RestoreAllLoggerLevelsResponse = Message<"actuator.v3.RestoreAllLogg
  * Use `create(RestoreAllLoggerLevelsResponseSchema)` to create a new message.
  */
 export const RestoreAllLoggerLevelsResponseSchema: GenMessage<RestoreAllLoggerLevelsResponse> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 15);
+  messageDesc(file_actuator_v3_loggers, 18);
 
 /**
  * ListLevelChangesRequest selects changes.
@@ -799,7 +1050,7 @@ export type ListLevelChangesRequest = Message<"actuator.v3.ListLevelChangesReque
  * Use `create(ListLevelChangesRequestSchema)` to create a new message.
  */
 export const ListLevelChangesRequestSchema: GenMessage<ListLevelChangesRequest> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 16);
+  messageDesc(file_actuator_v3_loggers, 19);
 
 /**
  * ListLevelChangesResponse is one page of changes.
@@ -827,7 +1078,7 @@ export type ListLevelChangesResponse = Message<"actuator.v3.ListLevelChangesResp
  * Use `create(ListLevelChangesResponseSchema)` to create a new message.
  */
 export const ListLevelChangesResponseSchema: GenMessage<ListLevelChangesResponse> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 17);
+  messageDesc(file_actuator_v3_loggers, 20);
 
 /**
  * LoggersService reads and changes the levels of the application's loggers while it runs.
@@ -901,6 +1152,22 @@ export const LoggersService: GenService<{
     methodKind: "unary";
     input: typeof RestoreAllLoggerLevelsRequestSchema;
     output: typeof RestoreAllLoggerLevelsResponseSchema;
+  },
+  /**
+   * HoldLoggerLevel configures a level as SetLoggerLevel does, for as long as the call lasts: when the stream ends for whatever
+   * reason (cancelled, its client gone, its deadline over, the server draining), the level goes back to what was there before.
+   * Of several temporary levels on one logger, held or set for a time, the latest is in force; when it ends, the latest that
+   * still lasts comes back. A level set for good, cleared or restored overrules them all.
+   *
+   * The first event confirms the level. Heartbeats follow. Where the hold ends before its stream does, an event says why and
+   * the stream ends with OK.
+   *
+   * @generated from rpc actuator.v3.LoggersService.HoldLoggerLevel
+   */
+  holdLoggerLevel: {
+    methodKind: "server_streaming";
+    input: typeof HoldLoggerLevelRequestSchema;
+    output: typeof HoldLoggerLevelResponseSchema;
   },
   /**
    * ListLevelChanges returns the latest changes of configured levels, newest first, as far as they are remembered.

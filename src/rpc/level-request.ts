@@ -1,0 +1,29 @@
+import { type Duration, durationMs } from "@bufbuild/protobuf/wkt";
+import { ActuatorError } from "../error.ts";
+import type { Level as LevelProto } from "../gen/actuator/v3/level_pb.ts";
+import type { ChangeRequest } from "../loggers/change-request.ts";
+import type { Level } from "../loggers/level.ts";
+import { levelFromProto } from "./level-proto.ts";
+
+/**
+ * The level that a request asks for.
+ *
+ * @throws ActuatorError INVALID_ARGUMENT for one that is none.
+ */
+export function requestedLevel(asked: LevelProto): Level {
+  const level = levelFromProto(asked);
+  if (level !== undefined) return level;
+  const message = "The level is not one to set: use one of OFF, FATAL, ERROR, WARN, INFO, DEBUG and TRACE.";
+  throw new ActuatorError("INVALID_ARGUMENT", "INVALID_LEVEL", message, { field: "level" });
+}
+
+/** Why a change is made and on what condition. A revision of 0 is what an absent field looks like: then on none. */
+export function changeFrom(request: { readonly reason: string; readonly ifRevision?: bigint }): ChangeRequest {
+  return { reason: request.reason, ifRevision: request.ifRevision ? Number(request.ifRevision) : undefined };
+}
+
+/** Milliseconds; 0 only for 0, which means for ever, and not for a time that rounds to it. */
+export function ttlFrom(ttl: Duration): number {
+  const milliseconds = durationMs(ttl);
+  return milliseconds === 0 && ttl.nanos !== 0 ? Math.sign(ttl.nanos) : milliseconds;
+}
