@@ -57,7 +57,7 @@ export class Contexts {
 
   /** Lets through what the level says. Returns false where it was so before. */
   set(threshold: Threshold, level: Level): boolean {
-    const native = threshold.native ?? this.root.native;
+    const { native } = threshold;
     const asChosen = native !== undefined && levelFromLevelSet(native) === level;
     return this.#change(threshold, asChosen ? native : levelSetFromLevel(level));
   }

@@ -61,11 +61,12 @@ describe.each(NEST_VERSIONS)("Nest %s: contexts are found", (_, nest) => {
     for (let id = 0; id < 10_100; id++) new Logger(`Order ${id}`).log("no");
     expect(loggers.list().loggers.length).toBe(10_001);
     expect((loggers.get("ROOT") as LoggerView).warnings).toEqual([expect.stringMatching(/too many contexts/)]);
-    for (const logger of [new Logger("Order 10099"), new ConsoleLogger("Order 10099", { logLevels: ["error"] })]) {
-      lines.length = 0;
-      callAll(logger);
-      expect(messages(lines)).toEqual(["fatal", "error"]);
-    }
+    lines.length = 0;
+    callAll(new Logger("Order 10099"));
+    expect(messages(lines)).toEqual(["fatal", "error"]);
+    lines.length = 0;
+    callAll(new ConsoleLogger("Order 10099", { logLevels: ["warn"] }));
+    expect(messages(lines)).toEqual(["fatal", "error", "warn"]);
     loggers.setLevel("Order 10099", "TRACE");
     loggers.setLevel("ROOT", "FATAL");
     lines.length = 0;
@@ -81,10 +82,13 @@ describe.each(NEST_VERSIONS)("Nest %s: contexts are found", (_, nest) => {
     new Logger("Late").log("x");
     one.setLevel("Early", "WARN");
     other.setLevel("Late", "ERROR");
+    new Logger("Inheriting").log("x");
+    one.setLevel("ROOT", "DEBUG");
     for (const loggers of [one, other]) {
       expect(loggers.list().loggers.map(({ name, configuredLevel }) => `${name} ${configuredLevel}`)).toEqual([
-        "ROOT TRACE",
+        "ROOT DEBUG",
         "Early WARN",
+        "Inheriting undefined",
         "Late ERROR",
       ]);
     }
@@ -169,6 +173,24 @@ describe.each(NEST_VERSIONS)("Nest %s is let go", (_, nest) => {
     callAll(new Logger("Orders"));
     expect(again.get("ROOT")).toMatchObject({ configuredLevel: "WARN", baselineLevel: "WARN" });
     expect(messages(lines)).toEqual(METHODS.slice(0, 3));
+    detach();
+    const third = new Loggers();
+    onTestFinished(third.attach(nestLoggers(nest)));
+    again.setLevel("Orders", "ERROR");
+    expect(third.get("Orders")).toMatchObject({ configuredLevel: "ERROR" });
+  });
+
+  test("with its default levels as undecided as they were", () => {
+    const { loggers, detach } = managed(nest);
+    const services = [new ConsoleLogger(), new ConsoleLogger("Own")] as unknown as {
+      options: { logLevels: unknown };
+    }[];
+    const before = structuredClone(services.map(({ options }) => options.logLevels));
+    Logger.overrideLogger(services[0] as never);
+    callAll(services[1]!);
+    loggers.list();
+    detach();
+    expect(services.map(({ options }) => options.logLevels)).toEqual(before);
   });
 });
 

@@ -14,8 +14,11 @@ const WRITTEN: readonly (readonly [Level, readonly string[]])[] = [
   ["TRACE", ["fatal", "error", "warn", "log", "debug", "verbose"]],
 ];
 
+/** Levels for the loggers that a caller makes, as Nest takes them. */
+type Own = { logLevels?: ("warn" | "log")[] };
+
 /** Every way in which an application writes under the context "Orders". */
-const CALLERS: readonly (readonly [name: string, call: (nest: Nest) => void])[] = [
+const CALLERS: readonly (readonly [name: string, call: (nest: Nest, own: Own) => void])[] = [
   ["a Logger of the context", ({ Logger }) => callAll(new Logger("Orders"))],
   ["a Logger of the context, before a service of Nest's own", serving((nest) => callAll(new nest.Logger("Orders")))],
   ["a Logger without a context", ({ Logger }) => callAll(new Logger(), "Orders")],
@@ -29,17 +32,24 @@ const CALLERS: readonly (readonly [name: string, call: (nest: Nest) => void])[] 
   ],
   ["the static methods", ({ Logger }) => callAll(Logger, "Orders")],
   ["the static methods, before a service", serving((nest) => callAll(nest.Logger, "Orders"))],
+  [
+    "the static methods, before a Logger that is the service",
+    (nest) => {
+      nest.Logger.overrideLogger(new nest.Logger());
+      callAll(nest.Logger, "Orders");
+    },
+  ],
   ["the service itself", serving((_, service) => callAll(service, "Orders"))],
-  ["a ConsoleLogger of the application", ({ ConsoleLogger }) => callAll(new ConsoleLogger("Orders"))],
+  ["a ConsoleLogger of the application", ({ ConsoleLogger }, own) => callAll(new ConsoleLogger("Orders", own))],
   [
     "a subclass of ConsoleLogger that is injected and told its context",
-    ({ ConsoleLogger }) => {
+    ({ ConsoleLogger }, own) => {
       class MyLogger extends ConsoleLogger {
         override log(message: unknown, ...rest: [string?]): void {
           super.log(message, ...rest);
         }
       }
-      const logger = new MyLogger();
+      const logger = new MyLogger("", own);
       logger.setContext("Orders");
       callAll(logger);
     },
@@ -57,23 +67,29 @@ const CALLERS: readonly (readonly [name: string, call: (nest: Nest) => void])[] 
   ],
 ];
 
-function serving(call: (nest: Nest, service: object) => void): (nest: Nest) => void {
-  return (nest) => {
-    const service = new nest.ConsoleLogger();
+function serving(call: (nest: Nest, service: object) => void): (nest: Nest, own: Own) => void {
+  return (nest, own) => {
+    const service = new nest.ConsoleLogger("", own);
     nest.Logger.overrideLogger(service);
     call(nest, service);
   };
 }
 
-describe.each(NEST_VERSIONS)("Nest %s writes what the levels say", (_, nest) => {
+describe.each(NEST_VERSIONS)("Nest %s writes what the levels say", (version, nest) => {
   const { Logger, ConsoleLogger } = nest;
 
   describe.each(CALLERS)("%s", (_, call) => {
-    test.each(WRITTEN)("%s: %j", (level, written) => {
+    test.each(
+      WRITTEN.flatMap(([level, written]) => [
+        [level, written, "everything", {} as Own] as const,
+        [level, written, "warnings", { logLevels: ["warn"] } as Own] as const,
+      ]),
+    )("%s: %j, where Nest itself lets through %s", (level, written, _, own) => {
       const { loggers, lines } = managed(nest);
+      if (own.logLevels !== undefined) Logger.overrideLogger(own.logLevels);
       loggers.list();
       loggers.setLevel("Orders", level);
-      call(nest);
+      call(nest, own);
       expect(messages(lines, "Orders")).toEqual(written);
       expect(lines).toHaveLength(written.length);
       expect(loggers.get("Orders")).toMatchObject({ configuredLevel: level, effectiveLevel: level, kind: "nestjs" });
@@ -90,13 +106,13 @@ describe.each(NEST_VERSIONS)("Nest %s writes what the levels say", (_, nest) => 
       ] as const) {
         loggers.setLevel("ROOT", level);
         lines.length = 0;
-        call(nest);
+        call(nest, {});
         expect(lines, level).toHaveLength(expected);
       }
       loggers.setLevel("Orders", "WARN");
       loggers.setLevel("ROOT", "TRACE");
       lines.length = 0;
-      call(nest);
+      call(nest, {});
       expect(lines).toHaveLength(3);
     });
   });
@@ -126,6 +142,15 @@ describe.each(NEST_VERSIONS)("Nest %s writes what the levels say", (_, nest) => 
     lines.length = 0;
     callAll(new Logger("shop.orders.audit"));
     expect(lines).toHaveLength(6);
+  });
+
+  test("a context that is no text is none", () => {
+    const { loggers, lines } = managed(nest, { prefix: "nest" });
+    loggers.list();
+    loggers.setLevel("nest", "ERROR");
+    callAll(new Logger(class {} as never));
+    expect(lines.filter((line) => /^(WARN|LOG|DEBUG|VERBOSE) /.test(line))).toEqual([]);
+    expect(loggers.list().loggers.map(({ name }) => name)).toEqual(["ROOT", "nest"]);
   });
 
   test("groups change their members", () => {
@@ -165,11 +190,14 @@ describe.each(NEST_VERSIONS)("Nest %s writes what the levels say", (_, nest) => 
     loggers.setLevel("Orders", "FATAL");
     lines.length = 0;
     logger.error("failed", stack, "Orders");
+    // Since Nest 12 the stack may come last.
+    if (Number(version) >= 12) logger.error("failed", "Orders", stack);
     expect(lines).toEqual([]);
   });
 
   test("isLevelEnabled tells of a level that one context lets through, and of the very context where there is one", () => {
     const { loggers } = managed(nest);
+    Logger.overrideLogger(new ConsoleLogger());
     const [orders, payment] = [new ConsoleLogger("Orders"), new ConsoleLogger("Payment")];
     const enabled = (level: "debug" | "log") => [
       Logger.isLevelEnabled(level),
@@ -179,6 +207,7 @@ describe.each(NEST_VERSIONS)("Nest %s writes what the levels say", (_, nest) => 
     loggers.list();
     expect(enabled("debug")).toEqual([true, true, true]);
     loggers.setLevel("ROOT", "INFO");
+    for (const logger of [orders, payment]) logger.log("x");
     expect(enabled("debug")).toEqual([false, false, false]);
     expect(enabled("log")).toEqual([true, true, true]);
     loggers.setLevel("Orders", "DEBUG");

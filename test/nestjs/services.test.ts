@@ -4,7 +4,7 @@ import type { Logger as LoggerView } from "../../src/loggers/view.ts";
 import { nestLoggers } from "../../src/nestjs/index.ts";
 import { collectLines } from "../support/nest-lines.ts";
 import { borrowNest, NEST_VERSIONS, type Nest } from "../support/nest-versions.ts";
-import { callAll, managed, messages } from "./application.ts";
+import { callAll, METHODS, managed, messages } from "./application.ts";
 
 /** What applications do about logging. A function in return writes more lines, as often as it is called. */
 const APPLICATIONS: readonly (readonly [name: string, make: (nest: Nest) => unknown])[] = [
@@ -27,6 +27,20 @@ const APPLICATIONS: readonly (readonly [name: string, make: (nest: Nest) => unkn
     },
   ],
   ["a Logger for a service", ({ Logger }) => Logger.overrideLogger(new Logger())],
+  [
+    "levels for all and a Logger for a service",
+    ({ Logger }) => {
+      Logger.overrideLogger(["warn"]);
+      Logger.overrideLogger(new Logger());
+    },
+  ],
+  [
+    "levels for all and a service that obeys them",
+    ({ Logger }) => {
+      Logger.overrideLogger(obedient());
+      Logger.overrideLogger(["warn"]);
+    },
+  ],
   [
     "a service around a quieter one",
     ({ Logger, ConsoleLogger }) => {
@@ -60,6 +74,20 @@ const APPLICATIONS: readonly (readonly [name: string, make: (nest: Nest) => unkn
   ],
 ];
 
+/** A service of the application that takes levels, and writes lines of its own. */
+function obedient() {
+  let levels: readonly string[] = METHODS;
+  const write = (level: string) => (message: unknown) => {
+    if (levels.includes(level)) process.stdout.write(`${message}\n`);
+  };
+  return {
+    ...({ log: write("log"), error: write("error"), warn: write("warn"), debug: write("debug") } as const),
+    setLogLevels: (names: readonly string[]) => {
+      levels = names;
+    },
+  };
+}
+
 describe.each(NEST_VERSIONS)("Nest %s with", (_, nest) => {
   const { Logger } = nest;
   const write = (more: () => void) => {
@@ -91,7 +119,7 @@ describe.each(NEST_VERSIONS)("Nest %s with", (_, nest) => {
   });
 });
 
-describe.each(NEST_VERSIONS)("Nest %s: what the application sets is adopted", (_, nest) => {
+describe.each(NEST_VERSIONS)("Nest %s: what the application sets is adopted", (version, nest) => {
   const { Logger, ConsoleLogger } = nest;
   const rootOf = (loggers: Loggers) => loggers.get("ROOT") as LoggerView;
 
@@ -105,6 +133,32 @@ describe.each(NEST_VERSIONS)("Nest %s: what the application sets is adopted", (_
     ["no logging", () => Logger.overrideLogger(false), "OFF"],
     ["a service whose levels cannot be known", () => Logger.overrideLogger({ ...console }), "DEBUG"],
     ["another service with the levels that the first one had", () => Logger.overrideLogger(quiet()), "DEBUG"],
+    [
+      "levels for all where the service takes them",
+      () => {
+        Logger.overrideLogger(obedient());
+        Logger.overrideLogger(["error"]);
+      },
+      "ERROR",
+    ],
+    [
+      "levels for all where the service takes none",
+      () => {
+        Logger.overrideLogger({ ...console });
+        // Nest 10 fails here.
+        if (Number(version) >= 11) Logger.overrideLogger(["error"]);
+      },
+      "DEBUG",
+    ],
+    [
+      "levels for all where a Logger is the service",
+      () => {
+        Logger.overrideLogger(new Logger());
+        if (Number(version) >= 11) Logger.overrideLogger(["fatal"]);
+        else Logger.overrideLogger(new ConsoleLogger("", { logLevels: ["fatal"] }));
+      },
+      "FATAL",
+    ],
     ["the same service again", (service) => Logger.overrideLogger(service), "DEBUG"],
   ])("%s", (_, act, level) => {
     const { loggers } = managed(nest);
@@ -129,6 +183,7 @@ describe.each(NEST_VERSIONS)("Nest %s: what the application sets is adopted", (_
     lines.length = 0;
     callAll(orders);
     expect(messages(lines)).toEqual(["fatal", "error"]);
+    expect(loggers.get("Orders")).toMatchObject({ configuredLevel: undefined, effectiveLevel: "ERROR" });
     lines.length = 0;
     callAll(payment);
     expect(lines).toHaveLength(5);
@@ -163,6 +218,8 @@ describe.each(NEST_VERSIONS)("Nest %s: what the application sets is adopted", (_
     expect(written()).toEqual(["fatal", "error", "debug"]);
     expect(written("INFO")).toEqual(["fatal", "error", "warn", "log"]);
     expect(written("DEBUG")).toEqual(["fatal", "error", "debug"]);
+    loggers.setLevel("Orders", "DEBUG");
+    expect(written()).toEqual(["fatal", "error", "warn", "log", "debug"]);
   });
 
   test("logging that is switched off reaches no level until it is back", () => {
@@ -244,6 +301,17 @@ describe.each(NEST_VERSIONS)("Nest %s: the service of the application stays in p
       ["warn", "w", "Orders"],
       ["warn", "w", "Payment"],
     ]);
+  });
+
+  test.each<[name: string, service: () => unknown]>([
+    ["none", () => ["log"]],
+    ["a ConsoleLogger", () => new ConsoleLogger()],
+    ["a subclass of it", () => new Shouting()],
+    ["a Logger", () => new Logger()],
+  ])("a service that does as it is told carries no warning: %s", (_, service) => {
+    const { loggers } = managed(nest);
+    Logger.overrideLogger(service() as never);
+    expect((loggers.list().loggers[0] as LoggerView).warnings).toEqual([]);
   });
 
   test("a service that decides by itself what is enabled carries a warning", () => {
