@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { constants, type Http2ServerRequest, type Http2ServerResponse, type ServerHttp2Stream } from "node:http2";
+import { constants, type Http2ServerRequest, type Http2ServerResponse } from "node:http2";
 
 /**
  * Sees to what a client still sends when its answer is complete, as after "the message is too large". Left alone, connect
@@ -12,9 +12,8 @@ export function discardRest(
   res: ServerResponse | Http2ServerResponse,
 ): void {
   if ("stream" in req) {
-    const { stream } = req;
     // Not before the trailers are out, and a turn later: a reset in the same turn overtakes them.
-    stream.once("wantTrailers", () => resetSoon(stream));
+    req.stream.once("wantTrailers", () => resetSoon(req));
   } else {
     // HTTP/1.1 has no way to tell a client to stop: read on, as Node does for a request that nobody began to read.
     res.once("finish", () => {
@@ -25,12 +24,16 @@ export function discardRest(
 
 /** The same for an answer that ended in its header frame, which has no trailers to wait for. Call it after the end. */
 export function discardRestNow(req: IncomingMessage | Http2ServerRequest): void {
-  if ("stream" in req) resetSoon(req.stream);
+  if ("stream" in req) resetSoon(req);
 }
 
 /** RFC 9113, section 8.1: after a complete response, RST_STREAM with NO_ERROR asks the client to stop, without harm. */
-function resetSoon(stream: ServerHttp2Stream): void {
+function resetSoon(req: Http2ServerRequest): void {
+  const { stream } = req;
   setImmediate(() => {
-    if (!stream.readableEnded && !stream.destroyed) stream.close(constants.NGHTTP2_NO_ERROR);
+    if (stream.readableEnded || stream.destroyed) return;
+    // Node keeps a stream, and with it the connection, until somebody has read what came before the reset.
+    req.resume();
+    stream.close(constants.NGHTTP2_NO_ERROR);
   });
 }

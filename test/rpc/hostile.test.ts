@@ -7,7 +7,7 @@ import { Health } from "../../src/application/health.ts";
 import { Loggers } from "../../src/loggers/loggers.ts";
 import { createRpcHandler } from "../../src/rpc/handler.ts";
 import { libraryOf, serveRpc } from "../support/rpc-harness.ts";
-import { emptied, http1Request, http2Connect, http2Request, rawClient } from "../support/server-harness.ts";
+import { emptied, eventually, http1Request, http2Connect, http2Request, rawClient } from "../support/server-harness.ts";
 
 const GET_LOGGER = "/actuator.v3.LoggersService/GetLogger";
 const LIST_LOGGERS = "/actuator.v3.LoggersService/ListLoggers";
@@ -315,9 +315,30 @@ describe("a client that goes on sending after it was refused", () => {
     await once(stream, "close");
     check(body, status);
     expect(stream.rstCode).toBe(0);
-    session.close();
-    await emptied(listener);
+    await eventually(
+      () => listener.counts.streams === 0,
+      () => `${listener.counts.streams} streams`,
+    );
   });
+});
+
+test.each([
+  ["an unknown method", { ":path": "/grpc.x.Y/Z" }],
+  ["no known type", { "content-type": "text/plain" }],
+  ["a bad authority", { ":authority": "[" }],
+  ["a method that is not allowed", { ":method": "PUT" }],
+])("a request that is refused unread leaves no stream, though its body never ends: %s", async (_, headers) => {
+  const { url, listener } = await serveLoggers();
+  const session = await http2Connect(url);
+  const stream = session.request({ ":method": "POST", ":path": GET_LOGGER, ...json, ...headers });
+  stream.resume();
+  stream.write("some");
+  await once(stream, "close");
+  expect(stream.rstCode).toBe(0);
+  await eventually(
+    () => listener.counts.streams === 0,
+    () => `${listener.counts.streams} streams`,
+  );
 });
 
 test.each([

@@ -8,6 +8,7 @@ import { Health as HealthStatus } from "../../src/application/health.ts";
 import { LoggersService } from "../../src/gen/actuator/v3/loggers_pb.ts";
 import { Loggers } from "../../src/loggers/loggers.ts";
 import { createRpcHandler } from "../../src/rpc/handler.ts";
+import { transportOver, WIRES } from "../support/rpc-harness.ts";
 import { http1Request } from "../support/server-harness.ts";
 
 async function serveIn(application: RequestListener): Promise<string> {
@@ -30,8 +31,8 @@ function mountable() {
   return { errors, middleware };
 }
 
-const clientOf = (baseUrl: string, useBinaryFormat = false) =>
-  createClient(LoggersService, createConnectTransport({ baseUrl, httpVersion: "1.1", useBinaryFormat }));
+const clientOf = (baseUrl: string) =>
+  createClient(LoggersService, createConnectTransport({ baseUrl, httpVersion: "1.1" }));
 
 test("an Express application passes on what is no RPC, and sees its URL unchanged", async () => {
   const { middleware } = mountable();
@@ -54,12 +55,23 @@ test("a mount path may stand before the paths of all methods", async () => {
   expect((await clientOf(`${url}/management`).getLogger({ name: "ROOT" })).result.case).toBe("logger");
 });
 
-test("a body parser may have read the request before", async () => {
-  const { middleware, errors } = mountable();
-  const url = await serveIn(express().use(express.json(), express.raw({ type: "application/proto" }), middleware));
-  for (const useBinaryFormat of [false, true]) {
-    const { result } = await clientOf(url, useBinaryFormat).getLogger({ name: "ROOT" });
+test.each(WIRES.filter(({ httpVersion }) => httpVersion === "1.1"))(
+  "a body parser may have read the request before ($protocol)",
+  async (wire) => {
+    const { middleware, errors } = mountable();
+    const parsers = [express.json(), express.raw({ type: "application/*" })];
+    const url = await serveIn(express().use(...parsers, middleware));
+    const { result } = await createClient(LoggersService, transportOver(wire, url)).getLogger({ name: "ROOT" });
     expect(result).toMatchObject({ case: "logger", value: { name: "ROOT" } });
-  }
-  expect(errors).toEqual([]);
+    expect(errors).toEqual([]);
+  },
+);
+
+test("a request that connect cannot take is 500 and told to onError", async () => {
+  const { middleware, errors } = mountable();
+  const url = await serveIn(express().use(express.json({ type: "*/*" }), middleware));
+  const headers = { "content-type": "application/connect+json" };
+  const answer = await http1Request(`${url}/grpc.health.v1.Health/Watch`, { method: "POST", headers, body: "{}" });
+  expect(answer.status).toBe(500);
+  expect(errors).toHaveLength(1);
 });

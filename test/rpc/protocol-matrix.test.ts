@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import http from "node:http";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { compressionGzip } from "@connectrpc/connect-node";
 import { describe, expect, test } from "vitest";
@@ -45,12 +47,14 @@ const cases: readonly Case[] = [
   {
     name: "unary",
     async run(wire) {
-      const { url } = await serveAll();
+      const { url, requests } = await serveAll();
       const loggers = createClient(LoggersService, transportOver(wire, url));
       const changed = await loggers.setLoggerLevel({ name: "shop.part1", level: Level.DEBUG });
       expect(changed.result).toMatchObject({ case: "logger", value: { configuredLevel: Level.DEBUG } });
       const { result } = await loggers.getLogger({ name: "shop.part1" });
       expect(result).toMatchObject({ case: "logger", value: { name: "shop.part1", effectiveLevel: Level.DEBUG } });
+      const version = wire.httpVersion === "2" ? "2.0" : "1.1";
+      expect(requests.map(({ httpVersion }) => httpVersion)).toEqual([version, version]);
     },
   },
   {
@@ -119,7 +123,7 @@ const cases: readonly Case[] = [
       const { result } = await loggers.getLogger({ name: "ROOT" });
       expect(result).toMatchObject({ case: "logger", value: { name: "ROOT" } });
       await loggers.setLoggerLevel({ name: "ROOT", level: Level.WARN });
-      expect(requests.map((request) => request.split(" ", 1)[0])).toEqual(["GET", "POST"]);
+      expect(requests.map(({ method }) => method)).toEqual(["GET", "POST"]);
     },
   },
   {
@@ -142,4 +146,16 @@ describe.each(WIRES)("$protocol over HTTP/$httpVersion", (wire) => {
     if (reason === undefined) test(name, () => run(wire));
     else test(`${name} (does not exist: ${reason})`, (context) => context.skip(reason));
   }
+});
+
+test("gRPC over HTTP/1.1, which no client speaks, is answered with trailers all the same", async () => {
+  const { url } = await serveAll();
+  const headers = { "content-type": "application/grpc", te: "trailers" };
+  const req = http.request(`${url}/grpc.health.v1.Health/Check`, { method: "POST", headers });
+  req.end(Buffer.from([0, 0, 0, 0, 0]));
+  const [res] = (await once(req, "response")) as [http.IncomingMessage];
+  const chunks: Buffer[] = [];
+  for await (const chunk of res) chunks.push(chunk);
+  expect([...Buffer.concat(chunks)]).toEqual([0, 0, 0, 0, 2, 8, ServingStatus.SERVING]);
+  expect(res.trailers).toMatchObject({ "grpc-status": "0" });
 });

@@ -1,11 +1,14 @@
+import { once } from "node:events";
+import { constants } from "node:http2";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { describe, expect, test } from "vitest";
 import { Health } from "../../src/gen/grpc/health/v1/health_pb.ts";
 import { ServerReflection } from "../../src/gen/grpc/reflection/v1/reflection_pb.ts";
 import { OpenStreams } from "../../src/rpc/open-streams.ts";
 import { states } from "../../src/rpc/states.ts";
-import { errorInfo, grpcClient, serveRpc } from "../support/rpc-harness.ts";
-import { emptied, eventually, http2Connect } from "../support/server-harness.ts";
+import { Sessions } from "../../src/sessions/sessions.ts";
+import { errorInfo, grpcClient, serveRpc, silentStore } from "../support/rpc-harness.ts";
+import { emptied, eventually, http2Connect, rawClient } from "../support/server-harness.ts";
 
 describe("open streams", () => {
   test("end with UNAVAILABLE, and no new one begins", async () => {
@@ -64,10 +67,34 @@ describe("open streams", () => {
     expect((await client.watch({})[Symbol.asyncIterator]().next()).done).toBe(false);
   });
 
-  test("of a client whose connection is cut leave nothing behind", async () => {
-    const { url, health, listener, errors } = await serveRpc();
+  test.each([
+    ["Health/Watch, its request complete", "/grpc.health.v1.Health/Watch", true],
+    ["Health/Watch, its request still open", "/grpc.health.v1.Health/Watch", false],
+    ["reflection", "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", false],
+  ])("of a client whose connection is cut leave nothing behind: %s", async (_, path, complete) => {
+    const { url, listener, errors } = await serveRpc();
     const session = await http2Connect(url);
     for (let index = 0; index < 10; index++) {
+      const headers = { ":method": "POST", ":path": path, "content-type": "application/grpc", te: "trailers" };
+      const stream = session.request(headers);
+      stream.on("error", () => {});
+      stream.write(Buffer.from([0, 0, 0, 0, 0]));
+      if (complete) stream.end();
+    }
+    await eventually(
+      () => listener.counts.streams === 10,
+      () => `${listener.counts.streams} streams`,
+    );
+    session.destroy();
+    await emptied(listener);
+    expect(errors).toEqual([]);
+  });
+
+  test.each(["NO_ERROR", "CANCEL", "INTERNAL_ERROR", "REFUSED_STREAM"] as const)(
+    "of a client that resets them with %s leave nothing behind",
+    async (code) => {
+      const { url, health, errors } = await serveRpc();
+      const session = await http2Connect(url);
       const stream = session.request({
         ":method": "POST",
         ":path": "/grpc.health.v1.Health/Watch",
@@ -76,18 +103,44 @@ describe("open streams", () => {
       });
       stream.on("error", () => {});
       stream.end(Buffer.from([0, 0, 0, 0, 0]));
-    }
+      await once(stream, "response");
+      expect(health.listeners).toBe(1);
+      stream.close(constants[`NGHTTP2_${code}`]);
+      await eventually(
+        () => health.listeners === 0,
+        () => `${health.listeners} listeners`,
+      );
+      expect(errors).toEqual([]);
+    },
+  );
+
+  test.each([false, true])("over HTTP/1.1 end with their connection (pipelined: %s)", async (pipelined) => {
+    const { port, health, errors } = await serveRpc({ sessions: new Sessions(silentStore()) });
+    const client = await rawClient(port);
+    const post = (path: string, type: string, body: string) =>
+      `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: ${type}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    const unanswered = post("/actuator.v3.SessionsService/GetSession", "application/json", '{"id":"1"}');
+    const watch = post("/grpc.health.v1.Health/Watch", "application/connect+json", "\0\0\0\0\x02{}");
+    client.socket.write(pipelined ? unanswered + watch : watch);
     await eventually(
-      () => health.listeners === 10,
+      () => health.listeners === 1,
       () => `${health.listeners} listeners`,
     );
-    session.destroy();
+    client.socket.destroy();
     await eventually(
       () => health.listeners === 0,
       () => `${health.listeners} listeners`,
     );
-    await emptied(listener);
     expect(errors).toEqual([]);
+  });
+
+  test("pipelined over HTTP/1.1 are answered in order", async () => {
+    const { port } = await serveRpc();
+    const client = await rawClient(port);
+    const get = (more: string) =>
+      `GET /grpc.health.v1.Health/Check?encoding=json&message=%7B%7D HTTP/1.1\r\nHost: x\r\n${more}\r\n`;
+    client.socket.write(get("") + get("") + get("Connection: close\r\n"));
+    expect([...(await client.closed).matchAll(/"SERVING"/g)]).toHaveLength(3);
   });
 
   test("do not stay counted when they fail to begin", () => {

@@ -1,5 +1,6 @@
-import type { DescMethodUnary } from "@bufbuild/protobuf";
-import { Code, ConnectError, createClient } from "@connectrpc/connect";
+import type { DescMethod, DescMethodStreaming, DescMethodUnary } from "@bufbuild/protobuf";
+import { Code, ConnectError, createClient, type Transport } from "@connectrpc/connect";
+import { createAsyncIterable } from "@connectrpc/connect/protocol";
 import { describe, expect, test } from "vitest";
 import { IntegrationGraphService } from "../../src/gen/actuator/v3/integration_graph_pb.ts";
 import { LoggersService } from "../../src/gen/actuator/v3/loggers_pb.ts";
@@ -10,13 +11,21 @@ import { http2Connect } from "../support/server-harness.ts";
 
 const leftOut = [LoggersService, SessionsService, IntegrationGraphService].flatMap((service) => service.methods);
 
+/** One call of any method that takes one message, up to its first answer. */
+async function callOf(transport: Transport, method: DescMethod): Promise<unknown> {
+  if (method.methodKind === "unary")
+    return transport.unary(method as DescMethodUnary, undefined, undefined, undefined, {});
+  const input = createAsyncIterable([{}]);
+  const { message } = await transport.stream(method as DescMethodStreaming, undefined, undefined, undefined, input);
+  return message[Symbol.asyncIterator]().next();
+}
+
 describe.each(WIRES)("over $protocol, HTTP/$httpVersion", (wire) => {
   test.each(leftOut)(
     "$parent.name/$name of a domain that is left out is UNIMPLEMENTED and says why",
     async (method) => {
       const { url, errors } = await serveRpc();
-      const call = transportOver(wire, url).unary(method as DescMethodUnary, undefined, undefined, undefined, {});
-      const error = (await call.catch(ConnectError.from)) as ConnectError;
+      const error = (await callOf(transportOver(wire, url), method).catch(ConnectError.from)) as ConnectError;
       expect(error.code).toBe(Code.Unimplemented);
       expect(errorInfo(error)).toMatchObject({ reason: "NOT_SERVED", metadata: { service: method.parent.typeName } });
       expect(errors).toEqual([]);

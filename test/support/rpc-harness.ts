@@ -19,8 +19,8 @@ export interface RpcServer {
   readonly listener: Listener;
   readonly rpc: RpcHandler;
   readonly health: CountingHealth;
-  /** Method and path of every request, in order. */
-  readonly requests: string[];
+  /** Every request, in order. */
+  readonly requests: { readonly method: string | undefined; readonly httpVersion: string }[];
   /** What went to `onError`. */
   readonly errors: { readonly error: unknown; readonly context: string }[];
 }
@@ -32,14 +32,14 @@ export async function serveRpc(
 ): Promise<RpcServer> {
   const health = new CountingHealth();
   const errors: RpcServer["errors"] = [];
-  const requests: string[] = [];
+  const requests: RpcServer["requests"] = [];
   const onError = (error: unknown, context: string) => void errors.push({ error, context });
   const rpc = createRpcHandler(
     { application: { startTime: Date.now() }, health, ...endpoints },
     { onError, ...options },
   );
   const { listener, port, url } = await serve((req: ServerRequest, res) => {
-    requests.push(`${req.method} ${req.url}`);
+    requests.push({ method: req.method, httpVersion: req.httpVersion });
     if (rpc.handle(req, res)) return;
     res.statusCode = 404;
     res.end("other");
@@ -67,10 +67,19 @@ export interface Wire {
   readonly httpVersion: "1.1" | "2";
 }
 
-/** Every protocol over every version of HTTP on the one port. */
-export const WIRES: readonly Wire[] = (["1.1", "2"] as const).flatMap((httpVersion) =>
-  (["Connect JSON", "Connect binary", "gRPC", "gRPC-Web"] as const).map((protocol) => ({ protocol, httpVersion })),
-);
+/**
+ * Every protocol over every version of HTTP on the one port. One does not exist: gRPC needs the trailers of HTTP/2, and
+ * its clients speak nothing else.
+ */
+export const WIRES: readonly Wire[] = [
+  { protocol: "Connect JSON", httpVersion: "1.1" },
+  { protocol: "Connect JSON", httpVersion: "2" },
+  { protocol: "Connect binary", httpVersion: "1.1" },
+  { protocol: "Connect binary", httpVersion: "2" },
+  { protocol: "gRPC", httpVersion: "2" },
+  { protocol: "gRPC-Web", httpVersion: "1.1" },
+  { protocol: "gRPC-Web", httpVersion: "2" },
+];
 
 type TransportOptions = Pick<
   Parameters<typeof createConnectTransport>[0],

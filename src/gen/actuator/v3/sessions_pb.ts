@@ -92,14 +92,15 @@ export type ListSessionsRequest = Message<"actuator.v3.ListSessionsRequest"> & {
   username: string;
 
   /**
-   * page_size is the greatest number of sessions in one page. 0: 1,000; negative: INVALID_ARGUMENT.
+   * page_size is the greatest number of sessions in one page, at most 1,000. 0: 1,000; negative: INVALID_ARGUMENT.
    *
    * @generated from field: int32 page_size = 2;
    */
   pageSize: number;
 
   /**
-   * page_token continues where a page of the same user ended.
+   * page_token continues where a page of the same user ended. A session that is used between two pages moves to the front and
+   * is not in the second.
    *
    * @generated from field: string page_token = 3;
    */

@@ -1,0 +1,80 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
+import type { JsonValue } from "@bufbuild/protobuf";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { createAsyncIterable, type UniversalServerRequest } from "@connectrpc/connect/protocol";
+
+type Request = IncomingMessage | Http2ServerRequest;
+type Response = ServerResponse | Http2ServerResponse;
+
+/**
+ * A request of Node as the handlers of connect take it. In three ways it is not connect-node's own:
+ *
+ * - The signal tells that the client went away, and not also that an answer is complete: that abort nobody hears, and
+ *   makes an exception with its stack for every call.
+ * - When connect stops reading early, the request stays whole, so that its rest can be drained.
+ * - What a body parser of the application has read already is taken from it.
+ *
+ * @throws TypeError for a Host or :authority that is none, or a header that the Fetch API does not take.
+ */
+export function universalRequest(req: Request, res: Response, url: string): UniversalServerRequest {
+  const encrypted = "encrypted" in req.socket && req.socket.encrypted;
+  const authority = "authority" in req ? req.authority : req.headers.host;
+  return {
+    httpVersion: req.httpVersion,
+    method: req.method ?? "",
+    url: new URL(url, `${encrypted ? "https" : "http"}://${authority ?? ""}`).href,
+    header: headerOf(req),
+    body: bodyOf(req),
+    signal: goneSignal(req, res),
+  };
+}
+
+/** Whether the client went away. */
+export function isGone(req: Request): boolean {
+  return "stream" in req ? req.stream.destroyed : req.socket.destroyed;
+}
+
+function headerOf(req: Request): Headers {
+  const header = new Headers();
+  for (const [name, value] of Object.entries(req.headers)) {
+    if (name.startsWith(":") || value === undefined) continue;
+    for (const single of Array.isArray(value) ? value : [value]) header.append(name, single);
+  }
+  return header;
+}
+
+function bodyOf(req: Request): UniversalServerRequest["body"] {
+  const { body } = req as { readonly body?: JsonValue | Uint8Array };
+  if (!req.readableEnded || body === undefined) return chunksOf(req);
+  return body instanceof Uint8Array ? createAsyncIterable([body]) : body;
+}
+
+async function* chunksOf(req: Request): AsyncIterable<Uint8Array> {
+  try {
+    yield* req.iterator({ destroyOnReturn: false });
+  } catch (error) {
+    // Node says it in many ways: aborted, premature close, reset.
+    throw gone(error);
+  }
+}
+
+function gone(cause?: unknown): ConnectError {
+  return new ConnectError("The client went away.", Code.Canceled, undefined, undefined, cause);
+}
+
+function goneSignal(req: Request, res: Response): AbortSignal {
+  const controller = new AbortController();
+  const onClose = () => {
+    if (!res.writableEnded) controller.abort(gone());
+  };
+  if (isGone(req)) onClose();
+  res.once("close", onClose);
+  if (!("stream" in res) && res.socket === null) {
+    // Pipelined: the response waits for its turn, and Node does not tell it when the connection closes before.
+    const { socket } = req;
+    socket.once("close", onClose);
+    res.once("finish", () => socket.off("close", onClose));
+  }
+  return controller.signal;
+}
