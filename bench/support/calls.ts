@@ -8,7 +8,7 @@ import { printTable } from "./table.ts";
 export interface CallComparison<Subject> {
   /** The libraries whose versions are printed. The first one heads the table. */
   readonly libraries: readonly [string, ...string[]];
-  /** Sets the application up. Each subject lives in a process of its own, so that libraries may keep global state. */
+  /** Sets the application up, in a process of its own, so that libraries may keep global state. */
   subject(attached: boolean): Subject | Promise<Subject>;
   readonly calls: readonly Call<Subject>[];
   /**
@@ -21,15 +21,16 @@ export interface CallComparison<Subject> {
 /** What is measured, under its name, and how many times a round repeats it: for some 10 ms. */
 export type Call<Subject> = readonly [name: string, count: number, call: (subject: Subject) => unknown];
 
-const warmUpRounds = 5;
+const warmUpRounds = 8;
 const rounds = 15;
-/** Two processes with the same program differ by where their code comes to lie; more than one pair of them evens it out. */
+/** Two processes with the same program differ by where their code comes to lie; several pairs of them even it out. */
 const pairs = 3;
 
 /**
  * Measures each call in an application with the adapter attached beside one without it, and prints a table. Rounds alternate
  * between the two. A ratio is the bare application's time by the attached one's, taken within each round, so 1.00 means that
- * nothing is added and 2.00 that the call takes half the time.
+ * nothing is added and 2.00 that the call takes half the time. Each call is measured in processes of its own: a disabled call
+ * of a bare library may train the compiler on code that an enabled one runs, and that of an attached one not.
  *
  * To be called once by a benchmark's main module, which runs again, as it is, in the process of each subject.
  */
@@ -40,20 +41,19 @@ export async function compareCalls<Subject>(comparison: CallComparison<Subject>)
     return;
   }
   console.log(environment(...comparison.libraries));
-  const times = comparison.calls.map((): Round[] => []);
-  for (let pair = 0; pair < pairs; pair++) {
-    for (const [index, found] of (await measurePair(comparison.calls.length)).entries()) times[index]!.push(...found);
-  }
   const nanoseconds = (values: readonly number[]) => `${median(values).toFixed(1)} ns`;
-  printTable(
-    [comparison.libraries[0], "attached", "bare", "ratio"],
-    comparison.calls.map(([name], index) => [
+  const rows: (readonly string[])[] = [];
+  for (const [call, [name]] of comparison.calls.entries()) {
+    const found: Round[] = [];
+    for (let pair = 0; pair < pairs; pair++) found.push(...(await measurePair(call)));
+    rows.push([
       name,
-      nanoseconds(times[index]!.map(({ attached }) => attached)),
-      nanoseconds(times[index]!.map(({ bare }) => bare)),
-      median(times[index]!.map(({ attached, bare }) => bare / attached)).toFixed(2),
-    ]),
-  );
+      nanoseconds(found.map(({ attached }) => attached)),
+      nanoseconds(found.map(({ bare }) => bare)),
+      median(found.map(({ attached, bare }) => bare / attached)).toFixed(2),
+    ]);
+  }
+  printTable([comparison.libraries[0], "attached", "bare", "ratio"], rows);
 }
 
 /** Nanoseconds of one call. */
@@ -62,24 +62,19 @@ interface Round {
   readonly bare: number;
 }
 
-async function measurePair(calls: number): Promise<readonly (readonly Round[])[]> {
+async function measurePair(call: number): Promise<readonly Round[]> {
   const main = process.argv[1]!;
   const [attached, bare] = [new Child(main, { args: ["attached"] }), new Child(main, { args: ["bare"] })];
   try {
-    const found: Round[][] = [];
-    for (let call = 0; call < calls; call++) {
-      const measured: Round[] = [];
-      for (let round = 0; round < warmUpRounds + rounds; round++) {
-        const first = round % 2 === 0 ? attached : bare;
-        const second = first === attached ? bare : attached;
-        const times = [await first.ask<number>({ call }), await second.ask<number>({ call })] as const;
-        const [one, other] = times;
-        if (round < warmUpRounds) continue;
-        measured.push(first === attached ? { attached: one, bare: other } : { attached: other, bare: one });
-      }
-      found.push(measured);
+    const measured: Round[] = [];
+    for (let round = 0; round < warmUpRounds + rounds; round++) {
+      const first = round % 2 === 0 ? attached : bare;
+      const one = await first.ask<number>({ call });
+      const other = await (first === attached ? bare : attached).ask<number>({ call });
+      if (round < warmUpRounds) continue;
+      measured.push(first === attached ? { attached: one, bare: other } : { attached: other, bare: one });
     }
-    return found;
+    return measured;
   } finally {
     await Promise.all([attached.end(), bare.end()]);
   }
