@@ -1,0 +1,99 @@
+import type { Level } from "../loggers/level.ts";
+import type { Family } from "./family.ts";
+import { OFF_VALUE } from "./level-set.ts";
+import type { NativeLevels, NativeLogger } from "./native.ts";
+import { type Shadow, shadow } from "./shadow.ts";
+
+/** What is told to each adapter that holds a logger. */
+export interface GateObserver {
+  /** A level was set on the logger, by whomever. */
+  levelSet(logger: NativeLogger, level: Level): void;
+  /** What is written at the level that the logger has is no longer the same: its transports have changed. */
+  reachChanged(logger: NativeLogger): void;
+}
+
+const gates = new WeakMap<NativeLogger, Gate>();
+
+export function gateOf(logger: NativeLogger): Gate | undefined {
+  return gates.get(logger);
+}
+
+/** The level of one logger: it stands before the logger's methods. A child has one of its own once a level is set on it. */
+export class Gate {
+  readonly family: Family;
+  readonly logger: WeakRef<NativeLogger>;
+  /** Whether this is the logger that owns the transports, and no child of it. */
+  readonly isOwner: boolean;
+  readonly observers = new Set<GateObserver>();
+  /** What the application reads as `logger.level`. */
+  label: string;
+  /** The value of the label; {@link OFF_VALUE} for a word that is no level. */
+  value: number;
+  /** The most verbose value that gets past the methods. */
+  threshold = OFF_VALUE;
+  /** The most verbose value that a transport then writes. */
+  written = OFF_VALUE;
+  /** The values of the levels, here for the methods to look at. */
+  values: NativeLevels;
+  #shadow: Shadow | undefined;
+
+  constructor(family: Family, logger: NativeLogger, isOwner: boolean) {
+    this.family = family;
+    this.logger = new WeakRef(logger);
+    this.isOwner = isOwner;
+    this.label = logger.level;
+    this.values = family.levels.values;
+    this.value = family.levels.value(this.label);
+    gates.set(logger, this);
+  }
+
+  /** False for a child whose level is still that of the logger above it. */
+  get isOwn(): boolean {
+    return this.#shadow !== undefined;
+  }
+
+  /** Makes `level` the level of the logger, and returns what is then really written. */
+  apply(level: Level): Level {
+    const label = this.family.labelFor(level);
+    if (!this.isOwn || label !== this.label) this.#set(label);
+    return this.family.levels.level(this.written);
+  }
+
+  /** `logger.level = label` in the application, on this logger or on a child of it. */
+  setByApplication(on: NativeLogger, label: string): void {
+    const gate = gates.get(on);
+    if (gate !== undefined) {
+      gate.family.readLevels();
+      gate.family.remember(label);
+      gate.#set(label);
+    } else {
+      // A child that nobody holds: to winston, too, such a level is but a property.
+      Object.defineProperty(on, "level", { value: label, writable: true, enumerable: true, configurable: true });
+    }
+  }
+
+  /** Puts the gate before the logger's methods. */
+  open(): void {
+    if (this.#shadow === undefined && this.logger.deref() !== undefined) this.#shadow = shadow(this);
+  }
+
+  /** Takes the gate away; the logger keeps its level, as far as winston knows one for it. */
+  close(): void {
+    this.#shadow?.remove();
+    this.#shadow = undefined;
+    const logger = this.logger.deref();
+    if (logger !== undefined) gates.delete(logger);
+  }
+
+  coverLevelMethods(): void {
+    this.#shadow?.coverLevelMethods();
+  }
+
+  #set(label: string): void {
+    this.open();
+    this.family.setLabel(this, label);
+    const logger = this.logger.deref();
+    if (logger === undefined) return;
+    for (const observer of this.observers) observer.levelSet(logger, this.family.levels.level(this.value));
+  }
+}
