@@ -66,8 +66,9 @@ function readBytes(request: Request, limit: number): Promise<Buffer | undefined>
       if (size <= limit) chunks.push(chunk);
       else settle(() => resolve(undefined));
     };
-    const onEnd = () => settle(() => resolve(Buffer.concat(chunks, size)));
     const onGone = () => settle(() => reject(new Refusal(400)));
+    // Over HTTP/2 a stream that is reset without an error ends like a complete body.
+    const onEnd = () => (request.aborted ? onGone() : settle(() => resolve(Buffer.concat(chunks, size))));
     request.on("data", onData).on("end", onEnd).on("error", onGone).on("close", onGone);
   });
 }

@@ -6,8 +6,10 @@ import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { readJson } from "../../src/rest/body.ts";
 import { ACTUATOR_BODY } from "../../src/rest/media-type.ts";
 import type { Request } from "../../src/rest/operation.ts";
+import { PREFACE } from "../../src/server/preface.ts";
 import { exchangeBytes } from "../support/rest-client.ts";
 import { problemIn, serveRest } from "../support/rest-server.ts";
+import { END_HEADERS, FRAME, frame, requestHeaders, settings } from "../support/server-frames.ts";
 
 const HEAD = "POST /actuator/loggers/a HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n";
 
@@ -163,4 +165,32 @@ test("a refusal says what is wrong with the body", async () => {
   expect(await message("[]")).toBe("The body must be a JSON object.");
   expect(await message("{")).toBe("The body must be one JSON value in UTF-8.");
   expect(await message(" ".repeat(70_000))).toBe("The body is longer than 65536 bytes.");
+});
+
+test("a body over HTTP/2 whose stream is reset without an error is not taken for whole", async () => {
+  const { port, loggers } = await serveRest({}, "node:http2");
+  const headers = { ":method": "POST", ":path": "/actuator/loggers/a", "content-type": "application/json" };
+  const socket = net.connect({ port, host: "127.0.0.1" });
+  onTestFinished(() => void socket.destroy());
+  const body = Buffer.from('{"configuredLevel":"warn"}');
+  socket.write(
+    Buffer.concat([
+      Buffer.from(PREFACE),
+      settings(),
+      requestHeaders(1, headers, END_HEADERS),
+      frame(FRAME.DATA, 0, 1, body),
+    ]),
+  );
+  socket.write(frame(FRAME.RST_STREAM, 0, 1, Buffer.alloc(4)));
+  // A second request on the connection is answered after the first is over.
+  const again = { ":method": "GET", ":path": "/actuator/health" };
+  socket.write(requestHeaders(3, again, END_HEADERS | 1));
+  await new Promise<void>((resolve) => {
+    let received = "";
+    socket.on("data", (chunk) => {
+      received += chunk.toString("latin1");
+      if (received.includes('"UP"')) resolve();
+    });
+  });
+  expect(loggers.get("a")).toBeUndefined();
 });
