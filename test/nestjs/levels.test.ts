@@ -197,21 +197,23 @@ describe.each(NEST_VERSIONS)("Nest %s writes what the levels say", (version, nes
 
   test("isLevelEnabled tells of a level that one context lets through, and of the very context where there is one", () => {
     const { loggers } = managed(nest);
-    Logger.overrideLogger(new ConsoleLogger());
+    const service = new ConsoleLogger();
+    Logger.overrideLogger(service);
     const [orders, payment] = [new ConsoleLogger("Orders"), new ConsoleLogger("Payment")];
     const enabled = (level: "debug" | "log") => [
       Logger.isLevelEnabled(level),
+      service.isLevelEnabled(level),
       orders.isLevelEnabled(level),
       payment.isLevelEnabled(level),
     ];
     loggers.list();
-    expect(enabled("debug")).toEqual([true, true, true]);
+    expect(enabled("debug")).toEqual([true, true, true, true]);
     loggers.setLevel("ROOT", "INFO");
     for (const logger of [orders, payment]) logger.log("x");
-    expect(enabled("debug")).toEqual([false, false, false]);
-    expect(enabled("log")).toEqual([true, true, true]);
+    expect(enabled("debug")).toEqual([false, false, false, false]);
+    expect(enabled("log")).toEqual([true, true, true, true]);
     loggers.setLevel("Orders", "DEBUG");
-    expect(enabled("debug")).toEqual([true, true, false]);
+    expect(enabled("debug")).toEqual([true, true, true, false]);
     Logger.overrideLogger(false);
     expect(Logger.isLevelEnabled("log")).toBe(false);
   });

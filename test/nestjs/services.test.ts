@@ -174,6 +174,23 @@ describe.each(NEST_VERSIONS)("Nest %s: what the application sets is adopted", (v
     return new ConsoleLogger("", { logLevels: ["warn"] });
   }
 
+  test("once, however many methods Nest calls for it", () => {
+    const { loggers } = managed(nest);
+    loggers.list();
+    const before = loggers.revision;
+    Logger.overrideLogger(["error"]);
+    expect(loggers.revision).toBe(before + 1);
+    Logger.overrideLogger(["error"]);
+    expect(loggers.revision).toBe(before + 1);
+  });
+
+  test("also levels that the service took before the first record", () => {
+    const { loggers } = managed(nest);
+    Logger.overrideLogger(obedient());
+    Logger.overrideLogger(["warn"]);
+    expect(rootOf(loggers)).toMatchObject({ configuredLevel: "WARN", baselineLevel: "WARN" });
+  });
+
   test("levels of all reach the contexts that inherit, and no others", () => {
     const { loggers, lines } = managed(nest);
     const [orders, payment] = [new Logger("Orders"), new Logger("Payment")];
