@@ -23,12 +23,12 @@ complete -F _connect_actuator connect-actuator
 const zsh = `
 #compdef connect-actuator
 _connect_actuator() {
-  local line
+  local line tab=$'\\t'
   local -a candidates shown
   for line in "\${(@f)$("\${words[1]}" ${COMPLETE} "\${(@Q)words[2,CURRENT]}" 2>/dev/null)}"; do
     [[ -z $line ]] && continue
-    candidates+=("\${line%%$'\\t'*}")
-    shown+=("\${line/$'\\t'/  -- }")
+    candidates+=("\${line%%$tab*}")
+    shown+=("\${line/$tab/  -- }")
   done
   (( $#candidates )) && compadd -l -d shown -a candidates
 }

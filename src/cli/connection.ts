@@ -4,6 +4,7 @@ import { createConnectTransport } from "@connectrpc/connect-node";
 import { CliError } from "./cli-error.ts";
 import { EXIT } from "./exit-code.ts";
 import type { GlobalOptions } from "./global-options.ts";
+import { note } from "./output.ts";
 
 /** The most bytes of one answer: far over what an actuator sends, and a bound for what is none. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
@@ -18,13 +19,15 @@ export type Connection = <S extends DescService>(service: S) => Client<S>;
  * @throws CliError for an address or a token that cannot be used.
  */
 export function connect(options: Pick<GlobalOptions, "url" | "token" | "timeout">): Connection {
+  const baseUrl = baseUrlOf(options.url);
+  if (options.token && !isPrivate(baseUrl)) note(`warning: the token goes to ${baseUrl} unencrypted`);
   const transport = createConnectTransport({
-    baseUrl: baseUrlOf(options.url),
+    baseUrl,
     httpVersion: "1.1",
     useBinaryFormat: true,
     defaultTimeoutMs: options.timeout,
     readMaxBytes: MAX_ANSWER_BYTES,
-    interceptors: options.token === undefined || options.token === "" ? [] : [bearer(options.token)],
+    interceptors: options.token ? [bearer(options.token)] : [],
   });
   return (service) => createClient(service, transport);
 }
@@ -46,6 +49,12 @@ export function baseUrlOf(text: string): string {
     throw new CliError(EXIT.usage, "--url takes an address without ? and #, such as http://127.0.0.1:9001");
   }
   return `${url.origin}${url.pathname}`.replace(/\/+$/, "");
+}
+
+/** Whether nobody can listen on the way: encrypted, or not leaving this machine. */
+function isPrivate(url: string): boolean {
+  const { protocol, hostname } = new URL(url);
+  return protocol === "https:" || /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
 }
 
 function bearer(token: string): Interceptor {

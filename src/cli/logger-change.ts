@@ -13,7 +13,7 @@ import {
 } from "../gen/actuator/v3/loggers_pb.ts";
 import type { Connection } from "./connection.ts";
 import { levelText } from "./level-text.ts";
-import { orSimilar, similarNames } from "./logger-get.ts";
+import { didYouMean, knownNames, orSimilar } from "./logger-get.ts";
 import { groupOriginText, originText } from "./logger-text.ts";
 import { note, print, printJson } from "./output.ts";
 import { printable } from "./printable.ts";
@@ -35,7 +35,7 @@ export async function setLevel(connection: Connection, name: string, level: Leve
   const response = await connection(LoggersService).setLoggerLevel(setRequest(name, level, options));
   if (options.json) printJson(SetLoggerLevelResponseSchema, response);
   else print(outcomeLine(response));
-  await noteUnknown(connection, response);
+  await noteUnknown(connection, response, "; one that comes gets this level");
 }
 
 /** The request for a level as the options ask for it. */
@@ -54,7 +54,7 @@ export async function clearLevel(connection: Connection, name: string, options: 
   const response = await connection(LoggersService).clearLoggerLevel({ name, reason, ifRevision });
   if (json) printJson(ClearLoggerLevelResponseSchema, response);
   else print(outcomeLine(response));
-  await noteUnknown(connection, response);
+  await noteUnknown(connection, response, "");
 }
 
 /** `loggers restore <name>`: back to what the application itself configured. */
@@ -90,11 +90,12 @@ function membersText({ members }: LoggerGroup): string {
 }
 
 /** A level may be set before its logger exists; more often than not, it is a slip of the fingers. */
-async function noteUnknown(connection: Connection, { result }: Outcome): Promise<void> {
+async function noteUnknown(connection: Connection, { result }: Outcome, consequence: string): Promise<void> {
   if (result.case !== "logger" || result.value.kind !== "") return;
   const { name } = result.value;
-  const hint = await similarNames(connection, name);
-  note(
-    `No logger is called ${printable(name)} yet; one that comes gets this level${hint ? `. D${hint.slice(1)}` : "."}`,
-  );
+  const names = await knownNames(connection);
+  if (names.some((known) => known.startsWith(`${name}.`))) return;
+  const hint = didYouMean(name, names);
+  const question = hint === undefined ? "" : ` D${hint.slice(1)}`;
+  note(`No logger is called ${printable(name)} yet${consequence}.${question}`);
 }

@@ -40,16 +40,23 @@ export async function orSimilar<T>(connection: Connection, name: string, call: P
   } catch (error) {
     if (!(error instanceof ConnectError) || error.code !== Code.NotFound) throw error;
     if (reasonOf(error) !== "LOGGER_NOT_FOUND") throw error;
-    const hint = (await similarNames(connection, name)) ?? "connect-actuator loggers list shows all";
+    const hint = didYouMean(name, await knownNames(connection)) ?? "connect-actuator loggers list shows all";
     throw new CliError(EXIT.refused, `no logger and no group is called ${printable(name)}: ${hint}`);
   }
 }
 
-/** `did you mean orders?`; undefined where no name is like this one, or the server does not say. */
-export async function similarNames(connection: Connection, name: string): Promise<string | undefined> {
+/** The names of all loggers and groups; none where the server does not say. */
+export async function knownNames(connection: Connection): Promise<readonly string[]> {
   const { loggers, groups } = await fetchLoggers(connection).catch(() => ({ loggers: [], groups: [] }));
-  const names = [...groups, ...loggers].map((known) => known.name).filter((known) => known !== name);
-  const alike = similar(name, names);
+  return [...groups, ...loggers].map(({ name }) => name);
+}
+
+/** `did you mean orders?`; undefined where no other name is like this one. */
+export function didYouMean(name: string, names: readonly string[]): string | undefined {
+  const alike = similar(
+    name,
+    names.filter((known) => known !== name),
+  );
   return alike.length === 0 ? undefined : `did you mean ${alike.map(printable).join(" or ")}?`;
 }
 

@@ -1,0 +1,85 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+
+/** The program, as its source. */
+export const MAIN = join(import.meta.dirname, "..", "..", "src", "cli", "main.ts");
+
+/** How a command ended, and what it wrote. */
+export interface Ended {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** The command line as whoever types it has it: a process that writes lines. Killed when the test ends. */
+export class CliProcess {
+  readonly #child: ChildProcess;
+  readonly #closed: Promise<unknown>;
+  stdout = "";
+  stderr = "";
+
+  constructor(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
+    this.#child = spawn(process.execPath, [MAIN, ...args], { env: cliEnv(env), stdio: ["pipe", "pipe", "pipe"] });
+    this.#child.stdout!.setEncoding("utf8").on("data", (text: string) => {
+      this.stdout += text;
+    });
+    this.#child.stderr!.setEncoding("utf8").on("data", (text: string) => {
+      this.stderr += text;
+    });
+    this.#closed = once(this.#child, "close");
+    onTestFinished(() => this.kill());
+  }
+
+  /** Writes all that the command is going to read. */
+  input(text: string): void {
+    this.#child.stdin!.end(text);
+  }
+
+  /** Resolves as soon as what was written to either stream matches; rejects after ten seconds or when the process has ended. */
+  async wrote(pattern: RegExp): Promise<void> {
+    const signal = AbortSignal.timeout(10_000);
+    const ended = this.#closed.then(() => "ended");
+    while (!pattern.test(this.stdout) && !pattern.test(this.stderr)) {
+      const more = [this.#child.stdout!, this.#child.stderr!].map((stream) => once(stream, "data", { signal }));
+      const next = await Promise.race([...more, ended]).catch(() => "late");
+      if (next !== "ended" && next !== "late") continue;
+      if (pattern.test(this.stdout) || pattern.test(this.stderr)) return;
+      throw new Error(`${next}, and never wrote ${pattern}:\n${this.stdout}\n${this.stderr}`);
+    }
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#child.kill(signal);
+  }
+
+  async ended(): Promise<Ended> {
+    await this.#closed;
+    const { exitCode: code, signalCode: signal } = this.#child;
+    return { code, signal, stdout: this.stdout, stderr: this.stderr };
+  }
+
+  /** Ends the process, whatever it is doing. */
+  async kill(): Promise<void> {
+    if (this.#child.exitCode === null && this.#child.signalCode === null) this.#child.kill("SIGKILL");
+    await this.#closed;
+  }
+}
+
+/** Runs a command to its end, with nothing or this to read. */
+export async function cli(
+  args: readonly string[],
+  { env = {}, input = "" }: { readonly env?: NodeJS.ProcessEnv; readonly input?: string } = {},
+): Promise<Ended> {
+  const child = new CliProcess(args, env);
+  child.input(input);
+  return child.ended();
+}
+
+/** This environment in place of what whoever runs the tests has set for colours, the time zone and the program itself. */
+export function cliEnv(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const { ACTUATOR_URL, ACTUATOR_TOKEN, NO_COLOR, FORCE_COLOR, NODE_OPTIONS, ...inherited } = process.env;
+  return { ...inherited, TZ: "UTC", ...env };
+}

@@ -1,0 +1,186 @@
+import { once } from "node:events";
+import http from "node:http";
+import net, { type AddressInfo } from "node:net";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { cli } from "./cli-process.ts";
+import { openGuardedShop, openShop } from "./shop.ts";
+
+const SECRET = "sesame-0815";
+
+/** One line that begins with the program's name, and never the token. */
+function oneLine(stderr: string): string {
+  expect(stderr).toMatch(/^connect-actuator: [^\n]+\n$/);
+  expect(stderr).not.toContain(SECRET);
+  return stderr.slice("connect-actuator: ".length, -1);
+}
+
+describe("a wrong command line is told in one line, and ends with 2", () => {
+  test.each([
+    [["lst"], /unknown command 'lst'/],
+    [["loggers", "lst"], /unknown command 'lst' \(Did you mean list\?\)/],
+    [["loger"], /\(Did you mean loggers\?\)/],
+    [["loggers", "list", "--configurd"], /\(Did you mean --configured\?\)/],
+    [["loggers", "get"], /missing required argument 'name'/],
+    [["loggers", "set", "a", "debgu"], /Use one of off, fatal, error, warn, info, debug, trace/],
+    [["loggers", "set", "a", "debug", "--for", "10"], /Give a duration such as 90s/],
+    [["loggers", "set", "a", "debug", "--for", "0m"], /--forever/],
+    [["loggers", "set", "a", "debug", "--for", "1m", "--forever"], /cannot be used with/],
+    [["loggers", "set", "a", "debug", "--if-revision", "0"], /revision/],
+    [["loggers", "restore"], /either the name of a logger or --all/],
+    [["loggers", "restore", "a", "--all"], /either the name of a logger or --all/],
+    [["loggers", "history", "--limit", "0"], /whole number from 1/],
+    [["health", "--timeout", "0s"], /from 1ms to 1d/],
+    [["health", "--url", "ftp://x"], /--url takes an address/],
+    [["health", "--url", `http://u:${SECRET}@x`], /--url takes no user and password/],
+    [["health", "--token", `${SECRET}\n`], /token has spaces/],
+    [["sessions", "get", "-"], /standard input has no id/],
+    [["graph", "--format", "xml"], /Allowed choices are text, json/],
+    [["completion", "tcsh"], /Allowed choices are bash, zsh, fish/],
+  ])("%j", async (args, message) => {
+    const { code, stdout, stderr } = await cli(args);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(oneLine(stderr)).toMatch(message);
+  });
+
+  test.each([[[]], [["loggers"]], [["sessions"]]])("%j, which is not all, shows what there is", async (args) => {
+    const { code, stdout, stderr } = await cli(args);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toMatch(/^Usage: connect-actuator/);
+  });
+});
+
+describe("an actuator that is not reached ends with 3", () => {
+  test.each([
+    [
+      "nothing listens",
+      async () => (await listening(net.createServer(), "closed")).url,
+      /nothing listens at http:.*--url/,
+    ],
+    [
+      "the host has no address",
+      async () => "http://nobody.invalid:9001",
+      /host of http:\/\/nobody.invalid:9001 has no address/,
+    ],
+    ["another server answers", () => answering((_, res) => res.end("<h1>hi</h1>")), /is no actuator \(.*--url/],
+    [
+      "another server has nothing there",
+      () => answering((_, res) => res.writeHead(404).end()),
+      /is no actuator \(HTTP 404\)/,
+    ],
+    ["a proxy finds nobody", () => answering((_, res) => res.writeHead(502).end()), /is no actuator \(HTTP 502\)/],
+    ["no HTTP is spoken", () => speaking((socket) => socket.end("SSH-2.0-x\r\n")), /does not speak this protocol/],
+    ["the connection breaks", () => speaking((socket) => socket.destroy()), /the connection to http:.* failed/],
+    [
+      "http is spoken in place of https",
+      async () => (await openShop()).url.replace("http:", "https:"),
+      /http or https\?/,
+    ],
+    ["nothing is answered", () => speaking(() => {}), /no answer from http:.* within 400ms: --timeout/],
+  ])("where %s", async (_, open, message) => {
+    const { code, stdout, stderr } = await cli(["loggers", "list", "--url", await open(), "--timeout", "400ms"]);
+    expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
+    expect(oneLine(stderr)).toMatch(message);
+  });
+});
+
+describe("what the server refuses ends with 1", () => {
+  test.each([
+    [["loggers", "list"], { loggers: undefined }],
+    [["sessions", "list", "alice"], { sessions: undefined }],
+    [["graph"], { integrationGraph: undefined }],
+  ])("%j where the application has none of it", async (args, options) => {
+    const { url } = await openShop({ ...options });
+    const { code, stderr } = await cli([...args, "--url", url]);
+    expect({ code, line: oneLine(stderr) }).toEqual({
+      code: 1,
+      line: "this application does not serve that part of the actuator",
+    });
+  });
+
+  test.each([
+    ["without a token", {}, /asks who you are: give a token with ACTUATOR_TOKEN or --token/],
+    ["with a wrong one", { ACTUATOR_TOKEN: `${SECRET}x` }, /does not accept the token/],
+  ])("a command %s", async (_, env, message) => {
+    const { url } = await openGuardedShop(SECRET);
+    const { code, stderr } = await cli(["health", "--url", url], { env });
+    expect(code).toBe(1);
+    expect(oneLine(stderr)).toMatch(message);
+  });
+
+  test("a method that an older actuator does not have", async () => {
+    const answer = JSON.stringify({
+      code: "unimplemented",
+      message: "There is no such method.",
+      // ErrorInfo { reason: "UNKNOWN_METHOD" }
+      details: [{ type: "google.rpc.ErrorInfo", value: Buffer.from("\x0a\x0eUNKNOWN_METHOD").toString("base64") }],
+    });
+    const url = await answering((_, res) => res.writeHead(501, { "content-type": "application/json" }).end(answer));
+    const { code, stderr } = await cli(["loggers", "history", "--url", url]);
+    expect(code).toBe(1);
+    expect(oneLine(stderr)).toMatch(/is older than this command/);
+  });
+
+  test("what a hostile server says does not reach the terminal as it is", async () => {
+    const answer = JSON.stringify({ code: "internal", message: "\x1b]0;title\x07\nfake line" });
+    const url = await answering((_, res) => res.writeHead(500, { "content-type": "application/json" }).end(answer));
+    const { code, stderr } = await cli(["health", "--url", url]);
+    expect(code).toBe(1);
+    expect(oneLine(stderr)).toMatch(/failed \(\\u001b\]0;title\\u0007\\u000afake line\)/);
+  });
+});
+
+describe("a token", () => {
+  test.each([
+    ["in the environment", [], { ACTUATOR_TOKEN: SECRET }],
+    ["as an option, which comes first", ["--token", SECRET], { ACTUATOR_TOKEN: "another" }],
+  ])("%s opens a guarded actuator, on a path of an HTTP/1.1 server", async (_, args, env) => {
+    const { url, native } = await openGuardedShop(SECRET);
+    const ended = await cli(["loggers", "set", "orders", "warn", "--url", url, ...args], { env });
+    expect(ended).toMatchObject({ code: 0, stderr: "" });
+    expect(native.orders!.level).toBe("warn");
+  });
+
+  test("that would travel in the clear is warned of, and not shown", async () => {
+    const { stderr } = await cli(["health", "--url", "http://nobody.invalid", "--token", SECRET]);
+    expect(stderr).toMatch(/^warning: the token goes to http:\/\/nobody.invalid unencrypted\nconnect-actuator: /);
+    expect(stderr).not.toContain(SECRET);
+  });
+
+  test("does not show in the help", async () => {
+    const { stdout } = await cli(["health", "--help"], { env: { ACTUATOR_TOKEN: SECRET } });
+    expect(stdout).toContain("ACTUATOR_TOKEN");
+    expect(stdout).not.toContain(SECRET);
+  });
+});
+
+test("the address comes from the option, then from the environment", async () => {
+  const [named, other] = [await openShop(), await openShop({ sessions: undefined })];
+  const list = (args: string[]) => cli(["sessions", "list", "alice", ...args], { env: { ACTUATOR_URL: other.url } });
+  expect(await list([])).toMatchObject({ code: 1 });
+  expect(await list(["--url", named.url])).toMatchObject({ code: 0 });
+});
+
+function answering(handler: http.RequestListener): Promise<string> {
+  return listening(http.createServer(handler)).then(({ url }) => url);
+}
+
+function speaking(handler: (socket: net.Socket) => void): Promise<string> {
+  const server = net.createServer((socket) => {
+    socket.on("error", () => {});
+    onEnd.add(socket);
+    handler(socket);
+  });
+  const onEnd = new Set<net.Socket>();
+  onTestFinished(() => {
+    for (const socket of onEnd) socket.destroy();
+  });
+  return listening(server).then(({ url }) => url);
+}
+
+async function listening(server: net.Server, then?: "closed"): Promise<{ readonly url: string }> {
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const { port } = server.address() as AddressInfo;
+  if (then === "closed") server.close();
+  else onTestFinished(() => void server.close());
+  return { url: `http://127.0.0.1:${port}` };
+}
