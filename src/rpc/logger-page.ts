@@ -58,18 +58,20 @@ function passes(subject: Logger | LoggerGroup, filters: Filters): boolean {
 }
 
 /** The order of the overview: ROOT, then by UTF-16 code unit. */
-function comesAfter(name: string, last: string): boolean {
+export function comesAfter(name: string, last: string): boolean {
   if (name === ROOT) return false;
   return last === ROOT || name > last;
 }
 
-function loggerWireBytes(logger: Logger): number {
+/** At least as many bytes as the logger takes on the wire. */
+export function loggerWireBytes(logger: Logger): number {
   const warnings = logger.warnings.reduce((sum, warning) => sum + stringWireBytes(warning), 0);
   const texts = stringWireBytes(logger.name) + stringWireBytes(logger.kind) + overrideWireBytes(logger.override);
   return texts + warnings + FIXED_BYTES;
 }
 
-function groupWireBytes(group: LoggerGroup): number {
+/** At least as many bytes as the group takes on the wire. */
+export function groupWireBytes(group: LoggerGroup): number {
   const members = group.members.reduce((sum, member) => sum + stringWireBytes(member), 0);
   return stringWireBytes(group.name) + overrideWireBytes(group.override) + members + FIXED_BYTES;
 }

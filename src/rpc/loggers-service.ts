@@ -19,15 +19,14 @@ import { changeFrom, requestedLevel, ttlFrom } from "./level-request.ts";
 import { loggerPage } from "./logger-page.ts";
 import { outcomeToProto, resultToProto } from "./logger-proto.ts";
 import type { ServiceLimits } from "./service-limits.ts";
+import { watchLoggers } from "./watch-loggers.ts";
 
 /**
  * `actuator.v3.LoggersService` over the loggers. A list takes at most `maxBytes` of protobuf in one page; a stream without
  * news has a heartbeat every `heartbeatMs`.
  */
-export function loggersService(
-  loggers: Loggers,
-  { maxBytes, heartbeatMs }: ServiceLimits,
-): ServiceImpl<typeof LoggersService> {
+export function loggersService(loggers: Loggers, limits: ServiceLimits): ServiceImpl<typeof LoggersService> {
+  const { maxBytes, heartbeatMs } = limits;
   let plain: { readonly overview: LoggersOverview; readonly response: ListLoggersResponse } | undefined;
 
   return {
@@ -68,6 +67,8 @@ export function loggersService(
       const { restored, revision } = loggers.restoreAllLevels(changeFrom(request));
       return create(RestoreAllLoggerLevelsResponseSchema, { restored, revision: BigInt(revision) });
     },
+
+    watchLoggers: watchLoggers(loggers, limits),
 
     holdLoggerLevel: (request) => holdLoggerLevel(loggers, request, heartbeatMs),
 

@@ -14,7 +14,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file actuator/v3/loggers.proto.
  */
 export const file_actuator_v3_loggers: GenFile = /*@__PURE__*/
-  fileDesc("ChlhY3R1YXRvci92My9sb2dnZXJzLnByb3RvEgthY3R1YXRvci52MyLmAQoGTG9nZ2VyEgwKBG5hbWUYASABKAkSLAoQY29uZmlndXJlZF9sZXZlbBgCIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEisKD2VmZmVjdGl2ZV9sZXZlbBgDIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEioKDmJhc2VsaW5lX2xldmVsGAQgASgOMhIuYWN0dWF0b3IudjMuTGV2ZWwSJwoIb3ZlcnJpZGUYBSABKAsyFS5hY3R1YXRvci52My5PdmVycmlkZRIMCgRraW5kGAYgASgJEhAKCHdhcm5pbmdzGAcgAygJIpIBCgtMb2dnZXJHcm91cBIMCgRuYW1lGAEgASgJEiwKEGNvbmZpZ3VyZWRfbGV2ZWwYAiABKA4yEi5hY3R1YXRvci52My5MZXZlbBIPCgdtZW1iZXJzGAMgAygJEicKCG92ZXJyaWRlGAQgASgLMhUuYWN0dWF0b3IudjMuT3ZlcnJpZGUSDQoFbWl4ZWQYBSABKAgiqAEKCE92ZXJyaWRlEiwKCHNldF90aW1lGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtleHBpcmVfdGltZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDQoFYWN0b3IYAyABKAkSDgoGcmVhc29uGAQgASgJEhAKCGluc3RhbmNlGAUgASgJEgwKBGhlbGQYBiABKAgi9QIKC0xldmVsQ2hhbmdlEgwKBG5hbWUYASABKAkSKgoOcHJldmlvdXNfbGV2ZWwYAiABKA4yEi5hY3R1YXRvci52My5MZXZlbBIhCgVsZXZlbBgDIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEicKCG92ZXJyaWRlGAQgASgLMhUuYWN0dWF0b3IudjMuT3ZlcnJpZGUSKwoEa2luZBgFIAEoDjIdLmFjdHVhdG9yLnYzLkxldmVsQ2hhbmdlLktpbmQSKAoEdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEAoIcmV2aXNpb24YByABKAQidwoES2luZBIUChBLSU5EX1VOU1BFQ0lGSUVEEAASDAoIS0lORF9TRVQQARIQCgxLSU5EX0NMRUFSRUQQAhIRCg1LSU5EX1JFU1RPUkVEEAMSEAoMS0lORF9FWFBJUkVEEAQSFAoQS0lORF9BUFBMSUNBVElPThAFImkKEkxpc3RMb2dnZXJzUmVxdWVzdBITCgtuYW1lX3ByZWZpeBgBIAEoCRIXCg9jb25maWd1cmVkX29ubHkYAiABKAgSEQoJcGFnZV9zaXplGAMgASgFEhIKCnBhZ2VfdG9rZW4YBCABKAkitAEKE0xpc3RMb2dnZXJzUmVzcG9uc2USIgoGbGV2ZWxzGAEgAygOMhIuYWN0dWF0b3IudjMuTGV2ZWwSJAoHbG9nZ2VycxgCIAMoCzITLmFjdHVhdG9yLnYzLkxvZ2dlchIoCgZncm91cHMYAyADKAsyGC5hY3R1YXRvci52My5Mb2dnZXJHcm91cBIXCg9uZXh0X3BhZ2VfdG9rZW4YBCABKAkSEAoIcmV2aXNpb24YBSABKAQiIAoQR2V0TG9nZ2VyUmVxdWVzdBIMCgRuYW1lGAEgASgJIm8KEUdldExvZ2dlclJlc3BvbnNlEiUKBmxvZ2dlchgBIAEoCzITLmFjdHVhdG9yLnYzLkxvZ2dlckgAEikKBWdyb3VwGAIgASgLMhguYWN0dWF0b3IudjMuTG9nZ2VyR3JvdXBIAEIICgZyZXN1bHQilQEKFVNldExvZ2dlckxldmVsUmVxdWVzdBIMCgRuYW1lGAEgASgJEiEKBWxldmVsGAIgASgOMhIuYWN0dWF0b3IudjMuTGV2ZWwSJgoDdHRsGAMgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEg4KBnJlYXNvbhgEIAEoCRITCgtpZl9yZXZpc2lvbhgFIAEoBCKyAQoWU2V0TG9nZ2VyTGV2ZWxSZXNwb25zZRIlCgZsb2dnZXIYASABKAsyEy5hY3R1YXRvci52My5Mb2dnZXJIABIpCgVncm91cBgCIAEoCzIYLmFjdHVhdG9yLnYzLkxvZ2dlckdyb3VwSAASKgoOcHJldmlvdXNfbGV2ZWwYAyABKA4yEi5hY3R1YXRvci52My5MZXZlbBIQCghyZXZpc2lvbhgEIAEoBEIICgZyZXN1bHQiOAoJSGVhcnRiZWF0EisKCGludGVydmFsGAEgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uIpYBChZIb2xkTG9nZ2VyTGV2ZWxSZXF1ZXN0EgwKBG5hbWUYASABKAkSIQoFbGV2ZWwYAiABKA4yEi5hY3R1YXRvci52My5MZXZlbBImCgN0dGwYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SDgoGcmVhc29uGAQgASgJEhMKC2lmX3JldmlzaW9uGAUgASgEIsIEChdIb2xkTG9nZ2VyTGV2ZWxSZXNwb25zZRI5CgRoZWxkGAEgASgLMikuYWN0dWF0b3IudjMuSG9sZExvZ2dlckxldmVsUmVzcG9uc2UuSGVsZEgAEisKCWhlYXJ0YmVhdBgCIAEoCzIWLmFjdHVhdG9yLnYzLkhlYXJ0YmVhdEgAEjsKBWVuZGVkGAMgASgLMiouYWN0dWF0b3IudjMuSG9sZExvZ2dlckxldmVsUmVzcG9uc2UuRW5kZWRIABIsCgl0aW1lX2xlZnQYBCABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SDwoHY292ZXJlZBgFIAEoCBqgAQoESGVsZBIlCgZsb2dnZXIYASABKAsyEy5hY3R1YXRvci52My5Mb2dnZXJIABIpCgVncm91cBgCIAEoCzIYLmFjdHVhdG9yLnYzLkxvZ2dlckdyb3VwSAASKgoOcHJldmlvdXNfbGV2ZWwYAyABKA4yEi5hY3R1YXRvci52My5MZXZlbBIQCghyZXZpc2lvbhgEIAEoBEIICgZyZXN1bHQalgEKBUVuZGVkEkEKBnJlYXNvbhgBIAEoDjIxLmFjdHVhdG9yLnYzLkhvbGRMb2dnZXJMZXZlbFJlc3BvbnNlLkVuZGVkLlJlYXNvbiJKCgZSZWFzb24SFgoSUkVBU09OX1VOU1BFQ0lGSUVEEAASEgoOUkVBU09OX0VYUElSRUQQARIUChBSRUFTT05fT1ZFUlJVTEVEEAJCBwoFZXZlbnQiTAoXQ2xlYXJMb2dnZXJMZXZlbFJlcXVlc3QSDAoEbmFtZRgBIAEoCRIOCgZyZWFzb24YAiABKAkSEwoLaWZfcmV2aXNpb24YAyABKAQitAEKGENsZWFyTG9nZ2VyTGV2ZWxSZXNwb25zZRIlCgZsb2dnZXIYASABKAsyEy5hY3R1YXRvci52My5Mb2dnZXJIABIpCgVncm91cBgCIAEoCzIYLmFjdHVhdG9yLnYzLkxvZ2dlckdyb3VwSAASKgoOcHJldmlvdXNfbGV2ZWwYAyABKA4yEi5hY3R1YXRvci52My5MZXZlbBIQCghyZXZpc2lvbhgEIAEoBEIICgZyZXN1bHQiOQoZUmVzdG9yZUxvZ2dlckxldmVsUmVxdWVzdBIMCgRuYW1lGAEgASgJEg4KBnJlYXNvbhgCIAEoCSK2AQoaUmVzdG9yZUxvZ2dlckxldmVsUmVzcG9uc2USJQoGbG9nZ2VyGAEgASgLMhMuYWN0dWF0b3IudjMuTG9nZ2VySAASKQoFZ3JvdXAYAiABKAsyGC5hY3R1YXRvci52My5Mb2dnZXJHcm91cEgAEioKDnByZXZpb3VzX2xldmVsGAMgASgOMhIuYWN0dWF0b3IudjMuTGV2ZWwSEAoIcmV2aXNpb24YBCABKARCCAoGcmVzdWx0Ii8KHVJlc3RvcmVBbGxMb2dnZXJMZXZlbHNSZXF1ZXN0Eg4KBnJlYXNvbhgBIAEoCSJECh5SZXN0b3JlQWxsTG9nZ2VyTGV2ZWxzUmVzcG9uc2USEAoIcmVzdG9yZWQYASABKA0SEAoIcmV2aXNpb24YAiABKAQiTgoXTGlzdExldmVsQ2hhbmdlc1JlcXVlc3QSDAoEbmFtZRgBIAEoCRIRCglwYWdlX3NpemUYAiABKAUSEgoKcGFnZV90b2tlbhgDIAEoCSJeChhMaXN0TGV2ZWxDaGFuZ2VzUmVzcG9uc2USKQoHY2hhbmdlcxgBIAMoCzIYLmFjdHVhdG9yLnYzLkxldmVsQ2hhbmdlEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCTKeBgoOTG9nZ2Vyc1NlcnZpY2USVQoLTGlzdExvZ2dlcnMSHy5hY3R1YXRvci52My5MaXN0TG9nZ2Vyc1JlcXVlc3QaIC5hY3R1YXRvci52My5MaXN0TG9nZ2Vyc1Jlc3BvbnNlIgOQAgESTwoJR2V0TG9nZ2VyEh0uYWN0dWF0b3IudjMuR2V0TG9nZ2VyUmVxdWVzdBoeLmFjdHVhdG9yLnYzLkdldExvZ2dlclJlc3BvbnNlIgOQAgESWwoOU2V0TG9nZ2VyTGV2ZWwSIi5hY3R1YXRvci52My5TZXRMb2dnZXJMZXZlbFJlcXVlc3QaIy5hY3R1YXRvci52My5TZXRMb2dnZXJMZXZlbFJlc3BvbnNlIgASYQoQQ2xlYXJMb2dnZXJMZXZlbBIkLmFjdHVhdG9yLnYzLkNsZWFyTG9nZ2VyTGV2ZWxSZXF1ZXN0GiUuYWN0dWF0b3IudjMuQ2xlYXJMb2dnZXJMZXZlbFJlc3BvbnNlIgASZwoSUmVzdG9yZUxvZ2dlckxldmVsEiYuYWN0dWF0b3IudjMuUmVzdG9yZUxvZ2dlckxldmVsUmVxdWVzdBonLmFjdHVhdG9yLnYzLlJlc3RvcmVMb2dnZXJMZXZlbFJlc3BvbnNlIgAScwoWUmVzdG9yZUFsbExvZ2dlckxldmVscxIqLmFjdHVhdG9yLnYzLlJlc3RvcmVBbGxMb2dnZXJMZXZlbHNSZXF1ZXN0GisuYWN0dWF0b3IudjMuUmVzdG9yZUFsbExvZ2dlckxldmVsc1Jlc3BvbnNlIgASYAoPSG9sZExvZ2dlckxldmVsEiMuYWN0dWF0b3IudjMuSG9sZExvZ2dlckxldmVsUmVxdWVzdBokLmFjdHVhdG9yLnYzLkhvbGRMb2dnZXJMZXZlbFJlc3BvbnNlIgAwARJkChBMaXN0TGV2ZWxDaGFuZ2VzEiQuYWN0dWF0b3IudjMuTGlzdExldmVsQ2hhbmdlc1JlcXVlc3QaJS5hY3R1YXRvci52My5MaXN0TGV2ZWxDaGFuZ2VzUmVzcG9uc2UiA5ACAWIGcHJvdG8z", [file_actuator_v3_level, file_google_protobuf_duration, file_google_protobuf_timestamp]);
+  fileDesc("ChlhY3R1YXRvci92My9sb2dnZXJzLnByb3RvEgthY3R1YXRvci52MyLmAQoGTG9nZ2VyEgwKBG5hbWUYASABKAkSLAoQY29uZmlndXJlZF9sZXZlbBgCIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEisKD2VmZmVjdGl2ZV9sZXZlbBgDIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEioKDmJhc2VsaW5lX2xldmVsGAQgASgOMhIuYWN0dWF0b3IudjMuTGV2ZWwSJwoIb3ZlcnJpZGUYBSABKAsyFS5hY3R1YXRvci52My5PdmVycmlkZRIMCgRraW5kGAYgASgJEhAKCHdhcm5pbmdzGAcgAygJIpIBCgtMb2dnZXJHcm91cBIMCgRuYW1lGAEgASgJEiwKEGNvbmZpZ3VyZWRfbGV2ZWwYAiABKA4yEi5hY3R1YXRvci52My5MZXZlbBIPCgdtZW1iZXJzGAMgAygJEicKCG92ZXJyaWRlGAQgASgLMhUuYWN0dWF0b3IudjMuT3ZlcnJpZGUSDQoFbWl4ZWQYBSABKAgiqAEKCE92ZXJyaWRlEiwKCHNldF90aW1lGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtleHBpcmVfdGltZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDQoFYWN0b3IYAyABKAkSDgoGcmVhc29uGAQgASgJEhAKCGluc3RhbmNlGAUgASgJEgwKBGhlbGQYBiABKAgi9QIKC0xldmVsQ2hhbmdlEgwKBG5hbWUYASABKAkSKgoOcHJldmlvdXNfbGV2ZWwYAiABKA4yEi5hY3R1YXRvci52My5MZXZlbBIhCgVsZXZlbBgDIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEicKCG92ZXJyaWRlGAQgASgLMhUuYWN0dWF0b3IudjMuT3ZlcnJpZGUSKwoEa2luZBgFIAEoDjIdLmFjdHVhdG9yLnYzLkxldmVsQ2hhbmdlLktpbmQSKAoEdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEAoIcmV2aXNpb24YByABKAQidwoES2luZBIUChBLSU5EX1VOU1BFQ0lGSUVEEAASDAoIS0lORF9TRVQQARIQCgxLSU5EX0NMRUFSRUQQAhIRCg1LSU5EX1JFU1RPUkVEEAMSEAoMS0lORF9FWFBJUkVEEAQSFAoQS0lORF9BUFBMSUNBVElPThAFImkKEkxpc3RMb2dnZXJzUmVxdWVzdBITCgtuYW1lX3ByZWZpeBgBIAEoCRIXCg9jb25maWd1cmVkX29ubHkYAiABKAgSEQoJcGFnZV9zaXplGAMgASgFEhIKCnBhZ2VfdG9rZW4YBCABKAkitAEKE0xpc3RMb2dnZXJzUmVzcG9uc2USIgoGbGV2ZWxzGAEgAygOMhIuYWN0dWF0b3IudjMuTGV2ZWwSJAoHbG9nZ2VycxgCIAMoCzITLmFjdHVhdG9yLnYzLkxvZ2dlchIoCgZncm91cHMYAyADKAsyGC5hY3R1YXRvci52My5Mb2dnZXJHcm91cBIXCg9uZXh0X3BhZ2VfdG9rZW4YBCABKAkSEAoIcmV2aXNpb24YBSABKAQiIAoQR2V0TG9nZ2VyUmVxdWVzdBIMCgRuYW1lGAEgASgJIm8KEUdldExvZ2dlclJlc3BvbnNlEiUKBmxvZ2dlchgBIAEoCzITLmFjdHVhdG9yLnYzLkxvZ2dlckgAEikKBWdyb3VwGAIgASgLMhguYWN0dWF0b3IudjMuTG9nZ2VyR3JvdXBIAEIICgZyZXN1bHQilQEKFVNldExvZ2dlckxldmVsUmVxdWVzdBIMCgRuYW1lGAEgASgJEiEKBWxldmVsGAIgASgOMhIuYWN0dWF0b3IudjMuTGV2ZWwSJgoDdHRsGAMgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEg4KBnJlYXNvbhgEIAEoCRITCgtpZl9yZXZpc2lvbhgFIAEoBCKyAQoWU2V0TG9nZ2VyTGV2ZWxSZXNwb25zZRIlCgZsb2dnZXIYASABKAsyEy5hY3R1YXRvci52My5Mb2dnZXJIABIpCgVncm91cBgCIAEoCzIYLmFjdHVhdG9yLnYzLkxvZ2dlckdyb3VwSAASKgoOcHJldmlvdXNfbGV2ZWwYAyABKA4yEi5hY3R1YXRvci52My5MZXZlbBIQCghyZXZpc2lvbhgEIAEoBEIICgZyZXN1bHQiKgoTV2F0Y2hMb2dnZXJzUmVxdWVzdBITCgtuYW1lX3ByZWZpeBgBIAEoCSK+AQoUV2F0Y2hMb2dnZXJzUmVzcG9uc2USKQoIc25hcHNob3QYASABKAsyFS5hY3R1YXRvci52My5TbmFwc2hvdEgAEiUKBmNoYW5nZRgCIAEoCzITLmFjdHVhdG9yLnYzLkNoYW5nZUgAEisKCWhlYXJ0YmVhdBgDIAEoCzIWLmFjdHVhdG9yLnYzLkhlYXJ0YmVhdEgAEhAKCHJldmlzaW9uGAQgASgEEgwKBG1vcmUYBSABKAhCBwoFZXZlbnQiWgoIU25hcHNob3QSJAoHbG9nZ2VycxgBIAMoCzITLmFjdHVhdG9yLnYzLkxvZ2dlchIoCgZncm91cHMYAiADKAsyGC5hY3R1YXRvci52My5Mb2dnZXJHcm91cCJpCgZDaGFuZ2USJAoHbG9nZ2VycxgBIAMoCzITLmFjdHVhdG9yLnYzLkxvZ2dlchIoCgZncm91cHMYAiADKAsyGC5hY3R1YXRvci52My5Mb2dnZXJHcm91cBIPCgdyZW1vdmVkGAMgAygJIjgKCUhlYXJ0YmVhdBIrCghpbnRlcnZhbBgBIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbiKWAQoWSG9sZExvZ2dlckxldmVsUmVxdWVzdBIMCgRuYW1lGAEgASgJEiEKBWxldmVsGAIgASgOMhIuYWN0dWF0b3IudjMuTGV2ZWwSJgoDdHRsGAMgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEg4KBnJlYXNvbhgEIAEoCRITCgtpZl9yZXZpc2lvbhgFIAEoBCLCBAoXSG9sZExvZ2dlckxldmVsUmVzcG9uc2USOQoEaGVsZBgBIAEoCzIpLmFjdHVhdG9yLnYzLkhvbGRMb2dnZXJMZXZlbFJlc3BvbnNlLkhlbGRIABIrCgloZWFydGJlYXQYAiABKAsyFi5hY3R1YXRvci52My5IZWFydGJlYXRIABI7CgVlbmRlZBgDIAEoCzIqLmFjdHVhdG9yLnYzLkhvbGRMb2dnZXJMZXZlbFJlc3BvbnNlLkVuZGVkSAASLAoJdGltZV9sZWZ0GAQgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEg8KB2NvdmVyZWQYBSABKAgaoAEKBEhlbGQSJQoGbG9nZ2VyGAEgASgLMhMuYWN0dWF0b3IudjMuTG9nZ2VySAASKQoFZ3JvdXAYAiABKAsyGC5hY3R1YXRvci52My5Mb2dnZXJHcm91cEgAEioKDnByZXZpb3VzX2xldmVsGAMgASgOMhIuYWN0dWF0b3IudjMuTGV2ZWwSEAoIcmV2aXNpb24YBCABKARCCAoGcmVzdWx0GpYBCgVFbmRlZBJBCgZyZWFzb24YASABKA4yMS5hY3R1YXRvci52My5Ib2xkTG9nZ2VyTGV2ZWxSZXNwb25zZS5FbmRlZC5SZWFzb24iSgoGUmVhc29uEhYKElJFQVNPTl9VTlNQRUNJRklFRBAAEhIKDlJFQVNPTl9FWFBJUkVEEAESFAoQUkVBU09OX09WRVJSVUxFRBACQgcKBWV2ZW50IkwKF0NsZWFyTG9nZ2VyTGV2ZWxSZXF1ZXN0EgwKBG5hbWUYASABKAkSDgoGcmVhc29uGAIgASgJEhMKC2lmX3JldmlzaW9uGAMgASgEIrQBChhDbGVhckxvZ2dlckxldmVsUmVzcG9uc2USJQoGbG9nZ2VyGAEgASgLMhMuYWN0dWF0b3IudjMuTG9nZ2VySAASKQoFZ3JvdXAYAiABKAsyGC5hY3R1YXRvci52My5Mb2dnZXJHcm91cEgAEioKDnByZXZpb3VzX2xldmVsGAMgASgOMhIuYWN0dWF0b3IudjMuTGV2ZWwSEAoIcmV2aXNpb24YBCABKARCCAoGcmVzdWx0IjkKGVJlc3RvcmVMb2dnZXJMZXZlbFJlcXVlc3QSDAoEbmFtZRgBIAEoCRIOCgZyZWFzb24YAiABKAkitgEKGlJlc3RvcmVMb2dnZXJMZXZlbFJlc3BvbnNlEiUKBmxvZ2dlchgBIAEoCzITLmFjdHVhdG9yLnYzLkxvZ2dlckgAEikKBWdyb3VwGAIgASgLMhguYWN0dWF0b3IudjMuTG9nZ2VyR3JvdXBIABIqCg5wcmV2aW91c19sZXZlbBgDIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEhAKCHJldmlzaW9uGAQgASgEQggKBnJlc3VsdCIvCh1SZXN0b3JlQWxsTG9nZ2VyTGV2ZWxzUmVxdWVzdBIOCgZyZWFzb24YASABKAkiRAoeUmVzdG9yZUFsbExvZ2dlckxldmVsc1Jlc3BvbnNlEhAKCHJlc3RvcmVkGAEgASgNEhAKCHJldmlzaW9uGAIgASgEIk4KF0xpc3RMZXZlbENoYW5nZXNSZXF1ZXN0EgwKBG5hbWUYASABKAkSEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkiXgoYTGlzdExldmVsQ2hhbmdlc1Jlc3BvbnNlEikKB2NoYW5nZXMYASADKAsyGC5hY3R1YXRvci52My5MZXZlbENoYW5nZRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAky+gYKDkxvZ2dlcnNTZXJ2aWNlElUKC0xpc3RMb2dnZXJzEh8uYWN0dWF0b3IudjMuTGlzdExvZ2dlcnNSZXF1ZXN0GiAuYWN0dWF0b3IudjMuTGlzdExvZ2dlcnNSZXNwb25zZSIDkAIBEk8KCUdldExvZ2dlchIdLmFjdHVhdG9yLnYzLkdldExvZ2dlclJlcXVlc3QaHi5hY3R1YXRvci52My5HZXRMb2dnZXJSZXNwb25zZSIDkAIBElsKDlNldExvZ2dlckxldmVsEiIuYWN0dWF0b3IudjMuU2V0TG9nZ2VyTGV2ZWxSZXF1ZXN0GiMuYWN0dWF0b3IudjMuU2V0TG9nZ2VyTGV2ZWxSZXNwb25zZSIAEmEKEENsZWFyTG9nZ2VyTGV2ZWwSJC5hY3R1YXRvci52My5DbGVhckxvZ2dlckxldmVsUmVxdWVzdBolLmFjdHVhdG9yLnYzLkNsZWFyTG9nZ2VyTGV2ZWxSZXNwb25zZSIAEmcKElJlc3RvcmVMb2dnZXJMZXZlbBImLmFjdHVhdG9yLnYzLlJlc3RvcmVMb2dnZXJMZXZlbFJlcXVlc3QaJy5hY3R1YXRvci52My5SZXN0b3JlTG9nZ2VyTGV2ZWxSZXNwb25zZSIAEnMKFlJlc3RvcmVBbGxMb2dnZXJMZXZlbHMSKi5hY3R1YXRvci52My5SZXN0b3JlQWxsTG9nZ2VyTGV2ZWxzUmVxdWVzdBorLmFjdHVhdG9yLnYzLlJlc3RvcmVBbGxMb2dnZXJMZXZlbHNSZXNwb25zZSIAEloKDFdhdGNoTG9nZ2VycxIgLmFjdHVhdG9yLnYzLldhdGNoTG9nZ2Vyc1JlcXVlc3QaIS5hY3R1YXRvci52My5XYXRjaExvZ2dlcnNSZXNwb25zZSIDkAIBMAESYAoPSG9sZExvZ2dlckxldmVsEiMuYWN0dWF0b3IudjMuSG9sZExvZ2dlckxldmVsUmVxdWVzdBokLmFjdHVhdG9yLnYzLkhvbGRMb2dnZXJMZXZlbFJlc3BvbnNlIgAwARJkChBMaXN0TGV2ZWxDaGFuZ2VzEiQuYWN0dWF0b3IudjMuTGlzdExldmVsQ2hhbmdlc1JlcXVlc3QaJS5hY3R1YXRvci52My5MaXN0TGV2ZWxDaGFuZ2VzUmVzcG9uc2UiA5ACAWIGcHJvdG8z", [file_actuator_v3_level, file_google_protobuf_duration, file_google_protobuf_timestamp]);
 
 /**
  * Logger is one logger and its levels.
@@ -560,6 +560,149 @@ export const SetLoggerLevelResponseSchema: GenMessage<SetLoggerLevelResponse> = 
   messageDesc(file_actuator_v3_loggers, 9);
 
 /**
+ * WatchLoggersRequest selects loggers.
+ *
+ * @generated from message actuator.v3.WatchLoggersRequest
+ */
+export type WatchLoggersRequest = Message<"actuator.v3.WatchLoggersRequest"> & {
+  /**
+   * name_prefix keeps the loggers and groups whose name begins with it.
+   *
+   * @generated from field: string name_prefix = 1;
+   */
+  namePrefix: string;
+};
+
+/**
+ * Describes the message actuator.v3.WatchLoggersRequest.
+ * Use `create(WatchLoggersRequestSchema)` to create a new message.
+ */
+export const WatchLoggersRequestSchema: GenMessage<WatchLoggersRequest> = /*@__PURE__*/
+  messageDesc(file_actuator_v3_loggers, 10);
+
+/**
+ * WatchLoggersResponse is one event of a watch.
+ *
+ * @generated from message actuator.v3.WatchLoggersResponse
+ */
+export type WatchLoggersResponse = Message<"actuator.v3.WatchLoggersResponse"> & {
+  /**
+   * event is what there is to tell.
+   *
+   * @generated from oneof actuator.v3.WatchLoggersResponse.event
+   */
+  event: {
+    /**
+     * snapshot is the first event: everything that is watched, or the first part of it.
+     *
+     * @generated from field: actuator.v3.Snapshot snapshot = 1;
+     */
+    value: Snapshot;
+    case: "snapshot";
+  } | {
+    /**
+     * change is what has changed since, or the next part of it.
+     *
+     * @generated from field: actuator.v3.Change change = 2;
+     */
+    value: Change;
+    case: "change";
+  } | {
+    /**
+     * heartbeat says that nothing has changed.
+     *
+     * @generated from field: actuator.v3.Heartbeat heartbeat = 3;
+     */
+    value: Heartbeat;
+    case: "heartbeat";
+  } | { case: undefined; value?: undefined };
+
+  /**
+   * revision is the revision up to which the client has been told everything, once `more` is false.
+   *
+   * @generated from field: uint64 revision = 4;
+   */
+  revision: bigint;
+
+  /**
+   * more says that the snapshot or change goes on in the next event.
+   *
+   * @generated from field: bool more = 5;
+   */
+  more: boolean;
+};
+
+/**
+ * Describes the message actuator.v3.WatchLoggersResponse.
+ * Use `create(WatchLoggersResponseSchema)` to create a new message.
+ */
+export const WatchLoggersResponseSchema: GenMessage<WatchLoggersResponse> = /*@__PURE__*/
+  messageDesc(file_actuator_v3_loggers, 11);
+
+/**
+ * Snapshot is everything that is watched.
+ *
+ * @generated from message actuator.v3.Snapshot
+ */
+export type Snapshot = Message<"actuator.v3.Snapshot"> & {
+  /**
+   * loggers begin with ROOT and are ordered by name, by UTF-16 code unit.
+   *
+   * @generated from field: repeated actuator.v3.Logger loggers = 1;
+   */
+  loggers: Logger[];
+
+  /**
+   * groups are ordered as they are configured.
+   *
+   * @generated from field: repeated actuator.v3.LoggerGroup groups = 2;
+   */
+  groups: LoggerGroup[];
+};
+
+/**
+ * Describes the message actuator.v3.Snapshot.
+ * Use `create(SnapshotSchema)` to create a new message.
+ */
+export const SnapshotSchema: GenMessage<Snapshot> = /*@__PURE__*/
+  messageDesc(file_actuator_v3_loggers, 12);
+
+/**
+ * Change is what has changed of what is watched, each element as a whole.
+ *
+ * @generated from message actuator.v3.Change
+ */
+export type Change = Message<"actuator.v3.Change"> & {
+  /**
+   * loggers are new or have changed.
+   *
+   * @generated from field: repeated actuator.v3.Logger loggers = 1;
+   */
+  loggers: Logger[];
+
+  /**
+   * groups have changed.
+   *
+   * @generated from field: repeated actuator.v3.LoggerGroup groups = 2;
+   */
+  groups: LoggerGroup[];
+
+  /**
+   * removed are the names of loggers that are no longer known. At present a name, once known, stays so.
+   *
+   * @generated from field: repeated string removed = 3;
+   */
+  removed: string[];
+};
+
+/**
+ * Describes the message actuator.v3.Change.
+ * Use `create(ChangeSchema)` to create a new message.
+ */
+export const ChangeSchema: GenMessage<Change> = /*@__PURE__*/
+  messageDesc(file_actuator_v3_loggers, 13);
+
+/**
  * Heartbeat says that a stream is alive while there is nothing else to tell.
  *
  * @generated from message actuator.v3.Heartbeat
@@ -579,7 +722,7 @@ export type Heartbeat = Message<"actuator.v3.Heartbeat"> & {
  * Use `create(HeartbeatSchema)` to create a new message.
  */
 export const HeartbeatSchema: GenMessage<Heartbeat> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 10);
+  messageDesc(file_actuator_v3_loggers, 14);
 
 /**
  * HoldLoggerLevelRequest asks for a level on a logger or group for as long as the call lasts.
@@ -629,7 +772,7 @@ export type HoldLoggerLevelRequest = Message<"actuator.v3.HoldLoggerLevelRequest
  * Use `create(HoldLoggerLevelRequestSchema)` to create a new message.
  */
 export const HoldLoggerLevelRequestSchema: GenMessage<HoldLoggerLevelRequest> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 11);
+  messageDesc(file_actuator_v3_loggers, 15);
 
 /**
  * HoldLoggerLevelResponse is one event of a hold.
@@ -688,7 +831,7 @@ export type HoldLoggerLevelResponse = Message<"actuator.v3.HoldLoggerLevelRespon
  * Use `create(HoldLoggerLevelResponseSchema)` to create a new message.
  */
 export const HoldLoggerLevelResponseSchema: GenMessage<HoldLoggerLevelResponse> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 12);
+  messageDesc(file_actuator_v3_loggers, 16);
 
 /**
  * Held is the state after the level was set.
@@ -739,7 +882,7 @@ export type HoldLoggerLevelResponse_Held = Message<"actuator.v3.HoldLoggerLevelR
  * Use `create(HoldLoggerLevelResponse_HeldSchema)` to create a new message.
  */
 export const HoldLoggerLevelResponse_HeldSchema: GenMessage<HoldLoggerLevelResponse_Held> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 12, 0);
+  messageDesc(file_actuator_v3_loggers, 16, 0);
 
 /**
  * Ended says that the hold is over before its stream was.
@@ -760,7 +903,7 @@ export type HoldLoggerLevelResponse_Ended = Message<"actuator.v3.HoldLoggerLevel
  * Use `create(HoldLoggerLevelResponse_EndedSchema)` to create a new message.
  */
 export const HoldLoggerLevelResponse_EndedSchema: GenMessage<HoldLoggerLevelResponse_Ended> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 12, 1);
+  messageDesc(file_actuator_v3_loggers, 16, 1);
 
 /**
  * Reason is why a hold is over.
@@ -801,7 +944,7 @@ export type HoldLoggerLevelResponse_Ended_Reason = (typeof HoldLoggerLevelRespon
  * Describes the enum actuator.v3.HoldLoggerLevelResponse.Ended.Reason.
  */
 export const HoldLoggerLevelResponse_Ended_ReasonSchema: GenEnum<HoldLoggerLevelResponse_Ended_Reason> = /*@__PURE__*/
-  enumDesc(file_actuator_v3_loggers, 12, 1, 0);
+  enumDesc(file_actuator_v3_loggers, 16, 1, 0);
 
 /**
  * ClearLoggerLevelRequest asks a logger, or every member of a group, to inherit again.
@@ -836,7 +979,7 @@ export type ClearLoggerLevelRequest = Message<"actuator.v3.ClearLoggerLevelReque
  * Use `create(ClearLoggerLevelRequestSchema)` to create a new message.
  */
 export const ClearLoggerLevelRequestSchema: GenMessage<ClearLoggerLevelRequest> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 13);
+  messageDesc(file_actuator_v3_loggers, 17);
 
 /**
  * ClearLoggerLevelResponse is the state after the change.
@@ -887,7 +1030,7 @@ export type ClearLoggerLevelResponse = Message<"actuator.v3.ClearLoggerLevelResp
  * Use `create(ClearLoggerLevelResponseSchema)` to create a new message.
  */
 export const ClearLoggerLevelResponseSchema: GenMessage<ClearLoggerLevelResponse> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 14);
+  messageDesc(file_actuator_v3_loggers, 18);
 
 /**
  * RestoreLoggerLevelRequest asks for the application's own level of a logger or of every member of a group.
@@ -915,7 +1058,7 @@ export type RestoreLoggerLevelRequest = Message<"actuator.v3.RestoreLoggerLevelR
  * Use `create(RestoreLoggerLevelRequestSchema)` to create a new message.
  */
 export const RestoreLoggerLevelRequestSchema: GenMessage<RestoreLoggerLevelRequest> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 15);
+  messageDesc(file_actuator_v3_loggers, 19);
 
 /**
  * RestoreLoggerLevelResponse is the state after the change.
@@ -966,7 +1109,7 @@ export type RestoreLoggerLevelResponse = Message<"actuator.v3.RestoreLoggerLevel
  * Use `create(RestoreLoggerLevelResponseSchema)` to create a new message.
  */
 export const RestoreLoggerLevelResponseSchema: GenMessage<RestoreLoggerLevelResponse> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 16);
+  messageDesc(file_actuator_v3_loggers, 20);
 
 /**
  * RestoreAllLoggerLevelsRequest asks for the application's own levels.
@@ -987,7 +1130,7 @@ export type RestoreAllLoggerLevelsRequest = Message<"actuator.v3.RestoreAllLogge
  * Use `create(RestoreAllLoggerLevelsRequestSchema)` to create a new message.
  */
 export const RestoreAllLoggerLevelsRequestSchema: GenMessage<RestoreAllLoggerLevelsRequest> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 17);
+  messageDesc(file_actuator_v3_loggers, 21);
 
 /**
  * RestoreAllLoggerLevelsResponse says what changed.
@@ -1015,7 +1158,7 @@ export type RestoreAllLoggerLevelsResponse = Message<"actuator.v3.RestoreAllLogg
  * Use `create(RestoreAllLoggerLevelsResponseSchema)` to create a new message.
  */
 export const RestoreAllLoggerLevelsResponseSchema: GenMessage<RestoreAllLoggerLevelsResponse> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 18);
+  messageDesc(file_actuator_v3_loggers, 22);
 
 /**
  * ListLevelChangesRequest selects changes.
@@ -1050,7 +1193,7 @@ export type ListLevelChangesRequest = Message<"actuator.v3.ListLevelChangesReque
  * Use `create(ListLevelChangesRequestSchema)` to create a new message.
  */
 export const ListLevelChangesRequestSchema: GenMessage<ListLevelChangesRequest> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 19);
+  messageDesc(file_actuator_v3_loggers, 23);
 
 /**
  * ListLevelChangesResponse is one page of changes.
@@ -1078,7 +1221,7 @@ export type ListLevelChangesResponse = Message<"actuator.v3.ListLevelChangesResp
  * Use `create(ListLevelChangesResponseSchema)` to create a new message.
  */
 export const ListLevelChangesResponseSchema: GenMessage<ListLevelChangesResponse> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 20);
+  messageDesc(file_actuator_v3_loggers, 24);
 
 /**
  * LoggersService reads and changes the levels of the application's loggers while it runs.
@@ -1152,6 +1295,23 @@ export const LoggersService: GenService<{
     methodKind: "unary";
     input: typeof RestoreAllLoggerLevelsRequestSchema;
     output: typeof RestoreAllLoggerLevelsResponseSchema;
+  },
+  /**
+   * WatchLoggers tells everything first, and then what changes: a logger changes when anything that is shown of it does, and so
+   * also when it inherits another level. Changes in quick succession come as one, at most about ten times a second, and a
+   * client that reads slowly gets the latest state and not each one between. Heartbeats come while nothing changes.
+   *
+   * What does not fit into one event, which is at most 64 KiB of protobuf, goes on in the next: a large snapshot begins with
+   * a snapshot and goes on in changes, `more` being true on each event but the last of them. A client that replaces what it
+   * knows by a snapshot and puts changes into it is always right; where it shows a moment as a whole, it waits for `more` to be
+   * false. The stream has no end of its own: UNAVAILABLE says that the server is shutting down.
+   *
+   * @generated from rpc actuator.v3.LoggersService.WatchLoggers
+   */
+  watchLoggers: {
+    methodKind: "server_streaming";
+    input: typeof WatchLoggersRequestSchema;
+    output: typeof WatchLoggersResponseSchema;
   },
   /**
    * HoldLoggerLevel configures a level as SetLoggerLevel does, for as long as the call lasts: when the stream ends for whatever
