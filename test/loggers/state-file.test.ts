@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { type Actuator, createActuator } from "../../src/index.ts";
 import { Loggers } from "../../src/loggers/loggers.ts";
 import { StateFile } from "../../src/loggers/state-file.ts";
@@ -91,7 +91,9 @@ describe("a file that cannot be read", () => {
     expect(storedNames()).toEqual(["b"]);
   });
 
-  test("never takes the place of one that was kept before", () => {
+  test("never takes the place of one that was kept before, in the same millisecond either", () => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    onTestFinished(() => void vi.useRealTimers());
     for (const content of ["one", "two", "three"]) {
       writeFileSync(at.path, content);
       start();
@@ -209,6 +211,23 @@ describe("the file", () => {
     expect(errors).toEqual([]);
   });
 
+  test("follows a change during a write although nobody waits for it", async () => {
+    let content = "one";
+    let begun = false;
+    const file = new StateFile(at.path, {
+      content: () => {
+        begun = true;
+        return content;
+      },
+      onError: (error) => onError(error, ""),
+    });
+    file.changed();
+    while (!begun) await setImmediate();
+    content = "two";
+    file.changed();
+    await expect.poll(() => readFileSync(at.path, "utf8")).toBe("two");
+  });
+
   test("is waited for no longer than it takes to hold the changes so far", async () => {
     let busy = true;
     let changes = 0;
@@ -248,6 +267,14 @@ describe("the file", () => {
     loggers.setLevel("e", "DEBUG");
     await expect(loggers.flushed()).rejects.toThrow();
     expect(errors).toHaveLength(2);
+  });
+
+  test("that cannot be put in its place leaves nothing else there", async () => {
+    const loggers = start();
+    mkdirSync(at.path);
+    loggers.setLevel("a", "DEBUG");
+    await expect(loggers.flushed()).rejects.toThrow(/^levels are not stored: /);
+    expect(at.names()).toEqual(["levels.json"]);
   });
 
   test("is never so large that it could not be read again", async () => {
