@@ -1,4 +1,3 @@
-import type { MessageInitShape } from "@bufbuild/protobuf";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import type { Level } from "../gen/actuator/v3/level_pb.ts";
 import {
@@ -7,7 +6,6 @@ import {
   LoggersService,
   RestoreAllLoggerLevelsResponseSchema,
   RestoreLoggerLevelResponseSchema,
-  type SetLoggerLevelRequestSchema,
   type SetLoggerLevelResponse,
   SetLoggerLevelResponseSchema,
 } from "../gen/actuator/v3/loggers_pb.ts";
@@ -24,7 +22,8 @@ interface ChangeOptions {
   readonly json?: boolean;
 }
 
-interface SetOptions extends ChangeOptions {
+/** What a level is set with. */
+export interface SetOptions extends ChangeOptions {
   /** Milliseconds. */
   readonly for?: number;
   readonly forever?: boolean;
@@ -39,11 +38,7 @@ export async function setLevel(connection: Connection, name: string, level: Leve
 }
 
 /** The request for a level as the options ask for it. */
-export function setRequest(
-  name: string,
-  level: Level,
-  { reason = "", ifRevision = 0n, ...life }: SetOptions,
-): MessageInitShape<typeof SetLoggerLevelRequestSchema> {
+export function setRequest(name: string, level: Level, { reason = "", ifRevision = 0n, ...life }: SetOptions) {
   const ttl = life.forever ? 0 : life.for;
   return { name, level, reason, ifRevision, ...(ttl !== undefined && { ttl: durationFromMs(ttl) }) };
 }
@@ -72,16 +67,21 @@ export async function restoreAllLevels(connection: Connection, options: ChangeOp
   print(response.restored === 1 ? "1 logger restored" : `${response.restored} loggers restored`);
 }
 
-type Outcome = Pick<SetLoggerLevelResponse, "result" | "previousLevel">;
+/** What was changed, and what was there before. */
+export type Outcome = Pick<SetLoggerLevelResponse, "result" | "previousLevel">;
 
 /** `orders: DEBUG, until 14:32:10 (10m left), before INFO`. */
-function outcomeLine({ result, previousLevel }: Outcome): string {
+export function outcomeLine({ result, previousLevel }: Outcome): string {
+  return `${stateLine(result)}, before ${levelText(previousLevel, result.case === "group" ? "none" : "inherited")}`;
+}
+
+/** `orders: DEBUG, until 14:32:10 (10m left)`. */
+export function stateLine(result: Outcome["result"]): string {
   if (result.case === undefined) return "changed";
   const parts =
     result.case === "logger"
       ? [levelText(result.value.effectiveLevel, "?"), originText(result.value)]
       : [levelText(result.value.configuredLevel, "no level"), membersText(result.value), groupOriginText(result.value)];
-  parts.push(`before ${levelText(previousLevel, result.case === "logger" ? "inherited" : "none")}`);
   return `${printable(result.value.name)}: ${parts.filter((text) => text !== "").join(", ")}`;
 }
 
@@ -90,7 +90,11 @@ function membersText({ members }: LoggerGroup): string {
 }
 
 /** A level may be set before its logger exists; more often than not, it is a slip of the fingers. */
-async function noteUnknown(connection: Connection, { result }: Outcome, consequence: string): Promise<void> {
+export async function noteUnknown(
+  connection: Connection,
+  { result }: Pick<Outcome, "result">,
+  consequence: string,
+): Promise<void> {
   if (result.case !== "logger" || result.value.kind !== "") return;
   const { name } = result.value;
   const names = await knownNames(connection);

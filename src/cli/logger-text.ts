@@ -36,10 +36,13 @@ export function untilText({ expireTime }: Override): string | undefined {
 /** The same as lines of `get`, each a label and what it says. */
 export function overrideLines(override: Override | undefined): [label: string, text: string][] {
   if (override === undefined) return [];
-  const { setTime, expireTime, actor, reason, instance } = override;
+  const { setTime, actor, reason, instance } = override;
   const lines: [string, string][] = [];
   if (setTime !== undefined) lines.push(["set", timeToText(setTime)]);
-  lines.push(["lasts", expireTime === undefined ? "until it is changed" : untilText(override)!]);
+  const lasts = [override.held ? "while somebody holds it" : "", untilText(override) ?? ""].filter(
+    (text) => text !== "",
+  );
+  lines.push(["lasts", lasts.join(", ") || "until it is changed"]);
   if (actor !== "") lines.push(["by", printable(actor)]);
   if (instance !== "") lines.push(["through", printable(instance)]);
   if (reason !== "") lines.push(["reason", printable(reason)]);
@@ -47,7 +50,10 @@ export function overrideLines(override: Override | undefined): [label: string, t
 }
 
 function overrideParts(override: Override): string[] {
-  const parts = [untilText(override) ?? (override.setTime ? `set ${shortTimeToText(override.setTime)}` : "set")];
+  const parts = override.held ? ["held"] : [];
+  const until = untilText(override);
+  if (until !== undefined) parts.push(until);
+  else if (override.setTime !== undefined) parts.push(`set ${shortTimeToText(override.setTime)}`);
   if (override.actor !== "") parts.push(`by ${printable(override.actor)}`);
   if (override.reason !== "") parts.push(`"${shortened(printable(override.reason))}"`);
   return parts;

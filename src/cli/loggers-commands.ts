@@ -78,6 +78,7 @@ function addChanging(loggers: Command): void {
     .argument("<level>", `one of ${LEVEL_WORDS.join(", ")}`, levelOf)
     .addOption(new Option("--for <duration>", "how long it lasts, such as 90s, 10m, 2h or 1d").argParser(lifeOf))
     .addOption(new Option("--forever", "it stays, where the server allows that").conflicts("for"))
+    .option("--hold", "it lasts while this command runs: Ctrl-C, or whatever ends it, restores the level")
     .addOption(reason())
     .addOption(ifRevision())
     .addHelpText(
@@ -85,6 +86,7 @@ function addChanging(loggers: Command): void {
       examples(
         ['loggers set orders.payment debug --for 10m --reason "ticket 812"', "then as it was before"],
         ["loggers set orders warn --forever", "until somebody changes it"],
+        ["loggers set orders debug --hold", "until Ctrl-C"],
       ),
     )
     .addHelpText(
@@ -92,7 +94,12 @@ function addChanging(loggers: Command): void {
       "\nWithout --for and --forever the server decides: debug and trace last 10 minutes, the others stay.",
     )
     .action(async (name: string, level: Level, _, command: Command) => {
-      const { connection, options } = await invocationOf(command);
+      const { connection, options } = await invocationOf<{ hold?: boolean }>(command);
+      if (options.hold) {
+        const { holdLevel } = await import("./hold.ts");
+        process.exitCode = await holdLevel(connection, name, level, options);
+        return;
+      }
       const { setLevel } = await import("./logger-change.ts");
       await setLevel(connection, name, level, options);
     });

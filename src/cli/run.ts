@@ -1,13 +1,13 @@
 import { CommanderError } from "commander";
 import { CliError } from "./cli-error.ts";
 import { COMPLETE } from "./completion-scripts.ts";
-import { EXIT, type ExitCode } from "./exit-code.ts";
+import { EXIT } from "./exit-code.ts";
 import type { GlobalOptions } from "./global-options.ts";
 import { note } from "./output.ts";
 import { createProgram } from "./program.ts";
 
 /** Runs a command line, the words after the program's name. What goes wrong is told in one line; the answer is the exit code. */
-export async function run(words: readonly string[]): Promise<ExitCode> {
+export async function run(words: readonly string[]): Promise<number> {
   const program = createProgram();
   try {
     if (words[0] === COMPLETE) {
@@ -16,7 +16,7 @@ export async function run(words: readonly string[]): Promise<ExitCode> {
     } else {
       await program.parseAsync(words, { from: "user" });
     }
-    return (process.exitCode as ExitCode | undefined) ?? EXIT.ok;
+    return Number(process.exitCode ?? EXIT.ok);
   } catch (error) {
     // The library has printed its message, or the help that was asked for.
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
