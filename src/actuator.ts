@@ -29,6 +29,11 @@ export interface ActuatorLoggersOptions extends LoggersOptions {
   readonly onLevelChange?: ((change: LevelChange) => void) | undefined;
   /** Whether each change is also one line of JSON on the standard error. Default true. */
   readonly logLevelChanges?: boolean | undefined;
+  /**
+   * Whether DEBUG and TRACE set over REST last only for `defaultTtl`. Default false: they stay, as those who know the
+   * interface of old expect.
+   */
+  readonly temporaryRestLevels?: boolean | undefined;
 }
 
 /** What an application shows of itself, and how. Every part may be left out; what is left out is not served. */
@@ -118,7 +123,12 @@ export function createActuator(options: ActuatorOptions = {}): Actuator {
   const endpoints: Endpoints = { application, health, loggers, sessions, integrationGraph };
 
   const rpc = createRpcHandler(endpoints, { onError });
-  const gateway = createGateway(endpoints, { basePath, trustedProxies: addressList(trustedProxies), onError });
+  const gateway = createGateway(endpoints, {
+    basePath,
+    trustedProxies: addressList(trustedProxies),
+    temporaryLevels: options.loggers?.temporaryRestLevels,
+    onError,
+  });
   const detaches = options.loggers?.adapters?.map((adapter) => loggers!.attach(adapter)) ?? [];
   let listener: Listener | undefined;
 
@@ -181,6 +191,7 @@ const LOGGERS: Checks<NonNullable<ActuatorOptions["loggers"]>> = {
   allowForever: flag,
   onLevelChange: callable,
   logLevelChanges: flag,
+  temporaryRestLevels: flag,
   maxHistory: amount,
   state: text,
   instance: text,

@@ -247,6 +247,13 @@ describe("a change of level", () => {
     ]);
   });
 
+  test("over REST is for a time, where the application wants it so", async () => {
+    const { actuator, url } = await serveActuator({ loggers: { temporaryRestLevels: true, logLevelChanges: false } });
+    const body = '{"configuredLevel":"debug"}';
+    await http1Request(`${url}/actuator/loggers/a`, { method: "POST", headers: json, body });
+    expect(actuator.loggers!.get("a")?.override?.expireTime).toBeGreaterThan(Date.now());
+  });
+
   test("stands where the listener of the application throws, and is no line where none is wanted", async () => {
     const written = vi.spyOn(process.stderr, "write").mockImplementation(() => true);
     onTestFinished(() => written.mockRestore());

@@ -1,6 +1,6 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
-import { Code, ConnectError } from "@connectrpc/connect";
+import { Code, ConnectError, type HandlerContext } from "@connectrpc/connect";
 import {
   type HoldLoggerLevelRequest,
   type HoldLoggerLevelResponse,
@@ -22,6 +22,7 @@ const reasons: Partial<Record<LeaseEnd, Reason>> = { EXPIRED: Reason.EXPIRED, OV
 export function holdLoggerLevel(
   loggers: Loggers,
   request: HoldLoggerLevelRequest,
+  context: HandlerContext,
   heartbeatMs: number,
 ): AsyncIterableIterator<HoldLoggerLevelResponse, undefined> {
   const interval = durationFromMs(heartbeatMs);
@@ -42,7 +43,7 @@ export function holdLoggerLevel(
       open(wake) {
         const level = requestedLevel(request.level);
         const ttl = request.ttl && ttlFrom(request.ttl);
-        hold = loggers.holdLevel(request.name, level, { ...changeFrom(request), ttl });
+        hold = loggers.holdLevel(request.name, level, { ...changeFrom(request, context), ttl });
         unlisten = hold.lease.onEnd(wake);
       },
       take() {

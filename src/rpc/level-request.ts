@@ -1,8 +1,10 @@
 import { type Duration, durationMs } from "@bufbuild/protobuf/wkt";
+import type { HandlerContext } from "@connectrpc/connect";
 import { ActuatorError } from "../error.ts";
 import type { Level as LevelProto } from "../gen/actuator/v3/level_pb.ts";
 import type { ChangeRequest } from "../loggers/change-request.ts";
 import type { Level } from "../loggers/level.ts";
+import { callerOf } from "./caller.ts";
 import { levelFromProto } from "./level-proto.ts";
 
 /**
@@ -17,9 +19,13 @@ export function requestedLevel(asked: LevelProto): Level {
   throw new ActuatorError("INVALID_ARGUMENT", "INVALID_LEVEL", message, { field: "level" });
 }
 
-/** Why a change is made and on what condition. A revision of 0 is what an absent field looks like: then on none. */
-export function changeFrom(request: { readonly reason: string; readonly ifRevision?: bigint }): ChangeRequest {
-  return { reason: request.reason, ifRevision: request.ifRevision ? Number(request.ifRevision) : undefined };
+/** Who makes a change, why, and on what condition. A revision of 0 is what an absent field looks like: then on none. */
+export function changeFrom(
+  request: { readonly reason: string; readonly ifRevision?: bigint },
+  context: HandlerContext,
+): ChangeRequest {
+  const ifRevision = request.ifRevision ? Number(request.ifRevision) : undefined;
+  return { actor: callerOf(context.values), reason: request.reason, ifRevision };
 }
 
 /** Milliseconds; 0 only for 0, which means for ever, and not for a time that rounds to it. */

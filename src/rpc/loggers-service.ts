@@ -46,31 +46,31 @@ export function loggersService(loggers: Loggers, limits: ServiceLimits): Service
       return create(GetLoggerResponseSchema, { result: resultToProto(found) });
     },
 
-    setLoggerLevel(request) {
+    setLoggerLevel(request, context) {
       const level = requestedLevel(request.level);
       const ttl = request.ttl === undefined ? "default" : ttlFrom(request.ttl);
-      const change = loggers.setLevel(request.name, level, { ...changeFrom(request), ttl });
+      const change = loggers.setLevel(request.name, level, { ...changeFrom(request, context), ttl });
       return create(SetLoggerLevelResponseSchema, outcomeToProto(change));
     },
 
-    clearLoggerLevel(request) {
-      const change = loggers.setLevel(request.name, undefined, changeFrom(request));
+    clearLoggerLevel(request, context) {
+      const change = loggers.setLevel(request.name, undefined, changeFrom(request, context));
       return create(ClearLoggerLevelResponseSchema, outcomeToProto(change));
     },
 
-    restoreLoggerLevel(request) {
-      const change = loggers.restoreLevel(request.name, changeFrom(request));
+    restoreLoggerLevel(request, context) {
+      const change = loggers.restoreLevel(request.name, changeFrom(request, context));
       return create(RestoreLoggerLevelResponseSchema, outcomeToProto(change));
     },
 
-    restoreAllLoggerLevels(request) {
-      const { restored, revision } = loggers.restoreAllLevels(changeFrom(request));
+    restoreAllLoggerLevels(request, context) {
+      const { restored, revision } = loggers.restoreAllLevels(changeFrom(request, context));
       return create(RestoreAllLoggerLevelsResponseSchema, { restored, revision: BigInt(revision) });
     },
 
     watchLoggers: watchLoggers(loggers, limits),
 
-    holdLoggerLevel: (request) => holdLoggerLevel(loggers, request, heartbeatMs),
+    holdLoggerLevel: (request, context) => holdLoggerLevel(loggers, request, context, heartbeatMs),
 
     listLevelChanges: (request) => levelChangePage(loggers, request),
   };

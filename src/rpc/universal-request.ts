@@ -3,6 +3,7 @@ import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import type { JsonValue } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { createAsyncIterable, type UniversalServerRequest } from "@connectrpc/connect/protocol";
+import { callValues } from "./caller.ts";
 
 type Request = IncomingMessage | Http2ServerRequest;
 type Response = ServerResponse | Http2ServerResponse;
@@ -27,6 +28,7 @@ export function universalRequest(req: Request, res: Response, url: string): Univ
     header: headerOf(req),
     body: bodyOf(req),
     signal: goneSignal(req, res),
+    contextValues: callValues(req),
   };
 }
 

@@ -60,7 +60,7 @@ describe("SetLoggerLevel", () => {
     const { client } = await serve();
     await client.setLoggerLevel({ name: "a", level: Level.WARN, reason: "ticket 812" });
     const { result } = await client.getLogger({ name: "a" });
-    expect(result.value?.override).toMatchObject({ reason: "ticket 812", instance: "i" });
+    expect(result.value?.override).toMatchObject({ actor: "127.0.0.1", reason: "ticket 812", instance: "i" });
     const error = await failure(client.clearLoggerLevel({ name: "a", reason: "x".repeat(1_001) }));
     expect(errorInfo(error!)).toMatchObject({ reason: "INVALID_REASON" });
   });
