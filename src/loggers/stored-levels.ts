@@ -109,5 +109,18 @@ function isNothing({ lasting, temporary }: StoredLevel): boolean {
 
 /** Whether both came about by the very same changes. */
 function isSame(one: StoredLevel, other: StoredLevel): boolean {
-  return one.lasting?.override === other.lasting?.override && one.temporary?.override === other.temporary?.override;
+  return isSameSetting(one.lasting, other.lasting) && isSameSetting(one.temporary, other.temporary);
+}
+
+function isSameSetting(one: StoredSetting | undefined, other: StoredSetting | undefined): boolean {
+  if (one === undefined || other === undefined) return one === other;
+  const [a, b] = [one.override, other.override];
+  // Of one change there are two objects where it was stored for two names and read again.
+  const isSameOverride =
+    a.setTime === b.setTime &&
+    a.expireTime === b.expireTime &&
+    a.actor === b.actor &&
+    a.reason === b.reason &&
+    a.instance === b.instance;
+  return one.level === other.level && (a === b || isSameOverride);
 }

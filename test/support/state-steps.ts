@@ -30,18 +30,18 @@ export function randomFrom(seed: number): () => number {
 export function takeStep(loggers: Loggers, seed: number, number: number): void {
   const random = randomFrom(seed * 1_000_003 + number);
   const among = <Item>(items: readonly Item[]): Item => items[Math.floor(random() * items.length)]!;
-  const reason = `#${number} ${"x".repeat(100)}`;
-  const change = () => {
+  const change = (which: string) => {
+    const reason = `#${number} ${which} ${"x".repeat(100)}`;
     const name = among(NAMES);
     const level = among(LEVELS);
-    const which = random();
-    if (which < 0.02) loggers.restoreAllLevels({ reason });
-    else if (which < 0.2) loggers.setLevel(name, undefined, { reason });
-    else if (which < 0.5) loggers.setLevel(name, level, { reason, ttl: HOUR });
+    const kind = random();
+    if (kind < 0.02) loggers.restoreAllLevels({ reason });
+    else if (kind < 0.2) loggers.setLevel(name, undefined, { reason });
+    else if (kind < 0.5) loggers.setLevel(name, level, { reason, ttl: HOUR });
     else loggers.setLevel(name, level, { reason });
   };
-  change();
+  change("first");
   loggers.setLevel(MARKER, "INFO", { reason: `${number}` });
-  change();
+  change("second");
   loggers.setLevel(MARKER, "INFO", { reason: `${number}` });
 }
