@@ -100,7 +100,7 @@ export type LoggerGroup = Message<"actuator.v3.LoggerGroup"> & {
   configuredLevel: Level;
 
   /**
-   * members are the names of the loggers in the group.
+   * members are the names of the loggers in the group. One that ends in `.*` stands for every logger below that name.
    *
    * @generated from field: repeated string members = 3;
    */
