@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { type ListLoggersResponse, ListLoggersResponseSchema, LoggersService } from "../gen/actuator/v3/loggers_pb.ts";
 import type { Connection } from "./connection.ts";
-import { groupLines, treeLines } from "./logger-tree.ts";
+import { overviewText } from "./logger-tree.ts";
 import { nameFilter } from "./name-filter.ts";
 import { note, print, printJson } from "./output.ts";
 import { pages } from "./paging.ts";
@@ -19,13 +19,10 @@ export async function listLoggers(
 ): Promise<void> {
   const found = await fetchLoggers(connection, filters, configured);
   if (json) return printJson(ListLoggersResponseSchema, found);
-  const { loggers, groups } = found;
-  if (loggers.length > 0) print(treeLines(loggers).join("\n"));
-  if (groups.length > 0) print(`${loggers.length > 0 ? "\n" : ""}${groupLines(groups).join("\n")}`);
-  if (loggers.length + groups.length === 0) {
-    const what = configured ? "logger with a level of its own" : "logger";
-    note(filters.length === 0 ? `No ${what}.` : `No ${what} matches ${filters.join(" or ")}.`);
-  }
+  const text = overviewText(found.loggers, found.groups);
+  if (text !== "") return print(text);
+  const what = configured ? "logger with a level of its own" : "logger";
+  note(filters.length === 0 ? `No ${what}.` : `No ${what} matches ${filters.join(" or ")}.`);
 }
 
 /** All pages as one answer, without what does not pass the filters. */

@@ -21,9 +21,9 @@ export function originText(logger: Logger): string {
   return parts.join(", ");
 }
 
-/** Who set the level of a group, until when and why; empty where nobody did. */
-export function groupOriginText({ override }: LoggerGroup): string {
-  return override === undefined ? "" : overrideParts(override).join(", ");
+/** Who set the level of a group, until when and why, and that its members differ; empty where there is none of it. */
+export function groupOriginText({ override, mixed }: LoggerGroup): string {
+  return [...(override === undefined ? [] : overrideParts(override)), ...(mixed ? ["mixed"] : [])].join(", ");
 }
 
 /** `until 14:32:10 (9m 58s left)`; undefined where there is no end. */

@@ -8,8 +8,17 @@ import { columnsFor } from "./table.ts";
 const ROOT = "ROOT";
 const LEVEL_WIDTH = 9;
 
+/** A tree of loggers and a table of groups, as far as there are any; empty where there is neither. */
+export function overviewText(loggers: readonly Logger[], groups: readonly LoggerGroup[]): string {
+  const parts = [loggers.length === 0 ? [] : treeLines(loggers), groups.length === 0 ? [] : groupLines(groups)];
+  return parts
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.join("\n"))
+    .join("\n\n");
+}
+
 /** The lines of a tree of loggers. Each bears its whole name, to be found by `grep` and pasted into `set`. */
-export function treeLines(loggers: readonly Logger[]): string[] {
+function treeLines(loggers: readonly Logger[]): string[] {
   const rows = nested(loggers).map(({ logger, depth }) => ({
     logger,
     label: "  ".repeat(depth) + printable(logger.name),
@@ -27,7 +36,7 @@ export function treeLines(loggers: readonly Logger[]): string[] {
 }
 
 /** The lines of a table of groups. */
-export function groupLines(groups: readonly LoggerGroup[]): string[] {
+function groupLines(groups: readonly LoggerGroup[]): string[] {
   const names = groups.map((group) => printable(group.name));
   const [name] = columnsFor(
     ["GROUP"],
@@ -36,7 +45,7 @@ export function groupLines(groups: readonly LoggerGroup[]): string[] {
   const header = styled("bold", `${"GROUP".padEnd(name!.width)}  ${"LEVEL".padEnd(LEVEL_WIDTH)}  MEMBERS`);
   const lines = groups.map((group, at) => {
     const members = group.members.map(printable).join(", ");
-    const origin = [group.mixed ? "mixed" : "", groupOriginText(group)].filter((text) => text !== "").join(", ");
+    const origin = groupOriginText(group);
     const level = levelText(group.configuredLevel, "none", LEVEL_WIDTH);
     return `${names[at]!.padEnd(name!.width)}  ${level}  ${members}${origin && `  (${origin})`}`;
   });

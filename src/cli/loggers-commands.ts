@@ -8,6 +8,7 @@ import { invocationOf } from "./invocation.ts";
 import { LEVEL_WORDS, levelFromWord } from "./level-text.ts";
 
 const NAME = "a logger or a group";
+const FILTERS = "beginnings of names, or patterns: * is anything but a dot, ** anything, ? one character";
 
 /** Adds `loggers` and what can be done with them. */
 export function addLoggersCommands(program: Command): void {
@@ -20,7 +21,7 @@ function addReading(loggers: Command): void {
   loggers
     .command("list")
     .description("show loggers as a tree, and groups")
-    .argument("[filters...]", "beginnings of names, or patterns: * is anything but a dot, ** anything, ? one character")
+    .argument("[filters...]", FILTERS)
     .option("--configured", "only those with a level of their own")
     .addHelpText(
       "after",
@@ -46,6 +47,23 @@ function addReading(loggers: Command): void {
       const { connection, options } = await invocationOf(command);
       const { getLogger } = await import("./logger-get.ts");
       await getLogger(connection, name, options);
+    });
+
+  loggers
+    .command("watch")
+    .description("show loggers, and every change of them from then on, until Ctrl-C")
+    .argument("[filters...]", FILTERS)
+    .addHelpText(
+      "after",
+      examples(
+        ["loggers watch", "all"],
+        ["loggers watch orders --json", "a line of JSON for the snapshot and for each change"],
+      ),
+    )
+    .action(async (filters: string[], _, command: Command) => {
+      const { connection, options } = await invocationOf(command);
+      const { watchLoggers } = await import("./watch.ts");
+      await watchLoggers(connection, filters, options);
     });
 
   loggers

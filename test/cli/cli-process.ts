@@ -40,15 +40,25 @@ export class CliProcess {
 
   /** Resolves as soon as what was written to either stream matches; rejects after ten seconds or when the process has ended. */
   async wrote(pattern: RegExp): Promise<void> {
-    const signal = AbortSignal.timeout(10_000);
-    const ended = this.#closed.then(() => "ended");
-    while (!pattern.test(this.stdout) && !pattern.test(this.stderr)) {
-      const more = [this.#child.stdout!, this.#child.stderr!].map((stream) => once(stream, "data", { signal }));
-      const next = await Promise.race([...more, ended]).catch(() => "late");
-      if (next !== "ended" && next !== "late") continue;
-      if (pattern.test(this.stdout) || pattern.test(this.stderr)) return;
-      throw new Error(`${next}, and never wrote ${pattern}:\n${this.stdout}\n${this.stderr}`);
+    const streams = [this.#child.stdout!, this.#child.stderr!];
+    const { promise, resolve } = Promise.withResolvers<string>();
+    const look = () => {
+      if (pattern.test(this.stdout) || pattern.test(this.stderr)) resolve("wrote it");
+    };
+    for (const stream of streams) stream.on("data", look);
+    const late = setTimeout(() => resolve("late"), 10_000);
+    look();
+    const outcome = await Promise.race([promise, this.#closed.then(() => "ended")]);
+    clearTimeout(late);
+    for (const stream of streams) stream.off("data", look);
+    if (outcome === "late" || (outcome === "ended" && !pattern.test(this.stdout) && !pattern.test(this.stderr))) {
+      throw new Error(`${outcome}, and never wrote ${pattern}:\n${this.stdout}\n${this.stderr}`);
     }
+  }
+
+  /** Reads no more of what the command writes, as `head` does. */
+  leave(): void {
+    this.#child.stdout!.destroy();
   }
 
   signal(signal: NodeJS.Signals): void {

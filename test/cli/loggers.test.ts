@@ -147,7 +147,7 @@ describe("set", () => {
     const { code, stdout, stderr } = await cli(["loggers", "set", ...args, "--url", url]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout.replace(CLOCK, "CLOCK")).toBe(
-      'orders.payment: DEBUG, until CLOCK, "ticket 812", baseline inherited, before inherited\n',
+      'orders.payment: DEBUG, until CLOCK, by 127.0.0.1, "ticket 812", baseline inherited, before inherited\n',
     );
     expect(native["orders.payment"]!.level).toBe("debug");
     const { override } = actuator.loggers!.get("orders.payment")!;
@@ -170,7 +170,9 @@ describe("set", () => {
   test("a group sets its members", async () => {
     const { url, native } = await openShop();
     const { stdout } = await cli(["loggers", "set", "money", "error", "--url", url]);
-    expect(stdout.replace(/\d\d:\d\d:\d\d/, "CLOCK")).toBe("money: ERROR, 2 loggers, set CLOCK, before none\n");
+    expect(stdout.replace(/\d\d:\d\d:\d\d/, "CLOCK")).toBe(
+      "money: ERROR, 2 loggers, set CLOCK, by 127.0.0.1, before none\n",
+    );
     expect([native["orders.payment"]!.level, native.refunds!.level]).toEqual(["error", "error"]);
   });
 

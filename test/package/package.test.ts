@@ -34,6 +34,14 @@ test("an application that brings neither compiles strictly and runs", async () =
   expect(await compileAndRun(directory, "core")).toEqual({ status: 200 });
 });
 
+test("the command line is installed as a program, and runs", async () => {
+  const directory = await project("command-line", []);
+  const { bin, version } = await manifest(join(directory, "node_modules", name));
+  const program = join(directory, "node_modules", name, bin["connect-actuator"]!);
+  expect(await run(directory, program, "--version")).toBe(`${version}\n`);
+  await expect(run(directory, program, "health", "--url", "http://127.0.0.1:1")).rejects.toThrow(/nothing listens at/);
+});
+
 test("what is published names only files that are published", async () => {
   const directory = await project("files", []);
   const dist = join(directory, "node_modules", name, "dist");
@@ -108,6 +116,8 @@ async function run(directory: string, program: string, ...args: string[]): Promi
 
 interface Manifest {
   readonly name: string;
+  readonly version: string;
+  readonly bin: Readonly<Record<string, string>>;
   readonly dependencies: Readonly<Record<string, string>>;
   readonly engines: { readonly node?: string };
 }
