@@ -11,5 +11,5 @@ export function nativeLevel(levels: NativeLevels, level: Level): NativeLevel {
  * marks, is OFF; a level of the application's own between two is the less verbose of them.
  */
 export function levelFromNative(levels: NativeLevels, threshold: NativeLevel): Level {
-  return LEVELS.findLast((level) => nativeLevel(levels, level).level >= threshold.level) ?? "OFF";
+  return LEVELS.findLast((level) => nativeLevel(levels, level).level >= threshold.level)!;
 }

@@ -4,8 +4,8 @@ import type { NativeLogger, WinstonContainer } from "./native.ts";
 /** What is told to each adapter that watches a copy of winston. */
 export interface WinstonObserver {
   /**
-   * A logger was made; its methods named for levels follow at once. `id`: under which a container keeps it. `own`: with a
-   * level given.
+   * A logger was made, whose methods named for levels follow at once, or one was configured again. `id`: under which a
+   * container keeps it. `own`: with a level given.
    */
   loggerMade(logger: NativeLogger, id: string | undefined, own: boolean): void;
   /** A child was made, by `child()` of `parent`. */
@@ -69,12 +69,8 @@ function instrumentLoggers(prototype: NativeLogger, observers: Set<WinstonObserv
           const id = pendingId;
           pendingId = undefined;
           original.apply(this, values);
-          const family = familyOf(this);
-          if (family !== undefined) family.transportsChanged();
-          else {
-            const own = (values[0] as { level?: unknown } | undefined)?.level !== undefined;
-            for (const observer of observers) observer.loggerMade(this, id, own);
-          }
+          const own = (values[0] as { level?: unknown } | undefined)?.level !== undefined;
+          for (const observer of observers) observer.loggerMade(this, id, own);
         },
     ),
     replace(

@@ -42,6 +42,8 @@ export interface NativeTransport {
   readonly name?: string | undefined;
   /** Of a transport written for winston 2, which winston 3 wraps. */
   readonly transport?: { readonly name?: string | undefined } | undefined;
+  /** What a plain stream, which `pipe()` may have added, does not have. */
+  readonly log?: unknown;
   listeners(event: string): readonly { readonly name: string }[];
 }
 

@@ -38,7 +38,7 @@ export function leave(transport: NativeTransport, family: Family): void {
 export function open(transport: NativeTransport): void {
   const opened = known.get(transport);
   // A plain stream has no level: it writes whatever comes.
-  if (opened === undefined || !Object.hasOwn(transport, "level") || ownLevel(transport) !== undefined) return;
+  if (opened === undefined || transport.log === undefined || ownLevel(transport) !== undefined) return;
   let label: string | undefined;
   let most = Number.NaN;
   for (const family of opened.families) {

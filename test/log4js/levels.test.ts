@@ -221,6 +221,14 @@ describe("log4js.configure() called again", () => {
     expect(again()).toEqual(["a 1", "a 2"]);
   });
 
+  test("a category that leaves out its level inherits still, whatever is above it by then", () => {
+    loggers.setLevel("a", "DEBUG");
+    configure(out, { default: "info", a: "warn", "a.b": {} });
+    expect(levelsOf().slice(1, 3)).toEqual(["a DEBUG DEBUG", "a.b inherits DEBUG"]);
+    configure(out, { default: "info", a: "error", "a.b": {} });
+    expect(levelsOf().slice(1, 3)).toEqual(["a ERROR ERROR", "a.b inherits ERROR"]);
+  });
+
   test("with new categories finds them", () => {
     configure(out, { default: "info", a: "warn", fresh: "debug" });
     expect(loggers.get("fresh")).toMatchObject({ configuredLevel: "DEBUG", effectiveLevel: "DEBUG" });

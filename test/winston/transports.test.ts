@@ -77,16 +77,22 @@ describe("a transport with a level of its own", () => {
     const out = new Memory();
     const root = winston.createLogger({ transports: [out] });
     const loggers = attach(root);
-    loggers.setLevel("ROOT", "DEBUG");
+    const child = root.child({ name: "a" });
+    loggers.setLevel("a", "DEBUG");
+    expect(out.level).toBe("debug");
     out.level = "warn";
     root.info("no");
     later();
-    expect(effective(loggers)).toBe("WARN");
+    expect([effective(loggers), effective(loggers, "a")]).toEqual(["WARN", "WARN"]);
     expect(warnings(loggers)).toEqual([expect.stringContaining("(warn)")]);
+    out.level = "debug";
+    loggers.setLevel("a", "TRACE");
+    later();
+    expect([effective(loggers), effective(loggers, "a")]).toEqual(["DEBUG", "DEBUG"]);
     delete out.level;
     later();
-    expect(effective(loggers)).toBe("DEBUG");
-    root.debug("1");
+    expect([effective(loggers), effective(loggers, "a")]).toEqual(["INFO", "TRACE"]);
+    child.silly("1");
     expect(await written(out, root)).toEqual(["1"]);
   });
 });
@@ -102,6 +108,20 @@ describe("transports come and go", () => {
     child.debug("1");
     root.debug("no");
     expect(await written(late, root)).toEqual(["1"]);
+  });
+
+  test("a plain stream that the logger is piped to gets what the logger lets through, and no property", async () => {
+    const records: { readonly message: string }[] = [];
+    const plain = new Writable({ objectMode: true, write: (record, _, done) => done(void records.push(record)) });
+    const root = winston.createLogger();
+    root.pipe(plain);
+    const loggers = attach(root);
+    loggers.setLevel("ROOT", "DEBUG");
+    root.debug("1");
+    root.silly("no");
+    await expect.poll(() => records.map(({ message }) => message)).toEqual(["1"]);
+    expect("level" in plain).toBe(false);
+    expect(warnings(loggers)).toEqual([]);
   });
 
   test("one removed is as it was", () => {
@@ -131,20 +151,28 @@ describe("transports come and go", () => {
 
 describe("a transport shared by two loggers", () => {
   test.each([
-    ["debug", "info"],
-    ["info", "debug"],
-  ])("lets each write at its own level: %s and %s", async (...levels) => {
+    ["debug", "info", "in order"],
+    ["info", "debug", "in order"],
+    ["debug", "info", "the other way round"],
+    ["info", "debug", "the other way round"],
+  ])("lets each write at its own level: %s and %s, given %s", async (...of) => {
+    const [levels, isReversed] = [of.slice(0, 2), of[2] !== "in order"];
     const out = new Memory();
     const [a, b] = levels.map((level, index) =>
       winston.createLogger({ transports: [out], level, defaultMeta: { service: `s${index}` } }),
     ) as [winston.Logger, winston.Logger];
-    const loggers = attach([a, b]);
+    const loggers = attach(isReversed ? [b, a] : [a, b]);
     for (const logger of [a, b]) logger.debug(logger.level);
     expect(await written(out, a, b)).toEqual(["debug"]);
-    expect(warnings(loggers)).toEqual([]);
-    loggers.setLevel("s1", "ERROR");
-    b.warn("no");
-    a.warn("yes");
+    const [first, second] = isReversed ? [b, a] : [a, b];
+    const name = isReversed ? "s0" : "s1";
+    expect([...warnings(loggers), ...warnings(loggers, name)]).toEqual([]);
+    expect([effective(loggers), effective(loggers, name)]).toEqual(
+      [first, second].map(({ level }) => level.toUpperCase()),
+    );
+    loggers.setLevel(name, "ERROR");
+    second.warn("no");
+    first.warn("yes");
     expect((await written(out, a, b)).slice(1)).toEqual(["yes"]);
   });
 
