@@ -58,11 +58,7 @@ describe("an actuator that is not reached ends with 3", () => {
       async () => (await listening(net.createServer(), "closed")).url,
       /nothing listens at http:.*--url/,
     ],
-    [
-      "the host has no address",
-      async () => "http://nobody.invalid:9001",
-      /host of http:\/\/nobody.invalid:9001 has no address/,
-    ],
+    ["the host has no address", async () => NO_HOST, /host of http:\/\/nobody\.\.here has no address/],
     ["another server answers", () => answering((_, res) => res.end("<h1>hi</h1>")), /is no actuator \(.*--url/],
     [
       "another server has nothing there",
