@@ -141,11 +141,9 @@ export function createActuator(options: ActuatorOptions = {}): Actuator {
     const endStreams = () => rpc.endStreams();
     if (listener === undefined) endStreams();
     else await listener.drain({ deadlineMs, endStreams });
+    await loggers?.close();
     for (const detach of detaches.splice(0)) detach();
-    loggers?.close();
     options.sessions?.detach?.();
-    // That levels cannot be stored was told already, and no reason not to end.
-    await loggers?.flushed().catch(() => undefined);
   }
 
   return {

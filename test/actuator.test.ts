@@ -273,6 +273,17 @@ describe("a change of level", () => {
 });
 
 describe("close", () => {
+  test("ends temporary levels in the logging library, and keeps those that were meant to stay", async () => {
+    const logger = pino({}, { write: () => {} });
+    const adapter = pinoLoggers(logger);
+    const [passing, staying] = ["passing", "staying"].map((name) => logger.child({ name }));
+    const actuator = createActuator({ loggers: { adapters: [adapter], logLevelChanges: false } });
+    actuator.loggers!.setLevel("passing", "DEBUG", { ttl: 60_000 });
+    actuator.loggers!.setLevel("staying", "DEBUG");
+    await actuator.close();
+    expect([passing!.level, staying!.level]).toEqual(["info", "debug"]);
+  });
+
   test("leaves the session store as it was", async () => {
     const store = new session.MemoryStore();
     const actuator = createActuator({ sessions: expressSessions(store) });

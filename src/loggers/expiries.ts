@@ -33,9 +33,12 @@ export class Expiries<Key> {
     if (this.#deadlines.size === 0) this.#wakeAt(Number.POSITIVE_INFINITY);
   }
 
-  clear(): void {
+  /** Calls back for every key now. */
+  end(): void {
+    const keys = [...this.#deadlines.keys()];
     this.#deadlines.clear();
     this.#wakeAt(Number.POSITIVE_INFINITY);
+    for (const key of keys) this.#onDue(key);
   }
 
   #wakeAt(deadline: number): void {

@@ -131,9 +131,9 @@ export class LevelLedger {
     return node === this.registry.root ? (node.baseline ?? "INFO") : undefined;
   }
 
-  /** Ends every timer; levels stay as they are. */
+  /** Ends every level that has a time. */
   close(): void {
-    this.#expiries.clear();
+    this.#expiries.end();
   }
 
   #advance(): void {

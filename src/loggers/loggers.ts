@@ -177,9 +177,15 @@ export class Loggers {
     await this.#stateFile?.flushed();
   }
 
-  /** Gives back what is held, and ends the timers of the other temporary levels, which stay as they are. */
-  close(): void {
+  /**
+   * Ends in good order: what is held is given back, the state file has every change so far and gets no more, and then the
+   * temporary levels end, because nobody would end them later. May be called again.
+   */
+  async close(): Promise<void> {
     this.#endLeases();
+    // That levels cannot be stored was told already, and no reason not to end.
+    await this.flushed().catch(() => undefined);
+    this.#stateFile?.stop();
     this.#ledger.close();
   }
 

@@ -37,6 +37,7 @@ export class StateFile {
   readonly #options: StateFileOptions;
   /** How many changes there were, and how many of them the file holds. */
   #changes = 0;
+  #stopped = false;
   #stored = 0;
   #content: string | undefined;
   #attempt: Promise<Attempt> | undefined;
@@ -76,8 +77,14 @@ export class StateFile {
     }
   }
 
+  /** Leaves the file as it is from now on. */
+  stop(): void {
+    this.#stopped = true;
+  }
+
   /** The state has changed: the file is to follow. */
   changed(): void {
+    if (this.#stopped) return;
     this.#changes++;
     void this.#write();
   }

@@ -107,6 +107,16 @@ describe("a temporary level", () => {
     expect(configured(loggers, "a")).toBeUndefined();
   });
 
+  test("is over when nobody would end it later", async () => {
+    const loggers = new Loggers({ groups: { g: ["b"] } });
+    loggers.setLevel("a", "WARN");
+    loggers.setLevel("a", "DEBUG", { ttl: MINUTE });
+    loggers.setLevel("g", "TRACE", { ttl: MINUTE });
+    await loggers.close();
+    expect(["a", "b", "g"].map((name) => configured(loggers, name))).toEqual(["WARN", undefined, undefined]);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
   test("keeps no process alive", () => {
     const loggers = new Loggers();
     loggers.setLevel("a", "DEBUG", { ttl: MINUTE });
