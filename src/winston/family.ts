@@ -2,6 +2,7 @@ import type { Level } from "../loggers/level.ts";
 import { Gate, type GateObserver, gateOf } from "./gate.ts";
 import { type LevelSet, levelSet, OFF_VALUE } from "./level-set.ts";
 import { type NativeLogger, type NativeTransport, owner } from "./native.ts";
+import { Tally } from "./tally.ts";
 import { join, leave, open, ownLevel, transportLimits } from "./transports.ts";
 
 /**
@@ -14,8 +15,7 @@ export class Family {
   /** How many observers the loggers have. */
   observers = 0;
   readonly #gates = new Set<Gate>();
-  /** How many gates have which value: the most verbose one must be known at once however many there are. */
-  readonly #count = new Map<number, number>();
+  readonly #tally = new Tally();
   /** The labels that the application itself has set, by what they amount to: going back there goes back to these. */
   readonly #labels = new Map<Level, string>();
   #transports: ReadonlySet<NativeTransport> = new Set();
@@ -30,16 +30,13 @@ export class Family {
     this.remember(logger.level);
     this.owner.open();
     this.#gates.add(this.owner);
-    this.#tally(this.owner.value, 1);
+    this.#tally.add(this.owner.value);
     this.transportsChanged();
   }
 
-  /** The most verbose label among the loggers: what their transports must let through. */
-  get label(): string {
-    let most = OFF_VALUE;
-    for (const value of this.#count.keys()) if (value > most) most = value;
-    if (most === OFF_VALUE) return this.levels.label("OFF");
-    return most === this.owner.value ? this.owner.label : this.levels.labelOf(most);
+  /** The most verbose value among the loggers: what their transports must let through. */
+  get most(): number {
+    return this.#tally.most;
   }
 
   labelFor(level: Level): string {
@@ -52,20 +49,20 @@ export class Family {
   }
 
   setLabel(gate: Gate, label: string): void {
-    if (this.#gates.has(gate)) this.#tally(gate.value, -1);
+    if (this.#gates.has(gate)) this.#tally.remove(gate.value);
     this.#gates.add(gate);
     gate.label = label;
     gate.value = this.levels.value(label);
-    this.#tally(gate.value, 1);
+    this.#tally.add(gate.value);
     this.#limit(gate);
-    for (const transport of this.#transports) open(transport);
+    for (const transport of this.#transports) open(transport, this);
   }
 
   /** The gate of a child is no longer needed. */
   forget(gate: Gate): void {
     if (!this.#gates.delete(gate)) return;
-    this.#tally(gate.value, -1);
-    for (const transport of this.#transports) open(transport);
+    this.#tally.remove(gate.value);
+    for (const transport of this.#transports) open(transport, this);
   }
 
   /** Reads the levels again: `logger.configure()` may have brought others. */
@@ -74,12 +71,12 @@ export class Family {
     if (logger === undefined || logger.levels === this.levels.values) return;
     this.levels = levelSet(logger.levels);
     this.#labels.clear();
-    this.#count.clear();
+    this.#tally.clear();
     for (const gate of this.#gates) {
       gate.values = this.levels.values;
       gate.value = this.levels.value(gate.label);
       gate.coverLevelMethods();
-      this.#tally(gate.value, 1);
+      this.#tally.add(gate.value);
     }
   }
 
@@ -93,7 +90,7 @@ export class Family {
     for (const transport of before) if (!this.#transports.has(transport)) leave(transport, this);
     for (const transport of this.#transports) {
       join(transport, this);
-      open(transport);
+      open(transport, this);
     }
     this.limitsChanged();
   }
@@ -139,12 +136,6 @@ export class Family {
     const isApplications = value !== OFF_VALUE && this.#labels.get(this.levels.level(value)) === gate.label;
     gate.threshold = isApplications ? Math.max(value, this.#eager) : value;
     gate.written = Math.min(gate.threshold, this.#cap);
-  }
-
-  #tally(value: number, by: 1 | -1): void {
-    const count = (this.#count.get(value) ?? 0) + by;
-    if (count === 0) this.#count.delete(value);
-    else this.#count.set(value, count);
   }
 }
 

@@ -48,9 +48,9 @@ export class LevelSet {
     return nearest?.[0] ?? this.#off;
   }
 
-  /** The label of a value; a word that lets nothing through where the value is none of the set's. */
+  /** The most verbose label that is not above a value; a word that lets nothing through where all are. */
   labelOf(value: number): string {
-    return this.#labels.findLast(([, known]) => known === value)?.[0] ?? this.#off;
+    return this.#labels.findLast(([, known]) => known <= value)?.[0] ?? this.#off;
   }
 
   value(label: string): number {

@@ -37,13 +37,12 @@ export interface NativeLogger extends WinstonLogger {
 /** Where records go. It filters again: by its own level, or else by the level of the first logger that it was added to. */
 export interface NativeTransport {
   level?: string | undefined;
+  /** Those of the first logger. A plain stream, which `pipe()` may have added, has none. */
   readonly levels?: NativeLevels | undefined;
   readonly parent?: NativeLogger | null | undefined;
   readonly name?: string | undefined;
   /** Of a transport written for winston 2, which winston 3 wraps. */
   readonly transport?: { readonly name?: string | undefined } | undefined;
-  /** What a plain stream, which `pipe()` may have added, does not have. */
-  readonly log?: unknown;
   listeners(event: string): readonly { readonly name: string }[];
 }
 

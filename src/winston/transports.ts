@@ -1,10 +1,13 @@
-import type { Family } from "./family.ts";
-import { gateOf } from "./gate.ts";
-import { type NativeLevels, type NativeTransport, owner, transportName } from "./native.ts";
+import { type Family, familyOf } from "./family.ts";
+import { levelSet } from "./level-set.ts";
+import { type NativeLevels, type NativeTransport, transportName } from "./native.ts";
+import { Tally } from "./tally.ts";
 
 /** A transport that is opened as far as the loggers need that write to it. */
 interface Opened {
-  readonly families: Set<Family>;
+  /** What each family that writes to it was last known to need. */
+  readonly needs: Map<Family, number>;
+  readonly tally: Tally;
   /** The level that was put on the transport, and what stood there. */
   pushed: { readonly label: string; readonly before: string | undefined } | undefined;
 }
@@ -14,40 +17,51 @@ const known = new WeakMap<NativeTransport, Opened>();
 /** A family writes to the transport, from now on. */
 export function join(transport: NativeTransport, family: Family): void {
   let opened = known.get(transport);
-  if (opened === undefined) known.set(transport, (opened = { families: new Set(), pushed: undefined }));
-  if (opened.families.has(family)) return;
-  opened.families.add(family);
-  open(transport);
-  // It may have hung on a logger that was nobody's and is managed now.
-  for (const other of opened.families) if (other !== family) other.limitsChanged();
+  if (opened === undefined)
+    known.set(transport, (opened = { needs: new Map(), tally: new Tally(), pushed: undefined }));
+  if (opened.needs.has(family)) return;
+  opened.needs.set(family, family.most);
+  opened.tally.add(family.most);
+  // It hung on this logger before, when that was nobody's.
+  const { parent } = transport;
+  if (opened.needs.size === 1 || !parent || familyOf(parent) !== family) return;
+  for (const other of opened.needs.keys()) if (other !== family) other.transportsChanged();
 }
 
 /** Ends {@link join}. The last one leaves the transport without the level that was put there. */
 export function leave(transport: NativeTransport, family: Family): void {
   const opened = known.get(transport);
-  if (opened === undefined || !opened.families.delete(family)) return;
-  if (opened.families.size > 0) {
-    open(transport);
+  const need = opened?.needs.get(family);
+  if (opened === undefined || need === undefined) return;
+  opened.needs.delete(family);
+  opened.tally.remove(need);
+  if (opened.needs.size > 0) {
+    push(transport, opened);
     return;
   }
   known.delete(transport);
   if (opened.pushed !== undefined && transport.level === opened.pushed.label) transport.level = opened.pushed.before;
 }
 
-/** Lets the transport through what the most verbose of its loggers needs, unless the application gave it a level. */
-export function open(transport: NativeTransport): void {
+/** Lets the transport through what the family needs by now, and the others that write to it. */
+export function open(transport: NativeTransport, family: Family): void {
   const opened = known.get(transport);
-  // A plain stream has no level: it writes whatever comes.
-  if (opened === undefined || transport.log === undefined || ownLevel(transport) !== undefined) return;
-  let label: string | undefined;
-  let most = Number.NaN;
-  for (const family of opened.families) {
-    const value = family.levels.value(family.label);
-    if (value <= most) continue;
-    most = value;
-    label = family.label;
+  const before = opened?.needs.get(family);
+  if (opened === undefined || before === undefined) return;
+  const { most } = family;
+  if (most !== before) {
+    opened.needs.set(family, most);
+    opened.tally.remove(before);
+    opened.tally.add(most);
   }
-  if (label === undefined || label === transport.level) return;
+  push(transport, opened);
+}
+
+/** Puts a level on the transport, unless the application gave it one, or it is a plain stream, which has none. */
+function push(transport: NativeTransport, opened: Opened): void {
+  if (transport.levels === undefined || ownLevel(transport) !== undefined) return;
+  const label = levelSet(transport.levels).labelOf(opened.tally.most);
+  if (label === transport.level) return;
   opened.pushed = { label, before: opened.pushed === undefined ? transport.level : opened.pushed.before };
   transport.level = label;
 }
@@ -88,13 +102,13 @@ export function transportLimits(transport: NativeTransport, family: Family): rea
 }
 
 function isOutside(parent: NonNullable<NativeTransport["parent"]>): boolean {
-  return gateOf(owner(parent)) === undefined;
+  return familyOf(parent) === undefined;
 }
 
 /** winston does not tell who writes to a transport; but each one that does listens to it. */
 function isSharedOutside(transport: NativeTransport): boolean {
   const writers = transport.listeners("unpipe").filter(({ name }) => name === "onunpipe").length;
-  return writers > (known.get(transport)?.families.size ?? 0);
+  return writers > (known.get(transport)?.needs.size ?? 0);
 }
 
 function sameLevels(one: NativeLevels, other: NativeLevels): boolean {

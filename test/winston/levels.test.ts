@@ -317,9 +317,10 @@ describe("a level set by application code is adopted", () => {
   test("by configure(), with other transports and other levels", async () => {
     const { root, loggers } = application();
     const out = new Memory();
-    loggers.setLevel("ROOT", "ERROR");
+    loggers.setLevel("ROOT", "TRACE");
     root.configure({ level: "notice", transports: [out], levels: winston.config.syslog.levels });
     expect(loggers.get("ROOT")).toMatchObject({ configuredLevel: "WARN", effectiveLevel: "WARN" });
+    expect(out.level).toBe("notice");
     root.log("notice", "1");
     loggers.setLevel("ROOT", "ERROR");
     root.log("warning", "no");

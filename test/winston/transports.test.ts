@@ -207,16 +207,31 @@ describe("a transport shared by two loggers", () => {
     expect([...warnings(loggers), ...warnings(loggers, "late")]).toEqual([]);
   });
 
-  test("by loggers with other levels is reported", () => {
+  test("by a logger that leaves it is open for the others only", () => {
     const out = new Memory();
     const root = winston.createLogger({ transports: [out] });
-    const syslog = winston.createLogger({
+    const verbose = winston.createLogger({ transports: [out], level: "silly", defaultMeta: { service: "verbose" } });
+    attach([root, verbose]);
+    expect(out.level).toBe("silly");
+    verbose.close();
+    expect(out.level).toBe("info");
+  });
+
+  test("by loggers with other levels is reported, and open for the most verbose one", async () => {
+    const out = new Memory();
+    const root = winston.createLogger({ transports: [out] });
+    const wide = winston.createLogger({
       transports: [out],
-      levels: winston.config.syslog.levels,
-      defaultMeta: { service: "syslog" },
+      levels: winston.config.cli.levels,
+      level: "silly",
+      defaultMeta: { service: "wide" },
     });
-    const loggers = attach([root, syslog]);
-    expect(warnings(loggers, "syslog")).toEqual([expect.stringMatching(/by the levels of another logger/)]);
+    const loggers = attach([root, wide]);
+    expect(warnings(loggers, "wide")).toEqual([expect.stringMatching(/by the levels of another logger/)]);
+    root.info("1");
+    root.debug("no");
+    wide.silly("2");
+    expect(await written(out, root, wide)).toEqual(["1", "2"]);
   });
 });
 
