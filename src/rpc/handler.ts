@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import { createConnectRouter } from "@connectrpc/connect";
 import type { Endpoints } from "../endpoints.ts";
+import { compressOnce } from "./compress-once.ts";
 import { capDeadline } from "./deadline.ts";
 import { exchange } from "./exchange.ts";
 import { checkGetRequest } from "./get-request.ts";
@@ -59,7 +60,7 @@ export function createRpcHandler(endpoints: Endpoints, options: RpcOptions): Rpc
   const router = createConnectRouter({
     readMaxBytes,
     writeMaxBytes: JSON_FACTOR * writeMaxBytes,
-    acceptCompression: [gzip],
+    acceptCompression: [compressOnce(gzip)],
     requestGate: checkGetRequest,
     interceptors: [rpcInterceptor(streams, onError)],
     ...(maxTimeoutMs !== undefined && { maxTimeoutMs }),
