@@ -42,6 +42,10 @@ class NaiveModel {
     this.#keep(() => true);
   }
 
+  holdGroup(level: Level, until: number, lease: number): void {
+    this.temporary.push({ name: "group", level, until, lease });
+  }
+
   release(lease: number): void {
     this.#keep((temporary) => temporary.lease !== lease);
   }
@@ -140,6 +144,8 @@ test("the tree and every native logger agree with a naive model, whatever happen
           for (const name of at.name === "group" ? members : [at.name]) {
             model.hold(name, at.level, until, leases.length);
           }
+          // The group itself is held as well, and in these steps nothing but the end of the lease takes that away.
+          if (at.name === "group") model.holdGroup(at.level, until, leases.length);
           leases.push(loggers.holdLevel(at.name, at.level, { ttl: at.ttl }).lease);
         } else if (at.do === "release") {
           if (leases.length === 0) continue;
