@@ -1,6 +1,8 @@
 import { expect } from "vitest";
 import winston from "winston";
-import Transport from "winston-transport";
+
+/** What every transport extends; the types call it otherwise than the module does. */
+const { Transport } = winston as unknown as { readonly Transport: typeof winston.transport };
 
 /** A transport that keeps the messages that really come to it. */
 export class Memory extends Transport {
