@@ -2,7 +2,9 @@ import { expect } from "vitest";
 import winston from "winston";
 
 /** What every transport extends; the types call it otherwise than the module does. */
-const { Transport } = winston as unknown as { readonly Transport: typeof winston.transport };
+const { Transport } = winston as unknown as {
+  readonly Transport: new (options?: winston.transport.TransportStreamOptions) => winston.transport;
+};
 
 /** A transport that keeps the messages that really come to it. */
 export class Memory extends Transport {
