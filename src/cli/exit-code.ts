@@ -1,4 +1,4 @@
-/** What a shell learns from how a command ended. */
+/** What a shell learns from how a command ended. Beside these there are those of signals: 128 and the signal's number. */
 export const EXIT = {
   ok: 0,
   /** The server said no: not found, not allowed, not possible; or it is not well. */
@@ -7,8 +7,6 @@ export const EXIT = {
   usage: 2,
   /** No actuator answered. */
   unreachable: 3,
-  /** Ctrl-C, as shells count it: 128 and the signal's number. */
-  interrupted: 130,
 } as const;
 
 /** One of the values of {@link EXIT}. */

@@ -4,7 +4,7 @@ import { GetIntegrationGraphResponseSchema } from "../../src/gen/actuator/v3/int
 import { ListSessionsResponseSchema } from "../../src/gen/actuator/v3/sessions_pb.ts";
 import { memorySessions } from "../../src/index.ts";
 import { cli } from "./cli-process.ts";
-import { openShop } from "./shop.ts";
+import { openGuardedShop, openShop } from "./shop.ts";
 
 const lines = (text: string) => text.trimEnd().split("\n");
 const TIME = /\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/g;
@@ -101,8 +101,18 @@ describe("health", () => {
     expect(await cli(["health", ...args, "--url", url])).toMatchObject({ code: 0, stdout: "SERVING\n", stderr: "" });
   });
 
-  test("that does not serve, or does not exist, is 1", async () => {
-    const { url } = await openShop({ sessions: undefined });
+  test("that does not serve any more is 1", async () => {
+    const { url, actuator } = await openGuardedShop("t");
+    await actuator.close();
+    expect(await cli(["health", "--url", url, "--token", "t"])).toMatchObject({
+      code: 1,
+      stdout: "NOT_SERVING\n",
+      stderr: "",
+    });
+  });
+
+  test("of a service that does not exist is 1, with the reason", async () => {
+    const { url } = await openShop();
     const unknown = await cli(["health", "actuator.v3.Nothing", "--url", url]);
     expect(unknown).toMatchObject({ code: 1, stdout: "", stderr: expect.stringMatching(/not served/) });
   });

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { requirement } from "../support/requirement.ts";
 import { cli, cliEnv, MAIN } from "./cli-process.ts";
 import { openShop } from "./shop.ts";
@@ -22,6 +22,8 @@ async function shell(program: string, args: readonly string[], env: NodeJS.Proce
   return { code, stdout, stderr };
 }
 
+const terminal = requirement("script, of util-linux,", /util-linux/.test(script.stdout ?? ""));
+
 describe("colours", () => {
   test.each([
     ["none where the output goes to another program", {}, false],
@@ -40,7 +42,7 @@ describe("colours", () => {
     expect(stdout).not.toMatch(COLOUR);
   });
 
-  describe.runIf(requirement("script, of util-linux,", /util-linux/.test(script.stdout ?? "")))("on a terminal", () => {
+  describe.runIf(terminal)("on a terminal", () => {
     test.each([
       ["are there", {}, true],
       ["are not, where NO_COLOR is set", { NO_COLOR: "1" }, false],
@@ -54,6 +56,23 @@ describe("colours", () => {
       expect(COLOUR.test(ended.stdout)).toBe(coloured);
     });
   });
+});
+
+test.runIf(terminal)("on a terminal, a level that is held shows the time left until Ctrl-C is pressed", async () => {
+  const { url, native } = await openShop();
+  const line = `'${process.execPath}' '${MAIN}' loggers set orders debug --hold --for 5m --url ${url}`;
+  const child = spawn("script", ["-qec", line, "/dev/null"], { env: cliEnv({ TERM: "xterm" }), stdio: "pipe" });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  let shown = "";
+  child.stdout.setEncoding("utf8").on("data", (text) => {
+    shown += text;
+  });
+  await expect.poll(() => shown, { timeout: 10_000 }).toMatch(/held: (5m|4m \d+s) left; Ctrl-C restores/);
+  expect(native.orders!.level).toBe("debug");
+  child.stdin.write("\x03");
+  expect(await once(child, "close")).toEqual([130, null]);
+  expect(shown).toMatch(/Restored orders: /);
+  expect(native.orders!.level).toBe("info");
 });
 
 describe("a reader that goes", () => {
