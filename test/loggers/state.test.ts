@@ -23,7 +23,7 @@ beforeEach(() => {
 afterEach(async () => {
   vi.useRealTimers();
   for (const loggers of started) {
-    loggers.close();
+    await loggers.close();
     await loggers.flushed();
   }
   at.remove();
@@ -40,7 +40,7 @@ function start(options: LoggersOptions = {}): Loggers {
 /** Ends the process as a kill does once everything is on the disk, and starts another after a while. */
 async function restart(loggers: Loggers, options: LoggersOptions = {}, away = 0): Promise<Loggers> {
   await loggers.flushed();
-  loggers.close();
+  await loggers.close();
   await loggers.flushed();
   vi.setSystemTime(Date.now() + away);
   return start(options);
@@ -260,7 +260,7 @@ test("whatever happens in whatever order, restarts included, levels agree with a
           const copy = `${at.path}-${files++}`;
           const exists = at.names().includes(state.slice(at.folder.length + 1));
           if (next.killed && exists) copyFileSync(state, copy);
-          sequence.loggers.close();
+          await sequence.loggers.close();
           await sequence.loggers.flushed();
           if (next.killed) state = copy;
           sequence.model.restart();
@@ -269,7 +269,7 @@ test("whatever happens in whatever order, restarts included, levels agree with a
         sequence.check();
       }
       sequence.checkAll();
-      sequence.loggers.close();
+      await sequence.loggers.close();
       await sequence.loggers.flushed();
     }),
     { numRuns: 300 },
