@@ -90,6 +90,7 @@ export async function cli(
 
 /** This environment in place of what whoever runs the tests has set for colours, the time zone and the program itself. */
 export function cliEnv(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const { ACTUATOR_URL, ACTUATOR_TOKEN, NO_COLOR, FORCE_COLOR, NODE_OPTIONS, ...inherited } = process.env;
+  // Node.js takes a terminal for one without colours where CI is set.
+  const { ACTUATOR_URL, ACTUATOR_TOKEN, CI, NO_COLOR, FORCE_COLOR, NODE_OPTIONS, ...inherited } = process.env;
   return { ...inherited, TZ: "UTC", ...env };
 }
