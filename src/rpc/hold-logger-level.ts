@@ -28,7 +28,6 @@ export function holdLoggerLevel(
   const interval = durationFromMs(heartbeatMs);
   let hold: HoldOutcome;
   let next: "held" | "heartbeat" | "end" = "held";
-  let unlisten: () => void;
 
   function tell(
     event: MessageInitShape<typeof HoldLoggerLevelResponseSchema>["event"] & object,
@@ -44,7 +43,7 @@ export function holdLoggerLevel(
         const level = requestedLevel(request.level);
         const ttl = request.ttl && ttlFrom(request.ttl);
         hold = loggers.holdLevel(request.name, level, { ...changeFrom(request, context), ttl });
-        unlisten = hold.lease.onEnd(wake);
+        hold.lease.onEnd(wake);
       },
       take() {
         const { end } = hold.lease;
@@ -60,10 +59,7 @@ export function holdLoggerLevel(
         return tell({ case: "ended", value: { reason } });
       },
       heartbeat: () => tell({ case: "heartbeat", value: { interval } }),
-      close() {
-        unlisten();
-        hold.lease.release();
-      },
+      close: () => hold.lease.release(),
     },
     heartbeatMs,
   );

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { LoggerHost } from "../../src/loggers/adapter.ts";
 import type { LevelChange } from "../../src/loggers/history.ts";
 import { Loggers } from "../../src/loggers/loggers.ts";
@@ -154,8 +154,35 @@ describe("a watch", () => {
     expect(count()).toBeLessThan(100);
     loggers.setLevel("a", "INFO");
     leave[99]!();
-    await vi.advanceTimersByTimeAsync(200);
+    await vi.advanceTimersByTimeAsync(50);
+    expect(Math.max(...woken.map((watcher) => watcher.mock.calls.length))).toBe(1);
+    await vi.advanceTimersByTimeAsync(150);
     expect(woken.map((watcher) => watcher.mock.calls.length)).toEqual([...new Array(99).fill(2), 0]);
+  });
+
+  test.each([
+    [0, 100],
+    [50, 500],
+    [1_000, 2_000],
+  ])("that takes %i ms to tell tells no sooner than after %i ms again, and no later", async (takes, pause) => {
+    const { loggers, watch } = watched();
+    const start = performance.now();
+    const woken: number[] = [];
+    watch.watch(() => {
+      woken.push(performance.now() - start);
+      passing += takes;
+    });
+    const now = performance.now.bind(performance);
+    let passing = 0;
+    vi.spyOn(performance, "now").mockImplementation(() => now() + passing);
+    onTestFinished(() => void vi.restoreAllMocks());
+    loggers.setLevel("a", "DEBUG");
+    await vi.advanceTimersByTimeAsync(1);
+    loggers.setLevel("a", "INFO");
+    await vi.advanceTimersByTimeAsync(pause + 50);
+    expect(woken).toHaveLength(2);
+    expect(woken[1]! - woken[0]!).toBeGreaterThanOrEqual(pause);
+    expect(woken[1]! - woken[0]!).toBeLessThan(pause + 50);
   });
 
   test("gives whoever comes the present state, and tells the others of it as well", () => {

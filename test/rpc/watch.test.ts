@@ -7,6 +7,7 @@ import {
   type Logger,
   type LoggerGroup,
   LoggersService,
+  type Snapshot,
   WatchLoggersRequestSchema,
   type WatchLoggersResponse,
   WatchLoggersResponseSchema,
@@ -18,7 +19,7 @@ import { LoggersWatch } from "../../src/loggers/watch.ts";
 import type { RpcOptions } from "../../src/rpc/handler.ts";
 import { groupToProto, loggerToProto } from "../../src/rpc/logger-proto.ts";
 import { watchLoggers } from "../../src/rpc/watch-loggers.ts";
-import { WatchPieces } from "../../src/rpc/watch-pieces.ts";
+import { type Wanted, WatchPieces } from "../../src/rpc/watch-pieces.ts";
 import { grpcClient, libraryOf, serveRpc, transportOver, WIRES } from "../support/rpc-harness.ts";
 import { emptied } from "../support/server-harness.ts";
 
@@ -141,7 +142,10 @@ describe("WatchLoggers", () => {
     expect(first).toMatchObject({
       event: { value: { loggers: [{ name: "a" }, { name: "ab" }, { name: "ab.c" }], groups: [{ name: "ag" }] } },
     });
+    const all = abortable((options) => client.watchLoggers({}, options));
+    await all.next();
     loggers.setLevel("b", "DEBUG");
+    await all.next();
     loggers.setLevel("ab.c", "DEBUG");
     expect(await next()).toMatchObject({ event: { value: { loggers: [{ name: "ab.c" }], groups: [] } } });
   });
@@ -341,7 +345,8 @@ describe("watchers of every speed", () => {
 
 describe("pieces", () => {
   function stateOf(count: number) {
-    const loggers = new Loggers();
+    const groups = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`group${index}`, ["a1"]]));
+    const loggers = new Loggers({ groups });
     loggers.attach(libraryOf(Array.from({ length: count }, (_, index) => `a${index}`)));
     const watch = new LoggersWatch(loggers);
     onTestFinished(watch.watch(() => {}));
@@ -363,6 +368,35 @@ describe("pieces", () => {
     ];
     for (const other of others) expect(pieces.get(state, { ...wanted, ...other })).not.toBe(piece);
     expect(pieces.get({ ...state }, wanted)).not.toBe(piece);
+  });
+
+  test("hold everything once and in order", () => {
+    const { loggers, state } = stateOf(500);
+    const pieces = new WatchPieces(1_024);
+    const names: string[] = [];
+    for (let after: Wanted["after"] | "none" = "none"; after !== undefined; ) {
+      const binary = false;
+      const piece = pieces.get(state, { ...wanted, binary, after: after === "none" ? undefined : after });
+      const { value } = piece.response.event as { value: Snapshot };
+      names.push(...value.loggers.map(({ name }) => name), ...value.groups.map(({ name }) => name));
+      after = piece.last;
+    }
+    const { loggers: all, groups } = loggers.list();
+    expect(names).toEqual([...all, ...groups].map(({ name }) => name));
+    expect(groups).toHaveLength(100);
+  });
+
+  test("are forgotten when nobody watches any more", async () => {
+    const clear = vi.spyOn(WatchPieces.prototype, "clear");
+    onTestFinished(() => clear.mockRestore());
+    const watch = watchLoggers(new Loggers(), { maxBytes: 1 << 20, heartbeatMs: 1_000 });
+    const watches = [0, 1].map(() => watch(create(WatchLoggersRequestSchema), { requestHeader: new Headers() }));
+    for (const each of watches) await each.next();
+    clear.mockClear();
+    await watches[0]!.return?.();
+    expect(clear).not.toHaveBeenCalled();
+    await watches[1]!.return?.();
+    expect(clear).toHaveBeenCalledOnce();
   });
 
   test("are not kept without limit", () => {
