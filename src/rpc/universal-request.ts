@@ -73,7 +73,7 @@ function goneSignal(req: Request, res: Response): AbortSignal {
   if (isGone(req)) onClose();
   res.once("close", onClose);
   if (!("stream" in res) && res.socket === null) {
-    // Pipelined: the response waits for its turn, and Node does not tell it when the connection closes before.
+    // Pipelined: the response waits for its turn, and Node 22 does not tell it when the connection closes before.
     const { socket } = req;
     socket.once("close", onClose);
     res.once("finish", () => socket.off("close", onClose));
