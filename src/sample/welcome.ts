@@ -18,8 +18,8 @@ export function welcome({ actuator, shop }: Addresses): string {
     ["a group: all that deals with money, at once", setLevel(`${actuator}/actuator/loggers/money`, '"TRACE"')],
     ["where Alice is logged in", `curl '${actuator}/actuator/sessions?username=alice'`],
     [
-      "log her out: the id is in the answer before; she notices below",
-      `curl -X DELETE ${actuator}/actuator/sessions/<id>`,
+      "log her out: put the id of the answer before in place of ID; she notices below",
+      `curl -X DELETE ${actuator}/actuator/sessions/ID`,
     ],
     ["log in yourself", `curl -d username=you ${shop}/login`],
     ["the way of an order, with live numbers", `curl ${actuator}/actuator/integrationgraph`],
