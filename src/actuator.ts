@@ -55,6 +55,8 @@ export interface ActuatorOptions {
    * `["127.0.0.1", "10.0.0.0/8"]`. Default: none.
    */
   readonly trustedProxies?: readonly string[] | undefined;
+  /** The longest silence of a stream that watches or holds, in milliseconds; then comes a heartbeat. Default 15,000. */
+  readonly heartbeatMs?: number | undefined;
   /** What the port of {@link Actuator.listen} puts up with; overrides single limits of `DEFAULT_LIMITS`. */
   readonly limits?: Partial<Limits> | undefined;
   /** Hears of every error that callers are told of only as an internal one. Default: one line on the console. */
@@ -122,7 +124,7 @@ export function createActuator(options: ActuatorOptions = {}): Actuator {
   const integrationGraph = options.integrationGraph && graphOf(options.integrationGraph);
   const endpoints: Endpoints = { application, health, loggers, sessions, integrationGraph };
 
-  const rpc = createRpcHandler(endpoints, { onError });
+  const rpc = createRpcHandler(endpoints, { onError, heartbeatMs: options.heartbeatMs });
   const gateway = createGateway(endpoints, {
     basePath,
     trustedProxies: addressList(trustedProxies),
@@ -172,6 +174,7 @@ const OPTIONS: Checks<ActuatorOptions> = {
   trustedProxies: listOf((entry) =>
     networkOf(entry) === undefined ? 'must be an IP address or a network such as "10.0.0.0/8"' : undefined,
   ),
+  heartbeatMs: amount,
   limits: () => undefined,
   onError: callable,
 };

@@ -232,6 +232,16 @@ describe("an internal error", () => {
   });
 });
 
+test("a stream is never silent for longer than the application says", async () => {
+  const { url } = await serveActuator({ loggers: {}, heartbeatMs: 20 });
+  const kinds: (string | undefined)[] = [];
+  for await (const { event } of grpcClient(LoggersService, url).watchLoggers({})) {
+    kinds.push(event.case);
+    if (kinds.length === 3) break;
+  }
+  expect(kinds).toEqual(["snapshot", "heartbeat", "heartbeat"]);
+});
+
 describe("a change of level", () => {
   test("is one line on the standard error, and told to the application", async () => {
     const written = vi.spyOn(process.stderr, "write").mockImplementation(() => true);
