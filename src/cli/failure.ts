@@ -25,7 +25,7 @@ function explanationOf(error: ConnectError): Explanation {
   const code = (error.cause as NodeJS.ErrnoException | undefined)?.code;
   if (typeof code === "string") return BY_SYSTEM_ERROR.find(([pattern]) => pattern.test(code))![1];
   // What is no actuator's answer has only an HTTP status or a content type to tell; 401 and 403 come from proxies, too.
-  const foreign = /^(HTTP \d{3}|unsupported content type\b.*|protocol error.*|missing trailer.*)$/.test(
+  const foreign = /^(|HTTP \d{3}|unsupported content type\b.*|protocol error.*|missing trailer.*)$/.test(
     error.rawMessage,
   );
   if (foreign && error.code !== Code.Unauthenticated && error.code !== Code.PermissionDenied) return NO_ACTUATOR;
@@ -37,7 +37,7 @@ const elsewhere = "--url or ACTUATOR_URL names another address";
 
 const NO_ACTUATOR: Explanation = [
   EXIT.unreachable,
-  (said, { url }) => `what answers at ${url} is no actuator (${said}): ${elsewhere}`,
+  (said, { url }) => `what answers at ${url} is no actuator${said && ` (${said})`}: ${elsewhere}`,
 ];
 
 /** By the code of the error of Node.js or OpenSSL; the last row takes what no other does. */

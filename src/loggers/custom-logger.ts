@@ -50,7 +50,7 @@ interface NativeScale<Native> {
 }
 
 function nativeScale<Native>(map: CustomLoggerOptions<Native>["map"]): NativeScale<Native> {
-  const mapped = LEVELS.filter((level) => map[level] !== undefined);
+  const mapped = LEVELS.filter((level) => map?.[level] !== undefined);
   const [mostSevere] = mapped;
   if (mostSevere === undefined) {
     const message = `The map of a custom logger has none of the levels ${LEVELS.join(", ")}.`;

@@ -33,12 +33,12 @@ export class Expiries<Key> {
     if (this.#deadlines.size === 0) this.#wakeAt(Number.POSITIVE_INFINITY);
   }
 
-  /** Calls back for every key now. */
-  end(): void {
+  /** Lets every time go, and answers whose it was. */
+  end(): Key[] {
     const keys = [...this.#deadlines.keys()];
     this.#deadlines.clear();
     this.#wakeAt(Number.POSITIVE_INFINITY);
-    for (const key of keys) this.#onDue(key);
+    return keys;
   }
 
   #wakeAt(deadline: number): void {

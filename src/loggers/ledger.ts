@@ -110,8 +110,8 @@ export class LevelLedger {
     for (const temporary of over) temporary.lease?.lost(temporary, "OVERRULED");
   }
 
-  /** Ends a temporary level. What then is the latest, or was there before the first, comes back where it was in force. */
-  lift(temporary: TemporarySetting): void {
+  /** Ends a temporary level, unless `silent` as one that expired. What then is the latest, or was there before the first, comes back where it was in force. */
+  lift(temporary: TemporarySetting, silent = false): void {
     const on = temporary.on as Subject;
     const at = on.temporary?.indexOf(temporary) ?? -1;
     if (at < 0) return;
@@ -123,7 +123,7 @@ export class LevelLedger {
       on.temporary = undefined;
       on.beneath = undefined;
     }
-    this.#configure(on, setting, { kind: "EXPIRED" });
+    this.#configure(on, setting, { kind: "EXPIRED", silent });
   }
 
   /** What a logger has when it is cleared. */
@@ -131,9 +131,9 @@ export class LevelLedger {
     return node === this.registry.root ? (node.baseline ?? "INFO") : undefined;
   }
 
-  /** Ends every level that has a time. */
+  /** Ends every level that has a time. The application ends, not their time: the history does not tell it. */
   close(): void {
-    this.#expiries.end();
+    for (const temporary of this.#expiries.end()) this.lift(temporary, true);
   }
 
   #advance(): void {

@@ -11,6 +11,12 @@ export interface TtlOptions {
   readonly allowForever?: boolean | undefined;
 }
 
+const UNITS = [
+  ["h", 3_600_000],
+  ["min", 60_000],
+  ["s", 1_000],
+] as const;
+
 /** The longest time that any level may be set for. */
 const LONGEST_MS = 365 * 24 * 3_600_000;
 
@@ -26,10 +32,10 @@ export function ttlFor(level: Level, asked: number | undefined, options: TtlOpti
   if (asked === undefined) return verbose ? Math.min(options.defaultTtl ?? 600_000, longest) : undefined;
   if (asked === 0) {
     if (!verbose || options.allowForever) return undefined;
-    throw unfit(`${level} for ever is not allowed here: give a time of at most ${seconds(longest)}.`);
+    throw unfit(`${level} for ever is not allowed here: give a time of at most ${words(longest)}.`);
   }
   if (!(asked > 0)) throw unfit("The time is negative.");
-  if (asked > longest) throw unfit(`${level} may last at most ${seconds(longest)}.`);
+  if (asked > longest) throw unfit(`${level} may last at most ${words(longest)}.`);
   return asked;
 }
 
@@ -52,8 +58,9 @@ function longestFor(level: Level, { maxTtl = 24 * 3_600_000 }: TtlOptions): numb
   return isVerbose(level) ? maxTtl : LONGEST_MS;
 }
 
-function seconds(milliseconds: number): string {
-  return `${milliseconds / 1_000} s`;
+function words(milliseconds: number): string {
+  const [unit, length] = UNITS.find(([, length]) => milliseconds % length === 0) ?? ["ms", 1];
+  return `${milliseconds / length} ${unit}`;
 }
 
 function unfit(message: string): ActuatorError {

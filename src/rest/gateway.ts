@@ -1,6 +1,7 @@
 import type { Endpoints } from "../endpoints.ts";
 import { checkBodyType, readJson } from "./body.ts";
 import { JSON_TYPE, MEDIA_TYPES } from "./media-type.ts";
+import { mountedUrl } from "./mount.ts";
 import { negotiate } from "./negotiation.ts";
 import type { Answer, Call, Request, Response } from "./operation.ts";
 import type { TrustedProxies } from "./origin.ts";
@@ -44,8 +45,7 @@ export function createGateway(endpoints: Endpoints, options: GatewayOptions): Ga
   const router = createRouter(createRoutes(endpoints, options));
 
   return (request, response, next) => {
-    // Express shortens `url` by the path that it mounts a handler under.
-    const url = (request as Request & { originalUrl?: string }).originalUrl ?? request.url ?? "";
+    const { url, mount } = mountedUrl(request, basePath);
     const target = parseRequestTarget(url);
     const path = pathBelow(basePath, target.path);
     if (path === undefined && next !== undefined) return next();
@@ -63,7 +63,7 @@ export function createGateway(endpoints: Endpoints, options: GatewayOptions): Ga
     };
     try {
       if (!isWellFormedTarget(url)) throw new Refusal(400);
-      const answer = answerOf({ request, target, match, acceptable: contentType !== undefined, maxBodyBytes });
+      const answer = answerOf({ request, target, mount, match, acceptable: contentType !== undefined, maxBodyBytes });
       if (answer instanceof Promise) answer.then(reply).catch(fail);
       else reply(answer)?.catch(fail);
     } catch (error) {
@@ -75,13 +75,14 @@ export function createGateway(endpoints: Endpoints, options: GatewayOptions): Ga
 interface Question {
   readonly request: Request;
   readonly target: Call["target"];
+  readonly mount: string;
   readonly match: Match | undefined;
   readonly acceptable: boolean;
   readonly maxBodyBytes: number;
 }
 
 /** The checks of the contract, in its order: path, method, type of the body, Accept, body; then the operation. */
-function answerOf({ request, target, match, acceptable, maxBodyBytes }: Question): Answer | Promise<Answer> {
+function answerOf({ request, target, mount, match, acceptable, maxBodyBytes }: Question): Answer | Promise<Answer> {
   if (match === undefined) throw notFound();
   const { resource, segment } = match;
   const parameter = decodeSegment(segment);
@@ -97,9 +98,10 @@ function answerOf({ request, target, match, acceptable, maxBodyBytes }: Question
   if (!acceptable && method === "GET") {
     throw new Refusal(406, `The answer can be one of the types ${LISTED_TYPES}.`, { Accept: LISTED_TYPES });
   }
-  if (operation.body === undefined) return operation.run({ request, target, segment, parameter, body: undefined });
+  if (operation.body === undefined)
+    return operation.run({ request, target, mount, segment, parameter, body: undefined });
   return readJson(request, operation.body, maxBodyBytes).then((body) => {
-    return operation.run({ request, target, segment, parameter, body });
+    return operation.run({ request, target, mount, segment, parameter, body });
   });
 }
 

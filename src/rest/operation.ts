@@ -13,6 +13,8 @@ export type Response = ServerResponse | Http2ServerResponse;
 export interface Call {
   readonly request: Request;
   readonly target: RequestTarget;
+  /** The path before the base path, where a framework has mounted the gateway below one; otherwise empty. */
+  readonly mount: string;
   /** The last segment of the path as it came; empty where the route has no parameter. */
   readonly segment: string;
   /** What `segment` stands for. */

@@ -61,7 +61,7 @@ function readIndex({ basePath, trustedProxies }: RouteSettings, routes: () => re
   return {
     run(call) {
       const paths = routes().map(({ path }) => path);
-      const json = indexJson(requestOrigin(call, trustedProxies) + basePath, paths);
+      const json = indexJson(requestOrigin(call, trustedProxies) + call.mount + basePath, paths);
       return { status: 200, representation: new Representation(json) };
     },
   };

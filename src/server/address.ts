@@ -39,7 +39,8 @@ export function isLoopback(host: string): boolean {
  * @throws ActuatorError INVALID_ARGUMENT for a port or host that cannot be, FAILED_PRECONDITION for a host that others
  * reach: whoever gets through to this port can change levels and end sessions, and nothing asks who they are.
  */
-export function listenTarget({ port, host = "127.0.0.1", path }: ListenOptions): ListenTarget {
+export function listenTarget(options: ListenOptions): ListenTarget {
+  const { port, host = "127.0.0.1", path } = (options as ListenOptions | undefined) ?? {};
   if (path !== undefined) {
     if (path !== "") return { path };
     throw invalid("path", "the `path` option is empty; name the Unix socket to listen on");

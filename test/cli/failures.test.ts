@@ -59,6 +59,14 @@ describe("an actuator that is not reached ends with 3", () => {
       /nothing listens at http:.*--url/,
     ],
     ["the host has no address", async () => NO_HOST, /host of http:\/\/nobody\.\.here has no address/],
+    [
+      "another service answers with JSON of its own",
+      () =>
+        answering((_, res) =>
+          res.writeHead(404, { "content-type": "application/json" }).end('{"error":"no such page"}'),
+        ),
+      /is no actuator: --url/,
+    ],
     ["another server answers", () => answering((_, res) => res.end("<h1>hi</h1>")), /is no actuator \(.*--url/],
     [
       "another server has nothing there",

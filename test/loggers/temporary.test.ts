@@ -114,6 +114,7 @@ describe("a temporary level", () => {
     loggers.setLevel("g", "TRACE", { ttl: MINUTE });
     await loggers.close();
     expect(["a", "b", "g"].map((name) => configured(loggers, name))).toEqual(["WARN", undefined, undefined]);
+    expect(loggers.history({ limit: 9 }).map(({ kind }) => kind)).not.toContain("EXPIRED");
     expect(vi.getTimerCount()).toBe(0);
   });
 

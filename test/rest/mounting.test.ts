@@ -47,6 +47,20 @@ describe("a path outside the base path", () => {
     expect(problemIn(await send({ path: "/actuator/y" }))).toMatchObject({ status: 404 });
   });
 
+  test.each([
+    ["at its base path", "/actuator", "/actuator"],
+    ["below a path of the application", "/manage", "/manage/actuator"],
+  ])("is the application's in Express, mounted %s", async (_, mount, base) => {
+    const { gateway } = restApplication();
+    const application = express();
+    application.use(mount, gateway);
+    const send = await served(serveHttp1(application));
+    expect((await send({ path: `${base}/health` })).text).toBe('{"status":"UP"}');
+    const { _links: links } = JSON.parse((await send({ path: base })).text);
+    expect(new URL(links.loggers.href).pathname).toBe(`${base}/loggers`);
+    expect((await send({ path: "/y" })).text).toContain("Cannot GET /y");
+  });
+
   test("belongs to the application in Fastify", async () => {
     const { gateway } = restApplication();
     const application = fastify();
