@@ -35,6 +35,17 @@ export interface LoggerHost {
   warn(name: string, message: string): void;
 }
 
+/**
+ * How often the loggers of one name were called, at each level: at the index of `levelVerbosity`, where the least verbose level
+ * counts that lets the call through.
+ */
+export interface CallTally {
+  /** Calls that the logger's level let through. */
+  readonly emitted: number[];
+  /** Calls that it did not. */
+  readonly suppressed: number[];
+}
+
 /** A logging library, as the core sees it. */
 export interface LoggerAdapter {
   /** The library's name, such as "pino"; shown as the kind of its loggers. */
@@ -46,6 +57,13 @@ export interface LoggerAdapter {
    * attached to. Called when an operator reads, at most once a second.
    */
   refresh?(): void;
+  /**
+   * Counts the calls of its loggers, also of those that appear meanwhile, until the returned function is called, which leaves
+   * them as they were. A call on a logger that was not discovered counts for the one whose level it follows. `tallyOf` is asked
+   * once for each logger, at its first call, and answers undefined where its calls are not wanted. Left out where the library
+   * cannot be measured. Called while the adapter is attached, by one measurement at a time.
+   */
+  measure?(tallyOf: (name: string) => CallTally | undefined): () => void;
 }
 
 /** Leaves the library as it was before it was attached; levels stay as they are. */

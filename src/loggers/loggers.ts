@@ -7,7 +7,9 @@ import type { HistoryQuery, LevelChange } from "./history.ts";
 import { type HoldOutcome, Lease } from "./lease.ts";
 import { type Entry, LevelLedger } from "./ledger.ts";
 import { LEVELS, type Level } from "./level.ts";
-import { loggerName } from "./name.ts";
+import type { Measurement, MeasureRequest } from "./measurement.ts";
+import { Measurer } from "./measurer.ts";
+import { loggerName, ROOT } from "./name.ts";
 import type { LoggersOptions } from "./options.ts";
 import type { LoggerNode } from "./registry.ts";
 import type { StateFile } from "./state-file.ts";
@@ -29,6 +31,7 @@ export class Loggers {
   readonly #instance: string;
   readonly #leases = new Set<Lease>();
   readonly #stateFile: StateFile | undefined;
+  readonly #measurer = new Measurer((message) => this.#ledger.registry.warnings.add(ROOT, message));
   #overview: LoggersOverview | undefined;
 
   /**
@@ -51,8 +54,10 @@ export class Loggers {
   /** Lets a logging library take part, until the returned function is called, which first ends what is held. */
   attach(adapter: LoggerAdapter): Detach {
     const detach = this.#ledger.registry.attach(adapter);
+    this.#measurer.add(adapter);
     return () => {
       this.#endLeases();
+      this.#measurer.delete(adapter);
       detach();
     };
   }
@@ -168,6 +173,14 @@ export class Loggers {
   }
 
   /**
+   * Counts the calls of loggers until the measurement ends, the disabled ones too: they say what a level would cost.
+   * @throws ActuatorError INVALID_ARGUMENT (unfit duration), RESOURCE_EXHAUSTED (another measurement runs).
+   */
+  measure(request: MeasureRequest = {}): Measurement {
+    return this.#measurer.start(request);
+  }
+
+  /**
    * Resolves when the state file holds every change so far, and at once where there is no such file. No answer to a caller
    * waits for that.
    *
@@ -183,6 +196,7 @@ export class Loggers {
    */
   async close(): Promise<void> {
     this.#endLeases();
+    this.#measurer.end();
     // That levels cannot be stored was told already, and no reason not to end.
     await this.flushed().catch(() => undefined);
     this.#stateFile?.stop();

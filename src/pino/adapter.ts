@@ -1,7 +1,7 @@
-import type { LoggerAdapter, LoggerHost } from "../loggers/adapter.ts";
+import type { CallTally, LoggerAdapter, LoggerHost } from "../loggers/adapter.ts";
 import { ROOT } from "../loggers/name.ts";
 import { currentLevel, PinoHandle } from "./handle.ts";
-import { observePino } from "./instrumentation.ts";
+import { listenToCalls, observePino } from "./instrumentation.ts";
 import { type NativeLogger, type PinoCopy, type PinoLogger, pinoCopy } from "./native.ts";
 import { streamLimit } from "./stream-limits.ts";
 
@@ -41,6 +41,9 @@ export function pinoLoggers(
 ): LoggerAdapter {
   return new PinoLoggers(Array.isArray(loggers) ? loggers : [loggers as PinoLogger], options);
 }
+
+/** A logger whose calls are not wanted. */
+const UNMEASURED = null;
 
 interface Found {
   readonly handle: PinoHandle;
@@ -89,6 +92,23 @@ class PinoLoggers implements LoggerAdapter {
       for (const stop of this.#stops) stop();
       this.#stops = [];
       this.#host = undefined;
+    };
+  }
+
+  measure(tallyOf: (name: string) => CallTally | undefined): () => void {
+    const tallies = new WeakMap<PinoHandle, CallTally | typeof UNMEASURED>();
+    const stops = [...this.#copies.values()].map((copy) => {
+      const count = (logger: unknown, verbosity: number, enabled: boolean) => {
+        const handle = this.#followed(copy, logger as NativeLogger);
+        if (handle === undefined) return;
+        let tally = tallies.get(handle);
+        if (tally === undefined) tallies.set(handle, (tally = tallyOf(handle.name) ?? UNMEASURED));
+        if (tally !== UNMEASURED) (enabled ? tally.emitted : tally.suppressed)[verbosity]!++;
+      };
+      return listenToCalls(copy, count, this.#held(copy));
+    });
+    return () => {
+      for (const stop of stops) stop();
     };
   }
 
@@ -143,12 +163,22 @@ class PinoLoggers implements LoggerAdapter {
     else this.#byName.set(handle.name, rest);
   }
 
-  /** The nearest logger held, from this one upwards, whose level reaches a child of this one natively. */
-  #followed(copy: PinoCopy, parent: NativeLogger): PinoHandle | undefined {
-    for (let at = parent; ; at = Object.getPrototypeOf(at) as NativeLogger) {
+  /** The nearest logger held, from this one upwards, whose level reaches this one, and a child of it, natively. */
+  #followed(copy: PinoCopy, logger: NativeLogger | null | undefined): PinoHandle | undefined {
+    for (let at = logger; at != null; at = Object.getPrototypeOf(at) as NativeLogger | null) {
       const handle = this.#handles.get(at);
       if (handle !== undefined) return handle;
       if (Object.hasOwn(at, copy.levelValue)) return undefined;
+    }
+    return undefined;
+  }
+
+  *#held(copy: PinoCopy): Iterable<NativeLogger> {
+    for (const handles of this.#byName.values()) {
+      for (const handle of handles) {
+        const logger = handle.copy.prototype === copy.prototype ? handle.logger : undefined;
+        if (logger !== undefined) yield logger;
+      }
     }
   }
 }

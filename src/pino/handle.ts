@@ -18,8 +18,13 @@ export class PinoHandle implements LoggerHandle {
     this.#logger = new WeakRef(logger);
   }
 
+  /** The logger; undefined where the application has let go of it. */
+  get logger(): NativeLogger | undefined {
+    return this.#logger.deref();
+  }
+
   apply(level: Level): Level {
-    const logger = this.#logger.deref();
+    const { logger } = this;
     if (logger === undefined) return level;
     pushLevel(this.copy, logger, labelForLevel(logger, level));
     return currentLevel(this.copy, logger);

@@ -1,3 +1,4 @@
+import { CallCounting, type CallListener } from "./call-counting.ts";
 import { levelMethods, type SetLevel } from "./level-methods.ts";
 import type { NativeLogger, PinoCopy } from "./native.ts";
 
@@ -12,6 +13,7 @@ export interface PinoObserver {
 interface Instrumentation {
   readonly observers: Set<PinoObserver>;
   readonly originalSetLevel: SetLevel;
+  readonly counting: CallCounting;
   restore(): void;
 }
 
@@ -34,13 +36,22 @@ export function observePino(copy: PinoCopy, observer: PinoObserver): () => void 
   };
 }
 
+/**
+ * Tells of every call of these loggers, and of those that are pushed a level meanwhile, until the returned function is called.
+ * The copy must be observed.
+ */
+export function listenToCalls(copy: PinoCopy, listener: CallListener, loggers: Iterable<NativeLogger>): () => void {
+  return instrumentations.get(copy.prototype)!.counting.listen(listener, loggers);
+}
+
 /** Sets a level as pino does, but without new functions, and tells every observer. The copy must be observed. */
 export function pushLevel(copy: PinoCopy, logger: NativeLogger, label: string): void {
-  const { observers, originalSetLevel } = instrumentations.get(copy.prototype)!;
+  const { observers, originalSetLevel, counting } = instrumentations.get(copy.prototype)!;
   const before = logger[copy.levelValue] as number;
   const { value, methods } = levelMethods(copy, originalSetLevel, logger, label);
   logger[copy.levelValue] = value;
   for (const [key, method] of methods) logger[key] = method;
+  counting.wrap(logger);
   logger.emit("level-change", label, value, logger.levels.labels[before], before, logger);
   for (const observer of observers) observer.levelSet(logger);
 }
@@ -51,7 +62,8 @@ type Child = (
   options?: { level?: unknown; customLevels?: unknown },
 ) => NativeLogger;
 
-function instrument({ prototype, setLevel, levelValue, freezesChildren }: PinoCopy): Instrumentation {
+function instrument(copy: PinoCopy): Instrumentation {
+  const { prototype, setLevel, levelValue, freezesChildren } = copy;
   const observers = new Set<PinoObserver>();
   const original = { child: prototype.child as unknown as Child, setLevel: prototype[setLevel] as SetLevel };
   let birth: "inheriting" | "own" | undefined;
@@ -85,6 +97,7 @@ function instrument({ prototype, setLevel, levelValue, freezesChildren }: PinoCo
   const instrumentation: Instrumentation = {
     observers,
     originalSetLevel: original.setLevel,
+    counting: new CallCounting(copy),
     restore() {
       instrumentations.delete(prototype);
       if (prototype.child === child) prototype.child = original.child;

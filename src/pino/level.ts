@@ -23,6 +23,11 @@ export function labelForLevel(logger: NativeLogger, level: Level): string {
   return severe.sort(([, a], [, b]) => a - b)[0]?.[0] ?? PINO_LEVELS.OFF.label;
 }
 
+/** The least verbose level that lets a record of this value through; undefined where none does. */
+export function levelOfRecord(value: number): Level | undefined {
+  return byValue.findLast((known) => known[1].value <= value && value < Number.POSITIVE_INFINITY)?.[0];
+}
+
 /** The level that a numeric threshold of pino amounts to: the most verbose one that passes it. */
 export function levelFromValue(threshold: number): Level {
   return byValue.find(([, { value }]) => value >= threshold)![0];

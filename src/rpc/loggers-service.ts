@@ -18,6 +18,7 @@ import { levelChangePage } from "./level-change-page.ts";
 import { changeFrom, requestedLevel, ttlFrom } from "./level-request.ts";
 import { loggerPage } from "./logger-page.ts";
 import { outcomeToProto, resultToProto } from "./logger-proto.ts";
+import { measureLoggers } from "./measure-loggers.ts";
 import type { ServiceLimits } from "./service-limits.ts";
 import { watchLoggers } from "./watch-loggers.ts";
 
@@ -71,6 +72,8 @@ export function loggersService(loggers: Loggers, limits: ServiceLimits): Service
     watchLoggers: watchLoggers(loggers, limits),
 
     holdLoggerLevel: (request, context) => holdLoggerLevel(loggers, request, context, heartbeatMs),
+
+    measureLoggers: (request) => measureLoggers(loggers, request, limits),
 
     listLevelChanges: (request) => levelChangePage(loggers, request),
   };

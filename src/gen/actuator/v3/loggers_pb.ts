@@ -14,7 +14,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file actuator/v3/loggers.proto.
  */
 export const file_actuator_v3_loggers: GenFile = /*@__PURE__*/
-  fileDesc("ChlhY3R1YXRvci92My9sb2dnZXJzLnByb3RvEgthY3R1YXRvci52MyLmAQoGTG9nZ2VyEgwKBG5hbWUYASABKAkSLAoQY29uZmlndXJlZF9sZXZlbBgCIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEisKD2VmZmVjdGl2ZV9sZXZlbBgDIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEioKDmJhc2VsaW5lX2xldmVsGAQgASgOMhIuYWN0dWF0b3IudjMuTGV2ZWwSJwoIb3ZlcnJpZGUYBSABKAsyFS5hY3R1YXRvci52My5PdmVycmlkZRIMCgRraW5kGAYgASgJEhAKCHdhcm5pbmdzGAcgAygJIpIBCgtMb2dnZXJHcm91cBIMCgRuYW1lGAEgASgJEiwKEGNvbmZpZ3VyZWRfbGV2ZWwYAiABKA4yEi5hY3R1YXRvci52My5MZXZlbBIPCgdtZW1iZXJzGAMgAygJEicKCG92ZXJyaWRlGAQgASgLMhUuYWN0dWF0b3IudjMuT3ZlcnJpZGUSDQoFbWl4ZWQYBSABKAgiqAEKCE92ZXJyaWRlEiwKCHNldF90aW1lGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtleHBpcmVfdGltZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDQoFYWN0b3IYAyABKAkSDgoGcmVhc29uGAQgASgJEhAKCGluc3RhbmNlGAUgASgJEgwKBGhlbGQYBiABKAgi9QIKC0xldmVsQ2hhbmdlEgwKBG5hbWUYASABKAkSKgoOcHJldmlvdXNfbGV2ZWwYAiABKA4yEi5hY3R1YXRvci52My5MZXZlbBIhCgVsZXZlbBgDIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEicKCG92ZXJyaWRlGAQgASgLMhUuYWN0dWF0b3IudjMuT3ZlcnJpZGUSKwoEa2luZBgFIAEoDjIdLmFjdHVhdG9yLnYzLkxldmVsQ2hhbmdlLktpbmQSKAoEdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEAoIcmV2aXNpb24YByABKAQidwoES2luZBIUChBLSU5EX1VOU1BFQ0lGSUVEEAASDAoIS0lORF9TRVQQARIQCgxLSU5EX0NMRUFSRUQQAhIRCg1LSU5EX1JFU1RPUkVEEAMSEAoMS0lORF9FWFBJUkVEEAQSFAoQS0lORF9BUFBMSUNBVElPThAFImkKEkxpc3RMb2dnZXJzUmVxdWVzdBITCgtuYW1lX3ByZWZpeBgBIAEoCRIXCg9jb25maWd1cmVkX29ubHkYAiABKAgSEQoJcGFnZV9zaXplGAMgASgFEhIKCnBhZ2VfdG9rZW4YBCABKAkitAEKE0xpc3RMb2dnZXJzUmVzcG9uc2USIgoGbGV2ZWxzGAEgAygOMhIuYWN0dWF0b3IudjMuTGV2ZWwSJAoHbG9nZ2VycxgCIAMoCzITLmFjdHVhdG9yLnYzLkxvZ2dlchIoCgZncm91cHMYAyADKAsyGC5hY3R1YXRvci52My5Mb2dnZXJHcm91cBIXCg9uZXh0X3BhZ2VfdG9rZW4YBCABKAkSEAoIcmV2aXNpb24YBSABKAQiIAoQR2V0TG9nZ2VyUmVxdWVzdBIMCgRuYW1lGAEgASgJIm8KEUdldExvZ2dlclJlc3BvbnNlEiUKBmxvZ2dlchgBIAEoCzITLmFjdHVhdG9yLnYzLkxvZ2dlckgAEikKBWdyb3VwGAIgASgLMhguYWN0dWF0b3IudjMuTG9nZ2VyR3JvdXBIAEIICgZyZXN1bHQilQEKFVNldExvZ2dlckxldmVsUmVxdWVzdBIMCgRuYW1lGAEgASgJEiEKBWxldmVsGAIgASgOMhIuYWN0dWF0b3IudjMuTGV2ZWwSJgoDdHRsGAMgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEg4KBnJlYXNvbhgEIAEoCRITCgtpZl9yZXZpc2lvbhgFIAEoBCKyAQoWU2V0TG9nZ2VyTGV2ZWxSZXNwb25zZRIlCgZsb2dnZXIYASABKAsyEy5hY3R1YXRvci52My5Mb2dnZXJIABIpCgVncm91cBgCIAEoCzIYLmFjdHVhdG9yLnYzLkxvZ2dlckdyb3VwSAASKgoOcHJldmlvdXNfbGV2ZWwYAyABKA4yEi5hY3R1YXRvci52My5MZXZlbBIQCghyZXZpc2lvbhgEIAEoBEIICgZyZXN1bHQiKgoTV2F0Y2hMb2dnZXJzUmVxdWVzdBITCgtuYW1lX3ByZWZpeBgBIAEoCSK+AQoUV2F0Y2hMb2dnZXJzUmVzcG9uc2USKQoIc25hcHNob3QYASABKAsyFS5hY3R1YXRvci52My5TbmFwc2hvdEgAEiUKBmNoYW5nZRgCIAEoCzITLmFjdHVhdG9yLnYzLkNoYW5nZUgAEisKCWhlYXJ0YmVhdBgDIAEoCzIWLmFjdHVhdG9yLnYzLkhlYXJ0YmVhdEgAEhAKCHJldmlzaW9uGAQgASgEEgwKBG1vcmUYBSABKAhCBwoFZXZlbnQiWgoIU25hcHNob3QSJAoHbG9nZ2VycxgBIAMoCzITLmFjdHVhdG9yLnYzLkxvZ2dlchIoCgZncm91cHMYAiADKAsyGC5hY3R1YXRvci52My5Mb2dnZXJHcm91cCJpCgZDaGFuZ2USJAoHbG9nZ2VycxgBIAMoCzITLmFjdHVhdG9yLnYzLkxvZ2dlchIoCgZncm91cHMYAiADKAsyGC5hY3R1YXRvci52My5Mb2dnZXJHcm91cBIPCgdyZW1vdmVkGAMgAygJIjgKCUhlYXJ0YmVhdBIrCghpbnRlcnZhbBgBIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbiKWAQoWSG9sZExvZ2dlckxldmVsUmVxdWVzdBIMCgRuYW1lGAEgASgJEiEKBWxldmVsGAIgASgOMhIuYWN0dWF0b3IudjMuTGV2ZWwSJgoDdHRsGAMgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEg4KBnJlYXNvbhgEIAEoCRITCgtpZl9yZXZpc2lvbhgFIAEoBCLCBAoXSG9sZExvZ2dlckxldmVsUmVzcG9uc2USOQoEaGVsZBgBIAEoCzIpLmFjdHVhdG9yLnYzLkhvbGRMb2dnZXJMZXZlbFJlc3BvbnNlLkhlbGRIABIrCgloZWFydGJlYXQYAiABKAsyFi5hY3R1YXRvci52My5IZWFydGJlYXRIABI7CgVlbmRlZBgDIAEoCzIqLmFjdHVhdG9yLnYzLkhvbGRMb2dnZXJMZXZlbFJlc3BvbnNlLkVuZGVkSAASLAoJdGltZV9sZWZ0GAQgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEg8KB2NvdmVyZWQYBSABKAgaoAEKBEhlbGQSJQoGbG9nZ2VyGAEgASgLMhMuYWN0dWF0b3IudjMuTG9nZ2VySAASKQoFZ3JvdXAYAiABKAsyGC5hY3R1YXRvci52My5Mb2dnZXJHcm91cEgAEioKDnByZXZpb3VzX2xldmVsGAMgASgOMhIuYWN0dWF0b3IudjMuTGV2ZWwSEAoIcmV2aXNpb24YBCABKARCCAoGcmVzdWx0GpYBCgVFbmRlZBJBCgZyZWFzb24YASABKA4yMS5hY3R1YXRvci52My5Ib2xkTG9nZ2VyTGV2ZWxSZXNwb25zZS5FbmRlZC5SZWFzb24iSgoGUmVhc29uEhYKElJFQVNPTl9VTlNQRUNJRklFRBAAEhIKDlJFQVNPTl9FWFBJUkVEEAESFAoQUkVBU09OX09WRVJSVUxFRBACQgcKBWV2ZW50IkwKF0NsZWFyTG9nZ2VyTGV2ZWxSZXF1ZXN0EgwKBG5hbWUYASABKAkSDgoGcmVhc29uGAIgASgJEhMKC2lmX3JldmlzaW9uGAMgASgEIrQBChhDbGVhckxvZ2dlckxldmVsUmVzcG9uc2USJQoGbG9nZ2VyGAEgASgLMhMuYWN0dWF0b3IudjMuTG9nZ2VySAASKQoFZ3JvdXAYAiABKAsyGC5hY3R1YXRvci52My5Mb2dnZXJHcm91cEgAEioKDnByZXZpb3VzX2xldmVsGAMgASgOMhIuYWN0dWF0b3IudjMuTGV2ZWwSEAoIcmV2aXNpb24YBCABKARCCAoGcmVzdWx0IjkKGVJlc3RvcmVMb2dnZXJMZXZlbFJlcXVlc3QSDAoEbmFtZRgBIAEoCRIOCgZyZWFzb24YAiABKAkitgEKGlJlc3RvcmVMb2dnZXJMZXZlbFJlc3BvbnNlEiUKBmxvZ2dlchgBIAEoCzITLmFjdHVhdG9yLnYzLkxvZ2dlckgAEikKBWdyb3VwGAIgASgLMhguYWN0dWF0b3IudjMuTG9nZ2VyR3JvdXBIABIqCg5wcmV2aW91c19sZXZlbBgDIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEhAKCHJldmlzaW9uGAQgASgEQggKBnJlc3VsdCIvCh1SZXN0b3JlQWxsTG9nZ2VyTGV2ZWxzUmVxdWVzdBIOCgZyZWFzb24YASABKAkiRAoeUmVzdG9yZUFsbExvZ2dlckxldmVsc1Jlc3BvbnNlEhAKCHJlc3RvcmVkGAEgASgNEhAKCHJldmlzaW9uGAIgASgEIk4KF0xpc3RMZXZlbENoYW5nZXNSZXF1ZXN0EgwKBG5hbWUYASABKAkSEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkiXgoYTGlzdExldmVsQ2hhbmdlc1Jlc3BvbnNlEikKB2NoYW5nZXMYASADKAsyGC5hY3R1YXRvci52My5MZXZlbENoYW5nZRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAky+gYKDkxvZ2dlcnNTZXJ2aWNlElUKC0xpc3RMb2dnZXJzEh8uYWN0dWF0b3IudjMuTGlzdExvZ2dlcnNSZXF1ZXN0GiAuYWN0dWF0b3IudjMuTGlzdExvZ2dlcnNSZXNwb25zZSIDkAIBEk8KCUdldExvZ2dlchIdLmFjdHVhdG9yLnYzLkdldExvZ2dlclJlcXVlc3QaHi5hY3R1YXRvci52My5HZXRMb2dnZXJSZXNwb25zZSIDkAIBElsKDlNldExvZ2dlckxldmVsEiIuYWN0dWF0b3IudjMuU2V0TG9nZ2VyTGV2ZWxSZXF1ZXN0GiMuYWN0dWF0b3IudjMuU2V0TG9nZ2VyTGV2ZWxSZXNwb25zZSIAEmEKEENsZWFyTG9nZ2VyTGV2ZWwSJC5hY3R1YXRvci52My5DbGVhckxvZ2dlckxldmVsUmVxdWVzdBolLmFjdHVhdG9yLnYzLkNsZWFyTG9nZ2VyTGV2ZWxSZXNwb25zZSIAEmcKElJlc3RvcmVMb2dnZXJMZXZlbBImLmFjdHVhdG9yLnYzLlJlc3RvcmVMb2dnZXJMZXZlbFJlcXVlc3QaJy5hY3R1YXRvci52My5SZXN0b3JlTG9nZ2VyTGV2ZWxSZXNwb25zZSIAEnMKFlJlc3RvcmVBbGxMb2dnZXJMZXZlbHMSKi5hY3R1YXRvci52My5SZXN0b3JlQWxsTG9nZ2VyTGV2ZWxzUmVxdWVzdBorLmFjdHVhdG9yLnYzLlJlc3RvcmVBbGxMb2dnZXJMZXZlbHNSZXNwb25zZSIAEloKDFdhdGNoTG9nZ2VycxIgLmFjdHVhdG9yLnYzLldhdGNoTG9nZ2Vyc1JlcXVlc3QaIS5hY3R1YXRvci52My5XYXRjaExvZ2dlcnNSZXNwb25zZSIDkAIBMAESYAoPSG9sZExvZ2dlckxldmVsEiMuYWN0dWF0b3IudjMuSG9sZExvZ2dlckxldmVsUmVxdWVzdBokLmFjdHVhdG9yLnYzLkhvbGRMb2dnZXJMZXZlbFJlc3BvbnNlIgAwARJkChBMaXN0TGV2ZWxDaGFuZ2VzEiQuYWN0dWF0b3IudjMuTGlzdExldmVsQ2hhbmdlc1JlcXVlc3QaJS5hY3R1YXRvci52My5MaXN0TGV2ZWxDaGFuZ2VzUmVzcG9uc2UiA5ACAWIGcHJvdG8z", [file_actuator_v3_level, file_google_protobuf_duration, file_google_protobuf_timestamp]);
+  fileDesc("ChlhY3R1YXRvci92My9sb2dnZXJzLnByb3RvEgthY3R1YXRvci52MyLmAQoGTG9nZ2VyEgwKBG5hbWUYASABKAkSLAoQY29uZmlndXJlZF9sZXZlbBgCIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEisKD2VmZmVjdGl2ZV9sZXZlbBgDIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEioKDmJhc2VsaW5lX2xldmVsGAQgASgOMhIuYWN0dWF0b3IudjMuTGV2ZWwSJwoIb3ZlcnJpZGUYBSABKAsyFS5hY3R1YXRvci52My5PdmVycmlkZRIMCgRraW5kGAYgASgJEhAKCHdhcm5pbmdzGAcgAygJIpIBCgtMb2dnZXJHcm91cBIMCgRuYW1lGAEgASgJEiwKEGNvbmZpZ3VyZWRfbGV2ZWwYAiABKA4yEi5hY3R1YXRvci52My5MZXZlbBIPCgdtZW1iZXJzGAMgAygJEicKCG92ZXJyaWRlGAQgASgLMhUuYWN0dWF0b3IudjMuT3ZlcnJpZGUSDQoFbWl4ZWQYBSABKAgiqAEKCE92ZXJyaWRlEiwKCHNldF90aW1lGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtleHBpcmVfdGltZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDQoFYWN0b3IYAyABKAkSDgoGcmVhc29uGAQgASgJEhAKCGluc3RhbmNlGAUgASgJEgwKBGhlbGQYBiABKAgi9QIKC0xldmVsQ2hhbmdlEgwKBG5hbWUYASABKAkSKgoOcHJldmlvdXNfbGV2ZWwYAiABKA4yEi5hY3R1YXRvci52My5MZXZlbBIhCgVsZXZlbBgDIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEicKCG92ZXJyaWRlGAQgASgLMhUuYWN0dWF0b3IudjMuT3ZlcnJpZGUSKwoEa2luZBgFIAEoDjIdLmFjdHVhdG9yLnYzLkxldmVsQ2hhbmdlLktpbmQSKAoEdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEAoIcmV2aXNpb24YByABKAQidwoES2luZBIUChBLSU5EX1VOU1BFQ0lGSUVEEAASDAoIS0lORF9TRVQQARIQCgxLSU5EX0NMRUFSRUQQAhIRCg1LSU5EX1JFU1RPUkVEEAMSEAoMS0lORF9FWFBJUkVEEAQSFAoQS0lORF9BUFBMSUNBVElPThAFImkKEkxpc3RMb2dnZXJzUmVxdWVzdBITCgtuYW1lX3ByZWZpeBgBIAEoCRIXCg9jb25maWd1cmVkX29ubHkYAiABKAgSEQoJcGFnZV9zaXplGAMgASgFEhIKCnBhZ2VfdG9rZW4YBCABKAkitAEKE0xpc3RMb2dnZXJzUmVzcG9uc2USIgoGbGV2ZWxzGAEgAygOMhIuYWN0dWF0b3IudjMuTGV2ZWwSJAoHbG9nZ2VycxgCIAMoCzITLmFjdHVhdG9yLnYzLkxvZ2dlchIoCgZncm91cHMYAyADKAsyGC5hY3R1YXRvci52My5Mb2dnZXJHcm91cBIXCg9uZXh0X3BhZ2VfdG9rZW4YBCABKAkSEAoIcmV2aXNpb24YBSABKAQiIAoQR2V0TG9nZ2VyUmVxdWVzdBIMCgRuYW1lGAEgASgJIm8KEUdldExvZ2dlclJlc3BvbnNlEiUKBmxvZ2dlchgBIAEoCzITLmFjdHVhdG9yLnYzLkxvZ2dlckgAEikKBWdyb3VwGAIgASgLMhguYWN0dWF0b3IudjMuTG9nZ2VyR3JvdXBIAEIICgZyZXN1bHQilQEKFVNldExvZ2dlckxldmVsUmVxdWVzdBIMCgRuYW1lGAEgASgJEiEKBWxldmVsGAIgASgOMhIuYWN0dWF0b3IudjMuTGV2ZWwSJgoDdHRsGAMgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEg4KBnJlYXNvbhgEIAEoCRITCgtpZl9yZXZpc2lvbhgFIAEoBCKyAQoWU2V0TG9nZ2VyTGV2ZWxSZXNwb25zZRIlCgZsb2dnZXIYASABKAsyEy5hY3R1YXRvci52My5Mb2dnZXJIABIpCgVncm91cBgCIAEoCzIYLmFjdHVhdG9yLnYzLkxvZ2dlckdyb3VwSAASKgoOcHJldmlvdXNfbGV2ZWwYAyABKA4yEi5hY3R1YXRvci52My5MZXZlbBIQCghyZXZpc2lvbhgEIAEoBEIICgZyZXN1bHQiKgoTV2F0Y2hMb2dnZXJzUmVxdWVzdBITCgtuYW1lX3ByZWZpeBgBIAEoCSK+AQoUV2F0Y2hMb2dnZXJzUmVzcG9uc2USKQoIc25hcHNob3QYASABKAsyFS5hY3R1YXRvci52My5TbmFwc2hvdEgAEiUKBmNoYW5nZRgCIAEoCzITLmFjdHVhdG9yLnYzLkNoYW5nZUgAEisKCWhlYXJ0YmVhdBgDIAEoCzIWLmFjdHVhdG9yLnYzLkhlYXJ0YmVhdEgAEhAKCHJldmlzaW9uGAQgASgEEgwKBG1vcmUYBSABKAhCBwoFZXZlbnQiWgoIU25hcHNob3QSJAoHbG9nZ2VycxgBIAMoCzITLmFjdHVhdG9yLnYzLkxvZ2dlchIoCgZncm91cHMYAiADKAsyGC5hY3R1YXRvci52My5Mb2dnZXJHcm91cCJpCgZDaGFuZ2USJAoHbG9nZ2VycxgBIAMoCzITLmFjdHVhdG9yLnYzLkxvZ2dlchIoCgZncm91cHMYAiADKAsyGC5hY3R1YXRvci52My5Mb2dnZXJHcm91cBIPCgdyZW1vdmVkGAMgAygJIjgKCUhlYXJ0YmVhdBIrCghpbnRlcnZhbBgBIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbiKWAQoWSG9sZExvZ2dlckxldmVsUmVxdWVzdBIMCgRuYW1lGAEgASgJEiEKBWxldmVsGAIgASgOMhIuYWN0dWF0b3IudjMuTGV2ZWwSJgoDdHRsGAMgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEg4KBnJlYXNvbhgEIAEoCRITCgtpZl9yZXZpc2lvbhgFIAEoBCLCBAoXSG9sZExvZ2dlckxldmVsUmVzcG9uc2USOQoEaGVsZBgBIAEoCzIpLmFjdHVhdG9yLnYzLkhvbGRMb2dnZXJMZXZlbFJlc3BvbnNlLkhlbGRIABIrCgloZWFydGJlYXQYAiABKAsyFi5hY3R1YXRvci52My5IZWFydGJlYXRIABI7CgVlbmRlZBgDIAEoCzIqLmFjdHVhdG9yLnYzLkhvbGRMb2dnZXJMZXZlbFJlc3BvbnNlLkVuZGVkSAASLAoJdGltZV9sZWZ0GAQgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEg8KB2NvdmVyZWQYBSABKAgaoAEKBEhlbGQSJQoGbG9nZ2VyGAEgASgLMhMuYWN0dWF0b3IudjMuTG9nZ2VySAASKQoFZ3JvdXAYAiABKAsyGC5hY3R1YXRvci52My5Mb2dnZXJHcm91cEgAEioKDnByZXZpb3VzX2xldmVsGAMgASgOMhIuYWN0dWF0b3IudjMuTGV2ZWwSEAoIcmV2aXNpb24YBCABKARCCAoGcmVzdWx0GpYBCgVFbmRlZBJBCgZyZWFzb24YASABKA4yMS5hY3R1YXRvci52My5Ib2xkTG9nZ2VyTGV2ZWxSZXNwb25zZS5FbmRlZC5SZWFzb24iSgoGUmVhc29uEhYKElJFQVNPTl9VTlNQRUNJRklFRBAAEhIKDlJFQVNPTl9FWFBJUkVEEAESFAoQUkVBU09OX09WRVJSVUxFRBACQgcKBWV2ZW50IlkKFU1lYXN1cmVMb2dnZXJzUmVxdWVzdBITCgtuYW1lX3ByZWZpeBgBIAEoCRIrCghkdXJhdGlvbhgCIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbiLNAQoWTWVhc3VyZUxvZ2dlcnNSZXNwb25zZRIpCgdsb2dnZXJzGAEgAygLMhguYWN0dWF0b3IudjMuTG9nZ2VyQ2FsbHMSJgoFdG90YWwYAiADKAsyFy5hY3R1YXRvci52My5MZXZlbENhbGxzEioKB2VsYXBzZWQYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SDAoEbGFzdBgEIAEoCBIMCgRtb3JlGAUgASgIEhgKEHVubWVhc3VyZWRfa2luZHMYBiADKAkiRAoLTG9nZ2VyQ2FsbHMSDAoEbmFtZRgBIAEoCRInCgZsZXZlbHMYAiADKAsyFy5hY3R1YXRvci52My5MZXZlbENhbGxzIlQKCkxldmVsQ2FsbHMSIQoFbGV2ZWwYASABKA4yEi5hY3R1YXRvci52My5MZXZlbBIPCgdlbWl0dGVkGAIgASgEEhIKCnN1cHByZXNzZWQYAyABKAQiTAoXQ2xlYXJMb2dnZXJMZXZlbFJlcXVlc3QSDAoEbmFtZRgBIAEoCRIOCgZyZWFzb24YAiABKAkSEwoLaWZfcmV2aXNpb24YAyABKAQitAEKGENsZWFyTG9nZ2VyTGV2ZWxSZXNwb25zZRIlCgZsb2dnZXIYASABKAsyEy5hY3R1YXRvci52My5Mb2dnZXJIABIpCgVncm91cBgCIAEoCzIYLmFjdHVhdG9yLnYzLkxvZ2dlckdyb3VwSAASKgoOcHJldmlvdXNfbGV2ZWwYAyABKA4yEi5hY3R1YXRvci52My5MZXZlbBIQCghyZXZpc2lvbhgEIAEoBEIICgZyZXN1bHQiOQoZUmVzdG9yZUxvZ2dlckxldmVsUmVxdWVzdBIMCgRuYW1lGAEgASgJEg4KBnJlYXNvbhgCIAEoCSK2AQoaUmVzdG9yZUxvZ2dlckxldmVsUmVzcG9uc2USJQoGbG9nZ2VyGAEgASgLMhMuYWN0dWF0b3IudjMuTG9nZ2VySAASKQoFZ3JvdXAYAiABKAsyGC5hY3R1YXRvci52My5Mb2dnZXJHcm91cEgAEioKDnByZXZpb3VzX2xldmVsGAMgASgOMhIuYWN0dWF0b3IudjMuTGV2ZWwSEAoIcmV2aXNpb24YBCABKARCCAoGcmVzdWx0Ii8KHVJlc3RvcmVBbGxMb2dnZXJMZXZlbHNSZXF1ZXN0Eg4KBnJlYXNvbhgBIAEoCSJECh5SZXN0b3JlQWxsTG9nZ2VyTGV2ZWxzUmVzcG9uc2USEAoIcmVzdG9yZWQYASABKA0SEAoIcmV2aXNpb24YAiABKAQiTgoXTGlzdExldmVsQ2hhbmdlc1JlcXVlc3QSDAoEbmFtZRgBIAEoCRIRCglwYWdlX3NpemUYAiABKAUSEgoKcGFnZV90b2tlbhgDIAEoCSJeChhMaXN0TGV2ZWxDaGFuZ2VzUmVzcG9uc2USKQoHY2hhbmdlcxgBIAMoCzIYLmFjdHVhdG9yLnYzLkxldmVsQ2hhbmdlEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCTLZBwoOTG9nZ2Vyc1NlcnZpY2USVQoLTGlzdExvZ2dlcnMSHy5hY3R1YXRvci52My5MaXN0TG9nZ2Vyc1JlcXVlc3QaIC5hY3R1YXRvci52My5MaXN0TG9nZ2Vyc1Jlc3BvbnNlIgOQAgESTwoJR2V0TG9nZ2VyEh0uYWN0dWF0b3IudjMuR2V0TG9nZ2VyUmVxdWVzdBoeLmFjdHVhdG9yLnYzLkdldExvZ2dlclJlc3BvbnNlIgOQAgESWwoOU2V0TG9nZ2VyTGV2ZWwSIi5hY3R1YXRvci52My5TZXRMb2dnZXJMZXZlbFJlcXVlc3QaIy5hY3R1YXRvci52My5TZXRMb2dnZXJMZXZlbFJlc3BvbnNlIgASYQoQQ2xlYXJMb2dnZXJMZXZlbBIkLmFjdHVhdG9yLnYzLkNsZWFyTG9nZ2VyTGV2ZWxSZXF1ZXN0GiUuYWN0dWF0b3IudjMuQ2xlYXJMb2dnZXJMZXZlbFJlc3BvbnNlIgASZwoSUmVzdG9yZUxvZ2dlckxldmVsEiYuYWN0dWF0b3IudjMuUmVzdG9yZUxvZ2dlckxldmVsUmVxdWVzdBonLmFjdHVhdG9yLnYzLlJlc3RvcmVMb2dnZXJMZXZlbFJlc3BvbnNlIgAScwoWUmVzdG9yZUFsbExvZ2dlckxldmVscxIqLmFjdHVhdG9yLnYzLlJlc3RvcmVBbGxMb2dnZXJMZXZlbHNSZXF1ZXN0GisuYWN0dWF0b3IudjMuUmVzdG9yZUFsbExvZ2dlckxldmVsc1Jlc3BvbnNlIgASWgoMV2F0Y2hMb2dnZXJzEiAuYWN0dWF0b3IudjMuV2F0Y2hMb2dnZXJzUmVxdWVzdBohLmFjdHVhdG9yLnYzLldhdGNoTG9nZ2Vyc1Jlc3BvbnNlIgOQAgEwARJgCg9Ib2xkTG9nZ2VyTGV2ZWwSIy5hY3R1YXRvci52My5Ib2xkTG9nZ2VyTGV2ZWxSZXF1ZXN0GiQuYWN0dWF0b3IudjMuSG9sZExvZ2dlckxldmVsUmVzcG9uc2UiADABEl0KDk1lYXN1cmVMb2dnZXJzEiIuYWN0dWF0b3IudjMuTWVhc3VyZUxvZ2dlcnNSZXF1ZXN0GiMuYWN0dWF0b3IudjMuTWVhc3VyZUxvZ2dlcnNSZXNwb25zZSIAMAESZAoQTGlzdExldmVsQ2hhbmdlcxIkLmFjdHVhdG9yLnYzLkxpc3RMZXZlbENoYW5nZXNSZXF1ZXN0GiUuYWN0dWF0b3IudjMuTGlzdExldmVsQ2hhbmdlc1Jlc3BvbnNlIgOQAgFiBnByb3RvMw", [file_actuator_v3_level, file_google_protobuf_duration, file_google_protobuf_timestamp]);
 
 /**
  * Logger is one logger and its levels.
@@ -947,6 +947,154 @@ export const HoldLoggerLevelResponse_Ended_ReasonSchema: GenEnum<HoldLoggerLevel
   enumDesc(file_actuator_v3_loggers, 16, 1, 0);
 
 /**
+ * MeasureLoggersRequest selects loggers, and says for how long.
+ *
+ * @generated from message actuator.v3.MeasureLoggersRequest
+ */
+export type MeasureLoggersRequest = Message<"actuator.v3.MeasureLoggersRequest"> & {
+  /**
+   * name_prefix keeps the loggers whose name begins with it. Empty: all.
+   *
+   * @generated from field: string name_prefix = 1;
+   */
+  namePrefix: string;
+
+  /**
+   * duration is how long is counted. Unset: 10 s; 0, negative or over 5 min: INVALID_ARGUMENT.
+   *
+   * @generated from field: google.protobuf.Duration duration = 2;
+   */
+  duration?: Duration | undefined;
+};
+
+/**
+ * Describes the message actuator.v3.MeasureLoggersRequest.
+ * Use `create(MeasureLoggersRequestSchema)` to create a new message.
+ */
+export const MeasureLoggersRequestSchema: GenMessage<MeasureLoggersRequest> = /*@__PURE__*/
+  messageDesc(file_actuator_v3_loggers, 17);
+
+/**
+ * MeasureLoggersResponse is what was counted since the measurement began.
+ *
+ * @generated from message actuator.v3.MeasureLoggersResponse
+ */
+export type MeasureLoggersResponse = Message<"actuator.v3.MeasureLoggersResponse"> & {
+  /**
+   * loggers are those that were called, the ones with the most calls first: at most 1,000, and no more than fit into a response.
+   *
+   * @generated from field: repeated actuator.v3.LoggerCalls loggers = 1;
+   */
+  loggers: LoggerCalls[];
+
+  /**
+   * total are the calls of all loggers that are measured, those that are not listed included.
+   *
+   * @generated from field: repeated actuator.v3.LevelCalls total = 2;
+   */
+  total: LevelCalls[];
+
+  /**
+   * elapsed is for how long was counted.
+   *
+   * @generated from field: google.protobuf.Duration elapsed = 3;
+   */
+  elapsed?: Duration | undefined;
+
+  /**
+   * last says that the measurement is over: these are all its counts.
+   *
+   * @generated from field: bool last = 4;
+   */
+  last: boolean;
+
+  /**
+   * more says that more loggers were called than are listed.
+   *
+   * @generated from field: bool more = 5;
+   */
+  more: boolean;
+
+  /**
+   * unmeasured_kinds are the libraries in use that cannot be measured: the counts lack the loggers of these kinds.
+   *
+   * @generated from field: repeated string unmeasured_kinds = 6;
+   */
+  unmeasuredKinds: string[];
+};
+
+/**
+ * Describes the message actuator.v3.MeasureLoggersResponse.
+ * Use `create(MeasureLoggersResponseSchema)` to create a new message.
+ */
+export const MeasureLoggersResponseSchema: GenMessage<MeasureLoggersResponse> = /*@__PURE__*/
+  messageDesc(file_actuator_v3_loggers, 18);
+
+/**
+ * LoggerCalls is how often the loggers of one name were called. A logger without a name of its own counts for the one whose
+ * level it follows.
+ *
+ * @generated from message actuator.v3.LoggerCalls
+ */
+export type LoggerCalls = Message<"actuator.v3.LoggerCalls"> & {
+  /**
+   * name is the logger's name.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * levels are the levels with calls, the most severe first.
+   *
+   * @generated from field: repeated actuator.v3.LevelCalls levels = 2;
+   */
+  levels: LevelCalls[];
+};
+
+/**
+ * Describes the message actuator.v3.LoggerCalls.
+ * Use `create(LoggerCallsSchema)` to create a new message.
+ */
+export const LoggerCallsSchema: GenMessage<LoggerCalls> = /*@__PURE__*/
+  messageDesc(file_actuator_v3_loggers, 19);
+
+/**
+ * LevelCalls is how often loggers were called at one level.
+ *
+ * @generated from message actuator.v3.LevelCalls
+ */
+export type LevelCalls = Message<"actuator.v3.LevelCalls"> & {
+  /**
+   * level is that of the calls: the least verbose one that lets them through.
+   *
+   * @generated from field: actuator.v3.Level level = 1;
+   */
+  level: Level;
+
+  /**
+   * emitted is how many the loggers' levels let through. Transports and streams may filter again.
+   *
+   * @generated from field: uint64 emitted = 2;
+   */
+  emitted: bigint;
+
+  /**
+   * suppressed is how many they did not let through.
+   *
+   * @generated from field: uint64 suppressed = 3;
+   */
+  suppressed: bigint;
+};
+
+/**
+ * Describes the message actuator.v3.LevelCalls.
+ * Use `create(LevelCallsSchema)` to create a new message.
+ */
+export const LevelCallsSchema: GenMessage<LevelCalls> = /*@__PURE__*/
+  messageDesc(file_actuator_v3_loggers, 20);
+
+/**
  * ClearLoggerLevelRequest asks a logger, or every member of a group, to inherit again.
  *
  * @generated from message actuator.v3.ClearLoggerLevelRequest
@@ -979,7 +1127,7 @@ export type ClearLoggerLevelRequest = Message<"actuator.v3.ClearLoggerLevelReque
  * Use `create(ClearLoggerLevelRequestSchema)` to create a new message.
  */
 export const ClearLoggerLevelRequestSchema: GenMessage<ClearLoggerLevelRequest> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 17);
+  messageDesc(file_actuator_v3_loggers, 21);
 
 /**
  * ClearLoggerLevelResponse is the state after the change.
@@ -1030,7 +1178,7 @@ export type ClearLoggerLevelResponse = Message<"actuator.v3.ClearLoggerLevelResp
  * Use `create(ClearLoggerLevelResponseSchema)` to create a new message.
  */
 export const ClearLoggerLevelResponseSchema: GenMessage<ClearLoggerLevelResponse> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 18);
+  messageDesc(file_actuator_v3_loggers, 22);
 
 /**
  * RestoreLoggerLevelRequest asks for the application's own level of a logger or of every member of a group.
@@ -1058,7 +1206,7 @@ export type RestoreLoggerLevelRequest = Message<"actuator.v3.RestoreLoggerLevelR
  * Use `create(RestoreLoggerLevelRequestSchema)` to create a new message.
  */
 export const RestoreLoggerLevelRequestSchema: GenMessage<RestoreLoggerLevelRequest> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 19);
+  messageDesc(file_actuator_v3_loggers, 23);
 
 /**
  * RestoreLoggerLevelResponse is the state after the change.
@@ -1109,7 +1257,7 @@ export type RestoreLoggerLevelResponse = Message<"actuator.v3.RestoreLoggerLevel
  * Use `create(RestoreLoggerLevelResponseSchema)` to create a new message.
  */
 export const RestoreLoggerLevelResponseSchema: GenMessage<RestoreLoggerLevelResponse> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 20);
+  messageDesc(file_actuator_v3_loggers, 24);
 
 /**
  * RestoreAllLoggerLevelsRequest asks for the application's own levels.
@@ -1130,7 +1278,7 @@ export type RestoreAllLoggerLevelsRequest = Message<"actuator.v3.RestoreAllLogge
  * Use `create(RestoreAllLoggerLevelsRequestSchema)` to create a new message.
  */
 export const RestoreAllLoggerLevelsRequestSchema: GenMessage<RestoreAllLoggerLevelsRequest> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 21);
+  messageDesc(file_actuator_v3_loggers, 25);
 
 /**
  * RestoreAllLoggerLevelsResponse says what changed.
@@ -1158,7 +1306,7 @@ export type RestoreAllLoggerLevelsResponse = Message<"actuator.v3.RestoreAllLogg
  * Use `create(RestoreAllLoggerLevelsResponseSchema)` to create a new message.
  */
 export const RestoreAllLoggerLevelsResponseSchema: GenMessage<RestoreAllLoggerLevelsResponse> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 22);
+  messageDesc(file_actuator_v3_loggers, 26);
 
 /**
  * ListLevelChangesRequest selects changes.
@@ -1193,7 +1341,7 @@ export type ListLevelChangesRequest = Message<"actuator.v3.ListLevelChangesReque
  * Use `create(ListLevelChangesRequestSchema)` to create a new message.
  */
 export const ListLevelChangesRequestSchema: GenMessage<ListLevelChangesRequest> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 23);
+  messageDesc(file_actuator_v3_loggers, 27);
 
 /**
  * ListLevelChangesResponse is one page of changes.
@@ -1221,7 +1369,7 @@ export type ListLevelChangesResponse = Message<"actuator.v3.ListLevelChangesResp
  * Use `create(ListLevelChangesResponseSchema)` to create a new message.
  */
 export const ListLevelChangesResponseSchema: GenMessage<ListLevelChangesResponse> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 24);
+  messageDesc(file_actuator_v3_loggers, 28);
 
 /**
  * LoggersService reads and changes the levels of the application's loggers while it runs.
@@ -1328,6 +1476,22 @@ export const LoggersService: GenService<{
     methodKind: "server_streaming";
     input: typeof HoldLoggerLevelRequestSchema;
     output: typeof HoldLoggerLevelResponseSchema;
+  },
+  /**
+   * MeasureLoggers counts for a while how often loggers are called, at the levels that are disabled too, and so tells what a
+   * level would cost before it is set: with DEBUG and TRACE suppressed on a logger, what DEBUG adds is what was suppressed there
+   * at DEBUG, and what TRACE adds is that and what was suppressed at TRACE.
+   *
+   * The first report comes at once, further ones about every second, and the last one when the duration is over; then the stream
+   * ends with OK. A client that reads slowly gets the latest counts. However the stream ends, nothing is counted any more, and
+   * the loggers are as they were. One measurement runs at a time: RESOURCE_EXHAUSTED while there is another.
+   *
+   * @generated from rpc actuator.v3.LoggersService.MeasureLoggers
+   */
+  measureLoggers: {
+    methodKind: "server_streaming";
+    input: typeof MeasureLoggersRequestSchema;
+    output: typeof MeasureLoggersResponseSchema;
   },
   /**
    * ListLevelChanges returns the latest changes of configured levels, newest first, as far as they are remembered.
