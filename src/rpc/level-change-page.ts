@@ -21,7 +21,7 @@ const MAX_PAGE_SIZE = 1_000;
 export function levelChangePage(loggers: Loggers, request: ListLevelChangesRequest): ListLevelChangesResponse {
   const name = request.name === "" ? undefined : loggerName(request.name);
   const filterKey = ["changes", name ?? ""];
-  const last = pageKeyFrom(filterKey, request.pageToken);
+  const last = pageKeyFrom(filterKey, request.pageToken, ["integer"]);
   const size = pageSizeFrom(request.pageSize, DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE);
   const before = last === undefined ? undefined : Number(last[0]);
   const found = loggers.history({ name, before, limit: size + 1 });

@@ -30,7 +30,7 @@ export function loggerPage(
   maxBytes: number,
 ): ListLoggersResponse {
   const filterKey = ["loggers", request.namePrefix, Number(request.configuredOnly)];
-  const [last] = pageKeyFrom(filterKey, request.pageToken) ?? [];
+  const [last] = pageKeyFrom(filterKey, request.pageToken, ["text"]) ?? [];
   const size = pageSizeFrom(request.pageSize, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY);
 
   const groups = last === undefined ? overview.groups.filter((group) => passes(group, request)) : [];

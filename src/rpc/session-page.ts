@@ -27,7 +27,7 @@ export function sessionPage(
   maxBytes: number,
 ): ListSessionsResponse {
   const filterKey = ["sessions", request.username];
-  const last = pageKeyFrom(filterKey, request.pageToken);
+  const last = pageKeyFrom(filterKey, request.pageToken, ["number", "text"]);
   const size = pageSizeFrom(request.pageSize, MAX_PAGE_SIZE, MAX_PAGE_SIZE);
   const rest = last === undefined ? sessions : sessionsAfter(sessions, Number(last[0]), String(last[1]));
   const page = takePage(rest, { size, bytes: maxBytes - 1024 }, sessionWireBytes);
