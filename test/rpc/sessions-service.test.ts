@@ -55,6 +55,17 @@ describe("a session", () => {
     ]);
   });
 
+  test("that outlives what a Duration can say is shown for as long as one can, in JSON too", async () => {
+    const lasting = session("1", { maxInactiveInterval: 1e15 });
+    const { url } = await serveRpc({ sessions: new Sessions(fixedStore([lasting])) });
+    const answer = await fetch(`${url}/${SessionsService.typeName}/GetSession`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ id: "1" }),
+    });
+    expect(await answer.json()).toMatchObject({ session: { maxInactiveInterval: "315576000000s" } });
+  });
+
   test("that never expires has a negative interval", async () => {
     const { client } = await serveSessions(fixedStore([session("1", { maxInactiveInterval: -1 })]));
     expect((await client.getSession({ id: "1" })).session?.maxInactiveInterval?.seconds).toBe(-1n);
