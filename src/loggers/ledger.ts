@@ -72,7 +72,10 @@ export class LevelLedger {
     return this.#overridden;
   }
 
-  /** Calls `listener` for every change of a configured level until the returned function is called. */
+  /**
+   * Calls `listener` for every change of a configured level until the returned function is called. What it throws becomes a
+   * warning of the process: a change is complete before anybody hears of it.
+   */
   onChange(listener: (change: LevelChange) => void): () => void {
     this.#changeListeners.add(listener);
     return () => this.#changeListeners.delete(listener);
@@ -180,7 +183,13 @@ export class LevelLedger {
     const revision = this.#revision;
     const time = Date.now();
     const change = this.history.add({ name: on.name, previousLevel, level, override: author, kind, time, revision });
-    for (const listener of this.#changeListeners) listener(change);
+    for (const listener of this.#changeListeners) {
+      try {
+        listener(change);
+      } catch (error) {
+        process.emitWarning(`a listener of level changes failed: ${error}`);
+      }
+    }
   }
 }
 
