@@ -50,13 +50,12 @@ export class CallCounting {
   /** To be called for a logger that was given its methods. Does nothing while nobody listens. */
   wrap(logger: NativeLogger): void {
     if (this.#listeners.length === 0 || !Object.hasOwn(logger, this.#copy.levelValue)) return;
-    for (const [label, value] of Object.entries(logger.levels.values)) {
-      const level = levelOfRecord(value);
+    for (const { label, verbosity } of labelsOf(logger)) {
       const descriptor = Object.getOwnPropertyDescriptor(logger, label);
-      if (level === undefined || typeof descriptor?.value !== "function" || !descriptor.writable) continue;
+      if (typeof descriptor?.value !== "function" || !descriptor.writable) continue;
       const method = descriptor.value as Method;
       if (this.#replaced.has(method)) continue;
-      logger[label] = this.#replacement(method, levelVerbosity(level), isEnabled(logger, label));
+      logger[label] = this.#replacement(method, verbosity, isEnabled(logger, label));
     }
     this.#note(logger);
   }
@@ -97,13 +96,34 @@ export class CallCounting {
   }
 
   #unwrap(logger: NativeLogger): void {
-    for (const label of Object.keys(logger.levels.values)) {
+    for (const { label } of labelsOf(logger)) {
       const method = Object.getOwnPropertyDescriptor(logger, label)?.value as Method | undefined;
       const replaced = method && this.#replaced.get(method);
       // Assigned, since deleting or defining would leave a slower object behind. A logger frozen meanwhile keeps its methods.
       if (replaced !== undefined) Reflect.set(logger, label, replaced);
     }
   }
+}
+
+/** A method that writes, and the verbosity of its records. */
+interface Label {
+  readonly label: string;
+  readonly verbosity: number;
+}
+
+const knownLabels = new WeakMap<NativeLogger["levels"], readonly Label[]>();
+
+/** The labels that some level lets through, looked up once for all loggers with the same set of levels. */
+function labelsOf({ levels }: NativeLogger): readonly Label[] {
+  let labels = knownLabels.get(levels);
+  if (labels === undefined) {
+    labels = Object.entries(levels.values).flatMap(([label, value]) => {
+      const level = levelOfRecord(value);
+      return level === undefined ? [] : [{ label, verbosity: levelVerbosity(level) }];
+    });
+    knownLabels.set(levels, labels);
+  }
+  return labels;
 }
 
 function isEnabled(logger: NativeLogger, label: string): boolean {

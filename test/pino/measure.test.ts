@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
+import fastify from "fastify";
 import { afterEach, describe, expect, test } from "vitest";
 import { LEVELS, type Level, levelVerbosity } from "../../src/loggers/level.ts";
 import { Loggers } from "../../src/loggers/loggers.ts";
@@ -268,6 +269,29 @@ describe.each(PINO_VERSIONS)("a measurement of pino %s", (_, pino) => {
     root.debug("x");
     expect(measurement.report().total.suppressed[levelVerbosity("DEBUG")]).toBe(2);
   });
+});
+
+test("fastify's loggers of single requests count for the one that they follow, also in a request that is in flight", async () => {
+  const lines: string[] = [];
+  const app = fastify({ logger: { level: "info", stream: { write: (line: string) => void lines.push(line) } } });
+  cleanups.push(() => app.close());
+  const loggers = new Loggers();
+  cleanups.push(loggers.attach(pinoLoggers(app.log)));
+  const measurements: Measurement[] = [];
+  app.get("/", async (request) => {
+    request.log.debug("not counted the first time");
+    if (measurements.length === 0) measurements.push(loggers.measure());
+    request.log.debug("counted");
+    request.log.child({ step: 1 }).warn("counted");
+    return {};
+  });
+  await app.inject("/");
+  await app.inject("/");
+  await expect.poll(() => lines.length).toBe(6);
+  const [measurement] = measurements;
+  // Of its own, fastify tells of each request as it comes and when it is completed.
+  expect(counts(measurement!.report())).toEqual({ ROOT: { WARN: "2+0", INFO: "3+0", DEBUG: "0+3" } });
+  measurement!.end();
 });
 
 test.each(["pino8", "pino9", "pino"])("%s: loggers keep the engine's fast shape, and the very same one", (name) => {
