@@ -122,7 +122,8 @@ describe("ListSessions", () => {
 
   test("loses no session when the last of a page is gone before the next is asked for", async () => {
     const store = new MemorySessionStore();
-    for (const id of ["a", "b", "c", "d"]) store.put({ id, username: "alice", lastAccessedTime: Date.now() - 1000 });
+    const lastAccessedTime = Date.now() - 1000;
+    for (const id of ["a", "b", "c", "d"]) store.put({ id, username: "alice", lastAccessedTime });
     const { client } = await serveSessions(store);
     const { nextPageToken: pageToken } = await client.listSessions({ username: "alice", pageSize: 2 });
     await store.delete("b");
