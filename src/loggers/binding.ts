@@ -142,9 +142,20 @@ function follow(binding: Binding, leader: Binding): void {
 export function effectiveLevel(node: BoundNode): Level {
   let most: Level | undefined;
   for (const binding of node.bindings ?? []) {
-    let at = binding;
-    while (at.reached === undefined) at = at.leader!;
-    if (most === undefined || levelVerbosity(at.reached) > levelVerbosity(most)) most = at.reached;
+    const reached = reachedLevel(binding);
+    if (most === undefined || levelVerbosity(reached) > levelVerbosity(most)) most = reached;
   }
   return most ?? levelSource(node).configured;
+}
+
+/** Whether a name shows the same with this native logger as without it, for all that is known without asking the others. */
+export function isShownBeside(binding: Binding): boolean {
+  const first = binding.node.bindings?.find((other) => other !== binding);
+  return first !== undefined && first.kind === binding.kind && reachedLevel(first) === reachedLevel(binding);
+}
+
+function reachedLevel(binding: Binding): Level {
+  let at = binding;
+  while (at.reached === undefined) at = at.leader!;
+  return at.reached;
 }

@@ -1,6 +1,6 @@
 import { ActuatorError } from "../error.ts";
 import type { Detach, LoggerAdapter, LoggerHandle, LoggerHost } from "./adapter.ts";
-import { Bindings, type BoundNode } from "./binding.ts";
+import { Bindings, type BoundNode, isShownBeside } from "./binding.ts";
 import type { Level } from "./level.ts";
 import { loggerName, parentName, ROOT } from "./name.ts";
 import { Refresh } from "./refresh.ts";
@@ -26,7 +26,7 @@ export interface RegistryLimits {
 export interface RegistryEvents {
   /** A name is about to join the tree, without children or native loggers: it may be given what it is to begin with. */
   appeared(node: LoggerNode): void;
-  /** A logger or a warning came, or a library went. */
+  /** What is shown of the loggers is not what it was, other than by a change of level. */
   changed(): void;
   /** The application has configured this level at the logger's birth. */
   born(node: LoggerNode, level: Level): void;
@@ -161,12 +161,16 @@ export class LoggerRegistry {
           node.baseline = configured;
           this.#events.born(node, configured);
         }
-        bindings.add(node, handle, kind, configured);
-        if (node.bindings!.length === 1) this.#events.changed();
+        const binding = bindings.add(node, handle, kind, configured);
+        if (!isShownBeside(binding)) this.#events.changed();
         return true;
       },
       gone: (handle) => {
-        if (handles.delete(handle)) bindings.remove(handle);
+        const binding = bindings.get(handle);
+        if (!handles.delete(handle) || binding === undefined) return;
+        const unseen = isShownBeside(binding);
+        bindings.remove(handle);
+        if (!unseen) this.#events.changed();
       },
       changedOutside: (handle, level) => {
         const binding = bindings.get(handle);
