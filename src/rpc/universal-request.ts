@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
+import type { Socket } from "node:net";
 import type { JsonValue } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { createAsyncIterable, type UniversalServerRequest } from "@connectrpc/connect/protocol";
@@ -65,6 +66,22 @@ function gone(cause?: unknown): ConnectError {
   return new ConnectError("The client went away.", Code.Canceled, undefined, undefined, cause);
 }
 
+/** Who waits for the end of a socket: a pipeline may hold hundreds of requests, and Node warns of more than ten listeners. */
+const waiting = new WeakMap<Socket, Set<() => void>>();
+
+/** Calls `listener` when the socket closes, unless the returned function is called before. */
+function whenClosed(socket: Socket, listener: () => void): () => void {
+  const listeners = waiting.get(socket) ?? new Set();
+  if (!waiting.has(socket)) {
+    waiting.set(socket, listeners);
+    socket.once("close", () => {
+      for (const each of listeners) each();
+    });
+  }
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
 function goneSignal(req: Request, res: Response): AbortSignal {
   const controller = new AbortController();
   const onClose = () => {
@@ -74,9 +91,7 @@ function goneSignal(req: Request, res: Response): AbortSignal {
   res.once("close", onClose);
   if (!("stream" in res) && res.socket === null) {
     // Pipelined: the response waits for its turn, and Node 22 does not tell it when the connection closes before.
-    const { socket } = req;
-    socket.once("close", onClose);
-    res.once("finish", () => socket.off("close", onClose));
+    res.once("finish", whenClosed(req.socket, onClose));
   }
   return controller.signal;
 }

@@ -143,6 +143,20 @@ describe("open streams", () => {
     expect([...(await client.closed).matchAll(/"SERVING"/g)]).toHaveLength(3);
   });
 
+  test("pipelined by the hundred over HTTP/1.1 leave one listener on their connection", async () => {
+    const warnings: Error[] = [];
+    const listener = (warning: Error) => warnings.push(warning);
+    process.on("warning", listener);
+    const { port } = await serveRpc();
+    const client = await rawClient(port);
+    const get = (more: string) =>
+      `GET /grpc.health.v1.Health/Check?encoding=json&message=%7B%7D HTTP/1.1\r\nHost: x\r\n${more}\r\n`;
+    client.socket.write(get("").repeat(100) + get("Connection: close\r\n"));
+    expect([...(await client.closed).matchAll(/"SERVING"/g)]).toHaveLength(101);
+    process.off("warning", listener);
+    expect(warnings).toEqual([]);
+  });
+
   test("do not stay counted when they fail to begin", () => {
     const streams = new OpenStreams(1);
     const remove = streams.add(() => {});
