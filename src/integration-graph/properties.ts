@@ -10,7 +10,7 @@ const MAX_SIZE = 16_384;
 /**
  * A frozen copy of `value`, fit to be shown: JSON values only, at most 8 levels deep and 16 Ki characters in all.
  * Members that are `undefined` are left out, as JSON does. Credentials in URLs are cut out, and text under a key such
- * as `password` or `token` becomes `***`.
+ * as `password` or `token` becomes `***`, however deep it stands below that key.
  *
  * Throws a TypeError that names the offending place.
  */
@@ -46,9 +46,16 @@ function checkedObject(value: object, path: string, depth: number, budget: { lef
     if (member === undefined) continue;
     spend(budget, key.length);
     const checked = checkedValue(member, `${path}.${key}`, depth + 1, budget);
-    entries.push([key.toWellFormed(), typeof checked === "string" && isSecretKey(key) ? "***" : checked]);
+    entries.push([key.toWellFormed(), isSecretKey(key) ? masked(checked) : checked]);
   }
   return Object.freeze(Object.fromEntries(entries));
+}
+
+function masked(value: JsonValue): JsonValue {
+  if (typeof value === "string") return "***";
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return Object.freeze(value.map(masked));
+  return Object.freeze(Object.fromEntries(Object.entries(value).map(([key, member]) => [key, masked(member)])));
 }
 
 function checkDepth(path: string, depth: number): void {

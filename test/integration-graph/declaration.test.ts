@@ -121,6 +121,10 @@ describe("properties", () => {
       api_key: "***",
       broker: { Authorization: "***" },
     });
+    expect(shown({ password: ["a", { b: ["c", 5, true, null] }], authorization: { bearer: "d" } })).toEqual({
+      password: ["***", { b: ["***", 5, true, null] }],
+      authorization: { bearer: "***" },
+    });
     expect(shown({ maxTokens: 5, token: 5, tokens: "x", key: "orders" })).toEqual({
       maxTokens: 5,
       token: 5,
