@@ -1,6 +1,7 @@
 import type { Application } from "./application/application.ts";
 import { Health } from "./application/health.ts";
 import type { Endpoints } from "./endpoints.ts";
+import { ActuatorError } from "./error.ts";
 import type { GraphBuilder } from "./integration-graph/builder.ts";
 import type { IntegrationGraph } from "./integration-graph/graph.ts";
 import type { LoggerAdapter } from "./loggers/adapter.ts";
@@ -8,7 +9,7 @@ import { levelChangeLine } from "./loggers/change-log.ts";
 import type { LevelChange } from "./loggers/history.ts";
 import { Loggers } from "./loggers/loggers.ts";
 import type { LoggersOptions } from "./loggers/options.ts";
-import { amount, type Checks, callable, checkOptions, flag, having, listOf, text } from "./options.ts";
+import { type Checks, callable, checkOptions, count, duration, flag, having, listOf, text, wait } from "./options.ts";
 import { createGateway } from "./rest/gateway.ts";
 import { createRpcHandler } from "./rpc/handler.ts";
 import type { ListenAddress, ListenOptions } from "./server/address.ts";
@@ -133,12 +134,14 @@ export function createActuator(options: ActuatorOptions = {}): Actuator {
   });
   const detaches = options.loggers?.adapters?.map((adapter) => loggers!.attach(adapter)) ?? [];
   let listener: Listener | undefined;
+  let ended = false;
 
   const handler: ActuatorHandler = (req, res, next) => {
     if (!rpc.handle(req, res)) gateway(req, res, next);
   };
 
   async function close({ deadlineMs }: Pick<DrainOptions, "deadlineMs"> = {}): Promise<void> {
+    ended = true;
     health.status = "OUT_OF_SERVICE";
     const endStreams = () => rpc.endStreams();
     if (listener === undefined) endStreams();
@@ -154,7 +157,8 @@ export function createActuator(options: ActuatorOptions = {}): Actuator {
     sessions,
     integrationGraph,
     close,
-    listen(listenOptions) {
+    async listen(listenOptions) {
+      if (ended) throw new ActuatorError("FAILED_PRECONDITION", "ACTUATOR_CLOSED", "closed already; create another");
       listener ??= createListener(handler, { limits, onError });
       return listener.listen(listenOptions);
     },
@@ -174,7 +178,7 @@ const OPTIONS: Checks<ActuatorOptions> = {
   trustedProxies: listOf((entry) =>
     networkOf(entry) === undefined ? 'must be an IP address or a network such as "10.0.0.0/8"' : undefined,
   ),
-  heartbeatMs: amount,
+  heartbeatMs: wait,
   limits: () => undefined,
   onError: callable,
 };
@@ -185,20 +189,22 @@ const LOGGERS: Checks<NonNullable<ActuatorOptions["loggers"]>> = {
     const lists = typeof value === "object" && !Array.isArray(value) ? Object.values(value ?? {}) : [undefined];
     return lists.every(Array.isArray) ? undefined : "must be an object of lists of logger names";
   },
-  maxCreated: amount,
-  maxLoggers: amount,
-  defaultTtl: amount,
-  maxTtl: amount,
+  maxCreated: count,
+  maxLoggers: count,
+  defaultTtl: duration,
+  maxTtl: duration,
   allowForever: flag,
   onLevelChange: callable,
   logLevelChanges: flag,
   temporaryRestLevels: flag,
-  maxHistory: amount,
+  maxHistory: count,
   state: text,
   instance: text,
 };
 
-const LIMITS = Object.fromEntries(Object.keys(DEFAULT_LIMITS).map((name) => [name, amount])) as Checks<Limits>;
+const LIMITS = Object.fromEntries(
+  Object.keys(DEFAULT_LIMITS).map((name) => [name, name.endsWith("Ms") ? wait : count]),
+) as Checks<Limits>;
 
 function reportLevelChanges(
   loggers: Loggers,

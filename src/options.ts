@@ -38,9 +38,19 @@ export const callable: Check = (value) => (typeof value === "function" ? undefin
 /** A switch. */
 export const flag: Check = (value) => (typeof value === "boolean" ? undefined : "must be true or false");
 
-/** A number that counts or measures something. */
-export const amount: Check = (value) =>
-  Number.isFinite(value) && (value as number) >= 0 ? undefined : "must be a number, not below 0";
+/** How many there may be of something. */
+export const count: Check = (value) =>
+  Number.isSafeInteger(value) && (value as number) >= 0 ? undefined : "must be a whole number, not below 0";
+
+/** How long something lasts that is never over at once. */
+export const duration: Check = (value) =>
+  Number.isFinite(value) && (value as number) > 0 ? undefined : "must be a number above 0";
+
+/** Milliseconds that a timer of Node can wait; it would take anything longer for nothing at all. */
+export const wait: Check = (value) =>
+  Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) < 2 ** 31
+    ? undefined
+    : "must be a whole number of milliseconds, not below 0 and at most 2147483647";
 
 /** An object with these methods; `description` says what such objects are and where they come from. */
 export function having(methods: readonly string[], description: string): Check {

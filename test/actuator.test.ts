@@ -167,7 +167,7 @@ describe("a wrong option is named", () => {
       { loggers: { groups: { web: "http" } } },
       "createActuator.loggers.groups must be an object of lists of logger names",
     ],
-    [{ loggers: { maxCreated: -1 } }, "createActuator.loggers.maxCreated must be a number, not below 0"],
+    [{ loggers: { maxCreated: -1 } }, "createActuator.loggers.maxCreated must be a whole number, not below 0"],
     [{ sessions: new Map() }, "createActuator.sessions must be a session store, such as expressSessions(store)"],
     [{ integrationGraph: {} }, "createActuator.integrationGraph must be what integrationGraph({ app }) gave"],
     [{ basePath: "actuator" }, 'createActuator.basePath must be a path such as "/actuator"'],
@@ -178,7 +178,16 @@ describe("a wrong option is named", () => {
       { limits: { drainDeadline: 5 } },
       'createActuator.limits has no option "drainDeadline"; did you mean "drainDeadlineMs"?',
     ],
-    [{ limits: { maxConnections: "many" } }, "createActuator.limits.maxConnections must be a number, not below 0"],
+    [
+      { limits: { maxConnections: "many" } },
+      "createActuator.limits.maxConnections must be a whole number, not below 0",
+    ],
+    [
+      { limits: { protocolTimeoutMs: 2 ** 31 } },
+      "createActuator.limits.protocolTimeoutMs must be a whole number of mill",
+    ],
+    [{ loggers: { maxHistory: 2.5 } }, "createActuator.loggers.maxHistory must be a whole number, not below 0"],
+    [{ loggers: { defaultTtl: 0 } }, "createActuator.loggers.defaultTtl must be a number above 0"],
     [{ name: "" }, "createActuator.name must be a text"],
     [{ onError: "console" }, "createActuator.onError must be a function"],
     [null, "createActuator must be an object with name, version,"],
@@ -324,6 +333,12 @@ describe("close", () => {
     await Promise.all([actuator.close(), actuator.close()]);
     await actuator.close();
     await createActuator({}).close();
+  });
+
+  test("is the end: nothing listens after it that never did before", async () => {
+    const actuator = createActuator({});
+    await actuator.close();
+    await expect(actuator.listen({ port: 0 })).rejects.toMatchObject({ reason: "ACTUATOR_CLOSED" });
   });
 
   test("on a server of the application's it ends watches and turns the health, and the server goes on", async () => {
