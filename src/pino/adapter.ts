@@ -1,4 +1,5 @@
 import type { CallTally, LoggerAdapter, LoggerHost } from "../loggers/adapter.ts";
+import type { Level } from "../loggers/level.ts";
 import { ROOT } from "../loggers/name.ts";
 import { currentLevel, PinoHandle } from "./handle.ts";
 import { listenToCalls, observePino } from "./instrumentation.ts";
@@ -120,19 +121,33 @@ class PinoLoggers implements LoggerAdapter {
           if (name !== undefined) this.#found(copy, name, child, this.#followed(copy, parent), own);
         },
         levelSet: (logger) => this.#levelSet(copy, logger),
+        levelPushed: (logger) => {
+          if (!this.#host?.pushing) this.#levelSet(copy, logger);
+        },
       }),
     );
   }
 
   #levelSet(copy: PinoCopy, logger: NativeLogger): void {
-    if (this.#host?.pushing) return;
     const handle = this.#handles.get(logger);
     if (handle !== undefined) {
-      this.#host?.changedOutside(handle, currentLevel(copy, logger));
+      this.#adopt(handle, currentLevel(copy, logger));
     } else if (isRoot(copy, logger)) {
       const name = this.#nameOf(logger.bindings());
       if (name !== undefined) this.#found(copy, name, logger, undefined, true);
     }
+  }
+
+  #adopt(handle: PinoHandle, level: Level): void {
+    if (!this.#host?.pushing) {
+      this.#host?.changedOutside(handle, level);
+      return;
+    }
+    // A listener of "level-change" has set it, in the middle of a push that may still reach this logger as well.
+    queueMicrotask(() => {
+      const { copy, logger } = handle;
+      if (logger !== undefined && currentLevel(copy, logger) === level) this.#host?.changedOutside(handle, level);
+    });
   }
 
   #found(copy: PinoCopy, name: string, logger: NativeLogger, parent: PinoHandle | undefined, own: boolean): void {
@@ -153,7 +168,13 @@ class PinoLoggers implements LoggerAdapter {
     if (limit !== undefined) host.warn(handle.name, limit);
     const same = this.#byName.get(handle.name);
     if (same === undefined) this.#byName.set(handle.name, [handle]);
-    else if (same.push(handle) > this.#maxPerName) host.gone(same.shift()!);
+    else if (same.push(handle) > this.#maxPerName) {
+      host.gone(same.shift()!);
+      host.warn(
+        handle.name,
+        `more than ${this.#maxPerName} loggers have this name: the oldest keep the level they have`,
+      );
+    }
   }
 
   #forget(handle: PinoHandle): void {

@@ -8,6 +8,8 @@ export interface PinoObserver {
   childMade(child: NativeLogger, parent: NativeLogger, bindings: object, own: boolean): void;
   /** A level was set on a logger that exists, or a root logger was made. */
   levelSet(logger: NativeLogger): void;
+  /** A level was set by {@link pushLevel}, for this observer or another one. */
+  levelPushed(logger: NativeLogger): void;
 }
 
 interface Instrumentation {
@@ -53,7 +55,7 @@ export function pushLevel(copy: PinoCopy, logger: NativeLogger, label: string): 
   for (const [key, method] of methods) logger[key] = method;
   counting.wrap(logger);
   logger.emit("level-change", label, value, logger.levels.labels[before], before, logger);
-  for (const observer of observers) observer.levelSet(logger);
+  for (const observer of observers) observer.levelPushed(logger);
 }
 
 type Child = (

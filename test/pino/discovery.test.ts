@@ -82,6 +82,9 @@ describe.each(PINO_VERSIONS)("pino %s loggers are found", (_, pino) => {
     loggers.setLevel("ROOT", "WARN");
     oldest!.info("no");
     expect(out.written).toHaveLength(2);
+    expect((loggers.get("orders") as Logger).warnings).toEqual([
+      "more than 2 loggers have this name: the oldest keep the level they have",
+    ]);
   });
 
   test("by two actuators at once, which agree", () => {

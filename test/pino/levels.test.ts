@@ -110,6 +110,23 @@ describe.each(PINO_VERSIONS)("pino %s writes what the levels say", (_, pino) => 
     expect(out.written).toEqual(["yes"]);
   });
 
+  test("a level that a listener of a change sets on another logger is adopted as well", async () => {
+    const { out, root, loggers } = application();
+    const [http, db] = [root.child({ name: "http" }), root.child({ name: "db" })];
+    loggers.setLevel("db", "ERROR");
+    root.once("level-change", () => {
+      http.level = "debug";
+    });
+    loggers.setLevel("ROOT", "WARN");
+    await Promise.resolve();
+    expect(loggers.get("http")).toMatchObject({ configuredLevel: "DEBUG", effectiveLevel: "DEBUG" });
+    http.debug("1");
+    loggers.setLevel("http", undefined);
+    http.info("no");
+    db.warn("no");
+    expect(out.written).toEqual(["1"]);
+  });
+
   test("a level set by application code is adopted and reaches every logger of the name", () => {
     const { out, root, loggers } = application();
     const first = root.child({ name: "a" });
