@@ -34,10 +34,6 @@ export class Sightings {
     return this.#byId.size;
   }
 
-  get(id: string): Sighting | undefined {
-    return this.#byId.get(id);
-  }
-
   /** The session exists; `made` says whether it was made just now. */
   see(id: string, session: SessionData | undefined, made: boolean): Sighting {
     const known = this.#byId.get(id);

@@ -37,10 +37,6 @@ export class LevelTree<Node extends LevelNode = LevelNode> {
   }
 
   /** In order of appearance. */
-  names(): IterableIterator<string> {
-    return this.#nodes.keys();
-  }
-
   nodes(): IterableIterator<Node> {
     return this.#nodes.values();
   }
