@@ -212,7 +212,8 @@ function reportLevelChanges(
   onError: ServerErrorHandler,
 ): void {
   loggers.onChange((change) => {
-    if (logLevelChanges) process.stderr.write(`${levelChangeLine(change)}\n`);
+    // A group is one line, whatever the number of its members.
+    if (logLevelChanges && change.group === undefined) process.stderr.write(`${levelChangeLine(change)}\n`);
     try {
       onLevelChange?.(change);
     } catch (error) {

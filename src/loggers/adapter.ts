@@ -46,6 +46,12 @@ export interface CallTally {
   readonly suppressed: number[];
 }
 
+/**
+ * Says of a call that its logger's level does not let through whether it is let through all the same. `verbosity` is that of the
+ * least verbose level that would; `nameOf` answers with the name of the discovered logger whose level `logger` follows.
+ */
+export type CallGate = <L>(verbosity: number, logger: L, nameOf: (logger: L) => string | undefined) => boolean;
+
 /** A logging library, as the core sees it. */
 export interface LoggerAdapter {
   /** The library's name, such as "pino"; shown as the kind of its loggers. */
@@ -64,6 +70,12 @@ export interface LoggerAdapter {
    * cannot be measured. Called while the adapter is attached, by one measurement at a time.
    */
   measure?(tallyOf: (name: string) => CallTally | undefined): () => void;
+  /**
+   * Asks `lets` at every call of its loggers that their level does not let through, also of those that appear meanwhile, and lets
+   * through what it says, until the returned function is called, which leaves them as they were. Left out where the library
+   * cannot. Called while the adapter is attached, once at a time.
+   */
+  gate?(lets: CallGate): () => void;
 }
 
 /** Leaves the library as it was before it was attached; levels stay as they are. */

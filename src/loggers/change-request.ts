@@ -33,12 +33,12 @@ export interface HoldRequest extends ChangeRequest {
 const MAX_REASON_LENGTH = 1_000;
 
 /**
- * @throws ActuatorError INVALID_ARGUMENT for a reason over 1,000 characters, FAILED_PRECONDITION where the request is for
+ * @throws ActuatorError INVALID_ARGUMENT for a reason over 1,000 characters or with a control character, FAILED_PRECONDITION where the request is for
  *   another revision than the current one.
  */
 export function checkRequest({ reason = "", ifRevision }: ChangeRequest, revision: number): void {
-  if (reason.length > MAX_REASON_LENGTH) {
-    const message = `The reason is longer than ${MAX_REASON_LENGTH} characters.`;
+  if (reason.length > MAX_REASON_LENGTH || /\p{Cc}/u.test(reason)) {
+    const message = `The reason is longer than ${MAX_REASON_LENGTH} characters, or has a control character.`;
     throw new ActuatorError("INVALID_ARGUMENT", "INVALID_REASON", message, { field: "reason" });
   }
   if (ifRevision === undefined || ifRevision === revision) return;

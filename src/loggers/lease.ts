@@ -48,6 +48,11 @@ export class Lease {
     return false;
   }
 
+  /** How many loggers and groups it holds. */
+  get size(): number {
+    return this.#held.size;
+  }
+
   /** Calls `listener` once when the lease is over, unless the returned function is called before. */
   onEnd(listener: () => void): () => void {
     this.#listeners.add(listener);

@@ -15,6 +15,8 @@ export interface Entry {
   readonly ttl?: number | undefined;
   /** The lease that the level lasts as long as; undefined: it is nobody's. */
   readonly lease?: Lease | undefined;
+  /** The group that a logger is changed through. */
+  readonly group?: string | undefined;
   /** Who asked for the change, for the history. */
   readonly author?: Override | undefined;
   /** Whether it is no change but what was in force before this process: neither noted in the history nor told. */
@@ -92,7 +94,7 @@ export class LevelLedger {
    * last already; without, it is there for good, and they are over.
    */
   apply(on: Subject, setting: Setting, entry: Entry): void {
-    const { ttl, lease } = entry;
+    const { ttl, lease, group } = entry;
     const before = on.temporary ?? [];
     const forGood = ttl === undefined && lease === undefined;
     // Of those with nothing but a time there is one at most.
@@ -103,7 +105,7 @@ export class LevelLedger {
       on.temporary = undefined;
       on.beneath = undefined;
     } else {
-      const temporary = { ...setting, on, lease };
+      const temporary = { ...setting, on, lease, group };
       on.beneath ??= { level: on.configured, override: on.override };
       on.temporary = [...left, temporary];
       lease?.add(temporary);
@@ -126,7 +128,23 @@ export class LevelLedger {
       on.temporary = undefined;
       on.beneath = undefined;
     }
-    this.#configure(on, setting, { kind: "EXPIRED", silent });
+    this.#configure(on, setting, { kind: "EXPIRED", silent, group: temporary.group });
+  }
+
+  /** Takes everything back to what the application itself configured. Answers how many loggers that changed. */
+  restoreAll(entry: Entry): number {
+    let restored = 0;
+    for (const node of this.registry.sorted()) {
+      const level = node.baseline ?? this.inherited(node);
+      if (node.configured === level && node.override === undefined) continue;
+      this.apply(node, { level, override: undefined }, entry);
+      restored++;
+    }
+    for (const on of [...this.prefixes.values(), ...this.groups.values()]) {
+      if (on.configured === undefined) continue;
+      this.apply(on, { level: undefined, override: undefined }, entry);
+    }
+    return restored;
   }
 
   /** What a logger has when it is cleared. */
@@ -168,7 +186,7 @@ export class LevelLedger {
     }
   }
 
-  #configure(on: Subject, setting: Setting, { kind, author = setting.override, silent }: Entry): void {
+  #configure(on: Subject, setting: Setting, { kind, author = setting.override, silent, group }: Entry): void {
     const previousLevel = on.configured;
     const { level, override } = setting;
     if (isLogger(on)) this.registry.configure(on, level);
@@ -182,7 +200,16 @@ export class LevelLedger {
     if (silent) return;
     const revision = this.#revision;
     const time = Date.now();
-    const change = this.history.add({ name: on.name, previousLevel, level, override: author, kind, time, revision });
+    const change = this.history.add({
+      name: on.name,
+      previousLevel,
+      level,
+      override: author,
+      kind,
+      time,
+      revision,
+      group,
+    });
     for (const listener of this.#changeListeners) {
       try {
         listener(change);

@@ -1,38 +1,38 @@
 import { hostname } from "node:os";
 import { ActuatorError } from "../error.ts";
 import type { Detach, LoggerAdapter } from "./adapter.ts";
+import { Catalogue } from "./catalogue.ts";
 import { type ChangeRequest, checkRequest, type HoldRequest, overrideOf, type SetRequest } from "./change-request.ts";
-import { type Group, isMixed, loggersOf } from "./group.ts";
+import { loggersOf } from "./group.ts";
 import type { HistoryQuery, LevelChange } from "./history.ts";
 import { type HoldOutcome, Lease } from "./lease.ts";
 import { type Entry, LevelLedger } from "./ledger.ts";
-import { LEVELS, type Level } from "./level.ts";
+import type { Level } from "./level.ts";
 import type { Measurement, MeasureRequest } from "./measurement.ts";
 import { Measurer } from "./measurer.ts";
 import { loggerName, ROOT } from "./name.ts";
 import type { LoggersOptions } from "./options.ts";
 import type { LoggerNode } from "./registry.ts";
+import { type RequestLevelOptions, RequestLevels } from "./request-level.ts";
 import type { StateFile } from "./state-file.ts";
 import { keepLevels } from "./stored-levels.ts";
 import { holdTtlFor, ttlFor } from "./ttl.ts";
-import {
-  groupView,
-  type LevelOutcome,
-  type Logger,
-  type LoggerGroup,
-  type LoggersOverview,
-  loggerView,
-} from "./view.ts";
+import type { LevelOutcome, Logger, LoggerGroup, LoggersOverview } from "./view.ts";
+
+/** How many loggers may be held at once, each counted for each who holds it; one more group is let in below that. */
+const MAX_HELD = 100_000;
 
 /** The loggers of an application: one tree of names that owns every level, and the native loggers that obey it. */
 export class Loggers {
   readonly #ledger: LevelLedger;
+  readonly #catalogue: Catalogue;
   readonly #options: LoggersOptions;
   readonly #instance: string;
   readonly #leases = new Set<Lease>();
   readonly #stateFile: StateFile | undefined;
-  readonly #measurer = new Measurer((message) => this.#ledger.registry.warnings.add(ROOT, message));
-  #overview: LoggersOverview | undefined;
+  readonly #warn = (message: string) => this.#ledger.registry.warnings.add(ROOT, message);
+  readonly #measurer = new Measurer(this.#warn);
+  readonly #requestLevels = new RequestLevels(this.#warn);
 
   /**
    * `onError` hears of a state file that was not read or cannot be written.
@@ -43,6 +43,7 @@ export class Loggers {
     this.#options = options;
     this.#instance = options.instance ?? `${hostname()}:${process.pid}`;
     this.#ledger = new LevelLedger(options);
+    this.#catalogue = new Catalogue(this.#ledger);
     this.#stateFile = options.state === undefined ? undefined : keepLevels(options.state, this.#ledger, onError);
   }
 
@@ -55,9 +56,11 @@ export class Loggers {
   attach(adapter: LoggerAdapter): Detach {
     const detach = this.#ledger.registry.attach(adapter);
     this.#measurer.add(adapter);
+    this.#requestLevels.add(adapter);
     return () => {
       this.#endLeases();
       this.#measurer.delete(adapter);
+      this.#requestLevels.delete(adapter);
       detach();
     };
   }
@@ -74,17 +77,8 @@ export class Loggers {
 
   /** Everything, built once for each revision. */
   list(): LoggersOverview {
-    const { registry, groups } = this.#ledger;
-    registry.refresh();
-    if (this.#overview?.revision !== this.revision) {
-      this.#overview = {
-        levels: LEVELS,
-        loggers: registry.sorted().map((node) => this.#logger(node)),
-        groups: [...groups.values()].map((group) => this.#group(group)),
-        revision: this.revision,
-      };
-    }
-    return this.#overview;
+    this.#ledger.registry.refresh();
+    return this.#catalogue.list();
   }
 
   /**
@@ -94,12 +88,8 @@ export class Loggers {
    */
   get(text: string): Logger | LoggerGroup | undefined {
     const name = loggerName(text);
-    const { registry, groups } = this.#ledger;
-    registry.refresh();
-    const group = groups.get(name);
-    if (group !== undefined) return this.#group(group);
-    const node = registry.get(name);
-    return node && this.#logger(node);
+    this.#ledger.registry.refresh();
+    return this.#catalogue.get(name);
   }
 
   /** The latest changes of level, newest first. */
@@ -129,6 +119,7 @@ export class Loggers {
    */
   holdLevel(text: string, level: Level, request: HoldRequest = {}): HoldOutcome {
     const ttl = holdTtlFor(level, request.ttl, this.#options);
+    this.#checkHeld();
     const lease = new Lease(ttl, (held) => this.#ledger.lift(held));
     const outcome = this.#change(text, request, { kind: "SET", ttl, lease }, () => level);
     this.#leases.add(lease);
@@ -157,19 +148,7 @@ export class Loggers {
   restoreAllLevels(request: ChangeRequest = {}): { readonly restored: number; readonly revision: number } {
     checkRequest(request, this.revision);
     const entry = { kind: "RESTORED", author: overrideOf(request, undefined, this.#instance, false) } as const;
-    const { registry, groups, prefixes } = this.#ledger;
-    let restored = 0;
-    for (const node of registry.sorted()) {
-      const level = node.baseline ?? this.#ledger.inherited(node);
-      if (node.configured === level && node.override === undefined) continue;
-      this.#ledger.apply(node, { level, override: undefined }, entry);
-      restored++;
-    }
-    for (const on of [...prefixes.values(), ...groups.values()]) {
-      if (on.configured === undefined) continue;
-      this.#ledger.apply(on, { level: undefined, override: undefined }, entry);
-    }
-    return { restored, revision: this.revision };
+    return { restored: this.#ledger.restoreAll(entry), revision: this.revision };
   }
 
   /**
@@ -178,6 +157,15 @@ export class Loggers {
    */
   measure(request: MeasureRequest = {}): Measurement {
     return this.#measurer.start(request);
+  }
+
+  /**
+   * Runs `fn` and lets loggers write what `level` lets through, for what `fn` does alone, until it returned or its promise is
+   * settled. It only adds to the levels that are set, for pino; the loggers of other libraries stay as they are.
+   * @throws ActuatorError INVALID_ARGUMENT (unfit level or name), and what `fn` throws.
+   */
+  withLevel<T>(level: Level, fn: () => T, options: RequestLevelOptions = {}): T {
+    return this.#requestLevels.withLevel(level, fn, options);
   }
 
   /**
@@ -197,6 +185,7 @@ export class Loggers {
   async close(): Promise<void> {
     this.#endLeases();
     this.#measurer.end();
+    this.#requestLevels.end();
     // That levels cannot be stored was told already, and no reason not to end.
     await this.flushed().catch(() => undefined);
     this.#stateFile?.stop();
@@ -216,35 +205,34 @@ export class Loggers {
     const author = overrideOf(request, how.ttl, this.#instance, how.lease !== undefined);
     const override = how.kind === "SET" ? author : undefined;
     const entry = { ...how, author };
+    const group = ledger.groups.get(name);
     const change = (node: LoggerNode) => {
       const level = levelOf(node) ?? ledger.inherited(node);
-      ledger.apply(node, { level, override }, entry);
+      ledger.apply(node, { level, override }, { ...entry, group: group?.name });
     };
-    const group = ledger.groups.get(name);
     if (group === undefined || group.members.length === 0) {
       const node = ledger.registry.getOrCreate(name);
       const previousLevel = node.configured;
       change(node);
-      return { result: this.#logger(node), previousLevel, revision: this.revision };
+      return { result: this.#catalogue.logger(node), previousLevel, revision: this.revision };
     }
     const previousLevel = group.configured;
     for (const node of loggersOf(group, ledger.registry)) change(node);
-    for (const on of [...group.prefixes, group]) ledger.apply(on, { level: levelOf(), override }, entry);
-    return { result: this.#group(group), previousLevel, revision: this.revision };
+    const shown = { level: levelOf(), override };
+    for (const prefix of group.prefixes) ledger.apply(prefix, shown, { ...entry, group: group.name });
+    ledger.apply(group, shown, entry);
+    return { result: this.#catalogue.group(group), previousLevel, revision: this.revision };
+  }
+
+  #checkHeld(): void {
+    let held = 0;
+    for (const { size } of this.#leases) held += size;
+    if (held < MAX_HELD) return;
+    const message = "Too many levels are held already; wait until others let go.";
+    throw new ActuatorError("RESOURCE_EXHAUSTED", "TOO_MANY_HELD_LEVELS", message);
   }
 
   #endLeases(): void {
     for (const lease of this.#leases) lease.release("CLOSED");
-  }
-
-  #logger(node: LoggerNode): Logger {
-    return loggerView(node, this.#ledger.registry.warnings.of(node.name));
-  }
-
-  #group(group: Group): LoggerGroup {
-    const { registry } = this.#ledger;
-    // A group without members is written to as a logger, and so shows what that logger has.
-    const { configured, override } = group.members.length > 0 ? group : (registry.get(group.name) ?? group);
-    return groupView({ ...group, configured, override }, isMixed(group, registry));
   }
 }

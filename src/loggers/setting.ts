@@ -24,4 +24,6 @@ export interface TemporarySetting extends Setting {
   readonly on: Configurable;
   /** The lease that it lasts as long as; undefined where only its time ends it. */
   readonly lease: Lease | undefined;
+  /** The group that it was set through, where it is a logger's. */
+  readonly group?: string | undefined;
 }

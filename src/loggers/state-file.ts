@@ -5,7 +5,7 @@ import { keepAside, prepareFolder, readStored, replaceFile } from "./stored-file
 import { decodeState, type StoredState } from "./stored-state.ts";
 
 /** The largest file that is read or written. */
-const MAX_BYTES = 16 * 1024 * 1024;
+const MAX_BYTES = 64 * 1024 * 1024;
 
 /** What a state file is used with. */
 export interface StateFileOptions {

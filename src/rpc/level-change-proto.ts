@@ -36,5 +36,6 @@ export function levelChangeToProto(change: LevelChange): LevelChangeProto {
     kind: Kind[change.kind],
     time: timestampFromMs(change.time),
     revision: BigInt(change.revision),
+    group: change.group ?? "",
   });
 }

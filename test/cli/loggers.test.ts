@@ -91,7 +91,7 @@ describe("list", () => {
 describe("get", () => {
   test("shows all of a logger", async () => {
     const { url, actuator } = await openShop();
-    actuator.loggers!.setLevel("orders", "DEBUG", { ttl: 600_000, actor: "alice", reason: "two\nlines" });
+    actuator.loggers!.setLevel("orders", "DEBUG", { ttl: 600_000, actor: "alice", reason: "two\u2028lines" });
     const { code, stdout } = await cli(["loggers", "get", "orders", "--url", url]);
     expect(code).toBe(0);
     expect(lines(stdout.replace(/\d{4}-.*/, "TIME").replace(CLOCK, "CLOCK"))).toEqual([
@@ -104,7 +104,7 @@ describe("get", () => {
       "  lasts       until CLOCK",
       "  by          alice",
       "  through     shop-1",
-      "  reason      two\\u000alines",
+      "  reason      two\\u2028lines",
     ]);
   });
 

@@ -4,7 +4,7 @@ import { Loggers } from "../../src/loggers/loggers.ts";
 
 test("a change is one line that says what, who, why and until when", () => {
   const loggers = new Loggers({ instance: "i" });
-  loggers.setLevel("a\u2028b", "DEBUG", { actor: "ann", reason: "two\nlines", ttl: 60_000 });
+  loggers.setLevel("a\u2028b", "DEBUG", { actor: "ann", reason: "two\u2028lines", ttl: 60_000 });
   const [change] = loggers.history({ limit: 1 });
   const line = levelChangeLine(change!);
   expect(line).not.toMatch(/\n/);
@@ -18,7 +18,7 @@ test("a change is one line that says what, who, why and until when", () => {
     newLevel: "DEBUG",
     kind: "SET",
     actor: "ann",
-    reason: "two\nlines",
+    reason: "two\u2028lines",
     instance: "i",
     until: new Date(change!.override!.expireTime!).toISOString(),
     revision: change!.revision,

@@ -124,6 +124,19 @@ describe("the history", () => {
     expect(application({ maxHistory: 0 }).loggers.history({ limit: 1 })).toEqual([]);
   });
 
+  test("of many members pushes out nothing that anybody did before", () => {
+    const members = Array.from({ length: 20 }, (_, index) => `m${index}`);
+    const { loggers } = application({ groups: { g: members }, maxHistory: 5 });
+    loggers.setLevel("a", "WARN", { actor: "ann" });
+    loggers.setLevel("g", "DEBUG");
+    const changes = loggers.history({ limit: 100 });
+    expect(changes.filter(({ group }) => group === undefined).map(told)).toEqual(["g ->DEBUG SET", "a ->WARN SET"]);
+    expect(changes.filter(({ group }) => group === "g")).toHaveLength(5);
+    expect(changes.map(({ sequence }) => sequence)).toEqual(
+      changes.map(({ sequence }) => sequence).sort((a, b) => b - a),
+    );
+  });
+
   test("is told to listeners at once", () => {
     const { loggers } = application();
     const heard: string[] = [];

@@ -292,3 +292,16 @@ describe("a lease", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 });
+
+test("what is held at once is bounded", () => {
+  const members = Array.from({ length: 10_000 }, (_, index) => `m${index}`);
+  const loggers = new Loggers({ groups: { g: members } });
+  const leases: Lease[] = [];
+  const hold = () => leases.push(loggers.holdLevel("g", "DEBUG").lease);
+  expect(() => {
+    for (let holder = 0; holder < 100; holder++) hold();
+  }).toThrow(expect.objectContaining({ code: "RESOURCE_EXHAUSTED", reason: "TOO_MANY_HELD_LEVELS" }));
+  expect(leases).toHaveLength(10);
+  leases[0]!.release();
+  expect(hold).not.toThrow();
+});

@@ -72,7 +72,7 @@ describe("a file that cannot be read", () => {
       '"loggers" 0 lacks a text',
     ],
     ["deep nesting", "[".repeat(1_000_000), "it is not JSON"],
-    ["too much", " ".repeat(16 * MEBIBYTE + 1), "it has more than 16777216 bytes"],
+    ["too much", " ".repeat(64 * MEBIBYTE + 1), "it has more than 67108864 bytes"],
   ];
   test.each(cases)("%s, is kept aside and told of, and the levels start anew", async (_, content, why) => {
     writeFileSync(at.path, content);
@@ -282,9 +282,9 @@ describe("the file", () => {
     const file = new StateFile(at.path, { content: () => content, onError: (error) => onError(error, "") });
     file.changed();
     await file.flushed();
-    content = "x".repeat(16 * MEBIBYTE + 1);
+    content = "x".repeat(64 * MEBIBYTE + 1);
     file.changed();
-    await expect(file.flushed()).rejects.toThrow("they take 16777217 bytes, and 16777216 are the most");
+    await expect(file.flushed()).rejects.toThrow("they take 67108865 bytes, and 67108864 are the most");
     expect(readFileSync(at.path, "utf8")).toBe("small");
   });
 

@@ -59,7 +59,7 @@ const configured = (loggers: Loggers, name: string): Level | undefined => logger
 describe("after a restart", () => {
   test("a level is there as it was, with who set it, when, why and through which process", async () => {
     const before = start({ instance: "first" });
-    before.setLevel("orders.payment", "DEBUG", { actor: "ann", reason: 'ticket "812"\n\u2028 ü' });
+    before.setLevel("orders.payment", "DEBUG", { actor: "ann", reason: 'ticket "812"\u2028 ü' });
     before.setLevel("ROOT", "WARN");
     const { override } = before.get("orders.payment") as Logger;
     const after = await restart(before, { instance: "second" }, MINUTE);

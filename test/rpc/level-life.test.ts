@@ -61,8 +61,10 @@ describe("SetLoggerLevel", () => {
     await client.setLoggerLevel({ name: "a", level: Level.WARN, reason: "ticket 812" });
     const { result } = await client.getLogger({ name: "a" });
     expect(result.value?.override).toMatchObject({ actor: "127.0.0.1", reason: "ticket 812", instance: "i" });
-    const error = await failure(client.clearLoggerLevel({ name: "a", reason: "x".repeat(1_001) }));
-    expect(errorInfo(error!)).toMatchObject({ reason: "INVALID_REASON" });
+    for (const reason of ["x".repeat(1_001), "two\nlines"]) {
+      const error = await failure(client.clearLoggerLevel({ name: "a", reason }));
+      expect(errorInfo(error!)).toMatchObject({ reason: "INVALID_REASON" });
+    }
   });
 });
 
