@@ -33,7 +33,7 @@ export type {
 export type { PatternCategory, PatternType } from "./integration-graph/pattern.ts";
 export type { ContentDescriptor, GraphSnapshot, LinkSnapshot, NodeSnapshot } from "./integration-graph/snapshot.ts";
 export type { GraphSource, LinkDeclaration, Topology } from "./integration-graph/source.ts";
-export type { CallTally, Detach, LoggerAdapter, LoggerHandle, LoggerHost } from "./loggers/adapter.ts";
+export type { CallGate, CallTally, Detach, LoggerAdapter, LoggerHandle, LoggerHost } from "./loggers/adapter.ts";
 export type { ChangeRequest, HoldRequest, SetRequest } from "./loggers/change-request.ts";
 export { type CustomLoggerOptions, customLogger } from "./loggers/custom-logger.ts";
 export type { HistoryQuery, LevelChange, LevelChangeKind } from "./loggers/history.ts";
@@ -43,6 +43,7 @@ export type { Loggers } from "./loggers/loggers.ts";
 export type { CallReport, LoggerCalls, Measurement, MeasureRequest } from "./loggers/measurement.ts";
 export type { LoggersOptions } from "./loggers/options.ts";
 export type { Override } from "./loggers/override.ts";
+export type { RequestLevelOptions } from "./loggers/request-level.ts";
 export type { TtlOptions } from "./loggers/ttl.ts";
 export type { LevelOutcome, Logger, LoggerGroup, LoggersOverview } from "./loggers/view.ts";
 export type { ListenAddress, ListenOptions } from "./server/address.ts";

@@ -48,7 +48,8 @@ export interface CallTally {
 
 /**
  * Says of a call that its logger's level does not let through whether it is let through all the same. `verbosity` is that of the
- * least verbose level that would; `nameOf` answers with the name of the discovered logger whose level `logger` follows.
+ * least verbose level that would; `nameOf` answers with the name of the discovered logger whose level `logger` follows, and
+ * undefined where there is none.
  */
 export type CallGate = <L>(verbosity: number, logger: L, nameOf: (logger: L) => string | undefined) => boolean;
 

@@ -1,8 +1,8 @@
-import type { CallTally, LoggerAdapter, LoggerHost } from "../loggers/adapter.ts";
+import type { CallGate, CallTally, LoggerAdapter, LoggerHost } from "../loggers/adapter.ts";
 import type { Level } from "../loggers/level.ts";
 import { ROOT } from "../loggers/name.ts";
 import { currentLevel, PinoHandle } from "./handle.ts";
-import { listenToCalls, observePino } from "./instrumentation.ts";
+import { letCallsThrough, listenToCalls, observePino } from "./instrumentation.ts";
 import { type NativeLogger, type PinoCopy, type PinoLogger, pinoCopy } from "./native.ts";
 import { streamLimit } from "./stream-limits.ts";
 
@@ -58,6 +58,8 @@ class PinoLoggers implements LoggerAdapter {
   readonly #maxPerName: number;
   readonly #copies: ReadonlyMap<NativeLogger, PinoCopy>;
   readonly #handles = new WeakMap<NativeLogger, PinoHandle>();
+  /** Those whose loggers have methods of their own; all the others inherit theirs. */
+  readonly #pushed = new Set<PinoHandle>();
   readonly #byName = new Map<string, PinoHandle[]>();
   readonly #collected = new FinalizationRegistry<PinoHandle>((handle) => this.#forget(handle));
   #host: LoggerHost | undefined;
@@ -106,7 +108,17 @@ class PinoLoggers implements LoggerAdapter {
         if (tally === undefined) tallies.set(handle, (tally = tallyOf(handle.name) ?? UNMEASURED));
         if (tally !== UNMEASURED) (enabled ? tally.emitted : tally.suppressed)[verbosity]!++;
       };
-      return listenToCalls(copy, count, this.#held(copy));
+      return listenToCalls(copy, count, this.#touchable(copy));
+    });
+    return () => {
+      for (const stop of stops) stop();
+    };
+  }
+
+  gate(lets: CallGate): () => void {
+    const stops = [...this.#copies.values()].map((copy) => {
+      const nameOf = (logger: unknown) => this.#followed(copy, logger as NativeLogger)?.name;
+      return letCallsThrough(copy, (logger, verbosity) => lets(verbosity, logger, nameOf), this.#touchable(copy));
     });
     return () => {
       for (const stop of stops) stop();
@@ -151,7 +163,7 @@ class PinoLoggers implements LoggerAdapter {
   }
 
   #found(copy: PinoCopy, name: string, logger: NativeLogger, parent: PinoHandle | undefined, own: boolean): void {
-    const handle = new PinoHandle(name, copy, logger, parent);
+    const handle = new PinoHandle(name, copy, logger, parent, this.#pushed);
     this.#handles.set(logger, handle);
     if (this.#host === undefined) this.#waiting.push({ handle, logger: new WeakRef(logger), own });
     else this.#register(handle, logger, own);
@@ -169,7 +181,7 @@ class PinoLoggers implements LoggerAdapter {
     const same = this.#byName.get(handle.name);
     if (same === undefined) this.#byName.set(handle.name, [handle]);
     else if (same.push(handle) > this.#maxPerName) {
-      host.gone(same.shift()!);
+      this.#letGo(same.shift()!);
       host.warn(
         handle.name,
         `more than ${this.#maxPerName} loggers have this name: the oldest keep the level they have`,
@@ -177,8 +189,13 @@ class PinoLoggers implements LoggerAdapter {
     }
   }
 
-  #forget(handle: PinoHandle): void {
+  #letGo(handle: PinoHandle): void {
+    this.#pushed.delete(handle);
     this.#host?.gone(handle);
+  }
+
+  #forget(handle: PinoHandle): void {
+    this.#letGo(handle);
     const rest = this.#byName.get(handle.name)?.filter((other) => other !== handle) ?? [];
     if (rest.length === 0) this.#byName.delete(handle.name);
     else this.#byName.set(handle.name, rest);
@@ -194,12 +211,10 @@ class PinoLoggers implements LoggerAdapter {
     return undefined;
   }
 
-  *#held(copy: PinoCopy): Iterable<NativeLogger> {
-    for (const handles of this.#byName.values()) {
-      for (const handle of handles) {
-        const logger = handle.copy.prototype === copy.prototype ? handle.logger : undefined;
-        if (logger !== undefined) yield logger;
-      }
+  *#touchable(copy: PinoCopy): Iterable<NativeLogger> {
+    for (const handle of this.#pushed) {
+      const logger = handle.copy.prototype === copy.prototype ? handle.logger : undefined;
+      if (logger !== undefined) yield logger;
     }
   }
 }

@@ -10,11 +10,20 @@ export class PinoHandle implements LoggerHandle {
   readonly parent: PinoHandle | undefined;
   readonly copy: PinoCopy;
   readonly #logger: WeakRef<NativeLogger>;
+  readonly #pushed: Set<PinoHandle>;
 
-  constructor(name: string, copy: PinoCopy, logger: NativeLogger, parent: PinoHandle | undefined) {
+  /** `pushed` is given the handle as soon as its logger has a level of its own. */
+  constructor(
+    name: string,
+    copy: PinoCopy,
+    logger: NativeLogger,
+    parent: PinoHandle | undefined,
+    pushed: Set<PinoHandle>,
+  ) {
     this.name = name;
     this.parent = parent;
     this.copy = copy;
+    this.#pushed = pushed;
     this.#logger = new WeakRef(logger);
   }
 
@@ -26,6 +35,7 @@ export class PinoHandle implements LoggerHandle {
   apply(level: Level): Level {
     const { logger } = this;
     if (logger === undefined) return level;
+    this.#pushed.add(this);
     pushLevel(this.copy, logger, labelForLevel(logger, level));
     return currentLevel(this.copy, logger);
   }

@@ -1,4 +1,4 @@
-import { CallCounting, type CallListener } from "./call-counting.ts";
+import { CallInterception, type CallListener, type CallPass } from "./call-interception.ts";
 import { levelMethods, type SetLevel } from "./level-methods.ts";
 import type { NativeLogger, PinoCopy } from "./native.ts";
 
@@ -15,7 +15,7 @@ export interface PinoObserver {
 interface Instrumentation {
   readonly observers: Set<PinoObserver>;
   readonly originalSetLevel: SetLevel;
-  readonly counting: CallCounting;
+  readonly interception: CallInterception;
   restore(): void;
 }
 
@@ -43,17 +43,25 @@ export function observePino(copy: PinoCopy, observer: PinoObserver): () => void 
  * The copy must be observed.
  */
 export function listenToCalls(copy: PinoCopy, listener: CallListener, loggers: Iterable<NativeLogger>): () => void {
-  return instrumentations.get(copy.prototype)!.counting.listen(listener, loggers);
+  return instrumentations.get(copy.prototype)!.interception.listen(listener, loggers);
+}
+
+/**
+ * Lets single disabled calls of these loggers through, and of those that are pushed a level meanwhile, until the returned
+ * function is called. The copy must be observed.
+ */
+export function letCallsThrough(copy: PinoCopy, pass: CallPass, loggers: Iterable<NativeLogger>): () => void {
+  return instrumentations.get(copy.prototype)!.interception.letThrough(pass, loggers);
 }
 
 /** Sets a level as pino does, but without new functions, and tells every observer. The copy must be observed. */
 export function pushLevel(copy: PinoCopy, logger: NativeLogger, label: string): void {
-  const { observers, originalSetLevel, counting } = instrumentations.get(copy.prototype)!;
+  const { observers, originalSetLevel, interception } = instrumentations.get(copy.prototype)!;
   const before = logger[copy.levelValue] as number;
   const { value, methods } = levelMethods(copy, originalSetLevel, logger, label);
   logger[copy.levelValue] = value;
   for (const [key, method] of methods) logger[key] = method;
-  counting.wrap(logger);
+  interception.touch(logger);
   logger.emit("level-change", label, value, logger.levels.labels[before], before, logger);
   for (const observer of observers) observer.levelPushed(logger);
 }
@@ -99,7 +107,7 @@ function instrument(copy: PinoCopy): Instrumentation {
   const instrumentation: Instrumentation = {
     observers,
     originalSetLevel: original.setLevel,
-    counting: new CallCounting(copy),
+    interception: new CallInterception(copy, original.setLevel),
     restore() {
       instrumentations.delete(prototype);
       if (prototype.child === child) prototype.child = original.child;

@@ -7,6 +7,7 @@ export type SetLevel = (this: NativeLogger, label: string) => void;
 export interface LevelMethods {
   readonly value: number;
   readonly methods: readonly (readonly [label: string, method: unknown])[];
+  readonly byLabel: ReadonlyMap<string, unknown>;
 }
 
 const known = new WeakMap<NativeLogger["levels"], Map<string, LevelMethods>>();
@@ -34,5 +35,5 @@ function make(levelValue: symbol, setLevel: SetLevel, logger: NativeLogger, labe
   const silent = Object.assign(model, { emit: () => false });
   setLevel.call(silent, label);
   const methods = Object.entries(model).filter(([key]) => key !== "emit");
-  return { value: model[levelValue] as number, methods };
+  return { value: model[levelValue] as number, methods, byLabel: new Map(methods) };
 }
