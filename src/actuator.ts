@@ -4,8 +4,8 @@ import type { Endpoints } from "./endpoints.ts";
 import { ActuatorError } from "./error.ts";
 import type { GraphBuilder } from "./integration-graph/builder.ts";
 import type { IntegrationGraph } from "./integration-graph/graph.ts";
-import type { LoggerAdapter } from "./loggers/adapter.ts";
-import { levelChangeLine } from "./loggers/change-log.ts";
+import type { Detach, LoggerAdapter } from "./loggers/adapter.ts";
+import { type LevelChangeReport, reportLevelChanges } from "./loggers/change-log.ts";
 import type { LevelChange } from "./loggers/history.ts";
 import { Loggers } from "./loggers/loggers.ts";
 import type { LoggersOptions } from "./loggers/options.ts";
@@ -23,13 +23,9 @@ import { Sessions } from "./sessions/sessions.ts";
 import type { SessionStore } from "./sessions/store.ts";
 
 /** The loggers that an application shows. */
-export interface ActuatorLoggersOptions extends LoggersOptions {
+export interface ActuatorLoggersOptions extends LoggersOptions, LevelChangeReport {
   /** The logging libraries in use. */
   readonly adapters?: readonly LoggerAdapter[] | undefined;
-  /** Hears of every change of a configured level, to send it to a chat or an audit store. What it throws goes to `onError`. */
-  readonly onLevelChange?: ((change: LevelChange) => void) | undefined;
-  /** Whether each change is also one line of JSON on the standard error. Default true. */
-  readonly logLevelChanges?: boolean | undefined;
   /**
    * Whether DEBUG and TRACE set over REST last only for `defaultTtl`. Default false: they stay, as those who know the
    * interface of old expect.
@@ -132,7 +128,13 @@ export function createActuator(options: ActuatorOptions = {}): Actuator {
     temporaryLevels: options.loggers?.temporaryRestLevels,
     onError,
   });
-  const detaches = options.loggers?.adapters?.map((adapter) => loggers!.attach(adapter)) ?? [];
+  const detaches: Detach[] = [];
+  try {
+    for (const adapter of options.loggers?.adapters ?? []) detaches.push(loggers!.attach(adapter));
+  } catch (error) {
+    for (const detach of detaches) detach();
+    throw error;
+  }
   let listener: Listener | undefined;
   let ended = false;
 
@@ -205,22 +207,6 @@ const LOGGERS: Checks<NonNullable<ActuatorOptions["loggers"]>> = {
 const LIMITS = Object.fromEntries(
   Object.keys(DEFAULT_LIMITS).map((name) => [name, name.endsWith("Ms") ? wait : count]),
 ) as Checks<Limits>;
-
-function reportLevelChanges(
-  loggers: Loggers,
-  { onLevelChange, logLevelChanges = true }: ActuatorLoggersOptions,
-  onError: ServerErrorHandler,
-): void {
-  loggers.onChange((change) => {
-    // A group is one line, whatever the number of its members.
-    if (logLevelChanges && change.group === undefined) process.stderr.write(`${levelChangeLine(change)}\n`);
-    try {
-      onLevelChange?.(change);
-    } catch (error) {
-      onError(error, "loggers.onLevelChange");
-    }
-  });
-}
 
 function graphOf(graph: GraphBuilder | IntegrationGraph): IntegrationGraph {
   return "graph" in graph ? graph.graph : graph;

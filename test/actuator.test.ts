@@ -251,6 +251,19 @@ test("a stream is never silent for longer than the application says", async () =
   expect(kinds).toEqual(["snapshot", "heartbeat", "heartbeat"]);
 });
 
+test("an adapter that cannot be attached leaves none of the others attached", () => {
+  const logger = pino({}, { write: () => {} });
+  const failing = {
+    kind: "failing",
+    attach: () => {
+      throw new Error("no library");
+    },
+  };
+  const adapter = pinoLoggers(logger);
+  expect(() => createActuator({ loggers: { adapters: [adapter, failing] } })).toThrow("no library");
+  expect(() => createActuator({ loggers: { adapters: [adapter] } })).not.toThrow();
+});
+
 describe("a change of level", () => {
   test("is one line on the standard error, and told to the application", async () => {
     const written = vi.spyOn(process.stderr, "write").mockImplementation(() => true);

@@ -36,6 +36,9 @@ export interface RegistryEvents {
 
 const none: readonly LoggerNode[] = [];
 
+/** An adapter tells one host of what it finds. */
+const attached = new WeakSet<LoggerAdapter>();
+
 /** Which loggers exist, in one tree of names, and the native loggers that obey it. */
 export class LoggerRegistry {
   readonly warnings: Warnings;
@@ -72,10 +75,16 @@ export class LoggerRegistry {
 
   /** Lets a logging library take part, until the returned function is called. */
   attach(adapter: LoggerAdapter): Detach {
+    if (attached.has(adapter)) {
+      const message = `This adapter of ${adapter.kind} is attached already: make one for each actuator.`;
+      throw new ActuatorError("FAILED_PRECONDITION", "ADAPTER_ATTACHED", message, { field: "adapters" });
+    }
     const handles = new Set<LoggerHandle>();
     const detach = adapter.attach(this.#host(adapter.kind, handles));
     this.#refresh.add(adapter);
+    attached.add(adapter);
     return () => {
+      attached.delete(adapter);
       detach();
       this.#refresh.delete(adapter);
       for (const handle of handles) this.#bindings.remove(handle);

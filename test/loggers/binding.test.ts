@@ -171,3 +171,11 @@ test("a library that tells of nothing is asked when somebody reads, and not at e
   expect(asked).toBe(1);
   detach();
 });
+
+test("an adapter is attached to one host at a time", () => {
+  const adapter = { kind: "test", attach: () => () => {} };
+  const detach = new Loggers().attach(adapter);
+  expect(() => new Loggers().attach(adapter)).toThrow(/attached already/);
+  detach();
+  new Loggers().attach(adapter)();
+});
