@@ -6,7 +6,6 @@ import type { GraphBuilder } from "./integration-graph/builder.ts";
 import type { IntegrationGraph } from "./integration-graph/graph.ts";
 import type { Detach, LoggerAdapter } from "./loggers/adapter.ts";
 import { type LevelChangeReport, reportLevelChanges } from "./loggers/change-log.ts";
-import type { LevelChange } from "./loggers/history.ts";
 import { Loggers } from "./loggers/loggers.ts";
 import type { LoggersOptions } from "./loggers/options.ts";
 import { type Checks, callable, checkOptions, count, duration, flag, having, listOf, text, wait } from "./options.ts";
