@@ -46,6 +46,14 @@ export type { Override } from "./loggers/override.ts";
 export type { RequestLevelOptions } from "./loggers/request-level.ts";
 export type { TtlOptions } from "./loggers/ttl.ts";
 export type { LevelOutcome, Logger, LoggerGroup, LoggersOverview } from "./loggers/view.ts";
+export {
+  type HookedRequest,
+  type HookedResponse,
+  type RequestLevelHook,
+  type RequestLevelHookOptions,
+  requestLevel,
+} from "./request-level/hook.ts";
+export { type LevelToken, signLevelToken } from "./request-level/token.ts";
 export type { ListenAddress, ListenOptions } from "./server/address.ts";
 export { DEFAULT_LIMITS, type Limits } from "./server/limits.ts";
 export {

@@ -57,6 +57,11 @@ const parts: readonly Part[] = [
     imports: [port, /^error\.ts$/, /^node:/],
     typesOf: library,
   })),
+  {
+    name: "the level of one request, asked for over HTTP",
+    files: /^request-level\//,
+    imports: [/^loggers\//, /^error\.ts$/, /^node:/],
+  },
   { name: "the checks of options", files: /^options\.ts$/, imports: [/^error\.ts$/] },
   {
     name: "the assembly",
@@ -70,7 +75,7 @@ const parts: readonly Part[] = [
   {
     name: "the public interface",
     files: /^index\.ts$/,
-    imports: [/^(actuator|error)\.ts$/, /^(application|loggers|sessions|integration-graph|server)\//],
+    imports: [/^(actuator|error)\.ts$/, /^(application|loggers|request-level|sessions|integration-graph|server)\//],
   },
   {
     name: "the command line, a client like any other",
