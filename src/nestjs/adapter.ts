@@ -1,8 +1,10 @@
-import type { LoggerAdapter, LoggerHandle, LoggerHost } from "../loggers/adapter.ts";
-import type { Level } from "../loggers/level.ts";
+import type { CallTally, LoggerAdapter, LoggerHandle, LoggerHost } from "../loggers/adapter.ts";
+import { type Level, levelVerbosity } from "../loggers/level.ts";
 import { loggerName, ROOT } from "../loggers/name.ts";
+import type { Threshold } from "./contexts.ts";
 import type { Governor, NestObserver } from "./governor.ts";
-import { observeNest } from "./instrumentation.ts";
+import { listenToCalls, observeNest } from "./instrumentation.ts";
+import { levelBit, levelFromLevelSet } from "./level.ts";
 import { type NestClasses, type NestCommon, nestClasses, serviceLimit } from "./native.ts";
 
 /** How the contexts of Nest are named. */
@@ -30,17 +32,33 @@ export function nestLoggers(nest: NestCommon, options: NestLoggersOptions = {}):
   const classes = nestClasses(nest);
   const prefix = options.prefix === undefined ? undefined : loggerName(options.prefix);
   let governor: Governor | undefined;
+  let handles: ContextHandles | undefined;
   return {
     kind: "nestjs",
     attach(host) {
       return observeNest(classes, (found) => {
         governor = found;
-        return new ContextHandles(classes, found, host, prefix);
+        handles = new ContextHandles(classes, found, host, prefix);
+        return handles;
       });
     },
     refresh: () => void governor?.settle(),
+    measure(tallyOf) {
+      const tallies = new WeakMap<ContextHandle, CallTally | typeof UNMEASURED>();
+      return listenToCalls(classes, (threshold, level, enabled) => {
+        const handle = handles?.of(threshold);
+        if (handle === undefined) return;
+        let tally = tallies.get(handle);
+        if (tally === undefined) tallies.set(handle, (tally = tallyOf(handle.name) ?? UNMEASURED));
+        if (tally === UNMEASURED) return;
+        (enabled ? tally.emitted : tally.suppressed)[levelVerbosity(levelFromLevelSet(levelBit(level)))]!++;
+      });
+    },
   };
 }
+
+/** A context whose calls are not wanted. */
+const UNMEASURED = null;
 
 interface ContextHandle extends LoggerHandle {
   readonly name: string;
@@ -60,6 +78,11 @@ class ContextHandles implements NestObserver {
     this.#governor = governor;
     this.#host = host;
     this.#prefix = prefix;
+  }
+
+  /** The logger that a record counts for: that of its context or, where the host did not take that, the root it follows. */
+  of({ context, own }: Threshold): ContextHandle | undefined {
+    return this.#handles.get(context) ?? (own ? undefined : this.#handles.get(undefined));
   }
 
   found(context: string | undefined, own: Level | undefined): void {

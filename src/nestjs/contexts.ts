@@ -3,6 +3,8 @@ import { ALL_LEVELS, type LevelSet, levelFromLevelSet, levelSetFromLevel } from 
 
 /** What is let through under one context, or under none. */
 export interface Threshold {
+  /** Undefined for the root. */
+  readonly context: string | undefined;
   levels: LevelSet;
   /** Whether it has levels of its own; else it follows those of the root. */
   own: boolean;
@@ -16,7 +18,7 @@ const MAX_CONTEXTS = 10_000;
 /** The level of each context. Nest has one for all, and gives a context no life of its own: it is a text in a call. */
 export class Contexts {
   /** For records without a context, and for contexts without levels of their own. */
-  readonly root: Threshold = { levels: 0, own: true, native: undefined };
+  readonly root: Threshold = { context: undefined, levels: 0, own: true, native: undefined };
   readonly #thresholds = new Map<string, Threshold>();
   #union: LevelSet | undefined;
 
@@ -43,7 +45,7 @@ export class Contexts {
 
   /** Adds a context; `native` are the levels that the application gave it, where it did. */
   add(context: string, native: LevelSet | undefined): Threshold {
-    const threshold = { levels: native ?? this.root.levels, own: native !== undefined, native };
+    const threshold = { context, levels: native ?? this.root.levels, own: native !== undefined, native };
     this.#thresholds.set(context, threshold);
     this.#union = undefined;
     return threshold;

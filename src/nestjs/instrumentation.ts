@@ -1,3 +1,4 @@
+import { type CallListener, CallListening } from "./call-listening.ts";
 import { beforeLast, last } from "./context-argument.ts";
 import { Governor, type NestObserver } from "./governor.ts";
 import { type LevelSet, levelBit, levelSetFromNames, NEST_LEVELS, namesFromLevelSet } from "./level.ts";
@@ -7,6 +8,7 @@ import { type Method, Replacements } from "./replacements.ts";
 interface Instrumentation {
   readonly governor: Governor;
   readonly replacements: Replacements;
+  readonly listening: CallListening;
 }
 
 const instrumentations = new WeakMap<object, Instrumentation>();
@@ -36,6 +38,11 @@ export function observeNest(nest: NestClasses, observe: (governor: Governor) => 
   };
 }
 
+/** Tells of every call of an observed copy of Nest until the returned function is called. */
+export function listenToCalls(nest: NestClasses, listener: CallListener): () => void {
+  return instrumentations.get(nest.Logger)?.listening.listen(listener) ?? (() => {});
+}
+
 /** As `overrideLogger` does with a list, which Nest 10 fails at where the service takes no levels. */
 function leaveLevels({ Logger }: NestClasses, levels: LevelSet): void {
   const names = namesFromLevelSet(levels);
@@ -48,7 +55,7 @@ function instrument(nest: NestClasses): Instrumentation {
   const replacements = new Replacements();
   replaceFacade(nest, governor, replacements);
   replaceConsole(nest, governor, replacements);
-  return { governor, replacements };
+  return { governor, replacements, listening: new CallListening(nest, governor) };
 }
 
 function replaceFacade({ Logger }: NestClasses, governor: Governor, replacements: Replacements): void {
