@@ -208,6 +208,17 @@ test("a request is no longer verbose when its response is closed, however that c
   expect(urls()).toEqual(["open"]);
 });
 
+test("a request whose response is closed already runs as it is: nothing would end its level", () => {
+  const { root, loggers, urls } = logged();
+  const response = { destroyed: true, once: () => undefined };
+  let ran = 0;
+  requestLevel(loggers, { key: KEY })({ headers: { "x-log-level-token": good() } }, response, () => {
+    ran++;
+    root.debug("no");
+  });
+  expect([ran, urls()]).toEqual([1, []]);
+});
+
 test("refuses a key that could be guessed and a time that is none", () => {
   const { loggers } = logged();
   expect(() => requestLevel(loggers, { key: "secret" })).toThrow(expect.objectContaining({ reason: "INVALID_KEY" }));
