@@ -1,8 +1,9 @@
+import { effectiveLevel } from "./binding.ts";
 import { type Group, isMixed } from "./group.ts";
 import type { LevelLedger } from "./ledger.ts";
 import { LEVELS } from "./level.ts";
 import type { LoggerNode } from "./registry.ts";
-import { groupView, type Logger, type LoggerGroup, type LoggersOverview, loggerView } from "./view.ts";
+import type { Logger, LoggerGroup, LoggersOverview } from "./view.ts";
 
 /** What is shown of loggers and groups. What takes long to put together is put together once for each revision. */
 export class Catalogue {
@@ -58,4 +59,23 @@ export class Catalogue {
     }
     return known.mixed;
   }
+}
+
+/** What is shown of a logger. */
+function loggerView(node: LoggerNode, warnings: readonly string[]): Logger {
+  return {
+    type: "logger",
+    name: node.name,
+    configuredLevel: node.configured,
+    effectiveLevel: effectiveLevel(node),
+    baselineLevel: node.baseline,
+    override: node.override,
+    kind: node.bindings?.[0]?.kind ?? "",
+    warnings,
+  };
+}
+
+/** What is shown of a group. */
+function groupView({ name, configured, override, members }: Group, mixed: boolean): LoggerGroup {
+  return { type: "group", name, configuredLevel: configured, override, mixed, members };
 }

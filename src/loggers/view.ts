@@ -1,8 +1,5 @@
-import { effectiveLevel } from "./binding.ts";
-import type { Group } from "./group.ts";
 import type { Level } from "./level.ts";
 import type { Override } from "./override.ts";
-import type { LoggerNode } from "./registry.ts";
 
 /** One logger, as both faces show it. */
 export interface Logger {
@@ -53,23 +50,4 @@ export interface LevelOutcome {
   /** The level that was configured before. */
   readonly previousLevel: Level | undefined;
   readonly revision: number;
-}
-
-/** What is shown of a logger. */
-export function loggerView(node: LoggerNode, warnings: readonly string[]): Logger {
-  return {
-    type: "logger",
-    name: node.name,
-    configuredLevel: node.configured,
-    effectiveLevel: effectiveLevel(node),
-    baselineLevel: node.baseline,
-    override: node.override,
-    kind: node.bindings?.[0]?.kind ?? "",
-    warnings,
-  };
-}
-
-/** What is shown of a group. */
-export function groupView({ name, configured, override, members }: Group, mixed: boolean): LoggerGroup {
-  return { type: "group", name, configuredLevel: configured, override, mixed, members };
 }
