@@ -1,10 +1,12 @@
-import type { LoggerAdapter, LoggerHost } from "../loggers/adapter.ts";
+import type { CallTally, LoggerAdapter, LoggerHost } from "../loggers/adapter.ts";
 import type { Level } from "../loggers/level.ts";
 import { ROOT } from "../loggers/name.ts";
 import { familyOf, observe, release } from "./family.ts";
 import { type GateObserver, gateOf } from "./gate.ts";
 import { WinstonHandle } from "./handle.ts";
 import { observeContainers, observeLoggers, type WinstonObserver } from "./instrumentation.ts";
+import { CallListening } from "./listening.ts";
+import { metadataOf, nameFromMetadata } from "./naming.ts";
 import {
   loggerPrototype,
   type NativeLogger,
@@ -27,16 +29,6 @@ export interface WinstonLoggersOptions {
   readonly nameOf?: ((metadata: Readonly<Record<string, unknown>>) => string | undefined) | undefined;
   /** How many loggers of one name are held; the oldest are let go first. Default 256. */
   readonly maxPerName?: number | undefined;
-}
-
-const NAME_KEYS = ["logger", "module", "component", "name", "label", "service"] as const;
-
-function nameFromMetadata(metadata: Readonly<Record<string, unknown>>): string | undefined {
-  for (const key of NAME_KEYS) {
-    const name = metadata[key];
-    if (typeof name === "string" && name !== "") return name;
-  }
-  return undefined;
 }
 
 /** What `winstonLoggers` takes: a logger, a container of loggers, or the module with its default logger and container. */
@@ -76,6 +68,8 @@ class WinstonLoggers implements LoggerAdapter, WinstonObserver, GateObserver {
   /** What was found before the adapter was attached. */
   #waiting: WinstonHandle[] = [];
   #stops: readonly (() => void)[] = [];
+  /** There while somebody measures. */
+  #listening: CallListening | undefined;
 
   constructor(given: readonly WinstonLoggersSource[], options: WinstonLoggersOptions) {
     this.#nameOf = options.nameOf ?? nameFromMetadata;
@@ -127,6 +121,16 @@ class WinstonLoggers implements LoggerAdapter, WinstonObserver, GateObserver {
       const logger = handle.logger.deref();
       if (logger !== undefined && owner(logger) === logger) familyOf(logger)?.transportsChanged();
     }
+  }
+
+  measure(tallyOf: (name: string) => CallTally | undefined): () => void {
+    const listening = new CallListening((logger) => this.#followed(logger), tallyOf);
+    this.#listening = listening;
+    for (const handle of this.#held()) this.#listen(handle);
+    return () => {
+      this.#listening = undefined;
+      listening.end();
+    };
   }
 
   loggerMade(logger: NativeLogger, id: string | undefined, own: boolean): void {
@@ -182,6 +186,7 @@ class WinstonLoggers implements LoggerAdapter, WinstonObserver, GateObserver {
       return;
     }
     this.#collected.register(logger, handle);
+    this.#listen(handle);
     this.#warn(handle, logger);
     const same = this.#byName.get(handle.name);
     if (same === undefined) this.#byName.set(handle.name, [handle]);
@@ -190,6 +195,12 @@ class WinstonLoggers implements LoggerAdapter, WinstonObserver, GateObserver {
       host.gone(oldest);
       this.#letGo(oldest);
     }
+  }
+
+  #listen(handle: WinstonHandle): void {
+    const logger = handle.logger.deref();
+    const family = logger && familyOf(logger);
+    if (family !== undefined) this.#listening?.add(family);
   }
 
   #held(): WinstonHandle[] {
@@ -221,15 +232,15 @@ class WinstonLoggers implements LoggerAdapter, WinstonObserver, GateObserver {
   }
 
   /** The nearest logger held, from this one upwards, whose level reaches a child of this one. */
-  #followed(parent: NativeLogger): WinstonHandle | undefined {
-    for (let at: NativeLogger | null = parent; at !== null; at = Object.getPrototypeOf(at) as NativeLogger | null) {
+  #followed(logger: NativeLogger | undefined): WinstonHandle | undefined {
+    for (
+      let at: NativeLogger | null = logger ?? null;
+      at !== null;
+      at = Object.getPrototypeOf(at) as NativeLogger | null
+    ) {
       const handle = this.#handles.get(at);
       if (handle !== undefined) return handle;
     }
     return undefined;
   }
-}
-
-function metadataOf({ defaultMeta }: NativeLogger): Readonly<Record<string, unknown>> {
-  return typeof defaultMeta === "object" && defaultMeta !== null ? (defaultMeta as Record<string, unknown>) : {};
 }

@@ -1,4 +1,5 @@
 import type { Level } from "../loggers/level.ts";
+import type { CallListener } from "./counting.ts";
 import { Gate, type GateObserver, gateOf } from "./gate.ts";
 import { type LevelSet, levelSet, OFF_VALUE } from "./level-set.ts";
 import { type NativeLogger, type NativeTransport, owner } from "./native.ts";
@@ -14,6 +15,7 @@ export class Family {
   levels: LevelSet;
   /** How many observers the loggers have. */
   observers = 0;
+  #listeners: readonly CallListener[] = [];
   readonly #gates = new Set<Gate>();
   readonly #tally = new Tally();
   /** The labels that the application itself has set, by what they amount to: going back there goes back to these. */
@@ -37,6 +39,16 @@ export class Family {
   /** The most verbose value among the loggers: what their transports must let through. */
   get most(): number {
     return this.#tally.most;
+  }
+
+  /** Who hears of the calls of the loggers. */
+  get listeners(): readonly CallListener[] {
+    return this.#listeners;
+  }
+
+  setListeners(listeners: readonly CallListener[]): void {
+    this.#listeners = listeners;
+    for (const gate of this.#gates) gate.settleCounting();
   }
 
   labelFor(level: Level): string {

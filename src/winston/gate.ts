@@ -1,4 +1,5 @@
 import type { Level } from "../loggers/level.ts";
+import { CallCounting } from "./counting.ts";
 import type { Family } from "./family.ts";
 import { OFF_VALUE } from "./level-set.ts";
 import type { NativeLevels, NativeLogger } from "./native.ts";
@@ -36,6 +37,8 @@ export class Gate {
   /** The values of the levels, here for the methods to look at. */
   values: NativeLevels;
   #shadow: Shadow | undefined;
+  /** There while somebody listens to the calls. */
+  #counting: CallCounting | undefined;
 
   constructor(family: Family, logger: NativeLogger, isOwner: boolean) {
     this.family = family;
@@ -74,11 +77,15 @@ export class Gate {
 
   /** Puts the gate before the logger's methods. */
   open(): void {
-    if (this.#shadow === undefined && this.logger.deref() !== undefined) this.#shadow = shadow(this);
+    if (this.#shadow !== undefined || this.logger.deref() === undefined) return;
+    this.#shadow = shadow(this);
+    this.settleCounting();
   }
 
   /** Takes the gate away; the logger keeps its level, as far as winston knows one for it. */
   close(): void {
+    this.#counting?.end();
+    this.#counting = undefined;
     this.#shadow?.remove();
     this.#shadow = undefined;
     const logger = this.logger.deref();
@@ -87,6 +94,18 @@ export class Gate {
 
   coverLevelMethods(): void {
     this.#shadow?.coverLevelMethods();
+    this.settleCounting();
+  }
+
+  /** Counts calls as long as somebody listens to those of the family. */
+  settleCounting(): void {
+    if (this.#shadow !== undefined && this.family.listeners.length > 0) {
+      this.#counting ??= new CallCounting(this);
+      this.#counting.cover(this.#shadow.covered);
+    } else {
+      this.#counting?.end();
+      this.#counting = undefined;
+    }
   }
 
   #set(label: string): void {

@@ -1,4 +1,4 @@
-import { LEVELS, type Level } from "../loggers/level.ts";
+import { LEVELS, type Level, levelVerbosity } from "../loggers/level.ts";
 import type { NativeLevels } from "./native.ts";
 
 /** What the levels are called in the sets that winston brings and in those that applications make. */
@@ -27,6 +27,8 @@ export class LevelSet {
   /** From FATAL to TRACE, those that the set has. */
   readonly #known: readonly (readonly [Level, number])[];
 
+  readonly #verbosities = new Map<string, number>();
+
   constructor(values: NativeLevels) {
     this.values = values;
     this.#off = ["off", "silent", "none"].find((word) => !Object.hasOwn(values, word)) ?? "";
@@ -36,6 +38,13 @@ export class LevelSet {
       return [level, found?.[1]] as const;
     }).filter((entry): entry is readonly [Level, number] => entry[1] !== undefined);
     this.#known = named.length > 0 ? named : this.#ranked();
+    for (const [label, value] of this.#labels) {
+      // First among those that the set has: where it lacks one, that is set as its neighbour.
+      const level =
+        this.#known.find(([, known]) => known >= value)?.[0] ??
+        LEVELS.find((each) => each !== "OFF" && this.value(this.label(each)) >= value);
+      if (level !== undefined) this.#verbosities.set(label, levelVerbosity(level));
+    }
   }
 
   /** The label to set for a level; where the set lacks the level, the one that comes next to it. */
@@ -61,6 +70,11 @@ export class LevelSet {
   level(value: number): Level {
     if (value === OFF_VALUE) return "OFF";
     return (this.#known.findLast(([, known]) => known <= value) ?? this.#known[0])?.[0] ?? "OFF";
+  }
+
+  /** That of the least verbose level which lets records of this label through; undefined where none does, or for no label. */
+  verbosity(label: string): number | undefined {
+    return this.#verbosities.get(label);
   }
 
   /** The value of the most verbose label. */

@@ -6,6 +6,8 @@ type Methods = Readonly<Record<string, Method>>;
 
 /** What stands before the methods of one logger, and how it is taken away. */
 export interface Shadow {
+  /** The methods that write, as far as the gate stands before them. */
+  readonly covered: ReadonlySet<string>;
   /** Covers the methods named for levels that the logger has got since. winston adds them after a logger is made. */
   coverLevelMethods(): void;
   /** Leaves the logger with the properties it had, and its level as it is now. */
@@ -50,7 +52,7 @@ export function shadow(gate: Gate): Shadow {
   }));
   define("log", (methods) => ({ writable: true, value: gatedLog(gate, methods) }));
 
-  const covered = new Set(["log", "level"]);
+  const covered = new Set(["log"]);
   const coverLevelMethods = () => {
     const logger = gate.logger.deref();
     if (logger === undefined) return;
@@ -58,7 +60,8 @@ export function shadow(gate: Gate): Shadow {
     const plain = loggerPrototype(logger);
     for (const label of Object.keys(gate.values)) {
       // winston gives each logger's own class the methods; a level may bear the name of what every stream has.
-      if (covered.has(label) || (plain !== undefined && label in plain) || !(label in methods)) continue;
+      if (covered.has(label) || label === "level" || (plain !== undefined && label in plain) || !(label in methods))
+        continue;
       covered.add(label);
       define(label, (from) => ({ writable: true, value: gatedMethod(gate, from, label) }));
     }
@@ -67,6 +70,7 @@ export function shadow(gate: Gate): Shadow {
   makeFast(gate);
 
   return {
+    covered,
     coverLevelMethods,
     remove() {
       for (const step of undo.reverse()) step();
