@@ -1,6 +1,7 @@
-import type { LoggerAdapter, LoggerHandle, LoggerHost } from "../loggers/adapter.ts";
-import type { Level } from "../loggers/level.ts";
+import type { CallTally, LoggerAdapter, LoggerHandle, LoggerHost } from "../loggers/adapter.ts";
+import { type Level, levelVerbosity } from "../loggers/level.ts";
 import { ROOT } from "../loggers/name.ts";
+import { listenToCalls } from "./call-listening.ts";
 import {
   type FoundLogger,
   type Instrumentation,
@@ -8,7 +9,7 @@ import {
   logtapeInstrumentation,
 } from "./instrumentation.ts";
 import { type NativeLogger, nativeTree } from "./native.ts";
-import { threshold } from "./threshold.ts";
+import { isConfigured, threshold } from "./threshold.ts";
 
 /** How loggers of LogTape are named. */
 export interface LogTapeLoggersOptions {
@@ -31,18 +32,34 @@ export interface LogTapeLoggersOptions {
  * @throws ActuatorError FAILED_PRECONDITION where LogTape 2 is not loaded yet.
  */
 export function logtapeLoggers(options: LogTapeLoggersOptions = {}): LoggerAdapter {
-  const instrumentation = logtapeInstrumentation(nativeTree());
+  const tree = nativeTree();
+  const instrumentation = logtapeInstrumentation(tree);
   const nameOf = options.nameOf ?? ((category) => (category.length === 0 ? ROOT : category.join(".")));
+  let attached: Attachment | undefined;
   return {
     kind: "logtape",
     attach(host) {
       const attachment = new Attachment(instrumentation, nameOf, host);
+      attached = attachment;
       for (const found of instrumentation.start(attachment)) attachment.found(found);
       return () => instrumentation.stop(attachment);
     },
     refresh: () => instrumentation.refresh(),
+    measure(tallyOf) {
+      const tallies = new WeakMap<LogTapeHandle, CallTally | typeof UNMEASURED>();
+      return listenToCalls(tree, (logger, level, enabled) => {
+        const handle = attached?.followed(logger);
+        if (handle === undefined) return;
+        let tally = tallies.get(handle);
+        if (tally === undefined) tallies.set(handle, (tally = tallyOf(handle.name) ?? UNMEASURED));
+        if (tally !== UNMEASURED) (enabled ? tally.emitted : tally.suppressed)[levelVerbosity(level)]!++;
+      });
+    },
   };
 }
+
+/** A logger whose calls are not wanted. */
+const UNMEASURED = null;
 
 /** The loggers of LogTape in one registry. */
 class Attachment implements LogTapeObserver {
@@ -66,7 +83,8 @@ class Attachment implements LogTapeObserver {
   found({ logger, level, configured, limits }: FoundLogger): void {
     const name = this.#nameOf(logger.category);
     if (name === undefined) return;
-    const handle = new LogTapeHandle((on, to) => this.#instrumentation.setLevel(on, to, this), logger, configured);
+    const setLevel: SetLevel = (on, to) => this.#instrumentation.setLevel(on, to, this);
+    const handle = new LogTapeHandle(name, setLevel, logger, configured);
     this.#handles.set(logger, handle);
     if (!this.#host.discovered(name, handle, configured ? level : undefined)) {
       this.#handles.delete(logger);
@@ -74,6 +92,16 @@ class Attachment implements LogTapeObserver {
     }
     this.#collected.register(logger, handle);
     for (const limit of limits) this.#host.warn(name, limit);
+  }
+
+  /** The nearest logger held, from this one upwards, whose level this one has. */
+  followed(logger: NativeLogger): LogTapeHandle | undefined {
+    for (let at: NativeLogger | null = logger; at !== null; at = at.parent) {
+      const handle = this.#handles.get(at);
+      if (handle !== undefined) return handle;
+      if (isConfigured(at)) return undefined;
+    }
+    return undefined;
   }
 
   made(logger: NativeLogger): void {
@@ -108,6 +136,7 @@ type SetLevel = (logger: NativeLogger, level: Level) => Level;
 
 /** One logger of LogTape, held weakly: LogTape itself lets go of those that nobody uses. */
 class LogTapeHandle implements LoggerHandle {
+  readonly name: string;
   /** Whether the application's configuration, as it was last seen, gives it a level. */
   configured: boolean;
   /** What it was last given. */
@@ -115,7 +144,8 @@ class LogTapeHandle implements LoggerHandle {
   readonly #setLevel: SetLevel;
   readonly #logger: WeakRef<NativeLogger>;
 
-  constructor(setLevel: SetLevel, logger: NativeLogger, configured: boolean) {
+  constructor(name: string, setLevel: SetLevel, logger: NativeLogger, configured: boolean) {
+    this.name = name;
     this.#setLevel = setLevel;
     this.#logger = new WeakRef(logger);
     this.configured = configured;

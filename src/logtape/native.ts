@@ -19,6 +19,12 @@ export interface NativeLogger {
   parentSinks: "inherit" | "override" | "forward";
   lowestLevel: NativeLevel;
   getSinks(level: NativeLevel): Iterable<Sink>;
+  isEnabledFor(level: NativeLevel): boolean;
+  with(properties: object): object;
+  /** The logger that decides under a prefix to all categories; since LogTape 2.4, before which it is always the one called. */
+  getDispatcher?(categoryPrefix: readonly string[]): NativeLogger;
+  /** Of the root: what holds for one call of the application's and all that it comes to. */
+  readonly contextLocalStorage?: { getStore(): Readonly<Record<symbol, unknown>> | undefined } | undefined;
 }
 
 /** What all loggers inherit; its methods make them and take their configuration away. */
