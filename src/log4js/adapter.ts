@@ -1,6 +1,7 @@
-import type { LoggerAdapter, LoggerHost } from "../loggers/adapter.ts";
-import type { Level } from "../loggers/level.ts";
+import type { CallTally, LoggerAdapter, LoggerHost } from "../loggers/adapter.ts";
+import { type Level, levelVerbosity } from "../loggers/level.ts";
 import { parentName, ROOT } from "../loggers/name.ts";
+import { listenToCalls } from "./call-listening.ts";
 import { filterLimits } from "./filter.ts";
 import { CategoryHandle } from "./handle.ts";
 import { type CategoriesObserver, observeCategories } from "./instrumentation.ts";
@@ -30,18 +31,20 @@ const DEFAULT = "default";
  * @throws ActuatorError INVALID_ARGUMENT for what is no log4js 6, or where its categories are not found.
  */
 export function log4jsLoggers(log4js: Log4js, options: Log4jsLoggersOptions = {}): LoggerAdapter {
-  return new Log4jsLoggers(log4jsCopy(log4js, options.categories), options.name ?? ROOT);
+  return new Log4jsLoggers(log4js, log4jsCopy(log4js, options.categories), options.name ?? ROOT);
 }
 
 class Log4jsLoggers implements LoggerAdapter, CategoriesObserver {
   readonly kind = "log4js";
+  readonly #log4js: Log4js;
   readonly #copy: Log4jsCopy;
   readonly #rootName: string;
   readonly #handles = new Map<string, CategoryHandle>();
   #host: LoggerHost | undefined;
   #reviewing = false;
 
-  constructor(copy: Log4jsCopy, rootName: string) {
+  constructor(log4js: Log4js, copy: Log4jsCopy, rootName: string) {
+    this.#log4js = log4js;
     this.#copy = copy;
     this.#rootName = rootName;
   }
@@ -55,6 +58,16 @@ class Log4jsLoggers implements LoggerAdapter, CategoriesObserver {
       this.#handles.clear();
       this.#host = undefined;
     };
+  }
+
+  measure(tallyOf: (name: string) => CallTally | undefined): () => void {
+    return listenToCalls(this.#log4js, (category, native, enabled) => {
+      const handle = this.#handles.get(category);
+      const level = levelFromNative(this.#copy.levels, native);
+      // A mark is no level that a logger could be set to.
+      const tally = handle === undefined || level === "OFF" ? undefined : tallyOf(handle.name);
+      if (tally !== undefined) (enabled ? tally.emitted : tally.suppressed)[levelVerbosity(level)]!++;
+    });
   }
 
   refresh(): void {
