@@ -1,4 +1,4 @@
-import type { CallTally, LoggerAdapter, LoggerHost } from "../loggers/adapter.ts";
+import { type CallTally, countCall, type LoggerAdapter, type LoggerHost } from "../loggers/adapter.ts";
 import { type Level, levelVerbosity } from "../loggers/level.ts";
 import { parentName, ROOT } from "../loggers/name.ts";
 import { listenToCalls } from "./call-listening.ts";
@@ -66,7 +66,7 @@ class Log4jsLoggers implements LoggerAdapter, CategoriesObserver {
       const level = levelFromNative(this.#copy.levels, native);
       // A mark is no level that a logger could be set to.
       const tally = handle === undefined || level === "OFF" ? undefined : tallyOf(handle.name);
-      if (tally !== undefined) (enabled ? tally.emitted : tally.suppressed)[levelVerbosity(level)]!++;
+      if (tally !== undefined) countCall(tally, levelVerbosity(level), enabled);
     });
   }
 

@@ -115,7 +115,10 @@ export class LevelLedger {
     for (const temporary of over) temporary.lease?.lost(temporary, "OVERRULED");
   }
 
-  /** Ends a temporary level, unless `silent` as one that expired. What then is the latest, or was there before the first, comes back where it was in force. */
+  /**
+   * Ends a temporary level, unless `silent` as one that expired. What then is the latest, or was there before the first, comes
+   * back where it was in force.
+   */
   lift(temporary: TemporarySetting, silent = false): void {
     const on = temporary.on as Subject;
     const at = on.temporary?.indexOf(temporary) ?? -1;

@@ -1,4 +1,10 @@
-import type { CallTally, LoggerAdapter, LoggerHandle, LoggerHost } from "../loggers/adapter.ts";
+import {
+  type CallTally,
+  countCall,
+  type LoggerAdapter,
+  type LoggerHandle,
+  type LoggerHost,
+} from "../loggers/adapter.ts";
 import { type Level, levelVerbosity } from "../loggers/level.ts";
 import { ROOT } from "../loggers/name.ts";
 import { listenToCalls } from "./call-listening.ts";
@@ -52,7 +58,7 @@ export function logtapeLoggers(options: LogTapeLoggersOptions = {}): LoggerAdapt
         if (handle === undefined) return;
         let tally = tallies.get(handle);
         if (tally === undefined) tallies.set(handle, (tally = tallyOf(handle.name) ?? UNMEASURED));
-        if (tally !== UNMEASURED) (enabled ? tally.emitted : tally.suppressed)[levelVerbosity(level)]!++;
+        if (tally !== UNMEASURED) countCall(tally, levelVerbosity(level), enabled);
       });
     },
   };

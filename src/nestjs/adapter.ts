@@ -1,4 +1,10 @@
-import type { CallTally, LoggerAdapter, LoggerHandle, LoggerHost } from "../loggers/adapter.ts";
+import {
+  type CallTally,
+  countCall,
+  type LoggerAdapter,
+  type LoggerHandle,
+  type LoggerHost,
+} from "../loggers/adapter.ts";
 import { type Level, levelVerbosity } from "../loggers/level.ts";
 import { loggerName, ROOT } from "../loggers/name.ts";
 import type { Threshold } from "./contexts.ts";
@@ -51,7 +57,7 @@ export function nestLoggers(nest: NestCommon, options: NestLoggersOptions = {}):
         let tally = tallies.get(handle);
         if (tally === undefined) tallies.set(handle, (tally = tallyOf(handle.name) ?? UNMEASURED));
         if (tally === UNMEASURED) return;
-        (enabled ? tally.emitted : tally.suppressed)[levelVerbosity(levelFromLevelSet(levelBit(level)))]!++;
+        countCall(tally, levelVerbosity(levelFromLevelSet(levelBit(level))), enabled);
       });
     },
   };

@@ -1,4 +1,4 @@
-import type { CallGate, CallTally, LoggerAdapter, LoggerHost } from "../loggers/adapter.ts";
+import { type CallGate, type CallTally, countCall, type LoggerAdapter, type LoggerHost } from "../loggers/adapter.ts";
 import type { Level } from "../loggers/level.ts";
 import { ROOT } from "../loggers/name.ts";
 import { currentLevel, PinoHandle } from "./handle.ts";
@@ -106,7 +106,7 @@ class PinoLoggers implements LoggerAdapter {
         if (handle === undefined) return;
         let tally = tallies.get(handle);
         if (tally === undefined) tallies.set(handle, (tally = tallyOf(handle.name) ?? UNMEASURED));
-        if (tally !== UNMEASURED) (enabled ? tally.emitted : tally.suppressed)[verbosity]!++;
+        if (tally !== UNMEASURED) countCall(tally, verbosity, enabled);
       };
       return listenToCalls(copy, count, this.#touchable(copy));
     });

@@ -1,4 +1,4 @@
-import type { CallTally } from "../loggers/adapter.ts";
+import { type CallTally, countCall } from "../loggers/adapter.ts";
 import type { CallListener } from "./counting.ts";
 import type { Family } from "./family.ts";
 import type { WinstonHandle } from "./handle.ts";
@@ -29,7 +29,7 @@ export class CallListening {
       if (handle === undefined) return;
       let tally = tallies.get(handle);
       if (tally === undefined) tallies.set(handle, (tally = tallyOf(handle.name) ?? UNMEASURED));
-      if (tally !== UNMEASURED) (enabled ? tally.emitted : tally.suppressed)[verbosity]!++;
+      if (tally !== UNMEASURED) countCall(tally, verbosity, enabled);
     };
   }
 
