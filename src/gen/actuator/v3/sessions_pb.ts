@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file actuator/v3/sessions.proto.
  */
 export const file_actuator_v3_sessions: GenFile = /*@__PURE__*/
-  fileDesc("ChphY3R1YXRvci92My9zZXNzaW9ucy5wcm90bxILYWN0dWF0b3IudjMi9gEKB1Nlc3Npb24SCgoCaWQYASABKAkSFwoPYXR0cmlidXRlX25hbWVzGAIgAygJEjEKDWNyZWF0aW9uX3RpbWUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjYKEmxhc3RfYWNjZXNzZWRfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASOAoVbWF4X2luYWN0aXZlX2ludGVydmFsGAUgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEg8KB2V4cGlyZWQYBiABKAgSEAoIdXNlcm5hbWUYByABKAkiTgoTTGlzdFNlc3Npb25zUmVxdWVzdBIQCgh1c2VybmFtZRgBIAEoCRIRCglwYWdlX3NpemUYAiABKAUSEgoKcGFnZV90b2tlbhgDIAEoCSJoChRMaXN0U2Vzc2lvbnNSZXNwb25zZRImCghzZXNzaW9ucxgBIAMoCzIULmFjdHVhdG9yLnYzLlNlc3Npb24SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEg8KB3BhcnRpYWwYAyABKAgiHwoRR2V0U2Vzc2lvblJlcXVlc3QSCgoCaWQYASABKAkiOwoSR2V0U2Vzc2lvblJlc3BvbnNlEiUKB3Nlc3Npb24YASABKAsyFC5hY3R1YXRvci52My5TZXNzaW9uIiIKFERlbGV0ZVNlc3Npb25SZXF1ZXN0EgoKAmlkGAEgASgJIigKFURlbGV0ZVNlc3Npb25SZXNwb25zZRIPCgdleGlzdGVkGAEgASgIMpkCCg9TZXNzaW9uc1NlcnZpY2USWAoMTGlzdFNlc3Npb25zEiAuYWN0dWF0b3IudjMuTGlzdFNlc3Npb25zUmVxdWVzdBohLmFjdHVhdG9yLnYzLkxpc3RTZXNzaW9uc1Jlc3BvbnNlIgOQAgESUgoKR2V0U2Vzc2lvbhIeLmFjdHVhdG9yLnYzLkdldFNlc3Npb25SZXF1ZXN0Gh8uYWN0dWF0b3IudjMuR2V0U2Vzc2lvblJlc3BvbnNlIgOQAgESWAoNRGVsZXRlU2Vzc2lvbhIhLmFjdHVhdG9yLnYzLkRlbGV0ZVNlc3Npb25SZXF1ZXN0GiIuYWN0dWF0b3IudjMuRGVsZXRlU2Vzc2lvblJlc3BvbnNlIgBiBnByb3RvMw", [file_google_protobuf_duration, file_google_protobuf_timestamp]);
+  fileDesc("ChphY3R1YXRvci92My9zZXNzaW9ucy5wcm90bxILYWN0dWF0b3IudjMi9gEKB1Nlc3Npb24SCgoCaWQYASABKAkSFwoPYXR0cmlidXRlX25hbWVzGAIgAygJEjEKDWNyZWF0aW9uX3RpbWUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjYKEmxhc3RfYWNjZXNzZWRfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASOAoVbWF4X2luYWN0aXZlX2ludGVydmFsGAUgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEg8KB2V4cGlyZWQYBiABKAgSEAoIdXNlcm5hbWUYByABKAkihQEKE0xpc3RTZXNzaW9uc1JlcXVlc3QSEAoIdXNlcm5hbWUYASABKAkSEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkSEwoGYWN0aXZlGAQgASgISACIAQESFQoNaW5jbHVkZV90b3RhbBgFIAEoCEIJCgdfYWN0aXZlIpABChRMaXN0U2Vzc2lvbnNSZXNwb25zZRImCghzZXNzaW9ucxgBIAMoCzIULmFjdHVhdG9yLnYzLlNlc3Npb24SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEg8KB3BhcnRpYWwYAyABKAgSFwoKdG90YWxfc2l6ZRgEIAEoBEgAiAEBQg0KC190b3RhbF9zaXplIh8KEUdldFNlc3Npb25SZXF1ZXN0EgoKAmlkGAEgASgJIjsKEkdldFNlc3Npb25SZXNwb25zZRIlCgdzZXNzaW9uGAEgASgLMhQuYWN0dWF0b3IudjMuU2Vzc2lvbiIiChREZWxldGVTZXNzaW9uUmVxdWVzdBIKCgJpZBgBIAEoCSIoChVEZWxldGVTZXNzaW9uUmVzcG9uc2USDwoHZXhpc3RlZBgBIAEoCCJAChlEZWxldGVVc2VyU2Vzc2lvbnNSZXF1ZXN0EhAKCHVzZXJuYW1lGAEgASgJEhEKCWV4Y2VwdF9pZBgCIAEoCSI+ChpEZWxldGVVc2VyU2Vzc2lvbnNSZXNwb25zZRIPCgdkZWxldGVkGAEgASgNEg8KB3BhcnRpYWwYAiABKAgyggMKD1Nlc3Npb25zU2VydmljZRJYCgxMaXN0U2Vzc2lvbnMSIC5hY3R1YXRvci52My5MaXN0U2Vzc2lvbnNSZXF1ZXN0GiEuYWN0dWF0b3IudjMuTGlzdFNlc3Npb25zUmVzcG9uc2UiA5ACARJSCgpHZXRTZXNzaW9uEh4uYWN0dWF0b3IudjMuR2V0U2Vzc2lvblJlcXVlc3QaHy5hY3R1YXRvci52My5HZXRTZXNzaW9uUmVzcG9uc2UiA5ACARJYCg1EZWxldGVTZXNzaW9uEiEuYWN0dWF0b3IudjMuRGVsZXRlU2Vzc2lvblJlcXVlc3QaIi5hY3R1YXRvci52My5EZWxldGVTZXNzaW9uUmVzcG9uc2UiABJnChJEZWxldGVVc2VyU2Vzc2lvbnMSJi5hY3R1YXRvci52My5EZWxldGVVc2VyU2Vzc2lvbnNSZXF1ZXN0GicuYWN0dWF0b3IudjMuRGVsZXRlVXNlclNlc3Npb25zUmVzcG9uc2UiAGIGcHJvdG8z", [file_google_protobuf_duration, file_google_protobuf_timestamp]);
 
 /**
  * Session is one HTTP session. Values of attributes are never shown.
@@ -21,7 +21,8 @@ export const file_actuator_v3_sessions: GenFile = /*@__PURE__*/
  */
 export type Session = Message<"actuator.v3.Session"> & {
   /**
-   * id identifies the session in its store.
+   * id identifies the session. Unless the application chose to show its own ids, it is a keyed hash in the shape of a UUID that
+   * only this service understands: it lets nobody into the session.
    *
    * @generated from field: string id = 1;
    */
@@ -85,26 +86,41 @@ export const SessionSchema: GenMessage<Session> = /*@__PURE__*/
  */
 export type ListSessionsRequest = Message<"actuator.v3.ListSessionsRequest"> & {
   /**
-   * username is whose sessions to list, compared exactly.
+   * username is whose sessions to list, compared exactly. Empty: everybody's and nobody's.
    *
    * @generated from field: string username = 1;
    */
   username: string;
 
   /**
-   * page_size is the greatest number of sessions in one page, at most 1,000. 0: 1,000; negative: INVALID_ARGUMENT.
+   * page_size is the greatest number of sessions in one page, at most 1,000. 0: 1,000 of a user, 100 of all; negative:
+   * INVALID_ARGUMENT.
    *
    * @generated from field: int32 page_size = 2;
    */
   pageSize: number;
 
   /**
-   * page_token continues where a page of the same user ended. A session that is used between two pages moves to the front and
-   * is not in the second.
+   * page_token continues where a page of the same list ended. A session that is used between two pages moves to the front and is
+   * not in the second.
    *
    * @generated from field: string page_token = 3;
    */
   pageToken: string;
+
+  /**
+   * active selects sessions that have not expired (true) or those that have and are still kept (false). Unset: both.
+   *
+   * @generated from field: optional bool active = 4;
+   */
+  active?: boolean | undefined;
+
+  /**
+   * include_total asks for total_size, which some stores have to count.
+   *
+   * @generated from field: bool include_total = 5;
+   */
+  includeTotal: boolean;
 };
 
 /**
@@ -121,14 +137,15 @@ export const ListSessionsRequestSchema: GenMessage<ListSessionsRequest> = /*@__P
  */
 export type ListSessionsResponse = Message<"actuator.v3.ListSessionsResponse"> & {
   /**
-   * sessions are ordered by last access, newest first, then by id.
+   * sessions are ordered by last access, newest first, then by id. A store that cannot order all of its sessions so gives an
+   * order of its own, the same on every page.
    *
    * @generated from field: repeated actuator.v3.Session sessions = 1;
    */
   sessions: Session[];
 
   /**
-   * next_page_token continues the list. Empty: this was the last page.
+   * next_page_token continues the list. Empty: this was the last page. A page that has one may be empty.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -140,6 +157,13 @@ export type ListSessionsResponse = Message<"actuator.v3.ListSessionsResponse"> &
    * @generated from field: bool partial = 3;
    */
   partial: boolean;
+
+  /**
+   * total_size is how many sessions the whole list has now. Unset: not asked for, or the store cannot tell.
+   *
+   * @generated from field: optional uint64 total_size = 4;
+   */
+  totalSize?: bigint | undefined;
 };
 
 /**
@@ -234,6 +258,62 @@ export const DeleteSessionResponseSchema: GenMessage<DeleteSessionResponse> = /*
   messageDesc(file_actuator_v3_sessions, 6);
 
 /**
+ * DeleteUserSessionsRequest names a user.
+ *
+ * @generated from message actuator.v3.DeleteUserSessionsRequest
+ */
+export type DeleteUserSessionsRequest = Message<"actuator.v3.DeleteUserSessionsRequest"> & {
+  /**
+   * username is whose sessions to end, compared exactly.
+   *
+   * @generated from field: string username = 1;
+   */
+  username: string;
+
+  /**
+   * except_id is the id of a session of the user that goes on. Empty: none.
+   *
+   * @generated from field: string except_id = 2;
+   */
+  exceptId: string;
+};
+
+/**
+ * Describes the message actuator.v3.DeleteUserSessionsRequest.
+ * Use `create(DeleteUserSessionsRequestSchema)` to create a new message.
+ */
+export const DeleteUserSessionsRequestSchema: GenMessage<DeleteUserSessionsRequest> = /*@__PURE__*/
+  messageDesc(file_actuator_v3_sessions, 7);
+
+/**
+ * DeleteUserSessionsResponse says what was ended.
+ *
+ * @generated from message actuator.v3.DeleteUserSessionsResponse
+ */
+export type DeleteUserSessionsResponse = Message<"actuator.v3.DeleteUserSessionsResponse"> & {
+  /**
+   * deleted is how many sessions were ended.
+   *
+   * @generated from field: uint32 deleted = 1;
+   */
+  deleted: number;
+
+  /**
+   * partial says that the store could not be searched to its end, so that the user may still have sessions.
+   *
+   * @generated from field: bool partial = 2;
+   */
+  partial: boolean;
+};
+
+/**
+ * Describes the message actuator.v3.DeleteUserSessionsResponse.
+ * Use `create(DeleteUserSessionsResponseSchema)` to create a new message.
+ */
+export const DeleteUserSessionsResponseSchema: GenMessage<DeleteUserSessionsResponse> = /*@__PURE__*/
+  messageDesc(file_actuator_v3_sessions, 8);
+
+/**
  * SessionsService shows and ends the HTTP sessions of the application.
  *
  * It reads the store that the application already uses; reading never counts as an access to the session. The same operations
@@ -243,8 +323,8 @@ export const DeleteSessionResponseSchema: GenMessage<DeleteSessionResponse> = /*
  */
 export const SessionsService: GenService<{
   /**
-   * ListSessions returns the sessions of one user. UNIMPLEMENTED, with the reason, where the store cannot search by user or the
-   * username is left out.
+   * ListSessions returns the sessions of one user, or all sessions where the username is left out. UNIMPLEMENTED, with the reason,
+   * where the store cannot search by user or list.
    *
    * @generated from rpc actuator.v3.SessionsService.ListSessions
    */
@@ -264,7 +344,8 @@ export const SessionsService: GenService<{
     output: typeof GetSessionResponseSchema;
   },
   /**
-   * DeleteSession ends one session. Ending a session that is gone is no error.
+   * DeleteSession ends one session. Ending a session that is gone is no error. UNIMPLEMENTED, with the reason, where the store
+   * must not be changed from outside.
    *
    * @generated from rpc actuator.v3.SessionsService.DeleteSession
    */
@@ -272,6 +353,17 @@ export const SessionsService: GenService<{
     methodKind: "unary";
     input: typeof DeleteSessionRequestSchema;
     output: typeof DeleteSessionResponseSchema;
+  },
+  /**
+   * DeleteUserSessions ends all sessions of one user, or all but one. UNIMPLEMENTED, with the reason, where the store cannot search
+   * by user or must not be changed from outside; NOT_FOUND, and nothing is ended, where the session to be spared is not the user's.
+   *
+   * @generated from rpc actuator.v3.SessionsService.DeleteUserSessions
+   */
+  deleteUserSessions: {
+    methodKind: "unary";
+    input: typeof DeleteUserSessionsRequestSchema;
+    output: typeof DeleteUserSessionsResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_actuator_v3_sessions, 0);

@@ -1,0 +1,13 @@
+/** A connection to Redis or Valkey, as adapters use it. */
+export interface RedisCommands {
+  /**
+   * Sends one command. Commands of the same turn travel together. Replies are texts, numbers, null and lists of these.
+   *
+   * @throws ActuatorError UNAVAILABLE where the server is out of reach or does not answer in time.
+   */
+  command(args: readonly (string | Buffer)[]): Promise<unknown>;
+  /** As `command`, with Buffers in the place of texts, for values that are no UTF-8. */
+  commandForBuffers(args: readonly (string | Buffer)[]): Promise<unknown>;
+  /** Ends a connection of our own; one of the application's stays open. */
+  close(): Promise<void>;
+}
