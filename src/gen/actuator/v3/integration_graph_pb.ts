@@ -4,14 +4,15 @@
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
-import { file_google_protobuf_struct } from "@bufbuild/protobuf/wkt";
+import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_duration, file_google_protobuf_struct, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file actuator/v3/integration_graph.proto.
  */
 export const file_actuator_v3_integration_graph: GenFile = /*@__PURE__*/
-  fileDesc("CiNhY3R1YXRvci92My9pbnRlZ3JhdGlvbl9ncmFwaC5wcm90bxILYWN0dWF0b3IudjMibgoRQ29udGVudERlc2NyaXB0b3ISGAoQcHJvdmlkZXJfdmVyc2lvbhgBIAEoCRIfChdwcm92aWRlcl9mb3JtYXRfdmVyc2lvbhgCIAEoARIQCghwcm92aWRlchgDIAEoCRIMCgRuYW1lGAQgASgJIuQDCgROb2RlEg8KB25vZGVfaWQYASABKAUSFgoOY29tcG9uZW50X3R5cGUYAiABKAkSIAoYaW50ZWdyYXRpb25fcGF0dGVybl90eXBlGAMgASgJEiQKHGludGVncmF0aW9uX3BhdHRlcm5fY2F0ZWdvcnkYBCABKAkSKwoKcHJvcGVydGllcxgFIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDAoEbmFtZRgGIAEoCRIQCghvYnNlcnZlZBgHIAEoCBISCgVpbnB1dBgIIAEoCUgAiAEBEhMKBm91dHB1dBgJIAEoCUgBiAEBEhMKBmVycm9ycxgKIAEoCUgCiAEBEhUKCGRpc2NhcmRzGAsgASgJSAOIAQESDgoGcm91dGVzGAwgAygJEiYKCGhhbmRsZXJzGA0gAygLMhQuYWN0dWF0b3IudjMuSGFuZGxlchIsCgtzZW5kX3RpbWVycxgOIAEoCzIXLmFjdHVhdG9yLnYzLlNlbmRUaW1lcnMSNgoQcmVjZWl2ZV9jb3VudGVycxgPIAEoCzIcLmFjdHVhdG9yLnYzLlJlY2VpdmVDb3VudGVyc0IICgZfaW5wdXRCCQoHX291dHB1dEIJCgdfZXJyb3JzQgsKCV9kaXNjYXJkcyIlCgdIYW5kbGVyEgwKBG5hbWUYASABKAkSDAoEdHlwZRgCIAEoCSJZCgpTZW5kVGltZXJzEiUKCXN1Y2Nlc3NlcxgBIAEoCzISLmFjdHVhdG9yLnYzLlRpbWVyEiQKCGZhaWx1cmVzGAIgASgLMhIuYWN0dWF0b3IudjMuVGltZXIiMQoFVGltZXISDQoFY291bnQYASABKAQSDAoEbWVhbhgCIAEoARILCgNtYXgYAyABKAEiNgoPUmVjZWl2ZUNvdW50ZXJzEhEKCXN1Y2Nlc3NlcxgBIAEoBBIQCghmYWlsdXJlcxgCIAEoBCLGAQoETGluaxIMCgRmcm9tGAEgASgFEgoKAnRvGAIgASgFEiQKBHR5cGUYAyABKA4yFi5hY3R1YXRvci52My5MaW5rLlR5cGUSDQoFY291bnQYBCABKAQibwoEVHlwZRIUChBUWVBFX1VOU1BFQ0lGSUVEEAASDgoKVFlQRV9JTlBVVBABEg8KC1RZUEVfT1VUUFVUEAISDgoKVFlQRV9FUlJPUhADEhAKDFRZUEVfRElTQ0FSRBAEEg4KClRZUEVfUk9VVEUQBSIcChpHZXRJbnRlZ3JhdGlvbkdyYXBoUmVxdWVzdCKvAQobR2V0SW50ZWdyYXRpb25HcmFwaFJlc3BvbnNlEjoKEmNvbnRlbnRfZGVzY3JpcHRvchgBIAEoCzIeLmFjdHVhdG9yLnYzLkNvbnRlbnREZXNjcmlwdG9yEiAKBW5vZGVzGAIgAygLMhEuYWN0dWF0b3IudjMuTm9kZRIgCgVsaW5rcxgDIAMoCzIRLmFjdHVhdG9yLnYzLkxpbmsSEAoIcmV2aXNpb24YBCABKAQiIAoeUmVidWlsZEludGVncmF0aW9uR3JhcGhSZXF1ZXN0IjMKH1JlYnVpbGRJbnRlZ3JhdGlvbkdyYXBoUmVzcG9uc2USEAoIcmV2aXNpb24YASABKAQygAIKF0ludGVncmF0aW9uR3JhcGhTZXJ2aWNlEm0KE0dldEludGVncmF0aW9uR3JhcGgSJy5hY3R1YXRvci52My5HZXRJbnRlZ3JhdGlvbkdyYXBoUmVxdWVzdBooLmFjdHVhdG9yLnYzLkdldEludGVncmF0aW9uR3JhcGhSZXNwb25zZSIDkAIBEnYKF1JlYnVpbGRJbnRlZ3JhdGlvbkdyYXBoEisuYWN0dWF0b3IudjMuUmVidWlsZEludGVncmF0aW9uR3JhcGhSZXF1ZXN0GiwuYWN0dWF0b3IudjMuUmVidWlsZEludGVncmF0aW9uR3JhcGhSZXNwb25zZSIAYgZwcm90bzM", [file_google_protobuf_struct]);
+  fileDesc("CiNhY3R1YXRvci92My9pbnRlZ3JhdGlvbl9ncmFwaC5wcm90bxILYWN0dWF0b3IudjMibgoRQ29udGVudERlc2NyaXB0b3ISGAoQcHJvdmlkZXJfdmVyc2lvbhgBIAEoCRIfChdwcm92aWRlcl9mb3JtYXRfdmVyc2lvbhgCIAEoARIQCghwcm92aWRlchgDIAEoCRIMCgRuYW1lGAQgASgJItUECgROb2RlEg8KB25vZGVfaWQYASABKAUSFgoOY29tcG9uZW50X3R5cGUYAiABKAkSIAoYaW50ZWdyYXRpb25fcGF0dGVybl90eXBlGAMgASgJEiQKHGludGVncmF0aW9uX3BhdHRlcm5fY2F0ZWdvcnkYBCABKAkSKwoKcHJvcGVydGllcxgFIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDAoEbmFtZRgGIAEoCRIQCghvYnNlcnZlZBgHIAEoCBISCgVpbnB1dBgIIAEoCUgAiAEBEhMKBm91dHB1dBgJIAEoCUgBiAEBEhMKBmVycm9ycxgKIAEoCUgCiAEBEhUKCGRpc2NhcmRzGAsgASgJSAOIAQESDgoGcm91dGVzGAwgAygJEiYKCGhhbmRsZXJzGA0gAygLMhQuYWN0dWF0b3IudjMuSGFuZGxlchIsCgtzZW5kX3RpbWVycxgOIAEoCzIXLmFjdHVhdG9yLnYzLlNlbmRUaW1lcnMSNgoQcmVjZWl2ZV9jb3VudGVycxgPIAEoCzIcLmFjdHVhdG9yLnYzLlJlY2VpdmVDb3VudGVycxILCgNrZXkYECABKAkSDAoEcmF0ZRgRIAEoARIyCg5sYXN0X3NlZW5fdGltZRgSIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDQoFc3RhbGUYEyABKAgSEQoJaW5zdGFuY2VzGBQgAygJQggKBl9pbnB1dEIJCgdfb3V0cHV0QgkKB19lcnJvcnNCCwoJX2Rpc2NhcmRzIiUKB0hhbmRsZXISDAoEbmFtZRgBIAEoCRIMCgR0eXBlGAIgASgJIlkKClNlbmRUaW1lcnMSJQoJc3VjY2Vzc2VzGAEgASgLMhIuYWN0dWF0b3IudjMuVGltZXISJAoIZmFpbHVyZXMYAiABKAsyEi5hY3R1YXRvci52My5UaW1lciIxCgVUaW1lchINCgVjb3VudBgBIAEoBBIMCgRtZWFuGAIgASgBEgsKA21heBgDIAEoASI2Cg9SZWNlaXZlQ291bnRlcnMSEQoJc3VjY2Vzc2VzGAEgASgEEhAKCGZhaWx1cmVzGAIgASgEItgBCgRMaW5rEgwKBGZyb20YASABKAUSCgoCdG8YAiABKAUSJAoEdHlwZRgDIAEoDjIWLmFjdHVhdG9yLnYzLkxpbmsuVHlwZRINCgVjb3VudBgEIAEoBBIQCghkZWNsYXJlZBgFIAEoCCJvCgRUeXBlEhQKEFRZUEVfVU5TUEVDSUZJRUQQABIOCgpUWVBFX0lOUFVUEAESDwoLVFlQRV9PVVRQVVQQAhIOCgpUWVBFX0VSUk9SEAMSEAoMVFlQRV9ESVNDQVJEEAQSDgoKVFlQRV9ST1VURRAFIhwKGkdldEludGVncmF0aW9uR3JhcGhSZXF1ZXN0Iq8BChtHZXRJbnRlZ3JhdGlvbkdyYXBoUmVzcG9uc2USOgoSY29udGVudF9kZXNjcmlwdG9yGAEgASgLMh4uYWN0dWF0b3IudjMuQ29udGVudERlc2NyaXB0b3ISIAoFbm9kZXMYAiADKAsyES5hY3R1YXRvci52My5Ob2RlEiAKBWxpbmtzGAMgAygLMhEuYWN0dWF0b3IudjMuTGluaxIQCghyZXZpc2lvbhgEIAEoBCIgCh5SZWJ1aWxkSW50ZWdyYXRpb25HcmFwaFJlcXVlc3QiMwofUmVidWlsZEludGVncmF0aW9uR3JhcGhSZXNwb25zZRIQCghyZXZpc2lvbhgBIAEoBCJLChxXYXRjaEludGVncmF0aW9uR3JhcGhSZXF1ZXN0EisKCGludGVydmFsGAEgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uIr0ECh1XYXRjaEludGVncmF0aW9uR3JhcGhSZXNwb25zZRJHCghzbmFwc2hvdBgBIAEoCzIzLmFjdHVhdG9yLnYzLldhdGNoSW50ZWdyYXRpb25HcmFwaFJlc3BvbnNlLlNuYXBzaG90SAASQwoGY2hhbmdlGAIgASgLMjEuYWN0dWF0b3IudjMuV2F0Y2hJbnRlZ3JhdGlvbkdyYXBoUmVzcG9uc2UuQ2hhbmdlSAASSQoJaGVhcnRiZWF0GAMgASgLMjQuYWN0dWF0b3IudjMuV2F0Y2hJbnRlZ3JhdGlvbkdyYXBoUmVzcG9uc2UuSGVhcnRiZWF0SAASEAoIcmV2aXNpb24YBCABKAQaigEKCFNuYXBzaG90EjoKEmNvbnRlbnRfZGVzY3JpcHRvchgBIAEoCzIeLmFjdHVhdG9yLnYzLkNvbnRlbnREZXNjcmlwdG9yEiAKBW5vZGVzGAIgAygLMhEuYWN0dWF0b3IudjMuTm9kZRIgCgVsaW5rcxgDIAMoCzIRLmFjdHVhdG9yLnYzLkxpbmsajQEKBkNoYW5nZRIgCgVub2RlcxgBIAMoCzIRLmFjdHVhdG9yLnYzLk5vZGUSIAoFbGlua3MYAiADKAsyES5hY3R1YXRvci52My5MaW5rEhUKDXJlbW92ZWRfbm9kZXMYAyADKAUSKAoNcmVtb3ZlZF9saW5rcxgEIAMoCzIRLmFjdHVhdG9yLnYzLkxpbmsaCwoJSGVhcnRiZWF0QgcKBWV2ZW50MvcCChdJbnRlZ3JhdGlvbkdyYXBoU2VydmljZRJtChNHZXRJbnRlZ3JhdGlvbkdyYXBoEicuYWN0dWF0b3IudjMuR2V0SW50ZWdyYXRpb25HcmFwaFJlcXVlc3QaKC5hY3R1YXRvci52My5HZXRJbnRlZ3JhdGlvbkdyYXBoUmVzcG9uc2UiA5ACARJ2ChdSZWJ1aWxkSW50ZWdyYXRpb25HcmFwaBIrLmFjdHVhdG9yLnYzLlJlYnVpbGRJbnRlZ3JhdGlvbkdyYXBoUmVxdWVzdBosLmFjdHVhdG9yLnYzLlJlYnVpbGRJbnRlZ3JhdGlvbkdyYXBoUmVzcG9uc2UiABJ1ChVXYXRjaEludGVncmF0aW9uR3JhcGgSKS5hY3R1YXRvci52My5XYXRjaEludGVncmF0aW9uR3JhcGhSZXF1ZXN0GiouYWN0dWF0b3IudjMuV2F0Y2hJbnRlZ3JhdGlvbkdyYXBoUmVzcG9uc2UiA5ACATABYgZwcm90bzM", [file_google_protobuf_duration, file_google_protobuf_struct, file_google_protobuf_timestamp]);
 
 /**
  * ContentDescriptor describes the provider of the graph.
@@ -165,6 +166,42 @@ export type Node = Message<"actuator.v3.Node"> & {
    * @generated from field: actuator.v3.ReceiveCounters receive_counters = 15;
    */
   receiveCounters?: ReceiveCounters | undefined;
+
+  /**
+   * key is the canonical name that node_id is derived from. A channel of a broker has the same key in every application; the key of
+   * an endpoint begins with its application's name.
+   *
+   * @generated from field: string key = 16;
+   */
+  key: string;
+
+  /**
+   * rate is how many messages a second were sent, handled or received lately: an average whose weights fall by e each minute.
+   *
+   * @generated from field: double rate = 17;
+   */
+  rate: number;
+
+  /**
+   * last_seen_time is when the last message was seen. Unset: none was.
+   *
+   * @generated from field: google.protobuf.Timestamp last_seen_time = 18;
+   */
+  lastSeenTime?: Timestamp | undefined;
+
+  /**
+   * stale says that the source that declares the node was out of reach when it was last read.
+   *
+   * @generated from field: bool stale = 19;
+   */
+  stale: boolean;
+
+  /**
+   * instances are the names of the instances that the node was seen in. Only in graphs that were merged.
+   *
+   * @generated from field: repeated string instances = 20;
+   */
+  instances: string[];
 };
 
 /**
@@ -326,6 +363,13 @@ export type Link = Message<"actuator.v3.Link"> & {
    * @generated from field: uint64 count = 4;
    */
   count: bigint;
+
+  /**
+   * declared says that somebody declared the link; otherwise messages were seen to take it.
+   *
+   * @generated from field: bool declared = 5;
+   */
+  declared: boolean;
 };
 
 /**
@@ -491,6 +535,171 @@ export const RebuildIntegrationGraphResponseSchema: GenMessage<RebuildIntegratio
   messageDesc(file_actuator_v3_integration_graph, 10);
 
 /**
+ * WatchIntegrationGraphRequest asks for the graph and its changes.
+ *
+ * @generated from message actuator.v3.WatchIntegrationGraphRequest
+ */
+export type WatchIntegrationGraphRequest = Message<"actuator.v3.WatchIntegrationGraphRequest"> & {
+  /**
+   * interval is how often changes are sent. Unset: 1 second; at least 0.25 seconds, at most 60.
+   *
+   * @generated from field: google.protobuf.Duration interval = 1;
+   */
+  interval?: Duration | undefined;
+};
+
+/**
+ * Describes the message actuator.v3.WatchIntegrationGraphRequest.
+ * Use `create(WatchIntegrationGraphRequestSchema)` to create a new message.
+ */
+export const WatchIntegrationGraphRequestSchema: GenMessage<WatchIntegrationGraphRequest> = /*@__PURE__*/
+  messageDesc(file_actuator_v3_integration_graph, 11);
+
+/**
+ * WatchIntegrationGraphResponse is one event of the stream.
+ *
+ * @generated from message actuator.v3.WatchIntegrationGraphResponse
+ */
+export type WatchIntegrationGraphResponse = Message<"actuator.v3.WatchIntegrationGraphResponse"> & {
+  /**
+   * event is what happened.
+   *
+   * @generated from oneof actuator.v3.WatchIntegrationGraphResponse.event
+   */
+  event: {
+    /**
+     * snapshot comes first. Where the graph is too large for one message, further nodes and links follow as changes.
+     *
+     * @generated from field: actuator.v3.WatchIntegrationGraphResponse.Snapshot snapshot = 1;
+     */
+    value: WatchIntegrationGraphResponse_Snapshot;
+    case: "snapshot";
+  } | {
+    /**
+     * change is what has changed since.
+     *
+     * @generated from field: actuator.v3.WatchIntegrationGraphResponse.Change change = 2;
+     */
+    value: WatchIntegrationGraphResponse_Change;
+    case: "change";
+  } | {
+    /**
+     * heartbeat comes after a long silence.
+     *
+     * @generated from field: actuator.v3.WatchIntegrationGraphResponse.Heartbeat heartbeat = 3;
+     */
+    value: WatchIntegrationGraphResponse_Heartbeat;
+    case: "heartbeat";
+  } | { case: undefined; value?: undefined };
+
+  /**
+   * revision is the graph's revision as of this event.
+   *
+   * @generated from field: uint64 revision = 4;
+   */
+  revision: bigint;
+};
+
+/**
+ * Describes the message actuator.v3.WatchIntegrationGraphResponse.
+ * Use `create(WatchIntegrationGraphResponseSchema)` to create a new message.
+ */
+export const WatchIntegrationGraphResponseSchema: GenMessage<WatchIntegrationGraphResponse> = /*@__PURE__*/
+  messageDesc(file_actuator_v3_integration_graph, 12);
+
+/**
+ * Snapshot is the whole graph.
+ *
+ * @generated from message actuator.v3.WatchIntegrationGraphResponse.Snapshot
+ */
+export type WatchIntegrationGraphResponse_Snapshot = Message<"actuator.v3.WatchIntegrationGraphResponse.Snapshot"> & {
+  /**
+   * content_descriptor describes the provider.
+   *
+   * @generated from field: actuator.v3.ContentDescriptor content_descriptor = 1;
+   */
+  contentDescriptor?: ContentDescriptor | undefined;
+
+  /**
+   * nodes are all components.
+   *
+   * @generated from field: repeated actuator.v3.Node nodes = 2;
+   */
+  nodes: Node[];
+
+  /**
+   * links are the ways between nodes.
+   *
+   * @generated from field: repeated actuator.v3.Link links = 3;
+   */
+  links: Link[];
+};
+
+/**
+ * Describes the message actuator.v3.WatchIntegrationGraphResponse.Snapshot.
+ * Use `create(WatchIntegrationGraphResponse_SnapshotSchema)` to create a new message.
+ */
+export const WatchIntegrationGraphResponse_SnapshotSchema: GenMessage<WatchIntegrationGraphResponse_Snapshot> = /*@__PURE__*/
+  messageDesc(file_actuator_v3_integration_graph, 12, 0);
+
+/**
+ * Change is what differs from what was sent before.
+ *
+ * @generated from message actuator.v3.WatchIntegrationGraphResponse.Change
+ */
+export type WatchIntegrationGraphResponse_Change = Message<"actuator.v3.WatchIntegrationGraphResponse.Change"> & {
+  /**
+   * nodes are new, or differ in their fields or numbers. Each replaces the node of the same node_id.
+   *
+   * @generated from field: repeated actuator.v3.Node nodes = 1;
+   */
+  nodes: Node[];
+
+  /**
+   * links are new, or differ in their numbers. Each replaces the link of the same ends and type.
+   *
+   * @generated from field: repeated actuator.v3.Link links = 2;
+   */
+  links: Link[];
+
+  /**
+   * removed_nodes are the node_ids of nodes that are gone, with all their links.
+   *
+   * @generated from field: repeated int32 removed_nodes = 3;
+   */
+  removedNodes: number[];
+
+  /**
+   * removed_links are links that are gone though their nodes are not.
+   *
+   * @generated from field: repeated actuator.v3.Link removed_links = 4;
+   */
+  removedLinks: Link[];
+};
+
+/**
+ * Describes the message actuator.v3.WatchIntegrationGraphResponse.Change.
+ * Use `create(WatchIntegrationGraphResponse_ChangeSchema)` to create a new message.
+ */
+export const WatchIntegrationGraphResponse_ChangeSchema: GenMessage<WatchIntegrationGraphResponse_Change> = /*@__PURE__*/
+  messageDesc(file_actuator_v3_integration_graph, 12, 1);
+
+/**
+ * Heartbeat says that nothing has changed for a while and the stream lives.
+ *
+ * @generated from message actuator.v3.WatchIntegrationGraphResponse.Heartbeat
+ */
+export type WatchIntegrationGraphResponse_Heartbeat = Message<"actuator.v3.WatchIntegrationGraphResponse.Heartbeat"> & {
+};
+
+/**
+ * Describes the message actuator.v3.WatchIntegrationGraphResponse.Heartbeat.
+ * Use `create(WatchIntegrationGraphResponse_HeartbeatSchema)` to create a new message.
+ */
+export const WatchIntegrationGraphResponse_HeartbeatSchema: GenMessage<WatchIntegrationGraphResponse_Heartbeat> = /*@__PURE__*/
+  messageDesc(file_actuator_v3_integration_graph, 12, 2);
+
+/**
  * IntegrationGraphService shows which channels and endpoints messages flow through, with live numbers.
  *
  * The same operations are answered over REST under /actuator/integrationgraph.
@@ -517,6 +726,17 @@ export const IntegrationGraphService: GenService<{
     methodKind: "unary";
     input: typeof RebuildIntegrationGraphRequestSchema;
     output: typeof RebuildIntegrationGraphResponseSchema;
+  },
+  /**
+   * WatchIntegrationGraph sends the whole graph and then, at the interval, the nodes and links that have changed since, with their
+   * numbers. Nothing is sent while nothing changes, but for heartbeats.
+   *
+   * @generated from rpc actuator.v3.IntegrationGraphService.WatchIntegrationGraph
+   */
+  watchIntegrationGraph: {
+    methodKind: "server_streaming";
+    input: typeof WatchIntegrationGraphRequestSchema;
+    output: typeof WatchIntegrationGraphResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_actuator_v3_integration_graph, 0);
