@@ -1,7 +1,7 @@
 import type { SessionData, Store } from "express-session";
 import { ActuatorError } from "../error.ts";
 import type { Session } from "../sessions/session.ts";
-import type { SessionStore } from "../sessions/store.ts";
+import type { SessionSearch, SessionStore } from "../sessions/store.ts";
 import { expiryTime, maxAge } from "./cookie.ts";
 import { defaultPrincipal, type PrincipalResolver, principalOf } from "./principal.ts";
 import { Sightings } from "./sightings.ts";
@@ -89,15 +89,14 @@ export function expressSessions(store: Store, options: ExpressSessionsOptions = 
     return true;
   }
 
-  async function findByUsername(username: string): Promise<readonly Session[]> {
+  async function findByUsername(username: string): Promise<SessionSearch> {
     const began = Date.now();
     const listing = await callStore<Listing>(timeout, (callback) => (store as ListingStore).all(callback));
     const { entries, hidden } = listed(listing ?? {});
     const ids = new Set(entries.map(([id]) => id));
     sightings.keepOnly((id) => ids.has(id), began);
-    return entries
-      .filter(([, data]) => principalOf(data, principal) === username)
-      .map(([id, data]) => sessionOf(id, data, hidden));
+    const found = entries.filter(([, data]) => principalOf(data, principal) === username);
+    return { sessions: found.map(([id, data]) => sessionOf(id, data, hidden)), partial: false };
   }
 
   return {

@@ -11,7 +11,7 @@ import { sessionPage } from "./session-page.ts";
 import { sessionToProto } from "./session-proto.ts";
 
 /** `actuator.v3.SessionsService` over the sessions. A list takes at most `maxBytes` of protobuf in one page. */
-export function sessionsService(sessions: Sessions, maxBytes: number): ServiceImpl<typeof SessionsService> {
+export function sessionsService(sessions: Sessions, maxBytes: number): Partial<ServiceImpl<typeof SessionsService>> {
   return {
     async listSessions(request) {
       if (request.username === "") {

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { ActuatorError } from "../error.ts";
 import type { Session } from "./session.ts";
 import { isSessionId } from "./session-id.ts";
-import type { SessionStore } from "./store.ts";
+import type { SessionSearch, SessionStore } from "./store.ts";
 
 /** How an in-memory store behaves. */
 export interface MemorySessionsOptions {
@@ -114,10 +114,11 @@ export class MemorySessionStore implements SessionStore {
     return entry === undefined || this.#forgotten(entry) ? undefined : this.#session(entry);
   }
 
-  async findByUsername(username: string): Promise<readonly Session[]> {
+  async findByUsername(username: string): Promise<SessionSearch> {
     this.#sweepWhenDue();
     const entries = [...(this.#byUsername.get(username) ?? [])];
-    return entries.filter((entry) => !this.#forgotten(entry)).map((entry) => this.#session(entry));
+    const kept = entries.filter((entry) => !this.#forgotten(entry));
+    return { sessions: kept.map((entry) => this.#session(entry)), partial: false };
   }
 
   async delete(id: string): Promise<boolean> {

@@ -40,12 +40,12 @@ export class Sessions {
       throw new ActuatorError("UNIMPLEMENTED", "FIND_BY_USERNAME_UNSUPPORTED", reason);
     }
     if (username === "" || username.length > MAX_USERNAME_LENGTH) return [];
-    return [...(await store.findByUsername(username))].sort(byNewestAccess);
+    return [...(await store.findByUsername(username)).sessions].sort(byNewestAccess);
   }
 
   /** Ends the session, also one that has expired. Resolves to whether the store had it. */
   async delete(id: string): Promise<boolean> {
-    return isSessionId(id) && (await this.#store.delete(id));
+    return isSessionId(id) && (await this.#store.delete?.(id)) === true;
   }
 }
 

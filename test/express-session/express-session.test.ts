@@ -318,7 +318,7 @@ describe("whose session it is", () => {
     const adapter = expressSessions(store, { principal });
     await new Promise((resolve) => store.set("a", dataOf({ account: { login: "alice" } }), resolve));
     await new Promise((resolve) => store.set("b", dataOf({ user: "alice" }), resolve));
-    expect(await adapter.findByUsername?.("alice")).toMatchObject([{ id: "a" }]);
+    expect(await adapter.findByUsername?.("alice")).toMatchObject({ sessions: [{ id: "a" }] });
     expect((await adapter.findById("b"))?.username).toBeUndefined();
   });
 });

@@ -88,7 +88,7 @@ function storeOf(answer: Partial<Session>): SessionStore {
   return {
     kind: "test",
     findById: async () => session,
-    findByUsername: async () => [session],
+    findByUsername: async () => ({ sessions: [session], partial: false }),
     delete: async () => true,
   };
 }

@@ -165,7 +165,7 @@ describe("ListSessions", () => {
   test("over a store that cannot search by user is UNIMPLEMENTED with the store's own reason", async () => {
     const { findById, delete: remove } = fixedStore([]);
     const limits = { findByUsername: "Files have no index by user." };
-    const { client } = await serveSessions({ kind: "file", findById, delete: remove, limits });
+    const { client } = await serveSessions({ kind: "file", findById, delete: remove!, limits });
     const error = await failure(client.listSessions({ username: "alice" }));
     expect(error).toMatchObject({ code: Code.Unimplemented, rawMessage: "Files have no index by user." });
     expect(errorInfo(error!)?.reason).toBe("FIND_BY_USERNAME_UNSUPPORTED");

@@ -12,6 +12,8 @@ beforeEach(() => {
   store = memorySessions({ clock });
 });
 
+const userSessions = async (username: string, from = store) => (await from.findByUsername(username)).sessions;
+
 describe("put", () => {
   it("makes a session with a UUID of its own, created and accessed now, for half an hour", () => {
     const session = store.put({});
@@ -57,8 +59,8 @@ describe("put", () => {
       lastAccessedTime: now,
       username: "bob",
     });
-    expect(await store.findByUsername("alice")).toEqual([]);
-    expect(await store.findByUsername("bob")).toHaveLength(1);
+    expect(await userSessions("alice")).toEqual([]);
+    expect(await userSessions("bob")).toHaveLength(1);
   });
 
   it("begins anew where the session of that id has expired", () => {
@@ -84,7 +86,7 @@ describe("put", () => {
 
   it.each(["__proto__", "constructor", "42", "é ü"])("keeps a session whose id and user are %j", async (id) => {
     store.put({ id, username: id });
-    expect(await store.findByUsername(id)).toMatchObject([{ id, username: id }]);
+    expect(await userSessions(id)).toMatchObject([{ id, username: id }]);
     expect(await store.delete(id)).toBe(true);
     expect(await store.findById(id)).toBeUndefined();
   });
@@ -96,7 +98,7 @@ describe("expiry", () => {
     now += 1999;
     expect(await store.findById("a")).toMatchObject({ expired: false });
     now += 1;
-    expect(await store.findByUsername("alice")).toMatchObject([{ id: "a", expired: true }]);
+    expect(await userSessions("alice")).toMatchObject([{ id: "a", expired: true }]);
     expect(store.touch("a")).toBe(false);
   });
 
@@ -118,16 +120,16 @@ describe("expiry", () => {
     store.put({ id: "a", username: "alice" });
     now += 5000;
     await store.findById("a");
-    await store.findByUsername("alice");
+    await userSessions("alice");
     expect(await store.findById("a")).toMatchObject({ lastAccessedTime: START });
   });
 
   it("ends in oblivion after the retention", async () => {
     store.put({ id: "a", username: "alice", maxInactiveInterval: 1 });
     now += 1000 + 299_999;
-    expect(await store.findByUsername("alice")).toHaveLength(1);
+    expect(await userSessions("alice")).toHaveLength(1);
     now += 1;
-    expect(await store.findByUsername("alice")).toEqual([]);
+    expect(await userSessions("alice")).toEqual([]);
     expect(await store.findById("a")).toBeUndefined();
     expect(await store.delete("a")).toBe(false);
     expect(store.size).toBe(0);
@@ -155,7 +157,7 @@ describe("bounds", () => {
     small.put({ id: "b" });
     now += 5000;
     small.put({ id: "c" });
-    expect(await small.findByUsername("alice")).toEqual([]);
+    expect(await userSessions("alice", small)).toEqual([]);
     expect(small.size).toBe(2);
   });
 

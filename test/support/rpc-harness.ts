@@ -132,7 +132,10 @@ export function fixedStore(sessions: readonly Session[]): SessionStore {
   return {
     kind: "fixed",
     findById: async (id) => sessions.find((session) => session.id === id),
-    findByUsername: async (username) => sessions.filter((session) => session.username === username),
+    findByUsername: async (username) => ({
+      sessions: sessions.filter((session) => session.username === username),
+      partial: false,
+    }),
     delete: async (id) => sessions.some((session) => session.id === id),
   };
 }
