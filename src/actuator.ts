@@ -1,63 +1,22 @@
+import { type ActuatorOptions, checkActuatorOptions } from "./actuator-options.ts";
 import type { Application } from "./application/application.ts";
 import { Health } from "./application/health.ts";
 import type { Endpoints } from "./endpoints.ts";
 import { ActuatorError } from "./error.ts";
 import type { GraphBuilder } from "./integration-graph/builder.ts";
 import type { IntegrationGraph } from "./integration-graph/graph.ts";
-import type { Detach, LoggerAdapter } from "./loggers/adapter.ts";
-import { type LevelChangeReport, reportLevelChanges } from "./loggers/change-log.ts";
+import type { Detach } from "./loggers/adapter.ts";
+import { reportLevelChanges } from "./loggers/change-log.ts";
 import { Loggers } from "./loggers/loggers.ts";
-import type { LoggersOptions } from "./loggers/options.ts";
-import { type Checks, callable, checkOptions, count, duration, flag, having, listOf, text, wait } from "./options.ts";
 import { createGateway } from "./rest/gateway.ts";
 import { createRpcHandler } from "./rpc/handler.ts";
 import type { ListenAddress, ListenOptions } from "./server/address.ts";
-import { addressList, networkOf } from "./server/address-list.ts";
+import { addressList } from "./server/address-list.ts";
 import type { ServerErrorHandler } from "./server/guard.ts";
 import type { ServerAnswer, ServerRequest } from "./server/handler.ts";
-import { DEFAULT_LIMITS, type Limits } from "./server/limits.ts";
 import { createListener, type DrainOptions, type Listener } from "./server/listener.ts";
 import { endOnSignals } from "./server/signals.ts";
 import { Sessions } from "./sessions/sessions.ts";
-import type { SessionStore } from "./sessions/store.ts";
-
-/** The loggers that an application shows. */
-export interface ActuatorLoggersOptions extends LoggersOptions, LevelChangeReport {
-  /** The logging libraries in use. */
-  readonly adapters?: readonly LoggerAdapter[] | undefined;
-  /**
-   * Whether DEBUG and TRACE set over REST last only for `defaultTtl`. Default false: they stay, as those who know the
-   * interface of old expect.
-   */
-  readonly temporaryRestLevels?: boolean | undefined;
-}
-
-/** What an application shows of itself, and how. Every part may be left out; what is left out is not served. */
-export interface ActuatorOptions {
-  /** The application's name, shown by `info`. */
-  readonly name?: string | undefined;
-  /** The application's version, shown by `info`. */
-  readonly version?: string | undefined;
-  /** The logging libraries in use, and groups of loggers. */
-  readonly loggers?: ActuatorLoggersOptions | undefined;
-  /** Where the sessions are: `expressSessions(store)`, `memorySessions()` or a store of your own. */
-  readonly sessions?: SessionStore | undefined;
-  /** What `integrationGraph({ app })` gave. */
-  readonly integrationGraph?: GraphBuilder | IntegrationGraph | undefined;
-  /** The path that the REST interface stands under. Default `/actuator`. */
-  readonly basePath?: string | undefined;
-  /**
-   * IP addresses and networks of the proxies whose `X-Forwarded-Host`, `-Proto` and `-Prefix` are believed, such as
-   * `["127.0.0.1", "10.0.0.0/8"]`. Default: none.
-   */
-  readonly trustedProxies?: readonly string[] | undefined;
-  /** The longest silence of a stream that watches or holds, in milliseconds; then comes a heartbeat. Default 15,000. */
-  readonly heartbeatMs?: number | undefined;
-  /** What the port of {@link Actuator.listen} puts up with; overrides single limits of `DEFAULT_LIMITS`. */
-  readonly limits?: Partial<Limits> | undefined;
-  /** Hears of every error that callers are told of only as an internal one. Default: one line on the console. */
-  readonly onError?: ServerErrorHandler | undefined;
-}
 
 /**
  * Answers requests of node:http, node:http2 and of frameworks that hand these on. A path that is not the actuator's is left
@@ -106,9 +65,7 @@ export interface Actuator {
  * @throws ActuatorError INVALID_ARGUMENT for an option that does not exist or does not fit.
  */
 export function createActuator(options: ActuatorOptions = {}): Actuator {
-  checkOptions("createActuator", options, OPTIONS);
-  if (options.loggers !== undefined) checkOptions("createActuator.loggers", options.loggers, LOGGERS);
-  if (options.limits !== undefined) checkOptions("createActuator.limits", options.limits, LIMITS);
+  checkActuatorOptions(options);
   const { basePath = "/actuator", trustedProxies = [], limits } = options;
   const onError = careful(options.onError ?? reportError);
 
@@ -166,46 +123,6 @@ export function createActuator(options: ActuatorOptions = {}): Actuator {
     drainOnSignals: (signals = ["SIGTERM", "SIGINT"]) => endOnSignals(signals, close),
   };
 }
-
-const OPTIONS: Checks<ActuatorOptions> = {
-  name: text,
-  version: text,
-  loggers: () => undefined,
-  sessions: having(["findById", "delete"], "a session store, such as expressSessions(store) or memorySessions()"),
-  integrationGraph: (value) =>
-    having(["snapshot", "rebuild"], "what integrationGraph({ app }) gave")((value as GraphBuilder)?.graph ?? value),
-  basePath: (value) =>
-    typeof value === "string" && /^(?:\/[\w.~-]+)+$/.test(value) ? undefined : 'must be a path such as "/actuator"',
-  trustedProxies: listOf((entry) =>
-    networkOf(entry) === undefined ? 'must be an IP address or a network such as "10.0.0.0/8"' : undefined,
-  ),
-  heartbeatMs: wait,
-  limits: () => undefined,
-  onError: callable,
-};
-
-const LOGGERS: Checks<NonNullable<ActuatorOptions["loggers"]>> = {
-  adapters: listOf(having(["attach"], "an adapter of a logging library, such as pinoLoggers(logger)")),
-  groups: (value) => {
-    const lists = typeof value === "object" && !Array.isArray(value) ? Object.values(value ?? {}) : [undefined];
-    return lists.every(Array.isArray) ? undefined : "must be an object of lists of logger names";
-  },
-  maxCreated: count,
-  maxLoggers: count,
-  defaultTtl: duration,
-  maxTtl: duration,
-  allowForever: flag,
-  onLevelChange: callable,
-  logLevelChanges: flag,
-  temporaryRestLevels: flag,
-  maxHistory: count,
-  state: text,
-  instance: text,
-};
-
-const LIMITS = Object.fromEntries(
-  Object.keys(DEFAULT_LIMITS).map((name) => [name, name.endsWith("Ms") ? wait : count]),
-) as Checks<Limits>;
 
 function graphOf(graph: GraphBuilder | IntegrationGraph): IntegrationGraph {
   return "graph" in graph ? graph.graph : graph;

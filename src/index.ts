@@ -1,10 +1,5 @@
-export {
-  type Actuator,
-  type ActuatorHandler,
-  type ActuatorLoggersOptions,
-  type ActuatorOptions,
-  createActuator,
-} from "./actuator.ts";
+export { type Actuator, type ActuatorHandler, createActuator } from "./actuator.ts";
+export type { ActuatorLoggersOptions, ActuatorOptions } from "./actuator-options.ts";
 export type { HealthStatus } from "./application/health.ts";
 export { ActuatorError, type ErrorCode } from "./error.ts";
 export { type GraphBuilder, integrationGraph } from "./integration-graph/builder.ts";

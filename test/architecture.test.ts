@@ -65,7 +65,7 @@ const parts: readonly Part[] = [
   { name: "the checks of options", files: /^options\.ts$/, imports: [/^error\.ts$/] },
   {
     name: "the assembly",
-    files: /^actuator\.ts$/,
+    files: /^actuator(-options)?\.ts$/,
     imports: [
       /^(application|loggers|sessions|integration-graph|rest|rpc|server)\//,
       /^(error|endpoints|options)\.ts$/,
@@ -75,7 +75,10 @@ const parts: readonly Part[] = [
   {
     name: "the public interface",
     files: /^index\.ts$/,
-    imports: [/^(actuator|error)\.ts$/, /^(application|loggers|request-level|sessions|integration-graph|server)\//],
+    imports: [
+      /^(actuator|actuator-options|error)\.ts$/,
+      /^(application|loggers|request-level|sessions|integration-graph|server)\//,
+    ],
   },
   {
     name: "the command line, a client like any other",
