@@ -7,17 +7,20 @@ const source = join(import.meta.dirname, "..", "src");
 const longest = 250;
 
 const loggersPort = /^loggers\/(adapter|level|name)\.ts$/;
-const sessionsPort = /^sessions\/(session|store)\.ts$/;
+const sessionsPort = /^sessions\/(principal|session|session-digest|session-id|store)\.ts$/;
 
 /** One folder for each library that is adapted, with the port of the one domain that it knows. */
-const adapters = [
+const adapters: readonly Adapter[] = [
   { folder: "debug", port: loggersPort, library: /^debug$/ },
   { folder: "log4js", port: loggersPort, library: /^log4js$/ },
   { folder: "logtape", port: loggersPort, library: /^@logtape\/logtape$/ },
   { folder: "nestjs", port: loggersPort, library: /^@nestjs\/common$/ },
   { folder: "pino", port: loggersPort, library: /^pino$/ },
   { folder: "winston", port: loggersPort, library: /^winston$/ },
-  { folder: "express-session", port: sessionsPort, library: /^express-session$/ },
+  { folder: "express-session", port: sessionsPort, library: /^express-session$/, shares: /^connect-session\// },
+  { folder: "fastify-session", port: sessionsPort, library: /^@fastify\/session$/, shares: /^connect-session\// },
+  { folder: "koa-session", port: sessionsPort, library: /^koa-session$/, shares: /^(connect-session|redis)\// },
+  { folder: "session-file-store", port: sessionsPort, library: /^session-file-store$/, shares: /^connect-session\// },
 ];
 
 /**
@@ -51,10 +54,15 @@ const parts: readonly Part[] = [
     ],
   },
   { name: "the server", files: /^server\//, imports: [/^error\.ts$/, /^node:/] },
-  ...adapters.map(({ folder, port, library }) => ({
+  {
+    name: "the records of the connect family's stores",
+    files: /^connect-session\//,
+    imports: [sessionsPort, /^error\.ts$/, /^node:/],
+  },
+  ...adapters.map(({ folder, port, library, shares }) => ({
     name: `the adapter ${folder}`,
     files: new RegExp(`^${folder}/`),
-    imports: [port, /^error\.ts$/, /^node:/],
+    imports: [port, /^error\.ts$/, /^node:/, ...(shares === undefined ? [] : [shares])],
     typesOf: library,
   })),
   {
@@ -98,6 +106,14 @@ const parts: readonly Part[] = [
     imports: [/^index\.ts$/, ...adapters.map(({ folder }) => new RegExp(`^${folder}/index\\.ts$`)), /^(?!.*\.ts$)/],
   },
 ];
+
+interface Adapter {
+  readonly folder: string;
+  readonly port: RegExp;
+  readonly library: RegExp;
+  /** What it has in common with adapters of the same family. */
+  readonly shares?: RegExp;
+}
 
 interface Part {
   readonly name: string;

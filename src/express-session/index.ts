@@ -1,20 +1,20 @@
 import type { SessionData, Store } from "express-session";
+import { expiryTime, maxAge, maxInactiveInterval } from "../connect-session/record.ts";
+import { Sightings } from "../connect-session/sightings.ts";
+import { callStore } from "../connect-session/store-call.ts";
+import { watchStore } from "../connect-session/watch.ts";
 import { ActuatorError } from "../error.ts";
+import { type Principal, type PrincipalPaths, principalResolver, type SessionRecord } from "../sessions/principal.ts";
 import type { Session } from "../sessions/session.ts";
 import type { SessionSearch, SessionStore } from "../sessions/store.ts";
-import { expiryTime, maxAge } from "./cookie.ts";
-import { defaultPrincipal, type PrincipalResolver, principalOf } from "./principal.ts";
-import { Sightings } from "./sightings.ts";
-import { callStore } from "./store-call.ts";
-import { watchStore } from "./watch.ts";
-
-export type { PrincipalResolver } from "./principal.ts";
-export { defaultPrincipal } from "./principal.ts";
 
 /** How sessions of express-session are read. */
 export interface ExpressSessionsOptions {
-  /** Whose session it is. Default: `defaultPrincipal`. */
-  readonly principal?: PrincipalResolver | undefined;
+  /** Whose session it is. Default: `DEFAULT_PRINCIPAL`. */
+  readonly principal?:
+    | PrincipalPaths
+    | ((session: Readonly<SessionData> & SessionRecord) => string | undefined)
+    | undefined;
   /** Milliseconds to wait for an answer of the store. Default: 5,000. */
   readonly timeout?: number | undefined;
   /** For how many sessions at most the creation time is remembered. Default: 100,000. */
@@ -43,15 +43,16 @@ type ListingStore = Store & Required<Pick<Store, "all">>;
  * a session, and none is saved that would not have been saved.
  *
  * `lastAccessedTime` is the cookie's expiry less its maximum age or, where it has none, the last save or touch seen;
- * `maxInactiveInterval` is the cookie's maximum age, or -1. A request that is under way when its session is deleted may
- * save it again: that is the library's behaviour.
+ * `maxInactiveInterval` is the cookie's maximum age, or -1. A session that is deleted is not saved again by a request
+ * that was under way then.
  */
 export function expressSessions(store: Store, options: ExpressSessionsOptions = {}): ExpressSessions {
-  const { principal = defaultPrincipal, timeout = 5_000, maxRemembered = 100_000 } = options;
+  const { timeout = 5_000, maxRemembered = 100_000 } = options;
+  const principalOf = principalResolver(options.principal as Principal | undefined);
   const sightings = new Sightings(maxRemembered);
-  const detach = watchStore(store, sightings);
+  const watch = watchStore(store, sightings);
 
-  function sessionOf(id: string, data: SessionData, hidden: readonly string[] = ["cookie"]): Session {
+  function sessionOf(id: string, data: SessionRecord, hidden: readonly string[] = ["cookie"]): Session {
     const sighting = sightings.see(id, data, false);
     const expires = expiryTime(data);
     const age = maxAge(data);
@@ -61,20 +62,20 @@ export function expressSessions(store: Store, options: ExpressSessionsOptions = 
       creationTime: sighting.creationTime,
       firstSeenTime: sighting.firstSeenTime,
       lastAccessedTime: expires !== undefined && age !== undefined ? expires - age : sighting.lastUsedTime,
-      maxInactiveInterval: age === undefined ? -1 : Math.round(age / 1000),
+      maxInactiveInterval: maxInactiveInterval(age),
       expired: expires !== undefined && expires <= Date.now(),
-      username: principalOf(data, principal),
+      username: principalOf(data),
     };
   }
 
-  async function findData(id: string): Promise<SessionData | undefined> {
+  async function findData(id: string): Promise<SessionRecord | undefined> {
     const began = Date.now();
     const data = await callStore<SessionData>(timeout, (callback) =>
       // express-session takes this error as "there is none": stores of files report it.
       store.get(id, (error, data) => (error?.code === "ENOENT" ? callback() : callback(error, data))),
     );
     if (data === undefined) sightings.forget(id, began);
-    return data;
+    return data as SessionRecord | undefined;
   }
 
   async function findById(id: string): Promise<Session | undefined> {
@@ -84,8 +85,7 @@ export function expressSessions(store: Store, options: ExpressSessionsOptions = 
 
   async function destroy(id: string): Promise<boolean> {
     if ((await findData(id)) === undefined) return false;
-    await callStore(timeout, (callback) => store.destroy(id, callback));
-    sightings.forget(id);
+    await watch.end(id, () => callStore(timeout, (callback) => store.destroy(id, callback)));
     return true;
   }
 
@@ -95,7 +95,7 @@ export function expressSessions(store: Store, options: ExpressSessionsOptions = 
     const { entries, hidden } = listed(listing ?? {});
     const ids = new Set(entries.map(([id]) => id));
     sightings.keepOnly((id) => ids.has(id), began);
-    const found = entries.filter(([, data]) => principalOf(data, principal) === username);
+    const found = entries.filter(([, data]) => principalOf(data) === username);
     return { sessions: found.map(([id, data]) => sessionOf(id, data, hidden)), partial: false };
   }
 
@@ -103,7 +103,7 @@ export function expressSessions(store: Store, options: ExpressSessionsOptions = 
     kind: "express-session",
     findById,
     delete: destroy,
-    detach,
+    detach: watch.detach,
     get remembered() {
       return sightings.size;
     },
@@ -115,9 +115,11 @@ const NO_LISTING =
   "The application's session store cannot list its sessions (it has no `all` method), so they cannot be searched by user.";
 
 /** MemoryStore lists an object of sessions by id; connect-redis an array of sessions, to each of which it adds its `id`. */
-function listed(listing: Listing): { entries: (readonly [string, SessionData])[]; hidden: readonly string[] } {
-  if (!Array.isArray(listing)) return { entries: Object.entries(listing), hidden: ["cookie"] };
-  const entries = listing.map((data): readonly [string, SessionData] => {
+function listed(listing: Listing): { entries: (readonly [string, SessionRecord])[]; hidden: readonly string[] } {
+  if (!Array.isArray(listing)) {
+    return { entries: Object.entries(listing as unknown as Record<string, SessionRecord>), hidden: ["cookie"] };
+  }
+  const entries = listing.map((data): readonly [string, SessionRecord] => {
     if (typeof data.id === "string") return [data.id, data];
     const message = "The application's session store lists its sessions without their ids.";
     throw new ActuatorError("UNIMPLEMENTED", "FIND_BY_USERNAME_UNSUPPORTED", message);

@@ -1,5 +1,5 @@
-import type { SessionData } from "express-session";
-import { expiryTime } from "./cookie.ts";
+import { expiryTime, type SessionRecord } from "./record.ts";
+import type { StoreWatcher } from "./watch.ts";
 
 /** What this process saw of a session that its store does not keep. Times are milliseconds since the epoch. */
 export interface Sighting {
@@ -15,13 +15,13 @@ export interface Sighting {
 const SMALLEST_SWEEP = 256;
 
 /**
- * The sightings of the sessions of one store, at most `limit`.
+ * The sightings of the sessions of one store, at most `limit`; it watches the store as a `StoreWatcher`.
  *
  * Stores drop expired sessions silently, so sightings are swept whenever their number has doubled since the last sweep:
  * a constant cost for each session, no timer, and never more than twice the living or 256. Beyond the limit the
  * sessions seen first are forgotten; their creation time is then unknown.
  */
-export class Sightings {
+export class Sightings implements StoreWatcher {
   readonly #limit: number;
   readonly #byId = new Map<string, Sighting>();
   #sweepAt = SMALLEST_SWEEP;
@@ -35,7 +35,7 @@ export class Sightings {
   }
 
   /** The session exists; `made` says whether it was made just now. */
-  see(id: string, session: SessionData | undefined, made: boolean): Sighting {
+  see(id: string, session: SessionRecord | undefined, made: boolean): Sighting {
     const known = this.#byId.get(id);
     if (known !== undefined) return known;
     const now = Date.now();
@@ -50,8 +50,21 @@ export class Sightings {
     return sighting;
   }
 
+  saved(id: string, session: SessionRecord, made: boolean): void {
+    this.see(id, session, made);
+    this.used(id, session);
+  }
+
+  loaded(id: string, session: SessionRecord): void {
+    this.see(id, session, false);
+  }
+
+  ended(id: string): void {
+    this.forget(id);
+  }
+
   /** A request used the session. Sessions never seen are left alone: the store may not have them. */
-  use(id: string, session: SessionData | undefined): void {
+  used(id: string, session: SessionRecord): void {
     const sighting = this.#byId.get(id);
     if (sighting === undefined) return;
     sighting.lastUsedTime = Date.now();
@@ -64,7 +77,7 @@ export class Sightings {
     if (sighting !== undefined && sighting.firstSeenTime < time) this.#byId.delete(id);
   }
 
-  clear(): void {
+  cleared(): void {
     this.#byId.clear();
     this.#sweepAt = SMALLEST_SWEEP;
   }

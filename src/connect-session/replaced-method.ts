@@ -1,0 +1,24 @@
+type Method = (this: unknown, ...args: unknown[]) => unknown;
+
+/**
+ * Puts `make(method)` in the place of a method on this very object; nothing happens where it has none. Returns what takes
+ * it out again, as often as it is called. Where somebody has wrapped the method since, taking ours out would take theirs
+ * out too: then ours stays inside and calls the method through.
+ */
+export function replaceMethod(object: object, name: string, make: (method: Method) => Method): () => void {
+  const method: unknown = Reflect.get(object, name);
+  if (typeof method !== "function") return () => {};
+  const own = Object.getOwnPropertyDescriptor(object, name);
+  const made = make(method as Method);
+  let active = true;
+  function replaced(this: unknown, ...args: unknown[]): unknown {
+    return Reflect.apply(active ? made : (method as Method), this, args);
+  }
+  Object.defineProperty(object, name, { value: replaced, configurable: true, writable: true, enumerable: false });
+  return () => {
+    active = false;
+    if (Reflect.get(object, name) !== replaced) return;
+    if (own === undefined) Reflect.deleteProperty(object, name);
+    else Object.defineProperty(object, name, own);
+  };
+}

@@ -1,0 +1,160 @@
+import { EndedSessions } from "./ended-sessions.ts";
+import { RecentIds } from "./recent-ids.ts";
+import { parseRecord, type SessionRecord } from "./record.ts";
+import { replaceMethod } from "./replaced-method.ts";
+import type { ConnectStore } from "./store.ts";
+import type { StoreWatcher } from "./watch.ts";
+
+type Callback = (this: unknown, ...args: unknown[]) => unknown;
+type Call = (args: unknown[]) => unknown;
+type Watching = (call: Call, args: unknown[]) => unknown;
+
+const LOADED_FOR = 600_000;
+const MAX_LOADED = 100_000;
+
+/** One store and all that watch it. Its methods are replaced while anybody does. */
+export class WatchedStore {
+  readonly #store: ConnectStore;
+  readonly #watchers = new Set<Required<StoreWatcher>>();
+  readonly #ended = new EndedSessions();
+  /** The sessions of requests that are in the store, where the library tells: see `#made`. */
+  readonly #stored = new WeakSet<object>();
+  readonly #loaded = new RecentIds(LOADED_FOR, MAX_LOADED);
+  #restores: readonly (() => void)[] = [];
+
+  constructor(store: ConnectStore) {
+    this.#store = store;
+  }
+
+  add(watcher: Required<StoreWatcher>): void {
+    if (this.#watchers.size === 0) {
+      this.#restores = Object.entries(this.#methods).map(([name, watching]) =>
+        replaceMethod(
+          this.#store,
+          name,
+          (method) =>
+            function (this: unknown, ...args: unknown[]) {
+              return watching((passed) => Reflect.apply(method, this, passed), args);
+            },
+        ),
+      );
+    }
+    this.#watchers.add(watcher);
+  }
+
+  remove(watcher: Required<StoreWatcher>): void {
+    if (!this.#watchers.delete(watcher) || this.#watchers.size > 0) return;
+    for (const restore of this.#restores) restore();
+  }
+
+  end<T>(id: string, destroy: () => Promise<T>): Promise<T> {
+    return this.#ended.end(id, destroy);
+  }
+
+  readonly #methods: Readonly<Record<string, Watching>> = {
+    get: (call, args) => {
+      const id = args[0];
+      // express-session says by createSession what it loaded; it is what puts a `generate` on its store.
+      if (typeof id !== "string" || "generate" in this.#store) return call(args);
+      return call(
+        withCallback(args, (error, found) => {
+          const record = error ? undefined : parseRecord(found);
+          if (record !== undefined) this.#load(id, record);
+        }),
+      );
+    },
+    createSession: (call, args) => {
+      const [request, data] = args;
+      const session = call(args);
+      if (typeof session === "object" && session !== null) this.#stored.add(session);
+      const id = parseRecord(request)?.sessionID;
+      const record = parseRecord(data);
+      if (typeof id === "string" && record !== undefined) this.#tell((watcher) => watcher.loaded(id, record));
+      return session;
+    },
+    set: (call, args) => {
+      return this.#write(call, args, (id, record) => {
+        const made = this.#made(id, record);
+        this.#tell((watcher) => watcher.saved(id, record, made));
+      });
+    },
+    touch: (call, args) => {
+      return this.#write(call, args, (id, record) => this.#tell((watcher) => watcher.used(id, record)));
+    },
+    destroy: (call, args) => {
+      const result = call(args);
+      const ids = Array.isArray(args[0]) ? args[0] : [args[0]];
+      for (const id of ids) {
+        if (typeof id === "string") this.#tell((watcher) => watcher.ended(id));
+      }
+      return result;
+    },
+    clear: (call, args) => {
+      const result = call(args);
+      this.#tell((watcher) => watcher.cleared());
+      return result;
+    },
+  };
+
+  #write(call: Call, args: unknown[], tell: (id: string, record: SessionRecord) => void): unknown {
+    const [id, session] = args;
+    if (typeof id !== "string") return call(args);
+    if (this.#ended.refuses(id)) {
+      const callback = args.findLast((arg): arg is Callback => typeof arg === "function");
+      if (callback !== undefined) setImmediate(callback, null);
+      return Promise.resolve();
+    }
+    // Not parsed: text is no session of a request.
+    const record = typeof session === "object" ? parseRecord(session) : undefined;
+    if (record !== undefined) tell(id, record);
+    if (!args.some((arg) => typeof arg === "function")) return call(args);
+    const answered = this.#ended.writing(id);
+    try {
+      return call(withCallback(args, answered));
+    } catch (error) {
+      answered();
+      throw error;
+    }
+  }
+
+  /**
+   * Whether what is saved did surely not exist before.
+   *
+   * express-session makes a request's session anew or has `createSession` make it of what is stored: what it saves without
+   * having been stored before is new. @fastify/session makes a new object each time; there, what nobody got out of the
+   * store before is new, as far as that can be remembered. A session without a request was put there by other code, and
+   * may be as old as it likes.
+   */
+  #made(id: string, session: SessionRecord): boolean {
+    if (Object.getOwnPropertyDescriptor(session, "req")?.enumerable === false) {
+      const made = !this.#stored.has(session);
+      this.#stored.add(session);
+      return made;
+    }
+    if (typeof session.encryptedSessionId !== "string" || "generate" in this.#store) return false;
+    const made = this.#loaded.complete && !this.#loaded.has(id);
+    this.#loaded.add(id);
+    return made;
+  }
+
+  #load(id: string, record: SessionRecord): void {
+    this.#loaded.add(id);
+    this.#tell((watcher) => watcher.loaded(id, record));
+  }
+
+  #tell(tell: (watcher: Required<StoreWatcher>) => void): void {
+    for (const watcher of this.#watchers) tell(watcher);
+  }
+}
+
+/** The arguments, of which the callback tells `listener` first. */
+function withCallback(args: readonly unknown[], listener: (...args: unknown[]) => void): unknown[] {
+  const at = args.findLastIndex((arg) => typeof arg === "function");
+  if (at < 0) return [...args];
+  const callback = args[at] as Callback;
+  function listened(this: unknown, ...results: unknown[]): unknown {
+    listener(...results);
+    return Reflect.apply(callback, this, results);
+  }
+  return args.with(at, listened);
+}
