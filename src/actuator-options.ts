@@ -7,6 +7,7 @@ import { type Checks, callable, checkOptions, count, duration, flag, having, lis
 import { networkOf } from "./server/address-list.ts";
 import type { ServerErrorHandler } from "./server/guard.ts";
 import { DEFAULT_LIMITS, type Limits } from "./server/limits.ts";
+import type { SessionsOptions } from "./sessions/sessions.ts";
 import type { SessionStore } from "./sessions/store.ts";
 
 /** The loggers that an application shows. */
@@ -20,6 +21,12 @@ export interface ActuatorLoggersOptions extends LoggersOptions, LevelChangeRepor
   readonly temporaryRestLevels?: boolean | undefined;
 }
 
+/** The sessions that an application shows. */
+export interface ActuatorSessionsOptions extends SessionsOptions {
+  /** Where the sessions are. */
+  readonly store: SessionStore;
+}
+
 /** What an application shows of itself, and how. Every part may be left out; what is left out is not served. */
 export interface ActuatorOptions {
   /** The application's name, shown by `info`. */
@@ -28,8 +35,8 @@ export interface ActuatorOptions {
   readonly version?: string | undefined;
   /** The logging libraries in use, and groups of loggers. */
   readonly loggers?: ActuatorLoggersOptions | undefined;
-  /** Where the sessions are: `expressSessions(store)`, `memorySessions()` or a store of your own. */
-  readonly sessions?: SessionStore | undefined;
+  /** Where the sessions are: `expressSessions(store)`, `memorySessions()` or a store of your own, or such a store with options. */
+  readonly sessions?: SessionStore | ActuatorSessionsOptions | undefined;
   /** What `integrationGraph({ app })` gave. */
   readonly integrationGraph?: GraphBuilder | IntegrationGraph | undefined;
   /** The path that the REST interface stands under. Default `/actuator`. */
@@ -54,16 +61,28 @@ export interface ActuatorOptions {
  */
 export function checkActuatorOptions(options: ActuatorOptions): void {
   checkOptions("createActuator", options, OPTIONS);
-  const { loggers, limits } = options;
+  const { loggers, limits, sessions } = options;
   if (loggers !== undefined) checkOptions("createActuator.loggers", loggers, LOGGERS);
   if (limits !== undefined) checkOptions("createActuator.limits", limits, LIMITS);
+  if (sessions === undefined || isStore(sessions)) return;
+  checkOptions("createActuator.sessions", sessions, SESSIONS);
+  const { attributes } = sessions;
+  if (attributes !== undefined) checkOptions("createActuator.sessions.attributes", attributes, ATTRIBUTES);
 }
+
+/** Tells a store from a store with options. */
+export function isStore(sessions: SessionStore | ActuatorSessionsOptions): sessions is SessionStore {
+  return "findById" in sessions;
+}
+
+const MIN_KEY_LENGTH = 16;
+const store = having(["findById"], "a session store, such as expressSessions(store) or memorySessions()");
 
 const OPTIONS: Checks<ActuatorOptions> = {
   name: text,
   version: text,
   loggers: () => undefined,
-  sessions: having(["findById", "delete"], "a session store, such as expressSessions(store) or memorySessions()"),
+  sessions: (value) => (typeof value === "object" && (value as ActuatorSessionsOptions)?.store ? undefined : store(value)),
   integrationGraph: (value) =>
     having(["snapshot", "rebuild"], "what integrationGraph({ app }) gave")((value as GraphBuilder)?.graph ?? value),
   basePath: (value) =>
@@ -93,6 +112,22 @@ const LOGGERS: Checks<NonNullable<ActuatorOptions["loggers"]>> = {
   maxHistory: count,
   state: text,
   instance: text,
+};
+
+const SESSIONS: Checks<ActuatorSessionsOptions> = {
+  store,
+  ids: (value) => (value === "hashed" || value === "raw" ? undefined : 'must be "hashed" or "raw"'),
+  idKey: (value) => {
+    const fits = (typeof value === "string" || value instanceof Uint8Array) && value.length >= MIN_KEY_LENGTH;
+    return fits ? undefined : `must be a random text of ${MIN_KEY_LENGTH} characters or more, or as many bytes`;
+  },
+  attributes: () => undefined,
+  maxShown: count,
+};
+
+const ATTRIBUTES: Checks<NonNullable<ActuatorSessionsOptions["attributes"]>> = {
+  allow: listOf(text),
+  deny: listOf(text),
 };
 
 const LIMITS = Object.fromEntries(

@@ -1,4 +1,4 @@
-import { type ActuatorOptions, checkActuatorOptions } from "./actuator-options.ts";
+import { type ActuatorOptions, type ActuatorSessionsOptions, checkActuatorOptions, isStore } from "./actuator-options.ts";
 import type { Application } from "./application/application.ts";
 import { Health } from "./application/health.ts";
 import type { Endpoints } from "./endpoints.ts";
@@ -17,6 +17,7 @@ import type { ServerAnswer, ServerRequest } from "./server/handler.ts";
 import { createListener, type DrainOptions, type Listener } from "./server/listener.ts";
 import { endOnSignals } from "./server/signals.ts";
 import { Sessions } from "./sessions/sessions.ts";
+import type { SessionStore } from "./sessions/store.ts";
 
 /**
  * Answers requests of node:http, node:http2 and of frameworks that hand these on. A path that is not the actuator's is left
@@ -30,7 +31,7 @@ export interface Actuator {
   readonly handler: ActuatorHandler;
   /** The loggers, where they are served: levels can be read and set from the application as well. */
   readonly loggers: Loggers | undefined;
-  /** The sessions, where they are served. */
+  /** The sessions, where they are served; their ids are those that callers see. */
   readonly sessions: Sessions | undefined;
   /** The integration graph, where it is served. */
   readonly integrationGraph: IntegrationGraph | undefined;
@@ -73,7 +74,7 @@ export function createActuator(options: ActuatorOptions = {}): Actuator {
   const health = new Health();
   const loggers = options.loggers && new Loggers(options.loggers, onError);
   if (loggers !== undefined) reportLevelChanges(loggers, options.loggers!, onError);
-  const sessions = options.sessions && new Sessions(options.sessions);
+  const sessions = options.sessions && sessionsOf(options.sessions);
   const integrationGraph = options.integrationGraph && graphOf(options.integrationGraph);
   const endpoints: Endpoints = { application, health, loggers, sessions, integrationGraph };
 
@@ -106,7 +107,7 @@ export function createActuator(options: ActuatorOptions = {}): Actuator {
     else await listener.drain({ deadlineMs, endStreams });
     await loggers?.close();
     for (const detach of detaches.splice(0)) detach();
-    options.sessions?.detach?.();
+    await sessions?.close().catch((error) => onError(error, "sessions"));
   }
 
   return {
@@ -122,6 +123,10 @@ export function createActuator(options: ActuatorOptions = {}): Actuator {
     },
     drainOnSignals: (signals = ["SIGTERM", "SIGINT"]) => endOnSignals(signals, close),
   };
+}
+
+function sessionsOf(sessions: SessionStore | ActuatorSessionsOptions): Sessions {
+  return isStore(sessions) ? new Sessions(sessions) : new Sessions(sessions.store, sessions);
 }
 
 function graphOf(graph: GraphBuilder | IntegrationGraph): IntegrationGraph {

@@ -1,5 +1,5 @@
 export { type Actuator, type ActuatorHandler, createActuator } from "./actuator.ts";
-export type { ActuatorLoggersOptions, ActuatorOptions } from "./actuator-options.ts";
+export type { ActuatorLoggersOptions, ActuatorOptions, ActuatorSessionsOptions } from "./actuator-options.ts";
 export type { HealthStatus } from "./application/health.ts";
 export { ActuatorError, type ErrorCode } from "./error.ts";
 export { type GraphBuilder, integrationGraph } from "./integration-graph/builder.ts";
@@ -57,6 +57,15 @@ export {
   memorySessions,
   type SessionDetails,
 } from "./sessions/memory-store.ts";
+export type { AttributeNamesOptions } from "./sessions/attribute-filter.ts";
+export type { Principal, PrincipalPaths, PrincipalResolver, SessionRecord } from "./sessions/principal.ts";
 export type { Session } from "./sessions/session.ts";
-export type { Sessions } from "./sessions/sessions.ts";
-export type { SessionStore } from "./sessions/store.ts";
+export type { SessionList, SessionListQuery, Sessions, SessionsOptions } from "./sessions/sessions.ts";
+export type {
+  SessionPage,
+  SessionQuery,
+  SessionSearch,
+  SessionStore,
+  SessionStoreLimits,
+} from "./sessions/store.ts";
+export type { UserDeletion } from "./sessions/user-deletion.ts";

@@ -43,7 +43,7 @@ test("three services over every protocol and REST on one port, about the same th
     name: "shop",
     version: "1.2.3",
     loggers: { adapters: [adapter], groups: { web: ["http", "router"] } },
-    sessions: store,
+    sessions: { store, ids: "raw" },
     integrationGraph: graph,
   });
 
@@ -216,7 +216,7 @@ describe("an internal error", () => {
   test("is one line on the console, and not told to the caller", async () => {
     const printed = vi.spyOn(console, "error").mockImplementation(() => {});
     onTestFinished(() => printed.mockRestore());
-    const { url } = await serveActuator({ sessions: failing });
+    const { url } = await serveActuator({ sessions: { store: failing, ids: "raw" } });
     const answer = await http1Request(`${url}/actuator/sessions/secret-id`);
     expect(answer.status).toBe(500);
     expect(answer.body).not.toContain("line");
@@ -231,7 +231,7 @@ describe("an internal error", () => {
     const onError = () => {
       throw new Error("the log is closed");
     };
-    const { url } = await serveActuator({ sessions: failing, onError });
+    const { url } = await serveActuator({ sessions: { store: failing, ids: "raw" }, onError });
     expect((await http1Request(`${url}/actuator/sessions/a`)).status).toBe(500);
     await expect(grpcClient(SessionsService, url).getSession({ id: "a" })).rejects.toMatchObject({
       code: Code.Internal,

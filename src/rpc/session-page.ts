@@ -6,12 +6,15 @@ import {
   ListSessionsResponseSchema,
 } from "../gen/actuator/v3/sessions_pb.ts";
 import type { Session } from "../sessions/session.ts";
+import { accessTime } from "../sessions/session-order.ts";
 import { pageSizeFrom, stringWireBytes, takePage } from "./page.ts";
 import { pageKeyFrom, pageTokenFrom } from "./page-token.ts";
 import { sessionToProto } from "./session-proto.ts";
 
 /** The greatest number of sessions in one page. */
-const MAX_PAGE_SIZE = 1000;
+export const MAX_PAGE_SIZE = 1000;
+/** What a page takes besides its sessions, at most. */
+export const PAGE_BYTES = 1024;
 /** Tags, lengths, times and the frame of a session. */
 const FIXED_BYTES = 64;
 
@@ -26,11 +29,11 @@ export function sessionPage(
   request: ListSessionsRequest,
   maxBytes: number,
 ): ListSessionsResponse {
-  const filterKey = ["sessions", request.username];
+  const filterKey = ["sessions", request.username, String(request.active ?? "")];
   const last = pageKeyFrom(filterKey, request.pageToken, ["number", "text"]);
   const size = pageSizeFrom(request.pageSize, MAX_PAGE_SIZE, MAX_PAGE_SIZE);
   const rest = last === undefined ? sessions : sessionsAfter(sessions, Number(last[0]), String(last[1]));
-  const page = takePage(rest, { size, bytes: maxBytes - 1024 }, sessionWireBytes);
+  const page = takePage(rest, { size, bytes: maxBytes - PAGE_BYTES }, sessionWireBytes);
   const end = page.elements.at(-1);
   return create(ListSessionsResponseSchema, {
     sessions: page.elements.map(sessionToProto),
@@ -47,16 +50,13 @@ function sessionsAfter(sessions: readonly Session[], time: number, idDigest: str
   return index >= 0 ? sessions.slice(index + 1) : sessions.filter((session) => accessTime(session) <= time);
 }
 
-function accessTime(session: Session): number {
-  return session.lastAccessedTime ?? session.firstSeenTime;
-}
-
-/** Stands for an id in a page token: a token ends up in logs, and an id is a credential. */
+/** Stands for an id in a page token: a token ends up in logs, and an id that is shown as it is lets its holder in. */
 function digest(id: string): string {
   return createHash("sha256").update(id).digest("base64url").slice(0, 12);
 }
 
-function sessionWireBytes(session: Session): number {
+/** At least as many bytes as the session takes in protobuf. */
+export function sessionWireBytes(session: Session): number {
   const names = session.attributeNames.reduce((sum, name) => sum + stringWireBytes(name), 0);
   return stringWireBytes(session.id) + stringWireBytes(session.username ?? "") + names + FIXED_BYTES;
 }

@@ -3,22 +3,20 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import { ActuatorError } from "../error.ts";
 import {
   DeleteSessionResponseSchema,
+  DeleteUserSessionsResponseSchema,
   GetSessionResponseSchema,
   type SessionsService,
 } from "../gen/actuator/v3/sessions_pb.ts";
 import type { Sessions } from "../sessions/sessions.ts";
-import { sessionPage } from "./session-page.ts";
+import { listAllSessions, listUserSessions } from "./session-list.ts";
 import { sessionToProto } from "./session-proto.ts";
 
 /** `actuator.v3.SessionsService` over the sessions. A list takes at most `maxBytes` of protobuf in one page. */
-export function sessionsService(sessions: Sessions, maxBytes: number): Partial<ServiceImpl<typeof SessionsService>> {
+export function sessionsService(sessions: Sessions, maxBytes: number): ServiceImpl<typeof SessionsService> {
   return {
-    async listSessions(request) {
-      if (request.username === "") {
-        const message = "Sessions are listed by user: give a username.";
-        throw new ActuatorError("UNIMPLEMENTED", "LIST_ALL_UNSUPPORTED", message, { field: "username" });
-      }
-      return sessionPage(await sessions.findByUsername(request.username), request, maxBytes);
+    listSessions(request) {
+      const list = request.username === "" ? listAllSessions : listUserSessions;
+      return list(sessions, request, maxBytes);
     },
 
     async getSession({ id }) {
@@ -32,6 +30,10 @@ export function sessionsService(sessions: Sessions, maxBytes: number): Partial<S
 
     async deleteSession({ id }) {
       return create(DeleteSessionResponseSchema, { existed: await sessions.delete(id) });
+    },
+
+    async deleteUserSessions({ username, exceptId }) {
+      return create(DeleteUserSessionsResponseSchema, await sessions.deleteByUsername(username, exceptId || undefined));
     },
   };
 }

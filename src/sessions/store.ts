@@ -23,8 +23,11 @@ export interface SessionStore {
   list?(query: SessionQuery): Promise<SessionPage>;
   /** How many sessions there are, where the store can tell without reading them. */
   count?(query: Pick<SessionQuery, "active">): Promise<number>;
-  /** The id of which `sessionDigest` makes this, through an index of the store; undefined where the index has none. */
-  findIdByDigest?(digest: string): Promise<string | undefined>;
+  /**
+   * The id of which `sessionDigest` makes this, through an index of the store; undefined where the index has none. null:
+   * it has none, and it holds every session there is, so that nobody has to search for it.
+   */
+  findIdByDigest?(digest: string): Promise<string | null | undefined>;
   /** Ends the session. Resolves to whether it existed; a session that is gone is no error. */
   delete?(id: string): Promise<boolean>;
   /** Leaves what the store watches as it was, and ends connections of its own. Called when the actuator ends. */

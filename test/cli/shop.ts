@@ -69,7 +69,7 @@ function shop(options: ActuatorOptions): Pick<Shop, "actuator" | "native"> {
   graph.serviceActivator("again", { input: "rejected", output: incoming });
   const actuator = createActuator({
     name: "shop",
-    sessions,
+    sessions: { store: sessions, ids: "raw" },
     integrationGraph: graph,
     ...options,
     loggers:

@@ -28,7 +28,7 @@ describe("a store without all", () => {
   it("finds by id and deletes, and says why it cannot search by user", async () => {
     const store = new SmallStore();
     const adapter = expressSessions(store);
-    const sessions = new Sessions(adapter);
+    const sessions = new Sessions(adapter, { ids: "raw" });
     store.set("a", DATA);
     expect(await sessions.find("a")).toMatchObject({ username: "alice" });
     expect(adapter.findByUsername).toBeUndefined();
@@ -52,16 +52,16 @@ describe("a store that lists an array", () => {
 
   it("is searched by the ids that it adds, which are no attributes", async () => {
     const store = new ArrayStore();
-    const sessions = new Sessions(expressSessions(store));
+    const sessions = new Sessions(expressSessions(store), { ids: "raw" });
     store.set("a", DATA);
-    expect(await sessions.findByUsername("alice")).toMatchObject([{ id: "a", attributeNames: ["user"] }]);
+    expect((await sessions.findByUsername("alice")).sessions).toMatchObject([{ id: "a", attributeNames: ["user"] }]);
   });
 
   it("cannot be searched where it adds none", async () => {
     const store = new ArrayStore();
     store.ids = false;
     store.set("a", DATA);
-    const found = new Sessions(expressSessions(store)).findByUsername("alice");
+    const found = new Sessions(expressSessions(store), { ids: "raw" }).findByUsername("alice");
     await expect(found).rejects.toMatchObject({ code: "UNIMPLEMENTED" });
   });
 });
@@ -74,8 +74,8 @@ describe("a store that keeps what has expired", () => {
         callback(null, { a: { cookie, user: "alice" } as unknown as SessionData });
       }
     }
-    const sessions = new Sessions(expressSessions(new Keeping()));
-    expect(await sessions.findByUsername("alice")).toMatchObject([
+    const sessions = new Sessions(expressSessions(new Keeping()), { ids: "raw" });
+    expect((await sessions.findByUsername("alice")).sessions).toMatchObject([
       { id: "a", expired: true, lastAccessedTime: Date.parse("2026-01-02T03:04:04.678Z"), maxInactiveInterval: 1 },
     ]);
   });
@@ -106,7 +106,7 @@ describe("a store out of reach", () => {
   }
 
   it.each(Object.keys(failures))("that %s is UNAVAILABLE, with the cause but without its text", async (name) => {
-    const sessions = new Sessions(expressSessions(failing(failures[name]!)));
+    const sessions = new Sessions(expressSessions(failing(failures[name]!)), { ids: "raw" });
     const unavailable = { code: "UNAVAILABLE", reason: "SESSION_STORE_UNAVAILABLE", cause: down };
     for (const failed of [sessions.find("a"), sessions.findByUsername("alice"), sessions.delete("a")]) {
       await expect(failed).rejects.toMatchObject(unavailable);
@@ -119,7 +119,7 @@ describe("a store out of reach", () => {
     const store = failing((callback) => {
       answer = callback;
     });
-    const sessions = new Sessions(expressSessions(store, { timeout: 20 }));
+    const sessions = new Sessions(expressSessions(store, { timeout: 20 }), { ids: "raw" });
     const message = "The session store did not answer within 20 ms.";
     await expect(sessions.find("a")).rejects.toMatchObject({ code: "UNAVAILABLE", message });
     answer(null, DATA as never);
@@ -131,12 +131,14 @@ describe("a store out of reach", () => {
       destroy: (_: string, callback: Callback<never>) => callback(down),
     });
     store.set("a", DATA);
-    await expect(new Sessions(expressSessions(store)).delete("a")).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    await expect(new Sessions(expressSessions(store), { ids: "raw" }).delete("a")).rejects.toMatchObject({
+      code: "UNAVAILABLE",
+    });
   });
 
   it("is told from a missing file, which is no session", async () => {
     const missing = Object.assign(new Error("no such file"), { code: "ENOENT" });
-    const sessions = new Sessions(expressSessions(failing((callback) => callback(missing))));
+    const sessions = new Sessions(expressSessions(failing((callback) => callback(missing))), { ids: "raw" });
     expect(await sessions.find("a")).toBeUndefined();
     expect(await sessions.delete("a")).toBe(false);
   });

@@ -122,13 +122,15 @@ describe("a session", () => {
       '{"id":"s1","attributeNames":[],"creationTime":"1970-01-01T00:00:00.000Z","lastAccessedTime":"1970-01-01T00:00:00.000Z","maxInactiveInterval":59,"expired":false}',
     ],
   ])("%s", async (_, session, text) => {
-    const { get } = await serveRest({ endpoints: { sessions: new Sessions(storeOf(session)) } });
+    const { get } = await serveRest({ endpoints: { sessions: new Sessions(storeOf(session), { ids: "raw" }) } });
     expect((await get("/actuator/sessions/s1")).text).toBe(text);
     expect((await get("/actuator/sessions?username=alice")).text).toBe(`{"sessions":[${text}]}`);
   });
 
   test("that has expired is shown to a search while its store keeps it", async () => {
-    const { get } = await serveRest({ endpoints: { sessions: new Sessions(storeOf({ expired: true })) } });
+    const { get } = await serveRest({
+      endpoints: { sessions: new Sessions(storeOf({ expired: true }), { ids: "raw" }) },
+    });
     expect((await get("/actuator/sessions?username=alice")).text).toContain('"expired":true');
   });
 
@@ -190,7 +192,7 @@ describe("the search by user", () => {
 
   test("is 404 without a body where the store cannot search", async () => {
     const { findByUsername: _, ...store } = storeOf({});
-    const { get } = await serveRest({ endpoints: { sessions: new Sessions(store) } });
+    const { get } = await serveRest({ endpoints: { sessions: new Sessions(store, { ids: "raw" }) } });
     const answer = await get("/actuator/sessions?username=alice");
     expect(answer).toMatchObject({ status: 404, text: "" });
     expect(answer.headers).not.toHaveProperty("content-type");
@@ -201,7 +203,7 @@ describe("the search by user", () => {
 describe("what goes wrong inside", () => {
   const failing = (error: Error): Sessions => {
     const fail = () => Promise.reject(error);
-    return new Sessions({ kind: "test", findById: fail, findByUsername: fail, delete: fail });
+    return new Sessions({ kind: "test", findById: fail, findByUsername: fail, delete: fail }, { ids: "raw" });
   };
   const requests = [
     ["GET", "/actuator/sessions/secret-id", "GET /actuator/sessions/{sessionId}"],

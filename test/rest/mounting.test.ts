@@ -176,7 +176,7 @@ test.each(["node:http", "node:http2"])(
       asked.resolve();
       return found.promise;
     };
-    const sessions = new Sessions({ kind: "test", findById, delete: async () => false });
+    const sessions = new Sessions({ kind: "test", findById, delete: async () => false }, { ids: "raw" });
     const { gateway, reported } = restApplication({ endpoints: { sessions } });
     const gone = Promise.withResolvers<void>();
     const { client, close } = await REST_HOSTS[host]!((request, response, next) => {

@@ -14,7 +14,7 @@ const GRPC = { protocol: "gRPC", httpVersion: "2" } as const;
 const CONNECT = { protocol: "Connect JSON", httpVersion: "1.1" } as const;
 
 async function serveStore(store: SessionStore, options = {}) {
-  const server = await serveRpc({ sessions: new Sessions(store) }, options);
+  const server = await serveRpc({ sessions: new Sessions(store, { ids: "raw" }) }, options);
   return { ...server, client: grpcClient(SessionsService, server.url) };
 }
 

@@ -18,7 +18,7 @@ function storeThatThrows(error: unknown) {
 describe.each(WIRES)("over $protocol, HTTP/$httpVersion", (wire) => {
   test.each(codes)("%s keeps its code, message, reason and metadata", async (code) => {
     const error = new ActuatorError(code, "THE_REASON", "What happened, é.", { field: "id", more: "" });
-    const { url, errors } = await serveRpc({ sessions: new Sessions(storeThatThrows(error)) });
+    const { url, errors } = await serveRpc({ sessions: new Sessions(storeThatThrows(error), { ids: "raw" }) });
     const call = createClient(SessionsService, transportOver(wire, url)).getSession({ id: "1" });
     const received = (await call.catch(ConnectError.from)) as ConnectError;
     expect([received.code, received.rawMessage]).toEqual([RPC_CODES[code], "What happened, é."]);
@@ -36,7 +36,7 @@ describe.each(WIRES)("over $protocol, HTTP/$httpVersion", (wire) => {
     ["a word", "secret"],
     ["nothing", undefined],
   ])("%s is an internal error that reaches onError whole and the caller not at all", async (_, accident) => {
-    const { url, errors } = await serveRpc({ sessions: new Sessions(storeThatThrows(accident)) });
+    const { url, errors } = await serveRpc({ sessions: new Sessions(storeThatThrows(accident), { ids: "raw" }) });
     const call = createClient(SessionsService, transportOver(wire, url)).getSession({ id: "1" });
     const received = (await call.catch(ConnectError.from)) as ConnectError;
     expect(received).toMatchObject({ code: Code.Internal, rawMessage: "internal error", details: [] });

@@ -72,7 +72,7 @@ function detailsOf(bytes: Uint8Array): Any[] {
 
 async function serveAll() {
   const loggers = new Loggers();
-  const server = await serveRpc({ loggers, sessions: new Sessions(silentStore()) });
+  const server = await serveRpc({ loggers, sessions: new Sessions(silentStore(), { ids: "raw" }) });
   return { ...server, loggers, client: grpcJs(server) };
 }
 

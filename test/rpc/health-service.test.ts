@@ -12,7 +12,10 @@ const SESSIONS = "actuator.v3.SessionsService";
 const GRAPH = "actuator.v3.IntegrationGraphService";
 
 async function serveHealth() {
-  const server = await serveRpc({ loggers: new Loggers(), sessions: new Sessions(new MemorySessionStore()) });
+  const server = await serveRpc({
+    loggers: new Loggers(),
+    sessions: new Sessions(new MemorySessionStore(), { ids: "raw" }),
+  });
   return { ...server, client: grpcClient(Health, server.url) };
 }
 

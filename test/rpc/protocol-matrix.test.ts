@@ -23,7 +23,7 @@ import { eventually, http1Request, http2Connect, http2Request } from "../support
 async function serveAll() {
   const loggers = new Loggers({ groups: { web: ["http", "router"] } });
   loggers.attach(libraryOf(Array.from({ length: 200 }, (_, index) => `shop.part${index}`)));
-  return serveRpc({ loggers, sessions: new Sessions(silentStore()) });
+  return serveRpc({ loggers, sessions: new Sessions(silentStore(), { ids: "raw" }) });
 }
 
 /** How each protocol tells the server a deadline. Sent by hand, so that it is the server and not the client who keeps it. */

@@ -22,7 +22,7 @@ const STANDARD = [
 function serveAll() {
   return serveRpc({
     loggers: new Loggers(),
-    sessions: new Sessions(new MemorySessionStore()),
+    sessions: new Sessions(new MemorySessionStore(), { ids: "raw" }),
     integrationGraph: integrationGraph({ app: "shop" }).graph,
   });
 }

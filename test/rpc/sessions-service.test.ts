@@ -11,7 +11,7 @@ import { errorInfo, fixedStore, grpcClient, serveRpc } from "../support/rpc-harn
 const START = Date.parse("2026-01-02T03:04:05.678Z");
 
 async function serveSessions(store: SessionStore) {
-  const { url, errors } = await serveRpc({ sessions: new Sessions(store) });
+  const { url, errors } = await serveRpc({ sessions: new Sessions(store, { ids: "raw" }) });
   return { errors, client: grpcClient(SessionsService, url) };
 }
 
@@ -57,7 +57,7 @@ describe("a session", () => {
 
   test("that outlives what a Duration can say is shown for as long as one can, in JSON too", async () => {
     const lasting = session("1", { maxInactiveInterval: 1e15 });
-    const { url } = await serveRpc({ sessions: new Sessions(fixedStore([lasting])) });
+    const { url } = await serveRpc({ sessions: new Sessions(fixedStore([lasting]), { ids: "raw" }) });
     const answer = await fetch(`${url}/${SessionsService.typeName}/GetSession`, {
       method: "POST",
       headers: { "content-type": "application/json" },

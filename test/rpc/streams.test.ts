@@ -115,7 +115,7 @@ describe("open streams", () => {
   );
 
   test.each([false, true])("over HTTP/1.1 end with their connection (pipelined: %s)", async (pipelined) => {
-    const { port, health, errors } = await serveRpc({ sessions: new Sessions(silentStore()) });
+    const { port, health, errors } = await serveRpc({ sessions: new Sessions(silentStore(), { ids: "raw" }) });
     const client = await rawClient(port);
     const post = (path: string, type: string, body: string) =>
       `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: ${type}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;

@@ -8,7 +8,7 @@ const START = Date.parse("2026-01-02T03:04:05.678Z");
 function sessionsOf(...details: Parameters<ReturnType<typeof memorySessions>["put"]>[0][]): Sessions {
   const store = memorySessions({ clock: () => START });
   for (const detail of details) store.put(detail);
-  return new Sessions(store);
+  return new Sessions(store, { ids: "raw" });
 }
 
 describe("find", () => {
@@ -21,9 +21,12 @@ describe("find", () => {
   it("does not find an expired session, though the search by user shows it", async () => {
     const sessions = sessionsOf({ id: "a", username: "bob", lastAccessedTime: START - 1000, maxInactiveInterval: 1 });
     expect(await sessions.find("a")).toBeUndefined();
-    expect(await sessions.findByUsername("bob")).toMatchObject([{ id: "a", expired: true }]);
+    expect(await sessions.findByUsername("bob")).toMatchObject({
+      sessions: [{ id: "a", expired: true }],
+      partial: false,
+    });
     expect(await sessions.delete("a")).toBe(true);
-    expect(await sessions.findByUsername("bob")).toEqual([]);
+    expect(await sessions.findByUsername("bob")).toEqual({ sessions: [], partial: false });
   });
 });
 
@@ -37,11 +40,14 @@ describe("findByUsername", () => {
       { id: "e", username: "ALICE" },
       { id: "f" },
     );
-    expect((await sessions.findByUsername("alice")).map(({ id }) => id)).toEqual(["d", "b", "c", "a"]);
+    expect((await sessions.findByUsername("alice")).sessions.map(({ id }) => id)).toEqual(["d", "b", "c", "a"]);
   });
 
   it.each(["", "alice ", "nobody", "x".repeat(1025)])("finds none for %j", async (username) => {
-    expect(await sessionsOf({ username: "alice" }, {}).findByUsername(username)).toEqual([]);
+    expect(await sessionsOf({ username: "alice" }, {}).findByUsername(username)).toEqual({
+      sessions: [],
+      partial: false,
+    });
   });
 
   it("says why where the store cannot search", async () => {
@@ -66,7 +72,7 @@ describe("an id that no session can have", () => {
       const unreachable = async (): Promise<never> => {
         throw new Error(`The store was asked for ${id}.`);
       };
-      const sessions = new Sessions({ kind: "strict", findById: unreachable, delete: unreachable });
+      const sessions = new Sessions({ kind: "strict", findById: unreachable, delete: unreachable }, { ids: "raw" });
       expect(await sessions.find(id)).toBeUndefined();
       expect(await sessions.delete(id)).toBe(false);
     },

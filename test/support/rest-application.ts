@@ -39,7 +39,7 @@ export function restApplication(options: RestApplicationOptions = {}): RestAppli
     application: { name: "shop", version: "1.2.3", startTime: Date.now() },
     health,
     loggers,
-    sessions: new Sessions(store),
+    sessions: new Sessions(store, { ids: "raw" }),
     integrationGraph: graph.graph,
     ...options.endpoints,
   };

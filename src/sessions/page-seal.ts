@@ -1,0 +1,50 @@
+import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import { ActuatorError } from "../error.ts";
+
+const CIPHER = "aes-256-gcm";
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** Makes page tokens of a store's positions, which may hold ids: nobody but this service can read or make one. */
+export class PageSeal {
+  readonly #key: Buffer;
+
+  /** @param key 32 bytes */
+  constructor(key: Buffer) {
+    this.#key = key;
+  }
+
+  /** The token of the page after `position` in the list of these filters. */
+  seal(position: string, filters: string): string {
+    const nonce = randomBytes(NONCE_BYTES);
+    const cipher = createCipheriv(CIPHER, this.#key, nonce, { authTagLength: TAG_BYTES }).setAAD(Buffer.from(filters));
+    const sealed = Buffer.concat([cipher.update(position, "utf8"), cipher.final()]);
+    return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString("base64url");
+  }
+
+  /**
+   * The position in a token.
+   *
+   * @throws ActuatorError INVALID_ARGUMENT for a token that was not made for the list of these filters under this key.
+   */
+  open(token: string, filters: string): string {
+    const bytes = Buffer.from(token, "base64url");
+    // Node reads more spellings of the same bytes than the one that was given out.
+    if (bytes.length < NONCE_BYTES + TAG_BYTES || bytes.toString("base64url") !== token) throw foreign();
+    const nonce = bytes.subarray(0, NONCE_BYTES);
+    const decipher = createDecipheriv(CIPHER, this.#key, nonce, { authTagLength: TAG_BYTES })
+      .setAAD(Buffer.from(filters))
+      .setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
+    try {
+      const position = decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES));
+      return Buffer.concat([position, decipher.final()]).toString();
+    } catch {
+      throw foreign();
+    }
+  }
+}
+
+function foreign(): ActuatorError {
+  const message = "The page token is not one of a list with these filters. Begin again without a token.";
+  return new ActuatorError("INVALID_ARGUMENT", "INVALID_PAGE_TOKEN", message, { field: "page_token" });
+}
