@@ -11,6 +11,7 @@ const sessionsPort = /^sessions\/(principal|session|session-digest|session-id|st
 
 /** One folder for each library that is adapted, with the port of the one domain that it knows. */
 const adapters: readonly Adapter[] = [
+  { folder: "better-auth", port: sessionsPort, library: /^better-auth$/ },
   { folder: "debug", port: loggersPort, library: /^debug$/ },
   { folder: "log4js", port: loggersPort, library: /^log4js$/ },
   { folder: "logtape", port: loggersPort, library: /^@logtape\/logtape$/ },
