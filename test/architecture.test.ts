@@ -12,6 +12,12 @@ const sessionsPort = /^sessions\/(principal|session|session-digest|session-id|st
 /** One folder for each library that is adapted, with the port of the one domain that it knows. */
 const adapters: readonly Adapter[] = [
   { folder: "better-auth", port: sessionsPort, library: /^better-auth$/ },
+  {
+    folder: "connect-pg-simple",
+    port: sessionsPort,
+    library: /^connect-pg-simple$/,
+    shares: /^(connect-session|postgres)\//,
+  },
   { folder: "debug", port: loggersPort, library: /^debug$/ },
   { folder: "log4js", port: loggersPort, library: /^log4js$/ },
   { folder: "logtape", port: loggersPort, library: /^@logtape\/logtape$/ },
@@ -60,6 +66,7 @@ const parts: readonly Part[] = [
     files: /^connect-session\//,
     imports: [sessionsPort, /^error\.ts$/, /^node:/],
   },
+  { name: "the connection to PostgreSQL", files: /^postgres\//, imports: [/^error\.ts$/, /^node:/, /^pg$/] },
   ...adapters.map(({ folder, port, library, shares }) => ({
     name: `the adapter ${folder}`,
     files: new RegExp(`^${folder}/`),
