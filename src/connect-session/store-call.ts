@@ -1,6 +1,6 @@
 import { ActuatorError } from "../error.ts";
 
-/** Node's callback convention, as express-session's stores use it. */
+/** Node's callback convention, as the connect family's stores use it. */
 export type StoreCallback<T> = (error?: unknown, result?: T | null) => void;
 
 /**
@@ -10,23 +10,39 @@ export type StoreCallback<T> = (error?: unknown, result?: T | null) => void;
  * store's own error, which may name hosts and keys and is therefore not part of the message.
  */
 export function callStore<T>(timeout: number, call: (callback: StoreCallback<T>) => unknown): Promise<T | undefined> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => fail(`The session store did not answer within ${timeout} ms.`), timeout);
-    const fail = (message: string, cause?: unknown): void => {
-      clearTimeout(timer);
-      reject(new ActuatorError("UNAVAILABLE", "SESSION_STORE_UNAVAILABLE", message, {}, { cause }));
-    };
-    const failWith = (cause: unknown): void => fail("The session store could not be reached.", cause);
-    try {
+  return awaitStore<T | undefined>(timeout, () => {
+    return new Promise((resolve, reject) => {
       const returned = call((error, result) => {
-        clearTimeout(timer);
-        if (error) failWith(error);
+        if (error) reject(error);
         else resolve(result ?? undefined);
       });
       // Stores written with async functions reject the promise that nobody takes (tj/connect-redis v8 and later).
-      if (returned instanceof Promise) returned.catch(failWith);
-    } catch (error) {
-      failWith(error);
-    }
+      if (returned instanceof Promise) returned.catch(reject);
+    });
   });
+}
+
+/**
+ * Waits for what a store does, for at most `timeout` milliseconds.
+ *
+ * @throws ActuatorError as `callStore` does.
+ */
+export async function awaitStore<T>(timeout: number, call: () => T | Promise<T>): Promise<Awaited<T>> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(
+    () => reject(unavailable(`The session store did not answer within ${timeout} ms.`)),
+    timeout,
+  );
+  const answer = (async () => call())().catch((cause: unknown) => {
+    throw cause instanceof ActuatorError ? cause : unavailable("The session store could not be reached.", cause);
+  });
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function unavailable(message: string, cause?: unknown): ActuatorError {
+  return new ActuatorError("UNAVAILABLE", "SESSION_STORE_UNAVAILABLE", message, {}, { cause });
 }
