@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -35,7 +36,8 @@ export async function startSample({ port, host, shopPort, traffic }: SampleOptio
     name: "shop",
     version: "1.0.0",
     loggers: { adapters: [loggers], groups: GROUPS },
-    sessions: expressSessions(sessionStore),
+    // The shop's sessions end with the process, and so may the key of the ids that stand for them.
+    sessions: { store: expressSessions(sessionStore), idKey: randomBytes(32) },
     integrationGraph: flow,
   });
   const address = await actuator.listen({ port, host }).catch((error: unknown) => {
