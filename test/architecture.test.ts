@@ -18,6 +18,12 @@ const adapters: readonly Adapter[] = [
     library: /^connect-pg-simple$/,
     shares: /^(connect-session|postgres)\//,
   },
+  {
+    folder: "connect-redis",
+    port: sessionsPort,
+    library: /^connect-redis$/,
+    shares: /^(connect-session|redis)\//,
+  },
   { folder: "debug", port: loggersPort, library: /^debug$/ },
   { folder: "log4js", port: loggersPort, library: /^log4js$/ },
   { folder: "logtape", port: loggersPort, library: /^@logtape\/logtape$/ },
@@ -66,6 +72,11 @@ const parts: readonly Part[] = [
     name: "the records of the connect family's stores",
     files: /^connect-session\//,
     imports: [sessionsPort, /^error\.ts$/, /^node:/],
+  },
+  {
+    name: "the connection to Redis, and an index of sessions there",
+    files: /^redis\//,
+    imports: [/^sessions\/session-digest\.ts$/, /^error\.ts$/, /^node:/, /^redis$/],
   },
   { name: "the connection to PostgreSQL", files: /^postgres\//, imports: [/^error\.ts$/, /^node:/, /^pg$/] },
   ...adapters.map(({ folder, port, library, shares }) => ({

@@ -1,0 +1,137 @@
+/** How commands reach one kind of client. Where `signal` is aborted before a command is sent, it is not sent any more. */
+export interface RedisSender {
+  send(args: readonly Argument[], buffers: boolean, signal: AbortSignal): Promise<unknown>;
+  nodes?(): Promise<readonly RedisSender[]>;
+  /** A command was not answered in time. */
+  late?(): void;
+  close?(): Promise<void>;
+}
+
+export type Argument = string | Buffer;
+
+/** A client of node-redis 5 or 6, or a pool of them. */
+export interface NodeRedisClient {
+  sendCommand(args: Argument[], options?: object): Promise<unknown>;
+}
+
+/** A cluster of node-redis 5 or 6. */
+export interface NodeRedisCluster {
+  readonly masters: readonly unknown[];
+  nodeClient(node: never): unknown;
+  sendCommand(
+    firstKey: Argument | undefined,
+    isReadonly: boolean,
+    args: Argument[],
+    options?: object,
+  ): Promise<unknown>;
+}
+
+/** A client or a cluster of ioredis 5 or 6, without `keyPrefix`. */
+export interface IoRedisClient {
+  readonly status: string;
+  call(command: string, ...args: Argument[]): Promise<unknown>;
+  callBuffer(command: string, ...args: Argument[]): Promise<unknown>;
+  on(event: string, listener: () => void): unknown;
+  off(event: string, listener: () => void): unknown;
+  /** Clusters have it. */
+  nodes?(role: "master"): IoRedisClient[];
+}
+
+/** Anything else that can send a command. */
+export interface CommandClient {
+  command(args: readonly Argument[]): Promise<unknown>;
+  /** Needed for values that are no UTF-8. */
+  commandForBuffers?(args: readonly Argument[]): Promise<unknown>;
+}
+
+export type RedisClient = NodeRedisClient | NodeRedisCluster | IoRedisClient | CommandClient;
+
+/** The sender for a client of the application; undefined where it is none that we know. */
+export function senderOf(client: unknown): RedisSender | undefined {
+  if (hasMethods(client, ["sendCommand", "nodeClient"])) return clusterSender(client as unknown as NodeRedisCluster);
+  if (hasMethods(client, ["call", "callBuffer", "on", "off"])) return ioRedisSender(client as unknown as IoRedisClient);
+  if (hasMethods(client, ["sendCommand"])) return nodeRedisSender(client as unknown as NodeRedisClient);
+  if (hasMethods(client, ["command"])) return commandSender(client as unknown as CommandClient);
+  return undefined;
+}
+
+function hasMethods(client: unknown, methods: readonly string[]): client is object {
+  return (
+    typeof client === "object" &&
+    client !== null &&
+    methods.every((method) => typeof Reflect.get(client, method) === "function")
+  );
+}
+
+/** By their first byte in the protocol: https://redis.io/docs/latest/develop/reference/protocol-spec/#resp-protocol-description. */
+const [BULK_STRING, MAP, VERBATIM_STRING] = [36, 37, 61];
+const TYPES_FOR_TEXTS = { [MAP]: Array };
+const TYPES_FOR_BUFFERS = { [MAP]: Array, [BULK_STRING]: Buffer, [VERBATIM_STRING]: Buffer };
+
+/** These stand in for whatever the application has set for its own commands; the deadline is ours alone. */
+function nodeRedisOptions(buffers: boolean, abortSignal: AbortSignal): object {
+  return { typeMapping: buffers ? TYPES_FOR_BUFFERS : TYPES_FOR_TEXTS, abortSignal, timeout: undefined };
+}
+
+/** The sender for a client of node-redis or a pool of them. */
+export function nodeRedisSender(client: NodeRedisClient): RedisSender {
+  return { send: (args, buffers, signal) => client.sendCommand([...args], nodeRedisOptions(buffers, signal)) };
+}
+
+function clusterSender(cluster: NodeRedisCluster): RedisSender {
+  return {
+    send: (args, buffers, signal) => cluster.sendCommand(args[1], false, [...args], nodeRedisOptions(buffers, signal)),
+    nodes: async () =>
+      Promise.all(
+        cluster.masters.map(async (node) =>
+          nodeRedisSender((await cluster.nodeClient(node as never)) as NodeRedisClient),
+        ),
+      ),
+  };
+}
+
+function ioRedisSender(client: IoRedisClient): RedisSender {
+  const { nodes } = client;
+  return {
+    ...(nodes && { nodes: async () => nodes.call(client, "master").map(ioRedisSender) }),
+    async send([command, ...args], buffers, signal) {
+      // It would queue the command, and nothing takes it out of the queue again.
+      if (client.status !== "ready" && client.status !== "wait") await ioRedisReady(client, signal);
+      signal.throwIfAborted();
+      const method = buffers ? "callBuffer" : "call";
+      return plain(await client[method](String(command), ...args));
+    },
+  };
+}
+
+function ioRedisReady(client: IoRedisClient, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const events = { ready: () => done(resolve), end: () => done(() => reject(new Error("Connection is closed."))) };
+    const aborted = () => done(() => reject(signal.reason));
+    function done(settle: () => void): void {
+      for (const [event, listener] of Object.entries(events)) client.off(event, listener);
+      signal.removeEventListener("abort", aborted);
+      settle();
+    }
+    if (client.status === "end") return reject(new Error("Connection is closed."));
+    for (const [event, listener] of Object.entries(events)) client.on(event, listener);
+    signal.addEventListener("abort", aborted);
+  });
+}
+
+/** Maps, which ioredis may be told to make of replies, as the lists that they are without it. */
+function plain(reply: unknown): unknown {
+  if (typeof reply !== "object" || reply === null || Buffer.isBuffer(reply)) return reply;
+  if (Array.isArray(reply)) return reply.some((entry) => typeof entry === "object") ? reply.map(plain) : reply;
+  return [...(reply instanceof Map ? reply : Object.entries(reply))].flat().map(plain);
+}
+
+function commandSender(client: CommandClient): RedisSender {
+  return {
+    async send(args, buffers) {
+      if (!buffers) return client.command(args);
+      if (client.commandForBuffers !== undefined) return client.commandForBuffers(args);
+      throw new Error("The client given cannot read bytes: it has no method commandForBuffers.");
+    },
+  };
+}

@@ -1,0 +1,190 @@
+import { sessionDigest } from "../sessions/session-digest.ts";
+import type { RedisCommands } from "./client.ts";
+import { IndexClaim } from "./index-claim.ts";
+import {
+  accessScore,
+  ENDED,
+  type IndexRecord,
+  recordOf,
+  recordText,
+  type SessionIndexKeys,
+  sessionIndexKeys,
+} from "./session-index-keys.ts";
+import { scoredMembers, valuesAt } from "./values.ts";
+
+/** A session as the index needs it. Times are milliseconds since the epoch. */
+export interface IndexedSession extends IndexRecord {
+  readonly username: string | undefined;
+  /** When the store drops it; Infinity: never. */
+  readonly expiryTime: number;
+  readonly accessedTime: number | undefined;
+}
+
+/** How an index is kept. */
+export interface SessionIndexOptions {
+  /** What its keys begin with. */
+  readonly prefix: string;
+  /** Stands for how the name of a session's user is found: what one way has found says nothing about another. */
+  readonly principal: string;
+  /** Milliseconds by which a session may live longer than the index knows. */
+  readonly slack: number;
+}
+
+/** Milliseconds for which a record is kept after its session, so that what looks for it finds that it is gone. */
+const RECORD_GRACE = 3_600_000;
+const ENDED_FOR = 60_000;
+
+/**
+ * An index of sessions, kept beside them in the same Redis: by user, by last access and by digest. It is a hint: whoever
+ * finds a session here reads the session itself, and its user, before he believes it.
+ *
+ * The commands of a write are sent at once, in the turn of the call, and each has one key only. They need no order.
+ */
+export class SessionIndex {
+  readonly claim: IndexClaim;
+  readonly #redis: RedisCommands;
+  readonly #keys: SessionIndexKeys;
+  readonly #slack: number;
+  /** Redis before 7.0 cannot say "at least": there, the set of a user who never returns stays. */
+  #extendsOnly = true;
+
+  constructor(redis: RedisCommands, { prefix, principal, slack }: SessionIndexOptions) {
+    this.#redis = redis;
+    this.#keys = sessionIndexKeys(prefix);
+    this.#slack = slack;
+    this.claim = new IndexClaim(redis, this.#keys.state, principal);
+  }
+
+  /** The session was made, seen or used. What was known before of its creation stays, unless it was `made` just now. */
+  async put(session: IndexedSession, made: boolean): Promise<void> {
+    const { id, expiryTime, accessedTime } = session;
+    const digest = sessionDigest(id);
+    const record = this.#keys.record(digest);
+    const commands = [
+      ["SET", record, recordText(session), ...(made ? [] : ["NX"]), ...lifetime(expiryTime)],
+      ["ZADD", this.#keys.accessed, `${accessScore(accessedTime, digest)}`, id],
+      ["ZADD", this.#keys.expires, scoreText(expiryTime), id],
+    ];
+    if (!made) commands.push(expiryCommand(record, expiryTime));
+    await Promise.all([...commands.map((command) => this.#redis.command(command)), this.#putUser(session)]);
+  }
+
+  /** Sessions that a search came across: what is known of them already, being newer, stays. */
+  async fill(sessions: readonly IndexedSession[]): Promise<void> {
+    if (sessions.length === 0) return;
+    const digests = sessions.map(({ id }) => sessionDigest(id));
+    const accessed = sessions.flatMap(({ id, accessedTime }, at) => [`${accessScore(accessedTime, digests[at]!)}`, id]);
+    const expires = sessions.flatMap(({ id, expiryTime }) => [scoreText(expiryTime), id]);
+    await Promise.all([
+      this.#redis.command(["ZADD", this.#keys.accessed, "NX", ...accessed]),
+      this.#redis.command(["ZADD", this.#keys.expires, "NX", ...expires]),
+      ...sessions.map((session, at) => {
+        const record = this.#keys.record(digests[at]!);
+        return this.#redis.command(["SET", record, recordText(session), "NX", ...lifetime(session.expiryTime)]);
+      }),
+      ...sessions.map((session) => this.#putUser(session, "NX")),
+    ]);
+  }
+
+  /** The session is no longer this user's. */
+  async removeFromUser(username: string, ids: readonly string[]): Promise<void> {
+    if (ids.length > 0) await this.#redis.command(["ZREM", this.#keys.user(username), ...ids]);
+  }
+
+  /** The sessions are gone. */
+  async remove(ids: readonly string[], username?: string): Promise<void> {
+    if (ids.length === 0) return;
+    await Promise.all([
+      this.#redis.command(["ZREM", this.#keys.accessed, ...ids]),
+      this.#redis.command(["ZREM", this.#keys.expires, ...ids]),
+      ...(username === undefined ? [] : [this.removeFromUser(username, ids)]),
+    ]);
+  }
+
+  /** An operator ended the session: for a minute, `isEnded` tells those who would save it again. */
+  async end(id: string, username?: string): Promise<void> {
+    const record = this.#keys.record(sessionDigest(id));
+    await Promise.all([this.#redis.command(["SET", record, ENDED, "PX", `${ENDED_FOR}`]), this.remove([id], username)]);
+  }
+
+  async isEnded(id: string): Promise<boolean> {
+    return (await this.#redis.command(["GET", this.#keys.record(sessionDigest(id))])) === ENDED;
+  }
+
+  /** The ids that the user's sessions may have, those that live longest first. */
+  async idsOfUser(username: string, limit: number): Promise<string[]> {
+    const alive = ["+inf", `${Date.now() - this.#slack}`, "LIMIT", "0", `${limit}`];
+    return (await this.#redis.command(["ZREVRANGEBYSCORE", this.#keys.user(username), ...alive])) as string[];
+  }
+
+  /** Ids by last access, the newest first, after the position of another; each with its own position. */
+  async newest(limit: number, after?: number): Promise<(readonly [id: string, position: number])[]> {
+    const from = after === undefined ? "+inf" : `(${after}`;
+    const range = [from, "-inf", "WITHSCORES", "LIMIT", "0", `${limit}`];
+    return scoredMembers(await this.#redis.command(["ZREVRANGEBYSCORE", this.#keys.accessed, ...range]));
+  }
+
+  /** What is known of each session beyond its store. */
+  async records(ids: readonly string[]): Promise<(IndexRecord | undefined)[]> {
+    const keys = ids.map((id) => this.#keys.record(sessionDigest(id)));
+    return (await valuesAt(this.#redis, keys)).map(recordOf);
+  }
+
+  /** The id of which `sessionDigest` makes this, where a session has had it lately. */
+  async idOf(digest: string): Promise<string | undefined> {
+    const [text] = await valuesAt(this.#redis, [this.#keys.record(digest)]);
+    const id = recordOf(text ?? null)?.id;
+    return id !== undefined && sessionDigest(id) === digest ? id : undefined;
+  }
+
+  /** How many sessions have not expired, as far as the index knows. */
+  async count(): Promise<number> {
+    return Number(await this.#redis.command(["ZCOUNT", this.#keys.expires, `(${Date.now()}`, "+inf"]));
+  }
+
+  /** Sessions that should have expired long ago, the longest first. */
+  async overdue(limit: number): Promise<string[]> {
+    const range = ["-inf", `${Date.now() - this.#slack}`, "LIMIT", "0", `${limit}`];
+    return (await this.#redis.command(["ZRANGEBYSCORE", this.#keys.expires, ...range])) as string[];
+  }
+
+  async #putUser({ id, username, expiryTime }: IndexedSession, ...condition: "NX"[]): Promise<void> {
+    if (username === undefined) return;
+    const key = this.#keys.user(username);
+    const overdue = `${Date.now() - this.#slack}`;
+    const added = [
+      this.#redis.command(["ZADD", key, ...condition, scoreText(expiryTime), id]),
+      this.#redis.command(["ZREMRANGEBYSCORE", key, "-inf", overdue]),
+    ];
+    await Promise.all([...added, this.#extend(key, expiryTime)]);
+  }
+
+  /** Lets the key live at least as long as this session. */
+  async #extend(key: string, expiryTime: number): Promise<void> {
+    if (expiryTime === Number.POSITIVE_INFINITY) return void (await this.#redis.command(["PERSIST", key]));
+    if (!this.#extendsOnly) return;
+    const seconds = `${Math.ceil((expiryTime + this.#slack - Date.now()) / 1000)}`;
+    const conditions = ["NX", "GT"].map((condition) => this.#redis.command(["EXPIRE", key, seconds, condition]));
+    for (const { status, reason } of (await Promise.allSettled(conditions)) as PromiseRejectedResult[]) {
+      if (status !== "rejected") continue;
+      if (!/unsupported option|wrong number of arguments/i.test(String(reason?.cause))) throw reason;
+      this.#extendsOnly = false;
+    }
+  }
+}
+
+function scoreText(time: number): string {
+  return time === Number.POSITIVE_INFINITY ? "+inf" : `${Math.round(time)}`;
+}
+
+function lifetime(expiryTime: number): string[] {
+  return expiryTime === Number.POSITIVE_INFINITY ? [] : ["PX", milliseconds(expiryTime)];
+}
+
+function expiryCommand(key: string, expiryTime: number): string[] {
+  return expiryTime === Number.POSITIVE_INFINITY ? ["PERSIST", key] : ["PEXPIRE", key, milliseconds(expiryTime)];
+}
+
+function milliseconds(expiryTime: number): string {
+  return `${Math.max(1, Math.round(expiryTime + RECORD_GRACE - Date.now()))}`;
+}
