@@ -28,7 +28,7 @@ export async function scanSessions(
   let visited = 0;
   for await (const [id, record] of entries) {
     const now = performance.now();
-    if (visited >= maxSessions || (now > end && visited > 0)) return true;
+    if (visited >= maxSessions || (now >= end && visited > 0)) return true;
     visit(id, record);
     visited++;
     if (now < turn) continue;

@@ -6,7 +6,7 @@ import {
 } from "../connect-session/connect-sessions.ts";
 import { listedSessions, NO_LISTING } from "../connect-session/listed-sessions.ts";
 import type { Principal, PrincipalPaths, SessionRecord } from "../sessions/principal.ts";
-import { memorystoreRecord } from "./memorystore.ts";
+import { memorystoreReading } from "./memorystore.ts";
 
 export type { ScanBounds } from "../connect-session/session-scan.ts";
 
@@ -33,12 +33,12 @@ export type ExpressSessions = ConnectSessions<"express-session">;
  * a session, and none is saved that would not have been saved.
  *
  * `lastAccessedTime` is the cookie's expiry less its maximum age or, where it has none, the last save or touch seen;
- * `maxInactiveInterval` is the cookie's maximum age, or -1. Lists come newest access first. A session that is deleted is
+ * `maxInactiveInterval` is the cookie's maximum age, or -1; memorystore also has a time of its own. Lists come newest access first. A session that is deleted is
  * not saved again by a request that was under way then.
  */
 export function expressSessions(store: Store, options: ExpressSessionsOptions = {}): ExpressSessions {
   const { timeout = 5_000, principal } = options;
-  const reading = { find: memorystoreRecord(store), entries: listedSessions(store, timeout), limit: NO_LISTING };
+  const reading = { ...memorystoreReading(store), entries: listedSessions(store, timeout), limit: NO_LISTING };
   return connectSessions("express-session", store, reading, {
     ...options,
     principal: principal as Principal | undefined,
