@@ -51,15 +51,11 @@ export {
 export { type LevelToken, signLevelToken } from "./request-level/token.ts";
 export type { ListenAddress, ListenOptions } from "./server/address.ts";
 export { DEFAULT_LIMITS, type Limits } from "./server/limits.ts";
-export {
-  type MemorySessionStore,
-  type MemorySessionsOptions,
-  memorySessions,
-  type SessionDetails,
-} from "./sessions/memory-store.ts";
 export type { AttributeNamesOptions } from "./sessions/attribute-filter.ts";
+export { type MemorySessionStore, type MemorySessionsOptions, memorySessions } from "./sessions/memory-store.ts";
 export type { Principal, PrincipalPaths, PrincipalResolver, SessionRecord } from "./sessions/principal.ts";
 export type { Session } from "./sessions/session.ts";
+export type { SessionDetails } from "./sessions/session-details.ts";
 export type { SessionList, SessionListQuery, Sessions, SessionsOptions } from "./sessions/sessions.ts";
 export type {
   SessionPage,

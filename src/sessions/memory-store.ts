@@ -1,8 +1,14 @@
 import { randomUUID } from "node:crypto";
+import { setImmediate } from "node:timers/promises";
 import { ActuatorError } from "../error.ts";
+import { AccessOrder, type AccessPosition } from "./access-order.ts";
+import { EntriesByUser } from "./entries-by-user.ts";
+import { MemoryEntry } from "./memory-entry.ts";
+import { NameLists } from "./name-lists.ts";
 import type { Session } from "./session.ts";
-import { isSessionId } from "./session-id.ts";
-import type { SessionSearch, SessionStore } from "./store.ts";
+import { checkDetails, type SessionDetails } from "./session-details.ts";
+import { sessionDigest } from "./session-digest.ts";
+import type { SessionPage, SessionQuery, SessionSearch, SessionStore } from "./store.ts";
 
 /** How an in-memory store behaves. */
 export interface MemorySessionsOptions {
@@ -10,41 +16,23 @@ export interface MemorySessionsOptions {
   readonly maxSessions?: number | undefined;
   /** Whole seconds of inactivity until a session expires that says nothing else; negative: never. Default: 1800. */
   readonly maxInactiveInterval?: number | undefined;
-  /** Milliseconds for which an expired session is still shown to a search by user. Default: 300,000. */
+  /** Milliseconds for which an expired session is still shown by lists. Default: 300,000. */
   readonly expiredRetention?: number | undefined;
   /** Milliseconds since the epoch. Default: `Date.now`. */
   readonly clock?: (() => number) | undefined;
 }
 
-/** What an application says of a session that it puts into an in-memory store. */
-export interface SessionDetails {
-  /** Default: a random UUID. At most 512 UTF-16 code units without control characters. */
-  readonly id?: string | undefined;
-  /** Whose session it is, where somebody is logged in. */
-  readonly username?: string | undefined;
-  /** Names of what the application keeps in the session. Default: none. */
-  readonly attributeNames?: readonly string[] | undefined;
-  /** Whole seconds of inactivity until it expires; negative: never. Default: the store's. */
-  readonly maxInactiveInterval?: number | undefined;
-  /** Milliseconds since the epoch. Default: what it was before, or now. */
-  readonly creationTime?: number | undefined;
-  /** Milliseconds since the epoch. Default: now. */
-  readonly lastAccessedTime?: number | undefined;
-}
-
-type Entry = Omit<Session, "expired" | "lastAccessedTime" | "maxInactiveInterval"> & {
-  readonly maxInactiveInterval: number;
-  lastAccessedTime: number;
-};
-
 const SWEEP_INTERVAL = 60_000;
+/** How many ids are compared before the application has its turn. */
+const DIGESTS_AT_ONCE = 1_000;
 
 /**
  * Sessions in the memory of this process, for applications without a session library. It holds what an operator may see;
  * the values of attributes stay with the application.
  *
- * A session expires when it was not used for its `maxInactiveInterval`. `touch` no longer finds it then, but a search by
- * user shows it as expired until `expiredRetention` has passed, or earlier where the store is full.
+ * A session expires when it was not used for its `maxInactiveInterval`. `touch` no longer finds it then, but lists
+ * show it as expired until `expiredRetention` has passed, or earlier where the store is full. All sessions are listed newest
+ * access first, then by id.
  */
 export class MemorySessionStore implements SessionStore {
   readonly kind = "memory";
@@ -52,8 +40,10 @@ export class MemorySessionStore implements SessionStore {
   readonly #maxInactiveInterval: number;
   readonly #expiredRetention: number;
   readonly #clock: () => number;
-  readonly #entries = new Map<string, Entry>();
-  readonly #byUsername = new Map<string, Set<Entry>>();
+  readonly #entries = new Map<string, MemoryEntry>();
+  readonly #byUser = new EntriesByUser();
+  readonly #byAccess = new AccessOrder();
+  readonly #nameLists = new NameLists();
   #nextSweep: number;
 
   constructor(options: MemorySessionsOptions = {}) {
@@ -80,20 +70,20 @@ export class MemorySessionStore implements SessionStore {
   put(details: SessionDetails): Session {
     checkDetails(details);
     this.#sweepWhenDue();
-    const id = details.id ?? randomUUID();
+    const id = details.id ?? newId();
     const kept = this.#entries.get(id);
     if (kept === undefined) this.#makeRoom();
     const known = kept !== undefined && !this.#expired(kept) ? kept : undefined;
     const now = this.#clock();
-    const entry: Entry = {
+    const entry = new MemoryEntry({
       id,
-      attributeNames: [...new Set(details.attributeNames)],
+      attributeNames: this.#nameLists.listOf(details.attributeNames),
       creationTime: details.creationTime ?? known?.creationTime ?? now,
       firstSeenTime: known?.firstSeenTime ?? now,
       lastAccessedTime: details.lastAccessedTime ?? now,
       maxInactiveInterval: details.maxInactiveInterval ?? this.#maxInactiveInterval,
       username: details.username || undefined,
-    };
+    });
     if (kept !== undefined) this.#remove(kept);
     this.#add(entry);
     return this.#session(entry);
@@ -104,7 +94,9 @@ export class MemorySessionStore implements SessionStore {
     this.#sweepWhenDue();
     const entry = this.#entries.get(id);
     if (entry === undefined || this.#expired(entry)) return false;
+    this.#byAccess.remove(entry);
     entry.lastAccessedTime = this.#clock();
+    this.#byAccess.add(entry);
     return true;
   }
 
@@ -116,9 +108,40 @@ export class MemorySessionStore implements SessionStore {
 
   async findByUsername(username: string): Promise<SessionSearch> {
     this.#sweepWhenDue();
-    const entries = [...(this.#byUsername.get(username) ?? [])];
-    const kept = entries.filter((entry) => !this.#forgotten(entry));
-    return { sessions: kept.map((entry) => this.#session(entry)), partial: false };
+    const sessions: Session[] = [];
+    for (const entry of this.#byUser.of(username)) {
+      if (!this.#forgotten(entry)) sessions.push(this.#session(entry));
+    }
+    return { sessions, partial: false };
+  }
+
+  async list({ limit, after, active }: SessionQuery): Promise<SessionPage> {
+    this.#sweepWhenDue();
+    const position = after === undefined ? undefined : (JSON.parse(after) as AccessPosition);
+    const sessions: Session[] = [];
+    for (const entry of this.#byAccess.after(position, position && this.#entries.get(position.id))) {
+      if (!this.#selects(entry, active)) continue;
+      if (sessions.length === limit) return { sessions, partial: false, next: positionOf(sessions.at(-1)!) };
+      sessions.push(this.#session(entry));
+    }
+    return { sessions, partial: false };
+  }
+
+  async count({ active }: Pick<SessionQuery, "active">): Promise<number> {
+    this.#sweepWhenDue();
+    let count = 0;
+    for (const entry of this.#entries.values()) if (this.#selects(entry, active)) count++;
+    return count;
+  }
+
+  // An index would take as much room as the sessions themselves, for something that an operator does now and then.
+  async findIdByDigest(digest: string): Promise<string | null> {
+    let compared = 0;
+    for (const id of this.#entries.keys()) {
+      if (sessionDigest(id) === digest) return id;
+      if (++compared % DIGESTS_AT_ONCE === 0) await setImmediate();
+    }
+    return null;
   }
 
   async delete(id: string): Promise<boolean> {
@@ -128,32 +151,35 @@ export class MemorySessionStore implements SessionStore {
     return !this.#forgotten(entry);
   }
 
-  #session(entry: Entry): Session {
-    return { ...entry, expired: this.#expired(entry) };
+  #session(entry: MemoryEntry): Session {
+    const { id, attributeNames, creationTime, firstSeenTime, lastAccessedTime, maxInactiveInterval, username } = entry;
+    const expired = this.#expired(entry);
+    const times = { creationTime, firstSeenTime, lastAccessedTime, maxInactiveInterval };
+    return { id, attributeNames, ...times, expired, username };
   }
 
-  #expired(entry: Entry): boolean {
-    return expiryTime(entry) <= this.#clock();
+  #expired(entry: MemoryEntry): boolean {
+    return entry.expiryTime <= this.#clock();
   }
 
-  #forgotten(entry: Entry): boolean {
-    return expiryTime(entry) + this.#expiredRetention <= this.#clock();
+  #forgotten(entry: MemoryEntry): boolean {
+    return entry.expiryTime + this.#expiredRetention <= this.#clock();
   }
 
-  #add(entry: Entry): void {
+  #selects(entry: MemoryEntry, active: boolean | undefined): boolean {
+    return !this.#forgotten(entry) && this.#expired(entry) !== active;
+  }
+
+  #add(entry: MemoryEntry): void {
     this.#entries.set(entry.id, entry);
-    if (entry.username === undefined) return;
-    const sameUser = this.#byUsername.get(entry.username);
-    if (sameUser === undefined) this.#byUsername.set(entry.username, new Set([entry]));
-    else sameUser.add(entry);
+    this.#byUser.add(entry);
+    this.#byAccess.add(entry);
   }
 
-  #remove(entry: Entry): void {
+  #remove(entry: MemoryEntry): void {
     this.#entries.delete(entry.id);
-    if (entry.username === undefined) return;
-    const sameUser = this.#byUsername.get(entry.username);
-    sameUser?.delete(entry);
-    if (sameUser?.size === 0) this.#byUsername.delete(entry.username);
+    this.#byUser.remove(entry);
+    this.#byAccess.remove(entry);
   }
 
   #makeRoom(): void {
@@ -172,7 +198,7 @@ export class MemorySessionStore implements SessionStore {
     this.#removeWhere((entry) => this.#forgotten(entry));
   }
 
-  #removeWhere(condition: (entry: Entry) => boolean): void {
+  #removeWhere(condition: (entry: MemoryEntry) => boolean): void {
     for (const entry of this.#entries.values()) {
       if (condition(entry)) this.#remove(entry);
     }
@@ -184,25 +210,12 @@ export function memorySessions(options?: MemorySessionsOptions): MemorySessionSt
   return new MemorySessionStore(options);
 }
 
-function checkDetails({ id, maxInactiveInterval, creationTime, lastAccessedTime }: SessionDetails): void {
-  if (id !== undefined && !isSessionId(id)) {
-    throw unfit("id", "1 to 512 characters without control characters");
-  }
-  if (maxInactiveInterval !== undefined && !Number.isSafeInteger(maxInactiveInterval)) {
-    throw unfit("maxInactiveInterval", "whole seconds");
-  }
-  for (const [field, time] of Object.entries({ creationTime, lastAccessedTime })) {
-    if (time !== undefined && Number.isNaN(new Date(time).getTime())) {
-      throw unfit(field, "milliseconds since the epoch");
-    }
-  }
+// Node puts a UUID together of twenty pieces, which V8 keeps: 480 bytes instead of 56. A copy is in one piece.
+function newId(): string {
+  return Buffer.from(randomUUID(), "latin1").toString("latin1");
 }
 
-function unfit(field: string, shape: string): ActuatorError {
-  return new ActuatorError("INVALID_ARGUMENT", "SESSION_UNFIT", `A session's ${field} must be ${shape}.`, { field });
-}
-
-function expiryTime(entry: Entry): number {
-  if (entry.maxInactiveInterval < 0) return Number.POSITIVE_INFINITY;
-  return entry.lastAccessedTime + entry.maxInactiveInterval * 1000;
+/** Where a page ended that this session is the last of. */
+function positionOf({ id, lastAccessedTime: time }: Session): string {
+  return JSON.stringify({ time, id });
 }

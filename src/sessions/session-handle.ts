@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv } from "node:crypto";
 import { sessionDigest } from "./session-digest.ts";
 
+const GROUPS = /^(.{8})(.{4})(.{4})(.{4})/;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
@@ -23,7 +24,7 @@ export class SessionHandles {
   /** The handle of the session of this id; the same for the same key. */
   handleOf(id: string): string {
     const hex = this.#encrypt(Buffer.from(sessionDigest(id), "hex")).toString("hex");
-    return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+    return hex.replace(GROUPS, "$1-$2-$3-$4-");
   }
 
   /**
