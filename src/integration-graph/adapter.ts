@@ -25,13 +25,16 @@ export interface GraphHost {
   /** The application's name, a part of the keys of its endpoints. */
   readonly app: string;
 
-  /** Says that a component exists, used or not. Again under the same key: properties are united. */
+  /** Says that a component exists, used or not. Again under the same key: properties are united, the later ones prevail. */
   declare(node: NodeDeclaration): GraphNode;
   /** Says that messages can go this way; undefined where that is impossible or a limit is reached. */
   link(from: GraphNode, type: LinkType, to: GraphNode): GraphLink | undefined;
   /** What this adapter declared is no more: a queue was deleted, a binding undone. */
   withdraw(element: GraphNode | GraphLink): void;
-  /** A component that was seen at run time. It ages unless somebody declares it. */
+  /**
+   * A component that was seen at run time. It ages unless somebody declares it: idle for long, or in a full graph, it is not
+   * shown, and comes back by itself with the next message that is told of it.
+   */
   observe(node: NodeDeclaration): GraphNode;
   /** A way that was seen at run time. */
   way(from: GraphNode, type: LinkType, to: GraphNode): GraphLink | undefined;
@@ -60,8 +63,14 @@ export interface GraphHost {
   readonly current: GraphNode | undefined;
 
   /**
+   * A name of a destination as the graph shows it: `amq.gen-*` for the names that RabbitMQ makes up, most names unchanged. To
+   * be asked for before a key is made, so that temporary destinations are one node.
+   */
+  shownName(name: string): string;
+  /**
    * Whether this adapter counts the messages of `system` ("rabbitmq", "kafka", "bullmq" …). The first adapter that asks does,
-   * and all of the same name; another one only adds what it declares, so that no message counts twice.
+   * and all of the same name, until the last of that name is detached; another one only adds what it declares, so that no
+   * message counts twice. Cheap enough to be asked for each message, as it has to be where an adapter may become the first.
    */
   counts(system: string): boolean;
   /**
@@ -73,7 +82,7 @@ export interface GraphHost {
   nameBroker(system: string, address: string, identity: string): void;
 }
 
-/** How one or several messages fared. */
+/** How one message fared, or several that went together: each of those took the whole time. */
 export interface Outcome {
   readonly start: number;
   readonly end: number;

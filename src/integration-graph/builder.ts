@@ -1,3 +1,4 @@
+import type { Detach, GraphAdapter } from "./adapter.ts";
 import {
   Channel,
   Component,
@@ -9,7 +10,7 @@ import {
 } from "./component.ts";
 import { type ComponentKind, declareComponent } from "./declare-component.ts";
 import { IntegrationGraph, type IntegrationGraphOptions } from "./graph.ts";
-import { Instruments } from "./instruments.ts";
+import type { Instruments } from "./instruments.ts";
 import type {
   AnyOptions,
   ChainOptions,
@@ -46,7 +47,17 @@ export class GraphBuilder {
 
   constructor(graph: IntegrationGraph) {
     this.graph = graph;
-    this.#instruments = new Instruments(graph);
+    this.#instruments = graph.instruments;
+  }
+
+  /**
+   * Lets `adapter` feed the graph with what it sees of its library: `flow.attach(amqplib(channel))`. Returns a function that
+   * leaves the library as it was and takes away what only the adapter declared.
+   *
+   * Throws a TypeError, and has changed nothing, where the adapter was given something that it does not watch.
+   */
+  attach(adapter: GraphAdapter): Detach {
+    return this.graph.attach(adapter);
   }
 
   /** Short for {@link GraphBuilder.messageChannel}. */

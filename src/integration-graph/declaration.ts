@@ -1,3 +1,4 @@
+import { MAX_KEY_LENGTH, redactedKey } from "./node-id.ts";
 import { isPattern, type PatternType } from "./pattern.ts";
 import { checkedProperties, type Properties } from "./properties.ts";
 import { redact } from "./redact.ts";
@@ -33,11 +34,15 @@ const COMPONENT_TYPE = /^[a-z][a-z0-9]*(?:[-:.][a-z0-9]+)*$/;
  * {@link MAX_NAME_LENGTH}, or has control characters or lone surrogates.
  */
 export function checkedName(name: unknown, what = "name"): string {
-  if (typeof name !== "string" || name === "") throw new TypeError(`the ${what} must be a string that is not empty`);
-  if (name.length > MAX_NAME_LENGTH) throw new TypeError(`the ${what} must have at most ${MAX_NAME_LENGTH} characters`);
-  if (UNFIT.test(name)) throw new TypeError(`the ${what} must not have control characters`);
-  if (!name.isWellFormed()) throw new TypeError(`the ${what} must not have lone surrogates`);
-  return redact(name);
+  return redact(checkedText(name, what, MAX_NAME_LENGTH));
+}
+
+function checkedText(text: unknown, what: string, maxLength: number): string {
+  if (typeof text !== "string" || text === "") throw new TypeError(`the ${what} must be a string that is not empty`);
+  if (text.length > maxLength) throw new TypeError(`the ${what} must have at most ${maxLength} characters`);
+  if (UNFIT.test(text)) throw new TypeError(`the ${what} must not have control characters`);
+  if (!text.isWellFormed()) throw new TypeError(`the ${what} must not have lone surrogates`);
+  return text;
 }
 
 /** A frozen, checked copy of a declaration. Throws a TypeError that says what is unfit. */
@@ -51,7 +56,7 @@ export function checkedDeclaration(declaration: NodeDeclaration): NodeDeclaratio
     componentType: componentType === undefined ? undefined : checkedComponentType(componentType, name),
     properties: properties === undefined ? undefined : checkedProperties(properties),
     handlers: handlers === undefined ? undefined : Object.freeze(handlers.map(checkedHandler)),
-    key: key === undefined ? undefined : checkedName(key, "key"),
+    key: key === undefined ? undefined : redactedKey(checkedText(key, "key", MAX_KEY_LENGTH)),
   });
 }
 

@@ -60,14 +60,27 @@ export function withdraw(
   declarer: Declarer,
   kept: { readonly nodes: ReadonlySet<GraphNode>; readonly links: ReadonlySet<GraphLink> },
 ): void {
-  for (const link of elements.links) {
-    if (!kept.links.has(link) && link.declarers.delete(declarer) && !link.declared) elements.disconnect(link);
-  }
-  for (const node of elements.nodes) {
-    if (kept.nodes.has(node) || !node.declarations.delete(declarer)) continue;
-    if (node.declared || node.referenced) elements.changed();
-    else elements.remove(node);
-  }
+  for (const link of elements.links) if (!kept.links.has(link)) withdrawLink(elements, link, declarer);
+  for (const node of elements.nodes) if (!kept.nodes.has(node)) takeBack(elements, node, declarer);
+}
+
+/** Takes back what `declarer` said of a link. Declared by nobody else, it is gone. */
+export function withdrawLink(elements: GraphElements, link: GraphLink, declarer: Declarer): void {
+  if (!link.declarers.delete(declarer)) return;
+  if (link.declared) elements.changed();
+  else elements.disconnect(link);
+}
+
+/** Takes back what `declarer` said of a node and of the links to and from it. Declared by nobody else, it is gone. */
+export function withdrawNode(elements: GraphElements, node: GraphNode, declarer: Declarer): void {
+  for (const link of [...node.incoming, ...node.outgoing]) withdrawLink(elements, link, declarer);
+  takeBack(elements, node, declarer);
+}
+
+function takeBack(elements: GraphElements, node: GraphNode, declarer: Declarer): void {
+  if (!node.declarations.delete(declarer)) return;
+  if (node.declared || node.referenced) elements.changed();
+  else elements.remove(node);
 }
 
 function known(elements: GraphElements, declaration: NodeDeclaration): GraphNode | undefined {

@@ -1,7 +1,9 @@
+import { Brokers, type BrokerTable } from "./brokers.ts";
 import type { NodeDeclaration } from "./declaration.ts";
 import { GraphLink, type LinkType } from "./link.ts";
-import { GraphNode } from "./node.ts";
+import { GraphNode, settled } from "./node.ts";
 import { NodeIds, nodeKey } from "./node-id.ts";
+import { uniteLinks, uniteNodes } from "./unite.ts";
 
 /** How large a graph may grow. */
 export interface GraphLimits {
@@ -21,29 +23,45 @@ export interface GraphInternals {
   readonly hash?: ((key: string) => number) | undefined;
 }
 
+interface ElementsOptions {
+  readonly app: string;
+  readonly limits?: GraphLimits | undefined;
+  readonly observedNodeMaxAge?: number | undefined;
+  readonly brokers?: BrokerTable | undefined;
+}
+
 /** The nodes and links of a graph, within its limits. Whoever changes them ends up in here. */
 export class GraphElements {
   readonly app: string;
+  readonly brokers: Brokers;
   readonly clock: () => number;
   /** How many nodes and links were refused. */
   readonly dropped = { nodes: 0, links: 0 };
+  /** The declarers that could not be read when they were last asked. */
+  readonly outOfReach = new Set<object>();
   /** Grows with every change. */
   revision = 0;
 
   readonly #limits: { readonly nodes: number; readonly links: number; readonly linksPerNode: number };
+  readonly #maxAge: number;
   readonly #ids: NodeIds;
   readonly #nodes = new Map<string, GraphNode>();
   /** The nodes whose keys follow from their names, which are therefore unique. */
   readonly #names = new Map<string, GraphNode>();
   readonly #links = new Set<GraphLink>();
+  /** Before this time no node can be too old, as far as was known when they were last looked through. */
+  #noneAgedBefore = 0;
 
-  constructor(app: string, limits: GraphLimits = {}, internals: GraphInternals = {}) {
+  constructor(options: ElementsOptions, internals: GraphInternals = {}) {
+    const { app, limits = {}, observedNodeMaxAge = 3_600_000, brokers } = options;
     this.app = app;
+    this.brokers = new Brokers(brokers);
     this.#limits = {
       nodes: limits.nodes ?? 2_000,
       links: limits.links ?? 10_000,
       linksPerNode: limits.linksPerNode ?? 200,
     };
+    this.#maxAge = observedNodeMaxAge;
     this.clock = internals.clock ?? (() => performance.now());
     this.#ids = new NodeIds(internals.hash);
   }
@@ -65,7 +83,7 @@ export class GraphElements {
 
   /** The node that a declaration speaks of. */
   find({ key, name, pattern }: NodeDeclaration): GraphNode | undefined {
-    if (key !== undefined) return this.#nodes.get(key);
+    if (key !== undefined) return this.#nodes.get(this.brokers.current(key));
     return this.#names.get(name) ?? this.#nodes.get(nodeKey(this.app, pattern, name));
   }
 
@@ -76,56 +94,142 @@ export class GraphElements {
   /** Makes a node of a declaration that speaks of none yet. Where the graph is full, the node is not part of it. */
   add(declaration: NodeDeclaration): GraphNode {
     const { name, pattern } = declaration;
-    const key = declaration.key ?? nodeKey(this.app, pattern, name);
-    if (this.#nodes.size >= this.#limits.nodes) {
-      this.dropped.nodes++;
-      return new GraphNode(0, key, name, pattern, this.clock());
-    }
-    const node = new GraphNode(this.#ids.take(key), key, name, pattern, this.clock());
-    node.attached = true;
-    this.#nodes.set(key, node);
-    if (declaration.key === undefined) this.#names.set(name, node);
-    this.changed();
+    const key = this.brokers.current(declaration.key ?? nodeKey(this.app, pattern, name));
+    const node = new GraphNode(0, key, name, pattern, this.clock());
+    if (!this.#hasRoom()) this.dropped.nodes++;
+    else this.#put(node, declaration.key === undefined);
     return node;
   }
 
-  /** Takes a node away, with its links. */
-  remove(node: GraphNode): void {
+  /** Takes a node away, with its links. A dormant one comes back with its next message. */
+  remove(node: GraphNode, { dormant = false } = {}): void {
     if (!this.holds(node)) return;
-    for (const link of [...node.incoming, ...node.outgoing]) this.disconnect(link);
-    this.#nodes.delete(node.key);
-    if (this.#names.get(node.name) === node) this.#names.delete(node.name);
-    this.#ids.release(node.id);
-    node.attached = false;
+    for (const link of [...node.incoming, ...node.outgoing]) {
+      this.disconnect(link);
+      link.dormant = dormant;
+    }
+    this.#drop(node);
+    node.dormant = dormant;
     this.changed();
+  }
+
+  /** Takes away what nobody declares and was idle for too long. */
+  removeAged(): void {
+    const now = this.clock();
+    let oldest = now;
+    for (const node of this.#nodes.values()) {
+      if (node.declared || node.referenced) continue;
+      if (node.lastSeen < now - this.#maxAge) this.remove(node, { dormant: true });
+      else if (node.lastSeen < oldest) oldest = node.lastSeen;
+    }
+    this.#noneAgedBefore = oldest + this.#maxAge;
+  }
+
+  /** Puts a dormant node back, as its next message has come. Where the graph is full it sleeps on. */
+  wake(node: GraphNode): void {
+    if (!node.dormant) return;
+    node.key = this.brokers.current(node.key);
+    const other = this.#nodes.get(node.key);
+    if (other === undefined) {
+      const isNamed = node.key === nodeKey(this.app, node.pattern, node.name) && !this.#names.has(node.name);
+      if (this.#hasRoom()) this.#put(node, isNamed);
+    } else {
+      uniteNodes(node, other);
+      this.changed();
+    }
+  }
+
+  /** The same for a link. Its ends are awake. */
+  wakeLink(link: GraphLink): void {
+    if (!link.dormant) return;
+    link.from = settled(link.from);
+    link.to = settled(link.to);
+    const other = link.from.linkTo(link.type, link.to);
+    if (other !== undefined) uniteLinks(link, other);
+    else this.#join(link);
+  }
+
+  /** Gives every node whose key begins with `from` one that begins with `to`; two with one key become one. */
+  rename({ from, to }: { readonly from: string; readonly to: string }): void {
+    for (const node of this.nodes) {
+      if (!node.key.startsWith(from)) continue;
+      const key = to + node.key.slice(from.length);
+      const other = this.#nodes.get(key);
+      this.#drop(node);
+      if (other === undefined) {
+        node.key = key;
+        this.#put(node, false);
+      } else {
+        for (const link of [...node.incoming, ...node.outgoing]) this.#move(link, node, other);
+        uniteNodes(node, other);
+      }
+      this.changed();
+    }
   }
 
   /** Makes a link that is not there yet. Undefined where one of the two is no node of this graph, or a limit is reached. */
   connect(from: GraphNode, type: LinkType, to: GraphNode): GraphLink | undefined {
-    if (!this.holds(from) || !this.holds(to)) return undefined;
-    if (from.outgoing.size >= this.#limits.linksPerNode || this.#links.size >= this.#limits.links) {
-      this.dropped.links++;
-      return undefined;
-    }
     const link = new GraphLink(from, type, to);
-    from.outgoing.add(link);
-    to.incoming.add(link);
-    this.#links.add(link);
-    from.ways.delete(to);
-    this.changed();
-    return link;
+    return this.#join(link) ? link : undefined;
   }
 
   disconnect(link: GraphLink): void {
     const { from, to } = link;
     from.outgoing.delete(link);
     to.incoming.delete(link);
-    from.ways.delete(to);
+    from.ways.clear();
     this.#links.delete(link);
     this.changed();
   }
 
   changed(): void {
     this.revision++;
+  }
+
+  #hasRoom(): boolean {
+    if (this.#nodes.size < this.#limits.nodes) return true;
+    if (this.clock() > this.#noneAgedBefore) this.removeAged();
+    return this.#nodes.size < this.#limits.nodes;
+  }
+
+  #put(node: GraphNode, isNamed: boolean): void {
+    node.id = this.#ids.take(node.key);
+    node.attached = true;
+    node.dormant = false;
+    this.#nodes.set(node.key, node);
+    if (isNamed) this.#names.set(node.name, node);
+    this.changed();
+  }
+
+  #drop(node: GraphNode): void {
+    this.#nodes.delete(node.key);
+    if (this.#names.get(node.name) === node) this.#names.delete(node.name);
+    this.#ids.release(node.id);
+    node.attached = false;
+  }
+
+  #join(link: GraphLink): boolean {
+    const { from, to } = link;
+    if (!this.holds(from) || !this.holds(to)) return false;
+    if (from.outgoing.size >= this.#limits.linksPerNode || this.#links.size >= this.#limits.links) {
+      this.dropped.links++;
+      return false;
+    }
+    from.outgoing.add(link);
+    to.incoming.add(link);
+    this.#links.add(link);
+    from.ways.clear();
+    link.dormant = false;
+    this.changed();
+    return true;
+  }
+
+  #move(link: GraphLink, node: GraphNode, into: GraphNode): void {
+    this.disconnect(link);
+    if (link.from === node) link.from = into;
+    if (link.to === node) link.to = into;
+    const other = link.from.linkTo(link.type, link.to);
+    if (other !== undefined) uniteLinks(link, other);
+    else this.#join(link);
   }
 }

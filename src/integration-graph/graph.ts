@@ -1,8 +1,12 @@
+import type { Detach, GraphAdapter } from "./adapter.ts";
+import { Adapters } from "./adapters.ts";
+import type { BrokerTable } from "./brokers.ts";
 import { checkedDeclaration, checkedName, mergedDeclaration, type NodeDeclaration } from "./declaration.ts";
 import { APPLICATION, declareLink, declareNode } from "./declarers.ts";
 import { GraphElements, type GraphInternals, type GraphLimits } from "./elements.ts";
+import { Instruments } from "./instruments.ts";
 import type { GraphLink, LinkType } from "./link.ts";
-import { GraphNode } from "./node.ts";
+import { GraphNode, settled } from "./node.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
 import { isChannel, PATTERN_TRAITS } from "./pattern.ts";
 import { PROVIDER } from "./provider.ts";
@@ -10,12 +14,20 @@ import { linkSnapshots, nodeSnapshots, type Shape, shapeOf } from "./shape.ts";
 import type { GraphSnapshot } from "./snapshot.ts";
 import type { GraphSource } from "./source.ts";
 import { type ReadingOptions, Sources } from "./sources.ts";
+import { type TemporaryName, temporaryNames } from "./temporary-name.ts";
 
 /** How a graph is kept. */
 export interface IntegrationGraphOptions extends ReadingOptions {
   /** The application's name. It is part of the identity of its endpoints, and `contentDescriptor.name`. */
   readonly app: string;
   readonly limits?: GraphLimits | undefined;
+  /** What brokers are called, where they do not say it themselves: `{ "redis://10.0.0.1:6379/0": "jobs" }`. */
+  readonly brokers?: BrokerTable | undefined;
+  /**
+   * Which names of queues, channels and the like are made up at run time; each of these is one node for all of them. In the
+   * place of {@link DEFAULT_TEMPORARY_NAMES}.
+   */
+  readonly temporaryNames?: readonly TemporaryName[] | undefined;
   /** How long a node that was only seen at run time outlives its last message, in milliseconds; 1 hour by default. */
   readonly observedNodeMaxAge?: number | undefined;
 }
@@ -32,17 +44,25 @@ const WAYS: readonly LinkType[] = ["route", "output", "discard", "error"];
  * does no harm.
  */
 export class IntegrationGraph {
+  /** Measures functions for its nodes. For the builder. */
+  readonly instruments: Instruments;
   readonly #elements: GraphElements;
   readonly #sources: Sources;
-  readonly #observedNodeMaxAge: number;
+  readonly #adapters: Adapters;
   #shape: { readonly of: Shape; readonly revision: number } | undefined;
 
-  /** Throws a TypeError where the application's name is unfit. `internals` are for tests. */
+  /** Throws a TypeError where the application's name or another option is unfit. `internals` are for tests. */
   constructor(options: IntegrationGraphOptions, internals?: GraphInternals) {
     const app = checkedName(options.app, "application's name");
-    this.#elements = new GraphElements(app, options.limits, internals);
+    this.#elements = new GraphElements({ ...options, app }, internals);
     this.#sources = new Sources(this.#elements, options);
-    this.#observedNodeMaxAge = options.observedNodeMaxAge ?? 3_600_000;
+    this.instruments = new Instruments(this);
+    this.#adapters = new Adapters({
+      elements: this.#elements,
+      sources: this.#sources,
+      instruments: this.instruments,
+      shownName: temporaryNames(options.temporaryNames),
+    });
   }
 
   /** The application's name. */
@@ -118,11 +138,22 @@ export class IntegrationGraph {
   way(owner: GraphNode, channel: GraphNode): GraphLink | undefined {
     const known = owner.ways.get(channel);
     if (known !== undefined) return known;
-    const declared = WAYS.map((type) => owner.linkTo(type, channel)).find((link) => link !== undefined);
-    const undeclared = PATTERN_TRAITS[owner.pattern].links.includes("route") ? "route" : "output";
-    const link = declared ?? this.#elements.connect(owner, undeclared, channel);
-    if (link !== undefined) owner.ways.set(channel, link);
+    const [from, to] = [settled(owner), settled(channel)];
+    const declared = WAYS.map((type) => from.linkTo(type, to)).find((link) => link !== undefined);
+    const undeclared = PATTERN_TRAITS[from.pattern].links.includes("route") ? "route" : "output";
+    const link = declared ?? this.#elements.connect(from, undeclared, to);
+    // Only a node that is part of the graph hears of links that go.
+    if (link !== undefined && from === owner) owner.ways.set(channel, link);
     return link;
+  }
+
+  /** Puts back a node that left because it was idle, and `link`, one of its links: a message has come. */
+  wake(node: GraphNode, link?: GraphLink): void {
+    this.#elements.wake(node);
+    if (link === undefined) return;
+    this.#elements.wake(link.from);
+    this.#elements.wake(link.to);
+    this.#elements.wakeLink(link);
   }
 
   /** Takes a node out of the graph, with its links. It comes back with the same id when it is declared again. */
@@ -142,14 +173,19 @@ export class IntegrationGraph {
     };
   }
 
+  /** As {@link GraphBuilder.attach}. */
+  attach(adapter: GraphAdapter): Detach {
+    return this.#adapters.attach(adapter);
+  }
+
   /** Adds a source and reads it. Resolves to whether it could be read; where not, the next rebuild tries again. */
-  attach(source: GraphSource): Promise<boolean> {
-    return this.#sources.attach(source);
+  addSource(source: GraphSource): Promise<boolean> {
+    return this.#sources.add(source);
   }
 
   /** Takes a source away, with what it alone declares. */
-  detach(source: GraphSource): void {
-    this.#sources.detach(source);
+  removeSource(source: GraphSource): void {
+    this.#sources.remove(source);
   }
 
   /**
@@ -160,17 +196,17 @@ export class IntegrationGraph {
    */
   readonly rebuild: () => Promise<number> = oneAtATime(async () => {
     await this.#sources.readAll();
-    const oldest = this.#elements.clock() - this.#observedNodeMaxAge;
-    for (const node of this.#elements.nodes) {
-      if (!node.declared && !node.referenced && node.lastSeen < oldest) this.#elements.remove(node);
-    }
+    this.#elements.removeAged();
     return this.#elements.revision;
   });
 
   #seen(declaration: NodeDeclaration): GraphNode {
     try {
       const checked = checkedDeclaration(declaration);
-      return this.#elements.find(checked) ?? this.#elements.add(checked);
+      const node = this.#elements.find(checked) ?? this.#elements.add(checked);
+      // Whoever keeps the node of a full graph need not ask again.
+      if (!node.attached) node.dormant = true;
+      return node;
     } catch {
       this.#elements.dropped.nodes++;
       return new GraphNode(0, "", "", "message_channel", this.#elements.clock());

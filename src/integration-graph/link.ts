@@ -9,13 +9,17 @@ export type LinkType = (typeof LINK_TYPES)[number];
 
 /** A way that messages take between two nodes of a graph. */
 export class GraphLink {
-  readonly from: GraphNode;
-  readonly to: GraphNode;
+  /** Another one where the node became one with it. */
+  from: GraphNode;
+  /** Another one where the node became one with it. */
+  to: GraphNode;
   readonly type: LinkType;
   /** Who declared the link. Nobody did when it was only seen at run time. */
   readonly declarers = new Set<object>();
-  /** How many messages were seen on this way. */
-  count = 0;
+  /** Whether it left its graph with a node that was idle for long. It comes back with the next message. */
+  dormant = false;
+  /** Shared by links that became one, so that whoever kept either counts on both. */
+  tally = { count: 0 };
 
   constructor(from: GraphNode, type: LinkType, to: GraphNode) {
     this.from = from;
@@ -25,6 +29,15 @@ export class GraphLink {
 
   get declared(): boolean {
     return this.declarers.size > 0;
+  }
+
+  /** How many messages were seen on this way. */
+  get count(): number {
+    return this.tally.count;
+  }
+
+  set count(count: number) {
+    this.tally.count = count;
   }
 }
 
@@ -36,7 +49,8 @@ interface LinkEnd {
 /** Throws a TypeError where links of this type do not lead from such a component to such a component. */
 export function checkEnds(from: LinkEnd, type: LinkType, to: LinkEnd): void {
   const toChannel = type !== "input";
-  // Between two channels only a broker leads: an exchange routes to queues, a queue has a dead-letter exchange.
+  // Between two channels only a broker leads: an exchange routes to queues and exchanges, a subject to streams, a stream to
+  // those that mirror it; a queue has a dead-letter exchange.
   const fromFits = type === "route" || type === "error" || isChannel(from.pattern) !== toChannel;
   if (isChannel(to.pattern) !== toChannel || !fromFits) {
     throw new TypeError(`no "${type}" link can lead from ${from.pattern} "${from.name}" to ${to.pattern} "${to.name}"`);

@@ -5,17 +5,25 @@ import type { GraphLink } from "./link.ts";
 import type { AnyFunction, Meter } from "./measure.ts";
 import type { GraphNode } from "./node.ts";
 
+/** Puts back what left the graph because it was idle. */
+export interface Waking {
+  wake(node: GraphNode, link?: GraphLink): void;
+}
+
 /** What is sent while the function runs, or later in its context, is sent by the node. */
 abstract class OwnerMeter {
   protected readonly node: GraphNode;
+  protected readonly graph: Waking;
   readonly #invocations: AsyncLocalStorage<Invocation>;
 
-  constructor(node: GraphNode, invocations: AsyncLocalStorage<Invocation>) {
+  constructor(node: GraphNode, graph: Waking, invocations: AsyncLocalStorage<Invocation>) {
     this.node = node;
+    this.graph = graph;
     this.#invocations = invocations;
   }
 
   begin(): Invocation {
+    if (this.node.dormant) this.graph.wake(this.node);
     return new Invocation(this.node);
   }
 
@@ -52,14 +60,18 @@ export class HandlerMeter extends OwnerMeter implements Meter<Invocation> {
   readonly #input: GraphLink | undefined;
   readonly #falseDiscards: boolean;
 
-  constructor(node: GraphNode, invocations: AsyncLocalStorage<Invocation>, options: HandlerOptions) {
-    super(node, invocations);
+  constructor(node: GraphNode, graph: Waking, invocations: AsyncLocalStorage<Invocation>, options: HandlerOptions) {
+    super(node, graph, invocations);
     this.#input = options.input;
     this.#falseDiscards = options.falseDiscards ?? false;
   }
 
   override begin(): Invocation {
-    if (this.#input !== undefined) this.#input.count++;
+    const input = this.#input;
+    if (input !== undefined) {
+      if (input.dormant) this.graph.wake(this.node, input);
+      input.tally.count++;
+    }
     return super.begin();
   }
 
@@ -90,21 +102,26 @@ export class SourceMeter extends OwnerMeter implements Meter<Invocation> {
 export class SenderMeter extends CalleeMeter implements Meter<undefined> {
   readonly #graph: IntegrationGraph;
   readonly #invocations: AsyncLocalStorage<Invocation>;
+  readonly #otherwise: (() => GraphNode) | undefined;
 
-  constructor(node: GraphNode, graph: IntegrationGraph, invocations: AsyncLocalStorage<Invocation>) {
+  /** `otherwise` sends what is sent outside of any handler. */
+  constructor(
+    node: GraphNode,
+    graph: IntegrationGraph,
+    invocations: AsyncLocalStorage<Invocation>,
+    otherwise?: () => GraphNode,
+  ) {
     super(node);
     this.#graph = graph;
     this.#invocations = invocations;
+    this.#otherwise = otherwise;
   }
 
   override begin(): undefined {
+    if (this.node.dormant) this.#graph.wake(this.node);
     const invocation = this.#invocations.getStore();
-    if (invocation === undefined) return;
-    const link = this.#graph.way(invocation.owner, this.node);
-    if (link === undefined) return;
-    link.count++;
-    if (link.type === "discard") invocation.discarded = true;
-    else if (link.type === "error") invocation.failed = true;
+    const owner = invocation?.owner ?? this.#otherwise?.();
+    if (owner !== undefined) countSent(this.#graph, owner, this.node, 1, invocation);
   }
 
   succeeded(_: undefined, _result: unknown, start: number, end: number): void {
@@ -127,11 +144,27 @@ export class ReceiverMeter extends CalleeMeter implements Meter<undefined> {
   }
 }
 
-/** Counts a message on the first link of this type that begins at `node`, where there is one. */
-export function countFirst(node: GraphNode, type: "discard" | "error"): void {
+/** Counts messages on their way from `owner` to `channel`; `invocation`, where it is the owner's, remembers what became of them. */
+export function countSent(
+  graph: IntegrationGraph,
+  owner: GraphNode,
+  channel: GraphNode,
+  count: number,
+  invocation: Invocation | undefined,
+): void {
+  const link = graph.way(owner, channel);
+  if (link === undefined) return;
+  link.tally.count += count;
+  if (invocation === undefined) return;
+  if (link.type === "discard") invocation.discarded = true;
+  else if (link.type === "error") invocation.failed = true;
+}
+
+/** Counts messages on the first link of this type that begins at `node`, where there is one. */
+export function countFirst(node: GraphNode, type: "discard" | "error", count = 1): void {
   for (const link of node.outgoing) {
     if (link.type !== type) continue;
-    link.count++;
+    link.tally.count += count;
     return;
   }
 }

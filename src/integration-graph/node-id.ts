@@ -1,17 +1,68 @@
 import { type EndpointPattern, isChannel, type PatternType } from "./pattern.ts";
+import { redact } from "./redact.ts";
+
+/** The longest key, in UTF-16 code units. */
+export const MAX_KEY_LENGTH = 1_024;
 
 /**
  * The canonical key of a node, from which its id follows. A channel belongs to everybody who uses it, so its key does
- * not name the application; an endpoint's does. An adapter that knows a broker gives its own keys, such as
- * `channel:rabbitmq:<cluster>:queue:<vhost>/<name>`.
+ * not name the application; an endpoint's does. An adapter that knows a broker gives its own keys: see
+ * {@link channelKey}.
  */
 export function nodeKey(app: string, pattern: PatternType, name: string): string {
   return isChannel(pattern) ? `channel:${name}` : endpointKey(app, pattern, name);
 }
 
-function endpointKey(app: string, pattern: EndpointPattern, name: string): string {
-  // The application's name is the only part before the last that may hold a colon of its own.
-  return `endpoint:${app.replaceAll("%", "%25").replaceAll(":", "%3A")}:${pattern}:${name}`;
+/**
+ * The key of a broker's destination, the same in every application: `channelKey("rabbitmq", "main", "queue", "/shop/orders")`.
+ * `broker` is its identity, as the host of an adapter gives it, and `kind` tells apart what may have the same name.
+ */
+export function channelKey(system: string, broker: string, kind: string, name: string): string {
+  return `${channelPrefix(system, broker)}${part(kind)}:${redact(name)}`;
+}
+
+/** How the keys of all channels of a broker begin. */
+export function channelPrefix(system: string, broker: string): string {
+  return `channel:${part(system)}:${part(redact(broker))}:`;
+}
+
+/** The key of an application's endpoint, the same in every instance of it. */
+export function endpointKey(app: string, pattern: EndpointPattern, name: string): string {
+  return `endpoint:${part(app)}:${pattern}:${name}`;
+}
+
+/** What a key says: of which application an endpoint is, of which broker a channel. */
+export interface KeyParts {
+  readonly app?: string | undefined;
+  readonly system?: string | undefined;
+  readonly broker?: string | undefined;
+  readonly kind?: string | undefined;
+}
+
+/** Reads a key. Where it is not one of the forms above, nothing is known of it. */
+export function keyParts(key: string): KeyParts {
+  const [, app] = /^endpoint:([^:]+):/.exec(key) ?? [];
+  if (app !== undefined) return { app: whole(app) };
+  const [, system, broker, kind] = BROKER_KEY.exec(key) ?? [];
+  if (system === undefined || broker === undefined || kind === undefined) return {};
+  return { system: whole(system), broker: whole(broker), kind: whole(kind) };
+}
+
+/** `key` without credentials. In a key of a broker the name stands alone: `queue://a@b` is a queue in the virtual host "/". */
+export function redactedKey(key: string): string {
+  const [prefix] = BROKER_KEY.exec(key) ?? [""];
+  return redact(prefix) + redact(key.slice(prefix.length));
+}
+
+const BROKER_KEY = /^channel:([a-z][^:/@]*):([^:/][^:]*):([a-z][^:/@]*):/;
+
+/** Only the last part of a key may hold a colon of its own. */
+function part(text: string): string {
+  return text.replaceAll("%", "%25").replaceAll(":", "%3A");
+}
+
+function whole(part: string): string {
+  return part.replaceAll("%3A", ":").replaceAll("%25", "%");
 }
 
 /** A hash of `text` in 1…2³¹−1: FNV-1a with a final mix, so that similar names lie far apart. */

@@ -6,24 +6,32 @@ import { ReceiveCounters, SendTimers } from "./statistics.ts";
 
 /** One component of a graph, with its statistics. The graph makes it; others read it and record into its statistics. */
 export class GraphNode {
-  readonly id: number;
-  readonly key: string;
+  /** Follows from the key. */
+  id: number;
+  /** Another one once the broker of a channel is known by its own name. */
+  key: string;
   readonly name: string;
   pattern: PatternType;
   /** Whether it is a node of its graph: not where the graph was full, nor after it was removed. */
   attached = false;
+  /** Whether it left its graph because it was idle for long, or found it full. It comes back with the next message. */
+  dormant = false;
+  /** The node that this one became one with. They share their statistics, so whoever kept either records into both. */
+  successor: GraphNode | undefined;
   /** Whether statistics are taken. */
   observed = false;
   /** Whether a declaration names this node as its channel. Such a node does not age. */
   referenced = false;
   /** When it became a node, as a reading of `performance.now()`. */
-  readonly since: number;
+  since: number;
+  /** When it last sent a message, where that is told of apart from its own statistics. */
+  sent = 0;
   /** What each declarer says of it. Nobody does where the node was only referred to, or seen at run time. */
   readonly declarations = new Map<object, NodeDeclaration>();
   readonly incoming = new Set<GraphLink>();
   readonly outgoing = new Set<GraphLink>();
-  readonly sends = new SendTimers();
-  readonly receives = new ReceiveCounters();
+  sends = new SendTimers();
+  receives = new ReceiveCounters();
   /** The link that a message takes from here to a channel, found before. Emptied when links change. */
   readonly ways = new Map<GraphNode, GraphLink>();
 
@@ -61,15 +69,25 @@ export class GraphNode {
     return undefined;
   }
 
-  /** When a message was last seen here, as a reading of `performance.now()`. */
-  get lastSeen(): number {
-    const { sends, receives } = this;
-    return Math.max(
-      this.since,
-      sends.successes.last,
-      sends.failures.last,
-      receives.successes.last,
-      receives.failures.last,
-    );
+  /** When a message was last seen here, as a reading of `performance.now()`; 0 where none was. */
+  get lastMessage(): number {
+    return Math.max(this.sent, this.sends.last, this.receives.last);
   }
+
+  /** When it became a node, or a message was last seen. */
+  get lastSeen(): number {
+    return Math.max(this.since, this.lastMessage);
+  }
+
+  /** In messages a second. A message that was put into a channel and taken out again is one. */
+  rate(now: number): number {
+    return Math.max(this.sends.rate(now), this.receives.rate(now));
+  }
+}
+
+/** The node itself, or the one that it became one with. */
+export function settled(node: GraphNode): GraphNode {
+  let at = node;
+  while (at.successor !== undefined) at = at.successor;
+  return at;
 }

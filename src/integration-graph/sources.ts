@@ -26,13 +26,15 @@ export class Sources {
     this.#onError = onSourceError;
   }
 
-  attach(source: GraphSource): Promise<boolean> {
+  add(source: GraphSource): Promise<boolean> {
     this.#sources.add(source);
     return this.#read(source);
   }
 
-  detach(source: GraphSource): void {
-    if (this.#sources.delete(source)) this.#apply(source, { nodes: [], links: [] });
+  remove(source: GraphSource): void {
+    if (!this.#sources.delete(source)) return;
+    this.#elements.outOfReach.delete(source);
+    this.#apply(source, { nodes: [], links: [] });
   }
 
   async readAll(): Promise<void> {
@@ -42,10 +44,12 @@ export class Sources {
   async #read(source: GraphSource): Promise<boolean> {
     try {
       const topology = await readSource(source, this.#timeout);
-      // It may have been detached meanwhile.
+      // It may have been taken away meanwhile.
       if (this.#sources.has(source)) this.#apply(source, topology);
+      this.#elements.outOfReach.delete(source);
       return true;
     } catch (error) {
+      if (this.#sources.has(source)) this.#elements.outOfReach.add(source);
       this.#onError(source, error);
       return false;
     }

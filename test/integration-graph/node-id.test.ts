@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { integrationGraph } from "../../src/integration-graph/builder.ts";
-import { hash31, NodeIds, nodeKey } from "../../src/integration-graph/node-id.ts";
+import { channelKey, endpointKey, hash31, keyParts, NodeIds, nodeKey } from "../../src/integration-graph/node-id.ts";
 
 test.each([
   ["channel:orders", 551692092],
@@ -22,6 +22,53 @@ test.each([
 test("keys of different applications never meet", () => {
   expect(nodeKey("a:filter:b", "filter", "c")).not.toBe(nodeKey("a", "filter", "b:filter:c"));
   expect(nodeKey("a%3A", "filter", "c")).not.toBe(nodeKey("a:", "filter", "c"));
+});
+
+describe("the key of a broker's channel", () => {
+  const text = fc.string({ minLength: 1, maxLength: 12 });
+  const word = fc.stringMatching(/^[a-z][a-z0-9-]{0,8}$/);
+
+  test("names system, broker, kind and name, so that two sources make the same", () => {
+    expect(channelKey("rabbitmq", "rabbit@node1", "queue", "//orders")).toBe(
+      "channel:rabbitmq:rabbit@node1:queue://orders",
+    );
+    expect(channelKey("redis", "10.0.0.1:6379/0", "stream", "0/a:b")).toBe(
+      "channel:redis:10.0.0.1%3A6379/0:stream:0/a:b",
+    );
+  });
+
+  test("is another one for every other broker or name", () => {
+    const parts = fc.tuple(word, text, word, text);
+    fc.assert(
+      fc.property(parts, parts, (one, other) => {
+        fc.pre(!one.concat(other).some((part) => part.includes("://")));
+        expect(channelKey(...one) === channelKey(...other)).toBe(JSON.stringify(one) === JSON.stringify(other));
+      }),
+    );
+  });
+
+  test("says what it was made of", () => {
+    const broker = text.filter((broker) => !broker.startsWith("/") && !broker.includes("://"));
+    fc.assert(
+      fc.property(word, broker, word, text, (system, broker, kind, name) => {
+        expect(keyParts(channelKey(system, broker, kind, name))).toEqual({ system, broker, kind });
+      }),
+    );
+    expect(keyParts(endpointKey("a:b%", "filter", "x:y"))).toEqual({ app: "a:b%" });
+    for (const key of ["channel:orders", "channel:a:b", "other:a:b:c:d", ""]) expect(keyParts(key)).toEqual({});
+  });
+
+  test("keeps a name with an @ in the virtual host / as it is, but no credentials", () => {
+    const { graph } = integrationGraph({ app: "shop" });
+    const key = (declared: string) => graph.declare({ name: "x", pattern: "message_channel", key: declared }).key;
+    const queue = channelKey("rabbitmq", "main", "queue", "//celery@w1.pidbox");
+    expect(queue).toBe("channel:rabbitmq:main:queue://celery@w1.pidbox");
+    expect(key(queue)).toBe(queue);
+    expect(channelKey("mqtt", "mqtt://u:p@h:1", "topic", "t")).toBe("channel:mqtt:mqtt%3A//h%3A1:topic:t");
+    for (const open of ["channel:amqp://u:p@h:8080/x", "channel:x:http://u:p@h:1", "amqp://u:p@h"]) {
+      expect(key(open)).not.toContain("p@");
+    }
+  });
 });
 
 test("channels of the same name have the same id in every application, endpoints do not", () => {

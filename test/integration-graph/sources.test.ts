@@ -37,7 +37,7 @@ function setUp() {
 
 test("a source is read when it is attached", async () => {
   const { graph, broker } = setUp();
-  expect(await graph.attach(broker)).toBe(true);
+  expect(await graph.addSource(broker)).toBe(true);
   expect(graph.snapshot().nodes.map(({ name }) => name)).toEqual(["orders", "billing", "bill"]);
   expect(links(graph)).toEqual({ "orders -route-> billing": 0, "billing -input-> bill": 0 });
   expect(nodeOf(graph, "orders")).toMatchObject({ componentType: "exchange", routes: ["billing"] });
@@ -45,7 +45,7 @@ test("a source is read when it is attached", async () => {
 
 test("a rebuild that finds the same changes nothing: neither ids nor numbers nor the revision", async () => {
   const { g, graph, broker } = setUp();
-  await graph.attach(broker);
+  await graph.addSource(broker);
   g.serviceActivator("bill", { input: "billing" }).handle(() => {})();
   const before = graph.snapshot();
   expect(await graph.rebuild()).toBe(before.revision);
@@ -56,7 +56,7 @@ test("a rebuild that finds the same changes nothing: neither ids nor numbers nor
 
 test("a rebuild drops what the source no longer declares, and takes up what it does", async () => {
   const { graph, broker } = setUp();
-  await graph.attach(broker);
+  await graph.addSource(broker);
   const { revision } = graph;
   const { nodeId } = nodeOf(graph, "billing");
   const audit: NodeDeclaration = { name: "audit", pattern: "pollable_channel" };
@@ -72,7 +72,7 @@ test("a rebuild drops what the source no longer declares, and takes up what it d
 
 test("a rebuild drops a link that is declared no more, though its ends stay", async () => {
   const { graph, broker } = setUp();
-  await graph.attach(broker);
+  await graph.addSource(broker);
   broker.topology = { nodes: whole.nodes, links: [whole.links[1]!] };
   await graph.rebuild();
   expect(links(graph)).toEqual({ "billing -input-> bill": 0 });
@@ -82,7 +82,7 @@ test("a rebuild drops a link that is declared no more, though its ends stay", as
 test("a message that goes where a link is declared no more makes it appear again, as one that is seen", async () => {
   const { g, graph, broker } = setUp();
   broker.topology = { nodes: [], links: [{ from: consumer, type: "error", to: orders }] };
-  await graph.attach(broker);
+  await graph.addSource(broker);
   const handle = g.serviceActivator("bill").handle(g.publishSubscribeChannel("orders").sender(() => {}));
   handle();
   expect(links(graph)).toEqual({ "bill -error-> orders": 1 });
@@ -97,11 +97,11 @@ test("what the application or another source declares too stays, without what on
   const other = new Broker();
   other.topology = { nodes: [{ ...orders, properties: { durable: true } }], links: [] };
   broker.topology = { nodes: [{ ...orders, properties: { bindings: 2 } }, billing, consumer], links: whole.links };
-  await graph.attach(broker);
-  await graph.attach(other);
+  await graph.addSource(broker);
+  await graph.addSource(other);
   g.serviceActivator("bill", { input: "billing" });
   expect(nodeOf(graph, "orders").properties).toEqual({ bindings: 2, durable: true });
-  graph.detach(broker);
+  graph.removeSource(broker);
   expect(graph.snapshot().nodes.map(({ name }) => name)).toEqual(["orders", "billing", "bill"]);
   expect(nodeOf(graph, "orders").properties).toEqual({ durable: true });
   expect(links(graph)).toEqual({ "billing -input-> bill": 0 });
@@ -111,7 +111,7 @@ test("what the application or another source declares too stays, without what on
 
 test("a source may change the pattern of what it alone declares", async () => {
   const { graph, broker, errors } = setUp();
-  await graph.attach(broker);
+  await graph.addSource(broker);
   const bridge: NodeDeclaration = { name: "bill", pattern: "bridge" };
   const queue: NodeDeclaration = { name: "billing", pattern: "reactive_channel" };
   broker.topology = { nodes: [bridge, queue], links: [] };
@@ -155,7 +155,7 @@ describe("a source keeps its part", () => {
   ])("%s", async (_, topology, message) => {
     const { g, graph, broker, errors } = setUp();
     g.filter("mine");
-    await graph.attach(broker);
+    await graph.addSource(broker);
     const before = graph.snapshot();
     broker.topology = topology;
     expect(await graph.rebuild()).toBe(before.revision);
@@ -174,8 +174,8 @@ describe("a source keeps its part", () => {
     broker.topology = () => {
       throw new Error("connection refused");
     };
-    expect(await graph.attach(broker)).toBe(false);
-    await graph.attach(other);
+    expect(await graph.addSource(broker)).toBe(false);
+    await graph.addSource(other);
     other.topology = { nodes: [orders], links: [] };
     await graph.rebuild();
     expect(graph.snapshot().nodes.map(({ name }) => name)).toEqual(["orders"]);
@@ -188,7 +188,7 @@ describe("a source keeps its part", () => {
       throw new Error("connect amqp://user:secret@broker failed");
     };
     const warned = once(process, "warning");
-    await graph.attach(broker);
+    await graph.addSource(broker);
     const [warning] = await warned;
     expect(warning.message).toContain('"broker"');
     expect(warning.message).not.toContain("secret");
@@ -198,7 +198,7 @@ describe("a source keeps its part", () => {
 test("a source that is slow is told to stop", async () => {
   const { graph } = setUp();
   let told: AbortSignal | undefined;
-  await graph.attach({
+  await graph.addSource({
     name: "slow",
     read(signal) {
       told = signal;
@@ -212,8 +212,8 @@ test("a source that is detached while it is read declares nothing", async () => 
   const { graph, broker } = setUp();
   const { promise, resolve } = Promise.withResolvers<Topology>();
   broker.topology = promise;
-  const attached = graph.attach(broker);
-  graph.detach(broker);
+  const attached = graph.addSource(broker);
+  graph.removeSource(broker);
   resolve(whole);
   await attached;
   expect(graph.snapshot().nodes).toEqual([]);
@@ -224,7 +224,7 @@ test("keys of a source tell components of the same name apart", async () => {
   const exchange = { ...orders, key: "channel:rabbitmq:prod:exchange:/orders" };
   const queue = { ...billing, name: "orders", key: "channel:rabbitmq:prod:queue:/orders" };
   broker.topology = { nodes: [exchange, queue], links: [{ from: exchange, type: "route", to: queue }] };
-  await graph.attach(broker);
+  await graph.addSource(broker);
   g.channel("orders");
   expect(graph.snapshot().nodes.map(({ name }) => name)).toEqual(["orders", "orders", "orders"]);
   expect(new Set(graph.snapshot().nodes.map(({ nodeId }) => nodeId)).size).toBe(3);
@@ -234,7 +234,7 @@ test("keys of a source tell components of the same name apart", async () => {
 test("a key that is the name's own means the application's component", async () => {
   const { g, graph, broker } = setUp();
   broker.topology = { nodes: [{ ...orders, key: "channel:orders" }], links: [] };
-  await graph.attach(broker);
+  await graph.addSource(broker);
   g.publishSubscribeChannel("orders", { properties: { mine: true } });
   expect(graph.snapshot().nodes).toHaveLength(1);
   expect(nodeOf(graph, "orders")).toMatchObject({ componentType: "exchange", properties: { mine: true } });
@@ -243,7 +243,7 @@ test("a key that is the name's own means the application's component", async () 
 describe("rebuilds", () => {
   test("that are asked for at the same time run one after the other, and share the second run", async () => {
     const { graph, broker } = setUp();
-    await graph.attach(broker);
+    await graph.addSource(broker);
     const gate = Promise.withResolvers<Topology>();
     broker.topology = gate.promise;
     const first = graph.rebuild();

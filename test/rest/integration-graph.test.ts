@@ -74,7 +74,7 @@ describe("POST", () => {
     const names = async () => JSON.parse((await get(PATH)).text).nodes.map(({ name }: { name: string }) => name);
     graph.channel("orders").sender(() => undefined)();
     let found = ["first"];
-    await graph.graph.attach({
+    await graph.graph.addSource({
       name: "test",
       read: () => ({ nodes: found.map((name) => ({ name, pattern: "message_channel" as const })), links: [] }),
     });
@@ -108,7 +108,7 @@ describe("POST", () => {
       reads++;
       return { nodes: [], links: [] };
     };
-    await graph.graph.attach({ name: "test", read });
+    await graph.graph.addSource({ name: "test", read });
     const answer = await send({ ...request, method: "POST", path: PATH });
     expect(answer.status).toBe(status);
     expect(reads).toBe(status === 204 ? 2 : 1);

@@ -1,0 +1,150 @@
+import type { GraphHost, Outcome } from "./adapter.ts";
+import type { HostParts } from "./adapters.ts";
+import { checkedDeclaration, mergedDeclaration, type NodeDeclaration } from "./declaration.ts";
+import { declareLink, declareNode, withdrawLink, withdrawNode } from "./declarers.ts";
+import { checkEnds, type GraphLink, type LinkType } from "./link.ts";
+import type { AnyFunction } from "./measure.ts";
+import { GraphNode, settled } from "./node.ts";
+import { endpointKey } from "./node-id.ts";
+import type { GraphSource } from "./source.ts";
+
+/** The graph as one adapter sees it. It is the declarer of all that the adapter declares: one may be attached twice. */
+export class AdapterHost implements GraphHost {
+  readonly #parts: HostParts;
+  readonly #name: string;
+  readonly #sources = new Set<GraphSource>();
+  #producer: GraphNode | undefined;
+  #closed = false;
+
+  constructor(parts: HostParts, name: string) {
+    this.#parts = parts;
+    this.#name = name;
+  }
+
+  get app(): string {
+    return this.#parts.elements.app;
+  }
+
+  get current(): GraphNode | undefined {
+    return this.#parts.instruments.current;
+  }
+
+  declare(declaration: NodeDeclaration): GraphNode {
+    const { elements } = this.#parts;
+    try {
+      const checked = checkedDeclaration(declaration);
+      if (this.#closed) return elements.find(checked) ?? this.#unseen();
+      const before = elements.find(checked)?.declarations.get(this);
+      const agreed = before?.pattern === checked.pattern ? before : undefined;
+      return declareNode(elements, mergedDeclaration(agreed, checked), this);
+    } catch {
+      return this.#refused();
+    }
+  }
+
+  link(from: GraphNode, type: LinkType, to: GraphNode): GraphLink | undefined {
+    if (this.#closed) return undefined;
+    try {
+      return declareLink(this.#parts.elements, settled(from), type, settled(to), this);
+    } catch {
+      this.#parts.elements.dropped.links++;
+      return undefined;
+    }
+  }
+
+  withdraw(element: GraphNode | GraphLink): void {
+    const { elements } = this.#parts;
+    if (element instanceof GraphNode) withdrawNode(elements, settled(element), this);
+    else withdrawLink(elements, element, this);
+  }
+
+  observe(declaration: NodeDeclaration): GraphNode {
+    return this.#parts.instruments.graph.observe(declaration);
+  }
+
+  way(from: GraphNode, type: LinkType, to: GraphNode): GraphLink | undefined {
+    const { elements } = this.#parts;
+    const [start, end] = [settled(from), settled(to)];
+    for (const node of [start, end]) if (node.dormant) elements.wake(node);
+    try {
+      checkEnds(start, type, end);
+    } catch {
+      elements.dropped.links++;
+      return undefined;
+    }
+    return start.linkTo(type, end) ?? elements.connect(start, type, end);
+  }
+
+  read(source: GraphSource): void {
+    if (this.#closed) return;
+    this.#sources.add(source);
+    this.#parts.sources.add(source).catch(() => {});
+  }
+
+  handler<F extends AnyFunction>(node: GraphNode, fn: F, options?: { readonly input?: GraphLink | undefined }): F {
+    return this.#parts.instruments.handler(node, fn, options);
+  }
+
+  sender<F extends AnyFunction>(channel: GraphNode, fn: F): F {
+    return this.#parts.instruments.sender(channel, fn, this.#nobody);
+  }
+
+  sent(channel: GraphNode, outcome: Outcome, from?: GraphNode): void {
+    this.#parts.instruments.sent(channel, outcome, from, this.#nobody);
+  }
+
+  handled(endpoint: GraphNode, outcome: Outcome, input?: GraphLink): void {
+    this.#parts.instruments.handled(endpoint, outcome, input);
+  }
+
+  received(node: GraphNode, outcome: Outcome): void {
+    this.#parts.instruments.received(node, outcome);
+  }
+
+  within<R>(endpoint: GraphNode, fn: () => R): R {
+    return this.#parts.instruments.within(endpoint, fn);
+  }
+
+  shownName(name: string): string {
+    return this.#parts.shownName(name);
+  }
+
+  counts(system: string): boolean {
+    return this.#parts.claims.counts(this.#name, system);
+  }
+
+  broker(system: string, address: string): string {
+    return this.#parts.elements.brokers.identity(system, address);
+  }
+
+  nameBroker(system: string, address: string, identity: string): void {
+    const { elements } = this.#parts;
+    const renamed = elements.brokers.learn(system, address, identity);
+    if (renamed !== undefined) elements.rename(renamed);
+  }
+
+  /** The adapter is detached: what the library still tells of is not taken up any more. */
+  close(): void {
+    this.#closed = true;
+    for (const source of this.#sources) this.#parts.sources.remove(source);
+    this.#sources.clear();
+  }
+
+  /** Whoever sends outside of any handler. */
+  readonly #nobody = (): GraphNode => {
+    if (this.#producer?.attached) return this.#producer;
+    const name = `${this.app}.producer`;
+    const key = endpointKey(this.app, "inbound_gateway", name);
+    this.#producer = this.declare({ name, pattern: "inbound_gateway", key });
+    return this.#producer;
+  };
+
+  #refused(): GraphNode {
+    this.#parts.elements.dropped.nodes++;
+    return this.#unseen();
+  }
+
+  #unseen(): GraphNode {
+    return new GraphNode(0, "", "", "message_channel", this.#parts.elements.clock());
+  }
+}

@@ -1,0 +1,93 @@
+import { checkedName } from "./declaration.ts";
+import { channelPrefix } from "./node-id.ts";
+
+/**
+ * What brokers are called, by the address that the application knows: `{ "rabbitmq://10.0.0.1:5672": "main" }`. A key is the
+ * system, `://` and the address without credentials, or what the broker calls itself. Two keys with one value are one broker.
+ */
+export type BrokerTable = { readonly [systemAndAddress: string]: string };
+
+/** So many addresses are remembered; further ones stay under their address. */
+const MAX_LEARNT = 1_000;
+
+/** The identities of brokers: one broker is known by several addresses, and often calls itself something else. */
+export class Brokers {
+  readonly #configured = new Map<string, string>();
+  /** What a broker said of itself, by system and address. */
+  readonly #learnt = new Map<string, string>();
+  /** How the keys of a broker's channels begin now, by how they began under its address. */
+  readonly #prefixes = new Map<string, string>();
+
+  /** Throws a TypeError where a key is not a system and an address, or a name is unfit. */
+  constructor(table: BrokerTable = {}) {
+    for (const [key, identity] of Object.entries(table)) {
+      const [, system, address] = /^([a-z][a-z0-9.+-]*):\/\/(.+)$/i.exec(key) ?? [];
+      if (system === undefined || address === undefined) {
+        throw new TypeError("a key of brokers must be a system and an address, such as rabbitmq://10.0.0.1:5672");
+      }
+      const name = checkedName(identity, "name of a broker");
+      this.#configured.set(at(system, withoutCredentials(address)), name);
+      this.#configured.set(at(system, address), name);
+    }
+  }
+
+  /** What the configuration or the broker itself says, else the address without credentials. */
+  identity(system: string, address: string): string {
+    const known = withoutCredentials(address);
+    const key = at(system, known);
+    return this.#configured.get(key) ?? this.#learnt.get(key) ?? known;
+  }
+
+  /**
+   * The broker at `address` calls itself `identity`. Returns how the keys of its channels began and begin from now on, or
+   * undefined where nothing becomes another: the configuration says otherwise, the same was said before, or it is unfit.
+   */
+  learn(system: string, address: string, identity: string): { readonly from: string; readonly to: string } | undefined {
+    const known = withoutCredentials(address);
+    const key = at(system, known);
+    if (this.#configured.has(key)) return undefined;
+    const name = this.#configured.get(at(system, identity)) ?? fitName(identity);
+    if (name === undefined || this.#learnt.get(key) === name) return undefined;
+    if (!this.#learnt.has(key) && this.#learnt.size >= MAX_LEARNT) return undefined;
+    this.#learnt.set(key, name);
+    const [from, to] = [channelPrefix(system, known), channelPrefix(system, name)];
+    if (from === to) return undefined;
+    this.#prefixes.set(from, to);
+    return { from, to };
+  }
+
+  /** The key that a node has now, for one that was made of an address before the broker there was known. */
+  current(key: string): string {
+    if (this.#prefixes.size === 0) return key;
+    const prefix = /^channel:[^:]*:[^:]*:/.exec(key)?.[0];
+    const now = prefix && this.#prefixes.get(prefix);
+    return now === undefined ? key : now + key.slice(prefix!.length);
+  }
+}
+
+function at(system: string, address: string): string {
+  return `${system.toLowerCase()}://${address}`;
+}
+
+/**
+ * An address as it may be shown, and the same for every way to write it: no scheme, user, query or final slash, in lower case.
+ * Of a list of addresses with users the last one is left, since a password may hold a comma.
+ */
+function withoutCredentials(address: string): string {
+  return (
+    address
+      .replace(/^[a-z][a-z0-9.+-]*:\/\//i, "")
+      .replace(/^.*@/s, "")
+      .replace(/[?#].*$/s, "")
+      .replace(/\/+$/, "")
+      .toLowerCase() || "unknown"
+  );
+}
+
+function fitName(identity: string): string | undefined {
+  try {
+    return checkedName(identity);
+  } catch {
+    return undefined;
+  }
+}

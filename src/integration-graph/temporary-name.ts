@@ -1,0 +1,54 @@
+/**
+ * Names that are made up while the application runs, so that a graph which showed each would grow without end: server-named
+ * queues and reply queues of RabbitMQ, inboxes of NATS, reply channels of NestJS, and whatever has a UUID in it.
+ */
+export const DEFAULT_TEMPORARY_NAMES: readonly TemporaryName[] = [
+  "amq.gen-*",
+  "amq.rabbitmq.reply-to*",
+  "_INBOX.*",
+  "*.reply",
+  "*/reply",
+  /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi,
+];
+
+/**
+ * Which names are temporary. A string stands for whole names, with `*` for any part: all of them are shown as that string. Of a
+ * regular expression, every match in a name is shown as `*`.
+ */
+export type TemporaryName = string | RegExp;
+
+/**
+ * Gives a name as it is shown: `amq.gen-*` for `amq.gen-mTT3`, `reply-*` for `reply-` and a UUID, any other name unchanged.
+ *
+ * Throws a TypeError for a pattern that is empty or stands for every name.
+ */
+export function temporaryNames(patterns: readonly TemporaryName[] = DEFAULT_TEMPORARY_NAMES): (name: string) => string {
+  const rules = patterns.map((pattern) => (typeof pattern === "string" ? wholeName(pattern) : parts(pattern)));
+  return (name) => rules.reduce((shown, rule) => rule(shown), name);
+}
+
+function wholeName(pattern: string): (name: string) => string {
+  const pieces = pattern.split("*");
+  if (pieces.every((piece) => piece === "")) throw new TypeError(`"${pattern}" would stand for every name`);
+  const [start, ...rest] = pieces as [string, ...string[]];
+  const end = rest.pop();
+  if (end === undefined) return (name) => name;
+  return (name) => (matches(name, start, rest, end) ? pattern : name);
+}
+
+/** Not a regular expression: those take long for some names, and names come from elsewhere. */
+function matches(name: string, start: string, middle: readonly string[], end: string): boolean {
+  if (name.length < start.length + end.length || !name.startsWith(start) || !name.endsWith(end)) return false;
+  let at = start.length;
+  for (const piece of middle) {
+    const found = name.indexOf(piece, at);
+    if (found < 0) return false;
+    at = found + piece.length;
+  }
+  return at <= name.length - end.length;
+}
+
+function parts(pattern: RegExp): (name: string) => string {
+  const all = pattern.global ? pattern : new RegExp(pattern, `${pattern.flags}g`);
+  return (name) => name.replaceAll(all, "*");
+}
