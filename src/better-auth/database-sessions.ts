@@ -98,8 +98,7 @@ export function databaseSessions(auth: BetterAuthInstance, settings: BetterAuthS
   };
 }
 
-/** Why a session goes on that was to end. */
-export function kept(): ActuatorError {
+function kept(): ActuatorError {
   const message = "better-auth kept the session: a hook of the application (session.delete.before) refused to end it.";
   return new ActuatorError("FAILED_PRECONDITION", "SESSION_KEPT", message);
 }

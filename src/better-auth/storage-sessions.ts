@@ -1,7 +1,6 @@
 import type { Session } from "../sessions/session.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import { boundedCall } from "./bounded-call.ts";
-import { kept } from "./database-sessions.ts";
 import type { BetterAuthContext, BetterAuthInstance, Row } from "./instance.ts";
 import type { BetterAuthSessionsSettings } from "./options.ts";
 import { sessionOf } from "./session-row.ts";
@@ -58,7 +57,6 @@ export function storageSessions(auth: BetterAuthInstance, settings: BetterAuthSe
         const row = await find(context, id);
         if (row === undefined) return false;
         await context.internalAdapter.deleteSession(String(row.token));
-        if ((await find(context, id)) !== undefined) throw kept();
         return true;
       }),
 

@@ -1,4 +1,7 @@
-import type { BetterAuthOptions } from "better-auth";
+import type { DatabaseSync } from "node:sqlite";
+import { type BetterAuthOptions, betterAuth } from "better-auth";
+import { betterAuth as minimal } from "better-auth/minimal";
+import { organization, username } from "better-auth/plugins";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { betterAuthSessions } from "../../src/better-auth/index.ts";
 import type { Session } from "../../src/sessions/session.ts";
@@ -143,7 +146,7 @@ describe.each(DATABASES)("on $name", ({ open }) => {
     expect(await alice.who()).toBeUndefined();
   });
 
-  test.each([1, 2, 3, 5, 12, 30])("pages of %i show every session once, newest first", async (limit) => {
+  test.each([1, 2, 3, 4, 5, 8, 12, 30])("pages of %i show every session once, newest first", async (limit) => {
     const application = await startApplication({ database: await open() });
     const store = betterAuthSessions(application.auth);
     await application.signUp("alice@example.org");
@@ -243,6 +246,17 @@ describe.each(DATABASES)("on $name", ({ open }) => {
     });
   });
 
+  test("more than better-auth reads unless told otherwise are read", async () => {
+    const application = await startApplication({ database: await open() });
+    const store = betterAuthSessions(application.auth);
+    await application.signUp("alice@example.org");
+    await seed(application, Array<number>(150).fill(1));
+    expect(await searched(store, "alice@example.org")).toHaveLength(151);
+    await seedUsers(application, 150);
+    const { sessions } = await store.list!({ limit: 1_000 });
+    expect(new Set(sessions.map(({ username }) => username)).size).toBe(151);
+  });
+
   test("a search that is cut off by a bound says so", async () => {
     const application = await startApplication({ database: await open() });
     await application.signUp("alice@example.org");
@@ -278,6 +292,58 @@ describe.each(DATABASES.filter(({ name }) => name !== "the memory adapter"))("on
     },
   );
 });
+
+describe("plugins", () => {
+  test("have columns that are attributes, once they hold something", async () => {
+    const application = await startApplication({ database: sqlite(), plugins: [organization(), username()] });
+    const store = betterAuthSessions(application.auth, { username: "username" });
+    await application.signUp("alice@example.org");
+    const { adapter } = await application.auth.$context;
+    await adapter.updateMany({ model: "user", where: [], update: { username: "ally" } });
+    const [session] = await searched(store, "ally");
+    expect(session).toMatchObject({ username: "ally", attributeNames: [] });
+    await update(application, session!.id, { activeOrganizationId: "of-a-test" });
+    expect(await store.findById(session!.id)).toMatchObject({ attributeNames: ["activeOrganizationId"] });
+  });
+
+  test("make a type of instance that is taken as it is", () => {
+    const secret = "Nnvn4IlWcRMVkEXn3sRPDGY4mOEcTDMp";
+    const shared = { secret, baseURL: "http://127.0.0.1", database: memory(), telemetry: { enabled: false } };
+    const instances = [
+      betterAuthSessions(betterAuth({ ...shared })),
+      betterAuthSessions(betterAuth({ ...shared, plugins: [organization(), username()] })),
+      betterAuthSessions(minimal({ ...shared, session: { additionalFields: { a: { type: "string" } } } })),
+    ];
+    for (const { kind } of instances) expect(kind).toBe("better-auth");
+  });
+});
+
+test("a database that compares without regard to case finds nobody else", async () => {
+  const database = sqlite() as DatabaseSync;
+  const columns = '"emailVerified" integer, "image" text, "createdAt" date, "updatedAt" date';
+  database.exec(
+    `create table "user" ("id" text primary key collate nocase, "name" text, "email" text collate nocase, ${columns})`,
+  );
+  const application = await startApplication({ database });
+  await application.signUp("alice@example.org");
+  const store = betterAuthSessions(application.auth);
+  expect(await searched(store, "ALICE@example.org")).toEqual([]);
+  expect(await searched(store, "alice@example.org")).toHaveLength(1);
+});
+
+/** Users with a session each. */
+async function seedUsers({ auth }: Application, count: number): Promise<void> {
+  const { adapter } = await auth.$context;
+  const now = new Date();
+  const times = { createdAt: now, updatedAt: now };
+  for (let index = 0; index < count; index++) {
+    const email = `user${index}@example.org`;
+    const data = { email, name: email, emailVerified: false, ...times };
+    const { id } = await adapter.create<typeof data, typeof data & { id: string }>({ model: "user", data });
+    const expiresAt = new Date(now.getTime() + 86_400_000);
+    await adapter.create({ model: "session", data: { userId: id, token: `token-of-${index}`, expiresAt, ...times } });
+  }
+}
 
 /** Further sessions of the one user there is, last updated so many minutes ago. */
 async function seed({ auth }: Application, minutes: readonly number[]): Promise<void> {
