@@ -150,6 +150,12 @@ test("only proxies on the list say what the index shows as its address", async (
   expect(await self({ trustedProxies: ["10.0.0.0/8", "127.0.0.0/8"] })).toBe("https://shop.example.test/actuator");
 });
 
+const failing = {
+  kind: "failing",
+  findById: () => Promise.reject(new Error("first line\nforged: second line\u2028third")),
+  delete: () => Promise.resolve(false),
+};
+
 describe("a wrong option is named", () => {
   const adapterHint = "must be an adapter of a logging library, such as pinoLoggers(logger)";
   test.each<[options: unknown, message: string]>([
@@ -169,6 +175,30 @@ describe("a wrong option is named", () => {
     ],
     [{ loggers: { maxCreated: -1 } }, "createActuator.loggers.maxCreated must be a whole number, not below 0"],
     [{ sessions: new Map() }, "createActuator.sessions must be a session store, such as expressSessions(store)"],
+    [{ sessions: null }, "createActuator.sessions must be a session store"],
+    [{ sessions: { ids: "raw" } }, "createActuator.sessions must be a session store"],
+    [{ sessions: { store: undefined } }, "createActuator.sessions must be a session store"],
+    [{ sessions: { store: {} } }, "createActuator.sessions.store must be a session store"],
+    [{ sessions: { store: memorySessions(), id: "raw" } }, 'createActuator.sessions has no option "id"; did you mean'],
+    [{ sessions: { store: memorySessions(), ids: "plain" } }, 'createActuator.sessions.ids must be "hashed" or "raw"'],
+    [
+      { sessions: { store: memorySessions(), idKey: "fifteen letters" } },
+      "createActuator.sessions.idKey must be a random text of 16 characters or more, or as many bytes",
+    ],
+    [{ sessions: { store: memorySessions(), idKey: Buffer.alloc(15) } }, "createActuator.sessions.idKey must be"],
+    [
+      { sessions: { store: memorySessions(), maxShown: -1 } },
+      "createActuator.sessions.maxShown must be a whole number",
+    ],
+    [
+      { sessions: { store: memorySessions(), attributes: { allowed: [] } } },
+      'createActuator.sessions.attributes has no option "allowed"; did you mean "allow"?',
+    ],
+    [
+      { sessions: { store: memorySessions(), attributes: { deny: [/x/] } } },
+      "createActuator.sessions.attributes.deny entry 0 must be a text",
+    ],
+    [{ sessions: { store: { ...failing, bearerIds: true }, ids: "raw" } }, "let their holder in and cannot be shown"],
     [{ integrationGraph: {} }, "createActuator.integrationGraph must be what integrationGraph({ app }) gave"],
     [{ basePath: "actuator" }, 'createActuator.basePath must be a path such as "/actuator"'],
     [{ basePath: "/" }, 'createActuator.basePath must be a path such as "/actuator"'],
@@ -207,12 +237,6 @@ describe("a wrong option is named", () => {
 });
 
 describe("an internal error", () => {
-  const failing = {
-    kind: "failing",
-    findById: () => Promise.reject(new Error("first line\nforged: second line\u2028third")),
-    delete: () => Promise.resolve(false),
-  };
-
   test("is one line on the console, and not told to the caller", async () => {
     const printed = vi.spyOn(console, "error").mockImplementation(() => {});
     onTestFinished(() => printed.mockRestore());
@@ -314,6 +338,22 @@ describe("close", () => {
     actuator.loggers!.setLevel("staying", "DEBUG");
     await actuator.close();
     expect([passing!.level, staying!.level]).toEqual(["info", "debug"]);
+  });
+
+  test("waits for the session store to be left, and reports what goes wrong there", async () => {
+    let left = false;
+    const detach = async () => {
+      await new Promise((resolve) => setImmediate(resolve));
+      left = true;
+    };
+    const findById = async () => undefined;
+    await createActuator({ sessions: { kind: "slow", findById, detach } }).close();
+    expect(left).toBe(true);
+
+    const errors: unknown[] = [];
+    const broken = { kind: "broken", findById, detach: () => Promise.reject(new Error("lost")) };
+    await createActuator({ sessions: broken, onError: (...told) => errors.push(told.map(String)) }).close();
+    expect(errors).toEqual([["Error: lost", "sessions"]]);
   });
 
   test("leaves the session store as it was", async () => {

@@ -1,7 +1,15 @@
+import { randomUUID } from "node:crypto";
+import { create, toBinary } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { describe, expect, test } from "vitest";
 import { ActuatorError } from "../../src/error.ts";
-import { SessionsService } from "../../src/gen/actuator/v3/sessions_pb.ts";
+import {
+  ListSessionsRequestSchema,
+  type ListSessionsResponse,
+  ListSessionsResponseSchema,
+  SessionsService,
+} from "../../src/gen/actuator/v3/sessions_pb.ts";
+import { sessionsService } from "../../src/rpc/sessions-service.ts";
 import { MemorySessionStore } from "../../src/sessions/memory-store.ts";
 import type { Session } from "../../src/sessions/session.ts";
 import { Sessions } from "../../src/sessions/sessions.ts";
@@ -156,10 +164,81 @@ describe("ListSessions", () => {
     expect([negative?.code, errorInfo(negative!)?.reason]).toEqual([Code.InvalidArgument, "INVALID_PAGE_SIZE"]);
   });
 
-  test("without a username is UNIMPLEMENTED with a reason", async () => {
-    const { client } = await serveSessions(new MemorySessionStore());
+  test("without a username lists all, newest access first, in pages of 100 unless another size is asked for", async () => {
+    const store = new MemorySessionStore();
+    const now = Date.now();
+    for (let age = 0; age < 120; age++) {
+      const username = age % 2 ? "bob" : undefined;
+      store.put({ id: `id${age}`, username, lastAccessedTime: now - age * 1000, maxInactiveInterval: 100 });
+    }
+    const { client } = await serveSessions(store);
+    const first = await client.listSessions({ includeTotal: true });
+    expect(ids(first)).toEqual(Array.from({ length: 100 }, (_, age) => `id${age}`));
+    expect(first).toMatchObject({ totalSize: 120n, partial: false });
+    const rest = await client.listSessions({ pageToken: first.nextPageToken, pageSize: 5000 });
+    expect([rest.sessions.length, rest.nextPageToken, rest.totalSize]).toEqual([20, "", undefined]);
+    const refused = await failure(client.listSessions({ pageToken: first.nextPageToken, active: true }));
+    expect(errorInfo(refused!)?.reason).toBe("INVALID_PAGE_TOKEN");
+  });
+
+  test.each(["", "alice"])("of %j selects active sessions, or those that are over", async (username) => {
+    const store = new MemorySessionStore();
+    store.put({ id: "live", username: "alice" });
+    store.put({ id: "over", username: "alice", lastAccessedTime: Date.now() - 5_000, maxInactiveInterval: 1 });
+    const { client } = await serveSessions(store);
+    for (const [active, expected] of [
+      [undefined, ["live", "over"]],
+      [true, ["live"]],
+      [false, ["over"]],
+    ] as const) {
+      const listed = await client.listSessions({
+        username,
+        includeTotal: true,
+        ...(active !== undefined && { active }),
+      });
+      expect(ids(listed)).toEqual(expected);
+      expect(listed.totalSize).toBe(BigInt(expected.length));
+    }
+  });
+
+  test("of all keeps within the bytes of a response, and loses none for it", async () => {
+    const store = new MemorySessionStore();
+    for (let index = 0; index < 40; index++) {
+      store.put({
+        id: `id${index}`,
+        attributeNames: Array.from({ length: 100 }, (_, n) => `attribute-${n}-of-${index}`),
+      });
+    }
+    const maxBytes = 16 * 1024;
+    const service = sessionsService(new Sessions(store, { ids: "raw" }), maxBytes);
+    const listed: string[] = [];
+    let pageToken = "";
+    do {
+      const request = create(ListSessionsRequestSchema, { pageSize: 40, pageToken });
+      const page = (await service.listSessions(request, undefined!)) as ListSessionsResponse;
+      expect(toBinary(ListSessionsResponseSchema, page).length).toBeLessThanOrEqual(maxBytes);
+      expect(page.sessions.length).toBeGreaterThan(0);
+      listed.push(...ids(page));
+      pageToken = page.nextPageToken;
+    } while (pageToken !== "");
+    expect(new Set(listed)).toHaveLength(40);
+    expect(listed).toHaveLength(40);
+  });
+
+  test("says when the store was not searched to its end, and then has no total", async () => {
+    const cutOff = async () => ({ sessions: [session("1")], partial: true });
+    const { client } = await serveSessions({ ...fixedStore([]), findByUsername: cutOff, list: cutOff });
+    for (const username of ["", "alice"]) {
+      const listed = await client.listSessions({ username, includeTotal: true });
+      expect([listed.partial, listed.totalSize]).toEqual([true, undefined]);
+    }
+  });
+
+  test("of all over a store that cannot list is UNIMPLEMENTED with the store's own reason", async () => {
+    const { client } = await serveSessions({ ...fixedStore([]), limits: { list: "It has no list." } });
     const error = await failure(client.listSessions({}));
-    expect([error?.code, errorInfo(error!)?.reason]).toEqual([Code.Unimplemented, "LIST_ALL_UNSUPPORTED"]);
+    expect(error).toMatchObject({ code: Code.Unimplemented, rawMessage: "It has no list." });
+    expect(errorInfo(error!)?.reason).toBe("LIST_ALL_UNSUPPORTED");
   });
 
   test("over a store that cannot search by user is UNIMPLEMENTED with the store's own reason", async () => {
@@ -169,6 +248,63 @@ describe("ListSessions", () => {
     const error = await failure(client.listSessions({ username: "alice" }));
     expect(error).toMatchObject({ code: Code.Unimplemented, rawMessage: "Files have no index by user." });
     expect(errorInfo(error!)?.reason).toBe("FIND_BY_USERNAME_UNSUPPORTED");
+  });
+});
+
+describe("DeleteUserSessions", () => {
+  async function aliceAndBob() {
+    const store = new MemorySessionStore();
+    for (const id of ["a1", "a2", "a3"]) store.put({ id, username: "alice" });
+    store.put({ id: "b1", username: "bob" });
+    return { store, ...(await serveSessions(store)) };
+  }
+
+  test("ends all of a user, and none again", async () => {
+    const { store, client } = await aliceAndBob();
+    expect(await client.deleteUserSessions({ username: "alice" })).toMatchObject({ deleted: 3, partial: false });
+    expect(await client.deleteUserSessions({ username: "alice" })).toMatchObject({ deleted: 0, partial: false });
+    expect(store.size).toBe(1);
+  });
+
+  test("ends all but one", async () => {
+    const { store, client } = await aliceAndBob();
+    expect((await client.deleteUserSessions({ username: "alice", exceptId: "a2" })).deleted).toBe(2);
+    expect(await store.findById("a2")).toBeDefined();
+  });
+
+  test.each(["b1", "nope"])("ends nothing where the spared one is %s", async (exceptId) => {
+    const { store, client } = await aliceAndBob();
+    const error = await failure(client.deleteUserSessions({ username: "alice", exceptId }));
+    expect([error?.code, errorInfo(error!)?.metadata]).toEqual([Code.NotFound, { field: "except_id" }]);
+    expect(error?.message).not.toContain(exceptId);
+    expect(store.size).toBe(4);
+  });
+
+  test("needs a name", async () => {
+    const { store, client } = await aliceAndBob();
+    expect((await failure(client.deleteUserSessions({})))?.code).toBe(Code.InvalidArgument);
+    expect(store.size).toBe(4);
+  });
+
+  test.each(["findByUsername", "delete"] as const)("is UNIMPLEMENTED with the reason without %s", async (ability) => {
+    const { [ability]: _, ...store } = fixedStore([]);
+    const { client } = await serveSessions({ ...store, limits: { [ability]: "Not here." } });
+    const error = await failure(client.deleteUserSessions({ username: "alice" }));
+    expect(error).toMatchObject({ code: Code.Unimplemented, rawMessage: "Not here." });
+  });
+});
+
+describe("a hash that cannot be resolved", () => {
+  test.each(["getSession", "deleteSession"] as const)("%s says so, and what to do", async (method) => {
+    const list = async () => ({ sessions: [], partial: true });
+    const sessions = new Sessions({ ...fixedStore([]), list }, { idKey: "a key of 16 and more" });
+    const { url } = await serveRpc({ sessions });
+    const error = await failure(grpcClient(SessionsService, url)[method]({ id: randomUUID() }));
+    expect(error).toMatchObject({
+      code: Code.NotFound,
+      rawMessage: expect.stringContaining("connect-actuator sessions prepare"),
+    });
+    expect(errorInfo(error!)?.reason).toBe("SESSION_NOT_RESOLVED");
   });
 });
 
