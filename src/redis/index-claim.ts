@@ -2,6 +2,7 @@ import type { RedisCommands } from "./client.ts";
 
 const FAILURES = "failures";
 const COMPLETE = "complete";
+const SUSPENDED = "suspended";
 
 /**
  * The claim that an index holds every session. It is made for the number of writes that had failed when the search began on
@@ -37,7 +38,22 @@ export class IndexClaim {
 
   /** The index holds every session that there was at some moment since `basis`, and every one made since. */
   async make(basis: string): Promise<void> {
-    await this.#redis.command(["HSET", this.#key, COMPLETE, this.#claim(basis)]);
+    await Promise.all([
+      this.#redis.command(["HSET", this.#key, COMPLETE, this.#claim(basis)]),
+      this.#redis.command(["HDEL", this.#key, SUSPENDED]),
+    ]);
+  }
+
+  /** A search that began at `basis` may be broken off here; `position` is a text that says where it goes on. */
+  async suspend(basis: string, position: string): Promise<void> {
+    await this.#redis.command(["HSET", this.#key, SUSPENDED, `${this.#claim(basis)} ${position}`]);
+  }
+
+  /** Where a search goes on that a claim can still rest on; undefined: there is none. */
+  async suspended(basis: string): Promise<string | undefined> {
+    const text = await this.#redis.command(["HGET", this.#key, SUSPENDED]);
+    const start = `${this.#claim(basis)} `;
+    return typeof text === "string" && text.startsWith(start) ? text.slice(start.length) : undefined;
   }
 
   /** A write of the index was lost. */

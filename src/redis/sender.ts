@@ -99,7 +99,7 @@ function ioRedisSender(client: IoRedisClient): RedisSender {
       if (client.status !== "ready" && client.status !== "wait") await ioRedisReady(client, signal);
       signal.throwIfAborted();
       const method = buffers ? "callBuffer" : "call";
-      return plain(await client[method](String(command), ...args));
+      return plain(await client[method](String(command), ...args), buffers);
     },
   };
 }
@@ -119,11 +119,17 @@ function ioRedisReady(client: IoRedisClient, signal: AbortSignal): Promise<void>
   });
 }
 
-/** Maps, which ioredis may be told to make of replies, as the lists that they are without it. */
-function plain(reply: unknown): unknown {
+/** Maps, which ioredis may be told to make of replies, as the lists that they are without it. Their keys are texts. */
+function plain(reply: unknown, buffers: boolean): unknown {
   if (typeof reply !== "object" || reply === null || Buffer.isBuffer(reply)) return reply;
-  if (Array.isArray(reply)) return reply.some((entry) => typeof entry === "object") ? reply.map(plain) : reply;
-  return [...(reply instanceof Map ? reply : Object.entries(reply))].flat().map(plain);
+  if (Array.isArray(reply)) {
+    return reply.some((entry) => typeof entry === "object") ? reply.map((entry) => plain(entry, buffers)) : reply;
+  }
+  const entries = [...(reply instanceof Map ? reply : Object.entries(reply))];
+  return entries.flatMap(([key, value]) => [
+    buffers && typeof key === "string" ? Buffer.from(key) : key,
+    plain(value, buffers),
+  ]);
 }
 
 function commandSender(client: CommandClient): RedisSender {

@@ -2,6 +2,7 @@ import { sessionDigest } from "../sessions/session-digest.ts";
 import type { RedisCommands } from "./client.ts";
 import { IndexClaim } from "./index-claim.ts";
 import {
+  accessOfScore,
   accessScore,
   ENDED,
   type IndexRecord,
@@ -17,6 +18,14 @@ export interface IndexedSession extends IndexRecord {
   readonly username: string | undefined;
   /** When the store drops it; Infinity: never. */
   readonly expiryTime: number;
+  readonly accessedTime: number | undefined;
+}
+
+/** A session in the order of last accesses. */
+export interface IndexedAccess {
+  readonly id: string;
+  /** What the next page begins after. */
+  readonly position: number;
   readonly accessedTime: number | undefined;
 }
 
@@ -62,11 +71,23 @@ export class SessionIndex {
     const record = this.#keys.record(digest);
     const commands = [
       ["SET", record, recordText(session), ...(made ? [] : ["NX"]), ...lifetime(expiryTime)],
-      ["ZADD", this.#keys.accessed, `${accessScore(accessedTime, digest)}`, id],
+      // An access that is not known is no news.
+      [
+        "ZADD",
+        this.#keys.accessed,
+        ...(accessedTime === undefined ? ["NX"] : []),
+        `${accessScore(accessedTime, digest)}`,
+        id,
+      ],
       ["ZADD", this.#keys.expires, scoreText(expiryTime), id],
     ];
     if (!made) commands.push(expiryCommand(record, expiryTime));
     await Promise.all([...commands.map((command) => this.#redis.command(command)), this.#putUser(session)]);
+  }
+
+  /** The session was used, which did not change when it expires. */
+  async use(id: string, accessedTime: number): Promise<void> {
+    await this.#redis.command(["ZADD", this.#keys.accessed, `${accessScore(accessedTime, sessionDigest(id))}`, id]);
   }
 
   /** Sessions that a search came across: what is known of them already, being newer, stays. */
@@ -117,11 +138,18 @@ export class SessionIndex {
     return (await this.#redis.command(["ZREVRANGEBYSCORE", this.#keys.user(username), ...alive])) as string[];
   }
 
-  /** Ids by last access, the newest first, after the position of another; each with its own position. */
-  async newest(limit: number, after?: number): Promise<(readonly [id: string, position: number])[]> {
+  /** Ids by last access, the newest first, after the position of another. */
+  async newest(limit: number, after?: number): Promise<IndexedAccess[]> {
     const from = after === undefined ? "+inf" : `(${after}`;
     const range = [from, "-inf", "WITHSCORES", "LIMIT", "0", `${limit}`];
-    return scoredMembers(await this.#redis.command(["ZREVRANGEBYSCORE", this.#keys.accessed, ...range]));
+    const members = scoredMembers(await this.#redis.command(["ZREVRANGEBYSCORE", this.#keys.accessed, ...range]));
+    return members.map(([id, position]) => ({ id, position, accessedTime: accessOfScore(position) }));
+  }
+
+  /** When each session was last seen to be used; undefined: not known. */
+  async accesses(ids: readonly string[]): Promise<(number | undefined)[]> {
+    const scores = await Promise.all(ids.map((id) => this.#redis.command(["ZSCORE", this.#keys.accessed, id])));
+    return scores.map((score) => (score === null ? undefined : accessOfScore(Number(score))));
   }
 
   /** What is known of each session beyond its store. */
