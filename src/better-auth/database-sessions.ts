@@ -2,7 +2,7 @@ import { ActuatorError } from "../error.ts";
 import type { Session } from "../sessions/session.ts";
 import type { SessionPage, SessionQuery, SessionSearch, SessionStore } from "../sessions/store.ts";
 import { boundedCall } from "./bounded-call.ts";
-import type { BetterAuthContext, BetterAuthInstance, Condition, Row } from "./instance.ts";
+import type { BetterAuthContext, BetterAuthInstance, BetterAuthSessionOptions, Condition, Row } from "./instance.ts";
 import type { BetterAuthSessionsSettings } from "./options.ts";
 import { rowPage } from "./row-pages.ts";
 import { sessionColumns, sessionOf, timeOf } from "./session-row.ts";
@@ -15,7 +15,9 @@ export function databaseSessions(auth: BetterAuthInstance, settings: BetterAuthS
   const { username, timeout, scan } = settings;
   const bounded = boundedCall(timeout);
   const boundedWithToken = boundedCall(timeout, { bearer: true });
-  const preserved = auth.options.secondaryStorage !== undefined && auth.options.session?.preserveSessionInDatabase;
+  const { secondaryStorage, session } = auth.options;
+  const preserved =
+    secondaryStorage !== undefined && (session as BetterAuthSessionOptions | undefined)?.preserveSessionInDatabase;
 
   async function sessionsOf(context: BetterAuthContext, rows: readonly Row[]): Promise<Session[]> {
     const ids = rows.map((row) => String(row.userId));

@@ -1,7 +1,7 @@
 import { ActuatorError } from "../error.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import { databaseSessions } from "./database-sessions.ts";
-import type { BetterAuthInstance } from "./instance.ts";
+import type { BetterAuthInstance, BetterAuthSessionOptions } from "./instance.ts";
 import { type BetterAuthSessionsOptions, settingsOf } from "./options.ts";
 import { storageSessions } from "./storage-sessions.ts";
 
@@ -29,7 +29,8 @@ export type { BetterAuthUsername } from "./users.ts";
  * sessions live in cookies: `cookieOnlySessions("better-auth")` says so to operators.
  */
 export function betterAuthSessions(auth: BetterAuthInstance, options: BetterAuthSessionsOptions = {}): SessionStore {
-  const { database, secondaryStorage, session } = auth.options;
+  const { database, secondaryStorage } = auth.options;
+  const session: BetterAuthSessionOptions | undefined = auth.options.session;
   const settings = settingsOf(options);
   if (database !== undefined && (secondaryStorage === undefined || session?.storeSessionInDatabase)) {
     return databaseSessions(auth, settings);

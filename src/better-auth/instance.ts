@@ -11,12 +11,17 @@ export interface BetterAuthInstance {
 export interface BetterAuthInstanceOptions {
   readonly database?: unknown;
   readonly secondaryStorage?: unknown;
-  readonly session?:
-    | {
-        readonly storeSessionInDatabase?: boolean | undefined;
-        readonly preserveSessionInDatabase?: boolean | undefined;
-      }
-    | undefined;
+  /**
+   * {@link BetterAuthSessionOptions}, in a loose type: TypeScript refuses an object that shares no property with a type
+   * whose properties are all optional.
+   */
+  readonly session?: object | undefined;
+}
+
+/** What an application may have said of its sessions. */
+export interface BetterAuthSessionOptions {
+  readonly storeSessionInDatabase?: boolean;
+  readonly preserveSessionInDatabase?: boolean;
 }
 
 /** The part of `auth.$context` that is used: its database, and what it does with sessions. */
@@ -29,9 +34,13 @@ export interface BetterAuthContext {
     deleteSession(token: string): Promise<unknown>;
   };
   readonly tables: Readonly<Record<string, { readonly fields: Readonly<Record<string, unknown>> }>>;
-  readonly options: {
-    readonly advanced?: { readonly database?: { readonly generateId?: unknown } | undefined } | undefined;
-  };
+  /** With an `advanced` of {@link BetterAuthAdvancedOptions}, where there is one. */
+  readonly options: object;
+}
+
+/** What an application may have said of its ids. */
+export interface BetterAuthAdvancedOptions {
+  readonly advanced?: { readonly database?: { readonly generateId?: unknown } };
 }
 
 /** The database of an application, as better-auth reaches it. */

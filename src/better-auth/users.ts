@@ -1,5 +1,5 @@
 import { ActuatorError } from "../error.ts";
-import type { BetterAuthContext, Row } from "./instance.ts";
+import type { BetterAuthAdvancedOptions, BetterAuthContext, Row } from "./instance.ts";
 
 /**
  * What a user is called: a column of better-auth's table `user`, such as "email", "name", "id" or "username", or what a
@@ -57,7 +57,7 @@ export async function userIdsOf(
 
 /** Whether an id has the shape of this application's ids. A database refuses to look for a number or UUID that is none. */
 export function fitsId({ options }: BetterAuthContext, id: string): boolean {
-  const made = options.advanced?.database?.generateId;
+  const made = (options as BetterAuthAdvancedOptions).advanced?.database?.generateId;
   if (made === "serial") return /^[1-9]\d{0,8}$/.test(id);
   if (made === "uuid") return /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(id);
   return true;
