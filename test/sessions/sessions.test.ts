@@ -50,6 +50,12 @@ describe("findByUsername", () => {
     });
   });
 
+  it("finds a name of 1,024 characters, and none that is longer, whatever the store has", async () => {
+    const sessions = sessionsOf({ username: "x".repeat(1024) }, { username: "x".repeat(1025) });
+    expect((await sessions.findByUsername("x".repeat(1024))).sessions).toHaveLength(1);
+    expect((await sessions.findByUsername("x".repeat(1025))).sessions).toEqual([]);
+  });
+
   it("says why where the store cannot search", async () => {
     const store: SessionStore = {
       kind: "cookie",
