@@ -33,7 +33,12 @@ const adapters: readonly Adapter[] = [
   { folder: "express-session", port: sessionsPort, library: /^express-session$/, shares: /^connect-session\// },
   { folder: "fastify-session", port: sessionsPort, library: /^@fastify\/session$/, shares: /^connect-session\// },
   { folder: "koa-session", port: sessionsPort, library: /^koa-session$/, shares: /^(connect-session|redis)\// },
-  { folder: "session-file-store", port: sessionsPort, library: /^session-file-store$/, shares: /^connect-session\// },
+  {
+    folder: "session-file-store",
+    port: sessionsPort,
+    library: /^(express-session|session-file-store)$/,
+    shares: /^connect-session\//,
+  },
   { folder: "spring-session", port: sessionsPort, library: /^(redis|pg)$/, shares: /^(redis|postgres)\// },
 ];
 
