@@ -35,7 +35,7 @@ export class NewestSessions {
     const last = sessions.at(-1);
     return {
       sessions,
-      next: last !== undefined && this.#kept.length > this.#limit ? `${last.time} ${last.id}` : undefined,
+      next: last !== undefined && this.#kept.length > this.#limit ? positionText(last) : undefined,
     };
   }
 
@@ -46,6 +46,11 @@ export class NewestSessions {
 
 function byNewest(a: Pick<TimedSession, "id" | "time">, b: Pick<TimedSession, "id" | "time">): number {
   return b.time - a.time || (a.id === b.id ? 0 : a.id < b.id ? -1 : 1);
+}
+
+/** The place of a session in the order, as `next` says it. */
+export function positionText({ time, id }: Pick<TimedSession, "id" | "time">): string {
+  return `${time} ${id}`;
 }
 
 function positionOf(next: string): Pick<TimedSession, "id" | "time"> {

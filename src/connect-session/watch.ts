@@ -44,26 +44,6 @@ const watched = new WeakMap<object, WatchedStore>();
 export function watchStore(store: ConnectStore, watcher: StoreWatcher): ConnectWatch {
   const known = watched.get(store) ?? new WatchedStore(store);
   watched.set(store, known);
-  const teller = tolerant(watcher);
-  known.add(teller);
-  return { end: (id, destroy) => known.end(id, destroy), detach: () => known.remove(teller) };
-}
-
-/** A watcher's trouble is its own. */
-function tolerant(watcher: StoreWatcher): Required<StoreWatcher> {
-  function safely(tell: () => unknown): void {
-    try {
-      const told = tell();
-      if (told instanceof Promise) told.catch(() => {});
-    } catch {
-      // The application's request goes on.
-    }
-  }
-  return {
-    saved: (id, record, made) => safely(() => watcher.saved(id, record, made)),
-    used: (id, record) => safely(() => watcher.used(id, record)),
-    ended: (id) => safely(() => watcher.ended(id)),
-    cleared: () => safely(() => watcher.cleared()),
-    loaded: (id, record) => safely(() => watcher.loaded?.(id, record)),
-  };
+  known.add(watcher);
+  return { end: (id, destroy) => known.end(id, destroy), detach: () => known.remove(watcher) };
 }

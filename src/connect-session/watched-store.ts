@@ -1,13 +1,11 @@
 import { EndedSessions } from "./ended-sessions.ts";
 import { RecentIds } from "./recent-ids.ts";
 import { parseRecord, type SessionRecord } from "./record.ts";
-import { replaceMethod } from "./replaced-method.ts";
 import type { ConnectStore } from "./store.ts";
 import type { StoreWatcher } from "./watch.ts";
+import { type Call, WatchedObject, type Watching } from "./watched-object.ts";
 
 type Callback = (this: unknown, ...args: unknown[]) => unknown;
-type Call = (args: unknown[]) => unknown;
-type Watching = (call: Call, args: unknown[]) => unknown;
 
 const LOADED_FOR = 600_000;
 const MAX_LOADED = 100_000;
@@ -15,36 +13,23 @@ const MAX_LOADED = 100_000;
 /** One store and all that watch it. Its methods are replaced while anybody does. */
 export class WatchedStore {
   readonly #store: ConnectStore;
-  readonly #watchers = new Set<Required<StoreWatcher>>();
+  readonly #watched: WatchedObject<StoreWatcher>;
   readonly #ended = new EndedSessions();
   /** The sessions of requests that are in the store, where the library tells: see `#made`. */
   readonly #stored = new WeakSet<object>();
   readonly #loaded = new RecentIds(LOADED_FOR, MAX_LOADED);
-  #restores: readonly (() => void)[] = [];
 
   constructor(store: ConnectStore) {
     this.#store = store;
+    this.#watched = new WatchedObject(store, this.#methods);
   }
 
-  add(watcher: Required<StoreWatcher>): void {
-    if (this.#watchers.size === 0) {
-      this.#restores = Object.entries(this.#methods).map(([name, watching]) =>
-        replaceMethod(
-          this.#store,
-          name,
-          (method) =>
-            function (this: unknown, ...args: unknown[]) {
-              return watching((passed) => Reflect.apply(method, this, passed), args);
-            },
-        ),
-      );
-    }
-    this.#watchers.add(watcher);
+  add(watcher: StoreWatcher): void {
+    this.#watched.add(watcher);
   }
 
-  remove(watcher: Required<StoreWatcher>): void {
-    if (!this.#watchers.delete(watcher) || this.#watchers.size > 0) return;
-    for (const restore of this.#restores) restore();
+  remove(watcher: StoreWatcher): void {
+    this.#watched.remove(watcher);
   }
 
   end<T>(id: string, destroy: () => Promise<T>): Promise<T> {
@@ -69,29 +54,29 @@ export class WatchedStore {
       if (typeof session === "object" && session !== null) this.#stored.add(session);
       const id = parseRecord(request)?.sessionID;
       const record = parseRecord(data);
-      if (typeof id === "string" && record !== undefined) this.#tell((watcher) => watcher.loaded(id, record));
+      if (typeof id === "string" && record !== undefined) this.#watched.tell((watcher) => watcher.loaded?.(id, record));
       return session;
     },
     set: (call, args) => {
       return this.#write(call, args, (id, record) => {
         const made = this.#made(id, record);
-        this.#tell((watcher) => watcher.saved(id, record, made));
+        this.#watched.tell((watcher) => watcher.saved(id, record, made));
       });
     },
     touch: (call, args) => {
-      return this.#write(call, args, (id, record) => this.#tell((watcher) => watcher.used(id, record)));
+      return this.#write(call, args, (id, record) => this.#watched.tell((watcher) => watcher.used(id, record)));
     },
     destroy: (call, args) => {
       const result = call(args);
       const ids = Array.isArray(args[0]) ? args[0] : [args[0]];
       for (const id of ids) {
-        if (typeof id === "string") this.#tell((watcher) => watcher.ended(id));
+        if (typeof id === "string") this.#watched.tell((watcher) => watcher.ended(id));
       }
       return result;
     },
     clear: (call, args) => {
       const result = call(args);
-      this.#tell((watcher) => watcher.cleared());
+      this.#watched.tell((watcher) => watcher.cleared());
       return result;
     },
   };
@@ -139,11 +124,7 @@ export class WatchedStore {
 
   #load(id: string, record: SessionRecord): void {
     this.#loaded.add(id);
-    this.#tell((watcher) => watcher.loaded(id, record));
-  }
-
-  #tell(tell: (watcher: Required<StoreWatcher>) => void): void {
-    for (const watcher of this.#watchers) tell(watcher);
+    this.#watched.tell((watcher) => watcher.loaded?.(id, record));
   }
 }
 
