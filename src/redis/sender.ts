@@ -29,6 +29,7 @@ export interface NodeRedisCluster {
 /** A client or a cluster of ioredis 5 or 6, without `keyPrefix`. */
 export interface IoRedisClient {
   readonly status: string;
+  readonly options?: object;
   call(command: string, ...args: Argument[]): Promise<unknown>;
   callBuffer(command: string, ...args: Argument[]): Promise<unknown>;
   on(event: string, listener: () => void): unknown;
@@ -92,6 +93,7 @@ function clusterSender(cluster: NodeRedisCluster): RedisSender {
 
 function ioRedisSender(client: IoRedisClient): RedisSender {
   const { nodes } = client;
+  const { caller, lastSent } = capturing(client);
   return {
     ...(nodes && { nodes: async () => nodes.call(client, "master").map(ioRedisSender) }),
     async send([command, ...args], buffers, signal) {
@@ -99,9 +101,51 @@ function ioRedisSender(client: IoRedisClient): RedisSender {
       if (client.status !== "ready" && client.status !== "wait") await ioRedisReady(client, signal);
       signal.throwIfAborted();
       const method = buffers ? "callBuffer" : "call";
-      return plain(await client[method](String(command), ...args), buffers);
+      const reply = caller[method](String(command), ...args);
+      const sent = lastSent();
+      const recall = () => sent && disarm(sent);
+      signal.addEventListener("abort", recall);
+      try {
+        return plain(await reply, buffers);
+      } finally {
+        signal.removeEventListener("abort", recall);
+      }
     },
   };
+}
+
+interface IoRedisCommand {
+  name: string;
+  args: unknown[];
+}
+
+/**
+ * The client, telling which command object it sent last. Without its option enableAutoPipelining, with which `callBuffer`
+ * takes the key for the command (ioredis 6.0.0); commands of one turn travel together all the same.
+ */
+function capturing(client: IoRedisClient) {
+  let last: IoRedisCommand | undefined;
+  const value = (command: IoRedisCommand, ...rest: unknown[]) => {
+    last = command;
+    return Reflect.apply(Reflect.get(client, "sendCommand"), client, [command, ...rest]);
+  };
+  const options = { ...client.options, enableAutoPipelining: false };
+  const caller: IoRedisClient = Object.create(client, { sendCommand: { value }, options: { value: options } });
+  const lastSent = () => {
+    const sent = last;
+    last = undefined;
+    return sent;
+  };
+  return { caller, lastSent };
+}
+
+/**
+ * On its next connection ioredis sends again whatever was not answered on the last one (autoResendUnfulfilledCommands),
+ * however long ago. What was reported as failed must not happen then.
+ */
+function disarm(command: IoRedisCommand): void {
+  command.name = "ping";
+  command.args = [];
 }
 
 function ioRedisReady(client: IoRedisClient, signal: AbortSignal): Promise<void> {

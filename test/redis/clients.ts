@@ -38,6 +38,11 @@ export const CLIENTS: Readonly<Record<string, (where: Where) => Promise<TestClie
     client.on("error", () => {});
     return { commands: redisCommands(client, { timeout }), end: async () => client.disconnect() };
   },
+  "ioredis that pipelines by itself": async ({ url, timeout }) => {
+    const client = new Redis(url, { enableAutoPipelining: true });
+    client.on("error", () => {});
+    return { commands: redisCommands(client, { timeout }), end: async () => client.disconnect() };
+  },
   "ioredis with maps": async ({ url, timeout }) => {
     const client = new Redis(url, { replyMapping: "resp3" });
     client.on("error", () => {});
