@@ -1,0 +1,58 @@
+import { redisCommands } from "../redis/commands.ts";
+import type { RedisClient } from "../redis/sender.ts";
+import { SessionIndex } from "../redis/session-index.ts";
+import type { Principal } from "../sessions/principal.ts";
+import { type FillResult, type FillRunOptions, runFilling } from "./fill-run.ts";
+import { indexOptions } from "./options.ts";
+import { SessionKeys } from "./session-keys.ts";
+import { sessionView } from "./session-view.ts";
+import { type SessionSerializer, settingsOf } from "./settings.ts";
+import { StoredSessions } from "./stored-sessions.ts";
+
+/** Whose sessions are indexed, and how. */
+export interface PrepareRedisOptions extends FillRunOptions {
+  /** A client, which stays open, or a URL. */
+  readonly redis: RedisClient | string;
+  /** What the store's keys begin with. Default: `"sess:"`, as in connect-redis. */
+  readonly prefix?: string | undefined;
+  /** The store's `ttl`, for sessions whose cookie says nothing: seconds. Default: 86,400, as in connect-redis. */
+  readonly ttl?: number | undefined;
+  /** The store's serializer. Default: JSON. */
+  readonly serializer?: SessionSerializer | undefined;
+  /** As the application gives it to `connectRedisSessions`: an index made by another is not complete to it. */
+  readonly principal?: Principal | undefined;
+  /** What the index's keys begin with. Default: `"actuator:sessions:"`. */
+  readonly indexPrefix?: string | undefined;
+  /** Milliseconds to wait for each answer. Default: 5,000. */
+  readonly timeout?: number | undefined;
+}
+
+/**
+ * Fills the index with the sessions that are there already, so that searches find them all. To be run once, when all
+ * processes that write sessions keep the index; those of which one does not are never complete.
+ *
+ * It takes memory for some hundred sessions, and half of the server's time at most. Broken off, by `signal` or with its
+ * process, it goes on where it was, unless Redis was restarted meanwhile or a write of the index failed.
+ *
+ * @throws ActuatorError UNAVAILABLE where Redis cannot be reached, FAILED_PRECONDITION where it refuses a command.
+ */
+export async function prepareRedisSessions(options: PrepareRedisOptions): Promise<FillResult> {
+  const { redis: clientOrUrl, principal, indexPrefix, timeout, prefix, ttl, serializer, ...run } = options;
+  const redis = redisCommands(clientOrUrl, { timeout });
+  try {
+    const settings = settingsOf({ prefix, ttl, serializer });
+    const view = sessionView(settings, principal);
+    const index = indexOptions({ prefix: indexPrefix }, settings.prefix)!;
+    return await runFilling(
+      {
+        stored: new StoredSessions(redis, settings),
+        keys: new SessionKeys(redis, settings.prefix, index.prefix),
+        view,
+        index: new SessionIndex(redis, { ...index, principal: view.principalDigest }),
+      },
+      run,
+    );
+  } finally {
+    await redis.close();
+  }
+}
