@@ -160,6 +160,8 @@ describe("ListSessions", () => {
     const { nextPageToken: pageToken } = await client.listSessions({ username: "alice", pageSize: 1 });
     const other = await failure(client.listSessions({ username: "bob", pageToken }));
     expect([other?.code, errorInfo(other!)?.reason]).toEqual([Code.InvalidArgument, "INVALID_PAGE_TOKEN"]);
+    const active = await failure(client.listSessions({ username: "alice", pageToken, active: true }));
+    expect(errorInfo(active!)?.reason).toBe("INVALID_PAGE_TOKEN");
     const negative = await failure(client.listSessions({ username: "alice", pageSize: -1 }));
     expect([negative?.code, errorInfo(negative!)?.reason]).toEqual([Code.InvalidArgument, "INVALID_PAGE_SIZE"]);
   });

@@ -25,7 +25,12 @@ function life() {
     if (step.do === "wait") now += step.ms;
     else if (step.do === "touch") store.touch(`id${step.id}`);
     else if (step.do === "delete") await store.delete(`id${step.id}`);
-    else store.put({ id: `id${step.id}`, ...(step.do === "import" && { lastAccessedTime: now - step.age }) });
+    else
+      store.put({
+        id: `id${step.id}`,
+        username: `user${step.id % 3}`,
+        ...(step.do === "import" && { lastAccessedTime: now - step.age }),
+      });
   };
   return { store, take };
 }
@@ -55,6 +60,11 @@ describe("the list of all", () => {
         sessions.sort((a, b) => b.lastAccessedTime! - a.lastAccessedTime! || (a.id < b.id ? -1 : 1));
         expect(await pageThrough(store, { limit })).toEqual(sessions.map(({ id }) => id));
         expect(await store.count({})).toBe(sessions.length);
+        for (const user of ["user0", "user1", "user2"]) {
+          const found = (await store.findByUsername(user)).sessions.map(({ id }) => id);
+          const theirs = sessions.filter(({ username }) => username === user).map(({ id }) => id);
+          expect(found.sort()).toEqual(theirs.sort());
+        }
       }),
       { numRuns: 300 },
     );
@@ -100,6 +110,14 @@ describe("the list of all", () => {
     store.put({ id: "live" });
     expect(await pageThrough(store, { limit: 1, active })).toEqual(ids);
     expect(await store.count({ active })).toBe(ids.length);
+  });
+
+  it("goes on where the page ended although the session there was given an older time", async () => {
+    const store = memorySessions({ clock: () => START });
+    for (const [age, id] of ["a", "b", "c", "d"].entries()) store.put({ id, lastAccessedTime: START - age });
+    const { next: after } = await store.list({ limit: 2 });
+    store.put({ id: "b", lastAccessedTime: START - 9 });
+    expect((await store.list({ limit: 9, after })).sessions.map(({ id }) => id)).toEqual(["c", "d", "b"]);
   });
 
   it("goes on where the page ended although the session there is gone", async () => {

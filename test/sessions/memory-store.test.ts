@@ -136,6 +136,19 @@ describe("expiry", () => {
   });
 });
 
+describe("the sessions of a user", () => {
+  it.each(["abc", "acb", "bac", "bca", "cab", "cba"])("are the rest when they end in the order %s", async (order) => {
+    for (const id of "abc") store.put({ id, username: "alice" });
+    const rest = new Set("abc");
+    for (const id of order) {
+      await store.delete(id);
+      rest.delete(id);
+      const found = (await userSessions("alice")).map(({ id }) => id);
+      expect(found.sort()).toEqual([...rest]);
+    }
+  });
+});
+
 describe("bounds", () => {
   it("refuses one more than the most, and takes it when one has gone", async () => {
     const small = memorySessions({ clock, maxSessions: 2 });

@@ -36,6 +36,7 @@ describe("the list of all sessions", () => {
     const over = await sessions.list({ active: false, includeTotal: true });
     expect(idsOf(over)).toEqual(["sid-20", "sid-21", "sid-22", "sid-23", "sid-24"]);
     expect(over.totalSize).toBe(5);
+    expect(idsOf(await sessions.list({ active: false, pageSize: 2 }))).toEqual(["sid-20", "sid-21"]);
   });
 
   it("drops what a store gives past the filter", async () => {
