@@ -67,18 +67,14 @@ export class WatchedStore {
       return this.#write(call, args, (id, record) => this.#watched.tell((watcher) => watcher.used(id, record)));
     },
     destroy: (call, args) => {
-      const result = call(args);
       const ids = Array.isArray(args[0]) ? args[0] : [args[0]];
-      for (const id of ids) {
-        if (typeof id === "string") this.#watched.tell((watcher) => watcher.ended(id));
-      }
-      return result;
+      return endingWith(call, args, () => {
+        for (const id of ids) {
+          if (typeof id === "string") this.#watched.tell((watcher) => watcher.ended(id));
+        }
+      });
     },
-    clear: (call, args) => {
-      const result = call(args);
-      this.#watched.tell((watcher) => watcher.cleared());
-      return result;
-    },
+    clear: (call, args) => endingWith(call, args, () => this.#watched.tell((watcher) => watcher.cleared())),
   };
 
   #write(call: Call, args: unknown[], tell: (id: string, record: SessionRecord) => void): unknown {
@@ -126,6 +122,18 @@ export class WatchedStore {
     this.#loaded.add(id);
     this.#watched.tell((watcher) => watcher.loaded?.(id, record));
   }
+}
+
+/** Tells once the store was called; before that where it calls back at once, since what follows may save again. */
+function endingWith(call: Call, args: unknown[], tell: () => void): unknown {
+  let told = false;
+  const tellOnce = (): void => {
+    if (!told) tell();
+    told = true;
+  };
+  const result = call(withCallback(args, tellOnce));
+  tellOnce();
+  return result;
 }
 
 /** The arguments, of which the callback tells `listener` first. */

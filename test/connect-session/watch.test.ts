@@ -1,6 +1,11 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
+import express from "express";
 import session, { type SessionData } from "express-session";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { RecentIds } from "../../src/connect-session/recent-ids.ts";
 import { type ConnectWatch, type StoreWatcher, watchStore } from "../../src/connect-session/watch.ts";
 
 const METHODS = ["get", "set", "touch", "destroy", "clear", "createSession"] as const;
@@ -96,6 +101,56 @@ describe("a watcher", () => {
     watchStore(store, watcher);
     store.destroy(["a", "b"] as unknown as string);
     expect(watcher.told).toEqual(["ended a", "ended b"]);
+  });
+});
+
+describe("a session of express-session", () => {
+  it("is made when it is saved first, however often its request saves it, and loaded by each later request", async () => {
+    const watcher = noting();
+    const store = new session.MemoryStore();
+    watchStore(store, watcher);
+    const app = express().use(
+      session({ store, secret: "of a test", resave: false, saveUninitialized: false, genid: () => "a" }),
+      (request, response, next) => {
+        request.session.basket = [...(request.session.basket ?? []), "pear"];
+        request.session.save((error) => {
+          request.session.user = { username: "alice" };
+          if (error) next(error);
+          else response.end();
+        });
+      },
+    );
+    const server = createServer(app).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    try {
+      const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const first = await fetch(base);
+      expect(watcher.told).toEqual(["saved a made", "saved a"]);
+      await fetch(base, { headers: { cookie: first.headers.getSetCookie()[0]!.split(";", 1)[0]! } });
+      expect(watcher.told.slice(2)).toEqual(["loaded a", "saved a", "used a"]);
+    } finally {
+      server.close();
+      server.closeAllConnections();
+    }
+  });
+});
+
+describe("ids of the last while", () => {
+  it("go with their time, and say when one had to go before", () => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    const ids = new RecentIds(1000, 2);
+    ids.add("a");
+    vi.setSystemTime(Date.now() + 999);
+    ids.add("b");
+    expect([ids.has("a"), ids.has("b"), ids.complete]).toEqual([true, true, true]);
+    ids.add("a");
+    ids.add("c");
+    expect([ids.has("a"), ids.has("b"), ids.has("c"), ids.complete]).toEqual([true, false, true, false]);
+    vi.setSystemTime(Date.now() + 1000);
+    expect([ids.has("a"), ids.has("c"), ids.complete]).toEqual([false, false, true]);
+    ids.add("d");
+    ids.delete("d");
+    expect([ids.has("d"), ids.complete]).toEqual([false, true]);
   });
 });
 

@@ -3,6 +3,7 @@ import fastifySession, { type FastifySessionOptions } from "@fastify/session";
 import session from "express-session";
 import memorystore from "memorystore";
 import { afterEach, describe, expect, it } from "vitest";
+import { watchStore } from "../../src/connect-session/watch.ts";
 import { type ConnectStore, type FastifySessionsOptions, fastifySessions } from "../../src/fastify-session/index.ts";
 import { startApplication, type TestApplication } from "./application.ts";
 
@@ -151,6 +152,33 @@ describe.each(stores)("a visitor's session in %s", (_, make) => {
     const bare = await savesOf(false);
     expect(bare).toBeGreaterThan(3);
     expect(await savesOf(true)).toBe(bare);
+  });
+});
+
+describe("a watcher", () => {
+  it("is told once that a session is made, and that each request loads it", async () => {
+    const told: string[] = [];
+    const ids: string[] = [];
+    const store = new fastifySession.MemoryStore();
+    watchStore(store, {
+      saved: (id, _, made) => {
+        if (!ids.includes(id)) ids.push(id);
+        told.push(`saved ${ids.indexOf(id)}${made ? " made" : ""}`);
+      },
+      used: () => told.push("used"),
+      loaded: (id) => told.push(`loaded ${ids.indexOf(id)}`),
+      ended: (id) => told.push(`ended ${ids.indexOf(id)}`),
+      cleared: () => told.push("cleared"),
+    });
+    application = await startApplication({ store, cookie: { maxAge: 60_000 } });
+    const browser = application.browser();
+    for (const path of ["/basket", "/basket", "/login/alice", "/logout"]) await browser.post(path);
+    expect(told).toEqual([
+      "saved 0 made",
+      ...["loaded 0", "saved 0"],
+      ...["loaded 0", "ended 0", "saved 1 made", "saved 1"],
+      ...["loaded 1", "ended 1"],
+    ]);
   });
 });
 

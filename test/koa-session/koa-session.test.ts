@@ -86,6 +86,19 @@ function finding(options: () => Promise<KoaSessionsOptions>, partial: boolean): 
     expect((await adapter.findByUsername!("carol")).sessions).toMatchObject([{ id: browser.sessionId }]);
   });
 
+  it("does not believe what it remembers: the store is what counts", async () => {
+    const store = new JsonStore();
+    const { adapter, app } = await start(store, await options());
+    const [alice, bob] = [await login(app, "alice"), await login(app, "bob")];
+    await expect.poll(() => listed(adapter, 9)).toHaveLength(2);
+    const text = store.texts.get(alice.sessionId!)!;
+    store.texts.set(alice.sessionId!, text.replace("alice", "carol"));
+    store.texts.delete(bob.sessionId!);
+    for (const user of ["alice", "bob"]) expect((await adapter.findByUsername!(user)).sessions).toEqual([]);
+    expect(await listed(adapter, 9)).toEqual(["carol"]);
+    await expect.poll(() => adapter.findByUsername!("carol")).toMatchObject({ sessions: [{ id: alice.sessionId }] });
+  });
+
   it("lists by the last save, newest first, in pages", async () => {
     const { adapter, app } = await start(new JsonStore(), await options());
     const browsers = [];

@@ -9,6 +9,11 @@ import { startApplication, type TestApplication } from "../express-session/appli
 
 const FileStore = fileStore(session as never);
 
+const CODED: fileStore.Options = {
+  encoder: (session: unknown) => Buffer.from(JSON.stringify(session)).toString("base64"),
+  decoder: (text: string) => JSON.parse(text.startsWith('"') ? text : Buffer.from(text, "base64").toString()),
+};
+
 let folder: string;
 let application: TestApplication | undefined;
 const logged: string[] = [];
@@ -45,6 +50,8 @@ describe.each([
   ["encrypted files", { secret: "of a test" }],
   ["encrypted files of bytes", { secret: "of a test", encryptEncoding: "" }],
   ["files without an extension", { fileExtension: "" }],
+  ["files of the application's own encoding", CODED],
+  ["encrypted files of the application's own encoding", { ...CODED, secret: "of a test" }],
 ])("sessions in %s", (_, options: fileStore.Options) => {
   it("are found from the login to the logout", async () => {
     const { adapter, browser } = await start(options, { scan: { maxMs: 60_000 } }, 60_000);
