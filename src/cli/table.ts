@@ -17,13 +17,22 @@ export function columnsFor(titles: readonly string[], rows: readonly (readonly s
   });
 }
 
-/** The lines of a table of plain text under its titles, with nothing at the end of a line. */
+/** A line of these columns, with nothing at its end. */
+export function tableLine(columns: readonly Column[], cells: readonly string[]): string {
+  return cells
+    .map((cell, at) => cell.padEnd(columns[at]!.width))
+    .join("  ")
+    .trimEnd();
+}
+
+/** The line of their titles. */
+export function titleLine(columns: readonly Column[]): string {
+  const titles = columns.map(({ title }) => title);
+  return styled("bold", tableLine(columns, titles));
+}
+
+/** The lines of a table of plain text under its titles. */
 export function tableLines(titles: readonly string[], rows: readonly (readonly string[])[]): string[] {
   const columns = columnsFor(titles, rows);
-  const line = (cells: readonly string[]) =>
-    cells
-      .map((cell, at) => cell.padEnd(columns[at]!.width))
-      .join("  ")
-      .trimEnd();
-  return [styled("bold", line(titles)), ...rows.map(line)];
+  return [titleLine(columns), ...rows.map((row) => tableLine(columns, row))];
 }

@@ -1,0 +1,59 @@
+import { ActuatorError } from "../error.ts";
+import { CliError } from "./cli-error.ts";
+import { EXIT } from "./exit-code.ts";
+import type { GlobalOptions } from "./global-options.ts";
+import { printable } from "./printable.ts";
+import { preparePostgres } from "./sessions-prepare-postgres.ts";
+import { prepareRedis } from "./sessions-prepare-redis.ts";
+
+/** What `sessions prepare` takes; some of it for one store only. */
+export interface PrepareOptions extends Pick<GlobalOptions, "json" | "timeout"> {
+  readonly principal?: readonly [string, ...string[]][];
+  readonly dryRun?: boolean;
+  readonly table?: string;
+  readonly schema?: string;
+  readonly remove?: boolean;
+  readonly prefix?: string;
+  readonly indexPrefix?: string;
+  readonly ttl?: number;
+  readonly restart?: boolean;
+}
+
+const PREPARE = { postgres: preparePostgres, redis: prepareRedis } as const;
+
+/**
+ * Prepares the store at `url` and answers the exit code.
+ *
+ * @throws CliError that does not repeat the URL, in which there may be a password.
+ */
+export async function prepareSessions(
+  store: keyof typeof PREPARE,
+  url: string,
+  options: PrepareOptions,
+): Promise<number> {
+  try {
+    return await PREPARE[store](url, options);
+  } catch (error) {
+    throw failureOf(error);
+  }
+}
+
+function failureOf(error: unknown): unknown {
+  if (error instanceof ActuatorError) {
+    const said = [error.message.replace(/\.$/, ""), codeOf(error.cause)]
+      .filter((part) => part !== undefined)
+      .join(": ");
+    if (error.code === "UNAVAILABLE") return new CliError(EXIT.unreachable, said);
+    return new CliError(error.code === "INVALID_ARGUMENT" ? EXIT.usage : EXIT.refused, said);
+  }
+  // What a database itself refuses, with an SQLSTATE.
+  if (codeOf(error) !== undefined)
+    return new CliError(EXIT.refused, `the store says: ${printable(String((error as Error).message))}`);
+  return error;
+}
+
+/** ECONNREFUSED of Node.js, 42501 of PostgreSQL: what went wrong in a word without names. */
+function codeOf(error: unknown): string | undefined {
+  const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
+  return typeof code === "string" && /^[A-Z\d_]{2,40}$/.test(code) ? code : undefined;
+}
