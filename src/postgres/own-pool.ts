@@ -12,10 +12,10 @@ export const MAX_CONNECTIONS = 4;
  */
 export function ownPool(url: string, timeout: number): { readonly send: Send; close(): Promise<void> } {
   checkUrl(url);
-  let pool: Promise<import("pg").Pool> | undefined;
+  let pool: Promise<{ readonly send: Send; end(): Promise<void> }> | undefined;
   let closed = false;
 
-  async function connect(): Promise<import("pg").Pool> {
+  async function connect(): Promise<{ readonly send: Send; end(): Promise<void> }> {
     const { default: pg } = await packagePg();
     const limited = Number.isFinite(timeout);
     const made = new pg.Pool({
@@ -32,7 +32,7 @@ export function ownPool(url: string, timeout: number): { readonly send: Send; cl
     });
     // An idle connection broke. The pool replaces it; an error event that nobody listens to would end the process.
     made.on("error", () => {});
-    return made;
+    return { send: sendBy(made, timeout), end: () => made.end() };
   }
 
   return {
@@ -42,7 +42,7 @@ export function ownPool(url: string, timeout: number): { readonly send: Send; cl
         pool = undefined;
         throw error;
       });
-      return sendBy(await pool, timeout)(text, values);
+      return (await pool).send(text, values);
     },
     async close() {
       closed = true;

@@ -1,4 +1,5 @@
 import { ActuatorError } from "../error.ts";
+import { prepared } from "./prepared.ts";
 
 /** A client or pool of `pg`, or whatever answers a statement with rows as it does. */
 export interface PgQueryable {
@@ -28,18 +29,34 @@ export function sendBy(source: PgQueryable | PostgresJs, timeout: number): Send 
   throw new ActuatorError("INVALID_ARGUMENT", "INVALID_OPTION", message, { field: "postgres" });
 }
 
+/** What a pool of pg takes in the place of a text. */
+interface PgStatement {
+  readonly name?: string;
+  readonly text: string;
+  readonly values?: unknown[];
+  readonly query_timeout?: number;
+}
+
+function sendByPg(source: PgQueryable, timeout: number): Send {
+  if (isPgPool(source)) return sendByPgPool(source, timeout);
+  return async (text, values) =>
+    (await (values === undefined ? source.query(text) : source.query(text, [...values]))).rows;
+}
+
 /**
  * A pool of pg is told the time limit, so that it parts with a connection that has become mute. Without a limit of its own
  * it would keep such a connection, and hand it to the application.
  */
-function sendByPg(source: PgQueryable, timeout: number): Send {
-  const limited = isPgPool(source) && Number.isFinite(timeout);
-  return async (text, values) => {
-    const list = values && [...values];
-    const statement = limited ? ({ text, values: list, query_timeout: timeout } as unknown as string) : text;
-    const { rows } = await (limited || list === undefined ? source.query(statement) : source.query(statement, list));
-    return rows;
-  };
+function sendByPgPool(source: PgQueryable, timeout: number): Send {
+  return prepared(async (name, text, values) => {
+    const statement: PgStatement = {
+      text,
+      ...(name !== undefined && { name }),
+      ...(values !== undefined && { values: [...values] }),
+      ...(Number.isFinite(timeout) && { query_timeout: timeout }),
+    };
+    return (await source.query(statement as unknown as string)).rows;
+  });
 }
 
 function isPgPool(source: object): boolean {
