@@ -29,9 +29,10 @@ export async function startApplication(
   store: Store,
   cookie: NonNullable<SessionOptions["cookie"]> = { maxAge: 60_000 },
   beforeBasket: () => Promise<unknown> = async () => {},
+  options: Pick<SessionOptions, "resave" | "rolling"> = {},
 ): Promise<TestApplication> {
   const app = express();
-  app.use(session({ store, cookie, secret: "of a test", resave: false, saveUninitialized: false }));
+  app.use(session({ store, cookie, secret: "of a test", resave: false, saveUninitialized: false, ...options }));
   app.get("/", (request, response) => {
     response.json({ user: request.session.user?.username ?? null });
   });

@@ -82,6 +82,24 @@ describe("a visitor's session", () => {
     expect(saved?.attributeNames).toEqual(["user", "basket"]);
   });
 
+  it.each([{ rolling: true }, { resave: true }, { rolling: true, resave: true }])(
+    "is accessed by each request and made once where the application says %j",
+    async (options) => {
+      const store = new session.MemoryStore();
+      const adapter = expressSessions(store);
+      application = await startApplication(store, { maxAge: 60_000 }, undefined, options);
+      const browser = application.browser();
+      await browser.post("/login/alice");
+      const first = await adapter.findById(browser.sessionId!);
+      await delay(5);
+      await browser.get("/");
+      const used = await adapter.findById(browser.sessionId!);
+      expect(used).toEqual({ ...first, lastAccessedTime: expect.any(Number) });
+      expect(used?.lastAccessedTime).toBeGreaterThanOrEqual(first!.lastAccessedTime! + 4);
+      expect(adapter.remembered).toBe(1);
+    },
+  );
+
   it("becomes another one when its id is regenerated", async () => {
     const { adapter, sessions, browser } = await start(new session.MemoryStore());
     await browser.post("/basket");

@@ -2,6 +2,7 @@ import session, { type SessionData, type Store } from "express-session";
 import memorystore from "memorystore";
 import { afterEach, describe, expect, it } from "vitest";
 import { type ExpressSessions, expressSessions } from "../../src/express-session/index.ts";
+import { Sessions } from "../../src/sessions/sessions.ts";
 import { startApplication, type TestApplication } from "./application.ts";
 
 const Memorystore = memorystore(session);
@@ -115,6 +116,19 @@ describe.each(stores)("a list of %s", (_, make) => {
     expect((await adapter.findByUsername!("alice")).partial).toBe(true);
     expect((await adapter.list!({ limit: 9 })).partial).toBe(true);
     await expect(adapter.count!({})).rejects.toMatchObject({ code: "RESOURCE_EXHAUSTED" });
+  });
+
+  it("leads from the id that another process showed to the session", async () => {
+    const store = make();
+    const adapter = expressSessions(store);
+    for (let i = 0; i < 300; i++) await set(store, `id-${i}`, { user: `user-${i}` });
+    const options = { idKey: "a key of this test" };
+    const { sessions } = await new Sessions(adapter, options).findByUsername("user-250");
+    const elsewhere = new Sessions(adapter, options);
+    expect(sessions[0]?.id).not.toBe("id-250");
+    expect(await elsewhere.find(sessions[0]!.id)).toEqual(sessions[0]);
+    expect(await elsewhere.delete(sessions[0]!.id)).toBe(true);
+    expect(await adapter.findById("id-250")).toBeUndefined();
   });
 
   it("is not shown what the store has dropped for its age", async () => {
