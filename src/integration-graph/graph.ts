@@ -15,6 +15,7 @@ import type { GraphSnapshot } from "./snapshot.ts";
 import type { GraphSource } from "./source.ts";
 import { type ReadingOptions, Sources } from "./sources.ts";
 import { type TemporaryName, temporaryNames } from "./temporary-name.ts";
+import { WallClock } from "./wall-clock.ts";
 
 /** How a graph is kept. */
 export interface IntegrationGraphOptions extends ReadingOptions {
@@ -49,6 +50,7 @@ export class IntegrationGraph {
   readonly #elements: GraphElements;
   readonly #sources: Sources;
   readonly #adapters: Adapters;
+  readonly #wallClock = new WallClock();
   #shape: { readonly of: Shape; readonly revision: number } | undefined;
 
   /** Throws a TypeError where the application's name or another option is unfit. `internals` are for tests. */
@@ -163,11 +165,13 @@ export class IntegrationGraph {
 
   /** The graph as it is now. */
   snapshot(): GraphSnapshot {
-    const { app, revision, nodes, links } = this.#elements;
-    if (this.#shape?.revision !== revision) this.#shape = { of: shapeOf(nodes, links), revision };
+    const { app, revision, clock, outOfReach } = this.#elements;
+    if (this.#shape?.revision !== revision) {
+      this.#shape = { of: shapeOf(this.#elements.nodes, this.#elements.links), revision };
+    }
     return {
       contentDescriptor: { ...PROVIDER, name: app },
-      nodes: nodeSnapshots(this.#shape.of),
+      nodes: nodeSnapshots(this.#shape.of, { now: clock(), wallTime: this.#wallClock.read(), outOfReach }),
       links: linkSnapshots(this.#shape.of),
       revision,
     };

@@ -3,9 +3,12 @@ import type { GraphNode } from "./node.ts";
 import { PATTERN_TRAITS, patternCategory } from "./pattern.ts";
 import type { LinkSnapshot, NodeSnapshot } from "./snapshot.ts";
 
+/** What of a node stays the same from one revision to the next. */
+type NodeShape = Omit<NodeSnapshot, "rate" | "stale">;
+
 /** What of a graph stays the same from one revision to the next; the numbers are filled in when a snapshot is taken. */
 export interface Shape {
-  readonly nodes: readonly { readonly node: GraphNode; readonly shape: NodeSnapshot }[];
+  readonly nodes: readonly { readonly node: GraphNode; readonly shape: NodeShape }[];
   readonly links: readonly GraphLink[];
 }
 
@@ -14,13 +17,26 @@ export function shapeOf(nodes: Iterable<GraphNode>, links: Iterable<GraphLink>):
   return { nodes: Array.from(nodes, (node) => ({ node, shape: nodeShape(node) })), links: [...links] };
 }
 
+/** What numbers are seen against. */
+export interface Moment {
+  /** A reading of `performance.now()`. */
+  readonly now: number;
+  /** Turns such a reading into milliseconds since the epoch. */
+  readonly wallTime: (reading: number) => number;
+  /** The declarers that could not be read when they were last asked. */
+  readonly outOfReach: ReadonlySet<object>;
+}
+
 /** The nodes with their numbers as they are now. */
-export function nodeSnapshots({ nodes }: Shape): NodeSnapshot[] {
+export function nodeSnapshots({ nodes }: Shape, { now, wallTime, outOfReach }: Moment): NodeSnapshot[] {
   return nodes.map(({ node, shape }) => {
     const { sendTimers, receiveCounters } = PATTERN_TRAITS[node.pattern];
-    const { sends, receives } = node;
+    const { sends, receives, lastMessage } = node;
     return {
       ...shape,
+      rate: lastMessage === 0 ? 0 : node.rate(now),
+      stale: outOfReach.size > 0 && isStale(node, outOfReach),
+      ...(lastMessage > 0 && { lastSeenTime: wallTime(lastMessage) }),
       ...(sendTimers && { sendTimers: { successes: sends.successes.snapshot(), failures: sends.failures.snapshot() } }),
       ...(receiveCounters && {
         receiveCounters: { successes: receives.successes.snapshot(), failures: receives.failures.snapshot() },
@@ -31,14 +47,20 @@ export function nodeSnapshots({ nodes }: Shape): NodeSnapshot[] {
 
 /** The links with their counts as they are now. */
 export function linkSnapshots({ links }: Shape): LinkSnapshot[] {
-  return links.map(({ from, to, type, count }) => ({ from: from.id, to: to.id, type, count }));
+  return links.map(({ from, to, type, tally, declarers }) => ({
+    from: from.id,
+    to: to.id,
+    type,
+    count: tally.count,
+    declared: declarers.size > 0,
+  }));
 }
 
 /**
  * The fields that name channels say the same as the links and are made of them, so the two never disagree. Where
  * several links share a type, the field names the one that was declared first.
  */
-function nodeShape(node: GraphNode): NodeSnapshot {
+function nodeShape(node: GraphNode): NodeShape {
   const { pattern } = node;
   const isRouter = PATTERN_TRAITS[pattern].links.includes("route");
   const routes = [...node.outgoing].filter(({ type }) => type === "route").map(({ to }) => to.name);
@@ -50,6 +72,7 @@ function nodeShape(node: GraphNode): NodeSnapshot {
     properties: node.properties,
     name: node.name,
     observed: node.observed,
+    key: node.key,
     ...named("input", first(node.incoming, "input")?.from),
     ...named("output", first(node.outgoing, "output")?.to),
     ...named("errors", first(node.outgoing, "error")?.to),
@@ -57,6 +80,10 @@ function nodeShape(node: GraphNode): NodeSnapshot {
     ...((isRouter || routes.length > 0) && { routes }),
     ...((pattern === "chain" || node.handlers !== undefined) && { handlers: node.handlers ?? [] }),
   };
+}
+
+function isStale({ declarations }: GraphNode, outOfReach: ReadonlySet<object>): boolean {
+  return declarations.size > 0 && [...declarations.keys()].every((declarer) => outOfReach.has(declarer));
 }
 
 function named<F extends string>(field: F, channel: GraphNode | undefined): { readonly [K in F]?: string } {

@@ -4,14 +4,17 @@ import type { PatternCategory, PatternType } from "./pattern.ts";
 /** A JSON value: what the properties of a node are made of. */
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | { readonly [key: string]: JsonValue };
 
-/** Statistics of a duration since the process began; `mean` and `max` in milliseconds. */
+/** Statistics of a duration since the process began, `max` as well: it is no maximum of a time window. `mean` and `max` in milliseconds. */
 export interface TimerSnapshot {
   readonly count: number;
   readonly mean: number;
   readonly max: number;
 }
 
-/** One integration component with its numbers as they were when the snapshot was taken. Fields as in spec section 2.7. */
+/**
+ * One integration component with its numbers as they were when the snapshot was taken. Fields as in spec section 2.7; REST does
+ * not show those from `key` on.
+ */
 export interface NodeSnapshot {
   readonly nodeId: number;
   readonly componentType: string;
@@ -28,14 +31,28 @@ export interface NodeSnapshot {
   readonly handlers?: readonly { readonly name: string; readonly type: string }[] | undefined;
   readonly sendTimers?: { readonly successes: TimerSnapshot; readonly failures: TimerSnapshot } | undefined;
   readonly receiveCounters?: { readonly successes: number; readonly failures: number } | undefined;
+  /** The canonical name that `nodeId` is made of, the same in every instance; of a broker's channel, in every application. */
+  readonly key: string;
+  /** Messages a second: an average over the past whose weights fall by e each minute. */
+  readonly rate: number;
+  /** When the last message was seen, in milliseconds since the epoch. */
+  readonly lastSeenTime?: number | undefined;
+  /** Whether everybody who declares the node was out of reach when last read. */
+  readonly stale: boolean;
+  /** The instances in which the node is, in order. Only in graphs that were merged. */
+  readonly instances?: readonly string[] | undefined;
 }
 
-/** A way that messages take between two nodes of the same snapshot; `count` messages were seen on it. */
+/**
+ * A way that messages take between two nodes of the same snapshot; `count` messages were seen on it. `declared` where somebody
+ * says that it exists; otherwise it was only seen. REST shows neither.
+ */
 export interface LinkSnapshot {
   readonly from: number;
   readonly to: number;
   readonly type: LinkType;
   readonly count: number;
+  readonly declared: boolean;
 }
 
 /** Who provides the graph. */

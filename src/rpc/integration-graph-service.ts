@@ -6,9 +6,14 @@ import {
 } from "../gen/actuator/v3/integration_graph_pb.ts";
 import type { IntegrationGraph } from "../integration-graph/graph.ts";
 import { graphToProto } from "./integration-graph-proto.ts";
+import type { ServiceLimits } from "./service-limits.ts";
+import { watchIntegrationGraph } from "./watch-integration-graph.ts";
 
-/** `actuator.v3.IntegrationGraphService` over the integration graph. */
-export function integrationGraphService(graph: IntegrationGraph): ServiceImpl<typeof IntegrationGraphService> {
+/** `actuator.v3.IntegrationGraphService` over the integration graph. A stream without news has a heartbeat every `heartbeatMs`. */
+export function integrationGraphService(
+  graph: IntegrationGraph,
+  limits: ServiceLimits,
+): ServiceImpl<typeof IntegrationGraphService> {
   return {
     getIntegrationGraph() {
       return graphToProto(graph.snapshot());
@@ -17,5 +22,7 @@ export function integrationGraphService(graph: IntegrationGraph): ServiceImpl<ty
     async rebuildIntegrationGraph() {
       return create(RebuildIntegrationGraphResponseSchema, { revision: BigInt(await graph.rebuild()) });
     },
+
+    watchIntegrationGraph: watchIntegrationGraph(graph, limits),
   };
 }

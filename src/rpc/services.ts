@@ -31,7 +31,7 @@ export function registerServices(
   );
   router.service(
     IntegrationGraphService,
-    integrationGraph ? integrationGraphService(integrationGraph) : absentService(IntegrationGraphService),
+    integrationGraph ? integrationGraphService(integrationGraph, limits) : absentService(IntegrationGraphService),
   );
 
   const domains: DescService[] = [];

@@ -12,7 +12,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file actuator/v3/integration_graph.proto.
  */
 export const file_actuator_v3_integration_graph: GenFile = /*@__PURE__*/
-  fileDesc("CiNhY3R1YXRvci92My9pbnRlZ3JhdGlvbl9ncmFwaC5wcm90bxILYWN0dWF0b3IudjMibgoRQ29udGVudERlc2NyaXB0b3ISGAoQcHJvdmlkZXJfdmVyc2lvbhgBIAEoCRIfChdwcm92aWRlcl9mb3JtYXRfdmVyc2lvbhgCIAEoARIQCghwcm92aWRlchgDIAEoCRIMCgRuYW1lGAQgASgJItUECgROb2RlEg8KB25vZGVfaWQYASABKAUSFgoOY29tcG9uZW50X3R5cGUYAiABKAkSIAoYaW50ZWdyYXRpb25fcGF0dGVybl90eXBlGAMgASgJEiQKHGludGVncmF0aW9uX3BhdHRlcm5fY2F0ZWdvcnkYBCABKAkSKwoKcHJvcGVydGllcxgFIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDAoEbmFtZRgGIAEoCRIQCghvYnNlcnZlZBgHIAEoCBISCgVpbnB1dBgIIAEoCUgAiAEBEhMKBm91dHB1dBgJIAEoCUgBiAEBEhMKBmVycm9ycxgKIAEoCUgCiAEBEhUKCGRpc2NhcmRzGAsgASgJSAOIAQESDgoGcm91dGVzGAwgAygJEiYKCGhhbmRsZXJzGA0gAygLMhQuYWN0dWF0b3IudjMuSGFuZGxlchIsCgtzZW5kX3RpbWVycxgOIAEoCzIXLmFjdHVhdG9yLnYzLlNlbmRUaW1lcnMSNgoQcmVjZWl2ZV9jb3VudGVycxgPIAEoCzIcLmFjdHVhdG9yLnYzLlJlY2VpdmVDb3VudGVycxILCgNrZXkYECABKAkSDAoEcmF0ZRgRIAEoARIyCg5sYXN0X3NlZW5fdGltZRgSIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDQoFc3RhbGUYEyABKAgSEQoJaW5zdGFuY2VzGBQgAygJQggKBl9pbnB1dEIJCgdfb3V0cHV0QgkKB19lcnJvcnNCCwoJX2Rpc2NhcmRzIiUKB0hhbmRsZXISDAoEbmFtZRgBIAEoCRIMCgR0eXBlGAIgASgJIlkKClNlbmRUaW1lcnMSJQoJc3VjY2Vzc2VzGAEgASgLMhIuYWN0dWF0b3IudjMuVGltZXISJAoIZmFpbHVyZXMYAiABKAsyEi5hY3R1YXRvci52My5UaW1lciIxCgVUaW1lchINCgVjb3VudBgBIAEoBBIMCgRtZWFuGAIgASgBEgsKA21heBgDIAEoASI2Cg9SZWNlaXZlQ291bnRlcnMSEQoJc3VjY2Vzc2VzGAEgASgEEhAKCGZhaWx1cmVzGAIgASgEItgBCgRMaW5rEgwKBGZyb20YASABKAUSCgoCdG8YAiABKAUSJAoEdHlwZRgDIAEoDjIWLmFjdHVhdG9yLnYzLkxpbmsuVHlwZRINCgVjb3VudBgEIAEoBBIQCghkZWNsYXJlZBgFIAEoCCJvCgRUeXBlEhQKEFRZUEVfVU5TUEVDSUZJRUQQABIOCgpUWVBFX0lOUFVUEAESDwoLVFlQRV9PVVRQVVQQAhIOCgpUWVBFX0VSUk9SEAMSEAoMVFlQRV9ESVNDQVJEEAQSDgoKVFlQRV9ST1VURRAFIhwKGkdldEludGVncmF0aW9uR3JhcGhSZXF1ZXN0Iq8BChtHZXRJbnRlZ3JhdGlvbkdyYXBoUmVzcG9uc2USOgoSY29udGVudF9kZXNjcmlwdG9yGAEgASgLMh4uYWN0dWF0b3IudjMuQ29udGVudERlc2NyaXB0b3ISIAoFbm9kZXMYAiADKAsyES5hY3R1YXRvci52My5Ob2RlEiAKBWxpbmtzGAMgAygLMhEuYWN0dWF0b3IudjMuTGluaxIQCghyZXZpc2lvbhgEIAEoBCIgCh5SZWJ1aWxkSW50ZWdyYXRpb25HcmFwaFJlcXVlc3QiMwofUmVidWlsZEludGVncmF0aW9uR3JhcGhSZXNwb25zZRIQCghyZXZpc2lvbhgBIAEoBCJLChxXYXRjaEludGVncmF0aW9uR3JhcGhSZXF1ZXN0EisKCGludGVydmFsGAEgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uIr0ECh1XYXRjaEludGVncmF0aW9uR3JhcGhSZXNwb25zZRJHCghzbmFwc2hvdBgBIAEoCzIzLmFjdHVhdG9yLnYzLldhdGNoSW50ZWdyYXRpb25HcmFwaFJlc3BvbnNlLlNuYXBzaG90SAASQwoGY2hhbmdlGAIgASgLMjEuYWN0dWF0b3IudjMuV2F0Y2hJbnRlZ3JhdGlvbkdyYXBoUmVzcG9uc2UuQ2hhbmdlSAASSQoJaGVhcnRiZWF0GAMgASgLMjQuYWN0dWF0b3IudjMuV2F0Y2hJbnRlZ3JhdGlvbkdyYXBoUmVzcG9uc2UuSGVhcnRiZWF0SAASEAoIcmV2aXNpb24YBCABKAQaigEKCFNuYXBzaG90EjoKEmNvbnRlbnRfZGVzY3JpcHRvchgBIAEoCzIeLmFjdHVhdG9yLnYzLkNvbnRlbnREZXNjcmlwdG9yEiAKBW5vZGVzGAIgAygLMhEuYWN0dWF0b3IudjMuTm9kZRIgCgVsaW5rcxgDIAMoCzIRLmFjdHVhdG9yLnYzLkxpbmsajQEKBkNoYW5nZRIgCgVub2RlcxgBIAMoCzIRLmFjdHVhdG9yLnYzLk5vZGUSIAoFbGlua3MYAiADKAsyES5hY3R1YXRvci52My5MaW5rEhUKDXJlbW92ZWRfbm9kZXMYAyADKAUSKAoNcmVtb3ZlZF9saW5rcxgEIAMoCzIRLmFjdHVhdG9yLnYzLkxpbmsaCwoJSGVhcnRiZWF0QgcKBWV2ZW50MvcCChdJbnRlZ3JhdGlvbkdyYXBoU2VydmljZRJtChNHZXRJbnRlZ3JhdGlvbkdyYXBoEicuYWN0dWF0b3IudjMuR2V0SW50ZWdyYXRpb25HcmFwaFJlcXVlc3QaKC5hY3R1YXRvci52My5HZXRJbnRlZ3JhdGlvbkdyYXBoUmVzcG9uc2UiA5ACARJ2ChdSZWJ1aWxkSW50ZWdyYXRpb25HcmFwaBIrLmFjdHVhdG9yLnYzLlJlYnVpbGRJbnRlZ3JhdGlvbkdyYXBoUmVxdWVzdBosLmFjdHVhdG9yLnYzLlJlYnVpbGRJbnRlZ3JhdGlvbkdyYXBoUmVzcG9uc2UiABJ1ChVXYXRjaEludGVncmF0aW9uR3JhcGgSKS5hY3R1YXRvci52My5XYXRjaEludGVncmF0aW9uR3JhcGhSZXF1ZXN0GiouYWN0dWF0b3IudjMuV2F0Y2hJbnRlZ3JhdGlvbkdyYXBoUmVzcG9uc2UiA5ACATABYgZwcm90bzM", [file_google_protobuf_duration, file_google_protobuf_struct, file_google_protobuf_timestamp]);
+  fileDesc("CiNhY3R1YXRvci92My9pbnRlZ3JhdGlvbl9ncmFwaC5wcm90bxILYWN0dWF0b3IudjMibgoRQ29udGVudERlc2NyaXB0b3ISGAoQcHJvdmlkZXJfdmVyc2lvbhgBIAEoCRIfChdwcm92aWRlcl9mb3JtYXRfdmVyc2lvbhgCIAEoARIQCghwcm92aWRlchgDIAEoCRIMCgRuYW1lGAQgASgJItUECgROb2RlEg8KB25vZGVfaWQYASABKAUSFgoOY29tcG9uZW50X3R5cGUYAiABKAkSIAoYaW50ZWdyYXRpb25fcGF0dGVybl90eXBlGAMgASgJEiQKHGludGVncmF0aW9uX3BhdHRlcm5fY2F0ZWdvcnkYBCABKAkSKwoKcHJvcGVydGllcxgFIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDAoEbmFtZRgGIAEoCRIQCghvYnNlcnZlZBgHIAEoCBISCgVpbnB1dBgIIAEoCUgAiAEBEhMKBm91dHB1dBgJIAEoCUgBiAEBEhMKBmVycm9ycxgKIAEoCUgCiAEBEhUKCGRpc2NhcmRzGAsgASgJSAOIAQESDgoGcm91dGVzGAwgAygJEiYKCGhhbmRsZXJzGA0gAygLMhQuYWN0dWF0b3IudjMuSGFuZGxlchIsCgtzZW5kX3RpbWVycxgOIAEoCzIXLmFjdHVhdG9yLnYzLlNlbmRUaW1lcnMSNgoQcmVjZWl2ZV9jb3VudGVycxgPIAEoCzIcLmFjdHVhdG9yLnYzLlJlY2VpdmVDb3VudGVycxILCgNrZXkYECABKAkSDAoEcmF0ZRgRIAEoARIyCg5sYXN0X3NlZW5fdGltZRgSIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDQoFc3RhbGUYEyABKAgSEQoJaW5zdGFuY2VzGBQgAygJQggKBl9pbnB1dEIJCgdfb3V0cHV0QgkKB19lcnJvcnNCCwoJX2Rpc2NhcmRzIiUKB0hhbmRsZXISDAoEbmFtZRgBIAEoCRIMCgR0eXBlGAIgASgJIlkKClNlbmRUaW1lcnMSJQoJc3VjY2Vzc2VzGAEgASgLMhIuYWN0dWF0b3IudjMuVGltZXISJAoIZmFpbHVyZXMYAiABKAsyEi5hY3R1YXRvci52My5UaW1lciIxCgVUaW1lchINCgVjb3VudBgBIAEoBBIMCgRtZWFuGAIgASgBEgsKA21heBgDIAEoASI2Cg9SZWNlaXZlQ291bnRlcnMSEQoJc3VjY2Vzc2VzGAEgASgEEhAKCGZhaWx1cmVzGAIgASgEItgBCgRMaW5rEgwKBGZyb20YASABKAUSCgoCdG8YAiABKAUSJAoEdHlwZRgDIAEoDjIWLmFjdHVhdG9yLnYzLkxpbmsuVHlwZRINCgVjb3VudBgEIAEoBBIQCghkZWNsYXJlZBgFIAEoCCJvCgRUeXBlEhQKEFRZUEVfVU5TUEVDSUZJRUQQABIOCgpUWVBFX0lOUFVUEAESDwoLVFlQRV9PVVRQVVQQAhIOCgpUWVBFX0VSUk9SEAMSEAoMVFlQRV9ESVNDQVJEEAQSDgoKVFlQRV9ST1VURRAFIhwKGkdldEludGVncmF0aW9uR3JhcGhSZXF1ZXN0Iq8BChtHZXRJbnRlZ3JhdGlvbkdyYXBoUmVzcG9uc2USOgoSY29udGVudF9kZXNjcmlwdG9yGAEgASgLMh4uYWN0dWF0b3IudjMuQ29udGVudERlc2NyaXB0b3ISIAoFbm9kZXMYAiADKAsyES5hY3R1YXRvci52My5Ob2RlEiAKBWxpbmtzGAMgAygLMhEuYWN0dWF0b3IudjMuTGluaxIQCghyZXZpc2lvbhgEIAEoBCIgCh5SZWJ1aWxkSW50ZWdyYXRpb25HcmFwaFJlcXVlc3QiMwofUmVidWlsZEludGVncmF0aW9uR3JhcGhSZXNwb25zZRIQCghyZXZpc2lvbhgBIAEoBCJLChxXYXRjaEludGVncmF0aW9uR3JhcGhSZXF1ZXN0EisKCGludGVydmFsGAEgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uIvgECh1XYXRjaEludGVncmF0aW9uR3JhcGhSZXNwb25zZRJHCghzbmFwc2hvdBgBIAEoCzIzLmFjdHVhdG9yLnYzLldhdGNoSW50ZWdyYXRpb25HcmFwaFJlc3BvbnNlLlNuYXBzaG90SAASQwoGY2hhbmdlGAIgASgLMjEuYWN0dWF0b3IudjMuV2F0Y2hJbnRlZ3JhdGlvbkdyYXBoUmVzcG9uc2UuQ2hhbmdlSAASSQoJaGVhcnRiZWF0GAMgASgLMjQuYWN0dWF0b3IudjMuV2F0Y2hJbnRlZ3JhdGlvbkdyYXBoUmVzcG9uc2UuSGVhcnRiZWF0SAASEAoIcmV2aXNpb24YBCABKAQSDAoEbW9yZRgFIAEoCBqKAQoIU25hcHNob3QSOgoSY29udGVudF9kZXNjcmlwdG9yGAEgASgLMh4uYWN0dWF0b3IudjMuQ29udGVudERlc2NyaXB0b3ISIAoFbm9kZXMYAiADKAsyES5hY3R1YXRvci52My5Ob2RlEiAKBWxpbmtzGAMgAygLMhEuYWN0dWF0b3IudjMuTGluaxqNAQoGQ2hhbmdlEiAKBW5vZGVzGAEgAygLMhEuYWN0dWF0b3IudjMuTm9kZRIgCgVsaW5rcxgCIAMoCzIRLmFjdHVhdG9yLnYzLkxpbmsSFQoNcmVtb3ZlZF9ub2RlcxgDIAMoBRIoCg1yZW1vdmVkX2xpbmtzGAQgAygLMhEuYWN0dWF0b3IudjMuTGluaxo4CglIZWFydGJlYXQSKwoIaW50ZXJ2YWwYASABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25CBwoFZXZlbnQy9wIKF0ludGVncmF0aW9uR3JhcGhTZXJ2aWNlEm0KE0dldEludGVncmF0aW9uR3JhcGgSJy5hY3R1YXRvci52My5HZXRJbnRlZ3JhdGlvbkdyYXBoUmVxdWVzdBooLmFjdHVhdG9yLnYzLkdldEludGVncmF0aW9uR3JhcGhSZXNwb25zZSIDkAIBEnYKF1JlYnVpbGRJbnRlZ3JhdGlvbkdyYXBoEisuYWN0dWF0b3IudjMuUmVidWlsZEludGVncmF0aW9uR3JhcGhSZXF1ZXN0GiwuYWN0dWF0b3IudjMuUmVidWlsZEludGVncmF0aW9uR3JhcGhSZXNwb25zZSIAEnUKFVdhdGNoSW50ZWdyYXRpb25HcmFwaBIpLmFjdHVhdG9yLnYzLldhdGNoSW50ZWdyYXRpb25HcmFwaFJlcXVlc3QaKi5hY3R1YXRvci52My5XYXRjaEludGVncmF0aW9uR3JhcGhSZXNwb25zZSIDkAIBMAFiBnByb3RvMw", [file_google_protobuf_duration, file_google_protobuf_struct, file_google_protobuf_timestamp]);
 
 /**
  * ContentDescriptor describes the provider of the graph.
@@ -190,7 +190,7 @@ export type Node = Message<"actuator.v3.Node"> & {
   lastSeenTime?: Timestamp | undefined;
 
   /**
-   * stale says that the source that declares the node was out of reach when it was last read.
+   * stale says that all who declare the node were out of reach when they were last read.
    *
    * @generated from field: bool stale = 19;
    */
@@ -288,7 +288,7 @@ export type Timer = Message<"actuator.v3.Timer"> & {
   mean: number;
 
   /**
-   * max is the longest duration since the process began, in milliseconds.
+   * max is the longest duration since the process began, in milliseconds; it is no maximum of a time window.
    *
    * @generated from field: double max = 3;
    */
@@ -568,7 +568,8 @@ export type WatchIntegrationGraphResponse = Message<"actuator.v3.WatchIntegratio
    */
   event: {
     /**
-     * snapshot comes first. Where the graph is too large for one message, further nodes and links follow as changes.
+     * snapshot comes first, and takes the place of everything sent before. It may come again, to a client that was away from its
+     * stream for so long that what is gone is no longer remembered one by one.
      *
      * @generated from field: actuator.v3.WatchIntegrationGraphResponse.Snapshot snapshot = 1;
      */
@@ -598,6 +599,14 @@ export type WatchIntegrationGraphResponse = Message<"actuator.v3.WatchIntegratio
    * @generated from field: uint64 revision = 4;
    */
   revision: bigint;
+
+  /**
+   * more says that further events follow at once, because all of it is too large for one message or something has changed
+   * meanwhile. What was received is the graph at one moment when more is false.
+   *
+   * @generated from field: bool more = 5;
+   */
+  more: boolean;
 };
 
 /**
@@ -670,7 +679,7 @@ export type WatchIntegrationGraphResponse_Change = Message<"actuator.v3.WatchInt
   removedNodes: number[];
 
   /**
-   * removed_links are links that are gone though their nodes are not.
+   * removed_links are links that are gone. Those of removed nodes may be among them.
    *
    * @generated from field: repeated actuator.v3.Link removed_links = 4;
    */
@@ -690,6 +699,12 @@ export const WatchIntegrationGraphResponse_ChangeSchema: GenMessage<WatchIntegra
  * @generated from message actuator.v3.WatchIntegrationGraphResponse.Heartbeat
  */
 export type WatchIntegrationGraphResponse_Heartbeat = Message<"actuator.v3.WatchIntegrationGraphResponse.Heartbeat"> & {
+  /**
+   * interval is how often heartbeats come while nothing changes.
+   *
+   * @generated from field: google.protobuf.Duration interval = 1;
+   */
+  interval?: Duration | undefined;
 };
 
 /**
@@ -729,7 +744,8 @@ export const IntegrationGraphService: GenService<{
   },
   /**
    * WatchIntegrationGraph sends the whole graph and then, at the interval, the nodes and links that have changed since, with their
-   * numbers. Nothing is sent while nothing changes, but for heartbeats.
+   * numbers. Nothing is sent while nothing changes, but for heartbeats. A rate that changes by itself, as rates do between
+   * messages, is sent again when it is off by a tenth.
    *
    * @generated from rpc actuator.v3.IntegrationGraphService.WatchIntegrationGraph
    */

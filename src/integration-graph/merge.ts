@@ -1,0 +1,156 @@
+import type { LinkType } from "./link.ts";
+import { NodeIds } from "./node-id.ts";
+import { defaultComponentType, patternCategory } from "./pattern.ts";
+import { PROVIDER } from "./provider.ts";
+import type { GraphSnapshot, JsonValue, LinkSnapshot, NodeSnapshot, TimerSnapshot } from "./snapshot.ts";
+
+/** The graph of one instance of an application. A graph that was merged before keeps the names of its own instances. */
+export interface GraphPart {
+  /** What an operator calls the instance. No two have the same name. */
+  readonly instance: string;
+  readonly graph: GraphSnapshot;
+}
+
+/**
+ * One graph of those of several instances and applications: what has the same key is one node, so that applications meet at
+ * the channels of the brokers that they share.
+ *
+ * Counts and rates are added, means weighted by their counts; `max` is the longest of all and `lastSeenTime` the latest. A node
+ * is stale where it is in all of its instances. Where instances say different things of a node, the first in the order of their
+ * names prevails, one that is not stale before others. Ids follow from the keys in sorted order, so that the same parts give
+ * the same graph in whatever order they come.
+ */
+export function mergeGraphs(parts: readonly GraphPart[]): GraphSnapshot {
+  const ordered = parts.toSorted((one, other) => compare(one.instance, other.instance));
+  const nodes = new Map<string, Sighting[]>();
+  const links = new Map<string, KeyedLink>();
+  for (const { instance, graph } of ordered) {
+    const keys = new Map(graph.nodes.map(({ nodeId, key }) => [nodeId, key]));
+    for (const node of graph.nodes) listed(nodes, node.key).push({ node, instances: node.instances ?? [instance] });
+    for (const { from, to, type, count, declared } of graph.links) {
+      const [start, end] = [keys.get(from), keys.get(to)];
+      if (start === undefined || end === undefined) continue;
+      const id = JSON.stringify([start, type, end]);
+      const known = links.get(id);
+      links.set(id, {
+        ...{ from: start, to: end, type },
+        count: count + (known?.count ?? 0),
+        declared: declared || known?.declared === true,
+      });
+    }
+  }
+
+  const ids = new NodeIds();
+  const idOf = new Map([...nodes.keys()].sort(compare).map((key) => [key, ids.take(key)]));
+  const apps = new Set(ordered.map(({ graph }) => graph.contentDescriptor.name));
+  const [app] = apps;
+  return {
+    contentDescriptor: { ...PROVIDER, ...(apps.size === 1 && app !== undefined && { name: app }) },
+    nodes: Array.from(idOf, ([key, id]) => mergedNode(id, nodes.get(key)!)),
+    links: Array.from(links.entries())
+      .sort(([one], [other]) => compare(one, other))
+      .map(([, link]): LinkSnapshot => ({ ...link, from: idOf.get(link.from)!, to: idOf.get(link.to)! })),
+    revision: ordered.reduce((sum, { graph }) => sum + graph.revision, 0),
+  };
+}
+
+interface KeyedLink {
+  readonly from: string;
+  readonly to: string;
+  readonly type: LinkType;
+  readonly count: number;
+  readonly declared: boolean;
+}
+
+interface Sighting {
+  readonly node: NodeSnapshot;
+  readonly instances: readonly string[];
+}
+
+function mergedNode(nodeId: number, sightings: readonly Sighting[]): NodeSnapshot {
+  const nodes = sightings.map(({ node }) => node).sort((one, other) => Number(one.stale) - Number(other.stale));
+  const first = nodes[0]!;
+  // A message channel may be a guess of somebody who only refers to the channel.
+  const { integrationPatternType: pattern } =
+    nodes.find((node) => node.integrationPatternType !== "message_channel") ?? first;
+  const named = nodes.find(({ componentType, integrationPatternType }) => {
+    return integrationPatternType === pattern && componentType !== defaultComponentType(pattern);
+  });
+  const lastSeenTime = Math.max(0, ...nodes.map((node) => node.lastSeenTime ?? 0));
+  const routes = nodes.flatMap((node) => node.routes ?? []);
+  return {
+    nodeId,
+    componentType: named?.componentType ?? defaultComponentType(pattern),
+    integrationPatternType: pattern,
+    integrationPatternCategory: patternCategory(pattern),
+    properties: mergedProperties(nodes),
+    name: first.name,
+    observed: nodes.some(({ observed }) => observed),
+    key: first.key,
+    ...field("input", nodes),
+    ...field("output", nodes),
+    ...field("errors", nodes),
+    ...field("discards", nodes),
+    ...(nodes.some((node) => node.routes !== undefined) && { routes: [...new Set(routes)] }),
+    ...field("handlers", nodes),
+    rate: sum(nodes.map(({ rate }) => rate)),
+    stale: nodes.every(({ stale }) => stale),
+    ...(lastSeenTime > 0 && { lastSeenTime }),
+    ...sendTimers(nodes),
+    ...receiveCounters(nodes),
+    instances: [...new Set(sightings.flatMap(({ instances }) => instances))].sort(compare),
+  };
+}
+
+function field<F extends "input" | "output" | "errors" | "discards" | "handlers">(
+  name: F,
+  nodes: readonly NodeSnapshot[],
+) {
+  const value = nodes.find((node) => node[name] !== undefined)?.[name];
+  return (value === undefined ? {} : { [name]: value }) as Pick<NodeSnapshot, F>;
+}
+
+function mergedProperties(nodes: readonly NodeSnapshot[]): { readonly [key: string]: JsonValue } {
+  const merged = new Map<string, JsonValue>();
+  for (const { properties } of nodes) {
+    for (const [key, value] of Object.entries(properties)) if (!merged.has(key)) merged.set(key, value);
+  }
+  return Object.fromEntries(merged);
+}
+
+function sendTimers(nodes: readonly NodeSnapshot[]) {
+  const timers = nodes.flatMap((node) => node.sendTimers ?? []);
+  if (timers.length === 0) return {};
+  const successes = mergedTimer(timers.map((timer) => timer.successes));
+  return { sendTimers: { successes, failures: mergedTimer(timers.map((timer) => timer.failures)) } };
+}
+
+function mergedTimer(timers: readonly TimerSnapshot[]): TimerSnapshot {
+  const count = sum(timers.map((timer) => timer.count));
+  const total = sum(timers.map((timer) => timer.count * timer.mean));
+  return { count, mean: count === 0 ? 0 : total / count, max: Math.max(...timers.map(({ max }) => max)) };
+}
+
+function receiveCounters(nodes: readonly NodeSnapshot[]) {
+  const counters = nodes.flatMap((node) => node.receiveCounters ?? []);
+  if (counters.length === 0) return {};
+  const successes = sum(counters.map((counter) => counter.successes));
+  return { receiveCounters: { successes, failures: sum(counters.map((counter) => counter.failures)) } };
+}
+
+function listed<K, V>(lists: Map<K, V[]>, key: K): V[] {
+  const known = lists.get(key);
+  if (known !== undefined) return known;
+  const list: V[] = [];
+  lists.set(key, list);
+  return list;
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}
+
+/** By UTF-16 code unit, whatever the language of the machine. */
+function compare(one: string, other: string): number {
+  return one < other ? -1 : Number(one > other);
+}

@@ -1,0 +1,111 @@
+import type { GraphSnapshot } from "./snapshot.ts";
+import { type WatchedGraph, watchedAgain, watchedGraph } from "./watched-graph.ts";
+
+/** How often a graph may be watched, in milliseconds. */
+export const WATCH_INTERVAL = { min: 250, max: 60_000, default: 1_000 } as const;
+
+/** Intervals are whole multiples of this, so that there are few of them however many watchers. */
+const STEP_MS = 250;
+/** So many watchers are told before the application has its turn. */
+const BATCH = 20;
+
+/** One who watches a graph. */
+export interface GraphWatcher {
+  /** The graph as of the last look. */
+  readonly state: WatchedGraph;
+  /** Ends it. May be called again. */
+  close(): void;
+}
+
+/**
+ * The changes of a graph, for those who watch it. The watchers of one interval share one timer, one look at the graph and one
+ * state: whoever knows up to which version it has seen can tell what is news, so a watcher needs no more memory than that number
+ * however slow it is. While nobody watches, nothing is computed and no timer runs.
+ */
+export class GraphWatch {
+  readonly #graph: { snapshot(): GraphSnapshot };
+  readonly #looks = new Map<number, Look>();
+
+  constructor(graph: { snapshot(): GraphSnapshot }) {
+    this.#graph = graph;
+  }
+
+  /** How many timers run. */
+  get timers(): number {
+    return this.#looks.size;
+  }
+
+  /**
+   * Calls `wake` after the graph has changed, at most once in about `interval` milliseconds, within {@link WATCH_INTERVAL}. The
+   * state is fresh at once.
+   */
+  watch(interval: number, wake: () => void): GraphWatcher {
+    const { min, max } = WATCH_INTERVAL;
+    const key = Math.round(Math.min(Math.max(interval, min), max) / STEP_MS) * STEP_MS;
+    let look = this.#looks.get(key);
+    if (look === undefined) {
+      look = new Look(this.#graph, key);
+      this.#looks.set(key, look);
+    } else look.refresh();
+    return look.join(wake, () => this.#looks.delete(key));
+  }
+}
+
+/** The watchers of one interval. */
+class Look {
+  readonly #graph: { snapshot(): GraphSnapshot };
+  readonly #watchers = new Set<() => void>();
+  readonly #timer: NodeJS.Timeout;
+  #state: WatchedGraph;
+  #lookedAt = performance.now();
+  #busy = false;
+
+  constructor(graph: { snapshot(): GraphSnapshot }, interval: number) {
+    this.#graph = graph;
+    this.#state = watchedGraph(graph.snapshot());
+    this.#timer = setInterval(() => this.#look(), interval).unref();
+  }
+
+  /** For one who joins between two looks: no more often than the shortest interval. */
+  refresh(): void {
+    if (performance.now() - this.#lookedAt >= WATCH_INTERVAL.min) this.#look();
+  }
+
+  join(wake: () => void, onEmpty: () => void): GraphWatcher {
+    // Each has a place of its own, were it the same function.
+    const watcher = () => wake();
+    const state = () => this.#state;
+    this.#watchers.add(watcher);
+    return {
+      get state() {
+        return state();
+      },
+      close: () => {
+        if (!this.#watchers.delete(watcher) || this.#watchers.size > 0) return;
+        clearInterval(this.#timer);
+        onEmpty();
+      },
+    };
+  }
+
+  #look(): void {
+    this.#lookedAt = performance.now();
+    const before = this.#state;
+    this.#state = watchedAgain(before, this.#graph.snapshot());
+    if (this.#state !== before && !this.#busy) void this.#wake();
+  }
+
+  async #wake(): Promise<void> {
+    this.#busy = true;
+    let count = 0;
+    let told: WatchedGraph;
+    do {
+      told = this.#state;
+      for (const watcher of this.#watchers) {
+        watcher();
+        if (++count % BATCH === 0) await new Promise((resolve) => setImmediate(resolve));
+      }
+    } while (told !== this.#state && this.#watchers.size > 0);
+    this.#busy = false;
+  }
+}
