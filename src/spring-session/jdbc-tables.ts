@@ -47,7 +47,7 @@ export function springTables(tableName: string, schema?: string): SpringTables {
   const rows = `SELECT rtrim(S.SESSION_ID) AS id, rtrim(S.PRIMARY_ID) AS row, S.CREATION_TIME::text AS created,
     S.LAST_ACCESS_TIME::text AS accessed, S.MAX_INACTIVE_INTERVAL::text AS max_inactive, S.EXPIRY_TIME::text AS expiry,
     S.PRINCIPAL_NAME AS username, array_to_json(ARRAY(SELECT A.ATTRIBUTE_NAME FROM ${attributes} A
-      WHERE A.SESSION_PRIMARY_ID = S.PRIMARY_ID ORDER BY A.ATTRIBUTE_NAME))::text AS names
+      WHERE A.SESSION_PRIMARY_ID = S.PRIMARY_ID))::text AS names
     FROM ${table} S`;
   return {
     byId: `${rows} WHERE S.SESSION_ID = $1`,

@@ -52,7 +52,7 @@ export function springSessionJdbc(postgres: PostgresSource, options: SpringSessi
     };
     return {
       id,
-      attributeNames: JSON.parse(names) as string[],
+      attributeNames: (JSON.parse(names) as string[]).sort(),
       ...times,
       firstSeenTime: times.creationTime ?? firstSeen.of(id, clock()),
       expired: isExpired(times, clock()),

@@ -36,6 +36,7 @@ export async function readSession(
 ): Promise<StoredSession | undefined> {
   const { commands, keys, clock, firstSeen } = redis;
   const key = keys.session(id);
+  if (!id.isWellFormed() || keys.idOf(key) !== id) return undefined;
   const [values, names] = await Promise.all([
     commands.commandForBuffers(["HMGET", key, ...FIELDS, ...PRINCIPAL_FIELDS]) as Promise<(Buffer | null)[]>,
     commands.command(["HKEYS", key]) as Promise<string[]>,
@@ -51,7 +52,7 @@ export async function readSession(
   return {
     session: {
       id,
-      attributeNames: names.filter((name) => name.startsWith(ATTRIBUTE)).map((name) => name.slice(ATTRIBUTE.length)),
+      attributeNames: attributeNames(names),
       ...times,
       firstSeenTime: times.creationTime ?? firstSeen.of(id, clock()),
       expired: isExpired(times, clock()),
@@ -60,6 +61,13 @@ export async function readSession(
     times,
     writtenInterval: values[2] ?? undefined,
   };
+}
+
+function attributeNames(fields: readonly string[]): string[] {
+  return fields
+    .filter((field) => field.startsWith(ATTRIBUTE))
+    .map((field) => field.slice(ATTRIBUTE.length))
+    .sort();
 }
 
 function principalOf(values: readonly (Buffer | null)[]): string | undefined {

@@ -1,3 +1,4 @@
+import { ActuatorError } from "../error.ts";
 import { type RedisClient, redisCommands } from "../redis/index.ts";
 import type { Session } from "../sessions/session.ts";
 import type { SessionPage, SessionQuery, SessionSearch, SessionStore } from "../sessions/store.ts";
@@ -35,7 +36,9 @@ export interface SpringSessionRedis extends SessionStore {
 
 /**
  * The sessions that JVMs keep in Redis (6 or later) by Spring Session, read and ended from outside. `redis` is a client of
- * node-redis or ioredis, an object with `command(args)`, or a URL, for which the package `redis` has to be installed.
+ * node-redis or ioredis, an object with `command(args)` and `commandForBuffers(args)`, or a URL, for which the package
+ * `redis` has to be installed. Its user needs SCAN, SSCAN, HMGET, HKEYS and EXISTS and, to end sessions, PTTL, SMEMBERS,
+ * HSET, PEXPIRE, HEXISTS, SREM, ZREM and DEL.
  *
  * Values written by Java's serialization (Spring's default) or as JSON by Jackson are read. Of others the times stay
  * unknown. Values of attributes are never asked for, but for the one that is the name of the user.
@@ -46,17 +49,22 @@ export interface SpringSessionRedis extends SessionStore {
  * - Lists are in the order of Redis's own table: no index is by time.
  * - Deleting does what Spring's `deleteById` does. With the indexed repositories the applications see their
  *   SessionDeletedEvent, as long as Redis's keyspace notifications are on, which Spring sees to. What they keep of a
- *   deleted session for five minutes is not shown.
+ *   deleted session for five minutes is not shown. A request that is under way cannot bring the session back; with
+ *   WebFlux's repository it may leave a rest of it, which is shown without a creation time and can be deleted again.
  *
- * @throws ActuatorError INVALID_ARGUMENT where `redis` is none of these.
+ * @throws ActuatorError INVALID_ARGUMENT where `redis` is none of these or an option is unfit.
  */
 export function springSessionRedis(
   redis: RedisClient | string,
   options: SpringSessionRedisOptions = {},
 ): SpringSessionRedis {
   const { namespace = "spring:session", indexed, timeout, clock = Date.now } = options;
+  if (typeof namespace !== "string" || namespace.trim() === "") {
+    const message = 'springSessionRedis\'s namespace must be a text like "spring:session".';
+    throw new ActuatorError("INVALID_ARGUMENT", "INVALID_OPTION", message, { field: "namespace" });
+  }
   const commands = redisCommands(redis, { timeout });
-  const spring: SpringRedis = { commands, keys: springKeys(namespace), clock, firstSeen: new FirstSeen() };
+  const spring: SpringRedis = { commands, keys: springKeys(namespace.trim()), clock, firstSeen: new FirstSeen() };
   const userFound = new LatestMap<string, string>();
 
   async function findByUsername(username: string): Promise<SessionSearch> {
