@@ -9,8 +9,11 @@ const longest = 250;
 const loggersPort = /^loggers\/(adapter|level|name)\.ts$/;
 const sessionsPort = /^sessions\/(principal|session|session-digest|session-id|store)\.ts$/;
 
+const graphPort = /^integration-graph\/(adapter|declaration|link|node|node-id|pattern|properties)\.ts$/;
+
 /** One folder for each library that is adapted, with the port of the one domain that it knows. */
 const adapters: readonly Adapter[] = [
+  { folder: "amqplib", port: graphPort, library: /^amqplib$/ },
   { folder: "better-auth", port: sessionsPort, library: /^better-auth$/ },
   {
     folder: "connect-pg-simple",

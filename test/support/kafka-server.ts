@@ -13,6 +13,10 @@ export interface KafkaClusterOptions {
  * The mock cluster of librdkafka, in a process of its own: a broker's protocol over TCP, with topics, consumer groups,
  * transactions and a cluster id, all in memory. Topics make themselves, with four partitions. kcat needs one to hold on to:
  * there is always a topic "kcat".
+ *
+ * It speaks the protocol of Kafka 2.x without admin requests: `createTopics` finds no controller. kafkajs produces, consumes
+ * and describes it; @platformatic/kafka produces, asks for metadata and lists topics and APIs, but its consumers fail, at the
+ * listing of offsets (librdkafka 2.0.2, @platformatic/kafka 2.12.1).
  */
 export interface KafkaCluster extends RunningServer {
   /** host:port of every broker. */

@@ -1,0 +1,120 @@
+import type { GraphHost } from "../integration-graph/adapter.ts";
+import { SYSTEM } from "./broker.ts";
+import type { Consumers } from "./consumers.ts";
+import { Consuming } from "./consuming.ts";
+import type { Declarations } from "./declarations.ts";
+import { Deliveries } from "./deliveries.ts";
+import { measuredConfirmedPublish, measuredPublish } from "./publishing.ts";
+import { agreed, type Method, replaceMethod } from "./replaced-method.ts";
+import { type AmqpChannel, field, type Unwatch } from "./target.ts";
+import type { Topology } from "./topology.ts";
+
+/** What one virtual host of one broker is to the graph. */
+export interface Place {
+  readonly topology: Topology;
+  readonly consumers: Consumers;
+  readonly declarations: Declarations;
+}
+
+/** Watches what an application does with a channel, until that closes. */
+export function watchChannel(channel: AmqpChannel, host: GraphHost, place: Place, closed: () => void): Unwatch {
+  const { topology, consumers, declarations } = place;
+  const deliveries = new Deliveries(host);
+  const consuming = new Consuming(host, consumers, deliveries);
+  let live = true;
+  // What the name "" stands for: the broker takes the last queue that was declared on the channel.
+  let last = "";
+  const queue = (name: unknown) => (typeof name === "string" && name !== "" ? name : last);
+
+  function declared(reply: unknown): string {
+    const name = field(reply, "queue");
+    if (typeof name === "string") last = name;
+    return last;
+  }
+
+  /** A method that settles messages, once the library has taken it. */
+  function settling(settle: (args: readonly unknown[]) => void): (method: Method) => Method {
+    return (method) =>
+      function (this: unknown, ...args) {
+        const result = Reflect.apply(method, this, args);
+        settle(args);
+        return result;
+      };
+  }
+
+  const methods: { readonly [name: string]: (method: Method) => Method } = {
+    assertQueue: agreed(2, ([, options], reply) => declarations.assertQueue(declared(reply), options)),
+    checkQueue: agreed(1, (_, reply) => declarations.check("queue", declared(reply))),
+    deleteQueue: agreed(2, ([name]) => declarations.deleteQueue(queue(name))),
+    bindQueue: agreed(4, ([name, source, key, args]) =>
+      declarations.bind("queue", queue(name), `${source}`, key, args),
+    ),
+    unbindQueue: agreed(4, ([name, source, key, args]) =>
+      declarations.unbind("queue", queue(name), `${source}`, key, args),
+    ),
+    assertExchange: agreed(3, ([name, type, options]) => declarations.assertExchange(`${name}`, type, options)),
+    checkExchange: agreed(1, ([name]) => declarations.check("exchange", `${name}`)),
+    deleteExchange: agreed(2, ([name]) => declarations.deleteExchange(`${name}`)),
+    bindExchange: agreed(4, ([name, source, key, args]) =>
+      declarations.bind("exchange", `${name}`, `${source}`, key, args),
+    ),
+    unbindExchange: agreed(4, ([name, source, key, args]) =>
+      declarations.unbind("exchange", `${name}`, `${source}`, key, args),
+    ),
+    publish: isConfirming(channel)
+      ? measuredConfirmedPublish(host, topology, () => live)
+      : measuredPublish(host, topology),
+    consume: (method) =>
+      consuming.consume(
+        method,
+        (done) => agreed(3, (_, reply) => done(reply)),
+        () => last,
+      ),
+    cancel: agreed(1, ([tag]) => consuming.cancelled(tag)),
+    get: agreed(2, ([name], reply) => {
+      const polled = topology.hold("queue", queue(name), "consumed");
+      topology.poll(polled);
+      const now = performance.now();
+      if (reply && host.counts(SYSTEM)) host.received(polled.node, { start: now, end: now });
+    }),
+    ack: settling(([message, upTo]) => deliveries.settle(tagOf(message), Boolean(upTo), false, false)),
+    ackAll: settling(() => deliveries.settle(0, true, false, false)),
+    nack: settling(([message, upTo, requeue]) =>
+      deliveries.settle(tagOf(message), Boolean(upTo), true, isFinal(requeue)),
+    ),
+    nackAll: settling(([requeue]) => deliveries.settle(0, true, true, isFinal(requeue))),
+    reject: settling(([message, requeue]) => deliveries.settle(tagOf(message), false, true, isFinal(requeue))),
+    recover: settling(() => deliveries.lose()),
+    close: settling(() => consuming.ended()),
+  };
+  const restore = Object.entries(methods).map(([name, make]) => replaceMethod(channel, name, make));
+  const onClose = () => {
+    deliveries.lose();
+    consuming.lost();
+    unwatch();
+    closed();
+  };
+  channel.on("close", onClose);
+
+  function unwatch(): void {
+    live = false;
+    for (const put of restore) put();
+    channel.removeListener("close", onClose);
+    consuming.stop(field(channel, "consumers"));
+    deliveries.clear();
+  }
+  return unwatch;
+}
+
+function isConfirming(channel: AmqpChannel): boolean {
+  return typeof field(channel, "waitForConfirms") === "function";
+}
+
+function tagOf(message: unknown): number {
+  return field(field(message, "fields"), "deliveryTag") as number;
+}
+
+/** As the library takes it: a message that is refused goes back to its queue unless the application says otherwise. */
+function isFinal(requeue: unknown): boolean {
+  return requeue !== undefined && !requeue;
+}
