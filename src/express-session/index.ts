@@ -5,6 +5,7 @@ import {
   connectSessions,
 } from "../connect-session/connect-sessions.ts";
 import { listedSessions, NO_LISTING } from "../connect-session/listed-sessions.ts";
+import { requireStore } from "../connect-session/required-store.ts";
 import type { Principal, PrincipalPaths, SessionRecord } from "../sessions/principal.ts";
 import { memorystoreReading } from "./memorystore.ts";
 
@@ -35,8 +36,14 @@ export type ExpressSessions = ConnectSessions<"express-session">;
  * `lastAccessedTime` is the cookie's expiry less its maximum age or, where it has none, the last save or touch seen;
  * `maxInactiveInterval` is the cookie's maximum age, or -1; memorystore also has a time of its own. Lists come newest access first. A session that is deleted is
  * not saved again by a request that was under way then.
+ *
+ * @throws ActuatorError INVALID_ARGUMENT for what is no store.
  */
 export function expressSessions(store: Store, options: ExpressSessionsOptions = {}): ExpressSessions {
+  requireStore(
+    store,
+    "the object with get, set and destroy that the application hands to express-session as its store",
+  );
   const { timeout = 5_000, principal } = options;
   const reading = { ...memorystoreReading(store), entries: listedSessions(store, timeout), limit: NO_LISTING };
   return connectSessions("express-session", store, reading, {

@@ -5,6 +5,7 @@ import {
 } from "../connect-session/connect-sessions.ts";
 import { listedSessions } from "../connect-session/listed-sessions.ts";
 import { parseRecord } from "../connect-session/record.ts";
+import { requireStore } from "../connect-session/required-store.ts";
 import type { SessionEntry } from "../connect-session/session-scan.ts";
 import type { ConnectStore } from "../connect-session/store.ts";
 
@@ -32,8 +33,14 @@ export type FastifySessions = ConnectSessions<"fastify-session">;
  * saves at each request unless its option `rolling` is off. `maxInactiveInterval` is the cookie's maximum age, or -1. The
  * memory store keeps what has expired until its browser comes back, and it is shown as such. A session that is deleted is
  * not saved again by a request that was under way then.
+ *
+ * @throws ActuatorError INVALID_ARGUMENT for what is no store.
  */
 export function fastifySessions(store: ConnectStore, options: FastifySessionsOptions = {}): FastifySessions {
+  requireStore(
+    store,
+    "the object with get, set and destroy that the application hands to @fastify/session as its store",
+  );
   const { timeout = 5_000 } = options;
   const entries = sessionMap(store) ?? listedSessions(store, timeout);
   return connectSessions("fastify-session", store, { entries, limit: NO_LISTING }, options);

@@ -1,4 +1,5 @@
 import { parseRecord, type SessionRecord } from "../connect-session/record.ts";
+import { requireStore } from "../connect-session/required-store.ts";
 import type { ScanBounds } from "../connect-session/session-scan.ts";
 import { awaitStore } from "../connect-session/store-call.ts";
 import { type Principal, principalResolver } from "../sessions/principal.ts";
@@ -49,8 +50,11 @@ const ONE_DAY = 86_400_000;
  * and each time with its options `rolling` or `renew`. Its sessions expire `maxInactiveInterval` seconds after that, too.
  * The store is read with `get(key, 86400000, { rolling: false })`, without a `ctx`. A session that is deleted is not saved
  * again by a request that was under way then.
+ *
+ * @throws ActuatorError INVALID_ARGUMENT for what is no store, and for an index that is no way to Redis.
  */
 export function koaSessions(store: KoaStore, options: KoaSessionsOptions = {}): KoaSessions {
+  requireStore(store, "the object with get, set and destroy that the application hands to koa-session as its store");
   const { timeout = 5_000, maxRemembered = 100_000, principal, index } = options;
   const directory =
     index === undefined ? new MemoryDirectory(maxRemembered) : redisDirectory(index, principal, timeout, maxRemembered);

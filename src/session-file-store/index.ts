@@ -6,6 +6,7 @@ import {
 } from "../connect-session/connect-sessions.ts";
 import type { SessionRecord } from "../connect-session/record.ts";
 import type { RecordTimes } from "../connect-session/record-reader.ts";
+import { requireStore } from "../connect-session/required-store.ts";
 import { ActuatorError } from "../error.ts";
 import { readSession, readSessions, type SessionFiles, sessionIds } from "./session-file.ts";
 
@@ -32,6 +33,10 @@ export type FileStoreSessions = ConnectSessions<"session-file-store">;
  * @throws ActuatorError INVALID_ARGUMENT for a store that session-file-store did not make.
  */
 export function fileStoreSessions(store: Store, options: FileStoreSessionsOptions = {}): FileStoreSessions {
+  requireStore(
+    store,
+    "the object with get, set and destroy that the application hands to express-session as its store",
+  );
   const { timeout = 5_000 } = options;
   const files = filesOf(store);
   const reading = {
