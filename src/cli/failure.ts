@@ -77,7 +77,7 @@ const BY_REASON = new Map<string, Explanation>([
   ],
   [
     "LIST_ALL_UNSUPPORTED",
-    [EXIT.refused, () => "this application lists sessions by user only: connect-actuator sessions list <username>"],
+    [EXIT.refused, (said) => `the server says: ${said} Of one user: connect-actuator sessions list <username>`],
   ],
 ]);
 

@@ -80,7 +80,7 @@ export function addSessionsCommands(program: Command): void {
 }
 
 async function idOf(argument: string): Promise<string> {
-  return argument === "-" ? lineOfInput("the id of a session") : argument;
+  return argument === "-" ? lineOfInput("id of a session") : argument;
 }
 
 function countOf(text: string): number {

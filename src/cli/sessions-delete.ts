@@ -3,9 +3,9 @@ import {
   DeleteUserSessionsResponseSchema,
   SessionsService,
 } from "../gen/actuator/v3/sessions_pb.ts";
-import { canAsk, confirmed } from "./confirmation.ts";
 import type { Connection } from "./connection.ts";
 import { EXIT, type ExitCode } from "./exit-code.ts";
+import { canAsk, confirmed } from "./input.ts";
 import { note, print, printJson } from "./output.ts";
 import { printable } from "./printable.ts";
 import { sessionCount } from "./sessions-text.ts";

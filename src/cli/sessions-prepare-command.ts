@@ -63,7 +63,7 @@ function storeOption(store: Store, what: string): Option {
 }
 
 async function urlOf(store: Store, typed: string | true): Promise<string> {
-  if (typed === "-") return lineOfInput(`the URL of --${store}`);
+  if (typed === "-") return lineOfInput("URL of a store");
   if (typed !== true) {
     if (URL.parse(typed)?.password)
       note(`warning: others on this machine may see the password; --${store} - reads the URL`);
