@@ -60,7 +60,7 @@ const ROUNDING = 1000;
 export function readSession(row: SessionRow, reader: RowReader): ReadSession {
   const [id, , expiry, shownTwice, created, seen, record] = row;
   const { age, ...facts } = recordFacts(record, reader);
-  const expiryTime = expiry === null ? undefined : expiry * 1000;
+  const expiryTime = expiry === null ? undefined : Math.round(expiry * 1000);
   const sighting = seen === null ? see(reader.sightings, id, expiryTime) : undefined;
   return {
     resolved: facts.resolved,

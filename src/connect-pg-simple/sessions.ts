@@ -80,7 +80,7 @@ export function connectPgSimpleSessions(
 
   async function findByUsername(username: string): Promise<SessionSearch> {
     const known = await table();
-    const found = known.userIndex && (await findByIndex(ask, known, username, reader, bounds));
+    const found = known.userIndex && (await findByIndex(ask, known, username, reader));
     if (found) return found;
     const { statements } = known.userIndex ? await table(true) : known;
     return findByScan(ask, statements, username, reader, bounds);

@@ -14,6 +14,8 @@ export interface SearchBounds {
   readonly batch: number;
 }
 
+/** The most sessions of one user. */
+const MAX_FOUND = 50_000;
 /** Of the sessions whose user only the resolver can tell, so many are asked for in a search by the index. */
 const MAX_TO_RESOLVE = 1000;
 
@@ -27,14 +29,13 @@ export async function findByIndex(
   { statements, userIndex }: KnownTable,
   username: string,
   reader: RowReader,
-  { maxSessions }: SearchBounds,
 ): Promise<SessionSearch | undefined> {
-  const values = [storable(username), maxSessions + 1, MAX_TO_RESOLVE + 1, userIndex!];
+  const values = [storable(username), MAX_FOUND + 1, MAX_TO_RESOLVE + 1, userIndex!];
   const answers = await ask<readonly [unknown: boolean, row: SessionRow] | null>(statements.findByUser, values);
   const rows = answers.filter((answer) => answer !== null);
   if (rows.length < answers.length) return undefined;
   const unknown = rows.filter(([unknown]) => unknown).length;
-  const cutOff = unknown > MAX_TO_RESOLVE || rows.length - unknown > maxSessions;
+  const cutOff = unknown > MAX_TO_RESOLVE || rows.length - unknown > MAX_FOUND;
   return search(
     username,
     rows.map(([, row]) => readSession(row, reader)),
