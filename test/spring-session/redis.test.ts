@@ -327,10 +327,9 @@ describe.runIf(requirement("redis-server", redisFound))("Spring Session's sessio
     test("a page holds no more than one where no more is asked for", async () => {
       await server.command("FLUSHALL");
       for (let i = 0; i < 300; i++) await server.command("HSET", `many:sessions:${i}`, "creationTime", "1");
-      const sessions = await all(storeOf(namespace), 1);
-      expect(sessions.map(({ id }) => Number(id)).sort((a, b) => a - b)).toEqual(
-        Array.from({ length: 300 }, (_, i) => i),
-      );
+      const ids = (await all(storeOf(namespace), 1)).map(({ id }) => Number(id));
+      // One may be listed twice while Redis enlarges its table.
+      expect([...new Set(ids)].sort((a, b) => a - b)).toEqual(Array.from({ length: 300 }, (_, i) => i));
     });
   });
 
