@@ -98,6 +98,9 @@ describe.each(rows)("$method", ({ method, category, pattern, componentType, numb
         integrationPatternCategory: category,
         properties: {},
         observed: false,
+        key: component.node.key,
+        rate: 0,
+        stale: false,
         ...((numbers === "send" || numbers === "both") && { sendTimers: { successes: none, failures: none } }),
         ...((numbers === "receive" || numbers === "both") && { receiveCounters: { successes: 0, failures: 0 } }),
         ...(options.includes("routes") && { routes: [] }),
@@ -132,7 +135,7 @@ describe.each(rows)("$method", ({ method, category, pattern, componentType, numb
     expect(nodes.find(({ name }) => name === "it")).toMatchObject({ [field]: value });
     const there = builder.graph.find("there")!.id;
     const [from, to] = type === "input" ? [there, node.id] : [node.id, there];
-    expect(links).toEqual([{ from, to, type, count: 0 }]);
+    expect(links).toEqual([{ from, to, type, count: 0, declared: true }]);
   });
 });
 

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { integrationGraph } from "../../src/integration-graph/builder.ts";
+import { integrationGraphJson } from "../../src/rest/integration-graph-json.ts";
 import { declareRecordedGraph } from "./recorded-graph.ts";
 
 interface RecordedNode {
@@ -16,7 +17,7 @@ const recorded: {
 
 const builder = integrationGraph({ app: "recorded" });
 declareRecordedGraph(builder);
-const declared: typeof recorded = JSON.parse(JSON.stringify(builder.graph.snapshot()));
+const declared: typeof recorded = JSON.parse(integrationGraphJson(builder.graph.snapshot()));
 
 describe("the builder declares the graph that the original was recorded with", () => {
   test("with all of its nodes, in its order", () => {

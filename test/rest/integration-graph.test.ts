@@ -34,7 +34,9 @@ describe("GET", () => {
     expect(JSON.stringify(shown.contentDescriptor)).toBe(
       `{"providerVersion":"${snapshot.contentDescriptor.providerVersion}","providerFormatVersion":1.2,"provider":"connect-actuator"}`,
     );
-    expect(shown.nodes).toEqual(JSON.parse(JSON.stringify(snapshot.nodes)));
+    const contract = ([key]: [string, unknown]) => NODE_KEYS.includes(key);
+    const nodes = snapshot.nodes.map((node) => Object.fromEntries(Object.entries(node).filter(contract)));
+    expect(shown.nodes).toEqual(JSON.parse(JSON.stringify(nodes)));
     expect(shown.nodes).toHaveLength(68);
     const seen = new Set<string>();
     for (const node of shown.nodes) {
@@ -46,6 +48,36 @@ describe("GET", () => {
     expect(shown.links).toEqual(snapshot.links.map(({ from, to, type }) => ({ from, to, type })));
     expect(shown.links).toHaveLength(70);
     for (const link of shown.links) expect(Object.keys(link)).toEqual(["from", "to", "type"]);
+  });
+
+  test("shows nothing of what only RPC shows, of whatever was measured, or is out of reach", async () => {
+    const { get, graph } = await serveRest();
+    let reachable = true;
+    await graph.graph.addSource({
+      name: "broker",
+      read() {
+        if (!reachable) throw new Error("out of reach");
+        return {
+          nodes: [{ name: "orders", pattern: "message_channel", key: "channel:nats:n:subject:orders" }],
+          links: [],
+        };
+      },
+    });
+    graph.graph.attach({
+      name: "library",
+      attach(host) {
+        const key = "channel:nats:n:subject:orders";
+        const orders = host.observe({ name: "orders", pattern: "message_channel", key });
+        host.sent(orders, { start: 0, end: performance.now() });
+        return () => {};
+      },
+    });
+    reachable = false;
+    await graph.graph.rebuild();
+    expect(graph.graph.snapshot().nodes[0]).toMatchObject({ stale: true, lastSeenTime: expect.any(Number) });
+    const shown = JSON.parse((await get(PATH)).text);
+    for (const node of shown.nodes) expect(NODE_KEYS).toEqual(expect.arrayContaining(Object.keys(node)));
+    expect(shown.links.map(Object.keys)).toEqual([["from", "to", "type"]]);
   });
 
   test("writes the numbers as the original does", async () => {

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { IntegrationGraphService, Link_Type } from "../../src/gen/actuator/v3/integration_graph_pb.ts";
 import { integrationGraph } from "../../src/integration-graph/builder.ts";
 import { LINK_TYPES } from "../../src/integration-graph/link.ts";
-import { LINK_TYPE_TO_PROTO } from "../../src/rpc/integration-graph-proto.ts";
+import { graphFromProto, LINK_TYPE_TO_PROTO } from "../../src/rpc/integration-graph-proto.ts";
 import { grpcClient, serveRpc } from "../support/rpc-harness.ts";
 
 function shop() {
@@ -52,15 +52,20 @@ test("the graph comes whole: descriptor, nodes with their optional fields, links
   expect(node("parked").receiveCounters).toMatchObject({ successes: 1n, failures: 0n });
   expect(node("ship").receiveCounters).toBeUndefined();
 
-  const links = graph.links.map(({ from, to, type, count }) => ({ from, to, type, count }));
-  expect(links).toEqual(
-    snapshot.links.map(({ from, to, type, count }) => ({
-      from,
-      to,
+  const { links } = graph;
+  expect(links).toMatchObject(
+    snapshot.links.map(({ from, to, type, count, declared }) => ({
+      ...{ from, to, declared },
       type: LINK_TYPE_TO_PROTO[type],
       count: BigInt(count),
     })),
   );
+  const numbers = ({ rate }: { rate: number }) => rate > 0;
+  expect(graphFromProto(graph)).toEqual({
+    ...snapshot,
+    nodes: snapshot.nodes.map((node) => ({ ...node, rate: numbers(node) ? expect.any(Number) : 0 })),
+  });
+  expect(snapshot.nodes.filter(numbers).map(({ name }) => name)).toEqual(["orders", "parked", "paid"]);
   expect(new Set(links.map(({ type }) => type))).toEqual(
     new Set([Link_Type.INPUT, Link_Type.OUTPUT, Link_Type.ERROR, Link_Type.DISCARD, Link_Type.ROUTE]),
   );
