@@ -40,6 +40,11 @@ export async function prepareSessions(
 
 function failureOf(error: unknown): unknown {
   if (error instanceof ActuatorError) {
+    if (error.reason === "PACKAGE_MISSING") {
+      const { package: name } = error.metadata;
+      const message = `this needs the package ${name}, which is not installed beside connect-actuator: npm install ${name}`;
+      return new CliError(EXIT.refused, message);
+    }
     const said = [error.message.replace(/\.$/, ""), codeOf(error.cause)]
       .filter((part) => part !== undefined)
       .join(": ");
