@@ -54,14 +54,13 @@ export class IndexWriter implements StoreWatcher {
     id: string,
     destroy: () => Promise<T>,
   ): Promise<T> {
-    const known = this.#usernameOf(id);
-    const [, destroyed] = await Promise.all([
-      this.#index.end(id, known).catch(() => this.#corrections.doubt(id, known)),
-      destroy(),
-    ]);
-    this.#written.delete(id);
+    const ended = this.#index.refuse(id).catch(() => {});
+    const destroyed = await destroy();
+    await ended;
+    // Sent before anything that the caller does next, and nothing that he has to wait for.
+    this.ended(id);
     const username = destroyed.record && this.#view.principal(destroyed.record);
-    if (username !== undefined && username !== known) this.#leave(username, id);
+    if (username !== undefined) this.#leave(username, id);
     return destroyed;
   }
 

@@ -21,7 +21,7 @@ export async function pageByAccess(
   limit: number,
   after: string | undefined,
 ): Promise<Omit<SessionPage, "partial">> {
-  const accesses = await index.newest(limit, after === undefined ? undefined : Number(after.slice(BY_ACCESS.length)));
+  const accesses = await index.newest(limit, after?.slice(BY_ACCESS.length));
   const sessions = await reader.read(
     accesses.map(({ id }) => id),
     accesses.map(({ accessedTime }) => accessedTime),
@@ -30,7 +30,7 @@ export async function pageByAccess(
     if (session === undefined) corrections.doubt(accesses[at]!.id);
   }
   const last = accesses.length < limit ? undefined : accesses.at(-1);
-  return { sessions: sessions.filter(isSession), next: last && `${BY_ACCESS}${last.position}` };
+  return { sessions: sessions.filter(isSession), next: last && BY_ACCESS + last.position };
 }
 
 /** Milliseconds for which a page is looked for among keys of which few are sessions. */

@@ -1,5 +1,6 @@
 import { parseRecord, type SessionRecord } from "../connect-session/record.ts";
 import type { RedisCommands } from "../redis/client.ts";
+import { lifetimesOf } from "../redis/lifetimes.ts";
 import { valuesAt } from "../redis/values.ts";
 import type { RedisStoreSettings, SessionSerializer } from "./settings.ts";
 
@@ -59,15 +60,13 @@ export class StoredSessions {
   }
 
   async #readBatch(ids: readonly string[]): Promise<(StoredSession | undefined)[]> {
-    const [texts, ...lifetimes] = await Promise.all([
-      this.texts(ids),
-      ...ids.map((id) => this.redis.command(["PTTL", this.key(id)])),
-    ]);
+    const keys = ids.map((id) => this.key(id));
+    const [texts, lifetimes] = await Promise.all([valuesAt(this.redis, keys), lifetimesOf(this.redis, keys)]);
     const now = Date.now();
     return Promise.all(
       ids.map(async (id, at) => {
         const text = texts[at];
-        const lifetime = Number(lifetimes[at]);
+        const lifetime = lifetimes[at]!;
         if (!text || lifetime === GONE) return undefined;
         const record = await this.parse(text);
         const expiryTime = lifetime === ENDLESS ? Number.POSITIVE_INFINITY : now + lifetime;
@@ -77,7 +76,7 @@ export class StoredSessions {
   }
 }
 
-/** What PTTL says: https://redis.io/docs/latest/commands/pttl/. */
+/** What Redis says of a key that never expires, and of none. */
 const ENDLESS = -1;
 const GONE = -2;
 

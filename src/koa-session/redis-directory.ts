@@ -92,9 +92,8 @@ class RedisDirectory implements SessionDirectory {
     return this.#index.idsOfUser(username, limit);
   }
 
-  async newest(limit: number, after?: string): Promise<readonly { id: string; position: string }[]> {
-    const newest = await this.#index.newest(limit, after === undefined ? undefined : Number(after));
-    return newest.map(({ id, position }) => ({ id, position: `${position}` }));
+  newest(limit: number, after?: string): Promise<readonly { id: string; position: string }[]> {
+    return this.#index.newest(limit, after);
   }
 
   idOf(digest: string): Promise<string | undefined> {

@@ -19,25 +19,22 @@ export function deadlines(timeout: number): WithinDeadline {
 }
 
 class Deadline {
-  readonly #began = performance.now();
-  readonly #timeout: number;
+  readonly #takesUntil: number;
   readonly #timer: NodeJS.Timeout;
   readonly #abort = new AbortController();
   readonly #pending = new Set<() => void>();
-  #sharers = 0;
-  #over = false;
 
   constructor(timeout: number) {
-    this.#timeout = timeout;
-    this.#timer = setTimeout(() => this.#giveUp(), timeout);
+    this.#takesUntil = performance.now() + timeout * SHARED_PART;
+    // What is pending keeps the process alive by its connection.
+    this.#timer = setTimeout(() => this.#giveUp(), timeout).unref();
   }
 
   get takesMore(): boolean {
-    return !this.#over && this.#sharers < MOST_SHARERS && performance.now() - this.#began < this.#timeout * SHARED_PART;
+    return this.#pending.size < MOST_SHARERS && performance.now() < this.#takesUntil;
   }
 
   bound<T>(start: (signal: AbortSignal) => Promise<T>, late: () => Error): Promise<T> {
-    this.#sharers++;
     return new Promise<T>((resolve, reject) => {
       const giveUp = () => reject(late());
       this.#pending.add(giveUp);
@@ -56,15 +53,11 @@ class Deadline {
 
   #settled(giveUp: () => void): void {
     this.#pending.delete(giveUp);
-    if (this.#pending.size > 0 || this.#over) return;
-    this.#over = true;
-    clearTimeout(this.#timer);
+    if (this.#pending.size === 0 && !this.takesMore) clearTimeout(this.#timer);
   }
 
   #giveUp(): void {
-    this.#over = true;
     for (const giveUp of this.#pending) giveUp();
-    this.#pending.clear();
     this.#abort.abort();
   }
 }

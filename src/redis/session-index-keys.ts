@@ -22,24 +22,6 @@ export function sessionIndexKeys(prefix: string): SessionIndexKeys {
   };
 }
 
-const ACCESSES_PER_MILLISECOND = 1024;
-/** Forty bits: no session was used in the first days of 1970. */
-const UNKNOWN_BELOW = 2 ** 40;
-
-/**
- * The score of an access, by which no two sessions are likely to be equal, so that a page can begin after a score alone.
- * Sessions whose last access is not known come last, in an order of their own.
- */
-export function accessScore(accessedTime: number | undefined, digest: string): number {
-  if (accessedTime === undefined) return Number.parseInt(digest.slice(0, 10), 16);
-  return Math.round(accessedTime) * ACCESSES_PER_MILLISECOND + (Number.parseInt(digest.slice(0, 3), 16) % 1024);
-}
-
-/** The time in a score; undefined: it stands for no access. */
-export function accessOfScore(score: number): number | undefined {
-  return score < UNKNOWN_BELOW ? undefined : Math.floor(score / ACCESSES_PER_MILLISECOND);
-}
-
 /** What is kept of a session at the key of its digest. Times are milliseconds since the epoch. */
 export interface IndexRecord {
   readonly id: string;

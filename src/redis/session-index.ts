@@ -1,9 +1,8 @@
 import { sessionDigest } from "../sessions/session-digest.ts";
+import { accessAt, accessOfScore, accessScore, follows, positionOf } from "./access-order.ts";
 import type { RedisCommands } from "./client.ts";
 import { IndexClaim } from "./index-claim.ts";
 import {
-  accessOfScore,
-  accessScore,
   ENDED,
   type IndexRecord,
   recordOf,
@@ -11,7 +10,7 @@ import {
   type SessionIndexKeys,
   sessionIndexKeys,
 } from "./session-index-keys.ts";
-import { scoredMembers, valuesAt } from "./values.ts";
+import { scoredMembers, scoresOf, valuesAt } from "./values.ts";
 
 /** A session as the index needs it. Times are milliseconds since the epoch. */
 export interface IndexedSession extends IndexRecord {
@@ -24,8 +23,8 @@ export interface IndexedSession extends IndexRecord {
 /** A session in the order of last accesses. */
 export interface IndexedAccess {
   readonly id: string;
-  /** What the next page begins after. */
-  readonly position: number;
+  /** What a page begins after. It holds the id. */
+  readonly position: string;
   readonly accessedTime: number | undefined;
 }
 
@@ -42,6 +41,7 @@ export interface SessionIndexOptions {
 /** Milliseconds for which a record is kept after its session, so that what looks for it finds that it is gone. */
 const RECORD_GRACE = 3_600_000;
 const ENDED_FOR = 60_000;
+const FEW_TIES = 8;
 
 /**
  * An index of sessions, kept beside them in the same Redis: by user, by last access and by digest. It is a hint: whoever
@@ -124,8 +124,12 @@ export class SessionIndex {
 
   /** An operator ended the session: for a minute, `isEnded` tells those who would save it again. */
   async end(id: string, username?: string): Promise<void> {
-    const record = this.#keys.record(sessionDigest(id));
-    await Promise.all([this.#redis.command(["SET", record, ENDED, "PX", `${ENDED_FOR}`]), this.remove([id], username)]);
+    await Promise.all([this.refuse(id), this.remove([id], username)]);
+  }
+
+  /** An operator ends the session: as `end`, but what the index holds of it stays. */
+  async refuse(id: string): Promise<void> {
+    await this.#redis.command(["SET", this.#keys.record(sessionDigest(id)), ENDED, "PX", `${ENDED_FOR}`]);
   }
 
   async isEnded(id: string): Promise<boolean> {
@@ -138,18 +142,34 @@ export class SessionIndex {
     return (await this.#redis.command(["ZREVRANGEBYSCORE", this.#keys.user(username), ...alive])) as string[];
   }
 
-  /** Ids by last access, the newest first, after the position of another. */
-  async newest(limit: number, after?: number): Promise<IndexedAccess[]> {
-    const from = after === undefined ? "+inf" : `(${after}`;
-    const range = [from, "-inf", "WITHSCORES", "LIMIT", "0", `${limit}`];
-    const members = scoredMembers(await this.#redis.command(["ZREVRANGEBYSCORE", this.#keys.accessed, ...range]));
-    return members.map(([id, position]) => ({ id, position, accessedTime: accessOfScore(position) }));
+  /** Sessions by last access, the newest first, after the position of another. */
+  async newest(limit: number, position?: string): Promise<IndexedAccess[]> {
+    const after = position === undefined ? undefined : accessAt(position);
+    // Sessions of the same score stand in the order of their ids, so that one may have to pass some of the last page again.
+    for (let more = after === undefined ? 0 : FEW_TIES; ; more *= 8) {
+      const range = [
+        after === undefined ? "+inf" : `${after.score}`,
+        "-inf",
+        "WITHSCORES",
+        "LIMIT",
+        "0",
+        `${limit + more}`,
+      ];
+      const members = scoredMembers(await this.#redis.command(["ZREVRANGEBYSCORE", this.#keys.accessed, ...range]));
+      const following = after === undefined ? members : members.filter((member) => follows(member, after));
+      if (following.length < limit && members.length === limit + more) continue;
+      return following.slice(0, limit).map(([id, score]) => ({
+        id,
+        position: positionOf(id, score),
+        accessedTime: accessOfScore(score),
+      }));
+    }
   }
 
   /** When each session was last seen to be used; undefined: not known. */
   async accesses(ids: readonly string[]): Promise<(number | undefined)[]> {
-    const scores = await Promise.all(ids.map((id) => this.#redis.command(["ZSCORE", this.#keys.accessed, id])));
-    return scores.map((score) => (score === null ? undefined : accessOfScore(Number(score))));
+    const scores = await scoresOf(this.#redis, this.#keys.accessed, ids);
+    return scores.map((score) => (score === undefined ? undefined : accessOfScore(score)));
   }
 
   /** What is known of each session beyond its store. */

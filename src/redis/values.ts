@@ -1,3 +1,4 @@
+import { ActuatorError } from "../error.ts";
 import type { RedisCommands } from "./client.ts";
 
 /**
@@ -10,6 +11,35 @@ export async function valuesAt(redis: RedisCommands, keys: readonly string[]): P
   if (redis.nodes === undefined) return (await redis.command(["MGET", ...keys])) as (string | null)[];
   const replies = await Promise.all(keys.map((key) => redis.command(["MGET", key])));
   return replies.map((reply) => (reply as (string | null)[])[0] ?? null);
+}
+
+/** Connections to a Redis before 6.2. */
+const withoutManyScores = new WeakSet<RedisCommands>();
+
+/** The score of each member of a sorted set; undefined where it is none. */
+export async function scoresOf(
+  redis: RedisCommands,
+  key: string,
+  members: readonly string[],
+): Promise<(number | undefined)[]> {
+  if (members.length === 0) return [];
+  const scores = (await manyScores(redis, key, members)) ?? (await eachScore(redis, key, members));
+  return scores.map((score) => (score === null ? undefined : Number(score)));
+}
+
+async function manyScores(redis: RedisCommands, key: string, members: readonly string[]) {
+  if (withoutManyScores.has(redis)) return undefined;
+  try {
+    return (await redis.command(["ZMSCORE", key, ...members])) as unknown[];
+  } catch (error) {
+    if (!(error instanceof ActuatorError) || error.code !== "FAILED_PRECONDITION") throw error;
+    withoutManyScores.add(redis);
+    return undefined;
+  }
+}
+
+function eachScore(redis: RedisCommands, key: string, members: readonly string[]): Promise<unknown[]> {
+  return Promise.all(members.map((member) => redis.command(["ZSCORE", key, member])));
 }
 
 /** Members with their scores, from a reply that lists them flat (RESP2) or in pairs (RESP3). */
