@@ -82,7 +82,8 @@ const OPTIONS: Checks<ActuatorOptions> = {
   name: text,
   version: text,
   loggers: () => undefined,
-  sessions: (value) => (typeof value === "object" && (value as ActuatorSessionsOptions)?.store ? undefined : store(value)),
+  sessions: (value) =>
+    typeof value === "object" && (value as ActuatorSessionsOptions)?.store ? undefined : store(value),
   integrationGraph: (value) =>
     having(["snapshot", "rebuild"], "what integrationGraph({ app }) gave")((value as GraphBuilder)?.graph ?? value),
   basePath: (value) =>

@@ -1,4 +1,9 @@
-import { type ActuatorOptions, type ActuatorSessionsOptions, checkActuatorOptions, isStore } from "./actuator-options.ts";
+import {
+  type ActuatorOptions,
+  type ActuatorSessionsOptions,
+  checkActuatorOptions,
+  isStore,
+} from "./actuator-options.ts";
 import type { Application } from "./application/application.ts";
 import { Health } from "./application/health.ts";
 import type { Endpoints } from "./endpoints.ts";
