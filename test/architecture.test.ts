@@ -98,6 +98,11 @@ const parts: readonly Part[] = [
     files: /^request-level\//,
     imports: [/^loggers\//, /^error\.ts$/, /^node:/],
   },
+  {
+    name: "pictures and text of graphs",
+    files: /^graph-export\//,
+    imports: [/^integration-graph\/(node-id|snapshot)\.ts$/, /^@hpcc-js\/wasm-graphviz$/],
+  },
   { name: "the checks of options", files: /^options\.ts$/, imports: [/^error\.ts$/] },
   {
     name: "the assembly",
@@ -121,7 +126,10 @@ const parts: readonly Part[] = [
     files: /^cli\//,
     imports: [
       /^gen\//,
+      /^graph-export\//,
+      /^integration-graph\/(merge|snapshot)\.ts$/,
       /^loggers\/level\.ts$/,
+      /^rpc\/integration-graph-proto\.ts$/,
       /^node:/,
       /^@bufbuild\/protobuf/,
       /^@connectrpc\/connect(-node)?(\/|$)/,
