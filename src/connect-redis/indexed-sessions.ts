@@ -54,7 +54,7 @@ export class IndexedSessions {
     return { ...page, partial: !complete };
   }
 
-  async count(): Promise<number> {
+  async count(): Promise<number | undefined> {
     const [count, complete] = await Promise.all([this.#index.count(), this.#complete()]);
     return complete ? count : this.#scanned.count();
   }

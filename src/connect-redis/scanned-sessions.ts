@@ -1,5 +1,4 @@
 import type { ScanBounds } from "../connect-session/session-scan.ts";
-import { ActuatorError } from "../error.ts";
 import type { Session } from "../sessions/session.ts";
 import type { SessionPage, SessionQuery, SessionSearch } from "../sessions/store.ts";
 import { pageByKey } from "./listing.ts";
@@ -37,18 +36,14 @@ export class ScannedSessions {
     return { ...(await pageByKey(this.#keys, this.#reader, limit, after)), partial: false };
   }
 
-  /** @throws ActuatorError RESOURCE_EXHAUSTED where the bounds do not suffice */
-  async count(): Promise<number> {
+  /** undefined where the bounds do not suffice. */
+  async count(): Promise<number | undefined> {
     const { maxSessions = 50_000, maxMs = 500 } = this.#bounds;
     const began = performance.now();
     const ids = new Set<string>();
     let at: KeysPosition | undefined = FIRST_KEYS;
     while (at !== undefined) {
-      if (ids.size >= maxSessions || performance.now() - began >= maxMs) {
-        const message =
-          "There are too many sessions to count them within the bounds of a search (the adapter's option scan).";
-        throw new ActuatorError("RESOURCE_EXHAUSTED", "TOO_MANY_SESSIONS_TO_COUNT", message);
-      }
+      if (ids.size >= maxSessions || performance.now() - began >= maxMs) return undefined;
       const step: { ids: readonly string[]; next: KeysPosition | undefined } = await this.#keys.step(
         at,
         this.#stored.settings.scanCount,

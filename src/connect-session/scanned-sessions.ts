@@ -1,4 +1,3 @@
-import { ActuatorError } from "../error.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import { NewestSessions } from "./newest-sessions.ts";
 import type { RecordReader } from "./record-reader.ts";
@@ -10,7 +9,7 @@ export type ScannedSessions = Required<Pick<SessionStore, "count" | "findByUsern
 /**
  * Searches and lists sessions by reading all of them within the bounds. A list is ordered by newest access, then by id,
  * and a page begins after the last position of the page before, wherever sessions have come or gone since. A count is never
- * short: where the bounds do not suffice, it fails with an ActuatorError of code RESOURCE_EXHAUSTED.
+ * short: where the bounds do not suffice, there is none.
  */
 export function scannedSessions(
   entries: () => Promise<SessionEntries> | SessionEntries,
@@ -39,10 +38,7 @@ export function scannedSessions(
       const partial = await scanSessions(await entries(), bounds, (_, record) => {
         if (active === undefined || reader.expired(record) !== active) counted++;
       });
-      if (!partial) return counted;
-      const message =
-        "There are too many sessions to count them within the bounds of a search (the adapter's option scan).";
-      throw new ActuatorError("RESOURCE_EXHAUSTED", "TOO_MANY_SESSIONS_TO_COUNT", message);
+      return partial ? undefined : counted;
     },
   };
 }

@@ -21,8 +21,8 @@ export interface SessionStore {
   findByUsername?(username: string): Promise<SessionSearch>;
   /** One page of all sessions, in an order that stays the same from page to page. */
   list?(query: SessionQuery): Promise<SessionPage>;
-  /** How many sessions there are, where the store can tell without reading them. */
-  count?(query: Pick<SessionQuery, "active">): Promise<number>;
+  /** How many sessions there are; undefined where it cannot be told within the bounds of a search. */
+  count?(query: Pick<SessionQuery, "active">): Promise<number | undefined>;
   /**
    * The id of which `sessionDigest` makes this, through an index of the store; undefined where the index has none. null:
    * it has none, and it holds every session there is, so that nobody has to search for it.

@@ -308,7 +308,7 @@ describe.runIf(requirement("redis-server", redisFound))("sessions of connect-red
       const found = await sessions.findByUsername!("alice");
       expect(found.partial).toBe(true);
       expect(found.sessions.length).toBeLessThan(5000);
-      await expect(sessions.count!({})).rejects.toMatchObject({ code: "RESOURCE_EXHAUSTED" });
+      expect(await sessions.count!({})).toBeUndefined();
     });
   });
 
@@ -337,7 +337,7 @@ describe.runIf(requirement("redis-server", redisFound))("sessions of connect-red
       const found = await sessions.findByUsername!("alice");
       expect(ids(found.sessions)).toEqual([visitor.id]);
       expect(found.partial).toBe(true);
-      await expect(sessions.count!({})).rejects.toMatchObject({ code: "RESOURCE_EXHAUSTED" });
+      expect(await sessions.count!({})).toBeUndefined();
       const { complete } = await sessions.prepare!();
       expect(complete).toBe(true);
       expect(await sessions.findByUsername!("alice")).toMatchObject({ partial: false });

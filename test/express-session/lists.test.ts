@@ -115,7 +115,7 @@ describe.each(stores)("a list of %s", (_, make) => {
     for (const id of ["a", "b", "c"]) await set(store, id, { user: "alice" });
     expect((await adapter.findByUsername!("alice")).partial).toBe(true);
     expect((await adapter.list!({ limit: 9 })).partial).toBe(true);
-    await expect(adapter.count!({})).rejects.toMatchObject({ code: "RESOURCE_EXHAUSTED" });
+    expect(await adapter.count!({})).toBeUndefined();
   });
 
   it("leads from the id that another process showed to the session", async () => {

@@ -191,7 +191,7 @@ describe("many files", () => {
     const hasty = fileStoreSessions(store, { scan: { maxMs: 0 } });
     expect((await hasty.list!({ limit: 9 })).partial).toBe(true);
     expect(await hasty.count!({})).toBe(300);
-    await expect(hasty.count!({ active: true })).rejects.toMatchObject({ code: "RESOURCE_EXHAUSTED" });
+    expect(await hasty.count!({ active: true })).toBeUndefined();
   });
 });
 
