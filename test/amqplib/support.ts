@@ -1,9 +1,8 @@
 import type { IntegrationGraph } from "../../src/integration-graph/graph.ts";
-import type { NodeSnapshot } from "../../src/integration-graph/snapshot.ts";
+import type { GraphSnapshot, NodeSnapshot } from "../../src/integration-graph/snapshot.ts";
 
 /** The whole graph, as `{ nodes: { "queue orders": "3 ok, 1 failed" }, links: { "queue orders -input-> consumer bill": 4 } }`. */
-export function picture(graph: IntegrationGraph) {
-  const { nodes, links } = graph.snapshot();
+export function picture({ nodes, links }: GraphSnapshot) {
   const labels = new Map(nodes.map((node) => [node.nodeId, label(node)]));
   return {
     nodes: Object.fromEntries(nodes.map((node) => [label(node), numbers(node)])),
