@@ -14,6 +14,7 @@ export type LoggerNames = (prefix: string, words: Readonly<Record<string, string
 const VALUES: Readonly<Record<string, readonly string[]>> = {
   level: LEVEL_WORDS,
   for: ["5m", "10m", "30m", "1h", "2h", "1d"],
+  interval: ["1s", "5s", "10s", "1m"],
   timeout: ["1s", "5s", "10s", "30s"],
 };
 const LOGGERS = new Set(["name", "filters"]);

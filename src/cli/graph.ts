@@ -1,15 +1,100 @@
-import { GetIntegrationGraphResponseSchema, IntegrationGraphService } from "../gen/actuator/v3/integration_graph_pb.ts";
+import { writeFile } from "node:fs/promises";
+import { toJson } from "@bufbuild/protobuf";
+import {
+  type GetIntegrationGraphResponse,
+  GetIntegrationGraphResponseSchema,
+  IntegrationGraphService,
+} from "../gen/actuator/v3/integration_graph_pb.ts";
+import { toDot } from "../graph-export/dot.ts";
+import { toMermaid } from "../graph-export/mermaid.ts";
+import { toSvg } from "../graph-export/svg.ts";
+import { type Style, toText } from "../graph-export/text.ts";
+import { graphFromProto } from "../rpc/integration-graph-proto.ts";
+import { CliError } from "./cli-error.ts";
 import type { Connection } from "./connection.ts";
-import { graphLines } from "./graph-tree.ts";
-import { note, print, printJson } from "./output.ts";
-import { printable } from "./printable.ts";
+import { EXIT } from "./exit-code.ts";
+import type { GlobalOptions } from "./global-options.ts";
+import type { GraphFormat, GraphOptions } from "./graph-formats.ts";
+import { type Format, note, styled } from "./output.ts";
+import { printable, printableJson } from "./printable.ts";
 
 /** `graph`: the channels and endpoints, and the ways between them. */
-export async function showGraph(connection: Connection, { json = false }: { readonly json?: boolean }): Promise<void> {
-  const graph = await connection(IntegrationGraphService).getIntegrationGraph({});
-  if (json) return printJson(GetIntegrationGraphResponseSchema, graph);
-  const lines = graphLines(graph);
-  if (lines.length > 0) print(lines.join("\n"));
-  const { name = "" } = graph.contentDescriptor ?? {};
-  note(`${name === "" ? "" : `${printable(name)}: `}${graph.nodes.length} nodes, ${graph.links.length} links`);
+export async function showGraph(connection: Connection, options: GraphOptions & GlobalOptions): Promise<void> {
+  const format = options.json === true ? "json" : options.format;
+  const { output, with: others = [] } = options;
+  if (options.watch === true) return watch(connection, format, options);
+  if (options.interval !== undefined) throw new CliError(EXIT.usage, "--interval goes with --watch");
+
+  const graph = await (others.length > 0
+    ? merged(connection, others, options)
+    : connection(IntegrationGraphService).getIntegrationGraph({}));
+  const text = await written(graph, format, output === undefined ? GRAPH_STYLE : undefined);
+  if (output !== undefined) {
+    await write(output, text);
+    note(`${summary(graph)} in ${printable(output)}`);
+  } else {
+    process.stdout.write(text);
+    // A reader of JSON counts by itself.
+    if (format !== "json") note(summary(graph));
+  }
+}
+
+const STYLES: Readonly<Record<Parameters<Style>[0], Format>> = { failure: "red", aside: "dim" };
+
+/** The colours of a terminal. */
+export const GRAPH_STYLE: Style = (part, text) => styled(STYLES[part], text);
+
+/** The name and the size of a graph, for the side. */
+export function summary({ contentDescriptor, nodes, links }: Graph): string {
+  const { name = "" } = contentDescriptor ?? {};
+  return `${name === "" ? "" : `${printable(name)}: `}${nodes.length} nodes, ${links.length} links`;
+}
+
+type Graph = Pick<GetIntegrationGraphResponse, "contentDescriptor" | "nodes" | "links" | "revision">;
+
+async function merged(connection: Connection, others: readonly string[], options: GlobalOptions) {
+  const { mergedGraph } = await import("./graph-instances.ts");
+  return mergedGraph(connection, others, options);
+}
+
+async function watch(
+  connection: Connection,
+  format: GraphFormat,
+  options: GraphOptions & GlobalOptions,
+): Promise<void> {
+  if (format !== "text" && format !== "json") {
+    throw new CliError(EXIT.usage, `--watch shows text or JSON, not ${format}`);
+  }
+  const { watchGraph } = await import("./graph-watch.ts");
+  await watchGraph(connection, { ...options, json: format === "json" });
+}
+
+/** @throws CliError where the graph is too large for the format, saying which other one to use. */
+async function written(graph: GetIntegrationGraphResponse, format: GraphFormat, style?: Style): Promise<string> {
+  try {
+    return await WRITERS[format](graph, style);
+  } catch (error) {
+    if (error instanceof RangeError) throw new CliError(EXIT.refused, error.message);
+    throw error;
+  }
+}
+
+type Writer = (graph: GetIntegrationGraphResponse, style?: Style) => string | Promise<string>;
+
+const WRITERS: Readonly<Record<GraphFormat, Writer>> = {
+  text: (graph, style) => toText(graphFromProto(graph), style && { style }),
+  json: (graph) => `${printableJson(toJson(GetIntegrationGraphResponseSchema, graph), 2)}\n`,
+  dot: (graph) => toDot(graphFromProto(graph)),
+  mermaid: (graph) => toMermaid(graphFromProto(graph)),
+  svg: (graph) => toSvg(graphFromProto(graph)),
+};
+
+async function write(file: string, text: string): Promise<void> {
+  try {
+    await writeFile(file, text);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const message = `${printable(file)} cannot be written (${code}): does its folder exist, and may you?`;
+    throw new CliError(EXIT.refused, message);
+  }
 }

@@ -50,7 +50,8 @@ export function toText(graph: GraphSnapshot, { style = (_, text) => text }: Text
   return lines.map((line) => `${line}\n`).join("");
 }
 
-type Style = NonNullable<TextOptions["style"]>;
+/** Emphasises a part of a line. */
+export type Style = NonNullable<TextOptions["style"]>;
 
 /** What leads to a node, where that is not the plain way on. */
 function wayText(link: LinkSnapshot | undefined, style: Style): string {
@@ -75,10 +76,17 @@ function describer(graph: GraphSnapshot, style: Style): (node: NodeSnapshot, aga
   }
 
   return (node, again) => {
-    const name = `${visible(node.name)} ${style("aside", `[${visible(node.componentType)}]`)}`;
-    if (again) return `${name} ${style("aside", "(see above)")}`;
-    const said = remarks(node);
-    const numbers = numberTexts(node).map(({ text, failure }) => (failure ? style("failure", text) : text));
-    return [said.length === 0 ? name : `${name} ${style("aside", `(${said.join(", ")})`)}`, ...numbers].join("  ");
+    return again ? `${nodeName(node, style)} ${style("aside", "(see above)")}` : nodeText(node, style, remarks(node));
   };
+}
+
+/** One node on a line of its own, with its numbers and these remarks. Nothing that a terminal would obey. */
+export function nodeText(node: NodeSnapshot, style: Style, remarks = node.stale ? ["stale"] : []): string {
+  const name = nodeName(node, style);
+  const numbers = numberTexts(node).map(({ text, failure }) => (failure ? style("failure", text) : text));
+  return [remarks.length === 0 ? name : `${name} ${style("aside", `(${remarks.join(", ")})`)}`, ...numbers].join("  ");
+}
+
+function nodeName(node: NodeSnapshot, style: Style): string {
+  return `${visible(node.name)} ${style("aside", `[${visible(node.componentType)}]`)}`;
 }

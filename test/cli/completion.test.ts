@@ -60,8 +60,13 @@ describe("a word", () => {
     [["loggers", "set", "orders", "debug", "--for=3"], ["--for=30m"]],
     [
       ["graph", "--format", ""],
-      ["text", "json"],
+      ["text", "json", "dot", "mermaid", "svg"],
     ],
+    [
+      ["graph", "--watch", "--interval", "1"],
+      ["1s", "10s", "1m"],
+    ],
+    [["graph", "--with", ""], []],
     [["graph", "--format=j"], ["--format=json"]],
     [
       ["completion", ""],
@@ -128,7 +133,7 @@ describe("a real shell", () => {
     ["connect-actuator loggers get orders.", ["orders.payment", "orders.payment.cards"]],
     ["connect-actuator --url @ loggers get ref", ["refunds"]],
     ["connect-actuator loggers set orders w", ["warn"]],
-    ["connect-actuator graph --format ", ["json", "text"]],
+    ["connect-actuator graph --format ", ["dot", "json", "mermaid", "svg", "text"]],
   ];
 
   describe.runIf(requirement("bash", has("bash")))("bash", () => {

@@ -1,6 +1,5 @@
 import { fromJson } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
-import { GetIntegrationGraphResponseSchema } from "../../src/gen/actuator/v3/integration_graph_pb.ts";
 import { ListSessionsResponseSchema } from "../../src/gen/actuator/v3/sessions_pb.ts";
 import { memorySessions } from "../../src/index.ts";
 import { cli } from "./cli-process.ts";
@@ -66,29 +65,6 @@ describe("sessions", () => {
     expect(await end()).toMatchObject({ code: 0, stdout: "session ended\n", stderr: "" });
     expect(await end()).toMatchObject({ code: 0, stdout: "there was no such session\n" });
     expect(await actuator.sessions!.find("-bobs")).toBeUndefined();
-  });
-});
-
-describe("graph", () => {
-  test("is a tree in which every link is one line and circles end", async () => {
-    const { url } = await openShop();
-    const { code, stdout, stderr } = await cli(["graph", "--url", url]);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: "shop: 6 nodes, 6 links\n" });
-    expect(lines(stdout)).toEqual([
-      "incoming [channel]",
-      "  check [filter]",
-      "    accepted [channel]",
-      "    error: failures [channel]",
-      "    discard: rejected [channel]",
-      "      again [service-activator]",
-      "        incoming [channel] (see above)",
-    ]);
-  });
-
-  test.each([[["--json"]], [["--format", "json"]]])("with %j is the answer of the server", async (args) => {
-    const { url } = await openShop();
-    const { stdout } = await cli(["graph", ...args, "--url", url]);
-    expect(fromJson(GetIntegrationGraphResponseSchema, JSON.parse(stdout)).nodes).toHaveLength(6);
   });
 });
 
