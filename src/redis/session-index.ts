@@ -42,6 +42,8 @@ export interface SessionIndexOptions {
 const RECORD_GRACE = 3_600_000;
 const ENDED_FOR = 60_000;
 const FEW_TIES = 8;
+/** A user's ids that have expired are found by nobody, and dropped with some writes only. */
+const PRUNE_EVERY = 8;
 
 /**
  * An index of sessions, kept beside them in the same Redis: by user, by last access and by digest. It is a hint: whoever
@@ -56,6 +58,7 @@ export class SessionIndex {
   readonly #slack: number;
   /** Redis before 7.0 cannot say "at least": there, the set of a user who never returns stays. */
   #extendsOnly = true;
+  #userWrites = 0;
 
   constructor(redis: RedisCommands, { prefix, principal, slack }: SessionIndexOptions) {
     this.#redis = redis;
@@ -199,12 +202,11 @@ export class SessionIndex {
   async #putUser({ id, username, expiryTime }: IndexedSession, ...condition: "NX"[]): Promise<void> {
     if (username === undefined) return;
     const key = this.#keys.user(username);
-    const overdue = `${Date.now() - this.#slack}`;
-    const added = [
-      this.#redis.command(["ZADD", key, ...condition, scoreText(expiryTime), id]),
-      this.#redis.command(["ZREMRANGEBYSCORE", key, "-inf", overdue]),
-    ];
-    await Promise.all([...added, this.#extend(key, expiryTime)]);
+    const commands = [["ZADD", key, ...condition, scoreText(expiryTime), id]];
+    if (++this.#userWrites % PRUNE_EVERY === 0) {
+      commands.push(["ZREMRANGEBYSCORE", key, "-inf", `${Date.now() - this.#slack}`]);
+    }
+    await Promise.all([...commands.map((command) => this.#redis.command(command)), this.#extend(key, expiryTime)]);
   }
 
   /** Lets the key live at least as long as this session. */
