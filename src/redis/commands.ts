@@ -12,8 +12,9 @@ export interface RedisCommandsOptions {
 }
 
 /**
- * The port over a client of the application (node-redis 5 or 6, alone, as a pool or as a cluster; ioredis; or anything
- * with `command(args)`), or over a connection of our own to a URL, for which the package `redis` has to be installed.
+ * The port over a client of the application (node-redis 5 or 6, alone, as a pool, a cluster or behind sentinels; ioredis,
+ * alone or as a cluster; or anything with `command(args)`), or over a connection of our own to a URL, for which the package
+ * `redis` has to be installed.
  *
  * A client of the application stays as it is: never connected, closed or configured from here. A command that is still
  * queued when its time is over is not sent any more. One that was sent may still be carried out: then "did not answer"

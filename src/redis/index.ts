@@ -1,3 +1,10 @@
 export type { RedisCommands } from "./client.ts";
 export { type RedisCommandsOptions, redisCommands } from "./commands.ts";
-export type { CommandClient, IoRedisClient, NodeRedisClient, NodeRedisCluster, RedisClient } from "./sender.ts";
+export type {
+  CommandClient,
+  IoRedisClient,
+  NodeRedisClient,
+  NodeRedisCluster,
+  NodeRedisSentinel,
+  RedisClient,
+} from "./sender.ts";

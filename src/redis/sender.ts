@@ -26,6 +26,12 @@ export interface NodeRedisCluster {
   ): Promise<unknown>;
 }
 
+/** Clients of node-redis 5 or 6 that follow what sentinels say. */
+export interface NodeRedisSentinel {
+  getSentinelNode(): unknown;
+  sendCommand(isReadonly: boolean, args: Argument[], options?: object): Promise<unknown>;
+}
+
 /** A client or a cluster of ioredis 5 or 6, without `keyPrefix`. */
 export interface IoRedisClient {
   readonly status: string;
@@ -45,11 +51,14 @@ export interface CommandClient {
   commandForBuffers?(args: readonly Argument[]): Promise<unknown>;
 }
 
-export type RedisClient = NodeRedisClient | NodeRedisCluster | IoRedisClient | CommandClient;
+export type RedisClient = NodeRedisClient | NodeRedisCluster | NodeRedisSentinel | IoRedisClient | CommandClient;
 
 /** The sender for a client of the application; undefined where it is none that we know. */
 export function senderOf(client: unknown): RedisSender | undefined {
   if (hasMethods(client, ["sendCommand", "nodeClient"])) return clusterSender(client as unknown as NodeRedisCluster);
+  if (hasMethods(client, ["sendCommand", "getSentinelNode"])) {
+    return sentinelSender(client as unknown as NodeRedisSentinel);
+  }
   if (hasMethods(client, ["call", "callBuffer", "on", "off"])) return ioRedisSender(client as unknown as IoRedisClient);
   if (hasMethods(client, ["sendCommand"])) return nodeRedisSender(client as unknown as NodeRedisClient);
   if (hasMethods(client, ["command"])) return commandSender(client as unknown as CommandClient);
@@ -89,6 +98,10 @@ function clusterSender(cluster: NodeRedisCluster): RedisSender {
         ),
       ),
   };
+}
+
+function sentinelSender(sentinel: NodeRedisSentinel): RedisSender {
+  return { send: (args, buffers, signal) => sentinel.sendCommand(false, [...args], nodeRedisOptions(buffers, signal)) };
 }
 
 function ioRedisSender(client: IoRedisClient): RedisSender {

@@ -470,6 +470,17 @@ describe.runIf(requirement("redis-server", redisFound))("sessions of connect-red
     expect(await (await fetch(indexed.base)).status).toBe(200);
   });
 
+  it("lists for a user who may run no scripts", async () => {
+    await server.command("ACL", "SETUSER", "scriptless", "on", ">of-a-test", "~*", "+@all", "-@scripting");
+    const redis = server.url.replace("//", "//scriptless:of-a-test@");
+    const { sessions, browser } = await start({ sessions: { redis } });
+    const visitors = Array.from({ length: 12 }, browser);
+    for (const visitor of visitors) await visitor.post("/login/alice");
+    const found = await sessions.findByUsername!("alice");
+    expect(ids(found.sessions)).toEqual(visitors.map(({ id }) => id).sort());
+    expect(found.sessions[0]!.lastAccessedTime).toBeDefined();
+  });
+
   it("leaves the store as it was", async () => {
     const { store, sessions } = await start();
     expect(Object.keys(Object.getOwnPropertyDescriptors(store))).toContain("set");

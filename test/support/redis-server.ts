@@ -117,7 +117,8 @@ function endWithThisProcess(server: ChildProcess, folder: string): void {
   server.once("exit", () => guard.kill("SIGKILL"));
 }
 
-async function freePort(): Promise<number> {
+/** A port of 127.0.0.1 that nobody listens on. */
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as { port: number };
