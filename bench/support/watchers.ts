@@ -1,4 +1,4 @@
-/** Watchers of the loggers, as a process of its own. They count bytes and decode nothing, so that the server is what is measured. */
+/** Watchers of the loggers or of the graph, as a process of its own. They count bytes and decode nothing, so that the server is what is measured. */
 import { type ClientHttp2Session, connect } from "node:http2";
 
 /** Which watchers to open. They share connections of `perConnection` streams each. */
@@ -8,6 +8,8 @@ export interface Watchers {
   readonly perConnection: number;
   readonly protocol: "gRPC" | "Connect JSON";
   readonly gzip: boolean;
+  /** What is watched; the loggers unless said otherwise. */
+  readonly method?: string;
 }
 
 /** What they received since they were asked last, once nothing more came for a while. */
@@ -19,17 +21,18 @@ export interface Received {
   readonly at: number;
 }
 
+const LOGGERS = "/actuator.v3.LoggersService/WatchLoggers";
 const QUIET_MS = 1_500;
 
 let received: number[] = [];
 let at = 0;
 
-function open({ port, count, perConnection, protocol, gzip }: Watchers): void {
+function open({ port, count, perConnection, protocol, gzip, method = LOGGERS }: Watchers): void {
   const grpc = protocol === "gRPC";
   const message = grpc ? "" : "{}";
   const headers = {
     ":method": "POST",
-    ":path": "/actuator.v3.LoggersService/WatchLoggers",
+    ":path": method,
     "content-type": grpc ? "application/grpc" : "application/connect+json",
     ...(grpc && { te: "trailers" }),
     ...(gzip && { [grpc ? "grpc-accept-encoding" : "connect-accept-encoding"]: "gzip" }),
@@ -61,8 +64,20 @@ async function quiet(): Promise<Received> {
   return answer;
 }
 
-process.on("message", async (asked: Watchers | "quiet") => {
-  if (asked !== "quiet") open(asked);
-  process.send!(asked === "quiet" ? await quiet() : {});
+/** What they received so far, and from then on anew. */
+function taken(): Received {
+  const bytes = received.reduce((sum, each) => sum + each, 0);
+  const answer = { watchers: received.filter((bytes) => bytes > 0).length, bytes, at };
+  received.fill(0);
+  return answer;
+}
+
+process.on("message", async (asked: Watchers | "quiet" | "taken") => {
+  if (asked === "quiet") process.send!(await quiet());
+  else if (asked === "taken") process.send!(taken());
+  else {
+    open(asked);
+    process.send!({});
+  }
 });
 process.on("disconnect", () => process.exit());

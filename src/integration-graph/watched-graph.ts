@@ -29,8 +29,8 @@ export interface WatchedGraph {
   readonly remembers: number;
 }
 
-/** A rate that changes by itself is news when it is off by this part. */
-const RATE_TOLERANCE = 0.1;
+/** A rate that changes by itself is news when it is off by this part: every quarter of a minute after the last message. */
+const RATE_TOLERANCE = 0.2;
 /** So many nodes and links that are gone are remembered, for those who did not hear of them yet. */
 const MAX_REMOVED = 4_000;
 

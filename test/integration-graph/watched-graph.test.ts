@@ -51,11 +51,11 @@ test("a message is news of its channel only", () => {
 });
 
 describe("a rate", () => {
-  test("that falls is news when it is off by a tenth, and when it comes to rest", () => {
+  test("that falls is news when it is off by a fifth, and when it comes to rest", () => {
     const { look, send, pass } = setUp();
     send();
     look();
-    pass(6);
+    pass(13);
     expect(look().same).toBe(true);
     pass(1);
     expect(look().nodes).toEqual(["orders"]);

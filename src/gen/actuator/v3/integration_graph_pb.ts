@@ -745,7 +745,7 @@ export const IntegrationGraphService: GenService<{
   /**
    * WatchIntegrationGraph sends the whole graph and then, at the interval, the nodes and links that have changed since, with their
    * numbers. Nothing is sent while nothing changes, but for heartbeats. A rate that changes by itself, as rates do between
-   * messages, is sent again when it is off by a tenth.
+   * messages, is sent again when it is off by a fifth.
    *
    * @generated from rpc actuator.v3.IntegrationGraphService.WatchIntegrationGraph
    */
