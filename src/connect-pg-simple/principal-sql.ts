@@ -1,6 +1,7 @@
 import type { PrincipalPaths } from "../sessions/principal.ts";
+import { at, isArrayKey, isStorablePath, type Path } from "./path-sql.ts";
 import { type RecordType, recordJson, unreadable } from "./record-sql.ts";
-import { isStorable, literal } from "./sql.ts";
+import { literal } from "./sql.ts";
 
 /** What the index holds of a name: no row of it is too long for a page, however long the name. */
 export const INDEXED_CHARACTERS = 256;
@@ -8,82 +9,54 @@ export const INDEXED_CHARACTERS = 256;
 /** What the index holds in the place of a name that only `principalResolver` can tell; no name is this. */
 export const ASK_THE_RESOLVER = "";
 
-type Path = readonly string[];
+/** What in JSON is a text that is not empty, or a number. */
+const NAME = '^(?:"[^"]|[-0-9]).*';
 
-/** The whole numbers that JavaScript and PostgreSQL write alike. */
-const PLAIN_NUMBER = "^(0|-?([1-8][0-9]{0,15}|9[0-9]{0,14}))$";
+/** What is a number, but none of the whole numbers that JavaScript and PostgreSQL write alike. */
+const UNPLAIN_NUMBER = '^(?!"|(?:0|-?(?:[1-8][0-9]{0,15}|9[0-9]{0,14}))$).*';
 
 /**
  * Whose session a row of the table is, as an expression that an index can hold: what `principalResolver` of these paths
  * makes of the record, cut to 256 characters; NULL: nobody's; "": only the resolver can tell. It is immutable and fails
- * for no row that the table can have.
+ * for no row that the table can have. It is also short: with every write the database copies and compiles it anew, which
+ * takes longer than to evaluate it.
  */
 export function principalExpression(paths: PrincipalPaths, record: RecordType): string {
-  const principal = firstOf(recordJson(record), paths.filter(isStorablePath));
-  return `CASE WHEN ${unreadable(record)} THEN ${literal(ASK_THE_RESOLVER)} ELSE left(${principal}, ${INDEXED_CHARACTERS}) END COLLATE "C"`;
-}
-
-/** What stands at each of the paths where that may be a name, as a JSON array; null: nothing that could. */
-export function principalValues(paths: PrincipalPaths, record: RecordType): string {
-  const values = paths.map((path) => {
-    if (!isStorablePath(path)) return "NULL";
-    const value = path.reduce(member, recordJson(record));
-    return `CASE WHEN json_typeof(${value}) IN ('string', 'number') THEN ${value} END`;
-  });
-  return `json_build_array(${values.join(", ")})`;
+  const name = firstOf(recordJson(record), paths.filter(isStorablePath));
+  const text = `regexp_replace(${name}, ${literal(UNPLAIN_NUMBER)}, '""')::json #>> '{}'`;
+  return `CASE WHEN ${unreadable(record)} THEN ${literal(ASK_THE_RESOLVER)} ELSE left(${text}, ${INDEXED_CHARACTERS}) END COLLATE "C"`;
 }
 
 /**
- * Paths that begin alike and follow each other share a CASE: what they begin with is either a name itself or holds
- * the others.
+ * The first name at the paths, as JSON. Paths that follow each other and begin alike are looked at only where they begin
+ * with an object, so that most records are gone through less often.
  */
-function firstOf(value: string, paths: readonly Path[]): string {
-  const choices: string[] = [];
-  for (let at = 0; at < paths.length; ) {
-    const key = paths[at]![0]!;
-    const run = paths.slice(at).findIndex((path) => path[0] !== key);
-    const alike = run < 0 ? paths.slice(at) : paths.slice(at, at + run);
-    choices.push(
-      choice(
-        member(value, key),
-        alike.map((path) => path.slice(1)),
-      ),
-    );
-    at += alike.length;
+function firstOf(record: string, paths: readonly Path[]): string {
+  const names: string[] = [];
+  for (let from = 0; from < paths.length; ) {
+    const key = paths[from]![0]!;
+    const run = paths.slice(from).findIndex((path) => path[0] !== key);
+    const alike = run < 0 ? paths.slice(from) : paths.slice(from, from + run);
+    names.push(...(alike.length > 2 ? [firstBelow(record, key, alike)] : alike.map((path) => nameAt(record, path))));
+    from += alike.length;
   }
-  return choices.length === 1 ? choices[0]! : `coalesce(${choices.join(", ")}, NULL::text)`;
+  return `coalesce(${[...names, "NULL::text"].join(", ")})`;
 }
 
-function choice(value: string, rests: readonly Path[]): string {
-  const text = `${value} #>> '{}'`;
-  const deeper = rests.filter((rest) => rest.length > 0);
-  const inArray = deeper.filter(([key]) => isArrayKey(key!));
-  const cases = [
-    ...(deeper.length === rests.length
-      ? []
-      : [
-          `WHEN 'string' THEN nullif(${text}, '')`,
-          `WHEN 'number' THEN CASE WHEN ${text} ~ ${literal(PLAIN_NUMBER)} THEN ${text} ELSE ${literal(ASK_THE_RESOLVER)} END`,
-        ]),
-    ...(deeper.length === 0 ? [] : [`WHEN 'object' THEN ${firstOf(value, deeper)}`]),
-    ...(inArray.length === 0 ? [] : [`WHEN 'array' THEN ${firstOf(value, inArray)}`]),
-  ];
-  return `CASE json_typeof(${value}) ${cases.join(" ")} END`;
+/** An object holds the longer paths, and a text or number is what the shortest leads to: never both. */
+function firstBelow(record: string, key: string, paths: readonly Path[]): string {
+  const deeper = paths.filter((path) => path.length > 1);
+  const held = `coalesce(${deeper.map((path) => nameAt(record, path)).join(", ")})`;
+  const inArray = deeper.some(([, next]) => isArrayKey(next!)) ? ` WHEN 'array' THEN ${held}` : "";
+  const itself = deeper.length < paths.length ? ` ELSE ${nameAt(record, [key])}` : "";
+  return `CASE json_typeof(${at(record, [key])}) WHEN 'object' THEN ${held}${inArray}${itself} END`;
 }
 
-/** A property, as JavaScript has it: arrays have their places and their length. */
-function member(value: string, key: string): string {
-  const property = `(${value} -> ${literal(key)})`;
-  if (!isArrayKey(key)) return property;
-  const element = key === "length" ? `json_array_length(${value})::text::json` : `${value} -> ${key}`;
-  return `(CASE json_typeof(${value}) WHEN 'array' THEN ${element} ELSE ${property} END)`;
+function nameAt(record: string, path: Path): string {
+  return nameIn(at(record, path));
 }
 
-/** A greater place than 999,999,999 no array in a record has. */
-function isArrayKey(key: string): boolean {
-  return key === "length" || /^(0|[1-9]\d{0,8})$/.test(key);
-}
-
-function isStorablePath(path: Path): boolean {
-  return path.every(isStorable);
+/** The value as JSON where it is a text that is not empty, or a number; otherwise NULL. */
+export function nameIn(value: string): string {
+  return `substring(${value}::text, ${literal(NAME)})`;
 }

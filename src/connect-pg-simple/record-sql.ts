@@ -20,14 +20,15 @@ const MAX_BYTES = 16 * 1024 * 1024;
  * application's own INSERT fail. These are escapes of U+0000, of halves of surrogate pairs and, where the database is not
  * in UTF-8, of any character; what may be nested so deeply that the server's stack has just sufficed to check it (about
  * 14,000 levels at its default of 2 MB, each of at least two bytes); and what is too large for a regular expression.
+ *
+ * @param text the record as a text
  */
-export function unreadable({ utf8 }: RecordType): string {
-  const text = 'sess::text COLLATE "C"';
+export function unreadable({ utf8 }: RecordType, text = "sess::text"): string {
   const escapes = literal(utf8 ? "\\\\u(0000|[dD][89a-fA-F])" : "\\\\u");
-  const containers = `2 * octet_length(${text}) - octet_length(replace(${text}, '[', '')) - octet_length(replace(${text}, '{', ''))`;
+  const bytes = `octet_length(${text})`;
+  const containers = `${bytes} - octet_length(replace(replace(${text}, '[', ''), '{', ''))`;
   return [
-    `octet_length(${text}) > ${MAX_BYTES}`,
+    `${bytes} > 20000 AND (${bytes} > ${MAX_BYTES} OR ${containers} > 5000)`,
     `strpos(${text}, ${literal("\\u")}) > 0 AND ${text} ~ ${escapes}`,
-    `octet_length(${text}) > 20000 AND ${containers} > 5000`,
   ].join(" OR ");
 }

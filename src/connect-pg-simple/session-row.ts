@@ -7,7 +7,7 @@ import {
   type SessionRecord,
 } from "../connect-session/record.ts";
 import type { Sighting, Sightings } from "../connect-session/sightings.ts";
-import { type PrincipalResolver, principalResolver } from "../sessions/principal.ts";
+import type { PrincipalResolver } from "../sessions/principal.ts";
 import type { Session } from "../sessions/session.ts";
 
 /** What a statement answers of a session: see `statements`. Times are milliseconds, but for the expiry in seconds. */
@@ -18,14 +18,7 @@ export type SessionRow = readonly [
   shownTwice: boolean,
   created: number | null,
   seen: number | null,
-  record: string | RecordParts | null,
-];
-
-type RecordParts = readonly [
-  maxAge: number | null,
-  expires: string | null,
-  names: readonly string[] | null,
-  values: readonly unknown[] | null,
+  record: SessionRecord | string | readonly [SessionRecord | null] | true | null,
 ];
 
 /** What is known of a record. */
@@ -105,21 +98,14 @@ function lastAccessedTime(
   return (earlierMeant ? latest - HOUR : latest) - ROUNDING + 1;
 }
 
-function recordFacts(record: SessionRow[6], { resolver, ttl }: RowReader): RecordFacts {
-  if (record === null) {
+function recordFacts(stored: SessionRow[6], { resolver, ttl }: RowReader): RecordFacts {
+  if (stored === true) {
     return { age: undefined, expiryTime: undefined, names: [], username: undefined, resolved: false };
   }
-  if (typeof record === "string") {
-    const whole = parseRecord(record) ?? {};
-    return { ...cookieFacts(whole, ttl), names: attributeNames(whole), username: resolver(whole), resolved: true };
-  }
-  const [originalMaxAge, expires, names, values] = record;
-  return {
-    ...cookieFacts({ cookie: { originalMaxAge, expires } }, ttl),
-    names: [...new Set(names)].filter((name) => name !== "cookie"),
-    username: values?.map((value) => nameIn({ value })).find((name) => name !== undefined),
-    resolved: values !== null,
-  };
+  const resolved = !Array.isArray(stored);
+  const record = parseRecord(resolved ? stored : stored[0]) ?? {};
+  const username = resolved ? resolver(record) : undefined;
+  return { ...cookieFacts(record, ttl), names: attributeNames(record), username, resolved };
 }
 
 /** As the store decides by itself: where the cookie has no expiry, the session lives for the store's own time. */
@@ -127,9 +113,6 @@ function cookieFacts(record: SessionRecord, ttl: RowReader["ttl"]): Pick<RecordF
   const expires = expiryTime(record);
   return { expiryTime: expires, age: expires === undefined ? ttl() * 1000 : maxAge(record) };
 }
-
-/** What the resolver takes a single value for. */
-const nameIn = principalResolver([["value"]]);
 
 function see(sightings: Sightings, id: string, expiryTime: number | undefined): Sighting {
   const expires = expiryTime === undefined ? undefined : new Date(expiryTime);

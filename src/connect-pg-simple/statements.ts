@@ -1,8 +1,9 @@
 import type { PrincipalPaths } from "../sessions/principal.ts";
 import { DIGEST_EXPRESSION } from "./digest-sql.ts";
 import { expiryOf } from "./expiry-sql.ts";
-import { ASK_THE_RESOLVER, INDEXED_CHARACTERS, principalExpression, principalValues } from "./principal-sql.ts";
-import { recordJson, unreadable } from "./record-sql.ts";
+import { ASK_THE_RESOLVER, INDEXED_CHARACTERS, principalExpression } from "./principal-sql.ts";
+import { unreadable } from "./record-sql.ts";
+import { reducedRecord } from "./reduced-sql.ts";
 import { literal } from "./sql.ts";
 import { hasOrderIndex, qualifiedName, type Table } from "./table.ts";
 
@@ -41,8 +42,9 @@ export function statements(table: Table, paths: PrincipalPaths | undefined, time
   const from = `FROM ${qualifiedName(table)}`;
   const { epoch, twice, from: expiresFrom, before } = expiryOf(table, timeZone);
   const [created, seen] = ["created_at", "first_seen_at"].map((name) => hasTimeColumn(table, name) && name);
-  const columns = ["sid", "sess", "expire", created, seen].filter(Boolean).join(", ");
-  const session = `json_build_array(sid, expire, ${epoch}, ${twice}, ${milliseconds(created)}, ${milliseconds(seen)}, ${recordParts(table, paths)})`;
+  // The text once for all that look at it.
+  const columns = ["sid", "sess", "sess::text AS text", "expire", created, seen].filter(Boolean).join(", ");
+  const session = `json_build_array(sid, expire, ${epoch}, ${twice}, ${milliseconds(created)}, ${milliseconds(seen)}, ${recordToRead(table, paths)})`;
   const row = `${session}::text AS answer`;
   const principal = paths === undefined ? undefined : principalExpression(paths, table);
   const usable = (index: string) =>
@@ -65,7 +67,7 @@ export function statements(table: Table, paths: PrincipalPaths | undefined, time
 
   return {
     order: hasOrderIndex(table) ? "expire" : "sid",
-    find: `SELECT ${row} ${from} WHERE sid = $1::text`,
+    find: `SELECT ${row} FROM (SELECT ${columns} ${from} WHERE sid = $1::text LIMIT 1) AS found`,
     remove: `DELETE ${from} WHERE sid = $1::text RETURNING 'true' AS answer`,
     findByUser: `${usable("$4")}
       SELECT json_build_array(unknown, ${session})::text AS answer FROM (
@@ -98,22 +100,14 @@ export function statements(table: Table, paths: PrincipalPaths | undefined, time
 }
 
 /**
- * Of the record only what is shown, as an array: the cookie's age and expiry, the names of attributes and what may be the
- * principal. Where the server cannot take it apart, or a function has to be asked, all of it as a text; NULL: too large.
+ * The record without the values that nobody needs; as a text and whole where the server cannot take it apart or a function
+ * has to be asked; true: it is too large for that.
  */
-function recordParts(table: Table, paths: PrincipalPaths | undefined): string {
-  const json = recordJson(table);
-  const age = `${json} -> 'cookie' -> 'originalMaxAge'`;
-  const expires = `${json} -> 'cookie' -> 'expires'`;
-  const parts = `json_build_array(
-    CASE json_typeof(${age}) WHEN 'number' THEN ${age} END,
-    CASE json_typeof(${expires}) WHEN 'string' THEN ${expires} END,
-    CASE json_typeof(${json}) WHEN 'object' THEN (SELECT json_agg(name) FROM json_object_keys(${json}) AS name) END,
-    ${paths === undefined ? "NULL" : principalValues(paths, table)})`;
-  const whole = (limit: number) => `WHEN octet_length(sess::text) <= ${limit} THEN to_json(sess::text)`;
+function recordToRead(table: Table, paths: PrincipalPaths | undefined): string {
+  const whole = (limit: number) => `WHEN octet_length(text) <= ${limit} THEN to_json(text)`;
   return paths === undefined
-    ? `CASE ${whole(MAX_WHOLE_FOR_FUNCTION)} WHEN NOT (${unreadable(table)}) THEN ${parts} END`
-    : `CASE WHEN NOT (${unreadable(table)}) THEN ${parts} ${whole(MAX_WHOLE)} END`;
+    ? `CASE ${whole(MAX_WHOLE_FOR_FUNCTION)} WHEN NOT (${unreadable(table, "text")}) THEN json_build_array(${reducedRecord([], table)}) ELSE 'true'::json END`
+    : `CASE WHEN NOT (${unreadable(table, "text")}) THEN ${reducedRecord(paths, table)} ${whole(MAX_WHOLE)} ELSE 'true'::json END`;
 }
 
 function hasTimeColumn({ columns }: Table, name: string): boolean {

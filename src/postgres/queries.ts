@@ -2,7 +2,7 @@ import type { PostgresQueries } from "./client.ts";
 import { postgresError, postgresTimeout } from "./error.ts";
 import { MAX_CONNECTIONS, ownPool } from "./own-pool.ts";
 import { type PgQueryable, type PostgresJs, type Send, sendBy } from "./source.ts";
-import { turns } from "./turns.ts";
+import { type Turn, turns } from "./turns.ts";
 
 /** What reaches PostgreSQL: the application's own connection, or a URL for one of ours. */
 export type PostgresSource = PgQueryable | PostgresJs | string;
@@ -29,7 +29,7 @@ export function postgresQueries(source: PostgresSource, options: PostgresQueries
   const inTurn = turns(MAX_CONNECTIONS);
   return {
     query: <Row>(text: string, values?: readonly unknown[]) =>
-      within(timeout, (signal) => inTurn(signal, () => send(text, values))) as Promise<readonly Row[]>,
+      within(timeout, (turn) => inTurn(turn, () => send(text, values))) as Promise<readonly Row[]>,
     close,
   };
 }
@@ -39,16 +39,16 @@ function borrowed(send: Send): { send: Send; close(): Promise<void> } {
 }
 
 /** Settles in time, whatever the operation does. How it ends later is nobody's concern, and no unhandled rejection. */
-function within<T>(timeout: number, operation: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const abort = new AbortController();
+function within<T>(timeout: number, operation: (turn: Turn) => Promise<T>): Promise<T> {
+  const turn: Turn = {};
   return new Promise((resolve, reject) => {
     const giveUp = () => {
       const late = postgresTimeout(timeout);
       reject(late);
-      abort.abort(late);
+      turn.giveUp?.(late);
     };
     const timer = Number.isFinite(timeout) ? setTimeout(giveUp, timeout) : undefined;
-    operation(abort.signal)
+    operation(turn)
       .then(resolve, (error) => reject(postgresError(error)))
       .finally(() => clearTimeout(timer));
   });

@@ -1,8 +1,11 @@
-/**
- * Lets at most `limit` operations run at once; the others wait for their turn, in order. An operation whose signal is
- * aborted while it waits gives its turn up.
- */
-export function turns(limit: number): <T>(signal: AbortSignal, operation: () => Promise<T>) => Promise<T> {
+/** An operation that may have to wait for its turn, and whose turn may be given up meanwhile. */
+export interface Turn {
+  /** Set while it waits. Nothing happens when it is called later. */
+  giveUp?: (reason: unknown) => void;
+}
+
+/** Lets at most `limit` operations run at once; the others wait for their turn, in order. */
+export function turns(limit: number): <T>(turn: Turn, operation: () => Promise<T>) => Promise<T> {
   let running = 0;
   const waiting = new Set<() => void>();
 
@@ -15,24 +18,19 @@ export function turns(limit: number): <T>(signal: AbortSignal, operation: () => 
     }
   }
 
-  function turn(signal: AbortSignal): Promise<void> {
+  function wait(turn: Turn): Promise<void> {
     return new Promise((resolve, reject) => {
-      const give = () => {
-        signal.removeEventListener("abort", giveUp);
-        resolve();
+      waiting.add(resolve);
+      turn.giveUp = (reason) => {
+        waiting.delete(resolve);
+        reject(reason);
       };
-      const giveUp = () => {
-        waiting.delete(give);
-        reject(signal.reason);
-      };
-      waiting.add(give);
-      signal.addEventListener("abort", giveUp, { once: true });
     });
   }
 
-  return async (signal, operation) => {
+  return async (turn, operation) => {
     if (running < limit) running++;
-    else await turn(signal);
+    else await wait(turn);
     try {
       return await operation();
     } finally {

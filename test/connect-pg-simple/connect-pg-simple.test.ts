@@ -2,6 +2,7 @@ import session from "express-session";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { connectPgSimpleSessions } from "../../src/connect-pg-simple/index.ts";
+import type { PrincipalPaths } from "../../src/sessions/principal.ts";
 import type { Session } from "../../src/sessions/session.ts";
 import { sessionDigest } from "../../src/sessions/session-digest.ts";
 import type { SessionStore } from "../../src/sessions/store.ts";
@@ -101,6 +102,25 @@ describe.runIf(requirement("postgresql", postgresFound))("sessions of connect-pg
       const { sessions: found, partial } = await sessions.findByUsername(username);
       expect({ ids: ids(found), partial }).toEqual({ ids: ["it"], partial: false });
       expect(found[0]!.username).toBe(username);
+    });
+
+    it.each<[string, PrincipalPaths, object, string]>([
+      ["a place in an array", [["roles", "1"]], { roles: ["x", "ann"] }, "ann"],
+      ["a property that looks like one", [["roles", "1"]], { roles: { 1: "ann" } }, "ann"],
+      ["the length of an array", [["roles", "length"]], { roles: ["x", "y"] }, "2"],
+      ["the cookie", [["cookie", "domain"]], {}, "example.com"],
+      ["a name with quotes", [["o'hara\\", 'x"']], { "o'hara\\": { 'x"': "ann" } }, "ann"],
+      ["the second of two", [["none"], ["who"]], { who: "ann", none: "" }, "ann"],
+    ])("find a user by %s", async (_, principal, data, username) => {
+      const { sessions, set } = await aStore({ principal });
+      const { cookie, ...rest } = record(data) as { cookie: object };
+      await set("it", { cookie: { ...cookie, domain: "example.com" }, ...rest });
+      const { sessions: found, partial } = await sessions.findByUsername(username);
+      expect({ found: found.map(({ id, username }) => ({ id, username })), partial }).toEqual({
+        found: [{ id: "it", username }],
+        partial: false,
+      });
+      expect(found[0]).toMatchObject({ maxInactiveInterval: 60, attributeNames: Object.keys(data) });
     });
 
     it("show what a record says that PostgreSQL cannot take apart", async () => {

@@ -110,6 +110,7 @@ describe.runIf(requirement("postgresql", postgresFound))("expressions of the ind
     "0",
     "1",
     "length",
+    "-1",
     "a'b\\",
     "é",
   );
