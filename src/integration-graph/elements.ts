@@ -107,6 +107,10 @@ export class GraphElements {
     for (const link of [...node.incoming, ...node.outgoing]) {
       this.disconnect(link);
       link.dormant = dormant;
+      if (!dormant) continue;
+      // Whoever declared it may be gone when it wakes.
+      link.declarers.clear();
+      node.asleep.push(link);
     }
     this.#drop(node);
     node.dormant = dormant;
@@ -137,13 +141,19 @@ export class GraphElements {
       uniteNodes(node, other);
       this.changed();
     }
+    if (!node.dormant) for (const link of node.asleep.splice(0)) this.wakeLink(link);
   }
 
-  /** The same for a link. Its ends are awake. */
+  /** The same for a link. Where an end is not awake, it comes back with that. */
   wakeLink(link: GraphLink): void {
     if (!link.dormant) return;
     link.from = settled(link.from);
     link.to = settled(link.to);
+    const sleeper = [link.from, link.to].find((end) => !end.attached);
+    if (sleeper !== undefined) {
+      if (sleeper.dormant && !sleeper.asleep.includes(link)) sleeper.asleep.push(link);
+      return;
+    }
     const other = link.from.linkTo(link.type, link.to);
     if (other !== undefined) uniteLinks(link, other);
     else this.#join(link);

@@ -16,6 +16,8 @@ export class GraphNode {
   attached = false;
   /** Whether it left its graph because it was idle for long, or found it full. It comes back with the next message. */
   dormant = false;
+  /** The links that come back with it. */
+  readonly asleep: GraphLink[] = [];
   /** The node that this one became one with. They share their statistics, so whoever kept either records into both. */
   successor: GraphNode | undefined;
   /** Whether statistics are taken. */

@@ -301,6 +301,15 @@ describe("a broker", () => {
     expect(nodeOf(graph, "orders").nodeId).toBe(same.id);
   });
 
+  test("is meant by its address ever after", () => {
+    const { graph, library, host } = setUp();
+    host.nameBroker("rabbitmq", "localhost:5672", "rabbit@node1");
+    const late = host.declare(library.queue("late", "localhost:5672"));
+    expect(late.key).toBe("channel:rabbitmq:rabbit@node1:queue:late");
+    expect(host.declare(library.queue("late", "rabbit@node1"))).toBe(late);
+    expect(names(graph)).toEqual(["late"]);
+  });
+
   test("makes one of a channel that was seen at its address and under its name", () => {
     const { graph, library, host } = setUp();
     const bill = host.declare(library.consumer("bill"));
@@ -314,6 +323,7 @@ describe("a broker", () => {
     const tell = () => {
       for (const { queue, input, error } of [early, known]) {
         host.sent(queue, took(0, 1));
+        host.received(queue, took(0, 1));
         host.handled(bill, took(0, 1), input);
         error.count++;
       }
@@ -324,6 +334,7 @@ describe("a broker", () => {
     expect(names(graph)).toEqual(["bill", "orders", "dead", "shop.producer"]);
     expect(nodeOf(graph, "orders").properties).toEqual({ early: 1, known: 1, both: 2 });
     expect(sends(graph, "orders")).toEqual([4, 0]);
+    expect(known.queue.receives.successes.count).toBe(4);
     expect(links(graph)).toEqual({
       "orders -input-> bill": 4,
       "orders -error-> dead": 4,
@@ -370,8 +381,33 @@ describe("what was only seen, idle for long", () => {
     tell(one.host, seen);
     for (const name of names(one.graph)) expect(before.nodes).toContain(name);
     expect(names(one.graph).filter((name) => name !== "shop.producer").length).toBeGreaterThan(0);
-    for (const link of Object.keys(links(one.graph))) expect(before.links).toHaveProperty([link]);
+    const rest = names(one.graph);
+    const between = Object.keys(before.links).filter((link) =>
+      link.split(/ -[a-z]+-> /).every((end) => rest.includes(end)),
+    );
+    expect(Object.keys(links(one.graph)).sort()).toEqual(between.sort());
     expect(seen.orders.id).toBe(before.id);
+  });
+
+  test("is not idle while it sends", async () => {
+    const one = idle();
+    const { orders, bill } = see(one);
+    one.pass(50_000);
+    one.host.sent(orders, took(0, performance.now() + 50_000), bill);
+    one.pass(20_000);
+    await one.graph.rebuild();
+    expect(names(one.graph)).toEqual(["orders", "bill"]);
+    expect(nodeOf(one.graph, "bill")).toHaveProperty("lastSeenTime");
+  });
+
+  test("comes back with the way from who sends to where it is sent", async () => {
+    const one = idle();
+    const { orders, bill } = see(one);
+    one.host.sent(orders, took(0, 1), bill);
+    await one.later();
+    one.host.sent(orders, took(0, 1), bill);
+    expect(links(one.graph)).toEqual({ "bill -output-> orders": 2, "orders -input-> bill": 0 });
+    expect(sends(one.graph, "orders")).toEqual([2, 0]);
   });
 
   test("keeps its numbers, and adds them to whoever took its place", async () => {
