@@ -9,11 +9,18 @@ const longest = 250;
 const loggersPort = /^loggers\/(adapter|level|name)\.ts$/;
 const sessionsPort = /^sessions\/(principal|session|session-digest|session-id|store)\.ts$/;
 
-const graphPort = /^integration-graph\/(adapter|declaration|link|node|node-id|pattern|properties)\.ts$/;
+const graphPort = /^integration-graph\/(adapter|declaration|link|node|node-id|pattern|properties|source)\.ts$/;
 
 /** One folder for each library that is adapted, with the port of the one domain that it knows. */
 const adapters: readonly Adapter[] = [
   { folder: "amqplib", port: graphPort, library: /^amqplib$/ },
+  {
+    folder: "bullmq",
+    port: graphPort,
+    library: /^bullmq$/,
+    shares: /^redis-messaging\/(address|field|replaced-method)\.ts$/,
+  },
+  { folder: "redis-messaging", port: graphPort, library: /^(redis|ioredis)$/ },
   { folder: "better-auth", port: sessionsPort, library: /^better-auth$/ },
   {
     folder: "connect-pg-simple",
@@ -35,6 +42,8 @@ const adapters: readonly Adapter[] = [
   { folder: "winston", port: loggersPort, library: /^winston$/ },
   { folder: "express-session", port: sessionsPort, library: /^express-session$/, shares: /^connect-session\// },
   { folder: "fastify-session", port: sessionsPort, library: /^@fastify\/session$/, shares: /^connect-session\// },
+  { folder: "in-process", port: graphPort, library: /^never$/ },
+  { folder: "nestjs-messaging", port: graphPort, library: /^@nestjs\/(common|core)$/, shares: /^in-process\// },
   { folder: "koa-session", port: sessionsPort, library: /^koa-session$/, shares: /^(connect-session|redis)\// },
   {
     folder: "session-file-store",

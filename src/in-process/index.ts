@@ -1,0 +1,3 @@
+export type { InProcessAdapter, InProcessOptions } from "./adapter.ts";
+export type { Emitter } from "./emitter-target.ts";
+export { type EventEmitterOptions, eventEmitter } from "./event-emitter.ts";

@@ -1,0 +1,32 @@
+export type Method = (this: unknown, ...args: unknown[]) => unknown;
+
+/**
+ * Puts `make(method)` in the place of a method on this very object; nothing happens where it has none. Returns what takes it
+ * out again. Where somebody has wrapped the method since, taking ours out would take theirs out too: then ours stays inside
+ * and calls the method through.
+ */
+export function replaceMethod(object: object, name: string, make: (method: Method) => Method): () => void {
+  const method: unknown = Reflect.get(object, name);
+  if (typeof method !== "function") return () => {};
+  const own = Object.getOwnPropertyDescriptor(object, name);
+  let current = make(method as Method);
+  function replaced(this: unknown, ...args: unknown[]): unknown {
+    return Reflect.apply(current, this, args);
+  }
+  // Some libraries look at how many arguments a method takes.
+  Object.defineProperty(replaced, "length", { value: method.length, configurable: true });
+  Object.defineProperty(object, name, { value: replaced, configurable: true, writable: true, enumerable: false });
+  return () => {
+    current = method as Method;
+    if (Object.getOwnPropertyDescriptor(object, name)?.value !== replaced) return;
+    if (own === undefined) Reflect.deleteProperty(object, name);
+    else Object.defineProperty(object, name, own);
+  };
+}
+
+/** Undoes what was done, the last first. */
+export function undoing(done: readonly (() => void)[]): () => void {
+  return () => {
+    for (const undo of done.toReversed()) undo();
+  };
+}
