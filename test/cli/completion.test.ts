@@ -73,6 +73,21 @@ describe("a word", () => {
       ["bash", "zsh", "fish"],
     ],
     [["sessions", "get", ""], []],
+    [
+      ["sessions", ""],
+      ["list", "get", "delete", "prepare"],
+    ],
+    [["sessions", "list", "--a"], ["--active"]],
+    [
+      ["sessions", "delete", "--user", "alice", "--"],
+      ["--user", "--except", "--yes", "--help", "--version", "--url", "--token", "--json", "--timeout"],
+    ],
+    [["sessions", "delete", "--user", ""], []],
+    [["sessions", "prepare", "--postgres", "--dr"], ["--dry-run"]],
+    [
+      ["sessions", "prepare", "--re"],
+      ["--redis", "--remove", "--restart"],
+    ],
     [["--url", ""], []],
     [["nonsense", ""], []],
   ])("after %j may become %j", async (words, expected) => expect(await values(words)).toEqual(expected));
