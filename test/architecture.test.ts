@@ -38,6 +38,7 @@ const adapters: readonly Adapter[] = [
   { folder: "log4js", port: loggersPort, library: /^log4js$/ },
   { folder: "logtape", port: loggersPort, library: /^@logtape\/logtape$/ },
   { folder: "nestjs", port: loggersPort, library: /^@nestjs\/common$/ },
+  { folder: "opentelemetry", port: graphPort, library: /^@opentelemetry\/(api|sdk-trace-base)$/ },
   { folder: "pino", port: loggersPort, library: /^pino$/ },
   { folder: "winston", port: loggersPort, library: /^winston$/ },
   { folder: "express-session", port: sessionsPort, library: /^express-session$/, shares: /^connect-session\// },
