@@ -1,0 +1,68 @@
+import type { GraphHost, Outcome } from "../integration-graph/adapter.ts";
+import type { GraphNode } from "../integration-graph/node.ts";
+import { endpointKey } from "../integration-graph/node-id.ts";
+import type { EndpointPattern } from "../integration-graph/pattern.ts";
+import { endpointOf } from "./endpoint.ts";
+import type { Route, Scene } from "./routes.ts";
+import { type Span, SpanKind } from "./span.ts";
+
+/** So many endpoints of an application are named after requests and work that begins by itself; more would be names made up. */
+const MAX_ENDPOINTS = 200;
+
+/** The endpoints of one application that spans tell of, and how they are told of what they sent. */
+export class Endpoints {
+  readonly #scene: Scene;
+  readonly #routeOf: (span: Span) => Route | undefined;
+  readonly #names = new Map<string, GraphNode | undefined>();
+
+  /** `routeOf` gives what a span says of messages. */
+  constructor(scene: Scene, routeOf: (span: Span) => Route | undefined) {
+    this.#scene = scene;
+    this.#routeOf = routeOf;
+  }
+
+  /** The node of a span; undefined where it has none, and the application itself is all that is known to have sent. */
+  nodeOf(span: Span): GraphNode | undefined {
+    const route = span.kind === SpanKind.CONSUMER || span.kind === SpanKind.CLIENT ? this.#routeOf(span) : undefined;
+    if (route !== undefined) return route.handler?.node;
+    const { name, pattern } = endpointOf(span);
+    return this.#endpoint(this.#scene.host.shownName(name), pattern);
+  }
+
+  /** Counts a message where it is counted here; where not, shows which way it went. */
+  sent({ channel, counted }: Route, outcome: Outcome, from: GraphNode | undefined): void {
+    if (channel === undefined) return;
+    const { host } = this.#scene;
+    if (counted) host.sent(channel, outcome, from ?? this.#producer(host));
+    else if (from !== undefined) host.way(from, "output", channel);
+  }
+
+  /** The same, where the sender is known to be what another adapter put into the graph, which has its links too. */
+  sentBy(current: GraphNode, { channel, counted }: Route, outcome: Outcome): void {
+    if (channel !== undefined && counted) this.#scene.host.sent(channel, outcome, current);
+  }
+
+  #producer(host: GraphHost): GraphNode | undefined {
+    const { app } = this.#scene;
+    if (app === host.app) return undefined;
+    return this.#endpoint(`${app}.producer`, "inbound_gateway");
+  }
+
+  #endpoint(name: string, pattern: EndpointPattern): GraphNode | undefined {
+    const { app, components, properties, endpointProperties } = this.#scene;
+    const id = `${pattern} ${name}`;
+    const known = this.#names.get(id);
+    if (known !== undefined && (known.attached || known.dormant)) return known;
+    if (known === undefined && this.#names.size >= MAX_ENDPOINTS) this.#forget();
+    if (this.#names.size >= MAX_ENDPOINTS && !this.#names.has(id) && !name.endsWith(".producer")) return undefined;
+    const key = endpointKey(app, pattern, name);
+    const node = components.node({ name, pattern, properties: { ...properties, ...endpointProperties }, key });
+    this.#names.set(id, node);
+    return node;
+  }
+
+  /** Those that have left the graph make room. */
+  #forget(): void {
+    for (const [id, node] of this.#names) if (!node?.attached) this.#names.delete(id);
+  }
+}
