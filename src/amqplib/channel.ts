@@ -4,8 +4,9 @@ import type { Consumers } from "./consumers.ts";
 import { Consuming } from "./consuming.ts";
 import type { Declarations } from "./declarations.ts";
 import { Deliveries } from "./deliveries.ts";
+import { outcome } from "./outcome.ts";
 import { measuredConfirmedPublish, measuredPublish } from "./publishing.ts";
-import { agreed, type Method, replaceMethod } from "./replaced-method.ts";
+import { replaceMethod, requests, settlements, type Watched, type Watching } from "./replaced-method.ts";
 import { type AmqpChannel, field, type Unwatch } from "./target.ts";
 import type { Topology } from "./topology.ts";
 
@@ -19,9 +20,10 @@ export interface Place {
 /** Watches what an application does with a channel, until that closes. */
 export function watchChannel(channel: AmqpChannel, host: GraphHost, place: Place, closed: () => void): Unwatch {
   const { topology, consumers, declarations } = place;
+  const watching: Watching = { live: true };
   const deliveries = new Deliveries(host);
-  const consuming = new Consuming(host, consumers, deliveries);
-  let live = true;
+  const consuming = new Consuming(host, consumers, deliveries, watching);
+  const [agreed, settling] = [requests(watching), settlements(watching)];
   // What the name "" stands for: the broker takes the last queue that was declared on the channel.
   let last = "";
   const queue = (name: unknown) => (typeof name === "string" && name !== "" ? name : last);
@@ -32,17 +34,7 @@ export function watchChannel(channel: AmqpChannel, host: GraphHost, place: Place
     return last;
   }
 
-  /** A method that settles messages, once the library has taken it. */
-  function settling(settle: (args: readonly unknown[]) => void): (method: Method) => Method {
-    return (method) =>
-      function (this: unknown, ...args) {
-        const result = Reflect.apply(method, this, args);
-        settle(args);
-        return result;
-      };
-  }
-
-  const methods: { readonly [name: string]: (method: Method) => Method } = {
+  const methods: { readonly [name: string]: Watched } = {
     assertQueue: agreed(2, ([, options], reply) => declarations.assertQueue(declared(reply), options)),
     checkQueue: agreed(1, (_, reply) => declarations.check("queue", declared(reply))),
     deleteQueue: agreed(2, ([name]) => declarations.deleteQueue(queue(name))),
@@ -62,28 +54,22 @@ export function watchChannel(channel: AmqpChannel, host: GraphHost, place: Place
       declarations.unbind("exchange", `${name}`, `${source}`, key, args),
     ),
     publish: isConfirming(channel)
-      ? measuredConfirmedPublish(host, topology, () => live)
-      : measuredPublish(host, topology),
-    consume: (method) =>
-      consuming.consume(
-        method,
-        (done) => agreed(3, (_, reply) => done(reply)),
-        () => last,
-      ),
+      ? measuredConfirmedPublish(host, topology, watching)
+      : measuredPublish(host, topology, watching),
+    consume: consuming.consume(agreed, () => last),
     cancel: agreed(1, ([tag]) => consuming.cancelled(tag)),
     get: agreed(2, ([name], reply) => {
       const polled = topology.hold("queue", queue(name), "consumed");
       topology.poll(polled);
-      const now = performance.now();
-      if (reply && host.counts(SYSTEM)) host.received(polled.node, { start: now, end: now });
+      if (reply && host.counts(SYSTEM)) host.received(polled.node, outcome(performance.now(), false));
     }),
-    ack: settling(([message, upTo]) => deliveries.settle(tagOf(message), Boolean(upTo), false, false)),
+    ack: settling((message, upTo) => deliveries.settle(tagOf(message), Boolean(upTo), false, false)),
     ackAll: settling(() => deliveries.settle(0, true, false, false)),
-    nack: settling(([message, upTo, requeue]) =>
+    nack: settling((message, upTo, requeue) =>
       deliveries.settle(tagOf(message), Boolean(upTo), true, isFinal(requeue)),
     ),
-    nackAll: settling(([requeue]) => deliveries.settle(0, true, true, isFinal(requeue))),
-    reject: settling(([message, requeue]) => deliveries.settle(tagOf(message), false, true, isFinal(requeue))),
+    nackAll: settling((requeue) => deliveries.settle(0, true, true, isFinal(requeue))),
+    reject: settling((message, requeue) => deliveries.settle(tagOf(message), false, true, isFinal(requeue))),
     recover: settling(() => deliveries.lose()),
     close: settling(() => consuming.ended()),
   };
@@ -97,10 +83,10 @@ export function watchChannel(channel: AmqpChannel, host: GraphHost, place: Place
   channel.on("close", onClose);
 
   function unwatch(): void {
-    live = false;
+    watching.live = false;
     for (const put of restore) put();
     channel.removeListener("close", onClose);
-    consuming.stop(field(channel, "consumers"));
+    consuming.giveBack(field(channel, "consumers"));
     deliveries.clear();
   }
   return unwatch;
@@ -110,8 +96,9 @@ function isConfirming(channel: AmqpChannel): boolean {
   return typeof field(channel, "waitForConfirms") === "function";
 }
 
+/** The library has taken it already, and read the same. */
 function tagOf(message: unknown): number {
-  return field(field(message, "fields"), "deliveryTag") as number;
+  return (message as { readonly fields: { readonly deliveryTag: number } }).fields.deliveryTag;
 }
 
 /** As the library takes it: a message that is refused goes back to its queue unless the application says otherwise. */

@@ -1,7 +1,7 @@
 import type { GraphHost } from "../integration-graph/adapter.ts";
 import type { Consumer, Consumers } from "./consumers.ts";
 import type { Deliveries, Delivery } from "./deliveries.ts";
-import type { Method } from "./replaced-method.ts";
+import type { Agreement, Watched, Watching } from "./replaced-method.ts";
 import { field } from "./target.ts";
 
 type Callback = (this: unknown, message: unknown) => unknown;
@@ -14,40 +14,36 @@ export class Consuming {
   /** The consumers of this channel, by their tags. */
   readonly #byTag = new Map<string, Consumer>();
   readonly #functions = new WeakMap<Callback, Callback>();
-  #live = true;
+  readonly #watching: Watching;
 
-  constructor(host: GraphHost, consumers: Consumers, deliveries: Deliveries) {
+  constructor(host: GraphHost, consumers: Consumers, deliveries: Deliveries, watching: Watching) {
     this.#host = host;
     this.#consumers = consumers;
     this.#deliveries = deliveries;
+    this.#watching = watching;
   }
 
-  /** `method` is the channel's `consume`; `lastQueue` tells which queue the name "" means. */
-  consume(
-    method: Method,
-    agreed: (done: (reply: unknown) => void) => (method: Method) => Method,
-    lastQueue: () => string,
-  ) {
-    const self = this;
-    return function consume(this: unknown, ...args: unknown[]): unknown {
-      const [queue, callback, options] = args;
-      if (typeof callback !== "function") return Reflect.apply(method, this, args);
-      const name = typeof queue === "string" && queue !== "" ? queue : lastQueue();
-      let consumer: Consumer | undefined;
-      // A message may come before the promise of the reply is fulfilled.
-      const begun = () => {
-        consumer ??= self.#consumers.add(name, callback, options);
-        return consumer;
-      };
-      args[1] = self.#measured(callback as Callback, begun);
-      return Reflect.apply(
-        agreed((reply) => {
+  /** The channel's `consume`. `lastQueue` tells which queue the name "" means. */
+  consume(agreed: (slot: number, agreed: Agreement) => Watched, lastQueue: () => string): Watched {
+    return (method) => {
+      const self = this;
+      return function consume(this: unknown, ...args: unknown[]): unknown {
+        const [queue, callback, options] = args;
+        if (!self.#watching.live || typeof callback !== "function") return Reflect.apply(method, this, args);
+        const name = typeof queue === "string" && queue !== "" ? queue : lastQueue();
+        let consumer: Consumer | undefined;
+        // A message may come before the promise of the reply is fulfilled.
+        const begun = () => {
+          consumer ??= self.#consumers.add(name, callback, options);
+          return consumer;
+        };
+        args[1] = self.#measured(callback as Callback, begun);
+        const request = agreed(3, (_, reply) => {
           const tag = field(reply, "consumerTag");
-          if (self.#live && typeof tag === "string") self.#byTag.set(tag, begun());
-        })(method),
-        this,
-        args,
-      );
+          if (typeof tag === "string") self.#byTag.set(tag, begun());
+        });
+        return Reflect.apply(request(method), this, args);
+      };
     };
   }
 
@@ -69,9 +65,8 @@ export class Consuming {
     this.#byTag.clear();
   }
 
-  /** Nothing is measured any more. The channel gets back the functions that it was given. */
-  stop(consumersOfChannel: unknown): void {
-    this.#live = false;
+  /** Gives the channel back the functions that it was given. */
+  giveBack(consumersOfChannel: unknown): void {
     if (!(consumersOfChannel instanceof Map)) return;
     for (const [tag, callback] of consumersOfChannel) {
       const given = this.#functions.get(callback as Callback);
@@ -82,7 +77,7 @@ export class Consuming {
   #measured(callback: Callback, begun: () => Consumer): Callback {
     const self = this;
     function consumed(this: unknown, message: unknown): unknown {
-      if (!self.#live) return callback.call(this, message);
+      if (!self.#watching.live) return callback.call(this, message);
       const consumer = begun();
       const run = () => callback.call(this, message);
       if (message !== null) return self.#handled(consumer, message, run);

@@ -1,6 +1,7 @@
 import type { GraphHost } from "../integration-graph/adapter.ts";
 import { SYSTEM } from "./broker.ts";
 import type { Consumer } from "./consumers.ts";
+import { outcome } from "./outcome.ts";
 
 /** So many unsettled messages of a channel are watched; of more, the function alone tells how they fared. */
 const MAX_OPEN = 10_000;
@@ -54,7 +55,7 @@ export class Delivery {
     if (this.#counted) return;
     this.#counted = true;
     const { node, input } = this.consumer;
-    this.#host.handled(node, { start: this.start, end: performance.now(), failed: this.#failed }, input);
+    this.#host.handled(node, outcome(this.start, this.#failed), input);
   }
 }
 

@@ -2,53 +2,53 @@ import type { GraphHost } from "../integration-graph/adapter.ts";
 import type { GraphNode } from "../integration-graph/node.ts";
 import { endpointKey } from "../integration-graph/node-id.ts";
 import { SYSTEM } from "./broker.ts";
-import type { Method } from "./replaced-method.ts";
+import { outcome } from "./outcome.ts";
+import type { Watched, Watching } from "./replaced-method.ts";
 import type { Topology } from "./topology.ts";
+
+// Runs for every message: no rest parameters, which would make an array of each call's arguments.
 
 /**
  * `publish` of a channel without confirms: a message is sent when the library takes it, also where its buffer is full. It fails
  * where the library throws, as on a closed channel.
  */
-export function measuredPublish(host: GraphHost, topology: Topology): (method: Method) => Method {
+export function measuredPublish(host: GraphHost, topology: Topology, watching: Watching): Watched {
   return (method) =>
-    function publish(this: unknown, ...args: unknown[]): unknown {
-      if (!host.counts(SYSTEM)) return Reflect.apply(method, this, args);
+    function publish(this: unknown, exchange, routingKey, content, options): unknown {
+      if (!watching.live || !host.counts(SYSTEM)) return method.call(this, exchange, routingKey, content, options);
       const start = performance.now();
       let failed = true;
       try {
-        const result = Reflect.apply(method, this, args);
+        const result = method.call(this, exchange, routingKey, content, options);
         failed = false;
         return result;
       } finally {
-        host.sent(topology.published(args[0], args[1]), { start, end: performance.now(), failed });
+        host.sent(topology.published(exchange, routingKey), outcome(start, failed));
       }
     };
 }
 
 /** The same with confirms: a message is sent when the broker says so, and fails where it refuses it or the channel ends before. */
-export function measuredConfirmedPublish(
-  host: GraphHost,
-  topology: Topology,
-  isLive: () => boolean,
-): (method: Method) => Method {
+export function measuredConfirmedPublish(host: GraphHost, topology: Topology, watching: Watching): Watched {
   let producer: GraphNode | undefined;
   return (method) =>
-    function publish(this: unknown, ...args: unknown[]): unknown {
-      if (!host.counts(SYSTEM)) return Reflect.apply(method, this, args);
+    function publish(this: unknown, exchange, routingKey, content, options, callback): unknown {
+      if (!watching.live || !host.counts(SYSTEM)) {
+        return method.call(this, exchange, routingKey, content, options, callback);
+      }
       const start = performance.now();
-      const channel = topology.published(args[0], args[1]);
+      const channel = topology.published(exchange, routingKey);
       // The broker's answer comes in another context.
-      const from = host.current ?? (producer?.attached ? producer : (producer = producerOf(host)));
-      const callback = args[4];
-      while (args.length < 4) args.push(undefined);
-      args[4] = function (this: unknown, ...results: unknown[]) {
-        if (isLive()) host.sent(channel, { start, end: performance.now(), failed: Boolean(results[0]) }, from);
+      if (host.current === undefined && !producer?.attached) producer = producerOf(host);
+      const from = host.current ?? producer;
+      function answered(this: unknown, ...results: unknown[]): unknown {
+        if (watching.live) host.sent(channel, outcome(start, Boolean(results[0])), from);
         return typeof callback === "function" ? Reflect.apply(callback, this, results) : undefined;
-      };
+      }
       try {
-        return Reflect.apply(method, this, args);
+        return method.call(this, exchange, routingKey, content, options, answered);
       } catch (error) {
-        host.sent(channel, { start, end: performance.now(), failed: true }, from);
+        host.sent(channel, outcome(start, true), from);
         throw error;
       }
     };

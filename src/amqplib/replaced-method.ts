@@ -1,51 +1,69 @@
 export type Method = (this: unknown, ...args: unknown[]) => unknown;
 
+/** Makes a method that does the same and is watched. */
+export type Watched = (method: Method) => Method;
+
+/** Whether somebody watches still. */
+export interface Watching {
+  live: boolean;
+}
+
 /**
  * Puts `make(method)` in the place of a method on this very object; nothing happens where it has none. Returns what takes it
- * out again. Where somebody has wrapped the method since, taking ours out would take theirs out too: then ours stays inside
- * and calls the method through.
+ * out again. Where somebody has wrapped the method since, taking ours out would take theirs out too: then ours stays inside,
+ * and has to see by itself that nobody watches any more.
  */
-export function replaceMethod(object: object, name: string, make: (method: Method) => Method): () => void {
+export function replaceMethod(object: object, name: string, make: Watched): () => void {
   const method: unknown = Reflect.get(object, name);
   if (typeof method !== "function") return () => {};
   const own = Object.getOwnPropertyDescriptor(object, name);
-  let current = make(method as Method);
-  function replaced(this: unknown, ...args: unknown[]): unknown {
-    return current.apply(this, args);
-  }
-  Object.defineProperty(object, name, { value: replaced, configurable: true, writable: true, enumerable: false });
+  const value = make(method as Method);
+  Object.defineProperty(object, name, { value, configurable: true, writable: true, enumerable: false });
   return () => {
-    current = method as Method;
-    if (Reflect.get(object, name) !== replaced) return;
+    if (Reflect.get(object, name) !== value) return;
     if (own === undefined) Reflect.deleteProperty(object, name);
     else Object.defineProperty(object, name, own);
   };
 }
 
+/** Told of a request that the broker has agreed to. */
+export type Agreement = (args: readonly unknown[], reply: unknown) => void;
+
 /**
- * A request to the broker, of which `done` hears once the broker has agreed: with the arguments, and with the reply. The
- * callback interface takes its callback at `slot`; the promise interface has no such argument, and ignores it.
+ * Requests to the broker, each of which tells once the broker has agreed. The callback interface takes its callback at `slot`;
+ * the promise interface has no such argument, and ignores it.
  *
  * A promise comes back as one that settles the same way: watching it aside would mark its rejection as handled.
  */
-export function agreed(
-  slot: number,
-  done: (args: readonly unknown[], reply: unknown) => void,
-): (method: Method) => Method {
-  return (method) =>
+export function requests(watching: Watching): (slot: number, agreed: Agreement) => Watched {
+  return (slot, agreed) => (method) =>
     function (this: unknown, ...args) {
+      if (!watching.live) return Reflect.apply(method, this, args);
+      const tell = (reply: unknown) => {
+        if (watching.live) agreed(given, reply);
+      };
       const given = args.slice();
       const callback = args[slot];
       while (args.length < slot) args.push(undefined);
       args[slot] = function (this: unknown, ...results: unknown[]) {
-        if (!results[0]) done(given, results[1]);
+        if (!results[0]) tell(results[1]);
         return typeof callback === "function" ? Reflect.apply(callback, this, results) : undefined;
       };
       const result = Reflect.apply(method, this, args);
       if (!(result instanceof Promise)) return result;
       return result.then((reply) => {
-        done(given, reply);
+        tell(reply);
         return reply;
       });
+    };
+}
+
+/** Methods that settle messages at once, each of which tells when the library has taken it. They have three arguments at most. */
+export function settlements(watching: Watching): (settle: (...args: unknown[]) => void) => Watched {
+  return (settle) => (method) =>
+    function (this: unknown, first, second, third) {
+      const result = method.call(this, first, second, third);
+      if (watching.live) settle(first, second, third);
+      return result;
     };
 }

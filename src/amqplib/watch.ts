@@ -4,7 +4,7 @@ import { type Place, watchChannel } from "./channel.ts";
 import { Consumers } from "./consumers.ts";
 import { Declarations } from "./declarations.ts";
 import type { AmqplibOptions } from "./options.ts";
-import { type Method, replaceMethod } from "./replaced-method.ts";
+import { type Method, replaceMethod, type Watching } from "./replaced-method.ts";
 import {
   type AmqpChannel,
   type AmqpConnection,
@@ -54,8 +54,9 @@ export class Watch {
   }
 
   #addConnection(connection: AmqpConnection): void {
+    const watching: Watching = { live: true };
     const opened = (value: unknown) => {
-      if (isChannel(value) && !watched.has(value)) this.#addChannel(value);
+      if (watching.live && isChannel(value) && !watched.has(value)) this.#addChannel(value);
     };
     const opening = (method: Method): Method =>
       function (this: unknown, ...args) {
@@ -83,6 +84,7 @@ export class Watch {
     // One that recovers by itself says "disconnect", and goes on.
     connection.on("close", onClose);
     this.#keep(connection, () => {
+      watching.live = false;
       for (const put of restore) put();
       connection.removeListener("close", onClose);
     });

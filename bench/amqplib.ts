@@ -1,0 +1,119 @@
+/**
+ * What the graph costs a message of amqplib: published, consumed, published on and acknowledged, at a real RabbitMQ.
+ *
+ * CPU time of the application, in processes of their own: amqplib alone, with the adapter, and with OpenTelemetry's SDK and its
+ * instrumentation, which are what an application would need to learn the same from spans. A round is the same messages through
+ * each of them, one after the other, beginning with another one each time.
+ */
+import { createRequire } from "node:module";
+import type { Channel, ChannelModel } from "amqplib";
+import { amqplib } from "../src/amqplib/index.ts";
+import { integrationGraph } from "../src/integration-graph/builder.ts";
+import { startRabbitmq } from "../test/support/rabbitmq-server.ts";
+import { Child } from "./support/child.ts";
+import { environment } from "./support/environment.ts";
+import { median } from "./support/median.ts";
+import { printTable } from "./support/table.ts";
+
+const messages = 5_000;
+const warmUpRounds = 6;
+const rounds = 30;
+const body = Buffer.alloc(200, "x");
+
+/** Prepares a process before amqplib is loaded; what comes back is given every connection. */
+type SetUp = () => Promise<(connection: ChannelModel) => void>;
+
+/** Each beside `amqplib`, except where another one is named. */
+const variants: { readonly [name: string]: { readonly setUp: SetUp; readonly beside?: string } } = {
+  amqplib: { setUp: async () => () => {} },
+  "amqplib again": { setUp: async () => () => {} },
+  adapter: {
+    setUp: async () => (connection) => integrationGraph({ app: "bench" }).attach(amqplib(connection)),
+  },
+  "OpenTelemetry's SDK": { setUp: async () => traced() },
+};
+
+async function traced(): Promise<() => void> {
+  const { context, trace } = await import("@opentelemetry/api");
+  const { AsyncLocalStorageContextManager } = await import("@opentelemetry/context-async-hooks");
+  const { registerInstrumentations } = await import("@opentelemetry/instrumentation");
+  const { AmqplibInstrumentation } = await import("@opentelemetry/instrumentation-amqplib");
+  const { BasicTracerProvider } = await import("@opentelemetry/sdk-trace-base");
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+  const tracerProvider = new BasicTracerProvider();
+  trace.setGlobalTracerProvider(tracerProvider);
+  registerInstrumentations({ tracerProvider, instrumentations: [new AmqplibInstrumentation()] });
+  return () => {};
+}
+
+/** An application that answers each question with the CPU time of its messages, in microseconds a message. */
+async function application(variant: string, url: string): Promise<void> {
+  const attach = await variants[variant]!.setUp();
+  // The instrumentation sees only what is required after it.
+  const { connect } = createRequire(import.meta.url)("amqplib") as typeof import("amqplib");
+  const connection = await connect(url);
+  attach(connection);
+  const channel = await connection.createChannel();
+  const { queue } = await channel.assertQueue("", { exclusive: true });
+  // Nobody listens there: the broker drops what comes.
+  await channel.assertExchange("paid", "fanout", { durable: false });
+  await channel.prefetch(200);
+  const round = { left: 0, over: () => {} };
+  await channel.consume(queue, async (message) => {
+    await undefined;
+    channel.publish("paid", "", message!.content);
+    channel.ack(message!);
+    if (--round.left === 0) round.over();
+  });
+  process.on("message", async () => process.send!(await run(channel, queue, round)));
+  process.on("disconnect", () => process.exit());
+}
+
+async function run(channel: Channel, queue: string, round: { left: number; over: () => void }): Promise<number> {
+  round.left = messages;
+  const over = new Promise<void>((resolve) => {
+    round.over = resolve;
+  });
+  const before = process.cpuUsage();
+  for (let sent = 0; sent < messages; sent++) {
+    if (!channel.publish("", queue, body)) await new Promise<void>((resolve) => channel.once("drain", resolve));
+  }
+  await over;
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / messages;
+}
+
+async function compare(): Promise<void> {
+  console.log(environment("amqplib", "@opentelemetry/sdk-trace-base", "@opentelemetry/instrumentation-amqplib"));
+  await using broker = await startRabbitmq();
+  const names = Object.keys(variants);
+  const children = names.map((name) => new Child(import.meta.filename, { args: [name, broker.url] }));
+  const times = names.map((): number[] => []);
+  for (let round = -warmUpRounds; round < rounds; round++) {
+    for (let turn = 0; turn < names.length; turn++) {
+      const index = (round + warmUpRounds + turn) % names.length;
+      const time = await children[index]!.ask<number>({});
+      if (round >= 0) times[index]!.push(time);
+    }
+  }
+  await Promise.all(children.map((child) => child.end()));
+  const rows = names.map((name, index) => {
+    const beside = times[names.indexOf(variants[name]!.beside ?? "amqplib")]!;
+    const ratios = times[index]!.map((time, round) => time / beside[round]!).sort((one, other) => one - other);
+    const quartile = (part: number) => ratios[Math.round((ratios.length - 1) * part)]!.toFixed(2);
+    return [
+      name,
+      `${median(times[index]!).toFixed(1)} µs`,
+      median(ratios).toFixed(3),
+      `${quartile(0.25)}-${quartile(0.75)}`,
+    ];
+  });
+  printTable(
+    [`${rounds} rounds of ${messages} messages`, "CPU a message", "ratio to amqplib", "half of the rounds"],
+    rows,
+  );
+}
+
+const [variant, url] = process.argv.slice(2);
+if (process.send !== undefined && variant !== undefined) await application(variant, url!);
+else await compare();
