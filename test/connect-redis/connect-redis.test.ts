@@ -302,6 +302,15 @@ describe.runIf(requirement("redis-server", redisFound))("sessions of connect-red
       expect(await keys("sess:*")).toHaveLength(29);
     });
 
+    it("takes a prefix for what it is, and no pattern", async () => {
+      const { sessions, browser } = await start({ sessions: { index: false }, store: { prefix: "s*[a]?\\:" } });
+      const visitor = browser();
+      await visitor.post("/login/alice");
+      await server.command("SET", "s-else-a-:b", '{"user":"alice"}');
+      expect(ids((await sessions.findByUsername!("alice")).sessions)).toEqual([visitor.id]);
+      expect(ids((await sessions.list!({ limit: 10 })).sessions)).toEqual([visitor.id]);
+    });
+
     it("says that a search is partial which its bounds cut off", async () => {
       const { sessions, client } = await start({ sessions: { index: false, scan: { maxSessions: 100 } } });
       await Promise.all(Array.from({ length: 5000 }, (_, id) => client.set(`sess:${id}`, '{"user":"alice"}')));

@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { type AddressInfo, connect as connectTo, createServer, type Socket } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
 import { Redis } from "ioredis";
 import { createClient } from "redis";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
@@ -115,6 +118,41 @@ describe.runIf(requirement("redis-server", redisFound))("commands to Redis", () 
     expect(`${error.stack} ${(error.cause as Error).stack} ${JSON.stringify(error.cause)}`).not.toContain("wr0ng-pass");
   });
 
+  it("gives up a connection that swallows what is sent, and makes another", async () => {
+    const path = await swallowingPath(server);
+    onTestFinished(() => path.close());
+    const commands = redisCommands(`redis://127.0.0.1:${path.port}`, { timeout: TIMEOUT });
+    onTestFinished(() => commands.close());
+    expect(await commands.command(["PING"])).toBe("PONG");
+    path.swallow();
+    const first = failureOf(commands.command(["PING"]));
+    await delay(TIMEOUT / 2);
+    // Something is sent again and again, so that the connection never looks idle.
+    const second = failureOf(commands.command(["PING"]));
+    expect(await first).toMatchObject({ code: "UNAVAILABLE" });
+    expect(await commands.command(["PING"])).toBe("PONG");
+    expect(await second).toMatchObject({ code: "UNAVAILABLE" });
+  });
+
+  it("keeps a connection that lives, however long nobody asks", async () => {
+    const commands = redisCommands(server.url, { timeout: TIMEOUT });
+    onTestFinished(() => commands.close());
+    const connection = await commands.command(["CLIENT", "ID"]);
+    await delay(3 * TIMEOUT);
+    expect(await commands.command(["CLIENT", "ID"])).toBe(connection);
+  });
+
+  it("notices by itself that an idle connection is dead", async () => {
+    const path = await swallowingPath(server);
+    onTestFinished(() => path.close());
+    const commands = redisCommands(`redis://127.0.0.1:${path.port}`, { timeout: TIMEOUT });
+    onTestFinished(() => commands.close());
+    await commands.command(["PING"]);
+    path.swallow();
+    await expect.poll(path.swallowed, { timeout: 10_000 }).toBe(0);
+    expect(await commands.command(["PING"])).toBe("PONG");
+  });
+
   it("waits for an ioredis client that is still connecting", async () => {
     const client = new Redis(server.url);
     onTestFinished(() => client.disconnect());
@@ -149,6 +187,40 @@ describe.runIf(requirement("redis-server", redisFound))("commands to Redis", () 
     await expect(commandForBuffers(["GET", "a"])).rejects.toMatchObject({ code: "UNAVAILABLE" });
   });
 });
+
+/** A way to the server. From `swallow` on, connections made before stay open and carry nothing, as behind a firewall. */
+async function swallowingPath({ port }: RedisServer) {
+  const swallowed = new Set<Socket>();
+  const open = new Set<Socket>();
+  const proxy = createServer((near) => {
+    const far = connectTo({ port, host: "127.0.0.1" });
+    open.add(near);
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      from.on("data", (chunk) => swallowed.has(near) || to.write(chunk));
+      from.on("error", () => {});
+    }
+    near.on("close", () => {
+      far.destroy();
+      open.delete(near);
+      swallowed.delete(near);
+    });
+  }).listen(0, "127.0.0.1");
+  await once(proxy, "listening");
+  return {
+    port: (proxy.address() as AddressInfo).port,
+    swallow: () => {
+      for (const socket of open) swallowed.add(socket);
+    },
+    swallowed: () => swallowed.size,
+    close: () => {
+      proxy.close();
+      for (const socket of open) socket.destroy();
+    },
+  };
+}
 
 function failureOf(promise: Promise<unknown>): Promise<Error> {
   return promise.then(
