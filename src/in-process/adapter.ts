@@ -78,6 +78,10 @@ export class WatchedObjects {
     this.#objects.add(object);
   }
 
+  has(object: object): boolean {
+    return this.#objects.has(object);
+  }
+
   leave(object: object): void {
     this.#objects.delete(object);
   }
