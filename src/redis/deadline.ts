@@ -57,6 +57,8 @@ class Deadline {
   }
 
   #giveUp(): void {
+    // An abort that nobody hears costs a stack trace.
+    if (this.#pending.size === 0) return;
     for (const giveUp of this.#pending) giveUp();
     this.#abort.abort();
   }
