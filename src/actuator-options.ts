@@ -1,9 +1,11 @@
+import { ActuatorError } from "./error.ts";
 import type { GraphBuilder } from "./integration-graph/builder.ts";
 import type { IntegrationGraph } from "./integration-graph/graph.ts";
 import type { LoggerAdapter } from "./loggers/adapter.ts";
 import type { LevelChangeReport } from "./loggers/change-log.ts";
 import type { LoggersOptions } from "./loggers/options.ts";
 import { type Checks, callable, checkOptions, count, duration, flag, having, listOf, text, wait } from "./options.ts";
+import type { OtlpOptions } from "./otlp/options.ts";
 import { networkOf } from "./server/address-list.ts";
 import type { ServerErrorHandler } from "./server/guard.ts";
 import { DEFAULT_LIMITS, type Limits } from "./server/limits.ts";
@@ -39,6 +41,11 @@ export interface ActuatorOptions {
   readonly sessions?: SessionStore | ActuatorSessionsOptions | undefined;
   /** What `integrationGraph({ app })` gave. */
   readonly integrationGraph?: GraphBuilder | IntegrationGraph | undefined;
+  /**
+   * Whether the integration graph takes spans of other services: OTLP over gRPC and over HTTP (`POST /v1/traces`), on the same
+   * port. Whoever reaches the port can then draw into the graph. Default: false.
+   */
+  readonly otlp?: boolean | OtlpOptions | undefined;
   /** The path that the REST interface stands under. Default `/actuator`. */
   readonly basePath?: string | undefined;
   /**
@@ -61,9 +68,14 @@ export interface ActuatorOptions {
  */
 export function checkActuatorOptions(options: ActuatorOptions): void {
   checkOptions("createActuator", options, OPTIONS);
-  const { loggers, limits, sessions } = options;
+  const { loggers, limits, sessions, otlp } = options;
   if (loggers !== undefined) checkOptions("createActuator.loggers", loggers, LOGGERS);
   if (limits !== undefined) checkOptions("createActuator.limits", limits, LIMITS);
+  if (typeof otlp === "object") checkOptions("createActuator.otlp", otlp, OTLP);
+  if (otlp && options.integrationGraph === undefined) {
+    const message = "createActuator.otlp needs an integrationGraph to draw into";
+    throw new ActuatorError("INVALID_ARGUMENT", "INVALID_OPTION", message, { field: "createActuator.otlp" });
+  }
   if (sessions === undefined || isStore(sessions)) return;
   checkOptions("createActuator.sessions", sessions, SESSIONS);
   const { attributes } = sessions;
@@ -86,6 +98,7 @@ const OPTIONS: Checks<ActuatorOptions> = {
     typeof value === "object" && (value as ActuatorSessionsOptions)?.store ? undefined : store(value),
   integrationGraph: (value) =>
     having(["snapshot", "rebuild"], "what integrationGraph({ app }) gave")((value as GraphBuilder)?.graph ?? value),
+  otlp: (value) => (typeof value === "object" && value !== null ? undefined : flag(value)),
   basePath: (value) =>
     typeof value === "string" && /^(?:\/[\w.~-]+)+$/.test(value) ? undefined : 'must be a path such as "/actuator"',
   trustedProxies: listOf((entry) =>
@@ -124,6 +137,18 @@ const SESSIONS: Checks<ActuatorSessionsOptions> = {
   },
   attributes: () => undefined,
   maxShown: count,
+};
+
+const OTLP: Checks<OtlpOptions> = {
+  maxRequestBytes: duration,
+  maxSpansPerSecond: duration,
+  maxServices: count,
+  maxNodes: count,
+  maxAge: duration,
+  brokers: (value) =>
+    typeof value === "object" && value !== null && Object.values(value).every((broker) => text(broker) === undefined)
+      ? undefined
+      : 'must be an object of texts, such as { bullmq: "127.0.0.1:6379/0" }',
 };
 
 const ATTRIBUTES: Checks<NonNullable<ActuatorSessionsOptions["attributes"]>> = {

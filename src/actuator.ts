@@ -13,6 +13,8 @@ import type { IntegrationGraph } from "./integration-graph/graph.ts";
 import type { Detach } from "./loggers/adapter.ts";
 import { reportLevelChanges } from "./loggers/change-log.ts";
 import { Loggers } from "./loggers/loggers.ts";
+import { otlpHandler } from "./otlp/http.ts";
+import { otlpReceiver } from "./otlp/receiver.ts";
 import { createGateway } from "./rest/gateway.ts";
 import { createRpcHandler } from "./rpc/handler.ts";
 import type { ListenAddress, ListenOptions } from "./server/address.ts";
@@ -81,7 +83,8 @@ export function createActuator(options: ActuatorOptions = {}): Actuator {
   if (loggers !== undefined) reportLevelChanges(loggers, options.loggers!, onError);
   const sessions = options.sessions && sessionsOf(options.sessions);
   const integrationGraph = options.integrationGraph && graphOf(options.integrationGraph);
-  const endpoints: Endpoints = { application, health, loggers, sessions, integrationGraph };
+  const otlp = options.otlp ? otlpReceiver(options.otlp === true ? {} : options.otlp) : undefined;
+  const endpoints: Endpoints = { application, health, loggers, sessions, integrationGraph, otlp };
 
   const rpc = createRpcHandler(endpoints, { onError, heartbeatMs: options.heartbeatMs });
   const gateway = createGateway(endpoints, {
@@ -90,9 +93,11 @@ export function createActuator(options: ActuatorOptions = {}): Actuator {
     temporaryLevels: options.loggers?.temporaryRestLevels,
     onError,
   });
+  const takeSpans = otlp && otlpHandler(otlp, onError);
   const detaches: Detach[] = [];
   try {
     for (const adapter of options.loggers?.adapters ?? []) detaches.push(loggers!.attach(adapter));
+    if (otlp !== undefined) detaches.push(integrationGraph!.attach(otlp));
   } catch (error) {
     for (const detach of detaches) detach();
     throw error;
@@ -101,7 +106,7 @@ export function createActuator(options: ActuatorOptions = {}): Actuator {
   let ended = false;
 
   const handler: ActuatorHandler = (req, res, next) => {
-    if (!rpc.handle(req, res)) gateway(req, res, next);
+    if (!rpc.handle(req, res) && !takeSpans?.(req, res)) gateway(req, res, next);
   };
 
   async function close({ deadlineMs }: Pick<DrainOptions, "deadlineMs"> = {}): Promise<void> {

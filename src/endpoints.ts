@@ -2,6 +2,7 @@ import type { Application } from "./application/application.ts";
 import type { Health } from "./application/health.ts";
 import type { IntegrationGraph } from "./integration-graph/graph.ts";
 import type { Loggers } from "./loggers/loggers.ts";
+import type { OtlpReceiver } from "./otlp/receiver.ts";
 import type { Sessions } from "./sessions/sessions.ts";
 
 /**
@@ -14,4 +15,6 @@ export interface Endpoints {
   readonly loggers?: Loggers | undefined;
   readonly sessions?: Sessions | undefined;
   readonly integrationGraph?: IntegrationGraph | undefined;
+  /** Takes spans of other services for the integration graph. */
+  readonly otlp?: OtlpReceiver | undefined;
 }

@@ -41,6 +41,7 @@ export type { Override } from "./loggers/override.ts";
 export type { RequestLevelOptions } from "./loggers/request-level.ts";
 export type { TtlOptions } from "./loggers/ttl.ts";
 export type { LevelOutcome, Logger, LoggerGroup, LoggersOverview } from "./loggers/view.ts";
+export type { OtlpOptions } from "./otlp/options.ts";
 export {
   type HookedRequest,
   type HookedResponse,

@@ -52,6 +52,8 @@ const adapters: readonly Adapter[] = [
     library: /^(express-session|session-file-store)$/,
     shares: /^connect-session\//,
   },
+  { folder: "asyncapi", port: graphPort, library: /^never$/ },
+  { folder: "spring-integration", port: graphPort, library: /^never$/ },
   { folder: "spring-session", port: sessionsPort, library: /^(redis|pg)$/, shares: /^(redis|postgres)\// },
 ];
 
@@ -68,7 +70,16 @@ const parts: readonly Part[] = [
     files: new RegExp(`^${domain}/`),
     imports: [/^error\.ts$/, /^node:(async_hooks|crypto|events|fs|os|path|perf_hooks|process|timers|util)/],
   })),
-  { name: "the endpoints", files: /^endpoints\.ts$/, imports: [/^(application|loggers|sessions|integration-graph)\//] },
+  {
+    name: "the receiver of OpenTelemetry's traces",
+    files: /^otlp\//,
+    imports: [graphPort, /^(opentelemetry|gen)\//, /^error\.ts$/, /^node:/, /^@bufbuild\/protobuf/],
+  },
+  {
+    name: "the endpoints",
+    files: /^endpoints\.ts$/,
+    imports: [/^(application|loggers|sessions|integration-graph)\//, /^otlp\/receiver\.ts$/],
+  },
   {
     name: "the REST face",
     files: /^rest\//,
@@ -79,6 +90,7 @@ const parts: readonly Part[] = [
     files: /^rpc\//,
     imports: [
       /^(application|loggers|sessions|integration-graph|gen)\//,
+      /^otlp\/receiver\.ts$/,
       /^(error|endpoints)\.ts$/,
       /^node:/,
       /^@bufbuild\/protobuf/,
@@ -118,7 +130,7 @@ const parts: readonly Part[] = [
     name: "the assembly",
     files: /^actuator(-options)?\.ts$/,
     imports: [
-      /^(application|loggers|sessions|integration-graph|rest|rpc|server)\//,
+      /^(application|loggers|sessions|integration-graph|otlp|rest|rpc|server)\//,
       /^(error|endpoints|options)\.ts$/,
       /^node:/,
     ],
@@ -128,6 +140,7 @@ const parts: readonly Part[] = [
     files: /^index\.ts$/,
     imports: [
       /^(actuator|actuator-options|error)\.ts$/,
+      /^otlp\/options\.ts$/,
       /^(application|loggers|request-level|sessions|integration-graph|server)\//,
     ],
   },

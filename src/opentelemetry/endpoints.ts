@@ -56,8 +56,10 @@ export class Endpoints {
     if (known === undefined && this.#names.size >= MAX_ENDPOINTS) this.#forget();
     if (this.#names.size >= MAX_ENDPOINTS && !this.#names.has(id) && !name.endsWith(".producer")) return undefined;
     const key = endpointKey(app, pattern, name);
-    const node = components.node({ name, pattern, properties: { ...properties, ...endpointProperties }, key });
+    const declaration = { name, pattern, properties: { ...properties, ...endpointProperties }, key };
+    const node = components.node(declaration);
     this.#names.set(id, node);
+    if (node !== undefined) this.#scene.seen?.(node, declaration);
     return node;
   }
 

@@ -27,6 +27,8 @@ export interface Scene {
   /** What is said of every endpoint as well. */
   readonly endpointProperties: Properties | undefined;
   readonly handlers: WeakMap<GraphNode, HandlerState>;
+  /** Hears of every endpoint that comes to be known here. */
+  seen?(node: GraphNode, declaration: NodeDeclaration): void;
 }
 
 /** What handles the messages of a destination. */
@@ -117,14 +119,16 @@ export class Routes {
     const word = handlerWord(system);
     const own = host.shownName(group ?? traffic.handler ?? word);
     const name = fit(group === undefined ? `${shown}.${own}` : `${own}@${shown}`);
-    const node = components.node({
+    const declaration: NodeDeclaration = {
       name,
       pattern: "service_activator",
       componentType: componentTypeOf(system, word),
       properties: { ...properties, ...endpointProperties, ...(group !== undefined && { group: fit(group) }) },
       key: endpointKey(app, "service_activator", name),
-    });
+    };
+    const node = components.node(declaration);
     if (node === undefined) return undefined;
+    this.#scene.seen?.(node, declaration);
     const from = exchange && this.#channel(traffic, broker, exchange);
     return {
       node,

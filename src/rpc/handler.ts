@@ -44,6 +44,8 @@ export interface RpcHandler {
 
 /** Paths that are ours: the package of this project, and those of gRPC's standard services. */
 const PREFIXES = ["/actuator.v3.", "/grpc."];
+/** That of OpenTelemetry's service, where it is served. */
+const OTLP_PREFIX = "/opentelemetry.proto.collector.trace.v1.";
 const JSON_FACTOR = 8;
 
 /** Builds the RPC face over the endpoints. A domain left out answers UNIMPLEMENTED and is listed nowhere. */
@@ -66,13 +68,14 @@ export function createRpcHandler(endpoints: Endpoints, options: RpcOptions): Rpc
     ...(maxTimeoutMs !== undefined && { maxTimeoutMs }),
   });
   const services = registerServices(router, endpoints, { maxBytes: writeMaxBytes, heartbeatMs });
+  const prefixes = endpoints.otlp === undefined ? PREFIXES : [...PREFIXES, OTLP_PREFIX];
   const handlers = new Map(router.handlers.map((handler) => [handler.requestPath, handler]));
 
   return {
     services,
     endStreams: () => streams.end(),
     handle(req, res) {
-      const url = rpcUrl(req);
+      const url = rpcUrl(req, prefixes);
       if (url === undefined) return false;
       discardRest(req, res);
       capDeadline(req.headers);
@@ -85,12 +88,9 @@ export function createRpcHandler(endpoints: Endpoints, options: RpcOptions): Rpc
 }
 
 /** The URL of the request, where it is one of RPC. Frameworks that mount a handler under a path keep the whole one aside. */
-function rpcUrl(req: IncomingMessage | Http2ServerRequest): string | undefined {
+function rpcUrl(req: IncomingMessage | Http2ServerRequest, prefixes: readonly string[]): string | undefined {
   const { originalUrl } = req as { readonly originalUrl?: string };
+  const isRpc = (url: string) => prefixes.some((prefix) => url.startsWith(prefix));
   if (originalUrl !== undefined && isRpc(originalUrl)) return originalUrl;
   return isRpc(req.url ?? "") ? req.url : undefined;
-}
-
-function isRpc(url: string): boolean {
-  return PREFIXES.some((prefix) => url.startsWith(prefix));
 }

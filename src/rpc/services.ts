@@ -8,12 +8,14 @@ import { file_google_rpc_error_details } from "../gen/google/rpc/error_details_p
 import { Health } from "../gen/grpc/health/v1/health_pb.ts";
 import { ServerReflection } from "../gen/grpc/reflection/v1/reflection_pb.ts";
 import { ServerReflection as ServerReflectionAlpha } from "../gen/grpc/reflection/v1alpha/reflection_pb.ts";
+import { TraceService } from "../gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.ts";
 import { healthService } from "./health-service.ts";
 import { integrationGraphService } from "./integration-graph-service.ts";
 import { loggersService } from "./loggers-service.ts";
 import { reflectionService } from "./reflection-service.ts";
 import type { ServiceLimits } from "./service-limits.ts";
 import { sessionsService } from "./sessions-service.ts";
+import { traceService, traceServiceOptions } from "./trace-service.ts";
 import { absentService } from "./unimplemented.ts";
 
 /** Registers every service. Returns the full names of those that are served. */
@@ -22,7 +24,7 @@ export function registerServices(
   endpoints: Endpoints,
   limits: ServiceLimits,
 ): readonly string[] {
-  const { loggers, sessions, integrationGraph, health } = endpoints;
+  const { loggers, sessions, integrationGraph, health, otlp } = endpoints;
 
   router.service(LoggersService, loggers ? loggersService(loggers, limits) : absentService(LoggersService));
   router.service(
@@ -34,10 +36,13 @@ export function registerServices(
     integrationGraph ? integrationGraphService(integrationGraph, limits) : absentService(IntegrationGraphService),
   );
 
+  if (otlp) router.service(TraceService, traceService(otlp), traceServiceOptions(otlp));
+
   const domains: DescService[] = [];
   if (loggers) domains.push(LoggersService);
   if (sessions) domains.push(SessionsService);
   if (integrationGraph) domains.push(IntegrationGraphService);
+  if (otlp) domains.push(TraceService);
   const served = [...domains, Health, ServerReflection, ServerReflectionAlpha];
   const reflection = reflectionService(served, [file_google_rpc_error_details]);
 

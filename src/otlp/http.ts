@@ -1,0 +1,90 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
+import type { ExportTraceServiceRequest } from "../gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.ts";
+import { readBody } from "./body.ts";
+import { type Encoding, encodingOf, JSON_ENCODING, PROTOBUF } from "./encoding.ts";
+import { codeOf, OtlpProblem } from "./problem.ts";
+import type { OtlpReceiver } from "./receiver.ts";
+
+type Request = IncomingMessage | Http2ServerRequest;
+type Response = ServerResponse | Http2ServerResponse;
+
+/** Answers a request if its path is that of traces. Otherwise returns false and has done nothing. Never throws. */
+export type OtlpHandler = (request: Request, response: Response) => boolean;
+
+/** Where exporters send traces, says the protocol. */
+const PATH = "/v1/traces";
+/** So many bodies are read at a time. */
+const MAX_REQUESTS = 32;
+
+/**
+ * OTLP over HTTP: `POST /v1/traces`, in protobuf and in JSON. Errors are a `google.rpc.Status` in the encoding of the request.
+ *
+ * @see https://opentelemetry.io/docs/specs/otlp/#otlphttp
+ */
+export function otlpHandler(receiver: OtlpReceiver, onError: (error: unknown, context: string) => void): OtlpHandler {
+  let open = 0;
+
+  async function answer(request: Request, encoding: Encoding | undefined): Promise<Uint8Array> {
+    if (request.method !== "POST") throw new OtlpProblem(405, "Traces are sent by POST.", { Allow: "POST" });
+    if (encoding === undefined) {
+      const accepted = `${PROTOBUF.contentType}, ${JSON_ENCODING.contentType}`;
+      throw new OtlpProblem(415, `The body must be one of the types ${accepted}.`, { Accept: accepted });
+    }
+    if (open >= MAX_REQUESTS || !receiver.isOpen) {
+      throw new OtlpProblem(429, "More spans come than are taken (option otlp.maxSpansPerSecond).", {
+        "Retry-After": "1",
+      });
+    }
+    open++;
+    try {
+      const body = await readBody(request, receiver.settings.maxRequestBytes);
+      const { rejectedSpans, errorMessage } = receiver.take(requestOf(encoding, body));
+      if (rejectedSpans === 0) return encoding.response({});
+      return encoding.response({ partialSuccess: { rejectedSpans: BigInt(rejectedSpans), errorMessage } });
+    } finally {
+      open--;
+    }
+  }
+
+  return (request, response) => {
+    const { originalUrl } = request as { readonly originalUrl?: string };
+    if ((originalUrl ?? request.url ?? "").split("?", 1)[0] !== PATH) return false;
+    const encoding = encodingOf(request.headers["content-type"]);
+    answer(request, encoding).then(
+      (body) => send(response, 200, encoding!.contentType, body),
+      (error: unknown) => {
+        const known = error instanceof OtlpProblem;
+        if (!known) onError(error, `POST ${PATH}`);
+        const problem = known ? error : new OtlpProblem(500, "internal error");
+        const { contentType, status } = encoding ?? JSON_ENCODING;
+        const body = status({ code: codeOf(problem.status), message: problem.message });
+        send(response, problem.status, contentType, body, problem.headers);
+        request.resume();
+      },
+    );
+    return true;
+  };
+}
+
+function requestOf(encoding: Encoding, body: Uint8Array): ExportTraceServiceRequest {
+  try {
+    return encoding.request(body);
+  } catch {
+    throw new OtlpProblem(400, `The body is not an ExportTraceServiceRequest in ${encoding.contentType}.`);
+  }
+}
+
+function send(
+  response: Response,
+  status: number,
+  contentType: string,
+  body: Uint8Array,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  if (response.headersSent || response.destroyed) return;
+  // Both versions of HTTP answer to these two calls; only their types do not say so together.
+  const sender = response as ServerResponse;
+  sender.writeHead(status, { "Content-Type": contentType, "Content-Length": body.length, ...headers });
+  sender.end(body);
+}
