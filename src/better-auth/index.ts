@@ -23,7 +23,8 @@ export type { BetterAuthUsername } from "./users.ts";
  * wants one. Ending a session goes through `internalAdapter.deleteSession`. Where `session.cookieCache` is on, better-auth
  * itself accepts the cookie of a session that has ended until that cache is over, 5 minutes unless configured.
  *
- * Sessions kept in a secondary storage alone cannot be listed, and their id is `<id of the user>:<id of the session>`.
+ * Sessions kept in a secondary storage alone cannot be listed, and their id is `<id of the user>:<id of the session>`, or with a
+ * digest of the token for sessions that better-auth before 1.6 made without an id.
  *
  * @throws ActuatorError INVALID_ARGUMENT where better-auth has neither a database nor a secondary storage, so that its
  * sessions live in cookies: `cookieOnlySessions("better-auth")` says so to operators.

@@ -1,4 +1,5 @@
 import type { Session } from "../sessions/session.ts";
+import { sessionDigest } from "../sessions/session-digest.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import { boundedCall } from "./bounded-call.ts";
 import type { BetterAuthContext, BetterAuthInstance, Row } from "./instance.ts";
@@ -25,7 +26,7 @@ export function storageSessions(auth: BetterAuthInstance, settings: BetterAuthSe
   async function find(context: BetterAuthContext, id: string): Promise<Row | undefined> {
     const [userId, sessionId] = parts(id);
     if (sessionId === undefined) return undefined;
-    return (await context.internalAdapter.listSessions(userId)).find((row) => row.id === sessionId);
+    return (await context.internalAdapter.listSessions(userId)).find((row) => idOf(row) === sessionId);
   }
 
   async function findByUsername(name: string) {
@@ -66,7 +67,12 @@ export function storageSessions(auth: BetterAuthInstance, settings: BetterAuthSe
 }
 
 function sessionWithUser(row: Row, username: string | undefined): Session {
-  return { ...sessionOf(row, username), id: `${encodeURIComponent(String(row.userId))}:${String(row.id)}` };
+  return { ...sessionOf(row, username), id: `${encodeURIComponent(String(row.userId))}:${idOf(row)}` };
+}
+
+/** better-auth before 1.6 gives sessions of a secondary storage no id. */
+function idOf({ id, token }: Row): string {
+  return typeof id === "string" ? id : sessionDigest(String(token));
 }
 
 /** The ids of the user and of the session, the latter undefined where this is no such id. */

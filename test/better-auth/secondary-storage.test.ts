@@ -62,6 +62,24 @@ describe("sessions in a secondary storage alone", () => {
     expect(await store.delete!(id)).toBe(false);
   });
 
+  test("may have no id of their own, as those that better-auth before 1.6 made", async () => {
+    const secondaryStorage = storage();
+    const application = await startApplication({ database: sqlite(), secondaryStorage });
+    const alice = await application.signUp("alice@example.org");
+    const kept = JSON.parse(secondaryStorage.values.get(alice.token)!);
+    delete kept.session.id;
+    secondaryStorage.values.set(alice.token, JSON.stringify(kept));
+    const elsewhere = await application.signIn("alice@example.org");
+    const store = betterAuthSessions(application.auth);
+    const { sessions } = await store.findByUsername!("alice@example.org");
+    expect(new Set(sessions.map(({ id }) => id)).size).toBe(2);
+    const { id } = sessions.find(({ id }) => /:[\da-f]{32}$/.test(id))!;
+    expect(await store.findById(id)).toMatchObject({ id, username: "alice@example.org" });
+    expect(await store.delete!(id)).toBe(true);
+    expect(await alice.who()).toBeUndefined();
+    expect(await elsewhere.who()).toBe("alice@example.org");
+  });
+
   test("cannot be listed, which the reason says with a way out", async () => {
     const application = await startApplication({ database: sqlite(), secondaryStorage: storage() });
     const store = betterAuthSessions(application.auth);
