@@ -37,7 +37,8 @@ function firstOf(record: string, paths: readonly Path[]): string {
     const key = paths[from]![0]!;
     const run = paths.slice(from).findIndex((path) => path[0] !== key);
     const alike = run < 0 ? paths.slice(from) : paths.slice(from, from + run);
-    names.push(...(alike.length > 2 ? [firstBelow(record, key, alike)] : alike.map((path) => nameAt(record, path))));
+    const deeper = alike.filter((path) => path.length > 1).length;
+    names.push(...(deeper > 1 ? [firstBelow(record, key, alike)] : alike.map((path) => nameAt(record, path))));
     from += alike.length;
   }
   return `coalesce(${[...names, "NULL::text"].join(", ")})`;

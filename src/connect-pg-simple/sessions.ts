@@ -53,10 +53,11 @@ export interface ConnectPgSimpleSessions extends SessionStore {
  *
  * Lists come latest expiry first, which is newest access first where all sessions live equally long. Sessions that have
  * expired are shown as such until the store removes them. `lastAccessedTime` is the expiry less the session's age and,
- * because the store rounds the expiry up to whole seconds, at most a second too early. The store keeps no creation time: `prepareConnectPgSimple`
- * adds columns that the database fills by itself, and indexes without which a search by user reads up to `scan` sessions.
- * Until then this process remembers what it sees pass through `store`. A session that is deleted is not saved again by a
- * request of this process that was under way then.
+ * because the store rounds the expiry up to whole seconds, at most a second too early.
+ *
+ * The store keeps no creation time: `prepareConnectPgSimple` adds columns that the database fills by itself, and indexes
+ * without which a search by user reads up to `scan` sessions. Until then this process remembers what it sees pass through
+ * `store`. A session that is deleted is not saved again by a request of this process that was under way then.
  *
  * @throws ActuatorError INVALID_ARGUMENT where `store` is another store, or where there is neither a store nor a connection.
  */

@@ -287,6 +287,15 @@ describe.runIf(requirement("postgresql", postgresFound))("sessions of connect-pg
     expect({ ids: ids(found), partial }).toEqual({ ids: ["2", "3", "4"], partial: true });
   });
 
+  it("say that a search is cut off by its time", async () => {
+    const { sessions, pool, table } = await testStore(server, { scan: { maxMs: 0.001 } });
+    await pool.query(
+      `INSERT INTO ${table} SELECT 's' || i, '{"username":"ann"}', now() + i * interval '1 second' FROM generate_series(1, 1500) AS i`,
+    );
+    const { sessions: found, partial } = await sessions.findByUsername("ann");
+    expect({ found: found.length, partial }).toEqual({ found: 1000, partial: true });
+  });
+
   it("work by a store that has its own pool, by jsonb and by a column with a time zone", async () => {
     const { sessions, set, pool, table, prepare } = await testStore(server, {}, {}, {
       conString: server.url,

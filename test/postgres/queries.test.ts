@@ -96,6 +96,19 @@ describe.runIf(requirement("postgresql", postgresFound))("queries to PostgreSQL"
     expect(await prepared()).toBe(0);
   });
 
+  it("rid the application's pool of a connection that has become mute", async () => {
+    const pool = new pg.Pool({ connectionString: server.url });
+    pool.on("error", () => {});
+    onTestFinished(() => pool.end());
+    const { query } = postgresQueries(pool, { timeout: TIMEOUT });
+    await query("SELECT 1");
+    expect(pool.totalCount).toBe(1);
+    server.freeze();
+    await expect(query("SELECT 1")).rejects.toMatchObject(unavailable);
+    await expect.poll(() => pool.totalCount).toBe(0);
+    server.thaw();
+  });
+
   it("leave the application's connections open, and end their own", async () => {
     const pool = new pg.Pool({ connectionString: server.url });
     onTestFinished(() => pool.end());
