@@ -1,9 +1,9 @@
-import type { GraphHost, Outcome } from "../integration-graph/adapter.ts";
+import type { Outcome } from "../integration-graph/adapter.ts";
 import type { GraphNode } from "../integration-graph/node.ts";
 import { endpointKey } from "../integration-graph/node-id.ts";
 import type { EndpointPattern } from "../integration-graph/pattern.ts";
 import { endpointOf } from "./endpoint.ts";
-import type { Route, Scene } from "./routes.ts";
+import { isHere, type Route, type Scene } from "./routes.ts";
 import { type Span, SpanKind } from "./span.ts";
 
 /** So many endpoints of an application are named after requests and work that begins by itself; more would be names made up. */
@@ -13,7 +13,8 @@ const MAX_ENDPOINTS = 200;
 export class Endpoints {
   readonly #scene: Scene;
   readonly #routeOf: (span: Span) => Route | undefined;
-  readonly #names = new Map<string, GraphNode | undefined>();
+  readonly #names = new Map<string, GraphNode>();
+  #producer: GraphNode | undefined;
 
   /** `routeOf` gives what a span says of messages. */
   constructor(scene: Scene, routeOf: (span: Span) => Route | undefined) {
@@ -33,7 +34,7 @@ export class Endpoints {
   sent({ channel, counted }: Route, outcome: Outcome, from: GraphNode | undefined): void {
     if (channel === undefined) return;
     const { host } = this.#scene;
-    if (counted) host.sent(channel, outcome, from ?? this.#producer(host));
+    if (counted) host.sent(channel, outcome, from ?? this.#nobody());
     else if (from !== undefined) host.way(from, "output", channel);
   }
 
@@ -42,29 +43,36 @@ export class Endpoints {
     if (channel !== undefined && counted) this.#scene.host.sent(channel, outcome, current);
   }
 
-  #producer(host: GraphHost): GraphNode | undefined {
-    const { app } = this.#scene;
-    if (app === host.app) return undefined;
-    return this.#endpoint(`${app}.producer`, "inbound_gateway");
+  /** Whoever sends outside of any span that could own it, as every adapter calls it. */
+  #nobody(): GraphNode | undefined {
+    if (this.#producer === undefined || !isHere(this.#producer)) {
+      this.#producer = this.#declare(`${this.#scene.app}.producer`, "inbound_gateway");
+    }
+    return this.#producer;
   }
 
   #endpoint(name: string, pattern: EndpointPattern): GraphNode | undefined {
-    const { app, components, properties, endpointProperties } = this.#scene;
     const id = `${pattern} ${name}`;
     const known = this.#names.get(id);
-    if (known !== undefined && (known.attached || known.dormant)) return known;
+    if (known !== undefined && isHere(known)) return known;
     if (known === undefined && this.#names.size >= MAX_ENDPOINTS) this.#forget();
-    if (this.#names.size >= MAX_ENDPOINTS && !this.#names.has(id) && !name.endsWith(".producer")) return undefined;
+    if (this.#names.size >= MAX_ENDPOINTS) return undefined;
+    const node = this.#declare(name, pattern);
+    if (node !== undefined) this.#names.set(id, node);
+    return node;
+  }
+
+  #declare(name: string, pattern: EndpointPattern): GraphNode | undefined {
+    const { app, components, properties, endpointProperties, seen } = this.#scene;
     const key = endpointKey(app, pattern, name);
     const declaration = { name, pattern, properties: { ...properties, ...endpointProperties }, key };
     const node = components.node(declaration);
-    this.#names.set(id, node);
-    if (node !== undefined) this.#scene.seen?.(node, declaration);
+    if (node !== undefined) seen?.(node, declaration);
     return node;
   }
 
   /** Those that have left the graph make room. */
   #forget(): void {
-    for (const [id, node] of this.#names) if (!node?.attached) this.#names.delete(id);
+    for (const [id, node] of this.#names) if (!isHere(node)) this.#names.delete(id);
   }
 }

@@ -194,6 +194,7 @@ function isCurrent({ channel, handler }: Route): boolean {
   return (channel === undefined || isHere(channel)) && (handler === undefined || isHere(handler.node));
 }
 
-function isHere(node: GraphNode): boolean {
+/** Whether a node is still the graph's, or sleeps until there is room for it. */
+export function isHere(node: GraphNode): boolean {
   return node.attached || node.dormant;
 }
