@@ -1,0 +1,21 @@
+import type { Commands } from "./commands.ts";
+import type { Subscribers } from "./subscribers.ts";
+
+/** What of one Redis watches a client. */
+export interface Parts {
+  readonly commands: Commands;
+  readonly subscribers: Subscribers;
+}
+
+/** A client that is watched. */
+export interface WatchedClient {
+  /** Whether commands other than those for subscriptions can be sent. */
+  readonly isFree: () => boolean;
+  /** The database that commands go to. */
+  readonly db: () => number;
+  /** Sends a command as it is. */
+  readonly send: (...command: readonly string[]) => Promise<unknown>;
+  /** Reads anew what the client subscribes to. */
+  readonly sync: () => void;
+  readonly unwatch: () => void;
+}

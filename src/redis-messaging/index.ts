@@ -1,0 +1,3 @@
+export { type RedisMessagingAdapter, redisMessaging } from "./adapter.ts";
+export type { RedisMessagingOptions, StreamSource, SubscriberDescription } from "./options.ts";
+export type { RedisMessagingClient } from "./target.ts";
