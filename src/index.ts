@@ -2,6 +2,13 @@ export { type Actuator, type ActuatorHandler, createActuator } from "./actuator.
 export type { ActuatorLoggersOptions, ActuatorOptions, ActuatorSessionsOptions } from "./actuator-options.ts";
 export type { HealthStatus } from "./application/health.ts";
 export { ActuatorError, type ErrorCode } from "./error.ts";
+export { toAsyncApi } from "./graph-export/asyncapi.ts";
+export { toDot } from "./graph-export/dot.ts";
+export { toMermaid } from "./graph-export/mermaid.ts";
+export { toSvg } from "./graph-export/svg.ts";
+export { toText } from "./graph-export/text.ts";
+export type { GraphAdapter, GraphHost, Outcome } from "./integration-graph/adapter.ts";
+export type { BrokerTable } from "./integration-graph/brokers.ts";
 export { type GraphBuilder, integrationGraph } from "./integration-graph/builder.ts";
 export type {
   Channel,
@@ -15,6 +22,8 @@ export type {
 export type { NodeDeclaration } from "./integration-graph/declaration.ts";
 export type { IntegrationGraph, IntegrationGraphOptions } from "./integration-graph/graph.ts";
 export type { LinkType } from "./integration-graph/link.ts";
+export { type GraphPart, mergeGraphs } from "./integration-graph/merge.ts";
+export { channelKey, endpointKey } from "./integration-graph/node-id.ts";
 export type {
   ChainOptions,
   ChannelReference,
@@ -28,6 +37,7 @@ export type {
 export type { PatternCategory, PatternType } from "./integration-graph/pattern.ts";
 export type { ContentDescriptor, GraphSnapshot, LinkSnapshot, NodeSnapshot } from "./integration-graph/snapshot.ts";
 export type { GraphSource, LinkDeclaration, Topology } from "./integration-graph/source.ts";
+export { DEFAULT_TEMPORARY_NAMES, type TemporaryName } from "./integration-graph/temporary-name.ts";
 export type { CallGate, CallTally, Detach, LoggerAdapter, LoggerHandle, LoggerHost } from "./loggers/adapter.ts";
 export type { ChangeRequest, HoldRequest, SetRequest } from "./loggers/change-request.ts";
 export { type CustomLoggerOptions, customLogger } from "./loggers/custom-logger.ts";
@@ -53,6 +63,7 @@ export { type LevelToken, signLevelToken } from "./request-level/token.ts";
 export type { ListenAddress, ListenOptions } from "./server/address.ts";
 export { DEFAULT_LIMITS, type Limits } from "./server/limits.ts";
 export type { AttributeNamesOptions } from "./sessions/attribute-filter.ts";
+export { cookieOnlySessions } from "./sessions/cookie-only.ts";
 export { type MemorySessionStore, type MemorySessionsOptions, memorySessions } from "./sessions/memory-store.ts";
 export type { Principal, PrincipalPaths, PrincipalResolver, SessionRecord } from "./sessions/principal.ts";
 export type { Session } from "./sessions/session.ts";

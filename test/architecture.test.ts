@@ -141,7 +141,7 @@ const parts: readonly Part[] = [
     imports: [
       /^(actuator|actuator-options|error)\.ts$/,
       /^otlp\/options\.ts$/,
-      /^(application|loggers|request-level|sessions|integration-graph|server)\//,
+      /^(application|loggers|request-level|sessions|graph-export|integration-graph|server)\//,
     ],
   },
   {

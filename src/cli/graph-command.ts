@@ -22,6 +22,7 @@ export function addGraphCommand(program: Command): void {
         ["graph", "as a tree"],
         ["graph --watch", "and then what changes"],
         ["graph --format svg -o graph.svg", "as a picture; dot and mermaid for others to draw"],
+        ["graph --format asyncapi", "as the skeleton of an AsyncAPI 3 document"],
         ["graph --with 127.0.0.1:9002 127.0.0.1:9003", "of three instances, as one"],
         ["graph --format json", "as the JSON of protobuf, like --json"],
       ),

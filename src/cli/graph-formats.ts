@@ -1,5 +1,5 @@
 /** How a graph can be shown. */
-export const GRAPH_FORMATS = ["text", "json", "dot", "mermaid", "svg"] as const;
+export const GRAPH_FORMATS = ["text", "json", "dot", "mermaid", "svg", "asyncapi"] as const;
 
 /** A way to show a graph. */
 export type GraphFormat = (typeof GRAPH_FORMATS)[number];

@@ -5,6 +5,7 @@ import {
   GetIntegrationGraphResponseSchema,
   IntegrationGraphService,
 } from "../gen/actuator/v3/integration_graph_pb.ts";
+import { toAsyncApi } from "../graph-export/asyncapi.ts";
 import { toDot } from "../graph-export/dot.ts";
 import { toMermaid } from "../graph-export/mermaid.ts";
 import { toSvg } from "../graph-export/svg.ts";
@@ -86,6 +87,7 @@ const WRITERS: Readonly<Record<GraphFormat, Writer>> = {
   json: (graph) => `${printableJson(toJson(GetIntegrationGraphResponseSchema, graph), 2)}\n`,
   dot: (graph) => toDot(graphFromProto(graph)),
   mermaid: (graph) => toMermaid(graphFromProto(graph)),
+  asyncapi: (graph) => toAsyncApi(graphFromProto(graph)),
   svg: (graph) => toSvg(graphFromProto(graph)),
 };
 

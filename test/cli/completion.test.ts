@@ -60,7 +60,7 @@ describe("a word", () => {
     [["loggers", "set", "orders", "debug", "--for=3"], ["--for=30m"]],
     [
       ["graph", "--format", ""],
-      ["text", "json", "dot", "mermaid", "svg"],
+      ["text", "json", "dot", "mermaid", "svg", "asyncapi"],
     ],
     [
       ["graph", "--watch", "--interval", "1"],
@@ -148,7 +148,7 @@ describe("a real shell", () => {
     ["connect-actuator loggers get orders.", ["orders.payment", "orders.payment.cards"]],
     ["connect-actuator --url @ loggers get ref", ["refunds"]],
     ["connect-actuator loggers set orders w", ["warn"]],
-    ["connect-actuator graph --format ", ["dot", "json", "mermaid", "svg", "text"]],
+    ["connect-actuator graph --format ", ["asyncapi", "dot", "json", "mermaid", "svg", "text"]],
   ];
 
   describe.runIf(requirement("bash", has("bash")))("bash", () => {

@@ -36,7 +36,7 @@ describe("a wrong command line is told in one line, and ends with 2", () => {
     [["health", "--url", `http://u:${SECRET}@x`], /--url takes no user and password/],
     [["health", "--token", `${SECRET}\n`], /token has spaces/],
     [["sessions", "get", "-"], /standard input has no id/],
-    [["graph", "--format", "xml"], /Allowed choices are text, json, dot, mermaid, svg/],
+    [["graph", "--format", "xml"], /Allowed choices are text, json, dot, mermaid, svg, asyncapi/],
     [["completion", "tcsh"], /Allowed choices are bash, zsh, fish/],
   ])("%j", async (args, message) => {
     const { code, stdout, stderr } = await cli(args);

@@ -55,6 +55,7 @@ async function folder(): Promise<string> {
 describe("graph of a format", () => {
   test.each([
     ["dot", /^digraph "shop" \{\n.*label="check\\n\[filter\]".*\}\n$/s],
+    ["asyncapi", /^\{\n {2}"asyncapi": "3\.0\.0"/],
     ["mermaid", /^flowchart LR\n.*check<br\/>#91;filter#93;.*-\.->\|"error"\|/s],
     ["svg", /^<\?xml.*>check<.*<\/svg>\n$/s],
   ])("%s is on standard output, its size on the side", async (format, expected) => {

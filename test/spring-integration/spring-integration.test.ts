@@ -148,6 +148,8 @@ describe("its numbers", () => {
   });
 });
 
+const SMALL = { nodes: [{ nodeId: 1, name: "a" }], links: [] };
+
 describe("an application out of reach", () => {
   it("keeps its part, marked as stale, until it is back", async () => {
     const { graph } = graphWith();
@@ -165,8 +167,11 @@ describe("an application out of reach", () => {
   const unfit: Record<string, Answer> = {
     "answers something else": json({ hello: 1 }),
     "answers no JSON": (_, response) => response.end("<html>"),
-    "sends elsewhere": (_, response) => response.writeHead(302, { location: "http://127.0.0.1:1/" }).end(),
-    "answers without end": (_, response) => response.end(Buffer.alloc(2_000, " ")),
+    "sends elsewhere": (request, response) => {
+      if (request.url === "/elsewhere") return json(SMALL)(request, response);
+      response.writeHead(302, { location: "/elsewhere" }).end();
+    },
+    "answers too much": (_, response) => response.end(JSON.stringify(SMALL).padEnd(2_000, " ")),
   };
   it.each(Object.entries(unfit))("that %s is told of as a source that could not be read", async (_, unfitAnswer) => {
     const told: unknown[] = [];
@@ -203,10 +208,12 @@ describe("what is asked", () => {
   });
 
   it("ends with the detachment, and takes away what was declared", async () => {
-    const { graph, detach } = graphWith();
+    const timers = process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
+    const { graph, detach } = graphWith({ interval: 60_000 });
     await graph.rebuild();
     detach();
     detach();
+    expect(process.getActiveResourcesInfo().filter((name) => name === "Timeout").length).toBeLessThanOrEqual(timers);
     let asked = 0;
     answer = () => asked++;
     await graph.rebuild();
