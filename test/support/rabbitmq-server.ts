@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { accessSync, constants, existsSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
-import { freePort, type RestartableServer, restartable, ServerFolder } from "./server-process.ts";
+import { freePorts, type RestartableServer, restartable, ServerFolder } from "./server-process.ts";
 
 /** The folder of RabbitMQ's own scripts. Debian's on PATH are wrappers that insist on one user and one node. */
 const programs = ["/usr/lib/rabbitmq/bin", ...(process.env.PATH ?? "").split(delimiter)].find((folder) =>
@@ -43,8 +43,19 @@ export interface RabbitmqServer extends RestartableServer {
 
 /** Starts a broker, ready to answer. It also ends when this process ends in whatever way. */
 export async function startRabbitmq(options: RabbitmqServerOptions = {}): Promise<RabbitmqServer> {
+  try {
+    return await start(options);
+  } catch (error) {
+    if (options.port !== undefined) throw error;
+    // Three ports were free a moment ago: somebody may have been faster.
+    return start(options);
+  }
+}
+
+async function start(options: RabbitmqServerOptions): Promise<RabbitmqServer> {
   const { clusterName = "test", vhosts = [], plugins = [], config = [] } = options;
-  const [port, distribution, names] = [options.port ?? (await freePort()), await freePort(), await freePort()];
+  const [distribution, names, free] = (await freePorts(3)) as [number, number, number];
+  const port = options.port ?? free;
   const folder = new ServerFolder("rabbitmq");
   const file = (name: string, text: string) => {
     writeFileSync(join(folder.path, name), text);
@@ -82,8 +93,8 @@ export async function startRabbitmq(options: RabbitmqServerOptions = {}): Promis
     RUNNING_UNDER_SYSTEMD: "true",
   };
   try {
-    const epmd = ["-d", "-port", `${names}`, "-address", "127.0.0.1"];
-    await folder.run({ command: "epmd", args: epmd, ready: /epmd running/ });
+    const epmd = ["-d", "-d", "-port", `${names}`, "-address", "127.0.0.1"];
+    await folder.run({ command: "epmd", args: epmd, ready: /entering the main select/ });
   } catch (error) {
     await folder.remove();
     throw error;

@@ -13,6 +13,8 @@ export interface Launch {
   readonly env?: NodeJS.ProcessEnv;
   /** What it writes, to its output or its error output, when it is ready to answer. */
   readonly ready: RegExp;
+  /** How long it may take to be ready, in milliseconds; 50 seconds by default. */
+  readonly patience?: number;
 }
 
 /** What every server of a test file can do. */
@@ -52,7 +54,13 @@ export class ServerFolder {
   }
 
   /** Starts a process, and waits until it is ready. The match of `ready` comes with it. */
-  async run({ command, args, env, ready }: Launch): Promise<{ process: ChildProcess; match: RegExpMatchArray }> {
+  async run({
+    command,
+    args,
+    env,
+    ready,
+    patience = 50_000,
+  }: Launch): Promise<{ process: ChildProcess; match: RegExpMatchArray }> {
     const child = spawn(command, args, {
       cwd: this.path,
       env: { ...process.env, ...env },
@@ -75,8 +83,14 @@ export class ServerFolder {
         if (log.length < 100_000) log += `${line}\n`;
       });
     }
-    gone.then(() => started.reject(new Error(`${command} did not start:\n${log}`)), started.reject);
-    return { process: child, match: await started.promise };
+    const refused = () => started.reject(new Error(`${command} did not start:\n${log}`));
+    gone.then(refused, started.reject);
+    const timer = setTimeout(refused, patience);
+    try {
+      return { process: child, match: await started.promise };
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   /** Ends every process, and removes the folder. */
@@ -128,10 +142,15 @@ export async function killed(child: ChildProcess): Promise<void> {
 
 /** A port of 127.0.0.1 that nobody listens to. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, "close");
-  return port;
+  const [port] = await freePorts(1);
+  return port!;
+}
+
+/** Several ports of 127.0.0.1 that nobody listens to. */
+export async function freePorts(count: number): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, "127.0.0.1"));
+  await Promise.all(servers.map((server) => once(server, "listening")));
+  const ports = servers.map((server) => (server.address() as { port: number }).port);
+  await Promise.all(servers.map((server) => once(server.close(), "close")));
+  return ports;
 }
