@@ -1,7 +1,6 @@
 import { createCipheriv, createDecipheriv } from "node:crypto";
 import { sessionDigest } from "./session-digest.ts";
 
-const GROUPS = /^(.{8})(.{4})(.{4})(.{4})/;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
@@ -9,22 +8,22 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
  * key gets the digest back; nobody gets the id.
  */
 export class SessionHandles {
-  readonly #encrypt: (block: Buffer) => Buffer;
-  readonly #decrypt: (block: Buffer) => Buffer;
+  readonly #encrypt: (digest: string) => string;
+  readonly #decrypt: (digest: string) => string;
 
   /** @param key 16 bytes */
   constructor(key: Buffer) {
     // AES of a single block is what is wanted: a keyed permutation of 16 bytes. There is nothing to chain or to pad.
     const cipher = createCipheriv("aes-128-ecb", key, null).setAutoPadding(false);
     const decipher = createDecipheriv("aes-128-ecb", key, null).setAutoPadding(false);
-    this.#encrypt = (block) => cipher.update(block);
-    this.#decrypt = (block) => decipher.update(block);
+    this.#encrypt = (digest) => cipher.update(digest, "hex", "hex");
+    this.#decrypt = (digest) => decipher.update(digest, "hex", "hex");
   }
 
   /** The handle of the session of this id; the same for the same key. */
   handleOf(id: string): string {
-    const hex = this.#encrypt(Buffer.from(sessionDigest(id), "hex")).toString("hex");
-    return hex.replace(GROUPS, "$1-$2-$3-$4-");
+    const hex = this.#encrypt(sessionDigest(id));
+    return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
   }
 
   /**
@@ -33,6 +32,6 @@ export class SessionHandles {
    */
   digestOf(handle: string): string | undefined {
     if (!UUID.test(handle)) return undefined;
-    return this.#decrypt(Buffer.from(handle.replaceAll("-", ""), "hex")).toString("hex");
+    return this.#decrypt(handle.replaceAll("-", ""));
   }
 }
