@@ -115,7 +115,7 @@ export class Routes {
   #handler(traffic: Traffic, broker: string, channel: GraphNode | undefined): Handler | undefined {
     const { host, components, app, properties, endpointProperties } = this.#scene;
     const { system, group, exchange } = traffic;
-    const shown = host.shownName(traffic.destination.name);
+    const shown = fit(host.shownName(traffic.destination.name));
     const word = handlerWord(system);
     const own = host.shownName(group ?? traffic.handler ?? word);
     const name = fit(group === undefined ? `${shown}.${own}` : `${own}@${shown}`);

@@ -1,4 +1,5 @@
 import type { Resource } from "../gen/opentelemetry/proto/resource/v1/resource_pb.ts";
+import { checkedName } from "../integration-graph/declaration.ts";
 import { fit } from "../opentelemetry/endpoint.ts";
 import { textOf } from "../opentelemetry/span.ts";
 import { attributesOf } from "./span.ts";
@@ -13,19 +14,24 @@ export interface SpanSource {
 
 const NAMES: ReadonlySet<string> = new Set(["service.name", "service.namespace", "service.instance.id"]);
 const MAX_NAME = 200;
-const UNFIT = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
+const UNKNOWN = "unknown_service";
 
 /** Reads a resource. One without a name is `unknown_service`, as the conventions call it. */
 export function sourceOf(resource: Resource | undefined): SpanSource {
   const attributes = attributesOf(resource?.attributes ?? [], NAMES);
   const namespace = textOf(attributes["service.namespace"]);
-  const name = textOf(attributes["service.name"]) ?? "unknown_service";
+  const name = textOf(attributes["service.name"]) ?? UNKNOWN;
   return {
     app: named(namespace === undefined ? name : `${namespace}/${name}`),
     instance: (textOf(attributes["service.instance.id"]) ?? "").slice(0, MAX_NAME),
   };
 }
 
+/** A name that may be shown: without credentials, which a URL in its place might hold. */
 function named(name: string): string {
-  return UNFIT.test(name) ? "unknown_service" : fit(name.slice(0, MAX_NAME));
+  try {
+    return checkedName(fit(name.slice(0, MAX_NAME)));
+  } catch {
+    return UNKNOWN;
+  }
 }

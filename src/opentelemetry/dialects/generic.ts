@@ -68,7 +68,8 @@ export const genericDialect: Dialect = {
 
   understand(reading: Reading): Traffic {
     const { operation, destination, detail, group, address, port, cluster } = reading;
-    const system = reading.system.toLowerCase();
+    const said = reading.system.toLowerCase();
+    const system = SYSTEM.test(said) ? said : "unknown";
     const place = { operation, system, group, cluster, address: brokerAddress(address, port) };
     if (system === "rabbitmq") return { ...place, ...rabbitmqDestination(operation, destination, detail) };
     const usual = defaultKind(system);
@@ -78,6 +79,9 @@ export const genericDialect: Dialect = {
 };
 
 const DEFAULT_EXCHANGE = "amq.default";
+
+/** What systems are called; anything else is no name of one. */
+const SYSTEM = /^[a-z][a-z0-9_.-]{0,49}$/;
 
 /** What a destination may be where that is the system's usual one, as older conventions told it apart. */
 const EITHER: ReadonlySet<string> = new Set(["queue", "topic", "destination"]);
