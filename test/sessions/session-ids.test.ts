@@ -41,7 +41,7 @@ describe("an id that was shown", () => {
   it("is forgotten when many more are shown than are remembered, and then found by the store", async () => {
     const { store, asked } = storeOf(numbered(8));
     const ids = new HashedIds(store, KEY, 2);
-    const [first, ...others] = numbered(8).map(({ id }) => ids.shown(id));
+    const [first, ...others] = numbered(8).map((id) => ids.shown(id));
     expect(await ids.resolve(others.at(-1)!)).toBe("sid-7");
     expect(asked.index).toBe(0);
     expect(await ids.resolve(first!)).toBe("sid-0");
