@@ -1,13 +1,13 @@
 import { type Span, SpanKind, textOf } from "../span.ts";
 import type { Dialect, Operation, Reading, Traffic } from "../traffic.ts";
 
-const OPERATIONS: { readonly [operation: string]: Operation } = {
-  SendMessage: "send",
-  SendMessageBatch: "send",
-  Publish: "send",
-  PublishBatch: "send",
-  ReceiveMessage: "receive",
-};
+const OPERATIONS: ReadonlyMap<unknown, Operation> = new Map([
+  ["SendMessage", "send"],
+  ["SendMessageBatch", "send"],
+  ["Publish", "send"],
+  ["PublishBatch", "send"],
+  ["ReceiveMessage", "receive"],
+]);
 
 /**
  * `@opentelemetry/instrumentation-aws-sdk`: queues of SQS and topics of SNS. No span tells when a message is processed. The broker
@@ -20,7 +20,7 @@ export const awsSdkDialect: Dialect = {
     const named = textOf(attributes["messaging.destination.name"]) ?? textOf(attributes["messaging.destination"]);
     if (named === undefined || (kind !== SpanKind.PRODUCER && kind !== SpanKind.CONSUMER)) return undefined;
     const method = textOf(attributes["rpc.method"])?.replace(/^.*\//, "");
-    const operation = OPERATIONS[method ?? ""] ?? (kind === SpanKind.PRODUCER ? "send" : "receive");
+    const operation = OPERATIONS.get(method) ?? (kind === SpanKind.PRODUCER ? "send" : "receive");
     const said = textOf(attributes["messaging.system"]) ?? "aws_sqs";
     const address = textOf(attributes["cloud.region"]) ?? textOf(attributes["aws.region"]);
     return { operation, system: said, destination: named, address };

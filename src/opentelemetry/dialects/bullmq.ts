@@ -2,12 +2,12 @@ import { type Span, textOf } from "../span.ts";
 import type { Dialect, Operation, Reading, Traffic } from "../traffic.ts";
 
 /** `addFlow` and `addBulkFlows` stand around an `addNode` for each job, which is what counts. */
-const OPERATIONS: { readonly [operation: string]: Operation } = {
-  add: "send",
-  addBulk: "send",
-  addNode: "send",
-  process: "process",
-};
+const OPERATIONS: ReadonlyMap<unknown, Operation> = new Map([
+  ["add", "send"],
+  ["addBulk", "send"],
+  ["addNode", "send"],
+  ["process", "process"],
+]);
 
 /** The prefix of BullMQ's keys in Redis, unless an application has its own; spans do not tell. */
 const PREFIX = "bull:";
@@ -17,7 +17,7 @@ export const bullmqDialect: Dialect = {
   scopes: ["bullmq"],
 
   read({ attributes }: Span): Reading | undefined {
-    const operation = OPERATIONS[attributes["bullmq.queue.operation"] as string];
+    const operation = OPERATIONS.get(attributes["bullmq.queue.operation"]);
     const queue = textOf(attributes["bullmq.queue.name"]);
     if (operation === undefined || queue === undefined) return undefined;
     const worker = operation === "process" ? textOf(attributes["bullmq.worker.name"]) : undefined;

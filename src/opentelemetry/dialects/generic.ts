@@ -5,14 +5,14 @@ import type { Dialect, Operation, Reading, Traffic } from "../traffic.ts";
 import { rabbitmqDestination } from "./rabbitmq-destination.ts";
 
 /** `create` is followed by a `send` that counts; `settle` by nothing, after a message that was counted when it came. */
-const OPERATIONS: { readonly [type: string]: Operation | undefined } = {
-  send: "send",
-  publish: "send",
-  receive: "receive",
-  poll: "receive",
-  process: "process",
-  deliver: "process",
-};
+const OPERATIONS: ReadonlyMap<unknown, Operation> = new Map([
+  ["send", "send"],
+  ["publish", "send"],
+  ["receive", "receive"],
+  ["poll", "receive"],
+  ["process", "process"],
+  ["deliver", "process"],
+]);
 
 /** Where conventions have called an attribute differently, the current name first. */
 const NAMES = {
@@ -51,7 +51,7 @@ export const genericDialect: Dialect = {
     const system = textOf(attributes["messaging.system"]);
     if (system === undefined) return undefined;
     const said = first(attributes, NAMES.operation);
-    const operation = said === undefined ? operationOf(kind) : OPERATIONS[said];
+    const operation = said === undefined ? operationOf(kind) : OPERATIONS.get(said);
     if (operation === undefined) return undefined;
     const key = system === "rabbitmq" ? first(attributes, NAMES.routingKey) : undefined;
     return {

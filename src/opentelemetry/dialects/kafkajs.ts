@@ -1,7 +1,11 @@
 import { type Span, textOf } from "../span.ts";
 import type { Dialect, Operation, Reading, Traffic } from "../traffic.ts";
 
-const OPERATIONS: { readonly [type: string]: Operation } = { send: "send", receive: "receive", process: "process" };
+const OPERATIONS: ReadonlyMap<unknown, Operation> = new Map([
+  ["send", "send"],
+  ["receive", "receive"],
+  ["process", "process"],
+]);
 
 /**
  * `@opentelemetry/instrumentation-kafkajs`, in the current words. It does not say where the broker is, and what the cluster calls
@@ -11,7 +15,7 @@ export const kafkajsDialect: Dialect = {
   scopes: ["@opentelemetry/instrumentation-kafkajs"],
 
   read({ attributes }: Span): Reading | undefined {
-    const operation = OPERATIONS[attributes["messaging.operation.type"] as string];
+    const operation = OPERATIONS.get(attributes["messaging.operation.type"]);
     const destination = attributes["messaging.destination.name"];
     if (operation === undefined || typeof destination !== "string") return undefined;
     return {
