@@ -1,3 +1,4 @@
+import type { EventEmitter } from "node:events";
 import type { GraphHost } from "../integration-graph/adapter.ts";
 import type { GraphLink } from "../integration-graph/link.ts";
 import { field } from "../redis-messaging/field.ts";
@@ -85,6 +86,7 @@ export function watchWorker(worker: BullmqWorker, host: GraphHost, parts: Proces
         if (args[0] === "failed") failedUncalled(args[1]);
         else if (args[0] === "closed") parts.closed();
         else if (args[0] !== "completed") return Reflect.apply(method, this, args);
+        if ((this as EventEmitter).listenerCount(args[0]) === 0) return Reflect.apply(method, this, args);
         return host.within(handler.node, () => Reflect.apply(method, this, args));
       },
     // A worker without a processor is one whose jobs the application takes out itself.

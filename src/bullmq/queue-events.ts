@@ -30,8 +30,9 @@ export function watchQueueEvents(target: BullmqQueueEvents, host: GraphHost, que
   });
   host.link(queue.node, "route", events);
   const input = host.link(events, "input", node);
+  queue.listeners.add(target);
 
-  return replaceMethods(target, {
+  const restore = replaceMethods(target, {
     emit: (method) =>
       function emit(this: unknown, ...args: unknown[]): unknown {
         if (!isEvent(args) || !host.counts(SYSTEM)) return Reflect.apply(method, this, args);
@@ -41,6 +42,12 @@ export function watchQueueEvents(target: BullmqQueueEvents, host: GraphHost, que
         return heard;
       },
   });
+  return () => {
+    restore();
+    if (!queue.listeners.delete(target) || queue.listeners.size > 0) return;
+    host.withdraw(node);
+    host.withdraw(events);
+  };
 }
 
 /** Events of single jobs, such as `completed:1`, are told of under that name as well: those are the same events. */

@@ -18,6 +18,8 @@ export class Queue {
   polled = false;
   /** Who works with it. */
   readonly users = new Set<object>();
+  /** Who listens to what becomes of its jobs. */
+  readonly listeners = new Set<object>();
 
   constructor(place: Place, name: string, node: GraphNode) {
     this.place = place;

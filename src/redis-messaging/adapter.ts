@@ -7,7 +7,8 @@ import { Watch } from "./watch.ts";
 /** Feeds the graph with the messages that go through Redis. */
 export interface RedisMessagingAdapter extends GraphAdapter {
   /**
-   * Watches another client, and gives it back: `redis.watch(client.duplicate())`.
+   * Watches another client, and gives it back: `redis.watch(client.duplicate())`. A client can be connected again after it was
+   * closed, so one that is given up has to be taken out with `unwatch`.
    *
    * Throws a TypeError where it is no client of node-redis or ioredis, or is watched already.
    */

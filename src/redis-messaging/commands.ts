@@ -89,9 +89,12 @@ export class Commands {
   }
 
   #grouping([action, key, name]: readonly unknown[], db: number): Ended | undefined {
-    if (String(action).toUpperCase() !== "CREATE") return undefined;
+    const act = String(action).toUpperCase();
+    if (act !== "CREATE" && act !== "DESTROY") return undefined;
     return (failed) => {
-      if (!failed) this.#groups.of(`${db}/${key}`, name);
+      if (failed) return;
+      if (act === "CREATE") this.#groups.of(`${db}/${key}`, name);
+      else this.#groups.remove(`${db}/${key}`, name);
     };
   }
 

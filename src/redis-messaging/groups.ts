@@ -12,7 +12,6 @@ const MAX_PENDING = 10_000;
 
 /** A consumer group, as far as this application reads for it. */
 export interface Group {
-  readonly key: string;
   readonly node: GraphNode;
   readonly input: GraphLink | undefined;
   /** When entries were delivered that are not acknowledged, by their ids. */
@@ -44,15 +43,25 @@ export class Groups {
     if (known !== undefined) return known;
     if (this.#count >= MAX_GROUPS) return undefined;
     const declaration = this.declarationOf(stream, wanted);
-    const user = {};
-    const channel = this.#names.hold("stream", stream, user);
+    const pending = new Map<string, number>();
+    const channel = this.#names.hold("stream", stream, pending);
     const node = this.#host.declare(declaration);
     const input = this.#host.link(channel, "input", node);
-    const group: Group = { key: declaration.key!, node, input, pending: new Map(), measured: false };
+    const group: Group = { node, input, pending, measured: false };
     if (groups === undefined) this.#groups.set(stream, (groups = new Map()));
     groups.set(wanted, group);
     this.#count++;
     return group;
+  }
+
+  /** The application destroyed a group. */
+  remove(stream: string, name: unknown): void {
+    const group = this.#groups.get(stream)?.get(String(name));
+    if (group === undefined) return;
+    this.#groups.get(stream)!.delete(String(name));
+    this.#count--;
+    this.#names.release(group.pending);
+    this.#host.withdraw(group.node);
   }
 
   /** A group as the graph is told of it. */

@@ -320,6 +320,8 @@ describe.runIf(requirement("redis-server", redisFound))("bullmq", () => {
       "worker orders.charge -output-> queue invoices",
     ]);
     expect(links["worker orders.charge -output-> queue invoices"]).toBeLessThanOrEqual(orderCount);
+    await events.close();
+    expect(Object.keys(picture().nodes)).not.toContain("events orders:events");
   });
 
   test("counts jobs that the application takes out of a queue itself", async () => {

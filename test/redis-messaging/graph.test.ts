@@ -133,17 +133,11 @@ describe.runIf(requirement("redis-server", redisFound))("redisMessaging", () => 
       const cases: readonly [string, () => unknown, ok: number, failed: number, unhandled?: true][] = [
         ["that returns", () => 1, 1, 0],
         ["that is fulfilled", async () => tick(), 1, 0],
+        ["that throws", () => thrown(), 0, 1],
         ["that rejects", async () => tick().then(thrown), 0, 1, true],
       ];
       test.each(cases)("%s", async (_, listener, ok, failed, unhandled) => {
-        const others = process.listeners("unhandledRejection");
-        process.removeAllListeners("unhandledRejection");
-        const reasons: unknown[] = [];
-        process.on("unhandledRejection", (reason) => reasons.push(reason));
-        onTestFinished(() => {
-          process.removeAllListeners("unhandledRejection");
-          for (const other of others) process.on("unhandledRejection", other);
-        });
+        const reasons = uncaught();
         const [publisher, subscriber] = [await connect(server), await connect(server)];
         const { picture, node } = application([publisher, subscriber]);
         await subscriber.subscribe("work", function handle() {
@@ -164,7 +158,7 @@ describe.runIf(requirement("redis-server", redisFound))("redisMessaging", () => 
           },
         });
         await tick();
-        expect(reasons).toHaveLength(unhandled ? 1 : 0);
+        if (unhandled) expect(reasons).toEqual([new Error("failed on purpose")]);
       });
     });
 
@@ -225,6 +219,8 @@ describe.runIf(requirement("redis-server", redisFound))("redisMessaging", () => 
       expect(node("consumer-group orders.billing").sendTimers!.successes.max).toBeGreaterThan(4);
       expect(node("consumer-group orders.billing").properties).toEqual({ group: "billing" });
       expect(node("stream orders").key).toMatch(/:stream:0\/orders$/);
+      await client.raw("XGROUP", "DESTROY", "orders", "billing");
+      expect(Object.keys(picture().nodes)).not.toContain("consumer-group orders.billing");
     });
 
     test("measures the function that handles a stream's entries", async () => {
@@ -465,6 +461,24 @@ describe.runIf(requirement("redis-server", redisFound))("redisMessaging", () => 
     expect(client.isPubSubActive).toBe(false);
   });
 });
+
+/** What the process would hear of otherwise: what one library throws, another one tells its client. */
+function uncaught(): unknown[] {
+  const events = ["unhandledRejection", "uncaughtException"] as const;
+  const others = events.map((event) => process.rawListeners(event));
+  const reasons: unknown[] = [];
+  for (const event of events) {
+    process.removeAllListeners(event);
+    process.on(event, (reason: unknown) => void reasons.push(reason));
+  }
+  onTestFinished(() => {
+    for (const [at, event] of events.entries()) {
+      process.removeAllListeners(event);
+      for (const other of others[at]!) process.on(event, other as () => void);
+    }
+  });
+  return reasons;
+}
 
 function ownProperties(target: unknown): string[] {
   const inner = (Reflect.get(target as object, "_self") as object | undefined) ?? (target as object);
