@@ -2,10 +2,11 @@
  * What the graph costs a message of amqplib: published, consumed, published on and acknowledged, at a real RabbitMQ.
  *
  * CPU time of the application, in processes of their own: amqplib alone, with the adapter, and with OpenTelemetry's SDK and its
- * instrumentation, which are what an application would need to learn the same from spans. A round is the same messages through
+ * instrumentation, without and with the graph's span processor. A round is the same messages through
  * each of them, one after the other, beginning with another one each time.
  */
 import { createRequire } from "node:module";
+import type { SpanProcessor } from "@opentelemetry/sdk-trace-base";
 import type { Channel, ChannelModel } from "amqplib";
 import { amqplib } from "../src/amqplib/index.ts";
 import { integrationGraph } from "../src/integration-graph/builder.ts";
@@ -30,17 +31,25 @@ const variants: { readonly [name: string]: { readonly setUp: SetUp; readonly bes
   adapter: {
     setUp: async () => (connection) => integrationGraph({ app: "bench" }).attach(amqplib(connection)),
   },
-  "OpenTelemetry's SDK": { setUp: async () => traced() },
+  "OpenTelemetry's SDK": { setUp: () => traced(false) },
+  "SDK with the graph": { setUp: () => traced(true), beside: "OpenTelemetry's SDK" },
 };
 
-async function traced(): Promise<() => void> {
+async function traced(drawn: boolean): Promise<() => void> {
   const { context, trace } = await import("@opentelemetry/api");
   const { AsyncLocalStorageContextManager } = await import("@opentelemetry/context-async-hooks");
   const { registerInstrumentations } = await import("@opentelemetry/instrumentation");
   const { AmqplibInstrumentation } = await import("@opentelemetry/instrumentation-amqplib");
   const { BasicTracerProvider } = await import("@opentelemetry/sdk-trace-base");
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
-  const tracerProvider = new BasicTracerProvider();
+  const spanProcessors: SpanProcessor[] = [];
+  if (drawn) {
+    const { openTelemetry } = await import("../src/opentelemetry/index.ts");
+    const tracing = openTelemetry();
+    spanProcessors.push(tracing.spanProcessor);
+    integrationGraph({ app: "bench" }).attach(tracing);
+  }
+  const tracerProvider = new BasicTracerProvider({ spanProcessors });
   trace.setGlobalTracerProvider(tracerProvider);
   registerInstrumentations({ tracerProvider, instrumentations: [new AmqplibInstrumentation()] });
   return () => {};
@@ -98,7 +107,8 @@ async function compare(): Promise<void> {
   }
   await Promise.all(children.map((child) => child.end()));
   const rows = names.map((name, index) => {
-    const beside = times[names.indexOf(variants[name]!.beside ?? "amqplib")]!;
+    const other = variants[name]!.beside ?? "amqplib";
+    const beside = times[names.indexOf(other)]!;
     const ratios = times[index]!.map((time, round) => time / beside[round]!).sort((one, other) => one - other);
     const quartile = (part: number) => ratios[Math.round((ratios.length - 1) * part)]!.toFixed(2);
     return [
@@ -106,12 +116,10 @@ async function compare(): Promise<void> {
       `${median(times[index]!).toFixed(1)} µs`,
       median(ratios).toFixed(3),
       `${quartile(0.25)}-${quartile(0.75)}`,
+      other,
     ];
   });
-  printTable(
-    [`${rounds} rounds of ${messages} messages`, "CPU a message", "ratio to amqplib", "half of the rounds"],
-    rows,
-  );
+  printTable([`${rounds} rounds of ${messages} messages`, "CPU a message", "ratio", "half of the rounds", "to"], rows);
 }
 
 const [variant, url] = process.argv.slice(2);
