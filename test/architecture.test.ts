@@ -38,6 +38,8 @@ const adapters: readonly Adapter[] = [
   { folder: "log4js", port: loggersPort, library: /^log4js$/ },
   { folder: "logtape", port: loggersPort, library: /^@logtape\/logtape$/ },
   { folder: "nestjs", port: loggersPort, library: /^@nestjs\/common$/ },
+  { folder: "mqtt", port: graphPort, library: /^mqtt$/, shares: /^in-process\/replaced-method\.ts$/ },
+  { folder: "nats", port: graphPort, library: /^@nats-io\//, shares: /^in-process\/replaced-method\.ts$/ },
   { folder: "opentelemetry", port: graphPort, library: /^@opentelemetry\/(api|sdk-trace-base)$/ },
   { folder: "pino", port: loggersPort, library: /^pino$/ },
   { folder: "winston", port: loggersPort, library: /^winston$/ },
