@@ -1,0 +1,94 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { replaceMethod, undoing } from "../in-process/replaced-method.ts";
+import type { GraphHost } from "../integration-graph/adapter.ts";
+import { SYSTEM } from "./broker.ts";
+import { outcome } from "./outcome.ts";
+import { senders } from "./producer.ts";
+import { isControl } from "./subject.ts";
+import type { Subjects } from "./subjects.ts";
+import { field, type NatsConnection, type Unwatch } from "./target.ts";
+
+/** In what a client of JetStream sends on behalf of a message that it counts itself. */
+export const counted = new AsyncLocalStorage<true>();
+
+/**
+ * Measures what a connection sends. All of it goes through `publish` of what the library calls its protocol, where replies are
+ * seen too, since a message knows nothing else; what the connection's own methods tell more of counts there.
+ */
+export function watchSending(connection: NatsConnection, host: GraphHost, subjects: Subjects): Unwatch {
+  const sender = senders(host);
+  /** How deep we are in methods that count by themselves; all below them happens before they return. */
+  let inside = 0;
+  const counts = (subject: unknown): subject is string =>
+    inside === 0 && typeof subject === "string" && !isControl(subject) && host.counts(SYSTEM) && !counted.getStore();
+
+  function within<R>(call: () => R): R {
+    inside++;
+    try {
+      return call();
+    } finally {
+      inside--;
+    }
+  }
+
+  /** A message is sent when the library has taken it, and fails where that throws. */
+  function sending(this: void, call: () => unknown, subject: string): unknown {
+    const start = performance.now();
+    let failed = true;
+    try {
+      const result = within(call);
+      failed = false;
+      return result;
+    } finally {
+      host.sent(subjects.sentTo(subject), outcome(start, failed));
+    }
+  }
+
+  /** A request is sent when it is answered, and fails where it is not. */
+  function requesting(call: () => unknown, subject: string): unknown {
+    const start = performance.now();
+    const from = sender();
+    const node = subjects.sentTo(subject);
+    const sent = (failed: boolean) => host.sent(node, outcome(start, failed), from);
+    let result: unknown;
+    try {
+      result = within(call);
+    } catch (error) {
+      sent(true);
+      throw error;
+    }
+    if (!(result instanceof Promise)) {
+      sent(false);
+      return result;
+    }
+    return result.then(
+      (reply) => {
+        sent(false);
+        return reply;
+      },
+      (error) => {
+        sent(true);
+        throw error;
+      },
+    );
+  }
+
+  const protocol = field(connection, "protocol");
+  const replace = (object: object, name: string, measure: typeof sending) =>
+    replaceMethod(
+      object,
+      name,
+      (method) =>
+        function (this: unknown, ...args) {
+          const [subject] = args;
+          const call = () => Reflect.apply(method, this, args);
+          return counts(subject) ? measure(call, subject) : within(call);
+        },
+    );
+  return undoing([
+    replace(connection, "publish", sending),
+    replace(connection, "request", requesting),
+    replace(connection, "requestMany", requesting),
+    ...(typeof protocol === "object" && protocol !== null ? [replace(protocol, "publish", sending)] : []),
+  ]);
+}

@@ -1,0 +1,114 @@
+import type { GraphHost } from "../integration-graph/adapter.ts";
+import { MAX_NAME_LENGTH } from "../integration-graph/declaration.ts";
+import type { GraphLink } from "../integration-graph/link.ts";
+import type { GraphNode } from "../integration-graph/node.ts";
+import { endpointKey } from "../integration-graph/node-id.ts";
+import type { Properties } from "../integration-graph/properties.ts";
+import type { NatsConsumption, NatsOptions } from "./options.ts";
+import type { Destination, Subjects } from "./subjects.ts";
+
+interface Input {
+  readonly link: GraphLink | undefined;
+  /** How many subscriptions take from it now. */
+  active: number;
+}
+
+interface Subscriber {
+  readonly name: string;
+  readonly node: GraphNode;
+  readonly inputs: Map<Destination, Input>;
+}
+
+/** One subscription of a subscriber. */
+export interface Use {
+  readonly node: GraphNode;
+  readonly input: GraphLink | undefined;
+  readonly from: Destination;
+  end(): void;
+}
+
+/** What a name says nothing about: that of the property that the library takes a callback by. */
+const PROPERTY_NAMES = new Set(["", "callback", "handler", "anonymous"]);
+
+/** The queue group that the endpoints of all services have unless somebody names another one. */
+const SERVICES = "q";
+
+/** The functions and loops that take messages from one broker, as nodes of the graph. */
+export class Subscribers {
+  readonly #host: GraphHost;
+  readonly #subjects: Subjects;
+  readonly #naming: NatsOptions["name"];
+  readonly #subscribers = new Map<string, Subscriber>();
+
+  constructor(host: GraphHost, subjects: Subjects, naming: NatsOptions["name"]) {
+    this.#host = host;
+    this.#subjects = subjects;
+    this.#naming = naming;
+  }
+
+  /** `consumption` begins; `hold` gives where its messages come from. */
+  add(consumption: NatsConsumption, hold: () => Destination, properties?: Properties): Use {
+    const from = hold();
+    const subscriber = this.#subscriber(this.#nameOf(consumption, from.name), properties);
+    let input = subscriber.inputs.get(from);
+    if (input === undefined) {
+      input = { link: this.#host.link(from.node, "input", subscriber.node), active: 0 };
+      subscriber.inputs.set(from, input);
+    } else this.#subjects.release(from);
+    input.active++;
+    let ended = false;
+    const use = input;
+    return {
+      node: subscriber.node,
+      input: use.link,
+      from,
+      end: () => {
+        if (!ended) use.active--;
+        ended = true;
+      },
+    };
+  }
+
+  /** Drops what nobody subscribes to any more. */
+  prune(): void {
+    for (const subscriber of this.#subscribers.values()) {
+      for (const [from, { link, active }] of subscriber.inputs) {
+        if (active > 0) continue;
+        subscriber.inputs.delete(from);
+        if (link !== undefined) this.#host.withdraw(link);
+        this.#subjects.release(from);
+      }
+      if (subscriber.inputs.size > 0) continue;
+      this.#subscribers.delete(subscriber.name);
+      this.#host.withdraw(subscriber.node);
+    }
+  }
+
+  #subscriber(name: string, properties?: Properties): Subscriber {
+    let subscriber = this.#subscribers.get(name);
+    if (subscriber !== undefined && properties === undefined) return subscriber;
+    const key = endpointKey(this.#host.app, "service_activator", name);
+    const what = { name, pattern: "service_activator", componentType: "nats:subscriber", properties, key } as const;
+    const node = this.#host.declare(what);
+    if (subscriber === undefined) {
+      subscriber = { name, node, inputs: new Map() };
+      this.#subscribers.set(name, subscriber);
+    }
+    return subscriber;
+  }
+
+  #nameOf(consumption: NatsConsumption, from: string): string {
+    const { queue, stream, consumer } = consumption;
+    const functionName = PROPERTY_NAMES.has(consumption.functionName) ? "" : consumption.functionName;
+    const given = this.#naming?.({ ...consumption, functionName });
+    if (given !== undefined) return given;
+    if (functionName !== "") return fit(functionName);
+    if (stream !== undefined) return fit(`${consumer ?? stream}.consumer`);
+    return fit(`${queue === undefined || queue === "" || queue === SERVICES ? from : queue}.subscriber`);
+  }
+}
+
+/** A name that the graph takes: the end of it says what it is. */
+function fit(name: string): string {
+  return name.length <= MAX_NAME_LENGTH ? name : name.slice(-MAX_NAME_LENGTH).toWellFormed();
+}
