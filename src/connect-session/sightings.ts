@@ -17,14 +17,15 @@ const SMALLEST_SWEEP = 256;
 /**
  * The sightings of the sessions of one store, at most `limit`; it watches the store as a `StoreWatcher`.
  *
- * Stores drop expired sessions silently, so sightings are swept whenever their number has doubled since the last sweep:
- * a constant cost for each session, no timer, and never more than twice the living or 256. Beyond the limit the
- * sessions seen first are forgotten; their creation time is then unknown.
+ * Stores drop expired sessions silently, so sightings are swept whenever their number has doubled since the last sweep, or
+ * as many as the limit have come since: a constant cost for each session, no timer, and never more than twice the living or
+ * 256. Beyond the limit the sessions seen first are forgotten; their creation time is then unknown.
  */
 export class Sightings implements StoreWatcher {
   readonly #limit: number;
   readonly #byId = new Map<string, Sighting>();
   #sweepAt = SMALLEST_SWEEP;
+  #newSinceSweep = 0;
 
   constructor(limit: number) {
     this.#limit = limit;
@@ -45,7 +46,9 @@ export class Sightings implements StoreWatcher {
       lastUsedTime: undefined,
       expiryTime: expiryTime(session),
     };
-    if (this.#byId.size >= Math.min(this.#sweepAt, this.#limit)) this.#sweep(now);
+    if (this.#byId.size >= this.#sweepAt || this.#newSinceSweep >= this.#limit) this.#sweep(now);
+    this.#makeRoom();
+    this.#newSinceSweep++;
     this.#byId.set(id, sighting);
     return sighting;
   }
@@ -93,10 +96,14 @@ export class Sightings implements StoreWatcher {
     for (const [id, sighting] of this.#byId) {
       if (sighting.expiryTime !== undefined && sighting.expiryTime <= now) this.#byId.delete(id);
     }
+    this.#sweepAt = Math.max(SMALLEST_SWEEP, 2 * this.#byId.size);
+    this.#newSinceSweep = 0;
+  }
+
+  #makeRoom(): void {
     for (const id of this.#byId.keys()) {
       if (this.#byId.size < this.#limit) break;
       this.#byId.delete(id);
     }
-    this.#sweepAt = Math.max(SMALLEST_SWEEP, 2 * this.#byId.size);
   }
 }

@@ -23,8 +23,9 @@ export interface MemorySessionsOptions {
 }
 
 const SWEEP_INTERVAL = 60_000;
-/** How many ids are compared before the application has its turn. */
+/** How many ids are compared, or sessions counted, before the application has its turn. */
 const DIGESTS_AT_ONCE = 1_000;
+const COUNTED_AT_ONCE = 50_000;
 
 /**
  * Sessions in the memory of this process, for applications without a session library. It holds what an operator may see;
@@ -129,8 +130,15 @@ export class MemorySessionStore implements SessionStore {
 
   async count({ active }: Pick<SessionQuery, "active">): Promise<number> {
     this.#sweepWhenDue();
+    const size = this.#entries.size;
+    let looked = 0;
     let count = 0;
-    for (const entry of this.#entries.values()) if (this.#selects(entry, active)) count++;
+    for (const entry of this.#entries.values()) {
+      // What is put meanwhile stands at the end, though it may have been counted already.
+      if (++looked > size) break;
+      if (this.#selects(entry, active)) count++;
+      if (looked % COUNTED_AT_ONCE === 0) await setImmediate();
+    }
     return count;
   }
 

@@ -181,4 +181,17 @@ describe("bounds", () => {
     }
     expect(store.size).toBeLessThanOrEqual(1 + 300 + 60);
   });
+
+  it("lets the application have its turn while very many are counted, none of them twice", async () => {
+    const large = memorySessions({ clock: () => now, maxSessions: 200_000 });
+    for (let number = 0; number < 120_000; number++) large.put({ id: `${number}` });
+    let counted = false;
+    const counting = large.count({}).finally(() => {
+      counted = true;
+    });
+    for (let number = 0; number < 50_000; number++) large.put({ id: `${number}` });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(counted).toBe(false);
+    expect(await counting).toBe(120_000);
+  });
 });
