@@ -9,8 +9,10 @@ export interface Parts {
 
 /** A client that is watched. */
 export interface WatchedClient {
-  /** Whether commands other than those for subscriptions can be sent. */
-  readonly isFree: () => boolean;
+  /** Whether it has a connection. */
+  readonly isReady: () => boolean;
+  /** Whether it has subscriptions, and sends no other commands. */
+  readonly isSubscribing: () => boolean;
   /** The database that commands go to. */
   readonly db: () => number;
   /** Sends a command as it is. */

@@ -157,7 +157,8 @@ export function watchIoredis(client: RedisMessagingClient, { commands, subscribe
   sync();
 
   return {
-    isFree: () => field(client, "status") === "ready" && !field(field(client, "condition"), "subscriber"),
+    isReady: () => field(client, "status") === "ready",
+    isSubscribing: () => Boolean(field(field(client, "condition"), "subscriber")),
     db,
     send: (...command) => Reflect.apply(Reflect.get(client, "call"), client, command),
     sync,

@@ -51,7 +51,8 @@ export function watchNodeRedis(client: RedisMessagingClient, parts: Parts): Watc
   const subscriptions = watchSubscriptions(client, inner, parts.subscribers);
 
   return {
-    isFree: () => field(client, "isReady") === true && field(client, "isPubSubActive") !== true,
+    isReady: () => field(client, "isReady") === true,
+    isSubscribing: () => field(client, "isPubSubActive") === true,
     db: () => db,
     send: (...command) => Reflect.apply(client.sendCommand, client, [command]),
     sync: subscriptions.sync,

@@ -100,8 +100,10 @@ export class Watch {
   async #discover(): Promise<Topology> {
     const nodes: NodeDeclaration[] = [];
     for (const { clients, names } of this.#servers.values()) {
-      const client = [...clients].find(({ isFree }) => isFree());
-      if (client === undefined) throw new Error("no client of this Redis is connected and has no subscriptions");
+      const free = [...clients].filter(({ isSubscribing }) => !isSubscribing());
+      // One that is about to connect keeps the commands until then.
+      const client = free.find(({ isReady }) => isReady()) ?? free[0];
+      if (client === undefined) throw new Error("every client of this Redis that is watched has subscriptions");
       nodes.push(...(await discover(client, names)));
     }
     return { nodes, links: [] };
