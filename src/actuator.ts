@@ -106,7 +106,7 @@ export function createActuator(options: ActuatorOptions = {}): Actuator {
   let ended = false;
 
   const handler: ActuatorHandler = (req, res, next) => {
-    if (!rpc.handle(req, res) && !takeSpans?.(req, res)) gateway(req, res, next);
+    if (!takeSpans?.(req, res) && !rpc.handle(req, res)) gateway(req, res, next);
   };
 
   async function close({ deadlineMs }: Pick<DrainOptions, "deadlineMs"> = {}): Promise<void> {

@@ -9,13 +9,18 @@ import type { OtlpReceiver } from "./receiver.ts";
 type Request = IncomingMessage | Http2ServerRequest;
 type Response = ServerResponse | Http2ServerResponse;
 
-/** Answers a request if its path is that of traces. Otherwise returns false and has done nothing. Never throws. */
+/**
+ * Answers a request if its path is that of traces, or that of the RPC service while too many requests are read. Otherwise returns
+ * false: the request is somebody else's to answer. Never throws.
+ */
 export type OtlpHandler = (request: Request, response: Response) => boolean;
 
 /** Where exporters send traces, says the protocol. */
 const PATH = "/v1/traces";
-/** So many bodies are read at a time. */
+const RPC_PATH = "/opentelemetry.proto.collector.trace.v1.TraceService/Export";
+/** So many requests are read at a time, by whatever protocol: each may take twice its largest size in memory. */
 const MAX_REQUESTS = 32;
+const RETRY = { "Retry-After": "1" };
 
 /**
  * OTLP over HTTP: `POST /v1/traces`, in protobuf and in JSON. Errors are a `google.rpc.Status` in the encoding of the request.
@@ -25,33 +30,43 @@ const MAX_REQUESTS = 32;
 export function otlpHandler(receiver: OtlpReceiver, onError: (error: unknown, context: string) => void): OtlpHandler {
   let open = 0;
 
-  async function answer(request: Request, encoding: Encoding | undefined): Promise<Uint8Array> {
+  async function answer(request: Request, encoding: Encoding | undefined, isRefused: boolean): Promise<Uint8Array> {
     if (request.method !== "POST") throw new OtlpProblem(405, "Traces are sent by POST.", { Allow: "POST" });
     if (encoding === undefined) {
       const accepted = `${PROTOBUF.contentType}, ${JSON_ENCODING.contentType}`;
       throw new OtlpProblem(415, `The body must be one of the types ${accepted}.`, { Accept: accepted });
     }
-    if (open >= MAX_REQUESTS || !receiver.isOpen) {
+    if (isRefused || !receiver.isOpen) {
       throw new OtlpProblem(429, "More spans come than are taken (option otlp.maxSpansPerSecond).", {
         "Retry-After": "1",
       });
     }
-    open++;
-    try {
-      const body = await readBody(request, receiver.settings.maxRequestBytes);
-      const { rejectedSpans, errorMessage } = receiver.take(requestOf(encoding, body));
-      if (rejectedSpans === 0) return encoding.response({});
-      return encoding.response({ partialSuccess: { rejectedSpans: BigInt(rejectedSpans), errorMessage } });
-    } finally {
-      open--;
-    }
+    const body = await readBody(request, receiver.settings.maxRequestBytes);
+    const { rejectedSpans, errorMessage } = receiver.take(requestOf(encoding, body));
+    if (rejectedSpans === 0) return encoding.response({});
+    return encoding.response({ partialSuccess: { rejectedSpans: BigInt(rejectedSpans), errorMessage } });
   }
 
   return (request, response) => {
     const { originalUrl } = request as { readonly originalUrl?: string };
-    if ((originalUrl ?? request.url ?? "").split("?", 1)[0] !== PATH) return false;
+    const path = (originalUrl ?? request.url ?? "").split("?", 1)[0];
+    if (path !== PATH && path !== RPC_PATH) return false;
+    // A response that waits behind others may never tell that it is over: no exporter sends requests ahead of answers.
+    const isQueued = !("stream" in response) && response.socket === null;
+    if (!isQueued) {
+      open++;
+      response.once("close", () => open--);
+    }
+    const isRefused = isQueued || open > MAX_REQUESTS;
+    if (path === RPC_PATH) {
+      if (!isRefused) return false;
+      // Clients of gRPC take this for UNAVAILABLE, and try again.
+      send(response, 503, "text/plain; charset=utf-8", Buffer.from("Too many requests at a time.\n"), RETRY);
+      request.resume();
+      return true;
+    }
     const encoding = encodingOf(request.headers["content-type"]);
-    answer(request, encoding).then(
+    answer(request, encoding, isRefused).then(
       (body) => send(response, 200, encoding!.contentType, body),
       (error: unknown) => {
         const known = error instanceof OtlpProblem;

@@ -121,7 +121,7 @@ test.each<readonly [string, (span: Span) => void]>([
 test("messages that came together count each, once", () => {
   const { start, picture } = setUp();
   start("send", send("orders", { "messaging.batch.message_count": 3 })).end();
-  start("send", send("orders", { "messaging.batch.message_count": 0 })).end();
+  start("send", send("empty", { "messaging.batch.message_count": 0 })).end();
   start("create", send("orders", { "messaging.operation.type": "create" })).end();
   start("settle", process("orders", { "messaging.operation.type": "settle" })).end();
   const receive = { "messaging.operation.type": "receive", "messaging.batch.message_count": 2 };
@@ -132,9 +132,12 @@ test("messages that came together count each, once", () => {
   batch.end();
   for (const span of each) span.end();
   start("poll", { ...process("other", receive), kind: SpanKind.CLIENT }).end();
+  // Told of one by one elsewhere, so that these are the same messages again.
+  start("poll", { ...process("orders", receive), kind: SpanKind.CLIENT }).end();
   expect(picture()).toEqual({
     nodes: {
       "kafka:unknown:topic:orders": "3 ok, 0 failed",
+      "kafka:unknown:topic:empty": "0 ok, 0 failed",
       "kafka:unknown:topic:payments": "1 ok, 0 failed",
       "kafka:unknown:topic:other": "0 ok, 0 failed",
       "shop:inbound_gateway:shop.producer": "",
@@ -178,8 +181,10 @@ test("what a Kafka cluster calls itself is learnt late, and its topics stay one"
   start("send", send("orders", { "messaging.kafka.cluster.id": "C1" })).end();
   start("send", send("orders", { "messaging.kafka.cluster.id": "C2" })).end();
   start("send", send("orders")).end();
+  start("send", send("payments")).end();
   expect(picture().nodes).toEqual({
     "kafka:C1:topic:orders": "3 ok, 0 failed",
+    "kafka:C1:topic:payments": "1 ok, 0 failed",
     "kafka:C2:topic:orders": "1 ok, 0 failed",
     "shop:inbound_gateway:shop.producer": "",
   });
@@ -235,5 +240,30 @@ test("names made up without end neither fill the graph nor slow it down for ever
   }
   const { nodes } = graph.snapshot();
   expect(nodes.length).toBeLessThanOrEqual(2_000);
+  expect(nodes.filter(({ componentType }) => componentType === "kafka:topic").length).toBeLessThanOrEqual(50);
   expect(nodes.filter(({ integrationPatternType }) => integrationPatternType === "inbound_gateway").length).toBe(201);
+});
+
+test("where nothing tells that messages are processed, that they were received is all that counts", () => {
+  const { start, picture } = setUp();
+  const attributes = { "messaging.system": "aws_sqs", "messaging.destination.name": "jobs", "aws.region": "eu-1" };
+  const scope = "@opentelemetry/instrumentation-aws-sdk";
+  start("SendMessage", {
+    kind: SpanKind.PRODUCER,
+    attributes: { ...attributes, "rpc.method": "SendMessage" },
+    scope,
+  }).end();
+  const polled = { ...attributes, "rpc.method": "ReceiveMessage", "messaging.batch.message_count": 4 };
+  start("jobs receive", { kind: SpanKind.CONSUMER, attributes: polled, scope }).end();
+  expect(picture()).toEqual({
+    nodes: {
+      "aws_sqs:eu-1:queue:jobs": "1 ok, 0 failed, 4 received",
+      "shop:inbound_gateway:shop.producer": "",
+      "shop:service_activator:jobs.consumer": "0 ok, 0 failed",
+    },
+    links: {
+      "shop:inbound_gateway:shop.producer -output-> aws_sqs:eu-1:queue:jobs": 1,
+      "aws_sqs:eu-1:queue:jobs -input-> shop:service_activator:jobs.consumer": 4,
+    },
+  });
 });

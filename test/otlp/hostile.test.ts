@@ -1,4 +1,6 @@
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { connect } from "node:net";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
 import { expect, test } from "vitest";
@@ -127,4 +129,42 @@ test("services, nodes and spans are bounded", async () => {
     partialSuccess: { rejectedSpans: "3", errorMessage: "more than 10000 spans in one request" },
   });
   expect(graph.snapshot().nodes.length).toBeLessThanOrEqual(2_000);
+});
+
+test("of bodies that never come only so many are waited for, by either protocol", async () => {
+  const { url, post, picture } = await startReceiver();
+  const { hostname, port } = new URL(url);
+  const rpc = "/opentelemetry.proto.collector.trace.v1.TraceService/Export";
+  const slow = Array.from({ length: 32 }, (_, index) => {
+    const socket = connect(Number(port), hostname);
+    const [path, type] = index % 2 === 0 ? ["/v1/traces", "application/json"] : [rpc, "application/proto"];
+    socket.write(`POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: ${type}\r\ncontent-length: 1000\r\n\r\n{`);
+    return socket.on("error", () => {});
+  });
+  const body = JSON.stringify(request([kafka("send", "orders")]));
+  const refused = async (status: number, ask: () => Promise<number>) => {
+    while ((await ask()) !== status) await new Promise((resolve) => setTimeout(resolve, 5));
+  };
+  await refused(429, async () => (await post(body)).status);
+  const client = createClient(TraceService, createGrpcTransport({ baseUrl: url }));
+  const failure = await client.export({}).catch((error) => error);
+  expect(ConnectError.from(failure).code).toBe(Code.Unavailable);
+  for (const socket of slow) socket.destroy();
+  await refused(200, async () => (await post(body)).status);
+  expect(Object.keys(picture().nodes)).toContain("kafka:main:topic:orders");
+});
+
+test("requests that are sent ahead of answers and given up take no place from others", async () => {
+  const { url, post } = await startReceiver();
+  const { hostname, port } = new URL(url);
+  const one = "POST /v1/traces HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n";
+  for (let index = 0; index < 5; index++) {
+    const socket = connect(Number(port), hostname);
+    const closed = once(socket, "close");
+    socket.on("error", () => {});
+    socket.write(`${`${one}123456789`.repeat(50)}${one}`, () => socket.destroy());
+    await closed;
+  }
+  const body = JSON.stringify(request([kafka("send", "orders")]));
+  while ((await post(body)).status !== 200) await new Promise((resolve) => setTimeout(resolve, 5));
 });

@@ -60,6 +60,8 @@ test("requests and work that begins by itself send, named as when they ended", a
     name: "POST /orders/1",
     attributes: attributes({ "http.request.method": "POST", "http.route": "/orders/{id}" }),
   });
+  const rpc = span({ kind: KIND.SERVER, name: "shop.Orders/Place" });
+  await take([rpc, kafka("send", "orders", { parentSpanId: rpc.spanId })]);
   const job = span({ name: "nightly" });
   await take([kafka("send", "orders", { parentSpanId: served.spanId }), served]);
   await take([
@@ -69,11 +71,13 @@ test("requests and work that begins by itself send, named as when they ended", a
   ]);
   expect(picture()).toEqual({
     nodes: {
-      "kafka:main:topic:orders": "2 ok, 1 failed",
+      "kafka:main:topic:orders": "3 ok, 1 failed",
+      "shop:inbound_gateway:shop.Orders/Place": "",
       "shop:inbound_gateway:POST /orders/{id}": "",
       "shop:inbound_channel_adapter:nightly": "1 received",
     },
     links: {
+      "shop:inbound_gateway:shop.Orders/Place -output-> kafka:main:topic:orders": 1,
       "shop:inbound_gateway:POST /orders/{id} -output-> kafka:main:topic:orders": 1,
       "shop:inbound_channel_adapter:nightly -output-> kafka:main:topic:orders": 2,
     },
