@@ -118,7 +118,7 @@ test.each<readonly [string, Span, Partial<Traffic> | undefined]>([
     "a queue of SQS that is polled",
     span(
       CONSUMER,
-      { "messaging.system": "aws_sqs", "messaging.destination.name": "jobs", "rpc.method": "ReceiveMessage" },
+      { "messaging.system": "aws_sqs", "messaging.destination.name": "jobs", "messaging.batch.message_count": 2 },
       AWS,
     ),
     { operation: "receive", system: "aws_sqs", destination: { kind: "queue", name: "jobs" } },
@@ -131,6 +131,25 @@ test.each<readonly [string, Span, Partial<Traffic> | undefined]>([
       AWS,
     ),
     { operation: "send", system: "aws_sns", destination: { kind: "topic", name: "news" }, address: "eu-1/42" },
+  ],
+  [
+    "a poll of SQS that does not say whether it got anything",
+    span(CONSUMER, { "messaging.system": "aws.sqs", "messaging.destination": "jobs" }, AWS),
+    undefined,
+  ],
+  [
+    "a message of SQS that is processed",
+    span(
+      CONSUMER,
+      { "messaging.system": "aws.sqs", "messaging.destination": "jobs", "messaging.operation": "process" },
+      AWS,
+    ),
+    { operation: "process", system: "aws_sqs", destination: { kind: "queue", name: "jobs" } },
+  ],
+  [
+    "a text message to somebody's telephone",
+    span(PRODUCER, { "messaging.system": "aws.sns", "messaging.destination.name": "+491701234567" }, AWS),
+    { operation: "send", system: "aws_sns", destination: { kind: "topic", name: "(phone number)" } },
   ],
   ["a client of AWS that has nothing to do with messages", span(CLIENT, { "rpc.method": "GetItem" }, AWS), undefined],
   [

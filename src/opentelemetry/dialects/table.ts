@@ -32,6 +32,6 @@ export const ATTRIBUTES: ReadonlySet<string> = new Set([
   ...GENERIC_ATTRIBUTES,
   ...COUNT_ATTRIBUTES,
   ...["messaging.url", "bullmq.queue.name", "bullmq.queue.operation", "bullmq.worker.name"],
-  ...["cloud.region", "aws.region", "rpc.method", "error.type"],
+  ...["cloud.region", "aws.region", "error.type"],
   ...["http.request.method", "http.method", "http.route"],
 ]);
