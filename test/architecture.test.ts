@@ -46,7 +46,12 @@ const adapters: readonly Adapter[] = [
   { folder: "express-session", port: sessionsPort, library: /^express-session$/, shares: /^connect-session\// },
   { folder: "fastify-session", port: sessionsPort, library: /^@fastify\/session$/, shares: /^connect-session\// },
   { folder: "in-process", port: graphPort, library: /^never$/ },
-  { folder: "nestjs-messaging", port: graphPort, library: /^@nestjs\/(common|core)$/, shares: /^in-process\// },
+  {
+    folder: "nestjs-messaging",
+    port: graphPort,
+    library: /^@nestjs\/(common|core)$/,
+    shares: /^(in-process|redis-messaging)\/|^amqplib\/destination\.ts$|^bullmq\/(broker|queues)\.ts$/,
+  },
   { folder: "koa-session", port: sessionsPort, library: /^koa-session$/, shares: /^(connect-session|redis)\// },
   {
     folder: "session-file-store",
@@ -103,7 +108,7 @@ const parts: readonly Part[] = [
   {
     name: "the records of the connect family's stores",
     files: /^connect-session\//,
-    imports: [sessionsPort, /^error\.ts$/, /^node:/],
+    imports: [sessionsPort, /^(error|options)\.ts$/, /^node:/],
   },
   {
     name: "the connection to Redis, and an index of sessions there",
@@ -114,7 +119,7 @@ const parts: readonly Part[] = [
   ...adapters.map(({ folder, port, library, shares }) => ({
     name: `the adapter ${folder}`,
     files: new RegExp(`^${folder}/`),
-    imports: [port, /^error\.ts$/, /^node:/, ...(shares === undefined ? [] : [shares])],
+    imports: [port, /^(error|options)\.ts$/, /^node:/, ...(shares === undefined ? [] : [shares])],
     typesOf: library,
   })),
   {

@@ -13,8 +13,9 @@ export function replaceMethod(object: object, name: string, make: (method: Metho
   function replaced(this: unknown, ...args: unknown[]): unknown {
     return Reflect.apply(current, this, args);
   }
-  // Some libraries look at how many arguments a method takes.
-  Object.defineProperty(replaced, "length", { value: method.length, configurable: true });
+  // Some libraries look at what a method is called, and at how many arguments it takes.
+  const { name: called, length } = method;
+  Object.defineProperties(replaced, { name: { value: called }, length: { value: length } });
   Object.defineProperty(object, name, { value: replaced, configurable: true, writable: true, enumerable: false });
   return () => {
     current = method as Method;
