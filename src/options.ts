@@ -52,6 +52,27 @@ export const wait: Check = (value) =>
     ? undefined
     : "must be a whole number of milliseconds, not below 0 and at most 2147483647";
 
+/** Milliseconds that an operation may take at most; none would be over before it began. */
+export const timeLimit: Check = (value) =>
+  typeof value === "number" && value > 0 && value < 2 ** 31
+    ? undefined
+    : "must be a number of milliseconds above 0 and below 2147483648";
+
+/** Whatever it is: somebody else checks it. */
+export const anything: Check = () => undefined;
+
+/** An object of options of its own. */
+export function objectOf<Options extends object>(checks: Checks<Options>): Check {
+  return (value) => {
+    try {
+      checkOptions("it", value, checks);
+      return undefined;
+    } catch (error) {
+      return `is unfit: ${(error as Error).message}`;
+    }
+  };
+}
+
 /** An object with these methods; `description` says what such objects are and where they come from. */
 export function having(methods: readonly string[], description: string): Check {
   return (value) => {

@@ -1,3 +1,4 @@
+import { type Checks, checkOptions, count, objectOf, text, timeLimit, wait } from "../options.ts";
 import type { BetterAuthUsername } from "./users.ts";
 
 /** How sessions of better-auth are read. */
@@ -17,6 +18,12 @@ export interface BetterAuthSessionsOptions {
     | undefined;
 }
 
+const OPTIONS: Checks<BetterAuthSessionsOptions> = {
+  username: (value) => (typeof value === "function" ? undefined : text(value) && "must be a column or a function"),
+  timeout: timeLimit,
+  scan: objectOf({ maxSessions: count, maxMs: wait }),
+};
+
 /** The options with their defaults. */
 export interface BetterAuthSessionsSettings {
   readonly username: BetterAuthUsername;
@@ -24,8 +31,14 @@ export interface BetterAuthSessionsSettings {
   readonly scan: { readonly maxSessions: number; readonly maxMs: number };
 }
 
-/** Puts the defaults in. */
-export function settingsOf({ username, timeout, scan }: BetterAuthSessionsOptions): BetterAuthSessionsSettings {
+/**
+ * Puts the defaults in.
+ *
+ * @throws ActuatorError INVALID_ARGUMENT for an option that does not exist or does not fit.
+ */
+export function settingsOf(options: BetterAuthSessionsOptions): BetterAuthSessionsSettings {
+  checkOptions("betterAuthSessions", options, OPTIONS);
+  const { username, timeout, scan } = options;
   return {
     username: username ?? "email",
     timeout: timeout ?? 5_000,

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { ActuatorError } from "../error.ts";
+import { type Checks, callable, checkOptions, flag } from "../options.ts";
 import type { PostgresQueries } from "../postgres/client.ts";
 import { sqlState } from "../postgres/error.ts";
 import { postgresQueries } from "../postgres/queries.ts";
@@ -7,7 +8,7 @@ import { DEFAULT_PRINCIPAL } from "../sessions/principal.ts";
 import { asking } from "./answers.ts";
 import { type Preparation, preparations, removals } from "./preparation.ts";
 import { findTable } from "./table.ts";
-import { connectionOf, type PgSimpleTableOptions, tableNameOf } from "./table-source.ts";
+import { connectionOf, type PgSimpleTableOptions, TABLE_OPTIONS, tableNameOf } from "./table-source.ts";
 
 /** What is prepared, and how. */
 export interface PrepareOptions extends PgSimpleTableOptions {
@@ -24,6 +25,8 @@ export interface PrepareStep extends Preparation {
   /** "planned": a dry run leaves it; "unneeded": there is nothing to do. */
   readonly state: "planned" | "begun" | "done" | "unneeded";
 }
+
+const OPTIONS: Checks<PrepareOptions> = { ...TABLE_OPTIONS, remove: flag, dryRun: flag, onStep: callable };
 
 /** What became of a preparation. */
 export interface PreparedTable {
@@ -52,6 +55,7 @@ const LOCK_NOT_AVAILABLE = "55P03";
  * INVALID_ARGUMENT without a `pool` or `url`.
  */
 export async function prepareConnectPgSimple(options: PrepareOptions): Promise<PreparedTable> {
+  checkOptions("prepareConnectPgSimple", options, OPTIONS);
   const { principal = DEFAULT_PRINCIPAL, remove = false, dryRun = false, onStep = () => {} } = options;
   const queries = postgresQueries(connectionOf(undefined, options), { timeout: Number.POSITIVE_INFINITY });
   const steps: PrepareStep[] = [];

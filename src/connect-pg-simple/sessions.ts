@@ -1,8 +1,10 @@
+import { SCAN_BOUNDS } from "../connect-session/options.ts";
 import type { ScanBounds } from "../connect-session/session-scan.ts";
 import { Sightings } from "../connect-session/sightings.ts";
 import type { ConnectStore } from "../connect-session/store.ts";
 import { watchStore } from "../connect-session/watch.ts";
 import { ActuatorError } from "../error.ts";
+import { anything, type Checks, checkOptions, count, duration, timeLimit } from "../options.ts";
 import { postgresQueries } from "../postgres/queries.ts";
 import { DEFAULT_PRINCIPAL, principalResolver } from "../sessions/principal.ts";
 import { sessionDigest } from "../sessions/session-digest.ts";
@@ -13,7 +15,7 @@ import { nowInSeconds, type RowReader, readSession, type SessionRow } from "./se
 import { isStorable } from "./sql.ts";
 import type { Order } from "./statements.ts";
 import { ttlOf } from "./store.ts";
-import { connectionOf, type PgSimpleTableOptions, tableNameOf } from "./table-source.ts";
+import { connectionOf, type PgSimpleTableOptions, TABLE_OPTIONS, tableNameOf } from "./table-source.ts";
 import { findByIndex, findByScan, searchBounds } from "./user-search.ts";
 
 /** How the sessions of connect-pg-simple are read. */
@@ -32,6 +34,15 @@ export interface ConnectPgSimpleOptions extends PgSimpleTableOptions {
   /** For how many sessions at most this process remembers when it saw them first. Default: 100,000. */
   readonly maxRemembered?: number | undefined;
 }
+
+const OPTIONS: Checks<ConnectPgSimpleOptions> = {
+  ...TABLE_OPTIONS,
+  timeZone: anything,
+  ttl: duration,
+  timeout: timeLimit,
+  scan: SCAN_BOUNDS,
+  maxRemembered: count,
+};
 
 /** The sessions of a store of connect-pg-simple. */
 export interface ConnectPgSimpleSessions extends SessionStore {
@@ -65,6 +76,7 @@ export function connectPgSimpleSessions(
   store: ConnectStore | undefined,
   options: ConnectPgSimpleOptions = {},
 ): ConnectPgSimpleSessions {
+  checkOptions("connectPgSimpleSessions", options, OPTIONS);
   const { principal = DEFAULT_PRINCIPAL, timeZone, scan, maxRemembered = 100_000 } = options;
   const paths = typeof principal === "function" ? undefined : principal;
   checkTimeZone(timeZone);

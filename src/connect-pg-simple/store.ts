@@ -44,7 +44,7 @@ export function storeConnection(store: ConnectStore): PgQueryable {
 }
 
 function pgSimpleStore(store: ConnectStore): PgSimpleStore {
-  const { quotedTable, query } = store as Partial<PgSimpleStore>;
+  const { quotedTable, query } = (store ?? {}) as Partial<PgSimpleStore>;
   if (typeof quotedTable === "function" && typeof query === "function") return store as PgSimpleStore;
   const message =
     "connectPgSimpleSessions takes the store that connect-pg-simple made, or undefined and a `pool` or `url`.";

@@ -1,7 +1,8 @@
 import type { ConnectStore } from "../connect-session/store.ts";
 import { ActuatorError } from "../error.ts";
+import { anything, type Checks, text } from "../options.ts";
 import type { PostgresSource } from "../postgres/queries.ts";
-import type { Principal } from "../sessions/principal.ts";
+import { type Principal, principalFault } from "../sessions/principal.ts";
 import { identifier } from "./sql.ts";
 import { quotedTableOf, storeConnection } from "./store.ts";
 
@@ -18,6 +19,15 @@ export interface PgSimpleTableOptions {
   /** Whose session it is. Default: `DEFAULT_PRINCIPAL`. A function cannot be searched by an index. */
   readonly principal?: Principal | undefined;
 }
+
+/** What the options must be. */
+export const TABLE_OPTIONS: Checks<PgSimpleTableOptions> = {
+  pool: anything,
+  url: text,
+  table: text,
+  schema: text,
+  principal: principalFault,
+};
 
 /** @throws ActuatorError INVALID_ARGUMENT where there is no connection at all. */
 export function connectionOf(

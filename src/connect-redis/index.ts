@@ -1,5 +1,6 @@
 import { Sightings } from "../connect-session/sightings.ts";
 import { watchStore } from "../connect-session/watch.ts";
+import { checkOptions } from "../options.ts";
 import { redisCommands } from "../redis/commands.ts";
 import { SessionIndex } from "../redis/session-index.ts";
 import type { SessionStore } from "../sessions/store.ts";
@@ -7,7 +8,7 @@ import { Corrections } from "./corrections.ts";
 import { type FillResult, type FillRunOptions, runFilling } from "./fill-run.ts";
 import { IndexWriter } from "./index-writer.ts";
 import { IndexedSessions } from "./indexed-sessions.ts";
-import { type ConnectRedisOptions, indexOptions } from "./options.ts";
+import { CONNECT_REDIS_OPTIONS, type ConnectRedisOptions, indexOptions } from "./options.ts";
 import { ScannedSessions } from "./scanned-sessions.ts";
 import { SessionKeys } from "./session-keys.ts";
 import { SessionReader } from "./session-reader.ts";
@@ -55,6 +56,7 @@ export function connectRedisSessions(
   store: ConnectRedisStore,
   options: ConnectRedisOptions = {},
 ): ConnectRedisSessions {
+  checkOptions("connectRedisSessions", options, CONNECT_REDIS_OPTIONS);
   const { principal, scan = {}, timeout } = options;
   const settings = storeSettings(store);
   const redis = redisCommands(options.redis ?? settings.client, { timeout });

@@ -1,6 +1,8 @@
+import { SCAN_BOUNDS } from "../connect-session/options.ts";
 import type { ScanBounds } from "../connect-session/session-scan.ts";
+import { anything, type Checks, objectOf, text, timeLimit, wait } from "../options.ts";
 import type { RedisClient } from "../redis/sender.ts";
-import type { Principal } from "../sessions/principal.ts";
+import { type Principal, principalFault } from "../sessions/principal.ts";
 
 /** How sessions of connect-redis are read. */
 export interface ConnectRedisOptions {
@@ -29,6 +31,17 @@ export interface ConnectRedisIndexOptions {
    */
   readonly interval?: number | undefined;
 }
+
+const INDEX_OPTIONS = objectOf<ConnectRedisIndexOptions>({ prefix: text, interval: wait });
+
+/** What the options must be. */
+export const CONNECT_REDIS_OPTIONS: Checks<ConnectRedisOptions> = {
+  redis: anything,
+  principal: principalFault,
+  index: (value) => (typeof value === "boolean" ? undefined : INDEX_OPTIONS(value)),
+  timeout: timeLimit,
+  scan: SCAN_BOUNDS,
+};
 
 export const DEFAULT_INDEX_PREFIX = "actuator:sessions:";
 const DEFAULT_INTERVAL = 10_000;

@@ -1,7 +1,19 @@
+import {
+  anything,
+  type Check,
+  type Checks,
+  callable,
+  checkOptions,
+  duration,
+  flag,
+  having,
+  text,
+  timeLimit,
+} from "../options.ts";
 import { redisCommands } from "../redis/commands.ts";
 import type { RedisClient } from "../redis/sender.ts";
 import { SessionIndex } from "../redis/session-index.ts";
-import type { Principal } from "../sessions/principal.ts";
+import { type Principal, principalFault } from "../sessions/principal.ts";
 import { type FillResult, type FillRunOptions, runFilling } from "./fill-run.ts";
 import { indexOptions } from "./options.ts";
 import { SessionKeys } from "./session-keys.ts";
@@ -27,6 +39,23 @@ export interface PrepareRedisOptions extends FillRunOptions {
   readonly timeout?: number | undefined;
 }
 
+/** A prefix may be empty. */
+const anyText: Check = (value) => (typeof value === "string" ? undefined : "must be a text");
+
+const OPTIONS: Checks<PrepareRedisOptions> = {
+  redis: anything,
+  prefix: anyText,
+  ttl: duration,
+  serializer: having(["parse"], "an object with parse, as the store has it"),
+  principal: principalFault,
+  indexPrefix: text,
+  timeout: timeLimit,
+  dryRun: flag,
+  restart: flag,
+  signal: anything,
+  onProgress: callable,
+};
+
 /**
  * Fills the index with the sessions that are there already, so that searches find them all. To be run once, when all
  * processes that write sessions keep the index; those of which one does not are never complete.
@@ -37,6 +66,7 @@ export interface PrepareRedisOptions extends FillRunOptions {
  * @throws ActuatorError UNAVAILABLE where Redis cannot be reached, FAILED_PRECONDITION where it refuses a command.
  */
 export async function prepareRedisSessions(options: PrepareRedisOptions): Promise<FillResult> {
+  checkOptions("prepareRedisSessions", options, OPTIONS);
   const { redis: clientOrUrl, principal, indexPrefix, timeout, prefix, ttl, serializer, ...run } = options;
   const redis = redisCommands(clientOrUrl, { timeout });
   try {

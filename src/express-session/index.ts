@@ -5,7 +5,9 @@ import {
   connectSessions,
 } from "../connect-session/connect-sessions.ts";
 import { listedSessions, NO_LISTING } from "../connect-session/listed-sessions.ts";
+import { CONNECT_SESSIONS_OPTIONS } from "../connect-session/options.ts";
 import { requireStore } from "../connect-session/required-store.ts";
+import { checkOptions } from "../options.ts";
 import type { Principal, PrincipalPaths, SessionRecord } from "../sessions/principal.ts";
 import { memorystoreReading } from "./memorystore.ts";
 
@@ -44,6 +46,7 @@ export function expressSessions(store: Store, options: ExpressSessionsOptions = 
     store,
     "the object with get, set and destroy that the application hands to express-session as its store",
   );
+  checkOptions("expressSessions", options, CONNECT_SESSIONS_OPTIONS);
   const { timeout = 5_000, principal } = options;
   const reading = { ...memorystoreReading(store), entries: listedSessions(store, timeout), limit: NO_LISTING };
   return connectSessions("express-session", store, reading, {

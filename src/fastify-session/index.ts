@@ -4,10 +4,12 @@ import {
   connectSessions,
 } from "../connect-session/connect-sessions.ts";
 import { listedSessions } from "../connect-session/listed-sessions.ts";
+import { CONNECT_SESSIONS_OPTIONS } from "../connect-session/options.ts";
 import { parseRecord } from "../connect-session/record.ts";
 import { requireStore } from "../connect-session/required-store.ts";
 import type { SessionEntry } from "../connect-session/session-scan.ts";
 import type { ConnectStore } from "../connect-session/store.ts";
+import { checkOptions } from "../options.ts";
 
 export type { ScanBounds } from "../connect-session/session-scan.ts";
 export type { ConnectStore } from "../connect-session/store.ts";
@@ -41,6 +43,7 @@ export function fastifySessions(store: ConnectStore, options: FastifySessionsOpt
     store,
     "the object with get, set and destroy that the application hands to @fastify/session as its store",
   );
+  checkOptions("fastifySessions", options, CONNECT_SESSIONS_OPTIONS);
   const { timeout = 5_000 } = options;
   const entries = sessionMap(store) ?? listedSessions(store, timeout);
   return connectSessions("fastify-session", store, { entries, limit: NO_LISTING }, options);

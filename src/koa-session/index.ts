@@ -1,7 +1,9 @@
+import { CONNECT_SESSIONS_OPTIONS } from "../connect-session/options.ts";
 import { parseRecord, type SessionRecord } from "../connect-session/record.ts";
 import { requireStore } from "../connect-session/required-store.ts";
 import type { ScanBounds } from "../connect-session/session-scan.ts";
 import { awaitStore } from "../connect-session/store-call.ts";
+import { anything, type Checks, checkOptions, flag, objectOf, text } from "../options.ts";
 import { type Principal, principalResolver } from "../sessions/principal.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import { DirectorySessions } from "./directory-sessions.ts";
@@ -37,6 +39,11 @@ export interface KoaSessions extends SessionStore {
 
 const ONE_DAY = 86_400_000;
 
+const OPTIONS: Checks<KoaSessionsOptions> = {
+  ...CONNECT_SESSIONS_OPTIONS,
+  index: objectOf<KoaIndexOptions>({ redis: anything, prefix: text, complete: flag }),
+};
+
 /**
  * The sessions in `store`, the object that the application hands to koa-session as its `store`. Sessions that live in the
  * client's cookie, without a store, cannot be managed; and neither can those of a `ContextStore`, which is made anew for
@@ -55,6 +62,7 @@ const ONE_DAY = 86_400_000;
  */
 export function koaSessions(store: KoaStore, options: KoaSessionsOptions = {}): KoaSessions {
   requireStore(store, "the object with get, set and destroy that the application hands to koa-session as its store");
+  checkOptions("koaSessions", options, OPTIONS);
   const { timeout = 5_000, maxRemembered = 100_000, principal, index } = options;
   const directory =
     index === undefined ? new MemoryDirectory(maxRemembered) : redisDirectory(index, principal, timeout, maxRemembered);

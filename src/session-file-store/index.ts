@@ -4,10 +4,12 @@ import {
   type ConnectSessionsOptions,
   connectSessions,
 } from "../connect-session/connect-sessions.ts";
+import { CONNECT_SESSIONS_OPTIONS } from "../connect-session/options.ts";
 import type { SessionRecord } from "../connect-session/record.ts";
 import type { RecordTimes } from "../connect-session/record-reader.ts";
 import { requireStore } from "../connect-session/required-store.ts";
 import { ActuatorError } from "../error.ts";
+import { checkOptions } from "../options.ts";
 import { readSession, readSessions, type SessionFiles, sessionIds } from "./session-file.ts";
 
 export type { ScanBounds } from "../connect-session/session-scan.ts";
@@ -37,6 +39,7 @@ export function fileStoreSessions(store: Store, options: FileStoreSessionsOption
     store,
     "the object with get, set and destroy that the application hands to express-session as its store",
   );
+  checkOptions("fileStoreSessions", options, CONNECT_SESSIONS_OPTIONS);
   const { timeout = 5_000 } = options;
   const files = filesOf(store);
   const reading = {

@@ -24,6 +24,15 @@ export const DEFAULT_PRINCIPAL: PrincipalPaths = [
   ["userId"],
 ];
 
+/** What is wrong with a value as a `Principal`, as the rest of a sentence about it; undefined where it is fit. */
+export function principalFault(value: unknown): string | undefined {
+  if (typeof value === "function") return undefined;
+  const isPath = (path: unknown) =>
+    Array.isArray(path) && path.length > 0 && path.every((key) => typeof key === "string" && key !== "");
+  if (Array.isArray(value) && value.every(isPath)) return undefined;
+  return 'must be a function, or a list of places such as [["passport", "user"], ["userId"]]';
+}
+
 /** The resolver that never throws and gives a text or undefined: one session it cannot read must not hide the others. */
 export function principalResolver(principal: Principal = DEFAULT_PRINCIPAL): PrincipalResolver {
   const resolve = typeof principal === "function" ? principal : (record: SessionRecord) => firstOf(record, principal);

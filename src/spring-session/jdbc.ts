@@ -1,3 +1,4 @@
+import { anything, type Checks, callable, checkOptions, timeLimit } from "../options.ts";
 import { sqlState } from "../postgres/error.ts";
 import { type PostgresSource, postgresQueries } from "../postgres/index.ts";
 import type { Session } from "../sessions/session.ts";
@@ -17,6 +18,13 @@ export interface SpringSessionJdbcOptions {
   /** Milliseconds since the epoch. Default: `Date.now`. */
   readonly clock?: (() => number) | undefined;
 }
+
+const OPTIONS: Checks<SpringSessionJdbcOptions> = {
+  tableName: anything,
+  schema: anything,
+  timeout: timeLimit,
+  clock: callable,
+};
 
 /** The sessions of Spring Session in PostgreSQL. */
 export interface SpringSessionJdbc extends Required<Omit<SessionStore, "bearerIds" | "findIdByDigest" | "limits">> {
@@ -39,6 +47,7 @@ const MOST_ATTEMPTS = 3;
  * @throws ActuatorError INVALID_ARGUMENT where an option is unfit.
  */
 export function springSessionJdbc(postgres: PostgresSource, options: SpringSessionJdbcOptions = {}): SpringSessionJdbc {
+  checkOptions("springSessionJdbc", options, OPTIONS);
   const { tableName = "SPRING_SESSION", schema, timeout, clock = Date.now } = options;
   const tables = springTables(tableName, schema);
   const queries = postgresQueries(postgres, { timeout });

@@ -1,4 +1,5 @@
 import { ActuatorError } from "../error.ts";
+import { anything, type Checks, callable, checkOptions, flag, timeLimit } from "../options.ts";
 import { type RedisClient, redisCommands } from "../redis/index.ts";
 import type { Session } from "../sessions/session.ts";
 import type { SessionPage, SessionQuery, SessionSearch, SessionStore } from "../sessions/store.ts";
@@ -24,6 +25,13 @@ export interface SpringSessionRedisOptions {
   /** Milliseconds since the epoch. Default: `Date.now`. */
   readonly clock?: (() => number) | undefined;
 }
+
+const OPTIONS: Checks<SpringSessionRedisOptions> = {
+  namespace: anything,
+  indexed: flag,
+  timeout: timeLimit,
+  clock: callable,
+};
 
 /** The sessions of Spring Session in Redis. */
 export interface SpringSessionRedis extends SessionStore {
@@ -58,6 +66,7 @@ export function springSessionRedis(
   redis: RedisClient | string,
   options: SpringSessionRedisOptions = {},
 ): SpringSessionRedis {
+  checkOptions("springSessionRedis", options, OPTIONS);
   const { namespace = "spring:session", indexed, timeout, clock = Date.now } = options;
   if (typeof namespace !== "string" || namespace.trim() === "") {
     const message = 'springSessionRedis\'s namespace must be a text like "spring:session".';
