@@ -11,7 +11,6 @@ import { checkGetRequest } from "./get-request.ts";
 export function traceService(receiver: OtlpReceiver): ServiceImpl<typeof TraceService> {
   return {
     export(request) {
-      if (!receiver.isOpen) throw tooMany();
       const { rejectedSpans, errorMessage } = receiver.take(request);
       if (rejectedSpans === 0) return create(ExportTraceServiceResponseSchema);
       return { partialSuccess: { rejectedSpans: BigInt(rejectedSpans), errorMessage } };
@@ -19,19 +18,16 @@ export function traceService(receiver: OtlpReceiver): ServiceImpl<typeof TraceSe
   };
 }
 
-/** How its requests are read: they are larger than those of all other services, and skip what is not declared here. */
+/** How its requests are read: larger than those of all other services, and without what is not declared here. */
 export function traceServiceOptions(receiver: OtlpReceiver) {
   return {
     readMaxBytes: receiver.settings.maxRequestBytes,
     binaryOptions: { readUnknownFields: false },
     requestGate(context: HandlerContext): void {
       checkGetRequest(context);
-      if (!receiver.isOpen) throw tooMany();
+      if (receiver.isOpen) return;
+      // The code after which exporters try again.
+      throw new ConnectError("More spans come than are taken (option otlp.maxSpansPerSecond).", Code.Unavailable);
     },
   };
-}
-
-/** The code after which exporters try again. */
-function tooMany(): ConnectError {
-  return new ConnectError("More spans come than are taken (option otlp.maxSpansPerSecond).", Code.Unavailable);
 }

@@ -69,6 +69,17 @@ test("a message is sent by the handler in whose span it was sent, through any sp
   });
 });
 
+test("in a handler that something else put into the graph, it is that one that sends", () => {
+  const { flow, start, picture } = setUp();
+  const request = start("POST /orders", { kind: SpanKind.SERVER });
+  const billing = flow.serviceActivator("billing");
+  const open = billing.handle(() => start("send", { parent: request, ...send("orders") }))();
+  // The broker's answer comes in another context.
+  open.end();
+  request.end();
+  expect(picture().links).toEqual({ "shop:service_activator:billing -output-> kafka:unknown:topic:orders": 1 });
+});
+
 test("requests, work that begins by itself and nobody send", () => {
   const { start, picture } = setUp();
   const request = start("POST", { kind: SpanKind.SERVER, attributes: { "http.request.method": "POST" } });

@@ -23,6 +23,8 @@ test.each(transports)("%s takes spans, and refuses requests that are too large",
   const spans = [fit, { ...fit, spanId: randomBytes(7) }, { ...fit, traceId: new Uint8Array(16) }];
   const { partialSuccess } = await client.export({ resourceSpans: [{ scopeSpans: [{ spans }] }] });
   expect(partialSuccess).toMatchObject({ rejectedSpans: 2n });
+  const large = { ...fit, name: "x".repeat(1024 * 1024) };
+  expect(await client.export({ resourceSpans: [{ scopeSpans: [{ spans: [large] }] }] })).toMatchObject({});
   const name = "x".repeat(5 * 1024 * 1024);
   const failure = await client
     .export({ resourceSpans: [{ scopeSpans: [{ spans: [{ ...fit, name }] }] }] })

@@ -58,6 +58,7 @@ test("spans that are unfit are said to be rejected, and others are taken", async
     span({ traceId: "" }),
     span({ traceId: "00000000000000000000000000000000" }),
     span({ spanId: "zz" }),
+    span({ spanId: "0102030405060708zz" }),
     span({ spanId: "0102" }),
     span({ parentSpanId: "01" }),
     span({ traceId: "ab".repeat(1_000) }),
@@ -65,7 +66,7 @@ test("spans that are unfit are said to be rejected, and others are taken", async
   const answer = await post(JSON.stringify(request([...bad, kafka("send", "orders")])));
   expect(answer.status).toBe(200);
   expect(await answer.json()).toEqual({
-    partialSuccess: { rejectedSpans: "6", errorMessage: "ids that are not 16 and 8 bytes, or zero" },
+    partialSuccess: { rejectedSpans: "7", errorMessage: "ids that are not 16 and 8 bytes, or zero" },
   });
   expect(picture().nodes["kafka:main:topic:orders"]).toBe("1 ok, 0 failed");
 });
