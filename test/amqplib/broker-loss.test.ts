@@ -65,7 +65,7 @@ async function reconnecting(rabbit: AmqplibAdapter, handle: (message: amqp.Consu
 describe.runIf(requirement("rabbitmq-server", rabbitmqFound))("a broker that is killed", () => {
   beforeAll(async () => {
     broker = await startRabbitmq();
-  }, 60_000);
+  }, 120_000);
   afterAll(() => broker?.stop());
 
   test("costs no numbers, and what was open counts as failed", { timeout: 60_000 }, async () => {

@@ -33,7 +33,7 @@ const body = Buffer.from("secret");
 describe.runIf(requirement("rabbitmq-server", rabbitmqFound))("amqplib", () => {
   beforeAll(async () => {
     broker = await startRabbitmq({ vhosts, clusterName: "main" });
-  }, 60_000);
+  }, 120_000);
   afterAll(() => broker?.stop());
 
   test("draws a whole application", async () => {
@@ -198,14 +198,7 @@ describe.runIf(requirement("rabbitmq-server", rabbitmqFound))("amqplib", () => {
 
     test("that rejects: it fails once, and the process hears of the rejection as before", async () => {
       const { channel, graph } = await setUp();
-      const others = process.listeners("unhandledRejection");
-      process.removeAllListeners("unhandledRejection");
-      const reasons: unknown[] = [];
-      process.on("unhandledRejection", (reason) => reasons.push(reason));
-      onTestFinished(() => {
-        process.removeAllListeners("unhandledRejection");
-        for (const other of others) process.on("unhandledRejection", other);
-      });
+      const reasons = unhandledRejections();
       await channel.assertQueue("work");
       const error = new Error("no");
       await channel.consume("work", async function handle(message) {
@@ -275,6 +268,19 @@ describe.runIf(requirement("rabbitmq-server", rabbitmqFound))("amqplib", () => {
       expect(picture(graph.snapshot())).toEqual({ nodes: {}, links: {} });
     });
 
+    test("stands without consumers when another application deletes its queue", async () => {
+      const { channel, vhost, graph } = await setUp();
+      const elsewhere = await amqp.connect(broker.vhostUrl(vhost));
+      onTestFinished(() => elsewhere.close());
+      await channel.assertQueue("work");
+      const heard = Promise.withResolvers<unknown>();
+      await channel.consume("work", (message) => heard.resolve(message));
+      expect(nodeOf(graph, "consumer work.consumer").properties).toMatchObject({ consumers: 1 });
+      await (await elsewhere.createChannel()).deleteQueue("work");
+      expect(await heard.promise).toBeNull();
+      expect(nodeOf(graph, "consumer work.consumer").properties).toMatchObject({ consumers: 0 });
+    });
+
     test("is called what the application wants", async () => {
       const { connection, vhost } = await setUp({ attach: false });
       const flow = integrationGraph({ app: "shop" });
@@ -303,17 +309,21 @@ describe.runIf(requirement("rabbitmq-server", rabbitmqFound))("amqplib", () => {
       await channel.bindQueue("work", "second", "");
       await elsewhere.bindQueue("work", "foreign", "");
       let seen = 0;
-      await channel.consume("work", (message) => both(seen++, channel.ack(message!)));
+      // A message that goes back has not come from the exchange again.
+      await channel.consume("work", (message) => {
+        if (++seen === 1) channel.nack(message!);
+        else channel.ack(message!);
+      });
       for (const exchange of ["foreign", "foreign", "first"]) elsewhere.publish(exchange, "", body);
       elsewhere.sendToQueue("work", body);
-      await until(() => seen === 4);
+      await until(() => seen === 5);
       expect(connection).toBeDefined();
       expect(picture(graph.snapshot()).links).toEqual({
         "exchange second -route-> exchange lost": 0,
         "exchange first -route-> exchange second": 0,
         "exchange second -route-> queue work": 0,
         "exchange foreign -route-> queue work": 2,
-        "queue work -input-> consumer work.consumer": 4,
+        "queue work -input-> consumer work.consumer": 5,
       });
     });
   });
@@ -429,12 +439,44 @@ describe.runIf(requirement("rabbitmq-server", rabbitmqFound))("amqplib", () => {
       });
     });
 
+    test("tells bindings apart as the broker does, whatever the order of their arguments", async () => {
+      const { channel, picture } = await setUp();
+      await channel.assertExchange("pictures", "headers");
+      await channel.assertQueue("work");
+      await channel.bindQueue("work", "pictures", "", { format: "png", size: 1 });
+      await channel.unbindQueue("work", "pictures", "", { format: "png" });
+      expect(Object.keys(picture().links)).toHaveLength(1);
+      await channel.unbindQueue("work", "pictures", "", { size: 1, format: "png" });
+      expect(picture().links).toEqual({});
+      channel.publish("pictures", "", body, { headers: { format: "png", size: 1 } });
+      expect((await channel.checkQueue("work")).messageCount).toBe(0);
+    });
+
     test("is shown only once the broker has agreed", async () => {
       const { channel, picture } = await setUp();
       const closed = new Promise<void>((resolve) => channel.on("close", () => resolve()));
       await expect(channel.checkQueue("nowhere")).rejects.toThrow("NOT_FOUND");
       await closed;
       expect(picture()).toEqual({ nodes: {}, links: {} });
+    });
+
+    test("does not hide a refusal that nobody handles", async () => {
+      const { channel } = await setUp();
+      const reasons = unhandledRejections();
+      channel.checkQueue("nowhere");
+      await until(() => reasons.length > 0);
+      await tick();
+      expect(reasons).toEqual([expect.objectContaining({ code: 404 })]);
+    });
+
+    test("forgets a queue that was deleted, until a message is sent there again", async () => {
+      const { channel, picture } = await setUp();
+      await channel.assertQueue("work");
+      channel.sendToQueue("work", body);
+      await channel.deleteQueue("work");
+      expect(Object.keys(picture().nodes)).toEqual(["gateway shop.producer"]);
+      channel.sendToQueue("work", body);
+      expect(picture().nodes["channel work"]).toBe("1 ok, 0 failed");
     });
 
     test("belongs to one broker by whatever address, and to one virtual host", async () => {
@@ -677,12 +719,28 @@ describe.runIf(requirement("rabbitmq-server", rabbitmqFound))("amqplib", () => {
     channel.sendToQueue("work", body);
     await until(() => seen === 1);
     await channel.waitForConfirms();
+    const plain = await connection.createChannel();
+    plain.sendToQueue("work", body);
+    await until(() => seen === 2);
     expect(picture(flow.graph.snapshot())).toEqual({
       nodes: { "queue work": "0 ok, 0 failed", "consumer work.consumer": "0 ok, 0 failed" },
       links: { "queue work -input-> consumer work.consumer": 0 },
     });
   });
 });
+
+/** The reasons of the rejections that nobody handles until the test is over. */
+function unhandledRejections(): unknown[] {
+  const reasons: unknown[] = [];
+  const others = process.listeners("unhandledRejection");
+  process.removeAllListeners("unhandledRejection");
+  process.on("unhandledRejection", (reason) => reasons.push(reason));
+  onTestFinished(() => {
+    process.removeAllListeners("unhandledRejection");
+    for (const other of others) process.on("unhandledRejection", other);
+  });
+  return reasons;
+}
 
 function thrown(): never {
   throw new Error("no");

@@ -112,7 +112,7 @@ describe.runIf(requirement("rabbitmq-server", rabbitmqFound))("the topology", ()
   let broker: RabbitmqServer;
   beforeAll(async () => {
     broker = await startRabbitmq();
-  }, 60_000);
+  }, 120_000);
   afterAll(() => broker?.stop());
 
   test("is what a naive model says, after any steps", { timeout: 120_000 }, async () => {

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { accessSync, constants, existsSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
-import { freePorts, type RestartableServer, restartable, ServerFolder } from "./server-process.ts";
+import { fastParent, freePorts, type RestartableServer, restartable, ServerFolder } from "./server-process.ts";
 
 /** The folder of RabbitMQ's own scripts. Debian's on PATH are wrappers that insist on one user and one node. */
 const programs = ["/usr/lib/rabbitmq/bin", ...(process.env.PATH ?? "").split(delimiter)].find((folder) =>
@@ -56,7 +56,7 @@ async function start(options: RabbitmqServerOptions): Promise<RabbitmqServer> {
   const { clusterName = "test", vhosts = [], plugins = [], config = [] } = options;
   const [distribution, names, free] = (await freePorts(3)) as [number, number, number];
   const port = options.port ?? free;
-  const folder = new ServerFolder("rabbitmq");
+  const folder = new ServerFolder("rabbitmq", fastParent());
   const file = (name: string, text: string) => {
     writeFileSync(join(folder.path, name), text);
     return join(folder.path, name);
