@@ -2,7 +2,7 @@ import type { PrepareRedisOptions } from "../connect-redis/prepare.ts";
 import { EXIT } from "./exit-code.ts";
 import { Interruption } from "./interruption.ts";
 import { note, print } from "./output.ts";
-import { printableJson } from "./printable.ts";
+import { printable, printableJson } from "./printable.ts";
 import type { PrepareOptions } from "./sessions-prepare.ts";
 import { sessionCount } from "./sessions-text.ts";
 import { StatusLine } from "./status-line.ts";
@@ -37,8 +37,14 @@ export async function prepareRedis(
       note(dryRun ? "Broken off." : "Broken off: the next run goes on here.");
       return interruption.exitCode;
     }
+    if (result.keys === 0) {
+      note(
+        `No key begins with ${printable(prefix ?? "sess:")} there: --prefix says what those of the store begin with.`,
+      );
+    }
     if (dryRun) note("Nothing was written.");
-    else if (result.complete) note("Searches now find them all.");
+    else if (result.complete)
+      note("Searches now find them all, where every process that writes sessions keeps the index.");
     else {
       note(
         "The index is not complete: a write to it failed meanwhile, or a process writes sessions without it. Run this again.",

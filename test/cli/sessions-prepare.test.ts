@@ -92,7 +92,7 @@ describe.runIf(requirement("redis-server", redisFound))("sessions prepare --redi
       code: 0,
       signal: null,
       stdout: "indexed 3 sessions, 2 with a user\n",
-      stderr: "Searches now find them all.\n",
+      stderr: "Searches now find them all, where every process that writes sessions keeps the index.\n",
     });
     const json = await cli(["sessions", "prepare", "--json", "--redis", "-"], { input: `${server.url}\n` });
     expect(JSON.parse(json.stdout)).toMatchObject({ sessions: 3, users: 2, complete: true });
@@ -106,6 +106,14 @@ describe.runIf(requirement("redis-server", redisFound))("sessions prepare --redi
     expect(ended).toMatchObject({ code: 0, stdout: "indexed 3 sessions, 0 with a user\n" });
     expect((await indexKeys("idx:")).length).toBeGreaterThan(0);
     expect(await indexKeys("actuator:")).toEqual([]);
+  });
+
+  test.each([
+    [[], "sess:"],
+    [["--prefix", "shop:"], "shop:"],
+  ])("says with %j that there is no key of the store", async (args, prefix) => {
+    const ended = await cli(["sessions", "prepare", "--dry-run", "--redis", server.url, ...args]);
+    expect(ended).toMatchObject({ code: 0, stderr: expect.stringContaining(`No key begins with ${prefix} there`) });
   });
 
   test("writes nothing in a dry run", async () => {
