@@ -23,7 +23,11 @@ export function watchConnection(connection: NatsConnection, host: GraphHost, pla
 
   function watch(subscription: Subscription): void {
     const { subject, queue, callback, noIterator } = subscription;
-    if (isControl(subject) || isInbox(subject, inboxes) || watched.has(subscription)) return;
+    if (isInbox(subject, inboxes) || watched.has(subscription)) return;
+    if (isControl(subject)) {
+      watchControl(subscription);
+      return;
+    }
     const functionName = noIterator ? String(callback?.name ?? "") : "";
     const consumption = { subject, queue, stream: undefined, consumer: undefined, functionName };
     const properties = queue ? { queueGroup: queue } : undefined;
@@ -40,6 +44,21 @@ export function watchConnection(connection: NatsConnection, host: GraphHost, pla
       if (noIterator) unwatch();
     };
     subscription.closed.then(closed, closed);
+  }
+
+  /** What services answer to those who ask what they are is no message of the application. */
+  function watchControl(subscription: Subscription): void {
+    const { callback } = subscription;
+    if (!subscription.noIterator || callback === undefined) return;
+    function uncounted(this: unknown, ...args: unknown[]): unknown {
+      return counted.run(true, () => Reflect.apply(callback as () => unknown, this, args));
+    }
+    subscription.callback = uncounted;
+    const forget = () => watched.delete(subscription);
+    watched.set(subscription, () => {
+      if (subscription.callback === uncounted) subscription.callback = callback;
+    });
+    subscription.closed.then(forget, forget);
   }
 
   const restore = undoing([

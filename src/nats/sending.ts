@@ -8,7 +8,7 @@ import { isControl } from "./subject.ts";
 import type { Subjects } from "./subjects.ts";
 import { field, type NatsConnection, type Unwatch } from "./target.ts";
 
-/** In what a client of JetStream sends on behalf of a message that it counts itself. */
+/** Where the library sends and subscribes for itself, or for a message that counts elsewhere. */
 export const counted = new AsyncLocalStorage<true>();
 
 /**

@@ -79,7 +79,7 @@ async function* asked(connection: NatsConnection): AsyncIterable<unknown> {
 
 function isNobody(error: unknown): boolean {
   return [error, field(error, "cause")].some(
-    (each) => field(each, "name") === "NoRespondersError" || field(each, "code") === "503",
+    (each) => String(field(each, "name")).startsWith("NoResponders") || field(each, "code") === "503",
   );
 }
 
