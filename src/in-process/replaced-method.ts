@@ -6,7 +6,7 @@ export type Method = (this: unknown, ...args: unknown[]) => unknown;
  * and calls the method through.
  */
 export function replaceMethod(object: object, name: string, make: (method: Method) => Method): () => void {
-  const method: unknown = Reflect.get(object, name);
+  const method = methodOf(object, name);
   if (typeof method !== "function") return () => {};
   const own = Object.getOwnPropertyDescriptor(object, name);
   let current = make(method as Method);
@@ -23,6 +23,15 @@ export function replaceMethod(object: object, name: string, make: (method: Metho
     if (own === undefined) Reflect.deleteProperty(object, name);
     else Object.defineProperty(object, name, own);
   };
+}
+
+/** The method itself: some objects are proxies, and give out another function that looks it up again. */
+function methodOf(object: object, name: string): unknown {
+  for (let at: object | null = object; at !== null; at = Object.getPrototypeOf(at)) {
+    const found = Object.getOwnPropertyDescriptor(at, name);
+    if (found !== undefined) return found.get === undefined ? found.value : Reflect.get(object, name);
+  }
+  return Reflect.get(object, name);
 }
 
 /** Undoes what was done, the last first. */

@@ -1,7 +1,7 @@
 import { WatchedObjects } from "../in-process/adapter.ts";
 import type { Detach, GraphAdapter, GraphHost } from "../integration-graph/adapter.ts";
 import { watchClients } from "./clients.ts";
-import { componentsOf, type NestApplication, serversOf } from "./container.ts";
+import { componentsOf, type NestApplication } from "./container.ts";
 import { watchCqrs } from "./cqrs.ts";
 import { watchListeners } from "./listeners.ts";
 import type { NestjsMessagingOptions } from "./options.ts";
@@ -18,7 +18,7 @@ const watched = new WatchedObjects("application");
 
 /**
  * All that handles and sends messages in an application of NestJS: `flow.attach(nestjsMessaging(app))`, between
- * `NestFactory.create()`, with `connectMicroservice()`, and `listen()` or `init()`: later NestJS has taken up some methods as they are.
+ * `NestFactory.create()` and `listen()`, `init()` or `startAllMicroservices()`: later NestJS has taken up some methods as they are.
  *
  * - Handlers are in the graph before any message, as the container of NestJS knows them: of @nestjs/cqrs with sagas, `@MessagePattern`
  *   and `@EventPattern` with their servers, `@OnEvent`, `@Processor` of @nestjs/bullmq, `@Cron`, `@Interval` and `@Timeout`, and routes
@@ -67,7 +67,7 @@ function watchApplication(site: Site, app: NestApplication, routes: (typeof ROUT
   watchListeners(site, components, ports);
   watchQueues(site, components, ports);
   watchSchedules(site, components);
-  watchPatterns(site, controllers, serversOf(app));
+  watchPatterns(site, controllers, app);
   if (routes !== "none")
     watchRoutes(
       site,

@@ -58,11 +58,16 @@ export function componentsOf(app: unknown): readonly Component[] {
   return [...components.values()];
 }
 
+/** What is connected to the application by `connectMicroservice`. */
+export function microservicesOf(app: object): readonly object[] {
+  const getMicroservices: unknown = Reflect.get(app, "getMicroservices");
+  const connected: unknown = typeof getMicroservices === "function" ? Reflect.apply(getMicroservices, app, []) : [];
+  return Array.isArray(connected) ? connected.filter(isObject) : [];
+}
+
 /** The servers of messages that the application has: those connected to it, or itself where it is a microservice. */
 export function serversOf(app: object): readonly NestServer[] {
-  const getMicroservices: unknown = Reflect.get(app, "getMicroservices");
-  const connected = typeof getMicroservices === "function" ? Reflect.apply(getMicroservices, app, []) : [];
-  return [app, ...connected].map((one) => field(one, "serverInstance") as NestServer | undefined).filter(isObject);
+  return [app, ...microservicesOf(app)].map((one) => field(one, "serverInstance")).filter(isObject);
 }
 
 /** The names of the methods that the objects of a class have. */

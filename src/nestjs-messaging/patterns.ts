@@ -1,6 +1,7 @@
+import type { Method } from "../in-process/replaced-method.ts";
 import type { GraphLink } from "../integration-graph/link.ts";
 import type { GraphNode } from "../integration-graph/node.ts";
-import { type Component, field, isObject, methodNames, type NestServer } from "./container.ts";
+import { type Component, field, isObject, methodNames, microservicesOf, serversOf } from "./container.ts";
 import { metadataOf } from "./metadata.ts";
 import { portNames } from "./ports.ts";
 import type { Site } from "./site.ts";
@@ -21,17 +22,52 @@ interface Way {
   readonly input: GraphLink | undefined;
 }
 
+interface PatternHandler {
+  readonly node: GraphNode;
+  readonly patterns: readonly unknown[];
+  /** Of which transport alone, if any. */
+  readonly transport: unknown;
+  readonly ways: Way[];
+}
+
 /** Methods that handle messages of microservices, `Class.method`. */
-export function watchPatterns(site: Site, controllers: readonly Component[], servers: readonly NestServer[]): void {
-  const known = servers.map((instance) => ({
-    id: instance.transportId,
-    transport: transportOfServer(site.host, instance),
-    instance,
-  }));
-  for (const { transport, instance } of known) nameBroker(site, transport, instance);
-  for (const component of controllers) {
-    for (const name of methodNames(component)) watchPattern(site, component, name, known);
-  }
+export function watchPatterns(site: Site, controllers: readonly Component[], app: object): void {
+  const handlers = controllers.flatMap((component) =>
+    methodNames(component).flatMap((name) => watchPattern(site, component, name) ?? []),
+  );
+  const known = new WeakSet<object>();
+  const connect = () => {
+    for (const instance of serversOf(app)) {
+      if (known.has(instance)) continue;
+      known.add(instance);
+      const server = { id: instance.transportId, transport: transportOfServer(site.host, instance), instance };
+      nameBroker(site, server.transport, instance);
+      for (const handler of handlers) addWays(site, handler, server);
+    }
+  };
+  connect();
+  for (const microservice of microservicesOf(app)) registerAgain(microservice);
+  site.replace(app, "connectMicroservice", (method) => {
+    return function connectMicroservice(this: unknown, ...args) {
+      const microservice = Reflect.apply(method, this, args);
+      connect();
+      return microservice;
+    };
+  });
+}
+
+/** A server that is connected already has taken up the methods as they were. Until it listens it may take them up again. */
+function registerAgain(microservice: object): void {
+  const server = field(microservice, "serverInstance");
+  const [getHandlers, register] = [field(server, "getHandlers"), field(microservice, "registerListeners")];
+  if (typeof getHandlers !== "function" || typeof register !== "function") return;
+  const handlers: unknown = Reflect.apply(getHandlers, server, []);
+  if (!(handlers instanceof Map)) return;
+  const before = [...handlers];
+  if (before.length === 0) return;
+  handlers.clear();
+  Reflect.apply(register, microservice, []);
+  for (const [pattern, handler] of before) if (!handlers.has(pattern)) handlers.set(pattern, handler);
 }
 
 /** The broker of a server or client tells its name when it is connected. */
@@ -46,29 +82,40 @@ export function nameBroker(site: Site, { system, unnamed }: Transport, object: o
   });
 }
 
-function watchPattern(site: Site, component: Component, name: string, servers: readonly Server[]): void {
+function watchPattern(site: Site, component: Component, name: string): PatternHandler | undefined {
+  const { host } = site;
   const method: unknown = Reflect.get(component.holder, name);
   const handlerType = metadataOf("handlerType", method);
-  if (handlerType === undefined) return;
-  const transport = metadataOf("transport", method);
+  if (handlerType === undefined) return undefined;
   const patterns = [metadataOf("pattern", method) ?? []].flat();
-  const serving = servers.filter(({ id }) => transport === undefined || id === undefined || transport === id);
   const node = site.endpoint({
     name: `${component.type.name}.${name}`,
     pattern: "service_activator",
     componentType: handlerType === EVENT ? "nest:event-pattern" : "nest:message-pattern",
     properties: { patterns: patterns.map(textOf), injected: portNames(component) },
   });
-  const ways = serving.flatMap((server) => patterns.map((pattern) => wayTo(site, node, server, pattern)));
-  const [only] = ways;
-  site.handle(component, name, node, ways.length === 1 ? [only!.input] : []);
-  if (ways.length !== 1 || only!.routes.length === 0) return;
+  const ways: Way[] = [];
   site.wrap(component, name, (handler) => {
-    return function routed(this: unknown, ...args) {
-      for (const route of only!.routes) if (route !== undefined) route.tally.count++;
-      return Reflect.apply(handler, this, args);
+    const plain = host.handler(node, handler as never) as Method;
+    let measured = plain;
+    let by: Way | undefined;
+    return function handled(this: unknown, ...args) {
+      const way = ways.length === 1 ? ways[0]! : undefined;
+      if (way === undefined) return Reflect.apply(plain, this, args);
+      if (way !== by) {
+        by = way;
+        measured = host.handler(node, handler as never, { input: way.input }) as Method;
+      }
+      for (const route of way.routes) if (route !== undefined) route.tally.count++;
+      return Reflect.apply(measured, this, args);
     };
   });
+  return { node, patterns, transport: metadataOf("transport", method), ways };
+}
+
+function addWays(site: Site, { node, patterns, transport, ways }: PatternHandler, server: Server): void {
+  if (transport !== undefined && server.id !== undefined && transport !== server.id) return;
+  for (const pattern of patterns) ways.push(wayTo(site, node, server, pattern));
 }
 
 function wayTo({ host }: Site, node: GraphNode, { transport, instance }: Server, pattern: unknown): Way {

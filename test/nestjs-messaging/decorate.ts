@@ -11,11 +11,11 @@ export function decorate(
   {
     inject = [],
     methods = {},
-  }: { readonly inject?: readonly unknown[]; readonly methods?: { readonly [name: string]: readonly MethodDecorator[] } } = {},
+  }: { readonly inject?: readonly unknown[]; readonly methods?: { readonly [name: string]: readonly unknown[] } } = {},
 ): void {
   for (const [name, own] of Object.entries(methods)) {
     const descriptor = Object.getOwnPropertyDescriptor(type.prototype, name)!;
-    for (const decorator of own) decorator(type.prototype, name, descriptor);
+    for (const decorator of own) (decorator as MethodDecorator)(type.prototype, name, descriptor);
   }
   for (const [index, token] of inject.entries()) Inject(token as never)(type, undefined, index);
   for (const decorator of decorators) decorator(type);

@@ -22,7 +22,14 @@ import {
   Saga,
 } from "@nestjs/cqrs";
 import { EventEmitter2, EventEmitterModule, OnEvent } from "@nestjs/event-emitter";
-import { ClientProxy, ClientsModule, EventPattern, MessagePattern, Payload, Transport } from "@nestjs/microservices";
+import {
+  type ClientProxy,
+  ClientsModule,
+  EventPattern,
+  MessagePattern,
+  Payload,
+  Transport,
+} from "@nestjs/microservices";
 import { Cron, Interval, ScheduleModule, Timeout } from "@nestjs/schedule";
 import { filter, map, type Observable } from "rxjs";
 import { decorate } from "./decorate.ts";
@@ -149,7 +156,7 @@ class ShippingSagas {
   }
 }
 decorate(ShippingSagas, [Injectable()]);
-Saga()(ShippingSagas.prototype, "ship", Object.getOwnPropertyDescriptor(ShippingSagas.prototype, "ship")!);
+Saga()(ShippingSagas.prototype, "ship");
 
 class Listeners {
   readonly #events: EventBus;
@@ -232,9 +239,7 @@ export function shop(port: number): DynamicModule {
       CqrsModule.forRoot(),
       EventEmitterModule.forRoot({ wildcard: true }),
       ScheduleModule.forRoot(),
-      ClientsModule.register([
-        { name: "WAREHOUSE", transport: Transport.TCP, options: { host: "127.0.0.1", port } },
-      ]),
+      ClientsModule.register([{ name: "WAREHOUSE", transport: Transport.TCP, options: { host: "127.0.0.1", port } }]),
     ],
     controllers: [OrdersController, HealthController, WarehouseController],
     providers: [
