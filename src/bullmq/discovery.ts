@@ -40,7 +40,6 @@ export async function discover(target: object, place: Place, host: GraphHost, si
     const queue = declarationOf(place, shown, { properties });
     nodes.push(queue);
     for (const scheduler of await schedulersOf(client, place, name, host)) {
-      nodes.push(scheduler);
       links.push({ from: scheduler, type: "output", to: queue });
     }
   }

@@ -82,9 +82,9 @@ export class Commands {
     const asked = performance.now();
     const group = this.#groups.of(`${db}/${key}`, name);
     if (group === undefined) return undefined;
-    return (failed, reply) => {
+    return (_failed, reply) => {
       const count = Number(reply);
-      if (!failed && count > 0) this.#groups.acknowledged(group, ids.map(String), count, asked);
+      if (count > 0) this.#groups.acknowledged(group, ids.map(String), count, asked);
     };
   }
 

@@ -309,6 +309,9 @@ describe.runIf(requirement("redis-server", redisFound))("bullmq", () => {
       await orders.add("order", {});
       return node("queue audit").sendTimers!.successes.count > 0;
     });
+    // What nobody listens to is not handled by anybody.
+    const heard = () => picture().links["events orders:events -input-> queue-events orders.events"];
+    await until(() => heard()! > 0 && heard() === node("queue audit").sendTimers!.successes.count);
     const { links } = picture();
     const orderCount = node("queue orders").sendTimers!.successes.count;
     expect(Object.keys(links).sort()).toEqual([

@@ -223,6 +223,21 @@ describe.runIf(requirement("redis-server", redisFound))("redisMessaging", () => 
       expect(Object.keys(picture().nodes)).not.toContain("consumer-group orders.billing");
     });
 
+    test("counts an entry once, whoever else acknowledges it, also one that was delivered before", async () => {
+      const client = await connect(server);
+      await client.raw("XGROUP", "CREATE", "orders", "billing", "0", "MKSTREAM");
+      await client.add("orders");
+      const [before] = await client.readGroup("orders", "billing");
+      const { picture } = application([client]);
+      await client.add("orders");
+      await client.add("orders");
+      const [first, second] = await client.readGroup("orders", "billing");
+      await server.command("XACK", "orders", "billing", first!);
+      expect(await client.acknowledge("orders", "billing", [first!, second!, before!])).toBe(2);
+      expect(await client.acknowledge("orders", "billing", [first!, second!, before!])).toBe(0);
+      expect(picture().links["stream orders -input-> consumer-group orders.billing"]).toBe(2);
+    });
+
     test("measures the function that handles a stream's entries", async () => {
       const client = await connect(server);
       const { picture, redis, detach } = application([client]);
@@ -407,6 +422,20 @@ describe.runIf(requirement("redis-server", redisFound))("redisMessaging", () => 
     });
   });
 
+  test("counts once what a client of ioredis sends before it is connected", async () => {
+    const client = new Redis(server.port, server.host);
+    onTestFinished(() => client.disconnect());
+    const flow = integrationGraph({ app: "shop" });
+    flow.attach(redisMessaging(client));
+    const sent = [client.publish("a", "message"), client.multi().publish("b", "message").exec()];
+    await Promise.all(sent);
+    expect(picture(flow.graph.snapshot()).nodes).toEqual({
+      "publish-subscribe-channel a": "1 ok, 0 failed",
+      "publish-subscribe-channel b": "1 ok, 0 failed",
+      "gateway shop.producer": "",
+    });
+  });
+
   test("with ioredis, every listener hears all channels of its client, also once and as bytes", async () => {
     const [client, publisher] = [new Redis(server.port, server.host), new Redis(server.port, server.host)];
     onTestFinished(() => void [client, publisher].map((each) => each.disconnect()));
@@ -432,6 +461,20 @@ describe.runIf(requirement("redis-server", redisFound))("redisMessaging", () => 
       "gateway shop.producer -output-> channel a": 1,
       "gateway shop.producer -output-> channel b": 1,
     });
+  });
+
+  test("with node-redis, a transaction counts once, by whatever method it is executed", async () => {
+    const client = await createClient({ url: server.url }).connect();
+    onTestFinished(() => client.destroy());
+    const flow = integrationGraph({ app: "shop" });
+    flow.attach(redisMessaging(client));
+    const made = () => client.multi().publish("a", "message");
+    await made().execTyped();
+    await made().exec(true);
+    await made().execAsPipelineTyped();
+    await client.MULTI().sendCommand(["PUBLISH", "a", "message"]).EXEC();
+    await expect(made().sendCommand(["PUBLISH", "a"]).exec()).rejects.toThrow();
+    expect(picture(flow.graph.snapshot()).nodes["publish-subscribe-channel a"]).toBe("4 ok, 2 failed");
   });
 
   test("with node-redis, a listener that is given again or taken away is the same", async () => {
