@@ -42,7 +42,7 @@ export function otlpHandler(receiver: OtlpReceiver, onError: (error: unknown, co
       });
     }
     const body = await readBody(request, receiver.settings.maxRequestBytes);
-    const { rejectedSpans, errorMessage } = receiver.take(requestOf(encoding, body));
+    const { rejectedSpans, errorMessage } = receiver.take(requestOf(encoding, body, receiver));
     if (rejectedSpans === 0) return encoding.response({});
     return encoding.response({ partialSuccess: { rejectedSpans: BigInt(rejectedSpans), errorMessage } });
   }
@@ -82,10 +82,11 @@ export function otlpHandler(receiver: OtlpReceiver, onError: (error: unknown, co
   };
 }
 
-function requestOf(encoding: Encoding, body: Uint8Array): ExportTraceServiceRequest {
+function requestOf(encoding: Encoding, body: Uint8Array, receiver: OtlpReceiver): ExportTraceServiceRequest {
   try {
     return encoding.request(body);
   } catch {
+    receiver.failed(body.length);
     throw new OtlpProblem(400, `The body is not an ExportTraceServiceRequest in ${encoding.contentType}.`);
   }
 }

@@ -2,7 +2,10 @@
 export interface OtlpOptions {
   /** The largest request in bytes, decompressed. Default 4 MiB: batches of SDKs hold 512 spans, some 300 KiB. */
   readonly maxRequestBytes?: number | undefined;
-  /** The most spans a second, on average over two seconds. Default 20,000; whoever sends more is asked to come back later. */
+  /**
+   * The most spans a second, on average over two seconds. Default 20,000, which take a third of a core; whoever sends more is
+   * asked to come back later. What comes with spans, such as attributes, counts in proportion.
+   */
   readonly maxSpansPerSecond?: number | undefined;
   /** The most services, told apart by namespace and name. Default 100; spans of further ones are rejected. */
   readonly maxServices?: number | undefined;

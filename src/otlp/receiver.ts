@@ -9,6 +9,11 @@ import { type ReceivedSpan, receivedSpan } from "./span.ts";
 /** The most spans of one request: more than SDKs and collectors put into one, and less than a second of work. */
 const MAX_SPANS = 10_000;
 
+/** So many attributes or events are read in the time of a span. */
+const PARTS = 16;
+/** Bytes that are read in the time of a span, at worst. */
+const SPAN_BYTES = 64;
+
 /** What was not taken of a request, and must not be sent again. */
 export interface Rejection {
   readonly rejectedSpans: number;
@@ -23,6 +28,8 @@ export interface OtlpReceiver extends GraphAdapter {
   readonly isOpen: boolean;
   /** Takes the spans of a request. Never throws for what is in it. */
   take(request: ExportTraceServiceRequest): Rejection;
+  /** A request of this many bytes could not be read: that has cost time as well. */
+  failed(bytes: number): void;
 }
 
 /**
@@ -56,12 +63,16 @@ export function otlpReceiver(options: OtlpOptions = {}): OtlpReceiver {
       if (services === undefined) return NOTHING_REJECTED;
       const rejected = { ids: 0, services: 0, excess: 0 };
       let taken = 0;
+      let cost = resourceSpans.length;
       for (const { resource, scopeSpans } of resourceSpans) {
+        cost += scopeSpans.length + (resource?.attributes.length ?? 0) / PARTS;
+        if (scopeSpans.length === 0) continue;
         const service = services.of(sourceOf(resource));
         const spans: ReceivedSpan[] = [];
         for (const { scope, spans: messages } of scopeSpans) {
           const name = { name: scope?.name.slice(0, 256) ?? "" };
           for (const message of messages) {
+            cost += 1 + (message.attributes.length + message.events.length) / PARTS;
             if (taken >= MAX_SPANS) {
               rejected.excess++;
               continue;
@@ -75,8 +86,11 @@ export function otlpReceiver(options: OtlpOptions = {}): OtlpReceiver {
         if (service === undefined) rejected.services += spans.length;
         else services.take(service, spans);
       }
-      allowance.spend(taken);
+      allowance.spend(cost);
       return rejectionOf(rejected);
+    },
+    failed(bytes) {
+      allowance.spend(bytes / SPAN_BYTES);
     },
   };
 }

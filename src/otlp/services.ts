@@ -95,7 +95,7 @@ export class Services {
     const owner = isOwner ? new Owner(span) : parent === undefined ? null : undefined;
     // Its name is the final one.
     owner?.end(service.messages.endpoints);
-    this.#recent.add(id, { owner, parent, source: service, at: performance.now() });
+    this.#recent.add(id, { owner, parent, source: service });
     if (kind !== SpanKind.CONSUMER || parent === undefined) return;
     const above = this.#recent.get(parent);
     if (above?.owner && above.source === service) above.owner.processed = true;

@@ -119,6 +119,20 @@ test("a flood is asked to come back later, by either protocol", async () => {
   expect(graph.snapshot().nodes).toHaveLength(501);
 });
 
+test.each<readonly [string, Uint8Array]>([
+  ["of nothing but empty lists", Buffer.alloc(1_000_000, Buffer.from([0x0a, 0x00]))],
+  [
+    "that are broken at their end",
+    Buffer.concat([Buffer.alloc(4_000_000, Buffer.from([0x0a, 0x00])), Buffer.from([0x07])]),
+  ],
+])("requests %s use up what spans would", async (_, body) => {
+  const { post, graph } = await startReceiver();
+  const type = { "content-type": "application/x-protobuf" };
+  await post(body, type);
+  expect((await post(body, type)).status).toBe(429);
+  expect(graph.snapshot().nodes).toEqual([]);
+});
+
 test("services, nodes and spans are bounded", async () => {
   const { post, graph } = await startReceiver({ maxServices: 2, maxNodes: 20 });
   const one = (name: string) => post(JSON.stringify(request([kafka("send", "orders")], { "service.name": name })));

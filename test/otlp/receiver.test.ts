@@ -152,14 +152,23 @@ test("what waits for a span that never comes goes on without it, in time or for 
 
 test("spans are remembered for a time, and only so many", () => {
   const source = {};
-  const recent = new RecentSpans<string>({ maxSpans: 3, maxAge: 100 });
-  const add = (id: string, at: number) => recent.add(id, { owner: id, parent: undefined, source, at });
-  for (const [index, id] of ["a", "b", "c", "d"].entries()) add(id, index);
-  expect(["a", "b", "c", "d"].map((id) => recent.ownerOf(id, source))).toEqual(["a", "b", "c", "d"]);
-  expect(recent.get("a")).toBeUndefined();
-  add("e", 102.5);
-  expect(["b", "c", "d", "e"].map((id) => recent.get(id)?.owner)).toEqual([undefined, undefined, "d", "e"]);
-  expect(recent.ownerOf("e", {})).toBeNull();
+  let now = 0;
+  const recent = new RecentSpans<string>({ maxSpans: 4, maxAge: 100 }, () => now);
+  const known = (...ids: string[]) => ids.filter((id) => recent.get(id) !== undefined);
+  const add = (...ids: string[]) => {
+    for (const id of ids) recent.add(id, { owner: id, parent: undefined, source });
+  };
+  add("a", "b", "c", "d");
+  expect(known("a", "b", "c", "d")).toEqual(["a", "b", "c", "d"]);
+  expect([recent.ownerOf("a", source), recent.ownerOf("a", {}), recent.ownerOf("x", source)]).toEqual(["a", null, "x"]);
+  add("e");
+  expect(known("a", "b", "c", "d", "e")).toEqual(["c", "d", "e"]);
+  now = 50;
+  add("f");
+  expect(known("c", "d", "e", "f")).toEqual(["e", "f"]);
+  now = 100;
+  add("g");
+  expect(known("e", "f", "g")).toEqual(["f", "g"]);
 });
 
 test("an allowance fills up with time, to no more than two seconds' worth", () => {
