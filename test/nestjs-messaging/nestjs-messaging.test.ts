@@ -259,10 +259,24 @@ test("handlers that are made for each request are measured, with all their decor
 });
 
 test.each([
-  ["no application", () => nestjsMessaging({} as INestApplication)],
-  ["an unknown choice of routes", () => nestjsMessaging({} as INestApplication, { routes: "some" as "all" })],
-])("refuses %s", (_, act) => {
-  expect(act).toThrow(TypeError);
+  [Transport.TCP, { host: "localhost", port: 4000 }, "tcp:127.0.0.1%3A4000:pattern:stock"],
+  [Transport.REDIS, { host: "localhost", port: 6390 }, "redis:127.0.0.1%3A6390:channel:stock"],
+  [Transport.NATS, { servers: ["nats://user:pass@example.com:4222"] }, "nats:example.com%3A4222:subject:stock"],
+  [Transport.MQTT, { url: "mqtt://example.com:1883" }, "mqtt:example.com%3A1883:topic:stock"],
+  [Transport.KAFKA, { client: { brokers: ["example.com:9092"] } }, "kafka:example.com%3A9092:topic:stock"],
+] as const)("transport %i has the keys of its system", async (transport, options, key) => {
+  const app = await NestFactory.create(shop(1), { logger: false });
+  app.connectMicroservice({ transport, options } as MicroserviceOptions);
+  const flow = integrationGraph({ app: "shop" });
+  flow.attach(nestjsMessaging(app));
+  expect(flow.graph.snapshot().nodes.find(({ name }) => name === "stock")?.key).toBe(`channel:${key}`);
+});
+
+test.each([
+  ["no application", {}, "watches applications of NestJS"],
+  ["an unknown choice of routes", { routes: "some" as "all" }, "routes must be one of senders, all, none"],
+])("refuses %s", (_, options, message) => {
+  expect(() => nestjsMessaging({} as INestApplication, options)).toThrow(message);
 });
 
 /** All objects that the container of an application holds. */
