@@ -1,3 +1,4 @@
+import type { IndexClaim } from "../redis/index-claim.ts";
 import type { SessionIndex } from "../redis/session-index.ts";
 import { indexedOf, type SessionView } from "./session-view.ts";
 import type { StoredSession, StoredSessions } from "./stored-sessions.ts";
@@ -12,24 +13,33 @@ interface Correction {
 const DELAY = 1000;
 const BATCH = 500;
 const LIMIT = 10_000;
+/** As often as corrections have to fail, one after the other, before the index is given up as whole by another way. */
+const FAILURES = 3;
 
 /**
  * Sessions of which the index may say something else than the store: those whose write failed, and those that were found
  * to be gone or somebody else's. A second later each is read again, and the index made to say what the store does. Not at
  * once, because the application's own commands may be between the index and the store just then; and again and again
  * where Redis is out of reach.
+ *
+ * Where the index has a connection of its own that stays broken while the store's works, sessions are written that the
+ * index lacks, and a process that ends then leaves nobody who knows. So the claim is withdrawn by the store's connection.
  */
 export class Corrections {
   readonly #stored: StoredSessions;
   readonly #index: SessionIndex;
   readonly #view: SessionView;
+  readonly #claimByStore: IndexClaim | undefined;
+  #failures = 0;
   #waiting = new Map<string, Correction>();
   #inHand = new Map<string, Correction>();
   #withdraw = false;
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
 
-  constructor(stored: StoredSessions, index: SessionIndex, view: SessionView) {
+  /** @param claimByStore the index's claim by the store's connection, where the index has another */
+  constructor(stored: StoredSessions, index: SessionIndex, view: SessionView, claimByStore?: IndexClaim) {
+    this.#claimByStore = claimByStore;
     this.#stored = stored;
     this.#index = index;
     this.#view = view;
@@ -78,6 +88,9 @@ export class Corrections {
     if (this.#stopped || this.#timer !== undefined) return;
     this.#timer = setTimeout(() => {
       this.#correct()
+        .then(() => {
+          this.#failures = 0;
+        })
         .catch(() => this.#putBack())
         .finally(() => {
           this.#timer = undefined;
@@ -110,6 +123,8 @@ export class Corrections {
       for (const username of [undefined, ...usernames]) this.#add(id, username, lost);
     }
     this.#inHand = new Map();
+    // Again each time: another process may have made the claim anew meanwhile.
+    if (++this.#failures >= FAILURES && this.outstanding) this.#claimByStore?.withdraw().catch(() => {});
   }
 
   async #agree(id: string, session: StoredSession | undefined): Promise<void> {

@@ -90,7 +90,9 @@ export function connectRedisSessions(
   }
 
   const filling = { stored, keys, view, index };
-  const corrections = new Corrections(stored, index, view);
+  const byStore = options.redis === undefined ? undefined : redisCommands(settings.client, { timeout });
+  const claimByStore = byStore && new SessionIndex(byStore, { ...indexing!, principal: view.principalDigest }).claim;
+  const corrections = new Corrections(stored, index, view, claimByStore);
   const survey = new Survey(filling, scan.maxSessions ?? 50_000);
   const writer = new IndexWriter(stored, index, view, corrections, indexing!.interval);
   const watch = watchStore(store, writer);

@@ -145,6 +145,25 @@ describe.runIf(requirement("redis-server", redisFound))("sessions whose Redis fa
     expect(await server.command("HGETALL", `${INDEX}state`)).toEqual(claims);
   });
 
+  it("are known to be missing in the index by others, where its own connection stays broken", async () => {
+    await server.command("ACL", "SETUSER", "indexer", "on", ">of-a-test", "~*", "+@all");
+    const redis = server.url.replace("//", "//indexer:of-a-test@");
+    const { sessions, browser } = await start({ sessions: { redis } });
+    const other = await start();
+    await sessions.prepare!();
+    const complete = async () => (await other.sessions.findIdByDigest!(sessionDigest("none"))) === null;
+    expect(await complete()).toBe(true);
+    await server.command("ACL", "SETUSER", "indexer", "off");
+    await server.command("CLIENT", "KILL", "USER", "indexer");
+    const visitor = browser();
+    await visitor.post("/login/alice");
+    await expect.poll(complete, { timeout: 15_000 }).toBe(false);
+    expect(await other.sessions.findByUsername!("alice")).toMatchObject({
+      sessions: [{ id: visitor.id }],
+      partial: false,
+    });
+  });
+
   it("are searched by a scan where the index is lost", async () => {
     const { sessions, browser } = await start();
     const visitor = browser();
