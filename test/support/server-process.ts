@@ -45,9 +45,10 @@ export class ServerFolder {
 
   constructor(name: string, parent: string = tmpdir()) {
     this.path = mkdtempSync(join(parent, `connect-actuator-${name}-`));
-    // A shell that hears from this process until it is gone. Each line it is told names all the processes.
+    // A shell that hears from this process until it is gone. Each line it is told names all the processes. What they have
+    // started themselves may write a moment longer.
     const script =
-      'pids=; while read -r line; do pids=$line; done; kill -9 $pids; for _ in 1 2 3; do rm -rf "$0" && break; sleep 0.2; done';
+      'pids=; while read -r line; do pids=$line; done; kill -9 $pids; for _ in 1 2 3 4; do rm -rf "$0"; sleep 0.3; done';
     this.#guard = spawn("sh", ["-c", script, this.path], { stdio: ["pipe", "ignore", "ignore"], detached: true });
     this.#guard.unref();
     (this.#guard.stdin as unknown as { unref(): void }).unref();
