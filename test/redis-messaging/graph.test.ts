@@ -233,9 +233,12 @@ describe.runIf(requirement("redis-server", redisFound))("redisMessaging", () => 
       await client.add("orders");
       const [first, second] = await client.readGroup("orders", "billing");
       await server.command("XACK", "orders", "billing", first!);
-      expect(await client.acknowledge("orders", "billing", [first!, second!, before!])).toBe(2);
+      const handled = () => picture().links["stream orders -input-> consumer-group orders.billing"];
+      expect(await client.acknowledge("orders", "billing", [first!, second!])).toBe(1);
+      expect(handled()).toBe(1);
+      expect(await client.acknowledge("orders", "billing", [before!])).toBe(1);
       expect(await client.acknowledge("orders", "billing", [first!, second!, before!])).toBe(0);
-      expect(picture().links["stream orders -input-> consumer-group orders.billing"]).toBe(2);
+      expect(handled()).toBe(2);
     });
 
     test("measures the function that handles a stream's entries", async () => {
