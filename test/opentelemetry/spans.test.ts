@@ -278,3 +278,35 @@ test("where nothing tells that messages are processed, that they were received i
     },
   });
 });
+
+test("who counts may change, and no message counts twice", () => {
+  const { flow, start, picture } = setUp();
+  const cluster = { "messaging.kafka.cluster.id": "main" };
+  const pass = () => {
+    const request = start("shop.Orders/Place", { kind: SpanKind.SERVER });
+    start("send", { parent: request, ...send("orders", cluster) }).end();
+    request.end();
+    start("process", process("orders", cluster)).end();
+  };
+  const other = flow.attach({
+    name: "kafkajs",
+    attach(host) {
+      expect(host.counts("kafka")).toBe(true);
+      return () => {};
+    },
+  });
+  pass();
+  const sends = "shop:inbound_gateway:shop.Orders/Place -output-> kafka:main:topic:orders";
+  const nodes = { "kafka:main:topic:orders": "0 ok, 0 failed", "shop:inbound_gateway:shop.Orders/Place": "" };
+  expect(picture()).toEqual({ nodes, links: { [sends]: 0 } });
+  other();
+  pass();
+  expect(picture()).toEqual({
+    nodes: {
+      ...nodes,
+      "kafka:main:topic:orders": "1 ok, 0 failed",
+      "shop:service_activator:orders.consumer": "1 ok, 0 failed",
+    },
+    links: { [sends]: 1, "kafka:main:topic:orders -input-> shop:service_activator:orders.consumer": 1 },
+  });
+});
