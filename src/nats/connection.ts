@@ -31,7 +31,7 @@ export function watchConnection(connection: NatsConnection, host: GraphHost, pla
     const functionName = noIterator ? String(callback?.name ?? "") : "";
     const consumption = { subject, queue, stream: undefined, consumer: undefined, functionName };
     const properties = queue ? { queueGroup: queue } : undefined;
-    const use = subscribers.add(consumption, () => subjects.hold("subject", subject), properties);
+    const use = subscribers.add(consumption, subjects, subjects.hold("subject", subject), properties);
     const id = `${subject} ${queue ?? ""}`;
     own.set(id, { name: use.node.name, key: use.node.key });
     const unwatch = watchSubscription(subscription, host, subjects, use);

@@ -166,7 +166,8 @@ export class JetStreamConsumers {
   #use(described: Described, functionName: string): Use {
     const { stream, durable } = described;
     const consumption = { subject: undefined, queue: undefined, stream, consumer: durable, functionName };
-    const use = this.#place.subscribers.add(consumption, () => this.#source(described, true));
+    const { subjects, subscribers } = this.#place;
+    const use = subscribers.add(consumption, subjects, this.#source(described, true));
     this.#uses.add(use);
     return use;
   }

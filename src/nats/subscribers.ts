@@ -8,6 +8,7 @@ import type { NatsConsumption, NatsOptions } from "./options.ts";
 import type { Destination, Subjects } from "./subjects.ts";
 
 interface Input {
+  readonly subjects: Subjects;
   readonly link: GraphLink | undefined;
   /** How many subscriptions take from it now. */
   active: number;
@@ -33,28 +34,25 @@ const PROPERTY_NAMES = new Set(["", "callback", "handler", "anonymous"]);
 /** The queue group that the endpoints of all services have unless somebody names another one. */
 const SERVICES = "q";
 
-/** The functions and loops that take messages from one broker, as nodes of the graph. */
+/** The functions and loops of an application that take messages, as nodes of the graph. */
 export class Subscribers {
   readonly #host: GraphHost;
-  readonly #subjects: Subjects;
   readonly #naming: NatsOptions["name"];
   readonly #subscribers = new Map<string, Subscriber>();
 
-  constructor(host: GraphHost, subjects: Subjects, naming: NatsOptions["name"]) {
+  constructor(host: GraphHost, naming: NatsOptions["name"]) {
     this.#host = host;
-    this.#subjects = subjects;
     this.#naming = naming;
   }
 
-  /** `consumption` begins; `hold` gives where its messages come from. */
-  add(consumption: NatsConsumption, hold: () => Destination, properties?: Properties): Use {
-    const from = hold();
+  /** `consumption` begins. Its messages come from `from`, which is held for it. */
+  add(consumption: NatsConsumption, subjects: Subjects, from: Destination, properties?: Properties): Use {
     const subscriber = this.#subscriber(this.#nameOf(consumption, from.name), properties);
     let input = subscriber.inputs.get(from);
     if (input === undefined) {
-      input = { link: this.#host.link(from.node, "input", subscriber.node), active: 0 };
+      input = { subjects, link: this.#host.link(from.node, "input", subscriber.node), active: 0 };
       subscriber.inputs.set(from, input);
-    } else this.#subjects.release(from);
+    } else subjects.release(from);
     input.active++;
     let ended = false;
     const use = input;
@@ -72,11 +70,11 @@ export class Subscribers {
   /** Drops what nobody subscribes to any more. */
   prune(): void {
     for (const subscriber of this.#subscribers.values()) {
-      for (const [from, { link, active }] of subscriber.inputs) {
+      for (const [from, { subjects, link, active }] of subscriber.inputs) {
         if (active > 0) continue;
         subscriber.inputs.delete(from);
         if (link !== undefined) this.#host.withdraw(link);
-        this.#subjects.release(from);
+        subjects.release(from);
       }
       if (subscriber.inputs.size > 0) continue;
       this.#subscribers.delete(subscriber.name);

@@ -18,15 +18,18 @@ const watched = new WeakSet<NatsTarget>();
 export class Watch {
   readonly #host: GraphHost;
   readonly #options: NatsOptions;
+  readonly #subscribers: Subscribers;
   /** By the identity of the broker. */
   readonly #places = new Map<string, Place>();
   readonly #placeOf = new Map<NatsConnection, Place>();
   readonly #targets = new Map<NatsTarget, Unwatch>();
   #readsJetStream = false;
+  #readsServices = false;
 
   constructor(host: GraphHost, options: NatsOptions) {
     this.#host = host;
     this.#options = options;
+    this.#subscribers = new Subscribers(host, options.name);
     host.read({ name: "nats", read: () => this.#prune() });
   }
 
@@ -51,19 +54,16 @@ export class Watch {
   #addConnection(connection: NatsConnection): Place {
     if (watched.has(connection)) throw new TypeError("this connection is watched by an adapter of NATS already");
     const place = this.#placeAt(brokerOf(connection, this.#host));
-    const first = this.#placeOf.size === 0;
     this.#placeOf.set(connection, place);
     this.#keep(connection, watchConnection(connection, this.#host, place));
     const closed = () => this.#remove(connection);
     (connection.closed() as Promise<unknown>).then(closed, closed);
-    if (first && this.#options.services && !this.#readsServices) {
+    if (this.#options.services && !this.#readsServices) {
       this.#readsServices = true;
       this.#host.read({ name: "nats services", read: (signal) => this.#read("services", signal) });
     }
     return place;
   }
-
-  #readsServices = false;
 
   async #read(what: "jetStream" | "services", signal: AbortSignal): Promise<Topology> {
     const collected = new Collected(this.#host);
@@ -82,10 +82,8 @@ export class Watch {
   }
 
   #prune(): Topology {
-    for (const { subjects, subscribers } of this.#places.values()) {
-      subscribers.prune();
-      subjects.renew();
-    }
+    this.#subscribers.prune();
+    for (const { subjects } of this.#places.values()) subjects.renew();
     return { nodes: [], links: [] };
   }
 
@@ -106,8 +104,7 @@ export class Watch {
     let place = this.#places.get(broker);
     if (place === undefined) {
       const subjects = new Subjects(this.#host, broker);
-      const subscribers = new Subscribers(this.#host, subjects, this.#options.name);
-      place = { subjects, subscribers, own: new Map() };
+      place = { subjects, subscribers: this.#subscribers, own: new Map() };
       this.#places.set(broker, place);
     }
     return place;

@@ -1,0 +1,66 @@
+import type { Detach, GraphAdapter, GraphHost } from "../integration-graph/adapter.ts";
+import type { MqttOptions } from "./options.ts";
+import { isClient, type MqttClient } from "./target.ts";
+import { Watch } from "./watch.ts";
+
+/** Feeds the graph with what passes through clients of MQTT. */
+export interface MqttAdapter extends GraphAdapter {
+  /**
+   * Watches another client, and gives it back: `watch(connect(url))`.
+   *
+   * Throws a TypeError where it is none, or is watched already.
+   */
+  watch<T extends MqttClient>(client: T): T;
+}
+
+/**
+ * The topics that an application publishes and subscribes to through mqtt.js 5: `flow.attach(mqtt(client))`.
+ *
+ * - A subscription is in the graph as soon as the broker has agreed, also one from before the adapter was attached. A filter with
+ *   `+` or `#` is a node of its own; the topics that its messages were sent to lead there. At most 200 topics that only messages
+ *   tell of are shown between two rebuilds: further ones count for the subscription that they fit, else for `#`. A subscription
+ *   that is shared (`$share/group/filter`) is one of its filter, with the group as a property.
+ * - The library has no function for a subscription: every listener to "message" takes the messages of all. Each is a node, with an
+ *   input from every subscription, and named for the function, without a name `mqtt.messages`. A message counts for the
+ *   subscription of its very topic, else for the first that it fits: brokers do not say by which of several it came.
+ * - A message is handled when the listener returns, or its promise settles; it failed where that throws or rejects. The client's
+ *   own `handleMessage`, if it was replaced before the adapter was attached, is another node, and has done when it says so.
+ * - A message is sent when it is written, and with a quality of service of 1 or 2 when the broker has it; one that is published
+ *   while there is no connection is sent later. The topic of the will is an output of the application.
+ * - The broker's identity is host and port; its names at other addresses can be told to the graph (`brokers`).
+ *
+ * Throws a TypeError where one of `clients` is no client.
+ */
+export function mqtt(clients: MqttClient | readonly MqttClient[] = [], options: MqttOptions = {}): MqttAdapter {
+  const waiting = new Set<MqttClient>();
+  let attached: Watch | undefined;
+
+  function watch<T extends MqttClient>(client: T): T {
+    if (!isClient(client)) throw new TypeError("mqtt() watches clients of mqtt.js, and got something else");
+    if (attached === undefined) waiting.add(client);
+    else attached.add(client);
+    return client;
+  }
+
+  for (const client of Array.isArray(clients) ? clients : [clients]) watch(client);
+  return {
+    name: "mqtt",
+    watch,
+    attach(host: GraphHost): Detach {
+      if (attached !== undefined) throw new TypeError("this adapter of MQTT is attached already");
+      const watched = new Watch(host, options);
+      try {
+        for (const client of waiting) watched.add(client);
+      } catch (error) {
+        watched.end();
+        throw error;
+      }
+      attached = watched;
+      waiting.clear();
+      return () => {
+        if (attached === watched) attached = undefined;
+        watched.end();
+      };
+    },
+  };
+}

@@ -1,0 +1,61 @@
+import { replaceMethod, undoing } from "../in-process/replaced-method.ts";
+import type { GraphHost } from "../integration-graph/adapter.ts";
+import type { Handlers } from "./handlers.ts";
+import { Messages } from "./messages.ts";
+import { senders } from "./producer.ts";
+import { watchPublishing } from "./publishing.ts";
+import { Subscriptions } from "./subscriptions.ts";
+import { field, type MqttClient, type Unwatch } from "./target.ts";
+import type { Topics } from "./topics.ts";
+
+/** A client that is watched. */
+export interface WatchedClient {
+  /** Drops what the client does not do any more. */
+  prune(): void;
+  readonly unwatch: Unwatch;
+}
+
+export function watchClient(client: MqttClient, host: GraphHost, topics: Topics, handlers: Handlers): WatchedClient {
+  const subscriptions: Subscriptions = new Subscriptions(topics, () => refresh());
+  const messages = new Messages(client, host, topics, { handlers, subscriptions });
+
+  /** Every function that takes messages takes those of all subscriptions. */
+  function refresh(listener?: unknown): void {
+    handlers.set(client, messages.names(listener), [...subscriptions.topics]);
+    messages.forget();
+  }
+
+  const onListener = (event: unknown, listener: unknown) => {
+    if (event === "message") refresh(listener);
+  };
+  const restore = undoing([
+    watchPublishing(client, host, topics),
+    subscriptions.watch(client),
+    replaceMethod(client, "emit", (method) => messages.emitting(method)),
+    ...(messages.handlesMessages
+      ? [replaceMethod(client, "handleMessage", (method) => messages.handling(method))]
+      : []),
+  ]);
+  client.on("newListener", onListener);
+  declareWill(client, host, topics);
+  refresh();
+  return {
+    prune() {
+      if (field(client, "disconnected")) subscriptions.clear();
+      refresh();
+    },
+    unwatch() {
+      restore();
+      client.removeListener("newListener", onListener);
+    },
+  };
+}
+
+/** What the broker sends on behalf of the application when that is gone without a word. */
+function declareWill(client: MqttClient, host: GraphHost, topics: Topics): void {
+  const will = field(client.options, "will");
+  const topic = field(will, "topic");
+  if (typeof topic !== "string" || topic === "") return;
+  const { node } = topics.hold(topic, { will: true, ...(field(will, "retain") ? { retained: true } : {}) });
+  host.link(senders(host)(), "output", node);
+}

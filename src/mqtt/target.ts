@@ -1,0 +1,40 @@
+// biome-ignore lint/suspicious/noExplicitAny: the methods of the library, in all its versions.
+type Method = (...args: any[]) => any;
+
+/** A client of mqtt.js. */
+export interface MqttClient {
+  readonly options: object;
+  readonly publish: Method;
+  readonly subscribe: Method;
+  readonly unsubscribe: Method;
+  readonly emit: Method;
+  readonly on: Method;
+  readonly removeListener: Method;
+  readonly listeners: Method;
+  readonly rawListeners: Method;
+}
+
+/** What is watched, and what takes it out of sight again. */
+export type Unwatch = () => void;
+
+const METHODS = [
+  "publish",
+  "subscribe",
+  "unsubscribe",
+  "handleMessage",
+  "emit",
+  "on",
+  "removeListener",
+  "rawListeners",
+];
+
+export function isClient(value: unknown): value is MqttClient {
+  return (
+    METHODS.every((name) => typeof field(value, name) === "function") && typeof field(value, "options") === "object"
+  );
+}
+
+/** A member of what may be an object. */
+export function field(value: unknown, name: string): unknown {
+  return typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
+}
