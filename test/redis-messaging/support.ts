@@ -121,9 +121,9 @@ async function connectIoredis(server: RedisServer): Promise<Client> {
 /** An application with a graph, and clients that are watched. */
 export function application(
   clients: readonly Client[],
-  options: RedisMessagingOptions & { readonly app?: string } = {},
+  options: RedisMessagingOptions & { readonly app?: string; readonly sourceTimeout?: number } = {},
 ) {
-  const flow = integrationGraph({ app: options.app ?? "shop", onSourceError: () => {} });
+  const flow = integrationGraph({ app: "shop", onSourceError: () => {}, ...options });
   const redis = redisMessaging(clients.map(({ target }) => target) as never, options);
   const detach = flow.attach(redis);
   const { graph } = flow;
