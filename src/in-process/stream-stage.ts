@@ -84,7 +84,6 @@ function taking(
       function (this: unknown, ...args) {
         const callback = args.at(-1) as Method;
         const chunks = count(args[0]);
-        if (chunks === 0) return Reflect.apply(method, this, args);
         const start = performance.now();
         let told = false;
         const done = (failed: boolean) => {

@@ -141,9 +141,17 @@ describe("a MessageChannel", () => {
     const { detach, picture } = setUp({ port1, port2 });
     const single = () => calls.push("single");
     const handle = () => calls.push("handle");
+    const gone = () => calls.push("gone");
+    const over = Promise.withResolvers<void>();
+    port2.on("message", gone);
+    port2.off("message", gone);
+    port2.once("message", () => over.resolve());
+    port1.postMessage(0);
+    await over.promise;
+    calls.length = 0;
     port2.once("message", single);
     port2.on("message", handle);
-    expect(picture().nodes["listener jobs.port2.early"]).toBe("0 ok, 0 failed");
+    expect(picture().nodes["listener jobs.port2.early"]).toBe("1 ok, 0 failed");
     detach();
     expect([port1, port2].map((port) => Reflect.ownKeys(port))).toEqual(own);
     expect(port2.onmessage).toBe(onmessage);
