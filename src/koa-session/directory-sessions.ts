@@ -7,6 +7,9 @@ import type { DirectoryEntry, SessionDirectory } from "./directory.ts";
 import { koaExpiryTime, koaFields, koaSavedTime } from "./koa-times.ts";
 
 const BATCH = 32;
+/** After how many milliseconds a session that its store has not is looked for again, and how many wait for that at most. */
+const LOOK_AGAIN_AFTER = 1000;
+const MAX_MISSING = 1000;
 
 type Read = (id: string) => Promise<SessionRecord | undefined>;
 type Found = readonly [id: string, record: SessionRecord];
@@ -17,6 +20,7 @@ export class DirectorySessions {
   readonly #directory: SessionDirectory;
   readonly #principal: PrincipalResolver;
   readonly #bounds: ScanBounds;
+  readonly #missing = new Set<string>();
 
   constructor(read: Read, directory: SessionDirectory, principal: PrincipalResolver, bounds: ScanBounds = {}) {
     this.#read = read;
@@ -72,14 +76,25 @@ export class DirectorySessions {
     };
   }
 
-  /** What the store has of these. The directory is told of what it has not. */
+  /** What the store has of these. The directory is told of what it has not, once that is sure. */
   async #readAll(ids: readonly string[]): Promise<Found[]> {
     const records = await Promise.all(ids.map(this.#read));
     return ids.flatMap((id, at): Found[] => {
       const record = records[at];
-      if (record === undefined) this.#directory.ended(id);
+      if (record === undefined) this.#doubt(id);
       return record === undefined ? [] : [[id, record]];
     });
+  }
+
+  /** A session that is being saved stands in the directory a moment before it stands in the store. */
+  #doubt(id: string): void {
+    if (this.#missing.has(id) || this.#missing.size >= MAX_MISSING) return;
+    this.#missing.add(id);
+    const lookAgain = async (): Promise<void> => {
+      this.#missing.delete(id);
+      if ((await this.#read(id)) === undefined) this.#directory.ended(id);
+    };
+    setTimeout(() => lookAgain().catch(() => {}), LOOK_AGAIN_AFTER).unref();
   }
 
   async #session([id, record]: Found): Promise<Session> {

@@ -99,6 +99,32 @@ function finding(options: () => Promise<KoaSessionsOptions>, partial: boolean): 
     await expect.poll(() => adapter.findByUsername!("carol")).toMatchObject({ sessions: [{ id: alice.sessionId }] });
   });
 
+  it("finds a session that somebody looked for while it was being saved", async () => {
+    const store = new JsonStore();
+    const { promise: written, resolve: write } = Promise.withResolvers<void>();
+    const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+    const set = store.set.bind(store);
+    store.set = async (...args: Parameters<typeof set>) => {
+      begin();
+      await written;
+      await set(...args);
+    };
+    const { adapter, browser } = await start(store, await options());
+    const login = browser.post("/become/alice");
+    await begun;
+    await expect
+      .poll(async () => {
+        await adapter.list!({ limit: 9 });
+        return store.calls;
+      })
+      .toContain("get");
+    expect(await adapter.findByUsername!("alice")).toMatchObject({ sessions: [] });
+    write();
+    await login;
+    const found = await adapter.findByUsername!("alice");
+    expect(found.sessions.map(({ id }) => id)).toEqual([browser.sessionId]);
+  });
+
   it("lists by the last save, newest first, in pages", async () => {
     const { adapter, app } = await start(new JsonStore(), await options());
     const browsers = [];
