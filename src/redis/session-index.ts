@@ -49,7 +49,8 @@ const PRUNE_EVERY = 8;
  * An index of sessions, kept beside them in the same Redis: by user, by last access and by digest. It is a hint: whoever
  * finds a session here reads the session itself, and its user, before he believes it.
  *
- * The commands of a write are sent at once, in the turn of the call, and each has one key only. They need no order.
+ * The commands of a write are sent in the turn of the call (but for two after a user's first session), and each has one key
+ * only. They need no order.
  */
 export class SessionIndex {
   readonly claim: IndexClaim;
@@ -215,11 +216,19 @@ export class SessionIndex {
     if (!this.#extendsOnly) return;
     const seconds = `${Math.ceil((expiryTime + this.#slack - Date.now()) / 1000)}`;
     const conditions = ["NX", "GT"].map((condition) => this.#redis.command(["EXPIRE", key, seconds, condition]));
-    for (const { status, reason } of (await Promise.allSettled(conditions)) as PromiseRejectedResult[]) {
-      if (status !== "rejected") continue;
-      if (!/unsupported option|wrong number of arguments/i.test(String(reason?.cause))) throw reason;
+    const [first, ...others] = await Promise.allSettled(conditions);
+    for (const outcome of [first!, ...others]) {
+      if (outcome.status !== "rejected") continue;
+      if (!/unsupported option|wrong number of arguments/i.test(String(outcome.reason?.cause))) throw outcome.reason;
       this.#extendsOnly = false;
     }
+    if (first?.status === "fulfilled" && Number(first.value) === 1) await this.#keepEndless(key);
+  }
+
+  /** A key that had no end may be new, or have a session that never expires. */
+  async #keepEndless(key: string): Promise<void> {
+    const endless = await this.#redis.command(["ZCOUNT", key, "+inf", "+inf"]);
+    if (Number(endless) > 0) await this.#redis.command(["PERSIST", key]);
   }
 }
 
