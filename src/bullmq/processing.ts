@@ -16,6 +16,9 @@ const RATE_LIMITED = "bullmq:rateLimitExceeded";
 /** So many parents' queues are remembered by a worker. */
 const MAX_PARENTS = 200;
 
+/** So many jobs are remembered: of one whose end Redis does not take, the library says nothing. */
+const MAX_CALLED = 10_000;
+
 /** What of the application watches one worker. */
 export interface Processing {
   readonly queues: Queues;
@@ -33,15 +36,16 @@ export function watchWorker(worker: BullmqWorker, host: GraphHost, parts: Proces
   const { handler, schedulers } = parts;
   const { queue } = handler;
   const parents = new Map<string, GraphLink | undefined>();
-  /** The jobs that the processor was called with, each an object of one attempt. */
-  const called = new WeakSet<object>();
+  /** The jobs that the processor was called with, each an object of one attempt, until the library says what became of them. */
+  const called = new Set<unknown>();
   let live = true;
 
   const measured = (processor: Method): Method =>
     async function processed(this: unknown, ...args: unknown[]): Promise<unknown> {
       const job = args[0] as object;
-      called.add(job);
       if (!host.counts(SYSTEM)) return host.within(handler.node, () => Reflect.apply(processor, this, args));
+      if (called.size >= MAX_CALLED) called.clear();
+      called.add(job);
       const scheduler = field(job, "repeatJobKey");
       if (typeof scheduler === "string" && isFirst(job)) schedulers.fired(queue, scheduler, field(job, "name"));
       const start = performance.now();
@@ -51,7 +55,9 @@ export function watchWorker(worker: BullmqWorker, host: GraphHost, parts: Proces
         countParent(job);
         return result;
       } catch (error) {
-        ended(start, !isPostponing(error));
+        const postponed = isPostponing(error);
+        if (postponed) called.delete(job);
+        ended(start, !postponed);
         throw error;
       }
     };
@@ -61,8 +67,7 @@ export function watchWorker(worker: BullmqWorker, host: GraphHost, parts: Proces
   }
 
   function failedUncalled(job: unknown): void {
-    if (typeof job === "object" && job !== null && called.has(job)) return;
-    if (host.counts(SYSTEM)) ended(performance.now(), true);
+    if (!called.delete(job) && host.counts(SYSTEM)) ended(performance.now(), true);
   }
 
   /** What a child made goes to its parent. */
@@ -83,9 +88,10 @@ export function watchWorker(worker: BullmqWorker, host: GraphHost, parts: Proces
     // Whoever listens to what becomes of jobs goes on with what the processor began.
     emit: (method) =>
       function emit(this: unknown, ...args: unknown[]): unknown {
-        if (args[0] === "failed") failedUncalled(args[1]);
+        if (args[0] === "completed") called.delete(args[1]);
+        else if (args[0] === "failed") failedUncalled(args[1]);
         else if (args[0] === "closed") parts.closed();
-        else if (args[0] !== "completed") return Reflect.apply(method, this, args);
+        else return Reflect.apply(method, this, args);
         if ((this as EventEmitter).listenerCount(args[0]) === 0) return Reflect.apply(method, this, args);
         return host.within(handler.node, () => Reflect.apply(method, this, args));
       },
