@@ -29,7 +29,8 @@ export interface EventEmitterOptions extends InProcessOptions {
 /** Those with which an emitter speaks of itself, and the one that watches errors without handling them. */
 const OWN_EVENTS: ReadonlySet<unknown> = new Set(["newListener", "removeListener", errorMonitor]);
 
-const watched = new WatchedObjects("emitter");
+/** Of whichever adapter: an event must not count twice. */
+export const watchedEmitters = new WatchedObjects("emitter");
 
 /**
  * The events of emitters that the application has for its own messages: `flow.attach(eventEmitter(bus, { name: "orders" }))`.
@@ -75,13 +76,13 @@ function watchEmitters(host: GraphHost, name: string, maxEvents: number): Watch<
   host.read({ name: `events of ${name}`, read: prune });
   return {
     add(emitter) {
-      watched.enter(emitter);
+      watchedEmitters.enter(emitter);
       emitters.set(emitter, watchEmitter(emitter, host, channels, listeners));
     },
     end() {
       for (const [emitter, unwatch] of emitters) {
         unwatch();
-        watched.leave(emitter);
+        watchedEmitters.leave(emitter);
       }
       emitters.clear();
     },

@@ -31,7 +31,7 @@ const watched = new WatchedObjects("application");
  * - Handlers that NestJS makes anew for each request are measured at their class, as long as one application of the process uses it.
  *   Clients that are injected by `@Client()` are not seen, nor flows of BullMQ.
  *
- * Throws a TypeError where `app` is no application of NestJS, or watched already.
+ * Throws a TypeError where `app` is no application of NestJS, or it or its EventEmitter2 is watched already.
  */
 export function nestjsMessaging(app: NestApplication, options: NestjsMessagingOptions = {}): GraphAdapter {
   const { routes = "senders" } = options;

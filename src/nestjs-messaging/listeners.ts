@@ -1,5 +1,6 @@
 import { wildcardDelimiter } from "../in-process/emitter-target.ts";
 import { type EventChannel, EventChannels } from "../in-process/event-channels.ts";
+import { watchedEmitters } from "../in-process/event-emitter.ts";
 import { isEventPattern, matchesEvent } from "../in-process/event-pattern.ts";
 import type { GraphLink } from "../integration-graph/link.ts";
 import { type Component, field, methodNames } from "./container.ts";
@@ -14,6 +15,8 @@ const MAX_EVENTS = 200;
 export function watchListeners(site: Site, components: readonly Component[], ports: readonly Port[]): void {
   const emitter = ports.find(({ kind }) => kind === "emitter")?.object;
   if (emitter === undefined || !isEmitter2(emitter)) return;
+  watchedEmitters.enter(emitter);
+  site.atEnd(() => watchedEmitters.leave(emitter));
   const delimiter = wildcardDelimiter(emitter);
   const channels = new EventChannels(site.host, "events", MAX_EVENTS);
   // As long as `emit` runs: listeners are called meanwhile.

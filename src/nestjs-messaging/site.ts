@@ -43,6 +43,11 @@ export class Site {
     this.#undo.push(replaceMethod(object, name, make));
   }
 
+  /** Puts back what else was changed. */
+  atEnd(undo: () => void): void {
+    this.#undo.push(undo);
+  }
+
   /** Measures a method as a handler of `node`. Where it has several inputs, `input` says by which a call came. */
   handle(
     component: Component,

@@ -1,23 +1,15 @@
-import { once } from "node:events";
-import { createServer } from "node:net";
 import type { INestApplication } from "@nestjs/common";
 import { NestFactory } from "@nestjs/core";
 import { CommandBus, EventBus } from "@nestjs/cqrs";
+import { EventEmitter2 } from "@nestjs/event-emitter";
 import { type MicroserviceOptions, Transport } from "@nestjs/microservices";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { eventEmitter } from "../../src/in-process/index.ts";
 import { integrationGraph } from "../../src/integration-graph/builder.ts";
 import { type NestjsMessagingOptions, nestjsMessaging } from "../../src/nestjs-messaging/index.ts";
 import { nodeOf, picture } from "../in-process/support.ts";
+import { freePort } from "../support/server-process.ts";
 import { Journal, OrderPlaced, PlaceOrder, ScopedController, ScopedHandler, ScopedModule, shop } from "./shop.ts";
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, "close");
-  return port;
-}
 
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
@@ -55,14 +47,17 @@ async function setUp(options?: NestjsMessagingOptions, { connectFirst = true } =
 const handlers = {
   "command PlaceOrder": "0 ok, 0 failed",
   "command ShipOrder": "0 ok, 0 failed",
+  "command RemindOrder": "0 ok, 0 failed",
   "query GetOrders": "0 ok, 0 failed",
   "event OrderPlaced": "0 ok, 0 failed",
   "event OrderAudited": "0 ok, 0 failed",
   "command-handler PlaceOrderHandler": "0 ok, 0 failed",
   "command-handler ShipOrderHandler": "0 ok, 0 failed",
+  "command-handler RemindOrderHandler": "0 ok, 0 failed",
   "query-handler GetOrdersHandler": "0 ok, 0 failed",
   "event-handler OrderPlacedHandler": "0 ok, 0 failed",
   "saga ShippingSagas.ship": "0 ok, 0 failed",
+  "saga ShippingSagas.remind": "0 ok, 0 failed",
   "emitter-event events.order.billed": "0 ok, 0 failed",
   "emitter-event events.order.placed": "0 ok, 0 failed",
   "emitter-event events.order.*": "0 ok, 0 failed",
@@ -84,6 +79,7 @@ const routes = {
 const inputs = {
   "command PlaceOrder -input-> command-handler PlaceOrderHandler": 0,
   "command ShipOrder -input-> command-handler ShipOrderHandler": 0,
+  "command RemindOrder -input-> command-handler RemindOrderHandler": 0,
   "query GetOrders -input-> query-handler GetOrdersHandler": 0,
   "event OrderPlaced -input-> event-handler OrderPlacedHandler": 0,
   "event OrderAudited -input-> event-handler OrderPlacedHandler": 0,
@@ -117,7 +113,9 @@ describe("an application of NestJS", () => {
     expect(await request("GET", "/orders/1")).toBe(200);
     expect(await request("GET", "/orders/stock/1")).toBe(200);
     expect(await request("GET", "/health")).toBe(200);
-    await until(() => ["reserved", "shipped", "audited", "started"].every((entry) => journal.count(entry) > 0));
+    await until(() =>
+      ["reserved", "shipped", "audited", "started", "reminded"].every((entry) => journal.count(entry) > 0),
+    );
     expect(picture()).toEqual({
       nodes: {
         ...handlers,
@@ -125,12 +123,15 @@ describe("an application of NestJS", () => {
         "command PlaceOrder": "1 ok, 1 failed",
         "command-handler PlaceOrderHandler": "1 ok, 1 failed",
         "event OrderPlaced": "1 ok, 0 failed",
-        "event-handler OrderPlacedHandler": "3 ok, 0 failed",
+        "event-handler OrderPlacedHandler": "4 ok, 0 failed",
         "emitter-event events.order.placed": "1 ok, 0 failed",
         "listener Listeners.placed": "1 ok, 0 failed",
         "listener Listeners.any": "0 ok, 1 failed",
-        "event OrderAudited": "2 ok, 0 failed",
+        "event OrderAudited": "3 ok, 0 failed",
         "saga ShippingSagas.ship": "1 ok, 0 failed",
+        "saga ShippingSagas.remind": "1 ok, 0 failed",
+        "command RemindOrder": "1 ok, 0 failed",
+        "command-handler RemindOrderHandler": "1 ok, 0 failed",
         "command ShipOrder": "1 ok, 0 failed",
         "command-handler ShipOrderHandler": "1 ok, 0 failed",
         "pattern order.placed": "1 ok, 0 failed",
@@ -152,11 +153,14 @@ describe("an application of NestJS", () => {
         "emitter-event events.order.placed -input-> listener Listeners.placed": 1,
         "emitter-event events.order.placed -route-> emitter-event events.order.*": 1,
         "emitter-event events.order.* -input-> listener Listeners.any": 1,
-        "listener Listeners.placed -output-> event OrderAudited": 2,
-        "event OrderAudited -input-> event-handler OrderPlacedHandler": 2,
+        "listener Listeners.placed -output-> event OrderAudited": 3,
+        "event OrderAudited -input-> event-handler OrderPlacedHandler": 3,
         "event OrderPlaced -input-> saga ShippingSagas.ship": 1,
         "saga ShippingSagas.ship -output-> command ShipOrder": 1,
         "command ShipOrder -input-> command-handler ShipOrderHandler": 1,
+        // By then nobody knows which event it is for.
+        "saga ShippingSagas.remind -output-> command RemindOrder": 1,
+        "command RemindOrder -input-> command-handler RemindOrderHandler": 1,
         "command-handler PlaceOrderHandler -output-> pattern order.placed": 1,
         "pattern order.placed -input-> event-pattern WarehouseController.placed": 1,
         "route OrdersController.list -output-> query GetOrders": 1,
@@ -211,9 +215,14 @@ describe("an application of NestJS", () => {
     const detach = flow.attach(adapter);
     expect(shapes()).not.toEqual(before);
     expect(() => flow.attach(nestjsMessaging(app))).toThrow(new TypeError("this application is watched already"));
+    const emitter = eventEmitter(app.get(EventEmitter2), { name: "events" });
+    expect(() => flow.attach(emitter)).toThrow(new TypeError("this emitter is watched already"));
     detach();
     expect(shapes()).toEqual(before);
     expect(picture(flow.graph)).toEqual({ nodes: {}, links: {} });
+    const detachEmitter = flow.attach(emitter);
+    expect(() => flow.attach(adapter)).toThrow(new TypeError("this emitter is watched already"));
+    detachEmitter();
     flow.attach(adapter)();
     expect(shapes()).toEqual(before);
   });

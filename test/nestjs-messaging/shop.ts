@@ -31,7 +31,7 @@ import {
   Transport,
 } from "@nestjs/microservices";
 import { Cron, Interval, ScheduleModule, Timeout } from "@nestjs/schedule";
-import { filter, map, type Observable } from "rxjs";
+import { delay, filter, map, type Observable } from "rxjs";
 import { decorate } from "./decorate.ts";
 
 export class PlaceOrder {
@@ -41,6 +41,7 @@ export class PlaceOrder {
   }
 }
 export class ShipOrder extends PlaceOrder {}
+export class RemindOrder extends PlaceOrder {}
 export class GetOrders extends PlaceOrder {}
 export class OrderPlaced extends PlaceOrder {}
 export class OrderAudited extends PlaceOrder {}
@@ -127,6 +128,19 @@ class ShipOrderHandler {
 }
 decorate(ShipOrderHandler, [CommandHandler(ShipOrder)], { inject: [Journal] });
 
+class RemindOrderHandler {
+  readonly #journal: Journal;
+
+  constructor(journal: Journal) {
+    this.#journal = journal;
+  }
+
+  async execute() {
+    this.#journal.write("reminded");
+  }
+}
+decorate(RemindOrderHandler, [CommandHandler(RemindOrder)], { inject: [Journal] });
+
 class GetOrdersHandler {
   async execute({ id }: GetOrders) {
     return [id];
@@ -154,9 +168,17 @@ class ShippingSagas {
       map((event) => new ShipOrder(event.id)),
     );
   }
+
+  remind(events: Observable<unknown>) {
+    return events.pipe(
+      filter((event) => event instanceof OrderPlaced),
+      delay(1),
+      map((event) => new RemindOrder(event.id)),
+    );
+  }
 }
 decorate(ShippingSagas, [Injectable()]);
-Saga()(ShippingSagas.prototype, "ship");
+for (const name of ["ship", "remind"]) Saga()(ShippingSagas.prototype, name);
 
 class Listeners {
   readonly #events: EventBus;
@@ -170,6 +192,7 @@ class Listeners {
   async placed(id: string) {
     await Promise.resolve();
     this.#events.publishAll([new OrderAudited(id), new OrderAudited(id)]);
+    this.#events.publish(new OrderAudited(id));
     this.#journal.write("audited");
   }
 
@@ -246,6 +269,7 @@ export function shop(port: number): DynamicModule {
       Journal,
       PlaceOrderHandler,
       ShipOrderHandler,
+      RemindOrderHandler,
       GetOrdersHandler,
       OrderPlacedHandler,
       ShippingSagas,
