@@ -6,7 +6,8 @@ import { Watch } from "./watch.ts";
 /** Feeds the graph with what passes through clients of MQTT. */
 export interface MqttAdapter extends GraphAdapter {
   /**
-   * Watches another client, and gives it back: `watch(connect(url))`.
+   * Watches another client, and gives it back: `watch(connect(url))`. One that has ended is forgotten, with its subscriptions; to
+   * be seen when it connects again it has to be watched again.
    *
    * Throws a TypeError where it is none, or is watched already.
    */

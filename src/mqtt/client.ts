@@ -10,12 +10,17 @@ import type { Topics } from "./topics.ts";
 
 /** A client that is watched. */
 export interface WatchedClient {
-  /** Drops what the client does not do any more. */
+  /** Drops the listeners that do not listen any more. */
   prune(): void;
   readonly unwatch: Unwatch;
 }
 
-export function watchClient(client: MqttClient, host: GraphHost, topics: Topics, handlers: Handlers): WatchedClient {
+/** Watches what an application does with a client. `ended` is told when that has ended. */
+export function watchClient(
+  client: MqttClient,
+  host: GraphHost,
+  { topics, handlers, ended }: { readonly topics: Topics; readonly handlers: Handlers; readonly ended: () => void },
+): WatchedClient {
   const subscriptions: Subscriptions = new Subscriptions(topics, () => refresh());
   const messages = new Messages(client, host, topics, { handlers, subscriptions });
 
@@ -36,19 +41,23 @@ export function watchClient(client: MqttClient, host: GraphHost, topics: Topics,
       ? [replaceMethod(client, "handleMessage", (method) => messages.handling(method))]
       : []),
   ]);
+  const onEnd = () => {
+    unwatch();
+    subscriptions.clear();
+    handlers.set(client, new Set(), []);
+    ended();
+  };
   client.on("newListener", onListener);
+  client.on("end", onEnd);
   declareWill(client, host, topics);
   refresh();
-  return {
-    prune() {
-      if (field(client, "disconnected")) subscriptions.clear();
-      refresh();
-    },
-    unwatch() {
-      restore();
-      client.removeListener("newListener", onListener);
-    },
-  };
+
+  function unwatch(): void {
+    restore();
+    client.removeListener("newListener", onListener);
+    client.removeListener("end", onEnd);
+  }
+  return { prune: () => refresh(), unwatch };
 }
 
 /** What the broker sends on behalf of the application when that is gone without a word. */

@@ -37,7 +37,11 @@ export class Watch {
       topics = new Topics(this.#host, broker);
       this.#topics.set(broker, topics);
     }
-    this.#clients.set(client, watchClient(client, this.#host, topics, this.#handlers));
+    const ended = () => {
+      this.#clients.delete(client);
+      watched.delete(client);
+    };
+    this.#clients.set(client, watchClient(client, this.#host, { topics, handlers: this.#handlers, ended }));
     watched.add(client);
   }
 

@@ -27,6 +27,8 @@ export class JetStreamConsumers {
   readonly #place: Place;
   readonly #targets = new WeakTargets<object>();
   readonly #uses = new Set<Use>();
+  /** Of those who fetch now and then: they do not end in between. */
+  readonly #fetching = new Map<string, Use>();
   readonly #held = new Map<string, Destination>();
   #live = true;
 
@@ -48,7 +50,7 @@ export class JetStreamConsumers {
         return Reflect.apply(inside ? method : wrapped, this, args);
       };
     };
-    const reading = unlessInside((method) => this.#reading(method, described));
+    const reading = (lasting: boolean) => unlessInside((method) => this.#reading(method, described, lasting));
     const next = (method: Call): Call =>
       this.#next(function (this: unknown, ...args) {
         inside = true;
@@ -59,8 +61,8 @@ export class JetStreamConsumers {
         }
       }, described);
     const undo = undoing([
-      replaceMethod(consumer as object, "consume", reading),
-      replaceMethod(consumer as object, "fetch", reading),
+      replaceMethod(consumer as object, "consume", reading(true)),
+      replaceMethod(consumer as object, "fetch", reading(false)),
       replaceMethod(consumer as object, "next", next),
     ]);
     this.#targets.add(consumer as object, undo);
@@ -72,16 +74,17 @@ export class JetStreamConsumers {
     this.#targets.undoAll();
     for (const use of this.#uses) use.end();
     this.#uses.clear();
+    this.#fetching.clear();
   }
 
   /** `consume` and `fetch`: messages go to a callback, or to a loop over what they give back. */
-  #reading(method: Call, described: Described): Call {
+  #reading(method: Call, described: Described, lasting: boolean): Call {
     const reader = this;
     return async function (this: unknown, ...args: unknown[]): Promise<unknown> {
       const options = args[0];
       const callback = field(options, "callback");
       const functionName = typeof callback === "function" ? callback.name : "";
-      const use = reader.#use(described, functionName);
+      const use = lasting ? reader.#use(described, functionName) : reader.#fetchingUse(described);
       try {
         if (typeof callback === "function") {
           const measured = reader.#measured(callback as Call, use, described);
@@ -90,10 +93,10 @@ export class JetStreamConsumers {
         // A push consumer subscribes to a subject, which is no subscription of the application's.
         const messages = await counted.run(true, () => Reflect.apply(method, this, args));
         if (typeof callback !== "function") reader.#watchMessages(messages, use, described);
-        reader.#endWith(messages, use);
+        if (lasting) reader.#endWith(messages, use);
         return messages;
       } catch (error) {
-        reader.#done(use);
+        if (lasting) reader.#done(use);
         throw error;
       }
     };
@@ -102,14 +105,10 @@ export class JetStreamConsumers {
   #next(method: Call, described: Described): Call {
     const reader = this;
     return async function (this: unknown, ...args: unknown[]): Promise<unknown> {
-      const use = reader.#use(described, "");
-      try {
-        const message = await Reflect.apply(method, this, args);
-        if (message) reader.#begin(message, use, described)?.returned();
-        return message;
-      } finally {
-        reader.#done(use);
-      }
+      const use = reader.#fetchingUse(described);
+      const message = await Reflect.apply(method, this, args);
+      if (message) reader.#begin(message, use, described)?.returned();
+      return message;
     };
   }
 
@@ -169,6 +168,16 @@ export class JetStreamConsumers {
     const { subjects, subscribers } = this.#place;
     const use = subscribers.add(consumption, subjects, this.#source(described, true));
     this.#uses.add(use);
+    return use;
+  }
+
+  #fetchingUse(described: Described): Use {
+    const id = `${described.stream} ${described.durable ?? ""}`;
+    let use = this.#fetching.get(id);
+    if (use === undefined) {
+      use = this.#use(described, "");
+      this.#fetching.set(id, use);
+    }
     return use;
   }
 

@@ -190,8 +190,8 @@ describe.runIf(requirement("mosquitto", mosquittoFound))("mqtt", () => {
     });
   });
 
-  test("follows subscriptions as they come and go", async () => {
-    const { own: mine, flow, picture } = await application(server);
+  test("follows subscriptions as they come and go, until the client has ended", async () => {
+    const { own: mine, adapter, flow, picture } = await application(server);
     const topic = own();
     const handle = () => {};
     await mine.subscribeAsync(topic);
@@ -205,9 +205,29 @@ describe.runIf(requirement("mosquitto", mosquittoFound))("mqtt", () => {
     mine.off("message", handle);
     await flow.graph.rebuild();
     expect(picture()).toEqual({ nodes: { [`topic ${topic}/2`]: "0 ok, 0 failed" }, links: {} });
-    await mine.endAsync();
+    await mine.subscribeAsync(topic, { qos: 0 });
+    await mine.subscribeAsync(topic, { qos: 1 });
+    await mine.unsubscribeAsync(topic);
+    expect(Object.keys(picture().nodes)).toEqual([`topic ${topic}/2`]);
+    mine.on("message", handle);
+    mine.publish(`${topic}/2`, "", { qos: 1 });
+    await until(() => picture().links[`topic ${topic}/2 -input-> subscriber handle`] === 1);
+    mine.off("message", handle);
     await flow.graph.rebuild();
-    expect(picture()).toEqual({ nodes: {}, links: {} });
+    mine.on("message", handle);
+    mine.publish(`${topic}/2`, "", { qos: 1 });
+    // A function that came back is a new node.
+    await until(() => picture().links[`topic ${topic}/2 -input-> subscriber handle`] === 1);
+    const declared = () => flow.graph.snapshot().links.filter((link) => link.declared).length;
+    expect(declared()).toBe(1);
+    await mine.endAsync();
+    expect(declared()).toBe(0);
+    expect([
+      mine.listenerCount("end"),
+      mine.listenerCount("newListener" as "end"),
+      Object.hasOwn(mine, "emit"),
+    ]).toEqual([0, 0, false]);
+    adapter.watch(mine);
   });
 
   test("leaves alone what another client of the same application needs", async () => {
@@ -218,10 +238,15 @@ describe.runIf(requirement("mosquitto", mosquittoFound))("mqtt", () => {
       each.on("message", function handle() {});
       await each.subscribeAsync(topic);
     }
+    const left = { [`topic ${topic} -input-> subscriber handle`]: 0 };
     await mine.unsubscribeAsync(topic);
+    expect(picture().links).toEqual(left);
+    mine.removeAllListeners("message");
+    await mine.subscribeAsync("other");
+    expect(picture().links).toEqual(left);
     await mine.endAsync();
     await flow.graph.rebuild();
-    expect(picture().links).toEqual({ [`topic ${topic} -input-> subscriber handle`]: 0 });
+    expect(picture().links).toEqual(left);
   });
 
   test("watches what was subscribed to before, and leaves all as it was when detached", async () => {

@@ -1,10 +1,11 @@
+import { jetstream } from "@nats-io/jetstream";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { integrationGraph } from "../../src/integration-graph/builder.ts";
 import { mergeGraphs } from "../../src/integration-graph/merge.ts";
 import { nats } from "../../src/nats/index.ts";
 import { type NatsServer, natsFound, startNats } from "../support/nats-server.ts";
 import { requirement } from "../support/requirement.ts";
-import { application, awaited, connection, nodeOf, picture, until } from "./support.ts";
+import { application, awaited, connection, nodeOf, ownServer, picture, until } from "./support.ts";
 
 let server: NatsServer;
 
@@ -326,6 +327,19 @@ describe.runIf(requirement("nats-server", natsFound))("nats", () => {
     });
   });
 
+  test("knows the broker by its cluster's name, its own, or else its id", async () => {
+    for (const [options, identity] of [
+      [{ args: ["--cluster_name", "c1"], serverName: "n1" }, "c1"],
+      [{ serverName: "n1" }, "n1"],
+      [{}, undefined],
+    ] as const) {
+      const { nc, flow } = await application(await ownServer(options));
+      nc.subscribe("a.b");
+      const broker = identity ?? nc.info?.server_id;
+      expect(nodeOf(flow.graph.snapshot(), "subject a.b").key).toBe(`channel:nats:${broker}:subject:a.b`);
+    }
+  });
+
   test("refuses what is no connection, and what is watched already", async () => {
     const { nc, adapter, flow } = await application(server);
     // @ts-expect-error: whatever an application without types gives.
@@ -334,6 +348,7 @@ describe.runIf(requirement("nats-server", natsFound))("nats", () => {
     expect(() => adapter.watch(null)).toThrow(TypeError);
     expect(() => adapter.watch(nc)).toThrow("watched");
     expect(() => flow.attach(nats(nc))).toThrow("watched");
+    expect(() => flow.attach(nats(jetstream(nc)))).toThrow("watched");
     expect(() => flow.attach(adapter)).toThrow("attached already");
   });
 

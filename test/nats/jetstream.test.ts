@@ -167,11 +167,26 @@ describe.runIf(requirement("nats-server", natsFound))("JetStream", () => {
       expect(picture(flow.graph.snapshot()).nodes["subscriber handle"]).toBe("0 ok, 1 failed");
     });
 
+    test("to a callback that fails though it has acknowledged", async () => {
+      const { js, stream, subject, flow } = await setUp();
+      const consumer = await js.consumers.get(stream, "work");
+      const messages = await consumer.consume({
+        callback: function handle(message) {
+          message.ack();
+          thrown();
+        },
+      });
+      await js.publish(subject, "");
+      await messages.closed();
+      expect(picture(flow.graph.snapshot()).nodes["subscriber handle"]).toBe("0 ok, 1 failed");
+    });
+
     test("that is fetched, or taken alone", async () => {
-      const { js, stream, subject, mine } = await setUp();
+      const { js, stream, subject, mine, flow } = await setUp();
       const consumer = await js.consumers.get(stream, "work");
       for (let sent = 0; sent < 4; sent++) await js.publish(subject, "");
       for await (const message of await consumer.fetch({ max_messages: 2, expires: 1_000 })) message.ack();
+      await flow.graph.rebuild();
       (await consumer.next({ expires: 1_000 }))!.ack();
       (await consumer.next({ expires: 1_000 }))!.term();
       expect(await consumer.next({ expires: 1_000 })).toBeNull();
@@ -235,6 +250,11 @@ describe.runIf(requirement("nats-server", natsFound))("JetStream", () => {
 
   test("draws streams that have their messages from others", async () => {
     const { jsm, stream, flow } = await setUp();
+    await jsm.consumers.add(stream, {
+      name: "passing",
+      ack_policy: AckPolicy.None,
+      inactive_threshold: 60_000_000_000,
+    });
     await jsm.streams.add({ name: `M${stream}`, mirror: { name: stream } });
     await jsm.streams.add({ name: `A${stream}`, sources: [{ name: stream }] });
     await flow.graph.rebuild();
@@ -243,6 +263,7 @@ describe.runIf(requirement("nats-server", natsFound))("JetStream", () => {
       [`stream ${stream} -route-> stream M${stream}`]: 0,
       [`stream ${stream} -route-> stream A${stream}`]: 0,
     });
+    expect(Object.keys(links).filter((link) => link.startsWith(`stream ${stream} -route-> consumer`))).toHaveLength(1);
     await jsm.streams.delete(`M${stream}`);
     await flow.graph.rebuild();
     expect(Object.keys(picture(flow.graph.snapshot()).nodes)).not.toContain(`stream M${stream}`);
@@ -253,7 +274,8 @@ describe.runIf(requirement("nats-server", natsFound))("services", () => {
   test("are asked for their endpoints: each is one node, whatever its instances", async () => {
     const own = await startNats();
     const [ours, theirs, twin] = [await connection(own), await connection(own), await connection(own)];
-    const flow = integrationGraph({ app: "shop" });
+    const failed: unknown[] = [];
+    const flow = integrationGraph({ app: "shop", onSourceError: (_source, error) => failed.push(error) });
     flow.attach(nats(ours, { services: true }));
     const nodes = () => picture(flow.graph.snapshot()).nodes;
     await flow.graph.rebuild();
@@ -300,6 +322,7 @@ describe.runIf(requirement("nats-server", natsFound))("services", () => {
     await twin.close();
     await flow.graph.rebuild();
     expect(Object.keys(nodes())).not.toContain("service rates.rate");
+    expect(failed).toEqual([]);
     await own.stop();
   });
 });
