@@ -46,6 +46,10 @@ export const count: Check = (value) =>
 export const duration: Check = (value) =>
   Number.isFinite(value) && (value as number) > 0 ? undefined : "must be a number above 0";
 
+/** How long something may last that may be over at once. */
+export const lapse: Check = (value) =>
+  typeof value === "number" && value >= 0 ? undefined : "must be a number, not below 0";
+
 /** Milliseconds that a timer of Node can wait; it would take anything longer for nothing at all. */
 export const wait: Check = (value) =>
   Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) < 2 ** 31

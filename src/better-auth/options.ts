@@ -1,4 +1,4 @@
-import { type Checks, checkOptions, count, objectOf, text, timeLimit, wait } from "../options.ts";
+import { type Checks, checkOptions, count, lapse, objectOf, text, timeLimit } from "../options.ts";
 import type { BetterAuthUsername } from "./users.ts";
 
 /** How sessions of better-auth are read. */
@@ -21,7 +21,7 @@ export interface BetterAuthSessionsOptions {
 const OPTIONS: Checks<BetterAuthSessionsOptions> = {
   username: (value) => (typeof value === "function" ? undefined : text(value) && "must be a column or a function"),
   timeout: timeLimit,
-  scan: objectOf({ maxSessions: count, maxMs: wait }),
+  scan: objectOf({ maxSessions: count, maxMs: lapse }),
 };
 
 /** The options with their defaults. */

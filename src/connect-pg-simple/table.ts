@@ -51,6 +51,10 @@ const TABLE = `
   )::text AS answer
   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = to_regclass($1::text)`;
 
+const NO_TABLE =
+  "PostgreSQL has no table of this name, or not where it was looked for. With createTableIfMissing, connect-pg-simple makes " +
+  "it when it is first used.";
+
 /**
  * Looks the table up by its quoted name.
  *
@@ -58,7 +62,7 @@ const TABLE = `
  */
 export async function findTable(ask: Ask, quotedName: string): Promise<Table> {
   const [table] = await ask<Omit<Table, "type">>(TABLE, [quotedName]);
-  if (table === undefined) throw unfit("PostgreSQL has no table of this name, or not where it was looked for.");
+  if (table === undefined) throw unfit(NO_TABLE);
   const { sid, sess, expire } = table.columns;
   if (sid === undefined || (sess !== "json" && sess !== "jsonb") || !expire?.startsWith("timestamp")) {
     throw unfit('The table is none of connect-pg-simple: it needs "sid", "sess" of type json or jsonb, and "expire".');

@@ -1,9 +1,9 @@
-import { type Checks, count, objectOf, timeLimit, wait } from "../options.ts";
+import { type Checks, count, lapse, objectOf, timeLimit } from "../options.ts";
 import { principalFault } from "../sessions/principal.ts";
 import type { ConnectSessionsOptions } from "./connect-sessions.ts";
 import type { ScanBounds } from "./session-scan.ts";
 
-export const SCAN_BOUNDS = objectOf<ScanBounds>({ maxSessions: count, maxMs: wait });
+export const SCAN_BOUNDS = objectOf<ScanBounds>({ maxSessions: count, maxMs: lapse });
 
 /** What the options of adapters without more of their own must be. */
 export const CONNECT_SESSIONS_OPTIONS: Checks<ConnectSessionsOptions> = {
