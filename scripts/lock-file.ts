@@ -22,7 +22,7 @@ export function lockFileFaults(): string[] {
   );
   const { dependencies, devDependencies } = locked[""]!;
   const loose = Object.entries({ ...dependencies, ...devDependencies })
-    .filter(([, version]) => !/^(npm:.+@)?\d+\.\d+\.\d+$/.test(version))
+    .filter(([, version]) => !/^(npm:.+@)?\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))
     .map(([name, version]) => `${name} is not pinned: ${version}`);
   return [...missing, ...loose];
 }
