@@ -22,8 +22,8 @@ export interface NatsAdapter extends GraphAdapter {
  *   its own; the subjects that its messages were sent to lead there. At most 200 subjects that only messages tell of are shown
  *   between two rebuilds: further ones count for the subscription that they fit, else for `>`.
  * - A message to a callback is handled when that returns, or its promise settles; it failed where that throws or rejects. A loop
- *   (`for await`) handles a message until it asks for the next one. What a loop sends is not linked to its messages, and whether
- *   it threw is not known: no context of ours reaches into a loop.
+ *   (`for await`) handles a message until it asks for the next one, if it began after the adapter was attached. What a loop sends
+ *   is not linked to its messages, and whether it threw is not known: no context of ours reaches into a loop.
  * - A message is sent when the library takes it. A request is sent when it is answered: without an answer it failed. Replies go to
  *   `_INBOX.*`, one node for all; whoever waits for them is no subscriber.
  * - With a client of JetStream (`nats([connection, jetstream(connection)])`) a message to a stream counts once, when the stream has

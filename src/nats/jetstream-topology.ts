@@ -7,6 +7,8 @@ import { type Collected, plain } from "./topology.ts";
 const MAX_STREAMS = 500;
 const MAX_CONSUMERS = 200;
 const MAX_SUBJECTS = 50;
+/** So many streams are asked for their consumers at a time. */
+const AT_A_TIME = 20;
 
 /** Reads the streams of an account, where they have their messages from, and who consumes them. */
 export async function readJetStream(
@@ -16,14 +18,26 @@ export async function readJetStream(
   signal: AbortSignal,
 ): Promise<void> {
   const manager = await managerOf(jetStream);
-  for (const info of await listed(manager, "streams", [], MAX_STREAMS, signal)) {
-    const name = field(field(info, "config"), "name");
-    if (typeof name !== "string" || /^(KV|OBJ)_/.test(name)) continue;
-    const stream = addStream(name, info, subjects, to);
-    if (stream === undefined) continue;
-    for (const consumer of await listed(manager, "consumers", [name], MAX_CONSUMERS, signal)) {
-      addConsumer(name, stream, consumer, subjects, to);
-    }
+  const infos = await listed(manager, "streams", [], MAX_STREAMS, signal);
+  for (let at = 0; at < infos.length; at += AT_A_TIME) {
+    await Promise.all(infos.slice(at, at + AT_A_TIME).map((info) => readStream(manager, info, subjects, to, signal)));
+  }
+}
+
+async function readStream(
+  manager: NatsJetStream,
+  info: unknown,
+  subjects: Subjects,
+  to: Collected,
+  signal: AbortSignal,
+): Promise<void> {
+  const name = field(field(info, "config"), "name");
+  // What key-value buckets and object stores are made of.
+  if (typeof name !== "string" || /^(KV|OBJ)_/.test(name)) return;
+  const stream = addStream(name, info, subjects, to);
+  if (stream === undefined) return;
+  for (const consumer of await listed(manager, "consumers", [name], MAX_CONSUMERS, signal)) {
+    addConsumer(name, stream, consumer, subjects, to);
   }
 }
 

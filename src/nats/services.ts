@@ -6,6 +6,8 @@ import { type Collected, plain } from "./topology.ts";
 /** The most answers that are read, and endpoints of one service. */
 const MAX_ANSWERS = 1_000;
 const MAX_ENDPOINTS = 100;
+/** The longest answer that is read, in bytes. */
+const MAX_ANSWER = 65_536;
 /** How long to wait for services, in milliseconds: the slowest of them, and after the last that answered. */
 const WAITING = { strategy: "stall", maxWait: 1_000 } as const;
 
@@ -84,8 +86,10 @@ function isNobody(error: unknown): boolean {
 }
 
 function parsed(answer: unknown): unknown {
+  const data = field(answer, "data");
+  if (!(data instanceof Uint8Array) || data.length > MAX_ANSWER) return undefined;
   try {
-    return JSON.parse(Buffer.from(field(answer, "data") as Uint8Array).toString());
+    return JSON.parse(Buffer.from(data).toString());
   } catch {
     return undefined;
   }

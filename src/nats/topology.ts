@@ -1,4 +1,3 @@
-import type { GraphHost } from "../integration-graph/adapter.ts";
 import { checkedName, type NodeDeclaration } from "../integration-graph/declaration.ts";
 import type { LinkType } from "../integration-graph/link.ts";
 import type { Properties } from "../integration-graph/properties.ts";
@@ -7,16 +6,11 @@ import type { Kind, Subjects } from "./subjects.ts";
 
 /** What is read of a broker, each component once. */
 export class Collected {
-  readonly #host: GraphHost;
   readonly #nodes = new Map<string, NodeDeclaration>();
-  readonly #links: LinkDeclaration[] = [];
-
-  constructor(host: GraphHost) {
-    this.#host = host;
-  }
+  readonly #links = new Map<string, LinkDeclaration>();
 
   get topology(): Topology {
-    return { nodes: [...this.#nodes.values()], links: this.#links };
+    return { nodes: [...this.#nodes.values()], links: [...this.#links.values()] };
   }
 
   /** Undefined for a name that the graph does not take: others made it up, and the rest is worth having. */
@@ -43,12 +37,8 @@ export class Collected {
 
   link(from: NodeDeclaration | undefined, type: LinkType, to: NodeDeclaration | undefined): void {
     if (from === undefined || to === undefined || from === to) return;
-    if (this.#links.some((link) => link.from === from && link.type === type && link.to === to)) return;
-    this.#links.push({ from, type, to });
-  }
-
-  get host(): GraphHost {
-    return this.#host;
+    // No key holds a line break.
+    this.#links.set([from.key, type, to.key].join("\n"), { from, type, to });
   }
 }
 

@@ -66,7 +66,7 @@ export class Watch {
   }
 
   async #read(what: "jetStream" | "services", signal: AbortSignal): Promise<Topology> {
-    const collected = new Collected(this.#host);
+    const collected = new Collected();
     const readings = [...this.#targets.keys()].map((target) => {
       if (isJetStream(target)) {
         const place = this.#placeOf.get(target.nc);
