@@ -324,13 +324,15 @@ describe.runIf(requirement("redis-server", redisFound))("with an index in Redis"
     const other = koaSessions(elsewhere, options);
     ends.push(() => other.detach());
     await browser.post("/login/alice");
+    // The login's own write of the index is on its way still.
+    await expect.poll(() => other.findByUsername!("alice"), { timeout: 10_000 }).toMatchObject({ sessions: [{}] });
     const slow = browser.post("/basket");
     await begun.promise;
     expect(await other.delete!(browser.sessionId!)).toBe(true);
     answer.resolve();
     await slow;
-    await expect.poll(() => store.texts.size).toBe(0);
-    await expect.poll(() => other.findByUsername!("alice")).toMatchObject({ sessions: [] });
+    await expect.poll(() => store.texts.size, { timeout: 10_000 }).toBe(0);
+    await expect.poll(() => other.findByUsername!("alice"), { timeout: 10_000 }).toMatchObject({ sessions: [] });
   });
 
   it("is no trouble of the application's while it is away, and partial for what it missed", async () => {
