@@ -19,6 +19,8 @@ export function watchSending(connection: NatsConnection, host: GraphHost, subjec
   const sender = senders(host);
   /** How deep we are in methods that count by themselves; all below them happens before they return. */
   let inside = 0;
+  /** How many messages the library has begun to write. */
+  let written = 0;
   const counts = (subject: unknown): subject is string =>
     inside === 0 && typeof subject === "string" && !isControl(subject) && host.counts(SYSTEM) && !counted.getStore();
 
@@ -44,12 +46,16 @@ export function watchSending(connection: NatsConnection, host: GraphHost, subjec
     }
   }
 
-  /** A request is sent when it is answered, and fails where it is not. */
-  function requesting(call: () => unknown, subject: string): unknown {
+  /**
+   * A request is sent when it is answered, and fails where it is not. Nobody has to wait for one: once it is on its way the library
+   * handles its failure by itself, unless it has an inbox of its own, and so has what we give back.
+   */
+  function requesting(call: () => unknown, subject: string, options: unknown): unknown {
     const start = performance.now();
     const from = sender();
     const node = subjects.sentTo(subject);
     const sent = (failed: boolean) => host.sent(node, outcome(start, failed), from);
+    const before = written;
     let result: unknown;
     try {
       result = within(call);
@@ -57,11 +63,12 @@ export function watchSending(connection: NatsConnection, host: GraphHost, subjec
       sent(true);
       throw error;
     }
+    const handled = written > before && !field(options, "noMux");
     if (!(result instanceof Promise)) {
       sent(false);
       return result;
     }
-    return result.then(
+    const answered = result.then(
       (reply) => {
         sent(false);
         return reply;
@@ -71,18 +78,21 @@ export function watchSending(connection: NatsConnection, host: GraphHost, subjec
         throw error;
       },
     );
+    if (handled) answered.catch(() => {});
+    return answered;
   }
 
   const protocol = field(connection, "protocol");
-  const replace = (object: object, name: string, measure: typeof sending) =>
+  const replace = (object: object, name: string, measure: typeof requesting) =>
     replaceMethod(
       object,
       name,
       (method) =>
         function (this: unknown, ...args) {
-          const [subject] = args;
+          const [subject, , options] = args;
+          if (object === protocol) written++;
           const call = () => Reflect.apply(method, this, args);
-          return counts(subject) ? measure(call, subject) : within(call);
+          return counts(subject) ? measure(call, subject, options) : within(call);
         },
     );
   return undoing([

@@ -64,26 +64,26 @@ describe.runIf(requirement("mosquitto", mosquittoFound))("mqtt", () => {
         "topic alerts": "1 ok, 0 failed",
         "topic logs/#": "0 ok, 0 failed",
         "subscriber handle": "4 ok, 0 failed",
-        "seen orders/1": "1 ok, 0 failed",
-        "seen orders/2": "1 ok, 0 failed",
-        "seen logs/a/b": "1 ok, 0 failed",
+        "topic orders/1": "1 ok, 0 failed",
+        "topic orders/2": "1 ok, 0 failed",
+        "topic logs/a/b": "1 ok, 0 failed",
         "topic state": "1 ok, 0 failed",
-        "seen payments": "1 ok, 0 failed",
+        "topic payments": "1 ok, 0 failed",
       },
       links: {
         ...declared,
         "topic orders/+ -input-> subscriber handle": 2,
         "topic alerts -input-> subscriber handle": 1,
         "topic logs/# -input-> subscriber handle": 1,
-        "seen orders/1 -route-> topic orders/+": 1,
-        "seen orders/2 -route-> topic orders/+": 1,
-        "seen logs/a/b -route-> topic logs/#": 1,
-        "gateway shop.producer -output-> seen orders/1": 1,
-        "gateway shop.producer -output-> seen orders/2": 1,
+        "topic orders/1 -route-> topic orders/+": 1,
+        "topic orders/2 -route-> topic orders/+": 1,
+        "topic logs/a/b -route-> topic logs/#": 1,
+        "gateway shop.producer -output-> topic orders/1": 1,
+        "gateway shop.producer -output-> topic orders/2": 1,
         "gateway shop.producer -output-> topic alerts": 1,
-        "gateway shop.producer -output-> seen logs/a/b": 1,
+        "gateway shop.producer -output-> topic logs/a/b": 1,
         "gateway shop.producer -output-> topic state": 1,
-        "subscriber handle -output-> seen payments": 1,
+        "subscriber handle -output-> topic payments": 1,
       },
     });
     const shown = JSON.stringify(flow.graph.snapshot());
@@ -204,14 +204,14 @@ describe.runIf(requirement("mosquitto", mosquittoFound))("mqtt", () => {
     expect(picture()).toEqual({
       nodes: {
         [`topic ${topic}/+`]: "0 ok, 0 failed",
-        [`seen ${topic}/a`]: "3 ok, 0 failed",
+        [`topic ${topic}/a`]: "3 ok, 0 failed",
         "subscriber handle": "3 ok, 0 failed",
         "gateway shop.producer": expect.any(String),
       },
       links: {
         [`topic ${topic}/+ -input-> subscriber handle`]: 3,
-        [`seen ${topic}/a -route-> topic ${topic}/+`]: 3,
-        [`gateway shop.producer -output-> seen ${topic}/a`]: 3,
+        [`topic ${topic}/a -route-> topic ${topic}/+`]: 3,
+        [`gateway shop.producer -output-> topic ${topic}/a`]: 3,
       },
     });
   });
@@ -311,7 +311,7 @@ describe.runIf(requirement("mosquitto", mosquittoFound))("mqtt", () => {
     mine.subscribe(topic);
     await ending;
     expect(errors).toEqual(["client disconnecting", "client disconnecting"]);
-    expect(picture().nodes[`seen ${topic}`]).toBe("0 ok, 2 failed");
+    expect(picture().nodes[`topic ${topic}`]).toBe("0 ok, 2 failed");
   });
 
   test("takes names that are made up, hostile or endless", async () => {
@@ -330,10 +330,10 @@ describe.runIf(requirement("mosquitto", mosquittoFound))("mqtt", () => {
     await mine.subscribeAsync("__proto__", { qos: 1 }).catch(() => {});
     await mine.publishAsync("last", "", { qos: 1 });
     const names = Object.keys(picture().nodes);
-    expect(names).toContain("seen jobs/*");
-    expect(picture().nodes["seen jobs/*"]).toBe("2 ok, 0 failed");
+    expect(names).toContain("topic jobs/*");
+    expect(picture().nodes["topic jobs/*"]).toBe("2 ok, 0 failed");
     expect(names.filter((name) => name.includes("bell") || name.length > 300)).toEqual([]);
-    expect(names).toContain("seen last");
+    expect(names).toContain("topic last");
     expect(flow.graph.snapshot().nodes.length).toBe(names.length);
   });
 
@@ -349,8 +349,8 @@ describe.runIf(requirement("mosquitto", mosquittoFound))("mqtt", () => {
     for (let id = 0; id < 50; id++) mine.publish(`${topic}/${id}`, "");
     await until(() => seen === 50);
     const { nodes, links } = picture(flow.graph.snapshot());
-    expect(Object.keys(nodes).filter((name) => name.startsWith("seen plain/"))).toHaveLength(200);
-    expect(nodes["seen #"]).toBe("50 ok, 0 failed");
+    expect(Object.keys(nodes).filter((name) => name.startsWith("topic plain/"))).toHaveLength(200);
+    expect(nodes["topic #"]).toBe("50 ok, 0 failed");
     expect(nodes[`topic ${topic}/+`]).toBe("50 ok, 0 failed");
     expect(links[`topic ${topic}/+ -input-> subscriber wild`]).toBe(50);
   });
@@ -377,13 +377,13 @@ describe.runIf(requirement("mosquitto", mosquittoFound))("mqtt", () => {
     expect(merged()).toEqual({
       nodes: {
         "gateway shop.producer": expect.any(String),
-        [`seen ${topic}/new`]: "10 ok, 0 failed",
+        [`topic ${topic}/new`]: "10 ok, 0 failed",
         [`topic ${topic}/+`]: "0 ok, 0 failed",
         "subscriber bill": "10 ok, 0 failed",
       },
       links: {
-        [`gateway shop.producer -output-> seen ${topic}/new`]: 10,
-        [`seen ${topic}/new -route-> topic ${topic}/+`]: 10,
+        [`gateway shop.producer -output-> topic ${topic}/new`]: 10,
+        [`topic ${topic}/new -route-> topic ${topic}/+`]: 10,
         [`topic ${topic}/+ -input-> subscriber bill`]: 10,
       },
     });
@@ -474,7 +474,7 @@ describe.runIf(requirement("mosquitto", mosquittoFound))("a broker that is kille
     await meanwhile;
     await mine.publishAsync("orders/1", "", { qos: 1 });
     await until(() => seen >= 2);
-    expect(picture().nodes["seen orders/1"]).toBe("3 ok, 0 failed");
+    expect(picture().nodes["topic orders/1"]).toBe("3 ok, 0 failed");
     expect(picture().nodes["subscriber handle"]).toBe(`${seen} ok, 0 failed`);
     expect(ids()).toEqual(before);
     await broker.stop();

@@ -41,7 +41,7 @@ describe.runIf(requirement("nats-server", natsFound))("a server that is killed",
     await expect(js.publish("orders.new", "", { timeout: 100 })).rejects.toThrow();
     await flow.graph.rebuild();
     const away = picture(flow.graph.snapshot());
-    expect(away.nodes["seen orders.new"]).toBe("1 ok, 1 failed");
+    expect(away.nodes["subject orders.new"]).toBe("1 ok, 1 failed");
     expect(away.links["subject orders.* -route-> stream ORDERS"]).toBe(0);
 
     const again = nc.status();

@@ -69,10 +69,10 @@ describe.runIf(requirement("nats-server", natsFound))("nats", () => {
       nodes: {
         "subject orders.*": "0 ok, 0 failed",
         "subject orders.>": "0 ok, 0 failed",
-        "seen orders.new": "2 ok, 0 failed",
+        "subject orders.new": "2 ok, 0 failed",
         "subject quote": "1 ok, 0 failed",
         "subject payments": "1 ok, 0 failed",
-        "seen _INBOX.*": "1 ok, 0 failed",
+        "subject _INBOX.*": "1 ok, 0 failed",
         "subscriber charge": "1 ok, 1 failed",
         "subscriber quote.subscriber": "1 ok, 0 failed",
         "subscriber orders.>.subscriber": "2 ok, 0 failed",
@@ -80,16 +80,16 @@ describe.runIf(requirement("nats-server", natsFound))("nats", () => {
         "gateway shop.producer": expect.any(String),
       },
       links: {
-        "gateway shop.producer -output-> seen orders.new": 2,
-        "seen orders.new -route-> subject orders.*": 2,
-        "seen orders.new -route-> subject orders.>": 2,
+        "gateway shop.producer -output-> subject orders.new": 2,
+        "subject orders.new -route-> subject orders.*": 2,
+        "subject orders.new -route-> subject orders.>": 2,
         "subject orders.* -input-> subscriber charge": 2,
         "subject orders.> -input-> subscriber orders.>.subscriber": 2,
         "subject quote -input-> subscriber quote.subscriber": 1,
         "subject payments -input-> subscriber ledger.subscriber": 0,
         "subscriber charge -output-> subject quote": 1,
         "subscriber charge -output-> subject payments": 1,
-        "subscriber quote.subscriber -output-> seen _INBOX.*": 1,
+        "subscriber quote.subscriber -output-> subject _INBOX.*": 1,
       },
     });
   });
@@ -134,13 +134,43 @@ describe.runIf(requirement("nats-server", natsFound))("nats", () => {
     expect(picture().nodes).toEqual({
       "subject silent": "0 ok, 1 failed",
       "subject answering": "3 ok, 0 failed",
-      "seen nobody": "0 ok, 1 failed",
-      "seen nobody there": "0 ok, 1 failed",
-      "seen _INBOX.*": "3 ok, 0 failed",
+      "subject nobody": "0 ok, 1 failed",
+      "subject nobody there": "0 ok, 1 failed",
+      "subject _INBOX.*": "3 ok, 0 failed",
       "subscriber silent.subscriber": "1 ok, 0 failed",
       "subscriber answering.subscriber": "3 ok, 0 failed",
       "gateway shop.producer": expect.any(String),
     });
+  });
+
+  test("lets the process hear of failed requests that nobody waits for where it did before, and nowhere else", async () => {
+    const plain = await connection(server);
+    const { nc: watched } = await application(server);
+    const others = process.listeners("unhandledRejection");
+    process.removeAllListeners("unhandledRejection");
+    const unhandled: unknown[] = [];
+    process.on("unhandledRejection", (reason) => unhandled.push(reason));
+    const heard: number[] = [];
+    for (const nc of [plain, watched]) {
+      const requests: readonly (() => unknown)[] = [
+        () => nc.request("nobody"),
+        () => nc.request("nobody", "", { noMux: true, timeout: 1_000 }),
+        () => nc.request("", ""),
+        () => nc.request("nobody", 1 as never),
+        () => nc.requestMany("", ""),
+      ];
+      for (const request of requests) {
+        unhandled.length = 0;
+        request();
+        await nc.flush();
+        await tick();
+        heard.push(unhandled.length);
+      }
+    }
+    process.removeAllListeners("unhandledRejection");
+    for (const other of others) process.on("unhandledRejection", other);
+    expect(heard.slice(5)).toEqual(heard.slice(0, 5));
+    expect(heard.slice(0, 3)).toEqual([0, 1, 1]);
   });
 
   test("counts what the library refuses as failed, and throws the same", async () => {
@@ -152,8 +182,8 @@ describe.runIf(requirement("nats-server", natsFound))("nats", () => {
     expect(() => nc.publish("work")).toThrow();
     // A closed connection is no longer watched.
     expect(picture().nodes).toEqual({
-      "seen work": "1 ok, 1 failed",
-      "seen answers": "1 ok, 0 failed",
+      "subject work": "1 ok, 1 failed",
+      "subject answers": "1 ok, 0 failed",
       "gateway shop.producer": expect.any(String),
     });
   });
@@ -272,13 +302,13 @@ describe.runIf(requirement("nats-server", natsFound))("nats", () => {
     for (let id = 0; id < 50; id++) nc.publish(`wild.${id}`);
     await nc.flush();
     const { nodes, links } = picture(flow.graph.snapshot());
-    expect(Object.keys(nodes).filter((name) => name.startsWith("seen plain."))).toHaveLength(200);
-    expect(nodes["seen >"]).toBe("50 ok, 0 failed");
+    expect(Object.keys(nodes).filter((name) => name.startsWith("subject plain."))).toHaveLength(200);
+    expect(nodes["subject >"]).toBe("50 ok, 0 failed");
     expect(nodes["subject wild.*"]).toBe("50 ok, 0 failed");
     expect(links["subject wild.* -input-> subscriber wild"]).toBe(50);
     await flow.graph.rebuild();
     nc.publish("another");
-    expect(picture(flow.graph.snapshot()).nodes["seen another"]).toBe("1 ok, 0 failed");
+    expect(picture(flow.graph.snapshot()).nodes["subject another"]).toBe("1 ok, 0 failed");
   });
 
   test("drops with a rebuild what nobody subscribes to any more", async () => {
@@ -315,13 +345,13 @@ describe.runIf(requirement("nats-server", natsFound))("nats", () => {
     expect(picture(merged())).toEqual({
       nodes: {
         "gateway shop.producer": expect.any(String),
-        "seen orders.new": "10 ok, 0 failed",
+        "subject orders.new": "10 ok, 0 failed",
         "subject orders.*": "0 ok, 0 failed",
         "subscriber bill": "10 ok, 0 failed",
       },
       links: {
-        "gateway shop.producer -output-> seen orders.new": 10,
-        "seen orders.new -route-> subject orders.*": 10,
+        "gateway shop.producer -output-> subject orders.new": 10,
+        "subject orders.new -route-> subject orders.*": 10,
         "subject orders.* -input-> subscriber bill": 10,
       },
     });

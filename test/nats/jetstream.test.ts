@@ -79,19 +79,19 @@ describe.runIf(requirement("nats-server", natsFound))("JetStream", () => {
         "stream S": "0 ok, 0 failed",
         "consumer S.work": "0 ok, 0 failed",
         "subscriber handle": "2 ok, 0 failed",
-        "seen s.new": "3 ok, 0 failed",
-        "seen done": "2 ok, 0 failed",
-        "seen nobody.here": "0 ok, 1 failed",
+        "subject s.new": "3 ok, 0 failed",
+        "subject done": "2 ok, 0 failed",
+        "subject nobody.here": "0 ok, 1 failed",
         "gateway shop.producer": expect.any(String),
       },
       links: {
         "subject s.* -route-> stream S": 0,
-        "seen s.new -route-> stream S": 2,
+        "subject s.new -route-> stream S": 2,
         "stream S -route-> consumer S.work": 2,
         "consumer S.work -input-> subscriber handle": 2,
-        "subscriber handle -output-> seen done": 2,
-        "gateway shop.producer -output-> seen s.new": 3,
-        "gateway shop.producer -output-> seen nobody.here": 1,
+        "subscriber handle -output-> subject done": 2,
+        "gateway shop.producer -output-> subject s.new": 3,
+        "gateway shop.producer -output-> subject nobody.here": 1,
       },
     });
     expect(JSON.stringify(flow.graph.snapshot())).not.toContain("secret");
@@ -295,7 +295,7 @@ describe.runIf(requirement("nats-server", natsFound))("services", () => {
         "subscriber quotes.price.subscriber": "1 ok, 0 failed",
         "subject eu.rate": "1 ok, 0 failed",
         "service rates.rate": "0 ok, 0 failed",
-        "seen _INBOX.*": "1 ok, 0 failed",
+        "subject _INBOX.*": "1 ok, 0 failed",
         "gateway shop.producer": expect.any(String),
       },
       links: {
@@ -303,7 +303,7 @@ describe.runIf(requirement("nats-server", natsFound))("services", () => {
         "gateway shop.producer -output-> subject eu.rate": 1,
         "subject quotes.price -input-> subscriber quotes.price.subscriber": 1,
         "subject eu.rate -input-> service rates.rate": 0,
-        "subscriber quotes.price.subscriber -output-> seen _INBOX.*": 1,
+        "subscriber quotes.price.subscriber -output-> subject _INBOX.*": 1,
       },
     });
     expect(nodeOf(flow.graph.snapshot(), "service rates.rate").properties).toEqual({

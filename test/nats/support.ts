@@ -46,15 +46,17 @@ export function picture({ nodes, links }: GraphSnapshot) {
   };
 }
 
-/** The node of this label. What only messages told of is "seen": nobody declared what it is. */
+/** The node of this label. */
 export function nodeOf(snapshot: GraphSnapshot, wanted: string): NodeSnapshot {
   const found = snapshot.nodes.find((node) => label(node) === wanted);
   if (found === undefined) throw new Error(`there is no "${wanted}"`);
   return found;
 }
 
-function label({ componentType, name }: NodeSnapshot): string {
-  return `${componentType.replace(/^(nats|mqtt):/, "").replace("publish-subscribe-channel", "seen")} ${name}`;
+/** What a destination is stands in its key, also where only messages told of it. */
+function label({ componentType, key, name }: NodeSnapshot): string {
+  const [, kind] = /^channel:[^:]+:[^:]+:([^:]+):/.exec(key) ?? [];
+  return `${kind ?? componentType.replace(/^(nats|mqtt):/, "")} ${name}`;
 }
 
 /** `3 ok, 1 failed`; nothing for what has no such numbers. */
