@@ -42,6 +42,12 @@ const adapters: readonly Adapter[] = [
   { folder: "mqtt", port: graphPort, library: /^mqtt$/, shares: /^in-process\/replaced-method\.ts$/ },
   { folder: "nats", port: graphPort, library: /^@nats-io\//, shares: /^in-process\/replaced-method\.ts$/ },
   { folder: "opentelemetry", port: graphPort, library: /^@opentelemetry\/(api|sdk-trace-base)$/ },
+  {
+    folder: "platformatic-kafka",
+    port: graphPort,
+    library: /^@platformatic\/kafka$/,
+    shares: /^kafkajs\/(cluster|target|topics)\.ts$/,
+  },
   { folder: "pino", port: loggersPort, library: /^pino$/ },
   { folder: "winston", port: loggersPort, library: /^winston$/ },
   { folder: "express-session", port: sessionsPort, library: /^express-session$/, shares: /^connect-session\// },

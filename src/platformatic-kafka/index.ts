@@ -1,0 +1,1 @@
+export { type PlatformaticKafkaOptions, platformaticKafka } from "./adapter.ts";
