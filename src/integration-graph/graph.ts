@@ -207,7 +207,12 @@ export class IntegrationGraph {
   #seen(declaration: NodeDeclaration): GraphNode {
     try {
       const checked = checkedDeclaration(declaration);
-      const node = this.#elements.find(checked) ?? this.#elements.add(checked);
+      const known = this.#elements.find(checked);
+      const node = known ?? this.#elements.add(checked);
+      if (node.seenAs === undefined) {
+        node.seenAs = checked;
+        if (known !== undefined && !known.declared) this.#elements.changed();
+      }
       // Whoever keeps the node of a full graph need not ask again.
       if (!node.attached) node.dormant = true;
       return node;

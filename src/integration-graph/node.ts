@@ -30,6 +30,8 @@ export class GraphNode {
   sent = 0;
   /** What each declarer says of it. Nobody does where the node was only referred to, or seen at run time. */
   readonly declarations = new Map<object, NodeDeclaration>();
+  /** What it was seen as at run time: that counts where nobody declares it. */
+  seenAs: NodeDeclaration | undefined;
   readonly incoming = new Set<GraphLink>();
   readonly outgoing = new Set<GraphLink>();
   sends = new SendTimers();
@@ -52,12 +54,18 @@ export class GraphNode {
   /** The first that declares a component type names it. */
   get componentType(): string {
     for (const { componentType } of this.declarations.values()) if (componentType !== undefined) return componentType;
-    return defaultComponentType(this.pattern);
+    return this.#seen?.componentType ?? defaultComponentType(this.pattern);
   }
 
   get properties(): Properties {
     const declared = [...this.declarations.values()].map(({ properties }) => properties ?? {});
+    if (declared.length === 0) return this.#seen?.properties ?? {};
     return declared.length === 1 ? declared[0]! : Object.fromEntries(declared.flatMap(Object.entries));
+  }
+
+  /** Seen as something else than it is, nothing of that is shown. */
+  get #seen(): NodeDeclaration | undefined {
+    return this.seenAs?.pattern === this.pattern ? this.seenAs : undefined;
   }
 
   get handlers(): readonly ChainHandler[] | undefined {

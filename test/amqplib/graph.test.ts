@@ -344,7 +344,7 @@ describe.runIf(requirement("rabbitmq-server", rabbitmqFound))("amqplib", () => {
       const closed = new Promise<void>((resolve) => confirming.on("close", () => resolve()));
       confirming.publish("nowhere", "", body);
       await closed;
-      expect(picture(graph.snapshot()).nodes["publish-subscribe-channel nowhere"]).toBe("0 ok, 1 failed");
+      expect(picture(graph.snapshot()).nodes["exchange nowhere"]).toBe("0 ok, 1 failed");
       expect(() => confirming.sendToQueue("small", body)).toThrow("Channel closed");
     });
 
@@ -476,7 +476,7 @@ describe.runIf(requirement("rabbitmq-server", rabbitmqFound))("amqplib", () => {
       await channel.deleteQueue("work");
       expect(Object.keys(picture().nodes)).toEqual(["gateway shop.producer"]);
       channel.sendToQueue("work", body);
-      expect(picture().nodes["channel work"]).toBe("1 ok, 0 failed");
+      expect(picture().nodes["queue work"]).toBe("1 ok, 0 failed");
     });
 
     test("belongs to one broker by whatever address, and to one virtual host", async () => {
@@ -629,7 +629,7 @@ describe.runIf(requirement("rabbitmq-server", rabbitmqFound))("amqplib", () => {
       flow.attach(amqplib(connection, { vhost }));
       channel.sendToQueue("work", body);
       await channel.waitForConfirms();
-      expect(picture(flow.graph.snapshot()).nodes["channel work"]).toBe("1 ok, 0 failed");
+      expect(picture(flow.graph.snapshot()).nodes["queue work"]).toBe("1 ok, 0 failed");
     });
 
     test("does not destroy what somebody else has put around it", async () => {

@@ -175,7 +175,7 @@ describe("a pipeline", () => {
       },
     });
     await pipeline(imports.watch([numbers(2), tell, new Table()]));
-    expect(picture().links["stream import.Transform -output-> seen bus.row"]).toBe(2);
+    expect(picture().links["stream import.Transform -output-> emitter-event bus.row"]).toBe(2);
   });
 
   test("has different names for stages of one class, or those that the application gives", () => {

@@ -21,9 +21,7 @@ export function nodeOf(graph: IntegrationGraph, wanted: string): NodeSnapshot {
 }
 
 function label({ componentType, name }: NodeSnapshot): string {
-  // What is only seen has the component type of its pattern.
-  const type = componentType === "publish-subscribe-channel" ? "seen" : componentType;
-  return `${type.replace(/^(node|nest):/, "")} ${name}`;
+  return `${componentType.replace(/^(node|nest):/, "")} ${name}`;
 }
 
 /** Nothing where no numbers are taken, as of who brings messages in. */

@@ -141,7 +141,7 @@ describe("an application of NestJS", () => {
         "pattern stock": "1 ok, 0 failed",
         "message-pattern WarehouseController.stock": "1 ok, 0 failed",
         "timeout Jobs.start": "1 received, 0 failed",
-        "seen events.started": "1 ok, 0 failed",
+        "emitter-event events.started": "1 ok, 0 failed",
       },
       links: {
         ...inputs,
@@ -167,7 +167,7 @@ describe("an application of NestJS", () => {
         "query GetOrders -input-> query-handler GetOrdersHandler": 1,
         "route OrdersController.stock -output-> pattern stock": 1,
         "pattern stock -input-> message-pattern WarehouseController.stock": 1,
-        "timeout Jobs.start -output-> seen events.started": 1,
+        "timeout Jobs.start -output-> emitter-event events.started": 1,
       },
     });
   });

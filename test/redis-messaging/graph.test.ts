@@ -67,24 +67,24 @@ describe.runIf(requirement("redis-server", redisFound))("redisMessaging", () => 
           "subscriber order*.audit": "3 ok, 0 failed",
           "sharded-channel shard": "1 ok, 0 failed",
           "subscriber shard.local": "1 ok, 0 failed",
-          "publish-subscribe-channel orderly": "1 ok, 0 failed",
-          "publish-subscribe-channel payments": "2 ok, 0 failed",
-          "publish-subscribe-channel nobody": "1 ok, 0 failed",
-          "channel ledger": "1 ok, 0 failed, 0 received",
+          "channel orderly": "1 ok, 0 failed",
+          "channel payments": "2 ok, 0 failed",
+          "channel nobody": "1 ok, 0 failed",
+          "stream ledger": "1 ok, 0 failed, 0 received",
           "gateway shop.producer": "",
         },
         links: {
           "gateway shop.producer -output-> channel orders": 2,
-          "gateway shop.producer -output-> publish-subscribe-channel orderly": 1,
+          "gateway shop.producer -output-> channel orderly": 1,
           "gateway shop.producer -output-> sharded-channel shard": 1,
-          "gateway shop.producer -output-> publish-subscribe-channel nobody": 1,
+          "gateway shop.producer -output-> channel nobody": 1,
           "channel orders -input-> subscriber orders.charge": 2,
           "channel orders -route-> pattern order*": 2,
-          "publish-subscribe-channel orderly -route-> pattern order*": 1,
+          "channel orderly -route-> pattern order*": 1,
           "pattern order* -input-> subscriber order*.audit": 3,
           "sharded-channel shard -input-> subscriber shard.local": 1,
-          "subscriber orders.charge -output-> publish-subscribe-channel payments": 2,
-          "subscriber orders.charge -output-> channel ledger": 1,
+          "subscriber orders.charge -output-> channel payments": 2,
+          "subscriber orders.charge -output-> stream ledger": 1,
         },
       });
       expect(node("subscriber orders.charge").sendTimers!.successes.mean).toBeGreaterThan(1);
@@ -114,7 +114,7 @@ describe.runIf(requirement("redis-server", redisFound))("redisMessaging", () => 
         "channel a -input-> subscriber a.listen": 1,
         "channel b -input-> subscriber b.listen": 1,
         "pattern c* -input-> subscriber c*.listen": 1,
-        "publish-subscribe-channel c1 -route-> pattern c*": 1,
+        "channel c1 -route-> pattern c*": 1,
       });
 
       detach();
@@ -169,8 +169,8 @@ describe.runIf(requirement("redis-server", redisFound))("redisMessaging", () => 
       await publisher.batch(["b"], false);
       await publisher.batch([], true);
       expect(picture().nodes).toEqual({
-        "publish-subscribe-channel a": "2 ok, 0 failed",
-        "publish-subscribe-channel b": "2 ok, 0 failed",
+        "channel a": "2 ok, 0 failed",
+        "channel b": "2 ok, 0 failed",
         "gateway shop.producer": "",
       });
     });
@@ -262,7 +262,7 @@ describe.runIf(requirement("redis-server", redisFound))("redisMessaging", () => 
       expect(picture().links).toEqual({
         "stream orders -input-> consumer-group orders.billing": 2,
         "gateway shop.producer -output-> stream orders": 2,
-        "consumer-group orders.billing -output-> publish-subscribe-channel billed": 1,
+        "consumer-group orders.billing -output-> channel billed": 1,
         "stream orders -input-> stream-handler orders.copy": 1,
       });
       expect(picture().nodes["consumer-group orders.billing"]).toBe("1 ok, 1 failed");
@@ -294,7 +294,7 @@ describe.runIf(requirement("redis-server", redisFound))("redisMessaging", () => 
       }
       await until(() => heard === 1);
       expect(JSON.stringify(graph.snapshot())).not.toContain("secret");
-      expect(picture().nodes).toMatchObject({ "publish-subscribe-channel reply-*": "2 ok, 0 failed" });
+      expect(picture().nodes).toMatchObject({ "channel reply-*": "2 ok, 0 failed" });
     });
 
     test("drops what is no more subscribed to with the next rebuild", async () => {
@@ -420,9 +420,9 @@ describe.runIf(requirement("redis-server", redisFound))("redisMessaging", () => 
     await client.publish("c", "message");
     await client.exec();
     expect(picture(flow.graph.snapshot()).nodes).toEqual({
-      "publish-subscribe-channel a": "0 ok, 0 failed",
-      "publish-subscribe-channel b": "0 ok, 1 failed",
-      "publish-subscribe-channel c": "1 ok, 0 failed",
+      "channel a": "0 ok, 0 failed",
+      "channel b": "0 ok, 1 failed",
+      "channel c": "1 ok, 0 failed",
       "gateway shop.producer": "",
     });
   });
@@ -435,8 +435,8 @@ describe.runIf(requirement("redis-server", redisFound))("redisMessaging", () => 
     const sent = [client.publish("a", "message"), client.multi().publish("b", "message").exec()];
     await Promise.all(sent);
     expect(picture(flow.graph.snapshot()).nodes).toEqual({
-      "publish-subscribe-channel a": "1 ok, 0 failed",
-      "publish-subscribe-channel b": "1 ok, 0 failed",
+      "channel a": "1 ok, 0 failed",
+      "channel b": "1 ok, 0 failed",
       "gateway shop.producer": "",
     });
   });
@@ -479,7 +479,7 @@ describe.runIf(requirement("redis-server", redisFound))("redisMessaging", () => 
     await made().execAsPipelineTyped();
     await client.MULTI().sendCommand(["PUBLISH", "a", "message"]).EXEC();
     await expect(made().sendCommand(["PUBLISH", "a"]).exec()).rejects.toThrow();
-    expect(picture(flow.graph.snapshot()).nodes["publish-subscribe-channel a"]).toBe("4 ok, 2 failed");
+    expect(picture(flow.graph.snapshot()).nodes["channel a"]).toBe("4 ok, 2 failed");
   });
 
   test("with node-redis, a listener that is given again or taken away is the same", async () => {
