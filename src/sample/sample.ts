@@ -39,6 +39,7 @@ export async function startSample({ port, host, shopPort, traffic }: SampleOptio
     // The shop's sessions end with the process, and so may the key of the ids that stand for them.
     sessions: { store: expressSessions(sessionStore), idKey: randomBytes(32) },
     integrationGraph: flow,
+    otlp: true,
   });
   const address = await actuator.listen({ port, host }).catch((error: unknown) => {
     if (!(error instanceof ActuatorError)) throw error;
