@@ -18,7 +18,7 @@ const adapters: readonly Adapter[] = [
     folder: "bullmq",
     port: graphPort,
     library: /^bullmq$/,
-    shares: /^redis-messaging\/(address|field|replaced-method)\.ts$/,
+    shares: /^redis-messaging\/address\.ts$/,
   },
   { folder: "redis-messaging", port: graphPort, library: /^(redis|ioredis)$/ },
   { folder: "better-auth", port: sessionsPort, library: /^better-auth$/ },
@@ -111,11 +111,12 @@ const parts: readonly Part[] = [
       /^@connectrpc\/connect(-node)?(\/|$)/,
     ],
   },
+  { name: "what watches objects of others", files: /^interception\//, imports: [] },
   { name: "the server", files: /^server\//, imports: [/^error\.ts$/, /^node:/] },
   {
     name: "the records of the connect family's stores",
     files: /^connect-session\//,
-    imports: [sessionsPort, /^(error|options)\.ts$/, /^node:/],
+    imports: [sessionsPort, /^interception\/replaced-method\.ts$/, /^(error|options)\.ts$/, /^node:/],
   },
   {
     name: "the connection to Redis, and an index of sessions there",
@@ -126,7 +127,7 @@ const parts: readonly Part[] = [
   ...adapters.map(({ folder, port, library, shares }) => ({
     name: `the adapter ${folder}`,
     files: new RegExp(`^${folder}/`),
-    imports: [port, /^(error|options)\.ts$/, /^node:/, ...(shares === undefined ? [] : [shares])],
+    imports: [port, /^interception\//, /^(error|options)\.ts$/, /^node:/, ...(shares === undefined ? [] : [shares])],
     typesOf: library,
   })),
   {

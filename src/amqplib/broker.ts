@@ -1,5 +1,5 @@
 import type { GraphHost } from "../integration-graph/adapter.ts";
-import { field } from "./target.ts";
+import { field } from "../interception/field.ts";
 
 /** The system that these brokers are of, as keys and counts name it. */
 export const SYSTEM = "rabbitmq";

@@ -1,4 +1,6 @@
 import type { GraphHost } from "../integration-graph/adapter.ts";
+import { field } from "../interception/field.ts";
+import { type Making, placeMethod } from "../interception/replaced-method.ts";
 import { SYSTEM } from "./broker.ts";
 import type { Consumers } from "./consumers.ts";
 import { Consuming } from "./consuming.ts";
@@ -6,9 +8,9 @@ import type { Declarations } from "./declarations.ts";
 import { Deliveries } from "./deliveries.ts";
 import { outcome } from "./outcome.ts";
 import { measuredConfirmedPublish, measuredPublish } from "./publishing.ts";
-import { replaceMethod, requests, settlements, type Watched, type Watching } from "./replaced-method.ts";
-import { type AmqpChannel, field, type Unwatch } from "./target.ts";
+import type { AmqpChannel, Unwatch } from "./target.ts";
 import type { Topology } from "./topology.ts";
+import { requests, settlements, type Watching } from "./watched-method.ts";
 
 /** What one virtual host of one broker is to the graph. */
 export interface Place {
@@ -34,7 +36,7 @@ export function watchChannel(channel: AmqpChannel, host: GraphHost, place: Place
     return last;
   }
 
-  const methods: { readonly [name: string]: Watched } = {
+  const methods: { readonly [name: string]: Making } = {
     assertQueue: agreed(2, ([, options], reply) => declarations.assertQueue(declared(reply), options)),
     checkQueue: agreed(1, (_, reply) => declarations.check("queue", declared(reply))),
     deleteQueue: agreed(2, ([name]) => declarations.deleteQueue(queue(name))),
@@ -73,7 +75,7 @@ export function watchChannel(channel: AmqpChannel, host: GraphHost, place: Place
     recover: settling(() => deliveries.lose()),
     close: settling(() => consuming.ended()),
   };
-  const restore = Object.entries(methods).map(([name, make]) => replaceMethod(channel, name, make));
+  const restore = Object.entries(methods).map(([name, make]) => placeMethod(channel, name, make));
   const onClose = () => {
     deliveries.lose();
     consuming.lost();

@@ -3,9 +3,9 @@ import { MAX_NAME_LENGTH } from "../integration-graph/declaration.ts";
 import type { GraphLink } from "../integration-graph/link.ts";
 import type { GraphNode } from "../integration-graph/node.ts";
 import { endpointKey } from "../integration-graph/node-id.ts";
+import { field } from "../interception/field.ts";
 import type { Destination, Way } from "./destination.ts";
 import type { AmqplibOptions } from "./options.ts";
-import { field } from "./target.ts";
 import type { Topology } from "./topology.ts";
 
 /** So many exchanges that only delivered messages tell of are taken up. */

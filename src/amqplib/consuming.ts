@@ -1,8 +1,10 @@
 import type { GraphHost } from "../integration-graph/adapter.ts";
+import { field } from "../interception/field.ts";
+import { isPlainPromise, settling } from "../interception/plain-promise.ts";
+import type { Making } from "../interception/replaced-method.ts";
 import type { Consumer, Consumers } from "./consumers.ts";
-import type { Deliveries, Delivery } from "./deliveries.ts";
-import type { Agreement, Watched, Watching } from "./replaced-method.ts";
-import { field } from "./target.ts";
+import type { Deliveries } from "./deliveries.ts";
+import type { Agreement, Watching } from "./watched-method.ts";
 
 type Callback = (this: unknown, message: unknown) => unknown;
 
@@ -24,7 +26,7 @@ export class Consuming {
   }
 
   /** The channel's `consume`. `lastQueue` tells which queue the name "" means. */
-  consume(agreed: (slot: number, agreed: Agreement) => Watched, lastQueue: () => string): Watched {
+  consume(agreed: (slot: number, agreed: Agreement) => Making, lastQueue: () => string): Making {
     return (method) => {
       const self = this;
       return function consume(this: unknown, ...args: unknown[]): unknown {
@@ -118,23 +120,4 @@ interface Fields {
   readonly deliveryTag: number;
   readonly exchange: string;
   readonly redelivered: boolean;
-}
-
-/** Asking another thenable for its `then` may start work. */
-function isPlainPromise(value: unknown): value is Promise<unknown> {
-  return value instanceof Promise && Object.getPrototypeOf(value) === Promise.prototype;
-}
-
-/** Watching the promise aside would mark its rejection as handled, and the process would not learn of it. */
-function settling(promise: Promise<unknown>, delivery: Delivery): Promise<unknown> {
-  return promise.then(
-    (value) => {
-      delivery.returned();
-      return value;
-    },
-    (error) => {
-      delivery.threw();
-      throw error;
-    },
-  );
 }

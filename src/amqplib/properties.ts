@@ -1,5 +1,5 @@
 import type { Properties } from "../integration-graph/properties.ts";
-import { field } from "./target.ts";
+import { field } from "../interception/field.ts";
 
 /** The options of amqplib and the arguments of the broker that mean the same. */
 const QUEUE_ARGUMENTS = {

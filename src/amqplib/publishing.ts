@@ -1,10 +1,11 @@
 import type { GraphHost } from "../integration-graph/adapter.ts";
 import type { GraphNode } from "../integration-graph/node.ts";
 import { endpointKey } from "../integration-graph/node-id.ts";
+import type { Making } from "../interception/replaced-method.ts";
 import { SYSTEM } from "./broker.ts";
 import { outcome } from "./outcome.ts";
-import type { Watched, Watching } from "./replaced-method.ts";
 import type { Topology } from "./topology.ts";
+import type { Watching } from "./watched-method.ts";
 
 // Runs for every message: no rest parameters, which would make an array of each call's arguments.
 
@@ -12,7 +13,7 @@ import type { Topology } from "./topology.ts";
  * `publish` of a channel without confirms: a message is sent when the library takes it, also where its buffer is full. It fails
  * where the library throws, as on a closed channel.
  */
-export function measuredPublish(host: GraphHost, topology: Topology, watching: Watching): Watched {
+export function measuredPublish(host: GraphHost, topology: Topology, watching: Watching): Making {
   return (method) =>
     function publish(this: unknown, exchange, routingKey, content, options): unknown {
       if (!watching.live || !host.counts(SYSTEM)) return method.call(this, exchange, routingKey, content, options);
@@ -29,7 +30,7 @@ export function measuredPublish(host: GraphHost, topology: Topology, watching: W
 }
 
 /** The same with confirms: a message is sent when the broker says so, and fails where it refuses it or the channel ends before. */
-export function measuredConfirmedPublish(host: GraphHost, topology: Topology, watching: Watching): Watched {
+export function measuredConfirmedPublish(host: GraphHost, topology: Topology, watching: Watching): Making {
   let producer: GraphNode | undefined;
   return (method) =>
     function publish(this: unknown, exchange, routingKey, content, options, callback): unknown {

@@ -1,3 +1,5 @@
+import { field, hasMethods, isObject } from "../interception/field.ts";
+
 // biome-ignore lint/suspicious/noExplicitAny: the methods of both interfaces of the library, and of all its versions.
 type Method = (...args: any[]) => unknown;
 
@@ -29,28 +31,15 @@ const CHANNEL_METHODS = ["assertQueue", "publish", "consume", "on", "removeListe
 const CONNECTION_METHODS = ["createChannel", "createConfirmChannel", "on", "removeListener"];
 
 export function isChannel(value: unknown): value is AmqpChannel {
-  return hasMethods(value, CHANNEL_METHODS) && isObject((value as AmqpChannel).connection);
+  return hasMethods(value, ...CHANNEL_METHODS) && isObject(field(value, "connection"));
 }
 
 export function isConnection(value: unknown): value is AmqpConnection {
-  return hasMethods(value, CONNECTION_METHODS);
+  return hasMethods(value, ...CONNECTION_METHODS);
 }
 
 /** The channels of a connection that are open already, as far as this version of the library lets them be seen. */
 export function openChannels(connection: AmqpConnection): readonly AmqpChannel[] {
   const entries: unknown = field(field(connection, "connection"), "channels");
   return Array.isArray(entries) ? entries.map((entry) => field(entry, "channel")).filter(isChannel) : [];
-}
-
-/** A member of what may be an object. */
-export function field(value: unknown, name: string): unknown {
-  return isObject(value) ? Reflect.get(value, name) : undefined;
-}
-
-function hasMethods(value: unknown, names: readonly string[]): boolean {
-  return isObject(value) && names.every((name) => typeof field(value, name) === "function");
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null;
 }

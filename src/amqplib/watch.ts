@@ -1,10 +1,10 @@
 import type { GraphHost } from "../integration-graph/adapter.ts";
+import { type Method, placeMethod } from "../interception/replaced-method.ts";
 import { brokerOf } from "./broker.ts";
 import { type Place, watchChannel } from "./channel.ts";
 import { Consumers } from "./consumers.ts";
 import { Declarations } from "./declarations.ts";
 import type { AmqplibOptions } from "./options.ts";
-import { type Method, replaceMethod, type Watching } from "./replaced-method.ts";
 import {
   type AmqpChannel,
   type AmqpConnection,
@@ -14,6 +14,7 @@ import {
   type Unwatch,
 } from "./target.ts";
 import { Topology } from "./topology.ts";
+import type { Watching } from "./watched-method.ts";
 
 /** What any adapter watches: a message must not count twice. */
 const watched = new WeakSet<AmqpTarget>();
@@ -79,7 +80,7 @@ export class Watch {
         opened(result);
         return result;
       };
-    const restore = ["createChannel", "createConfirmChannel"].map((name) => replaceMethod(connection, name, opening));
+    const restore = ["createChannel", "createConfirmChannel"].map((name) => placeMethod(connection, name, opening));
     const onClose = () => this.#remove(connection);
     // One that recovers by itself says "disconnect", and goes on.
     connection.on("close", onClose);

@@ -1,6 +1,6 @@
 import type { GraphHost } from "../integration-graph/adapter.ts";
+import { field } from "../interception/field.ts";
 import { addressOf, redisIdentity } from "../redis-messaging/address.ts";
-import { field } from "../redis-messaging/field.ts";
 
 /** The system that queues are of, as keys and counts name it. */
 export const SYSTEM = "bullmq";

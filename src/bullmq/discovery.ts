@@ -1,7 +1,7 @@
 import type { GraphHost } from "../integration-graph/adapter.ts";
 import type { NodeDeclaration } from "../integration-graph/declaration.ts";
 import type { LinkDeclaration, Topology } from "../integration-graph/source.ts";
-import { field, hasMethods } from "../redis-messaging/field.ts";
+import { field, hasMethods } from "../interception/field.ts";
 import type { Place } from "./broker.ts";
 import { declarationOf } from "./queues.ts";
 import { scheduleOf, schedulerOf } from "./schedulers.ts";

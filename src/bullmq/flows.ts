@@ -1,7 +1,7 @@
 import type { GraphHost } from "../integration-graph/adapter.ts";
 import type { GraphNode } from "../integration-graph/node.ts";
-import { field } from "../redis-messaging/field.ts";
-import { type Method, replaceMethods } from "../redis-messaging/replaced-method.ts";
+import { field } from "../interception/field.ts";
+import { type Method, replaceMethods } from "../interception/replaced-method.ts";
 import { type Place, SYSTEM } from "./broker.ts";
 import { sent } from "./producing.ts";
 import type { Queues } from "./queues.ts";

@@ -1,8 +1,8 @@
 import type { EventEmitter } from "node:events";
 import type { GraphHost } from "../integration-graph/adapter.ts";
 import type { GraphLink } from "../integration-graph/link.ts";
-import { field } from "../redis-messaging/field.ts";
-import { type Method, replaceMethods } from "../redis-messaging/replaced-method.ts";
+import { field } from "../interception/field.ts";
+import { type Method, replaceMethods } from "../interception/replaced-method.ts";
 import { placeOfKey, SYSTEM } from "./broker.ts";
 import type { Queue, Queues } from "./queues.ts";
 import type { Schedulers } from "./schedulers.ts";

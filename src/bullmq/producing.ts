@@ -1,7 +1,7 @@
 import type { GraphHost } from "../integration-graph/adapter.ts";
 import type { GraphNode } from "../integration-graph/node.ts";
-import { field } from "../redis-messaging/field.ts";
-import { type Method, replaceMethods } from "../redis-messaging/replaced-method.ts";
+import { field } from "../interception/field.ts";
+import { type Method, replaceMethods } from "../interception/replaced-method.ts";
 import { SYSTEM } from "./broker.ts";
 import type { Queue } from "./queues.ts";
 import type { Schedulers } from "./schedulers.ts";

@@ -1,6 +1,6 @@
 import type { GraphHost } from "../integration-graph/adapter.ts";
 import { channelKey, endpointKey } from "../integration-graph/node-id.ts";
-import { replaceMethods } from "../redis-messaging/replaced-method.ts";
+import { replaceMethods } from "../interception/replaced-method.ts";
 import { DEFAULT_PREFIX, SYSTEM } from "./broker.ts";
 import type { Queue } from "./queues.ts";
 import type { BullmqQueueEvents, Unwatch } from "./target.ts";

@@ -3,7 +3,7 @@ import { MAX_NAME_LENGTH, type NodeDeclaration } from "../integration-graph/decl
 import type { GraphNode } from "../integration-graph/node.ts";
 import { channelKey } from "../integration-graph/node-id.ts";
 import type { Properties } from "../integration-graph/properties.ts";
-import { field } from "../redis-messaging/field.ts";
+import { field } from "../interception/field.ts";
 import { SYSTEM } from "./broker.ts";
 import type { Queue } from "./queues.ts";
 

@@ -1,4 +1,4 @@
-import { field, hasMethods } from "../redis-messaging/field.ts";
+import { field, hasMethods } from "../interception/field.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: the methods of all versions of the library.
 type Method = (...args: any[]) => any;

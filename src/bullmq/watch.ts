@@ -1,8 +1,8 @@
 import type { GraphHost } from "../integration-graph/adapter.ts";
 import type { Properties } from "../integration-graph/properties.ts";
 import type { Topology } from "../integration-graph/source.ts";
-import { field } from "../redis-messaging/field.ts";
-import { type Method, replaceMethods } from "../redis-messaging/replaced-method.ts";
+import { field } from "../interception/field.ts";
+import { type Method, replaceMethods } from "../interception/replaced-method.ts";
 import { type Place, placeOf } from "./broker.ts";
 import { discover } from "./discovery.ts";
 import { watchFlowProducer } from "./flows.ts";

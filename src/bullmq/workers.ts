@@ -4,7 +4,7 @@ import type { GraphLink } from "../integration-graph/link.ts";
 import type { GraphNode } from "../integration-graph/node.ts";
 import { endpointKey } from "../integration-graph/node-id.ts";
 import type { Properties } from "../integration-graph/properties.ts";
-import { field } from "../redis-messaging/field.ts";
+import { field } from "../interception/field.ts";
 import { DEFAULT_PREFIX } from "./broker.ts";
 import type { BullmqOptions } from "./options.ts";
 import type { Queue } from "./queues.ts";

@@ -1,4 +1,4 @@
-import { replaceMethod } from "./replaced-method.ts";
+import { replaceMethod } from "../interception/replaced-method.ts";
 
 /** Calls the method as it was called, but with these arguments. */
 export type Call = (args: unknown[]) => unknown;

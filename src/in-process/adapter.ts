@@ -86,8 +86,3 @@ export class WatchedObjects {
     this.#objects.delete(object);
   }
 }
-
-export function hasMethods(value: unknown, names: readonly string[]): value is object {
-  if (value === null || (typeof value !== "object" && typeof value !== "function")) return false;
-  return names.every((name) => typeof Reflect.get(value, name) === "function");
-}

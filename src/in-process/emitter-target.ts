@@ -1,4 +1,4 @@
-import { hasMethods } from "./adapter.ts";
+import { hasMethods } from "../interception/field.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: the methods of emitters of Node.js and of EventEmitter2.
 type Any = any;
@@ -17,7 +17,7 @@ export type Listener = ((this: unknown, ...args: never[]) => unknown) & { readon
 export type EventName = string | symbol;
 
 export function isEmitter(value: unknown): value is Emitter {
-  return hasMethods(value, ["emit", "on", "removeListener", "eventNames"]);
+  return hasMethods(value, "emit", "on", "removeListener", "eventNames");
 }
 
 /** What separates the parts of an event's name, where an emitter of EventEmitter2 lets listeners listen to `order.*`. */

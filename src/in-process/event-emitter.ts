@@ -1,7 +1,8 @@
 import { errorMonitor } from "node:events";
 import type { GraphHost } from "../integration-graph/adapter.ts";
+import { hasMethods } from "../interception/field.ts";
+import { type Method, replaceMethod, undoing } from "../interception/replaced-method.ts";
 import {
-  hasMethods,
   type InProcessAdapter,
   type InProcessOptions,
   type Watch,
@@ -18,7 +19,6 @@ import {
 } from "./emitter-target.ts";
 import { EventChannels } from "./event-channels.ts";
 import { EventListeners, originalOf, rawListener } from "./event-listeners.ts";
-import { type Method, replaceMethod, undoing } from "./replaced-method.ts";
 
 /** How the events of emitters are shown. */
 export interface EventEmitterOptions extends InProcessOptions {
@@ -137,7 +137,7 @@ function watchEmitter(
 
   changeListeners(emitter, measured);
   // All of EventEmitter2's ways to add a listener lead there.
-  const addingMethods = hasMethods(emitter, ["_on"]) ? ["_on"] : ["on", "addListener", "prependListener"];
+  const addingMethods = hasMethods(emitter, "_on") ? ["_on"] : ["on", "addListener", "prependListener"];
   const restore = [
     ...["emit", "emitAsync"].map((name) => replaceMethod(emitter, name, emitting)),
     ...addingMethods.map((name) => replaceMethod(emitter, name, adding)),

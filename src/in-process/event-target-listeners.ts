@@ -1,6 +1,6 @@
+import { type Method, replaceMethod, undoing } from "../interception/replaced-method.ts";
 import type { Listener } from "./emitter-target.ts";
 import type { EventTargetEnd } from "./message-target.ts";
-import { type Method, replaceMethod, undoing } from "./replaced-method.ts";
 
 /** A listener as EventTarget takes it. */
 type TargetListener = Listener | { readonly handleEvent: Listener };

@@ -1,6 +1,7 @@
 import type { GraphHost } from "../integration-graph/adapter.ts";
 import type { GraphNode } from "../integration-graph/node.ts";
 import { channelKey } from "../integration-graph/node-id.ts";
+import { type Method, replaceMethod, undoing } from "../interception/replaced-method.ts";
 import {
   type InProcessAdapter,
   type InProcessOptions,
@@ -20,7 +21,6 @@ import {
   isWorker,
   type MessageTarget,
 } from "./message-target.ts";
-import { type Method, replaceMethod, undoing } from "./replaced-method.ts";
 import { watchWorkerMessages } from "./worker-listeners.ts";
 
 const watched = new WatchedObjects("end of a channel");

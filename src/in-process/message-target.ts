@@ -1,5 +1,5 @@
 import { parentPort } from "node:worker_threads";
-import { hasMethods } from "./adapter.ts";
+import { hasMethods } from "../interception/field.ts";
 import type { Emitter } from "./emitter-target.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: the methods of ports, workers and broadcast channels.
@@ -33,11 +33,11 @@ export interface Directions {
 }
 
 export function isEventTargetEnd(end: unknown): end is EventTargetEnd {
-  return hasMethods(end, ["postMessage", "addEventListener", "removeEventListener"]);
+  return hasMethods(end, "postMessage", "addEventListener", "removeEventListener");
 }
 
 export function isWorker(end: unknown): end is MessageEnd & Emitter {
-  return hasMethods(end, ["postMessage", "terminate", "emit", "on", "removeListener"]);
+  return hasMethods(end, "postMessage", "terminate", "emit", "on", "removeListener");
 }
 
 export function isMessageTarget(target: unknown): target is MessageTarget {

@@ -1,13 +1,13 @@
 import type { GraphHost } from "../integration-graph/adapter.ts";
+import { hasMethods } from "../interception/field.ts";
+import { undoing } from "../interception/replaced-method.ts";
 import {
-  hasMethods,
   type InProcessAdapter,
   type InProcessOptions,
   type Watch,
   WatchedObjects,
   watchingAdapter,
 } from "./adapter.ts";
-import { undoing } from "./replaced-method.ts";
 import { type PipelineStream, watchStage } from "./stream-stage.ts";
 import { PipelineStages } from "./stream-stages.ts";
 
@@ -84,7 +84,7 @@ function checkStreams(streams: PipelineStreams): void {
   if (!Array.isArray(streams) || streams.length < 2) throw new TypeError("a pipeline has at least two streams");
   for (const [at, stream] of streams.entries()) {
     const needed = at === 0 ? ["push", "read", "destroy"] : ["write", "_write", "destroy"];
-    if (hasMethods(stream, ["on", ...needed])) continue;
+    if (hasMethods(stream, "on", ...needed)) continue;
     throw new TypeError(
       `stream ${at + 1} of a pipeline is no stream of Node.js that can be ${at === 0 ? "read" : "written"}`,
     );

@@ -1,7 +1,7 @@
 import { errorMonitor } from "node:events";
 import type { GraphHost } from "../integration-graph/adapter.ts";
-import { hasMethods } from "./adapter.ts";
-import { type Method, replaceMethod, undoing } from "./replaced-method.ts";
+import { hasMethods } from "../interception/field.ts";
+import { type Method, replaceMethod, undoing } from "../interception/replaced-method.ts";
 import type { Stage } from "./stream-stages.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: the methods of all streams of Node.js.
@@ -107,7 +107,7 @@ function taking(
       };
   // Compression writes nothing to itself, to end.
   const one = handling((chunk) => (chunk instanceof Uint8Array && chunk.length === 0 ? 0 : 1));
-  if (hasMethods(stream, ["_transform"])) {
+  if (hasMethods(stream, "_transform")) {
     return [replaceMethod(stream, "write", writing), replaceMethod(stream, "_transform", one)];
   }
   const several = handling((chunks) => (Array.isArray(chunks) ? chunks.length : 1));

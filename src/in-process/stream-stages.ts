@@ -3,7 +3,7 @@ import type { GraphLink } from "../integration-graph/link.ts";
 import type { GraphNode } from "../integration-graph/node.ts";
 import { channelKey, endpointKey } from "../integration-graph/node-id.ts";
 import type { EndpointPattern } from "../integration-graph/pattern.ts";
-import { hasMethods } from "./adapter.ts";
+import { hasMethods } from "../interception/field.ts";
 import { SYSTEM } from "./event-channels.ts";
 
 /** A stage of a pipeline, as nodes of the graph. */
@@ -58,7 +58,5 @@ export class PipelineStages {
 
 function patternOf(streams: readonly object[], at: number): EndpointPattern {
   if (at === 0) return "inbound_channel_adapter";
-  return at < streams.length - 1 || hasMethods(streams[at], ["_transform"])
-    ? "transformer"
-    : "outbound_channel_adapter";
+  return at < streams.length - 1 || hasMethods(streams[at], "_transform") ? "transformer" : "outbound_channel_adapter";
 }

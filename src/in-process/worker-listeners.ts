@@ -1,6 +1,6 @@
+import { type Method, replaceMethod, undoing } from "../interception/replaced-method.ts";
 import { changeListeners, type Emitter, type Listener } from "./emitter-target.ts";
 import { originalOf, rawListener } from "./event-listeners.ts";
-import { type Method, replaceMethod, undoing } from "./replaced-method.ts";
 
 /** Measures listeners, and finds what is called in the place of one. */
 export interface Measuring {

@@ -1,5 +1,5 @@
-import type { Method } from "../in-process/replaced-method.ts";
 import type { GraphNode } from "../integration-graph/node.ts";
+import type { Method } from "../interception/replaced-method.ts";
 import { field } from "./container.ts";
 import { nameBroker, normalized } from "./patterns.ts";
 import type { Port } from "./ports.ts";

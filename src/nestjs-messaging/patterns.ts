@@ -1,6 +1,6 @@
-import type { Method } from "../in-process/replaced-method.ts";
 import type { GraphLink } from "../integration-graph/link.ts";
 import type { GraphNode } from "../integration-graph/node.ts";
+import type { Method } from "../interception/replaced-method.ts";
 import { type Component, field, isObject, methodNames, microservicesOf, serversOf } from "./container.ts";
 import { metadataOf } from "./metadata.ts";
 import { portNames } from "./ports.ts";

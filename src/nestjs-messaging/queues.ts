@@ -1,7 +1,7 @@
 import { placeOf, SYSTEM } from "../bullmq/broker.ts";
 import { declarationOf } from "../bullmq/queues.ts";
-import type { Method } from "../in-process/replaced-method.ts";
 import type { GraphNode } from "../integration-graph/node.ts";
+import type { Method } from "../interception/replaced-method.ts";
 import { type Component, field } from "./container.ts";
 import { metadataOf } from "./metadata.ts";
 import { type Port, portNames } from "./ports.ts";

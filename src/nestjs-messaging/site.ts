@@ -1,10 +1,10 @@
-import { type Method, replaceMethod, undoing } from "../in-process/replaced-method.ts";
 import type { GraphHost } from "../integration-graph/adapter.ts";
 import type { GraphLink } from "../integration-graph/link.ts";
 import type { GraphNode } from "../integration-graph/node.ts";
 import { endpointKey } from "../integration-graph/node-id.ts";
 import type { EndpointPattern } from "../integration-graph/pattern.ts";
 import type { Properties } from "../integration-graph/properties.ts";
+import { type Method, replaceMethod, undoing } from "../interception/replaced-method.ts";
 import type { Component } from "./container.ts";
 import { copyMetadata } from "./metadata.ts";
 

@@ -1,5 +1,5 @@
 import type { GraphHost } from "../integration-graph/adapter.ts";
-import { field } from "./field.ts";
+import { field } from "../interception/field.ts";
 
 /** Where a Redis is, as the options of its client say. */
 export interface RedisAddress {

@@ -1,6 +1,7 @@
 import type { GraphHost } from "../integration-graph/adapter.ts";
 import type { GraphLink } from "../integration-graph/link.ts";
 import type { GraphNode } from "../integration-graph/node.ts";
+import { isPlainPromise, settling } from "../interception/plain-promise.ts";
 
 /** Calls a listener with a message. It fails where it throws, or rejects; either goes on as before. */
 export function handled(
@@ -17,24 +18,7 @@ export function handled(
     ended(true);
     throw error;
   }
-  if (!isPlainPromise(result)) {
-    ended(false);
-    return result;
-  }
-  // Watching the promise aside would mark its rejection as handled, and the process would not learn of it.
-  return result.then(
-    (value) => {
-      ended(false);
-      return value;
-    },
-    (error) => {
-      ended(true);
-      throw error;
-    },
-  );
-}
-
-/** Asking another thenable for its `then` may start work. */
-function isPlainPromise(value: unknown): value is Promise<unknown> {
-  return value instanceof Promise && Object.getPrototypeOf(value) === Promise.prototype;
+  if (isPlainPromise(result)) return settling(result, { returned: () => ended(false), threw: () => ended(true) });
+  ended(false);
+  return result;
 }

@@ -1,7 +1,7 @@
+import { field } from "../interception/field.ts";
+import { type Method, replaceMethods } from "../interception/replaced-method.ts";
 import type { Parts, WatchedClient } from "./client.ts";
 import type { Ended } from "./commands.ts";
-import { field } from "./field.ts";
-import { type Method, replaceMethods } from "./replaced-method.ts";
 import type { Listener, SubscribedKind, Subscription } from "./subscribers.ts";
 import type { RedisMessagingClient } from "./target.ts";
 

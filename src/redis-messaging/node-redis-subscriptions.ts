@@ -1,4 +1,4 @@
-import { type Method, replaceMethods } from "./replaced-method.ts";
+import { type Method, replaceMethods } from "../interception/replaced-method.ts";
 import type { Listener, SubscribedKind, Subscribers, Subscription } from "./subscribers.ts";
 import type { RedisMessagingClient } from "./target.ts";
 

@@ -1,8 +1,8 @@
+import { field, hasMethods } from "../interception/field.ts";
+import { type Method, replaceMethods } from "../interception/replaced-method.ts";
 import type { Parts, WatchedClient } from "./client.ts";
 import type { Ended } from "./commands.ts";
-import { field, hasMethods } from "./field.ts";
 import { watchSubscriptions } from "./node-redis-subscriptions.ts";
-import { type Method, replaceMethods } from "./replaced-method.ts";
 import type { RedisMessagingClient } from "./target.ts";
 
 /**

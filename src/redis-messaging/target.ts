@@ -1,4 +1,4 @@
-import { field, hasMethods } from "./field.ts";
+import { field, hasMethods } from "../interception/field.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: the methods of both libraries, and of all their versions.
 type Method = (...args: any[]) => any;

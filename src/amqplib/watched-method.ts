@@ -1,29 +1,8 @@
-export type Method = (this: unknown, ...args: unknown[]) => unknown;
-
-/** Makes a method that does the same and is watched. */
-export type Watched = (method: Method) => Method;
+import type { Making } from "../interception/replaced-method.ts";
 
 /** Whether somebody watches still. */
 export interface Watching {
   live: boolean;
-}
-
-/**
- * Puts `make(method)` in the place of a method on this very object; nothing happens where it has none. Returns what takes it
- * out again. Where somebody has wrapped the method since, taking ours out would take theirs out too: then ours stays inside,
- * and has to see by itself that nobody watches any more.
- */
-export function replaceMethod(object: object, name: string, make: Watched): () => void {
-  const method: unknown = Reflect.get(object, name);
-  if (typeof method !== "function") return () => {};
-  const own = Object.getOwnPropertyDescriptor(object, name);
-  const value = make(method as Method);
-  Object.defineProperty(object, name, { value, configurable: true, writable: true, enumerable: false });
-  return () => {
-    if (Reflect.get(object, name) !== value) return;
-    if (own === undefined) Reflect.deleteProperty(object, name);
-    else Object.defineProperty(object, name, own);
-  };
 }
 
 /** Told of a request that the broker has agreed to. */
@@ -35,7 +14,7 @@ export type Agreement = (args: readonly unknown[], reply: unknown) => void;
  *
  * A promise comes back as one that settles the same way: watching it aside would mark its rejection as handled.
  */
-export function requests(watching: Watching): (slot: number, agreed: Agreement) => Watched {
+export function requests(watching: Watching): (slot: number, agreed: Agreement) => Making {
   return (slot, agreed) => (method) =>
     function (this: unknown, ...args) {
       if (!watching.live) return Reflect.apply(method, this, args);
@@ -59,7 +38,7 @@ export function requests(watching: Watching): (slot: number, agreed: Agreement) 
 }
 
 /** Methods that settle messages at once, each of which tells when the library has taken it. They have three arguments at most. */
-export function settlements(watching: Watching): (settle: (...args: unknown[]) => void) => Watched {
+export function settlements(watching: Watching): (settle: (...args: unknown[]) => void) => Making {
   return (settle) => (method) =>
     function (this: unknown, first, second, third) {
       const result = method.call(this, first, second, third);
