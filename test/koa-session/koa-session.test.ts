@@ -205,7 +205,8 @@ describe("without an index", () => {
   it("forgets what was saved the longest time ago where there are too many", async () => {
     const { adapter, app } = await start(new JsonStore(), { maxRemembered: 2 });
     for (const user of ["alice", "bob", "carol"]) await login(app, user);
-    expect(await listed(adapter, 9)).toEqual(["carol", "bob"]);
+    // Saved in the same millisecond, the two have no order.
+    expect((await listed(adapter, 9)).sort()).toEqual(["bob", "carol"]);
     expect(await adapter.findByUsername!("alice")).toEqual({ sessions: [], partial: true });
   });
 
