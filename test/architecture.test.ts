@@ -38,9 +38,9 @@ const adapters: readonly Adapter[] = [
   { folder: "log4js", port: loggersPort, library: /^log4js$/ },
   { folder: "logtape", port: loggersPort, library: /^@logtape\/logtape$/ },
   { folder: "nestjs", port: loggersPort, library: /^@nestjs\/common$/ },
-  { folder: "kafkajs", port: graphPort, library: /^kafkajs$/, shares: /^in-process\/replaced-method\.ts$/ },
-  { folder: "mqtt", port: graphPort, library: /^mqtt$/, shares: /^in-process\/replaced-method\.ts$/ },
-  { folder: "nats", port: graphPort, library: /^@nats-io\//, shares: /^in-process\/replaced-method\.ts$/ },
+  { folder: "kafkajs", port: graphPort, library: /^kafkajs$/ },
+  { folder: "mqtt", port: graphPort, library: /^mqtt$/ },
+  { folder: "nats", port: graphPort, library: /^@nats-io\// },
   { folder: "opentelemetry", port: graphPort, library: /^@opentelemetry\/(api|sdk-trace-base)$/ },
   {
     folder: "platformatic-kafka",

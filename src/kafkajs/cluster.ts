@@ -1,8 +1,9 @@
 import type { GraphHost } from "../integration-graph/adapter.ts";
+import { field } from "../interception/field.ts";
 import { Groups } from "./groups.ts";
 import type { KafkajsOptions } from "./options.ts";
 import type { Watching } from "./replaced-method.ts";
-import { field, type KafkajsKafka } from "./target.ts";
+import type { KafkajsKafka } from "./target.ts";
 import { Topics } from "./topics.ts";
 
 let unnamed = 0;

@@ -1,8 +1,9 @@
-import type { Method } from "../in-process/replaced-method.ts";
 import type { GraphHost } from "../integration-graph/adapter.ts";
+import { field } from "../interception/field.ts";
+import type { Method } from "../interception/replaced-method.ts";
 import type { Groups, Reading } from "./groups.ts";
 import { replaceListed, type Watching } from "./replaced-method.ts";
-import { field, type KafkajsConsumer } from "./target.ts";
+import type { KafkajsConsumer } from "./target.ts";
 import { SYSTEM } from "./topics.ts";
 
 /** Watches what a consumer subscribes to, and how its functions fare. A group that is not known is learnt when it is joined. */

@@ -1,7 +1,8 @@
-import type { Method } from "../in-process/replaced-method.ts";
 import type { GraphHost } from "../integration-graph/adapter.ts";
+import { field } from "../interception/field.ts";
+import type { Method } from "../interception/replaced-method.ts";
 import { replaceListed, type Watching } from "./replaced-method.ts";
-import { field, type KafkajsProducer } from "./target.ts";
+import type { KafkajsProducer } from "./target.ts";
 import { SYSTEM, type Topics } from "./topics.ts";
 
 /** Watches what a producer, or a transaction of one, sends. */

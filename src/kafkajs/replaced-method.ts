@@ -1,4 +1,4 @@
-import { type Method, replaceMethod } from "../in-process/replaced-method.ts";
+import { type Method, replaceMethod } from "../interception/replaced-method.ts";
 
 /** Until when a wrapper takes note: one that somebody else wrapped stays in place after the adapter is detached. */
 export interface Watching {

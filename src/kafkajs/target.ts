@@ -1,3 +1,5 @@
+import { hasMethods } from "../interception/field.ts";
+
 // biome-ignore lint/suspicious/noExplicitAny: the methods of the library, in all its versions.
 type Method = (...args: any[]) => any;
 
@@ -27,22 +29,13 @@ export interface KafkajsConsumer {
 export type KafkajsTarget = KafkajsKafka | KafkajsProducer | KafkajsConsumer;
 
 export function isKafka(value: unknown): value is KafkajsKafka {
-  return hasMethods(value, ["producer", "consumer", "admin"]);
+  return hasMethods(value, "producer", "consumer", "admin");
 }
 
 export function isProducer(value: unknown): value is KafkajsProducer {
-  return hasMethods(value, ["send", "sendBatch", "transaction", "on"]);
+  return hasMethods(value, "send", "sendBatch", "transaction", "on");
 }
 
 export function isConsumer(value: unknown): value is KafkajsConsumer {
-  return hasMethods(value, ["subscribe", "run", "stop", "disconnect", "on"]);
-}
-
-/** A member of what may be an object. */
-export function field(value: unknown, name: string): unknown {
-  return typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
-}
-
-function hasMethods(value: unknown, names: readonly string[]): boolean {
-  return names.every((name) => typeof field(value, name) === "function");
+  return hasMethods(value, "subscribe", "run", "stop", "disconnect", "on");
 }

@@ -1,12 +1,12 @@
-import type { Method } from "../in-process/replaced-method.ts";
 import type { GraphHost } from "../integration-graph/adapter.ts";
+import { field } from "../interception/field.ts";
+import type { Method } from "../interception/replaced-method.ts";
 import { Cluster } from "./cluster.ts";
 import { watchConsumer } from "./consuming.ts";
 import type { KafkajsOptions } from "./options.ts";
 import { watchProducer } from "./producing.ts";
 import { replaceListed, type Watching } from "./replaced-method.ts";
 import {
-  field,
   isConsumer,
   isKafka,
   isProducer,

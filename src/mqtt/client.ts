@@ -1,11 +1,12 @@
-import { replaceMethod, undoing } from "../in-process/replaced-method.ts";
 import type { GraphHost } from "../integration-graph/adapter.ts";
+import { field } from "../interception/field.ts";
+import { replaceMethod, undoing } from "../interception/replaced-method.ts";
 import type { Handlers } from "./handlers.ts";
 import { Messages } from "./messages.ts";
 import { senders } from "./producer.ts";
 import { watchPublishing } from "./publishing.ts";
 import { Subscriptions } from "./subscriptions.ts";
-import { field, type MqttClient, type Unwatch } from "./target.ts";
+import type { MqttClient, Unwatch } from "./target.ts";
 import type { Topics } from "./topics.ts";
 
 /** A client that is watched. */

@@ -1,9 +1,10 @@
 import type { GraphHost } from "../integration-graph/adapter.ts";
+import { field } from "../interception/field.ts";
 import { SYSTEM } from "./broker.ts";
 import type { Handlers } from "./handlers.ts";
 import { outcome } from "./outcome.ts";
 import type { Subscriptions } from "./subscriptions.ts";
-import { field, type MqttClient } from "./target.ts";
+import type { MqttClient } from "./target.ts";
 import type { Topic, Topics } from "./topics.ts";
 
 type Call = (this: unknown, ...args: unknown[]) => unknown;

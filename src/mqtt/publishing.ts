@@ -1,9 +1,10 @@
-import { replaceMethod } from "../in-process/replaced-method.ts";
 import type { GraphHost } from "../integration-graph/adapter.ts";
+import { field } from "../interception/field.ts";
+import { replaceMethod } from "../interception/replaced-method.ts";
 import { SYSTEM } from "./broker.ts";
 import { outcome } from "./outcome.ts";
 import { senders } from "./producer.ts";
-import { field, type MqttClient, type Unwatch } from "./target.ts";
+import type { MqttClient, Unwatch } from "./target.ts";
 import type { Topics } from "./topics.ts";
 
 /**

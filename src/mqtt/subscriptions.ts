@@ -1,6 +1,7 @@
-import { replaceMethod, undoing } from "../in-process/replaced-method.ts";
+import { field } from "../interception/field.ts";
+import { replaceMethod, undoing } from "../interception/replaced-method.ts";
 import { type Filter, filterOf, matches } from "./filter.ts";
-import { field, type MqttClient, type Unwatch } from "./target.ts";
+import type { MqttClient, Unwatch } from "./target.ts";
 import type { Topic, Topics } from "./topics.ts";
 
 /** So many topics of messages are remembered with the subscription that they came by. */

@@ -1,3 +1,5 @@
+import { field, hasMethods } from "../interception/field.ts";
+
 // biome-ignore lint/suspicious/noExplicitAny: the methods of the library, in all its versions.
 type Method = (...args: any[]) => any;
 
@@ -29,12 +31,5 @@ const METHODS = [
 ];
 
 export function isClient(value: unknown): value is MqttClient {
-  return (
-    METHODS.every((name) => typeof field(value, name) === "function") && typeof field(value, "options") === "object"
-  );
-}
-
-/** A member of what may be an object. */
-export function field(value: unknown, name: string): unknown {
-  return typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
+  return hasMethods(value, ...METHODS) && typeof field(value, "options") === "object";
 }

@@ -1,5 +1,6 @@
 import type { GraphHost } from "../integration-graph/adapter.ts";
-import { field, isMethod, type NatsConnection } from "./target.ts";
+import { field } from "../interception/field.ts";
+import { isMethod, type NatsConnection } from "./target.ts";
 
 /** The system that these brokers are of, as keys and counts name it. */
 export const SYSTEM = "nats";

@@ -1,11 +1,12 @@
-import { replaceMethod, undoing } from "../in-process/replaced-method.ts";
 import type { GraphHost } from "../integration-graph/adapter.ts";
+import { field } from "../interception/field.ts";
+import { replaceMethod, undoing } from "../interception/replaced-method.ts";
 import { counted, watchSending } from "./sending.ts";
 import { isControl, isInbox } from "./subject.ts";
 import type { Subjects } from "./subjects.ts";
 import type { Subscribers } from "./subscribers.ts";
 import { watchSubscription } from "./subscription.ts";
-import { field, type NatsConnection, type Subscription, subscriptionsOf, type Unwatch } from "./target.ts";
+import { type NatsConnection, type Subscription, subscriptionsOf, type Unwatch } from "./target.ts";
 
 /** What one broker is to the graph. */
 export interface Place {

@@ -1,5 +1,6 @@
-import { replaceMethod, undoing } from "../in-process/replaced-method.ts";
 import type { GraphHost } from "../integration-graph/adapter.ts";
+import { field } from "../interception/field.ts";
+import { replaceMethod, undoing } from "../interception/replaced-method.ts";
 import { SYSTEM } from "./broker.ts";
 import type { Place } from "./connection.ts";
 import { JetStreamConsumers } from "./jetstream-consumer.ts";
@@ -7,7 +8,7 @@ import { outcome } from "./outcome.ts";
 import { senders } from "./producer.ts";
 import { counted } from "./sending.ts";
 import { isControl } from "./subject.ts";
-import { field, type NatsJetStream, type Unwatch } from "./target.ts";
+import type { NatsJetStream, Unwatch } from "./target.ts";
 
 /** Watches what a client of JetStream publishes, and the consumers that it hands out. */
 export function watchJetStream(jetStream: NatsJetStream, host: GraphHost, place: Place): Unwatch {

@@ -1,5 +1,7 @@
-import { replaceMethod, undoing } from "../in-process/replaced-method.ts";
 import type { GraphHost } from "../integration-graph/adapter.ts";
+import { field } from "../interception/field.ts";
+import { settling } from "../interception/plain-promise.ts";
+import { replaceMethod, undoing } from "../interception/replaced-method.ts";
 import { SYSTEM } from "./broker.ts";
 import type { Place } from "./connection.ts";
 import { Delivery, watchSettling } from "./delivery.ts";
@@ -7,7 +9,7 @@ import { watchLoops } from "./loop.ts";
 import { counted } from "./sending.ts";
 import type { Destination } from "./subjects.ts";
 import type { Use } from "./subscribers.ts";
-import { field, isMethod } from "./target.ts";
+import { isMethod } from "./target.ts";
 import { WeakTargets } from "./weak-targets.ts";
 
 type Call = (...args: unknown[]) => unknown;
@@ -140,16 +142,7 @@ export class JetStreamConsumers {
         delivery.returned();
         return result;
       }
-      return result.then(
-        (value) => {
-          delivery.returned();
-          return value;
-        },
-        (error) => {
-          delivery.threw();
-          throw error;
-        },
-      );
+      return settling(result, delivery);
     };
   }
 

@@ -1,6 +1,7 @@
 import type { NodeDeclaration } from "../integration-graph/declaration.ts";
+import { field } from "../interception/field.ts";
 import type { Subjects } from "./subjects.ts";
-import { field, isMethod, type NatsJetStream } from "./target.ts";
+import { isMethod, type NatsJetStream } from "./target.ts";
 import { type Collected, plain } from "./topology.ts";
 
 /** The most streams that are read of one account, consumers of one stream, and subjects of one stream. */

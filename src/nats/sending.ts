@@ -1,12 +1,13 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { replaceMethod, undoing } from "../in-process/replaced-method.ts";
 import type { GraphHost } from "../integration-graph/adapter.ts";
+import { field } from "../interception/field.ts";
+import { replaceMethod, undoing } from "../interception/replaced-method.ts";
 import { SYSTEM } from "./broker.ts";
 import { outcome } from "./outcome.ts";
 import { senders } from "./producer.ts";
 import { isControl } from "./subject.ts";
 import type { Subjects } from "./subjects.ts";
-import { field, type NatsConnection, type Unwatch } from "./target.ts";
+import type { NatsConnection, Unwatch } from "./target.ts";
 
 /** Where the library sends and subscribes for itself, or for a message that counts elsewhere. */
 export const counted = new AsyncLocalStorage<true>();

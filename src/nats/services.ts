@@ -1,6 +1,7 @@
 import { endpointKey } from "../integration-graph/node-id.ts";
+import { field } from "../interception/field.ts";
 import type { Place } from "./connection.ts";
-import { field, type NatsConnection, subscriptionsOf } from "./target.ts";
+import { type NatsConnection, subscriptionsOf } from "./target.ts";
 import { type Collected, plain } from "./topology.ts";
 
 /** The most answers that are read, and endpoints of one service. */

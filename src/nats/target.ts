@@ -1,3 +1,5 @@
+import { field, isObject } from "../interception/field.ts";
+
 // biome-ignore lint/suspicious/noExplicitAny: the methods of the library, in all its versions.
 type Method = (...args: any[]) => any;
 
@@ -50,15 +52,6 @@ export function subscriptionsOf(connection: NatsConnection): readonly Subscripti
   return subs instanceof Map ? [...subs.values()].filter((sub) => typeof field(sub, "subject") === "string") : [];
 }
 
-/** A member of what may be an object. */
-export function field(value: unknown, name: string): unknown {
-  return isObject(value) ? Reflect.get(value, name) : undefined;
-}
-
 export function isMethod(value: unknown, name: string): boolean {
   return typeof field(value, name) === "function";
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null;
 }

@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { channel } from "node:diagnostics_channel";
 import type { Detach, GraphAdapter, GraphHost } from "../integration-graph/adapter.ts";
+import { field, isObject } from "../interception/field.ts";
 import { Cluster } from "../kafkajs/cluster.ts";
-import { field } from "../kafkajs/target.ts";
 import { SYSTEM } from "../kafkajs/topics.ts";
 import { checkOptions, text } from "../options.ts";
 
@@ -90,8 +90,4 @@ function countsOf(messages: unknown): ReadonlyMap<string, number> {
     if (typeof topic === "string" && topic !== "") counts.set(topic, (counts.get(topic) ?? 0) + 1);
   }
   return counts;
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null;
 }

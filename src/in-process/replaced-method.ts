@@ -1,1 +1,0 @@
-export { type Method, replaceMethod, undoing } from "../interception/replaced-method.ts";
