@@ -4,10 +4,12 @@ import { Allowance } from "./allowance.ts";
 import { type OtlpOptions, type OtlpSettings, otlpSettings } from "./options.ts";
 import { Services } from "./services.ts";
 import { sourceOf } from "./source.ts";
-import { type ReceivedSpan, receivedSpan } from "./span.ts";
+import { beginning, type ReceivedSpan, receivedSpan } from "./span.ts";
 
 /** The most spans of one request: more than SDKs and collectors put into one, and less than a second of work. */
 const MAX_SPANS = 10_000;
+
+const MAX_SCOPE_NAME = 256;
 
 /** So many attributes or events are read in the time of a span. */
 const PARTS = 16;
@@ -70,7 +72,7 @@ export function otlpReceiver(options: OtlpOptions = {}): OtlpReceiver {
         const service = services.of(sourceOf(resource));
         const spans: ReceivedSpan[] = [];
         for (const { scope, spans: messages } of scopeSpans) {
-          const name = { name: scope?.name.slice(0, 256) ?? "" };
+          const name = { name: beginning(scope?.name ?? "", MAX_SCOPE_NAME) };
           for (const message of messages) {
             cost += 1 + (message.attributes.length + message.events.length) / PARTS;
             if (taken >= MAX_SPANS) {

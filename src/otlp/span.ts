@@ -30,7 +30,7 @@ export function receivedSpan(message: SpanMessage, scope: { readonly name: strin
   return {
     id: trace + latin1(spanId),
     parent: hasParent && (flags & PARENT_IS_REMOTE) === 0 ? trace + latin1(parentSpanId) : undefined,
-    name: name.slice(0, MAX_TEXT),
+    name: beginning(name, MAX_TEXT),
     // Without a kind it is an internal one, says the protocol.
     kind: Math.max(0, kind - 1),
     attributes: attributesOf(attributes),
@@ -50,9 +50,14 @@ export function attributesOf(
   for (const { key, value } of attributes) {
     if (!names.has(key)) continue;
     const content = value?.value.value;
-    known[key] = typeof content === "string" ? content.slice(0, MAX_TEXT) : content;
+    known[key] = typeof content === "string" ? beginning(content, MAX_TEXT) : content;
   }
   return known;
+}
+
+/** The first so many characters of a text. A copy: a slice would keep the whole text in memory for as long as it is kept itself. */
+export function beginning(text: string, length: number): string {
+  return text.length <= length ? text : Buffer.from(text.slice(0, length), "utf16le").toString("utf16le");
 }
 
 function isId(bytes: Uint8Array, length: number): boolean {
