@@ -56,9 +56,11 @@ export class Groups {
 
   /** The application destroyed a group. */
   remove(stream: string, name: unknown): void {
-    const group = this.#groups.get(stream)?.get(String(name));
-    if (group === undefined) return;
-    this.#groups.get(stream)!.delete(String(name));
+    const groups = this.#groups.get(stream);
+    const group = groups?.get(String(name));
+    if (groups === undefined || group === undefined) return;
+    groups.delete(String(name));
+    if (groups.size === 0) this.#groups.delete(stream);
     this.#count--;
     this.#names.release(group.pending);
     this.#host.withdraw(group.node);

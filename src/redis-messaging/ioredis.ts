@@ -2,6 +2,7 @@ import { field } from "../interception/field.ts";
 import { type Method, replaceMethods } from "../interception/replaced-method.ts";
 import type { Parts, WatchedClient } from "./client.ts";
 import type { Ended } from "./commands.ts";
+import { paced } from "./pace.ts";
 import type { Listener, SubscribedKind, Subscription } from "./subscribers.ts";
 import type { RedisMessagingClient } from "./target.ts";
 
@@ -59,7 +60,7 @@ export function watchIoredis(client: RedisMessagingClient, { commands, subscribe
     else if (isMessage && transaction !== undefined) transaction.push(ended);
     else if (isMessage) whenEnded(command, ended);
     else if (isEnd) endTransaction(command);
-    else if (SUBSCRIBING.test(command.name)) whenEnded(command, () => queueMicrotask(sync));
+    else if (SUBSCRIBING.test(command.name)) whenEnded(command, () => queueMicrotask(changed));
     else return;
     sent.add(command);
   }
@@ -123,9 +124,9 @@ export function watchIoredis(client: RedisMessagingClient, { commands, subscribe
   }
 
   /** What it subscribes to, before any message; while it has no connection, nothing is known anew. */
-  function sync(): void {
+  function sync(): number {
     const status = field(client, "status");
-    if (!live || (status !== "ready" && status !== "end")) return;
+    if (!live || (status !== "ready" && status !== "end")) return 0;
     const now = new Set<Subscription>();
     const set = status === "ready" && field(field(client, "condition"), "subscriber");
     for (const [event, described] of EVENTS) {
@@ -139,7 +140,9 @@ export function watchIoredis(client: RedisMessagingClient, { commands, subscribe
       if (subscriptions.size === 0) known.delete(listener);
     }
     subscribers.keep(client, (subscription) => now.has(subscription));
+    return now.size;
   }
+  const changed = paced(sync);
 
   const restore = replaceMethods(client, {
     sendCommand: (method) =>
@@ -150,7 +153,7 @@ export function watchIoredis(client: RedisMessagingClient, { commands, subscribe
     emit: emitting,
   });
   const onListener = (event: unknown) => {
-    if (EVENTS.has(event)) queueMicrotask(sync);
+    if (EVENTS.has(event)) queueMicrotask(changed);
   };
   emitter.on("newListener", onListener);
   emitter.on("removeListener", onListener);

@@ -1,4 +1,5 @@
 import { type Method, replaceMethods } from "../interception/replaced-method.ts";
+import { paced } from "./pace.ts";
 import type { Listener, SubscribedKind, Subscribers, Subscription } from "./subscribers.ts";
 import type { RedisMessagingClient } from "./target.ts";
 
@@ -30,7 +31,7 @@ export function watchSubscriptions(client: RedisMessagingClient, inner: object, 
   /** What stands for a listener: for each pattern another one, as it is not told which one a message came by. */
   const standIns = new WeakMap<Listener, Map<string, Listener>>();
   const originals = new WeakMap<Listener, Listener>();
-  const known = new WeakMap<Listener, Map<string, Subscription>>();
+  const known = new Map<Listener, Map<string, Subscription>>();
   let live = true;
 
   function subscriptionOf(type: Type, name: string, listener: Listener): Subscription {
@@ -74,6 +75,8 @@ export function watchSubscriptions(client: RedisMessagingClient, inner: object, 
     return Reflect.apply(Reflect.get(client, "getPubSubListeners"), client, [type]);
   }
 
+  const changed = paced(sync);
+
   /** `method` takes names, a listener and whether it takes bytes; one call for each pattern, and one for all channels. */
   const standing = (type: Type) => (method: Method) =>
     function (this: unknown, ...args: unknown[]): unknown {
@@ -89,14 +92,14 @@ export function watchSubscriptions(client: RedisMessagingClient, inner: object, 
   function ended(result: unknown): unknown {
     if (!(result instanceof Promise)) return result;
     return result.then((value) => {
-      sync();
+      changed();
       return value;
     });
   }
 
   /** What it subscribes to, with every listener that has none replaced by what stands for it. */
-  function sync(): void {
-    if (!live) return;
+  function sync(): number {
+    if (!live) return 0;
     const now = new Set<Subscription>();
     each((type, name, listener) => {
       const original = originals.get(listener) ?? listener;
@@ -106,6 +109,20 @@ export function watchSubscriptions(client: RedisMessagingClient, inner: object, 
     // One that was closed still has its listeners.
     const isOpen = Reflect.get(client, "isOpen") !== false;
     subscribers.keep(client, (subscription) => isOpen && now.has(subscription));
+    forgetExcept(now);
+    return now.size;
+  }
+
+  /** One function may listen to ever other channels. */
+  function forgetExcept(now: ReadonlySet<Subscription>): void {
+    for (const [listener, subscriptions] of known) {
+      for (const [key, subscription] of subscriptions) {
+        if (now.has(subscription)) continue;
+        subscriptions.delete(key);
+        standIns.get(listener)?.delete(key);
+      }
+      if (subscriptions.size === 0) known.delete(listener);
+    }
   }
 
   /** Puts something in the place of every listener. */
@@ -138,6 +155,7 @@ export function watchSubscriptions(client: RedisMessagingClient, inner: object, 
     sync,
     unwatch(): void {
       live = false;
+      known.clear();
       restore();
       each((_type, _name, listener) => originals.get(listener) ?? listener);
       subscribers.keep(client, () => false);

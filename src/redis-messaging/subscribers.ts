@@ -12,6 +12,8 @@ export type Listener = (this: unknown, ...args: unknown[]) => unknown;
 
 /** So many channels are shown to lead to one pattern. */
 const MAX_WAYS = 200;
+/** So many subscriptions are kept at least, though nobody may listen any more, until somebody rebuilds the graph. */
+const MIN_KEPT = 250;
 
 /** One function that listens to one channel or pattern. */
 export interface Subscription {
@@ -31,6 +33,7 @@ export class Subscribers {
   readonly #naming: RedisMessagingOptions["name"];
   readonly #subscriptions = new Map<string, Subscription>();
   readonly #ways = new Map<string, Map<string, GraphLink | undefined>>();
+  #pruneAt = MIN_KEPT;
 
   constructor(host: GraphHost, names: Names, naming: RedisMessagingOptions["name"]) {
     this.#host = host;
@@ -44,6 +47,7 @@ export class Subscribers {
     const key = endpointKey(this.#host.app, "service_activator", kind === "channel" ? title : `${kind}:${title}`);
     let subscription = this.#subscriptions.get(key);
     if (subscription === undefined) {
+      if (this.#subscriptions.size >= this.#pruneAt) this.#makeRoom();
       const clients = new Set<object>();
       const channel = this.#names.hold(kind, name, clients);
       const node = this.#host.declare({
@@ -68,12 +72,20 @@ export class Subscribers {
 
   /** Drops the functions that listen no more. */
   prune(): void {
-    for (const [key, { clients, node }] of this.#subscriptions) {
+    for (const [key, { kind, name, clients, node }] of this.#subscriptions) {
       if (clients.size > 0) continue;
       this.#subscriptions.delete(key);
+      if (kind === "pattern") this.#ways.delete(name);
       this.#names.release(clients);
       this.#host.withdraw(node);
     }
+  }
+
+  /** Channels may be made up for each user, and the graph need never be rebuilt. */
+  #makeRoom(): void {
+    this.prune();
+    this.#names.prune();
+    this.#pruneAt = Math.max(MIN_KEPT, 2 * this.#subscriptions.size);
   }
 
   /** A message came. `channel` is where it was published, `first` whether no other listener of the client has it before. */
