@@ -100,7 +100,7 @@ function takeNumbers(host: GraphHost, app: string, remote: RemoteGraph, progress
     keys.add(here.key);
     progress.take(here, node);
   }
-  progress.keepOnly(keys);
+  progress.endReading(keys);
 }
 
 function declaration(app: string, node: RemoteNode): NodeDeclaration {

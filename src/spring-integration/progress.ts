@@ -3,14 +3,18 @@ import type { GraphNode } from "../integration-graph/node.ts";
 import type { RemoteNode, RemoteTimer } from "./remote-graph.ts";
 
 const NOTHING: RemoteTimer = { count: 0, mean: 0, max: 0 };
+/** An hour before this process began, on its clock: too long ago to be in a rate, and no time that anything is shown to have been seen. */
+const LONG_AGO = -3_600_000;
 
 /**
  * Turns the totals that a remote node shows into what happened since they were read before, and counts that here. Counts and
- * means stay exact. A remote application that began anew shows less than before: all of it is then new.
+ * means stay exact. A remote application that began anew shows less than before: all of it is then new. When the messages of
+ * the first reading came is not known: they are counted, and are in no rate.
  */
 export class Progress {
   readonly #host: GraphHost;
   readonly #before = new Map<string, RemoteNode>();
+  #isFirst = true;
 
   constructor(host: GraphHost) {
     this.#host = host;
@@ -30,8 +34,9 @@ export class Progress {
     }
   }
 
-  /** Forgets the nodes that are no more. */
-  keepOnly(keys: ReadonlySet<string>): void {
+  /** Ends a reading, of these nodes: forgets those that are no more. */
+  endReading(keys: ReadonlySet<string>): void {
+    this.#isFirst = false;
     for (const key of this.#before.keys()) if (!keys.has(key)) this.#before.delete(key);
   }
 
@@ -47,13 +52,17 @@ export class Progress {
   }
 
   #handled(node: GraphNode, outcome: Pick<Outcome, "count" | "failed">, duration: number): void {
-    const end = performance.now();
+    const end = this.#when();
     this.#host.handled(node, { ...outcome, start: end - duration, end });
   }
 
   #receive(node: GraphNode, before: number, now: number, failed: boolean): void {
     const count = now < before ? now : now - before;
-    const end = performance.now();
+    const end = this.#when();
     if (count > 0) this.#host.received(node, { start: end, end, count, failed });
+  }
+
+  #when(): number {
+    return this.#isFirst ? LONG_AGO : performance.now();
   }
 }

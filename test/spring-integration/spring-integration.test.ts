@@ -129,6 +129,19 @@ describe("its numbers", () => {
     expect(lastSeenTime).toBeGreaterThan(Date.now() - 60_000);
   });
 
+  it("are in a rate and a time only where they grew since the first reading, as nobody knows when the rest came", async () => {
+    const { graph } = graphWith();
+    await graph.rebuild();
+    for (const { name, rate, lastSeenTime } of graph.snapshot().nodes) {
+      expect({ name, rate, lastSeenTime }).toEqual({ name, rate: 0 });
+    }
+    answer = json(one(10, 2, 5));
+    await graph.rebuild();
+    answer = json(one(16, 2, 5));
+    await graph.rebuild();
+    expect(node(graph.snapshot(), "in").rate).toBeGreaterThan(0.09);
+  });
+
   it("go on where the application began anew", async () => {
     const { graph } = graphWith();
     answer = json(one(10, 2, 5));
