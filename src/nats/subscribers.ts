@@ -34,11 +34,16 @@ const PROPERTY_NAMES = new Set(["", "callback", "handler", "anonymous"]);
 /** The queue group that the endpoints of all services have unless somebody names another one. */
 const SERVICES = "q";
 
+/** So many subscriptions that have ended are shown until somebody rebuilds the graph. */
+const MAX_ENDED = 250;
+
 /** The functions and loops of an application that take messages, as nodes of the graph. */
 export class Subscribers {
   readonly #host: GraphHost;
   readonly #naming: NatsOptions["name"];
   readonly #subscribers = new Map<string, Subscriber>();
+  /** How many inputs nobody takes from. */
+  #ended = 0;
 
   constructor(host: GraphHost, naming: NatsOptions["name"]) {
     this.#host = host;
@@ -47,12 +52,17 @@ export class Subscribers {
 
   /** `consumption` begins. Its messages come from `from`, which is held for it. */
   add(consumption: NatsConsumption, subjects: Subjects, from: Destination, properties?: Properties): Use {
+    // Subjects may be made up for each user, and the graph need never be rebuilt.
+    if (this.#ended >= MAX_ENDED) this.prune();
     const subscriber = this.#subscriber(this.#nameOf(consumption, from.name), properties);
     let input = subscriber.inputs.get(from);
     if (input === undefined) {
       input = { subjects, link: this.#host.link(from.node, "input", subscriber.node), active: 0 };
       subscriber.inputs.set(from, input);
-    } else subjects.release(from);
+    } else {
+      subjects.release(from);
+      if (input.active === 0) this.#ended--;
+    }
     input.active++;
     let ended = false;
     const use = input;
@@ -61,14 +71,16 @@ export class Subscribers {
       input: use.link,
       from,
       end: () => {
-        if (!ended) use.active--;
+        if (ended) return;
         ended = true;
+        if (--use.active === 0) this.#ended++;
       },
     };
   }
 
   /** Drops what nobody subscribes to any more. */
   prune(): void {
+    this.#ended = 0;
     for (const subscriber of this.#subscribers.values()) {
       for (const [from, { subjects, link, active }] of subscriber.inputs) {
         if (active > 0) continue;
