@@ -37,6 +37,8 @@ export interface RemoteLink {
 const MAX_NAME = 256;
 const MAX_PROPERTIES = 4_096;
 const MAX_HANDLERS = 100;
+/** Ten years in milliseconds: longer times would add up to no number. */
+const LONGEST = 315_360_000_000;
 const HIDDEN = /[\p{Cc}\p{Zl}\p{Zp}]/u;
 
 /**
@@ -117,5 +119,5 @@ function count(value: unknown): number {
 }
 
 function duration(value: unknown): number {
-  return Number.isFinite(value) && (value as number) > 0 ? (value as number) : 0;
+  return Number.isFinite(value) && (value as number) > 0 ? Math.min(value as number, LONGEST) : 0;
 }

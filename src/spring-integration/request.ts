@@ -44,6 +44,15 @@ async function text(response: Response, maxBytes: number, address: string): Prom
 
 function basic(username: string, password: string): Record<string, string> {
   if (username === "" && password === "") return {};
-  const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  const credentials = `${decoded(username)}:${decoded(password)}`;
   return { authorization: `Basic ${Buffer.from(credentials).toString("base64")}` };
+}
+
+/** A URL may hold a percent sign that encodes nothing. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }

@@ -265,4 +265,31 @@ describe("what is asked", () => {
       links: ["a -input-> b"],
     });
   });
+
+  it("keeps its numbers numbers, whatever the other side says", async () => {
+    const timer = { count: 9e15, mean: 1e308, max: 1e308 };
+    const node = { nodeId: 1, name: "a", integrationPatternType: "service_activator" };
+    const { graph } = graphWith();
+    for (const count of [5, 9e15, 7]) {
+      const successes = { ...timer, count };
+      answer = json({ nodes: [{ ...node, sendTimers: { successes, failures: timer } }], links: [] });
+      await graph.rebuild();
+    }
+    const { successes, failures } = graph.snapshot().nodes[0]!.sendTimers!;
+    for (const { count, mean, max } of [successes, failures]) {
+      expect([count, mean, max].every((number) => Number.isFinite(number) && number >= 0)).toBe(true);
+    }
+  });
+
+  it("takes any user and password that an address can hold", async () => {
+    let authorization: string | undefined;
+    answer = (request, response) => {
+      authorization = request.headers.authorization;
+      json(RECORDED)(request, response);
+    };
+    const flow = integrationGraph({ app: "shop" });
+    flow.attach(springIntegration(address.replace("//", "//user:100%@"), { interval: 0 }));
+    await flow.graph.rebuild();
+    expect(authorization).toBe(`Basic ${Buffer.from("user:100%").toString("base64")}`);
+  });
 });
