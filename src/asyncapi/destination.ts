@@ -25,6 +25,7 @@ const READINGS: Readonly<Record<string, Reading>> = {
   nats: simple("nats", "subject"),
   redis: simple("redis", "channel"),
   rediss: simple("redis", "channel"),
+  bullmq: ({ address }) => ({ system: "bullmq", kind: "queue", name: address, shared: false }),
 };
 
 /** The destination that a channel on this protocol is. */

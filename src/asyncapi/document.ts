@@ -120,9 +120,18 @@ class Reader {
   #at(pointer: string): unknown {
     const names = pointer.slice(2).split("/");
     return names.reduce<unknown>((value, escaped) => {
-      const name = decodeURIComponent(escaped).replaceAll("~1", "/").replaceAll("~0", "~");
+      const name = decoded(escaped).replaceAll("~1", "/").replaceAll("~0", "~");
       return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
     }, this.#document);
+  }
+}
+
+/** What is not encoded well is the name of nothing. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
   }
 }
 

@@ -133,6 +133,7 @@ describe("a document that is unfit", () => {
     ["refers to another document", { asyncapi: "3.0.0", channels: { a: { $ref: "./b.json#/x" } } }, /another document/],
     ["refers to nothing", { asyncapi: "3.0.0", channels: { a: { $ref: "#/b" } } }, /channels\.a must be/],
     ["refers to the prototype", { asyncapi: "3.0.0", channels: { a: { $ref: "#/__proto__/constructor" } } }, /must be/],
+    ["refers to no pointer", { asyncapi: "3.0.0", channels: { a: { $ref: "#/%" } } }, /channels\.a must be/],
     ["refers in a circle", { asyncapi: "3.0.0", channels: { a: circle, b: circle } }, /circle/],
     [
       "has an unknown action",
@@ -163,6 +164,23 @@ describe("the export", () => {
         .map((way) => way.replace(/endpoint:\S+/g, "*").replace(/ -output-> /, " -> "))
         .sort();
     expect(inAndOut(again)).toEqual(inAndOut(first));
+  });
+
+  it("keeps channels inside of an application away from its brokers, and queues of BullMQ what they are", () => {
+    const flow = integrationGraph({ app: "shop" });
+    flow.messageChannel("orders");
+    const bull = channelKey("bullmq", "127.0.0.1:6379/0", "queue", "bull:mails");
+    flow.attach({
+      name: "test",
+      attach(host) {
+        host.declare({ name: "mails", pattern: "message_channel", key: bull });
+        const temp = channelKey("node", "shop", "emitter-event", "bus.temp");
+        host.declare({ name: "bus.temp", pattern: "publish_subscribe_channel", key: temp });
+        return () => {};
+      },
+    });
+    const again = declared(JSON.parse(toAsyncApi(flow.graph.snapshot())));
+    expect(again.nodes.map(({ key }) => key).sort()).toEqual(["channel:bus.temp", "channel:orders", bull].sort());
   });
 
   it("has fit and different ids, and the names unchanged, whatever they are", () => {
