@@ -11,7 +11,8 @@ import { type DocumentChannel, type DocumentOperation, documentParts } from "./d
  *
  * A channel on a server of a protocol that an adapter watches (amqp, kafka, mqtt, nats, redis) is the node that the adapter
  * knows, where both call the broker the same: `integrationGraph({ brokers })` says which names mean one broker. An operation
- * that sends and expects a reply is an outbound gateway. Nothing is measured by a document.
+ * that sends and expects a reply is an outbound gateway. On a server of the protocol `in-process`, which the export writes, it is
+ * a channel inside of the application. Nothing is measured by a document.
  *
  * Throws a TypeError that names the place where the document is not AsyncAPI 3 or refers to other documents.
  */
@@ -30,7 +31,7 @@ export function asyncApi(document: unknown): GraphAdapter {
 function declareChannel(host: GraphHost, channel: DocumentChannel): GraphNode {
   const { id, address, title, server } = channel;
   const properties = { ...(title !== undefined && { title }), ...(id !== address && { channel: id }) };
-  if (server === undefined) {
+  if (server === undefined || server.protocol === "in-process") {
     return host.declare({ name: address, pattern: "message_channel", componentType: "asyncapi:channel", properties });
   }
   const destination = destinationOf(channel, server.protocol);

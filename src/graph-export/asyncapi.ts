@@ -2,9 +2,7 @@ import { keyParts } from "../integration-graph/node-id.ts";
 import type { GraphSnapshot, JsonValue, NodeSnapshot } from "../integration-graph/snapshot.ts";
 
 /** Where the names of protocols differ from those of systems. */
-const PROTOCOLS: Readonly<Record<string, string>> = { rabbitmq: "amqp", bullmq: "redis" };
-/** Systems inside of an application or unknown to AsyncAPI: their channels have no server. */
-const SERVERLESS: ReadonlySet<string> = new Set(["node", "spring"]);
+const PROTOCOLS: Readonly<Record<string, string>> = { rabbitmq: "amqp", node: "in-process", spring: "in-process" };
 
 /**
  * The skeleton of an AsyncAPI 3 document, as JSON: brokers as servers, channels with their addresses, and an operation for each
@@ -13,14 +11,18 @@ const SERVERLESS: ReadonlySet<string> = new Set(["node", "spring"]);
  * A document that is read by the adapter `asyncapi` gives the same channels again, and the same ways in and out.
  */
 export function toAsyncApi(graph: GraphSnapshot): string {
+  const { name = "application" } = graph.contentDescriptor;
   const names = new Names();
   const servers = new Map<string, { id: string; value: JsonValue }>();
   const channels = new Map<number, { id: string; value: JsonValue }>();
   for (const node of graph.nodes) {
     if (node.integrationPatternCategory !== "messaging_channel") continue;
-    const server = serverOf(node, servers, names);
-    const reference = server && { servers: [{ $ref: `#/servers/${server}` }] };
-    const value = { address: addressOf(node), ...reference, ...bindingsOf(node) };
+    const server = serverOf(node, name, servers, names);
+    const value = {
+      address: addressOf(node),
+      servers: [{ $ref: `#/servers/${server}` }],
+      ...bindingsOf(node),
+    };
     channels.set(node.nodeId, { id: names.take("channel", node.name), value });
   }
   const endpoints = new Map(graph.nodes.map((node) => [node.nodeId, node]));
@@ -32,7 +34,6 @@ export function toAsyncApi(graph: GraphSnapshot): string {
     const id = names.take("operation", `${endpoint.name}.${action}.${channel.id}`);
     return [[id, { action, channel: { $ref: `#/channels/${channel.id}` } }] as const];
   });
-  const { name = "application" } = graph.contentDescriptor;
   const document = {
     asyncapi: "3.0.0",
     info: { title: name, version: "0.0.0" },
@@ -43,9 +44,14 @@ export function toAsyncApi(graph: GraphSnapshot): string {
   return `${JSON.stringify(document, null, 2)}\n`;
 }
 
-function serverOf(node: NodeSnapshot, servers: Map<string, { id: string; value: JsonValue }>, names: Names) {
-  const { system, broker } = keyParts(node.key);
-  if (system === undefined || broker === undefined || SERVERLESS.has(system)) return undefined;
+/** A channel without servers would be on all of them, so those inside of an application have one too. */
+function serverOf(
+  { key }: NodeSnapshot,
+  application: string,
+  servers: Map<string, { id: string; value: JsonValue }>,
+  names: Names,
+): string {
+  const { system = "node", broker = application } = keyParts(key);
   const identity = JSON.stringify([system, broker]);
   const known = servers.get(identity);
   if (known !== undefined) return known.id;

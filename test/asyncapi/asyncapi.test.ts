@@ -166,23 +166,6 @@ describe("the export", () => {
     expect(inAndOut(again)).toEqual(inAndOut(first));
   });
 
-  it("keeps channels inside of an application away from its brokers, and queues of BullMQ what they are", () => {
-    const flow = integrationGraph({ app: "shop" });
-    flow.messageChannel("orders");
-    const bull = channelKey("bullmq", "127.0.0.1:6379/0", "queue", "bull:mails");
-    flow.attach({
-      name: "test",
-      attach(host) {
-        host.declare({ name: "mails", pattern: "message_channel", key: bull });
-        const temp = channelKey("node", "shop", "emitter-event", "bus.temp");
-        host.declare({ name: "bus.temp", pattern: "publish_subscribe_channel", key: temp });
-        return () => {};
-      },
-    });
-    const again = declared(JSON.parse(toAsyncApi(flow.graph.snapshot())));
-    expect(again.nodes.map(({ key }) => key).sort()).toEqual(["channel:bus.temp", "channel:orders", bull].sort());
-  });
-
   it("has fit and different ids, and the names unchanged, whatever they are", () => {
     const name = fc
       .string({ unit: "grapheme", minLength: 1, maxLength: 40 })
