@@ -98,8 +98,12 @@ export function watchConsumer(
   const leaving = (method: Method): Method =>
     function (this: unknown, ...args) {
       const result = Reflect.apply(method, this, args);
-      if (result instanceof Promise && watching.live) result.then(leave, () => {});
-      return result;
+      if (!(result instanceof Promise) || !watching.live) return result;
+      // Not aside: a rejection that nobody handles would be marked as handled.
+      return result.then((value) => {
+        leave();
+        return value;
+      });
     };
 
   return [

@@ -102,13 +102,11 @@ export class Watch {
     const describing = (method: Method): Method =>
       function (this: unknown, ...args) {
         const result = Reflect.apply(method, this, args);
-        if (result instanceof Promise) {
-          result.then(
-            (description) => cluster.identify(field(description, "clusterId")),
-            () => {},
-          );
-        }
-        return result;
+        if (!(result instanceof Promise)) return result;
+        return result.then((description) => {
+          cluster.identify(field(description, "clusterId"));
+          return description;
+        });
       };
     this.#keep(admin, [replaceListed(admin, "describeCluster", describing)]);
   }
