@@ -5,6 +5,7 @@ import { field, isObject } from "../interception/field.ts";
 import { Cluster } from "../kafkajs/cluster.ts";
 import { SYSTEM } from "../kafkajs/topics.ts";
 import { checkOptions, text } from "../options.ts";
+import { watchStreams } from "./streams.ts";
 
 export interface PlatformaticKafkaOptions {
   /** The id of the cluster, where the application knows it. By default it is learnt from what the library asks for anyway. */
@@ -20,10 +21,14 @@ interface Send {
 }
 
 /**
- * The topics that an application sends to with the producers of @platformatic/kafka: `flow.attach(platformaticKafka())`. All of
- * the process are seen, those made before too, through the library's diagnostics channels: no object is touched.
+ * The topics, producers and consumer groups of an application that uses @platformatic/kafka: `flow.attach(platformaticKafka())`.
+ * All of the process are seen, those made before too, through the library's diagnostics channels: no object is touched.
  *
- * - Consumers are not drawn: this adapter watches producers only.
+ * - A group and a topic that it reads are one node, `<group>@<topic>`, as soon as the stream of `consume` is there and before any
+ *   message; those of a stream made before are drawn with its next message. A stream that has ended goes at the next rebuild.
+ * - A message counts when it is put into the application's stream, whatever becomes of it there, and without a duration: nobody
+ *   tells when it was handled. It fails where a listener throws at once. What could not be deserialized does not count. What is
+ *   sent while it is handled is not known to be sent by the group.
  * - Messages are sent when the library says so, and failed when it gives up, at a send that it took: what it refuses for unfit
  *   options is not told of.
  * - The cluster's id is its identity, known before a first message is sent. A producer that never reached one is apart.
@@ -32,12 +37,13 @@ interface Send {
  */
 export function platformaticKafka(options: PlatformaticKafkaOptions = {}): GraphAdapter {
   checkOptions("platformaticKafka()", options, { clusterId: text });
-  return { name: "platformatic-kafka", attach: (host) => watchProducers(host, options) };
+  return { name: "platformatic-kafka", attach: (host) => watchClients(host, options) };
 }
 
-function watchProducers(host: GraphHost, options: PlatformaticKafkaOptions): Detach {
+function watchClients(host: GraphHost, options: PlatformaticKafkaOptions): Detach {
   const watching = { live: true };
   const clusters = new WeakMap<object, Cluster>();
+  const byId = new Map<string, Cluster>();
   const sends = new WeakMap<object, Send>();
 
   function clusterOf(client: object): Cluster {
@@ -49,10 +55,19 @@ function watchProducers(host: GraphHost, options: PlatformaticKafkaOptions): Det
     return cluster;
   }
 
+  const consumed = watchStreams(host, (client) => clusterOf(client).groups);
+
   const listeners: { readonly [channel: string]: (context: unknown) => void } = {
     "base:metadata:asyncEnd": (context) => {
       const client = field(context, "client");
-      if (isObject(client)) clusterOf(client).identify(field(field(context, "result"), "id"));
+      const id = field(field(context, "result"), "id");
+      if (!isObject(client) || typeof id !== "string") return;
+      const own = clusterOf(client);
+      own.identify(id);
+      // The clients of one cluster share its groups: one that leaves must not take away what another reads.
+      const known = byId.get(id);
+      if (known === undefined) byId.set(id, own);
+      else clusters.set(client, known);
     },
     "producer:sends:start": (context) => {
       if (!isObject(context) || !host.counts(SYSTEM)) return;
@@ -71,6 +86,7 @@ function watchProducers(host: GraphHost, options: PlatformaticKafkaOptions): Det
         }
       });
     },
+    ...consumed,
   };
   const named = Object.entries(listeners).map(([name, listen]) => ({
     name: `tracing:plt:kafka:${name}`,

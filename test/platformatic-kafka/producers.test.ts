@@ -1,10 +1,10 @@
 import { channel } from "node:diagnostics_channel";
-import { Producer, stringSerializers } from "@platformatic/kafka";
+import { Consumer, Producer, stringDeserializers, stringSerializers } from "@platformatic/kafka";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { integrationGraph } from "../../src/integration-graph/builder.ts";
 import { platformaticKafka } from "../../src/platformatic-kafka/index.ts";
 import { kafkaJars, startApacheKafka } from "../kafkajs/apache-kafka.ts";
-import { picture } from "../kafkajs/support.ts";
+import { picture, until } from "../kafkajs/support.ts";
 import { kafkaFound, startKafka } from "../support/kafka-server.ts";
 import { requirement } from "../support/requirement.ts";
 
@@ -26,7 +26,6 @@ function setUp() {
 
 const message = (topic: string) => ({ topic, key: "secret", value: "secret" });
 
-// The mock cluster is too old for consumers of this library.
 const servers = [
   { server: "the mock cluster", start: () => startKafka(), found: () => requirement("kcat", kafkaFound) },
   ...(kafkaJars === undefined
@@ -34,7 +33,9 @@ const servers = [
     : [{ server: "Apache Kafka", start: () => startApacheKafka(kafkaJars!), found: () => true }]),
 ];
 if (kafkaJars === undefined)
-  console.warn("left out: Apache Kafka, as CONNECT_ACTUATOR_KAFKA_JARS names no folder of its jars");
+  console.warn(
+    "left out: Apache Kafka and with it all consumers of @platformatic/kafka, as CONNECT_ACTUATOR_KAFKA_JARS names no folder of its jars",
+  );
 
 describe.each(servers.filter(({ found }) => found()))(
   "@platformatic/kafka with $server",
@@ -89,6 +90,94 @@ describe.each(servers.filter(({ found }) => found()))(
       expect(heard()).toEqual([false, false, false]);
       await producerOf().send({ messages: [message("a")] });
       expect(picture()).toEqual({ nodes: {}, links: {} });
+    });
+  },
+);
+
+// The mock cluster does not serve what consumers of this library ask for, so these need Apache Kafka.
+describe.runIf(kafkaJars !== undefined)(
+  "consumers of @platformatic/kafka with Apache Kafka",
+  { timeout: 30_000 },
+  () => {
+    beforeAll(async () => {
+      cluster = await startApacheKafka(kafkaJars!);
+    }, 60_000);
+    afterAll(() => cluster?.stop());
+
+    async function consume(topics: string[]) {
+      const options = { clientId: "test", bootstrapBrokers: [...cluster.brokers], autocreateTopics: true };
+      const consumer = new Consumer({ ...options, groupId: "billing", deserializers: stringDeserializers });
+      onTestFinished(() => consumer.close(true));
+      const stream = await consumer.consume({ topics, mode: "earliest", maxWaitTime: 100 });
+      return { consumer, stream };
+    }
+
+    test("draws a group and its topics before any message, counts what its stream is given, and lets it go", async () => {
+      const producer = producerOf();
+      await producer.send({ messages: [message("idle")] });
+      await producer.send({ messages: [message("orders")] });
+      const { flow, detach, picture } = setUp();
+      const { consumer, stream } = await consume(["orders", "idle"]);
+      expect(picture()).toEqual({
+        nodes: {
+          "topic orders": "0 ok, 0 failed",
+          "topic idle": "0 ok, 0 failed",
+          "consumer billing@orders": "0 ok, 0 failed",
+          "consumer billing@idle": "0 ok, 0 failed",
+        },
+        links: {
+          "topic orders -input-> consumer billing@orders": 0,
+          "topic idle -input-> consumer billing@idle": 0,
+        },
+      });
+      const { id } = await consumer.metadata({ topics: ["orders"] });
+      const keys = flow.graph.snapshot().nodes.map(({ key }) => key);
+      expect(keys).toContain(`channel:kafka:${id}:topic:orders`);
+      let seen = 0;
+      stream.on("data", () => seen++);
+      await until(() => seen === 2);
+      await producer.send({ messages: [message("orders"), message("orders")] });
+      await until(() => seen === 4);
+      expect(picture()).toMatchObject({
+        nodes: { "consumer billing@orders": "3 ok, 0 failed", "consumer billing@idle": "1 ok, 0 failed" },
+        links: {
+          "topic orders -input-> consumer billing@orders": 3,
+          "topic idle -input-> consumer billing@idle": 1,
+        },
+      });
+      expect(JSON.stringify(flow.graph.snapshot())).not.toContain("secret");
+      await stream.close();
+      await flow.graph.rebuild();
+      expect(Object.keys(picture().nodes).filter((name) => name.startsWith("consumer"))).toEqual([]);
+      detach();
+    });
+
+    test("keeps what another consumer of the group reads, and sees streams that were made before", async () => {
+      await producerOf().send({ messages: [message("shared")] });
+      const first = await consume(["shared"]);
+      const { flow, picture } = setUp();
+      first.stream.on("data", () => {});
+      await until(() => picture().nodes["consumer billing@shared"] === "1 ok, 0 failed");
+      const second = await consume(["shared"]);
+      await second.stream.close();
+      await flow.graph.rebuild();
+      expect(picture()).toEqual({
+        nodes: { "topic shared": "0 ok, 0 failed", "consumer billing@shared": "1 ok, 0 failed" },
+        links: { "topic shared -input-> consumer billing@shared": 1 },
+      });
+    });
+
+    test("counts a message as failed where a listener of the stream throws at once", async () => {
+      const producer = producerOf();
+      await producer.send({ messages: [message("bad")] });
+      const { picture } = setUp();
+      const { stream } = await consume(["bad"]);
+      stream.on("error", () => {});
+      stream.on("data", () => {
+        throw new Error("bad");
+      });
+      await until(() => stream.destroyed);
+      expect(picture().nodes).toMatchObject({ "consumer billing@bad": "0 ok, 1 failed" });
     });
   },
 );
