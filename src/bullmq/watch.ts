@@ -26,12 +26,16 @@ import { Workers } from "./workers.ts";
 /** What any adapter watches: a job must not count twice. */
 const watched = new WeakSet<BullmqTarget>();
 
+/** So many that were closed are shown until somebody rebuilds the graph. */
+const MAX_CLOSED = 250;
+
 /** What of BullMQ one adapter watches for one graph. */
 export class Watch {
   readonly #host: GraphHost;
   readonly #queues: Queues;
   readonly #schedulers: Schedulers;
   readonly #workers: Workers;
+  #closed = 0;
   readonly #targets = new Map<BullmqTarget, { readonly place: Place; readonly unwatch: Unwatch }>();
 
   constructor(host: GraphHost, options: BullmqOptions) {
@@ -67,7 +71,10 @@ export class Watch {
 
   remove(target: BullmqTarget): void {
     this.#targets.get(target)?.unwatch();
-    if (this.#targets.delete(target)) watched.delete(target);
+    if (!this.#targets.delete(target)) return;
+    watched.delete(target);
+    // Queues may be made up for each user, and the graph need never be rebuilt.
+    if (++this.#closed >= MAX_CLOSED) this.#prune();
   }
 
   end(): void {
@@ -93,7 +100,9 @@ export class Watch {
       this.#workers.end(handler, worker);
     });
   }
+
   #prune(): Topology {
+    this.#closed = 0;
     this.#workers.prune();
     this.#queues.prune();
     return { nodes: [], links: [] };
