@@ -8,7 +8,8 @@ import { type RabbitmqServer, rabbitmqFound, startRabbitmq } from "../support/ra
 import { requirement } from "../support/requirement.ts";
 import { nodeOf, picture, until } from "./support.ts";
 
-const vhosts = Array.from({ length: 60 }, (_, index) => `v${index}`);
+// RabbitMQ 3.10 does not always get ready where it has to make many more at its start.
+const vhosts = Array.from({ length: 45 }, (_, index) => `v${index}`);
 let free = vhosts.length;
 let broker: RabbitmqServer;
 
