@@ -8,7 +8,8 @@ const PROTOCOLS: Readonly<Record<string, string>> = { rabbitmq: "amqp", node: "i
  * The skeleton of an AsyncAPI 3 document, as JSON: brokers as servers, channels with their addresses, and an operation for each
  * link between an endpoint and a channel. What messages look like, the graph does not know.
  *
- * A document that is read by the adapter `asyncapi` gives the same channels again, and the same ways in and out.
+ * Read by the adapter `asyncapi`, it gives the same topics, subjects, queues and exchanges again, and the same ways in and out;
+ * kinds that AsyncAPI does not tell apart, such as streams and patterns, come back as plain channels of their broker.
  */
 export function toAsyncApi(graph: GraphSnapshot): string {
   const { name = "application" } = graph.contentDescriptor;
