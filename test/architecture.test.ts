@@ -9,7 +9,8 @@ const longest = 250;
 const loggersPort = /^loggers\/(adapter|level|name)\.ts$/;
 const sessionsPort = /^sessions\/(principal|session|session-digest|session-id|store)\.ts$/;
 
-const graphPort = /^integration-graph\/(adapter|declaration|link|node|node-id|pattern|properties|source)\.ts$/;
+const graphPort =
+  /^integration-graph\/(adapter|declaration|link|node|node-id|outcome|pattern|properties|senders|source)\.ts$/;
 
 /** One folder for each library that is adapted, with the port of the one domain that it knows. */
 const adapters: readonly Adapter[] = [

@@ -1,4 +1,5 @@
 import type { GraphHost } from "../integration-graph/adapter.ts";
+import { outcome } from "../integration-graph/outcome.ts";
 import { field } from "../interception/field.ts";
 import { type Making, placeMethod } from "../interception/replaced-method.ts";
 import { SYSTEM } from "./broker.ts";
@@ -6,7 +7,6 @@ import type { Consumers } from "./consumers.ts";
 import { Consuming } from "./consuming.ts";
 import type { Declarations } from "./declarations.ts";
 import { Deliveries } from "./deliveries.ts";
-import { outcome } from "./outcome.ts";
 import { measuredConfirmedPublish, measuredPublish } from "./publishing.ts";
 import type { AmqpChannel, Unwatch } from "./target.ts";
 import type { Topology } from "./topology.ts";

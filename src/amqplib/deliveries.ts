@@ -1,7 +1,7 @@
 import type { GraphHost } from "../integration-graph/adapter.ts";
+import { outcome } from "../integration-graph/outcome.ts";
 import { SYSTEM } from "./broker.ts";
 import type { Consumer } from "./consumers.ts";
-import { outcome } from "./outcome.ts";
 
 /** So many unsettled messages of a channel are watched; of more, the function alone tells how they fared. */
 const MAX_OPEN = 10_000;

@@ -1,9 +1,9 @@
 import type { GraphHost } from "../integration-graph/adapter.ts";
 import type { GraphNode } from "../integration-graph/node.ts";
 import { endpointKey } from "../integration-graph/node-id.ts";
+import { outcome } from "../integration-graph/outcome.ts";
 import type { Making } from "../interception/replaced-method.ts";
 import { SYSTEM } from "./broker.ts";
-import { outcome } from "./outcome.ts";
 import type { Topology } from "./topology.ts";
 import type { Watching } from "./watched-method.ts";
 

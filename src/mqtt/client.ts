@@ -1,9 +1,9 @@
 import type { GraphHost } from "../integration-graph/adapter.ts";
+import { senders } from "../integration-graph/senders.ts";
 import { field } from "../interception/field.ts";
 import { replaceMethod, undoing } from "../interception/replaced-method.ts";
 import type { Handlers } from "./handlers.ts";
 import { Messages } from "./messages.ts";
-import { senders } from "./producer.ts";
 import { watchPublishing } from "./publishing.ts";
 import { Subscriptions } from "./subscriptions.ts";
 import type { MqttClient, Unwatch } from "./target.ts";

@@ -1,8 +1,8 @@
 import type { GraphHost } from "../integration-graph/adapter.ts";
+import { outcome } from "../integration-graph/outcome.ts";
 import { field } from "../interception/field.ts";
 import { SYSTEM } from "./broker.ts";
 import type { Handlers } from "./handlers.ts";
-import { outcome } from "./outcome.ts";
 import type { Subscriptions } from "./subscriptions.ts";
 import type { MqttClient } from "./target.ts";
 import type { Topic, Topics } from "./topics.ts";

@@ -1,9 +1,9 @@
 import type { GraphHost } from "../integration-graph/adapter.ts";
+import { outcome } from "../integration-graph/outcome.ts";
+import { senders } from "../integration-graph/senders.ts";
 import { field } from "../interception/field.ts";
 import { replaceMethod } from "../interception/replaced-method.ts";
 import { SYSTEM } from "./broker.ts";
-import { outcome } from "./outcome.ts";
-import { senders } from "./producer.ts";
 import type { MqttClient, Unwatch } from "./target.ts";
 import type { Topics } from "./topics.ts";
 

@@ -1,7 +1,7 @@
 import type { GraphHost } from "../integration-graph/adapter.ts";
 import type { GraphLink } from "../integration-graph/link.ts";
 import type { GraphNode } from "../integration-graph/node.ts";
-import { outcome } from "./outcome.ts";
+import { outcome } from "../integration-graph/outcome.ts";
 
 /**
  * A message of JetStream on its way through a handler. It counts once, when the handler has done with it and it is settled,

@@ -1,11 +1,11 @@
 import type { GraphHost } from "../integration-graph/adapter.ts";
+import { outcome } from "../integration-graph/outcome.ts";
+import { senders } from "../integration-graph/senders.ts";
 import { field } from "../interception/field.ts";
 import { replaceMethod, undoing } from "../interception/replaced-method.ts";
 import { SYSTEM } from "./broker.ts";
 import type { Place } from "./connection.ts";
 import { JetStreamConsumers } from "./jetstream-consumer.ts";
-import { outcome } from "./outcome.ts";
-import { senders } from "./producer.ts";
 import { counted } from "./sending.ts";
 import { isControl } from "./subject.ts";
 import type { NatsJetStream, Unwatch } from "./target.ts";

@@ -1,10 +1,10 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { GraphHost } from "../integration-graph/adapter.ts";
+import { outcome } from "../integration-graph/outcome.ts";
+import { senders } from "../integration-graph/senders.ts";
 import { field } from "../interception/field.ts";
 import { replaceMethod, undoing } from "../interception/replaced-method.ts";
 import { SYSTEM } from "./broker.ts";
-import { outcome } from "./outcome.ts";
-import { senders } from "./producer.ts";
 import { isControl } from "./subject.ts";
 import type { Subjects } from "./subjects.ts";
 import type { NatsConnection, Unwatch } from "./target.ts";

@@ -1,7 +1,7 @@
 import type { GraphHost } from "../integration-graph/adapter.ts";
+import { outcome } from "../integration-graph/outcome.ts";
 import { SYSTEM } from "./broker.ts";
 import { type Loop, watchLoops } from "./loop.ts";
-import { outcome } from "./outcome.ts";
 import type { Subjects } from "./subjects.ts";
 import type { Use } from "./subscribers.ts";
 import type { Message, Subscription, Unwatch } from "./target.ts";

@@ -1,4 +1,4 @@
-import type { Outcome } from "../integration-graph/adapter.ts";
+import type { Outcome } from "./adapter.ts";
 
 /** One for all messages: a host reads it before it returns, and nothing is made for each message. */
 const last = { start: 0, end: 0, failed: false };

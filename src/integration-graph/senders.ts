@@ -1,6 +1,6 @@
-import type { GraphHost } from "../integration-graph/adapter.ts";
-import type { GraphNode } from "../integration-graph/node.ts";
-import { endpointKey } from "../integration-graph/node-id.ts";
+import type { GraphHost } from "./adapter.ts";
+import type { GraphNode } from "./node.ts";
+import { endpointKey } from "./node-id.ts";
 
 /** Who sends now: the endpoint in whose handler this is called, else the application's own node, as the host names it. */
 export function senders(host: GraphHost): () => GraphNode {
