@@ -1,6 +1,8 @@
 /** What went wrong, in the field's terms (gRPC's status names). Each face maps these to its own codes in one table. */
 export type ErrorCode =
   | "INVALID_ARGUMENT"
+  | "UNAUTHENTICATED"
+  | "PERMISSION_DENIED"
   | "NOT_FOUND"
   | "FAILED_PRECONDITION"
   | "RESOURCE_EXHAUSTED"

@@ -86,6 +86,12 @@ const parts: readonly Part[] = [
     imports: [/^error\.ts$/, /^node:(async_hooks|crypto|events|fs|os|path|perf_hooks|process|timers|util)/],
   })),
   {
+    name: "who may do what",
+    files: /^access\//,
+    imports: [/^(error|options)\.ts$/, /^node:(crypto|fs|os|path|timers|util|net|events)/, /^jose$/],
+  },
+  { name: "the books on calls", files: /^calls\//, imports: [/^access\/(caller|permission)\.ts$/, /^error\.ts$/] },
+  {
     name: "the receiver of OpenTelemetry's traces",
     files: /^otlp\//,
     imports: [graphPort, /^(opentelemetry|gen)\//, /^error\.ts$/, /^node:/, /^@bufbuild\/protobuf/],

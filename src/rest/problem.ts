@@ -36,6 +36,8 @@ interface Mapping {
 
 const MAPPINGS: Readonly<Record<ErrorCode, Mapping>> = {
   INVALID_ARGUMENT: { status: 400 },
+  UNAUTHENTICATED: { status: 401 },
+  PERMISSION_DENIED: { status: 403 },
   NOT_FOUND: { status: 404, empty: true },
   FAILED_PRECONDITION: { status: 412 },
   UNIMPLEMENTED: { status: 404, empty: true },

@@ -5,6 +5,8 @@ import { ErrorInfoSchema } from "../gen/google/rpc/error_details_pb.ts";
 /** The RPC code of each code of the domain. */
 export const RPC_CODES: Readonly<Record<ErrorCode, Code>> = {
   INVALID_ARGUMENT: Code.InvalidArgument,
+  UNAUTHENTICATED: Code.Unauthenticated,
+  PERMISSION_DENIED: Code.PermissionDenied,
   NOT_FOUND: Code.NotFound,
   FAILED_PRECONDITION: Code.FailedPrecondition,
   RESOURCE_EXHAUSTED: Code.ResourceExhausted,

@@ -1,0 +1,39 @@
+import type { Caller } from "../access/caller.ts";
+import type { Permission } from "../access/permission.ts";
+import type { ErrorCode } from "../error.ts";
+
+/** How a call came in. */
+export type CallProtocol = "rest" | "connect" | "grpc" | "grpc-web" | "otlp";
+
+/** `OK`, or what went wrong in gRPC's terms. */
+export type CallCode = "OK" | ErrorCode | "CANCELLED" | "DEADLINE_EXCEEDED" | "INTERNAL" | "UNKNOWN";
+
+/** What a call was about, as far as it got. Nothing here is a secret: a session stands here by a fingerprint of its id. */
+export interface CallSubject {
+  readonly logger?: string | undefined;
+  /** The level asked for; null to clear it. */
+  readonly level?: string | null | undefined;
+  readonly username?: string | undefined;
+  readonly session?: string | undefined;
+}
+
+/** A call that is over, for whoever keeps books: metrics and the audit. */
+export interface CallRecord {
+  readonly protocol: CallProtocol;
+  /** What was called, one of few values: `GET /loggers/{name}`, `actuator.v3.LoggersService/SetLoggerLevel`. */
+  readonly operation: string;
+  /** What it needs; undefined where it needs none, and for a path or method that is not there. */
+  readonly permission: Permission | undefined;
+  /** Who called; undefined where nobody was let in, or nobody had to be. */
+  readonly caller: Caller | undefined;
+  readonly address: string | undefined;
+  readonly subject: CallSubject;
+  readonly code: CallCode;
+  /** When it began, in milliseconds since the epoch. */
+  readonly startTime: number;
+  /** From its headers to the end of its answer, in milliseconds. */
+  readonly durationMs: number;
+}
+
+/** Hears of every call when it is over. Never throws. */
+export type CallObserver = (record: CallRecord) => void;
