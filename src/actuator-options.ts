@@ -90,7 +90,7 @@ export function isStore(sessions: SessionStore | ActuatorSessionsOptions): sessi
 const MIN_KEY_LENGTH = 16;
 const store = having(["findById"], "a session store, such as expressSessions(store) or memorySessions()");
 
-const OPTIONS: Checks<ActuatorOptions> = {
+export const OPTIONS: Checks<ActuatorOptions> = {
   name: text,
   version: text,
   loggers: () => undefined,
@@ -109,7 +109,7 @@ const OPTIONS: Checks<ActuatorOptions> = {
   onError: callable,
 };
 
-const LOGGERS: Checks<NonNullable<ActuatorOptions["loggers"]>> = {
+export const LOGGERS: Checks<NonNullable<ActuatorOptions["loggers"]>> = {
   adapters: listOf(having(["attach"], "an adapter of a logging library, such as pinoLoggers(logger)")),
   groups: (value) => {
     const lists = typeof value === "object" && !Array.isArray(value) ? Object.values(value ?? {}) : [undefined];
@@ -128,7 +128,7 @@ const LOGGERS: Checks<NonNullable<ActuatorOptions["loggers"]>> = {
   instance: text,
 };
 
-const SESSIONS: Checks<ActuatorSessionsOptions> = {
+export const SESSIONS: Checks<ActuatorSessionsOptions> = {
   store,
   ids: (value) => (value === "hashed" || value === "raw" ? undefined : 'must be "hashed" or "raw"'),
   idKey: (value) => {
@@ -139,7 +139,7 @@ const SESSIONS: Checks<ActuatorSessionsOptions> = {
   maxShown: count,
 };
 
-const OTLP: Checks<OtlpOptions> = {
+export const OTLP: Checks<OtlpOptions> = {
   maxRequestBytes: duration,
   maxSpansPerSecond: duration,
   maxServices: count,
@@ -151,11 +151,11 @@ const OTLP: Checks<OtlpOptions> = {
       : 'must be an object of texts, such as { bullmq: "127.0.0.1:6379/0" }',
 };
 
-const ATTRIBUTES: Checks<NonNullable<ActuatorSessionsOptions["attributes"]>> = {
+export const ATTRIBUTES: Checks<NonNullable<ActuatorSessionsOptions["attributes"]>> = {
   allow: listOf(text),
   deny: listOf(text),
 };
 
-const LIMITS = Object.fromEntries(
+export const LIMITS = Object.fromEntries(
   Object.keys(DEFAULT_LIMITS).map((name) => [name, name.endsWith("Ms") ? wait : count]),
 ) as Checks<Limits>;
