@@ -1,7 +1,17 @@
 import { ActuatorError } from "./error.ts";
 
 /** Says what is wrong with a value, as the rest of a sentence about it ("must be …"); undefined where it is fit. */
-export type Check = (value: unknown) => string | undefined;
+export interface Check {
+  (value: unknown): string | undefined;
+  /** What kind of value it takes, for those who read values from texts. Left out: only the check itself knows. */
+  readonly shape?: Shape;
+}
+
+/** What kind of value a check takes. `code`: one that only code can pass. */
+export type Shape =
+  | { readonly kind: "text" | "flag" | "count" | "number" | "milliseconds" | "code" }
+  | { readonly kind: "list"; readonly of: Check }
+  | { readonly kind: "object"; readonly checks: Checks<object> };
 
 /** The options of something by name, each with its check. */
 export type Checks<Options> = { readonly [Name in keyof Options]-?: Check };
@@ -30,75 +40,91 @@ export function checkOptions<Options extends object>(where: string, value: unkno
 }
 
 /** A text that is not empty. */
-export const text: Check = (value) => (typeof value === "string" && value !== "" ? undefined : "must be a text");
+export const text = shaped({ kind: "text" }, (value) =>
+  typeof value === "string" && value !== "" ? undefined : "must be a text",
+);
 
 /** A function. */
-export const callable: Check = (value) => (typeof value === "function" ? undefined : "must be a function");
+export const callable = shaped({ kind: "code" }, (value) =>
+  typeof value === "function" ? undefined : "must be a function",
+);
 
 /** A switch. */
-export const flag: Check = (value) => (typeof value === "boolean" ? undefined : "must be true or false");
+export const flag = shaped({ kind: "flag" }, (value) =>
+  typeof value === "boolean" ? undefined : "must be true or false",
+);
 
 /** How many there may be of something. */
-export const count: Check = (value) =>
-  Number.isSafeInteger(value) && (value as number) >= 0 ? undefined : "must be a whole number, not below 0";
+export const count = shaped({ kind: "count" }, (value) =>
+  Number.isSafeInteger(value) && (value as number) >= 0 ? undefined : "must be a whole number, not below 0",
+);
 
 /** How long something lasts that is never over at once. */
-export const duration: Check = (value) =>
-  Number.isFinite(value) && (value as number) > 0 ? undefined : "must be a number above 0";
+export const duration = shaped({ kind: "number" }, (value) =>
+  Number.isFinite(value) && (value as number) > 0 ? undefined : "must be a number above 0",
+);
 
 /** How long something may last that may be over at once. */
-export const lapse: Check = (value) =>
-  typeof value === "number" && value >= 0 ? undefined : "must be a number, not below 0";
+export const lapse = shaped({ kind: "number" }, (value) =>
+  typeof value === "number" && value >= 0 ? undefined : "must be a number, not below 0",
+);
 
 /** Milliseconds that a timer of Node can wait; it would take anything longer for nothing at all. */
-export const wait: Check = (value) =>
+export const wait = shaped({ kind: "milliseconds" }, (value) =>
   Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) < 2 ** 31
     ? undefined
-    : "must be a whole number of milliseconds, not below 0 and at most 2147483647";
+    : "must be a whole number of milliseconds, not below 0 and at most 2147483647",
+);
 
 /** Milliseconds that an operation may take at most; none would be over before it began. */
-export const timeLimit: Check = (value) =>
+export const timeLimit = shaped({ kind: "milliseconds" }, (value) =>
   typeof value === "number" && value > 0 && value < 2 ** 31
     ? undefined
-    : "must be a number of milliseconds above 0 and below 2147483648";
+    : "must be a number of milliseconds above 0 and below 2147483648",
+);
 
 /** Whatever it is: somebody else checks it. */
 export const anything: Check = () => undefined;
 
 /** An object of options of its own. */
 export function objectOf<Options extends object>(checks: Checks<Options>): Check {
-  return (value) => {
+  return shaped({ kind: "object", checks: checks as Checks<object> }, (value) => {
     try {
       checkOptions("it", value, checks);
       return undefined;
     } catch (error) {
       return `is unfit: ${(error as Error).message}`;
     }
-  };
+  });
 }
 
 /** An object with these methods; `description` says what such objects are and where they come from. */
 export function having(methods: readonly string[], description: string): Check {
-  return (value) => {
+  return shaped({ kind: "code" }, (value) => {
     const object = value as Readonly<Record<string, unknown>> | null | undefined;
     return methods.every((method) => typeof object?.[method] === "function") ? undefined : `must be ${description}`;
-  };
+  });
 }
 
 /** A list whose every entry passes `check`. */
 export function listOf(check: Check): Check {
-  return (value) => {
+  return shaped({ kind: "list", of: check }, (value) => {
     if (!Array.isArray(value)) return "must be a list";
     for (const [index, entry] of value.entries()) {
       const fault = check(entry);
       if (fault !== undefined) return `entry ${index} ${fault}`;
     }
     return undefined;
-  };
+  });
+}
+
+/** A check that says what kind of value it takes. */
+export function shaped(shape: Shape, check: (value: unknown) => string | undefined): Check {
+  return Object.assign(check, { shape });
 }
 
 /** The option that was probably meant: one that holds the other's name, or is two letters away at most. */
-function nearest(name: string, options: readonly string[]): string | undefined {
+export function nearest(name: string, options: readonly string[]): string | undefined {
   const word = name.toLowerCase();
   const distances = options.map((option) => {
     const other = option.toLowerCase();
