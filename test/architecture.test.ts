@@ -92,6 +92,11 @@ const parts: readonly Part[] = [
   },
   { name: "the books on calls", files: /^calls\//, imports: [/^access\/(caller|permission)\.ts$/, /^error\.ts$/] },
   {
+    name: "metrics of the actuator's own calls",
+    files: /^metrics\//,
+    imports: [/^calls\/call-record\.ts$/, /^(error|options)\.ts$/, /^node:(perf_hooks|process)$/],
+  },
+  {
     name: "the receiver of OpenTelemetry's traces",
     files: /^otlp\//,
     imports: [graphPort, /^(opentelemetry|gen)\//, /^error\.ts$/, /^node:/, /^@bufbuild\/protobuf/],

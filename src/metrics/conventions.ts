@@ -1,0 +1,73 @@
+import type { CallCode, CallProtocol, CallRecord } from "../calls/call-record.ts";
+import type { Attributes, MetricDescription } from "./metric.ts";
+
+/** What stands in the place of an operation that is none of those served, as OpenTelemetry's conventions call it. */
+export const OTHER = "_OTHER";
+
+/** What the conventions advise for the durations of calls, in seconds. */
+export const DURATION_BOUNDARIES: readonly number[] = [
+  0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10,
+];
+
+/** How long requests took. @see https://opentelemetry.io/docs/specs/semconv/http/http-metrics/ */
+export const HTTP_DURATION: MetricDescription = {
+  name: "http.server.request.duration",
+  description: "Duration of the requests of the actuator over REST.",
+  unit: "s",
+};
+
+/** How long calls took. @see https://opentelemetry.io/docs/specs/semconv/rpc/rpc-metrics/ */
+export const RPC_DURATION: MetricDescription = {
+  name: "rpc.server.call.duration",
+  description: "Duration of the remote procedure calls of the actuator, streams from their begin to their end.",
+  unit: "s",
+};
+
+/** The convention's names of the systems that have one; the others are plain HTTP. */
+const SYSTEMS: Readonly<Record<CallProtocol, string | undefined>> = {
+  rest: undefined,
+  otlp: undefined,
+  connect: "connectrpc",
+  grpc: "grpc",
+  "grpc-web": "grpc",
+};
+
+/** The codes that are the server's fault. What a caller did wrong is no error of the server, say the conventions. */
+const FAULTS: ReadonlySet<CallCode> = new Set([
+  "UNKNOWN",
+  "DEADLINE_EXCEEDED",
+  "UNIMPLEMENTED",
+  "INTERNAL",
+  "UNAVAILABLE",
+]);
+
+/** A call in the words of the conventions. */
+export interface MeasuredCall {
+  readonly metric: MetricDescription;
+  readonly attributes: Attributes;
+}
+
+/**
+ * Under which metric and attributes the duration of a call is recorded.
+ *
+ * @param operation that of the record, or {@link OTHER}
+ * @param basePath what the routes of REST stand under
+ */
+export function measuredCall(
+  { protocol, code }: Pick<CallRecord, "protocol" | "code">,
+  operation: string,
+  basePath: string,
+): MeasuredCall {
+  const error: Attributes = FAULTS.has(code) ? { "error.type": code } : {};
+  const system = SYSTEMS[protocol];
+  if (system !== undefined) {
+    const call = { "rpc.system.name": system, "rpc.method": operation, "rpc.response.status_code": code };
+    return { metric: RPC_DURATION, attributes: { ...call, ...error } };
+  }
+  const space = operation.indexOf(" ");
+  const method = space < 0 ? OTHER : operation.slice(0, space);
+  const path = operation.slice(space + 1);
+  const base = protocol === "rest" ? basePath : "";
+  const route: Attributes = space < 0 ? {} : { "http.route": base + (path === "/" && base !== "" ? "" : path) };
+  return { metric: HTTP_DURATION, attributes: { "http.request.method": method, ...route, ...error } };
+}

@@ -1,0 +1,51 @@
+/** What tells the series of a metric apart. Names and values are few and known beforehand: nothing of a request is here. */
+export type Attributes = Readonly<Record<string, string>>;
+
+/** What a metric is: its name and unit as OpenTelemetry writes them. */
+export interface MetricDescription {
+  /** In OpenTelemetry's form, such as `rpc.server.call.duration`. */
+  readonly name: string;
+  /** What it counts, as one sentence for an operator. */
+  readonly description: string;
+  /** In UCUM: `s`, or what is counted in braces, such as `{call}`. Empty: it has none. */
+  readonly unit: string;
+}
+
+/** One number. */
+export interface NumberPoint {
+  readonly attributes: Attributes;
+  readonly value: number;
+}
+
+/** How the values of a histogram are spread. */
+export interface HistogramPoint {
+  readonly attributes: Attributes;
+  /** How many values were not above each of the boundaries, and above the one before; the last entry is what was above all. */
+  readonly counts: readonly number[];
+  readonly count: number;
+  readonly sum: number;
+}
+
+/** A number that only grows while the process lives. */
+export interface CounterFamily extends MetricDescription {
+  readonly type: "counter";
+  readonly points: readonly NumberPoint[];
+}
+
+/** A number as it is now. `additive`: that of several processes is their sum, as for connections and unlike for a time. */
+export interface GaugeFamily extends MetricDescription {
+  readonly type: "gauge";
+  readonly additive: boolean;
+  readonly points: readonly NumberPoint[];
+}
+
+/** Values by their size. */
+export interface HistogramFamily extends MetricDescription {
+  readonly type: "histogram";
+  /** The upper boundaries of the buckets, ascending; the last bucket, which has no boundary, is not among them. */
+  readonly boundaries: readonly number[];
+  readonly points: readonly HistogramPoint[];
+}
+
+/** All series of one metric. */
+export type MetricFamily = CounterFamily | GaugeFamily | HistogramFamily;

@@ -1,0 +1,193 @@
+import type { CallCode, CallObserver, CallProtocol, CallRecord } from "../calls/call-record.ts";
+import {
+  DURATION_BOUNDARIES,
+  HTTP_DURATION,
+  type MeasuredCall,
+  measuredCall,
+  OTHER,
+  RPC_DURATION,
+} from "./conventions.ts";
+import { Histogram } from "./histogram.ts";
+import type { GaugeFamily, MetricDescription, MetricFamily, NumberPoint } from "./metric.ts";
+import type { MetricsOptions } from "./options.ts";
+
+/** What {@link Metrics} has to know of what is served. */
+export interface MetricsSettings extends Pick<MetricsOptions, "durationBuckets"> {
+  /**
+   * The operations that there are, as records name them. Any other is counted as `_OTHER`: callers must not be able to
+   * make series.
+   */
+  readonly operations: Iterable<string>;
+  /** What the routes of REST stand under, such as `/actuator`. Default: nothing. */
+  readonly basePath?: string | undefined;
+}
+
+/** A number that is read when somebody wants to know: one for each of the attributes, or a single one. */
+export type GaugeReading = () => number | readonly NumberPoint[];
+
+/** What a gauge is; `additive` as in {@link GaugeFamily}. */
+export interface GaugeDescription extends MetricDescription {
+  readonly additive: boolean;
+}
+
+/** Hears how long a call took, in seconds, as it is over. */
+export type DurationListener = (call: MeasuredCall, seconds: number) => void;
+
+const CALLS: MetricDescription = {
+  name: "actuator.calls",
+  description: "Calls that are over, by protocol, operation and outcome.",
+  unit: "{call}",
+};
+
+const REFUSED_LOGINS: MetricDescription = {
+  name: "actuator.logins.refused",
+  description: "Calls refused because nobody, or nobody known, stood behind them.",
+  unit: "{call}",
+};
+
+const PROTOCOLS: ReadonlySet<CallProtocol> = new Set(["rest", "connect", "grpc", "grpc-web", "otlp"]);
+
+const CODES: ReadonlySet<CallCode> = new Set([
+  "OK",
+  "CANCELLED",
+  "UNKNOWN",
+  "INVALID_ARGUMENT",
+  "DEADLINE_EXCEEDED",
+  "NOT_FOUND",
+  "PERMISSION_DENIED",
+  "RESOURCE_EXHAUSTED",
+  "FAILED_PRECONDITION",
+  "UNIMPLEMENTED",
+  "INTERNAL",
+  "UNAVAILABLE",
+  "UNAUTHENTICATED",
+]);
+
+interface Series {
+  readonly point: { readonly attributes: NumberPoint["attributes"]; value: number };
+  readonly call: MeasuredCall;
+  readonly durations: Histogram;
+}
+
+/**
+ * The books on the actuator's own calls and on what it holds. A call costs a look into a table when it is over; all else is
+ * read only when somebody asks. The number of series is bounded by what is served, whatever callers send.
+ */
+export class Metrics {
+  readonly #operations: ReadonlySet<string>;
+  readonly #basePath: string;
+  readonly #boundaries: readonly number[];
+  readonly #series = new Map<string, Series>();
+  readonly #histograms = new Map<string, Histogram>();
+  readonly #gauges = new Map<string, { readonly description: GaugeDescription; readonly read: GaugeReading }>();
+  readonly #listeners = new Set<DurationListener>();
+  #refusedLogins = 0;
+
+  constructor({ operations, basePath = "", durationBuckets = DURATION_BOUNDARIES }: MetricsSettings) {
+    this.#operations = new Set(operations);
+    this.#basePath = basePath;
+    this.#boundaries = durationBuckets;
+  }
+
+  /** The boundaries of the buckets of durations, in seconds. */
+  get durationBuckets(): readonly number[] {
+    return this.#boundaries;
+  }
+
+  /** Counts a call that is over. */
+  readonly observe: CallObserver = (record) => {
+    const series = this.#seriesOf(record);
+    series.point.value++;
+    if (record.code === "UNAUTHENTICATED") this.#refusedLogins++;
+    const seconds = record.durationMs / 1000;
+    if (!(seconds >= 0 && seconds < Number.POSITIVE_INFINITY)) return;
+    series.durations.record(seconds);
+    for (const listener of this.#listeners) listener(series.call, seconds);
+  };
+
+  /**
+   * Has `read` asked for a number whenever somebody reads, until the returned function is called. A reading that throws is
+   * left out of what is read then.
+   *
+   * @throws Error where there is a gauge of this name already.
+   */
+  gauge(description: GaugeDescription, read: GaugeReading): () => void {
+    const { name } = description;
+    if (this.#gauges.has(name)) throw new Error(`there is a gauge ${name} already`);
+    this.#gauges.set(name, { description, read });
+    return () => this.#gauges.delete(name);
+  }
+
+  /** Calls `listener` for every call that is over until the returned function is called. It must not throw. */
+  onDuration(listener: DurationListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Everything as it is now. */
+  collect(): MetricFamily[] {
+    return [...this.counters(), ...this.durations(), ...this.gauges()];
+  }
+
+  /** What only grows. */
+  counters(): MetricFamily[] {
+    const calls = Array.from(this.#series.values(), ({ point }) => point);
+    const refused = [{ attributes: {}, value: this.#refusedLogins }];
+    return [
+      { ...CALLS, type: "counter", points: calls },
+      { ...REFUSED_LOGINS, type: "counter", points: refused },
+    ];
+  }
+
+  /** How long calls took. */
+  durations(): MetricFamily[] {
+    return [HTTP_DURATION, RPC_DURATION].map((metric) => ({
+      ...metric,
+      type: "histogram",
+      boundaries: this.#boundaries,
+      points: [...this.#histograms].filter(([key]) => key.startsWith(metric.name)).map(([, histogram]) => histogram),
+    }));
+  }
+
+  /** What is read now. */
+  gauges(): GaugeFamily[] {
+    const families: GaugeFamily[] = [];
+    for (const { description, read } of this.#gauges.values()) {
+      const points = pointsOf(read);
+      if (points !== undefined) families.push({ ...description, type: "gauge", points });
+    }
+    return families;
+  }
+
+  #seriesOf(record: CallRecord): Series {
+    const operation = this.#operations.has(record.operation) ? record.operation : OTHER;
+    const protocol = PROTOCOLS.has(record.protocol) ? record.protocol : "rest";
+    const code = CODES.has(record.code) ? record.code : "UNKNOWN";
+    const key = `${protocol} ${code} ${operation}`;
+    const known = this.#series.get(key);
+    if (known !== undefined) return known;
+    const call = measuredCall({ protocol, code }, operation, this.#basePath);
+    const point = { attributes: { protocol, operation, code }, value: 0 };
+    const series = { point, call, durations: this.#histogramOf(call) };
+    this.#series.set(key, series);
+    return series;
+  }
+
+  #histogramOf({ metric, attributes }: MeasuredCall): Histogram {
+    const key = `${metric.name} ${JSON.stringify(attributes)}`;
+    const known = this.#histograms.get(key);
+    if (known !== undefined) return known;
+    const histogram = new Histogram(attributes, this.#boundaries);
+    this.#histograms.set(key, histogram);
+    return histogram;
+  }
+}
+
+function pointsOf(read: GaugeReading): readonly NumberPoint[] | undefined {
+  try {
+    const value = read();
+    return typeof value === "number" ? [{ attributes: {}, value }] : value;
+  } catch {
+    return undefined;
+  }
+}
