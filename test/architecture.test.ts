@@ -90,7 +90,22 @@ const parts: readonly Part[] = [
     files: /^access\//,
     imports: [/^(error|options)\.ts$/, /^node:(crypto|fs|os|path|timers|util|net|events)/, /^jose$/],
   },
-  { name: "the books on calls", files: /^calls\//, imports: [/^access\/(caller|permission)\.ts$/, /^error\.ts$/] },
+  {
+    name: "the books on calls",
+    files: /^calls\//,
+    imports: [/^access\/(caller|permission)\.ts$/, /^error\.ts$/, /^node:crypto$/],
+  },
+  {
+    name: "the gate before both faces",
+    files: /^gate\//,
+    imports: [
+      /^access\//,
+      /^calls\/call-record\.ts$/,
+      /^server\/address\.ts$/,
+      /^(error|options)\.ts$/,
+      /^node:http2?$/,
+    ],
+  },
   {
     name: "metrics of the actuator's own calls",
     files: /^metrics\//,
@@ -109,13 +124,17 @@ const parts: readonly Part[] = [
   {
     name: "the REST face",
     files: /^rest\//,
-    imports: [/^(application|loggers|sessions|integration-graph)\//, /^(error|endpoints)\.ts$/, /^node:/],
+    imports: [
+      /^(access|application|calls|gate|loggers|sessions|integration-graph)\//,
+      /^(error|endpoints)\.ts$/,
+      /^node:/,
+    ],
   },
   {
     name: "the RPC face",
     files: /^rpc\//,
     imports: [
-      /^(application|loggers|sessions|integration-graph|gen)\//,
+      /^(access|application|calls|gate|loggers|sessions|integration-graph|gen)\//,
       /^otlp\/receiver\.ts$/,
       /^(error|endpoints)\.ts$/,
       /^node:/,
@@ -124,7 +143,7 @@ const parts: readonly Part[] = [
     ],
   },
   { name: "what watches objects of others", files: /^interception\//, imports: [] },
-  { name: "the server", files: /^server\//, imports: [/^error\.ts$/, /^node:/] },
+  { name: "the server", files: /^server\//, imports: [/^(error|options)\.ts$/, /^access\/knock\.ts$/, /^node:/] },
   {
     name: "the records of the connect family's stores",
     files: /^connect-session\//,

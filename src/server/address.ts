@@ -5,7 +5,10 @@ import { ActuatorError } from "../error.ts";
 export interface ListenOptions {
   /** TCP port, 0 to 65535; 0 lets the system choose a free one. */
   readonly port?: number | undefined;
-  /** A loopback name or address. Default `127.0.0.1`. */
+  /**
+   * The name or address to listen on. Default `127.0.0.1`. One that others than this machine reach, such as `0.0.0.0` or
+   * `::` (which is IPv4 as well), needs access control.
+   */
   readonly host?: string | undefined;
   /** The path of a Unix socket, instead of `port` and `host`. */
   readonly path?: string | undefined;
@@ -36,10 +39,11 @@ export function isLoopback(host: string): boolean {
 /**
  * Checks the options and fills in the defaults.
  *
+ * @param authenticated whether callers are asked who they are
  * @throws ActuatorError INVALID_ARGUMENT for a port or host that cannot be, FAILED_PRECONDITION for a host that others
- * reach: whoever gets through to this port can change levels and end sessions, and nothing asks who they are.
+ * reach where nobody asks who they are: whoever gets through to this port can change levels and end sessions.
  */
-export function listenTarget(options: ListenOptions): ListenTarget {
+export function listenTarget(options: ListenOptions, authenticated = false): ListenTarget {
   const { port, host = "127.0.0.1", path } = (options as ListenOptions | undefined) ?? {};
   if (path !== undefined) {
     if (path !== "") return { path };
@@ -50,24 +54,33 @@ export function listenTarget(options: ListenOptions): ListenTarget {
     throw invalid("port", `port ${port} does not exist; the \`port\` option takes a whole number from 0 to 65535`);
   }
   const bare = host.startsWith("[") && host.endsWith("]") ? host.slice(1, -1) : host;
-  if (!isLoopback(bare)) {
+  if (bare === "") throw invalid("host", "the `host` option is empty; 0.0.0.0 or :: stand for every address");
+  if (bare.includes("%")) {
+    const message = `the \`host\` option ${JSON.stringify(host)} names a zone; addresses of one link are not listened on`;
+    throw invalid("host", message);
+  }
+  if (!authenticated && !isLoopback(bare)) {
     throw new ActuatorError(
       "FAILED_PRECONDITION",
       "HOST_NOT_LOOPBACK",
-      `refused to listen on ${JSON.stringify(host)}: others than this machine could reach it, and there is no access ` +
-        "control yet; leave the `host` option at 127.0.0.1 and put a proxy that asks who is there, or a tunnel, in front",
+      `refused to listen on ${JSON.stringify(host)}: others than this machine could reach it, and nobody asks who they ` +
+        "are. Give the `access` option (tokens, jwt, certificates or authorize), or `tls` with a `ca` and " +
+        '`clientCertificate: "require"`; or leave the `host` option at 127.0.0.1',
       { field: "host" },
     );
   }
   return { port, host: bare };
 }
 
-/** Where a listening server is reached. */
+/** Addresses that stand for all of this machine, by the one of them that can be connected to from it. */
+const WILDCARDS: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", "::": "::1" };
+
+/** Where a listening server is reached: from this machine, where it listens on every address. */
 export function addressOf(server: Server, target: ListenTarget): ListenAddress {
   if ("path" in target) return { port: 0, address: target.path, url: `unix:${target.path}` };
   const bound = server.address();
   if (bound === null || typeof bound === "string") throw new TypeError("the server does not listen on a port");
-  const name = isIP(target.host) === 0 ? target.host : bound.address;
+  const name = isIP(target.host) === 0 ? target.host : (WILDCARDS[bound.address] ?? bound.address);
   return {
     port: bound.port,
     address: bound.address,

@@ -12,6 +12,8 @@ import { detectProtocol, type Protocol } from "./preface.ts";
 
 /** How a listener is made. */
 export interface ListenerOptions {
+  /** Whether callers are asked who they are. Without that, only loopback hosts are listened on. Default false. */
+  readonly authenticated?: boolean | undefined;
   /** Overrides single limits of `DEFAULT_LIMITS`. */
   readonly limits?: Partial<Limits> | undefined;
   /** Hears what the handler threw and what went wrong in accepting connections. Default: the console. */
@@ -92,7 +94,7 @@ export function createListener(handler: RequestHandler, options: ListenerOptions
   const sweeper = setInterval(sweep, limits.sweepIntervalMs).unref();
 
   async function listen(listenOptions: ListenOptions): Promise<ListenAddress> {
-    const target = listenTarget(listenOptions);
+    const target = listenTarget(listenOptions, options.authenticated);
     if (listening || ending.signal.aborted) throw unavailable(ending.signal.aborted);
     listening = true;
     http1.listen(target);

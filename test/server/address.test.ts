@@ -32,17 +32,23 @@ describe("where to listen", () => {
     expect(listenTarget({ port: 9001 })).toEqual({ port: 9001, host: "127.0.0.1" });
   });
 
-  test.each(["0.0.0.0", "::", "[::]", "192.168.1.5", "example.test", ""])(
-    "%j is refused, with the reason and a way",
-    (host) => {
+  describe.each(["0.0.0.0", "::", "[::]", "192.168.1.5", "example.test", "0", "0x0"])("%j", (host) => {
+    test("is refused where nobody asks who is there, with the reason and the ways out", () => {
       expect(() => listenTarget({ port: 9001, host })).toThrow(
         expect.objectContaining({
           reason: "HOST_NOT_LOOPBACK",
-          message: expect.stringMatching(/no access control yet; .*`host`.*proxy.*tunnel/),
+          message: expect.stringMatching(
+            /tokens.*jwt.*certificates.*authorize.*`ca`.*`clientCertificate: "require"`.*`host`/,
+          ),
+          metadata: { field: "host" },
         }),
       );
-    },
-  );
+    });
+
+    test("is listened on where somebody does", () => {
+      expect(listenTarget({ port: 9001, host }, true)).toEqual({ port: 9001, host: host.replace(/^\[|\]$/g, "") });
+    });
+  });
 
   test.each([
     { options: {}, message: "no `port` option; choose a port, or 0 for any free one" },
@@ -55,8 +61,11 @@ describe("where to listen", () => {
     { options: { port: Number.NaN }, message: /port NaN does not exist/ },
     { options: { port: "9001" as never }, message: /the `port` option takes a whole number/ },
     { options: { path: "" }, message: /the `path` option is empty/ },
+    { options: { port: 1, host: "" }, message: /the `host` option is empty; 0\.0\.0\.0 or ::/ },
+    { options: { port: 1, host: "fe80::1%eth0" }, message: /"fe80::1%eth0" names a zone/ },
+    { options: { port: 1, host: "[fe80::1%eth0]" }, message: /names a zone/ },
   ])("$options is refused", ({ options, message }) => {
-    expect(() => listenTarget(options)).toThrow(message);
+    expect(() => listenTarget(options, true)).toThrow(message);
   });
 
   test.each([

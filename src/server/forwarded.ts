@@ -1,0 +1,75 @@
+import { isIP, SocketAddress } from "node:net";
+import type { ServerRequest } from "./handler.ts";
+
+/** What is read of a list of hops, from its right end. No honest chain of proxies is longer. */
+const MAX_HOPS = 32;
+const MAX_LENGTH = 2_048;
+
+/** Somebody on the way of a request, as the one behind said it; undefined where that is no IP address. */
+export type Hop = string | undefined;
+
+/**
+ * An IP address as it is compared and counted: IPv6 in its shortest form, an IPv4 address inside of IPv6 as IPv4, no zone.
+ * Undefined for what is no address.
+ */
+export function canonicalAddress(text: string): string | undefined {
+  const version = isIP(text);
+  if (version === 4) return text;
+  if (version !== 6) return undefined;
+  const { address } = new SocketAddress({ address: text.replace(/%.*$/, ""), family: "ipv6" });
+  return /^::ffff:(\d+(?:\.\d+){3})$/.exec(address)?.[1] ?? address;
+}
+
+/**
+ * The hops that `X-Forwarded-For` and `Forwarded` (RFC 7239) name, the nearest first. A proxy writes one of the two and
+ * hands on the other as its client sent it. So where both are there and do not name the same, neither is believed.
+ */
+export function forwardedHops({ headers }: ServerRequest): readonly Hop[] {
+  const old = headers["x-forwarded-for"];
+  const { forwarded } = headers;
+  const hops = old === undefined ? undefined : nearest(old.toString().split(","), addressWithPort);
+  if (forwarded === undefined) return hops ?? [];
+  const named = nearest(elementsOf(forwarded), forOf);
+  return hops === undefined || `${hops}` === `${named}` ? named : [];
+}
+
+/** Whether a request says that it came through somebody else. */
+export function isForwarded({ headers }: ServerRequest): boolean {
+  return headers.forwarded !== undefined || headers["x-forwarded-for"] !== undefined;
+}
+
+function nearest(elements: readonly string[], read: (element: string) => Hop): Hop[] {
+  const hops: Hop[] = [];
+  let length = 0;
+  for (let at = elements.length - 1; at >= 0; at--) {
+    const element = elements[at]!;
+    length += element.length + 1;
+    if (length > MAX_LENGTH || hops.length === MAX_HOPS) return [...hops, undefined];
+    hops.push(read(element.replace(/^[ \t]+|[ \t]+$/g, "")));
+  }
+  return hops;
+}
+
+const ADDRESS = /^(?:\[(?<ipv6>[0-9a-f:.]+)\]|(?<ipv4>[0-9.]+))(?::\d{1,5})?$|^(?<bare>[0-9a-f:.]+)$/i;
+
+/** `192.0.2.1`, `192.0.2.1:4711`, `2001:db8::1`, `[2001:db8::1]` and `[2001:db8::1]:4711`. A zone is none of our network's. */
+function addressWithPort(text: string): Hop {
+  const { ipv6, ipv4, bare } = ADDRESS.exec(text)?.groups ?? {};
+  if (ipv6 !== undefined && isIP(ipv6) !== 6) return undefined;
+  return canonicalAddress(ipv6 ?? ipv4 ?? bare ?? "");
+}
+
+/** The elements of a `Forwarded` header. A comma inside of quotes is part of a value. */
+function elementsOf(header: string): string[] {
+  return header.match(/(?:"(?:[^"\\]|\\.)*"|[^,"]|")+/g) ?? [];
+}
+
+const PAIR = /^[ \t]*(?<name>[\w!#$%&'*+.^`|~-]+)=(?:"(?<quoted>[^"\\]*)"|(?<token>[\w!#$%&'*+.^`|~-]+))[ \t]*$/;
+
+/** The node that an element names by `for`; undefined for one that hides it, names none or two, or is malformed. */
+function forOf(element: string): Hop {
+  const pairs = element.split(";").map((pair) => PAIR.exec(pair)?.groups);
+  if (pairs.includes(undefined)) return undefined;
+  const [node, ...others] = pairs.filter((pair) => pair!.name!.toLowerCase() === "for");
+  return node === undefined || others.length > 0 ? undefined : addressWithPort(node.quoted ?? node.token ?? "");
+}

@@ -1,0 +1,102 @@
+import type { Http2ServerRequest } from "node:http2";
+import type { TLSSocket } from "node:tls";
+import type { ClientCertificate } from "../access/knock.ts";
+import { canonicalAddress, forwardedHops } from "./forwarded.ts";
+import type { ServerRequest } from "./handler.ts";
+
+export { isForwarded } from "./forwarded.ts";
+
+/** Tells whether the peer of this IP address is a proxy whose word about its clients is taken. */
+export type TrustedProxies = (address: string) => boolean;
+
+interface VerifiedCertificate {
+  readonly certificate: ClientCertificate;
+  /** When it ends, in milliseconds since the epoch. */
+  readonly validTo: number;
+}
+
+const verified = new WeakMap<object, VerifiedCertificate>();
+
+/** Whether a request came over TLS. A Unix socket and a proxy's word are not that. */
+export function isEncrypted(req: ServerRequest): boolean {
+  return encryptedSocket(req) !== undefined;
+}
+
+/**
+ * The client certificate of a request's connection, where TLS has verified one against the authorities of the port and
+ * it has not ended since; undefined for any other, and without TLS.
+ */
+export function clientCertificate(req: ServerRequest): ClientCertificate | undefined {
+  const socket = encryptedSocket(req);
+  if (socket === undefined || !socket.authorized) return undefined;
+  // Over HTTP/2 each stream has a stand-in for the socket of its own.
+  const connection = (req as Http2ServerRequest).stream?.session ?? socket;
+  const known = verified.get(connection) ?? readCertificate(socket);
+  if (known === undefined) return undefined;
+  verified.set(connection, known);
+  return Date.now() <= known.validTo ? known.certificate : undefined;
+}
+
+/**
+ * The IP address of the client: that of the socket or, where that is a trusted proxy, the nearest one on the way that is
+ * not. A hop that cannot be read ends the search at the proxy that named it. IPv4 addresses inside of IPv6 come as IPv4.
+ * Undefined over a Unix socket, and once the connection is gone.
+ */
+export function clientAddress(req: ServerRequest, trusted: TrustedProxies): string | undefined {
+  let address = canonicalAddress(req.socket.remoteAddress ?? "");
+  if (address === undefined || !trusted(address)) return address;
+  for (const hop of forwardedHops(req)) {
+    if (hop === undefined) return address;
+    address = hop;
+    if (!trusted(address)) return address;
+  }
+  return address;
+}
+
+/** The TLS socket under a request, or Node's stand-in for it. */
+function encryptedSocket(req: ServerRequest): TLSSocket | undefined {
+  const { stream } = req as Http2ServerRequest;
+  if (stream !== undefined && (stream.session === undefined || stream.session.destroyed)) return undefined;
+  const socket = req.socket as TLSSocket;
+  return socket.encrypted === true ? socket : undefined;
+}
+
+function readCertificate(socket: TLSSocket): VerifiedCertificate | undefined {
+  const x509 = socket.getPeerX509Certificate();
+  if (x509 === undefined) return undefined;
+  // Several common names come as a list, of which nobody could say which one is meant.
+  const commonName: unknown = x509.toLegacyObject().subject?.CN;
+  return {
+    certificate: {
+      commonName: typeof commonName === "string" ? commonName : "",
+      alternativeNames: alternativeNamesOf(x509.subjectAltName),
+      fingerprint256: x509.fingerprint256.replaceAll(":", "").toLowerCase(),
+    },
+    validTo: Date.parse(x509.validTo),
+  };
+}
+
+const NAME = /(?<type>[A-Za-z][A-Za-z ]*):(?:(?<quoted>"(?:[^"\\]|\\.)*")|(?<plain>[^",]*))(?:, |$)/y;
+
+/**
+ * Takes Node's list of names apart. It quotes as JSON what a name could use to look like two. A list that does not read
+ * to its end holds nothing.
+ */
+export function alternativeNamesOf(list: string | undefined): string[] {
+  const names: string[] = [];
+  if (list === undefined || list === "") return names;
+  for (NAME.lastIndex = 0; NAME.lastIndex < list.length; ) {
+    const { type, quoted, plain } = NAME.exec(list)?.groups ?? {};
+    if (type === undefined) return [];
+    names.push(`${type}:${quoted === undefined ? plain : unquoted(quoted)}`);
+  }
+  return names;
+}
+
+function unquoted(text: string): string {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
