@@ -30,6 +30,8 @@ export interface Answer {
   readonly representation?: Representation;
   /** Whether the representation carries an entity tag, so that `If-None-Match` can spare its transfer. */
   readonly tagged?: true;
+  /** What it is sent as, in the place of the type that was negotiated; only for an operation with types of its own. */
+  readonly contentType?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -44,6 +46,8 @@ export interface RequestBody {
 export interface Operation {
   /** Left out, a body is not read. */
   readonly body?: RequestBody;
+  /** It answers in types of its own, and refuses with 406 itself; otherwise the types are the actuator's. */
+  readonly ownTypes?: true;
   /** Synchronous where the domain is, so that the answer is on its way before anything else runs. */
   run(call: Call): Answer | Promise<Answer>;
 }

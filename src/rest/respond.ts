@@ -34,7 +34,7 @@ export function respond(request: Request, response: Response, answer: Answer, fo
     const known = request.headers["if-none-match"];
     if (known !== undefined && matchesEntityTag(known, tag)) return send(request, response, 304, headers);
   }
-  headers["Content-Type"] = form.contentType;
+  headers["Content-Type"] = answer.contentType ?? form.contentType;
   if (!compressed) return send(request, response, status, headers, representation.content);
   headers["Content-Encoding"] = "gzip";
   const body = representation.gzip();
