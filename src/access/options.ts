@@ -1,0 +1,198 @@
+import { type Check, type Checks, callable, duration, flag, listOf, objectOf, text } from "../options.ts";
+import type { Knock } from "./knock.ts";
+import { type PermissionPattern, permissionPattern } from "./permission-pattern.ts";
+import { callerName, loggerPrefix } from "./token-file.ts";
+
+/** What somebody may do, however they said who they are. */
+export interface Grant {
+  /** Single permissions, all of a subject (`loggers:*`), or all (`*`). */
+  readonly permissions: readonly PermissionPattern[];
+  /** Loggers at and below which levels may be changed. Left out: everywhere. */
+  readonly loggers?: readonly string[] | undefined;
+}
+
+/** Somebody whom a function of the application knows. */
+export interface CallerDescription extends Grant {
+  /** What the history of levels and the audit call them: 1 to 128 printable characters. */
+  readonly name: string;
+}
+
+/**
+ * Decides who calls. Undefined refuses; so does whatever is thrown, which is reported as well. It has ten seconds, and must
+ * compare secrets in constant time by itself.
+ */
+export type Authorize = (knock: Knock) => CallerDescription | undefined | Promise<CallerDescription | undefined>;
+
+/** Lets in who shows a client certificate that TLS has verified, where all that is named here is the certificate's. */
+export interface CertificateRule extends Grant {
+  /** The common name of the subject. */
+  readonly commonName?: string | undefined;
+  /** One of the alternative names, with its kind: `DNS:orders.internal`, `URI:spiffe://example.org/orders`. */
+  readonly alternativeName?: string | undefined;
+  /** SHA-256 of the certificate in hexadecimal digits, with or without colons. */
+  readonly fingerprint256?: string | undefined;
+  /** What the history and the audit call them. Default: the first of the three above that the rule names. */
+  readonly name?: string | undefined;
+}
+
+/** JSON Web Tokens (RFC 7519), as an identity provider signs them. */
+export interface JwtOptions {
+  /** The keys that sign: the path of a file, or an `https:` address (`http:` on this machine only). */
+  readonly jwks: string;
+  /** The `iss` that is believed, or several. */
+  readonly issuer: string | readonly string[];
+  /** The `aud` that means this application, or several. */
+  readonly audience: string | readonly string[];
+  /** The `alg` that are let in; all are asymmetric. Default: RS, PS and ES with 256, 384 and 512 bits, EdDSA, Ed25519. */
+  readonly algorithms?: readonly string[] | undefined;
+  /** The `typ` that the header must have, such as `at+jwt` (RFC 9068). Default: any. */
+  readonly type?: string | undefined;
+  /** How far the clocks of both sides may be apart. Default 30. */
+  readonly clockToleranceSeconds?: number | undefined;
+  readonly claims?: JwtClaims | undefined;
+  /** What values in the claim of permissions stand for, such as `{ "oncall": ["loggers:*"] }`. Default: permissions stand for themselves. */
+  readonly grants?: Readonly<Record<string, readonly PermissionPattern[]>> | undefined;
+}
+
+/** Where a JWT says what: the name of a claim, or the keys on the way to it, such as `["realm_access", "roles"]`. */
+export interface JwtClaims {
+  /** Who it is. Default `sub`. */
+  readonly name?: string | readonly string[] | undefined;
+  /** What they may do, as a list or as words with spaces between. Default `permissions`, or `scope` where there is none. */
+  readonly permissions?: string | readonly string[] | undefined;
+  /** A list of loggers at and below which levels may be changed. Default: no such claim, and everywhere. */
+  readonly loggers?: string | readonly string[] | undefined;
+}
+
+/** How often is too often. */
+export interface AccessLimits {
+  /**
+   * Wrong credentials a minute from one address (IPv6: from one /64). Above that it hears 429; a valid token, JWT or
+   * certificate from there is still let in. Default 30.
+   */
+  readonly maxFailuresPerMinute?: number | undefined;
+  /**
+   * Writes a minute by one caller, of each permission. All may come at once, as when Spring Boot Admin deletes every session
+   * of a user. `graph:write` may ten times as many, for spans come in many small parts. Default 300; none where nobody is
+   * asked who they are.
+   */
+  readonly maxWritesPerMinute?: number | undefined;
+}
+
+/**
+ * Who may do what. Mechanisms may stand side by side: the form of what a caller shows says which one judges it, and what one
+ * has refused no other lets in. Without any mechanism nobody is asked who they are.
+ */
+export interface AccessOptions {
+  /** The path of a file of tokens, as `connect-actuator token create` writes it. Read again whenever it changes. */
+  readonly tokens?: string | undefined;
+  readonly jwt?: JwtOptions | undefined;
+  /** The first rule that fits counts. Only for a server whose TLS asks for certificates. */
+  readonly certificates?: readonly CertificateRule[] | undefined;
+  /** Asked where no other mechanism knows the form of what the caller shows, and where the caller shows nothing. */
+  readonly authorize?: Authorize | undefined;
+  /**
+   * What callers may do who show nothing. Default: nothing, or everything where there is no mechanism. Not together with
+   * `authorize`, which can answer for them itself.
+   */
+  readonly anonymous?: readonly PermissionPattern[] | undefined;
+  /** Whether tokens are also taken as the password of Basic, which is all that Spring Boot Admin sends. Default true. */
+  readonly basic?: boolean | undefined;
+  readonly limits?: AccessLimits | undefined;
+}
+
+/** The algorithms that can be let in. Whoever checks a symmetric signature could also forge it; and `none` is none. */
+export const JWT_ALGORITHMS = [
+  ...["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"],
+  ...["ES256", "ES384", "ES512", "EdDSA", "Ed25519"],
+] as const;
+
+const permissions = listOf(permissionPattern);
+const loggers: Check = (value) =>
+  Array.isArray(value) && value.length === 0 ? "must not be empty; leave it out for all" : listOf(loggerPrefix)(value);
+
+const textOrTexts: Check = (value) => {
+  if (!Array.isArray(value)) return text(value) && "must be a text or a list of texts";
+  return value.length === 0 ? "must not be empty" : listOf(text)(value);
+};
+
+const jwks: Check = (value) => {
+  if (typeof value !== "string" || !/^[a-z][a-z0-9+.-]*:\/\//i.test(value)) return text(value);
+  const url = URL.parse(value);
+  if (url === null || url.username !== "" || url.password !== "") return "must be an address without user and password";
+  const local = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname);
+  if (url.protocol === "https:" || (url.protocol === "http:" && local)) return undefined;
+  return "must be a path or an https: address, as whoever changes the keys on their way could sign anything";
+};
+
+const CLAIMS: Checks<JwtClaims> = { name: textOrTexts, permissions: textOrTexts, loggers: textOrTexts };
+
+const JWT: Checks<JwtOptions> = {
+  jwks,
+  issuer: textOrTexts,
+  audience: textOrTexts,
+  algorithms: (value) =>
+    Array.isArray(value) && value.length > 0 && value.every((each) => JWT_ALGORITHMS.includes(each))
+      ? undefined
+      : `must be a list of some of ${JWT_ALGORITHMS.join(", ")}`,
+  type: text,
+  clockToleranceSeconds: (value) =>
+    typeof value === "number" && value >= 0 && value <= 300 ? undefined : "must be a number from 0 to 300",
+  claims: objectOf(CLAIMS),
+  grants: (value) => {
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return "must be an object of lists";
+    const faults = Object.entries(value).map(([role, patterns]) => [role, permissions(patterns)] as const);
+    const [role, fault] = faults.find(([, fault]) => fault !== undefined) ?? [];
+    return fault && `of "${role}" ${fault}`;
+  },
+};
+
+const CERTIFICATE: Checks<CertificateRule> = {
+  commonName: text,
+  alternativeName: (value) =>
+    typeof value === "string" && /^[A-Za-z ]+:./.test(value)
+      ? undefined
+      : "must be a name with its kind, such as DNS:orders.internal",
+  fingerprint256: (value) =>
+    typeof value === "string" && /^([0-9a-f]{64}|[0-9a-f]{2}(:[0-9a-f]{2}){31})$/i.test(value)
+      ? undefined
+      : "must be 64 hexadecimal digits, with or without colons",
+  name: callerName,
+  permissions,
+  loggers,
+};
+
+const certificate: Check = (value) => {
+  const fault = required(CERTIFICATE, ["permissions"])(value);
+  if (fault !== undefined) return fault;
+  const { commonName, alternativeName, fingerprint256 } = value as CertificateRule;
+  return (commonName ?? alternativeName ?? fingerprint256) === undefined
+    ? "must name a commonName, alternativeName or fingerprint256; without one it would fit everybody"
+    : undefined;
+};
+
+const LIMITS: Checks<AccessLimits> = { maxFailuresPerMinute: duration, maxWritesPerMinute: duration };
+
+/** The checks of {@link AccessOptions}. */
+export const ACCESS: Checks<AccessOptions> = {
+  tokens: text,
+  jwt: required(JWT, ["jwks", "issuer", "audience"]),
+  certificates: (value) =>
+    Array.isArray(value) && value.length === 0 ? "must not be empty" : listOf(certificate)(value),
+  authorize: callable,
+  anonymous: permissions,
+  basic: flag,
+  limits: objectOf(LIMITS),
+};
+
+/** What a function of the application answers for somebody it lets in. */
+export const DESCRIPTION: Checks<CallerDescription> = { name: callerName, permissions, loggers };
+
+function required<Options extends object>(checks: Checks<Options>, names: readonly (keyof Options & string)[]): Check {
+  return (value) => {
+    const fault = objectOf(checks)(value);
+    if (fault !== undefined) return fault;
+    const missing = names.filter((name) => (value as Options)[name] === undefined);
+    return missing.length === 0 ? undefined : `must have ${missing.join(", ")}`;
+  };
+}
