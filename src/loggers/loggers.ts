@@ -92,6 +92,17 @@ export class Loggers {
     return this.#catalogue.get(name);
   }
 
+  /**
+   * All that a change of level under this name reaches: the members of a group, or the logger itself.
+   *
+   * @throws ActuatorError INVALID_ARGUMENT for an unfit name.
+   */
+  reach(text: string): readonly string[] {
+    const name = loggerName(text);
+    const members = this.#ledger.groups.get(name)?.members ?? [];
+    return members.length === 0 ? [name] : members;
+  }
+
   /** The latest changes of level, newest first. */
   history(query: HistoryQuery): readonly LevelChange[] {
     return this.#ledger.history.list(query);

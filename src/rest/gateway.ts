@@ -1,5 +1,10 @@
 import type { Endpoints } from "../endpoints.ts";
+import { ActuatorError } from "../error.ts";
+import type { Gate } from "../gate/gate.ts";
+import { OPEN_GATE } from "../gate/open-gate.ts";
+import type { Visit } from "../gate/visit.ts";
 import { checkBodyType, readJson } from "./body.ts";
+import { callCodeOf } from "./call-code.ts";
 import { JSON_TYPE, MEDIA_TYPES } from "./media-type.ts";
 import { mountedUrl } from "./mount.ts";
 import { negotiate } from "./negotiation.ts";
@@ -10,7 +15,7 @@ import { problemAnswer, problemOf, Refusal } from "./problem.ts";
 import { isWellFormedTarget, parseRequestTarget, pathBelow } from "./request-target.ts";
 import { respond } from "./respond.ts";
 import { createRouter, type Match } from "./router.ts";
-import { createRoutes } from "./routes.ts";
+import { createRoutes, type Route } from "./routes.ts";
 
 /** How the REST gateway is set up. */
 export interface GatewayOptions {
@@ -18,6 +23,8 @@ export interface GatewayOptions {
   readonly basePath: string;
   /** Which proxies may say, in `X-Forwarded-*`, what the index shows as its own address. Default: none. */
   readonly trustedProxies?: TrustedProxies | undefined;
+  /** What every request passes before its body is read. Default: one that lets this machine in. */
+  readonly gate?: Gate | undefined;
   /** Hears of every error that a caller is told of only as 500 or 503, with the route that it happened on. */
   onError(error: unknown, context: string): void;
   /** Whether DEBUG and TRACE last only as long as the options of the loggers say. Default: they last for ever. */
@@ -38,11 +45,11 @@ export type Gateway = (request: Request, response: Response, next?: () => void) 
  * @throws TypeError for a base path that does not begin with a slash, or ends with one.
  */
 export function createGateway(endpoints: Endpoints, options: GatewayOptions): Gateway {
-  const { basePath, maxBodyBytes = 64 * 1024 } = options;
+  const { basePath, maxBodyBytes = 64 * 1024, gate = OPEN_GATE } = options;
   if (!/^(?:\/[\w.~-]+)+$/.test(basePath)) {
     throw new TypeError(`The base path must look like "/actuator", not ${JSON.stringify(basePath)}.`);
   }
-  const router = createRouter(createRoutes(endpoints, options));
+  const router = createRouter(createRoutes(endpoints, { ...options, readOnly: gate.readOnly }));
 
   return (request, response, next) => {
     const { url, mount } = mountedUrl(request, basePath);
@@ -51,19 +58,25 @@ export function createGateway(endpoints: Endpoints, options: GatewayOptions): Ga
     if (path === undefined && next !== undefined) return next();
     const match = path === undefined ? undefined : router(path);
     const contentType = negotiate(request.headers.accept);
+    const visit = gate.visit(request, response, "rest");
     const form = { contentType: contentType ?? JSON_TYPE, cacheControl: match?.resource.cacheControl ?? "no-cache" };
 
-    const reply = (answer: Answer) => respond(request, response, answer, form);
+    const reply = (answer: Answer) => {
+      visit.end(callCodeOf(answer.status));
+      return respond(request, response, answer, form);
+    };
     const fail = (error: unknown) => {
       const problem = problemOf(error);
       if (response.headersSent) response.destroy();
-      else reply(problemAnswer(problem, target.path));
+      else reply(problemAnswer(problem, target.path, gate.challenge));
       // The route instead of the path: a path may hold the id of a session.
       if (problem.reported) options.onError(error, `${request.method} ${basePath}${match?.resource.path ?? ""}`);
     };
     try {
       if (!isWellFormedTarget(url)) throw new Refusal(400);
-      const answer = answerOf({ request, target, mount, match, acceptable: contentType !== undefined, maxBodyBytes });
+      gate.enter(visit);
+      const acceptable = contentType !== undefined;
+      const answer = answerOf({ gate, visit, request, target, mount, match, acceptable, maxBodyBytes });
       if (answer instanceof Promise) answer.then(reply).catch(fail);
       else reply(answer)?.catch(fail);
     } catch (error) {
@@ -73,6 +86,8 @@ export function createGateway(endpoints: Endpoints, options: GatewayOptions): Ga
 }
 
 interface Question {
+  readonly gate: Gate;
+  readonly visit: Visit;
   readonly request: Request;
   readonly target: Call["target"];
   readonly mount: string;
@@ -81,8 +96,9 @@ interface Question {
   readonly maxBodyBytes: number;
 }
 
-/** The checks of the contract, in its order: path, method, type of the body, Accept, body; then the operation. */
-function answerOf({ request, target, mount, match, acceptable, maxBodyBytes }: Question): Answer | Promise<Answer> {
+/** The checks of the contract, in its order: path, method, caller, type of the body, Accept, body; then the operation. */
+function answerOf(question: Question): Answer | Promise<Answer> {
+  const { gate, visit, request, match } = question;
   if (match === undefined) throw notFound();
   const { resource, segment } = match;
   const parameter = decodeSegment(segment);
@@ -90,19 +106,39 @@ function answerOf({ request, target, mount, match, acceptable, maxBodyBytes }: Q
 
   const method = request.method === "HEAD" ? "GET" : request.method!;
   if (method === "OPTIONS") return { status: 200, headers: { Allow: resource.allow } };
-  const operation = resource.operations.get(method);
-  if (operation === undefined) {
+  const route = resource.operations.get(method);
+  if (route === undefined) {
     throw new Refusal(405, `This path answers to ${resource.allow}.`, { Allow: resource.allow });
   }
+  visit.operation = `${route.method} ${route.path || "/"}`;
+  const perform = () => performed(question, route, segment, parameter);
+  const stranger = (error: unknown) => {
+    if (!route.open || !isRefused(error)) throw error;
+    visit.permission = undefined;
+    visit.caller = undefined;
+  };
+  try {
+    const caller = gate.admit(visit, [route.permission]);
+    if (caller instanceof Promise) return caller.then(undefined, stranger).then(perform);
+  } catch (error) {
+    stranger(error);
+  }
+  return perform();
+}
+
+function isRefused(error: unknown): boolean {
+  return error instanceof ActuatorError && error.code !== "INVALID_ARGUMENT";
+}
+
+function performed(question: Question, route: Route, segment: string, parameter: string): Answer | Promise<Answer> {
+  const { request, visit, target, mount, acceptable, maxBodyBytes } = question;
+  const { operation } = route;
+  const run = (body: unknown) => operation.run({ request, visit, target, mount, segment, parameter, body });
   if (operation.body !== undefined) checkBodyType(request, operation.body);
-  if (!acceptable && method === "GET") {
+  if (!acceptable && route.method === "GET" && !operation.ownTypes) {
     throw new Refusal(406, `The answer can be one of the types ${LISTED_TYPES}.`, { Accept: LISTED_TYPES });
   }
-  if (operation.body === undefined)
-    return operation.run({ request, target, mount, segment, parameter, body: undefined });
-  return readJson(request, operation.body, maxBodyBytes).then((body) => {
-    return operation.run({ request, target, mount, segment, parameter, body });
-  });
+  return operation.body === undefined ? run(undefined) : readJson(request, operation.body, maxBodyBytes).then(run);
 }
 
 const LISTED_TYPES = MEDIA_TYPES.join(", ");

@@ -1,3 +1,4 @@
+import { requireLoggers } from "../access/caller.ts";
 import type { Loggers } from "../loggers/loggers.ts";
 import type { LoggersOverview } from "../loggers/view.ts";
 import { contentDisposition } from "./content-disposition.ts";
@@ -6,6 +7,7 @@ import { groupJson, loggerJson, overviewJson } from "./loggers-json.ts";
 import { ACTUATOR_BODY } from "./media-type.ts";
 import type { Answer, Operation } from "./operation.ts";
 import { Representation } from "./representation.ts";
+import type { RouteSettings } from "./routes.ts";
 
 /** GET of everything, encoded once for each revision. */
 export function listLoggers(loggers: Loggers): Operation {
@@ -38,13 +40,17 @@ export function readLogger(loggers: Loggers): Operation {
 }
 
 /** POST of a level, for a logger or for every member of a group. */
-export function writeLevel(loggers: Loggers, temporary = false): Operation {
-  const ttl = temporary ? "default" : undefined;
+export function writeLevel(loggers: Loggers, { temporaryLevels }: Pick<RouteSettings, "temporaryLevels">): Operation {
+  const ttl = temporaryLevels ? "default" : undefined;
   return {
     body: { types: ACTUATOR_BODY, typeRequired: true },
-    run({ request, parameter, body }) {
-      // Nobody says who they are yet: the address is all that is known of them.
-      loggers.setLevel(parameter, levelFromBody(body), { actor: request.socket.remoteAddress, ttl });
+    run({ visit, parameter, body }) {
+      const caller = visit.caller!;
+      visit.subject = { logger: parameter };
+      requireLoggers(caller, loggers.reach(parameter));
+      const level = levelFromBody(body);
+      visit.subject = { logger: parameter, level: level ?? null };
+      loggers.setLevel(parameter, level, { actor: caller.name, ttl });
       return { status: 204 };
     },
   };

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
+import type { Visit } from "../gate/visit.ts";
 import type { BodyTypes } from "./media-type.ts";
 import type { Representation } from "./representation.ts";
 import type { RequestTarget } from "./request-target.ts";
@@ -12,6 +13,8 @@ export type Response = ServerResponse | Http2ServerResponse;
 /** What an operation is told of the request. */
 export interface Call {
   readonly request: Request;
+  /** Who calls, for operations that need a permission; and where an operation says what it is about. */
+  readonly visit: Visit;
   readonly target: RequestTarget;
   /** The path before the base path, where a framework has mounted the gateway below one; otherwise empty. */
   readonly mount: string;

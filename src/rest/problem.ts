@@ -27,6 +27,12 @@ export interface Problem {
   readonly reported: boolean;
 }
 
+/** Errors of the domain that mean something more exact than their code, by their reason. */
+const REASONS: Readonly<Record<string, Mapping>> = {
+  // The other use of RESOURCE_EXHAUSTED is a bound that waiting does not lift.
+  TOO_MANY_REQUESTS: { status: 429 },
+};
+
 interface Mapping {
   readonly status: number;
   /** The answer has no body: clients of the original take this 404 for "there is none", and one with a body for a wrong address. */
@@ -51,14 +57,23 @@ export function problemOf(error: unknown): Problem {
     return { status: error.status, message: error.message, headers: error.headers, reported: false };
   }
   if (error instanceof ActuatorError) {
-    const { status, empty = false, reported = false } = MAPPINGS[error.code];
-    return { status, message: empty ? "" : error.message, headers: undefined, reported };
+    const { status, empty = false, reported = false } = REASONS[error.reason] ?? MAPPINGS[error.code];
+    const { retryAfterSeconds } = error.metadata;
+    const headers = retryAfterSeconds === undefined ? undefined : { "Retry-After": retryAfterSeconds };
+    return { status, message: empty ? "" : error.message, headers, reported };
   }
   return { status: 500, message: "The request failed for an internal reason.", headers: undefined, reported: true };
 }
 
-/** The answer that tells a caller of a problem, with the path of the request without its query string. */
-export function problemAnswer({ status, message, headers = {} }: Problem, path: string): Answer {
+/**
+ * The answer that tells a caller of a problem, with the path of the request without its query string.
+ *
+ * @param challenge the value of `WWW-Authenticate` for those who have to say who they are
+ */
+export function problemAnswer(problem: Problem, path: string, challenge?: string): Answer {
+  const { status, message } = problem;
+  const asks = status === 401 && challenge !== undefined;
+  const headers = { ...problem.headers, ...(asks && { "WWW-Authenticate": challenge }) };
   if (message === "") return { status, headers };
   const timestamp = new Date().toISOString();
   const json = JSON.stringify({ timestamp, status, error: STATUS_CODES[status], message, path });

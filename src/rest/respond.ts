@@ -15,9 +15,11 @@ export interface Form {
 /** Sends an answer: compressed, without its body or as 304, as the request wants it. */
 export function respond(request: Request, response: Response, answer: Answer, form: Form): void | Promise<void> {
   const { status, representation, tagged } = answer;
+  // Set before where pages of other origins may call.
+  const vary = response.hasHeader("Vary") ? `${response.getHeader("Vary")}, Accept` : "Accept";
   const headers: OutgoingHttpHeaders = {
     "Cache-Control": form.cacheControl,
-    Vary: "Accept",
+    Vary: vary,
     "X-Content-Type-Options": "nosniff",
     ...answer.headers,
   };
@@ -27,7 +29,7 @@ export function respond(request: Request, response: Response, answer: Answer, fo
   }
   const large = representation.body.length > COMPRESSED_ABOVE;
   const compressed = large && asksForGzip(request.headers["accept-encoding"]?.toString());
-  if (large) headers.Vary = "Accept, Accept-Encoding";
+  if (large) headers.Vary = `${vary}, Accept-Encoding`;
   if (tagged) {
     const tag = representation.entityTag(compressed);
     headers.ETag = tag;

@@ -1,4 +1,3 @@
-import type { Operation } from "./operation.ts";
 import type { Route } from "./routes.ts";
 
 /** All that one path of the table can do. */
@@ -6,7 +5,7 @@ export interface Resource {
   /** As the table writes it: `/loggers/{name}`. */
   readonly path: string;
   /** By method. */
-  readonly operations: ReadonlyMap<string, Operation>;
+  readonly operations: ReadonlyMap<string, Route>;
   /** The methods, as an `Allow` header lists them. */
   readonly allow: string;
   readonly cacheControl: string;
@@ -41,7 +40,7 @@ export function createRouter(routes: readonly Route[]): Router {
 function resourcesOf(routes: readonly Route[]): Resource[] {
   return [...Map.groupBy(routes, ({ path }) => path)].map(([path, rows]) => ({
     path,
-    operations: new Map(rows.map(({ method, operation }) => [method, operation])),
+    operations: new Map(rows.map((route) => [route.method, route])),
     allow: [...rows.map(({ method }) => method), "HEAD", "OPTIONS"].join(", "),
     // Session ids are credentials: no cache may keep them. Everything else is asked for again each time.
     cacheControl: rows[0]!.endpoint === "sessions" ? "no-store" : "no-cache",

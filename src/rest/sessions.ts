@@ -1,3 +1,4 @@
+import { sessionFingerprint } from "../calls/session-fingerprint.ts";
 import { ActuatorError } from "../error.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import type { Operation } from "./operation.ts";
@@ -12,8 +13,10 @@ import { sessionJson, sessionsJson } from "./sessions-json.ts";
  */
 export function findSessions(sessions: Sessions): Operation {
   return {
-    async run({ target }) {
-      const found = await sessions.findByUsername(requiredParameter(target.query, "username"));
+    async run({ target, visit }) {
+      const username = requiredParameter(target.query, "username");
+      visit.subject = { username };
+      const found = await sessions.findByUsername(username);
       if (found.partial) return { status: 404 };
       return { status: 200, representation: new Representation(sessionsJson(found.sessions)) };
     },
@@ -23,7 +26,8 @@ export function findSessions(sessions: Sessions): Operation {
 /** GET of one session; 404 without a body where the store has none of this id, or it could not be found out. */
 export function readSession(sessions: Sessions): Operation {
   return {
-    async run({ parameter }) {
+    async run({ parameter, visit }) {
+      visit.subject = { session: sessionFingerprint(parameter) };
       const session = await sessions.find(parameter);
       if (session === undefined) return { status: 404 };
       return { status: 200, representation: new Representation(sessionJson(session)) };
@@ -38,7 +42,8 @@ export function readSession(sessions: Sessions): Operation {
  */
 export function deleteSession(sessions: Sessions): Operation {
   return {
-    async run({ parameter }) {
+    async run({ parameter, visit }) {
+      visit.subject = { session: sessionFingerprint(parameter) };
       try {
         await sessions.delete(parameter);
       } catch (error) {

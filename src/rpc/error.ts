@@ -1,4 +1,5 @@
 import { Code, ConnectError } from "@connectrpc/connect";
+import type { CallCode } from "../calls/call-record.ts";
 import { ActuatorError, type ErrorCode } from "../error.ts";
 import { ErrorInfoSchema } from "../gen/google/rpc/error_details_pb.ts";
 
@@ -13,6 +14,18 @@ export const RPC_CODES: Readonly<Record<ErrorCode, Code>> = {
   UNIMPLEMENTED: Code.Unimplemented,
   UNAVAILABLE: Code.Unavailable,
 };
+
+/** How an error stands in the books, by gRPC's names. */
+export function callCodeOf({ code }: ConnectError): CallCode {
+  return CALL_CODES.get(code) ?? "UNKNOWN";
+}
+
+const CALL_CODES: ReadonlyMap<Code, CallCode> = new Map<Code, CallCode>([
+  ...Object.entries(RPC_CODES).map(([name, code]) => [code, name as ErrorCode] as const),
+  [Code.Canceled, "CANCELLED"],
+  [Code.DeadlineExceeded, "DEADLINE_EXCEEDED"],
+  [Code.Internal, "INTERNAL"],
+]);
 
 /** Who defines the reasons in a `google.rpc.ErrorInfo`. */
 export const ERROR_DOMAIN = "connect-actuator";

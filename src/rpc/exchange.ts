@@ -3,6 +3,7 @@ import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { UniversalHandler, UniversalServerRequest } from "@connectrpc/connect/protocol";
 import { universalResponseToNodeResponse } from "@connectrpc/connect-node";
+import type { Visit } from "../gate/visit.ts";
 import { isGone, universalRequest } from "./universal-request.ts";
 
 type Request = IncomingMessage | Http2ServerRequest;
@@ -17,12 +18,14 @@ export function exchange(
   req: Request,
   res: Response,
   url: string,
+  visit: Visit,
   onError: (error: unknown, context: string) => void,
 ): void {
   let request: UniversalServerRequest;
   try {
-    request = universalRequest(req, res, url);
+    request = universalRequest(req, res, url, visit);
   } catch {
+    visit.end("INVALID_ARGUMENT");
     // A Host or :authority that is no authority, none at all, or a header that the Fetch API does not take.
     res.statusCode = 400;
     res.setHeader("content-type", "text/plain; charset=utf-8");
@@ -30,8 +33,13 @@ export function exchange(
     return;
   }
   handler(request)
-    .then((response) => universalResponseToNodeResponse(response, res))
+    .then((response) => {
+      // What connect refuses by itself (types, encodings, sizes) is the caller's fault.
+      if (!visit.entered) visit.end("INVALID_ARGUMENT");
+      return universalResponseToNodeResponse(response, res);
+    })
     .catch((error: unknown) => {
+      visit.end(isGone(req) ? "CANCELLED" : "INTERNAL");
       // Aborted is what connect-node makes of a write that came after the client's end.
       if (isGone(req) || ConnectError.from(error).code === Code.Aborted) return;
       onError(error, `rpc ${handler.service.typeName}/${handler.method.name}`);

@@ -2,13 +2,16 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import { createConnectRouter } from "@connectrpc/connect";
 import type { Endpoints } from "../endpoints.ts";
+import type { Gate } from "../gate/gate.ts";
+import { OPEN_GATE } from "../gate/open-gate.ts";
 import { compressOnce } from "./compress-once.ts";
 import { capDeadline } from "./deadline.ts";
 import { exchange } from "./exchange.ts";
-import { checkGetRequest } from "./get-request.ts";
 import { gzip } from "./gzip.ts";
 import { rpcInterceptor } from "./interceptor.ts";
 import { OpenStreams } from "./open-streams.ts";
+import { protocolOf } from "./protocol.ts";
+import { requestGate } from "./request-gate.ts";
 import { discardRest } from "./request-rest.ts";
 import { registerServices } from "./services.ts";
 import { answerUnknownMethod } from "./unimplemented.ts";
@@ -28,6 +31,8 @@ export interface RpcOptions {
   readonly maxTimeoutMs?: number | undefined;
   /** The greatest number of streaming calls at once; more answer RESOURCE_EXHAUSTED. Default 1000. */
   readonly maxStreams?: number | undefined;
+  /** What every request passes before its body is read. Default: one that lets this machine in. */
+  readonly gate?: Gate | undefined;
   /** How often a stream of the loggers without news has a heartbeat, in milliseconds. Default 15,000. */
   readonly heartbeatMs?: number | undefined;
 }
@@ -55,19 +60,21 @@ export function createRpcHandler(endpoints: Endpoints, options: RpcOptions): Rpc
     readMaxBytes = 64 * 1024,
     writeMaxBytes = 4 * 1024 * 1024,
     maxTimeoutMs,
+    gate = OPEN_GATE,
     maxStreams = 1000,
     heartbeatMs = 15_000,
   } = options;
   const streams = new OpenStreams(maxStreams);
+  const admit = requestGate(gate, onError);
   const router = createConnectRouter({
     readMaxBytes,
     writeMaxBytes: JSON_FACTOR * writeMaxBytes,
     acceptCompression: [compressOnce(gzip)],
-    requestGate: checkGetRequest,
+    requestGate: admit,
     interceptors: [rpcInterceptor(streams, onError)],
     ...(maxTimeoutMs !== undefined && { maxTimeoutMs }),
   });
-  const services = registerServices(router, endpoints, { maxBytes: writeMaxBytes, heartbeatMs });
+  const services = registerServices(router, endpoints, { maxBytes: writeMaxBytes, heartbeatMs }, admit);
   const prefixes = endpoints.otlp === undefined ? PREFIXES : [...PREFIXES, OTLP_PREFIX];
   const handlers = new Map(router.handlers.map((handler) => [handler.requestPath, handler]));
 
@@ -80,8 +87,17 @@ export function createRpcHandler(endpoints: Endpoints, options: RpcOptions): Rpc
       discardRest(req, res);
       capDeadline(req.headers);
       const handler = handlers.get(url.split("?", 1)[0]!);
-      if (handler === undefined) answerUnknownMethod(req, res);
-      else exchange(handler, req, res, url, onError);
+      const visit = gate.visit(req, res, protocolOf(req.headers["content-type"]));
+      if (handler === undefined) {
+        visit.end("UNIMPLEMENTED");
+        answerUnknownMethod(req, res);
+      } else if (gate.isAllowedPreflight(req)) {
+        visit.end("OK");
+        answerPreflight(res);
+      } else {
+        visit.operation = `${handler.service.typeName}/${handler.method.name}`;
+        exchange(handler, req, res, url, visit, onError);
+      }
       return true;
     },
   };
@@ -93,4 +109,10 @@ function rpcUrl(req: IncomingMessage | Http2ServerRequest, prefixes: readonly st
   const isRpc = (url: string) => prefixes.some((prefix) => url.startsWith(prefix));
   if (originalUrl !== undefined && isRpc(originalUrl)) return originalUrl;
   return isRpc(req.url ?? "") ? req.url : undefined;
+}
+
+/** A page may call, says this, and the headers that the gate has set. */
+function answerPreflight(res: ServerResponse | Http2ServerResponse): void {
+  res.statusCode = 204;
+  res.end();
 }

@@ -9,7 +9,7 @@ import {
 } from "../gen/actuator/v3/loggers_pb.ts";
 import type { HoldOutcome, LeaseEnd } from "../loggers/lease.ts";
 import type { Loggers } from "../loggers/loggers.ts";
-import { changeFrom, requestedLevel, ttlFrom } from "./level-request.ts";
+import { changeFrom, checkReach, requestedLevel, ttlFrom } from "./level-request.ts";
 import { liveEvents } from "./live-events.ts";
 import { outcomeToProto } from "./logger-proto.ts";
 
@@ -26,6 +26,7 @@ export function holdLoggerLevel(
   heartbeatMs: number,
 ): AsyncIterableIterator<HoldLoggerLevelResponse, undefined> {
   const interval = durationFromMs(heartbeatMs);
+  checkReach(loggers, context, request.name, requestedLevel(request.level));
   let hold: HoldOutcome;
   let next: "held" | "heartbeat" | "end" = "held";
 

@@ -1,6 +1,9 @@
 import { ConnectError, type Interceptor, type StreamRequest, type StreamResponse } from "@connectrpc/connect";
+import type { CallCode } from "../calls/call-record.ts";
+import type { Visit } from "../gate/visit.ts";
+import { visitOf } from "./caller.ts";
 import { hasDeadline } from "./deadline.ts";
-import { anyErrorToRpc } from "./error.ts";
+import { anyErrorToRpc, callCodeOf } from "./error.ts";
 import { Interruption } from "./interruption.ts";
 import type { OpenStreams } from "./open-streams.ts";
 
@@ -25,12 +28,24 @@ export function rpcInterceptor(streams: OpenStreams, onError: (error: unknown, c
   }
 
   return (next) => (request) => {
+    const visit = visitOf(request.contextValues);
+    visit.entered = true;
     const guarded: Next = (req) =>
       next(req).catch((error: unknown) => {
         throw toRpc(error, req);
       });
-    if (request.stream) return stream(guarded, request);
-    return hasDeadline(request.header) ? untilAborted(guarded, request) : guarded(request);
+    if (request.stream) return stream(guarded, request, visit);
+    const response = hasDeadline(request.header) ? untilAborted(guarded, request) : guarded(request);
+    return response.then(
+      (answer) => {
+        visit.end("OK");
+        return answer;
+      },
+      (error: unknown) => {
+        visit.end(callCodeOf(ConnectError.from(error)));
+        throw error;
+      },
+    );
   };
 
   async function untilAborted(next: Next, request: Request): ReturnType<Next> {
@@ -46,18 +61,19 @@ export function rpcInterceptor(streams: OpenStreams, onError: (error: unknown, c
     }
   }
 
-  async function stream(next: Next, request: StreamRequest): ReturnType<Next> {
+  async function stream(next: Next, request: StreamRequest, visit: Visit): ReturnType<Next> {
     const { signal } = request;
     const interruption = new Interruption();
     let source: AsyncIterator<unknown> | undefined;
     let remove: () => void;
 
-    function close(): void {
+    function close(code: CallCode): void {
+      visit.end(code);
       signal.removeEventListener("abort", onAbort);
       remove();
     }
     function interrupt(reason: unknown): void {
-      close();
+      close(callCodeOf(ConnectError.from(reason)));
       interruption.interrupt(reason);
       // Not awaited: a generator takes it up only when what it waits for comes, which may be never.
       source?.return?.().catch((error: unknown) => toRpc(error, request));
@@ -66,14 +82,17 @@ export function rpcInterceptor(streams: OpenStreams, onError: (error: unknown, c
       interrupt(ConnectError.from(signal.reason));
     }
     function failed(error: unknown): never {
-      close();
-      throw toRpc(error, request);
+      const failure = toRpc(error, request);
+      close(callCodeOf(failure));
+      throw failure;
     }
 
     try {
       remove = streams.add(interrupt);
     } catch (error) {
-      throw toRpc(error, request);
+      const failure = toRpc(error, request);
+      visit.end(callCodeOf(failure));
+      throw failure;
     }
     signal.addEventListener("abort", onAbort);
     if (signal.aborted) onAbort();
@@ -84,15 +103,15 @@ export function rpcInterceptor(streams: OpenStreams, onError: (error: unknown, c
     const message: AsyncIterableIterator<unknown> = {
       async next() {
         const result = await interruption.wait(() => iterator.next()).catch(failed);
-        if (result.done) close();
+        if (result.done) close("OK");
         return result;
       },
       async return(value) {
-        close();
+        close("CANCELLED");
         return (await iterator.return?.(value)) ?? { done: true, value };
       },
       async throw(error) {
-        close();
+        close("CANCELLED");
         if (iterator.throw === undefined) throw error;
         return iterator.throw(error);
       },

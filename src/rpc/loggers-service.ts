@@ -15,7 +15,7 @@ import type { Loggers } from "../loggers/loggers.ts";
 import type { LoggersOverview } from "../loggers/view.ts";
 import { holdLoggerLevel } from "./hold-logger-level.ts";
 import { levelChangePage } from "./level-change-page.ts";
-import { changeFrom, requestedLevel, ttlFrom } from "./level-request.ts";
+import { changeFrom, checkReach, requestedLevel, ttlFrom } from "./level-request.ts";
 import { loggerPage } from "./logger-page.ts";
 import { outcomeToProto, resultToProto } from "./logger-proto.ts";
 import { measureLoggers } from "./measure-loggers.ts";
@@ -49,22 +49,26 @@ export function loggersService(loggers: Loggers, limits: ServiceLimits): Service
 
     setLoggerLevel(request, context) {
       const level = requestedLevel(request.level);
+      checkReach(loggers, context, request.name, level);
       const ttl = request.ttl === undefined ? "default" : ttlFrom(request.ttl);
       const change = loggers.setLevel(request.name, level, { ...changeFrom(request, context), ttl });
       return create(SetLoggerLevelResponseSchema, outcomeToProto(change));
     },
 
     clearLoggerLevel(request, context) {
+      checkReach(loggers, context, request.name, null);
       const change = loggers.setLevel(request.name, undefined, changeFrom(request, context));
       return create(ClearLoggerLevelResponseSchema, outcomeToProto(change));
     },
 
     restoreLoggerLevel(request, context) {
+      checkReach(loggers, context, request.name);
       const change = loggers.restoreLevel(request.name, changeFrom(request, context));
       return create(RestoreLoggerLevelResponseSchema, outcomeToProto(change));
     },
 
     restoreAllLoggerLevels(request, context) {
+      checkReach(loggers, context, undefined);
       const { restored, revision } = loggers.restoreAllLevels(changeFrom(request, context));
       return create(RestoreAllLoggerLevelsResponseSchema, { restored, revision: BigInt(revision) });
     },
@@ -73,7 +77,10 @@ export function loggersService(loggers: Loggers, limits: ServiceLimits): Service
 
     holdLoggerLevel: (request, context) => holdLoggerLevel(loggers, request, context, heartbeatMs),
 
-    measureLoggers: (request) => measureLoggers(loggers, request, limits),
+    measureLoggers(request, context) {
+      checkReach(loggers, context, request.namePrefix || undefined);
+      return measureLoggers(loggers, request, limits);
+    },
 
     listLevelChanges: (request) => levelChangePage(loggers, request),
   };

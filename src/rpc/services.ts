@@ -13,6 +13,7 @@ import { healthService } from "./health-service.ts";
 import { integrationGraphService } from "./integration-graph-service.ts";
 import { loggersService } from "./loggers-service.ts";
 import { reflectionService } from "./reflection-service.ts";
+import type { RequestGate } from "./request-gate.ts";
 import type { ServiceLimits } from "./service-limits.ts";
 import { sessionsService } from "./sessions-service.ts";
 import { traceService, traceServiceOptions } from "./trace-service.ts";
@@ -23,6 +24,7 @@ export function registerServices(
   router: ConnectRouter,
   endpoints: Endpoints,
   limits: ServiceLimits,
+  gate: RequestGate,
 ): readonly string[] {
   const { loggers, sessions, integrationGraph, health, otlp } = endpoints;
 
@@ -36,7 +38,7 @@ export function registerServices(
     integrationGraph ? integrationGraphService(integrationGraph, limits) : absentService(IntegrationGraphService),
   );
 
-  if (otlp) router.service(TraceService, traceService(otlp), traceServiceOptions(otlp));
+  if (otlp) router.service(TraceService, traceService(otlp), traceServiceOptions(otlp, gate));
 
   const domains: DescService[] = [];
   if (loggers) domains.push(LoggersService);

@@ -1,5 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
+import { requirePermission } from "../access/caller.ts";
+import { sessionFingerprint } from "../calls/session-fingerprint.ts";
 import { ActuatorError } from "../error.ts";
 import {
   DeleteSessionResponseSchema,
@@ -8,18 +10,25 @@ import {
   type SessionsService,
 } from "../gen/actuator/v3/sessions_pb.ts";
 import type { Sessions } from "../sessions/sessions.ts";
+import { callerOf, visitOf } from "./caller.ts";
 import { listAllSessions, listUserSessions } from "./session-list.ts";
 import { sessionToProto } from "./session-proto.ts";
 
 /** `actuator.v3.SessionsService` over the sessions. A list takes at most `maxBytes` of protobuf in one page. */
 export function sessionsService(sessions: Sessions, maxBytes: number): ServiceImpl<typeof SessionsService> {
   return {
-    listSessions(request) {
-      const list = request.username === "" ? listAllSessions : listUserSessions;
+    listSessions(request, { values }) {
+      const { username } = request;
+      visitOf(values).subject = { username: username || undefined };
+      const permission = username === "" ? "sessions:list" : "sessions:read";
+      visitOf(values).permission = permission;
+      requirePermission(callerOf(values), permission);
+      const list = username === "" ? listAllSessions : listUserSessions;
       return list(sessions, request, maxBytes);
     },
 
-    async getSession({ id }) {
+    async getSession({ id }, { values }) {
+      visitOf(values).subject = { session: sessionFingerprint(id) };
       const session = await sessions.find(id);
       if (session === undefined) {
         // The id stays out of the message: an id that is unknown here may be a credential elsewhere.
@@ -28,11 +37,13 @@ export function sessionsService(sessions: Sessions, maxBytes: number): ServiceIm
       return create(GetSessionResponseSchema, { session: sessionToProto(session) });
     },
 
-    async deleteSession({ id }) {
+    async deleteSession({ id }, { values }) {
+      visitOf(values).subject = { session: sessionFingerprint(id) };
       return create(DeleteSessionResponseSchema, { existed: await sessions.delete(id) });
     },
 
-    async deleteUserSessions({ username, exceptId }) {
+    async deleteUserSessions({ username, exceptId }, { values }) {
+      visitOf(values).subject = { username };
       return create(DeleteUserSessionsResponseSchema, await sessions.deleteByUsername(username, exceptId || undefined));
     },
   };

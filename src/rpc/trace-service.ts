@@ -5,7 +5,7 @@ import {
   type TraceService,
 } from "../gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.ts";
 import type { OtlpReceiver } from "../otlp/receiver.ts";
-import { checkGetRequest } from "./get-request.ts";
+import type { RequestGate } from "./request-gate.ts";
 
 /** `opentelemetry.proto.collector.trace.v1.TraceService` over a receiver of OTLP. */
 export function traceService(receiver: OtlpReceiver): ServiceImpl<typeof TraceService> {
@@ -19,12 +19,12 @@ export function traceService(receiver: OtlpReceiver): ServiceImpl<typeof TraceSe
 }
 
 /** How its requests are read: larger than those of all other services, and without what is not declared here. */
-export function traceServiceOptions(receiver: OtlpReceiver) {
+export function traceServiceOptions(receiver: OtlpReceiver, gate: RequestGate) {
   return {
     readMaxBytes: receiver.settings.maxRequestBytes,
     binaryOptions: { readUnknownFields: false },
-    requestGate(context: HandlerContext): void {
-      checkGetRequest(context);
+    async requestGate(context: HandlerContext): Promise<void> {
+      await gate(context);
       if (receiver.isOpen) return;
       // The code after which exporters try again.
       throw new ConnectError("More spans come than are taken (option otlp.maxSpansPerSecond).", Code.Unavailable);

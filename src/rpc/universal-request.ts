@@ -4,6 +4,7 @@ import type { Socket } from "node:net";
 import type { JsonValue } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { createAsyncIterable, type UniversalServerRequest } from "@connectrpc/connect/protocol";
+import type { Visit } from "../gate/visit.ts";
 import { callValues } from "./caller.ts";
 
 type Request = IncomingMessage | Http2ServerRequest;
@@ -19,7 +20,7 @@ type Response = ServerResponse | Http2ServerResponse;
  *
  * @throws TypeError for a Host or :authority that is none, or a header that the Fetch API does not take.
  */
-export function universalRequest(req: Request, res: Response, url: string): UniversalServerRequest {
+export function universalRequest(req: Request, res: Response, url: string, visit: Visit): UniversalServerRequest {
   const encrypted = "encrypted" in req.socket && req.socket.encrypted;
   const authority = "authority" in req ? req.authority : req.headers.host;
   return {
@@ -29,7 +30,7 @@ export function universalRequest(req: Request, res: Response, url: string): Univ
     header: headerOf(req),
     body: bodyOf(req),
     signal: goneSignal(req, res),
-    contextValues: callValues(req),
+    contextValues: callValues(visit),
   };
 }
 

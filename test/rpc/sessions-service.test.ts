@@ -14,6 +14,7 @@ import { MemorySessionStore } from "../../src/sessions/memory-store.ts";
 import type { Session } from "../../src/sessions/session.ts";
 import { Sessions } from "../../src/sessions/sessions.ts";
 import type { SessionStore } from "../../src/sessions/store.ts";
+import { anybody } from "../support/rpc-context.ts";
 import { errorInfo, fixedStore, grpcClient, serveRpc } from "../support/rpc-harness.ts";
 
 const START = Date.parse("2026-01-02T03:04:05.678Z");
@@ -217,7 +218,7 @@ describe("ListSessions", () => {
     let pageToken = "";
     do {
       const request = create(ListSessionsRequestSchema, { pageSize: 40, pageToken });
-      const page = (await service.listSessions(request, undefined!)) as ListSessionsResponse;
+      const page = (await service.listSessions(request, anybody())) as ListSessionsResponse;
       expect(toBinary(ListSessionsResponseSchema, page).length).toBeLessThanOrEqual(maxBytes);
       expect(page.sessions.length).toBeGreaterThan(0);
       listed.push(...ids(page));

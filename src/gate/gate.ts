@@ -1,0 +1,144 @@
+import type { Caller } from "../access/caller.ts";
+import type { ClientCertificate, Knock } from "../access/knock.ts";
+import { PERMISSIONS, type Permission } from "../access/permission.ts";
+import type { CallObserver, CallProtocol } from "../calls/call-record.ts";
+import { ActuatorError } from "../error.ts";
+import { isLoopback } from "../server/address.ts";
+import { allowedHosts } from "./allowed-hosts.ts";
+import { type Cors, isPreflight } from "./cors.ts";
+import { isCrossSiteWrite } from "./cross-site.ts";
+import { type GateRequest, type GateResponse, headerOf, hostOf } from "./request.ts";
+import { Visit } from "./visit.ts";
+
+/** What is known of the other end of a request's connection. */
+export interface Peer {
+  /** The IP address of the client, or of the nearest proxy that is not trusted; undefined over a Unix socket. */
+  address(request: GateRequest): string | undefined;
+  /** Whether a proxy says that it passes the request on for somebody else. */
+  isForwarded(request: GateRequest): boolean;
+  /** The client's certificate, where TLS has verified one. */
+  certificate(request: GateRequest): ClientCertificate | undefined;
+}
+
+/** Who asks callers who they are. */
+export interface Identification {
+  /** The values of `WWW-Authenticate`. */
+  readonly challenges: readonly string[];
+  /** The caller, if they have the permission. */
+  admit(knock: Knock, permission: Permission): Caller | Promise<Caller>;
+}
+
+/** How the gate decides. */
+export interface GateOptions {
+  readonly peer: Peer;
+  /** Left out, nobody is asked who they are, and only this machine is let in. */
+  readonly access?: Identification | undefined;
+  /** Hosts that requests may name, see `allowedHosts`. Default: this machine's names for itself; with access control, any. */
+  readonly allowedHosts?: readonly string[] | undefined;
+  /** Left out, no page of another origin may call. */
+  readonly cors?: Cors | undefined;
+  readonly readOnly?: boolean | undefined;
+  /** Hears of every call that is over. */
+  readonly observer?: CallObserver | undefined;
+}
+
+/** What every request passes before its body is read, whichever face answers it. */
+export interface Gate {
+  /** Whether operations that change something are there at all. */
+  readonly readOnly: boolean;
+  /** The value of `WWW-Authenticate` for those who have to say who they are. */
+  readonly challenge: string | undefined;
+  /** Begins the record of a request, and says in its answer whether a page of another origin may read it. */
+  visit(request: GateRequest, response: GateResponse, protocol: CallProtocol): Visit;
+  /**
+   * Refuses what no caller may do: to name a host that is not ours, to write from a page of another site, and, where nobody
+   * is asked who they are, to come from another machine.
+   *
+   * @throws ActuatorError PERMISSION_DENIED
+   */
+  enter(visit: Visit): void;
+  /** Whether this is a page's question if it may call, and it may. */
+  isAllowedPreflight(request: GateRequest): boolean;
+  /**
+   * Asks who calls, and whether they have one of the permissions. Synchronous where no file or server has to be asked.
+   *
+   * @throws ActuatorError UNAUTHENTICATED, PERMISSION_DENIED, RESOURCE_EXHAUSTED (too many requests), UNAVAILABLE
+   */
+  admit(visit: Visit, permissions: readonly Permission[]): Caller | Promise<Caller>;
+}
+
+const ALL: ReadonlySet<Permission> = new Set(PERMISSIONS);
+
+/** Makes the gate of both faces. */
+export function createGate(options: GateOptions): Gate {
+  const { peer, access, cors, readOnly = false, observer = () => undefined } = options;
+  const isAsked = access !== undefined;
+  const isHost = allowedHosts(options.allowedHosts ?? (isAsked ? ["*"] : undefined));
+
+  const knockOf = ({ request, address }: Visit): Knock => ({
+    address,
+    authorization: headerOf(request, "authorization"),
+    certificate: peer.certificate(request),
+    header: (name) => headerOf(request, name),
+  });
+
+  return {
+    readOnly,
+    challenge: access?.challenges.join(", "),
+    visit(request, response, protocol) {
+      cors?.decorate(request, response);
+      return new Visit(request, protocol, peer.address(request), observer);
+    },
+    enter({ request, address }) {
+      if (!isAsked && (peer.isForwarded(request) || (address !== undefined && !isLoopback(address)))) throw notLocal();
+      const host = hostOf(request);
+      // HTTP/1.0 need not name one, and no browser speaks it.
+      if (host !== undefined && !isHost(host)) throw wrongHost();
+      if (isCrossSiteWrite(request) && !cors?.allows(request)) throw crossSite();
+    },
+    isAllowedPreflight: (request) => isPreflight(request) && cors?.allows(request) === true,
+    admit(visit, permissions) {
+      visit.permission = permissions[0];
+      if (access === undefined) {
+        return (visit.caller = { name: visit.address ?? "local", authentication: "none", permissions: ALL });
+      }
+      const known = (caller: Caller) => (visit.caller = caller);
+      const caller = admitWithAny(access, knockOf(visit), permissions);
+      return caller instanceof Promise ? caller.then(known) : known(caller);
+    },
+  };
+}
+
+function admitWithAny(
+  access: Identification,
+  knock: Knock,
+  [permission, ...others]: readonly Permission[],
+): Caller | Promise<Caller> {
+  const orElse = (error: unknown) => {
+    const isMissing = error instanceof ActuatorError && error.reason === "PERMISSION_MISSING";
+    if (others.length === 0 || !isMissing) throw error;
+    return admitWithAny(access, knock, others);
+  };
+  try {
+    const caller = access.admit(knock, permission!);
+    return caller instanceof Promise ? caller.catch(orElse) : caller;
+  } catch (error) {
+    return orElse(error);
+  }
+}
+
+function notLocal(): ActuatorError {
+  const message =
+    "Without access control only this machine is answered, and no proxy. Give tokens, certificates or an authorize function (option access).";
+  return new ActuatorError("PERMISSION_DENIED", "NOT_LOCAL", message);
+}
+
+function wrongHost(): ActuatorError {
+  const message = "The request names a host that is not this server's (option allowedHosts).";
+  return new ActuatorError("PERMISSION_DENIED", "HOST_NOT_ALLOWED", message);
+}
+
+function crossSite(): ActuatorError {
+  const message = "A page of another site may change nothing here (option cors names those that may).";
+  return new ActuatorError("PERMISSION_DENIED", "CROSS_SITE", message);
+}

@@ -1,0 +1,18 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
+
+/** A request over HTTP/1.1 or HTTP/2, as Node gives it. */
+export type GateRequest = IncomingMessage | Http2ServerRequest;
+/** The answer that belongs to it. */
+export type GateResponse = ServerResponse | Http2ServerResponse;
+
+/** A header by its lower-case name, once: several of a name are joined by commas. */
+export function headerOf({ headers }: GateRequest, name: string): string | undefined {
+  const value = headers[name];
+  return Array.isArray(value) ? value.join(", ") : value;
+}
+
+/** Host and port that the client names: `:authority` over HTTP/2, otherwise `Host`. */
+export function hostOf(request: GateRequest): string | undefined {
+  return headerOf(request, ":authority") ?? headerOf(request, "host");
+}

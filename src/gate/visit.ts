@@ -1,0 +1,40 @@
+import type { Caller } from "../access/caller.ts";
+import type { Permission } from "../access/permission.ts";
+import type { CallCode, CallObserver, CallProtocol, CallSubject } from "../calls/call-record.ts";
+import type { GateRequest } from "./request.ts";
+
+/** One request on its way: what it asks for, who makes it, and how it ends. */
+export class Visit {
+  readonly request: GateRequest;
+  readonly protocol: CallProtocol;
+  /** The IP address of the client, as far as proxies are trusted; undefined over a Unix socket. */
+  readonly address: string | undefined;
+  /** What is called; stays empty for a path or method that is not there. */
+  operation = "";
+  permission: Permission | undefined;
+  caller: Caller | undefined;
+  subject: CallSubject = {};
+  /** Whether the operation itself was reached, and so says how the visit ends. */
+  entered = false;
+  readonly #observer: CallObserver;
+  readonly #startTime = Date.now();
+  readonly #began = performance.now();
+  #ended = false;
+
+  constructor(request: GateRequest, protocol: CallProtocol, address: string | undefined, observer: CallObserver) {
+    this.request = request;
+    this.protocol = protocol;
+    this.address = address;
+    this.#observer = observer;
+  }
+
+  /** Tells the books how it ended; the first time counts. */
+  end(code: CallCode): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    const { protocol, operation, permission, caller, address, subject } = this;
+    const durationMs = performance.now() - this.#began;
+    const startTime = this.#startTime;
+    this.#observer({ protocol, operation, permission, caller, address, subject, code, startTime, durationMs });
+  }
+}

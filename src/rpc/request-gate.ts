@@ -1,0 +1,44 @@
+import type { HandlerContext } from "@connectrpc/connect";
+import { isWrite } from "../access/permission.ts";
+import { ActuatorError } from "../error.ts";
+import type { Gate } from "../gate/gate.ts";
+import { TraceService } from "../gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.ts";
+import { visitOf } from "./caller.ts";
+import { anyErrorToRpc, callCodeOf } from "./error.ts";
+import { checkGetRequest } from "./get-request.ts";
+import { permissionsFor } from "./permissions.ts";
+
+/** What connect calls before it reads the body of a request. */
+export type RequestGate = (context: HandlerContext) => Promise<void>;
+
+/**
+ * Lets a call in, or refuses it before its message is read: what the gate says of the request and of who makes it, and for a
+ * GET, whether its message can be read at all.
+ */
+export function requestGate(gate: Gate, onError: (error: unknown, context: string) => void): RequestGate {
+  return async (context) => {
+    const visit = visitOf(context.values);
+    const { method } = context;
+    try {
+      gate.enter(visit);
+      const permissions = permissionsFor(method);
+      // Spans that a service sends are no change that an operator makes.
+      if (gate.readOnly && permissions.some(isWrite) && method.parent !== TraceService) throw readOnly();
+      if (permissions.length > 0) await gate.admit(visit, permissions);
+      checkGetRequest(context);
+    } catch (error) {
+      const refusal = anyErrorToRpc(error, (accident) => onError(accident, `rpc ${visit.operation}`));
+      const code = callCodeOf(refusal);
+      if (code === "UNAUTHENTICATED" && gate.challenge !== undefined) {
+        refusal.metadata.set("www-authenticate", gate.challenge);
+      }
+      visit.end(code);
+      throw refusal;
+    }
+  };
+}
+
+function readOnly(): ActuatorError {
+  const message = "This actuator is read-only: nothing can be changed through it.";
+  return new ActuatorError("PERMISSION_DENIED", "READ_ONLY", message);
+}

@@ -1,0 +1,14 @@
+import { IncomingMessage, ServerResponse } from "node:http";
+import { Socket } from "node:net";
+import type { HandlerContext } from "@connectrpc/connect";
+import { PERMISSIONS } from "../../src/access/permission.ts";
+import { OPEN_GATE } from "../../src/gate/open-gate.ts";
+import { callValues } from "../../src/rpc/caller.ts";
+
+/** What a method of a service is told of a call by somebody who may do everything. */
+export function anybody(): HandlerContext {
+  const request = new IncomingMessage(new Socket());
+  const visit = OPEN_GATE.visit(request, new ServerResponse(request), "grpc");
+  OPEN_GATE.admit(visit, PERMISSIONS);
+  return { values: callValues(visit), requestHeader: new Headers() } as HandlerContext;
+}
