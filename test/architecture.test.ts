@@ -114,7 +114,7 @@ const parts: readonly Part[] = [
   {
     name: "the receiver of OpenTelemetry's traces",
     files: /^otlp\//,
-    imports: [graphPort, /^(opentelemetry|gen)\//, /^error\.ts$/, /^node:/, /^@bufbuild\/protobuf/],
+    imports: [graphPort, /^(calls|gate|gen|opentelemetry)\//, /^error\.ts$/, /^node:/, /^@bufbuild\/protobuf/],
   },
   {
     name: "the endpoints",
@@ -122,10 +122,15 @@ const parts: readonly Part[] = [
     imports: [/^(application|loggers|sessions|integration-graph)\//, /^otlp\/receiver\.ts$/],
   },
   {
+    name: "the OpenAPI document",
+    files: /^openapi\//,
+    imports: [/^access\/permission\.ts$/, /^loggers\/level\.ts$/, /^integration-graph\/(link|pattern|provider)\.ts$/],
+  },
+  {
     name: "the REST face",
     files: /^rest\//,
     imports: [
-      /^(access|application|calls|gate|loggers|sessions|integration-graph)\//,
+      /^(access|application|calls|gate|loggers|openapi|sessions|integration-graph)\//,
       /^(error|endpoints)\.ts$/,
       /^node:/,
     ],
@@ -174,9 +179,9 @@ const parts: readonly Part[] = [
   { name: "the checks of options", files: /^options\.ts$/, imports: [/^error\.ts$/] },
   {
     name: "the assembly",
-    files: /^actuator(-options)?\.ts$/,
+    files: /^actuator(-options)?\.ts$|^assembly\//,
     imports: [
-      /^(application|loggers|sessions|integration-graph|otlp|rest|rpc|server)\//,
+      /^(access|application|calls|gate|loggers|metrics|sessions|integration-graph|otlp|rest|rpc|server|spring-boot-admin)\//,
       /^(error|endpoints|options)\.ts$/,
       /^node:/,
     ],
