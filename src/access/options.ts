@@ -1,4 +1,4 @@
-import { type Check, type Checks, callable, duration, flag, listOf, objectOf, text } from "../options.ts";
+import { type Check, type Checks, callable, duration, flag, listOf, objectOf, shaped, text } from "../options.ts";
 import type { Knock } from "./knock.ts";
 import { type PermissionPattern, permissionPattern } from "./permission-pattern.ts";
 import { callerName, loggerPrefix } from "./token-file.ts";
@@ -189,10 +189,10 @@ export const ACCESS: Checks<AccessOptions> = {
 export const DESCRIPTION: Checks<CallerDescription> = { name: callerName, permissions, loggers };
 
 function required<Options extends object>(checks: Checks<Options>, names: readonly (keyof Options & string)[]): Check {
-  return (value) => {
+  return shaped({ kind: "object", checks: checks as Checks<object> }, (value) => {
     const fault = objectOf(checks)(value);
     if (fault !== undefined) return fault;
     const missing = names.filter((name) => (value as Options)[name] === undefined);
     return missing.length === 0 ? undefined : `must have ${missing.join(", ")}`;
-  };
+  });
 }
