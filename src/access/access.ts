@@ -1,17 +1,23 @@
 import { ActuatorError } from "../error.ts";
-import { checkOptions } from "../options.ts";
 import { addressBlock } from "./address-block.ts";
-import { type Credentials, parseAuthorization } from "./authorization.ts";
-import { type Caller, requirePermission } from "./caller.ts";
+import { parseAuthorization } from "./authorization.ts";
+import { type Authentication, type Caller, requirePermission } from "./caller.ts";
+import { Certificates } from "./certificates.ts";
+import { askApplication } from "./custom.ts";
+import { isJwt, JwtVerifier } from "./jwt.ts";
 import type { Knock } from "./knock.ts";
-import { ACCESS, type AccessOptions } from "./options.ts";
+import { type AccessOptions, checkAccessOptions } from "./options.ts";
 import { isWrite, PERMISSIONS, type Permission } from "./permission.ts";
 import { permissionsFrom } from "./permission-pattern.ts";
 import { RateLimit, tooMany } from "./rate-limit.ts";
+import { refusal } from "./refusal.ts";
 import { tokenId } from "./token.ts";
 import { Tokens } from "./tokens.ts";
 
 const REALM = 'realm="actuator"';
+
+/** Spans come in many small parts, and have limits of their own. */
+const GRAPH_WRITES = 10;
 
 /** Decides who is let in, and to what. Knows a request only by what its headers and its connection say. */
 export class Access {
@@ -19,70 +25,123 @@ export class Access {
   readonly authenticates: boolean;
   /** The values of `WWW-Authenticate` that go with an answer to somebody who did not say who they are (RFC 9110 §11.6.1). */
   readonly challenges: readonly string[];
+  readonly #options: AccessOptions;
+  readonly #onError: (error: unknown, context: string) => void;
   readonly #tokens: Tokens | undefined;
+  readonly #jwt: JwtVerifier | undefined;
+  readonly #certificates: Certificates | undefined;
   readonly #anonymous: ReadonlySet<Permission>;
   readonly #failures: RateLimit;
   readonly #writes: RateLimit | undefined;
+  readonly #graphWrites: RateLimit | undefined;
 
   /**
    * @param onError hears of what callers are not told: a file that cannot be read again, a function that threw
    * @throws ActuatorError INVALID_ARGUMENT for an option that does not exist or does not fit, and for a file that cannot be used
    */
   constructor(options: AccessOptions, onError: (error: unknown, context: string) => void = () => {}) {
-    checkOptions("access", options, ACCESS);
+    checkAccessOptions("access", options);
     const { tokens, jwt, certificates, authorize, anonymous, basic = true, limits = {} } = options;
+    this.#options = options;
+    this.#onError = onError;
     this.authenticates = (tokens ?? jwt ?? certificates ?? authorize) !== undefined;
     this.challenges = [
-      ...(this.authenticates ? [`Bearer ${REALM}`] : []),
+      ...((tokens ?? jwt ?? authorize) === undefined ? [] : [`Bearer ${REALM}`]),
       ...(tokens !== undefined && basic ? [`Basic ${REALM}, charset="UTF-8"`] : []),
     ];
+    // A 401 has to carry a challenge, and no scheme is registered for what TLS does.
+    if (this.authenticates && this.challenges.length === 0) this.challenges = [`ClientCertificate ${REALM}`];
     this.#anonymous = permissionsFrom(anonymous ?? (this.authenticates ? [] : PERMISSIONS));
     this.#failures = new RateLimit(limits.maxFailuresPerMinute ?? 30);
     const writes = limits.maxWritesPerMinute ?? (this.authenticates ? 300 : undefined);
     this.#writes = writes === undefined ? undefined : new RateLimit(writes);
+    this.#graphWrites = writes === undefined ? undefined : new RateLimit(writes * GRAPH_WRITES);
+    this.#certificates = certificates && new Certificates(certificates);
     this.#tokens = tokens === undefined ? undefined : new Tokens(tokens, (error) => onError(error, "access.tokens"));
+    try {
+      this.#jwt = jwt && new JwtVerifier(jwt, (error) => onError(error, "access.jwt"));
+    } catch (error) {
+      this.close();
+      throw error;
+    }
   }
 
-  /** Resolves when all that decides is loaded. */
-  async ready(): Promise<void> {}
+  /**
+   * Resolves when the library that checks JWTs is loaded and its keys are known, or known to be out of reach, which `onError`
+   * hears of. Nobody has to wait for it.
+   */
+  async ready(): Promise<void> {
+    await this.#jwt?.ready();
+  }
 
   /** Stops following files. Who is known now is known ever after. */
   close(): void {
     this.#tokens?.close();
+    this.#jwt?.close();
   }
 
   /**
-   * Lets somebody in who may do this.
+   * Lets somebody in who may do this. Answers at once where neither a JWT nor a function of the application is asked.
    *
-   * @throws ActuatorError UNAUTHENTICATED, PERMISSION_DENIED, or RESOURCE_EXHAUSTED (TOO_MANY_REQUESTS, with `retryAfterSeconds`)
+   * @throws ActuatorError UNAUTHENTICATED; PERMISSION_DENIED; RESOURCE_EXHAUSTED (TOO_MANY_REQUESTS, with `retryAfterSeconds`);
+   * UNAVAILABLE where it cannot be decided
    */
   admit(knock: Knock, permission: Permission): Caller | Promise<Caller> {
-    return this.#allow(this.#identify(knock), permission);
+    const caller = this.#identify(knock);
+    return caller instanceof Promise
+      ? caller.then((caller) => this.#allow(caller, permission))
+      : this.#allow(caller, permission);
   }
 
-  #identify(knock: Knock): Caller {
-    const { authorization, address } = knock;
-    if (authorization === undefined)
-      return { name: address ?? "local", authentication: "none", permissions: this.#anonymous };
+  /**
+   * Whether somebody who was let in still is: their token stands in the file as it did and has not expired. For calls that go
+   * on for long, such as watches.
+   */
+  holds(caller: Caller): boolean {
+    return HOLDS[caller.authentication]?.({ tokens: this.#tokens, jwt: this.#jwt }, caller) ?? true;
+  }
+
+  #identify(knock: Knock): Caller | Promise<Caller> {
+    const { address } = knock;
     try {
-      return this.#judge(parseAuthorization(authorization));
+      const caller = this.#judge(knock);
+      if (caller === undefined) {
+        return { name: address ?? "local", authentication: "none", permissions: this.#anonymous };
+      }
+      return caller instanceof Promise ? caller.catch((error) => this.#refuse(error, address)) : caller;
     } catch (error) {
-      const block = addressBlock(address);
-      const wait = this.#failures.waitSeconds(block);
-      this.#failures.count(block);
-      throw wait > 0 ? tooMany("wrong credentials from this address", wait) : error;
+      return this.#refuse(error, address);
     }
   }
 
-  #judge(credentials: Credentials | undefined): Caller {
-    if (this.#tokens !== undefined && credentials !== undefined && tokenId(credentials.token) !== undefined) {
-      return this.#tokens.find(credentials.token);
+  /** What a caller shows is judged by the one mechanism that knows its form; undefined for somebody who shows nothing. */
+  #judge(knock: Knock): Caller | Promise<Caller> | undefined {
+    const { authorization, certificate, address } = knock;
+    const { authorize, basic = true } = this.#options;
+    if (authorization !== undefined) {
+      const { scheme, token = "" } = parseAuthorization(authorization) ?? {};
+      const isToken = tokenId(token) !== undefined && (scheme === "bearer" || basic);
+      if (this.#tokens !== undefined && isToken) return this.#tokens.find(token);
+      if (this.#jwt !== undefined && scheme === "bearer" && isJwt(token)) return this.#jwt.verify(token);
+    } else if (this.#certificates !== undefined && certificate !== undefined) {
+      return this.#certificates.find(certificate);
     }
-    throw new ActuatorError(
-      "UNAUTHENTICATED",
-      "CREDENTIALS_INVALID",
-      "These credentials are of no kind that is taken here.",
-    );
+    if (authorize !== undefined) {
+      // What the function compares may be a password that can be guessed; nobody can guess tokens and signatures.
+      const wait = this.#failures.waitSeconds(addressBlock(address));
+      if (wait > 0) throw tooMany(FAILURES, wait);
+      return askApplication(authorize, knock, (error) => this.#onError(error, "access.authorize"));
+    }
+    if (authorization === undefined || !this.authenticates) return undefined;
+    throw refusal("These credentials are of no kind that is taken here.");
+  }
+
+  #refuse(error: unknown, address: string | undefined): never {
+    if (!(error instanceof ActuatorError) || error.code !== "UNAUTHENTICATED") throw error;
+    const block = addressBlock(address);
+    const wait = this.#failures.waitSeconds(block);
+    this.#failures.count(block);
+    throw wait > 0 ? tooMany(FAILURES, wait) : error;
   }
 
   #allow(caller: Caller, permission: Permission): Caller {
@@ -90,12 +149,25 @@ export class Access {
       throw new ActuatorError("UNAUTHENTICATED", "CREDENTIALS_MISSING", "Say who you are: this is not for everybody.");
     }
     requirePermission(caller, permission);
-    if (this.#writes !== undefined && isWrite(permission)) {
-      const key = `${permission} ${caller.authentication} ${caller.name}`;
-      const wait = this.#writes.waitSeconds(key);
-      if (wait > 0) throw tooMany("changes", wait);
-      this.#writes.count(key);
-    }
+    if (!isWrite(permission)) return caller;
+    const limit = permission === "graph:write" ? this.#graphWrites : this.#writes;
+    const key = `${permission} ${caller.authentication} ${caller.name}`;
+    const wait = limit?.waitSeconds(key) ?? 0;
+    if (wait > 0) throw tooMany("changes", wait);
+    limit?.count(key);
     return caller;
   }
 }
+
+const FAILURES = "wrong credentials from this address";
+
+interface Mechanisms {
+  readonly tokens: Tokens | undefined;
+  readonly jwt: JwtVerifier | undefined;
+}
+
+/** How somebody is still known, where that may end. */
+const HOLDS: { readonly [A in Authentication]?: (by: Mechanisms, caller: Caller) => boolean | undefined } = {
+  token: ({ tokens }, caller) => tokens?.holds(caller),
+  jwt: ({ jwt }, caller) => jwt?.holds(caller),
+};

@@ -1,4 +1,16 @@
-import { type Check, type Checks, callable, duration, flag, listOf, objectOf, shaped, text } from "../options.ts";
+import { ActuatorError } from "../error.ts";
+import {
+  type Check,
+  type Checks,
+  callable,
+  checkOptions,
+  duration,
+  flag,
+  listOf,
+  objectOf,
+  shaped,
+  text,
+} from "../options.ts";
 import type { Knock } from "./knock.ts";
 import { type PermissionPattern, permissionPattern } from "./permission-pattern.ts";
 import { callerName, loggerPrefix } from "./token-file.ts";
@@ -184,6 +196,18 @@ export const ACCESS: Checks<AccessOptions> = {
   basic: flag,
   limits: objectOf(LIMITS),
 };
+
+/**
+ * Checks options with all that is inside of them.
+ *
+ * @throws ActuatorError INVALID_ARGUMENT that names the option and, for one that does not exist, the likely right one
+ */
+export function checkAccessOptions(where: string, options: AccessOptions): void {
+  checkOptions(where, options, ACCESS);
+  if (options.authorize === undefined || options.anonymous === undefined) return;
+  const message = `${where}.anonymous does not go with ${where}.authorize, which can answer for those who show nothing`;
+  throw new ActuatorError("INVALID_ARGUMENT", "INVALID_OPTION", message, { field: `${where}.anonymous` });
+}
 
 /** What a function of the application answers for somebody it lets in. */
 export const DESCRIPTION: Checks<CallerDescription> = { name: callerName, permissions, loggers };

@@ -3,6 +3,7 @@ import { basename, resolve } from "node:path";
 import { ActuatorError } from "../error.ts";
 import type { Caller } from "./caller.ts";
 import { permissionsFrom } from "./permission-pattern.ts";
+import { refusal } from "./refusal.ts";
 import { hashToken, sameHash, tokenId } from "./token.ts";
 import { decodeTokens, MAX_TOKEN_FILE_BYTES, type TokenEntry } from "./token-file.ts";
 import { readBoundedSync, WatchedFile } from "./watched-file.ts";
@@ -23,7 +24,10 @@ interface KnownToken {
 export class Tokens {
   readonly #path: string;
   readonly #file: WatchedFile;
-  #tokens: ReadonlyMap<string, KnownToken>;
+  /** By the digits that find them. */
+  #tokens: ReadonlyMap<string, KnownToken> = new Map();
+  /** Until when those are let in who are in the file: milliseconds since the epoch. */
+  #expiry: ReadonlyMap<Caller, number> = new Map();
 
   /**
    * Reads the file.
@@ -34,15 +38,11 @@ export class Tokens {
     this.#path = resolve(path);
     try {
       const content = readBoundedSync(this.#path, MAX_TOKEN_FILE_BYTES);
-      this.#tokens = knownTokens(decodeTokens(content), new Map());
-      this.#warnOfWriters(onError);
+      this.#take(content, onError);
       this.#file = new WatchedFile(this.#path, {
         content,
         maxBytes: MAX_TOKEN_FILE_BYTES,
-        onChange: (content) => {
-          this.#tokens = knownTokens(decodeTokens(content), this.#tokens);
-          this.#warnOfWriters(onError);
-        },
+        onChange: (content) => this.#take(content, onError),
         onError: (error) => onError(unusable(this.#path, error, "The tokens of before still count.")),
       });
     } catch (error) {
@@ -58,19 +58,14 @@ export class Tokens {
   find(token: string): Caller {
     const known = this.#tokens.get(tokenId(token) ?? "");
     const same = sameHash(hashToken(token), known?.hash ?? NO_HASH);
-    if (known === undefined || !same) {
-      throw new ActuatorError("UNAUTHENTICATED", "CREDENTIALS_INVALID", "This token is not known here.");
-    }
-    if (known.expires <= Date.now()) {
-      throw new ActuatorError("UNAUTHENTICATED", "CREDENTIALS_EXPIRED", "This token has expired.");
-    }
+    if (known === undefined || !same) throw refusal("This token is not known here.");
+    if (known.expires <= Date.now()) throw refusal("This token has expired.", "CREDENTIALS_EXPIRED");
     return known.caller;
   }
 
   /** Whether somebody who was found is still let in, with the same rights. */
   holds(caller: Caller): boolean {
-    const now = Date.now();
-    return [...this.#tokens.values()].some((known) => known.caller === caller && known.expires > now);
+    return (this.#expiry.get(caller) ?? 0) > Date.now();
   }
 
   /** Reads the file now, whether or not it seems to have changed. */
@@ -80,6 +75,12 @@ export class Tokens {
 
   close(): void {
     this.#file.close();
+  }
+
+  #take(content: Uint8Array, onError: (error: unknown) => void): void {
+    this.#tokens = knownTokens(decodeTokens(content), this.#tokens);
+    this.#expiry = new Map([...this.#tokens.values()].map(({ caller, expires }) => [caller, expires]));
+    this.#warnOfWriters(onError);
   }
 
   /** That others read hashes of random secrets does no harm. Whoever writes there makes themselves at home. */

@@ -1,0 +1,48 @@
+import { ActuatorError } from "../error.ts";
+import { checkOptions } from "../options.ts";
+import type { Caller } from "./caller.ts";
+import type { Knock } from "./knock.ts";
+import { type Authorize, type CallerDescription, DESCRIPTION } from "./options.ts";
+import { permissionsFrom } from "./permission-pattern.ts";
+import { refusal } from "./refusal.ts";
+
+const TIMEOUT_MS = 10_000;
+
+/**
+ * Whom the application's own function knows.
+ *
+ * @throws ActuatorError UNAUTHENTICATED where it knows nobody; UNAVAILABLE where it fails, which `onError` hears of
+ */
+export async function askApplication(
+  authorize: Authorize,
+  knock: Knock,
+  onError: (error: unknown) => void,
+): Promise<Caller> {
+  let caller: Caller | undefined;
+  try {
+    caller = callerFrom(await inTime(authorize(knock)));
+  } catch (error) {
+    onError(error);
+    throw new ActuatorError("UNAVAILABLE", "AUTHORIZE_FAILED", "Who may do what cannot be decided at the moment.");
+  }
+  if (caller === undefined) throw refusal("The application does not let you in.");
+  return caller;
+}
+
+function callerFrom(description: CallerDescription | undefined): Caller | undefined {
+  if (description === undefined) return undefined;
+  checkOptions("what authorize answered", description, DESCRIPTION);
+  const { name, permissions, loggers } = description;
+  if (name === undefined || permissions === undefined) throw new Error("authorize answered no name or no permissions");
+  return { name, authentication: "custom", permissions: permissionsFrom(permissions), loggers };
+}
+
+async function inTime<T>(answer: T | Promise<T>): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error(`authorize took more than ${TIMEOUT_MS} ms`)), TIMEOUT_MS);
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

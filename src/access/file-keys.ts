@@ -1,0 +1,50 @@
+import { resolve } from "node:path";
+import type { JSONWebKeySet } from "jose";
+import { ActuatorError } from "../error.ts";
+import { decodeKeySet, type KeySource, MAX_KEY_SET_BYTES } from "./key-source.ts";
+import { readBoundedSync, WatchedFile } from "./watched-file.ts";
+
+/** The keys of a file, as the file is now; where it cannot be read, as it was before. */
+export class FileKeys implements KeySource {
+  readonly #file: WatchedFile;
+  #keys: JSONWebKeySet;
+
+  /** @throws ActuatorError INVALID_ARGUMENT where it cannot be read or is no set of public keys */
+  constructor(path: string, onError: (error: unknown) => void) {
+    const absolute = resolve(path);
+    try {
+      const content = readBoundedSync(absolute, MAX_KEY_SET_BYTES);
+      this.#keys = decodeKeySet(content);
+      this.#file = new WatchedFile(absolute, {
+        content,
+        maxBytes: MAX_KEY_SET_BYTES,
+        onChange: (content) => {
+          this.#keys = decodeKeySet(content);
+        },
+        onError: (error) => onError(unusable(absolute, error)),
+      });
+    } catch (error) {
+      throw unusable(absolute, error);
+    }
+  }
+
+  keys(): JSONWebKeySet {
+    return this.#keys;
+  }
+
+  async renewed(): Promise<boolean> {
+    const before = this.#keys;
+    await this.#file.check();
+    return this.#keys !== before;
+  }
+
+  close(): void {
+    this.#file.close();
+  }
+}
+
+function unusable(path: string, cause: unknown): ActuatorError {
+  const { code, message: why } = cause as NodeJS.ErrnoException;
+  const message = `access.jwt.jwks: ${path} cannot be used (${code ?? why}).`;
+  return new ActuatorError("INVALID_ARGUMENT", "INVALID_KEY_SET", message, { field: "access.jwt.jwks" }, { cause });
+}
