@@ -87,21 +87,19 @@ export class Access {
    * UNAVAILABLE where it cannot be decided
    */
   admit(knock: Knock, permission: Permission): Caller | Promise<Caller> {
-    const caller = this.#identify(knock);
+    const caller = this.identify(knock);
     return caller instanceof Promise
-      ? caller.then((caller) => this.#allow(caller, permission))
-      : this.#allow(caller, permission);
+      ? caller.then((caller) => this.allow(caller, permission))
+      : this.allow(caller, permission);
   }
 
   /**
-   * Whether somebody who was let in still is: their token stands in the file as it did and has not expired. For calls that go
-   * on for long, such as watches.
+   * Says who it is: the first half of {@link admit}, for those who want to know whom they refuse. Somebody who shows nothing
+   * has the authentication `none`.
+   *
+   * @throws ActuatorError UNAUTHENTICATED for wrong credentials; RESOURCE_EXHAUSTED; UNAVAILABLE
    */
-  holds(caller: Caller): boolean {
-    return HOLDS[caller.authentication]?.({ tokens: this.#tokens, jwt: this.#jwt }, caller) ?? true;
-  }
-
-  #identify(knock: Knock): Caller | Promise<Caller> {
+  identify(knock: Knock): Caller | Promise<Caller> {
     const { address } = knock;
     try {
       const caller = this.#judge(knock);
@@ -112,6 +110,33 @@ export class Access {
     } catch (error) {
       return this.#refuse(error, address);
     }
+  }
+
+  /**
+   * Lets somebody do this once: the second half of {@link admit}.
+   *
+   * @throws ActuatorError UNAUTHENTICATED for somebody who shows nothing; PERMISSION_DENIED; RESOURCE_EXHAUSTED
+   */
+  allow(caller: Caller, permission: Permission): Caller {
+    if (caller.authentication === "none" && !caller.permissions.has(permission)) {
+      throw new ActuatorError("UNAUTHENTICATED", "CREDENTIALS_MISSING", "Say who you are: this is not for everybody.");
+    }
+    requirePermission(caller, permission);
+    if (!isWrite(permission)) return caller;
+    const limit = permission === "graph:write" ? this.#graphWrites : this.#writes;
+    const key = `${permission} ${caller.authentication} ${caller.name}`;
+    const wait = limit?.waitSeconds(key) ?? 0;
+    if (wait > 0) throw tooMany("changes", wait);
+    limit?.count(key);
+    return caller;
+  }
+
+  /**
+   * Whether somebody who was let in still is: their token stands in the file as it did and has not expired. For calls that go
+   * on for long, such as watches.
+   */
+  holds(caller: Caller): boolean {
+    return HOLDS[caller.authentication]?.({ tokens: this.#tokens, jwt: this.#jwt }, caller) ?? true;
   }
 
   /** What a caller shows is judged by the one mechanism that knows its form; undefined for somebody who shows nothing. */
@@ -142,20 +167,6 @@ export class Access {
     const wait = this.#failures.waitSeconds(block);
     this.#failures.count(block);
     throw wait > 0 ? tooMany(FAILURES, wait) : error;
-  }
-
-  #allow(caller: Caller, permission: Permission): Caller {
-    if (caller.authentication === "none" && !caller.permissions.has(permission)) {
-      throw new ActuatorError("UNAUTHENTICATED", "CREDENTIALS_MISSING", "Say who you are: this is not for everybody.");
-    }
-    requirePermission(caller, permission);
-    if (!isWrite(permission)) return caller;
-    const limit = permission === "graph:write" ? this.#graphWrites : this.#writes;
-    const key = `${permission} ${caller.authentication} ${caller.name}`;
-    const wait = limit?.waitSeconds(key) ?? 0;
-    if (wait > 0) throw tooMany("changes", wait);
-    limit?.count(key);
-    return caller;
   }
 }
 

@@ -120,22 +120,20 @@ export const JWT_ALGORITHMS = [
 ] as const;
 
 const permissions = listOf(permissionPattern);
-const loggers: Check = (value) =>
-  Array.isArray(value) && value.length === 0 ? "must not be empty; leave it out for all" : listOf(loggerPrefix)(value);
+const loggers = someOf(loggerPrefix);
 
-const textOrTexts: Check = (value) => {
-  if (!Array.isArray(value)) return text(value) && "must be a text or a list of texts";
-  return value.length === 0 ? "must not be empty" : listOf(text)(value);
-};
+const textOrTexts = shaped({ kind: "list", of: text }, (value) =>
+  Array.isArray(value) ? someOf(text)(value) : text(value) && "must be a text or a list of texts",
+);
 
-const jwks: Check = (value) => {
+const jwks = shaped({ kind: "text" }, (value) => {
   if (typeof value !== "string" || !/^[a-z][a-z0-9+.-]*:\/\//i.test(value)) return text(value);
   const url = URL.parse(value);
   if (url === null || url.username !== "" || url.password !== "") return "must be an address without user and password";
   const local = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname);
   if (url.protocol === "https:" || (url.protocol === "http:" && local)) return undefined;
   return "must be a path or an https: address, as whoever changes the keys on their way could sign anything";
-};
+});
 
 const CLAIMS: Checks<JwtClaims> = { name: textOrTexts, permissions: textOrTexts, loggers: textOrTexts };
 
@@ -143,13 +141,17 @@ const JWT: Checks<JwtOptions> = {
   jwks,
   issuer: textOrTexts,
   audience: textOrTexts,
-  algorithms: (value) =>
-    Array.isArray(value) && value.length > 0 && value.every((each) => JWT_ALGORITHMS.includes(each))
-      ? undefined
-      : `must be a list of some of ${JWT_ALGORITHMS.join(", ")}`,
+  algorithms: someOf(
+    shaped({ kind: "text" }, (value) =>
+      (JWT_ALGORITHMS as readonly unknown[]).includes(value)
+        ? undefined
+        : `must be one of ${JWT_ALGORITHMS.join(", ")}`,
+    ),
+  ),
   type: text,
-  clockToleranceSeconds: (value) =>
+  clockToleranceSeconds: shaped({ kind: "number" }, (value) =>
     typeof value === "number" && value >= 0 && value <= 300 ? undefined : "must be a number from 0 to 300",
+  ),
   claims: objectOf(CLAIMS),
   grants: (value) => {
     if (typeof value !== "object" || value === null || Array.isArray(value)) return "must be an object of lists";
@@ -174,14 +176,14 @@ const CERTIFICATE: Checks<CertificateRule> = {
   loggers,
 };
 
-const certificate: Check = (value) => {
+const certificate = shaped({ kind: "object", checks: CERTIFICATE as Checks<object> }, (value) => {
   const fault = required(CERTIFICATE, ["permissions"])(value);
   if (fault !== undefined) return fault;
   const { commonName, alternativeName, fingerprint256 } = value as CertificateRule;
   return (commonName ?? alternativeName ?? fingerprint256) === undefined
     ? "must name a commonName, alternativeName or fingerprint256; without one it would fit everybody"
     : undefined;
-};
+});
 
 const LIMITS: Checks<AccessLimits> = { maxFailuresPerMinute: duration, maxWritesPerMinute: duration };
 
@@ -189,8 +191,7 @@ const LIMITS: Checks<AccessLimits> = { maxFailuresPerMinute: duration, maxWrites
 export const ACCESS: Checks<AccessOptions> = {
   tokens: text,
   jwt: required(JWT, ["jwks", "issuer", "audience"]),
-  certificates: (value) =>
-    Array.isArray(value) && value.length === 0 ? "must not be empty" : listOf(certificate)(value),
+  certificates: someOf(certificate),
   authorize: callable,
   anonymous: permissions,
   basic: flag,
@@ -203,6 +204,10 @@ export const ACCESS: Checks<AccessOptions> = {
  * @throws ActuatorError INVALID_ARGUMENT that names the option and, for one that does not exist, the likely right one
  */
 export function checkAccessOptions(where: string, options: AccessOptions): void {
+  const { jwt, limits } = options ?? {};
+  // These alone can name the whole way to what is wrong.
+  if (typeof jwt === "object") checkOptions(`${where}.jwt`, jwt, JWT);
+  if (typeof limits === "object") checkOptions(`${where}.limits`, limits, LIMITS);
   checkOptions(where, options, ACCESS);
   if (options.authorize === undefined || options.anonymous === undefined) return;
   const message = `${where}.anonymous does not go with ${where}.authorize, which can answer for those who show nothing`;
@@ -211,6 +216,13 @@ export function checkAccessOptions(where: string, options: AccessOptions): void 
 
 /** What a function of the application answers for somebody it lets in. */
 export const DESCRIPTION: Checks<CallerDescription> = { name: callerName, permissions, loggers };
+
+/** A list that is not empty: what says that nobody or everybody is meant says so by being left out. */
+function someOf(check: Check): Check {
+  return shaped({ kind: "list", of: check }, (value) =>
+    Array.isArray(value) && value.length === 0 ? "must not be empty" : listOf(check)(value),
+  );
+}
 
 function required<Options extends object>(checks: Checks<Options>, names: readonly (keyof Options & string)[]): Check {
   return shaped({ kind: "object", checks: checks as Checks<object> }, (value) => {

@@ -1,4 +1,4 @@
-import type { Check } from "../options.ts";
+import { shaped } from "../options.ts";
 import { PERMISSIONS, type Permission } from "./permission.ts";
 
 /** What a permission is about: the word before its colon. */
@@ -22,8 +22,9 @@ const PERMISSIONS_OF = new Map<string, readonly Permission[]>([
 export const PERMISSION_PATTERNS = [...PERMISSIONS_OF.keys()] as readonly PermissionPattern[];
 
 /** Whether a text can be written where permissions are given. */
-export const permissionPattern: Check = (value) =>
-  PERMISSIONS_OF.has(value as string) ? undefined : `must be one of ${PERMISSION_PATTERNS.join(", ")}`;
+export const permissionPattern = shaped({ kind: "text" }, (value) =>
+  PERMISSIONS_OF.has(value as string) ? undefined : `must be one of ${PERMISSION_PATTERNS.join(", ")}`,
+);
 
 /** All that the patterns allow together. What is no pattern allows nothing. */
 export function permissionsFrom(patterns: Iterable<string>): ReadonlySet<Permission> {

@@ -1,5 +1,5 @@
 import { ActuatorError } from "../error.ts";
-import { type Check, type Checks, checkOptions, listOf } from "../options.ts";
+import { type Check, type Checks, checkOptions, listOf, shaped } from "../options.ts";
 import { type PermissionPattern, permissionPattern } from "./permission-pattern.ts";
 import { isTokenHash, isTokenId } from "./token.ts";
 
@@ -31,16 +31,18 @@ interface TokenFile {
 }
 
 /** A name: what a log can carry, without controls, and not endless. */
-export const callerName: Check = (value) =>
+export const callerName = shaped({ kind: "text" }, (value) =>
   typeof value === "string" && /^(?!\s)[^\p{C}\p{Zl}\p{Zp}]{1,128}(?<!\s)$/u.test(value)
     ? undefined
-    : "must be a text of 1 to 128 printable characters";
+    : "must be a text of 1 to 128 printable characters",
+);
 
 /** The name of a logger at and below which levels may be changed. */
-export const loggerPrefix: Check = (value) =>
+export const loggerPrefix = shaped({ kind: "text" }, (value) =>
   typeof value === "string" && /^[^\p{C}\p{Zl}\p{Zp}]{1,512}$/u.test(value) && !value.endsWith(".")
     ? undefined
-    : "must be the name of a logger, such as orders.payment";
+    : "must be the name of a logger, such as orders.payment",
+);
 
 const timestamp: Check = (value) =>
   typeof value === "string" &&
