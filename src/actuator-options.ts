@@ -1,10 +1,26 @@
+import { ACCESS, type AccessOptions } from "./access/options.ts";
+import { HEALTH, type HealthOptions } from "./application/health-options.ts";
 import { ActuatorError } from "./error.ts";
+import { CORS, type CorsOptions } from "./gate/cors-options.ts";
 import type { GraphBuilder } from "./integration-graph/builder.ts";
 import type { IntegrationGraph } from "./integration-graph/graph.ts";
 import type { LoggerAdapter } from "./loggers/adapter.ts";
 import type { LevelChangeReport } from "./loggers/change-log.ts";
 import type { LoggersOptions } from "./loggers/options.ts";
-import { type Checks, callable, checkOptions, count, duration, flag, having, listOf, text, wait } from "./options.ts";
+import { METRICS, type MetricsOptions } from "./metrics/options.ts";
+import {
+  type Checks,
+  callable,
+  checkOptions,
+  count,
+  duration,
+  flag,
+  having,
+  listOf,
+  objectOf,
+  text,
+  wait,
+} from "./options.ts";
 import type { OtlpOptions } from "./otlp/options.ts";
 import { networkOf } from "./server/address-list.ts";
 import type { ServerErrorHandler } from "./server/guard.ts";
@@ -46,6 +62,24 @@ export interface ActuatorOptions {
    * port. Whoever reaches the port can then draw into the graph. Default: false.
    */
   readonly otlp?: boolean | OtlpOptions | undefined;
+  /**
+   * Who is asked for what to be let in: tokens, JWT, client certificates or a function of your own. Default: nobody is asked, and
+   * only this machine is answered.
+   */
+  readonly access?: AccessOptions | undefined;
+  /** Whether nothing can be changed: REST answers 405 and RPC PERMISSION_DENIED. Default: false. */
+  readonly readOnly?: boolean | undefined;
+  /**
+   * Host names that requests may name, such as `actuator.example.com` or `*.example.com`; against pages that point a name of their
+   * own at this machine (DNS rebinding). Default: this machine's names for itself; with `access`, any.
+   */
+  readonly allowedHosts?: readonly string[] | undefined;
+  /** Pages of other origins that may call from a browser. Default: none. */
+  readonly cors?: CorsOptions | undefined;
+  /** Books on the actuator's own calls, which `GET /prometheus` shows. Default: false. */
+  readonly metrics?: boolean | MetricsOptions | undefined;
+  /** What the health depends on, besides that the process runs. Default: nothing. */
+  readonly health?: HealthOptions | undefined;
   /** The path that the REST interface stands under. Default `/actuator`. */
   readonly basePath?: string | undefined;
   /**
@@ -68,7 +102,8 @@ export interface ActuatorOptions {
  */
 export function checkActuatorOptions(options: ActuatorOptions): void {
   checkOptions("createActuator", options, OPTIONS);
-  const { loggers, limits, sessions, otlp } = options;
+  const { loggers, limits, sessions, otlp, metrics } = options;
+  if (typeof metrics === "object") checkOptions("createActuator.metrics", metrics, METRICS);
   if (loggers !== undefined) checkOptions("createActuator.loggers", loggers, LOGGERS);
   if (limits !== undefined) checkOptions("createActuator.limits", limits, LIMITS);
   if (typeof otlp === "object") checkOptions("createActuator.otlp", otlp, OTLP);
@@ -99,6 +134,16 @@ export const OPTIONS: Checks<ActuatorOptions> = {
   integrationGraph: (value) =>
     having(["snapshot", "rebuild"], "what integrationGraph({ app }) gave")((value as GraphBuilder)?.graph ?? value),
   otlp: (value) => (typeof value === "object" && value !== null ? undefined : flag(value)),
+  access: objectOf(ACCESS),
+  readOnly: flag,
+  allowedHosts: listOf((entry) =>
+    typeof entry === "string" && /^(?:\*|(?:\*\.)?(?:\[[0-9a-f:.]+\]|[\w.-]+))$/i.test(entry)
+      ? undefined
+      : 'must be a host name without a port, such as "actuator.example.com" or "*.example.com"',
+  ),
+  cors: objectOf(CORS),
+  metrics: (value) => (typeof value === "object" && value !== null ? undefined : flag(value)),
+  health: objectOf(HEALTH),
   basePath: (value) =>
     typeof value === "string" && /^(?:\/[\w.~-]+)+$/.test(value) ? undefined : 'must be a path such as "/actuator"',
   trustedProxies: listOf((entry) =>

@@ -6,6 +6,10 @@ import {
 } from "./actuator-options.ts";
 import type { Application } from "./application/application.ts";
 import { Health } from "./application/health.ts";
+import { sessionStoreCheck } from "./application/session-store-check.ts";
+import { guardedGate } from "./assembly/gate.ts";
+import { addGauges, metricsOf } from "./assembly/metrics.ts";
+import { careful, reportError } from "./assembly/report.ts";
 import type { Endpoints } from "./endpoints.ts";
 import { ActuatorError } from "./error.ts";
 import type { GraphBuilder } from "./integration-graph/builder.ts";
@@ -13,13 +17,13 @@ import type { IntegrationGraph } from "./integration-graph/graph.ts";
 import type { Detach } from "./loggers/adapter.ts";
 import { reportLevelChanges } from "./loggers/change-log.ts";
 import { Loggers } from "./loggers/loggers.ts";
+import type { Metrics } from "./metrics/metrics.ts";
 import { otlpHandler } from "./otlp/http.ts";
 import { otlpReceiver } from "./otlp/receiver.ts";
 import { createGateway } from "./rest/gateway.ts";
 import { createRpcHandler } from "./rpc/handler.ts";
 import type { ListenAddress, ListenOptions } from "./server/address.ts";
 import { addressList } from "./server/address-list.ts";
-import type { ServerErrorHandler } from "./server/guard.ts";
 import type { ServerAnswer, ServerRequest } from "./server/handler.ts";
 import { createListener, type DrainOptions, type Listener } from "./server/listener.ts";
 import { endOnSignals } from "./server/signals.ts";
@@ -42,6 +46,8 @@ export interface Actuator {
   readonly sessions: Sessions | undefined;
   /** The integration graph, where it is served. */
   readonly integrationGraph: IntegrationGraph | undefined;
+  /** The books on the actuator's own calls, where they are kept. */
+  readonly metrics: Metrics | undefined;
   /**
    * Serves on a port of its own, HTTP/1.1 and HTTP/2 alike, on 127.0.0.1 unless `host` says otherwise. After a failure
    * another address can be tried.
@@ -74,36 +80,49 @@ export interface Actuator {
  */
 export function createActuator(options: ActuatorOptions = {}): Actuator {
   checkActuatorOptions(options);
-  const { basePath = "/actuator", trustedProxies = [], limits } = options;
+  const { basePath = "/actuator", limits } = options;
   const onError = careful(options.onError ?? reportError);
+  const trusted = addressList(options.trustedProxies ?? []);
 
   const application: Application = { name: options.name, version: options.version, startTime: Date.now() };
-  const health = new Health();
   const loggers = options.loggers && new Loggers(options.loggers, onError);
   if (loggers !== undefined) reportLevelChanges(loggers, options.loggers!, onError);
   const sessions = options.sessions && sessionsOf(options.sessions);
   const integrationGraph = options.integrationGraph && graphOf(options.integrationGraph);
+  const health = new Health(options.health, {
+    builtIn: sessions && { sessions: sessionStoreCheck(storeOf(options.sessions!)) },
+    onError,
+  });
+  const metrics = options.metrics ? metricsOf(options.metrics === true ? {} : options.metrics, basePath) : undefined;
   const otlp = options.otlp ? otlpReceiver(options.otlp === true ? {} : options.otlp) : undefined;
-  const endpoints: Endpoints = { application, health, loggers, sessions, integrationGraph, otlp };
+  const endpoints: Endpoints = { application, health, loggers, sessions, integrationGraph, metrics, otlp };
 
-  const rpc = createRpcHandler(endpoints, { onError, heartbeatMs: options.heartbeatMs });
+  const observers = [metrics?.observe].filter((observe) => observe !== undefined);
+  const { access, allowedHosts, cors, readOnly } = options;
+  const guarded = guardedGate({ access, allowedHosts, cors, readOnly, trusted, observers, onError });
+  const { gate } = guarded;
+  const rpc = createRpcHandler(endpoints, { gate, onError, heartbeatMs: options.heartbeatMs });
   const gateway = createGateway(endpoints, {
     basePath,
-    trustedProxies: addressList(trustedProxies),
+    gate,
+    trustedProxies: trusted,
     temporaryLevels: options.loggers?.temporaryRestLevels,
     onError,
   });
-  const takeSpans = otlp && otlpHandler(otlp, onError);
+  const takeSpans = otlp && otlpHandler(otlp, onError, gate);
   const detaches: Detach[] = [];
   try {
     for (const adapter of options.loggers?.adapters ?? []) detaches.push(loggers!.attach(adapter));
     if (otlp !== undefined) detaches.push(integrationGraph!.attach(otlp));
   } catch (error) {
     for (const detach of detaches) detach();
+    guarded.close();
     throw error;
   }
   let listener: Listener | undefined;
   let ended = false;
+
+  if (metrics !== undefined) addGauges(metrics, endpoints, rpc, () => listener?.counts);
 
   const handler: ActuatorHandler = (req, res, next) => {
     if (!takeSpans?.(req, res) && !rpc.handle(req, res)) gateway(req, res, next);
@@ -117,6 +136,7 @@ export function createActuator(options: ActuatorOptions = {}): Actuator {
     else await listener.drain({ deadlineMs, endStreams });
     await loggers?.close();
     for (const detach of detaches.splice(0)) detach();
+    guarded.close();
     await sessions?.close().catch((error) => onError(error, "sessions"));
   }
 
@@ -125,10 +145,12 @@ export function createActuator(options: ActuatorOptions = {}): Actuator {
     loggers,
     sessions,
     integrationGraph,
+    metrics,
     close,
     async listen(listenOptions) {
       if (ended) throw new ActuatorError("FAILED_PRECONDITION", "ACTUATOR_CLOSED", "closed already; create another");
-      listener ??= createListener(handler, { limits, onError });
+      await guarded.ready();
+      listener ??= createListener(handler, { authenticated: guarded.authenticated, limits, onError });
       return listener.listen(listenOptions);
     },
     drainOnSignals: (signals = ["SIGTERM", "SIGINT"]) => endOnSignals(signals, close),
@@ -139,24 +161,10 @@ function sessionsOf(sessions: SessionStore | ActuatorSessionsOptions): Sessions 
   return isStore(sessions) ? new Sessions(sessions) : new Sessions(sessions.store, sessions);
 }
 
+function storeOf(sessions: SessionStore | ActuatorSessionsOptions): SessionStore {
+  return isStore(sessions) ? sessions : sessions.store;
+}
+
 function graphOf(graph: GraphBuilder | IntegrationGraph): IntegrationGraph {
   return "graph" in graph ? graph.graph : graph;
-}
-
-/** What hears of errors must not make new ones: from inside a promise they would end the process. */
-function careful(onError: ServerErrorHandler): ServerErrorHandler {
-  return (error, context) => {
-    try {
-      onError(error, context);
-    } catch (failure) {
-      reportError(error, context);
-      reportError(failure, "onError");
-    }
-  };
-}
-
-/** One line, whatever the error: a stack holds paths of the machine, and a line break could forge a line of the log. */
-function reportError(error: unknown, context: string): void {
-  const line = `connect-actuator: ${context}: ${error}`;
-  console.error(line.replace(/[\x00-\x1f\x7f\u2028\u2029]+/g, " ").slice(0, 1_000));
 }

@@ -2,6 +2,7 @@ import type { Application } from "./application/application.ts";
 import type { Health } from "./application/health.ts";
 import type { IntegrationGraph } from "./integration-graph/graph.ts";
 import type { Loggers } from "./loggers/loggers.ts";
+import type { Metrics } from "./metrics/metrics.ts";
 import type { OtlpReceiver } from "./otlp/receiver.ts";
 import type { Sessions } from "./sessions/sessions.ts";
 
@@ -15,6 +16,8 @@ export interface Endpoints {
   readonly loggers?: Loggers | undefined;
   readonly sessions?: Sessions | undefined;
   readonly integrationGraph?: IntegrationGraph | undefined;
+  /** The books on the actuator's own calls, where they are served. */
+  readonly metrics?: Metrics | undefined;
   /** Takes spans of other services for the integration graph. */
   readonly otlp?: OtlpReceiver | undefined;
 }

@@ -119,7 +119,7 @@ const parts: readonly Part[] = [
   {
     name: "the endpoints",
     files: /^endpoints\.ts$/,
-    imports: [/^(application|loggers|sessions|integration-graph)\//, /^otlp\/receiver\.ts$/],
+    imports: [/^(application|loggers|metrics|sessions|integration-graph)\//, /^otlp\/receiver\.ts$/],
   },
   {
     name: "the OpenAPI document",

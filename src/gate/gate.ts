@@ -31,8 +31,10 @@ export interface Identification {
 /** How the gate decides. */
 export interface GateOptions {
   readonly peer: Peer;
-  /** Left out, nobody is asked who they are, and only this machine is let in. */
+  /** Left out, everybody may do everything. */
   readonly access?: Identification | undefined;
+  /** Whether callers are asked who they are. Default false: only this machine is let in. */
+  readonly authenticated?: boolean | undefined;
   /** Hosts that requests may name, see `allowedHosts`. Default: this machine's names for itself; with access control, any. */
   readonly allowedHosts?: readonly string[] | undefined;
   /** Left out, no page of another origin may call. */
@@ -71,9 +73,8 @@ const ALL: ReadonlySet<Permission> = new Set(PERMISSIONS);
 
 /** Makes the gate of both faces. */
 export function createGate(options: GateOptions): Gate {
-  const { peer, access, cors, readOnly = false, observer = () => undefined } = options;
-  const isAsked = access !== undefined;
-  const isHost = allowedHosts(options.allowedHosts ?? (isAsked ? ["*"] : undefined));
+  const { peer, access, authenticated = false, cors, readOnly = false, observer = () => undefined } = options;
+  const isHost = allowedHosts(options.allowedHosts ?? (authenticated ? ["*"] : undefined));
 
   const knockOf = ({ request, address }: Visit): Knock => ({
     address,
@@ -90,7 +91,8 @@ export function createGate(options: GateOptions): Gate {
       return new Visit(request, protocol, peer.address(request), observer);
     },
     enter({ request, address }) {
-      if (!isAsked && (peer.isForwarded(request) || (address !== undefined && !isLoopback(address)))) throw notLocal();
+      if (!authenticated && (peer.isForwarded(request) || (address !== undefined && !isLoopback(address))))
+        throw notLocal();
       const host = hostOf(request);
       // HTTP/1.0 need not name one, and no browser speaks it.
       if (host !== undefined && !isHost(host)) throw wrongHost();

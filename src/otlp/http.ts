@@ -1,9 +1,12 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
+import type { Gate } from "../gate/gate.ts";
+import { OPEN_GATE } from "../gate/open-gate.ts";
+import type { Visit } from "../gate/visit.ts";
 import type { ExportTraceServiceRequest } from "../gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.ts";
 import { readBody } from "./body.ts";
 import { type Encoding, encodingOf, JSON_ENCODING, PROTOBUF } from "./encoding.ts";
-import { codeOf, OtlpProblem } from "./problem.ts";
+import { callCodeOf, codeOf, OtlpProblem, problemOf } from "./problem.ts";
 import type { OtlpReceiver } from "./receiver.ts";
 
 type Request = IncomingMessage | Http2ServerRequest;
@@ -27,11 +30,19 @@ const RETRY = { "Retry-After": "1" };
  *
  * @see https://opentelemetry.io/docs/specs/otlp/#otlphttp
  */
-export function otlpHandler(receiver: OtlpReceiver, onError: (error: unknown, context: string) => void): OtlpHandler {
+export function otlpHandler(
+  receiver: OtlpReceiver,
+  onError: (error: unknown, context: string) => void,
+  gate: Gate = OPEN_GATE,
+): OtlpHandler {
   let open = 0;
 
-  async function answer(request: Request, encoding: Encoding | undefined, isRefused: boolean): Promise<Uint8Array> {
+  async function answer(visit: Visit, encoding: Encoding | undefined, isRefused: boolean): Promise<Uint8Array> {
+    const request = visit.request as Request;
+    gate.enter(visit);
     if (request.method !== "POST") throw new OtlpProblem(405, "Traces are sent by POST.", { Allow: "POST" });
+    visit.operation = `POST ${PATH}`;
+    await gate.admit(visit, ["graph:write"]);
     if (encoding === undefined) {
       const accepted = `${PROTOBUF.contentType}, ${JSON_ENCODING.contentType}`;
       throw new OtlpProblem(415, `The body must be one of the types ${accepted}.`, { Accept: accepted });
@@ -65,13 +76,23 @@ export function otlpHandler(receiver: OtlpReceiver, onError: (error: unknown, co
       request.resume();
       return true;
     }
+    const visit = gate.visit(request, response, "otlp");
+    if (gate.isAllowedPreflight(request)) {
+      visit.end("OK");
+      response.statusCode = 204;
+      response.end();
+      return true;
+    }
     const encoding = encodingOf(request.headers["content-type"]);
-    answer(request, encoding, isRefused).then(
-      (body) => send(response, 200, encoding!.contentType, body),
+    answer(visit, encoding, isRefused).then(
+      (body) => {
+        visit.end("OK");
+        send(response, 200, encoding!.contentType, body);
+      },
       (error: unknown) => {
-        const known = error instanceof OtlpProblem;
-        if (!known) onError(error, `POST ${PATH}`);
-        const problem = known ? error : new OtlpProblem(500, "internal error");
+        const problem = problemOf(error, gate.challenge);
+        if (problem.status >= 500) onError(error, `POST ${PATH}`);
+        visit.end(callCodeOf(problem.status));
         const { contentType, status } = encoding ?? JSON_ENCODING;
         const body = status({ code: codeOf(problem.status), message: problem.message });
         send(response, problem.status, contentType, body, problem.headers);

@@ -15,7 +15,7 @@ import { problemAnswer, problemOf, Refusal } from "./problem.ts";
 import { isWellFormedTarget, parseRequestTarget, pathBelow } from "./request-target.ts";
 import { respond } from "./respond.ts";
 import { createRouter, type Match } from "./router.ts";
-import { createRoutes, type Route } from "./routes.ts";
+import { createRoutes, operationName, type Route } from "./routes.ts";
 
 /** How the REST gateway is set up. */
 export interface GatewayOptions {
@@ -110,7 +110,7 @@ function answerOf(question: Question): Answer | Promise<Answer> {
   if (route === undefined) {
     throw new Refusal(405, `This path answers to ${resource.allow}.`, { Allow: resource.allow });
   }
-  visit.operation = `${route.method} ${route.path || "/"}`;
+  visit.operation = operationName(route);
   const perform = () => performed(question, route, segment, parameter);
   const stranger = (error: unknown) => {
     if (!route.open || !isRefused(error)) throw error;

@@ -1,11 +1,12 @@
 import { isWrite, type Permission } from "../access/permission.ts";
 import type { Endpoints } from "../endpoints.ts";
-import { readHealth, readInfo } from "./application.ts";
+import { readHealth, readHealthPart, readInfo } from "./application.ts";
 import { indexJson } from "./index-json.ts";
 import { readGraph, rebuildGraph } from "./integration-graph.ts";
 import { listLoggers, readLogger, writeLevel } from "./loggers.ts";
 import type { Operation } from "./operation.ts";
 import { requestOrigin, type TrustedProxies } from "./origin.ts";
+import { readPrometheus } from "./prometheus.ts";
 import { Representation } from "./representation.ts";
 import { deleteSession, findSessions, readSession } from "./sessions.ts";
 
@@ -28,53 +29,81 @@ export interface Route {
   readonly permission: Permission;
   /** Whether those without the permission are answered too, with less. */
   readonly open: boolean;
+  /** Whether the index names it. */
+  readonly listed: boolean;
   readonly operation: Operation;
 }
 
 type Method = "GET" | "POST" | "DELETE";
 
-/**
- * Section 4 of the specification and the contract's *Routes*, row by row. Paths, 404, 405, `Allow`, OPTIONS and the index
- * are derived from it; the rows of an endpoint that is left out are not there, nor those that write where nothing may.
- */
-export function createRoutes(endpoints: Endpoints, settings: RouteSettings): readonly Route[] {
-  const routes: readonly Route[] = [
-    row("GET", "", "application", "info:read", () => readIndex(settings, () => routes)),
-    row("GET", "/health", "health", "info:read", readHealth, OPEN),
-    row("GET", "/info", "application", "info:read", readInfo),
-    row("GET", "/loggers", "loggers", "loggers:read", listLoggers),
-    row("GET", "/loggers/{name}", "loggers", "loggers:read", readLogger),
-    row("POST", "/loggers/{name}", "loggers", "loggers:write", (loggers) => writeLevel(loggers, settings)),
-    row("GET", "/sessions", "sessions", "sessions:read", findSessions),
-    row("GET", "/sessions/{sessionId}", "sessions", "sessions:read", readSession),
-    row("DELETE", "/sessions/{sessionId}", "sessions", "sessions:delete", deleteSession),
-    row("GET", "/integrationgraph", "integrationGraph", "graph:read", readGraph),
-    row("POST", "/integrationgraph", "integrationGraph", "graph:write", rebuildGraph),
-  ]
-    .flat()
-    .filter(({ permission }) => !(settings.readOnly && isWrite(permission)));
-  return routes;
-
-  function row<Name extends keyof Endpoints>(
-    method: Method,
-    path: string,
-    endpoint: Name,
-    permission: Permission,
-    operation: (domain: NonNullable<Endpoints[Name]>) => Operation,
-    open = false,
-  ): Route[] {
-    const domain = endpoints[endpoint];
-    return domain === undefined ? [] : [{ method, path, endpoint, permission, open, operation: operation(domain!) }];
-  }
+interface Row extends Omit<Route, "operation"> {
+  /** Undefined where the endpoint is not served. */
+  operation(endpoints: Endpoints, settings: RouteSettings, routes: () => readonly Route[]): Operation | undefined;
 }
 
 /** A load balancer asks for the health, and has nothing to say who it is. */
-const OPEN = true;
+const OPEN = { open: true };
+/** The index has the keys that the contract names, and those of what an application asked for. */
+const OPEN_UNLISTED = { open: true, listed: false };
+
+/** Section 4 of the specification and the contract's *Routes*, row by row, and what was added to them. */
+const ROWS: readonly Row[] = [
+  row("GET", "", "application", "info:read", (_, settings, routes) => readIndex(settings, routes)),
+  row("GET", "/health", "health", "info:read", (health) => readHealth(health), OPEN),
+  row("GET", "/health/{component}", "health", "info:read", (health) => readHealthPart(health), OPEN_UNLISTED),
+  row("GET", "/info", "application", "info:read", (application) => readInfo(application)),
+  row("GET", "/loggers", "loggers", "loggers:read", (loggers) => listLoggers(loggers)),
+  row("GET", "/loggers/{name}", "loggers", "loggers:read", (loggers) => readLogger(loggers)),
+  row("POST", "/loggers/{name}", "loggers", "loggers:write", (loggers, settings) => writeLevel(loggers, settings)),
+  row("GET", "/sessions", "sessions", "sessions:read", (sessions) => findSessions(sessions)),
+  row("GET", "/sessions/{sessionId}", "sessions", "sessions:read", (sessions) => readSession(sessions)),
+  row("DELETE", "/sessions/{sessionId}", "sessions", "sessions:delete", (sessions) => deleteSession(sessions)),
+  row("GET", "/integrationgraph", "integrationGraph", "graph:read", (graph) => readGraph(graph)),
+  row("POST", "/integrationgraph", "integrationGraph", "graph:write", (graph) => rebuildGraph(graph)),
+  row("GET", "/prometheus", "metrics", "info:read", (metrics) => readPrometheus(metrics)),
+];
+
+/** Every operation that there can be, as books on calls name it: `GET /loggers/{name}`. */
+export const REST_OPERATIONS: readonly string[] = ROWS.map(operationName);
+
+/** How books on calls name an operation. */
+export function operationName({ method, path }: Pick<Route, "method" | "path">): string {
+  return `${method} ${path || "/"}`;
+}
+
+/**
+ * The rows of what is served, without those that write where nothing may. Paths, 404, 405, `Allow`, OPTIONS and the index are
+ * derived from them.
+ */
+export function createRoutes(endpoints: Endpoints, settings: RouteSettings): readonly Route[] {
+  const routes: Route[] = [];
+  for (const row of ROWS) {
+    const operation = row.operation(endpoints, settings, () => routes);
+    if (operation === undefined || (settings.readOnly && isWrite(row.permission))) continue;
+    routes.push({ ...row, operation });
+  }
+  return routes;
+}
+
+function row<Name extends keyof Endpoints>(
+  method: Method,
+  path: string,
+  endpoint: Name,
+  permission: Permission,
+  make: (domain: NonNullable<Endpoints[Name]>, settings: RouteSettings, routes: () => readonly Route[]) => Operation,
+  { open = false, listed = true }: Partial<Pick<Route, "open" | "listed">> = {},
+): Row {
+  const operation: Row["operation"] = (endpoints, settings, routes) => {
+    const domain = endpoints[endpoint];
+    return domain === undefined ? undefined : make(domain!, settings, routes);
+  };
+  return { method, path, endpoint, permission, open, listed, operation };
+}
 
 function readIndex({ basePath, trustedProxies }: RouteSettings, routes: () => readonly Route[]): Operation {
   return {
     run(call) {
-      const paths = routes().map(({ path }) => path);
+      const paths = routes().flatMap(({ path, listed }) => (listed ? [path] : []));
       const json = indexJson(requestOrigin(call, trustedProxies) + call.mount + basePath, paths);
       return { status: 200, representation: new Representation(json) };
     },

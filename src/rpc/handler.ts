@@ -43,6 +43,8 @@ export interface RpcHandler {
   handle(req: IncomingMessage | Http2ServerRequest, res: ServerResponse | Http2ServerResponse): boolean;
   /** Ends every open stream with UNAVAILABLE and refuses new ones. For draining. */
   endStreams(): void;
+  /** How many streams are open now. */
+  readonly openStreams: number;
   /** Full names of the services that are served. */
   readonly services: readonly string[];
 }
@@ -80,6 +82,9 @@ export function createRpcHandler(endpoints: Endpoints, options: RpcOptions): Rpc
 
   return {
     services,
+    get openStreams() {
+      return streams.size;
+    },
     endStreams: () => streams.end(),
     handle(req, res) {
       const url = rpcUrl(req, prefixes);

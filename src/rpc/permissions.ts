@@ -42,6 +42,16 @@ const graph: Row<typeof IntegrationGraphService> = {
 /** A load balancer asks for the health, and has nothing to say who it is. */
 const health: Row<typeof Health> = { check: [], list: [], watch: [] };
 
+const SERVICES: readonly DescService[] = [
+  LoggersService,
+  SessionsService,
+  IntegrationGraphService,
+  Health,
+  ServerReflection,
+  ServerReflectionAlpha,
+  TraceService,
+];
+
 const rows = new Map<string, Readonly<Record<string, Needs>>>([
   [LoggersService.typeName, loggers],
   [SessionsService.typeName, sessions],
@@ -51,6 +61,11 @@ const rows = new Map<string, Readonly<Record<string, Needs>>>([
   [ServerReflectionAlpha.typeName, { serverReflectionInfo: ["info:read"] } satisfies Row<typeof ServerReflectionAlpha>],
   [TraceService.typeName, { export: ["graph:write"] } satisfies Row<typeof TraceService>],
 ]);
+
+/** Every method that there can be, as books on calls name it: `actuator.v3.LoggersService/GetLogger`. */
+export const RPC_OPERATIONS: readonly string[] = SERVICES.flatMap(({ typeName, methods }) =>
+  methods.map(({ name }) => `${typeName}/${name}`),
+);
 
 /** A method that is not in its service's row does not compile. */
 type Row<S extends DescService> = { readonly [Name in keyof S["method"]]: Needs };

@@ -1,0 +1,65 @@
+import { Access } from "../access/access.ts";
+import type { AccessOptions } from "../access/options.ts";
+import type { CallObserver } from "../calls/call-record.ts";
+import { cors } from "../gate/cors.ts";
+import type { CorsOptions } from "../gate/cors-options.ts";
+import { createGate, type Gate } from "../gate/gate.ts";
+import type { TrustedProxies } from "../rest/origin.ts";
+import { canonicalAddress } from "../server/forwarded.ts";
+import type { ServerErrorHandler } from "../server/guard.ts";
+import { clientAddress, clientCertificate, isForwarded } from "../server/peer.ts";
+
+/** Who is let in, and to what. */
+export interface GateSettings {
+  readonly access?: AccessOptions | undefined;
+  readonly allowedHosts?: readonly string[] | undefined;
+  readonly cors?: CorsOptions | undefined;
+  readonly readOnly?: boolean | undefined;
+  readonly trusted: TrustedProxies;
+  readonly observers: readonly CallObserver[];
+  readonly onError: ServerErrorHandler;
+}
+
+/** The gate of an actuator, and what stands behind it. */
+export interface GuardedGate {
+  readonly gate: Gate;
+  /** Whether callers are asked who they are, so that others than this machine may reach the port. */
+  readonly authenticated: boolean;
+  /** Resolves when all that decides is loaded. */
+  ready(): Promise<void>;
+  close(): void;
+}
+
+/**
+ * Puts the gate together.
+ *
+ * @throws ActuatorError INVALID_ARGUMENT for a file of tokens that cannot be used.
+ */
+export function guardedGate(settings: GateSettings): GuardedGate {
+  const { trusted, observers, onError } = settings;
+  const access = settings.access && new Access(settings.access, onError);
+  const authenticated = access?.authenticates ?? false;
+  const gate = createGate({
+    access,
+    authenticated,
+    allowedHosts: settings.allowedHosts,
+    cors: settings.cors && cors(settings.cors),
+    readOnly: settings.readOnly,
+    peer: {
+      address: (request) => clientAddress(request, trusted),
+      // The word of a trusted proxy is known by the address that it gives.
+      isForwarded: (request) =>
+        isForwarded(request) && !trusted(canonicalAddress(request.socket.remoteAddress ?? "") ?? ""),
+      certificate: clientCertificate,
+    },
+    observer: (record) => {
+      for (const observe of observers) observe(record);
+    },
+  });
+  return {
+    gate,
+    authenticated,
+    ready: async () => access?.ready(),
+    close: () => access?.close(),
+  };
+}
