@@ -83,7 +83,7 @@ const parts: readonly Part[] = [
   ...["loggers", "sessions", "integration-graph", "application"].map((domain) => ({
     name: `the domain ${domain}`,
     files: new RegExp(`^${domain}/`),
-    imports: [/^error\.ts$/, /^node:(async_hooks|crypto|events|fs|os|path|perf_hooks|process|timers|util)/],
+    imports: [/^(error|options)\.ts$/, /^node:(async_hooks|crypto|events|fs|os|path|perf_hooks|process|timers|util)/],
   })),
   {
     name: "who may do what",
@@ -130,7 +130,7 @@ const parts: readonly Part[] = [
     name: "the REST face",
     files: /^rest\//,
     imports: [
-      /^(access|application|calls|gate|loggers|openapi|sessions|integration-graph)\//,
+      /^(access|application|calls|gate|loggers|metrics|openapi|sessions|integration-graph)\//,
       /^(error|endpoints)\.ts$/,
       /^node:/,
     ],

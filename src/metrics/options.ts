@@ -1,5 +1,4 @@
-import type { Checks } from "../options.ts";
-import { flag } from "../options.ts";
+import { type Checks, duration, flag, shaped } from "../options.ts";
 
 /** Which books are kept on the actuator's own calls. */
 export interface MetricsOptions {
@@ -18,7 +17,7 @@ const MAX_BUCKETS = 50;
 /** What {@link MetricsOptions} must be. */
 export const METRICS: Checks<MetricsOptions> = {
   prometheus: flag,
-  durationBuckets: (value) => {
+  durationBuckets: shaped({ kind: "list", of: duration }, (value) => {
     const fits =
       Array.isArray(value) &&
       value.length > 0 &&
@@ -27,5 +26,5 @@ export const METRICS: Checks<MetricsOptions> = {
     return fits
       ? undefined
       : `must be a list of at most ${MAX_BUCKETS} numbers of seconds above 0, each above the last`;
-  },
+  }),
 };

@@ -1,15 +1,52 @@
 import type { Application } from "../application/application.ts";
-import type { Health } from "../application/health.ts";
-import type { Answer, Operation } from "./operation.ts";
+import type { ComponentHealth, Health, HealthReport, HealthStatus } from "../application/health.ts";
+import { ActuatorError } from "../error.ts";
+import type { Answer, Call, Operation } from "./operation.ts";
 import { Representation } from "./representation.ts";
 
-/** GET of the health: 503 while the process is draining, so that load balancers look elsewhere. */
+/** What has a status of its own below `/health`, though it is none of the components. */
+const GROUPS = ["liveness", "readiness"];
+
+/** A load balancer sends nothing to who is DOWN or OUT_OF_SERVICE, and goes by the status of HTTP. */
+const STATUS_CODES: Readonly<Record<HealthStatus, number>> = { UP: 200, UNKNOWN: 200, DOWN: 503, OUT_OF_SERVICE: 503 };
+
+const BARE = Object.fromEntries(
+  Object.keys(STATUS_CODES).map((status) => [status, answerOf({ status: status as HealthStatus })]),
+) as Readonly<Record<HealthStatus, Answer>>;
+
+/**
+ * GET of the health: 503 while the process is draining or a check fails, so that load balancers look elsewhere. What the
+ * health is made of is shown only to those who may read about the application, and only where there are checks.
+ */
 export function readHealth(health: Health): Operation {
-  const answers: Readonly<Record<Health["status"], Answer>> = {
-    UP: { status: 200, representation: new Representation('{"status":"UP"}') },
-    OUT_OF_SERVICE: { status: 503, representation: new Representation('{"status":"OUT_OF_SERVICE"}') },
+  const answer = (report: HealthReport, call: Call) => {
+    return health.hasChecks && seesMore(call) ? reportAnswer(report) : BARE[report.status];
   };
-  return { run: () => answers[health.status] };
+  return {
+    run(call) {
+      const report = health.check();
+      return report instanceof Promise ? report.then((checked) => answer(checked, call)) : answer(report, call);
+    },
+  };
+}
+
+/**
+ * GET of a part of the health. `liveness`: the process answers, whatever it needs. `readiness`: requests are welcome. Both
+ * are for everybody; a component is not there for those who do not see components.
+ */
+export function readHealthPart(health: Health): Operation {
+  const whole = readHealth(health);
+  return {
+    run(call) {
+      if (call.parameter === "liveness") return BARE.UP;
+      if (call.parameter === "readiness") return whole.run(call);
+      const component = seesMore(call) ? health.checkComponent(call.parameter) : undefined;
+      if (component === undefined) {
+        throw new ActuatorError("NOT_FOUND", "COMPONENT_NOT_FOUND", "The health has no component of this name.");
+      }
+      return component instanceof Promise ? component.then(componentAnswer) : componentAnswer(component);
+    },
+  };
 }
 
 /** GET of the application's name, version and uptime in seconds. */
@@ -21,4 +58,25 @@ export function readInfo(application: Application): Operation {
       return { status: 200, representation: new Representation(JSON.stringify({ name, version, uptime })) };
     },
   };
+}
+
+function seesMore({ visit }: Call): boolean {
+  return visit.caller?.permissions.has("info:read") ?? false;
+}
+
+function reportAnswer({ status, components }: HealthReport): Answer {
+  const shown = Object.fromEntries(Array.from(components, ([name, health]) => [name, componentJson(health)]));
+  return answerOf({ status, components: shown, groups: GROUPS });
+}
+
+function componentAnswer(health: ComponentHealth): Answer {
+  return answerOf(componentJson(health));
+}
+
+function componentJson({ status, error, code }: ComponentHealth) {
+  return error === undefined ? { status } : { status, details: { error, code } };
+}
+
+function answerOf<Json extends { readonly status: HealthStatus }>(json: Json): Answer {
+  return { status: STATUS_CODES[json.status], representation: new Representation(JSON.stringify(json)) };
 }

@@ -1,0 +1,93 @@
+import type { Attributes, HistogramFamily, MetricFamily } from "./metric.ts";
+
+/** The two texts that scrapers ask for: Prometheus's own of version 0.0.4, and OpenMetrics 1.0. */
+export type PrometheusFormat = "text" | "openmetrics";
+
+/** What units are called in names. A unit that is not here, such as `{call}`, is none. */
+const UNITS: Readonly<Record<string, string>> = { s: "seconds", By: "bytes" };
+
+/**
+ * Metrics as a scraper of Prometheus reads them. Names follow from OpenTelemetry's as its compatibility rules say:
+ * `rpc.server.call.duration` in `s` becomes `rpc_server_call_duration_seconds`, a counter ends in `_total`. A metric
+ * without a series is left out.
+ *
+ * @see https://prometheus.io/docs/instrumenting/exposition_formats/
+ * @see https://prometheus.io/docs/specs/om/open_metrics_spec/
+ * @see https://opentelemetry.io/docs/specs/otel/compatibility/prometheus_and_openmetrics/
+ */
+export function prometheusText(families: readonly MetricFamily[], format: PrometheusFormat): string {
+  const lines: string[] = [];
+  for (const family of families) {
+    if (family.points.length > 0) lines.push(...headLines(family, format), ...sampleLines(family));
+  }
+  if (format === "openmetrics") lines.push("# EOF");
+  return lines.map((line) => `${line}\n`).join("");
+}
+
+function headLines(family: MetricFamily, format: PrometheusFormat): string[] {
+  const { type, description } = family;
+  const unit = UNITS[family.unit];
+  // In OpenMetrics the suffix belongs to the sample; in the older text a metric is what its samples are called.
+  const name = type === "counter" && format === "text" ? `${metricName(family)}_total` : metricName(family);
+  const head = [`# HELP ${name} ${escapeHelp(description, format)}`, `# TYPE ${name} ${type}`];
+  return unit !== undefined && format === "openmetrics" ? [...head, `# UNIT ${name} ${unit}`] : head;
+}
+
+function sampleLines(family: MetricFamily): string[] {
+  const name = metricName(family);
+  if (family.type === "histogram") return histogramLines(name, family);
+  const suffix = family.type === "counter" ? "_total" : "";
+  return family.points.map(({ attributes, value }) => sample(name + suffix, attributes, value));
+}
+
+function histogramLines(name: string, { boundaries, points }: HistogramFamily): string[] {
+  return points.flatMap(({ attributes, counts, count, sum }) => {
+    let below = 0;
+    const buckets = boundaries.map((boundary, index) => {
+      below += counts[index]!;
+      return sample(`${name}_bucket`, { ...attributes, le: canonical(boundary) }, below);
+    });
+    return [
+      ...buckets,
+      sample(`${name}_bucket`, { ...attributes, le: "+Inf" }, count),
+      sample(`${name}_sum`, attributes, sum),
+      sample(`${name}_count`, attributes, count),
+    ];
+  });
+}
+
+function sample(name: string, attributes: Attributes, value: number): string {
+  const labels = Object.entries(attributes).map(([key, text]) => `${identifier(key)}="${escapeLabel(text)}"`);
+  return `${name}${labels.length > 0 ? `{${labels.join(",")}}` : ""} ${numberText(value)}`;
+}
+
+function metricName({ name, unit }: MetricFamily): string {
+  const plain = identifier(name);
+  const suffix = UNITS[unit];
+  return suffix === undefined || plain.endsWith(`_${suffix}`) ? plain : `${plain}_${suffix}`;
+}
+
+/** Letters, digits and underscores, not beginning with a digit. */
+function identifier(name: string): string {
+  return name.replace(/[^A-Za-z0-9_]/g, "_").replace(/^(?=[0-9]|$)/, "_");
+}
+
+/** OpenMetrics wants a boundary to look like a float; said the same in both texts, a bucket is the same series in both. */
+function canonical(boundary: number): string {
+  return Number.isInteger(boundary) && Math.abs(boundary) < 1e21 ? `${boundary}.0` : numberText(boundary);
+}
+
+function numberText(value: number): string {
+  if (value === Number.POSITIVE_INFINITY) return "+Inf";
+  return value === Number.NEGATIVE_INFINITY ? "-Inf" : String(value);
+}
+
+const ESCAPED: Readonly<Record<string, string>> = { "\\": "\\\\", "\n": "\\n", '"': '\\"' };
+
+function escapeLabel(text: string): string {
+  return text.replace(/[\\\n"]/g, (character) => ESCAPED[character]!);
+}
+
+function escapeHelp(text: string, format: PrometheusFormat): string {
+  return format === "openmetrics" ? escapeLabel(text) : text.replace(/[\\\n]/g, (character) => ESCAPED[character]!);
+}
