@@ -1,7 +1,6 @@
-import { usualHeaders } from "./headers.ts";
-import { actuatorContent } from "./media-types.ts";
-import type { EndpointPart, Response } from "./model.ts";
+import type { EndpointPart } from "./model.ts";
 import { problems } from "./problems.ts";
+import { shown } from "./responses.ts";
 
 const link = (path: string) => ({ href: `http://127.0.0.1:9090/actuator${path}`, templated: path.includes("{") });
 
@@ -14,16 +13,7 @@ const INDEX = {
   },
 };
 
-const answer = (schema: string, description: string, summary: string, value: unknown): Response => ({
-  description,
-  headers: usualHeaders("NoCache"),
-  content: actuatorContent({
-    schema: { $ref: `#/components/schemas/${schema}` },
-    examples: { usual: { summary, value } },
-  }),
-});
-
-/** What there is, whether it is well, and what it is called. */
+/** What there is, and what it is called. */
 export const APPLICATION: EndpointPart = {
   tag: { name: "application", description: "The application itself." },
   schemas: {
@@ -51,13 +41,6 @@ export const APPLICATION: EndpointPart = {
       required: ["href", "templated"],
       additionalProperties: false,
     },
-    Health: {
-      description: "Whether requests are welcome.",
-      type: "object",
-      properties: { status: { type: "string", enum: ["UP", "OUT_OF_SERVICE"] } },
-      required: ["status"],
-      additionalProperties: false,
-    },
     Info: {
       description: "What the application says of itself.",
       type: "object",
@@ -75,24 +58,14 @@ export const APPLICATION: EndpointPart = {
       operationId: "readIndex",
       summary: "The index",
       description: "What is served, with absolute addresses as the caller sees them.",
-      responses: { 200: answer("Index", "What is served.", "An index", INDEX), ...problems("NotAcceptable") },
-    },
-    "GET /health": {
-      operationId: "readHealth",
-      summary: "The health",
-      description: "For load balancers.",
-      responses: {
-        200: answer("Health", "Requests are welcome.", "All is well", { status: "UP" }),
-        503: answer("Health", "The process is about to end.", "Draining", { status: "OUT_OF_SERVICE" }),
-        ...problems("NotAcceptable"),
-      },
+      responses: { 200: shown("Index", "What is served.", "An index", INDEX), ...problems("NotAcceptable") },
     },
     "GET /info": {
       operationId: "readInfo",
       summary: "The application's name and version",
       description: "And for how long it has been running.",
       responses: {
-        200: answer("Info", "What the application says of itself.", "A shop", {
+        200: shown("Info", "What the application says of itself.", "A shop", {
           name: "shop",
           version: "1.2.3",
           uptime: 86_400.5,

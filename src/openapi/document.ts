@@ -1,5 +1,6 @@
 import { APPLICATION } from "./application.ts";
 import { allowHeader, HEADERS } from "./headers.ts";
+import { HEALTH } from "./health.ts";
 import { INTEGRATION_GRAPH } from "./integration-graph.ts";
 import { LOGGERS } from "./loggers.ts";
 import type { Components, EndpointPart, OpenApiDocument, Operation, PathItem, Schema, ServedRoute } from "./model.ts";
@@ -24,7 +25,7 @@ export interface OpenApiSettings {
   readonly schemes: readonly SecurityScheme[];
 }
 
-const PARTS: readonly EndpointPart[] = [APPLICATION, LOGGERS, SESSIONS, INTEGRATION_GRAPH, PROMETHEUS, SELF];
+const PARTS: readonly EndpointPart[] = [APPLICATION, HEALTH, LOGGERS, SESSIONS, INTEGRATION_GRAPH, PROMETHEUS, SELF];
 
 const TIMESTAMP: Schema = {
   description: "A time in UTC, with milliseconds.",
@@ -92,7 +93,7 @@ function operation(route: ServedRoute, schemes: readonly SecurityScheme[]): Oper
 function options(routes: readonly ServedRoute[]): Operation {
   const part = partOf(routes[0]!);
   const { operationId, parameters = [] } = part.operations[`${routes[0]!.method} ${routes[0]!.path}`]!;
-  const { headers, description } = nothing("What can be done at the path. There is no body.");
+  const { headers, description } = nothing("What can be done at the path. There is no body.", part.cacheControl);
   const allow = allowHeader(routes.map(({ method }) => method));
   return {
     operationId: `optionsOf${operationId.replace(/^[a-z]+/, "")}`,

@@ -47,8 +47,12 @@ export const HEADERS = {
   Accept: {
     description: "The types that would have been understood, or acceptable.",
     required: true,
-    schema: { type: "string", pattern: "^application/" },
+    schema: { type: "string", minLength: 1 },
     example: "application/vnd.service.actuator.v3+json, application/json",
+  },
+  AcceptEncoding: {
+    description: "Sent where the body had a content coding: there must be none.",
+    schema: { type: "string", const: "identity" },
   },
   WWWAuthenticate: {
     description: "How callers may say who they are.",

@@ -1,5 +1,6 @@
 import { LEVELS } from "../loggers/level.ts";
 import type { Schema } from "./model.ts";
+import { SEGMENT } from "./segment.ts";
 
 const level: Schema = { $ref: "#/components/schemas/Level" };
 
@@ -15,10 +16,8 @@ export const LOGGER_SCHEMAS: Readonly<Record<string, Schema>> = {
   },
   LoggerName: {
     description: "The name of a logger or group.",
-    type: "string",
-    minLength: 1,
+    ...SEGMENT,
     maxLength: 512,
-    pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f/\\\\]+$",
   },
   Logger: {
     description: "A logger. Without `configuredLevel` it inherits its level.",
@@ -52,6 +51,7 @@ export const LOGGER_SCHEMAS: Readonly<Record<string, Schema>> = {
       },
       loggers: {
         type: "object",
+        properties: { ROOT: { $ref: "#/components/schemas/Logger" } },
         required: ["ROOT"],
         additionalProperties: { $ref: "#/components/schemas/Logger" },
       },

@@ -113,6 +113,8 @@ export interface EndpointPart {
   readonly tag: { readonly name: string; readonly description: string };
   /** By method and path below the base path, such as `GET /loggers/{name}`. */
   readonly operations: Readonly<Record<string, Omit<Operation, "security" | "tags">>>;
+  /** What caches may do with its answers. Default: ask again each time. */
+  readonly cacheControl?: "NoStore";
   /** Schemas that the operations refer to. */
   readonly schemas?: Readonly<Record<string, Schema>>;
 }

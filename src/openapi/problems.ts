@@ -49,6 +49,12 @@ const CAUSES = {
       "The caller lacks the permission, names a host that is not this server's, comes from another machine where nobody is asked who they are, or is a page of another site.",
     message: "This needs the permission loggers:write, which the caller does not have.",
   },
+  NotFound: {
+    status: 404,
+    error: "Not Found",
+    description: "Nothing is served at this path, whatever the method.",
+    message: "Nothing is served at this path.",
+  },
   MethodNotAllowed: {
     status: 405,
     error: "Method Not Allowed",
@@ -65,6 +71,13 @@ const CAUSES = {
     message: `The answer can be one of the types ${ACTUATOR_TYPES.join(", ")}.`,
     headers: { Accept: header("Accept") },
     types: ["application/json"],
+  },
+  NotAcceptableAsText: {
+    status: 406,
+    error: "Not Acceptable",
+    description: "The Accept header names no type of text that can be answered, or cannot be parsed.",
+    message: "The answer can be one of the types text/plain; version=0.0.4; charset=utf-8.",
+    headers: { Accept: header("Accept") },
   },
   RequestTimeout: {
     status: 408,
@@ -84,7 +97,7 @@ const CAUSES = {
     description:
       "The body has another type, none, another charset than UTF-8 or a content coding; nothing was changed.",
     message: `The body must be one of the types ${ACTUATOR_TYPES.join(", ")}, in UTF-8.`,
-    headers: { Accept: header("Accept") },
+    headers: { Accept: header("Accept"), "Accept-Encoding": header("AcceptEncoding") },
   },
   TooManyRequests: {
     status: 429,
@@ -138,6 +151,7 @@ export function problems(...names: readonly Problem[]): Readonly<Record<string, 
 function response({ status, error, description, message, headers, types = ACTUATOR_TYPES }: Cause): Response {
   const schema: Schema = {
     $ref: "#/components/schemas/Problem",
+    type: "object",
     properties: { status: { const: status }, error: { const: error } },
   };
   const timestamp = "2026-11-21T06:14:04.950Z";

@@ -1,12 +1,9 @@
 import { usualHeaders } from "./headers.ts";
 import type { EndpointPart } from "./model.ts";
+import { problems } from "./problems.ts";
 
-const TEXT = [
-  "# HELP actuator_watchers Streams that watch.",
-  "# TYPE actuator_watchers gauge",
-  "actuator_watchers 2",
-  "",
-];
+const LINES = ["# HELP actuator_watchers Streams that watch.", "# TYPE actuator_watchers gauge", "actuator_watchers 2"];
+const text = (...lines: readonly string[]) => ({ schema: { type: "string" }, example: `${lines.join("\n")}\n` });
 
 /** The server's own numbers. */
 export const PROMETHEUS: EndpointPart = {
@@ -18,10 +15,11 @@ export const PROMETHEUS: EndpointPart = {
       description: "Of these endpoints, not of the application.",
       responses: {
         200: {
-          description: "The metrics in the text format of Prometheus.",
+          description: "The metrics in the text format of Prometheus, or that of OpenMetrics.",
           headers: usualHeaders("NoCache"),
-          content: { "text/plain": { schema: { type: "string" }, example: TEXT.join("\n") } },
+          content: { "text/plain": text(...LINES), "application/openmetrics-text": text(...LINES, "# EOF") },
         },
+        ...problems("NotAcceptableAsText"),
       },
     },
   },

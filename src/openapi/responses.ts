@@ -1,5 +1,18 @@
 import { header, usualHeaders } from "./headers.ts";
+import { actuatorContent } from "./media-types.ts";
 import type { Parameter, Response } from "./model.ts";
+
+/** An answer that shows one thing, with an example of it. */
+export function shown(schema: string, description: string, summary: string, value: unknown): Response {
+  return {
+    description,
+    headers: usualHeaders("NoCache"),
+    content: actuatorContent({
+      schema: { $ref: `#/components/schemas/${schema}` },
+      examples: { usual: { summary, value } },
+    }),
+  };
+}
 
 /** An answer without a body. */
 export function nothing(description: string, cacheControl: "NoCache" | "NoStore" = "NoCache"): Response {

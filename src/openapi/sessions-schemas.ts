@@ -1,12 +1,11 @@
 import type { Schema } from "./model.ts";
+import { SEGMENT } from "./segment.ts";
 
 /** What the endpoint of the sessions reads and shows. */
 export const SESSION_SCHEMAS: Readonly<Record<string, Schema>> = {
   SessionId: {
     description: "The identifier of a session.",
-    type: "string",
-    minLength: 1,
-    pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f/\\\\]+$",
+    ...SEGMENT,
   },
   Session: {
     description: "An HTTP session.",

@@ -51,6 +51,7 @@ const link = (operationId: string, description: string, sessionId: string) => ({
 /** Who is logged in. */
 export const SESSIONS: EndpointPart = {
   tag: { name: "sessions", description: "The HTTP sessions that the application's store holds." },
+  cacheControl: "NoStore",
   schemas: SESSION_SCHEMAS,
   operations: {
     "GET /sessions": {

@@ -28,7 +28,7 @@ describe.each(["node:http", "node:http2"])("the recorded answers of the original
       used.add(overruling);
       expected = { ...expected, ...overruling.demands(context) };
     }
-    const answer = actual(await host.client(exchange.request));
+    const answer = actual(await application.checked(host.client)(exchange.request));
     expect({ ...answer, text: expected.text === undefined ? undefined : answer.text }).toEqual(expected);
   });
 });

@@ -4,8 +4,11 @@ import { type GraphBuilder, integrationGraph } from "../../src/integration-graph
 import { Loggers } from "../../src/loggers/loggers.ts";
 import type { LoggersOptions } from "../../src/loggers/options.ts";
 import { createGateway, type Gateway, type GatewayOptions } from "../../src/rest/gateway.ts";
+import { createRoutes } from "../../src/rest/routes.ts";
 import { MemorySessionStore } from "../../src/sessions/memory-store.ts";
 import { Sessions } from "../../src/sessions/sessions.ts";
+import { contractOf } from "./openapi-contract.ts";
+import type { RestClient } from "./rest-client.ts";
 
 /** The real domains behind a gateway, each within reach of the test. */
 export interface RestApplication {
@@ -16,6 +19,8 @@ export interface RestApplication {
   readonly graph: GraphBuilder;
   /** What the gateway reported, with its context. */
   readonly reported: { readonly error: unknown; readonly context: string }[];
+  /** The same client, failing where an answer is not as the OpenAPI document says. */
+  checked(client: RestClient): RestClient;
 }
 
 /** How the application under test differs from the usual one. */
@@ -43,10 +48,14 @@ export function restApplication(options: RestApplicationOptions = {}): RestAppli
     integrationGraph: graph.graph,
     ...options.endpoints,
   };
-  const gateway = createGateway(endpoints, {
+  const settings: GatewayOptions = {
     basePath: "/actuator",
     onError: (error, context) => reported.push({ error, context }),
     ...options.gateway,
-  });
-  return { gateway, health, loggers, store, graph, reported };
+  };
+  const gateway = createGateway(endpoints, settings);
+  const { basePath, gate } = settings;
+  const served = createRoutes(endpoints, { ...settings, readOnly: gate?.readOnly });
+  const contract = contractOf({ basePath, served, schemes: gate?.challenge === undefined ? [] : ["bearer", "basic"] });
+  return { gateway, health, loggers, store, graph, reported, checked: (client) => contract.checked(client) };
 }

@@ -12,11 +12,12 @@ export interface RestServer extends RestApplication {
   post(path: string, body: unknown, headers?: RestRequest["headers"]): Promise<RestResponse>;
 }
 
-/** Serves an application, in node:http unless another of `REST_HOSTS` is named. */
+/** Serves an application, whose answers all have to be as the OpenAPI document says, in node:http unless another of `REST_HOSTS` is named. */
 export async function serveRest(options?: RestApplicationOptions, host = "node:http"): Promise<RestServer> {
   const application = restApplication(options);
-  const { port, client, close } = await REST_HOSTS[host]!(application.gateway);
+  const { port, client: unchecked, close } = await REST_HOSTS[host]!(application.gateway);
   onTestFinished(close);
+  const client = application.checked(unchecked);
   return {
     ...application,
     port,
