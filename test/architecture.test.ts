@@ -86,6 +86,11 @@ const parts: readonly Part[] = [
     imports: [/^(error|options)\.ts$/, /^node:(async_hooks|crypto|events|fs|os|path|perf_hooks|process|timers|util)/],
   })),
   {
+    name: "the audit",
+    files: /^access\/audit(-\w+)?\.ts$/,
+    imports: [/^access\/(caller|permission|rate-limit)\.ts$/, /^calls\//, /^options\.ts$/, /^node:(fs|path)/],
+  },
+  {
     name: "who may do what",
     files: /^access\//,
     imports: [/^(error|options)\.ts$/, /^node:(crypto|fs|os|path|timers|util|net|events)/, /^jose$/],
@@ -200,6 +205,7 @@ const parts: readonly Part[] = [
     files: /^cli\//,
     imports: [
       /^gen\//,
+      /^access\/(permission-pattern|token|token-file|token-file-edit)\.ts$/,
       /^graph-export\//,
       /^integration-graph\/(merge|snapshot)\.ts$/,
       /^loggers\/level\.ts$/,

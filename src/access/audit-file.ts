@@ -1,0 +1,119 @@
+import { constants } from "node:fs";
+import { type FileHandle, open, stat } from "node:fs/promises";
+import { resolve } from "node:path";
+
+/** The most characters that wait for a disk that is slow or full. */
+const MAX_WAITING = 4 * 1024 * 1024;
+
+/** How long after a failure it is tried again without a new line. */
+const RETRY_MS = 5_000;
+
+/** Only who runs the application may read who did what. */
+const MODE = 0o600;
+
+const APPEND = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | (constants.O_NONBLOCK ?? 0);
+
+interface OpenFile {
+  readonly handle: FileHandle;
+  readonly dev: number;
+  readonly ino: number;
+}
+
+/**
+ * Lines at the end of a file, in their order. A file that was renamed or removed is left for a new one of the old name, which
+ * is how files are rotated. Where nothing can be written, lines wait, and those that are too many are counted.
+ */
+export class AuditFile {
+  readonly #path: string;
+  readonly #onError: (error: unknown) => void;
+  #file: OpenFile | undefined;
+  readonly #lines: string[] = [];
+  #waiting = 0;
+  #lost = 0;
+  /** The file ends within a line. */
+  #torn = false;
+  #writing: Promise<void> | undefined;
+  #retry: NodeJS.Timeout | undefined;
+  #failing = false;
+
+  /** @param onError hears that nothing can be written: once, until it can again */
+  constructor(path: string, onError: (error: unknown) => void) {
+    this.#path = resolve(path);
+    this.#onError = onError;
+  }
+
+  /** Adds a line. */
+  append(line: string): void {
+    if (this.#waiting + line.length > MAX_WAITING) {
+      this.#lost++;
+    } else {
+      this.#lines.push(line);
+      this.#waiting += line.length;
+    }
+    void this.#write();
+  }
+
+  /** Writes what waits, as far as it can be written, and lets go of the file. */
+  async close(): Promise<void> {
+    await this.#write();
+    clearTimeout(this.#retry);
+    await this.#file?.handle.close().catch(() => undefined);
+    this.#file = undefined;
+  }
+
+  #write(): Promise<void> {
+    this.#writing ??= this.#writeAll().finally(() => {
+      this.#writing = undefined;
+    });
+    return this.#writing;
+  }
+
+  async #writeAll(): Promise<void> {
+    clearTimeout(this.#retry);
+    try {
+      while (this.#lines.length > 0 || this.#lost > 0) {
+        const line = this.#lines[0];
+        const lost = this.#lost;
+        await this.#writeLine(line ?? lostLine(lost));
+        if (line === undefined) {
+          this.#lost -= lost;
+        } else {
+          this.#lines.shift();
+          this.#waiting -= line.length;
+        }
+      }
+      this.#failing = false;
+    } catch (error) {
+      if (!this.#failing) this.#onError(error);
+      this.#failing = true;
+      this.#retry = setTimeout(() => void this.#write(), RETRY_MS).unref();
+    }
+  }
+
+  async #writeLine(line: string): Promise<void> {
+    const { handle } = await this.#current();
+    const bytes = Buffer.from(`${this.#torn ? "\n" : ""}${line}\n`);
+    for (let at = 0; at < bytes.length; ) {
+      const { bytesWritten } = await handle.write(bytes, at);
+      at += bytesWritten;
+      this.#torn = at < bytes.length;
+    }
+  }
+
+  /** The file that has the name now. */
+  async #current(): Promise<OpenFile> {
+    const named = await stat(this.#path).catch(() => undefined);
+    if (this.#file !== undefined && named?.ino === this.#file.ino && named.dev === this.#file.dev) return this.#file;
+    await this.#file?.handle.close().catch(() => undefined);
+    this.#file = undefined;
+    const handle = await open(this.#path, APPEND, MODE);
+    const { dev, ino } = await handle.stat();
+    this.#torn = false;
+    return (this.#file = { handle, dev, ino });
+  }
+}
+
+function lostLine(lost: number): string {
+  const time = new Date().toISOString();
+  return JSON.stringify({ level: "error", time, name: "connect-actuator", msg: "audit lines were lost", lost });
+}

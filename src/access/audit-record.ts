@@ -1,0 +1,86 @@
+import type { CallCode, CallProtocol, CallRecord } from "../calls/call-record.ts";
+import type { Authentication } from "./caller.ts";
+import type { Permission } from "./permission.ts";
+
+/** What the audit says of one call. Nothing in it is a secret: a session is there by a fingerprint of its id. */
+export interface AuditRecord {
+  /** When the call began, RFC 3339. */
+  readonly time: string;
+  /** The name of who called; left out where nobody was let in. */
+  readonly who?: string;
+  readonly authentication?: Authentication;
+  /** What was called: `POST /loggers/{name}`, `actuator.v3.LoggersService/SetLoggerLevel`. */
+  readonly operation: string;
+  /** What that needs. */
+  readonly permission?: Permission;
+  /** What it was about, as far as the call got. `level` is null where a level was cleared. */
+  readonly target?: {
+    readonly logger?: string;
+    readonly level?: string | null;
+    readonly username?: string;
+    readonly session?: string;
+  };
+  /** The IP address; left out over a Unix socket. */
+  readonly address?: string;
+  readonly protocol: CallProtocol;
+  /** `OK`, or what went wrong in gRPC's terms. */
+  readonly result: CallCode;
+  readonly durationMs: number;
+  /** How many refused calls before this one have no record, since there were too many a minute. */
+  readonly suppressed?: number;
+}
+
+/** The most characters of a text that somebody else wrote. */
+const MAX_TEXT = 256;
+
+/** What the audit says of a call. */
+export function auditRecord(call: CallRecord): AuditRecord {
+  const { caller, operation, permission, address, protocol, code, startTime, durationMs } = call;
+  const { logger, level, username, session } = call.subject;
+  const target = given({
+    logger: short(logger),
+    level: short(level),
+    username: short(username),
+    session: short(session),
+  });
+  return given({
+    time: new Date(startTime).toISOString(),
+    who: short(caller?.name),
+    authentication: caller?.authentication,
+    operation: short(operation),
+    permission,
+    target: Object.keys(target).length === 0 ? undefined : target,
+    address: short(address),
+    protocol,
+    result: code,
+    durationMs: Math.round(durationMs * 1_000) / 1_000,
+  }) as AuditRecord;
+}
+
+/**
+ * A record as one line of JSON, with the keys that structured logs use: `level`, `time`, `name` and `msg` first. Whatever
+ * could end a line, hide or turn text around stands there escaped.
+ */
+export function auditLine({ time, ...record }: AuditRecord): string {
+  const level = record.result === "OK" ? "info" : "warn";
+  return JSON.stringify({ level, time, name: "connect-actuator", msg: "audit", ...record }).replace(
+    UNPRINTABLE,
+    escaped,
+  );
+}
+
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+
+function escaped(character: string): string {
+  return Array.from({ length: character.length }, (_, at) => character.charCodeAt(at))
+    .map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`)
+    .join("");
+}
+
+function short<T extends string | null | undefined>(text: T): T | string {
+  return typeof text === "string" && text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text;
+}
+
+function given<T extends object>(entries: T): Partial<T> {
+  return Object.fromEntries(Object.entries(entries).filter(([, value]) => value !== undefined)) as Partial<T>;
+}

@@ -1,0 +1,109 @@
+import type { CallObserver, CallRecord } from "../calls/call-record.ts";
+import { type Check, type Checks, checkOptions, shaped, text } from "../options.ts";
+import { AuditFile } from "./audit-file.ts";
+import { type AuditRecord, auditLine, auditRecord } from "./audit-record.ts";
+import { isWrite } from "./permission.ts";
+import { RateLimit } from "./rate-limit.ts";
+
+/** Where the audit is written to at the end. */
+export interface AuditFileOptions {
+  /** The path of a file of lines of JSON; made for its owner alone where it is not there, and again where it was moved away. */
+  readonly file: string;
+}
+
+/**
+ * Whether and where it is kept who did what: `true` for lines of JSON on the standard error, a function, or a file. What a
+ * function throws is reported and harms nobody.
+ */
+export type AuditOption = boolean | ((record: AuditRecord) => unknown) | AuditFileOptions;
+
+/** Keeps the audit. */
+export interface Audit extends CallObserver {
+  /** Resolves when everything that was heard of is written, as far as it can be. */
+  close(): Promise<void>;
+}
+
+const FILE: Checks<AuditFileOptions> = { file: text };
+
+/** The check of {@link AuditOption}. */
+export const auditOption: Check = shaped({ kind: "object", checks: FILE as Checks<object> }, (value) => {
+  if (typeof value === "boolean" || typeof value === "function") return undefined;
+  const isFile = typeof value === "object" && text((value as AuditFileOptions | null)?.file) === undefined;
+  return isFile && Object.keys(value as object).length === 1
+    ? undefined
+    : 'must be true, false, a function or { file: "audit.log" }';
+});
+
+/** Refused calls a minute of people nobody knows that get a record each: a flood of them fills no disk. */
+const MAX_STRANGERS_PER_MINUTE = 300;
+
+/**
+ * Keeps a record of every write, every read of sessions, and everything that was refused for want of rights. Spans that are
+ * taken are none of it: they are what a machine saw, not what somebody did.
+ *
+ * @param onError hears of what keeps records from being written
+ */
+export function audit(option: AuditOption, onError: (error: unknown) => void = () => {}): Audit {
+  const { write, close } = sinkOf(option, onError);
+  const strangers = new RateLimit(MAX_STRANGERS_PER_MINUTE);
+  let suppressed = 0;
+
+  const observe = (call: CallRecord): void => {
+    if (!isAudited(call)) return;
+    if (isRefused(call) && isStranger(call)) {
+      if (strangers.waitSeconds("") > 0) {
+        suppressed++;
+        return;
+      }
+      strangers.count("");
+    }
+    const record = auditRecord(call);
+    write(suppressed === 0 ? record : { ...record, suppressed });
+    suppressed = 0;
+  };
+  return Object.assign(option === false ? () => {} : observe, { close });
+}
+
+function isAudited(call: CallRecord): boolean {
+  if (isRefused(call)) return true;
+  const { permission, operation, protocol } = call;
+  if (permission === undefined || protocol === "otlp" || operation.startsWith("opentelemetry.")) return false;
+  return isWrite(permission) || permission.startsWith("sessions:");
+}
+
+/** A limit that somebody hit who is not known was that of wrong credentials. */
+function isRefused(call: CallRecord): boolean {
+  const { code, permission } = call;
+  if (code === "UNAUTHENTICATED" || code === "PERMISSION_DENIED") return true;
+  return code === "RESOURCE_EXHAUSTED" && permission !== undefined && isStranger(call);
+}
+
+function isStranger({ caller }: CallRecord): boolean {
+  return caller === undefined || caller.authentication === "none";
+}
+
+interface Sink {
+  readonly write: (record: AuditRecord) => void;
+  readonly close: () => Promise<void>;
+}
+
+function sinkOf(option: AuditOption, onError: (error: unknown) => void): Sink {
+  if (typeof option === "object") {
+    checkOptions("audit", option, FILE);
+    const file = new AuditFile(option.file, onError);
+    return { write: (record) => file.append(auditLine(record)), close: () => file.close() };
+  }
+  if (typeof option === "function") return { write: careful(option, onError), close: async () => {} };
+  return { write: (record) => console.error(auditLine(record)), close: async () => {} };
+}
+
+function careful(tell: (record: AuditRecord) => unknown, onError: (error: unknown) => void): Sink["write"] {
+  return (record) => {
+    try {
+      const told = tell(record);
+      if (told instanceof Promise) told.catch(onError);
+    } catch (error) {
+      onError(error);
+    }
+  };
+}
