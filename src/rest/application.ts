@@ -32,9 +32,11 @@ export function readHealth(health: Health): Operation {
 
 /**
  * GET of a part of the health. `liveness`: the process answers, whatever it needs. `readiness`: requests are welcome. Both
- * are for everybody; a component is not there for those who do not see components.
+ * are for everybody; a component is not there for those who do not see components. Undefined where there are no checks, and
+ * so no parts.
  */
-export function readHealthPart(health: Health): Operation {
+export function readHealthPart(health: Health): Operation | undefined {
+  if (!health.hasChecks) return undefined;
   const whole = readHealth(health);
   return {
     run(call) {

@@ -90,7 +90,11 @@ function row<Name extends keyof Endpoints>(
   path: string,
   endpoint: Name,
   permission: Permission,
-  make: (domain: NonNullable<Endpoints[Name]>, settings: RouteSettings, routes: () => readonly Route[]) => Operation,
+  make: (
+    domain: NonNullable<Endpoints[Name]>,
+    settings: RouteSettings,
+    routes: () => readonly Route[],
+  ) => Operation | undefined,
   { open = false, listed = true }: Partial<Pick<Route, "open" | "listed">> = {},
 ): Row {
   const operation: Row["operation"] = (endpoints, settings, routes) => {
