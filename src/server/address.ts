@@ -1,29 +1,24 @@
 import { BlockList, isIP, type Server } from "node:net";
+import { dirname, resolve } from "node:path";
 import { ActuatorError } from "../error.ts";
+import { type Checks, checkOptions } from "../options.ts";
+import { fileMode, LISTEN, type ListenOptions } from "./listen-options.ts";
+import { requiresCertificates, TLS } from "./tls-options.ts";
 
-/** Where to listen: a TCP port of a loopback host, or the path of a Unix socket. */
-export interface ListenOptions {
-  /** TCP port, 0 to 65535; 0 lets the system choose a free one. */
-  readonly port?: number | undefined;
-  /**
-   * The name or address to listen on. Default `127.0.0.1`. One that others than this machine reach, such as `0.0.0.0` or
-   * `::` (which is IPv4 as well), needs access control.
-   */
-  readonly host?: string | undefined;
-  /** The path of a Unix socket, instead of `port` and `host`. */
-  readonly path?: string | undefined;
-}
+export type { ListenOptions } from "./listen-options.ts";
 
 /** Where a listener is reached. For a Unix socket, `address` is its path and `port` is 0. */
 export interface ListenAddress {
   readonly port: number;
   readonly address: string;
-  /** Such as `http://127.0.0.1:9001`, `http://[::1]:9001` or `unix:/run/shop.sock`. */
+  /** Such as `http://127.0.0.1:9001`, `https://[::1]:9001` or `unix:/run/shop.sock`. */
   readonly url: string;
 }
 
-/** What Node is asked for, once the options are known to be sound. */
-export type ListenTarget = { readonly port: number; readonly host: string } | { readonly path: string };
+/** What is asked for, once the options are known to be sound. */
+export type ListenTarget =
+  | { readonly port: number; readonly host: string }
+  | { readonly path: string; readonly mode: number };
 
 const loopback = new BlockList();
 loopback.addSubnet("127.0.0.0", 8, "ipv4");
@@ -40,26 +35,26 @@ export function isLoopback(host: string): boolean {
  * Checks the options and fills in the defaults.
  *
  * @param authenticated whether callers are asked who they are
- * @throws ActuatorError INVALID_ARGUMENT for a port or host that cannot be, FAILED_PRECONDITION for a host that others
- * reach where nobody asks who they are: whoever gets through to this port can change levels and end sessions.
+ * @throws ActuatorError INVALID_ARGUMENT for options that cannot be, FAILED_PRECONDITION for a host that others reach where
+ * nobody asks who they are: whoever gets through to this port can change levels and end sessions.
  */
 export function listenTarget(options: ListenOptions, authenticated = false): ListenTarget {
-  const { port, host = "127.0.0.1", path } = (options as ListenOptions | undefined) ?? {};
+  const { port, host = "127.0.0.1", path, mode, tls } = (options as ListenOptions | undefined) ?? {};
+  check("listen", { ...options, tls: undefined }, LISTEN);
+  if (tls !== undefined) checkTls(tls);
   if (path !== undefined) {
-    if (path !== "") return { path };
-    throw invalid("path", "the `path` option is empty; name the Unix socket to listen on");
+    if (port !== undefined || options.host !== undefined) throw invalid("path", "`path` excludes `port` and `host`");
+    return { path: socketPath(path), mode: fileMode(mode ?? 0o600)! };
   }
+  if (mode !== undefined) throw invalid("mode", "`mode` is of a Unix socket, and there is no `path`");
   if (port === undefined) throw invalid("port", "no `port` option; choose a port, or 0 for any free one");
-  if (!Number.isInteger(port) || port < 0 || port > 65535) {
-    throw invalid("port", `port ${port} does not exist; the \`port\` option takes a whole number from 0 to 65535`);
-  }
   const bare = host.startsWith("[") && host.endsWith("]") ? host.slice(1, -1) : host;
   if (bare === "") throw invalid("host", "the `host` option is empty; 0.0.0.0 or :: stand for every address");
   if (bare.includes("%")) {
     const message = `the \`host\` option ${JSON.stringify(host)} names a zone; addresses of one link are not listened on`;
     throw invalid("host", message);
   }
-  if (!authenticated && !isLoopback(bare)) {
+  if (!authenticated && !isLoopback(bare) && !requiresCertificates(tls)) {
     throw new ActuatorError(
       "FAILED_PRECONDITION",
       "HOST_NOT_LOOPBACK",
@@ -72,11 +67,52 @@ export function listenTarget(options: ListenOptions, authenticated = false): Lis
   return { port, host: bare };
 }
 
+function checkTls(tls: NonNullable<ListenOptions["tls"]>): void {
+  check("listen.tls", tls, TLS);
+  for (const field of ["cert", "key"] as const) {
+    if (tls[field] === undefined) throw invalid(`tls.${field}`, `\`tls\` has no \`${field}\`; TLS needs one`);
+  }
+  const { ca, clientCertificate } = tls;
+  if (ca === undefined && clientCertificate !== undefined && clientCertificate !== "none") {
+    const message = "`tls.clientCertificate` needs the authorities that vouch for clients; name them by `tls.ca`";
+    throw invalid("tls.ca", message);
+  }
+  if (ca !== undefined && clientCertificate === undefined) {
+    const message = "`tls.ca` vouches for clients, and no client is asked; say `tls.clientCertificate`";
+    throw invalid("tls.clientCertificate", message);
+  }
+}
+
+/** Names fields as all errors of listening do: from the options of `listen` on. */
+function check<Options extends object>(where: string, value: unknown, checks: Checks<Options>): void {
+  try {
+    checkOptions(where, value, checks);
+  } catch (error) {
+    const { code, reason, message, metadata } = error as ActuatorError;
+    throw new ActuatorError(code, reason, message, { field: metadata.field!.replace(/^listen\./, "") });
+  }
+}
+
+/** What the system's address of a Unix socket holds, its end mark excluded. */
+const MAX_PATH_BYTES = process.platform === "darwin" ? 103 : 107;
+
+function socketPath(path: string): string {
+  if (path.includes("\0")) {
+    throw invalid("path", "the `path` option names no file: whoever is on this machine could connect to such a socket");
+  }
+  if (process.platform === "win32") return path;
+  const whole = resolve(path);
+  // The socket first comes to be in a folder of its own, see unix-socket.ts.
+  const bytes = Math.max(Buffer.byteLength(whole), Buffer.byteLength(dirname(whole)) + "/.xxxxxx/s".length);
+  if (bytes <= MAX_PATH_BYTES) return whole;
+  throw invalid("path", `the path ${whole} is too long for a Unix socket by ${bytes - MAX_PATH_BYTES} bytes`);
+}
+
 /** Addresses that stand for all of this machine, by the one of them that can be connected to from it. */
 const WILDCARDS: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", "::": "::1" };
 
 /** Where a listening server is reached: from this machine, where it listens on every address. */
-export function addressOf(server: Server, target: ListenTarget): ListenAddress {
+export function addressOf(server: Server, target: ListenTarget, scheme: "http" | "https" = "http"): ListenAddress {
   if ("path" in target) return { port: 0, address: target.path, url: `unix:${target.path}` };
   const bound = server.address();
   if (bound === null || typeof bound === "string") throw new TypeError("the server does not listen on a port");
@@ -84,27 +120,38 @@ export function addressOf(server: Server, target: ListenTarget): ListenAddress {
   return {
     port: bound.port,
     address: bound.address,
-    url: `http://${name.includes(":") ? `[${name}]` : name}:${bound.port}`,
+    url: `${scheme}://${name.includes(":") ? `[${name}]` : name}:${bound.port}`,
   };
 }
 
 /** By Node's error code, the reason and the sentence; `what` could not be had, and `option` changes it. */
 const FAILURES: Readonly<Record<string, readonly [reason: string, sentence: string]>> = {
   EADDRINUSE: ["ADDRESS_IN_USE", "{what} is already in use; choose another with the `{option}` option"],
+  EEXIST: ["ADDRESS_IN_USE", "{what} is already in use; choose another with the `{option}` option"],
   EACCES: ["ADDRESS_FORBIDDEN", "this process may not listen on {what}; choose another with the `{option}` option"],
+  EPERM: ["ADDRESS_FORBIDDEN", "this process may not listen on {what}; choose another with the `{option}` option"],
+  EROFS: ["ADDRESS_FORBIDDEN", "nothing can be written at {what}; choose another with the `{option}` option"],
+  ENOENT: [
+    "PATH_NOT_FOUND",
+    "the folder of {what} does not exist; make it, or choose another with the `{option}` option",
+  ],
+  ENOTDIR: ["PATH_NOT_FOUND", "the folder of {what} is none; choose another with the `{option}` option"],
   EADDRNOTAVAIL: ["HOST_UNKNOWN", "the host of {what} is no address of this machine; see the `host` option"],
+  EAFNOSUPPORT: ["HOST_UNKNOWN", "the host of {what} is no address of this machine; see the `host` option"],
   ENOTFOUND: ["HOST_UNKNOWN", "the host of {what} is no name of this machine; see the `host` option"],
+  EAI_AGAIN: ["HOST_UNKNOWN", "the host of {what} is a name that nobody knows now; see the `host` option"],
 };
 
 /** Puts a failure to listen into the operator's words: what could not be had, and which option changes it. */
 export function listenError(error: NodeJS.ErrnoException, target: ListenTarget): ActuatorError {
+  if (error instanceof ActuatorError) return error;
   const [what, option] =
     "path" in target ? [`the path ${target.path}`, "path"] : [`port ${target.port} on ${target.host}`, "port"];
   const [reason, sentence] = FAILURES[error.code ?? ""] ?? [
     "LISTEN_FAILED",
     `could not listen on {what}: ${error.message}`,
   ];
-  const message = sentence.replace("{what}", what).replace("{option}", option);
+  const message = sentence.replace("{what}", () => what).replace("{option}", option);
   return new ActuatorError("FAILED_PRECONDITION", reason, message, { field: option }, { cause: error });
 }
 

@@ -6,7 +6,9 @@ import {
   type Server,
   ServerResponse,
 } from "node:http";
+import { createServer as createSecureServer, type Server as SecureServer } from "node:https";
 import type { Socket } from "node:net";
+import type { TlsOptions as ServerTlsOptions } from "node:tls";
 import type { RequestHandler } from "./handler.ts";
 import type { Limits } from "./limits.ts";
 
@@ -15,8 +17,15 @@ type Headers = OutgoingHttpHeaders | OutgoingHttpHeader[];
 /**
  * The HTTP/1.1 half of a port, which owns the port, so that Node's own timeouts stay alive (they start with 'listening').
  * While `draining` answers true, every answer announces that its connection closes.
+ *
+ * @param tls how TLS is spoken; without it the port is cleartext
  */
-export function http1Server(handler: RequestHandler, limits: Limits, draining: () => boolean): Server {
+export function http1Server(
+  handler: RequestHandler,
+  limits: Limits,
+  draining: () => boolean,
+  tls?: ServerTlsOptions,
+): Server | SecureServer {
   class Http1Response extends ServerResponse {
     constructor(req: IncomingMessage) {
       super(req);
@@ -30,23 +39,24 @@ export function http1Server(handler: RequestHandler, limits: Limits, draining: (
     }
   }
 
-  const server = createServer(
-    {
-      ServerResponse: Http1Response,
-      // Node refuses a limit on the headers above that on the whole request.
-      headersTimeout: Math.min(limits.headersTimeoutMs, limits.requestTimeoutMs),
-      requestTimeout: limits.requestTimeoutMs,
-      keepAliveTimeout: limits.keepAliveTimeoutMs,
-      connectionsCheckingInterval: limits.sweepIntervalMs,
-      maxHeaderSize: limits.maxHeaderBytes,
-      keepAlive: true,
-      keepAliveInitialDelay: limits.pingIntervalMs,
-    },
-    handler,
-  );
+  const { headersTimeoutMs, requestTimeoutMs } = limits;
+  const options = {
+    ServerResponse: Http1Response,
+    // Node refuses a limit on the headers above that on the whole request.
+    headersTimeout: requestTimeoutMs > 0 ? Math.min(headersTimeoutMs, requestTimeoutMs) : headersTimeoutMs,
+    requestTimeout: requestTimeoutMs,
+    keepAliveTimeout: limits.keepAliveTimeoutMs,
+    connectionsCheckingInterval: limits.sweepIntervalMs,
+    maxHeaderSize: limits.maxHeaderBytes,
+    keepAlive: true,
+    keepAliveInitialDelay: limits.pingIntervalMs,
+  };
+  const server =
+    tls === undefined ? createServer(options, handler) : createSecureServer({ ...options, ...tls }, handler);
   server.timeout = limits.stalledWriteTimeoutMs;
   server.maxRequestsPerSocket = limits.maxRequestsPerConnection;
-  server.maxConnections = limits.maxConnections;
+  // Node takes 0 for none at all.
+  if (limits.maxConnections > 0) server.maxConnections = limits.maxConnections;
   return server;
 }
 

@@ -8,7 +8,7 @@ import {
 } from "node:http2";
 import type { Socket } from "node:net";
 import type { RequestHandler } from "./handler.ts";
-import type { Limits } from "./limits.ts";
+import { isOver, type Limits } from "./limits.ts";
 
 interface StreamRecord {
   readonly openedAt: number;
@@ -51,6 +51,8 @@ export class Http2Sessions {
         Http2ServerResponse: Http2Response,
       },
       (req, res) => {
+        // Of a stream that is gone already nobody could say where it came from.
+        if (req.stream.destroyed) return;
         if (this.#closing) req.stream.close(constants.NGHTTP2_REFUSED_STREAM);
         else handler(req, res);
       },
@@ -137,15 +139,15 @@ export class Http2Sessions {
     if (session.destroyed) {
       // Node waits for the peer to take what was written and to close its side.
       record.endedAt ??= now;
-      if (now - record.endedAt > pingTimeoutMs) record.socket.destroy();
+      if (isOver(now - record.endedAt, pingTimeoutMs)) record.socket.destroy();
     } else if (session.closed) {
       // Node sends no PING on a closing session, so silence alone tells a dead peer.
-      if (now - record.readAt > idleSessionTimeoutMs) session.destroy();
-    } else if (record.streams.size === 0 && now - record.idleSince > idleSessionTimeoutMs) {
+      if (isOver(now - record.readAt, idleSessionTimeoutMs)) session.destroy();
+    } else if (record.streams.size === 0 && isOver(now - record.idleSince, idleSessionTimeoutMs)) {
       session.close();
     } else if (record.pingedAt !== undefined) {
-      if (now - record.pingedAt > pingTimeoutMs) session.destroy();
-    } else if (now - record.readAt > pingIntervalMs) {
+      if (isOver(now - record.pingedAt, pingTimeoutMs)) session.destroy();
+    } else if (isOver(now - record.readAt, pingIntervalMs)) {
       record.pingedAt = now;
       // The answer shows in bytesRead, as any other sign of life does.
       session.ping(() => {});
@@ -160,8 +162,12 @@ export class Http2Sessions {
       record.pendingSince = now;
     }
     if (record.pendingBytes > 0) {
-      if (now - record.pendingSince > stalledWriteTimeoutMs) stream.close(constants.NGHTTP2_CANCEL);
-    } else if (now - record.openedAt > requestTimeoutMs && !isConversation(stream) && stream.state.remoteClose !== 1) {
+      if (isOver(now - record.pendingSince, stalledWriteTimeoutMs)) stream.close(constants.NGHTTP2_CANCEL);
+    } else if (
+      isOver(now - record.openedAt, requestTimeoutMs) &&
+      !isConversation(stream) &&
+      stream.state.remoteClose !== 1
+    ) {
       // A 408 here would make the handler take what has come of the body for all of it.
       stream.close(constants.NGHTTP2_CANCEL);
     }

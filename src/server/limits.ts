@@ -1,9 +1,21 @@
-/** What a listener puts up with. Times are milliseconds; each may be late by `sweepIntervalMs`. */
+import { type Checks, checkOptions, count, shaped, wait } from "../options.ts";
+
+/**
+ * What a listener puts up with. Times are milliseconds; each may be late by `sweepIntervalMs`. A 0 is no limit, over either
+ * protocol, where it does not say otherwise. A URL has no limit of its own: it is part of `maxHeaderBytes`.
+ */
 export interface Limits {
   /** Sockets at a time, of either protocol. A management port has few clients. Further ones are closed at once. */
   readonly maxConnections: number;
-  /** From the connection to the bytes that tell HTTP/1.1 from HTTP/2. Browsers open connections ahead of need. */
+  /**
+   * Sockets at a time of one client: an IPv4 address, or the /64 of an IPv6 address. Trusted proxies and this machine are
+   * exempt, since they speak for many; any other proxy has room for a fifth of all. Further ones are closed at once.
+   */
+  readonly maxConnectionsPerAddress: number;
+  /** From the connection to the bytes that tell the protocol. Browsers open connections ahead of need. */
   readonly protocolTimeoutMs: number;
+  /** For a TLS handshake, from its first byte. */
+  readonly handshakeTimeoutMs: number;
   /** From the first byte of an HTTP/1.1 request to the end of its headers; ends in 408. */
   readonly headersTimeoutMs: number;
   /** For a whole request, body included; ends in 408, over HTTP/2 in a reset stream. Bodies are below 64 KiB here. */
@@ -12,36 +24,41 @@ export interface Limits {
   readonly keepAliveTimeoutMs: number;
   /** Without any progress of an answer that its client does not read. An answer that waits for news is not stalled. */
   readonly stalledWriteTimeoutMs: number;
-  /** Request line and headers, over either protocol. Node's own default, said here so that it stays. */
+  /** Request line and headers, over either protocol; above 0. Node's own default, said here so that it stays. */
   readonly maxHeaderBytes: number;
-  /** HTTP/1.1 requests on one connection; 0 is no limit. A limit would only cost honest pollers reconnects. */
+  /** HTTP/1.1 requests on one connection. A limit would only cost honest pollers reconnects. */
   readonly maxRequestsPerConnection: number;
-  /** Open streams of one HTTP/2 connection. RFC 9113 section 6.5.2 advises no less than 100; Node announces none. */
+  /** Open streams of one HTTP/2 connection; above 0. RFC 9113 section 6.5.2 advises no less than 100; Node announces none. */
   readonly maxConcurrentStreams: number;
-  /** What one HTTP/2 connection may hold in megabytes before new streams are refused. */
+  /** What one HTTP/2 connection may hold in megabytes before new streams are refused; above 0. */
   readonly maxSessionMemoryMb: number;
-  /** Invalid frames after which an HTTP/2 connection ends. Node's default is 1,000. */
+  /** Invalid frames after which an HTTP/2 connection ends; above 0. Node's default is 1,000. */
   readonly maxInvalidFrames: number;
-  /** Streams over the limits above after which an HTTP/2 connection ends. */
+  /** Streams over the limits above after which an HTTP/2 connection ends; above 0. */
   readonly maxRejectedStreams: number;
   /** An HTTP/2 connection without an open stream. Node has no such limit. */
   readonly idleSessionTimeoutMs: number;
-  /** Silence of an HTTP/2 peer after which it is asked for a sign of life. */
+  /** Silence of an HTTP/2 peer after which it is asked for a sign of life. A 0 asks nobody. */
   readonly pingIntervalMs: number;
   /** For that sign; then the peer is dead and its streams end. Also for a peer to close its side of an ended connection. */
   readonly pingTimeoutMs: number;
-  /** How often the limits on time are looked after. */
+  /** How often the limits on time are looked after; above 0. */
   readonly sweepIntervalMs: number;
-  /** In a drain: before idle HTTP/1.1 connections close, for requests that are just arriving on them. */
+  /** In a drain: before idle HTTP/1.1 connections close, for requests that are just arriving on them. A 0 is no wait. */
   readonly drainGraceMs: number;
-  /** In a drain: for answers under way. Below the 30 s that container platforms wait after SIGTERM. */
+  /**
+   * In a drain: for answers under way. A 0 cuts them off: there always is an end. Below the 30 s that container platforms
+   * wait after SIGTERM.
+   */
   readonly drainDeadlineMs: number;
 }
 
 /** The limits in force unless an application says otherwise. */
 export const DEFAULT_LIMITS: Limits = {
   maxConnections: 1_000,
+  maxConnectionsPerAddress: 200,
   protocolTimeoutMs: 10_000,
+  handshakeTimeoutMs: 10_000,
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 30_000,
   keepAliveTimeoutMs: 65_000,
@@ -60,10 +77,39 @@ export const DEFAULT_LIMITS: Limits = {
   drainDeadlineMs: 10_000,
 };
 
-/** The default limits with these in place of single ones; undefined stands for the default. */
+const some = shaped({ kind: "count" }, (value) =>
+  Number.isSafeInteger(value) && (value as number) > 0 && (value as number) < 2 ** 31
+    ? undefined
+    : "must be a whole number above 0 and below 2147483648",
+);
+
+/** The checks of {@link Limits}. */
+export const LIMITS: Checks<Limits> = {
+  ...(Object.fromEntries(
+    Object.keys(DEFAULT_LIMITS).map((name) => [name, name.endsWith("Ms") ? wait : count]),
+  ) as Checks<Limits>),
+  maxHeaderBytes: some,
+  maxConcurrentStreams: some,
+  maxSessionMemoryMb: some,
+  maxInvalidFrames: some,
+  maxRejectedStreams: some,
+  sweepIntervalMs: some,
+};
+
+/**
+ * The default limits with these in place of single ones; undefined stands for the default.
+ *
+ * @throws ActuatorError INVALID_ARGUMENT for a limit that does not exist or does not fit.
+ */
 export function limitsWith(overrides: { readonly [Name in keyof Limits]?: Limits[Name] | undefined } = {}): Limits {
+  checkOptions("limits", overrides, LIMITS);
   return {
     ...DEFAULT_LIMITS,
     ...Object.fromEntries(Object.entries(overrides).filter(([, value]) => value !== undefined)),
   };
+}
+
+/** Whether more time has gone by than a limit allows; one of 0 allows any. */
+export function isOver(elapsedMs: number, limitMs: number): boolean {
+  return limitMs > 0 && elapsedMs > limitMs;
 }

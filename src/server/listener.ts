@@ -1,19 +1,28 @@
 import { once } from "node:events";
-import { Server as NetServer, type Socket } from "node:net";
+import { Server as NetServer } from "node:net";
 import { ActuatorError } from "../error.ts";
-import { addressOf, type ListenAddress, type ListenOptions, listenError, listenTarget } from "./address.ts";
+import { addressOf, isLoopback, type ListenAddress, type ListenTarget, listenError, listenTarget } from "./address.ts";
+import { Connections } from "./connections.ts";
 import { type Drainable, drain } from "./drain.ts";
-import { guard, type ServerErrorHandler } from "./guard.ts";
+import { careful, guard, type ServerErrorHandler } from "./guard.ts";
 import type { RequestHandler } from "./handler.ts";
-import { http1Server } from "./http1.ts";
 import { Http2Sessions } from "./http2-sessions.ts";
 import { type Limits, limitsWith } from "./limits.ts";
-import { detectProtocol, type Protocol } from "./preface.ts";
+import type { ListenOptions } from "./listen-options.ts";
+import type { TrustedProxies } from "./peer.ts";
+import { cleartextPort, type PortParts, securePort } from "./port.ts";
+import { readCredentials, validityFault } from "./tls-credentials.ts";
+import type { TlsOptions } from "./tls-options.ts";
+import { reloadCredentials } from "./tls-reload.ts";
+import { tlsSettings } from "./tls-settings.ts";
+import { listenOnPath } from "./unix-socket.ts";
 
 /** How a listener is made. */
 export interface ListenerOptions {
   /** Whether callers are asked who they are. Without that, only loopback hosts are listened on. Default false. */
   readonly authenticated?: boolean | undefined;
+  /** Proxies that speak for many clients, and are not counted as one. This machine is exempt too. */
+  readonly trustedProxies?: TrustedProxies | undefined;
   /** Overrides single limits of `DEFAULT_LIMITS`. */
   readonly limits?: Partial<Limits> | undefined;
   /** Hears what the handler threw and what went wrong in accepting connections. Default: the console. */
@@ -33,7 +42,7 @@ export interface DrainOptions {
 
 /** What a listener holds at a moment. */
 export interface ListenerCounts {
-  /** Sockets of either protocol, those included whose protocol is not known yet. */
+  /** Sockets of either protocol, those included whose protocol is not known yet or whose TLS handshake is under way. */
   readonly connections: number;
   /** HTTP/2 connections. */
   readonly sessions: number;
@@ -41,7 +50,10 @@ export interface ListenerCounts {
   readonly streams: number;
 }
 
-/** One cleartext port that speaks HTTP/1.1 and HTTP/2 with prior knowledge. It lives once: what has ended stays so. */
+/**
+ * One port that speaks HTTP/1.1 and HTTP/2: cleartext, where clients know beforehand what they speak, or over TLS. It lives
+ * once: what has ended stays so.
+ */
 export interface Listener {
   /**
    * Begins to listen. After a failure another address can be tried.
@@ -60,74 +72,101 @@ export interface Listener {
 /** What Node's timers can wait for; they would take anything longer for nothing at all. */
 const LONGEST_TIMER = 2 ** 31 - 1;
 
-/**
- * Makes a port for `handler`. The HTTP/1.1 server owns it; its listener for connections is replaced by one that looks at
- * the first bytes and hands what is HTTP/2 to a second server.
- */
+/** Makes a port for `handler`. */
 export function createListener(handler: RequestHandler, options: ListenerOptions = {}): Listener {
+  const { authenticated, trustedProxies } = options;
   const limits = limitsWith(options.limits);
-  const { onError = (error, context) => console.error(`${context}:`, error) } = options;
+  const onError = careful(options.onError ?? ((error, context) => console.error(`${context}:`, error)));
   const answer = guard(handler, onError);
-  const connections = new Map<Socket, Protocol | undefined>();
   const ending = new AbortController();
   const deadline = new AbortController();
+  const speaksForMany = (address: string) => isLoopback(address) || trustedProxies?.(address) === true;
+  const connections = new Connections(limits.maxConnectionsPerAddress, speaksForMany);
+  const http2 = new Http2Sessions(answer, limits);
+  const parts: PortParts = { handler: answer, limits, draining: () => ending.signal.aborted, connections, http2 };
+  let server: ReturnType<typeof cleartextPort> | ReturnType<typeof securePort> | undefined;
   let listening = false;
   let drained: Promise<void> | undefined;
-
-  const http2 = new Http2Sessions(answer, limits);
-  const http1 = http1Server(answer, limits, () => ending.signal.aborted);
-  const serveHttp1 = http1.listeners("connection")[0] as (socket: Socket) => void;
-  http1.removeAllListeners("connection");
-  http1.on("connection", (socket: Socket) => {
-    connections.set(socket, undefined);
-    socket.once("close", () => connections.delete(socket));
-    detectProtocol(socket, limits.protocolTimeoutMs, (protocol) => {
-      connections.set(socket, protocol);
-      if (protocol === "h2") http2.accept(socket);
-      else serveHttp1.call(http1, socket);
-    });
-  });
-  // Node ends the process for an error of a server that nobody listens for.
-  http1.on("error", (error) => http1.listening && onError(error, "accepting a connection"));
+  let removePath = () => {};
+  let stopReloading = () => {};
   // After what has come in is read: a process that stood still, in a debugger say, must not take its clients for dead.
   const sweep = () => setImmediate(() => http2.sweep(performance.now()));
   const sweeper = setInterval(sweep, limits.sweepIntervalMs).unref();
 
   async function listen(listenOptions: ListenOptions): Promise<ListenAddress> {
-    const target = listenTarget(listenOptions, options.authenticated);
+    const target = listenTarget(listenOptions, authenticated);
     if (listening || ending.signal.aborted) throw unavailable(ending.signal.aborted);
     listening = true;
-    http1.listen(target);
-    await once(http1, "listening", { signal: ending.signal }).catch((error) => {
+    try {
+      server = listenOptions.tls === undefined ? cleartextPort(parts) : await secured(listenOptions.tls);
+      await bind(server, target);
+      return addressOf(server, target, listenOptions.tls === undefined ? "http" : "https");
+    } catch (error) {
       listening = false;
-      throw ending.signal.aborted ? unavailable(true) : listenError(error, target);
-    });
-    return addressOf(http1, target);
+      stopReloading();
+      server?.close();
+      server = undefined;
+      throw ending.signal.aborted ? unavailable(true) : listenError(error as Error, target);
+    }
+  }
+
+  async function secured(tls: TlsOptions): Promise<ReturnType<typeof securePort>> {
+    const credentials = await readCredentials(tls);
+    const fault = validityFault(credentials, Date.now());
+    if (fault !== undefined) onError(fault, "TLS certificate");
+    const secure = securePort(parts, { ...credentials.context, ...tlsSettings(tls, limits) });
+    stopReloading = reloadCredentials(tls, credentials, ({ context }) => secure.setSecureContext(context), onError);
+    return secure;
+  }
+
+  async function bind(port: NonNullable<typeof server>, target: ListenTarget): Promise<void> {
+    ending.signal.throwIfAborted();
+    // Node ends the process for an error of a server that nobody listens for.
+    port.on("error", (error) => port.listening && onError(error, "accepting a connection"));
+    if ("path" in target) {
+      removePath = await listenOnPath(port, target.path, target.mode, ending.signal);
+    } else {
+      port.listen(target);
+      await once(port, "listening", { signal: ending.signal });
+    }
   }
 
   async function end(endStreams: () => void): Promise<void> {
-    const closed = new Promise<void>((resolve) => http1.once("close", resolve));
+    const closed = server === undefined ? Promise.resolve() : once(server, "close").then(() => {});
     ending.abort();
+    stopReloading();
     await drain(drainable(closed, endStreams), limits.drainGraceMs, deadline.signal);
     clearInterval(sweeper);
     // Ends Node's own timer too.
-    http1.close();
+    server?.close();
+  }
+
+  /** What a step throws must not keep the others from being taken, least of all the last. */
+  function step(name: string, action: () => void): () => void {
+    return () => {
+      try {
+        action();
+      } catch (error) {
+        onError(error, `draining: ${name}`);
+      }
+    };
   }
 
   function drainable(closed: Promise<void>, endStreams: () => void): Drainable {
     return {
       closed,
-      endStreams,
-      // http.Server.close would close idle connections too, under a request that is just arriving.
-      stopListening: () => NetServer.prototype.close.call(http1),
-      stopAccepting: () => http2.close(),
-      closeIdle: () => {
-        http1.closeIdleConnections();
-        for (const [socket, protocol] of connections) if (protocol === undefined) socket.destroy();
-      },
-      destroy: () => {
-        for (const socket of connections.keys()) socket.destroy();
-      },
+      endStreams: step("ending streams", endStreams),
+      stopListening: step("closing the port", () => {
+        // http.Server.close would close idle connections too, under a request that is just arriving.
+        if (server !== undefined) NetServer.prototype.close.call(server);
+        removePath();
+      }),
+      stopAccepting: step("refusing requests", () => http2.close()),
+      closeIdle: step("closing idle connections", () => {
+        server?.closeIdleConnections();
+        connections.destroyUndecided();
+      }),
+      destroy: step("cutting off", () => connections.destroy()),
     };
   }
 

@@ -1,0 +1,50 @@
+import { type Checks, objectOf, shaped, text } from "../options.ts";
+import { TLS, type TlsOptions } from "./tls-options.ts";
+
+/** Where to listen: a TCP port of a host, or the path of a Unix socket. */
+export interface ListenOptions {
+  /** TCP port, 0 to 65535; 0 lets the system choose a free one. */
+  readonly port?: number | undefined;
+  /**
+   * The name or address to listen on. Default `127.0.0.1`. One that others than this machine reach, such as `0.0.0.0` or
+   * `::` (which is IPv4 as well), needs access control.
+   */
+  readonly host?: string | undefined;
+  /**
+   * The path of a Unix socket, instead of `port` and `host`. A socket that a dead process left there is replaced, anything
+   * else is left alone. It is removed at the end.
+   */
+  readonly path?: string | undefined;
+  /**
+   * The permissions of the Unix socket's file, as a number or as octal digits such as `"0660"`. Default `0o600`: who runs
+   * as this user can connect. There is no moment at which others can.
+   */
+  readonly mode?: number | string | undefined;
+  /** Speaks TLS, and nothing else. Default: cleartext. */
+  readonly tls?: TlsOptions | undefined;
+}
+
+/** The checks of {@link ListenOptions}. */
+export const LISTEN: Checks<ListenOptions> = {
+  port: shaped({ kind: "count" }, (value) =>
+    Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 65_535
+      ? undefined
+      : `must be a whole number from 0 to 65535; port ${value} does not exist`,
+  ),
+  host: text,
+  path: text,
+  mode: shaped({ kind: "text" }, (value) =>
+    fileMode(value) === undefined
+      ? 'must be permissions of a file, as a number up to 0o777 or as octal digits such as "0660"'
+      : undefined,
+  ),
+  tls: objectOf(TLS),
+};
+
+/** Permissions of a file as a number; undefined for what is none. */
+export function fileMode(mode: unknown): number | undefined {
+  const number = typeof mode === "string" && /^0?[0-7]{3}$/.test(mode) ? Number.parseInt(mode, 8) : mode;
+  return Number.isInteger(number) && (number as number) >= 0 && (number as number) <= 0o777
+    ? (number as number)
+    : undefined;
+}

@@ -1,0 +1,134 @@
+import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
+import { readFile, stat } from "node:fs/promises";
+import { createSecureContext, type SecureContextOptions } from "node:tls";
+import { ActuatorError } from "../error.ts";
+import type { PemSource, TlsOptions } from "./tls-options.ts";
+import { secureContextOptions } from "./tls-settings.ts";
+
+/** What a port proves itself with, and whom it believes: sound, and one with another. */
+export interface TlsCredentials {
+  /** What Node makes a context of. */
+  readonly context: SecureContextOptions;
+  readonly certificate: X509Certificate;
+  /** The bytes of all sources. The same bytes make the same credentials. */
+  readonly bytes: readonly Buffer[];
+}
+
+type Field = "cert" | "key" | "ca";
+
+/** More than any chain of certificates; a file beyond it is not one. */
+const MAX_BYTES = 1_048_576;
+
+/**
+ * Reads the certificate, its key and the authorities, and checks that they fit together.
+ *
+ * @throws ActuatorError FAILED_PRECONDITION that names the option in `metadata.field`, the file, and what is wrong with it
+ */
+export async function readCredentials(options: TlsOptions): Promise<TlsCredentials> {
+  const [cert, key, ca] = await Promise.all([
+    read("cert", options.cert),
+    read("key", options.key),
+    options.ca === undefined ? undefined : read("ca", options.ca),
+  ]);
+  const [certificate] = certificatesOf("cert", options.cert, cert);
+  if (ca !== undefined) certificatesOf("ca", options.ca!, ca);
+  const privateKey = privateKeyOf(options, key);
+  if (!certificate!.checkPrivateKey(privateKey)) {
+    const message = `${nameOf("key", options.key)} does not belong to ${nameOf("cert", options.cert)}`;
+    throw unfit("TLS_KEY_MISMATCH", "key", message);
+  }
+  const context = secureContextOptions(options, cert, key, ca);
+  try {
+    createSecureContext(context);
+  } catch (error) {
+    throw unfit("TLS_REFUSED", "cert", `OpenSSL takes neither: ${(error as Error).message}`, error);
+  }
+  return { context, certificate: certificate!, bytes: [cert, key, ...(ca === undefined ? [] : [ca])] };
+}
+
+/** Says that a certificate is not valid at `now`, which its clients will find; undefined while it is. */
+export function validityFault({ certificate }: TlsCredentials, now: number): ActuatorError | undefined {
+  const { validFrom, validTo } = certificate;
+  if (now > Date.parse(validTo)) {
+    return unfit("TLS_CERTIFICATE_EXPIRED", "cert", `the server's certificate is not valid any more since ${validTo}`);
+  }
+  if (now >= Date.parse(validFrom)) return undefined;
+  return unfit("TLS_CERTIFICATE_NOT_YET_VALID", "cert", `the server's certificate is not valid before ${validFrom}`);
+}
+
+/** The path that a source names; undefined where it is the content itself. */
+export function pathOf(source: PemSource): string | undefined {
+  return typeof source === "string" && !source.includes("-----BEGIN") ? source : undefined;
+}
+
+async function read(field: Field, source: PemSource): Promise<Buffer> {
+  const path = pathOf(source);
+  if (path === undefined) return Buffer.from(source as string);
+  try {
+    const { size, isFile } = await stat(path).then((stats) => ({ size: stats.size, isFile: stats.isFile() }));
+    // Reading a pipe or a device might never end.
+    if (isFile && size <= MAX_BYTES) return await readFile(path);
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? "";
+    throw unfit(
+      "TLS_FILE_UNREADABLE",
+      field,
+      `${nameOf(field, source)} ${FAULTS[code] ?? `fails with ${code}`}`,
+      error,
+    );
+  }
+  throw unfit("TLS_FILE_UNREADABLE", field, `${nameOf(field, source)} is no file of at most 1 MiB`);
+}
+
+const FAULTS: Readonly<Record<string, string>> = {
+  ENOENT: "does not exist",
+  ENOTDIR: "does not exist",
+  EACCES: "may not be read by this process",
+  EPERM: "may not be read by this process",
+};
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+function certificatesOf(field: Field, source: PemSource, content: Buffer): X509Certificate[] {
+  const text = content.toString("latin1");
+  const blocks = text.match(CERTIFICATE) ?? [];
+  if (blocks.length === 0) {
+    const hint = /-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(text) ? "; it holds a private key" : "";
+    throw unfit("TLS_NOT_PEM", field, `${nameOf(field, source)} holds no certificate in PEM format${hint}`);
+  }
+  try {
+    return blocks.map((block) => new X509Certificate(block));
+  } catch (error) {
+    throw unfit("TLS_NOT_PEM", field, `${nameOf(field, source)} holds a damaged certificate`, error);
+  }
+}
+
+function privateKeyOf({ key: source, passphrase }: TlsOptions, key: Buffer): KeyObject {
+  const name = nameOf("key", source);
+  const text = key.toString("latin1");
+  if (!/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(text)) {
+    const hint = text.includes("-----BEGIN CERTIFICATE-----") ? "; it holds a certificate" : "";
+    throw unfit("TLS_NOT_PEM", "key", `${name} holds no private key in PEM format${hint}`);
+  }
+  const encrypted = /ENCRYPTED/.test(text);
+  if (encrypted && passphrase === undefined) {
+    throw unfit("TLS_PASSPHRASE", "passphrase", `${name} is encrypted, and there is no \`passphrase\``);
+  }
+  try {
+    return createPrivateKey({ key, format: "pem", ...(passphrase === undefined ? {} : { passphrase }) });
+  } catch (error) {
+    if (encrypted) throw unfit("TLS_PASSPHRASE", "passphrase", `the \`passphrase\` does not open ${name}`, error);
+    throw unfit("TLS_NOT_PEM", "key", `${name} holds a damaged private key`, error);
+  }
+}
+
+/** A source as messages call it. Its content is never shown. */
+function nameOf(field: Field, source: PemSource): string {
+  const path = pathOf(source);
+  return path === undefined ? `the \`${field}\` option` : `the \`${field}\` file ${path}`;
+}
+
+function unfit(reason: string, field: string, message: string, cause?: unknown): ActuatorError {
+  const metadata = { field: `tls.${field}` };
+  return new ActuatorError("FAILED_PRECONDITION", reason, `TLS: ${message}`, metadata, { cause });
+}

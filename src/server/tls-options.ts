@@ -1,0 +1,56 @@
+import { type Check, type Checks, shaped, text } from "../options.ts";
+
+/** The path of a file in PEM format, or its content: a text that begins with `-----BEGIN`, or bytes. */
+export type PemSource = string | Uint8Array;
+
+/**
+ * TLS on the port. Files are read again when they change, without an end to connections: also where they are replaced by
+ * renaming, as a symbolic link of Kubernetes, or one by one. What does not fit together stays unused and is reported; the
+ * last that did is in force meanwhile.
+ */
+export interface TlsOptions {
+  /** The server's certificate, followed by those between it and its root authority. */
+  readonly cert: PemSource;
+  /** The private key of that certificate. */
+  readonly key: PemSource;
+  /** Opens `key`, where it is encrypted. */
+  readonly passphrase?: string | undefined;
+  /** The authorities that client certificates are verified against. No authority of the system or of Node is one. */
+  readonly ca?: PemSource | undefined;
+  /**
+   * Whether clients show a certificate. `none`, the default: nobody is asked. `request`: who shows one that `ca` vouches
+   * for is known by it, all others are served without. `require`: only those are let in, so that this is access control.
+   * A connection that stands lives on when `ca` changes; its certificate counts until the end of its validity.
+   */
+  readonly clientCertificate?: "none" | "request" | "require" | undefined;
+  /** The oldest version of TLS. Default `TLSv1.2`, of which only ciphers with forward secrecy are spoken. */
+  readonly minVersion?: "TLSv1.2" | "TLSv1.3" | undefined;
+}
+
+const pem = shaped({ kind: "text" }, (value) =>
+  (typeof value === "string" && value !== "") || value instanceof Uint8Array
+    ? undefined
+    : "must be the path of a PEM file, or its content",
+);
+
+/** The checks of {@link TlsOptions}. */
+export const TLS: Checks<TlsOptions> = {
+  cert: pem,
+  key: pem,
+  passphrase: text,
+  ca: pem,
+  clientCertificate: oneOf("none", "request", "require"),
+  minVersion: oneOf("TLSv1.2", "TLSv1.3"),
+};
+
+/** Whether nobody gets through without a certificate that an authority of the operator's vouches for. */
+export function requiresCertificates(tls: TlsOptions | undefined): boolean {
+  return tls?.clientCertificate === "require" && tls.ca !== undefined;
+}
+
+function oneOf(...values: readonly string[]): Check {
+  const names = values.map((value) => JSON.stringify(value));
+  return shaped({ kind: "text" }, (value) =>
+    values.includes(value as string) ? undefined : `must be ${names.slice(0, -1).join(", ")} or ${names.at(-1)}`,
+  );
+}

@@ -1,0 +1,90 @@
+import { once } from "node:events";
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  unlinkSync,
+} from "node:fs";
+import { connect, type Server } from "node:net";
+import { dirname, join } from "node:path";
+import { ActuatorError } from "../error.ts";
+
+/**
+ * Listens on a Unix socket with these permissions. The socket comes to be in a folder that only this user enters, gets its
+ * permissions there, and then its name: nobody else can connect before. A umask would do it too, but for every thread
+ * of the process, and not in a worker.
+ *
+ * @returns a function that removes the socket's file, unless it is somebody else's by then
+ * @throws ActuatorError where another process answers there, or something else than a socket is there
+ */
+export async function listenOnPath(
+  server: Server,
+  path: string,
+  mode: number,
+  signal: AbortSignal,
+): Promise<() => void> {
+  if (process.platform === "win32") {
+    server.listen({ path });
+    await once(server, "listening", { signal });
+    return () => {};
+  }
+  await makeWay(path);
+  signal.throwIfAborted();
+  const folder = mkdtempSync(join(dirname(path), "."));
+  const socket = join(folder, "s");
+  try {
+    server.listen({ path: socket, exclusive: true });
+    await once(server, "listening", { signal });
+    signal.throwIfAborted();
+    chmodSync(socket, mode);
+    const own = lstatSync(socket);
+    giveName(socket, path);
+    return () => removeOwn(path, own);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** A link, unlike a renaming, never replaces what came there meanwhile. Not every file system links sockets. */
+function giveName(socket: string, path: string): void {
+  try {
+    linkSync(socket, path);
+  } catch (error) {
+    if (existsSync(path)) throw error;
+    renameSync(socket, path);
+  }
+}
+
+/** Removes the socket of a process that is dead. */
+async function makeWay(path: string): Promise<void> {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found === undefined) return;
+  if (!found.isSocket()) {
+    const message = `the path ${path} is taken by something else than a socket, which is left alone; choose another`;
+    throw new ActuatorError("FAILED_PRECONDITION", "PATH_NOT_A_SOCKET", message, { field: "path" });
+  }
+  if (await isAbandoned(path)) removeOwn(path, found);
+}
+
+/** A socket that nobody listens on refuses; whatever else happens, somebody may. */
+async function isAbandoned(path: string): Promise<boolean> {
+  const socket = connect(path);
+  try {
+    await once(socket, "connect");
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "ECONNREFUSED";
+  } finally {
+    socket.destroy();
+  }
+}
+
+function removeOwn(path: string, { ino, dev }: Stats): void {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found?.ino === ino && found.dev === dev) unlinkSync(path);
+}
