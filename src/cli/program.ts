@@ -8,6 +8,7 @@ import { addHealthCommand } from "./health-command.ts";
 import { addLoggersCommands } from "./loggers-commands.ts";
 import { printable } from "./printable.ts";
 import { addSessionsCommands } from "./sessions-commands.ts";
+import { addTokenCommands } from "./token-commands.ts";
 
 /** Every command with its arguments, options and help. What completes words on a command line reads the same. */
 export function createProgram(): Command {
@@ -33,6 +34,7 @@ export function createProgram(): Command {
   addSessionsCommands(program);
   addGraphCommand(program);
   addHealthCommand(program);
+  addTokenCommands(program);
   addCompletionCommand(program);
   return program;
 }
