@@ -216,8 +216,48 @@ const parts: readonly Part[] = [
       /^commander$/,
       /^error\.ts$/,
     ],
-    // `sessions prepare` talks to the store itself. No other command has to load what that needs.
-    loads: /^connect-(pg-simple|redis)\/prepare\.ts$/,
+    // `sessions prepare` talks to the store itself, `serve` is an actuator. No other command has to load what these need.
+    loads: /^connect-(pg-simple|redis)\/prepare\.ts$|^(configuration|standalone)\/(index|json-schema|notes\/root)\.ts$/,
+  },
+  {
+    name: "the configuration",
+    files: /^configuration\//,
+    imports: [
+      /^actuator-options\.ts$/,
+      // Tables of options with their checks, wherever they stand, and what the options are by default.
+      /^[a-z-]+\/([a-z-]+-)?options\.ts$/,
+      /^server\/limits\.ts$/,
+      /^sessions\/(attribute-filter|sessions)\.ts$/,
+      /^(error|options)\.ts$/,
+      /^node:(fs|path)$/,
+    ],
+  },
+  {
+    name: "the loggers of several actuators as one",
+    files: /^fleet\//,
+    imports: [
+      loggersPort,
+      /^loggers\/(loggers|view|override|history)\.ts$/,
+      /^gen\//,
+      /^rpc\/level-proto\.ts$/,
+      /^(error|options)\.ts$/,
+      /^node:/,
+      /^@bufbuild\/protobuf/,
+      /^@connectrpc\/connect(-node)?(\/|$)/,
+    ],
+  },
+  {
+    name: "the actuator without an application",
+    files: /^standalone\//,
+    imports: [
+      /^index\.ts$/,
+      /^(configuration|fleet|spring-session|connect-pg-simple|connect-redis)\/index\.ts$/,
+      /^fleet\/options\.ts$/,
+      /^redis\/index\.ts$/,
+      /^sessions\/(principal|store)\.ts$/,
+      /^(actuator|error|options)\.ts$/,
+      /^node:/,
+    ],
   },
   {
     name: "the sample, an application like any other",

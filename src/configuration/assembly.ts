@@ -1,0 +1,59 @@
+import { isStore } from "../actuator-options.ts";
+import { type Entry, originText } from "./entry.ts";
+import type { Fault } from "./fault.ts";
+import { isSection, nameOf, type Section } from "./setting.ts";
+
+/** Options as a tree of plain objects. */
+export type Tree = Readonly<Record<string, unknown>>;
+
+/** Puts the entries of each source over those before it. A setting of a section that is switched off is a fault: it would have no effect. */
+export function assembled(
+  base: Tree,
+  sources: readonly (readonly Entry[])[],
+): { tree: Tree; faults: readonly Fault[] } {
+  const faults: Fault[] = [];
+  let tree = base;
+  for (const entries of sources) {
+    // A switch comes before what it switches on.
+    const ordered = [...entries].sort((a, b) => a.setting.at.length - b.setting.at.length);
+    for (const entry of ordered) {
+      const put = withValue(tree, entry.setting.at, entry);
+      if (put !== undefined) tree = put;
+      else {
+        const section = entry.setting.at.slice(0, -1).join(".");
+        const message = `${nameOf(entry.setting)} has no effect, because ${section} is false`;
+        faults.push({ at: originText(entry.origin), message });
+      }
+    }
+  }
+  return { tree, faults };
+}
+
+/** The tree with a value in its place; undefined where a section on the way is switched off. */
+function withValue(tree: Tree, [name, ...rest]: readonly string[], entry: Entry): Tree | undefined {
+  const before = tree[name!];
+  if (rest.length === 0) {
+    // True keeps what is said of a section that is on already.
+    const keeps = entry.value === true && typeof before === "object" && before !== null;
+    return keeps ? tree : { ...tree, [name!]: entry.value };
+  }
+  if (before === false) return undefined;
+  const section = withValue(sectionFrom(before), rest, entry);
+  return section && { ...tree, [name!]: section };
+}
+
+/** What stands for a section in code may be `true`, or a store of sessions without options. */
+function sectionFrom(value: unknown): Tree {
+  if (typeof value !== "object" || value === null) return {};
+  return isStore(value as never) ? { store: value } : (value as Tree);
+}
+
+/** What is wrong with sections as a whole, such as `access.jwt` without an issuer. */
+export function sectionFaults(section: Section, value: unknown): Fault[] {
+  if (typeof value !== "object" || value === null) return [];
+  const own = section.at.length > 1 ? section.check?.(value) : undefined;
+  const name = section.at.join(".");
+  const faults = own === undefined ? [] : [{ at: name, message: `${name} ${own}` }];
+  const members = [...section.members].filter(([, member]) => isSection(member)) as [string, Section][];
+  return [...faults, ...members.flatMap(([key, member]) => sectionFaults(member, (value as Tree)[key]))];
+}

@@ -1,0 +1,93 @@
+import type { ActuatorOptions } from "../actuator-options.ts";
+import type { ListenOptions } from "../server/listen-options.ts";
+import type { StandaloneOptions } from "../standalone/options.ts";
+import { assembled, sectionFaults } from "./assembly.ts";
+import { effective, type Shown } from "./effective.ts";
+import { readEnvironment } from "./environment.ts";
+import { ConfigurationError, type Fault } from "./fault.ts";
+import { readConfigurationFile } from "./file.ts";
+import { DEFAULT_PORT } from "./notes/listen.ts";
+import { SCHEMA } from "./notes/root.ts";
+
+/** Where a configuration comes from. What stands further down wins. */
+export interface ConfigurationSources {
+  /** What the application says in code: its own defaults. */
+  readonly options?: ActuatorOptions | undefined;
+  /** Where the application would listen. */
+  readonly listen?: ListenOptions | undefined;
+  /** The path of a file of JSON, whose settings win over the options. Default: none. */
+  readonly file?: string | undefined;
+  /** The environment, whose `ACTUATOR_…` win over the file. Default: `process.env`. */
+  readonly env?: NodeJS.ProcessEnv | undefined;
+}
+
+/** What an actuator is to be made with. */
+export interface Configuration {
+  /** For `createActuator`. */
+  readonly options: ActuatorOptions;
+  /** For `actuator.listen`; on port 9001 where nobody says a port or a path. */
+  readonly listen: ListenOptions;
+  /** Each setting in force with who said it, without secrets: for a log or a page of the application's own. */
+  readonly settings: readonly Shown[];
+}
+
+/** The configuration of an actuator without an application. */
+export interface StandaloneConfiguration extends Configuration {
+  readonly standalone: StandaloneOptions;
+}
+
+/**
+ * Puts the options of an actuator together from code, a file and the environment. What code passes is the default, the file
+ * overrides it and the environment overrides the file: whoever operates the application wins, without a new build of it.
+ * Lists are replaced as a whole, sections are merged.
+ *
+ * `createActuator` reads neither files nor the environment by itself: this is the call that does.
+ *
+ * @throws ConfigurationError (INVALID_ARGUMENT) with every fault there is, each with its place: settings that do not exist,
+ *   with the one that was probably meant; values that do not fit; files that cannot be read. Secrets are in none of them.
+ */
+export function configuration(sources: ConfigurationSources = {}): Configuration {
+  const { standalone: _, ...rest } = configured(sources, false);
+  return rest;
+}
+
+/**
+ * As {@link configuration}, for an actuator without an application: the file and the environment may also say `sessions.store`,
+ * `graph` and `fleet`.
+ *
+ * @throws ConfigurationError as {@link configuration}.
+ */
+export function standaloneConfiguration(sources: ConfigurationSources = {}): StandaloneConfiguration {
+  return configured(sources, true);
+}
+
+function configured(sources: ConfigurationSources, standalone: boolean): StandaloneConfiguration {
+  const { options = {}, listen = {}, file, env = process.env } = sources;
+  const readings = [
+    ...(file === undefined ? [] : [readConfigurationFile(file, SCHEMA, standalone)]),
+    readEnvironment(env, SCHEMA, standalone),
+  ];
+  const base = { ...options, listen };
+  const entries = readings.map((reading) => reading.entries);
+  const { tree, faults } = assembled(base, entries);
+  const all: Fault[] = [...readings.flatMap((reading) => reading.faults), ...faults];
+  // What one wrong value leaves open would only be reported twice.
+  if (all.length === 0) all.push(...sectionFaults(SCHEMA, tree));
+  if (all.length > 0) throw new ConfigurationError(all);
+
+  const {
+    listen: where,
+    graph,
+    fleet,
+    sessions,
+    ...rest
+  } = tree as Record<string, unknown> & { listen: ListenOptions };
+  const { store, ...shown } = (standalone ? (sessions ?? {}) : {}) as Record<string, unknown>;
+  const needsPort = where.port === undefined && where.path === undefined;
+  return {
+    options: { ...rest, ...(sessions !== undefined && { sessions: standalone ? shown : sessions }) } as ActuatorOptions,
+    listen: needsPort ? { ...where, port: DEFAULT_PORT } : where,
+    standalone: { store, graph, fleet } as StandaloneOptions,
+    settings: effective(SCHEMA, tree, base, entries.flat()),
+  };
+}

@@ -1,0 +1,48 @@
+import type { AccessLimits, AccessOptions, JwtClaims, JwtOptions } from "../../access/options.ts";
+import { CODE, type Notes } from "../setting.ts";
+
+const JWT_NOTES: Notes<JwtOptions> = {
+  jwks: { description: "The keys that sign: a file, or an https address.", kind: "text", path: "or url" },
+  issuer: { description: "The issuers that are believed.", kind: "list" },
+  audience: { description: "The audiences that mean this application.", kind: "list" },
+  algorithms: { description: "The algorithms that are let in; all are asymmetric.", kind: "list" },
+  type: { description: 'The type that the header must have, such as "at+jwt". Default: any.' },
+  clockToleranceSeconds: {
+    description: "How many seconds the clocks of both sides may be apart.",
+    kind: "number",
+    default: 30,
+  },
+  claims: {
+    description: "Where a token says what.",
+    notes: {
+      name: { description: "Who it is.", kind: "list", default: ["sub"] },
+      permissions: { description: "What they may do. Default: permissions, or else scope.", kind: "list" },
+      loggers: { description: "The loggers whose levels may be changed. Default: all.", kind: "list" },
+    } satisfies Notes<JwtClaims>,
+  },
+  grants: { description: 'What roles stand for: { "oncall": ["loggers:*"] }.', kind: "lists" },
+};
+
+const LIMITS_NOTES: Notes<AccessLimits> = {
+  maxFailuresPerMinute: { description: "Wrong credentials a minute from one address.", default: 30 },
+  maxWritesPerMinute: { description: "Writes a minute by one caller.", default: 300 },
+};
+
+/** What is said of the options of access. */
+export const ACCESS_NOTES: Notes<AccessOptions> = {
+  tokens: { description: "The file of tokens, as connect-actuator token create writes it.", path: true },
+  jwt: { description: "JSON Web Tokens, as an identity provider signs them.", notes: JWT_NOTES },
+  certificates: {
+    description: 'Who shows which client certificate: [{ "commonName": "ops", "permissions": ["*"] }].',
+    kind: "json",
+    schema: { type: "array", items: { type: "object" } },
+  },
+  authorize: CODE,
+  anonymous: {
+    description:
+      "What callers may do who show nothing. Default: nothing, or everything where nobody is asked who they are.",
+    kind: "list",
+  },
+  basic: { description: "Whether tokens are also taken as the password of Basic.", default: true },
+  limits: { description: "How often is too often.", notes: LIMITS_NOTES },
+};

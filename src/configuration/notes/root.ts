@@ -1,0 +1,108 @@
+import { ACCESS } from "../../access/options.ts";
+import { ATTRIBUTES, LIMITS, LOGGERS, OPTIONS, OTLP, SESSIONS } from "../../actuator-options.ts";
+import type { HealthOptions } from "../../application/health-options.ts";
+import { FLEET } from "../../fleet/options.ts";
+import { CORS } from "../../gate/cors-options.ts";
+import { METRICS } from "../../metrics/options.ts";
+import { anything, type Checks, text } from "../../options.ts";
+import { LISTEN } from "../../server/listen-options.ts";
+import { GRAPH, STORE } from "../../standalone/options.ts";
+import { sectionOf } from "../schema.ts";
+import { CODE, type Notes, type Section, type SectionNote } from "../setting.ts";
+import { ACCESS_NOTES } from "./access.ts";
+import { LIMITS_NOTES } from "./limits.ts";
+import { LISTEN_NOTES } from "./listen.ts";
+import { LOGGERS_NOTES } from "./loggers.ts";
+import { OTLP_NOTES } from "./otlp.ts";
+import { ATTRIBUTES_NOTES, SESSIONS_NOTES } from "./sessions.ts";
+import { FLEET_NOTES, GRAPH_NOTES, STORE_NOTES } from "./standalone.ts";
+
+const SESSIONS_SECTION: SectionNote = {
+  description: "How sessions are shown.",
+  checks: SESSIONS,
+  notes: {
+    ...SESSIONS_NOTES,
+    store: {
+      description: "The store of the sessions of other processes.",
+      checks: STORE,
+      notes: STORE_NOTES,
+      standalone: true,
+    },
+    attributes: { description: "Which names of attributes are shown.", checks: ATTRIBUTES, notes: ATTRIBUTES_NOTES },
+  },
+};
+
+/** What is said of each option of `createActuator`, and of what a file says besides. */
+// biome-ignore lint/suspicious/noExplicitAny: one table for options of every kind.
+const ROOT_NOTES: Notes<any> = {
+  name: { description: "The application's name." },
+  version: { description: "The application's version." },
+  listen: { description: "Where to listen.", checks: LISTEN, notes: LISTEN_NOTES, always: true },
+  basePath: { description: "The path that the REST interface stands under.", kind: "text", default: "/actuator" },
+  trustedProxies: { description: "IP addresses and networks of proxies whose X-Forwarded headers are believed." },
+  allowedHosts: {
+    description: "What callers may name as the host. Default: loopback names, or any with access control.",
+  },
+  cors: {
+    description: "Which pages may call from a browser.",
+    checks: CORS,
+    notes: {
+      origins: { description: "Origins such as https://admin.example.com or https://*.example.com.", kind: "list" },
+      maxAgeSeconds: { description: "For how long a browser remembers that it may.", default: 600 },
+    } satisfies Notes<typeof CORS>,
+  },
+  access: { description: "Who may do what.", checks: ACCESS, notes: ACCESS_NOTES },
+  readOnly: { description: "Whether everything that changes something is refused.", default: false },
+  audit: {
+    description: "Whether each write and each look at sessions is one line of JSON on stderr, or in a file.",
+    checks: { file: text },
+    notes: { file: { description: "The file that the lines go to.", path: true } },
+    flag: true,
+  },
+  metrics: {
+    description: "Metrics of the actuator itself.",
+    checks: METRICS,
+    notes: {
+      prometheus: { description: "Whether they are served as text for Prometheus.", default: true },
+      durationBuckets: { description: "The upper boundaries of buckets of durations, in seconds.", kind: "json" },
+    } satisfies Notes<typeof METRICS>,
+    flag: false,
+  },
+  health: {
+    description: "What the health depends on.",
+    notes: {
+      checks: CODE,
+      timeoutMs: { description: "After which a check has failed.", default: 1_000 },
+      cacheMs: { description: "For which an answer is good enough.", default: 1_000 },
+      intervalMs: { description: "How often the checks run while somebody watches.", default: 5_000 },
+    } satisfies Notes<HealthOptions>,
+  },
+  heartbeatMs: { description: "The longest silence of a stream.", default: 15_000 },
+  limits: { description: "What the port puts up with.", checks: LIMITS, notes: LIMITS_NOTES, always: true },
+  loggers: { description: "How loggers are shown and set.", checks: LOGGERS, notes: LOGGERS_NOTES },
+  sessions: SESSIONS_SECTION,
+  integrationGraph: CODE,
+  otlp: { description: "Whether spans of other services are taken.", checks: OTLP, notes: OTLP_NOTES, flag: false },
+  graph: {
+    description: "The graph that spans of other services are drawn into.",
+    checks: GRAPH,
+    notes: GRAPH_NOTES,
+    flag: false,
+    standalone: true,
+  },
+  fleet: {
+    description: "The actuators whose loggers are shown and set as one.",
+    checks: FLEET,
+    notes: FLEET_NOTES,
+    standalone: true,
+  },
+  onError: CODE,
+};
+
+const ROOT_CHECKS: Checks<object> = { ...OPTIONS, listen: anything, graph: anything, fleet: anything };
+
+/** Everything that can be said without code. What the checks of the options have and no note has is here all the same. */
+export const SCHEMA: Section = sectionOf(
+  { description: "The configuration of connect-actuator.", notes: ROOT_NOTES, always: true },
+  ROOT_CHECKS,
+);

@@ -1,0 +1,60 @@
+import { type Check, type Checks, objectOf, text, timeLimit } from "../options.ts";
+
+/** An actuator whose loggers are part of the fleet. */
+export interface FleetInstance {
+  /** Its address, such as `http://10.0.0.7:9001` or `https://shop-1.internal:9001`; with the path that it is mounted under. */
+  readonly url: string;
+  /** Sent as a bearer token. Default: the `token` of the fleet. */
+  readonly token?: string | undefined;
+  /** What it is called in warnings. Default: its address. */
+  readonly name?: string | undefined;
+}
+
+/** Whose loggers are shown and set as one. */
+export interface FleetOptions {
+  /** The actuators: their addresses, or addresses with tokens. At most 200. */
+  readonly instances: readonly (string | FleetInstance)[];
+  /** Sent to every instance that has none of its own. Its permissions there: loggers:read and loggers:write. */
+  readonly token?: string | undefined;
+  /** Certificates of authorities, as PEM, that are believed besides those of Node.js. */
+  readonly ca?: string | undefined;
+  /** The longest time between two attempts to reach an instance, in milliseconds. Default 10,000. */
+  readonly maxReconnectMs?: number | undefined;
+  /** For how long an instance may be silent before it is asked anew, in milliseconds. Default 45,000: three heartbeats. */
+  readonly silenceMs?: number | undefined;
+}
+
+const MAX_INSTANCES = 200;
+
+const address: Check = (value) => {
+  const url = typeof value === "string" ? URL.parse(value) : null;
+  if (url === null || !/^https?:$/.test(url.protocol)) return "must be an address such as http://10.0.0.7:9001";
+  if (url.username !== "" || url.password !== "") return "must be an address without user and password: give a token";
+  return url.search === "" && url.hash === "" ? undefined : "must be an address without ? and #";
+};
+
+/** What a header can carry. Node's own error would repeat the token. */
+const token: Check = (value) =>
+  typeof value === "string" && /^[\x21-\x7e]+$/.test(value) ? undefined : "must be a text without spaces";
+
+const INSTANCE = objectOf<FleetInstance>({ url: address, token, name: text });
+
+/** The checks of {@link FleetOptions}. */
+export const FLEET: Checks<FleetOptions> = {
+  instances: (value) => {
+    if (!Array.isArray(value) || value.length === 0) return "must be a list of addresses";
+    if (value.length > MAX_INSTANCES) return `must be a list of at most ${MAX_INSTANCES} addresses`;
+    for (const [index, entry] of value.entries()) {
+      const fault =
+        typeof entry === "string" ? address(entry) : (INSTANCE(entry) ?? address((entry as FleetInstance).url));
+      if (fault !== undefined) return `entry ${index} ${fault}`;
+    }
+    const urls = value.map((entry) => (typeof entry === "string" ? entry : entry.url).replace(/\/+$/, ""));
+    const twice = urls.find((url, index) => urls.indexOf(url) !== index);
+    return twice === undefined ? undefined : `has ${twice} twice`;
+  },
+  token,
+  ca: text,
+  maxReconnectMs: timeLimit,
+  silenceMs: timeLimit,
+};

@@ -1,0 +1,99 @@
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { describe, expect, test } from "vitest";
+import { jsonSchema } from "../../src/configuration/json-schema.ts";
+import { SCHEMA } from "../../src/configuration/notes/root.ts";
+import { sectionOf, settingsOf } from "../../src/configuration/schema.ts";
+import { CODE, isSection, nameOf, type Section, variableOf } from "../../src/configuration/setting.ts";
+import { anything, callable, count, flag, listOf, objectOf, text, wait } from "../../src/options.ts";
+
+const settings = settingsOf(SCHEMA);
+
+/** The options that only code can give. A further one is a decision, and so is named here. */
+const IN_CODE = [
+  "integrationGraph",
+  "onError",
+  "access.authorize",
+  "health.checks",
+  "loggers.adapters",
+  "loggers.onLevelChange",
+];
+
+describe("the schema leaves no option out", () => {
+  test("what only code can give is what is known to be so", () => {
+    const codeOnly = (section: Section): string[] => [
+      ...section.codeOnly.map((name) => [...section.at, name].join(".")),
+      ...[...section.members.values()].filter(isSection).flatMap(codeOnly),
+    ];
+    const known = new Set(IN_CODE);
+    expect(codeOnly(SCHEMA).filter((name) => !known.has(name))).toEqual([]);
+  });
+
+  test.each(settings.map((setting) => [nameOf(setting), setting] as const))("%s is described", (_, setting) => {
+    expect(setting.description).toMatch(/^[A-Z].*[.}]$/);
+  });
+
+  test("each has a variable of its own, which is none of the command line's", () => {
+    const variables = settings.map(variableOf);
+    const withFiles = settings
+      .filter(({ secret }) => secret !== undefined)
+      .map((setting) => `${variableOf(setting)}_FILE`);
+    const all = [...variables, ...withFiles, "ACTUATOR_URL", "ACTUATOR_TOKEN", "ACTUATOR_CONFIG"];
+    expect(new Set(all).size).toBe(all.length);
+  });
+
+  test("a default passes the check that stands beside the option", () => {
+    const wrong = settings.filter(({ default: value, check }) => value !== undefined && check(value) !== undefined);
+    expect(wrong.map(nameOf)).toEqual([]);
+  });
+});
+
+test("an option without a note is a setting where its check says what it takes", () => {
+  const checks = {
+    name: text,
+    on: flag,
+    most: count,
+    waitMs: wait,
+    names: listOf(text),
+    more: objectOf({ name: text }),
+    listener: callable,
+    whatever: anything,
+    said: text,
+  };
+  const { members, codeOnly } = sectionOf({ description: "", notes: { said: CODE } }, checks);
+  const kinds = [...members].map(([name, member]) => [name, isSection(member) ? "section" : member.kind]);
+  expect(Object.fromEntries(kinds)).toEqual({
+    name: "text",
+    on: "flag",
+    most: "count",
+    waitMs: "milliseconds",
+    names: "list",
+    more: "section",
+  });
+  expect(codeOnly).toEqual(["listener", "whatever", "said"]);
+});
+
+describe("the JSON Schema for editors", () => {
+  const validate = new Ajv2020({ strict: true, allowUnionTypes: true, strictTypes: false }).compile(jsonSchema(SCHEMA));
+
+  test.each([
+    [{}],
+    [{ $schema: "./actuator.schema.json", name: "shop", listen: { port: 9001 }, otlp: true }],
+    [{ otlp: { maxNodes: 5 }, heartbeatMs: "10s", limits: { drainDeadlineMs: 5_000 } }],
+    [{ sessions: { idKeyFile: "id.key", store: { redis: "redis://localhost" } } }],
+    [{ fleet: { instances: ["http://a:9001", { url: "http://b:9001", token: "t" }] } }],
+    [{ loggers: { groups: { web: ["a", "b"] }, maxTtl: "1h30m" } }],
+  ])("takes %j", (file) => {
+    validate(file);
+    expect(validate.errors).toBeNull();
+  });
+
+  test.each([
+    [{ nmae: "shop" }],
+    [{ listen: { port: "9001" } }],
+    [{ listen: { port: 70_000 } }],
+    [{ heartbeatMs: "10 seconds" }],
+    [{ otlp: "yes" }],
+    [{ sessions: { ids: "plain" } }],
+    [{ loggers: { groups: { web: "a" } } }],
+  ])("refuses %j", (file) => expect(validate(file)).toBe(false));
+});
