@@ -44,7 +44,7 @@ function memberOf(
   const checks = nested?.checks ?? (shape?.kind === "object" ? shape.checks : undefined);
   if (checks !== undefined && (nested !== undefined || note === undefined)) {
     const own: SectionNote = nested ?? { description: "", notes: {} };
-    return sectionOf(standalone ? { ...own, standalone } : own, checks, at, check);
+    return sectionOf(standalone ? { ...own, standalone } : own, checks, at, nested?.checks ? undefined : check);
   }
   if (nested !== undefined) throw new TypeError(`${at.join(".")} is described as a section and has no checks`);
   const said = note as Note | undefined;

@@ -1,0 +1,316 @@
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import {
+  ConfigurationError,
+  type ConfigurationSources,
+  configuration,
+  standaloneConfiguration,
+} from "../../src/configuration/index.ts";
+import { createActuator, memorySessions } from "../../src/index.ts";
+import { folderWith } from "./folder.ts";
+
+function faultsOf(sources: ConfigurationSources, read = configuration): string[] {
+  try {
+    read(sources);
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigurationError);
+    return (error as ConfigurationError).faults.map(({ at, message }) => `${at}: ${message}`);
+  }
+  return [];
+}
+
+function file(content: string | object, others: Readonly<Record<string, string>> = {}): string {
+  return join(folderWith({ "actuator.json": content, ...others }), "actuator.json");
+}
+
+describe("who wins", () => {
+  test("the environment over the file, the file over code, setting by setting", () => {
+    const { options, listen, settings } = configuration({
+      options: { name: "code", version: "1.0.0", limits: { maxConnections: 1, drainGraceMs: 2 } },
+      listen: { port: 1, host: "127.0.0.2" },
+      file: file({ name: "file", limits: { maxConnections: 10, drainDeadlineMs: "5s" }, listen: { port: 2 } }),
+      env: { ACTUATOR_LIMITS_MAX_CONNECTIONS: "100", ACTUATOR_LISTEN_PORT: "3" },
+    });
+    expect(options).toEqual({
+      name: "file",
+      version: "1.0.0",
+      limits: { maxConnections: 100, drainGraceMs: 2, drainDeadlineMs: 5_000 },
+    });
+    expect(listen).toEqual({ port: 3, host: "127.0.0.2" });
+    const from = Object.fromEntries(settings.map(({ setting, from }) => [setting, from]));
+    expect(from).toMatchObject({
+      name: "actuator.json:2:11",
+      version: "options",
+      "limits.maxConnections": "ACTUATOR_LIMITS_MAX_CONNECTIONS",
+      "limits.drainDeadlineMs": "actuator.json:5:24",
+      "limits.drainGraceMs": "options",
+      "limits.pingTimeoutMs": "default",
+      "listen.port": "ACTUATOR_LISTEN_PORT",
+      "listen.host": "options",
+      basePath: "default",
+    });
+  });
+
+  test("nothing of what code passed is changed", () => {
+    const options = Object.freeze({ limits: Object.freeze({ maxConnections: 1 }) });
+    configuration({ options, env: { ACTUATOR_LIMITS_MAX_CONNECTIONS: "2" } });
+    expect(options).toEqual({ limits: { maxConnections: 1 } });
+  });
+
+  test("lists are replaced as a whole", () => {
+    const { options } = configuration({
+      options: { trustedProxies: ["10.0.0.0/8", "127.0.0.1"] },
+      env: { ACTUATOR_TRUSTED_PROXIES: "192.168.0.0/16, ::1" },
+    });
+    expect(options.trustedProxies).toEqual(["192.168.0.0/16", "::1"]);
+  });
+
+  test("a section that is a switch keeps its settings when it is switched on, and loses them when it is off", () => {
+    const options = { otlp: { maxNodes: 5 } };
+    expect(configuration({ options, env: { ACTUATOR_OTLP: "true" } }).options.otlp).toEqual({ maxNodes: 5 });
+    expect(configuration({ options, env: { ACTUATOR_OTLP: "false" } }).options.otlp).toBe(false);
+    expect(configuration({ env: { ACTUATOR_OTLP: "true", ACTUATOR_OTLP_MAX_NODES: "7" } }).options.otlp).toEqual({
+      maxNodes: 7,
+    });
+    expect(faultsOf({ file: file({ otlp: false }), env: { ACTUATOR_OTLP_MAX_NODES: "7" } })).toEqual([
+      "ACTUATOR_OTLP_MAX_NODES: otlp.maxNodes has no effect, because otlp is false",
+    ]);
+  });
+
+  test("a store that code passes gets the options of the environment", async () => {
+    const store = memorySessions();
+    const { options } = configuration({
+      options: { sessions: store },
+      env: { ACTUATOR_SESSIONS_ID_KEY: "0123456789abcdef" },
+    });
+    expect(options.sessions).toEqual({ store, idKey: "0123456789abcdef" });
+    await createActuator(options).close();
+  });
+
+  test("without anything the port is the one that the command line calls", () => {
+    expect(configuration({ env: {} })).toMatchObject({ options: {}, listen: { port: 9001 } });
+    expect(configuration({ env: { ACTUATOR_LISTEN_PATH: "/run/a.sock" } }).listen).toEqual({ path: "/run/a.sock" });
+  });
+});
+
+describe("createActuator by itself", () => {
+  test("reads no environment", async () => {
+    process.env.ACTUATOR_NO_SUCH_SETTING = "1";
+    try {
+      await createActuator({}).close();
+    } finally {
+      delete process.env.ACTUATOR_NO_SUCH_SETTING;
+    }
+  });
+});
+
+describe("what the environment says", () => {
+  test.each([
+    ["ACTUATOR_NAME", "shop", { name: "shop" }],
+    ["ACTUATOR_READ_ONLY", "TRUE", { readOnly: true }],
+    ["ACTUATOR_HEARTBEAT_MS", "1m30s", { heartbeatMs: 90_000 }],
+    ["ACTUATOR_HEARTBEAT_MS", "500", { heartbeatMs: 500 }],
+    ["ACTUATOR_LOGGERS_DEFAULT_TTL", "10m", { loggers: { defaultTtl: 600_000 } }],
+    ["ACTUATOR_LOGGERS_GROUPS", '{"web":["a","b"]}', { loggers: { groups: { web: ["a", "b"] } } }],
+    ["ACTUATOR_ACCESS_TOKENS", "/etc/tokens.json", { access: { tokens: "/etc/tokens.json" } }],
+    ["ACTUATOR_ACCESS_ANONYMOUS", "info:read,loggers:read", { access: { anonymous: ["info:read", "loggers:read"] } }],
+    ["ACTUATOR_CORS_ORIGINS", "https://a.example", { cors: { origins: ["https://a.example"] } }],
+    ["ACTUATOR_NAME", "", {}],
+  ])("%s=%s", (variable, value, options) => {
+    expect(configuration({ env: { [variable]: value } }).options).toEqual(options);
+  });
+
+  test.each([
+    ["ACTUATOR_LIMITS_MAX_CONNECTIONS", "many", "must be a whole number"],
+    ["ACTUATOR_LIMITS_MAX_CONNECTIONS", "-1", "must be a whole number, not below 0"],
+    [
+      "ACTUATOR_HEARTBEAT_MS",
+      "soon",
+      "must be a duration such as 500ms, 90s, 10m or 1h30m, or a number of milliseconds",
+    ],
+    ["ACTUATOR_READ_ONLY", "yes", "must be true or false"],
+    ["ACTUATOR_TRUSTED_PROXIES", "10.0.0.0/8,,::1", "must be texts with commas between them, none of them empty"],
+    ["ACTUATOR_TRUSTED_PROXIES", "proxy", 'entry 0 must be an IP address or a network such as "10.0.0.0/8"'],
+    ["ACTUATOR_LOGGERS_GROUPS", "web=a", 'must be JSON such as {"web":["shop.web","shop.api"]}'],
+    ["ACTUATOR_LISTEN_PROT", "1", 'there is no such setting; did you mean "ACTUATOR_LISTEN_PORT"?'],
+    ["ACTUATOR_PORT", "9001", 'there is no such setting; did you mean "ACTUATOR_LISTEN_PORT"?'],
+    ["ACTUATOR_TOKENS", "x", 'there is no such setting; did you mean "ACTUATOR_ACCESS_TOKENS"?'],
+    ["ACTUATOR_FROBNICATE", "x", "there is no such setting; connect-actuator config schema lists all"],
+    [
+      "ACTUATOR_FLEET_INSTANCES",
+      "http://a",
+      '"fleet.instances" is for connect-actuator serve; an application gives this in code',
+    ],
+  ])("%s=%s is an error", (variable, value, message) => {
+    expect(faultsOf({ env: { [variable]: value } })).toEqual([`${variable}: ${message}`]);
+  });
+
+  test("what Kubernetes injects for services called actuator and actuator-… is none of it, nor what the command line reads", () => {
+    const env = {
+      ACTUATOR_URL: "http://127.0.0.1:9001",
+      ACTUATOR_TOKEN: "secret",
+      ACTUATOR_CONFIG: "actuator.json",
+      ACTUATOR_PORT: "tcp://10.0.0.11:9001",
+      ACTUATOR_SERVICE_HOST: "10.0.0.11",
+      ACTUATOR_SERVICE_PORT: "9001",
+      ACTUATOR_SERVICE_PORT_HTTP: "9001",
+      ACTUATOR_PORT_9001_TCP: "tcp://10.0.0.11:9001",
+      ACTUATOR_PORT_9001_TCP_PROTO: "tcp",
+      ACTUATOR_PORT_9001_TCP_PORT: "9001",
+      ACTUATOR_PORT_9001_TCP_ADDR: "10.0.0.11",
+      ACTUATOR_SHOP_SERVICE_HOST: "10.0.0.12",
+      ACTUATOR_SHOP_PORT: "udp://10.0.0.12:53",
+      ACTUATOR_SHOP_PORT_53_UDP_ADDR: "10.0.0.12",
+      ACTUATOR_LISTEN_PORT: "tcp://10.0.0.13:80",
+    };
+    expect(configuration({ env })).toMatchObject({ options: {}, listen: { port: 9001 } });
+  });
+});
+
+describe("what a file says", () => {
+  test("paths count from its folder, addresses and absolute paths do not", () => {
+    const path = file({
+      loggers: { state: "levels.json" },
+      access: { tokens: "/etc/tokens", jwt: { jwks: "https://id.example/jwks", issuer: "i", audience: ["a"] } },
+      listen: { tls: { cert: "tls/cert.pem", key: "-----BEGIN PRIVATE KEY-----" } },
+    });
+    const { options, listen } = configuration({ file: path, env: {} });
+    expect(options.loggers?.state).toBe(join(path, "..", "levels.json"));
+    expect(options.access).toMatchObject({ tokens: "/etc/tokens", jwt: { jwks: "https://id.example/jwks" } });
+    expect(listen.tls).toEqual({ cert: join(path, "..", "tls", "cert.pem"), key: "-----BEGIN PRIVATE KEY-----" });
+  });
+
+  test("everything that is wrong is told, each with its place", () => {
+    const text = `{
+  "$schema": "actuator.schema.json",
+  "nmae": "shop",
+  "limits": { "maxConections": 1, "drainGraceMs": "soon" },
+  "maxTtl": 5,
+  "loggers": null,
+  "trustedProxies": ["nobody"],
+  "sessions": { "store": {}, "idKey": "short" },
+  "onError": "throw",
+  "heartbeatMs": null
+}`;
+    const faults = faultsOf({ file: file(text), env: { ACTUATOR_READ_ONLY: "maybe" } });
+    expect(faults).toEqual([
+      'actuator.json:3:11: there is no setting "nmae"; did you mean "name"?',
+      'actuator.json:4:32: there is no setting "limits.maxConections"; did you mean "maxConnections"?',
+      "actuator.json:4:51: limits.drainGraceMs must be a duration such as 500ms, 90s, 10m or 1h30m, or a number of milliseconds",
+      'actuator.json:5:13: there is no setting "maxTtl"; did you mean "loggers.maxTtl"?',
+      "actuator.json:6:14: loggers must be an object of settings",
+      'actuator.json:7:21: trustedProxies entry 0 must be an IP address or a network such as "10.0.0.0/8"',
+      'actuator.json:8:26: "sessions.store" is for connect-actuator serve; an application gives this in code',
+      "actuator.json:8:39: sessions.idKey must be a random text of 16 characters or more, or as many bytes",
+      "actuator.json:9:14: onError can only be given in code",
+      "actuator.json:10:18: heartbeatMs is null; leave it out",
+      "ACTUATOR_READ_ONLY: must be true or false",
+    ]);
+  });
+
+  test("a section that is not whole is told", () => {
+    expect(faultsOf({ file: file({ access: { jwt: { jwks: "keys.json" } } }), env: {} })).toEqual([
+      "access.jwt: access.jwt must have issuer, audience",
+    ]);
+  });
+
+  test.each([
+    ['{"name": "shop",}', 'actuator.json:1:17: expected a name in double quotes, found "}"'],
+    ['{"name": "a",\n "name": "b"}', 'actuator.json:2:2: "name" stands here a second time'],
+    ["[]", "actuator.json:1:1: the file must be an object of settings"],
+  ])("%s is an error", (text, fault) => expect(faultsOf({ file: file(text), env: {} })).toEqual([fault]));
+
+  test("a file that is not there is an error", () => {
+    expect(faultsOf({ file: "/nowhere/actuator.json", env: {} })).toEqual([
+      "/nowhere/actuator.json: there is no such file",
+    ]);
+  });
+});
+
+describe("secrets", () => {
+  const key = randomBytes(24).toString("hex");
+
+  test.each([
+    ["in a file beside", { sessions: { idKeyFile: "id.key" } }, {}],
+    ["by reference", { sessions: { idKey: `\${file:id.key}` } }, {}],
+    ["in the file that a variable names", {}, { ACTUATOR_SESSIONS_ID_KEY_FILE: "id.key" }],
+    ["in a variable", {}, { ACTUATOR_SESSIONS_ID_KEY: key }],
+    ["in the file itself", { sessions: { idKey: key } }, {}],
+  ])("%s are read and never shown", (_, content, env: NodeJS.ProcessEnv) => {
+    const path = file(content, { "id.key": `${key}\n` });
+    if (env.ACTUATOR_SESSIONS_ID_KEY_FILE) env.ACTUATOR_SESSIONS_ID_KEY_FILE = join(path, "..", "id.key");
+    const { options, settings } = configuration({ file: path, env });
+    expect(options.sessions).toEqual({ idKey: key });
+    expect(settings.find(({ setting }) => setting === "sessions.idKey")?.value).toBe("<hidden>");
+    expect(JSON.stringify(settings)).not.toContain(key);
+  });
+
+  test("addresses are shown without them", () => {
+    const { standalone, settings } = standaloneConfiguration({
+      env: {
+        ACTUATOR_SESSIONS_STORE_REDIS: `redis://user:${key}@cache:6379/0?password=${key}`,
+        ACTUATOR_FLEET_INSTANCES: "http://a:9001,http://b:9001",
+        ACTUATOR_FLEET_TOKEN: key,
+      },
+    });
+    expect(standalone.store?.redis).toContain(key);
+    expect(settings).toContainEqual({
+      setting: "sessions.store.redis",
+      value: "redis://***@cache:6379/0?***",
+      from: "ACTUATOR_SESSIONS_STORE_REDIS",
+    });
+    expect(JSON.stringify(settings)).not.toContain(key);
+  });
+
+  test("tokens within lists are hidden", () => {
+    const path = file(
+      {
+        fleet: {
+          instances: [
+            { url: "http://a:9001", token: key },
+            { url: "http://b", token: `\${file:b.token}` },
+          ],
+        },
+      },
+      { "b.token": `${key}b\n` },
+    );
+    const { standalone, settings } = standaloneConfiguration({ file: path, env: {} });
+    expect(standalone.fleet?.instances).toEqual([
+      { url: "http://a:9001", token: key },
+      { url: "http://b", token: `${key}b` },
+    ]);
+    expect(JSON.stringify(settings)).not.toContain(key);
+  });
+
+  test("are in no error", () => {
+    const secret = "tooshort";
+    const faults = faultsOf(
+      {
+        file: file({
+          sessions: { idKey: secret, store: { postgres: `mysql://u:${key}@db/x` } },
+          fleet: { token: `${key} ${key}` },
+        }),
+        env: { ACTUATOR_SESSIONS_STORE_REDIS: key, ACTUATOR_FLEET_INSTANCES: `http://u:${key}@a:9001` },
+      },
+      standaloneConfiguration,
+    );
+    expect(faults).toHaveLength(5);
+    expect(faults.join()).not.toContain(key);
+    expect(faults.join()).not.toContain(secret);
+  });
+
+  test("a file of a secret that cannot be read, or is empty, or is given twice, is an error", () => {
+    const path = file({ sessions: { idKeyFile: "none.key" } }, { "empty.key": "\n" });
+    expect(faultsOf({ file: path, env: {} })).toEqual([
+      `actuator.json:3:18: the file ${join(path, "..", "none.key")} cannot be read (ENOENT)`,
+    ]);
+    const env = { ACTUATOR_SESSIONS_ID_KEY_FILE: join(path, "..", "empty.key") };
+    expect(faultsOf({ env })).toEqual([
+      `ACTUATOR_SESSIONS_ID_KEY_FILE: the file ${env.ACTUATOR_SESSIONS_ID_KEY_FILE} is empty`,
+    ]);
+    expect(faultsOf({ env: { ...env, ACTUATOR_SESSIONS_ID_KEY: key } })).toEqual([
+      "ACTUATOR_SESSIONS_ID_KEY_FILE: ACTUATOR_SESSIONS_ID_KEY is set as well; set one of the two",
+    ]);
+  });
+});
