@@ -181,6 +181,11 @@ const parts: readonly Part[] = [
     files: /^graph-export\//,
     imports: [/^integration-graph\/(node-id|snapshot)\.ts$/, /^@hpcc-js\/wasm-graphviz$/],
   },
+  {
+    name: "the registration with Spring Boot Admin",
+    files: /^spring-boot-admin\//,
+    imports: [/^application\/application\.ts$/, /^server\/address\.ts$/, /^(error|options)\.ts$/, /^node:/],
+  },
   { name: "the checks of options", files: /^options\.ts$/, imports: [/^error\.ts$/] },
   {
     name: "the assembly",

@@ -1,0 +1,66 @@
+import type { Application } from "../application/application.ts";
+import { isLoopback } from "../server/address.ts";
+import { AdminServer, type Say } from "./admin-server.ts";
+import { announcementOf, type ServedAt } from "./announcement.ts";
+import { checkSpringBootAdminOptions, type SpringBootAdminOptions } from "./options.ts";
+import { Renewal } from "./renewal.ts";
+
+/** An instance that Spring Boot Admin servers know of, or will. */
+export interface Registration {
+  /**
+   * Ends it, by DELETE unless `deregister` is off. Takes two seconds at most, whatever the servers do, and never rejects. May
+   * be called again.
+   */
+  close(): Promise<void>;
+}
+
+/** What stands before all that is said. */
+const CONTEXT = "Spring Boot Admin";
+/** Of what a drain has at least. */
+const CLOSE_MS = 2_000;
+
+/**
+ * Tells Spring Boot Admin servers where the actuator is, again and again, as Spring Boot's own client does. Nothing waits for
+ * a server: one that is away is tried at every interval, is said once, and keeps neither the process nor other servers
+ * waiting.
+ *
+ * @param onError hears of servers that are away or refuse, and of their return: never a credential
+ * @throws ActuatorError INVALID_ARGUMENT for options that do not fit, FAILED_PRECONDITION for an address that no server could
+ *   find; see `requireReachable`, which says so before a port is opened.
+ * @see https://docs.spring-boot-admin.com
+ */
+export function registerWithSpringBootAdmin(
+  options: SpringBootAdminOptions,
+  application: Application,
+  served: ServedAt,
+  onError: (error: Error, context: string) => void,
+): Registration {
+  checkSpringBootAdminOptions("admin", options, application.name);
+  const announcement = announcementOf(options, application, served);
+  const body = JSON.stringify(announcement);
+  const say: Say = (sentence, cause) => onError(new Error(sentence, cause === undefined ? {} : { cause }), CONTEXT);
+
+  const urls = typeof options.url === "string" ? [options.url] : options.url;
+  warnOfLoopback(urls, announcement.managementUrl, say);
+  const servers = urls.map((url) => new AdminServer(url, options, say));
+  const groups = options.registerOnce ? [servers] : servers.map((server) => [server]);
+  const { intervalMs = 10_000, timeoutMs = 5_000, deregister = true } = options;
+  const renewals = groups.map((group) => new Renewal(group, body, intervalMs));
+  let closed: Promise<unknown> | undefined;
+
+  return {
+    async close() {
+      const limit = deregister ? Math.min(timeoutMs, CLOSE_MS) : 0;
+      closed ??= Promise.all(renewals.map((renewal) => renewal.end(limit)));
+      await closed;
+    },
+  };
+}
+
+/** Said and not refused: a name or a proxy may lead here all the same. */
+function warnOfLoopback(urls: readonly string[], managementUrl: string, say: Say): void {
+  const host = (url: string) => new URL(url).hostname.replace(/^\[|\]$/g, "");
+  const elsewhere = urls.find((url) => !isLoopback(host(url)));
+  if (elsewhere === undefined || !isLoopback(host(managementUrl))) return;
+  say(`${elsewhere} is told of ${managementUrl}, which only this machine reaches; \`admin.managementUrl\` changes it`);
+}
