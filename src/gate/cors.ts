@@ -15,10 +15,15 @@ const METHODS = "GET, HEAD, POST, DELETE";
 /** Those of REST, of Connect and of gRPC-Web. */
 const REQUEST_HEADERS = [
   "Accept",
+  "Accept-Encoding",
   "Authorization",
+  "Connect-Accept-Encoding",
+  "Connect-Content-Encoding",
   "Connect-Protocol-Version",
   "Connect-Timeout-Ms",
+  "Content-Encoding",
   "Content-Type",
+  "Grpc-Message-Type",
   "Grpc-Timeout",
   "If-None-Match",
   "X-Grpc-Web",
@@ -26,7 +31,10 @@ const REQUEST_HEADERS = [
 ].join(", ");
 const RESPONSE_HEADERS = [
   "Allow",
+  "Connect-Accept-Encoding",
+  "Connect-Content-Encoding",
   "Content-Disposition",
+  "Content-Encoding",
   "ETag",
   "Grpc-Message",
   "Grpc-Status",

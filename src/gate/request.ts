@@ -12,7 +12,11 @@ export function headerOf({ headers }: GateRequest, name: string): string | undef
   return Array.isArray(value) ? value.join(", ") : value;
 }
 
-/** Host and port that the client names: `:authority` over HTTP/2, otherwise `Host`. */
+/**
+ * Host and port that the client names: `:authority` over HTTP/2, otherwise that of an absolute target, before which `Host` does not
+ * count (RFC 9112 section 3.2.2), or else `Host`.
+ */
 export function hostOf(request: GateRequest): string | undefined {
-  return headerOf(request, ":authority") ?? headerOf(request, "host");
+  const absolute = /^https?:\/\/([^/?#]*)/i.exec(request.url ?? "")?.[1];
+  return headerOf(request, ":authority") ?? absolute ?? headerOf(request, "host");
 }
