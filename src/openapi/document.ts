@@ -8,6 +8,7 @@ import { PROBLEM, PROBLEM_RESPONSES, problems } from "./problems.ts";
 import { PROMETHEUS } from "./prometheus.ts";
 import { nothing } from "./responses.ts";
 import { SECURITY_SCHEMES, type SecurityScheme, security } from "./security.ts";
+import { SEGMENT } from "./segment.ts";
 import { SELF } from "./self.ts";
 import { SESSIONS } from "./sessions.ts";
 
@@ -100,7 +101,8 @@ function options(routes: readonly ServedRoute[]): Operation {
     tags: [part.tag.name],
     summary: "The methods of the path",
     description: "For monitoring servers that probe with OPTIONS.",
-    parameters: parameters.filter(({ in: place }) => place === "path"),
+    // What a path can hold decides, not what the operations make of it.
+    parameters: parameters.filter((parameter) => parameter.in === "path").map((path) => ({ ...path, schema: SEGMENT })),
     responses: {
       200: { description, headers: { ...headers, Allow: allow } },
       ...problems("BadRequest", "Forbidden", "InternalServerError"),
