@@ -44,6 +44,11 @@ const adapters: readonly Adapter[] = [
   { folder: "nats", port: graphPort, library: /^@nats-io\// },
   { folder: "opentelemetry", port: graphPort, library: /^@opentelemetry\/(api|sdk-trace-base)$/ },
   {
+    folder: "opentelemetry-metrics",
+    port: /^metrics\/(conventions|metric|metrics)\.ts$/,
+    library: /^@opentelemetry\/api$/,
+  },
+  {
     folder: "platformatic-kafka",
     port: graphPort,
     library: /^@platformatic\/kafka$/,

@@ -8,7 +8,14 @@ import {
   RPC_DURATION,
 } from "./conventions.ts";
 import { Histogram } from "./histogram.ts";
-import type { GaugeFamily, MetricDescription, MetricFamily, NumberPoint } from "./metric.ts";
+import type {
+  CounterFamily,
+  GaugeFamily,
+  HistogramFamily,
+  MetricDescription,
+  MetricFamily,
+  NumberPoint,
+} from "./metric.ts";
 import type { MetricsOptions } from "./options.ts";
 
 /** What {@link Metrics} has to know of what is served. */
@@ -89,6 +96,11 @@ export class Metrics {
     this.#boundaries = durationBuckets;
   }
 
+  /** What the gauges are that were registered so far. */
+  get gaugeDescriptions(): readonly GaugeDescription[] {
+    return Array.from(this.#gauges.values(), ({ description }) => description);
+  }
+
   /** The boundaries of the buckets of durations, in seconds. */
   get durationBuckets(): readonly number[] {
     return this.#boundaries;
@@ -130,7 +142,7 @@ export class Metrics {
   }
 
   /** What only grows. */
-  counters(): MetricFamily[] {
+  counters(): CounterFamily[] {
     const calls = Array.from(this.#series.values(), ({ point }) => point);
     const refused = [{ attributes: {}, value: this.#refusedLogins }];
     return [
@@ -140,7 +152,7 @@ export class Metrics {
   }
 
   /** How long calls took. */
-  durations(): MetricFamily[] {
+  durations(): HistogramFamily[] {
     return [HTTP_DURATION, RPC_DURATION].map((metric) => ({
       ...metric,
       type: "histogram",

@@ -1,0 +1,135 @@
+import type { GaugeDescription, GaugeReading, Metrics } from "./metrics.ts";
+
+/** A logger, as far as somebody set its level through the actuator. */
+interface OverriddenLogger {
+  readonly override: { readonly expireTime: number | undefined; readonly held?: boolean | undefined } | undefined;
+}
+
+/** What the gauges are read from; what is left out has none. */
+export interface GaugeSources {
+  readonly loggers?:
+    | { list(): { readonly loggers: readonly OverriddenLogger[]; readonly revision: number } }
+    | undefined;
+  readonly integrationGraph?:
+    | {
+        readonly revision: number;
+        snapshot(): { readonly nodes: readonly object[]; readonly links: readonly object[] };
+      }
+    | undefined;
+  /** The status of the health as it was last seen, out of `statuses`. */
+  readonly health?: { readonly statuses: readonly string[]; status(): string } | undefined;
+  /** How many streams of RPC are open. */
+  readonly streams?: (() => number) | undefined;
+  /** What the actuator's own port holds; undefined while there is none. */
+  readonly port?: (() => PortCounts | undefined) | undefined;
+}
+
+/** What a port holds at a moment. */
+export interface PortCounts {
+  readonly connections: number;
+  /** HTTP/2 connections. */
+  readonly sessions: number;
+  /** Open HTTP/2 streams. */
+  readonly streams: number;
+}
+
+/** How long a level that was set through the actuator lasts. */
+const LASTING = ["temporary", "held", "permanent"] as const;
+
+/**
+ * Has the metrics read what the actuator holds. What needs a look at every logger or node is counted once for each revision,
+ * so that a scrape of an application at rest costs nothing.
+ */
+export function addGauges(metrics: Metrics, sources: GaugeSources): void {
+  const { loggers, integrationGraph, health, streams, port } = sources;
+
+  metrics.gauge(PROCESS_UPTIME, () => process.uptime());
+  metrics.gauge(PROCESS_START_TIME, () => performance.timeOrigin / 1000);
+  if (health !== undefined) {
+    metrics.gauge(HEALTH, () => {
+      const now = health.status();
+      return health.statuses.map((status) => ({ attributes: { status }, value: status === now ? 1 : 0 }));
+    });
+  }
+  if (streams !== undefined) metrics.gauge(STREAMS, streams);
+  if (port !== undefined) {
+    metrics.gauge(CONNECTIONS, () => port()?.connections ?? 0);
+    metrics.gauge(HTTP2_SESSIONS, () => port()?.sessions ?? 0);
+    metrics.gauge(HTTP2_STREAMS, () => port()?.streams ?? 0);
+  }
+  if (loggers !== undefined) {
+    const counts = onceForEach(
+      () => loggers.list().revision,
+      () => loggerCounts(loggers.list().loggers),
+    );
+    metrics.gauge(LOGGERS, () => counts().loggers);
+    metrics.gauge(OVERRIDES, () => counts().overrides);
+  }
+  if (integrationGraph !== undefined) {
+    const counts = onceForEach(
+      () => integrationGraph.revision,
+      () => {
+        const { nodes, links } = integrationGraph.snapshot();
+        return { nodes: nodes.length, links: links.length };
+      },
+    );
+    metrics.gauge(NODES, () => counts().nodes);
+    metrics.gauge(LINKS, () => counts().links);
+  }
+}
+
+function loggerCounts(loggers: readonly OverriddenLogger[]): { loggers: number; overrides: ReturnType<GaugeReading> } {
+  const counts = { temporary: 0, held: 0, permanent: 0 };
+  for (const { override } of loggers) {
+    if (override === undefined) continue;
+    const lasting = override.expireTime === undefined ? "permanent" : "temporary";
+    counts[override.held === true ? "held" : lasting]++;
+  }
+  const overrides = LASTING.map((lasting) => ({ attributes: { lasting }, value: counts[lasting] }));
+  return { loggers: loggers.length, overrides };
+}
+
+function onceForEach<T>(revision: () => number, count: () => T): () => T {
+  let known: { readonly revision: number; readonly counts: T } | undefined;
+  return () => {
+    const now = revision();
+    if (known?.revision !== now) known = { revision: now, counts: count() };
+    return known.counts;
+  };
+}
+
+const PROCESS_UPTIME: GaugeDescription = {
+  name: "process.uptime",
+  description: "How long the process has been running.",
+  unit: "s",
+  additive: false,
+};
+/** No convention of OpenTelemetry; every client of Prometheus has it under this name. */
+const PROCESS_START_TIME: GaugeDescription = {
+  name: "process.start_time",
+  description: "When the process began, since the epoch.",
+  unit: "s",
+  additive: false,
+};
+const HEALTH: GaugeDescription = {
+  name: "actuator.health",
+  description: "The health as it was last seen: 1 for its status, 0 for all others.",
+  unit: "",
+  additive: true,
+};
+const STREAMS = numberOf("actuator.streams", "{stream}", "Open streams of RPC: watches, held levels, measurements.");
+const CONNECTIONS = numberOf("actuator.connections", "{connection}", "Open connections to the actuator's own port.");
+const HTTP2_SESSIONS = numberOf("actuator.http2.sessions", "{connection}", "Connections that speak HTTP/2.");
+const HTTP2_STREAMS = numberOf("actuator.http2.streams", "{stream}", "Open streams of HTTP/2.");
+const LOGGERS = numberOf("actuator.loggers", "{logger}", "Loggers that are known.");
+const OVERRIDES = numberOf(
+  "actuator.logger.overrides",
+  "{logger}",
+  "Loggers with a level that was set through the actuator, by how long it lasts.",
+);
+const NODES = numberOf("actuator.graph.nodes", "{node}", "Nodes of the integration graph.");
+const LINKS = numberOf("actuator.graph.links", "{link}", "Links of the integration graph.");
+
+function numberOf(name: string, unit: string, description: string): GaugeDescription {
+  return { name, unit, description, additive: true };
+}

@@ -1,0 +1,2 @@
+export { openTelemetryMetrics } from "./metrics.ts";
+export type { OpenTelemetryMetricsOptions } from "./options.ts";
