@@ -1,0 +1,99 @@
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import { Access } from "../../src/access/access.ts";
+import type { Caller } from "../../src/access/caller.ts";
+import type { Knock } from "../../src/access/knock.ts";
+import type { AccessOptions } from "../../src/access/options.ts";
+import type { Permission } from "../../src/access/permission.ts";
+import { createToken } from "../../src/access/token.ts";
+import { encodeTokens, type TokenEntry } from "../../src/access/token-file.ts";
+import { ActuatorError } from "../../src/error.ts";
+
+/** A folder for one test. */
+export function scratch(): string {
+  const folder = mkdtempSync(join(tmpdir(), "connect-actuator-access-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** A new token and how a file has it. */
+export function tokenOf(name: string, entry: Partial<TokenEntry> = {}): { token: string; entry: TokenEntry } {
+  const { token, id, hash } = createToken();
+  return { token, entry: { name, id, hash, permissions: ["*"], ...entry } };
+}
+
+/** Puts a file in the place of another, as whoever writes carefully does. */
+export function put(path: string, text: string): void {
+  writeFileSync(`${path}.new`, text, { mode: 0o600 });
+  renameSync(`${path}.new`, path);
+}
+
+/** A file of tokens. */
+export function tokenFile(...entries: readonly TokenEntry[]): string {
+  const path = join(scratch(), "tokens.json");
+  put(path, encodeTokens(entries));
+  return path;
+}
+
+/** A request that shows this. */
+export function knock(shown: Partial<Knock> & { headers?: Readonly<Record<string, string>> } = {}): Knock {
+  const { headers = {}, ...rest } = shown;
+  return {
+    address: "192.0.2.1",
+    authorization: undefined,
+    certificate: undefined,
+    header: (name) => headers[name],
+    ...rest,
+  };
+}
+
+/** A request with a token in Bearer. */
+export function bearer(token: string, address = "192.0.2.1"): Knock {
+  return knock({ authorization: `Bearer ${token}`, address });
+}
+
+/** A request with Basic. */
+export function basic(user: string, password: string): Knock {
+  return knock({ authorization: `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}` });
+}
+
+/** Access control that is closed when the test ends, with the errors it reported. */
+export function accessWith(options: AccessOptions): { access: Access; errors: string[] } {
+  const errors: string[] = [];
+  const access = new Access(options, (error, context) => errors.push(`${context}: ${(error as Error).message}`));
+  onTestFinished(() => access.close());
+  return { access, errors };
+}
+
+/** What came of a knock: the caller, or the error in two words. */
+export async function outcome(
+  access: Access,
+  visit: Knock,
+  permission: Permission = "info:read",
+): Promise<Caller | string> {
+  try {
+    return await access.admit(visit, permission);
+  } catch (error) {
+    if (!(error instanceof ActuatorError)) throw error;
+    return `${error.code} ${error.reason}`;
+  }
+}
+
+/** The name of who was let in, or the error. */
+export async function nameOf(access: Access, visit: Knock, permission?: Permission): Promise<string> {
+  const result = await outcome(access, visit, permission);
+  return typeof result === "string" ? result : result.name;
+}
+
+/** The error that something ends in. */
+export function errorOf(action: () => unknown): ActuatorError {
+  try {
+    action();
+  } catch (error) {
+    if (error instanceof ActuatorError) return error;
+    throw error;
+  }
+  throw new Error("nothing was thrown");
+}

@@ -1,0 +1,98 @@
+import { isIP } from "node:net";
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { addressBlock } from "../../src/access/address-block.ts";
+import { RateLimit } from "../../src/access/rate-limit.ts";
+
+describe("what counts as one client", () => {
+  test.each([
+    [undefined, "unix"],
+    ["192.0.2.1", "192.0.2.1"],
+    ["::ffff:192.0.2.1", "192.0.2.1"],
+    ["::FFFF:192.0.2.1", "192.0.2.1"],
+    ["::1", "0:0:0:0::/64"],
+    ["2001:db8::1", "2001:db8:0:0::/64"],
+    ["2001:db8:0:0:1:2:3:4", "2001:db8:0:0::/64"],
+    ["2001:0DB8:0000:0001::", "2001:db8:0:1::/64"],
+    ["2001:db8:1:2:3:4:192.0.2.1", "2001:db8:1:2::/64"],
+    ["2001:db8::192.0.2.1", "2001:db8:0:0::/64"],
+    ["fe80::1%eth0", "fe80:0:0:0::/64"],
+    ["a1:b2:c3:d4:e5:f6:7:8", "a1:b2:c3:d4::/64"],
+    ["a1::8", "a1:0:0:0::/64"],
+    ["::5:6:7:8", "0:0:0:0::/64"],
+    ["::4:5:6:7:8", "0:0:0:4::/64"],
+  ])("%s is %s", (address, block) => {
+    expect(addressBlock(address)).toBe(block);
+  });
+
+  test("two addresses of one /64 are one, however they are written, and of two are two", () => {
+    const group = fc.integer({ min: 0, max: 0xffff });
+    const groups = (size: number) => fc.array(group, { minLength: size, maxLength: size });
+    const write = (all: readonly number[]) => all.map((each) => each.toString(16)).join(":");
+    const short = (text: string) => new URL(`http://[${text}]`).hostname.slice(1, -1);
+    fc.assert(
+      fc.property(groups(4), groups(4), groups(4), (network, one, other) => {
+        const [a, b] = [write([...network, ...one]), short(write([...network, ...other]))];
+        expect(isIP(b)).toBe(6);
+        // These are written as IPv4 addresses, which they are.
+        if (b.startsWith("::ffff:")) return;
+        expect(addressBlock(b)).toBe(addressBlock(a));
+        expect(addressBlock(write([network[0]! ^ 1, ...network.slice(1), ...one]))).not.toBe(addressBlock(a));
+      }),
+    );
+  });
+});
+
+describe("so many a minute", () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ["performance"] }));
+  afterEach(() => void vi.useRealTimers());
+
+  test("is never exceeded over any minute by more than what may come at once, however they come", () => {
+    const steps = fc.array(fc.integer({ min: 0, max: 20_000 }), { minLength: 1, maxLength: 120 });
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 20 }), steps, (perMinute, pauses) => {
+        const limit = new RateLimit(perMinute);
+        const times: number[] = [];
+        for (const pause of pauses) {
+          vi.advanceTimersByTime(pause);
+          if (limit.waitSeconds("a") > 0) continue;
+          limit.count("a");
+          times.push(performance.now());
+        }
+        for (const [first, from] of times.entries()) {
+          const within = times.slice(first).filter((time) => time < from + 60_000).length;
+          if (within > 2 * perMinute) return false;
+        }
+        return true;
+      }),
+    );
+  });
+
+  test("the wait that is told is enough, and little more", () => {
+    const limit = new RateLimit(7);
+    for (let i = 0; i < 7; i++) limit.count("a");
+    const wait = limit.waitSeconds("a");
+    expect(wait).toBe(9);
+    vi.advanceTimersByTime(wait * 1_000);
+    expect(limit.waitSeconds("a")).toBe(0);
+  });
+
+  test("many at once that were let by together pay for it, but not for more than five minutes", () => {
+    const limit = new RateLimit(10);
+    for (let i = 0; i < 100_000; i++) limit.count("a");
+    expect(limit.waitSeconds("a")).toBe(306);
+    expect(limit.waitSeconds("b")).toBe(0);
+  });
+
+  test("a million addresses take no more room than ten thousand, and those heard of last are the ones kept", () => {
+    const limit = new RateLimit(1);
+    limit.count("first");
+    for (let i = 0; i < 9_999; i++) limit.count(`other ${i}`);
+    limit.count("first");
+    for (let i = 0; i < 5_000; i++) limit.count(`more ${i}`);
+    expect(limit.size).toBe(10_000);
+    expect(limit.waitSeconds("first")).toBeGreaterThan(0);
+    for (let i = 0; i < 1_000_000; i++) limit.count(`flood ${i}`);
+    expect(limit.size).toBe(10_000);
+  });
+});
