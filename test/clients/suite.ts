@@ -2,12 +2,14 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { type Built, Program } from "./program.ts";
 import { Shop } from "./shop.ts";
 
-/** An example, once it is built, and what it cannot do. */
+/** An example that can do what all can. */
 export interface Client {
   readonly name: string;
   /** Whether everything that it needs is there. */
   readonly runs: boolean;
   readonly build: () => Promise<Built>;
+  /** The ways in which it can be run, each by its environment. Default: one. */
+  readonly ways?: Readonly<Record<string, NodeJS.ProcessEnv>>;
 }
 
 const BUILD_MS = 8 * 60_000;
@@ -31,7 +33,7 @@ const TOUR = [
 ];
 
 /** What every client of this project has to meet, and how its example says so. */
-export function clientTests({ name, runs, build }: Client): void {
+export function clientTests({ name, runs, build, ways = { "": {} } }: Client): void {
   describe.runIf(runs)(name, () => {
     let client: Built;
 
@@ -39,51 +41,55 @@ export function clientTests({ name, runs, build }: Client): void {
       client = await build();
     }, BUILD_MS);
 
-    const start = (shop: Shop, ...args: string[]) => new Program(client, args, { ACTUATOR_ADDRESS: shop.address });
-
-    test(
-      "sets a level and sees it arrive, reads sessions and the graph, and meets errors with details and a deadline",
-      async () => {
-        await using shop = await Shop.open();
-        await using program = start(shop, "tour");
-        expect(await program.outcome()).toEqual({ code: 0, lines: TOUR, errors: "" });
-        const [restored, set] = shop.actuator.loggers!.history({ limit: 10 });
-        expect(restored).toMatchObject({ name: "shop.orders", kind: "RESTORED" });
-        expect(set).toMatchObject({ name: "shop.orders", level: "DEBUG", kind: "SET" });
-        expect(set?.override?.expireTime).toBeDefined();
-        expect(shop.errors).toEqual([]);
-      },
-      TEST_MS,
-    );
-
-    test(
-      "watches on over a server that drains and is started again",
-      async () => {
-        await using shop = await Shop.open();
-        await using program = start(shop, "watch");
-        const first = await program.heard(/^watching 4 loggers$/);
-        await shop.restart();
-        const gone = await program.heard(/^UNAVAILABLE: The server is shutting down\./, first);
-        const again = await program.heard(/^watching 4 loggers$/, gone);
-        shop.actuator.loggers!.setLevel("shop.web", "TRACE");
-        await program.heard(/^shop\.web at TRACE$/, again);
-        expect(shop.errors).toEqual([]);
-      },
-      TEST_MS,
-    );
-
-    test(
-      "ends with the code and the reason of an error, for a person and for a script",
-      async () => {
-        await using shop = await Shop.open();
-        await using done = start(shop, "set", "shop.web", "debug");
-        expect(await done.outcome()).toEqual({ code: 0, lines: ["shop.web at DEBUG, was UNSPECIFIED"], errors: "" });
-        await using refused = start(shop, "set", "x".repeat(513), "debug");
-        const { code, lines, errors } = await refused.outcome();
-        expect({ code, lines }).toEqual({ code: 1, lines: [] });
-        expect(errors).toMatch(/^INVALID_ARGUMENT INVALID_NAME field=name: \S/m);
-      },
-      TEST_MS,
-    );
+    describe.each(Object.entries(ways))("%s", (_, env) => {
+      clientTestsOf((shop, ...args) => new Program(client, args, { ...env, ACTUATOR_ADDRESS: shop.address }));
+    });
   });
+}
+
+function clientTestsOf(start: (shop: Shop, ...args: string[]) => Program): void {
+  test(
+    "sets a level and sees it arrive, reads sessions and the graph, and meets errors with details and a deadline",
+    async () => {
+      await using shop = await Shop.open();
+      await using program = start(shop, "tour");
+      expect(await program.outcome()).toEqual({ code: 0, lines: TOUR, errors: "" });
+      const [restored, set] = shop.actuator.loggers!.history({ limit: 10 });
+      expect(restored).toMatchObject({ name: "shop.orders", kind: "RESTORED" });
+      expect(set).toMatchObject({ name: "shop.orders", level: "DEBUG", kind: "SET" });
+      expect(set?.override?.expireTime).toBeDefined();
+      expect(shop.errors).toEqual([]);
+    },
+    TEST_MS,
+  );
+
+  test(
+    "watches on over a server that drains and is started again",
+    async () => {
+      await using shop = await Shop.open();
+      await using program = start(shop, "watch");
+      const first = await program.heard(/^watching 4 loggers$/);
+      await shop.restart();
+      const gone = await program.heard(/^UNAVAILABLE: The server is shutting down\. Connecting again\.$/, first);
+      const again = await program.heard(/^watching 4 loggers$/, gone);
+      shop.actuator.loggers!.setLevel("shop.web", "TRACE");
+      await program.heard(/^shop\.web at TRACE$/, again);
+      expect(shop.errors).toEqual([]);
+    },
+    TEST_MS,
+  );
+
+  test(
+    "ends with the code and the reason of an error",
+    async () => {
+      await using shop = await Shop.open();
+      await using done = start(shop, "set", "shop.web", "debug");
+      expect(await done.outcome()).toEqual({ code: 0, lines: ["shop.web at DEBUG, was UNSPECIFIED"], errors: "" });
+      await using refused = start(shop, "set", "x".repeat(513), "debug");
+      const { code, lines, errors } = await refused.outcome();
+      expect({ code, lines }).toEqual({ code: 1, lines: [] });
+      expect(errors).toMatch(/^INVALID_ARGUMENT INVALID_NAME field=name: The name is longer than 512 bytes\.$/m);
+    },
+    TEST_MS,
+  );
 }

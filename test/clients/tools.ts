@@ -14,3 +14,4 @@ export const jdk = versionOf("javac", ["-version"], /javac (1[7-9]|[2-9]\d)\S*/)
 /** A Python that can make virtual environments; Debian packs `ensurepip` apart. */
 export const python = versionOf("python3", ["-c", "import ensurepip, venv, sys; print(sys.version)"], /3\.\d+\.\d+/);
 export const curl = versionOf("curl", ["--version"], /curl \S+/);
+export const jq = versionOf("jq", ["--version"], /jq-\S+/);
