@@ -58,8 +58,8 @@ export function listenTarget(options: ListenOptions, authenticated = false): Lis
     throw new ActuatorError(
       "FAILED_PRECONDITION",
       "HOST_NOT_LOOPBACK",
-      `refused to listen on ${JSON.stringify(host)}: others than this machine could reach it, and nobody asks who they ` +
-        "are. Give the `access` option (tokens, jwt, certificates or authorize), or `tls` with a `ca` and " +
+      `refused to listen on ${JSON.stringify(host)}: others than this machine could reach it, and there is no access ` +
+        "control that asks who they are. Give the `access` option (tokens, jwt, certificates or authorize), or `tls` with a `ca` and " +
         '`clientCertificate: "require"`; or leave the `host` option at 127.0.0.1',
       { field: "host" },
     );
