@@ -1,0 +1,161 @@
+import { expect, test } from "vitest";
+import type { CallRecord } from "../../src/calls/call-record.ts";
+import { DURATION_BOUNDARIES } from "../../src/metrics/conventions.ts";
+import { Metrics } from "../../src/metrics/metrics.ts";
+import { METRICS } from "../../src/metrics/options.ts";
+import { checkOptions } from "../../src/options.ts";
+import { callRecord, OPERATIONS } from "./records.ts";
+
+function metricsOf(records: readonly Partial<CallRecord>[], settings: { durationBuckets?: readonly number[] } = {}) {
+  const metrics = new Metrics({ operations: OPERATIONS, basePath: "/actuator", ...settings });
+  for (const record of records) metrics.observe(callRecord(record));
+  return metrics;
+}
+
+function pointsOf(metrics: Metrics, name: string) {
+  return metrics.collect().find((family) => family.name === name)?.points;
+}
+
+test("calls are counted by protocol, operation and code", () => {
+  const metrics = metricsOf([{}, {}, { code: "NOT_FOUND" }, { protocol: "rest", operation: "GET /loggers/{name}" }]);
+  const operation = "actuator.v3.LoggersService/SetLoggerLevel";
+  expect(pointsOf(metrics, "actuator.calls")).toEqual([
+    { attributes: { protocol: "grpc", operation, code: "OK" }, value: 2 },
+    { attributes: { protocol: "grpc", operation, code: "NOT_FOUND" }, value: 1 },
+    { attributes: { protocol: "rest", operation: "GET /loggers/{name}", code: "OK" }, value: 1 },
+  ]);
+});
+
+test("refused logins are counted from nought on, so that the first one is seen as an increase", () => {
+  const refused = (records: readonly Partial<CallRecord>[]) => pointsOf(metricsOf(records), "actuator.logins.refused");
+  expect(refused([])).toEqual([{ attributes: {}, value: 0 }]);
+  expect(refused([{ code: "UNAUTHENTICATED" }, { code: "PERMISSION_DENIED" }])).toEqual([{ attributes: {}, value: 1 }]);
+});
+
+test.each<[Partial<CallRecord>, string, Record<string, string>]>([
+  [
+    {},
+    "rpc.server.call.duration",
+    {
+      "rpc.system.name": "grpc",
+      "rpc.method": "actuator.v3.LoggersService/SetLoggerLevel",
+      "rpc.response.status_code": "OK",
+    },
+  ],
+  [
+    { protocol: "grpc-web", operation: "no.Such/Method", code: "UNIMPLEMENTED" },
+    "rpc.server.call.duration",
+    {
+      "rpc.system.name": "grpc",
+      "rpc.method": "_OTHER",
+      "rpc.response.status_code": "UNIMPLEMENTED",
+      "error.type": "UNIMPLEMENTED",
+    },
+  ],
+  [
+    { protocol: "connect", code: "INVALID_ARGUMENT" },
+    "rpc.server.call.duration",
+    {
+      "rpc.system.name": "connectrpc",
+      "rpc.method": "actuator.v3.LoggersService/SetLoggerLevel",
+      "rpc.response.status_code": "INVALID_ARGUMENT",
+    },
+  ],
+  [
+    { protocol: "rest", operation: "GET /loggers/{name}", code: "UNAVAILABLE" },
+    "http.server.request.duration",
+    { "http.request.method": "GET", "http.route": "/actuator/loggers/{name}", "error.type": "UNAVAILABLE" },
+  ],
+  [
+    { protocol: "rest", operation: "GET /" },
+    "http.server.request.duration",
+    { "http.request.method": "GET", "http.route": "/actuator" },
+  ],
+  [
+    { protocol: "otlp", operation: "POST /v1/traces" },
+    "http.server.request.duration",
+    { "http.request.method": "POST", "http.route": "/v1/traces" },
+  ],
+  [
+    { protocol: "rest", operation: "", code: "NOT_FOUND" },
+    "http.server.request.duration",
+    { "http.request.method": "_OTHER" },
+  ],
+])("a call %j is measured by the semantic conventions, as %s", (record, name, attributes) => {
+  const metrics = metricsOf([record]);
+  const [point, ...others] = metrics
+    .durations()
+    .flatMap(({ name, points }) => points.map((point) => ({ name, point })));
+  expect(others).toEqual([]);
+  expect(point).toMatchObject({ name, point: { attributes, count: 1 } });
+  expect(Object.keys(point!.point.attributes)).toEqual(Object.keys(attributes));
+});
+
+test("durations are in seconds, a boundary belongs to the bucket below it, and buckets are those of the conventions", () => {
+  const metrics = metricsOf([{ durationMs: 0 }, { durationMs: 5 }, { durationMs: 5.1 }, { durationMs: 3_600_000 }]);
+  const [histogram] = metrics.durations().flatMap(({ points }) => points);
+  const counts = [2, 1, ...new Array(DURATION_BOUNDARIES.length - 2).fill(0), 1];
+  expect(histogram).toMatchObject({ counts, count: 4, sum: 3600.0101 });
+});
+
+test.each([Number.NaN, -1, Number.POSITIVE_INFINITY])("a call of %d ms is counted and not measured", (durationMs) => {
+  const metrics = metricsOf([{ durationMs }]);
+  expect(pointsOf(metrics, "actuator.calls")).toHaveLength(1);
+  expect(metrics.durations().flatMap(({ points }) => points.map(({ count }) => count))).toEqual([0]);
+});
+
+test("whatever callers ask for, there are no more series than operations, protocols and codes", () => {
+  const hostile = Array.from({ length: 10_000 }, (_, index) => ({
+    operation: `GET /${index}`,
+    protocol: `p${index}` as "rest",
+    code: `C${index}` as "OK",
+  }));
+  const metrics = metricsOf(hostile);
+  expect(pointsOf(metrics, "actuator.calls")).toEqual([
+    { attributes: { protocol: "rest", operation: "_OTHER", code: "UNKNOWN" }, value: 10_000 },
+  ]);
+});
+
+test("gauges are read when somebody collects, and one that fails is left out", () => {
+  const metrics = metricsOf([]);
+  let reads = 0;
+  const about = { description: "", unit: "", additive: true };
+  const remove = metrics.gauge({ ...about, name: "a" }, () => ++reads);
+  metrics.gauge({ ...about, name: "b" }, () => {
+    throw new Error("not now");
+  });
+  metrics.gauge({ ...about, name: "c" }, () => [{ attributes: { of: "x" }, value: 2 }]);
+  expect(reads).toBe(0);
+  const read = () => metrics.gauges().map(({ name, points }) => [name, points]);
+  const c = ["c", [{ attributes: { of: "x" }, value: 2 }]];
+  expect(read()).toEqual([["a", [{ attributes: {}, value: 1 }]], c]);
+  expect(read()[0]).toEqual(["a", [{ attributes: {}, value: 2 }]]);
+  expect(() => metrics.gauge({ ...about, name: "c" }, () => 0)).toThrow("there is a gauge c already");
+  remove();
+  expect(read()).toEqual([c]);
+});
+
+test("who listens to durations hears of every call until they stop", () => {
+  const metrics = metricsOf([]);
+  const heard: [string, number][] = [];
+  const stop = metrics.onDuration(({ metric }, seconds) => heard.push([metric.name, seconds]));
+  metrics.observe(callRecord({ durationMs: 250 }));
+  stop();
+  metrics.observe(callRecord());
+  expect(heard).toEqual([["rpc.server.call.duration", 0.25]]);
+});
+
+test("buckets can be chosen", () => {
+  const [family] = metricsOf([{ durationMs: 700 }], { durationBuckets: [0.5, 1] })
+    .durations()
+    .filter(({ points }) => points.length > 0);
+  expect(family).toMatchObject({ boundaries: [0.5, 1], points: [{ counts: [0, 1, 0] }] });
+});
+
+test.each([[[]], [[0]], [[1, 1]], [[2, 1]], [["1"]], [Array.from({ length: 51 }, (_, index) => index + 1)], ["1"]])(
+  "buckets %j are refused",
+  (durationBuckets) => {
+    const check = () => checkOptions("metrics", { durationBuckets }, METRICS);
+    expect(check).toThrow(/^metrics.durationBuckets must be a list of at most 50 numbers of seconds above 0/);
+  },
+);

@@ -1,0 +1,24 @@
+import type { CallRecord } from "../../src/calls/call-record.ts";
+
+/** A call over gRPC that went well, and how it differs. */
+export function callRecord(different: Partial<CallRecord> = {}): CallRecord {
+  return {
+    protocol: "grpc",
+    operation: "actuator.v3.LoggersService/SetLoggerLevel",
+    permission: "loggers:write",
+    caller: undefined,
+    address: "127.0.0.1",
+    subject: {},
+    code: "OK",
+    startTime: 0,
+    durationMs: 3,
+    ...different,
+  };
+}
+
+export const OPERATIONS = [
+  "GET /",
+  "GET /loggers/{name}",
+  "POST /v1/traces",
+  "actuator.v3.LoggersService/SetLoggerLevel",
+];
