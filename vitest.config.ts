@@ -6,5 +6,7 @@ export default defineConfig({
     testTimeout: 20_000,
     hookTimeout: 20_000,
     pool: "forks",
+    // The audit's lines of JSON, one for each write of thousands of tests.
+    onConsoleLog: (log) => !log.includes('"msg":"audit"'),
   },
 });

@@ -1,3 +1,4 @@
+import { type AuditOption, auditOption } from "./access/audit.ts";
 import { ACCESS, type AccessOptions } from "./access/options.ts";
 import { HEALTH, type HealthOptions } from "./application/health-options.ts";
 import { ActuatorError } from "./error.ts";
@@ -27,6 +28,7 @@ import type { ServerErrorHandler } from "./server/guard.ts";
 import { DEFAULT_LIMITS, type Limits } from "./server/limits.ts";
 import type { SessionsOptions } from "./sessions/sessions.ts";
 import type { SessionStore } from "./sessions/store.ts";
+import { ADMIN, type SpringBootAdminOptions } from "./spring-boot-admin/options.ts";
 
 /** The loggers that an application shows. */
 export interface ActuatorLoggersOptions extends LoggersOptions, LevelChangeReport {
@@ -74,6 +76,13 @@ export interface ActuatorOptions {
    * own at this machine (DNS rebinding). Default: this machine's names for itself; with `access`, any.
    */
   readonly allowedHosts?: readonly string[] | undefined;
+  /**
+   * Where it is kept who changed something, who looked at sessions, and who was refused: true for a line of JSON each on the
+   * standard error, a function, `{ file: "audit.log" }`, or false. Default: true.
+   */
+  readonly audit?: AuditOption | undefined;
+  /** Spring Boot Admin servers that this application registers with once it listens. Default: none. */
+  readonly admin?: SpringBootAdminOptions | undefined;
   /** Pages of other origins that may call from a browser. Default: none. */
   readonly cors?: CorsOptions | undefined;
   /** Books on the actuator's own calls, which `GET /prometheus` shows. Default: false. */
@@ -141,6 +150,8 @@ export const OPTIONS: Checks<ActuatorOptions> = {
       ? undefined
       : 'must be a host name without a port, such as "actuator.example.com" or "*.example.com"',
   ),
+  audit: auditOption,
+  admin: objectOf(ADMIN),
   cors: objectOf(CORS),
   metrics: (value) => (typeof value === "object" && value !== null ? undefined : flag(value)),
   health: objectOf(HEALTH),

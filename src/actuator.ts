@@ -1,3 +1,4 @@
+import { audit } from "./access/audit.ts";
 import {
   type ActuatorOptions,
   type ActuatorSessionsOptions,
@@ -29,6 +30,8 @@ import { createListener, type DrainOptions, type Listener } from "./server/liste
 import { endOnSignals } from "./server/signals.ts";
 import { Sessions } from "./sessions/sessions.ts";
 import type { SessionStore } from "./sessions/store.ts";
+import { requireReachable } from "./spring-boot-admin/announcement.ts";
+import { type Registration, registerWithSpringBootAdmin } from "./spring-boot-admin/registration.ts";
 
 /**
  * Answers requests of node:http, node:http2 and of frameworks that hand these on. A path that is not the actuator's is left
@@ -97,7 +100,8 @@ export function createActuator(options: ActuatorOptions = {}): Actuator {
   const otlp = options.otlp ? otlpReceiver(options.otlp === true ? {} : options.otlp) : undefined;
   const endpoints: Endpoints = { application, health, loggers, sessions, integrationGraph, metrics, otlp };
 
-  const observers = [metrics?.observe].filter((observe) => observe !== undefined);
+  const books = audit(options.audit ?? true, (error) => onError(error, "audit"));
+  const observers = metrics === undefined ? [books] : [books, metrics.observe];
   const { access, allowedHosts, cors, readOnly } = options;
   const guarded = guardedGate({ access, allowedHosts, cors, readOnly, trusted, observers, onError });
   const { gate } = guarded;
@@ -105,6 +109,7 @@ export function createActuator(options: ActuatorOptions = {}): Actuator {
   const gateway = createGateway(endpoints, {
     basePath,
     gate,
+    schemes: guarded.schemes,
     trustedProxies: trusted,
     temporaryLevels: options.loggers?.temporaryRestLevels,
     onError,
@@ -120,6 +125,7 @@ export function createActuator(options: ActuatorOptions = {}): Actuator {
     throw error;
   }
   let listener: Listener | undefined;
+  let registration: Registration | undefined;
   let ended = false;
 
   if (metrics !== undefined) addGauges(metrics, endpoints, rpc, () => listener?.counts);
@@ -131,12 +137,14 @@ export function createActuator(options: ActuatorOptions = {}): Actuator {
   async function close({ deadlineMs }: Pick<DrainOptions, "deadlineMs"> = {}): Promise<void> {
     ended = true;
     health.status = "OUT_OF_SERVICE";
+    await registration?.close();
     const endStreams = () => rpc.endStreams();
     if (listener === undefined) endStreams();
     else await listener.drain({ deadlineMs, endStreams });
     await loggers?.close();
     for (const detach of detaches.splice(0)) detach();
     guarded.close();
+    await books.close();
     await sessions?.close().catch((error) => onError(error, "sessions"));
   }
 
@@ -149,9 +157,15 @@ export function createActuator(options: ActuatorOptions = {}): Actuator {
     close,
     async listen(listenOptions) {
       if (ended) throw new ActuatorError("FAILED_PRECONDITION", "ACTUATOR_CLOSED", "closed already; create another");
+      if (options.admin !== undefined) requireReachable(options.admin, listenOptions);
       await guarded.ready();
-      listener ??= createListener(handler, { authenticated: guarded.authenticated, limits, onError });
-      return listener.listen(listenOptions);
+      const { authenticated } = guarded;
+      listener ??= createListener(handler, { authenticated, trustedProxies: trusted, limits, onError });
+      const address = await listener.listen(listenOptions);
+      if (options.admin !== undefined && !ended) {
+        registration = registerWithSpringBootAdmin(options.admin, application, { address, basePath }, onError);
+      }
+      return address;
     },
     drainOnSignals: (signals = ["SIGTERM", "SIGINT"]) => endOnSignals(signals, close),
   };

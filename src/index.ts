@@ -1,7 +1,24 @@
+export type { AuditFileOptions, AuditOption } from "./access/audit.ts";
+export type { AuditRecord } from "./access/audit-record.ts";
+export type { ClientCertificate, Knock } from "./access/knock.ts";
+export type {
+  AccessLimits,
+  AccessOptions,
+  Authorize,
+  CallerDescription,
+  CertificateRule,
+  Grant,
+  JwtClaims,
+  JwtOptions,
+} from "./access/options.ts";
+export { PERMISSIONS, type Permission } from "./access/permission.ts";
+export type { PermissionPattern } from "./access/permission-pattern.ts";
 export { type Actuator, type ActuatorHandler, createActuator } from "./actuator.ts";
 export type { ActuatorLoggersOptions, ActuatorOptions, ActuatorSessionsOptions } from "./actuator-options.ts";
-export type { HealthStatus } from "./application/health.ts";
+export type { ComponentHealth, HealthStatus } from "./application/health.ts";
+export type { HealthCheck, HealthOptions } from "./application/health-options.ts";
 export { ActuatorError, type ErrorCode } from "./error.ts";
+export type { CorsOptions } from "./gate/cors-options.ts";
 export { toAsyncApi } from "./graph-export/asyncapi.ts";
 export { toDot } from "./graph-export/dot.ts";
 export { toMermaid } from "./graph-export/mermaid.ts";
@@ -51,6 +68,8 @@ export type { Override } from "./loggers/override.ts";
 export type { RequestLevelOptions } from "./loggers/request-level.ts";
 export type { TtlOptions } from "./loggers/ttl.ts";
 export type { LevelOutcome, Logger, LoggerGroup, LoggersOverview } from "./loggers/view.ts";
+export type { Metrics } from "./metrics/metrics.ts";
+export type { MetricsOptions } from "./metrics/options.ts";
 export type { OtlpOptions } from "./otlp/options.ts";
 export {
   type HookedRequest,
@@ -62,6 +81,7 @@ export {
 export { type LevelToken, signLevelToken } from "./request-level/token.ts";
 export type { ListenAddress, ListenOptions } from "./server/address.ts";
 export { DEFAULT_LIMITS, type Limits } from "./server/limits.ts";
+export type { TlsOptions } from "./server/tls-options.ts";
 export type { AttributeNamesOptions } from "./sessions/attribute-filter.ts";
 export { cookieOnlySessions } from "./sessions/cookie-only.ts";
 export { type MemorySessionStore, type MemorySessionsOptions, memorySessions } from "./sessions/memory-store.ts";
@@ -77,3 +97,4 @@ export type {
   SessionStoreLimits,
 } from "./sessions/store.ts";
 export type { UserDeletion } from "./sessions/user-deletion.ts";
+export type { AdminTlsOptions, CallCredentials, SpringBootAdminOptions } from "./spring-boot-admin/options.ts";

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import http from "node:http";
 import { Code, createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
@@ -13,6 +14,7 @@ import { SessionsService } from "../src/gen/actuator/v3/sessions_pb.ts";
 import { Health, HealthCheckResponse_ServingStatus as Status } from "../src/gen/grpc/health/v1/health_pb.ts";
 import {
   type ActuatorOptions,
+  type AuditRecord,
   createActuator,
   integrationGraph,
   type LevelChange,
@@ -236,11 +238,55 @@ describe("a wrong option is named", () => {
   });
 });
 
+test("the audit says who changed what and who looked at whose sessions, and holds no secret", async () => {
+  const records: AuditRecord[] = [];
+  const store = memorySessions();
+  const { id } = store.put({ username: "ada" });
+  const { url } = await serveActuator({
+    loggers: {},
+    sessions: { store, ids: "raw" },
+    audit: (record) => void records.push(record),
+  });
+  await http1Request(`${url}/actuator/loggers`);
+  await http1Request(`${url}/actuator/loggers/orders`, {
+    method: "POST",
+    headers: json,
+    body: '{"configuredLevel":"WARN"}',
+  });
+  await http1Request(`${url}/actuator/loggers/orders`, {
+    method: "POST",
+    headers: json,
+    body: '{"configuredLevel":"?"}',
+  });
+  await http1Request(`${url}/actuator/sessions?username=ada`);
+  await grpcClient(SessionsService, url).getSession({ id });
+  await grpcClient(LoggersService, url).setLoggerLevel({ name: "orders", level: Level.INFO });
+  await grpcClient(SessionsService, url).deleteSession({ id });
+  const told = records.map(({ who, operation, protocol, result, target }) => [
+    who,
+    operation,
+    protocol,
+    result,
+    target,
+  ]);
+  const session = createHash("sha256").update(id).digest("hex").slice(0, 12);
+  const who = "127.0.0.1";
+  expect(told).toEqual([
+    [who, "POST /loggers/{name}", "rest", "OK", { logger: "orders", level: "WARN" }],
+    [who, "POST /loggers/{name}", "rest", "INVALID_ARGUMENT", { logger: "orders" }],
+    [who, "GET /sessions", "rest", "OK", { username: "ada" }],
+    [who, "actuator.v3.SessionsService/GetSession", "grpc", "OK", { session }],
+    [who, "actuator.v3.LoggersService/SetLoggerLevel", "grpc", "OK", { logger: "orders", level: "INFO" }],
+    [who, "actuator.v3.SessionsService/DeleteSession", "grpc", "OK", { session }],
+  ]);
+  expect(JSON.stringify(records)).not.toContain(id);
+});
+
 describe("an internal error", () => {
   test("is one line on the console, and not told to the caller", async () => {
     const printed = vi.spyOn(console, "error").mockImplementation(() => {});
     onTestFinished(() => printed.mockRestore());
-    const { url } = await serveActuator({ sessions: { store: failing, ids: "raw" } });
+    const { url } = await serveActuator({ audit: false, sessions: { store: failing, ids: "raw" } });
     const answer = await http1Request(`${url}/actuator/sessions/secret-id`);
     expect(answer.status).toBe(500);
     expect(answer.body).not.toContain("line");
@@ -255,7 +301,7 @@ describe("an internal error", () => {
     const onError = () => {
       throw new Error("the log is closed");
     };
-    const { url } = await serveActuator({ sessions: { store: failing, ids: "raw" }, onError });
+    const { url } = await serveActuator({ audit: false, sessions: { store: failing, ids: "raw" }, onError });
     expect((await http1Request(`${url}/actuator/sessions/a`)).status).toBe(500);
     await expect(grpcClient(SessionsService, url).getSession({ id: "a" })).rejects.toMatchObject({
       code: Code.Internal,

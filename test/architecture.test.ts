@@ -196,7 +196,7 @@ const parts: readonly Part[] = [
     name: "the assembly",
     files: /^actuator(-options)?\.ts$|^assembly\//,
     imports: [
-      /^(access|application|calls|gate|loggers|metrics|sessions|integration-graph|otlp|rest|rpc|server|spring-boot-admin)\//,
+      /^(access|application|calls|gate|loggers|metrics|sessions|integration-graph|openapi|otlp|rest|rpc|server|spring-boot-admin)\//,
       /^(error|endpoints|options)\.ts$/,
       /^node:/,
     ],
@@ -207,7 +207,7 @@ const parts: readonly Part[] = [
     imports: [
       /^(actuator|actuator-options|error)\.ts$/,
       /^otlp\/options\.ts$/,
-      /^(application|loggers|request-level|sessions|graph-export|integration-graph|server)\//,
+      /^(access|application|configuration|gate|loggers|metrics|request-level|spring-boot-admin|sessions|graph-export|integration-graph|server)\//,
     ],
   },
   {
@@ -236,7 +236,7 @@ const parts: readonly Part[] = [
       /^actuator-options\.ts$/,
       // Tables of options with their checks, wherever they stand, and what the options are by default.
       /^[a-z-]+\/([a-z-]+-)?options\.ts$/,
-      /^server\/limits\.ts$/,
+      /^server\/(address|limits)\.ts$/,
       /^sessions\/(attribute-filter|sessions)\.ts$/,
       /^(error|options)\.ts$/,
       /^node:(fs|path)$/,

@@ -4,6 +4,7 @@ import type { CallObserver } from "../calls/call-record.ts";
 import { cors } from "../gate/cors.ts";
 import type { CorsOptions } from "../gate/cors-options.ts";
 import { createGate, type Gate } from "../gate/gate.ts";
+import type { SecurityScheme } from "../openapi/security.ts";
 import type { TrustedProxies } from "../rest/origin.ts";
 import { canonicalAddress } from "../server/forwarded.ts";
 import type { ServerErrorHandler } from "../server/guard.ts";
@@ -28,6 +29,8 @@ export interface GuardedGate {
   /** Resolves when all that decides is loaded. */
   ready(): Promise<void>;
   close(): void;
+  /** How callers can say who they are. */
+  readonly schemes: readonly SecurityScheme[];
 }
 
 /**
@@ -61,5 +64,14 @@ export function guardedGate(settings: GateSettings): GuardedGate {
     authenticated,
     ready: async () => access?.ready(),
     close: () => access?.close(),
+    schemes: schemesOf(settings.access ?? {}),
   };
+}
+
+function schemesOf({ tokens, jwt, certificates, authorize, basic = true }: AccessOptions): readonly SecurityScheme[] {
+  const schemes: SecurityScheme[] = [];
+  if ((tokens ?? jwt ?? authorize) !== undefined) schemes.push("bearer");
+  if (tokens !== undefined && basic) schemes.push("basic");
+  if (certificates !== undefined) schemes.push("mutualTLS");
+  return schemes;
 }

@@ -74,7 +74,8 @@ const ALL: ReadonlySet<Permission> = new Set(PERMISSIONS);
 /** Makes the gate of both faces. */
 export function createGate(options: GateOptions): Gate {
   const { peer, access, authenticated = false, cors, readOnly = false, observer = () => undefined } = options;
-  const isHost = allowedHosts(options.allowedHosts ?? (authenticated ? ["*"] : undefined));
+  const isHost = allowedHosts(options.allowedHosts);
+  const hostsAreListed = options.allowedHosts !== undefined;
 
   const knockOf = ({ request, address }: Visit): Knock => ({
     address,
@@ -91,24 +92,32 @@ export function createGate(options: GateOptions): Gate {
       return new Visit(request, protocol, peer.address(request), observer);
     },
     enter({ request, address }) {
-      if (!authenticated && (peer.isForwarded(request) || (address !== undefined && !isLoopback(address))))
-        throw notLocal();
+      // Whoever has shown a certificate that TLS knows has been asked, and no page can point a name of its own at TLS.
+      const isAsked = authenticated || peer.certificate(request) !== undefined;
+      const isElsewhere = peer.isForwarded(request) || (address !== undefined && !isLoopback(address));
+      if (!isAsked && isElsewhere) throw notLocal();
       const host = hostOf(request);
       // HTTP/1.0 need not name one, and no browser speaks it.
-      if (host !== undefined && !isHost(host)) throw wrongHost();
+      if (host !== undefined && (hostsAreListed || !isAsked) && !isHost(host)) throw wrongHost();
       if (isCrossSiteWrite(request) && !cors?.allows(request)) throw crossSite();
     },
     isAllowedPreflight: (request) => isPreflight(request) && cors?.allows(request) === true,
     admit(visit, permissions) {
       visit.permission = permissions[0];
-      if (access === undefined) {
-        return (visit.caller = { name: visit.address ?? "local", authentication: "none", permissions: ALL });
-      }
+      if (access === undefined) return (visit.caller = anybody(visit, peer.certificate(visit.request)));
       const known = (caller: Caller) => (visit.caller = caller);
       const caller = admitWithAny(access, knockOf(visit), permissions);
       return caller instanceof Promise ? caller.then(known) : known(caller);
     },
   };
+}
+
+/** Where nobody asks who calls, everybody may do everything, and is known by what the connection says of them. */
+function anybody({ address }: Visit, certificate: ClientCertificate | undefined): Caller {
+  const known = certificate && (certificate.commonName || certificate.fingerprint256);
+  return known
+    ? { name: known, authentication: "certificate", permissions: ALL }
+    : { name: address ?? "local", authentication: "none", permissions: ALL };
 }
 
 function admitWithAny(

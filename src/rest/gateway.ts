@@ -3,6 +3,7 @@ import { ActuatorError } from "../error.ts";
 import type { Gate } from "../gate/gate.ts";
 import { OPEN_GATE } from "../gate/open-gate.ts";
 import type { Visit } from "../gate/visit.ts";
+import type { SecurityScheme } from "../openapi/security.ts";
 import { checkBodyType, readJson } from "./body.ts";
 import { callCodeOf } from "./call-code.ts";
 import { JSON_TYPE, MEDIA_TYPES } from "./media-type.ts";
@@ -23,6 +24,8 @@ export interface GatewayOptions {
   readonly basePath: string;
   /** Which proxies may say, in `X-Forwarded-*`, what the index shows as its own address. Default: none. */
   readonly trustedProxies?: TrustedProxies | undefined;
+  /** How callers can say who they are, for the OpenAPI document. Default: nobody is asked. */
+  readonly schemes?: readonly SecurityScheme[] | undefined;
   /** What every request passes before its body is read. Default: one that lets this machine in. */
   readonly gate?: Gate | undefined;
   /** Hears of every error that a caller is told of only as 500 or 503, with the route that it happened on. */

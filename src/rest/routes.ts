@@ -1,9 +1,11 @@
 import { isWrite, type Permission } from "../access/permission.ts";
 import type { Endpoints } from "../endpoints.ts";
+import type { SecurityScheme } from "../openapi/security.ts";
 import { readHealth, readHealthPart, readInfo } from "./application.ts";
 import { indexJson } from "./index-json.ts";
 import { readGraph, rebuildGraph } from "./integration-graph.ts";
 import { listLoggers, readLogger, writeLevel } from "./loggers.ts";
+import { readOpenApi } from "./openapi.ts";
 import type { Operation } from "./operation.ts";
 import { requestOrigin, type TrustedProxies } from "./origin.ts";
 import { readPrometheus } from "./prometheus.ts";
@@ -15,6 +17,8 @@ export interface RouteSettings {
   readonly basePath: string;
   readonly trustedProxies?: TrustedProxies | undefined;
   readonly temporaryLevels?: boolean | undefined;
+  /** How callers can say who they are, for the OpenAPI document. Default: nobody is asked. */
+  readonly schemes?: readonly SecurityScheme[] | undefined;
   /** Whether what changes something is left out. */
   readonly readOnly?: boolean | undefined;
 }
@@ -45,6 +49,7 @@ interface Row extends Omit<Route, "operation"> {
 const OPEN = { open: true };
 /** The index has the keys that the contract names, and those of what an application asked for. */
 const OPEN_UNLISTED = { open: true, listed: false };
+const UNLISTED = { listed: false };
 
 /** Section 4 of the specification and the contract's *Routes*, row by row, and what was added to them. */
 const ROWS: readonly Row[] = [
@@ -60,6 +65,7 @@ const ROWS: readonly Row[] = [
   row("DELETE", "/sessions/{sessionId}", "sessions", "sessions:delete", (sessions) => deleteSession(sessions)),
   row("GET", "/integrationgraph", "integrationGraph", "graph:read", (graph) => readGraph(graph)),
   row("POST", "/integrationgraph", "integrationGraph", "graph:write", (graph) => rebuildGraph(graph)),
+  row("GET", "/openapi.json", "application", "info:read", readOpenApi, UNLISTED),
   row("GET", "/prometheus", "metrics", "info:read", (metrics) => readPrometheus(metrics)),
 ];
 

@@ -50,6 +50,7 @@ const ROUTES: readonly (readonly [method: string, path: string, needs: readonly 
   ["GET", "", ["info:read"]],
   ["GET", "/info", ["info:read"]],
   ["GET", "/prometheus", ["info:read"]],
+  ["GET", "/openapi.json", ["info:read"]],
   ["GET", "/health", []],
   ["GET", "/health/liveness", []],
   ["GET", "/loggers", ["loggers:read"]],
