@@ -1,4 +1,9 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
+import { createToken } from "../../src/access/token.ts";
+import { authority } from "../support/certificates.ts";
+import { scratchFolder, tokenFolder } from "./folders.ts";
 import { type Built, Program } from "./program.ts";
 import { Shop } from "./shop.ts";
 
@@ -42,17 +47,21 @@ export function clientTests({ name, runs, build, ways = { "": {} } }: Client): v
     }, BUILD_MS);
 
     describe.each(Object.entries(ways))("%s", (_, env) => {
-      clientTestsOf((shop, ...args) => new Program(client, args, { ...env, ACTUATOR_ADDRESS: shop.address }));
+      const start: Start = (shop, args, more) =>
+        new Program(client, args, { ...env, ACTUATOR_ADDRESS: shop.address, ...more });
+      clientTestsOf(start, env.ACTUATOR_SCHEMA === "reflection");
     });
   });
 }
 
-function clientTestsOf(start: (shop: Shop, ...args: string[]) => Program): void {
+type Start = (shop: Shop, args: readonly string[], env?: NodeJS.ProcessEnv) => Program;
+
+function clientTestsOf(start: Start, reflects: boolean): void {
   test(
     "sets a level and sees it arrive, reads sessions and the graph, and meets errors with details and a deadline",
     async () => {
       await using shop = await Shop.open();
-      await using program = start(shop, "tour");
+      await using program = start(shop, ["tour"]);
       expect(await program.outcome()).toEqual({ code: 0, lines: TOUR, errors: "" });
       const [restored, set] = shop.actuator.loggers!.history({ limit: 10 });
       expect(restored).toMatchObject({ name: "shop.orders", kind: "RESTORED" });
@@ -67,7 +76,7 @@ function clientTestsOf(start: (shop: Shop, ...args: string[]) => Program): void 
     "watches on over a server that drains and is started again",
     async () => {
       await using shop = await Shop.open();
-      await using program = start(shop, "watch");
+      await using program = start(shop, ["watch"]);
       const first = await program.heard(/^watching 4 loggers$/);
       await shop.restart();
       const gone = await program.heard(/^UNAVAILABLE: The server is shutting down\. Connecting again\.$/, first);
@@ -83,12 +92,63 @@ function clientTestsOf(start: (shop: Shop, ...args: string[]) => Program): void 
     "ends with the code and the reason of an error",
     async () => {
       await using shop = await Shop.open();
-      await using done = start(shop, "set", "shop.web", "debug");
+      await using done = start(shop, ["set", "shop.web", "debug"]);
       expect(await done.outcome()).toEqual({ code: 0, lines: ["shop.web at DEBUG, was UNSPECIFIED"], errors: "" });
-      await using refused = start(shop, "set", "x".repeat(513), "debug");
+      await using refused = start(shop, ["set", "x".repeat(513), "debug"]);
       const { code, lines, errors } = await refused.outcome();
       expect({ code, lines }).toEqual({ code: 1, lines: [] });
       expect(errors).toMatch(/^INVALID_ARGUMENT INVALID_NAME field=name: The name is longer than 512 bytes\.$/m);
+    },
+    TEST_MS,
+  );
+
+  test(
+    "shows a token, and is told who it has to be and what it may not do",
+    async () => {
+      await using folder = await tokenFolder();
+      const { file, tokens } = folder;
+      await using shop = await Shop.open({ access: { tokens: file } });
+      const set = ["set", "shop.web", "debug"];
+
+      await using nobody = start(shop, set);
+      // A client that asks for the schema first is refused there, and grpcurl keeps no details of that.
+      const missing = reflects ? /^UNAUTHENTICATED: \S/m : /^UNAUTHENTICATED CREDENTIALS_MISSING: \S/m;
+      expect(await nobody.outcome()).toEqual({ code: 1, lines: [], errors: expect.stringMatching(missing) });
+      await using stranger = start(shop, set, { ACTUATOR_TOKEN: createToken().token });
+      const invalid = reflects ? /^UNAUTHENTICATED: \S/m : /^UNAUTHENTICATED CREDENTIALS_INVALID: \S/m;
+      expect(await stranger.outcome()).toEqual({ code: 1, lines: [], errors: expect.stringMatching(invalid) });
+      await using reader = start(shop, set, { ACTUATOR_TOKEN: tokens.reader });
+      const denied = /^PERMISSION_DENIED \S+ permission=loggers:write: \S/m;
+      expect(await reader.outcome()).toEqual({ code: 1, lines: [], errors: expect.stringMatching(denied) });
+      expect(shop.actuator.loggers!.history({ limit: 10 })).toEqual([]);
+
+      await using operator = start(shop, set, { ACTUATOR_TOKEN: tokens.operator });
+      expect(await operator.outcome()).toMatchObject({ code: 0, errors: "" });
+      expect(shop.actuator.loggers!.history({ limit: 1 })[0]?.override?.actor).toBe("operator");
+      // Streams show the token as well.
+      await using tour = start(shop, ["tour"], { ACTUATOR_TOKEN: tokens.operator });
+      expect(await tour.outcome()).toEqual({ code: 0, lines: TOUR, errors: "" });
+      expect(shop.errors).toEqual([]);
+    },
+    TEST_MS,
+  );
+
+  test(
+    "speaks TLS with a server that an authority of its own vouches for, and with no other",
+    async () => {
+      await using folder = await scratchFolder();
+      const [own, other] = await Promise.all([authority(), authority()]);
+      const ACTUATOR_CA = join(folder.path, "ca.pem");
+      await using shop = await Shop.open({}, { tls: await own.issue("server") });
+      await writeFile(ACTUATOR_CA, own.ca);
+      await using tour = start(shop, ["tour"], { ACTUATOR_CA });
+      expect(await tour.outcome()).toEqual({ code: 0, lines: TOUR, errors: "" });
+
+      const before = shop.actuator.loggers!.revision;
+      await writeFile(ACTUATOR_CA, other.ca);
+      await using deceived = start(shop, ["set", "shop.web", "debug"], { ACTUATOR_CA });
+      expect(await deceived.outcome()).toMatchObject({ code: 1, lines: [] });
+      expect(shop.actuator.loggers!.revision).toBe(before);
     },
     TEST_MS,
   );
