@@ -19,7 +19,7 @@ const CIPHERS = [
 /** How a port negotiates, whatever its certificate. */
 export function tlsSettings({ clientCertificate = "none" }: TlsOptions, limits: Limits): ServerTlsOptions {
   return {
-    ALPNProtocols: ["h2", "http/1.1"],
+    ALPNProtocols: ["h2", "http/1.1", "http/1.0"],
     requestCert: clientCertificate !== "none",
     rejectUnauthorized: clientCertificate === "require",
     handshakeTimeout: limits.handshakeTimeoutMs,

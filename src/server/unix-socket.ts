@@ -35,7 +35,7 @@ export async function listenOnPath(
   }
   await makeWay(path);
   signal.throwIfAborted();
-  const folder = mkdtempSync(join(dirname(path), "."));
+  const folder = mkdtempSync(`${dirname(path)}/.`);
   const socket = join(folder, "s");
   try {
     server.listen({ path: socket, exclusive: true });

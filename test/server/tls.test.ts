@@ -45,6 +45,7 @@ describe("what is spoken", () => {
     { offer: ["h2"], speaks: "h2" },
     { offer: ["http/1.1"], speaks: "http/1.1" },
     { offer: ["http/1.0", "http/1.1"], speaks: "http/1.1" },
+    { offer: ["http/1.0"], speaks: "http/1.0" },
     { offer: undefined, speaks: false },
   ])("of $offer: $speaks", async ({ offer, speaks }) => {
     const { port } = await serveTls(hello);
