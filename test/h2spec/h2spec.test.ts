@@ -1,0 +1,59 @@
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import http2 from "node:http2";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { RequestHandler } from "../../src/server/handler.ts";
+import { goModule } from "../support/go-program.ts";
+import { requirement } from "../support/requirement.ts";
+import { run } from "../support/run.ts";
+import { serve } from "../support/server-harness.ts";
+import { CLEARTEXT_FAILURES, NODE_FAILURES } from "./known-failures.ts";
+
+const MODULE = "github.com/summerwind/h2spec";
+const CASES = 145;
+const minutes = 60_000;
+
+const h2spec = goModule(MODULE, ["v2.2.1+incompatible"]);
+
+const answer: RequestHandler = (_, res) => {
+  res.setHeader("content-type", "text/plain");
+  res.end("hello\n");
+};
+
+/** Runs every case against a port. Resolves to the failed ones, such as `http2/5.1 #8`. */
+async function failuresOf(port: number): Promise<string[]> {
+  const scratch = mkdtempSync(join(tmpdir(), "connect-actuator-h2spec-"));
+  onTestFinished(() => rmSync(scratch, { recursive: true }));
+  const report = join(scratch, "report.xml");
+  const program = `${MODULE}/cmd/h2spec@${h2spec!.version}`;
+  const { output } = await run("go", ["run", program, "-p", `${port}`, "-j", report], 4 * minutes);
+  const suites = [...readFileSync(report, "utf8").matchAll(/<testsuite [^>]*package="([^"]+)"[\s\S]*?<\/testsuite>/g)];
+  const cases = suites.flatMap(([suite, section]) =>
+    [...suite.matchAll(/<testcase [\s\S]*?<\/testcase>/g)].map(([text], index) => ({
+      name: `${section} #${index + 1}`,
+      failed: /<(failure|error)\b/.test(text),
+    })),
+  );
+  expect(cases, output).toHaveLength(CASES);
+  return cases.filter(({ failed }) => failed).map(({ name }) => name);
+}
+
+describe.runIf(requirement(`Go with its module ${MODULE}`, h2spec !== undefined))("h2spec", () => {
+  test("finds nothing that it does not find in node:http2 alone", { timeout: 5 * minutes }, async () => {
+    const bare = http2.createServer(answer).listen(0, "127.0.0.1");
+    onTestFinished(() => void bare.close());
+    await once(bare, "listening");
+    const { port } = await serve(answer);
+    const [expected, found] = await Promise.all([failuresOf((bare.address() as AddressInfo).port), failuresOf(port)]);
+
+    const known = { ...NODE_FAILURES, ...CLEARTEXT_FAILURES };
+    expect(found.filter((name) => !expected.includes(name))).toEqual(Object.keys(CLEARTEXT_FAILURES));
+    expect(found.filter((name) => !(name in known))).toEqual([]);
+    const alone = expected.filter((name) => !found.includes(name));
+    console.log(`h2spec: ${CASES} cases, ${found.length} fail; ${expected.length} on bare node:http2 (${alone})`);
+    for (const name of found) console.log(`  ${name}: ${known[name]}`);
+  });
+});
