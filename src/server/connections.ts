@@ -1,5 +1,7 @@
 import type { Socket } from "node:net";
+import { isLoopback } from "./address.ts";
 import { canonicalAddress } from "./forwarded.ts";
+import type { TrustedProxies } from "./peer.ts";
 
 /** The sockets of a port: how many in all and of each client, and which of them have not said yet what they speak. */
 export class Connections {
@@ -68,6 +70,11 @@ export class Connections {
     if (count === 0) this.#counts.delete(client);
     else this.#counts.set(client, count);
   }
+}
+
+/** Who speaks for many clients: this machine, on which proxies and tunnels run, and the proxies that are trusted. */
+export function speakersForMany(trusted: TrustedProxies | undefined): (address: string) => boolean {
+  return (address) => isLoopback(address) || trusted?.(address) === true;
 }
 
 /** What one client has: an IPv4 address, or the /64 of an IPv6 address, out of which it takes any it likes. */

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { Server as NetServer } from "node:net";
 import { ActuatorError } from "../error.ts";
-import { addressOf, isLoopback, type ListenAddress, type ListenTarget, listenError, listenTarget } from "./address.ts";
-import { Connections } from "./connections.ts";
+import { addressOf, type ListenAddress, type ListenTarget, listenError, listenTarget } from "./address.ts";
+import { Connections, speakersForMany } from "./connections.ts";
 import { type Drainable, drain } from "./drain.ts";
 import { careful, guard, type ServerErrorHandler } from "./guard.ts";
 import type { RequestHandler } from "./handler.ts";
@@ -80,8 +80,7 @@ export function createListener(handler: RequestHandler, options: ListenerOptions
   const answer = guard(handler, onError);
   const ending = new AbortController();
   const deadline = new AbortController();
-  const speaksForMany = (address: string) => isLoopback(address) || trustedProxies?.(address) === true;
-  const connections = new Connections(limits.maxConnectionsPerAddress, speaksForMany);
+  const connections = new Connections(limits.maxConnectionsPerAddress, speakersForMany(trustedProxies));
   const http2 = new Http2Sessions(answer, limits);
   const parts: PortParts = { handler: answer, limits, draining: () => ending.signal.aborted, connections, http2 };
   let server: ReturnType<typeof cleartextPort> | ReturnType<typeof securePort> | undefined;

@@ -1,9 +1,10 @@
 import { once } from "node:events";
 import http from "node:http";
 import { type ClientHttp2Session, constants } from "node:http2";
+import https from "node:https";
 import net from "node:net";
 import { setImmediate as turn } from "node:timers/promises";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { createListener } from "../../src/server/listener.ts";
 import { PREFACE } from "../../src/server/preface.ts";
 import { END_HEADERS, END_STREAM, FRAME, frame, framesOf, requestHeaders, settings } from "../support/server-frames.ts";
@@ -17,6 +18,7 @@ import {
   rawClient,
   serve,
 } from "../support/server-harness.ts";
+import { http2ConnectTls, httpsRequest, serveTls, tlsClient } from "../support/server-tls.ts";
 
 /** A handler that keeps every answer until the test lets it go. */
 function holding() {
@@ -273,6 +275,162 @@ describe("the deadline", () => {
     expect(await answer).toBe("cut off");
     await listener.drain();
   });
+});
+
+describe("nothing that throws keeps it from its end", () => {
+  test.each([
+    { name: "endStreams", endStreams: fail, onError: () => {} },
+    { name: "endStreams and onError", endStreams: fail, onError: fail },
+  ])("$name", async ({ endStreams, onError }) => {
+    const printed = vi.spyOn(console, "error").mockImplementation(() => {});
+    onTestFinished(() => printed.mockRestore());
+    const { held, release, handler } = holding();
+    const reports: string[] = [];
+    const { url, listener } = await serve(handler, {
+      onError: (error, context) => {
+        reports.push(`${context}: ${(error as Error).message}`);
+        onError();
+      },
+    });
+    const session = await http2Connect(url);
+    const finished = Promise.all([http1Request(url), http2Request(session, { ":path": "/" })]);
+    await eventually(
+      () => held.length === 2,
+      () => "never asked",
+    );
+    const drained = listener.drain({ deadlineMs: 600_000, endStreams });
+    release();
+    expect((await finished).map(({ status }) => status)).toEqual([200, 200]);
+    await drained;
+    await emptied(listener);
+    expect(new Set(reports)).toEqual(new Set(["draining: ending streams: broken"]));
+  });
+
+  test("nor from its deadline", async () => {
+    const { held, handler } = holding();
+    const { url, listener } = await serve(handler, { onError: () => {} });
+    const answer = http1Request(url).then(String, () => "cut off");
+    await eventually(
+      () => held.length === 1,
+      () => "never asked",
+    );
+    await listener.drain({ deadlineMs: 200, endStreams: fail });
+    expect(await answer).toBe("cut off");
+  });
+
+  test("a handler that throws while onError does", async () => {
+    const printed = vi.spyOn(console, "error").mockImplementation(() => {});
+    onTestFinished(() => printed.mockRestore());
+    const { url } = await serve(fail, { onError: fail });
+    expect(await http1Request(url, { agent: false })).toMatchObject({ status: 500 });
+    expect(printed.mock.calls[0]![0]).toBe("onError failed:");
+  });
+
+  function fail(): never {
+    throw new Error("broken");
+  }
+});
+
+describe("over TLS", () => {
+  test("completes what is under way, over either protocol", async () => {
+    const { held, release, handler } = holding();
+    const { url, listener } = await serveTls(handler);
+    const session = await http2ConnectTls(url);
+    const answers = Promise.all([httpsRequest(url), http2Request(session, { ":path": "/" })]);
+    await eventually(
+      () => held.length === 2,
+      () => "never asked",
+    );
+    const drained = listener.drain({ deadlineMs: 600_000 });
+    await expect(httpsRequest(url, { agent: false })).rejects.toThrow("ECONNREFUSED");
+    release();
+    const [one, two] = await answers;
+    expect(one).toMatchObject({ status: 200, headers: { connection: "close" } });
+    expect(two.status).toBe(200);
+    await drained;
+    await emptied(listener);
+  });
+
+  test("ends what is idle, in a handshake, or never said anything", async () => {
+    const limits = { protocolTimeoutMs: 600_000, handshakeTimeoutMs: 600_000, headersTimeoutMs: 600_000 };
+    const { url, port, listener } = await serveTls((_, res) => void res.end(), {}, { limits });
+    const session = await http2ConnectTls(url);
+    await httpsRequest(url, { agent: new https.Agent({ keepAlive: true }) });
+    const silent = await rawClient(port);
+    const half = await rawClient(port);
+    half.socket.write(Buffer.from([22, 3, 1, 2, 0, 1]));
+    const mute = await tlsClient(port);
+    await eventually(
+      () => listener.counts.connections === 5,
+      () => JSON.stringify(listener.counts),
+    );
+    await listener.drain({ deadlineMs: 600_000 });
+    await Promise.all([silent.closed, half.closed, mute.closed, session.closed || once(session, "close")]);
+    await emptied(listener);
+  });
+
+  test("serves who was in a handshake and asks within the grace", async () => {
+    const { port, listener } = await serveTls(
+      (_, res) => void res.end("late"),
+      {},
+      { limits: { drainGraceMs: 60_000 } },
+    );
+    const relay = await heldBack(port);
+    const asking = tlsClient(relay.port);
+    await eventually(
+      () => relay.bytes() > 0 && listener.counts.connections === 1,
+      () => `${relay.bytes()}`,
+    );
+    const drained = listener.drain();
+    relay.release();
+    const { socket, closed } = await asking;
+    socket.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    expect(await closed).toMatch(/Connection: close[\s\S]*late$/);
+    await drained;
+  });
+
+  test("the deadline cuts off answers and handshakes", async () => {
+    const { held, handler } = holding();
+    const { url, port, listener } = await serveTls(handler, {}, { limits: { drainGraceMs: 600_000 } });
+    const session = await http2ConnectTls(url);
+    const answers = [httpsRequest(url), http2Request(session, { ":path": "/" })].map((answer) =>
+      answer.then(String, () => "cut off"),
+    );
+    const half = await rawClient(port);
+    half.socket.write(Buffer.from([22, 3, 1, 2, 0, 1]));
+    await eventually(
+      () => held.length === 2 && listener.counts.connections === 3,
+      () => JSON.stringify(listener.counts),
+    );
+    await listener.drain({ deadlineMs: 200 });
+    expect(await Promise.all(answers)).toEqual(["cut off", "cut off"]);
+    await half.closed;
+    await emptied(listener);
+  });
+
+  /** A way to a port on which the client's bytes wait, but for the first, until they are let go. */
+  async function heldBack(port: number) {
+    let release = () => {};
+    let bytes = 0;
+    const relay = net.createServer((client) => {
+      const server = net.connect(port, "127.0.0.1");
+      for (const socket of [client, server]) socket.on("error", () => {});
+      client.once("data", (hello) => {
+        bytes = hello.length;
+        server.write(hello.subarray(0, 10));
+        client.pause();
+        release = () => {
+          server.write(hello.subarray(10));
+          client.pipe(server);
+          server.pipe(client);
+        };
+      });
+    });
+    onTestFinished(() => void relay.close());
+    relay.listen(0, "127.0.0.1");
+    await once(relay, "listening");
+    return { port: (relay.address() as net.AddressInfo).port, bytes: () => bytes, release: () => release() };
+  }
 });
 
 describe("the life of a listener", () => {

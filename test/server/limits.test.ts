@@ -315,6 +315,73 @@ describe("over HTTP/2", () => {
   });
 });
 
+describe("a limit of 0", () => {
+  const TIMES = Object.keys(DEFAULT_LIMITS).filter(
+    (name) => name.endsWith("Ms") && !["sweepIntervalMs", "drainGraceMs", "drainDeadlineMs"].includes(name),
+  );
+  const none = {
+    ...Object.fromEntries(TIMES.map((name) => [name, 0])),
+    maxConnections: 0,
+    maxConnectionsPerAddress: 0,
+    maxRequestsPerConnection: 0,
+    sweepIntervalMs: 20,
+  };
+
+  test("is none, over either protocol", async () => {
+    const finish: (() => void)[] = [];
+    const { url, port, listener } = await serve(
+      (req, res) => {
+        if (req.url === "/") return void res.end("hello");
+        req.resume().on("end", () => res.end("whole"));
+        finish.push(() => {});
+      },
+      { limits: none },
+    );
+    const silent = await rawClient(port);
+    const [partial, body] = await Promise.all([rawClient(port), rawClient(port)]);
+    partial.socket.write("GET / HTTP/1.1\r\nHost: local");
+    body.socket.write("POST /body HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\n\r\n12");
+    const session = await http2Connect(url);
+    const stream = session.request({ ":method": "POST", ":path": "/body" }, { endStream: false });
+    const answered = once(stream, "data");
+    stream.write("12");
+    await eventually(
+      () => finish.length === 2 && listener.counts.connections === 4,
+      () => JSON.stringify(listener.counts),
+    );
+    await timePasses(5 * soon);
+    silent.socket.write("GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    partial.socket.write("host\r\nConnection: close\r\n\r\n");
+    body.socket.write("34");
+    stream.end("34");
+    expect(await silent.closed).toMatch(/hello$/);
+    expect(await partial.closed).toMatch(/hello$/);
+    await eventually(() => body.received().endsWith("whole"), body.received);
+    expect(String((await answered)[0])).toBe("whole");
+  });
+
+  test.each([
+    "maxHeaderBytes",
+    "maxConcurrentStreams",
+    "maxSessionMemoryMb",
+    "maxInvalidFrames",
+    "maxRejectedStreams",
+    "sweepIntervalMs",
+  ])("is refused for %s, where it would serve nobody", (name) => {
+    expect(() => limitsWith({ [name]: 0 })).toThrow(`limits.${name} must be a whole number above 0`);
+  });
+
+  test.each(Object.keys(DEFAULT_LIMITS))("%s is no negative number, fraction or text, and not without end", (name) => {
+    for (const value of [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, "5"]) {
+      expect(() => limitsWith({ [name]: value })).toThrow(`limits.${name} must be a whole number`);
+    }
+  });
+});
+
+test("a limit that does not exist is refused", () => {
+  expect(() => limitsWith({ maxConection: 5 } as never)).toThrow('did you mean "maxConnections"?');
+});
+
 test("a limit of undefined is the default", () => {
   expect(limitsWith({ maxConnections: undefined, pingIntervalMs: 5 })).toEqual({
     ...DEFAULT_LIMITS,
