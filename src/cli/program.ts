@@ -1,12 +1,14 @@
 import { readFileSync } from "node:fs";
 import { Command } from "commander";
 import { addCompletionCommand } from "./completion-command.ts";
+import { addConfigCommands } from "./config-commands.ts";
 import { examples } from "./examples.ts";
 import { addGlobalOptions } from "./global-options.ts";
 import { addGraphCommand } from "./graph-command.ts";
 import { addHealthCommand } from "./health-command.ts";
 import { addLoggersCommands } from "./loggers-commands.ts";
 import { printable } from "./printable.ts";
+import { addServeCommand } from "./serve-command.ts";
 import { addSessionsCommands } from "./sessions-commands.ts";
 import { addTokenCommands } from "./token-commands.ts";
 
@@ -35,6 +37,8 @@ export function createProgram(): Command {
   addGraphCommand(program);
   addHealthCommand(program);
   addTokenCommands(program);
+  addConfigCommands(program);
+  addServeCommand(program);
   addCompletionCommand(program);
   return program;
 }

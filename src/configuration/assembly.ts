@@ -1,6 +1,7 @@
 import { isStore } from "../actuator-options.ts";
 import { type Entry, originText } from "./entry.ts";
 import type { Fault } from "./fault.ts";
+import { withoutRivals } from "./rivals.ts";
 import { isSection, nameOf, type Section } from "./setting.ts";
 
 /** Options as a tree of plain objects. */
@@ -14,6 +15,7 @@ export function assembled(
   const faults: Fault[] = [];
   let tree = base;
   for (const entries of sources) {
+    tree = withoutRivals(tree, entries);
     // A switch comes before what it switches on.
     const ordered = [...entries].sort((a, b) => a.setting.at.length - b.setting.at.length);
     for (const entry of ordered) {

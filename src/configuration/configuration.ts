@@ -1,11 +1,12 @@
 import type { ActuatorOptions } from "../actuator-options.ts";
 import type { ListenOptions } from "../server/listen-options.ts";
 import type { StandaloneOptions } from "../standalone/options.ts";
-import { assembled, sectionFaults } from "./assembly.ts";
+import { assembled, sectionFaults, type Tree } from "./assembly.ts";
 import { effective, type Shown } from "./effective.ts";
 import { readEnvironment } from "./environment.ts";
 import { ConfigurationError, type Fault } from "./fault.ts";
 import { readConfigurationFile } from "./file.ts";
+import { listenFaults } from "./listen-fault.ts";
 import { DEFAULT_PORT } from "./notes/listen.ts";
 import { SCHEMA } from "./notes/root.ts";
 
@@ -72,22 +73,22 @@ function configured(sources: ConfigurationSources, standalone: boolean): Standal
   const { tree, faults } = assembled(base, entries);
   const all: Fault[] = [...readings.flatMap((reading) => reading.faults), ...faults];
   // What one wrong value leaves open would only be reported twice.
-  if (all.length === 0) all.push(...sectionFaults(SCHEMA, tree));
+  if (all.length === 0)
+    all.push(...sectionFaults(SCHEMA, tree), ...listenFaults(whereIn(tree), tree.access as ActuatorOptions["access"]));
   if (all.length > 0) throw new ConfigurationError(all);
 
-  const {
-    listen: where,
-    graph,
-    fleet,
-    sessions,
-    ...rest
-  } = tree as Record<string, unknown> & { listen: ListenOptions };
-  const { store, ...shown } = (standalone ? (sessions ?? {}) : {}) as Record<string, unknown>;
-  const needsPort = where.port === undefined && where.path === undefined;
+  const { listen: _, graph, fleet, sessions, ...rest } = tree;
+  const { store, ...shown } = (standalone ? (sessions ?? {}) : {}) as Tree;
   return {
     options: { ...rest, ...(sessions !== undefined && { sessions: standalone ? shown : sessions }) } as ActuatorOptions,
-    listen: needsPort ? { ...where, port: DEFAULT_PORT } : where,
+    listen: whereIn(tree),
     standalone: { store, graph, fleet } as StandaloneOptions,
     settings: effective(SCHEMA, tree, base, entries.flat()),
   };
+}
+
+/** Where to listen; the port that the command line calls where nobody says a place. */
+function whereIn({ listen }: Tree): ListenOptions {
+  const where = listen as ListenOptions;
+  return where.port === undefined && where.path === undefined ? { ...where, port: DEFAULT_PORT } : where;
 }

@@ -11,7 +11,14 @@ const PREFIX = "ACTUATOR_";
 const FILE = "_FILE";
 
 /** What the command line reads by itself: where an actuator is, what lets it in, and where the configuration stands. */
-const OF_THE_COMMAND_LINE = new Set(["ACTUATOR_URL", "ACTUATOR_TOKEN", "ACTUATOR_CONFIG"]);
+const OF_THE_COMMAND_LINE = new Set([
+  "ACTUATOR_URL",
+  "ACTUATOR_TOKEN",
+  "ACTUATOR_CA",
+  "ACTUATOR_CERT",
+  "ACTUATOR_KEY",
+  "ACTUATOR_CONFIG",
+]);
 
 /**
  * What Kubernetes (and Docker's links) put into the environment of every container for a service called `actuator` or

@@ -7,3 +7,4 @@ export {
 } from "./configuration.ts";
 export type { Shown } from "./effective.ts";
 export { ConfigurationError, type Fault } from "./fault.ts";
+export { configurationSchema } from "./json-schema.ts";

@@ -1,9 +1,10 @@
 import { WRITINGS } from "./kind.ts";
+import { SCHEMA } from "./notes/root.ts";
 import { isSection, type Section, type Setting, variableOf } from "./setting.ts";
 
 /** The JSON Schema (draft 2020-12) of a configuration file, for editors: put its address or path under `$schema`. */
-export function jsonSchema(schema: Section): object {
-  const { properties, ...rest } = ofSection(schema) as { properties: object };
+export function configurationSchema(): object {
+  const { properties, ...rest } = ofSection(SCHEMA) as { properties: object };
   return {
     $schema: "https://json-schema.org/draft/2020-12/schema",
     title: "connect-actuator",

@@ -33,6 +33,8 @@ export interface LoggerHost {
   readonly pushing: boolean;
   /** Something an operator should know of a logger, such as "transport keeps its own level info". Shown over RPC. */
   warn(name: string, message: string): void;
+  /** What was warned of is over. Left out by hosts of before it was there. */
+  retract?(name: string, message: string): void;
 }
 
 /**

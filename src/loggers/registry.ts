@@ -194,6 +194,10 @@ export class LoggerRegistry {
         const node = this.#find(text);
         if (node !== undefined) this.warnings.add(node.name, message);
       },
+      retract: (text, message) => {
+        const node = this.#find(text);
+        if (node !== undefined) this.warnings.delete(node.name, message);
+      },
     };
   }
 

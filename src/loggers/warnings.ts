@@ -19,6 +19,17 @@ export class Warnings {
     this.#onChange();
   }
 
+  /** Takes a sentence back that is true no more. */
+  delete(name: string, message: string): void {
+    const messages = this.#byName.get(name);
+    if (messages?.includes(message) !== true) return;
+    this.#count--;
+    const left = messages.filter((each) => each !== message);
+    if (left.length === 0) this.#byName.delete(name);
+    else this.#byName.set(name, left);
+    this.#onChange();
+  }
+
   of(name: string): readonly string[] {
     return this.#byName.get(name) ?? none;
   }

@@ -88,6 +88,24 @@ describe("who wins", () => {
     await createActuator(options).close();
   });
 
+  test("a port of the environment wins over a socket of the file, and the reverse", () => {
+    const path = file({ listen: { path: "a.sock", mode: "0660" } });
+    expect(configuration({ file: path, env: { ACTUATOR_LISTEN_PORT: "1" } }).listen).toEqual({ port: 1 });
+    const listen = { port: 1, host: "127.0.0.2" };
+    const env = { ACTUATOR_LISTEN_PATH: "/run/a.sock" };
+    expect(configuration({ listen, env }).listen).toEqual({ path: "/run/a.sock" });
+    expect(faultsOf({ env: { ...env, ACTUATOR_LISTEN_PORT: "1" } })).toEqual([
+      "listen.path: `path` excludes `port` and `host`",
+    ]);
+  });
+
+  test("a host that others reach needs access, whoever says which", () => {
+    const env = { ACTUATOR_LISTEN_HOST: "0.0.0.0" };
+    expect(faultsOf({ env })).toEqual([expect.stringMatching(/^listen.host: refused to listen on "0.0.0.0": /)]);
+    expect(configuration({ options: { access: { tokens: "tokens.json" } }, env }).listen.host).toBe("0.0.0.0");
+    expect(configuration({ env: { ...env, ACTUATOR_ACCESS_TOKENS: "tokens.json" } }).listen.host).toBe("0.0.0.0");
+  });
+
   test("without anything the port is the one that the command line calls", () => {
     expect(configuration({ env: {} })).toMatchObject({ options: {}, listen: { port: 9001 } });
     expect(configuration({ env: { ACTUATOR_LISTEN_PATH: "/run/a.sock" } }).listen).toEqual({ path: "/run/a.sock" });

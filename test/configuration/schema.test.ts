@@ -1,6 +1,6 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
-import { jsonSchema } from "../../src/configuration/json-schema.ts";
+import { configurationSchema } from "../../src/configuration/index.ts";
 import { SCHEMA } from "../../src/configuration/notes/root.ts";
 import { sectionOf, settingsOf } from "../../src/configuration/schema.ts";
 import { CODE, isSection, nameOf, type Section, variableOf } from "../../src/configuration/setting.ts";
@@ -73,7 +73,9 @@ test("an option without a note is a setting where its check says what it takes",
 });
 
 describe("the JSON Schema for editors", () => {
-  const validate = new Ajv2020({ strict: true, allowUnionTypes: true, strictTypes: false }).compile(jsonSchema(SCHEMA));
+  const validate = new Ajv2020({ strict: true, allowUnionTypes: true, strictTypes: false }).compile(
+    configurationSchema(),
+  );
 
   test.each([
     [{}],

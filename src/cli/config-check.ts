@@ -1,0 +1,50 @@
+import type { ConfigurationError, Shown } from "../configuration/index.ts";
+import type { ConfigCheckOptions } from "./config-commands.ts";
+import { configFileOf } from "./config-file.ts";
+import { EXIT, type ExitCode } from "./exit-code.ts";
+import { note, print } from "./output.ts";
+import { printable, printableJson } from "./printable.ts";
+import { tableLines } from "./table.ts";
+
+/** `config check`: the settings in force, or all that is wrong with them. */
+export async function checkConfiguration(options: ConfigCheckOptions): Promise<ExitCode> {
+  const { application = false, json = false } = options;
+  const file = configFileOf(options);
+  const { ConfigurationError, configuration, standaloneConfiguration } = await import("../configuration/index.ts");
+  try {
+    const settings = application
+      ? configuration({ file }).settings
+      : await standaloneSettings(() => standaloneConfiguration({ file }));
+    print(json ? printableJson({ valid: true, settings }, 2) : tableOf(settings));
+    return EXIT.ok;
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error;
+    return tell(error, json);
+  }
+}
+
+async function standaloneSettings(
+  read: () => import("../configuration/index.ts").StandaloneConfiguration,
+): Promise<readonly Shown[]> {
+  const { ConfigurationError } = await import("../configuration/index.ts");
+  const { standaloneFaults } = await import("../standalone/index.ts");
+  const configuration = read();
+  const faults = standaloneFaults(configuration).map((message) => ({ at: "configuration", message }));
+  if (faults.length > 0) throw new ConfigurationError(faults);
+  return configuration.settings;
+}
+
+function tell({ faults }: ConfigurationError, json: boolean): ExitCode {
+  if (json) print(printableJson({ valid: false, faults }, 2));
+  else for (const { at, message } of faults) note(printable(`${at}: ${message}`));
+  return EXIT.refused;
+}
+
+function tableOf(settings: readonly Shown[]): string {
+  const rows = settings.map(({ setting, value, from }) => [setting, printable(textOf(value)), printable(from)]);
+  return tableLines(["SETTING", "VALUE", "FROM"], rows).join("\n");
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}

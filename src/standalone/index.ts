@@ -1,0 +1,1 @@
+export { type Standalone, standaloneFaults, startStandalone } from "./standalone.ts";

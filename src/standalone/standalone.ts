@@ -1,0 +1,105 @@
+import type { StandaloneConfiguration } from "../configuration/index.ts";
+import { ActuatorError } from "../error.ts";
+import { type FleetLoggers, fleetLoggers } from "../fleet/index.ts";
+import { type Actuator, type ActuatorOptions, createActuator, integrationGraph, type ListenAddress } from "../index.ts";
+import type { SessionStore } from "../sessions/store.ts";
+import type { StandaloneOptions } from "./options.ts";
+import { openStore, storeFaults, storeTrouble } from "./store.ts";
+
+/** An actuator without an application. */
+export interface Standalone {
+  readonly address: ListenAddress;
+  /** What it serves, in words: `sessions (connect-redis)`. */
+  readonly serves: readonly string[];
+  /** What does not work yet, and may by itself later. */
+  readonly troubles: readonly string[];
+  /** Ends in good order, see `Actuator.close`; then the connections to stores and instances are closed. */
+  close(): Promise<void>;
+}
+
+/**
+ * What a sidecar cannot be made of, though each setting is fit by itself: sentences with the names of the settings.
+ */
+export function standaloneFaults({ standalone, options }: StandaloneConfiguration): string[] {
+  const { store, fleet, graph } = standalone;
+  const faults = store === undefined ? [] : storeFaults(store).map((fault) => `sessions.store ${fault}`);
+  if (fleet !== undefined && fleet.instances === undefined) faults.push("fleet has no instances");
+  if (options.sessions !== undefined && store === undefined && Object.keys(options.sessions).length > 0) {
+    faults.push("sessions has no store: say sessions.store.redis or sessions.store.postgres");
+  }
+  if (options.loggers !== undefined && fleet === undefined) {
+    faults.push("loggers are those of a fleet here: say fleet.instances");
+  }
+  if (options.otlp && graph === false) faults.push("otlp has no graph to draw into: graph is false");
+  return faults;
+}
+
+/**
+ * Starts an actuator of the sessions in a store, of the graph that services draw over OTLP, and of the loggers of a fleet: of
+ * what the configuration says.
+ *
+ * @throws ActuatorError where there is nothing to serve, where a package is missing or where the address cannot be had. Then
+ *   nothing is left open.
+ */
+export async function startStandalone(configuration: StandaloneConfiguration): Promise<Standalone> {
+  const { standalone, options, listen } = configuration;
+  const faults = standaloneFaults(configuration);
+  if (faults.length > 0) throw unfit(faults.join("\n"));
+  const store = standalone.store && (await openStore(standalone.store));
+  let actuator: Actuator | undefined;
+  let fleet: FleetLoggers | undefined;
+
+  async function close(): Promise<void> {
+    await actuator?.close();
+    if (actuator === undefined) await store?.detach?.();
+    await fleet?.close();
+  }
+
+  try {
+    const trouble = store && (await storeTrouble(store));
+    fleet = standalone.fleet && fleetLoggers(standalone.fleet);
+    const parts = partsOf(standalone, options, store, fleet);
+    if (parts.serves.length === 0) {
+      throw unfit(
+        "there is nothing to serve: say sessions.store, graph or fleet (connect-actuator config schema lists all)",
+      );
+    }
+    actuator = createActuator(parts.options);
+    const address = await actuator.listen(listen);
+    if (fleet !== undefined) fleet.follow(actuator.loggers!);
+    const troubles = trouble === undefined ? [] : [`the store of sessions: ${trouble}`];
+    return { address, serves: parts.serves, troubles, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function partsOf(
+  { graph, fleet: fleetOptions }: StandaloneOptions,
+  { sessions, loggers, ...rest }: ActuatorOptions,
+  store: SessionStore | undefined,
+  fleet: FleetLoggers | undefined,
+): { readonly options: ActuatorOptions; readonly serves: readonly string[] } {
+  const serves: string[] = [];
+  let options: ActuatorOptions = rest;
+  if (store !== undefined) {
+    serves.push(`sessions (${store.kind})`);
+    options = { ...options, sessions: { ...sessions, store } };
+  }
+  if (fleet !== undefined) {
+    const { length } = fleetOptions!.instances;
+    serves.push(`the loggers of ${length} ${length === 1 ? "instance" : "instances"}`);
+    options = { ...options, loggers: { ...loggers, adapters: [fleet] } };
+  }
+  if (graph || rest.otlp) {
+    serves.push("an integration graph over OTLP");
+    const { app = rest.name ?? "connect-actuator", brokers } = typeof graph === "object" ? graph : {};
+    options = { ...options, otlp: rest.otlp ?? true, integrationGraph: integrationGraph({ app, brokers }) };
+  }
+  return { options, serves };
+}
+
+function unfit(message: string): ActuatorError {
+  return new ActuatorError("INVALID_ARGUMENT", "INVALID_CONFIGURATION", message);
+}
