@@ -62,7 +62,9 @@ export function basic(user: string, password: string): Knock {
 /** Access control that is closed when the test ends, with the errors it reported. */
 export function accessWith(options: AccessOptions): { access: Access; errors: string[] } {
   const errors: string[] = [];
-  const access = new Access(options, (error, context) => errors.push(`${context}: ${(error as Error).message}`));
+  const access = new Access(options, (error, context) =>
+    errors.push(`${context}: ${(error as Error | undefined)?.message}`),
+  );
   onTestFinished(() => access.close());
   return { access, errors };
 }

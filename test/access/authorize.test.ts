@@ -1,0 +1,127 @@
+import { describe, expect, test, vi } from "vitest";
+import type { Authorize } from "../../src/access/options.ts";
+import { accessWith, bearer, knock, nameOf, outcome } from "./fixtures.ts";
+
+const INVALID = "UNAUTHENTICATED CREDENTIALS_INVALID";
+const FAILED = "UNAVAILABLE AUTHORIZE_FAILED";
+const TOO_MANY = "RESOURCE_EXHAUSTED TOO_MANY_REQUESTS";
+
+describe("a function of the application", () => {
+  test("lets in whom it describes, by whatever the request shows", async () => {
+    const { access } = accessWith({
+      authorize: ({ header, address }) =>
+        header("x-api-key") === "k"
+          ? { name: `key at ${address}`, permissions: ["loggers:*"], loggers: ["orders"] }
+          : undefined,
+    });
+    expect(access).toMatchObject({ authenticates: true, challenges: ['Bearer realm="actuator"'] });
+    expect(await outcome(access, knock({ headers: { "x-api-key": "k" } }), "loggers:read")).toEqual({
+      name: "key at 192.0.2.1",
+      authentication: "custom",
+      permissions: new Set(["loggers:read", "loggers:write"]),
+      loggers: ["orders"],
+    });
+    expect(await nameOf(access, knock({ headers: { "x-api-key": "x" } }))).toBe(INVALID);
+    expect(await nameOf(access, knock())).toBe(INVALID);
+  });
+
+  test("may take its time", async () => {
+    const { access } = accessWith({ authorize: async () => ({ name: "later", permissions: ["*"] }) });
+    expect(await nameOf(access, knock())).toBe("later");
+  });
+
+  test.each<[what: string, authorize: Authorize, said: RegExp]>([
+    [
+      "throws",
+      () => {
+        throw new Error("no database");
+      },
+      /no database/,
+    ],
+    ["rejects", () => Promise.reject(new Error("no database")), /no database/],
+    [
+      "throws something that is no error",
+      () => {
+        throw undefined;
+      },
+      /undefined/,
+    ],
+    ["answers true", () => true as never, /must be an object/],
+    ["answers null", () => null as never, /must be an object/],
+    ["answers no name", () => ({ permissions: ["*"] }) as never, /no name/],
+    ["answers no permissions", () => ({ name: "a" }) as never, /no permissions/],
+    ["answers a permission that is none", () => ({ name: "a", permissions: ["admin"] }) as never, /must be one of/],
+    ["answers a name that breaks lines", () => ({ name: "a\nb", permissions: ["*"] }), /printable/],
+    [
+      "answers a name it does not mean",
+      () => ({ name: "a", permission: ["*"] }) as never,
+      /did you mean "permissions"/,
+    ],
+  ])("that %s lets nobody in, and that is told", async (_, authorize, said) => {
+    const { access, errors } = accessWith({ authorize });
+    expect(await nameOf(access, knock())).toBe(FAILED);
+    expect(errors).toHaveLength(1);
+    expect(errors[0]).toMatch(/^access\.authorize: /);
+    expect(errors[0]).toMatch(said);
+  });
+
+  test("that never answers lets nobody in after ten seconds", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      const { access, errors } = accessWith({ authorize: () => new Promise(() => {}) });
+      const result = nameOf(access, knock());
+      await vi.advanceTimersByTimeAsync(10_000);
+      expect(await result).toBe(FAILED);
+      expect(errors).toEqual(["access.authorize: authorize took more than 10000 ms"]);
+      expect(vi.getTimerCount()).toBe(0);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  test("is not asked by those who guessed too often, as what it compares may be guessed", async () => {
+    let asked = 0;
+    const { access } = accessWith({
+      authorize: ({ authorization }) => {
+        asked++;
+        return authorization === "Bearer hunter2" ? { name: "fox", permissions: ["*"] } : undefined;
+      },
+      limits: { maxFailuresPerMinute: 3 },
+    });
+    const results: string[] = [];
+    for (const guess of ["a", "b", "c", "d", "hunter2"]) results.push(await nameOf(access, bearer(guess)));
+    expect(results).toEqual([INVALID, INVALID, INVALID, TOO_MANY, TOO_MANY]);
+    expect(asked).toBe(3);
+    expect(await nameOf(access, bearer("hunter2", "192.0.2.2"))).toBe("fox");
+  });
+
+  test("asked by many at once makes them pay for it afterwards", async () => {
+    vi.useFakeTimers({ toFake: ["performance"] });
+    try {
+      const answers: (() => void)[] = [];
+      const { access } = accessWith({
+        authorize: () => new Promise((resolve) => answers.push(() => resolve(undefined))),
+        limits: { maxFailuresPerMinute: 3 },
+      });
+      const guesses = Array.from({ length: 10 }, () => outcome(access, bearer("guess")));
+      for (const answer of answers) answer();
+      await Promise.all(guesses);
+      vi.advanceTimersByTime(2 * 60_000);
+      expect(await nameOf(access, bearer("guess"))).toBe(TOO_MANY);
+      vi.advanceTimersByTime(2 * 60_000);
+      const late = nameOf(access, bearer("guess"));
+      answers.at(-1)!();
+      expect(await late).toBe(INVALID);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  test("that fails counts as nobody's wrong guess", async () => {
+    const { access } = accessWith({
+      authorize: () => Promise.reject(new Error("x")),
+      limits: { maxFailuresPerMinute: 1 },
+    });
+    for (let i = 0; i < 3; i++) expect(await nameOf(access, bearer("a"))).toBe(FAILED);
+  });
+});
