@@ -3,7 +3,16 @@ import { allowHeader, HEADERS } from "./headers.ts";
 import { HEALTH } from "./health.ts";
 import { INTEGRATION_GRAPH } from "./integration-graph.ts";
 import { LOGGERS } from "./loggers.ts";
-import type { Components, EndpointPart, OpenApiDocument, Operation, PathItem, Schema, ServedRoute } from "./model.ts";
+import type {
+  Components,
+  EndpointPart,
+  OpenApiDocument,
+  Operation,
+  PathItem,
+  Responses,
+  Schema,
+  ServedRoute,
+} from "./model.ts";
 import { PROBLEM, PROBLEM_RESPONSES, problems } from "./problems.ts";
 import { PROMETHEUS } from "./prometheus.ts";
 import { nothing } from "./responses.ts";
@@ -71,29 +80,44 @@ function partOf({ method, path }: ServedRoute): EndpointPart {
   return part;
 }
 
-function pathItem(routes: readonly ServedRoute[], { schemes }: OpenApiSettings): PathItem {
-  const operations = routes.map((route) => [route.method.toLowerCase(), operation(route, schemes)] as const);
+function pathItem(routes: readonly ServedRoute[], settings: OpenApiSettings): PathItem {
+  const operations = routes.map((route) => [route.method.toLowerCase(), operation(route, settings)] as const);
   return Object.fromEntries([...operations, ["options", options(routes)]]);
 }
 
-function operation(route: ServedRoute, schemes: readonly SecurityScheme[]): Operation {
-  const { tag, operations } = partOf(route);
-  const { responses, ...written } = operations[`${route.method} ${route.path}`]!;
+function operation(route: ServedRoute, { schemes, served }: OpenApiSettings): Operation {
+  const { responses, ...written } = writtenOf(route);
   return {
     ...written,
-    tags: [tag.name],
+    tags: [partOf(route).tag.name],
     ...security(schemes, route),
     responses: {
       ...problems("BadRequest", "Forbidden", "InternalServerError"),
       ...(schemes.length > 0 && problems("Unauthorized", "TooManyRequests", "ServiceUnavailable")),
-      ...responses,
+      ...withLinksTo(new Set(served.map((other) => writtenOf(other).operationId)), responses),
     },
   };
 }
 
+/** The operation of a route as it is written by hand. */
+function writtenOf(route: ServedRoute) {
+  return partOf(route).operations[`${route.method} ${route.path}`]!;
+}
+
+/** Leaves out links to what is not served. */
+function withLinksTo(served: ReadonlySet<string>, responses: Responses): Responses {
+  const kept = Object.entries(responses).map(([status, response]) => {
+    if (!("links" in response)) return [status, response] as const;
+    const { links, ...rest } = response;
+    const some = Object.entries(links!).filter(([, { operationId }]) => served.has(operationId));
+    return [status, some.length === 0 ? rest : { ...rest, links: Object.fromEntries(some) }] as const;
+  });
+  return Object.fromEntries(kept);
+}
+
 function options(routes: readonly ServedRoute[]): Operation {
   const part = partOf(routes[0]!);
-  const { operationId, parameters = [] } = part.operations[`${routes[0]!.method} ${routes[0]!.path}`]!;
+  const { operationId, parameters = [] } = writtenOf(routes[0]!);
   const { headers, description } = nothing("What can be done at the path. There is no body.", part.cacheControl);
   const allow = allowHeader(routes.map(({ method }) => method));
   return {

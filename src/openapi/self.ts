@@ -19,7 +19,12 @@ export const SELF: EndpointPart = {
             "application/json": {
               schema: {
                 type: "object",
-                properties: { openapi: { type: "string", pattern: "^3\\.1\\.\\d+$" } },
+                properties: {
+                  openapi: { type: "string", pattern: "^3\\.1\\.\\d+$" },
+                  info: { type: "object" },
+                  paths: { type: "object" },
+                  components: { type: "object" },
+                },
                 required: ["openapi", "info", "paths", "components"],
               },
               example: { openapi: "3.1.1", info: { title: "shop", version: "3" }, paths: {}, components: {} },

@@ -73,6 +73,17 @@ describe("the document", () => {
     );
   });
 
+  test.each(Object.keys(SERVED))("links only to what is served, of %s", (name) => {
+    const document = documentOf(name);
+    const operations = Object.values(document.paths).flatMap((item) => Object.values(item));
+    const links = operations.flatMap(({ responses }) =>
+      Object.values(responses).flatMap((answer) => Object.values(("links" in answer && answer.links) || {})),
+    );
+    const ids = operations.map(({ operationId }) => operationId);
+    for (const { operationId } of links) expect(ids).toContain(operationId);
+    expect(links.length > 0).toBe("/actuator/loggers" in document.paths);
+  });
+
   test("asks callers who they are, with the permission of the route, where the server does", () => {
     const { paths, components } = documentOf("everything, secured");
     expect(paths["/actuator/loggers/{name}"]!.post!.security).toEqual([
