@@ -23,7 +23,7 @@ export interface SpringBootAdminServer extends RunningServer {
 
 /**
  * Starts a server, ready to answer, within some four seconds. It also ends when this process ends in whatever way. It asks for
- * the health and the info of its instances every second, and not every ten, so that tests need not wait.
+ * the health and the info of its instances every two seconds, and not every ten, so that tests need not wait.
  *
  * @param settings properties of Spring Boot, such as `{ "server.port": "8080" }`
  */
@@ -33,9 +33,9 @@ export async function startSpringBootAdmin(settings: Record<string, string> = {}
   const properties = {
     "server.port": "0",
     "server.address": "127.0.0.1",
-    "spring.boot.admin.monitor.status-interval": "1s",
+    "spring.boot.admin.monitor.status-interval": "2s",
     "spring.boot.admin.monitor.status-lifetime": "1s",
-    "spring.boot.admin.monitor.info-interval": "1s",
+    "spring.boot.admin.monitor.info-interval": "2s",
     "spring.boot.admin.monitor.info-lifetime": "1s",
     ...settings,
   };
