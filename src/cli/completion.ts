@@ -24,7 +24,10 @@ const loggerNames: LoggerNames = async (prefix, values) => {
     const { LoggersService } = await import("../gen/actuator/v3/loggers_pb.ts");
     const url = values.url ?? (process.env.ACTUATOR_URL || "http://127.0.0.1:9001");
     const token = values.token ?? process.env.ACTUATOR_TOKEN;
-    const client = connect({ url, timeout: PATIENCE_MS, ...(token !== undefined && { token }) })(LoggersService);
+    const file = (name: "ca" | "cert" | "key") => values[name] ?? process.env[`ACTUATOR_${name.toUpperCase()}`];
+    const given = Object.entries({ token, ca: file("ca"), cert: file("cert"), key: file("key") });
+    const options = Object.fromEntries(given.filter(([, value]) => value !== undefined));
+    const client = connect({ url, timeout: PATIENCE_MS, ...options })(LoggersService);
     const { loggers, groups } = await client.listLoggers({ namePrefix: prefix, pageSize: MOST_NAMES });
     return [...groups, ...loggers].map(({ name }) => name);
   } catch {

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import type { DescService } from "@bufbuild/protobuf";
 import { type Client, createClient, type Interceptor } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
@@ -16,14 +17,18 @@ export type Connection = <S extends DescService>(service: S) => Client<S>;
  * Connects with nothing yet; each call does. Connect over HTTP/1.1 is spoken, since that alone goes through every port,
  * mount and proxy of an actuator; streams included, as none of them sends both ways.
  *
- * @throws CliError for an address or a token that cannot be used.
+ * @throws CliError for an address, a token or a file that cannot be used.
  */
-export function connect(options: Pick<GlobalOptions, "url" | "token" | "timeout">): Connection {
-  const baseUrl = baseUrlOf(options.url);
-  if (options.token && !isPrivate(baseUrl)) note(`warning: the token goes to ${baseUrl} unencrypted`);
+export function connect(options: Pick<GlobalOptions, "url" | "token" | "timeout" | "ca" | "cert" | "key">): Connection {
+  const url = baseUrlOf(options.url);
+  const socketPath = socketPathOf(url);
+  if (options.token && socketPath === undefined && !isPrivate(url)) {
+    note(`warning: the token goes to ${url} unencrypted`);
+  }
   const transport = createConnectTransport({
-    baseUrl,
+    baseUrl: socketPath === undefined ? url : "http://localhost",
     httpVersion: "1.1",
+    nodeOptions: socketPath === undefined ? certificatesFrom(options) : { socketPath },
     useBinaryFormat: true,
     defaultTimeoutMs: options.timeout,
     readMaxBytes: MAX_ANSWER_BYTES,
@@ -33,11 +38,13 @@ export function connect(options: Pick<GlobalOptions, "url" | "token" | "timeout"
 }
 
 /**
- * The address to call for what was typed, where `http://` may be left out; without the `/` at its end.
+ * The address to call for what was typed, where `http://` may be left out; without the `/` at its end. That of a Unix socket is
+ * `unix:` and its path.
  *
  * @throws CliError where it is none. What may be a password is not repeated.
  */
 export function baseUrlOf(text: string): string {
+  if (socketPathOf(text) !== undefined) return text;
   const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`);
   if (url === null || !/^https?:$/.test(url.protocol)) {
     throw new CliError(EXIT.usage, "--url takes an address such as http://127.0.0.1:9001");
@@ -49,6 +56,34 @@ export function baseUrlOf(text: string): string {
     throw new CliError(EXIT.usage, "--url takes an address without ? and #, such as http://127.0.0.1:9001");
   }
   return `${url.origin}${url.pathname}`.replace(/\/+$/, "");
+}
+
+function socketPathOf(url: string): string | undefined {
+  return /^unix:(?:\/\/(?=\/))?(.+)$/.exec(url)?.[1];
+}
+
+/** What TLS needs to know, read from the files that the options name. */
+function certificatesFrom({ ca, cert, key }: Pick<GlobalOptions, "ca" | "cert" | "key">) {
+  if ((cert === undefined) !== (key === undefined)) {
+    throw new CliError(EXIT.usage, "--cert and --key go together: the certificate and its key");
+  }
+  return {
+    ...(ca !== undefined && { ca: pemOf("--ca", ca) }),
+    ...(cert !== undefined && { cert: pemOf("--cert", cert) }),
+    ...(key !== undefined && { key: pemOf("--key", key) }),
+  };
+}
+
+function pemOf(option: string, file: string): Buffer {
+  let pem: Buffer;
+  try {
+    pem = readFileSync(file);
+  } catch (error) {
+    throw new CliError(EXIT.usage, `${option}: ${file} cannot be read (${(error as NodeJS.ErrnoException).code})`);
+  }
+  // OpenSSL's own word for it would name neither the file nor the option.
+  if (!pem.includes("-----BEGIN ")) throw new CliError(EXIT.usage, `${option}: ${file} is no PEM file`);
+  return pem;
 }
 
 /** Whether nobody can listen on the way: encrypted, or not leaving this machine. */

@@ -55,7 +55,7 @@ const BY_SYSTEM_ERROR: readonly (readonly [RegExp, Explanation])[] = [
     [
       EXIT.unreachable,
       (said, { url }) =>
-        `the certificate of ${url} is not trusted (${said}): NODE_EXTRA_CA_CERTS=<file> adds the authority that signed it`,
+        `the certificate of ${url} is not trusted (${said}): --ca or ACTUATOR_CA names the authority that signed it`,
     ],
   ],
   [
@@ -68,8 +68,19 @@ const BY_SYSTEM_ERROR: readonly (readonly [RegExp, Explanation])[] = [
   [/(?:)/, [EXIT.unreachable, (said, { url }) => `the connection to ${url} failed (${said.trim()}): ${elsewhere}`]],
 ];
 
+/** Reasons why an actuator does not allow something: its own words say what would help. */
+const REFUSALS = [
+  "PERMISSION_MISSING",
+  "LOGGER_OUT_OF_REACH",
+  "READ_ONLY",
+  "NOT_LOCAL",
+  "HOST_NOT_ALLOWED",
+  "TOO_MANY_REQUESTS",
+];
+
 /** By the reason that an actuator gives. */
 const BY_REASON = new Map<string, Explanation>([
+  ...REFUSALS.map((reason): [string, Explanation] => [reason, [EXIT.refused, asSaid]]),
   ["NOT_SERVED", [EXIT.refused, () => "this application does not serve that part of the actuator"]],
   [
     "UNKNOWN_METHOD",

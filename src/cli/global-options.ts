@@ -5,6 +5,10 @@ import { durationFromText } from "./duration.ts";
 export interface GlobalOptions {
   readonly url: string;
   readonly token?: string;
+  /** Paths of PEM files: the authorities that the server is known by, and what the caller is known by. */
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
   readonly json?: boolean;
   /** Milliseconds. */
   readonly timeout: number;
@@ -17,11 +21,16 @@ const LONGEST_TIMEOUT_MS = 86_400_000;
 export function addGlobalOptions(program: Command): void {
   program
     .addOption(
-      new Option("--url <url>", "address of the actuator").env("ACTUATOR_URL").default("http://127.0.0.1:9001"),
+      new Option("--url <url>", "address of the actuator, or unix:<path of its socket>")
+        .env("ACTUATOR_URL")
+        .default("http://127.0.0.1:9001"),
     )
     .addOption(
       new Option("--token <token>", "sent as Authorization: Bearer; safer in the environment").env("ACTUATOR_TOKEN"),
     )
+    .addOption(new Option("--ca <file>", "authority that signed the server's certificate").env("ACTUATOR_CA"))
+    .addOption(new Option("--cert <file>", "client certificate, with --key").env("ACTUATOR_CERT"))
+    .addOption(new Option("--key <file>", "key of the client certificate").env("ACTUATOR_KEY"))
     .option("--json", "print the answer as JSON")
     .addOption(
       new Option("--timeout <duration>", "how long to wait for an answer").argParser(timeoutOf).default(10_000, "10s"),

@@ -34,7 +34,7 @@ async function values(words: readonly string[], names = loggerNames): Promise<st
 
 describe("a word", () => {
   test.each([
-    [[""], ["loggers", "sessions", "graph", "health", "completion"]],
+    [[""], ["loggers", "sessions", "graph", "health", "token", "config", "serve", "completion"]],
     [["lo"], ["loggers"]],
     [["loggers", "re"], ["restore"]],
     [["--json", "--url", "http://x:1", "loggers", "res"], ["restore"]],
@@ -80,7 +80,20 @@ describe("a word", () => {
     [["sessions", "list", "--a"], ["--active"]],
     [
       ["sessions", "delete", "--user", "alice", "--"],
-      ["--user", "--except", "--yes", "--help", "--version", "--url", "--token", "--json", "--timeout"],
+      [
+        "--user",
+        "--except",
+        "--yes",
+        "--help",
+        "--version",
+        "--url",
+        "--token",
+        "--ca",
+        "--cert",
+        "--key",
+        "--json",
+        "--timeout",
+      ],
     ],
     [["sessions", "delete", "--user", ""], []],
     [["sessions", "prepare", "--postgres", "--dr"], ["--dry-run"]],

@@ -1,0 +1,100 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { type ActuatorOptions, createActuator, type ListenOptions } from "../../src/index.ts";
+import { authority, type KeyPair } from "../support/certificates.ts";
+import { tokensFor } from "../support/tokens.ts";
+import { cli } from "./cli-process.ts";
+
+async function serveGuarded(listen: ListenOptions, options: ActuatorOptions = {}): Promise<string> {
+  const actuator = createActuator({ loggers: {}, audit: false, ...options });
+  onTestFinished(() => actuator.close({ deadlineMs: 0 }));
+  return (await actuator.listen({ port: 0, ...listen })).url;
+}
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), "connect-actuator-cli-"));
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+function pemFiles(name: string, { cert, key }: KeyPair) {
+  const path = folder();
+  const files = { cert: join(path, `${name}.crt`), key: join(path, `${name}.key`) };
+  writeFileSync(files.cert, cert);
+  writeFileSync(files.key, key);
+  return files;
+}
+
+test("a Unix socket, which needs nothing more", async () => {
+  const url = await serveGuarded({ port: undefined, path: join(folder(), "shop.sock") });
+  expect(url).toMatch(/^unix:\//);
+  const { code, stdout } = await cli(["loggers", "set", "orders", "warn", "--forever", "--url", url]);
+  expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining("orders") });
+  const away = await cli(["health", "--url", `${url}.gone`]);
+  expect([away.code, away.stderr.split("\n").length]).toEqual([3, 2]);
+});
+
+describe("TLS", () => {
+  test("an authority of one's own, in the environment as on the command line", async () => {
+    const ca = await authority();
+    const { cert, key } = await ca.issue("server");
+    const file = join(folder(), "ca.crt");
+    writeFileSync(file, ca.ca);
+    const url = await serveGuarded({ tls: { cert, key } });
+    expect((await cli(["health", "--url", url, "--ca", file])).code).toBe(0);
+    expect((await cli(["health", "--url", url], { env: { ACTUATOR_CA: file } })).code).toBe(0);
+    const unknown = await cli(["health", "--url", url]);
+    expect(unknown.code).toBe(3);
+    expect(unknown.stderr).toMatch(/is not trusted .*--ca or ACTUATOR_CA names the authority/);
+  });
+
+  test("a client certificate", async () => {
+    const ca = await authority();
+    const server = await ca.issue("server");
+    const client = pemFiles("operator", await ca.issue("client", { commonName: "operator" }));
+    const file = join(folder(), "ca.crt");
+    writeFileSync(file, ca.ca);
+    const url = await serveGuarded({ tls: { ...server, ca: ca.ca, clientCertificate: "require" } });
+    const args = ["--url", url, "--ca", file];
+    const set = await cli([
+      "loggers",
+      "set",
+      "orders",
+      "warn",
+      "--forever",
+      ...args,
+      "--cert",
+      client.cert,
+      "--key",
+      client.key,
+    ]);
+    expect(set.code).toBe(0);
+    const history = await cli(["loggers", "history", ...args, "--cert", client.cert, "--key", client.key]);
+    expect(history.stdout).toContain("operator");
+    expect((await cli(["loggers", "list", ...args])).code).toBe(3);
+  });
+
+  test.each([
+    [["--cert", "x.crt"], /--cert and --key go together/],
+    [["--ca", "/nowhere/ca.crt"], /--ca: \/nowhere\/ca\.crt cannot be read \(ENOENT\)/],
+    [["--ca", import.meta.filename], /--ca: .* is no PEM file/],
+  ])("%j is told before anything is sent", async (args, message) => {
+    const { code, stderr } = await cli(["health", "--url", "https://127.0.0.1:1", ...args]);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(message);
+  });
+});
+
+test("a token, and what it does not allow", async () => {
+  const { file, tokens } = tokensFor({ reader: { permissions: ["loggers:read"] } });
+  const url = await serveGuarded({}, { access: { tokens: file } });
+  const env = { ACTUATOR_URL: url, ACTUATOR_TOKEN: tokens.reader };
+  expect((await cli(["loggers", "list"], { env })).code).toBe(0);
+  const refused = await cli(["loggers", "set", "orders", "warn"], { env });
+  expect(refused.code).toBe(1);
+  expect(refused.stderr).toMatch(/needs the permission loggers:write/);
+  const nobody = await cli(["loggers", "list"], { env: { ACTUATOR_URL: url } });
+  expect([nobody.code, nobody.stderr]).toEqual([1, expect.stringMatching(/asks who you are: give a token/)]);
+});
