@@ -124,7 +124,9 @@ export class Access {
     requirePermission(caller, permission);
     if (!isWrite(permission)) return caller;
     const limit = permission === "graph:write" ? this.#graphWrites : this.#writes;
-    const key = `${permission} ${caller.authentication} ${caller.name}`;
+    // Somebody without a name is called by an address, of which they may have many.
+    const name = caller.authentication === "none" ? addressBlock(caller.name) : caller.name;
+    const key = `${permission} ${caller.authentication} ${name}`;
     const wait = limit?.waitSeconds(key) ?? 0;
     if (wait > 0) throw tooMany("changes", wait);
     limit?.count(key);

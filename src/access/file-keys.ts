@@ -4,10 +4,14 @@ import { ActuatorError } from "../error.ts";
 import { decodeKeySet, type KeySource, MAX_KEY_SET_BYTES } from "./key-source.ts";
 import { readBoundedSync, WatchedFile } from "./watched-file.ts";
 
+/** How long the file is not read again for a key that is not known: whoever makes up key ids makes no more work than that. */
+const PAUSE_MS = 1_000;
+
 /** The keys of a file, as the file is now; where it cannot be read, as it was before. */
 export class FileKeys implements KeySource {
   readonly #file: WatchedFile;
   #keys: JSONWebKeySet;
+  #notBefore = Number.NEGATIVE_INFINITY;
 
   /** @throws ActuatorError INVALID_ARGUMENT where it cannot be read or is no set of public keys */
   constructor(path: string, onError: (error: unknown) => void) {
@@ -33,6 +37,8 @@ export class FileKeys implements KeySource {
   }
 
   async renewed(): Promise<boolean> {
+    if (performance.now() < this.#notBefore) return false;
+    this.#notBefore = performance.now() + PAUSE_MS;
     const before = this.#keys;
     await this.#file.check();
     return this.#keys !== before;

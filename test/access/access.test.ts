@@ -1,7 +1,9 @@
+import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
 import { Access } from "../../src/access/access.ts";
 import { PERMISSIONS, type Permission } from "../../src/access/permission.ts";
 import { createToken } from "../../src/access/token.ts";
+import { ActuatorError } from "../../src/error.ts";
 import { accessWith, basic, bearer, errorOf, knock, nameOf, outcome, tokenFile, tokenOf } from "./fixtures.ts";
 
 const INVALID = "UNAUTHENTICATED CREDENTIALS_INVALID";
@@ -243,6 +245,14 @@ describe("too many writes", () => {
     }
   });
 
+  test("of somebody without a name are those of their whole network", async () => {
+    const { access } = accessWith({ tokens: tokenFile(), anonymous: ["*"], limits: { maxWritesPerMinute: 1 } });
+    const write = (address: string) => nameOf(access, knock({ address }), "loggers:write");
+    expect(await write("2001:db8::1")).toBe("2001:db8::1");
+    expect(await write("2001:db8::2")).toBe(TOO_MANY);
+    expect(await write("2001:db9::2")).toBe("2001:db9::2");
+  });
+
   test("that were not allowed are not counted", async () => {
     const { token, entry } = tokenOf("alice", { permissions: ["loggers:read"] });
     const { access } = accessWith({ tokens: tokenFile(entry), limits: { maxWritesPerMinute: 1 } });
@@ -251,6 +261,49 @@ describe("too many writes", () => {
     }
   });
 });
+
+test("whatever somebody shows, they are refused in our own words", async () => {
+  const { token, entry } = tokenOf("alice");
+  const { access, errors } = accessWith({
+    tokens: tokenFile(entry),
+    jwt: { jwks: "http://127.0.0.1:1/keys", issuer: "a", audience: "b" },
+    certificates: [{ commonName: "a", permissions: ["*"] }],
+    limits: { maxFailuresPerMinute: 3 },
+  });
+  const word = fc.oneof(
+    fc.string({ minLength: 4 }),
+    fc.string({ unit: "binary", minLength: 4 }),
+    fc.base64String({ minLength: 4 }),
+  );
+  const value = fc.oneof(
+    word,
+    word.map((it) => `Bearer ${it}`),
+    word.map((it) => `Basic ${Buffer.from(it).toString("base64")}`),
+    fc.nat(token.length - 1).map((at) => `Bearer ${token.slice(0, at)}!${token.slice(at + 1)}`),
+    fc.nat(token.length - 1).map((at) => `Bearer ${token.slice(0, at)}`),
+    fc.nat(token.length - 1).map((at) => `Basic ${Buffer.from(`alice:${token.slice(at + 1)}`).toString("base64")}`),
+  );
+  await fc.assert(
+    fc.asyncProperty(value, word, async (authorization, commonName) => {
+      const certificate = { commonName, alternativeNames: [commonName], fingerprint256: commonName };
+      for (const visit of [knock({ authorization, certificate }), knock({ certificate })]) {
+        const error = await (async () => access.admit(visit, "info:read"))().catch((error: unknown) => error as Error);
+        expect(error).toBeInstanceOf(ActuatorError);
+        expect(WORDS).toContain((error as Error).message.replace(/\d+ s\.$/, "… s."));
+      }
+    }),
+    { numRuns: 1_000 },
+  );
+  expect(errors).toEqual([]);
+});
+
+const WORDS = [
+  "These credentials are of no kind that is taken here.",
+  "This token is not known here.",
+  "This JWT is not taken here.",
+  "This client certificate is not known here.",
+  "Too many wrong credentials from this address. Try again in … s.",
+];
 
 test("who somebody is can be asked before what they may do, so that it is known who was refused", async () => {
   const { token, entry } = tokenOf("alice", { permissions: [] });

@@ -1,4 +1,5 @@
 import { generateKeyPairSync } from "node:crypto";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { CompactSign, exportJWK, SignJWT, UnsecuredJWT } from "jose";
@@ -193,13 +194,25 @@ describe("keys in a file", () => {
     expect(error.message).toMatch(said);
   });
 
-  test("are read again when a JWT names one that is not among them", async () => {
+  test("are read again when a JWT names one that is not among them, but not at will", async () => {
+    vi.useFakeTimers({ toFake: ["performance", "setInterval", "setTimeout"] });
     const path = keyFile(key.publicJwk);
     const { access } = jwtAccess({ jwks: path });
     expect(await nameOf(access, bearer(await other.sign()))).toBe(INVALID);
-    put(path, JSON.stringify({ keys: [other.publicJwk] }));
+    writeFileSync(path, JSON.stringify({ keys: [other.publicJwk] }));
+    expect(await nameOf(access, bearer(await other.sign())), "within a second").toBe(INVALID);
+    vi.advanceTimersByTime(1_000);
     expect(await nameOf(access, bearer(await other.sign()))).toBe("alice");
     expect(await nameOf(access, bearer(await key.sign())), "a key that was taken away").toBe(INVALID);
+  });
+
+  test("are followed by themselves, too", async () => {
+    const path = keyFile(key.publicJwk);
+    const { access } = jwtAccess({ jwks: path });
+    put(path, JSON.stringify({ keys: [other.publicJwk] }));
+    await vi.waitFor(async () => expect(await nameOf(access, bearer(await key.sign()))).toBe(INVALID), {
+      timeout: 15_000,
+    });
   });
 
   test("one of which cannot be used are an error of the server, told once, and let nobody in", async () => {
