@@ -8,6 +8,7 @@ import { type Ended, isSame, isWanted, type Wanted } from "./wanted.ts";
 
 /** A call is repeated after so long where it failed and the watch goes on. */
 const RETRY_MS = 1_000;
+const LONGEST_RETRY_MS = 30_000;
 /** Calls to one instance at a time. */
 const AT_ONCE = 8;
 /** For how long the end waits for calls under way. */
@@ -25,6 +26,7 @@ export class Delivery {
   readonly #due = new Map<string, Wanted | Ended>();
   readonly #running = new Map<string, Promise<void>>();
   #retry: NodeJS.Timeout | undefined;
+  #failures = 0;
   #ended = false;
 
   /** `settled` hears when nothing is under way for a name any more. */
@@ -62,6 +64,8 @@ export class Delivery {
     const isNew = !(await this.#isSameProcess());
     if (!this.#instance.isReachable) return;
     if (isNew) this.#forget();
+    clearTimeout(this.#retry);
+    this.#retry = undefined;
     for (const each of wanted) {
       this.#notices.tell(each.name, this.#topic, undefined);
       const known = this.#delivered.get(each.name);
@@ -119,7 +123,7 @@ export class Delivery {
   #tellMissing(asked: Wanted | Ended): void {
     const { label } = this.#instance;
     const what = isWanted(asked) ? asked.level : asked.kind.toLowerCase();
-    const message = `not known to be ${what} at ${label}, which is out of reach; it is when it is back`;
+    const message = `not known to be ${what} at ${label}, which did not answer; it is asked again`;
     this.#notices.tell(asked.name, this.#topic, message);
   }
 
@@ -159,9 +163,20 @@ export class Delivery {
     }
   }
 
+  /** Asks for nothing for a while, and longer each time, or until the instance is there anew. */
+  #pause(): void {
+    if (this.#retry !== undefined) return;
+    const wait = Math.min(LONGEST_RETRY_MS, RETRY_MS * 2 ** this.#failures++);
+    this.#retry = setTimeout(() => {
+      this.#retry = undefined;
+      this.#pump();
+    }, wait).unref();
+  }
+
   #pump(): void {
     for (const [name, asked] of this.#due) {
-      if (this.#ended || !this.#instance.isReachable || this.#running.size >= AT_ONCE) return;
+      if (this.#ended || this.#retry !== undefined) return;
+      if (!this.#instance.isReachable || this.#running.size >= AT_ONCE) return;
       if (this.#running.has(name)) continue;
       this.#due.delete(name);
       const run = this.#bring(asked).finally(() => {
@@ -179,13 +194,11 @@ export class Delivery {
       if (isWanted(asked)) await this.#set(asked);
       else await this.#end(asked);
       this.#notices.tell(name, this.#topic, undefined);
+      this.#failures = 0;
     } catch (error) {
       if (mayPass(error) && !this.#ended) {
         if (!this.#due.has(name)) this.#due.set(name, asked);
-        this.#retry ??= setTimeout(() => {
-          this.#retry = undefined;
-          this.#pump();
-        }, RETRY_MS).unref();
+        this.#pause();
         this.#tellMissing(asked);
         return;
       }

@@ -96,7 +96,8 @@ const PASSING = new Set([Code.Unavailable, Code.DeadlineExceeded, Code.Canceled,
 
 /** Whether the same call may succeed later, without anybody changing anything. */
 export function mayPass(error: unknown): boolean {
-  return error instanceof ConnectError && (PASSING.has(error.code) || error.code === Code.ResourceExhausted);
+  if (!(error instanceof ConnectError)) return false;
+  return PASSING.has(error.code) || reasonOf(error) === "TOO_MANY_REQUESTS";
 }
 
 /** An error in a few words for an operator, without addresses and controls. */
