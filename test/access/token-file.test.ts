@@ -35,6 +35,13 @@ describe("a token", () => {
     },
   );
 
+  test("is all of a text or nothing", () => {
+    const { token } = createToken();
+    for (const text of [`x${token}`, `${token}x`, `${token}\n`, `${token}=`, token.slice(1), token.slice(0, -1)]) {
+      expect(tokenId(text), text).toBeUndefined();
+    }
+  });
+
   test("hashes are compared whole", () => {
     expect(sameHash(hash, hash)).toBe(true);
     for (const other of [
