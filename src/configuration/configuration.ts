@@ -70,7 +70,9 @@ function configured(sources: ConfigurationSources, standalone: boolean): Standal
   ];
   const base = { ...options, listen };
   const entries = readings.map((reading) => reading.entries);
-  const { tree, faults } = assembled(base, entries);
+  const { tree: said, faults } = assembled(base, entries);
+  // A sidecar's graph has nothing but spans to be drawn from.
+  const tree = standalone && said.graph && said.otlp === undefined ? { ...said, otlp: true } : said;
   const all: Fault[] = [...readings.flatMap((reading) => reading.faults), ...faults];
   // What one wrong value leaves open would only be reported twice.
   if (all.length === 0)

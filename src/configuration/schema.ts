@@ -32,6 +32,9 @@ export function sectionOf(
   };
 }
 
+/** What is surely never to be shown, though nobody said so. */
+const SECRET_NAME = /password|passphrase|secret|^token$/i;
+
 function memberOf(
   note: Note | SectionNote | typeof CODE | undefined,
   check: Check,
@@ -49,7 +52,8 @@ function memberOf(
   if (nested !== undefined) throw new TypeError(`${at.join(".")} is described as a section and has no checks`);
   const said = note as Note | undefined;
   const kind = said?.kind ?? kindOf(check);
-  return kind && { description: "", ...said, at, kind, check, standalone };
+  const secret = SECRET_NAME.test(at.at(-1)!) ? { secret: true as const } : {};
+  return kind && { description: "", ...secret, ...said, at, kind, check, standalone };
 }
 
 /** The kind of value that a check takes; undefined where only code can pass one. */

@@ -72,6 +72,7 @@ function withoutCredentials(text: string): string {
   if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return text;
   const url = URL.parse(text);
   if (url === null) return HIDDEN;
+  if (url.username === "" && url.password === "" && url.search === "") return text;
   const user = url.username === "" && url.password === "" ? "" : "***@";
   return `${url.protocol}//${user}${url.host}${url.pathname}${url.search === "" ? "" : "?***"}`;
 }

@@ -32,6 +32,11 @@ export interface SectionNote {
   readonly standalone?: true;
 }
 
+/** The schema of a list for which one text may stand. */
+export const TEXT_OR_TEXTS = {
+  oneOf: [{ type: "string" }, { type: "array", items: { type: "string" }, minItems: 1 }],
+} as const;
+
 /** An option that only code can give. */
 export const CODE = "code";
 

@@ -58,6 +58,7 @@ test("an option without a note is a setting where its check says what it takes",
     listener: callable,
     whatever: anything,
     said: text,
+    password: text,
   };
   const { members, codeOnly } = sectionOf({ description: "", notes: { said: CODE } }, checks);
   const kinds = [...members].map(([name, member]) => [name, isSection(member) ? "section" : member.kind]);
@@ -68,7 +69,9 @@ test("an option without a note is a setting where its check says what it takes",
     waitMs: "milliseconds",
     names: "list",
     more: "section",
+    password: "text",
   });
+  expect(members.get("password")).toMatchObject({ secret: true });
   expect(codeOnly).toEqual(["listener", "whatever", "said"]);
 });
 
@@ -83,6 +86,7 @@ describe("the JSON Schema for editors", () => {
     [{ otlp: { maxNodes: 5 }, heartbeatMs: "10s", limits: { drainDeadlineMs: 5_000 } }],
     [{ sessions: { idKeyFile: "id.key", store: { redis: "redis://localhost" } } }],
     [{ fleet: { instances: ["http://a:9001", { url: "http://b:9001", token: "t" }] } }],
+    [{ admin: { url: "http://admin:8080", passwordFile: "admin.password" } }],
     [{ loggers: { groups: { web: ["a", "b"] }, maxTtl: "1h30m" } }],
   ])("takes %j", (file) => {
     validate(file);

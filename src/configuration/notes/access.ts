@@ -1,10 +1,10 @@
 import type { AccessLimits, AccessOptions, JwtClaims, JwtOptions } from "../../access/options.ts";
-import { CODE, type Notes } from "../setting.ts";
+import { CODE, type Notes, TEXT_OR_TEXTS } from "../setting.ts";
 
 const JWT_NOTES: Notes<JwtOptions> = {
   jwks: { description: "The keys that sign: a file, or an https address.", kind: "text", path: "or url" },
-  issuer: { description: "The issuers that are believed.", kind: "list" },
-  audience: { description: "The audiences that mean this application.", kind: "list" },
+  issuer: { description: "The issuers that are believed.", kind: "list", schema: TEXT_OR_TEXTS },
+  audience: { description: "The audiences that mean this application.", kind: "list", schema: TEXT_OR_TEXTS },
   algorithms: { description: "The algorithms that are let in; all are asymmetric.", kind: "list" },
   type: { description: 'The type that the header must have, such as "at+jwt". Default: any.' },
   clockToleranceSeconds: {
@@ -15,9 +15,17 @@ const JWT_NOTES: Notes<JwtOptions> = {
   claims: {
     description: "Where a token says what.",
     notes: {
-      name: { description: "Who it is.", kind: "list", default: ["sub"] },
-      permissions: { description: "What they may do. Default: permissions, or else scope.", kind: "list" },
-      loggers: { description: "The loggers whose levels may be changed. Default: all.", kind: "list" },
+      name: { description: "Who it is.", kind: "list", default: ["sub"], schema: TEXT_OR_TEXTS },
+      permissions: {
+        description: "What they may do. Default: permissions, or else scope.",
+        kind: "list",
+        schema: TEXT_OR_TEXTS,
+      },
+      loggers: {
+        description: "The loggers whose levels may be changed. Default: all.",
+        kind: "list",
+        schema: TEXT_OR_TEXTS,
+      },
     } satisfies Notes<JwtClaims>,
   },
   grants: { description: 'What roles stand for: { "oncall": ["loggers:*"] }.', kind: "lists" },

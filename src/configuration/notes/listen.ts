@@ -31,6 +31,6 @@ export const LISTEN_NOTES: Notes<ListenOptions> = {
   },
   host: { description: "The address to listen on. One that others reach needs access control.", default: "127.0.0.1" },
   path: { description: "The path of a Unix socket, instead of port and host.", path: true },
-  mode: { description: "The permissions of that socket, in octal digits.", default: "0600" },
+  mode: { description: "The permissions of that socket, in octal digits. Default: 0600." },
   tls: { description: "TLS, and nothing else.", notes: TLS_NOTES },
 };

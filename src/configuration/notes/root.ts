@@ -6,10 +6,12 @@ import { CORS } from "../../gate/cors-options.ts";
 import { METRICS } from "../../metrics/options.ts";
 import { anything, type Checks, text } from "../../options.ts";
 import { LISTEN } from "../../server/listen-options.ts";
+import { ADMIN } from "../../spring-boot-admin/options.ts";
 import { GRAPH, STORE } from "../../standalone/options.ts";
 import { sectionOf } from "../schema.ts";
 import { CODE, type Notes, type Section, type SectionNote } from "../setting.ts";
 import { ACCESS_NOTES } from "./access.ts";
+import { ADMIN_NOTES } from "./admin.ts";
 import { LIMITS_NOTES } from "./limits.ts";
 import { LISTEN_NOTES } from "./listen.ts";
 import { LOGGERS_NOTES } from "./loggers.ts";
@@ -76,6 +78,11 @@ const ROOT_NOTES: Notes<any> = {
       cacheMs: { description: "For which an answer is good enough.", default: 1_000 },
       intervalMs: { description: "How often the checks run while somebody watches.", default: 5_000 },
     } satisfies Notes<HealthOptions>,
+  },
+  admin: {
+    description: "The Spring Boot Admin servers to register with.",
+    notes: ADMIN_NOTES,
+    checks: ADMIN,
   },
   heartbeatMs: { description: "The longest silence of a stream.", default: 15_000 },
   limits: { description: "What the port puts up with.", checks: LIMITS, notes: LIMITS_NOTES, always: true },
