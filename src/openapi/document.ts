@@ -93,7 +93,7 @@ function operation(route: ServedRoute, { schemes, served }: OpenApiSettings): Op
     ...security(schemes, route),
     responses: {
       ...problems("BadRequest", "Forbidden", "InternalServerError"),
-      ...(schemes.length > 0 && problems("Unauthorized", "TooManyRequests", "ServiceUnavailable")),
+      ...(schemes.length > 0 && !route.open && problems("Unauthorized", "TooManyRequests", "ServiceUnavailable")),
       ...withLinksTo(new Set(served.map((other) => writtenOf(other).operationId)), responses),
     },
   };

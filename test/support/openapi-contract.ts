@@ -149,7 +149,9 @@ export class OpenApiContract {
     const text = (isCompressed ? gunzipSync(answer.bytes) : answer.bytes).toString();
     const validate = this.#validator(`openapi#${pointer}/content/${escaped(essence)}/schema`);
     const value = essence.endsWith("json") ? JSON.parse(text) : text;
-    return validate(value) ? [] : [`the body does not fit: ${this.#ajv.errorsText(validate.errors)}: ${text}`];
+    return validate(value)
+      ? []
+      : [`the body does not fit: ${this.#ajv.errorsText(validate.errors)}: ${text.slice(0, 500)}`];
   }
 
   #validator(reference: string): ValidateFunction {
