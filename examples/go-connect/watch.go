@@ -22,7 +22,7 @@ func watch(ctx context.Context, conn *connection) error {
 	for {
 		watched, err := watchOnce(ctx, client)
 		again = again || watched
-		if !again || connect.CodeOf(err) != connect.CodeUnavailable {
+		if !again || ctx.Err() != nil || !passes(err) {
 			return err
 		}
 		if watched {
@@ -38,6 +38,12 @@ func watch(ctx context.Context, conn *connection) error {
 		}
 		pause = min(2*pause, longestPause)
 	}
+}
+
+// passes says whether it may go better next time: after every failure of the connection, which connect-go reports with
+// several codes, and where the server says so.
+func passes(err error) bool {
+	return !connect.IsWireError(err) || connect.CodeOf(err) == connect.CodeUnavailable
 }
 
 // watchOnce prints what one stream tells until it ends, and says whether it told anything.

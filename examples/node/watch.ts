@@ -8,6 +8,18 @@ const SHORTEST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 10_000;
 
 /**
+ * What the server will say again. All else passes: it drains, or is out of reach, which connect reports as unavailable, aborted,
+ * canceled or internal, depending on what it was just doing.
+ */
+const FINAL = new Set([
+  Code.Unauthenticated,
+  Code.PermissionDenied,
+  Code.InvalidArgument,
+  Code.Unimplemented,
+  Code.NotFound,
+]);
+
+/**
  * Prints every change of a level, for ever: over a server that drains, and one that is started again. The first call fails at
  * once where address, certificate or token are wrong.
  */
@@ -25,7 +37,7 @@ export async function watch(transport: Transport): Promise<void> {
       }
     } catch (reason) {
       const error = ConnectError.from(reason);
-      if (!again || error.code !== Code.Unavailable) throw error;
+      if (!again || FINAL.has(error.code)) throw error;
       if (pause === SHORTEST_PAUSE_MS) console.log(`${summary(error)}: ${error.rawMessage} Connecting again.`);
     }
     // Half of it is chance, so that a thousand clients do not come back at the same time.

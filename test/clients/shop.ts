@@ -1,4 +1,4 @@
-import pino from "pino";
+import pino, { type Logger } from "pino";
 import {
   type Actuator,
   type ActuatorOptions,
@@ -15,6 +15,8 @@ export class Shop implements AsyncDisposable {
   readonly errors: string[] = [];
   readonly #options: ActuatorOptions;
   readonly #listen: Omit<ListenOptions, "port">;
+  /** Kept, as an application keeps them: the actuator does not. */
+  loggers: readonly Logger[] = [];
   #actuator: Actuator;
   #port = 0;
 
@@ -29,6 +31,10 @@ export class Shop implements AsyncDisposable {
     const shop = new Shop(options, listen);
     await shop.#open();
     return shop;
+  }
+
+  get port(): number {
+    return this.#port;
   }
 
   /** Such as `127.0.0.1:9001`. */
@@ -58,7 +64,7 @@ export class Shop implements AsyncDisposable {
   #create(): Actuator {
     const root = pino({ level: "info" }, { write: () => undefined });
     const adapter = pinoLoggers(root);
-    for (const name of ["shop", "shop.orders", "shop.web"]) root.child({ name });
+    this.loggers = [root, ...["shop", "shop.orders", "shop.web"].map((name) => root.child({ name }))];
 
     const sessions = memorySessions();
     const now = Date.now();

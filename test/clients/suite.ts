@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { createToken } from "../../src/access/token.ts";
 import { authority } from "../support/certificates.ts";
+import { Cable } from "./cable.ts";
 import { scratchFolder, tokenFolder } from "./folders.ts";
 import { type Built, Program } from "./program.ts";
 import { Shop } from "./shop.ts";
@@ -89,6 +90,23 @@ function clientTestsOf(start: Start, reflects: boolean): void {
   );
 
   test(
+    "watches on after a connection that was cut",
+    async () => {
+      await using shop = await Shop.open();
+      await using cable = await Cable.to(shop.port);
+      await using program = start(shop, ["watch"], { ACTUATOR_ADDRESS: cable.address });
+      const first = await program.heard(/^watching 4 loggers$/);
+      cable.cut();
+      const gone = await program.heard(/ Connecting again\.$/, first);
+      const again = await program.heard(/^watching 4 loggers$/, gone);
+      shop.actuator.loggers!.setLevel("shop.web", "TRACE");
+      await program.heard(/^shop\.web at TRACE$/, again);
+      expect(shop.errors).toEqual([]);
+    },
+    TEST_MS,
+  );
+
+  test(
     "ends with the code and the reason of an error",
     async () => {
       await using shop = await Shop.open();
@@ -144,11 +162,11 @@ function clientTestsOf(start: Start, reflects: boolean): void {
       await using tour = start(shop, ["tour"], { ACTUATOR_CA });
       expect(await tour.outcome()).toEqual({ code: 0, lines: TOUR, errors: "" });
 
-      const before = shop.actuator.loggers!.revision;
+      const before = shop.actuator.loggers!.history({ limit: 10 });
       await writeFile(ACTUATOR_CA, other.ca);
       await using deceived = start(shop, ["set", "shop.web", "debug"], { ACTUATOR_CA });
       expect(await deceived.outcome()).toMatchObject({ code: 1, lines: [] });
-      expect(shop.actuator.loggers!.revision).toBe(before);
+      expect(shop.actuator.loggers!.history({ limit: 10 })).toEqual(before);
     },
     TEST_MS,
   );
