@@ -2,19 +2,37 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "./command.ts";
 
-interface LockedPackage {
+/** An entry of package-lock.json. */
+export interface LockedPackage {
+  readonly resolved?: string;
+  readonly integrity?: string;
+  readonly hasInstallScript?: boolean;
+  readonly dev?: boolean;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly devDependencies?: Readonly<Record<string, string>>;
   readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
 
+const REGISTRY = "https://registry.npmjs.org/";
+
 /**
  * What is wrong with package-lock.json. Some releases came out before the packages of all their platforms did: npm then
- * writes a lock file without them, and `npm ci` fails elsewhere. And what the repository itself asks for is pinned.
+ * writes a lock file without them, and `npm ci` fails elsewhere. What the repository itself asks for is pinned, every package is
+ * held to its hash, and none that applications install with this one runs a script.
  */
 export function lockFileFaults(): string[] {
   const { packages } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
   const locked = packages as Readonly<Record<string, LockedPackage>>;
+  const installed = Object.entries(locked).filter(([path]) => path !== "");
+  const unproven = installed
+    .filter(
+      ([, { resolved, integrity }]) =>
+        !integrity?.startsWith("sha512-") || (resolved !== undefined && !resolved.startsWith(REGISTRY)),
+    )
+    .map(([path]) => `${path} has no SHA-512, or comes from elsewhere than ${REGISTRY}`);
+  const scripted = installed
+    .filter(([, { hasInstallScript, dev }]) => hasInstallScript && !dev)
+    .map(([path]) => `${path} runs a script when an application installs it`);
   const missing = Object.entries(locked).flatMap(([path, { optionalDependencies = {} }]) =>
     Object.keys(optionalDependencies)
       .filter((name) => !lookUpwards(path, name).some((place) => place in locked))
@@ -24,11 +42,11 @@ export function lockFileFaults(): string[] {
   const loose = Object.entries({ ...dependencies, ...devDependencies })
     .filter(([, version]) => !/^(npm:.+@)?\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))
     .map(([name, version]) => `${name} is not pinned: ${version}`);
-  return [...missing, ...loose];
+  return [...missing, ...loose, ...unproven, ...scripted];
 }
 
 /** Where Node.js looks for a package from the place of another: beside it, then in each `node_modules` above. */
-function lookUpwards(path: string, name: string): string[] {
+export function lookUpwards(path: string, name: string): string[] {
   const parts = path === "" ? [] : path.split(/\/?node_modules\//).slice(1);
   return parts
     .map((_, depth) => parts.slice(0, parts.length - depth))

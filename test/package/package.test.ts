@@ -78,6 +78,18 @@ test("the oldest supported Node.js is stated, and no dependency asks for a newer
   }
 });
 
+test("the bill of materials names what an application gets, and nothing of the workshop", async () => {
+  await run(root, "node", "scripts/sbom.ts");
+  const { metadata, components } = JSON.parse(await readFile(join(root, "sbom.cdx.json"), "utf8"));
+  expect(metadata.component.name).toBe(name);
+  const named = new Map(
+    components.map((component: { name: string; version: string }) => [component.name, component.version]),
+  );
+  expect(Object.fromEntries(Object.keys(dependencies).map((each) => [each, named.get(each)]))).toEqual(dependencies);
+  expect(["vitest", "typescript", "pino", "express"].filter((each) => named.has(each))).toEqual([]);
+  for (const { hashes } of components) expect(hashes[0].alg).toBe("SHA-512");
+});
+
 /**
  * An empty project with the packed package and these libraries installed. No registry is asked: the package is unpacked
  * where npm would put it, and what it depends on is linked from the repository. The package's own code finds nothing
