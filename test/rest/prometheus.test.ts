@@ -47,6 +47,7 @@ test.each([
   ["application/openmetrics-text;q=0.5,text/plain;q=0.4", OPENMETRICS],
   ["text/plain;version=0.0.4;q=0.9,application/openmetrics-text;q=0.5", TEXT],
   ["text/plain;q=0,*/*", OPENMETRICS],
+  ["text/plain;charset=iso-8859-1,application/openmetrics-text;q=0.1", OPENMETRICS],
   [SCRAPER_2, OPENMETRICS],
   [SCRAPER_3, OPENMETRICS],
   [PROTOBUF_FIRST, TEXT],
