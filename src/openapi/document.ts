@@ -129,7 +129,7 @@ function options(routes: readonly ServedRoute[]): Operation {
     parameters: parameters.filter((parameter) => parameter.in === "path").map((path) => ({ ...path, schema: SEGMENT })),
     responses: {
       200: { description, headers: { ...headers, Allow: allow } },
-      ...problems("BadRequest", "Forbidden", "InternalServerError"),
+      ...problems("BadRequest", "Forbidden"),
     },
     security: [],
   };

@@ -70,7 +70,7 @@ export const INTEGRATION_GRAPH: EndpointPart = {
         description: "Not needed. A body must be JSON, and is ignored.",
         required: false,
         content: actuatorContent({
-          schema: true,
+          schema: { description: "Any JSON." },
           examples: { empty: { summary: "As good as none", value: {} } },
         }),
       },

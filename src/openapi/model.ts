@@ -1,7 +1,7 @@
 import type { Permission } from "../access/permission.ts";
 
 /** A schema of JSON Schema 2020-12, OpenAPI 3.1's dialect. */
-export type Schema = boolean | { readonly [keyword: string]: unknown };
+export type Schema = { readonly [keyword: string]: unknown };
 
 /** A place in `components`. */
 export interface Reference {

@@ -40,8 +40,6 @@ export class OpenApiContract {
   readonly #document: OpenApiDocument;
   readonly #basePath: string;
   readonly #ajv = new Ajv2020({ strict: true, allErrors: true, validateSchema: false, allowUnionTypes: true });
-  /** What was answered: `GET /actuator/loggers 200`. */
-  readonly seen = new Set<string>();
 
   constructor(document: OpenApiDocument, basePath: string) {
     this.#document = document;
@@ -70,7 +68,6 @@ export class OpenApiContract {
     const item = template === undefined ? undefined : this.#document.paths[template];
     const found = this.#responseOf(template, method, answer.status);
     if (found === undefined) return ["the status is not in the document"];
-    this.seen.add(`${method} ${template ?? "an unknown path"} ${answer.status}`);
     return [
       ...this.#headerFaults(found.response, answer),
       ...this.#bodyFaults(found, method, answer),
