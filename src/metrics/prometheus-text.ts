@@ -18,10 +18,12 @@ const UNITS: Readonly<Record<string, string>> = { s: "seconds", By: "bytes" };
 export function prometheusText(families: readonly MetricFamily[], format: PrometheusFormat): string {
   const lines: string[] = [];
   for (const family of families) {
-    if (family.points.length > 0) lines.push(...headLines(family, format), ...sampleLines(family));
+    if (family.points.length === 0) continue;
+    lines.push(...headLines(family, format));
+    for (const line of sampleLines(family)) lines.push(line);
   }
   if (format === "openmetrics") lines.push("# EOF");
-  return lines.map((line) => `${line}\n`).join("");
+  return lines.length === 0 ? "" : `${lines.join("\n")}\n`;
 }
 
 function headLines(family: MetricFamily, format: PrometheusFormat): string[] {
@@ -37,28 +39,31 @@ function sampleLines(family: MetricFamily): string[] {
   const name = metricName(family);
   if (family.type === "histogram") return histogramLines(name, family);
   const suffix = family.type === "counter" ? "_total" : "";
-  return family.points.map(({ attributes, value }) => sample(name + suffix, attributes, value));
+  return family.points.map(({ attributes, value }) => sample(name + suffix, labelsText(attributes), value));
 }
 
 function histogramLines(name: string, { boundaries, points }: HistogramFamily): string[] {
+  const limits = [...boundaries.map(canonical), "+Inf"].map((limit) => `le="${limit}"`);
   return points.flatMap(({ attributes, counts, count, sum }) => {
+    const labels = labelsText(attributes);
+    const before = labels === "" ? "" : `${labels},`;
     let below = 0;
-    const buckets = boundaries.map((boundary, index) => {
+    const buckets = limits.map((limit, index) => {
       below += counts[index]!;
-      return sample(`${name}_bucket`, { ...attributes, le: canonical(boundary) }, below);
+      return sample(`${name}_bucket`, before + limit, below);
     });
-    return [
-      ...buckets,
-      sample(`${name}_bucket`, { ...attributes, le: "+Inf" }, count),
-      sample(`${name}_sum`, attributes, sum),
-      sample(`${name}_count`, attributes, count),
-    ];
+    return [...buckets, sample(`${name}_sum`, labels, sum), sample(`${name}_count`, labels, count)];
   });
 }
 
-function sample(name: string, attributes: Attributes, value: number): string {
-  const labels = Object.entries(attributes).map(([key, text]) => `${identifier(key)}="${escapeLabel(text)}"`);
-  return `${name}${labels.length > 0 ? `{${labels.join(",")}}` : ""} ${numberText(value)}`;
+function sample(name: string, labels: string, value: number): string {
+  return labels === "" ? `${name} ${numberText(value)}` : `${name}{${labels}} ${numberText(value)}`;
+}
+
+function labelsText(attributes: Attributes): string {
+  return Object.entries(attributes)
+    .map(([key, text]) => `${identifier(key)}="${escapeLabel(text)}"`)
+    .join(",");
 }
 
 function metricName({ name, unit }: MetricFamily): string {
