@@ -51,12 +51,18 @@ export class Http2Sessions {
         Http2ServerResponse: Http2Response,
       },
       (req, res) => {
-        // Of a stream that is gone already nobody could say where it came from.
-        if (req.stream.destroyed) return;
         if (this.#closing) req.stream.close(constants.NGHTTP2_REFUSED_STREAM);
         else handler(req, res);
       },
     );
+    // The first bytes of a connection come in one piece, so that a stream may be over before anybody hears of it. Node
+    // would go on to answer what it expects, which throws, and nobody could say any more where it came from.
+    const [serve] = this.#server.listeners("stream") as [(stream: ServerHttp2Stream, ...rest: unknown[]) => void];
+    this.#server.removeAllListeners("stream");
+    this.#server.on("stream", (stream, ...rest) => {
+      if (stream.closed || stream.destroyed) stream.on("error", () => {}).destroy();
+      else serve.call(this.#server, stream, ...rest);
+    });
   }
 
   /** Takes over a connection that begins with the preface. */
@@ -161,7 +167,10 @@ export class Http2Sessions {
       record.pendingBytes = stream.writableLength;
       record.pendingSince = now;
     }
-    if (record.pendingBytes > 0) {
+    if (record.pendingBytes > 0 && stream.closed && stream.state.state === constants.NGHTTP2_STREAM_STATE_IDLE) {
+      // Reset with NO_ERROR, after which Node waits for bytes to be taken that cannot be sent any more.
+      stream.destroy();
+    } else if (record.pendingBytes > 0) {
       if (isOver(now - record.pendingSince, stalledWriteTimeoutMs)) stream.close(constants.NGHTTP2_CANCEL);
     } else if (
       isOver(now - record.openedAt, requestTimeoutMs) &&

@@ -68,9 +68,6 @@ export function securePort(
     // What never asks for anything is as idle as one on a cleartext port, and ends like it.
     else firstBytes(socket, limits.protocolTimeoutMs, ({ length }) => (length > 0 ? "http/1.1" : undefined), serve);
   });
-  // A handshake that fails is its client's affair, and must not be able to fill a log.
-  server.removeAllListeners("tlsClientError");
-  server.on("tlsClientError", (_, socket) => void socket.destroy());
   return server;
 }
 

@@ -334,15 +334,17 @@ describe("nothing that throws keeps it from its end", () => {
 describe("over TLS", () => {
   test("completes what is under way, over either protocol", async () => {
     const { held, release, handler } = holding();
-    const { url, listener } = await serveTls(handler);
+    const { url, port, listener } = await serveTls(handler);
     const session = await http2ConnectTls(url);
     const answers = Promise.all([httpsRequest(url), http2Request(session, { ":path": "/" })]);
+    const idle = await tlsClient(port);
     await eventually(
       () => held.length === 2,
       () => "never asked",
     );
     const drained = listener.drain({ deadlineMs: 600_000 });
     await expect(httpsRequest(url, { agent: false })).rejects.toThrow("ECONNREFUSED");
+    await idle.closed;
     release();
     const [one, two] = await answers;
     expect(one).toMatchObject({ status: 200, headers: { connection: "close" } });

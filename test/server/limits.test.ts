@@ -270,6 +270,24 @@ describe("over HTTP/2", () => {
     expect(listener.counts.sessions).toBe(1);
   });
 
+  test.each([constants.NGHTTP2_NO_ERROR, constants.NGHTTP2_CANCEL])(
+    "an answer that waits at window 0 goes when its stream is reset with code %d",
+    async (code) => {
+      const { port, listener } = await serve((_, res) => void res.end("hello"), { limits: patient });
+      const client = await rawClient(port);
+      client.socket.write(Buffer.concat([PREFACE, settings(0), requestHeaders(1, {}, END_HEADERS | END_STREAM)]));
+      const answered = () => framesOf(client.received()).some(({ type }) => type === FRAME.HEADERS);
+      await eventually(answered, client.received);
+      expect(listener.counts.streams).toBe(1);
+      client.socket.write(frame(FRAME.RST_STREAM, 0, 1, Buffer.from([0, 0, 0, code])));
+      await eventually(
+        () => listener.counts.streams === 0,
+        () => JSON.stringify(listener.counts),
+      );
+      expect(listener.counts.sessions).toBe(1);
+    },
+  );
+
   test("a connection that reads nothing is cut off", async () => {
     const { port, listener } = await serve((_, res) => void res.end(Buffer.alloc(50_000_000)), {
       limits: { ...patient, pingIntervalMs: soon, pingTimeoutMs: soon },

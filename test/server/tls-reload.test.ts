@@ -248,6 +248,30 @@ describe("without notice of the system", () => {
     expect(applied).toEqual(["CN=second"]);
   });
 
+  test("what does not fit is reported at a second look, and not again", async () => {
+    const { options, replace } = WAYS["written over, one after the other"]!(pairs[0]!);
+    const settleMs = 300;
+    const { applied, reports } = await watched(options, { pollMs: never, settleMs });
+    const begin = performance.now();
+    writeFileSync(options.key as string, pairs[1]!.key);
+    await eventually(
+      () => reports.length === 1,
+      () => "no report",
+    );
+    expect(performance.now() - begin).toBeGreaterThanOrEqual(2 * settleMs);
+    // Each notice is a look.
+    for (let look = 0; look < 3; look++) {
+      writeFileSync(options.key as string, pairs[1]!.key);
+      await new Promise((resolve) => setTimeout(resolve, 2 * settleMs));
+    }
+    replace(pairs[1]!);
+    await eventually(
+      () => applied.length === 1,
+      () => applied.join(),
+    );
+    expect(reports).toHaveLength(1);
+  });
+
   test("contents that were given as such are not looked after", async () => {
     const { applied } = await watched(pairs[0]!, { pollMs: 1, settleMs: 1 });
     await new Promise((resolve) => setTimeout(resolve, 50));

@@ -1,7 +1,7 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { RequestHandler } from "../../src/server/handler.ts";
 import { PREFACE } from "../../src/server/preface.ts";
-import { END_HEADERS, FRAME, frame, requestHeaders, settings } from "../support/server-frames.ts";
+import { END_HEADERS, END_STREAM, FRAME, frame, framesOf, requestHeaders, settings } from "../support/server-frames.ts";
 import { emptied, eventually, type RawClient, rawClient, serve } from "../support/server-harness.ts";
 
 /** Ways for a client to give up in the middle of a body. */
@@ -41,6 +41,39 @@ test.each(Object.entries(ways))("a body cut short is never taken for whole: %s",
   expect(events.slice(0, events.indexOf("close"))).toEqual(["data", "aborted"]);
   client.socket.destroy();
   await emptied(listener);
+});
+
+describe("a stream that is over in the very bytes that begin its connection", () => {
+  const fields = { ":method": "POST", ":path": "/first" };
+  test.each([
+    { name: "asks whether to go on", headers: { expect: "100-continue" } },
+    { name: "expects what nobody knows", headers: { expect: "something" } },
+    { name: "expects nothing", headers: {} },
+  ])("and $name reaches nobody, and ends nothing", async ({ headers }) => {
+    for (const code of [0, 2, 4, 8]) {
+      const asked: (string | undefined)[] = [];
+      const { port, listener } = await serve((req, res) => {
+        asked.push(req.url);
+        res.end("hello");
+      });
+      const client = await rawClient(port);
+      client.socket.write(
+        Buffer.concat([
+          PREFACE,
+          settings(),
+          requestHeaders(1, { ...fields, ...headers }, END_HEADERS),
+          frame(FRAME.RST_STREAM, 0, 1, uint32(code)),
+          requestHeaders(3, { ":path": "/second" }, END_HEADERS | END_STREAM),
+        ]),
+      );
+      const answer = () => framesOf(client.received()).find(({ type }) => type === FRAME.DATA);
+      await eventually(() => answer() !== undefined, client.received);
+      expect(answer()!.payload.toString()).toBe("hello");
+      expect(asked).toEqual(["/second"]);
+      client.socket.destroy();
+      await emptied(listener);
+    }
+  });
 });
 
 function http1(): string {

@@ -267,8 +267,10 @@ const KINDS: Readonly<Record<string, (random: Random) => Input>> = {
   "many streams, reset at once": (random) => {
     const frames: Buffer[] = [];
     for (let id = 1; id < 60; id += 2) {
-      frames.push(requestHeaders(id, { ":path": random.pick(PATHS) || "/" }, END_HEADERS | END_STREAM));
-      frames.push(frame(FRAME.RST_STREAM, 0, id, Buffer.from([0, 0, 0, 8])));
+      const expect = random.below(3) === 0 ? { expect: random.pick(["100-continue", "something"]) } : {};
+      const flags = random.pick([END_HEADERS, END_HEADERS | END_STREAM]);
+      frames.push(requestHeaders(id, { ":path": random.pick(PATHS) || "/", ...expect }, flags));
+      frames.push(frame(FRAME.RST_STREAM, 0, id, Buffer.from([0, 0, 0, random.pick([0, 8])])));
     }
     return [Buffer.concat([PREFACE, settings(), ...frames])];
   },
