@@ -1,5 +1,7 @@
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -9,6 +11,7 @@ import { createToken } from "../../src/access/token.ts";
 import { type ActuatorOptions, createActuator, memorySessions } from "../../src/index.ts";
 import { pinoLoggers } from "../../src/pino/index.ts";
 import type { SpringBootAdminOptions } from "../../src/spring-boot-admin/options.ts";
+import { registerWithSpringBootAdmin } from "../../src/spring-boot-admin/registration.ts";
 import { requirement } from "../support/requirement.ts";
 import { ServerFolder } from "../support/server-process.ts";
 import {
@@ -208,17 +211,30 @@ describe.runIf(possible)("the pages of the real Spring Boot Admin", { timeout: 6
     expect(await idsOf("bob")).toEqual([bobs]);
   });
 
-  test("a drain is OUT_OF_SERVICE, as far as the server sees it", async () => {
-    // Long enough for the server to ask once more on a connection that it has.
-    const limits = { drainGraceMs: 8_000, drainDeadlineMs: 10_000 };
-    const { id, actuator } = await shop("draining-shop", { limits }, { deregister: false });
-    await pages.open(`/instances/${id}/details`);
+  test("a drain is OUT_OF_SERVICE to a server that still gets through", async () => {
+    // A port of the actuator's own takes no new connections then; one of the application's goes on.
+    const actuator = createActuator({ name: "draining-shop", health: { checks: { stock: () => true } } });
+    const server = createServer(actuator.handler).listen(0, "127.0.0.1");
+    onTestFinished(() => void server.close().closeAllConnections());
+    await once(server, "listening");
+    const { port, address } = server.address() as AddressInfo;
+    const url = `http://127.0.0.1:${port}`;
+    const registration = registerWithSpringBootAdmin(
+      { url: admin.url },
+      { name: "draining-shop", startTime: Date.now() },
+      { address: { port, address, url }, basePath: "/actuator" },
+      (error) => expect.unreachable(error.message),
+    );
+    onTestFinished(() => registration.close());
+    await expect.poll(async () => (await instanceAt(url))?.endpoints.length, soon).toBeGreaterThan(1);
+
+    await pages.open(`/instances/${(await instanceAt(url))!.id}/details`);
     await expect.poll(() => pages.text(), soon).toMatch(/Instance\s+UP/);
-    const closed = actuator.close();
-    await expect.poll(() => pages.text(), soon).toMatch(/Instance\s+OUT[_ ]OF[_ ]SERVICE/i);
-    await closed;
-    await expect.poll(() => pages.text(), soon).toMatch(/Instance\s+OFFLINE/i);
-    await fetch(`${admin.url}/instances/${id}`, { method: "DELETE" });
+    await actuator.close();
+    await expect.poll(() => pages.text(), soon).toMatch(/Instance\s+OUT_OF_SERVICE/);
+    await expect.poll(() => pages.text(), soon).toMatch(/drain\s+OUT_OF_SERVICE/);
+    await registration.close();
+    expect(await instanceAt(url)).toBeUndefined();
   });
 
   test("SIGTERM takes an instance away at once", async () => {

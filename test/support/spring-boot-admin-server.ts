@@ -16,7 +16,7 @@ const cache = join(import.meta.dirname, "../../node_modules/.cache/connect-actua
 
 /** A real Spring Boot Admin server of one test file, on 127.0.0.1. What it knows is in memory, and ends with it. */
 export interface SpringBootAdminServer extends RunningServer {
-  /** Such as `http://127.0.0.1:40123`. */
+  /** Such as `http://127.0.0.1:40123`, or with `https` where settings of `server.ssl` say so. */
   readonly url: string;
   readonly port: number;
 }
@@ -25,9 +25,14 @@ export interface SpringBootAdminServer extends RunningServer {
  * Starts a server, ready to answer, within some four seconds. It also ends when this process ends in whatever way. It asks for
  * the health and the info of its instances every two seconds, and not every ten, so that tests need not wait.
  *
- * @param settings properties of Spring Boot, such as `{ "server.port": "8080" }`
+ * @param settings properties of Spring Boot, such as `{ "server.port": "8080" }`. With `spring.security.user.password` the
+ *   server asks the user `user` for it (Basic); without, everybody may do everything.
+ * @param jvmOptions such as `["-Djavax.net.ssl.trustStore=trust.p12"]`
  */
-export async function startSpringBootAdmin(settings: Record<string, string> = {}): Promise<SpringBootAdminServer> {
+export async function startSpringBootAdmin(
+  settings: Record<string, string> = {},
+  jvmOptions: readonly string[] = [],
+): Promise<SpringBootAdminServer> {
   const jar = await springBootAdminJar();
   const folder = new ServerFolder("spring-boot-admin");
   const properties = {
@@ -39,9 +44,9 @@ export async function startSpringBootAdmin(settings: Record<string, string> = {}
     "spring.boot.admin.monitor.info-lifetime": "1s",
     ...settings,
   };
-  const args = ["-Xmx256m", "-XX:TieredStopAtLevel=1", `-Djava.io.tmpdir=${folder.path}`, "-jar", jar];
+  const args = ["-Xmx256m", "-XX:TieredStopAtLevel=1", `-Djava.io.tmpdir=${folder.path}`, ...jvmOptions, "-jar", jar];
   args.push(...Object.entries(properties).map(([name, value]) => `--${name}=${value}`));
-  const launch = { command: "java", args, ready: /Tomcat started on port (\d+)/ };
+  const launch = { command: "java", args, ready: /Tomcat started on port (\d+) \((https?)\)/ };
   const { process: server, match } = await folder.run(launch).catch(async (error) => {
     await folder.remove();
     throw error;
@@ -51,7 +56,7 @@ export async function startSpringBootAdmin(settings: Record<string, string> = {}
   return {
     host: "127.0.0.1",
     port,
-    url: `http://127.0.0.1:${port}`,
+    url: `${match[2]}://127.0.0.1:${port}`,
     pid: server.pid!,
     stop,
     kill: () => killed(server),
