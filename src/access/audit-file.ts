@@ -55,6 +55,8 @@ export class AuditFile {
 
   /** Writes what waits, as far as it can be written, and lets go of the file. */
   async close(): Promise<void> {
+    // What is under way may be about to fail though it would go well by now.
+    await this.#writing;
     await this.#write();
     clearTimeout(this.#retry);
     await this.#file?.handle.close().catch(() => undefined);
@@ -64,6 +66,8 @@ export class AuditFile {
   #write(): Promise<void> {
     this.#writing ??= this.#writeAll().finally(() => {
       this.#writing = undefined;
+      // A line that came after the last look.
+      if (this.#lines.length > 0 && !this.#failing) void this.#write();
     });
     return this.#writing;
   }

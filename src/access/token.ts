@@ -38,7 +38,7 @@ export function isTokenId(value: unknown): value is string {
 
 /**
  * What is stored of a token. A plain SHA-256 is enough: what slow hashes with a salt protect is passwords that somebody thought
- * of, and no hardware tries 2^256 random secrets (NIST SP 800-63B-4 §3.1.2 asks for no more of secrets of 112 bits).
+ * of, and no hardware tries 2^256 random secrets (NIST SP 800-63B §5.1.2.2 asks for no more of secrets with 112 bits).
  */
 export function hashToken(token: string): string {
   return `sha256:${createHash("sha256").update(token).digest("hex")}`;

@@ -277,6 +277,10 @@ describe("keys at an address", () => {
     server.answer([key.publicJwk]);
     vi.advanceTimersByTime(5_000);
     expect(await nameOf(access, bearer(await key.sign()))).toBe("alice");
+    server.answer((_, response) => void response.writeHead(500).end());
+    vi.advanceTimersByTime(10 * 60_000);
+    expect(await nameOf(access, bearer(await key.sign()))).toBe("alice");
+    expect(errors.slice(1), "it was well in between").toEqual([expect.stringContaining("500")]);
   });
 
   test("that cannot be fetched again are believed for an hour and no longer", async () => {

@@ -1,4 +1,13 @@
-import { chmodSync, lstatSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { decodeTokens, encodeTokens } from "../../src/access/token-file.ts";
@@ -81,6 +90,22 @@ describe("token create", () => {
     const ended = await token(["create", "--name", "a", "--permission", "*"], file);
     expect(ended).toMatchObject({ code: 1, stdout: "" });
     expect(readFileSync(file, "utf8")).toBe('{"name":"package"}');
+  });
+
+  test("takes options once or several times", async () => {
+    const file = inFolder();
+    const words = ["--name", "a", "--permission", "loggers:*", "--permission", "info:read", "info:read"];
+    await token(["create", ...words, "--loggers", "orders", "--loggers", "audit"], file);
+    expect(tokensOf(file)).toMatchObject([{ permissions: ["loggers:*", "info:read"], loggers: ["orders", "audit"] }]);
+  });
+
+  test("waits for somebody else who changes the file, and says so in the end", async () => {
+    const file = inFolder();
+    writeFileSync(`${file}.lock`, "");
+    const ended = await token(["create", "--name", "a", "--permission", "*"], file);
+    expect(ended).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining(`${file}.lock is there`) });
+    expect(existsSync(file)).toBe(false);
+    expect(existsSync(`${file}.lock`), "it is not ours").toBe(true);
   });
 
   test("by several at once loses none", async () => {
