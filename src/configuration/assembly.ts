@@ -35,13 +35,18 @@ export function assembled(
 function withValue(tree: Tree, [name, ...rest]: readonly string[], entry: Entry): Tree | undefined {
   const before = tree[name!];
   if (rest.length === 0) {
-    // True keeps what is said of a section that is on already.
-    const keeps = entry.value === true && typeof before === "object" && before !== null;
+    // A switch that is on, and a section that says nothing, keep what is said of a section that is there already.
+    const isThere = typeof before === "object" && before !== null;
+    const keeps = isThere && (entry.value === true || isEmpty(entry.value));
     return keeps ? tree : { ...tree, [name!]: entry.value };
   }
   if (before === false) return undefined;
   const section = withValue(sectionFrom(before), rest, entry);
   return section && { ...tree, [name!]: section };
+}
+
+function isEmpty(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && Object.keys(value).length === 0;
 }
 
 /** What stands for a section in code may be `true`, or a store of sessions without options. */

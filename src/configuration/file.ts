@@ -4,7 +4,7 @@ import type { Entry } from "./entry.ts";
 import { type Fault, SettingFault, settingFault } from "./fault.ts";
 import { JsonFault, type PlacedJson, parseJson } from "./json.ts";
 import { WRITINGS } from "./kind.ts";
-import { settingsOf } from "./schema.ts";
+import { emptySetting, settingsOf } from "./schema.ts";
 import { secretFrom, withReferences } from "./secret.ts";
 import { isSection, nameOf, type Section, type Setting, standaloneFault } from "./setting.ts";
 import { suggestion } from "./suggestion.ts";
@@ -79,10 +79,17 @@ class FileReading {
       const other = section.flag === undefined ? "" : "true, false or ";
       throw new SettingFault(`${name === "" ? "the file" : name} must be ${other}an object of settings`);
     }
+    this.#begin(section, value, name);
     for (const [key, each] of Object.entries(value)) {
       const path = [...section.at, key].join(".");
       if (path !== "$schema") this.#tell(path, () => this.#member(section, key, each, path));
     }
+  }
+
+  /** A section that is there is on, whatever it says; so is one that says nothing. */
+  #begin(section: Section, value: object, path: string): void {
+    if (section.flag !== undefined) this.#take(section.flag, true, path, false);
+    else if (path !== "" && Object.keys(value).length === 0) this.#take(emptySetting(section), {}, path, false);
   }
 
   #member(section: Section, key: string, value: unknown, path: string): void {

@@ -1,4 +1,4 @@
-import { type Check, type Checks, flag } from "../options.ts";
+import { anything, type Check, type Checks, flag } from "../options.ts";
 import type { Kind } from "./kind.ts";
 import { CODE, isSection, type Note, type Section, type SectionNote, type Setting } from "./setting.ts";
 
@@ -71,4 +71,9 @@ function flagOf(note: SectionNote, at: readonly string[], standalone: boolean): 
 export function settingsOf(section: Section): Setting[] {
   const members = [...section.members.values()].flatMap((each) => (isSection(each) ? settingsOf(each) : [each]));
   return section.flag === undefined ? members : [section.flag, ...members];
+}
+
+/** Stands for a section of which nothing is said but that it is there. */
+export function emptySetting({ at, description, standalone }: Section): Setting {
+  return { at, kind: "json", check: anything, description, standalone };
 }

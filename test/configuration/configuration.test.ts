@@ -78,6 +78,17 @@ describe("who wins", () => {
     ]);
   });
 
+  test("a section that a file has is on, also where it is empty or code says that it is off", () => {
+    const path = file({ otlp: {}, metrics: { prometheus: false }, loggers: {}, cors: {} });
+    const options = { otlp: false, metrics: false, loggers: { maxCreated: 1 } };
+    expect(configuration({ options, file: path, env: {} }).options).toEqual({
+      otlp: true,
+      metrics: { prometheus: false },
+      loggers: { maxCreated: 1 },
+      cors: {},
+    });
+  });
+
   test("a store that code passes gets the options of the environment", async () => {
     const store = memorySessions();
     const { options } = configuration({

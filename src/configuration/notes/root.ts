@@ -5,6 +5,7 @@ import { FLEET } from "../../fleet/options.ts";
 import { CORS } from "../../gate/cors-options.ts";
 import { METRICS } from "../../metrics/options.ts";
 import { anything, type Checks, text } from "../../options.ts";
+import { DEFAULT_STREAMS, type StreamOptions } from "../../rpc/stream-options.ts";
 import { LISTEN } from "../../server/listen-options.ts";
 import { ADMIN } from "../../spring-boot-admin/options.ts";
 import { GRAPH, STORE } from "../../standalone/options.ts";
@@ -85,6 +86,13 @@ const ROOT_NOTES: Notes<any> = {
     checks: ADMIN,
   },
   heartbeatMs: { description: "The longest silence of a stream.", default: 15_000 },
+  streams: {
+    description: "How many streams there may be.",
+    notes: {
+      max: { description: "Of all callers together.", default: DEFAULT_STREAMS.max },
+      maxPerCaller: { description: "Of one caller who said who they are.", default: DEFAULT_STREAMS.maxPerCaller },
+    } satisfies Notes<StreamOptions>,
+  },
   limits: { description: "What the port puts up with.", checks: LIMITS, notes: LIMITS_NOTES, always: true },
   loggers: { description: "How loggers are shown and set.", checks: LOGGERS, notes: LOGGERS_NOTES },
   sessions: SESSIONS_SECTION,

@@ -1,0 +1,91 @@
+import { join } from "node:path";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { describe, expect, test } from "vitest";
+import { cli } from "../cli/cli-process.ts";
+import { folderWith } from "./folder.ts";
+
+const file = (content: object | string) => join(folderWith({ "actuator.json": content }), "actuator.json");
+
+describe("config check", () => {
+  test("prints what is in force and who says it, without secrets", async () => {
+    const config = file({
+      name: "shop",
+      sessions: { store: { redis: "redis://user:s3cret@cache:6379" }, idKey: "s3cret-s3cret-s3cret" },
+    });
+    const env = { ACTUATOR_LISTEN_PORT: "9002" };
+    const { code, stdout, stderr } = await cli(["config", "check", "--config", config], { env });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    const rows = Object.fromEntries(
+      stdout
+        .split("\n")
+        .map((line) => line.split(/ {2,}/))
+        .map(([name, ...rest]) => [name, rest]),
+    );
+    expect(rows).toMatchObject({
+      SETTING: ["VALUE", "FROM"],
+      name: ["shop", "actuator.json:2:11"],
+      "sessions.store.redis": ["redis://***@cache:6379", "actuator.json:5:16"],
+      "sessions.idKey": ["<hidden>", "actuator.json:7:14"],
+      "listen.port": ["9002", "ACTUATOR_LISTEN_PORT"],
+      "listen.host": ["127.0.0.1", "default"],
+      "limits.drainDeadlineMs": ["10000", "default"],
+    });
+    expect(stdout).not.toContain("s3cret");
+  });
+
+  test("as JSON, for programs", async () => {
+    const { code, stdout } = await cli(["config", "check", "--json"], { env: { ACTUATOR_NAME: "shop" } });
+    expect(code).toBe(0);
+    const { valid, settings } = JSON.parse(stdout);
+    expect(valid).toBe(true);
+    expect(settings).toContainEqual({ setting: "name", value: "shop", from: "ACTUATOR_NAME" });
+  });
+
+  test("lists everything that is wrong, and exits with 1", async () => {
+    const config = file({ nmae: "shop", limits: { maxConections: 1 } });
+    const env = { ACTUATOR_LISTEN_PORT: "http" };
+    expect(await cli(["config", "check", "--config", config], { env })).toEqual({
+      code: 1,
+      signal: null,
+      stdout: "",
+      stderr: [
+        'actuator.json:2:11: there is no setting "nmae"; did you mean "name"?',
+        'actuator.json:4:22: there is no setting "limits.maxConections"; did you mean "maxConnections"?',
+        "ACTUATOR_LISTEN_PORT: must be a whole number",
+        "",
+      ].join("\n"),
+    });
+    const { code, stdout } = await cli(["config", "check", "--json", "--config", config], { env });
+    expect({ code, ...JSON.parse(stdout) }).toMatchObject({ code: 1, valid: false, faults: { length: 3 } });
+  });
+
+  test("tells what a sidecar cannot be made of, and what an application has in code", async () => {
+    const store = { redis: "redis://cache", postgres: "postgres://db/x" };
+    const config = file({ sessions: { store }, fleet: {} });
+    expect(await cli(["config", "check", "--config", config])).toMatchObject({
+      code: 1,
+      stderr:
+        "configuration: sessions.store must have either redis or postgres, a URL\nconfiguration: fleet has no instances\n",
+    });
+    const { code, stderr } = await cli(["config", "check", "--application", "--config", config]);
+    expect(code).toBe(1);
+    expect(stderr).toContain('"sessions.store" is for connect-actuator serve; an application gives this in code');
+  });
+
+  test.each([
+    [["config", "check", "--config", "/nowhere.json"], {}],
+    [["config", "check"], { ACTUATOR_CONFIG: "/nowhere.json" }],
+    [["config", "check", "--confg", "x"], {}],
+    [["config", "frobnicate"], {}],
+  ])("%j %j is a wrong command line", async (args, env) => expect((await cli(args, { env })).code).toBe(2));
+});
+
+test("config schema prints what editors need", async () => {
+  const { code, stdout } = await cli(["config", "schema"]);
+  expect(code).toBe(0);
+  const schema = JSON.parse(stdout);
+  const validate = new Ajv2020({ strict: false }).compile(schema);
+  expect(validate({ name: "shop", fleet: { instances: ["http://a:9001"] } })).toBe(true);
+  expect(validate({ nmae: "shop" })).toBe(false);
+  expect(schema.properties.listen.properties.port.description).toContain("ACTUATOR_LISTEN_PORT");
+});
