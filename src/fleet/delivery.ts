@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { bringLevel, endLevel } from "./bring.ts";
-import { type Delivered, isLeft } from "./delivered.ts";
+import { type Delivered, endOf, isLeft } from "./delivered.ts";
 import type { Instance } from "./instance.ts";
 import type { Notices } from "./notices.ts";
 import { mayPass, reasonOf, words } from "./remote.ts";
@@ -82,9 +82,11 @@ export class Delivery {
       const logger = this.#instance.loggers.get(name);
       if (known?.state !== "set" || logger === undefined || this.#instance.revision < known.revision) continue;
       if (this.isBusy(name) || logger.override?.setTime === known.setTime) continue;
-      const { expireTime } = known.wanted.override;
-      // It ended there by itself, as it will here.
-      if (expireTime !== undefined && Date.now() > expireTime - RETRY_MS) continue;
+      // It ended there by itself: as it will here, or because this process stood still.
+      if (Date.now() > endOf(known) - RETRY_MS) {
+        if (known.until !== undefined) this.#renew(known);
+        continue;
+      }
       this.#overrule(known, `it is ${logger.configured ?? "inherited"} there since somebody changed it there`);
     }
   }
@@ -140,12 +142,13 @@ export class Delivery {
     const override = logger?.override;
     if (override === undefined) return false;
     const revision = this.#instance.revision;
-    const known = { wanted, state: "set" as const, setTime: override.setTime, revision, isLease: false };
+    const known = { wanted, state: "set" as const, setTime: override.setTime, revision, until: undefined };
     if (override.reason === wanted.reason && logger?.configured === wanted.level) {
       this.#delivered.set(wanted.name, known);
       return true;
     }
-    if (override.setTime <= wanted.override.setTime) return false;
+    const isOurs = this.#delivered.get(wanted.name)?.setTime === override.setTime;
+    if (isOurs || override.setTime <= wanted.override.setTime) return false;
     this.#delivered.set(wanted.name, known);
     this.#overrule(known, `somebody set ${logger?.configured} there later`);
     return true;
@@ -211,18 +214,18 @@ export class Delivery {
   }
 
   #refuse(wanted: Wanted): void {
-    this.#delivered.set(wanted.name, { wanted, state: "refused", setTime: undefined, revision: 0n, isLease: false });
+    this.#delivered.set(wanted.name, { wanted, state: "refused", setTime: undefined, revision: 0n, until: undefined });
   }
 
   async #set(wanted: Wanted): Promise<void> {
     const { name } = wanted;
     const before = this.#delivered.get(name);
-    const isLease = before?.isLease === true && isSame(before.wanted, wanted);
+    const isLease = before?.until !== undefined && isSame(before.wanted, wanted);
     const brought = await bringLevel(this.#instance.remote, wanted, isLease);
     if (brought === undefined) return;
     const { logger, revision, lease } = brought;
     const setTime = logger?.override?.setTime;
-    const delivered: Delivered = { wanted, state: "set", setTime, revision, isLease: lease !== undefined };
+    const delivered: Delivered = { wanted, state: "set", setTime, revision, until: lease && Date.now() + lease };
     clearTimeout(this.#delivered.get(name)?.renewal);
     this.#delivered.set(name, delivered);
     if (lease !== undefined) delivered.renewal = setTimeout(() => this.#renew(delivered), lease / 3).unref();

@@ -3,15 +3,16 @@
  * address; each message is a level that the application sets itself, or nothing, and is answered with all native levels.
  */
 import pino from "pino";
-import { type ActuatorOptions, createActuator } from "../../src/index.ts";
+import { type ActuatorOptions, createActuator, type ListenOptions } from "../../src/index.ts";
 import { pinoLoggers } from "../../src/pino/index.ts";
 
 const [port, json] = [Number(process.argv[2]), process.argv[3] ?? "{}"];
-const { levels = {}, loggers = {}, ...options } = JSON.parse(json) as InstanceOptions;
+const { levels = {}, loggers = {}, listen = {}, ...options } = JSON.parse(json) as InstanceOptions;
 /** How the application is to start. */
 export interface InstanceOptions extends Omit<ActuatorOptions, "loggers"> {
   readonly levels?: Readonly<Record<string, string>>;
   readonly loggers?: ActuatorOptions["loggers"];
+  readonly listen?: ListenOptions;
 }
 
 const root = pino({ enabled: true, level: levels.ROOT ?? "info" }, { write: () => {} });
@@ -28,7 +29,7 @@ const actuator = createActuator({
   ...options,
   loggers: { ...loggers, logLevelChanges: false, adapters: [adapter] },
 });
-const { url } = await actuator.listen({ port });
+const { url } = await actuator.listen({ ...listen, port });
 
 process.on("message", ({ name, level }: { name?: string; level?: string }) => {
   if (name !== undefined) (name === "ROOT" ? root : native[name]!).level = level!;

@@ -14,6 +14,7 @@ import { CliProcess, cli } from "../cli/cli-process.ts";
 import { folderWith } from "../configuration/folder.ts";
 import { startApplication } from "../fleet/instance.ts";
 import { loadRedis, postgresText, zoe } from "../spring-session/recorded.ts";
+import { authority } from "../support/certificates.ts";
 import { type PostgresServer, postgresFound, startPostgres } from "../support/postgres-server.ts";
 import { type RedisServer, redisFound, startRedis } from "../support/redis-server.ts";
 import { requirement } from "../support/requirement.ts";
@@ -192,6 +193,39 @@ test("the loggers of a fleet are set in its instances, also in those that come b
   child.signal("SIGTERM");
   expect(await child.ended()).toMatchObject({ code: 0, signal: null });
   expect((await a.levels()).stock).toBe("error");
+});
+
+test("a fleet is reached over TLS, with a token that may do what it is for and no more", async () => {
+  const root = await authority();
+  const { cert, key } = await root.issue("server");
+  const folder = folderWith({ "cert.pem": cert, "key.pem": key, "ca.pem": root.ca });
+  const tokens = join(folder, "tokens.json");
+  const create = ["token", "create", "--file", tokens, "--name", "sidecar", "--permission"];
+  const writer = await cli([...create, "loggers:read", "loggers:write"]);
+  const reader = await cli([...create.with(4, "--name").with(5, "reader"), "loggers:read"]);
+  for (const [name, { stdout }] of Object.entries({ writer, reader })) {
+    writeFileSync(join(folder, `${name}.token`), /ca_\S+/.exec(stdout)![0]);
+  }
+  const application = await startApplication({
+    access: { tokens },
+    listen: { tls: { cert: join(folder, "cert.pem"), key: join(folder, "key.pem") } },
+  });
+  const fleet = { instances: [application.url], caFile: join(folder, "ca.pem") };
+  const { url } = await serve({ fleet: { ...fleet, tokenFile: join(folder, "writer.token") } });
+  const other = await serve({ fleet: { ...fleet, tokenFile: join(folder, "reader.token") } });
+  for (const each of [url, other.url]) {
+    await vi.waitFor(async () => {
+      expect(await json(`${each}/actuator/loggers/stock`)).toMatchObject({ effectiveLevel: "INFO" });
+    }, soon);
+  }
+  await setLevel(other.url, "stock", "OFF");
+  await vi.waitFor(async () => {
+    const { stdout } = await cli(["loggers", "get", "stock", "--url", other.url]);
+    expect(stdout).toMatch(/not OFF at https:\S+, which refuses: /);
+  }, soon);
+  expect((await application.levels()).stock).toBe("info");
+  await setLevel(url, "stock", "ERROR");
+  await vi.waitFor(async () => expect((await application.levels()).stock).toBe("error"), soon);
 });
 
 describe("signals", () => {
