@@ -23,9 +23,10 @@ import {
   wait,
 } from "./options.ts";
 import type { OtlpOptions } from "./otlp/options.ts";
+import { STREAMS, type StreamOptions } from "./rpc/stream-options.ts";
 import { networkOf } from "./server/address-list.ts";
 import type { ServerErrorHandler } from "./server/guard.ts";
-import { DEFAULT_LIMITS, type Limits } from "./server/limits.ts";
+import { LIMITS, type Limits } from "./server/limits.ts";
 import type { SessionsOptions } from "./sessions/sessions.ts";
 import type { SessionStore } from "./sessions/store.ts";
 import { ADMIN, type SpringBootAdminOptions } from "./spring-boot-admin/options.ts";
@@ -98,6 +99,8 @@ export interface ActuatorOptions {
   readonly trustedProxies?: readonly string[] | undefined;
   /** The longest silence of a stream that watches or holds, in milliseconds; then comes a heartbeat. Default 15,000. */
   readonly heartbeatMs?: number | undefined;
+  /** How many streams there may be: watches, held levels, measurements. */
+  readonly streams?: StreamOptions | undefined;
   /** What the port of {@link Actuator.listen} puts up with; overrides single limits of `DEFAULT_LIMITS`. */
   readonly limits?: Partial<Limits> | undefined;
   /** Hears of every error that callers are told of only as an internal one. Default: one line on the console. */
@@ -161,6 +164,7 @@ export const OPTIONS: Checks<ActuatorOptions> = {
     networkOf(entry) === undefined ? 'must be an IP address or a network such as "10.0.0.0/8"' : undefined,
   ),
   heartbeatMs: wait,
+  streams: objectOf(STREAMS),
   limits: () => undefined,
   onError: callable,
 };
@@ -212,6 +216,4 @@ export const ATTRIBUTES: Checks<NonNullable<ActuatorSessionsOptions["attributes"
   deny: listOf(text),
 };
 
-export const LIMITS = Object.fromEntries(
-  Object.keys(DEFAULT_LIMITS).map((name) => [name, name.endsWith("Ms") ? wait : count]),
-) as Checks<Limits>;
+export { LIMITS };

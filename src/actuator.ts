@@ -9,7 +9,7 @@ import type { Application } from "./application/application.ts";
 import { Health } from "./application/health.ts";
 import { sessionStoreCheck } from "./application/session-store-check.ts";
 import { guardedGate } from "./assembly/gate.ts";
-import { addGauges, metricsOf } from "./assembly/metrics.ts";
+import { metricsOf, observeEndpoints } from "./assembly/metrics.ts";
 import { careful, reportError } from "./assembly/report.ts";
 import type { Endpoints } from "./endpoints.ts";
 import { ActuatorError } from "./error.ts";
@@ -98,14 +98,21 @@ export function createActuator(options: ActuatorOptions = {}): Actuator {
   });
   const metrics = options.metrics ? metricsOf(options.metrics === true ? {} : options.metrics, basePath) : undefined;
   const otlp = options.otlp ? otlpReceiver(options.otlp === true ? {} : options.otlp) : undefined;
-  const endpoints: Endpoints = { application, health, loggers, sessions, integrationGraph, metrics, otlp };
+  const isScraped = typeof options.metrics !== "object" || (options.metrics.prometheus ?? true);
+  const shown = isScraped ? metrics : undefined;
+  const endpoints: Endpoints = { application, health, loggers, sessions, integrationGraph, metrics: shown, otlp };
 
   const books = audit(options.audit ?? true, (error) => onError(error, "audit"));
   const observers = metrics === undefined ? [books] : [books, metrics.observe];
   const { access, allowedHosts, cors, readOnly } = options;
   const guarded = guardedGate({ access, allowedHosts, cors, readOnly, trusted, observers, onError });
   const { gate } = guarded;
-  const rpc = createRpcHandler(endpoints, { gate, onError, heartbeatMs: options.heartbeatMs });
+  const rpc = createRpcHandler(endpoints, {
+    gate,
+    onError,
+    heartbeatMs: options.heartbeatMs,
+    streams: options.streams,
+  });
   const gateway = createGateway(endpoints, {
     basePath,
     gate,
@@ -128,7 +135,7 @@ export function createActuator(options: ActuatorOptions = {}): Actuator {
   let registration: Registration | undefined;
   let ended = false;
 
-  if (metrics !== undefined) addGauges(metrics, endpoints, rpc, () => listener?.counts);
+  if (metrics !== undefined) observeEndpoints(metrics, endpoints, rpc, () => listener?.counts);
 
   const handler: ActuatorHandler = (req, res, next) => {
     if (!takeSpans?.(req, res) && !rpc.handle(req, res)) gateway(req, res, next);

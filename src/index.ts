@@ -79,6 +79,7 @@ export {
   requestLevel,
 } from "./request-level/hook.ts";
 export { type LevelToken, signLevelToken } from "./request-level/token.ts";
+export type { StreamOptions } from "./rpc/stream-options.ts";
 export type { ListenAddress, ListenOptions } from "./server/address.ts";
 export { DEFAULT_LIMITS, type Limits } from "./server/limits.ts";
 export type { TlsOptions } from "./server/tls-options.ts";

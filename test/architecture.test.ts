@@ -151,7 +151,7 @@ const parts: readonly Part[] = [
     imports: [
       /^(access|application|calls|gate|loggers|sessions|integration-graph|gen)\//,
       /^otlp\/receiver\.ts$/,
-      /^(error|endpoints)\.ts$/,
+      /^(error|endpoints|options)\.ts$/,
       /^node:/,
       /^@bufbuild\/protobuf/,
       /^@connectrpc\/connect(-node)?(\/|$)/,
@@ -207,6 +207,7 @@ const parts: readonly Part[] = [
     imports: [
       /^(actuator|actuator-options|error)\.ts$/,
       /^otlp\/options\.ts$/,
+      /^rpc\/stream-options\.ts$/,
       /^(access|application|configuration|gate|loggers|metrics|request-level|spring-boot-admin|sessions|graph-export|integration-graph|server)\//,
     ],
   },

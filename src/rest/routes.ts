@@ -47,7 +47,7 @@ interface Row extends Omit<Route, "operation"> {
 
 /** A load balancer asks for the health, and has nothing to say who it is. */
 const OPEN = { open: true };
-/** The index has the keys that the contract names, and those of what an application asked for. */
+/** The index has the keys that the contract names, and no others. */
 const OPEN_UNLISTED = { open: true, listed: false };
 const UNLISTED = { listed: false };
 
@@ -66,7 +66,7 @@ const ROWS: readonly Row[] = [
   row("GET", "/integrationgraph", "integrationGraph", "graph:read", (graph) => readGraph(graph)),
   row("POST", "/integrationgraph", "integrationGraph", "graph:write", (graph) => rebuildGraph(graph)),
   row("GET", "/openapi.json", "application", "info:read", readOpenApi, UNLISTED),
-  row("GET", "/prometheus", "metrics", "info:read", (metrics) => readPrometheus(metrics)),
+  row("GET", "/prometheus", "metrics", "info:read", (metrics) => readPrometheus(metrics), UNLISTED),
 ];
 
 /** Every operation that there can be, as books on calls name it: `GET /loggers/{name}`. */

@@ -14,6 +14,7 @@ import { protocolOf } from "./protocol.ts";
 import { requestGate } from "./request-gate.ts";
 import { discardRest } from "./request-rest.ts";
 import { registerServices } from "./services.ts";
+import type { StreamOptions } from "./stream-options.ts";
 import { answerUnknownMethod } from "./unimplemented.ts";
 
 /** How the RPC face behaves. */
@@ -29,8 +30,8 @@ export interface RpcOptions {
   readonly writeMaxBytes?: number | undefined;
   /** The longest deadline in milliseconds that a caller may give; a longer one is INVALID_ARGUMENT. Default: none. */
   readonly maxTimeoutMs?: number | undefined;
-  /** The greatest number of streaming calls at once; more answer RESOURCE_EXHAUSTED. Default 1000. */
-  readonly maxStreams?: number | undefined;
+  /** How many streaming calls there may be at once. */
+  readonly streams?: StreamOptions | undefined;
   /** What every request passes before its body is read. Default: one that lets this machine in. */
   readonly gate?: Gate | undefined;
   /** How often a stream of the loggers without news has a heartbeat, in milliseconds. Default 15,000. */
@@ -63,10 +64,9 @@ export function createRpcHandler(endpoints: Endpoints, options: RpcOptions): Rpc
     writeMaxBytes = 4 * 1024 * 1024,
     maxTimeoutMs,
     gate = OPEN_GATE,
-    maxStreams = 1000,
     heartbeatMs = 15_000,
   } = options;
-  const streams = new OpenStreams(maxStreams);
+  const streams = new OpenStreams(options.streams);
   const admit = requestGate(gate, onError);
   const router = createConnectRouter({
     readMaxBytes,

@@ -88,7 +88,7 @@ export function rpcInterceptor(streams: OpenStreams, onError: (error: unknown, c
     }
 
     try {
-      remove = streams.add(interrupt);
+      remove = streams.add(interrupt, knownCaller(visit));
     } catch (error) {
       const failure = toRpc(error, request);
       visit.end(callCodeOf(failure));
@@ -121,4 +121,11 @@ export function rpcInterceptor(streams: OpenStreams, onError: (error: unknown, c
     };
     return { ...response, message } as StreamResponse;
   }
+}
+
+/** Whoever said who they are. Those who did not may be anybody, and one of them shall not use up what others need. */
+function knownCaller({ caller }: Visit): string | undefined {
+  return caller === undefined || caller.authentication === "none"
+    ? undefined
+    : `${caller.authentication} ${caller.name}`;
 }

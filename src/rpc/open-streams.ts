@@ -1,14 +1,18 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { ActuatorError } from "../error.ts";
+import { DEFAULT_STREAMS, type StreamOptions } from "./stream-options.ts";
 
-/** The streaming calls that are open: bounded in number, and ended together when the process drains. */
+/** The streaming calls that are open: bounded in number, each caller's too, and ended together when the process drains. */
 export class OpenStreams {
   readonly #max: number;
+  readonly #maxPerCaller: number;
+  readonly #perCaller = new Map<string, number>();
   readonly #open = new Set<(reason: ConnectError) => void>();
   #ended = false;
 
-  constructor(max: number) {
+  constructor({ max = DEFAULT_STREAMS.max, maxPerCaller = DEFAULT_STREAMS.maxPerCaller }: StreamOptions = {}) {
     this.#max = max;
+    this.#maxPerCaller = maxPerCaller;
   }
 
   get size(): number {
@@ -18,16 +22,25 @@ export class OpenStreams {
   /**
    * Counts a stream in until the returned function is called.
    *
+   * @param caller who said who they are
    * @throws ActuatorError RESOURCE_EXHAUSTED where too many are open, ConnectError UNAVAILABLE once the streams have ended.
    */
-  add(interrupt: (reason: ConnectError) => void): () => void {
+  add(interrupt: (reason: ConnectError) => void, caller?: string): () => void {
     if (this.#ended) throw unavailable();
-    if (this.#open.size >= this.#max) {
-      const message = `${this.#max} streams are open; no more are taken (option maxStreams).`;
-      throw new ActuatorError("RESOURCE_EXHAUSTED", "TOO_MANY_STREAMS", message);
-    }
+    if (this.#open.size >= this.#max) throw tooMany(`${this.#max} streams are open`, "streams.max");
+    const own = caller === undefined ? 0 : (this.#perCaller.get(caller) ?? 0);
+    if (own >= this.#maxPerCaller) throw tooMany(`The caller has ${own} open streams`, "streams.maxPerCaller");
     this.#open.add(interrupt);
-    return () => this.#open.delete(interrupt);
+    if (caller !== undefined) this.#perCaller.set(caller, own + 1);
+    return () => {
+      if (this.#open.delete(interrupt) && caller !== undefined) this.#leave(caller);
+    };
+  }
+
+  #leave(caller: string): void {
+    const left = this.#perCaller.get(caller)! - 1;
+    if (left === 0) this.#perCaller.delete(caller);
+    else this.#perCaller.set(caller, left);
   }
 
   /** Ends every stream with UNAVAILABLE, so that its client goes elsewhere, and takes no new one. */
@@ -38,6 +51,11 @@ export class OpenStreams {
       for (const interrupt of this.#open) interrupt(unavailable());
     });
   }
+}
+
+function tooMany(what: string, option: string): ActuatorError {
+  const message = `${what}; no more are taken (option ${option}).`;
+  return new ActuatorError("RESOURCE_EXHAUSTED", "TOO_MANY_STREAMS", message);
 }
 
 function unavailable(): ConnectError {

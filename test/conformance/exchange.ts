@@ -29,7 +29,7 @@ export function serveService(
       OPEN_GATE.enter(visitOf(context.values));
       checkGetRequest(context);
     },
-    interceptors: [rpcInterceptor(new OpenStreams(1000), onError)],
+    interceptors: [rpcInterceptor(new OpenStreams(), onError)],
     jsonOptions: { registry },
   });
   router.service(service, methods);

@@ -50,7 +50,7 @@ describe("open streams", () => {
   });
 
   test("are limited in number", async () => {
-    const { url, health } = await serveRpc({}, { maxStreams: 2 });
+    const { url, health } = await serveRpc({}, { streams: { max: 2 } });
     const client = grpcClient(Health, url);
     const abort = new AbortController();
     for (let index = 0; index < 2; index++) {
@@ -157,8 +157,23 @@ describe("open streams", () => {
     expect(warnings).toEqual([]);
   });
 
+  test("of one caller are limited, whatever the others have", () => {
+    const streams = new OpenStreams({ max: 5, maxPerCaller: 2 });
+    const remove = streams.add(() => {}, "token a");
+    streams.add(() => {}, "token a");
+    expect(() => streams.add(() => {}, "token a")).toThrow("The caller has 2 open streams");
+    streams.add(() => {}, "token b");
+    streams.add(() => {});
+    remove();
+    remove();
+    streams.add(() => {}, "token a");
+    streams.add(() => {});
+    expect(() => streams.add(() => {}, "token c")).toThrow("streams.max)");
+    expect(streams.size).toBe(5);
+  });
+
   test("do not stay counted when they fail to begin", () => {
-    const streams = new OpenStreams(1);
+    const streams = new OpenStreams({ max: 1 });
     const remove = streams.add(() => {});
     expect(() => streams.add(() => {})).toThrow("1 streams are open");
     remove();

@@ -240,7 +240,7 @@ describe("WatchLoggers", () => {
   });
 
   test("takes a place among the streams, whose number is limited", async () => {
-    const { client } = await serve(["a"], {}, { maxStreams: 1 });
+    const { client } = await serve(["a"], {}, { streams: { max: 1 } });
     await abortable((options) => client.watchLoggers({}, options)).next();
     const second = abortable((options) => client.watchLoggers({}, options)).next();
     await expect(second).rejects.toMatchObject({ code: Code.ResourceExhausted });

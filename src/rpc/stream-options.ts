@@ -1,0 +1,19 @@
+import { type Checks, shaped } from "../options.ts";
+
+/** How many streams there may be: watches, held levels, measurements. Further ones are RESOURCE_EXHAUSTED. */
+export interface StreamOptions {
+  /** Of all callers together. Default 1,000. */
+  readonly max?: number | undefined;
+  /** Of one caller who said who they are; others share the number of all. Default 200. */
+  readonly maxPerCaller?: number | undefined;
+}
+
+/** The numbers in force unless an application says otherwise. */
+export const DEFAULT_STREAMS = { max: 1_000, maxPerCaller: 200 } as const;
+
+const some = shaped({ kind: "count" }, (value) =>
+  Number.isSafeInteger(value) && (value as number) >= 1 ? undefined : "must be a whole number above 0",
+);
+
+/** The checks of {@link StreamOptions}. */
+export const STREAMS: Checks<StreamOptions> = { max: some, maxPerCaller: some };
