@@ -256,14 +256,28 @@ describe("a file of lines", () => {
         file.append(`line ${i}`);
         await file.close();
       }
-      file.append("line 5");
-      // An attempt is under way that is going to fail.
       rmSync(path);
+      file.append("line 5");
       await file.close();
       expect(linesOf(path)).toEqual(Array.from({ length: 6 }, (_, i) => `line ${i}`));
       expect(errors).toEqual(["ENOSPC"]);
     },
   );
+
+  test.runIf(existsSync("/dev/full"))("on a disk that has room again when it is closed has every line", async () => {
+    const folder = scratch();
+    // One of these finds an attempt under way that has opened the full disk and does not know of it yet.
+    for (let turns = 0; turns < 20; turns++) {
+      const path = join(folder, `audit-${turns}.log`);
+      symlinkSync("/dev/full", path);
+      const { file } = auditFile(path);
+      file.append("line");
+      for (let turn = 0; turn < turns; turn++) await new Promise(setImmediate);
+      rmSync(path);
+      await file.close();
+      expect(linesOf(path), `after ${turns} turns`).toEqual(["line"]);
+    }
+  });
 
   test("that cannot be opened keeps so many lines, and counts the others", async () => {
     const folder = join(scratch(), "late");
