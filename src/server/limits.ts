@@ -14,7 +14,7 @@ export interface Limits {
   readonly maxConnectionsPerAddress: number;
   /** From the connection to the bytes that tell the protocol. Browsers open connections ahead of need. */
   readonly protocolTimeoutMs: number;
-  /** For a TLS handshake, from its first byte. */
+  /** For a TLS handshake, from its first byte. A 0 leaves it at Node's two minutes. */
   readonly handshakeTimeoutMs: number;
   /** From the first byte of an HTTP/1.1 request to the end of its headers; ends in 408. */
   readonly headersTimeoutMs: number;

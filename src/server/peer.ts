@@ -40,11 +40,12 @@ export function clientCertificate(req: ServerRequest): ClientCertificate | undef
 /**
  * The IP address of the client: that of the socket or, where that is a trusted proxy, the nearest one on the way that is
  * not. A hop that cannot be read ends the search at the proxy that named it. IPv4 addresses inside of IPv6 come as IPv4.
- * Undefined over a Unix socket, and once the connection is gone.
+ * Undefined over a Unix socket; an empty text, which is no address of this machine, once the connection is gone.
  */
 export function clientAddress(req: ServerRequest, trusted: TrustedProxies): string | undefined {
   let address = canonicalAddress(req.socket.remoteAddress ?? "");
-  if (address === undefined || !trusted(address)) return address;
+  if (address === undefined) return isGone(req) ? "" : undefined;
+  if (!trusted(address)) return address;
   for (const hop of forwardedHops(req)) {
     if (hop === undefined) return address;
     address = hop;
@@ -53,10 +54,15 @@ export function clientAddress(req: ServerRequest, trusted: TrustedProxies): stri
   return address;
 }
 
+/** Whether the connection has ended, after which nobody can say any more what it was. */
+function isGone(req: ServerRequest): boolean {
+  const { stream } = req as Http2ServerRequest;
+  return stream === undefined ? req.socket.destroyed : stream.session === undefined || stream.session.destroyed;
+}
+
 /** The TLS socket under a request, or Node's stand-in for it. */
 function encryptedSocket(req: ServerRequest): TLSSocket | undefined {
-  const { stream } = req as Http2ServerRequest;
-  if (stream !== undefined && (stream.session === undefined || stream.session.destroyed)) return undefined;
+  if (isGone(req)) return undefined;
   const socket = req.socket as TLSSocket;
   return socket.encrypted === true ? socket : undefined;
 }

@@ -1,7 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { addressList } from "../../src/server/address-list.ts";
 import type { ServerRequest } from "../../src/server/handler.ts";
-import { alternativeNamesOf, clientAddress, isForwarded } from "../../src/server/peer.ts";
+import {
+  alternativeNamesOf,
+  clientAddress,
+  clientCertificate,
+  isEncrypted,
+  isForwarded,
+} from "../../src/server/peer.ts";
 
 const proxies = addressList(["127.0.0.1", "::1", "10.0.0.0/8"]);
 
@@ -38,6 +44,16 @@ describe("the address of a client", () => {
     ["by both, one shorter", "::1", { forwarded: "for=192.0.2.9", "x-forwarded-for": "6.6.6.6, 192.0.2.9" }, "::1"],
   ] as const)("%s", (_, peer, headers, address) => {
     expect(clientAddress(requestFrom(peer, headers), proxies)).toBe(address);
+  });
+
+  test("nothing that is local once the connection is gone", () => {
+    const gone = { headers: {}, socket: { remoteAddress: undefined, destroyed: true } };
+    for (const stream of [undefined, { session: undefined }, { session: { destroyed: true } }]) {
+      const request = { ...gone, ...(stream && { stream }) } as unknown as ServerRequest;
+      expect(clientAddress(request, () => true)).toBe("");
+      expect(isEncrypted(request)).toBe(false);
+      expect(clientCertificate(request)).toBeUndefined();
+    }
   });
 
   test.each([

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import net from "node:net";
 import tls from "node:tls";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { RequestHandler } from "../../src/server/handler.ts";
 import type { Limits } from "../../src/server/limits.ts";
 import { createListener } from "../../src/server/listener.ts";
@@ -393,6 +393,29 @@ describe("certificates of clients", () => {
     await emptied(listener);
   });
 
+  test.each([
+    { name: "HTTP/1.1", ALPNProtocols: undefined },
+    { name: "HTTP/2", ALPNProtocols: ["h2"] },
+  ])("one that ends while its connection stands counts no more, over $name", async ({ ALPNProtocols }) => {
+    const { authority: root } = await testTrust();
+    const { known } = await clients();
+    const { port, url } = await serveTls(say, { ca: root.ca, clientCertificate: "request" });
+    const session = ALPNProtocols && (await http2ConnectTls(url, known));
+    const kept = await tlsClient(port, known);
+    const ask = async () => {
+      if (session !== undefined) return (await http2Request(session, { ":path": "/" })).body;
+      const before = kept.received().length;
+      kept.socket.write(GET);
+      const answer = () => /\r\n\r\n(.+)$/.exec(kept.received().slice(before))?.[1];
+      await eventually(() => answer() !== undefined, kept.received);
+      return answer();
+    };
+    expect(await ask()).toMatch(/orders/);
+    onTestFinished(() => void vi.useRealTimers());
+    vi.useFakeTimers({ toFake: ["Date"], now: daysFromNow(40) });
+    expect(await ask()).toBe("null");
+  });
+
   test("no session goes on without its certificate being verified again", async () => {
     const { authority: root } = await testTrust();
     const { known } = await clients();
@@ -426,6 +449,27 @@ describe("certificates of clients", () => {
     expect(url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
     await expect(httpsRequest(url, { agent: false })).rejects.toThrow();
     expect((await httpsRequest(url, { ...(await clients()).known, agent: false })).status).toBe(200);
+  });
+});
+
+describe("the life of a listener with TLS", () => {
+  test("ended while its certificate is read, it never listens", async () => {
+    const { server } = await testTrust();
+    const listener = createListener(hello);
+    const listening = listener.listen({ port: 0, tls: server });
+    await Promise.all([expect(listening).rejects.toMatchObject({ reason: "LISTENER_CLOSED" }), listener.drain()]);
+  });
+
+  test("after a failure another address can be tried, with TLS or without", async () => {
+    const { server } = await testTrust();
+    const taken = await serveTls(hello);
+    const listener = createListener(hello);
+    onTestFinished(() => listener.drain({ deadlineMs: 0 }));
+    await expect(listener.listen({ port: taken.port, tls: server })).rejects.toMatchObject({
+      reason: "ADDRESS_IN_USE",
+    });
+    const { url } = await listener.listen({ port: 0 });
+    expect((await http1Request(url, { agent: false })).body).toBe("1.1 false");
   });
 });
 
