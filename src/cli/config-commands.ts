@@ -38,7 +38,7 @@ export function addConfigCommands(program: Command): void {
     .description("print the JSON Schema of the file, for editors and for reading")
     .addHelpText(
       "after",
-      examples(["config schema > actuator.schema.json", 'then "$schema": "./actuator.schema.json" in the file']),
+      examples(["config schema", 'into actuator.schema.json, then "$schema": "./actuator.schema.json" in the file']),
     )
     .action(async () => {
       const { printConfigurationSchema } = await import("./config-schema.ts");

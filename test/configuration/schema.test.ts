@@ -1,5 +1,8 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
+import type { Command } from "commander";
 import { describe, expect, test } from "vitest";
+import { createProgram } from "../../src/cli/program.ts";
+import { OF_THE_COMMAND_LINE } from "../../src/configuration/environment.ts";
 import { configurationSchema } from "../../src/configuration/index.ts";
 import { SCHEMA } from "../../src/configuration/notes/root.ts";
 import { sectionOf, settingsOf } from "../../src/configuration/schema.ts";
@@ -37,8 +40,15 @@ describe("the schema leaves no option out", () => {
     const withFiles = settings
       .filter(({ secret }) => secret !== undefined)
       .map((setting) => `${variableOf(setting)}_FILE`);
-    const all = [...variables, ...withFiles, "ACTUATOR_URL", "ACTUATOR_TOKEN", "ACTUATOR_CONFIG"];
+    const all = [...variables, ...withFiles, ...OF_THE_COMMAND_LINE];
     expect(new Set(all).size).toBe(all.length);
+  });
+
+  test("what the command line reads is known", () => {
+    const commands = (command: Command): Command[] => [command, ...command.commands.flatMap(commands)];
+    const options = commands(createProgram()).flatMap((command) => command.options);
+    const variables = new Set(options.flatMap(({ envVar }) => (envVar?.startsWith("ACTUATOR_") ? [envVar] : [])));
+    expect(variables).toEqual(OF_THE_COMMAND_LINE);
   });
 
   test("a default passes the check that stands beside the option", () => {
