@@ -11,7 +11,7 @@ const PREFIX = "ACTUATOR_";
 const FILE = "_FILE";
 
 /** What the command line reads by itself: where an actuator is, what lets it in, and where the configuration stands. */
-const OF_THE_COMMAND_LINE = new Set([
+export const OF_THE_COMMAND_LINE: ReadonlySet<string> = new Set([
   "ACTUATOR_URL",
   "ACTUATOR_TOKEN",
   "ACTUATOR_CA",
