@@ -1,7 +1,7 @@
 import { ActuatorError } from "../error.ts";
 
-/** The most keys that are remembered; the one that was not heard of for the longest makes room. */
-const MAX_KEYS = 10_000;
+/** How many other keys may come before one is forgotten; twice as many are remembered at most. */
+const GENERATION = 10_000;
 
 /** For how many minutes at most somebody who went on and on has to be silent. */
 const MAX_DEBT_MINUTES = 5;
@@ -17,7 +17,9 @@ interface Bucket {
  */
 export class RateLimit {
   readonly #perMinute: number;
-  readonly #buckets = new Map<string, Bucket>();
+  // Two generations instead of an order by age: to look for the oldest of a Map takes longer the more were deleted.
+  #young = new Map<string, Bucket>();
+  #old: ReadonlyMap<string, Bucket> = new Map();
 
   constructor(perMinute: number) {
     this.#perMinute = perMinute;
@@ -25,7 +27,7 @@ export class RateLimit {
 
   /** How many keys are remembered. */
   get size(): number {
-    return this.#buckets.size;
+    return this.#young.size + this.#old.size;
   }
 
   /** Seconds until there is one more for the key; 0 where there is. */
@@ -37,14 +39,14 @@ export class RateLimit {
   /** Counts one, whether or not there is one left. */
   count(key: string): void {
     const level = Math.max(this.#levelOf(key) - 1, -MAX_DEBT_MINUTES * this.#perMinute);
-    // The order of a Map is that of insertion: the first is the one that was counted least recently.
-    this.#buckets.delete(key);
-    this.#buckets.set(key, { level, time: performance.now() });
-    if (this.#buckets.size > MAX_KEYS) this.#buckets.delete(this.#buckets.keys().next().value!);
+    this.#young.set(key, { level, time: performance.now() });
+    if (this.#young.size < GENERATION) return;
+    this.#old = this.#young;
+    this.#young = new Map();
   }
 
   #levelOf(key: string): number {
-    const bucket = this.#buckets.get(key);
+    const bucket = this.#young.get(key) ?? this.#old.get(key);
     if (bucket === undefined) return this.#perMinute;
     const refill = ((performance.now() - bucket.time) * this.#perMinute) / 60_000;
     return Math.min(this.#perMinute, bucket.level + refill);
