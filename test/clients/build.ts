@@ -1,6 +1,16 @@
 import { execFile, execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
@@ -11,34 +21,29 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 /** Where built examples are kept from one run to the next, outside of the repository. */
 const kept = process.env.CONNECT_ACTUATOR_TEST_BUILDS ?? join(homedir(), ".cache", "connect-actuator-examples");
 
-/** An example, and how its README says that it is built. */
-export interface Recipe {
-  /** The folder under `examples`. */
-  readonly example: string;
-  /** The versions of the tools: another version builds anew. */
-  readonly tools: readonly string[];
-  /** The commands, each run in the example's folder. */
-  readonly steps: readonly (readonly [command: string, ...args: string[]])[];
+/** A built example: the program and the arguments that come before its own, run in `cwd`. */
+export interface Built {
+  readonly cwd: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
 }
 
-/** The environment in which examples are built and run: `buf` and `node` are those of the repository. */
-export const environment = {
-  ...process.env,
-  PATH: [join(root, "node_modules", ".bin"), process.env.PATH].join(delimiter),
-};
-
 /**
- * Builds a copy of an example, with `proto` where the example looks for it, and answers the copy's folder. What was built
- * from the same files by the same commands is used again.
+ * Builds a copy of an example by the commands of its README, with `proto` where they look for it. What was built from the same
+ * files by the same tools is used again.
+ *
+ * @param tools their versions
  */
-export async function built({ example, tools, steps }: Recipe): Promise<string> {
+export async function built(example: string, tools: readonly string[]): Promise<Built> {
   const files = filesOf("proto", `examples/${example}`);
-  const hash = createHash("sha256").update(JSON.stringify([tools, steps, process.platform, process.arch]));
+  const hash = createHash("sha256").update(JSON.stringify([tools, process.platform, process.arch]));
   for (const file of files) hash.update(`\0${file}\0`).update(readFileSync(join(root, file)));
   const name = `${example}-${hash.digest("hex").slice(0, 16)}`;
   const final = join(kept, name);
-  const folder = (copy: string) => join(copy, "examples", example);
-  if (existsSync(final)) return folder(final);
+  const { steps, run } = commandsOf(example);
+  const done = { cwd: join(final, "examples", example), command: "sh", args: ["-c", `${run} "$@"`, example] };
+  if (existsSync(final)) return { ...done, env: environment(final) };
 
   // Built beside and moved as a whole: whoever finds it finds it complete, also with two runs at a time.
   const scratch = join(kept, `.${name}-${process.pid}`);
@@ -47,18 +52,35 @@ export async function built({ example, tools, steps }: Recipe): Promise<string> 
       mkdirSync(dirname(join(scratch, file)), { recursive: true });
       cpSync(join(root, file), join(scratch, file));
     }
-    for (const [command, ...args] of steps) await step(command, args, folder(scratch));
+    symlinkSync(join(root, "node_modules"), join(scratch, "node_modules"));
+    for (const step of steps) await perform(step, join(scratch, "examples", example), environment(scratch));
     if (!existsSync(final)) renameSync(scratch, final);
   } finally {
     rmSync(scratch, { recursive: true, force: true, maxRetries: 5 });
   }
   removeOld(example, name);
-  return folder(final);
+  return { ...done, env: environment(final) };
 }
 
-async function step(command: string, args: readonly string[], cwd: string): Promise<void> {
-  const options = { cwd, env: environment, maxBuffer: 64 * 1024 * 1024 };
-  await promisify(execFile)(command, args, options).catch(({ stdout = "", stderr = "", message }) => {
+/** The first commands of the README: those that build, and the one that runs the tour, which gives all that run. */
+function commandsOf(example: string): { readonly steps: readonly string[]; readonly run: string } {
+  const readme = readFileSync(join(root, "examples", example, "README.md"), "utf8");
+  const lines = /^```sh\n([\s\S]*?)^```$/m.exec(readme)?.[1]?.trimEnd().split("\n") ?? [];
+  const tour = lines.findIndex((line) => line.endsWith(" tour"));
+  if (tour === -1) throw new Error(`examples/${example}/README.md has no command that ends with "tour"`);
+  return { steps: lines.slice(0, tour), run: lines[tour]!.replace(/ tour$/, "") };
+}
+
+/** What Go installs goes into the copy; `node` is that of the repository, and `npx` finds what the repository has installed. */
+function environment(copy: string): NodeJS.ProcessEnv {
+  const bin = join(copy, "bin");
+  const path = [bin, join(root, "node_modules", ".bin"), process.env.PATH].join(delimiter);
+  return { ...process.env, PATH: path, GOBIN: bin };
+}
+
+async function perform(step: string, cwd: string, env: NodeJS.ProcessEnv): Promise<void> {
+  const options = { cwd, env, maxBuffer: 64 * 1024 * 1024 };
+  await promisify(execFile)("sh", ["-ec", step], options).catch(({ stdout = "", stderr = "", message }) => {
     throw new Error(`${message}\n${stdout}${stderr}`.slice(-10_000));
   });
 }

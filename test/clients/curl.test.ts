@@ -8,7 +8,8 @@ import { type Outcome, Program } from "./program.ts";
 import { Shop } from "./shop.ts";
 import { curl, jq } from "./tools.ts";
 
-const client = { cwd: join(import.meta.dirname, "../../examples/curl"), command: "./client.sh", args: [] };
+const cwd = join(import.meta.dirname, "../../examples/curl");
+const client = { cwd, command: "./client.sh", args: [], env: process.env };
 const runs = [requirement("curl", curl !== undefined), requirement("jq", jq !== undefined)].every(Boolean);
 
 describe.runIf(runs)("curl, over REST", () => {

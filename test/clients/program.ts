@@ -1,14 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { environment } from "./build.ts";
-
-/** A built example: the program and the arguments that come before its own, run in `cwd`. */
-export interface Built {
-  readonly cwd: string;
-  readonly command: string;
-  readonly args: readonly string[];
-}
+import type { Built } from "./build.ts";
 
 /** What a program said until it ended. */
 export interface Outcome {
@@ -27,10 +20,10 @@ export class Program implements AsyncDisposable {
   #errors = "";
   #heard = Promise.withResolvers<void>();
 
-  constructor({ cwd, command, args }: Built, own: readonly string[], env: NodeJS.ProcessEnv) {
+  constructor({ cwd, command, args, env }: Built, own: readonly string[], more: NodeJS.ProcessEnv) {
     this.#child = spawn(command, [...args, ...own], {
       cwd,
-      env: { ...environment, ...env },
+      env: { ...env, ...more },
       stdio: ["ignore", "pipe", "pipe"],
       // A group of its own: a script's children end with it.
       detached: true,

@@ -58,7 +58,8 @@ export class Shop implements AsyncDisposable {
   }
 
   async #open(): Promise<void> {
-    this.#port = (await this.#actuator.listen({ ...this.#listen, port: this.#port })).port;
+    const where = this.#listen.path === undefined ? { ...this.#listen, port: this.#port } : this.#listen;
+    this.#port = (await this.#actuator.listen(where)).port;
   }
 
   #create(): Actuator {

@@ -3,9 +3,10 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { createToken } from "../../src/access/token.ts";
 import { authority } from "../support/certificates.ts";
+import type { Built } from "./build.ts";
 import { Cable } from "./cable.ts";
 import { scratchFolder, tokenFolder } from "./folders.ts";
-import { type Built, Program } from "./program.ts";
+import { Program } from "./program.ts";
 import { Shop } from "./shop.ts";
 
 /** An example that can do what all can. */
