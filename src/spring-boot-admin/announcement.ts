@@ -20,17 +20,17 @@ export interface Announcement {
 }
 
 /**
- * What to tell of an application that is served here. The server looks for endpoints anew when it changes, and so it says
- * when the application started.
+ * What to tell of an application that is served here; undefined: on a server of its own. Spring Boot Admin looks for endpoints
+ * anew when it changes, and so it says when the application started.
  *
  * @throws ActuatorError FAILED_PRECONDITION where nobody else could know the address that is listened on.
  */
 export function announcementOf(
   options: SpringBootAdminOptions,
   application: Application,
-  served: ServedAt,
+  served: ServedAt | undefined,
 ): Announcement {
-  const managementUrl = options.managementUrl?.replace(/\/+$/, "") ?? reachableUrl(served.address) + served.basePath;
+  const managementUrl = options.managementUrl?.replace(/\/+$/, "") ?? reachableUrl(served);
   const { credentials } = options;
   return {
     name: options.name ?? application.name ?? "",
@@ -64,9 +64,11 @@ export function requireReachable(
 
 const WILDCARD = /^\[?(0|0\.0\.0\.0|::|(0*:)+0*|::ffff:0\.0\.0\.0)\]?$/;
 
-function reachableUrl({ address, port, url }: ListenAddress): string {
+function reachableUrl(served: ServedAt | undefined): string {
+  if (served === undefined) throw unreachable("it is served by the application, whose address it does not know");
+  const { address, port, url } = served.address;
   requireReachable({}, port === 0 ? { path: address } : { host: address });
-  return url;
+  return url + served.basePath;
 }
 
 function unreachable(why: string): ActuatorError {

@@ -24,6 +24,7 @@ const CLOSE_MS = 2_000;
  * a server: one that is away is tried at every interval, is said once, and keeps neither the process nor other servers
  * waiting.
  *
+ * @param served where the actuator listens; undefined where the application serves its handler, and says `managementUrl`
  * @param onError hears of servers that are away or refuse, and of their return: never a credential
  * @throws ActuatorError INVALID_ARGUMENT for options that do not fit, FAILED_PRECONDITION for an address that no server could
  *   find; see `requireReachable`, which says so before a port is opened.
@@ -32,7 +33,7 @@ const CLOSE_MS = 2_000;
 export function registerWithSpringBootAdmin(
   options: SpringBootAdminOptions,
   application: Application,
-  served: ServedAt,
+  served: ServedAt | undefined,
   onError: (error: Error, context: string) => void,
 ): Registration {
   checkSpringBootAdminOptions("admin", options, application.name);

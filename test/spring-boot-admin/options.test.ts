@@ -89,11 +89,11 @@ describe("an address that no server could find has to be given", () => {
   test.each([
     { address: "::", port: 9001, url: "http://[::1]:9001" },
     { address: "/run/shop.sock", port: 0, url: "unix:/run/shop.sock" },
+    undefined,
   ])("registration refuses $address too", (address) => {
     const application = { name: "shop", startTime: 0 };
-    const error = refusal(() =>
-      registerWithSpringBootAdmin({ url }, application, { address, basePath: "/actuator" }, () => {}),
-    );
+    const served = address && { address, basePath: "/actuator" };
+    const error = refusal(() => registerWithSpringBootAdmin({ url }, application, served, () => {}));
     expect(error.reason).toBe("MANAGEMENT_URL_NEEDED");
   });
 });
