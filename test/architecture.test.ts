@@ -112,7 +112,7 @@ const parts: readonly Part[] = [
       /^access\//,
       /^calls\/call-record\.ts$/,
       /^server\/address\.ts$/,
-      /^(error|options)\.ts$/,
+      /^(bounded-cache|error|options)\.ts$/,
       /^node:http2?$/,
     ],
   },
@@ -141,7 +141,7 @@ const parts: readonly Part[] = [
     files: /^rest\//,
     imports: [
       /^(access|application|calls|gate|loggers|metrics|openapi|sessions|integration-graph)\//,
-      /^(error|endpoints)\.ts$/,
+      /^(bounded-cache|error|endpoints)\.ts$/,
       /^node:/,
     ],
   },
@@ -191,6 +191,7 @@ const parts: readonly Part[] = [
     files: /^spring-boot-admin\//,
     imports: [/^application\/application\.ts$/, /^server\/address\.ts$/, /^(error|options)\.ts$/, /^node:/],
   },
+  { name: "what is remembered within bounds", files: /^bounded-cache\.ts$/, imports: [] },
   { name: "the checks of options", files: /^options\.ts$/, imports: [/^error\.ts$/] },
   {
     name: "the assembly",

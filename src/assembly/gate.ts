@@ -50,9 +50,8 @@ export function guardedGate(settings: GateSettings): GuardedGate {
     readOnly: settings.readOnly,
     peer: {
       address: (request) => clientAddress(request, trusted),
-      // The word of a trusted proxy is known by the address that it gives.
-      isForwarded: (request) =>
-        isForwarded(request) && !trusted(canonicalAddress(request.socket.remoteAddress ?? "") ?? ""),
+      isForwarded,
+      isTrusted: ({ socket }) => trusted(canonicalAddress(socket.remoteAddress ?? "") ?? ""),
       certificate: clientCertificate,
     },
     observer: (record) => {

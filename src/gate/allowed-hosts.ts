@@ -1,3 +1,4 @@
+import { BoundedCache } from "../bounded-cache.ts";
 import { isLoopback } from "../server/address.ts";
 
 /** Tells whether a request may name this host. */
@@ -16,15 +17,16 @@ const HOST = /^(\[[0-9a-f:.]+\]|[^:[\]/?#@\s]+)(?::\d{0,5})?$/i;
 export function allowedHosts(names: readonly string[] | undefined): AllowedHosts {
   const exact = new Set((names ?? []).filter((name) => !name.startsWith("*")).map(bare));
   const suffixes = (names ?? []).filter((name) => name.startsWith("*.")).map((name) => name.slice(1).toLowerCase());
-  const any = names?.includes("*") ?? false;
-  return (host) => {
-    if (any) return true;
+  if (names?.includes("*")) return () => true;
+  // Clients say the same few hosts again and again.
+  const known = new BoundedCache((host) => {
     const name = HOST.exec(host)?.[1];
     if (name === undefined) return false;
     const plain = bare(name);
     if (names === undefined) return isLoopback(plain) || plain.endsWith(".localhost");
     return exact.has(plain) || suffixes.some((suffix) => plain.endsWith(suffix));
-  };
+  });
+  return (host) => known.get(host);
 }
 
 /** Lower case, without the brackets of IPv6 and the dot that ends a fully qualified name. */

@@ -1,24 +1,14 @@
 import type { Caller } from "../access/caller.ts";
-import type { ClientCertificate, Knock } from "../access/knock.ts";
+import type { Knock } from "../access/knock.ts";
 import { PERMISSIONS, type Permission } from "../access/permission.ts";
 import type { CallObserver, CallProtocol } from "../calls/call-record.ts";
 import { ActuatorError } from "../error.ts";
-import { isLoopback } from "../server/address.ts";
 import { allowedHosts } from "./allowed-hosts.ts";
+import { originOf, type Peer } from "./connection.ts";
 import { type Cors, isPreflight } from "./cors.ts";
 import { isCrossSiteWrite } from "./cross-site.ts";
 import { type GateRequest, type GateResponse, headerOf, hostOf } from "./request.ts";
 import { Visit } from "./visit.ts";
-
-/** What is known of the other end of a request's connection. */
-export interface Peer {
-  /** The IP address of the client, or of the nearest proxy that is not trusted; undefined over a Unix socket. */
-  address(request: GateRequest): string | undefined;
-  /** Whether a proxy says that it passes the request on for somebody else. */
-  isForwarded(request: GateRequest): boolean;
-  /** The client's certificate, where TLS has verified one. */
-  certificate(request: GateRequest): ClientCertificate | undefined;
-}
 
 /** Who asks callers who they are. */
 export interface Identification {
@@ -76,9 +66,10 @@ export function createGate(options: GateOptions): Gate {
   const { peer, access, authenticated = false, cors, readOnly = false, observer = () => undefined } = options;
   const isHost = allowedHosts(options.allowedHosts);
   const hostsAreListed = options.allowedHosts !== undefined;
+  const originFor = originOf(peer);
 
-  const knockOf = ({ request, address }: Visit): Knock => ({
-    address,
+  const knockOf = ({ request, origin }: Visit): Knock => ({
+    address: origin.address,
     authorization: headerOf(request, "authorization"),
     certificate: peer.certificate(request),
     header: (name) => headerOf(request, name),
@@ -89,22 +80,21 @@ export function createGate(options: GateOptions): Gate {
     challenge: access?.challenges.join(", "),
     visit(request, response, protocol) {
       cors?.decorate(request, response);
-      return new Visit(request, protocol, peer.address(request), observer);
+      return new Visit(request, protocol, originFor(request), observer);
     },
-    enter({ request, address }) {
+    enter({ request, origin }) {
       // Whoever has shown a certificate that TLS knows has been asked, and no page can point a name of its own at TLS.
-      const isAsked = authenticated || peer.certificate(request) !== undefined;
-      const isElsewhere = peer.isForwarded(request) || (address !== undefined && !isLoopback(address));
-      if (!isAsked && isElsewhere) throw notLocal();
+      const isAsked = () => authenticated || peer.certificate(request) !== undefined;
+      if (!origin.isLocal && !isAsked()) throw notLocal();
       const host = hostOf(request);
       // HTTP/1.0 need not name one, and no browser speaks it.
-      if (host !== undefined && (hostsAreListed || !isAsked) && !isHost(host)) throw wrongHost();
+      if (host !== undefined && !isHost(host) && (hostsAreListed || !isAsked())) throw wrongHost();
       if (isCrossSiteWrite(request) && !cors?.allows(request)) throw crossSite();
     },
     isAllowedPreflight: (request) => isPreflight(request) && cors?.allows(request) === true,
     admit(visit, permissions) {
       visit.permission = permissions[0];
-      if (access === undefined) return (visit.caller = anybody(visit, peer.certificate(visit.request)));
+      if (access === undefined) return (visit.caller = anybody(visit, peer));
       const known = (caller: Caller) => (visit.caller = caller);
       const caller = admitWithAny(access, knockOf(visit), permissions);
       return caller instanceof Promise ? caller.then(known) : known(caller);
@@ -113,7 +103,8 @@ export function createGate(options: GateOptions): Gate {
 }
 
 /** Where nobody asks who calls, everybody may do everything, and is known by what the connection says of them. */
-function anybody({ address }: Visit, certificate: ClientCertificate | undefined): Caller {
+function anybody({ request, origin: { address } }: Visit, peer: Peer): Caller {
+  const certificate = peer.certificate(request);
   const known = certificate && (certificate.commonName || certificate.fingerprint256);
   return known
     ? { name: known, authentication: "certificate", permissions: ALL }

@@ -5,6 +5,7 @@ export const OPEN_GATE = createGate({
   peer: {
     address: (request) => request.socket.remoteAddress,
     isForwarded: () => false,
+    isTrusted: () => false,
     certificate: () => undefined,
   },
   allowedHosts: ["*"],

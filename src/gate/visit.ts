@@ -1,14 +1,14 @@
 import type { Caller } from "../access/caller.ts";
 import type { Permission } from "../access/permission.ts";
 import type { CallCode, CallObserver, CallProtocol, CallSubject } from "../calls/call-record.ts";
+import type { Origin } from "./connection.ts";
 import type { GateRequest } from "./request.ts";
 
 /** One request on its way: what it asks for, who makes it, and how it ends. */
 export class Visit {
   readonly request: GateRequest;
   readonly protocol: CallProtocol;
-  /** The IP address of the client, as far as proxies are trusted; undefined over a Unix socket. */
-  readonly address: string | undefined;
+  readonly origin: Origin;
   /** What is called; stays empty for a path or method that is not there. */
   operation = "";
   permission: Permission | undefined;
@@ -21,10 +21,10 @@ export class Visit {
   readonly #began = performance.now();
   #ended = false;
 
-  constructor(request: GateRequest, protocol: CallProtocol, address: string | undefined, observer: CallObserver) {
+  constructor(request: GateRequest, protocol: CallProtocol, origin: Origin, observer: CallObserver) {
     this.request = request;
     this.protocol = protocol;
-    this.address = address;
+    this.origin = origin;
     this.#observer = observer;
   }
 
@@ -32,7 +32,8 @@ export class Visit {
   end(code: CallCode): void {
     if (this.#ended) return;
     this.#ended = true;
-    const { protocol, operation, permission, caller, address, subject } = this;
+    const { protocol, operation, permission, caller, subject } = this;
+    const { address } = this.origin;
     const durationMs = performance.now() - this.#began;
     const startTime = this.#startTime;
     this.#observer({ protocol, operation, permission, caller, address, subject, code, startTime, durationMs });

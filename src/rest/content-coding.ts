@@ -1,4 +1,4 @@
-import { BoundedCache } from "./bounded-cache.ts";
+import { BoundedCache } from "../bounded-cache.ts";
 import { parseWeight } from "./negotiation.ts";
 
 /**

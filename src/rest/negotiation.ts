@@ -1,4 +1,4 @@
-import { BoundedCache } from "./bounded-cache.ts";
+import { BoundedCache } from "../bounded-cache.ts";
 import { MEDIA_TYPES, type MediaRange, parseMediaRanges, V3 } from "./media-type.ts";
 
 /**

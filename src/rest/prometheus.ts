@@ -1,6 +1,6 @@
+import { BoundedCache } from "../bounded-cache.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import { type PrometheusFormat, prometheusText } from "../metrics/prometheus-text.ts";
-import { BoundedCache } from "./bounded-cache.ts";
 import { type MediaRange, parseMediaRanges } from "./media-type.ts";
 import { parseWeight } from "./negotiation.ts";
 import type { Operation } from "./operation.ts";

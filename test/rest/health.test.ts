@@ -9,7 +9,7 @@ import { problemIn, serveRest } from "../support/rest-server.ts";
 /** Lets in whoever names permissions in the place of a token. */
 const gate = createGate({
   authenticated: true,
-  peer: { address: () => "127.0.0.1", isForwarded: () => false, certificate: () => undefined },
+  peer: { address: () => "127.0.0.1", isForwarded: () => false, isTrusted: () => false, certificate: () => undefined },
   access: {
     challenges: ["Bearer"],
     admit({ authorization }, permission) {

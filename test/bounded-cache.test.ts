@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { BoundedCache } from "../../src/rest/bounded-cache.ts";
+import { BoundedCache } from "../src/bounded-cache.ts";
 
 function countingCache() {
   const computed: string[] = [];

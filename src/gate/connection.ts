@@ -1,0 +1,41 @@
+import type { Http2ServerRequest } from "node:http2";
+import type { ClientCertificate } from "../access/knock.ts";
+import { isLoopback } from "../server/address.ts";
+import type { GateRequest } from "./request.ts";
+
+/** How the other end of a request's connection is told. */
+export interface Peer {
+  /** The IP address of the client, or of the nearest proxy that is not trusted; undefined over a Unix socket. */
+  address(request: GateRequest): string | undefined;
+  /** Whether somebody says that they pass the request on for somebody else. */
+  isForwarded(request: GateRequest): boolean;
+  /** Whether who says so may be believed. */
+  isTrusted(request: GateRequest): boolean;
+  /** The client's certificate, where TLS has verified one. */
+  certificate(request: GateRequest): ClientCertificate | undefined;
+}
+
+/** Who is at the other end. */
+export interface Origin {
+  readonly address: string | undefined;
+  /** Whether that is this very machine, as far as anybody says. */
+  readonly isLocal: boolean;
+}
+
+/** Tells where requests come from: once for each connection, unless a proxy passes on those of many. */
+export function originOf(peer: Peer): (request: GateRequest) => Origin {
+  const known = new WeakMap<object, Origin>();
+  const read = (request: GateRequest, isForwarded: boolean): Origin => {
+    const address = peer.address(request);
+    const isLocal = address === undefined || isLoopback(address);
+    return { address, isLocal: isLocal && (!isForwarded || peer.isTrusted(request)) };
+  };
+  return (request) => {
+    if (peer.isForwarded(request)) return read(request, true);
+    // Over HTTP/2 each request has a stand-in for the socket of its own.
+    const connection = (request as Partial<Http2ServerRequest>).stream?.session ?? request.socket;
+    let origin = known.get(connection);
+    if (origin === undefined) known.set(connection, (origin = read(request, false)));
+    return origin;
+  };
+}
