@@ -131,7 +131,7 @@ export function createListener(handler: RequestHandler, options: ListenerOptions
   }
 
   async function end(endStreams: () => void): Promise<void> {
-    const closed = server === undefined ? Promise.resolve() : once(server, "close").then(() => {});
+    const closed = new Promise<void>((resolve) => (server === undefined ? resolve() : server.once("close", resolve)));
     ending.abort();
     stopReloading();
     await drain(drainable(closed, endStreams), limits.drainGraceMs, deadline.signal);

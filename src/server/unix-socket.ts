@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import {
+  type BigIntStats,
   chmodSync,
   existsSync,
   linkSync,
@@ -7,7 +8,6 @@ import {
   mkdtempSync,
   renameSync,
   rmSync,
-  type Stats,
   unlinkSync,
 } from "node:fs";
 import { connect, type Server } from "node:net";
@@ -42,7 +42,7 @@ export async function listenOnPath(
     await once(server, "listening", { signal });
     signal.throwIfAborted();
     chmodSync(socket, mode);
-    const own = lstatSync(socket);
+    const own = look(socket)!;
     giveName(socket, path);
     return () => removeOwn(path, own);
   } finally {
@@ -62,7 +62,7 @@ function giveName(socket: string, path: string): void {
 
 /** Removes the socket of a process that is dead. */
 async function makeWay(path: string): Promise<void> {
-  const found = lstatSync(path, { throwIfNoEntry: false });
+  const found = look(path);
   if (found === undefined) return;
   if (!found.isSocket()) {
     const message = `the path ${path} is taken by something else than a socket, which is left alone; choose another`;
@@ -84,7 +84,12 @@ async function isAbandoned(path: string): Promise<boolean> {
   }
 }
 
-function removeOwn(path: string, { ino, dev }: Stats): void {
-  const found = lstatSync(path, { throwIfNoEntry: false });
-  if (found?.ino === ino && found.dev === dev) unlinkSync(path);
+/** Removes a socket unless another is there by now. Numbers of inodes are used again at once, times of creation are not. */
+function removeOwn(path: string, { ino, dev, mtimeNs }: BigIntStats): void {
+  const found = look(path);
+  if (found?.ino === ino && found.dev === dev && found.mtimeNs === mtimeNs) unlinkSync(path);
+}
+
+function look(path: string): BigIntStats | undefined {
+  return lstatSync(path, { bigint: true, throwIfNoEntry: false });
 }

@@ -267,7 +267,9 @@ async function leaveSocket(path: string): Promise<void> {
   expect(lstatSync(path).isSocket()).toBe(true);
 }
 
-test("two that begin at once: one listens, the other says why not", async () => {
+test("two that begin at once: one listens, the other says why not, and holds nothing", async () => {
+  const pipes = () => process.getActiveResourcesInfo().filter((name) => name.startsWith("Pipe")).length;
+  const before = pipes();
   for (let round = 0; round < 6; round++) {
     const path = newPath();
     await leaveSocket(path);
@@ -279,5 +281,9 @@ test("two that begin at once: one listens, the other says why not", async () => 
     });
     expect((await ask(path)).body).toBe("hello");
     for (const listener of listeners) await listener.drain({ deadlineMs: 0 });
+    await eventually(
+      () => pipes() <= before,
+      () => `${pipes()} pipes, ${before} before`,
+    );
   }
 });
