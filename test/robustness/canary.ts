@@ -1,0 +1,115 @@
+import { type Client, createClient, type Transport } from "@connectrpc/connect";
+import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
+import { Level } from "../../src/gen/actuator/v3/level_pb.ts";
+import { LoggersService } from "../../src/gen/actuator/v3/loggers_pb.ts";
+import type { Ports } from "./attack.ts";
+
+/** What somebody with a right to be there saw of the server. */
+export interface CanaryResult {
+  /** Right answers. Anything else rejects. */
+  readonly answers: number;
+  /** Changes that a watch of the whole time saw, all in order. */
+  readonly watched: number;
+  /** Milliseconds that the slowest answer took. */
+  readonly slowest: number;
+}
+
+const LEVELS = ["DEBUG", "INFO", "WARN", "ERROR", "TRACE"] as const;
+const PAUSE_MS = 20;
+const TIMEOUT_MS = 15_000;
+
+/**
+ * Sets a level again and again over one protocol, reads it back over the others and over REST, and watches it change, until
+ * `over` aborts. Rejects for the first answer that is not right.
+ */
+export async function canary({ port, tlsPort }: Ports, over: AbortSignal): Promise<CanaryResult> {
+  const clients = transports(port, tlsPort).map((transport) => createClient(LoggersService, transport));
+  let answers = 0;
+  let slowest = 0;
+  const timed = async <T>(work: Promise<T>): Promise<T> => {
+    const began = performance.now();
+    const result = await work;
+    slowest = Math.max(slowest, performance.now() - began);
+    answers++;
+    return result;
+  };
+
+  const leave = new AbortController();
+  const seen: Level[] = [];
+  let begun = false;
+  const watching = watch(clients[1]!, seen, leave.signal, () => {
+    begun = true;
+  });
+  watching.catch(() => {}); // Looked at when the attacks are over.
+  await until(() => begun, "the watch begins", watching);
+  const set: Level[] = [];
+  const options = { timeoutMs: TIMEOUT_MS };
+  for (let round = 0; !over.aborted; round++) {
+    const name = LEVELS[round % LEVELS.length]!;
+    const level = Level[name];
+    await timed(clients[round % clients.length]!.setLoggerLevel({ name: "canary", level }, options));
+    set.push(level);
+    for (const client of clients) {
+      const { result } = await timed(client.getLogger({ name: "canary" }, options));
+      if (result.case !== "logger" || result.value.effectiveLevel !== level) {
+        throw new Error(`the canary's level is ${JSON.stringify(result)}, not ${name}`);
+      }
+    }
+    const response = await timed(
+      fetch(`http://127.0.0.1:${port}/actuator/loggers/canary`, { signal: AbortSignal.timeout(TIMEOUT_MS) }),
+    );
+    const body = await response.text();
+    if (response.status !== 200 || !body.includes(`"effectiveLevel":"${name}"`)) {
+      throw new Error(`REST answers ${response.status} ${body}, not ${name}`);
+    }
+    await until(() => seen.at(-1) === level, "the watch tells of a change", watching);
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+  }
+  leave.abort();
+  await watching;
+  if (set.join() !== seen.join()) throw new Error(`the watch saw ${seen.length} changes of ${set.length}`);
+  return { answers, watched: seen.length, slowest };
+}
+
+function transports(port: number, tlsPort: number): Transport[] {
+  const baseUrl = `http://127.0.0.1:${port}`;
+  const secure = { baseUrl: `https://127.0.0.1:${tlsPort}`, nodeOptions: { rejectUnauthorized: false } };
+  return [
+    createConnectTransport({ baseUrl, httpVersion: "1.1" }),
+    createGrpcTransport({ baseUrl }),
+    createGrpcWebTransport({ baseUrl, httpVersion: "2" }),
+    createConnectTransport({ ...secure, httpVersion: "2", useBinaryFormat: true }),
+    createGrpcWebTransport({ ...secure, httpVersion: "1.1" }),
+  ];
+}
+
+/** Notes each level that the canary's logger changes to. */
+async function watch(
+  client: Client<typeof LoggersService>,
+  seen: Level[],
+  signal: AbortSignal,
+  begun: () => void,
+): Promise<void> {
+  try {
+    for await (const { event } of client.watchLoggers({}, { signal })) {
+      begun();
+      if (event.case !== "change") continue;
+      for (const { name, effectiveLevel } of event.value.loggers) {
+        if (name === "canary" && effectiveLevel !== seen.at(-1)) seen.push(effectiveLevel);
+      }
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}
+
+async function until(check: () => boolean, what: string, failing: Promise<unknown>): Promise<void> {
+  const end = performance.now() + TIMEOUT_MS;
+  while (!check()) {
+    if (performance.now() > end) throw new Error(`not in ${TIMEOUT_MS} ms: ${what}`);
+    await Promise.race([
+      new Promise((resolve) => setTimeout(resolve, 5)),
+      failing.then(() => Promise.reject(new Error("the watch ended"))),
+    ]);
+  }
+}

@@ -1,0 +1,13 @@
+import { expect, test } from "vitest";
+import { fuzz } from "./fuzz.ts";
+import { faults, report } from "./fuzz-report.ts";
+
+const inputs = Number(process.env.FUZZ_INPUTS ?? 5_000);
+
+test(`${inputs} hostile connections over every protocol leave no trace`, { timeout: 900_000 }, async () => {
+  const seed = Number(process.env.FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 31));
+  console.log(`fuzz: FUZZ_SEED=${seed} FUZZ_INPUTS=${inputs} repeats this run`);
+  const result = await fuzz({ seed, inputs });
+  console.log(report(result, inputs).join("\n"));
+  expect(faults(result)).toEqual([]);
+});
