@@ -81,6 +81,7 @@ export class Shop implements AsyncDisposable {
       loggers: { adapters: [adapter], logLevelChanges: false },
       sessions: { store: sessions, idKey: "a key for the tests of clients that is long enough" },
       integrationGraph: flow,
+      audit: false,
       onError: (error, context) => void this.errors.push(`${context}: ${error}`),
       ...this.#options,
     });
