@@ -17,6 +17,9 @@ export { type Actuator, type ActuatorHandler, createActuator } from "./actuator.
 export type { ActuatorLoggersOptions, ActuatorOptions, ActuatorSessionsOptions } from "./actuator-options.ts";
 export type { ComponentHealth, HealthStatus } from "./application/health.ts";
 export type { HealthCheck, HealthOptions } from "./application/health-options.ts";
+export { type Configuration, type ConfigurationSources, configuration } from "./configuration/configuration.ts";
+export type { Shown } from "./configuration/effective.ts";
+export { ConfigurationError, type Fault } from "./configuration/fault.ts";
 export { ActuatorError, type ErrorCode } from "./error.ts";
 export type { CorsOptions } from "./gate/cors-options.ts";
 export { toAsyncApi } from "./graph-export/asyncapi.ts";

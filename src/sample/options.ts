@@ -7,6 +7,8 @@ export interface SampleOptions {
   readonly host: string;
   readonly shopPort: number;
   readonly traffic: boolean;
+  /** The path of a configuration file, whose settings win over everything here; then the environment counts too. */
+  readonly config?: string | undefined;
 }
 
 /** What `--help` prints. */
@@ -18,6 +20,7 @@ A small shop, managed by connect-actuator.
   --host <host>       loopback host of the actuator (default: 127.0.0.1)
   --shop-port <port>  port of the shop on 127.0.0.1 (default: 8080; 0: any free one)
   --no-traffic        no orders and visits but your own
+  --config <file>     a configuration file for the actuator, such as one with access tokens; with it, ACTUATOR_… count too
   --help              this text
 `;
 
@@ -35,6 +38,7 @@ export function sampleOptions(args: readonly string[], env: NodeJS.ProcessEnv): 
     host: values.host ?? "127.0.0.1",
     shopPort: portOf(values["shop-port"], "--shop-port", 8080),
     traffic: !values["no-traffic"],
+    config: values.config,
   };
 }
 
@@ -47,6 +51,7 @@ function parsed(args: readonly string[]) {
         host: { type: "string" },
         "shop-port": { type: "string" },
         "no-traffic": { type: "boolean" },
+        config: { type: "string" },
         help: { type: "boolean", short: "h" },
       },
     }).values;

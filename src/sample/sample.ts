@@ -3,7 +3,14 @@ import { once } from "node:events";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expressSessions } from "../express-session/index.ts";
-import { ActuatorError, createActuator } from "../index.ts";
+import {
+  ActuatorError,
+  type ActuatorOptions,
+  type Configuration,
+  configuration,
+  createActuator,
+  type ListenOptions,
+} from "../index.ts";
 import { loggers } from "./loggers.ts";
 import type { SampleOptions } from "./options.ts";
 import { flow } from "./order-flow.ts";
@@ -31,22 +38,14 @@ const GROUPS = { web: ["shop.web", "shop.customers"], money: ["shop.orders.payme
  *
  * @throws StartError where one of the two cannot listen.
  */
-export async function startSample({ port, host, shopPort, traffic }: SampleOptions): Promise<Sample> {
-  const actuator = createActuator({
-    name: "shop",
-    version: "1.0.0",
-    loggers: { adapters: [loggers], groups: GROUPS },
-    // The shop's sessions end with the process, and so may the key of the ids that stand for them.
-    sessions: { store: expressSessions(sessionStore), idKey: randomBytes(32) },
-    integrationGraph: flow,
-    otlp: true,
+export async function startSample({ port, host, shopPort, traffic, config }: SampleOptions): Promise<Sample> {
+  const { actuator, listen } = await orStartError(async () => {
+    const { options, listen } = configured({ port, host }, config);
+    return { actuator: createActuator(options), listen };
   });
-  const address = await actuator.listen({ port, host }).catch((error: unknown) => {
-    if (!(error instanceof ActuatorError)) throw error;
-    throw new StartError(`${error.message} (here: --${error.metadata.field})`, { cause: error });
-  });
+  const address = await orStartError(() => actuator.listen(listen));
   const server = shopServer();
-  const shop = await listen(server, shopPort);
+  const shop = await listenOn(server, shopPort);
   const closing = new AbortController();
   let visitors: Promise<void> | undefined;
 
@@ -63,6 +62,32 @@ export async function startSample({ port, host, shopPort, traffic }: SampleOptio
   };
 }
 
+/** What the actuator of the shop is made with; a configuration file has the last word. */
+function configured(listen: ListenOptions, file: string | undefined): Pick<Configuration, "options" | "listen"> {
+  const options: ActuatorOptions = {
+    name: "shop",
+    version: "1.0.0",
+    loggers: { adapters: [loggers], groups: GROUPS },
+    // The shop's sessions end with the process, and so may the key of the ids that stand for them.
+    sessions: { store: expressSessions(sessionStore), idKey: randomBytes(32) },
+    integrationGraph: flow,
+    otlp: true,
+    metrics: true,
+  };
+  return file === undefined ? { options, listen } : configuration({ options, listen, file });
+}
+
+async function orStartError<T>(start: () => Promise<T>): Promise<T> {
+  try {
+    return await start();
+  } catch (error) {
+    if (!(error instanceof ActuatorError)) throw error;
+    const { field } = error.metadata;
+    const isOption = field === "port" || field === "host";
+    throw new StartError(`${error.message}${isOption ? ` (here: --${field})` : ""}`, { cause: error });
+  }
+}
+
 /** Ends the shop: what is under way is answered, for so long. */
 async function drain(server: Server): Promise<void> {
   const cutOff = setTimeout(() => server.closeAllConnections(), DRAIN_DEADLINE);
@@ -72,7 +97,7 @@ async function drain(server: Server): Promise<void> {
   clearTimeout(cutOff);
 }
 
-async function listen(server: Server, port: number): Promise<string> {
+async function listenOn(server: Server, port: number): Promise<string> {
   server.listen(port, "127.0.0.1");
   try {
     await once(server, "listening");
