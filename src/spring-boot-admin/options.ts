@@ -29,6 +29,8 @@ export interface SpringBootAdminOptions {
   readonly timeoutMs?: number | undefined;
   /** Whether the end of the actuator ends the registration as well. Without, the server shows the instance as offline. Default true. */
   readonly deregister?: boolean | undefined;
+  /** How long the end of the actuator waits for that, in milliseconds, whatever the servers do. Default 2,000. */
+  readonly deregisterTimeoutMs?: number | undefined;
   /** Whether the first of several servers that answers is enough, as where these share what they know. Default false. */
   readonly registerOnce?: boolean | undefined;
   /** How `https:` servers are known. */
@@ -143,6 +145,7 @@ export const ADMIN: Checks<SpringBootAdminOptions> = {
   ),
   timeoutMs: timeLimit,
   deregister: flag,
+  deregisterTimeoutMs: timeLimit,
   registerOnce: flag,
   tls: objectOf(ADMIN_TLS),
 };

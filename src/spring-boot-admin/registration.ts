@@ -8,16 +8,14 @@ import { Renewal } from "./renewal.ts";
 /** An instance that Spring Boot Admin servers know of, or will. */
 export interface Registration {
   /**
-   * Ends it, by DELETE unless `deregister` is off. Takes two seconds at most, whatever the servers do, and never rejects. May
-   * be called again.
+   * Ends it, by DELETE unless `deregister` is off. Takes `deregisterTimeoutMs` at most, whatever the servers do, and never
+   * rejects. May be called again.
    */
   close(): Promise<void>;
 }
 
 /** What stands before all that is said. */
 const CONTEXT = "Spring Boot Admin";
-/** Of what a drain has at least. */
-const CLOSE_MS = 2_000;
 
 /**
  * Tells Spring Boot Admin servers where the actuator is, again and again, as Spring Boot's own client does. Nothing waits for
@@ -45,14 +43,13 @@ export function registerWithSpringBootAdmin(
   warnOfLoopback(urls, announcement.managementUrl, say);
   const servers = urls.map((url) => new AdminServer(url, options, say));
   const groups = options.registerOnce ? [servers] : servers.map((server) => [server]);
-  const { intervalMs = 10_000, timeoutMs = 5_000, deregister = true } = options;
+  const { intervalMs = 10_000, deregister = true, deregisterTimeoutMs = 2_000 } = options;
   const renewals = groups.map((group) => new Renewal(group, body, intervalMs));
   let closed: Promise<unknown> | undefined;
 
   return {
     async close() {
-      const limit = deregister ? Math.min(timeoutMs, CLOSE_MS) : 0;
-      closed ??= Promise.all(renewals.map((renewal) => renewal.end(limit)));
+      closed ??= Promise.all(renewals.map((renewal) => renewal.end(deregister ? deregisterTimeoutMs : 0)));
       await closed;
     },
   };

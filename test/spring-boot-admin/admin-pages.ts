@@ -16,6 +16,8 @@ const SWITCHES = [
   "--disable-background-networking",
   "--disable-component-update",
   "--disable-sync",
+  // A name that is not this machine's own: over plain HTTP browsers say less about their requests then.
+  "--host-resolver-rules=MAP admin.test 127.0.0.1",
 ];
 
 /** The pages of a Spring Boot Admin server, used as an operator does: in a browser, by what stands on the buttons. */
@@ -23,7 +25,8 @@ export interface AdminPages extends AsyncDisposable {
   readonly page: Page;
   /** What went wrong inside the pages, and answers above 499 that they got. */
   readonly faults: string[];
-  open(path: string): Promise<void>;
+  /** Opens a path, at the server's address unless another is given. */
+  open(path: string, at?: string): Promise<void>;
   /** All text of the page. */
   text(): Promise<string>;
   /** A row of the page of loggers: the name as it stands there. */
@@ -50,7 +53,7 @@ export async function openAdminPages(url: string): Promise<AdminPages> {
     viewport: { width: 1400, height: 900 },
   });
   const page = browser.pages()[0] ?? (await browser.newPage());
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(20_000);
   const faults: string[] = [];
   page.on("pageerror", ({ message }) => faults.push(message));
   page.on("response", (response) => {
@@ -60,8 +63,8 @@ export async function openAdminPages(url: string): Promise<AdminPages> {
   return {
     page,
     faults,
-    async open(path) {
-      await page.goto(url + path, { waitUntil: "domcontentloaded" });
+    async open(path, at = url) {
+      await page.goto(at + path, { waitUntil: "domcontentloaded" });
     },
     text: () => page.locator("body").innerText(),
     logger: (name) => loggerRow(rowOf(page, name)),

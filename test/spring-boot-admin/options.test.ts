@@ -51,6 +51,7 @@ describe("what does not fit is refused by name, and no secret is repeated", () =
     ["intervalMs", /not below 100/, { url, intervalMs: 0 }],
     ["timeoutMs", /above 0/, { url, timeoutMs: 0 }],
     ["deregister", /true or false/, { url, deregister: "no" }],
+    ["deregisterTimeoutMs", /above 0/, { url, deregisterTimeoutMs: 0 }],
     ["registerOnce", /true or false/, { url, registerOnce: 1 }],
     ["tls", /ca must be the path/, { url, tls: { ca: 1 } }],
     ["intervalMS", /did you mean "intervalMs"\?/, { url, intervalMS: 1_000 }],

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { type Logger, pino } from "pino";
-import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { createToken } from "../../src/access/token.ts";
 import { type ActuatorOptions, createActuator, memorySessions } from "../../src/index.ts";
 import { pinoLoggers } from "../../src/pino/index.ts";
@@ -26,7 +26,7 @@ const possible =
   requirement("Maven with a JDK", springBootAdminFound) && requirement("/usr/bin/chromium", chromiumFound);
 
 /** What the server and its pages may take to notice something. */
-const soon = { timeout: 15_000, interval: 100 };
+const soon = { timeout: 20_000, interval: 100 };
 
 describe.runIf(possible)("the pages of the real Spring Boot Admin", { timeout: 60_000 }, () => {
   let admin: SpringBootAdminServer;
@@ -41,7 +41,12 @@ describe.runIf(possible)("the pages of the real Spring Boot Admin", { timeout: 6
     await pages?.[Symbol.asyncDispose]();
     await admin?.stop();
   });
-  afterEach(() => expect(pages.faults.splice(0)).toEqual([]));
+  beforeEach(async () => {
+    // What the page of the test before still wanted of its application is no fault.
+    await pages.page.goto("about:blank");
+    pages.faults.length = 0;
+  });
+  afterEach(() => expect(pages.faults).toEqual([]));
 
   /** An application, registered until the test ends, with what the server calls its instance. */
   async function shop(
@@ -62,7 +67,7 @@ describe.runIf(possible)("the pages of the real Spring Boot Admin", { timeout: 6
         logLevelChanges: false,
       },
       sessions: { store: sessions, idKey: "sixteen or more letters" },
-      admin: { url: admin.url, ...more },
+      admin: { url: admin.url, deregisterTimeoutMs: 15_000, ...more },
       audit: false,
       onError: (error) => said.push(error),
       ...options,
@@ -211,6 +216,16 @@ describe.runIf(possible)("the pages of the real Spring Boot Admin", { timeout: 6
     expect(await idsOf("bob")).toEqual([bobs]);
   });
 
+  test("pages at another name, over plain HTTP, change levels too: the server passes on where a request came from", async () => {
+    const { id, native } = await shop("far-shop");
+    const elsewhere = `http://admin.test:${admin.port}`;
+    await pages.open(`/instances/${id}/loggers`, elsewhere);
+    await expect.poll(levels("shop.web"), soon).toEqual(["INFO*"]);
+    await pages.logger("shop.web").press("DEBUG");
+    await expect.poll(levels("shop.web"), soon).toEqual(["DEBUG"]);
+    expect(native.web.level).toBe("debug");
+  });
+
   test("a drain is OUT_OF_SERVICE to a server that still gets through", async () => {
     // A port of the actuator's own takes no new connections then; one of the application's goes on.
     const actuator = createActuator({ name: "draining-shop", health: { checks: { stock: () => true } } });
@@ -220,7 +235,7 @@ describe.runIf(possible)("the pages of the real Spring Boot Admin", { timeout: 6
     const { port, address } = server.address() as AddressInfo;
     const url = `http://127.0.0.1:${port}`;
     const registration = registerWithSpringBootAdmin(
-      { url: admin.url },
+      { url: admin.url, deregisterTimeoutMs: 15_000 },
       { name: "draining-shop", startTime: Date.now() },
       { address: { port, address, url }, basePath: "/actuator" },
       (error) => expect.unreachable(error.message),
