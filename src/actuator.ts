@@ -23,7 +23,7 @@ import { otlpHandler } from "./otlp/http.ts";
 import { otlpReceiver } from "./otlp/receiver.ts";
 import { createGateway } from "./rest/gateway.ts";
 import { createRpcHandler } from "./rpc/handler.ts";
-import type { ListenAddress, ListenOptions } from "./server/address.ts";
+import { isLoopback, type ListenAddress, type ListenOptions } from "./server/address.ts";
 import { addressList } from "./server/address-list.ts";
 import type { ServerAnswer, ServerRequest } from "./server/handler.ts";
 import { createListener, type DrainOptions, type Listener } from "./server/listener.ts";
@@ -169,6 +169,7 @@ export function createActuator(options: ActuatorOptions = {}): Actuator {
       const { authenticated } = guarded;
       listener ??= createListener(handler, { authenticated, trustedProxies: trusted, limits, onError });
       const address = await listener.listen(listenOptions);
+      if (authenticated && isReadableOnTheWay(listenOptions)) onError(new Error(CLEARTEXT), "listen");
       if (options.admin !== undefined && !ended) {
         registration = registerWithSpringBootAdmin(options.admin, application, { address, basePath }, onError);
       }
@@ -176,6 +177,13 @@ export function createActuator(options: ActuatorOptions = {}): Actuator {
     },
     drainOnSignals: (signals = ["SIGTERM", "SIGINT"]) => endOnSignals(signals, close),
   };
+}
+
+const CLEARTEXT =
+  "others than this machine reach the port, and tokens go there unencrypted; give `tls`, unless a mesh or a tunnel encrypts";
+
+function isReadableOnTheWay({ host = "127.0.0.1", path, tls }: ListenOptions): boolean {
+  return path === undefined && tls === undefined && !isLoopback(host.replace(/^\[|\]$/g, ""));
 }
 
 function sessionsOf(sessions: SessionStore | ActuatorSessionsOptions): Sessions {

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import http from "node:http";
+import https from "node:https";
 import { Code, createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import express from "express";
@@ -21,8 +22,10 @@ import {
   memorySessions,
 } from "../src/index.ts";
 import { pinoLoggers } from "../src/pino/index.ts";
+import { authority } from "./support/certificates.ts";
 import { grpcClient, transportOver, WIRES } from "./support/rpc-harness.ts";
 import { eventually, http1Request, http2Connect, http2Request } from "./support/server-harness.ts";
+import { tokensFor } from "./support/tokens.ts";
 
 async function serveActuator(options: ActuatorOptions) {
   const actuator = createActuator(options);
@@ -280,6 +283,43 @@ test("the audit says who changed what and who looked at whose sessions, and hold
     [who, "actuator.v3.SessionsService/DeleteSession", "grpc", "OK", { session }],
   ]);
   expect(JSON.stringify(records)).not.toContain(id);
+});
+
+test.each([
+  [{ host: "0.0.0.0" }, 1],
+  [{ host: "127.0.0.1" }, 0],
+  [{ host: "[::1]" }, 0],
+  [{}, 0],
+])("tokens on a port without TLS, at %j: %i warnings", async (listen, warnings) => {
+  const errors: string[] = [];
+  const actuator = createActuator({
+    access: { tokens: tokensFor({ all: { permissions: ["*"] } }).file },
+    onError: (error) => void errors.push(String(error)),
+  });
+  onTestFinished(() => actuator.close({ deadlineMs: 0 }));
+  await actuator.listen({ port: 0, ...listen });
+  expect(errors.filter((error) => /tokens go there unencrypted/.test(error))).toHaveLength(warnings);
+});
+
+test("without access control no other host is listened on, and a client certificate is access control", async () => {
+  const actuator = createActuator({ loggers: {}, audit: false });
+  onTestFinished(() => actuator.close({ deadlineMs: 0 }));
+  await expect(actuator.listen({ port: 0, host: "0.0.0.0" })).rejects.toMatchObject({ reason: "HOST_NOT_LOOPBACK" });
+  const { ca, issue } = await authority();
+  const { cert, key } = await issue("server");
+  const tls = { cert, key, ca, clientCertificate: "require" } as const;
+  const { port } = await actuator.listen({ port: 0, host: "0.0.0.0", tls });
+  const client = { ...(await issue("client", { commonName: "ops" })), ca };
+  const statusOf = (options: https.RequestOptions) =>
+    new Promise<number | undefined>((resolve, reject) => {
+      const headers = { host: "actuator.example" };
+      https
+        .get({ port, path: "/actuator/loggers", headers, agent: false, servername: "localhost", ...options })
+        .on("response", (answer) => resolve(answer.resume().statusCode))
+        .on("error", reject);
+    });
+  expect(await statusOf(client)).toBe(200);
+  await expect(statusOf({ ca })).rejects.toThrow();
 });
 
 describe("an internal error", () => {
