@@ -20,7 +20,10 @@ export interface FleetOptions {
   readonly ca?: string | undefined;
   /** The longest time between two attempts to reach an instance, in milliseconds. Default 10,000. */
   readonly maxReconnectMs?: number | undefined;
-  /** For how long an instance may be silent before it is asked anew, in milliseconds. Default 45,000: three heartbeats. */
+  /**
+   * For how long an instance may be silent before it is asked anew, in milliseconds: more than its `heartbeatMs`. Default 45,000,
+   * which are three of its heartbeats.
+   */
   readonly silenceMs?: number | undefined;
 }
 

@@ -4,7 +4,7 @@ import { createConnectTransport } from "@connectrpc/connect-node";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { type FleetOptions, fleetLoggers } from "../../src/fleet/index.ts";
 import { Level as LevelProto } from "../../src/gen/actuator/v3/level_pb.ts";
-import { LoggersService } from "../../src/gen/actuator/v3/loggers_pb.ts";
+import { LevelChange_Kind, LoggersService } from "../../src/gen/actuator/v3/loggers_pb.ts";
 import { type Actuator, createActuator, type Logger, type LoggersOptions } from "../../src/index.ts";
 import { type Application, startApplication } from "./instance.ts";
 
@@ -46,14 +46,14 @@ async function known(sidecar: Actuator): Promise<void> {
 }
 
 /** Somebody at an instance itself. */
-function there({ url }: Application) {
+function there({ url }: Pick<Application, "url">) {
   return createClient(LoggersService, createConnectTransport({ baseUrl: url, httpVersion: "1.1" }));
 }
 
 describe("what is shown", () => {
   test("each name once, with the most verbose level in effect, and a warning where instances differ", async () => {
     const [a, b] = await Promise.all([
-      startApplication({ levels: { stock: "debug", "orders.audit": "warn" } }),
+      startApplication({ levels: { stock: "debug", "orders.audit": "warn", "orders.payment": "error" } }),
       startApplication(),
     ]);
     const sidecar = await sidecarOf([
@@ -73,6 +73,8 @@ describe("what is shown", () => {
     });
     expect(logger(sidecar, "orders")).toMatchObject({ configuredLevel: undefined, effectiveLevel: "INFO" });
     expect(logger(sidecar, "orders.audit")).toMatchObject({ effectiveLevel: "WARN", warnings: [] });
+    // What one has configured is not what is in effect at the other.
+    expect(logger(sidecar, "orders.payment")).toMatchObject({ configuredLevel: "ERROR", effectiveLevel: "INFO" });
     // Looking changes nothing there.
     expect(await levelsOf([a, b], "stock")).toEqual(["debug", "info"]);
   });
@@ -161,17 +163,24 @@ describe("a level that is set", () => {
   });
 
   test("for a time is over there by itself, and nothing is taken for a change of theirs", async () => {
-    const application = await startApplication({ levels: { stock: "warn" } });
-    const sidecar = await sidecarOf([application.url]);
+    const applications = await Promise.all([1, 2, 3].map(() => startApplication({ levels: { stock: "warn" } })));
+    const sidecar = await sidecarOf(applications.map(({ url }) => url));
     await known(sidecar);
-    sidecar.loggers!.setLevel("stock", "DEBUG", { ttl: 1_500 });
-    await vi.waitFor(async () => expect(await levelsOf([application], "stock")).toEqual(["debug"]), soon);
-    await vi.waitFor(async () => {
-      expect(await levelsOf([application], "stock")).toEqual(["warn"]);
-      expect(logger(sidecar, "stock")).toMatchObject({ configuredLevel: "WARN", effectiveLevel: "WARN", warnings: [] });
-    }, soon);
+    const endings = async ({ url }: Application) => {
+      const { changes } = await there({ url }).listLevelChanges({ name: "stock" });
+      return changes.filter(({ kind }) => kind === LevelChange_Kind.EXPIRED).length;
+    };
+    for (const round of [1, 2]) {
+      sidecar.loggers!.setLevel("stock", "DEBUG", { ttl: 2_000 });
+      await vi.waitFor(async () => {
+        expect(await Promise.all(applications.map(endings))).toEqual([round, round, round]);
+        expect(await levelsOf(applications, "stock")).toEqual(["warn", "warn", "warn"]);
+        const shown = { configuredLevel: "WARN", effectiveLevel: "WARN", warnings: [] };
+        expect(logger(sidecar, "stock")).toMatchObject(shown);
+      }, soon);
+    }
     const kinds = sidecar.loggers!.history({ name: "stock", limit: 10 }).map(({ kind }) => kind);
-    expect(kinds).toEqual(["EXPIRED", "SET"]);
+    expect(kinds).toEqual(["EXPIRED", "SET", "EXPIRED", "SET"]);
   });
 
   test("for ever is kept up where the instance lets nobody set it for ever, and ends there when it is cleared", async () => {
@@ -263,8 +272,8 @@ describe("an instance that goes and comes", () => {
   });
 
   test("that was only out of hearing keeps what was changed there meanwhile", async () => {
-    const a = await startApplication();
-    const sidecar = await sidecarOf([{ url: a.url, name: "a" }], {}, { silenceMs: 1_000 });
+    const a = await startApplication({ heartbeatMs: 200 });
+    const sidecar = await sidecarOf([{ url: a.url, name: "a" }], {}, { silenceMs: 2_000 });
     await known(sidecar);
     sidecar.loggers!.setLevel("stock", "ERROR");
     await vi.waitFor(async () => expect(await levelsOf([a], "stock")).toEqual(["error"]), soon);
@@ -280,8 +289,8 @@ describe("an instance that goes and comes", () => {
   });
 
   test("that was only out of hearing is cleared when it is back", async () => {
-    const a = await startApplication({ levels: { stock: "debug" } });
-    const sidecar = await sidecarOf([{ url: a.url, name: "a" }], {}, { silenceMs: 1_000 });
+    const a = await startApplication({ heartbeatMs: 200, levels: { stock: "debug" } });
+    const sidecar = await sidecarOf([{ url: a.url, name: "a" }], {}, { silenceMs: 2_000 });
     await known(sidecar);
     a.signal("SIGSTOP");
     await vi.waitFor(() => expect(warnings(sidecar, "ROOT").join()).toContain("out of reach"), soon);

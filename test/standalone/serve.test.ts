@@ -103,6 +103,8 @@ describe.runIf(requirement("redis-server", redisFound))("sessions in Redis", () 
       }, soon);
     }
     await server.restart();
+    // A connection that is open at the end.
+    await vi.waitFor(async () => expect((await sessionsOf(url, "alice")).length).toBeGreaterThan(0), soon);
     child.signal("SIGTERM");
     expect(await child.ended()).toMatchObject({ code: 0, signal: null });
   });
