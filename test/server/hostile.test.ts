@@ -3,80 +3,110 @@ import { once } from "node:events";
 import net from "node:net";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import tls from "node:tls";
 import { createClient } from "@connectrpc/connect";
+import { createConnectTransport } from "@connectrpc/connect-node";
 import { expect, onTestFinished, test } from "vitest";
 import { Health } from "../../src/gen/grpc/health/v1/health_pb.ts";
-import { transportOver } from "../support/rpc-harness.ts";
 import { http1Request } from "../support/server-harness.ts";
 import type { Held } from "../support/server-hostile-child.ts";
 import { hostileInput, Random, TRUNCATED } from "../support/server-hostile-inputs.ts";
+import { httpsRequest } from "../support/server-tls.ts";
 
-const INPUTS = 10_000;
 const AT_A_TIME = 64;
 
-test(`${INPUTS} hostile inputs neither end the process nor leave anything behind`, { timeout: 120_000 }, async () => {
-  const seed = Number(process.env.HOSTILE_SEED ?? Math.floor(Math.random() * 2 ** 31));
-  console.log(`hostile inputs: HOSTILE_SEED=${seed} repeats this run`);
-  const random = new Random(seed);
+test.each([
+  { over: "cleartext", inputs: 10_000, connect: connectPlain, child: [], scheme: "http" },
+  { over: "TLS", inputs: 3_000, connect: connectTls, child: ["tls"], scheme: "https" },
+])(
+  "$inputs hostile inputs over $over neither end the process nor leave anything behind",
+  { timeout: 120_000 },
+  async (run) => {
+    const seed = Number(process.env.HOSTILE_SEED ?? Math.floor(Math.random() * 2 ** 31));
+    console.log(`hostile inputs: HOSTILE_SEED=${seed} repeats this run`);
+    const random = new Random(seed);
 
-  const child = fork(join(import.meta.dirname, "..", "support", "server-hostile-child.ts"));
-  onTestFinished(() => void child.kill("SIGKILL"));
-  let death: string | undefined;
-  child.once("exit", (code, signal) => {
-    death = `the process ended with ${code ?? signal}`;
-  });
-  const [{ port }] = (await once(child, "message")) as [{ port: number }];
-  const url = `http://127.0.0.1:${port}`;
+    const child = fork(join(import.meta.dirname, "..", "support", "server-hostile-child.ts"), run.child);
+    onTestFinished(() => void child.kill("SIGKILL"));
+    let death: string | undefined;
+    child.once("exit", (code, signal) => {
+      death = `the process ended with ${code ?? signal}`;
+    });
+    const [{ port }] = (await once(child, "message")) as [{ port: number }];
+    const url = `${run.scheme}://127.0.0.1:${port}`;
+    const unverified = { rejectUnauthorized: false, agent: false } as const;
+    const get = (path: string) => (run.scheme === "https" ? httpsRequest : http1Request)(url + path, unverified);
 
-  let under = true;
-  const honest = honestClient();
-  honest.catch(() => {}); // Looked at when the attacks are over.
-  let sent = 0;
-  await Promise.all(
-    Array.from({ length: AT_A_TIME }, async () => {
-      while (sent < INPUTS && death === undefined) {
-        sent++;
-        await attack(port, hostileInput(random));
-      }
-    }),
-  );
-  expect(death).toBeUndefined();
-  under = false;
-  const answers = await honest;
-  expect(answers).toBeGreaterThan(10);
-
-  let held: Held;
-  const reports: string[] = [];
-  const end = performance.now() + 20_000;
-  do {
-    await delay(50);
+    let under = true;
+    const honest = honestClient();
+    honest.catch(() => {}); // Looked at when the attacks are over.
+    let sent = 0;
+    await Promise.all(
+      Array.from({ length: AT_A_TIME }, async () => {
+        while (sent < run.inputs && death === undefined) {
+          sent++;
+          await attack(run.connect(port, random), hostileInput(random));
+        }
+      }),
+    );
     expect(death).toBeUndefined();
-    child.send("tell");
-    [held] = (await once(child, "message")) as [Held];
-    reports.push(...held.reports);
-  } while (held.sockets + held.connections + held.sessions + held.streams > 0 && performance.now() < end);
-  // Nothing is reported either: a client that goes away is nobody's error, and must not be able to fill a log.
-  expect({ ...held, reports }).toEqual({ sockets: 0, connections: 0, sessions: 0, streams: 0, reports: [] });
+    under = false;
+    const answers = await honest;
+    expect(answers).toBeGreaterThan(10);
 
-  expect((await http1Request(`${url}/actuator/loggers/${TRUNCATED}`, { agent: false })).status).toBe(404);
-  expect((await http1Request(`${url}/actuator/health`, { agent: false })).status).toBe(200);
+    let held: Held;
+    const reports: string[] = [];
+    const end = performance.now() + 20_000;
+    do {
+      await delay(50);
+      expect(death).toBeUndefined();
+      child.send("tell");
+      [held] = (await once(child, "message")) as [Held];
+      reports.push(...held.reports);
+    } while (held.sockets + held.connections + held.sessions + held.streams > 0 && performance.now() < end);
+    // Nothing is reported either: a client that goes away is nobody's error, and must not be able to fill a log.
+    expect({ ...held, reports }).toEqual({ sockets: 0, connections: 0, sessions: 0, streams: 0, reports: [] });
 
-  /** Somebody with a right to be there, who is served all the time. */
-  async function honestClient(): Promise<number> {
-    const rpc = createClient(Health, transportOver({ protocol: "Connect JSON", httpVersion: "1.1" }, url));
-    let answers = 0;
-    while (under && death === undefined) {
-      expect((await http1Request(`${url}/actuator/loggers`, { agent: false })).status).toBe(200);
-      await rpc.check({});
-      answers += 2;
-      await delay(20);
+    expect((await get(`/actuator/loggers/${TRUNCATED}`)).status).toBe(404);
+    expect((await get("/actuator/health")).status).toBe(200);
+
+    /** Somebody with a right to be there, who is served all the time. */
+    async function honestClient(): Promise<number> {
+      const nodeOptions = { rejectUnauthorized: false };
+      const rpc = createClient(Health, createConnectTransport({ baseUrl: url, httpVersion: "1.1", nodeOptions }));
+      let answers = 0;
+      while (under && death === undefined) {
+        expect((await get("/actuator/loggers")).status).toBe(200);
+        await rpc.check({});
+        answers += 2;
+        await delay(20);
+      }
+      return answers;
     }
-    return answers;
-  }
-});
+  },
+);
 
-async function attack(port: number, { writes, leave }: ReturnType<typeof hostileInput>): Promise<void> {
-  const socket = net.connect({ port, host: "127.0.0.1", noDelay: true });
+/** A way in, and the TCP connection under it. */
+interface Connected {
+  readonly socket: net.Socket;
+  readonly tcp: net.Socket;
+}
+
+function connectPlain(port: number): Connected {
+  const tcp = net.connect({ port, host: "127.0.0.1", noDelay: true });
+  return { socket: tcp, tcp };
+}
+
+/** Sometimes what is hostile begins before the handshake. */
+function connectTls(port: number, random: Random): Connected {
+  const { tcp } = connectPlain(port);
+  if (random.below(10) === 0) return { socket: tcp, tcp };
+  tcp.on("error", () => {});
+  const ALPNProtocols = random.pick([["h2"], ["http/1.1"], []]);
+  return { socket: tls.connect({ socket: tcp, rejectUnauthorized: false, ALPNProtocols }), tcp };
+}
+
+async function attack({ socket, tcp }: Connected, { writes, leave }: ReturnType<typeof hostileInput>): Promise<void> {
   const closed = new Promise((resolve) => socket.once("close", resolve));
   socket.on("error", () => {});
   socket.resume();
@@ -84,7 +114,7 @@ async function attack(port: number, { writes, leave }: ReturnType<typeof hostile
     if (typeof write === "number") await delay(write);
     else if (socket.writable) await new Promise((resolve) => socket.write(write, resolve));
   }
-  if (leave === "reset") socket.resetAndDestroy();
+  if (leave === "reset") tcp.resetAndDestroy();
   if (leave === "end") {
     socket.end();
     await Promise.race([closed, delay(20)]);

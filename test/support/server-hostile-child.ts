@@ -1,9 +1,10 @@
 /**
  * A whole actuator in a process of its own, so that a crash is seen as one. Tells its parent its address, then answers
- * every message with what it holds and what was reported to it since the last.
+ * every message with what it holds and what was reported to it since the last. With the argument `tls` it speaks TLS.
  */
 import { createActuator, integrationGraph, memorySessions } from "../../src/index.ts";
 import { createListener } from "../../src/server/listener.ts";
+import { authority } from "./certificates.ts";
 
 /** What the child tells. */
 export interface Held {
@@ -31,6 +32,7 @@ const listener = createListener(actuator.handler, {
   onError,
   limits: {
     protocolTimeoutMs: soon,
+    handshakeTimeoutMs: soon,
     headersTimeoutMs: soon,
     requestTimeoutMs: soon,
     keepAliveTimeoutMs: soon,
@@ -42,7 +44,8 @@ const listener = createListener(actuator.handler, {
   },
 });
 
-const { port } = await listener.listen({ port: 0 });
+const tls = process.argv[2] === "tls" ? await (await authority()).issue("server") : undefined;
+const { port } = await listener.listen({ port: 0, tls });
 process.on("message", () => {
   const sockets = process.getActiveResourcesInfo().filter((name) => name === "TCPSocketWrap").length;
   process.send!({ ...listener.counts, sockets, reports: reports.splice(0) } satisfies Held);
