@@ -1,0 +1,79 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { createActuator } from "../../src/index.ts";
+import type { Limits } from "../../src/server/limits.ts";
+import { createListener, type Listener } from "../../src/server/listener.ts";
+import { WIRES } from "../support/rpc-harness.ts";
+import { eventually } from "../support/server-harness.ts";
+
+const COUNT = 25;
+const never = 600_000;
+const soon = 100;
+
+const nameOf = ({ protocol, httpVersion }: (typeof WIRES)[number]) => `${protocol} ${httpVersion}`;
+const all = WIRES.map(nameOf);
+const overHttp2 = WIRES.filter(({ httpVersion }) => httpVersion === "2").map(nameOf);
+
+/** A whole actuator whose loggers a process of its own watches, many times over each wire. */
+async function watched(limits: Partial<Limits>, wires: readonly string[]) {
+  const errors: unknown[] = [];
+  const onError = (error: unknown) => void errors.push(error);
+  const actuator = createActuator({ loggers: {}, metrics: true, audit: false, heartbeatMs: 200, onError });
+  onTestFinished(() => actuator.close());
+  const listener = createListener(actuator.handler, { limits: { ...limits, sweepIntervalMs: 20 }, onError });
+  onTestFinished(() => listener.drain({ deadlineMs: 0 }));
+  const { url } = await listener.listen({ port: 0 });
+  const client = fork(join(import.meta.dirname, "watching-client.ts"), [url, `${COUNT}`, ...wires]);
+  onTestFinished(() => void client.kill("SIGKILL"));
+  await once(client, "message");
+  const streams = () => actuator.metrics!.gauges().find(({ name }) => name === "actuator.streams")!.points[0]!.value;
+  expect(streams()).toBe(COUNT * wires.length);
+  return { client, listener, streams, errors };
+}
+
+async function freed({ listener, streams }: { listener: Listener; streams: () => number }): Promise<string> {
+  const began = performance.now();
+  await eventually(
+    () => streams() === 0 && Object.values(listener.counts).every((count) => count === 0),
+    () => `${streams()} watches, ${JSON.stringify(listener.counts)}`,
+  );
+  return `${(performance.now() - began).toFixed(0)} ms`;
+}
+
+describe("watches of a client that is gone", () => {
+  test("are freed when it is killed, whether anybody asks for signs of life or not", { timeout: 60_000 }, async () => {
+    const server = await watched({ pingIntervalMs: never, pingTimeoutMs: never, idleSessionTimeoutMs: never }, all);
+    server.client.kill("SIGKILL");
+    console.log(`${COUNT * all.length} watches of a killed client were freed after ${await freed(server)}`);
+    expect(server.errors).toEqual([]);
+  });
+
+  test("are freed over HTTP/2 when it stands still and answers no PING", { timeout: 60_000 }, async () => {
+    const server = await watched({ pingIntervalMs: soon, pingTimeoutMs: soon }, overHttp2);
+    server.client.kill("SIGSTOP");
+    const time = await freed(server);
+    console.log(
+      `${COUNT * overHttp2.length} watches of a stopped client were freed after ${time}; limits ${soon} + ${soon} ms`,
+    );
+    expect(server.errors).toEqual([]);
+  });
+
+  test("stand while it reads, far beyond the limits", { timeout: 60_000 }, async () => {
+    const { streams, errors } = await watched(
+      {
+        pingIntervalMs: soon,
+        pingTimeoutMs: 50 * soon,
+        idleSessionTimeoutMs: soon,
+        requestTimeoutMs: soon,
+        stalledWriteTimeoutMs: 10 * soon,
+      },
+      all,
+    );
+    // Time for each of the limits to be over: there is no event to wait for.
+    await new Promise((resolve) => setTimeout(resolve, 15 * soon));
+    expect(streams()).toBe(COUNT * all.length);
+    expect(errors).toEqual([]);
+  });
+});
