@@ -1,8 +1,13 @@
-import { describe, expect, test } from "vitest";
+import { once } from "node:events";
+import net from "node:net";
+import tls from "node:tls";
+import { describe, expect, onTestFinished, test } from "vitest";
 import type { RequestHandler } from "../../src/server/handler.ts";
+import type { Listener } from "../../src/server/listener.ts";
 import { PREFACE } from "../../src/server/preface.ts";
 import { END_HEADERS, END_STREAM, FRAME, frame, framesOf, requestHeaders, settings } from "../support/server-frames.ts";
 import { emptied, eventually, type RawClient, rawClient, serve } from "../support/server-harness.ts";
+import { serveTls, testTrust, tlsClient } from "../support/server-tls.ts";
 
 /** Ways for a client to give up in the middle of a body. */
 const ways: Record<string, { hello: Buffer | string; giveUp: (client: RawClient) => unknown }> = {
@@ -19,28 +24,67 @@ const ways: Record<string, { hello: Buffer | string; giveUp: (client: RawClient)
   ),
 };
 
-test.each(Object.entries(ways))("a body cut short is never taken for whole: %s", async (_, { hello, giveUp }) => {
-  const events: string[] = [];
-  const handler: RequestHandler = (req) => {
-    for (const event of ["data", "end", "aborted", "close"]) req.on(event, () => events.push(event));
-    req.on("error", () => {});
-  };
-  const { port, listener } = await serve(handler);
-  const client = await rawClient(port);
-  client.socket.write(hello);
-  await eventually(
-    () => events.includes("data"),
-    () => "the body never came",
-  );
-  giveUp(client);
-  await eventually(
-    () => events.includes("close"),
-    () => events.join(),
-  );
-  // An end behind the close is Node's way to let go of its buffers.
-  expect(events.slice(0, events.indexOf("close"))).toEqual(["data", "aborted"]);
-  client.socket.destroy();
-  await emptied(listener);
+describe("a body cut short is never taken for whole", () => {
+  test.each(Object.entries(ways))("%s", async (_, { hello, giveUp }) => {
+    const { handler, events } = listening();
+    const { port, listener } = await serve(handler);
+    const client = await rawClient(port);
+    client.socket.write(hello);
+    await isAborted(client, listener, events, () => giveUp(client));
+  });
+
+  const secured = Object.entries(ways).filter(([name]) => !name.endsWith("connection reset"));
+  test.each(secured)("over TLS: %s", async (name, { hello, giveUp }) => {
+    const { handler, events } = listening();
+    const { port, listener } = await serveTls(handler);
+    const client = await tlsClient(port, { ALPNProtocols: name.startsWith("HTTP/2") ? ["h2"] : ["http/1.1"] });
+    client.socket.write(hello);
+    await isAborted(client, listener, events, () => giveUp(client));
+  });
+
+  // Without the alert that says that it is the end (RFC 8446 section 6.1), as whoever is in between could do it.
+  test.each(["http/1.1", "h2"])("over TLS: %s, the connection cut under it", async (protocol) => {
+    const { handler, events } = listening();
+    const { port, listener } = await serveTls(handler);
+    const tcp = net.connect(port, "127.0.0.1");
+    onTestFinished(() => void tcp.destroy());
+    const { authority } = await testTrust();
+    const socket = tls.connect({ socket: tcp, ca: authority.ca, servername: "localhost", ALPNProtocols: [protocol] });
+    for (const each of [tcp, socket]) each.on("error", () => {});
+    await once(socket, "secureConnect");
+    socket.write(protocol === "h2" ? http2() : http1());
+    await isAborted({ socket }, listener, events, () => tcp.destroy());
+  });
+
+  function listening() {
+    const events: string[] = [];
+    const handler: RequestHandler = (req) => {
+      for (const event of ["data", "end", "aborted", "close"]) req.on(event, () => events.push(event));
+      req.on("error", () => {});
+    };
+    return { handler, events };
+  }
+
+  async function isAborted(
+    { socket }: Pick<RawClient, "socket">,
+    listener: Listener,
+    events: readonly string[],
+    giveUp: () => unknown,
+  ): Promise<void> {
+    await eventually(
+      () => events.includes("data"),
+      () => "the body never came",
+    );
+    giveUp();
+    await eventually(
+      () => events.includes("close"),
+      () => events.join(),
+    );
+    // An end behind the close is Node's way to let go of its buffers.
+    expect(events.slice(0, events.indexOf("close"))).toEqual(["data", "aborted"]);
+    socket.destroy();
+    await emptied(listener);
+  }
 });
 
 describe("a stream that is over in the very bytes that begin its connection", () => {
