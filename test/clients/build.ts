@@ -54,7 +54,7 @@ export async function built(example: string, tools: readonly string[]): Promise<
     }
     symlinkSync(join(root, "node_modules"), join(scratch, "node_modules"));
     for (const step of steps) await perform(step, join(scratch, "examples", example), environment(scratch));
-    if (!existsSync(final)) renameSync(scratch, final);
+    moveTo(final, scratch);
   } finally {
     rmSync(scratch, { recursive: true, force: true, maxRetries: 5 });
   }
@@ -83,6 +83,15 @@ async function perform(step: string, cwd: string, env: NodeJS.ProcessEnv): Promi
   await promisify(execFile)("sh", ["-ec", step], options).catch(({ stdout = "", stderr = "", message }) => {
     throw new Error(`${message}\n${stdout}${stderr}`.slice(-10_000));
   });
+}
+
+/** Another run may have been faster: then its copy stays. */
+function moveTo(final: string, scratch: string): void {
+  try {
+    renameSync(scratch, final);
+  } catch (error) {
+    if (!existsSync(final)) throw error;
+  }
 }
 
 /** What git knows or would take: no generated code. */
