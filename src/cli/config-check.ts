@@ -10,11 +10,15 @@ import { tableLines } from "./table.ts";
 export async function checkConfiguration(options: ConfigCheckOptions): Promise<ExitCode> {
   const { application = false, json = false } = options;
   const file = configFileOf(options);
-  const { ConfigurationError, configuration, standaloneConfiguration } = await import("../configuration/index.ts");
+  const { ConfigurationError, configuration, fileFaults, standaloneConfiguration } = await import(
+    "../configuration/index.ts"
+  );
   try {
     const settings = application
       ? configuration({ file }).settings
       : await standaloneSettings(() => standaloneConfiguration({ file }));
+    const faults = fileFaults(settings);
+    if (faults.length > 0) throw new ConfigurationError(faults);
     print(json ? printableJson({ valid: true, settings }, 2) : tableOf(settings));
     return EXIT.ok;
   } catch (error) {

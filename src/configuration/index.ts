@@ -7,4 +7,5 @@ export {
 } from "./configuration.ts";
 export type { Shown } from "./effective.ts";
 export { ConfigurationError, type Fault } from "./fault.ts";
+export { fileFaults } from "./file-faults.ts";
 export { configurationSchema } from "./json-schema.ts";

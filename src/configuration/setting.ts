@@ -10,8 +10,11 @@ export interface Note {
   readonly default?: unknown;
   /** Never shown. `url`: shown without what could be a password. */
   readonly secret?: true | "url";
-  /** The path of a file: one in a configuration file counts from the folder of that file. `or url`: an address stays as it is. */
-  readonly path?: true | "or url";
+  /**
+   * The path of a file: one in a configuration file counts from the folder of that file. `read`: it has to be there, unless the
+   * value is an address or the content itself; `written`: it is made.
+   */
+  readonly path?: "read" | "written";
   /** A closer description of the value in a file than its kind gives. */
   readonly schema?: object;
 }

@@ -72,6 +72,26 @@ describe("config check", () => {
     expect(stderr).toContain('"sessions.store" is for connect-actuator serve; an application gives this in code');
   });
 
+  test("tells which files that it names are not there", async () => {
+    const tls = { cert: "cert.pem", key: "-----BEGIN PRIVATE KEY-----" };
+    const jwt = { jwks: "https://id.example/jwks", issuer: "i", audience: "a" };
+    const config = file({
+      listen: { tls },
+      access: { jwt },
+      loggers: { state: "made.json" },
+      fleet: { instances: ["http://a"] },
+    });
+    const env = { ACTUATOR_ACCESS_TOKENS: "/nowhere/tokens.json" };
+    expect(await cli(["config", "check", "--config", config], { env })).toMatchObject({
+      code: 1,
+      stderr: [
+        "ACTUATOR_ACCESS_TOKENS: access.tokens: there is no file /nowhere/tokens.json",
+        `actuator.json:4:15: listen.tls.cert: there is no file ${join(config, "..", "cert.pem")}`,
+        "",
+      ].join("\n"),
+    });
+  });
+
   test.each([
     [["config", "check", "--config", "/nowhere.json"], {}],
     [["config", "check"], { ACTUATOR_CONFIG: "/nowhere.json" }],

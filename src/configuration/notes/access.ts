@@ -2,7 +2,7 @@ import type { AccessLimits, AccessOptions, JwtClaims, JwtOptions } from "../../a
 import { CODE, type Notes, TEXT_OR_TEXTS } from "../setting.ts";
 
 const JWT_NOTES: Notes<JwtOptions> = {
-  jwks: { description: "The keys that sign: a file, or an https address.", kind: "text", path: "or url" },
+  jwks: { description: "The keys that sign: a file, or an https address.", kind: "text", path: "read" },
   issuer: { description: "The issuers that are believed.", kind: "list", schema: TEXT_OR_TEXTS },
   audience: { description: "The audiences that mean this application.", kind: "list", schema: TEXT_OR_TEXTS },
   algorithms: { description: "The algorithms that are let in; all are asymmetric.", kind: "list" },
@@ -38,7 +38,7 @@ const LIMITS_NOTES: Notes<AccessLimits> = {
 
 /** What is said of the options of access. */
 export const ACCESS_NOTES: Notes<AccessOptions> = {
-  tokens: { description: "The file of tokens, as connect-actuator token create writes it.", path: true },
+  tokens: { description: "The file of tokens, as connect-actuator token create writes it.", path: "read" },
   jwt: { description: "JSON Web Tokens, as an identity provider signs them.", notes: JWT_NOTES },
   certificates: {
     description: 'Who shows which client certificate: [{ "commonName": "ops", "permissions": ["*"] }].',

@@ -20,11 +20,12 @@ export const ADMIN_NOTES: Notes<SpringBootAdminOptions> = {
   intervalMs: { description: "How often the registration is renewed.", default: 10_000 },
   timeoutMs: { description: "How long one request may take.", default: 5_000 },
   deregister: { description: "Whether the end of the actuator ends the registration.", default: true },
+  deregisterTimeoutMs: { description: "How long that end may hold up the end of the actuator.", default: 2_000 },
   registerOnce: { description: "Whether the first of several servers that answers is enough.", default: false },
   tls: {
     description: "How https servers are known.",
     notes: {
-      ca: { description: "The authorities to verify them against: a PEM file.", path: true },
+      ca: { description: "The authorities to verify them against: a PEM file.", path: "read" },
     } satisfies Notes<AdminTlsOptions>,
   },
 };

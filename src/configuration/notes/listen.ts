@@ -6,10 +6,10 @@ import type { Notes } from "../setting.ts";
 export const DEFAULT_PORT = 9001;
 
 const TLS_NOTES: Notes<TlsOptions> = {
-  cert: { description: "The server's certificate and those between it and its root: a PEM file.", path: true },
-  key: { description: "The private key of that certificate: a PEM file.", path: true },
+  cert: { description: "The server's certificate and those between it and its root: a PEM file.", path: "read" },
+  key: { description: "The private key of that certificate: a PEM file.", path: "read" },
   passphrase: { description: "Opens the key, where it is encrypted.", secret: true },
-  ca: { description: "The authorities that client certificates are verified against: a PEM file.", path: true },
+  ca: { description: "The authorities that client certificates are verified against: a PEM file.", path: "read" },
   clientCertificate: {
     description: 'Whether clients show a certificate: "none", "request" or "require".',
     default: "none",
@@ -30,7 +30,7 @@ export const LISTEN_NOTES: Notes<ListenOptions> = {
     schema: { type: "integer", maximum: 65_535 },
   },
   host: { description: "The address to listen on. One that others reach needs access control.", default: "127.0.0.1" },
-  path: { description: "The path of a Unix socket, instead of port and host.", path: true },
+  path: { description: "The path of a Unix socket, instead of port and host.", path: "written" },
   mode: { description: "The permissions of that socket, in octal digits. Default: 0600." },
   tls: { description: "TLS, and nothing else.", notes: TLS_NOTES },
 };

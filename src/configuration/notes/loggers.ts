@@ -24,6 +24,6 @@ export const LOGGERS_NOTES: Notes<ActuatorLoggersOptions> = {
     description: "Whether DEBUG and TRACE set over REST last only for defaultTtl.",
     default: false,
   },
-  state: { description: "The file in which levels survive a restart.", path: true },
+  state: { description: "The file in which levels survive a restart.", path: "written" },
   instance: { description: "What this process is called in the history. Default: host name and process id." },
 };

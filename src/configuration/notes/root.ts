@@ -59,7 +59,7 @@ const ROOT_NOTES: Notes<any> = {
   audit: {
     description: "Whether each write and each look at sessions is one line of JSON on stderr, or in a file.",
     checks: { file: text },
-    notes: { file: { description: "The file that the lines go to.", path: true } },
+    notes: { file: { description: "The file that the lines go to.", path: "written" } },
     flag: true,
   },
   metrics: {
