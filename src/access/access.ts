@@ -118,7 +118,8 @@ export class Access {
    * @throws ActuatorError UNAUTHENTICATED for somebody who shows nothing; PERMISSION_DENIED; RESOURCE_EXHAUSTED
    */
   allow(caller: Caller, permission: Permission): Caller {
-    if (caller.authentication === "none" && !caller.permissions.has(permission)) {
+    const isNobody = caller.authentication === "none" && this.authenticates;
+    if (isNobody && !caller.permissions.has(permission)) {
       throw new ActuatorError("UNAUTHENTICATED", "CREDENTIALS_MISSING", "Say who you are: this is not for everybody.");
     }
     requirePermission(caller, permission);

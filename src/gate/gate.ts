@@ -14,8 +14,12 @@ import { Visit } from "./visit.ts";
 export interface Identification {
   /** The values of `WWW-Authenticate`. */
   readonly challenges: readonly string[];
-  /** The caller, if they have the permission. */
-  admit(knock: Knock, permission: Permission): Caller | Promise<Caller>;
+  /** Who it is. */
+  identify(knock: Knock): Caller | Promise<Caller>;
+  /** Lets them do this once. */
+  allow(caller: Caller, permission: Permission): Caller;
+  /** Whether what they showed still counts. */
+  holds(caller: Caller): boolean;
 }
 
 /** How the gate decides. */
@@ -57,6 +61,8 @@ export interface Gate {
    * @throws ActuatorError UNAUTHENTICATED, PERMISSION_DENIED, RESOURCE_EXHAUSTED (too many requests), UNAVAILABLE
    */
   admit(visit: Visit, permissions: readonly Permission[]): Caller | Promise<Caller>;
+  /** Whether whoever was let in still would be: a token can expire or be revoked while a stream goes on. */
+  holds(visit: Visit): boolean;
 }
 
 const ALL: ReadonlySet<Permission> = new Set(PERMISSIONS);
@@ -95,10 +101,14 @@ export function createGate(options: GateOptions): Gate {
     admit(visit, permissions) {
       visit.permission = permissions[0];
       if (access === undefined) return (visit.caller = anybody(visit, peer));
-      const known = (caller: Caller) => (visit.caller = caller);
-      const caller = admitWithAny(access, knockOf(visit), permissions);
-      return caller instanceof Promise ? caller.then(known) : known(caller);
+      const allow = (caller: Caller) => {
+        visit.caller = caller;
+        return allowAny(access, caller, permissions);
+      };
+      const caller = access.identify(knockOf(visit));
+      return caller instanceof Promise ? caller.then(allow) : allow(caller);
     },
+    holds: ({ caller }) => access === undefined || caller === undefined || access.holds(caller),
   };
 }
 
@@ -111,22 +121,10 @@ function anybody({ request, origin: { address } }: Visit, peer: Peer): Caller {
     : { name: address ?? "local", authentication: "none", permissions: ALL };
 }
 
-function admitWithAny(
-  access: Identification,
-  knock: Knock,
-  [permission, ...others]: readonly Permission[],
-): Caller | Promise<Caller> {
-  const orElse = (error: unknown) => {
-    const isMissing = error instanceof ActuatorError && error.reason === "PERMISSION_MISSING";
-    if (others.length === 0 || !isMissing) throw error;
-    return admitWithAny(access, knock, others);
-  };
-  try {
-    const caller = access.admit(knock, permission!);
-    return caller instanceof Promise ? caller.catch(orElse) : caller;
-  } catch (error) {
-    return orElse(error);
-  }
+function allowAny(access: Identification, caller: Caller, [permission, ...others]: readonly Permission[]): Caller {
+  const other = others.find((each) => caller.permissions.has(each));
+  const isMissing = !caller.permissions.has(permission!);
+  return access.allow(caller, isMissing && other !== undefined ? other : permission!);
 }
 
 function notLocal(): ActuatorError {

@@ -15,9 +15,13 @@ type Request = Parameters<Next>[0];
  *
  * - errors of the domain get their RPC code and detail, and accidents reach `onError` (connect drops them in silence);
  * - a deadline ends the call in time, even where the work ignores its signal (connect only aborts the signal);
- * - a stream ends at once when its client goes or `streams` end.
+ * - a stream ends at once when its client goes or `streams` end, and soon when its caller no longer `holds`.
  */
-export function rpcInterceptor(streams: OpenStreams, onError: (error: unknown, context: string) => void): Interceptor {
+export function rpcInterceptor(
+  streams: OpenStreams,
+  onError: (error: unknown, context: string) => void,
+  holds: (visit: Visit) => boolean = () => true,
+): Interceptor {
   function toRpc(error: unknown, request: Request): ConnectError {
     const { signal, method } = request;
     // The call was given up, and this is only the word of it.
@@ -88,7 +92,7 @@ export function rpcInterceptor(streams: OpenStreams, onError: (error: unknown, c
     }
 
     try {
-      remove = streams.add(interrupt, knownCaller(visit));
+      remove = streams.add(interrupt, knownCaller(visit), () => holds(visit));
     } catch (error) {
       const failure = toRpc(error, request);
       visit.end(callCodeOf(failure));

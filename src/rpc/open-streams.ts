@@ -2,12 +2,18 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { ActuatorError } from "../error.ts";
 import { DEFAULT_STREAMS, type StreamOptions } from "./stream-options.ts";
 
+type Interrupt = (reason: ConnectError) => void;
+
+/** How long a stream goes on whose caller would no longer be let in. */
+const REVOKED_AFTER_MS = 2_000;
+
 /** The streaming calls that are open: bounded in number, each caller's too, and ended together when the process drains. */
 export class OpenStreams {
   readonly #max: number;
   readonly #maxPerCaller: number;
   readonly #perCaller = new Map<string, number>();
-  readonly #open = new Set<(reason: ConnectError) => void>();
+  readonly #open = new Map<Interrupt, () => boolean>();
+  #watch: NodeJS.Timeout | undefined;
   #ended = false;
 
   constructor({ max = DEFAULT_STREAMS.max, maxPerCaller = DEFAULT_STREAMS.maxPerCaller }: StreamOptions = {}) {
@@ -23,18 +29,29 @@ export class OpenStreams {
    * Counts a stream in until the returned function is called.
    *
    * @param caller who said who they are
+   * @param holds whether they would still be let in: where not, the stream ends with UNAUTHENTICATED, some seconds late at most
    * @throws ActuatorError RESOURCE_EXHAUSTED where too many are open, ConnectError UNAVAILABLE once the streams have ended.
    */
-  add(interrupt: (reason: ConnectError) => void, caller?: string): () => void {
+  add(interrupt: Interrupt, caller?: string, holds: () => boolean = () => true): () => void {
     if (this.#ended) throw unavailable();
     if (this.#open.size >= this.#max) throw tooMany(`${this.#max} streams are open`, "streams.max");
     const own = caller === undefined ? 0 : (this.#perCaller.get(caller) ?? 0);
     if (own >= this.#maxPerCaller) throw tooMany(`The caller has ${own} open streams`, "streams.maxPerCaller");
-    this.#open.add(interrupt);
+    this.#open.set(interrupt, holds);
+    this.#watch ??= setInterval(() => this.#endRevoked(), REVOKED_AFTER_MS).unref();
     if (caller !== undefined) this.#perCaller.set(caller, own + 1);
     return () => {
       if (this.#open.delete(interrupt) && caller !== undefined) this.#leave(caller);
+      if (this.#open.size > 0) return;
+      clearInterval(this.#watch);
+      this.#watch = undefined;
     };
+  }
+
+  #endRevoked(): void {
+    for (const [interrupt, holds] of this.#open) {
+      if (!holds()) interrupt(new ConnectError("What the caller showed counts no more.", Code.Unauthenticated));
+    }
   }
 
   #leave(caller: string): void {
@@ -48,7 +65,7 @@ export class OpenStreams {
     this.#ended = true;
     // One turn later: what was said to the watchers just before, such as NOT_SERVING, still reaches them.
     setImmediate(() => {
-      for (const interrupt of this.#open) interrupt(unavailable());
+      for (const interrupt of this.#open.keys()) interrupt(unavailable());
     });
   }
 }

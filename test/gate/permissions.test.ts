@@ -1,8 +1,9 @@
 import { once } from "node:events";
+import { readFileSync, writeFileSync } from "node:fs";
 import http from "node:http";
 import type { DescMethod } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
-import { Code, ConnectError, type Transport } from "@connectrpc/connect";
+import { Code, ConnectError, createClient, type Transport } from "@connectrpc/connect";
 import { createAsyncIterable } from "@connectrpc/connect/protocol";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { PERMISSIONS, type Permission } from "../../src/access/permission.ts";
@@ -291,6 +292,24 @@ describe("sessions of one user or of everybody", () => {
     });
     expect(status).toBe(expected);
   });
+});
+
+test("a watch ends soon after its token is revoked, and others go on", async () => {
+  const { file, tokens } = tokensFor({ ada: { permissions: ["*"] }, bob: { permissions: ["*"] } });
+  const actuator = createActuator({ access: { tokens: file }, loggers: {}, audit: false, onError: () => undefined });
+  onTestFinished(() => actuator.close({ deadlineMs: 0 }));
+  const { url } = await actuator.listen({ port: 0 });
+  const client = createClient(LoggersService, transportOver({ protocol: "gRPC", httpVersion: "2" }, url));
+  const watch = (token: string) =>
+    client.watchLoggers({}, { headers: { authorization: `Bearer ${token}` } })[Symbol.asyncIterator]();
+  const [ada, bob] = [watch(tokens.ada), watch(tokens.bob)];
+  await Promise.all([ada.next(), bob.next()]);
+  const document = JSON.parse(readFileSync(file, "utf8"));
+  const left = document.tokens.filter(({ name }: { name: string }) => name !== "ada");
+  writeFileSync(file, JSON.stringify({ ...document, tokens: left }));
+  await expect(ada.next()).rejects.toMatchObject({ code: Code.Unauthenticated });
+  actuator.loggers!.setLevel("orders", "WARN");
+  expect((await bob.next()).done).toBe(false);
 });
 
 test("who is refused is refused before a body is read", async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { requirePermission } from "../../src/access/caller.ts";
 import type { Permission } from "../../src/access/permission.ts";
 import { Health } from "../../src/application/health.ts";
 import type { HealthOptions } from "../../src/application/health-options.ts";
@@ -12,12 +13,15 @@ const gate = createGate({
   peer: { address: () => "127.0.0.1", isForwarded: () => false, isTrusted: () => false, certificate: () => undefined },
   access: {
     challenges: ["Bearer"],
-    admit({ authorization }, permission) {
+    identify({ authorization }) {
       if (authorization === undefined) throw new ActuatorError("UNAUTHENTICATED", "NO_CREDENTIALS", "Who are you?");
-      const permissions = new Set(authorization.split(" ") as Permission[]);
-      if (permissions.has(permission)) return { name: "test", authentication: "token", permissions };
-      throw new ActuatorError("PERMISSION_DENIED", "PERMISSION_MISSING", "No.", { permission });
+      return { name: "test", authentication: "token", permissions: new Set(authorization.split(" ") as Permission[]) };
     },
+    allow(caller, permission) {
+      requirePermission(caller, permission);
+      return caller;
+    },
+    holds: () => true,
   },
 });
 
