@@ -7,14 +7,21 @@ import { requirement } from "../support/requirement.ts";
 import { run } from "../support/run.ts";
 
 const MODULE = "connectrpc.com/conformance";
-/** The newest first; a proxy that lacks a module of one may have all of another. */
-const VERSIONS = ["v1.0.7", "v1.0.6"];
+const VERSION = "v1.0.7";
 /** Fewer would mean that a feature has been lost on the way to the suite. */
-const CASES = 1_895;
+const CASES = 3_630;
+/** Cases that may fail through no fault of the server, and why. Each has a second chance, by itself, and must take it. */
+const SECOND_CHANCES: readonly (readonly [cases: RegExp, why: string])[] = [
+  // When a request comes in two pieces while the answer before it is not quite written. Bare node:https does so in one of
+  // eight runs of these cases.
+  [/\/HTTPVersion:1\/.*\/TLS:true\//, 'Node.js had closed its connection ("Parse Error: Paused")'],
+  [/^(Deadline Propagation|Timeouts)\//, "the machine may have been too busy for its deadline"],
+];
+const MOST_CHANCES = 3;
 const minutes = 60_000;
 
 const root = join(import.meta.dirname, "..", "..");
-const suite = goModule(MODULE, VERSIONS);
+const suite = goModule(MODULE, VERSION);
 
 describe.runIf(requirement(`Go with its module ${MODULE}`, suite !== undefined))(
   "the Connect conformance suite",
@@ -30,25 +37,50 @@ describe.runIf(requirement(`Go with its module ${MODULE}`, suite !== undefined))
     });
     afterAll(() => rmSync(scratch, { recursive: true }));
 
-    test("Connect, gRPC and gRPC-Web over HTTP/1.1 and HTTP/2", { timeout: 10 * minutes }, async () => {
+    async function judge(...more: readonly string[]) {
       const here = (name: string) => join(import.meta.dirname, name);
+      const known = ["--known-failing", `@${here("known-failing.txt")}`];
       const options = [
         "--mode",
         "server",
+        "--parallel",
+        "8",
         "--conf",
         here("features.yaml"),
-        "--known-failing",
-        `@${here("known-failing.txt")}`,
+        ...(more.length > 0 ? more : known),
       ];
       const server = ["--", process.execPath, here("server.ts"), image];
       const program = `${MODULE}/cmd/connectconformance@${suite!.version}`;
-      const { code, output } = await run("go", ["run", program, ...options, ...server], 9 * minutes);
+      const { output } = await run("go", ["run", program, ...options, ...server], 9 * minutes);
+      const [totals, passed] = /^(\d+) passed, \d+ failed(?:\n\(Another .*\))?$/m.exec(output) ?? [];
+      const failed = [...output.matchAll(/^FAILED: (.*?):?$/gm)].map(([, name]) => name!);
+      return {
+        totals,
+        passed: Number(passed),
+        failed,
+        details: output.slice(output.indexOf("FAILED: ")).slice(0, 5_000),
+      };
+    }
 
-      const [totals, passed, failed] = /^(\d+) passed, (\d+) failed(?:\n\(Another .*\))?$/m.exec(output) ?? [];
-      const failures = output.slice(output.indexOf("FAILED: "));
-      expect({ code, failed }, failures.slice(0, 5_000)).toEqual({ code: 0, failed: "0" });
-      expect(Number(passed)).toBeGreaterThanOrEqual(CASES);
+    test("Connect, gRPC and gRPC-Web over HTTP/1.1 and HTTP/2, cleartext and TLS", {
+      timeout: 20 * minutes,
+    }, async () => {
+      const { totals, passed, failed, details } = await judge();
+      const again = failed.filter((name) => reasonFor(name) !== undefined).slice(0, MOST_CHANCES);
+      expect(failed, details).toEqual(again);
+      expect(passed + again.length).toBe(CASES);
       console.log(`conformance suite ${suite!.version}: ${totals!.replace("\n", " ")}`);
+
+      for (const name of again) {
+        console.log(`  once more, for ${reasonFor(name)}: ${name}`);
+        const second = await judge("--run", name);
+        expect(second.failed, second.details).toEqual([]);
+        expect(second.passed).toBe(1);
+      }
     });
   },
 );
+
+function reasonFor(name: string): string | undefined {
+  return SECOND_CHANCES.find(([cases]) => cases.test(name))?.[1];
+}

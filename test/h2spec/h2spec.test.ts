@@ -6,6 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { RequestHandler } from "../../src/server/handler.ts";
+import { createListener } from "../../src/server/listener.ts";
+import { authority } from "../support/certificates.ts";
 import { goModule } from "../support/go-program.ts";
 import { requirement } from "../support/requirement.ts";
 import { run } from "../support/run.ts";
@@ -16,7 +18,7 @@ const MODULE = "github.com/summerwind/h2spec";
 const CASES = 145;
 const minutes = 60_000;
 
-const h2spec = goModule(MODULE, ["v2.2.1+incompatible"]);
+const h2spec = goModule(MODULE, "v2.2.1+incompatible");
 
 const answer: RequestHandler = (_, res) => {
   res.setHeader("content-type", "text/plain");
@@ -24,12 +26,12 @@ const answer: RequestHandler = (_, res) => {
 };
 
 /** Runs every case against a port. Resolves to the failed ones, such as `http2/5.1 #8`. */
-async function failuresOf(port: number): Promise<string[]> {
+async function failuresOf(port: number, ...options: readonly string[]): Promise<string[]> {
   const scratch = mkdtempSync(join(tmpdir(), "connect-actuator-h2spec-"));
   onTestFinished(() => rmSync(scratch, { recursive: true }));
   const report = join(scratch, "report.xml");
   const program = `${MODULE}/cmd/h2spec@${h2spec!.version}`;
-  const { output } = await run("go", ["run", program, "-p", `${port}`, "-j", report], 4 * minutes);
+  const { output } = await run("go", ["run", program, "-p", `${port}`, "-j", report, ...options], 4 * minutes);
   const suites = [...readFileSync(report, "utf8").matchAll(/<testsuite [^>]*package="([^"]+)"[\s\S]*?<\/testsuite>/g)];
   const cases = suites.flatMap(([suite, section]) =>
     [...suite.matchAll(/<testcase [\s\S]*?<\/testcase>/g)].map(([text], index) => ({
@@ -46,14 +48,24 @@ describe.runIf(requirement(`Go with its module ${MODULE}`, h2spec !== undefined)
     const bare = http2.createServer(answer).listen(0, "127.0.0.1");
     onTestFinished(() => void bare.close());
     await once(bare, "listening");
-    const { port } = await serve(answer);
-    const [expected, found] = await Promise.all([failuresOf((bare.address() as AddressInfo).port), failuresOf(port)]);
+    const cleartext = await serve(answer);
+    const secure = createListener(answer);
+    onTestFinished(() => secure.drain({ deadlineMs: 0 }));
+    const { port: securePort } = await secure.listen({ port: 0, tls: await (await authority()).issue("server") });
 
+    const [expected, found, foundOverTls] = await Promise.all([
+      failuresOf((bare.address() as AddressInfo).port),
+      failuresOf(cleartext.port),
+      failuresOf(securePort, "--tls", "--insecure"),
+    ]);
+    const beyond = (names: readonly string[]) => names.filter((name) => !expected.includes(name));
+    expect(beyond(found)).toEqual(Object.keys(CLEARTEXT_FAILURES));
+    expect(beyond(foundOverTls)).toEqual([]);
     const known = { ...NODE_FAILURES, ...CLEARTEXT_FAILURES };
-    expect(found.filter((name) => !expected.includes(name))).toEqual(Object.keys(CLEARTEXT_FAILURES));
-    expect(found.filter((name) => !(name in known))).toEqual([]);
-    const alone = expected.filter((name) => !found.includes(name));
-    console.log(`h2spec: ${CASES} cases, ${found.length} fail; ${expected.length} on bare node:http2 (${alone})`);
+    expect([...found, ...foundOverTls].filter((name) => !(name in known))).toEqual([]);
+
+    const counts = `${found.length} fail in cleartext, ${foundOverTls.length} over TLS, ${expected.length} on bare node:http2`;
+    console.log(`h2spec: ${CASES} cases, of which ${counts}:`);
     for (const name of found) console.log(`  ${name}: ${known[name]}`);
   });
 });

@@ -7,13 +7,8 @@ export interface GoModule {
   readonly directory: string;
 }
 
-/** The first of the versions that the module proxy, or Go's own cache, has; undefined without Go or without any. */
-export function goModule(path: string, versions: readonly string[]): GoModule | undefined {
-  for (const version of versions) {
-    const { stdout, status } = spawnSync("go", ["mod", "download", "-json", `${path}@${version}`], {
-      encoding: "utf8",
-    });
-    if (status === 0) return { version, directory: JSON.parse(stdout).Dir };
-  }
-  return undefined;
+/** A module that the module proxy, or Go's own cache, has; undefined without it or without Go. */
+export function goModule(path: string, version: string): GoModule | undefined {
+  const { stdout, status } = spawnSync("go", ["mod", "download", "-json", `${path}@${version}`], { encoding: "utf8" });
+  return status === 0 ? { version, directory: JSON.parse(stdout).Dir } : undefined;
 }
