@@ -53,7 +53,7 @@ export async function openAdminPages(url: string): Promise<AdminPages> {
     viewport: { width: 1400, height: 900 },
   });
   const page = browser.pages()[0] ?? (await browser.newPage());
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(40_000);
   const faults: string[] = [];
   page.on("pageerror", ({ message }) => faults.push(message));
   page.on("response", (response) => {

@@ -26,9 +26,9 @@ const possible =
   requirement("Maven with a JDK", springBootAdminFound) && requirement("/usr/bin/chromium", chromiumFound);
 
 /** What the server and its pages may take to notice something. */
-const soon = { timeout: 20_000, interval: 100 };
+const soon = { timeout: 40_000, interval: 100 };
 
-describe.runIf(possible)("the pages of the real Spring Boot Admin", { timeout: 60_000 }, () => {
+describe.runIf(possible)("the pages of the real Spring Boot Admin", { timeout: 150_000 }, () => {
   let admin: SpringBootAdminServer;
   let pages: AdminPages;
 
@@ -67,7 +67,7 @@ describe.runIf(possible)("the pages of the real Spring Boot Admin", { timeout: 6
         logLevelChanges: false,
       },
       sessions: { store: sessions, idKey: "sixteen or more letters" },
-      admin: { url: admin.url, deregisterTimeoutMs: 15_000, ...more },
+      admin: { url: admin.url, timeoutMs: 15_000, deregisterTimeoutMs: 15_000, ...more },
       audit: false,
       onError: (error) => said.push(error),
       ...options,
@@ -235,7 +235,7 @@ describe.runIf(possible)("the pages of the real Spring Boot Admin", { timeout: 6
     const { port, address } = server.address() as AddressInfo;
     const url = `http://127.0.0.1:${port}`;
     const registration = registerWithSpringBootAdmin(
-      { url: admin.url, deregisterTimeoutMs: 15_000 },
+      { url: admin.url, timeoutMs: 15_000, deregisterTimeoutMs: 15_000 },
       { name: "draining-shop", startTime: Date.now() },
       { address: { port, address, url }, basePath: "/actuator" },
       (error) => expect.unreachable(error.message),

@@ -11,7 +11,7 @@ const actuator = createActuator({
   name,
   version: "1.2.3",
   loggers: { adapters: [pinoLoggers(logger)], groups: { money: ["shop.orders"] } },
-  admin: { url, deregisterTimeoutMs: 15_000 },
+  admin: { url, timeoutMs: 15_000, deregisterTimeoutMs: 15_000 },
 });
 const web = logger.child({ logger: "shop.web" });
 const address = await actuator.listen({ port: 0 });
