@@ -1,7 +1,14 @@
 import type { StandaloneConfiguration } from "../configuration/index.ts";
 import { ActuatorError } from "../error.ts";
 import { type FleetLoggers, fleetLoggers } from "../fleet/index.ts";
-import { type Actuator, type ActuatorOptions, createActuator, integrationGraph, type ListenAddress } from "../index.ts";
+import {
+  type Actuator,
+  type ActuatorOptions,
+  createActuator,
+  type GraphBuilder,
+  integrationGraph,
+  type ListenAddress,
+} from "../index.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import type { StandaloneOptions } from "./options.ts";
 import { openStore, storeFaults, storeTrouble } from "./store.ts";
@@ -94,10 +101,19 @@ function partsOf(
   }
   if (graph || rest.otlp) {
     serves.push("an integration graph over OTLP");
-    const { app = rest.name ?? "connect-actuator", brokers } = typeof graph === "object" ? graph : {};
-    options = { ...options, otlp: rest.otlp ?? true, integrationGraph: integrationGraph({ app, brokers }) };
+    options = { ...options, otlp: rest.otlp ?? true, integrationGraph: graphOf(graph, rest.name) };
   }
   return { options, serves };
+}
+
+function graphOf(graph: StandaloneOptions["graph"], name = "connect-actuator"): GraphBuilder {
+  const { app = name, brokers } = typeof graph === "object" ? graph : {};
+  try {
+    return integrationGraph({ app, brokers });
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw unfit(`graph: ${error.message}`);
+  }
 }
 
 function unfit(message: string): ActuatorError {

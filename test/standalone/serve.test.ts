@@ -285,6 +285,10 @@ describe("what cannot be started", () => {
       'connect-actuator: cannot start: actuator.json:2:12: there is no setting "grahp"; did you mean "graph"?\n' +
         '  actuator.json:4:13: there is no setting "listen.prot"; did you mean "port"?',
     ],
+    [
+      { graph: { brokers: { main: "x" } } },
+      "connect-actuator: cannot start: graph: a key of brokers must be a system and an address",
+    ],
     [{ fleet: { token: "x" } }, "connect-actuator: cannot start: fleet has no instances"],
     [{ sessions: { ids: "raw" } }, "connect-actuator: cannot start: sessions has no store"],
     [{ loggers: { maxTtl: "1h" }, graph: true }, "connect-actuator: cannot start: loggers are those of a fleet here"],
