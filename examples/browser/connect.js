@@ -21,7 +21,7 @@ export class Actuator {
   /** Such as `call("LoggersService/GetLogger", { name: "ROOT" })`. */
   async call(method, request = {}) {
     const body = JSON.stringify(request);
-    const response = await this.#post(method, "application/json", body, { "Connect-Timeout-Ms": "10000" });
+    const response = await this.#post(method, "application/json", body, { "Connect-Timeout-Ms": "30000" });
     const answer = await response.json();
     if (!response.ok) throw new ActuatorError(answer);
     return answer;

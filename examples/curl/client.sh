@@ -4,7 +4,7 @@ set -euo pipefail
 
 address=${ACTUATOR_ADDRESS:-127.0.0.1:9001}
 base=http://$address/actuator
-options=(--silent --show-error --max-time 10)
+options=(--silent --show-error --max-time 30)
 if [ -n "${ACTUATOR_CA:-}" ]; then
   base=https://$address/actuator
   options+=(--cacert "$ACTUATOR_CA")

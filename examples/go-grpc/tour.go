@@ -16,7 +16,7 @@ import (
 )
 
 // Every call but a watch has a deadline: without one, a call to a server that hangs waits for ever.
-const patience = 10 * time.Second
+const patience = 30 * time.Second
 
 var errNoFailure = errors.New("the call had to fail and did not")
 

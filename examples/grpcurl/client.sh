@@ -47,7 +47,7 @@ events='(.snapshot // {} | .loggers // [] | if $all then "watching \(length) log
 
 # call <Service/Method> [request]: prints the answer. Every call but a watch has a deadline.
 call() {
-  grpcurl "${options[@]}" -max-time "${seconds:-10}" -d "${2:-{\}}" "$address" "$1" 2>"$scratch/error"
+  grpcurl "${options[@]}" -max-time "${seconds:-30}" -d "${2:-{\}}" "$address" "$1" 2>"$scratch/error"
 }
 
 # summary <file>: such as "NOT_FOUND SESSION_NOT_FOUND field=id", of an error that grpcurl wrote; fails where it wrote none.
@@ -97,7 +97,7 @@ tour() {
 tour_levels() {
   local logger=$1 answer
   mkfifo "$scratch/events"
-  grpcurl "${options[@]}" -max-time 10 -d "{\"name_prefix\":\"$logger\"}" "$address" \
+  grpcurl "${options[@]}" -max-time 30 -d "{\"name_prefix\":\"$logger\"}" "$address" \
     $service.LoggersService/WatchLoggers >"$scratch/events" 2>"$scratch/error" &
   background=$!
   exec 3< <(jq --unbuffered -r --argjson all false --arg name "$logger" "$events" <"$scratch/events")

@@ -3,7 +3,7 @@ import type { Interceptor, Transport } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
 
 /** Every call but a watch has a deadline: without one, a call to a server that hangs waits for ever. */
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 30_000;
 
 const TRANSPORTS = { connect: createConnectTransport, grpc: createGrpcTransport, grpcweb: createGrpcWebTransport };
 

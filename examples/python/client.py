@@ -18,7 +18,7 @@ from connection import connect
 from errors import summary
 
 # Every call but a watch has a deadline: without one, a call to a server that hangs waits for ever.
-SECONDS = 10
+SECONDS = 30
 
 
 def tour(channel, logger, user):

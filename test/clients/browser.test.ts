@@ -33,7 +33,7 @@ describe.runIf(requirement(executablePath, existsSync(executablePath)))("a page 
     origin = `http://127.0.0.1:${(pages.address() as AddressInfo).port}`;
     browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
     page = await browser.newPage();
-  }, 60_000);
+  }, 120_000);
 
   afterAll(async () => {
     await browser?.close();
@@ -77,12 +77,12 @@ describe.runIf(requirement(executablePath, existsSync(executablePath)))("a page 
     shop.actuator.loggers!.setLevel("shop.orders", "ERROR");
     await shows("shop.orders", "ERROR");
     expect(shop.errors).toEqual([]);
-  }, 60_000);
+  }, 120_000);
 
   test("reaches nothing from an origin that is not named", async () => {
     await using shop = await Shop.open();
     await open(shop);
     await says(/^unavailable /);
     expect(await page.locator("tr").count()).toBe(0);
-  }, 60_000);
+  }, 120_000);
 });

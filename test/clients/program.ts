@@ -10,7 +10,7 @@ export interface Outcome {
   readonly errors: string;
 }
 
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 60_000;
 
 /** A running example. Its lines are heard as they come. */
 export class Program implements AsyncDisposable {

@@ -14,7 +14,7 @@ import java.util.Locale;
 public final class Client {
 
   /** Every call but a watch has a deadline: without one, a call to a server that hangs waits for ever. */
-  static final Duration PATIENCE = Duration.ofSeconds(10);
+  static final Duration PATIENCE = Duration.ofSeconds(30);
 
   private static final String USAGE =
       """
