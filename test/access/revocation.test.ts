@@ -1,0 +1,51 @@
+import { type CallOptions, Code, ConnectError, createClient } from "@connectrpc/connect";
+import { expect, onTestFinished, test } from "vitest";
+import { encodeTokens } from "../../src/access/token-file.ts";
+import { Level } from "../../src/gen/actuator/v3/level_pb.ts";
+import { LoggersService } from "../../src/gen/actuator/v3/loggers_pb.ts";
+import { createActuator } from "../../src/index.ts";
+import { libraryOf, transportOver, WIRES } from "../support/rpc-harness.ts";
+import { put, tokenFile, tokenOf } from "./fixtures.ts";
+
+test("who is revoked sees and holds nothing any more, over every protocol", async () => {
+  const [alice, bob] = [tokenOf("alice"), tokenOf("bob")];
+  const file = tokenFile(alice.entry, bob.entry);
+  const loggers = WIRES.map((_, at) => `logger${at}`);
+  const actuator = createActuator({
+    loggers: { adapters: [libraryOf(loggers)] },
+    access: { tokens: file },
+    audit: false,
+  });
+  onTestFinished(() => actuator.close({ deadlineMs: 0 }));
+  const { url } = await actuator.listen({ port: 0 });
+  const as = ({ token }: { token: string }): CallOptions => ({ headers: { authorization: `Bearer ${token}` } });
+
+  const revoked: AsyncIterator<unknown>[] = [];
+  const others: AsyncIterator<unknown>[] = [];
+  for (const [at, wire] of WIRES.entries()) {
+    const client = createClient(LoggersService, transportOver(wire, url));
+    const held = { name: loggers[at]!, level: Level.TRACE };
+    revoked.push(client.holdLoggerLevel(held, as(alice))[Symbol.asyncIterator]());
+    revoked.push(client.watchLoggers({}, as(alice))[Symbol.asyncIterator]());
+    others.push(client.watchLoggers({}, as(bob))[Symbol.asyncIterator]());
+  }
+  for (const stream of [...revoked, ...others]) await stream.next();
+  const levels = () => loggers.map((name) => actuator.loggers!.get(name)?.configuredLevel);
+  expect(levels()).toEqual(loggers.map(() => "TRACE"));
+
+  put(file, encodeTokens([bob.entry]));
+  for (const stream of revoked) {
+    expect(await toTheEnd(stream)).toMatchObject({ code: Code.Unauthenticated });
+  }
+  await expect.poll(levels).toEqual(loggers.map(() => undefined));
+  for (const stream of others) expect((await stream.next()).done, "bob goes on").toBe(false);
+});
+
+async function toTheEnd(stream: AsyncIterator<unknown>): Promise<ConnectError | undefined> {
+  try {
+    while (!(await stream.next()).done);
+    return undefined;
+  } catch (error) {
+    return ConnectError.from(error);
+  }
+}
