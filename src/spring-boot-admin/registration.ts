@@ -40,7 +40,7 @@ export function registerWithSpringBootAdmin(
   const say: Say = (sentence, cause) => onError(new Error(sentence, cause === undefined ? {} : { cause }), CONTEXT);
 
   const urls = typeof options.url === "string" ? [options.url] : options.url;
-  warnOfLoopback(urls, announcement.managementUrl, say);
+  warn(options, urls, announcement.managementUrl, say);
   const servers = urls.map((url) => new AdminServer(url, options, say));
   const groups = options.registerOnce ? [servers] : servers.map((server) => [server]);
   const { intervalMs = 10_000, deregister = true, deregisterTimeoutMs = 2_000 } = options;
@@ -55,10 +55,24 @@ export function registerWithSpringBootAdmin(
   };
 }
 
-/** Said and not refused: a name or a proxy may lead here all the same. */
-function warnOfLoopback(urls: readonly string[], managementUrl: string, say: Say): void {
-  const host = (url: string) => new URL(url).hostname.replace(/^\[|\]$/g, "");
-  const elsewhere = urls.find((url) => !isLoopback(host(url)));
-  if (elsewhere === undefined || !isLoopback(host(managementUrl))) return;
-  say(`${elsewhere} is told of ${managementUrl}, which only this machine reaches; \`admin.managementUrl\` changes it`);
+/** Said and not refused: a name, a proxy or a tunnel may make all of it right. */
+function warn(
+  { credentials, password }: SpringBootAdminOptions,
+  urls: readonly string[],
+  managementUrl: string,
+  say: Say,
+): void {
+  const elsewhere = urls.filter((url) => !isLocal(url));
+  if (elsewhere[0] !== undefined && isLocal(managementUrl)) {
+    say(
+      `${elsewhere[0]} is told of ${managementUrl}, which only this machine reaches; \`admin.managementUrl\` changes it`,
+    );
+  }
+  const readable = elsewhere.find((url) => new URL(url).protocol === "http:");
+  if (readable === undefined || (credentials ?? password) === undefined) return;
+  say(`${readable} is sent credentials unencrypted; give an https: address, unless a mesh or a tunnel encrypts`);
+}
+
+function isLocal(url: string): boolean {
+  return isLoopback(new URL(url).hostname.replace(/^\[|\]$/g, ""));
 }

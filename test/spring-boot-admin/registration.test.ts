@@ -216,6 +216,27 @@ describe("over TLS", () => {
   });
 });
 
+describe("what is probably a mistake is said, and done", () => {
+  const cases: Record<string, readonly [options: Partial<SpringBootAdminOptions>, said: readonly RegExp[]]> = {
+    "an address of this machine for a server elsewhere": [
+      {},
+      [/is told of .*127.0.0.1:9001.*only this machine reaches/],
+    ],
+    "credentials without TLS": [
+      { managementUrl: "http://10.0.0.7:9001/actuator", credentials: { username: "u", password: "ca_secret" } },
+      [/is sent credentials unencrypted/],
+    ],
+    nothing: [{ managementUrl: "http://10.0.0.7:9001/actuator" }, []],
+  };
+  test.each(Object.entries(cases))("%s", async (_, [options, expected]) => {
+    const admin = await recordingServer();
+    // No loopback address, and yet this machine.
+    const { said } = register({ url: `http://0.0.0.0:${admin.port}`, ...options });
+    await expect.poll(() => admin.requests.length, soon).toBeGreaterThan(0);
+    expect(said()).toEqual(expected.map((message) => expect.stringMatching(message)));
+  });
+});
+
 test("with registerOnce the first server that answers is enough, and all that were told hear of the end", async () => {
   const first = await recordingServer();
   const second = await recordingServer();
