@@ -52,14 +52,14 @@ test("under load no accepted request loses its answer, over either protocol", as
     ...clients(10, async () => overHttp2(await http2Connect(url))),
   ];
   await eventually(
-    () => answered.size > 2_000,
+    () => answered.size > 500,
     () => `${answered.size} answers`,
   );
   await listener.drain();
   const atEnd = answered.size;
   await Promise.all(load);
 
-  expect(answered.size).toBeGreaterThan(2_000);
+  expect(answered.size).toBeGreaterThan(500);
   expect([...accepted].filter((path) => !answered.has(path))).toEqual([]);
   expect(failures.length).toBeGreaterThan(0);
   expect(failures.filter((path) => accepted.has(path))).toEqual([]);

@@ -98,7 +98,7 @@ describe("over HTTP/1.1", () => {
   test("an answer that is read slowly is not", async () => {
     const size = 20_000_000;
     const { port } = await serve((_, res) => void res.end(Buffer.alloc(size)), {
-      limits: { ...patient, stalledWriteTimeoutMs: 4 * soon },
+      limits: { ...patient, stalledWriteTimeoutMs: 10 * soon },
     });
     const client = await rawClient(port);
     client.socket.write("GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
@@ -108,7 +108,7 @@ describe("over HTTP/1.1", () => {
         () => `part ${share} never came`,
       );
       client.socket.pause();
-      await timePasses(soon);
+      await timePasses(1.5 * soon);
       client.socket.resume();
     }
     expect((await client.closed).length).toBeGreaterThan(size);
