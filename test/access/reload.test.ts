@@ -12,6 +12,7 @@ import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import { encodeTokens } from "../../src/access/token-file.ts";
 import { WatchedFile } from "../../src/access/watched-file.ts";
+import { requirement } from "../support/requirement.ts";
 import { accessWith, bearer, nameOf, put, scratch, tokenFile, tokenOf } from "./fixtures.ts";
 
 const INVALID = "UNAUTHENTICATED CREDENTIALS_INVALID";
@@ -128,15 +129,18 @@ describe("a file of tokens that is", () => {
     expect(access.holds(before), "she has fewer rights now").toBe(false);
   });
 
-  test.runIf(process.platform !== "win32")("writable by others is warned of; readable by others is not", () => {
-    const path = tokenFile(alice.entry);
-    chmodSync(path, 0o644);
-    expect(accessWith({ tokens: path }).errors).toEqual([]);
-    chmodSync(path, 0o664);
-    expect(accessWith({ tokens: path }).errors).toEqual([
-      "access.tokens: tokens.json may be written by others (mode 664): whoever does gets in",
-    ]);
-  });
+  test.runIf(requirement("POSIX permissions", process.platform !== "win32"))(
+    "writable by others is warned of; readable by others is not",
+    () => {
+      const path = tokenFile(alice.entry);
+      chmodSync(path, 0o644);
+      expect(accessWith({ tokens: path }).errors).toEqual([]);
+      chmodSync(path, 0o664);
+      expect(accessWith({ tokens: path }).errors).toEqual([
+        "access.tokens: tokens.json may be written by others (mode 664): whoever does gets in",
+      ]);
+    },
+  );
 });
 
 describe("a watched file", () => {

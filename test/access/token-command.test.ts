@@ -15,6 +15,7 @@ import { editTokens } from "../../src/access/token-file-edit.ts";
 import { complete } from "../../src/cli/complete.ts";
 import { createProgram } from "../../src/cli/program.ts";
 import { cli } from "../cli/cli-process.ts";
+import { requirement } from "../support/requirement.ts";
 import { accessWith, bearer, outcome, scratch, tokenFile, tokenOf } from "./fixtures.ts";
 
 const TOKEN = /^ca_[0-9a-f]{12}_[\w-]{43}$/;
@@ -187,47 +188,53 @@ test("permissions are completed", async () => {
   expect(await complete(createProgram(), ["token", "revoke", "o"], names), "a token is no logger").toEqual([]);
 });
 
-describe.runIf(process.platform !== "win32")("a file of tokens that is changed", () => {
-  test("keeps its mode, and stays where a link leads", async () => {
-    const file = tokenFile();
-    chmodSync(file, 0o640);
-    const link = join(scratch(), "link.json");
-    symlinkSync(file, link);
-    await editTokens(link, () => [tokenOf("alice").entry]);
-    expect(lstatSync(link).isSymbolicLink()).toBe(true);
-    expect(statSync(file).mode & 0o777).toBe(0o640);
-    expect(tokensOf(file)).toHaveLength(1);
-  });
+describe.runIf(requirement("POSIX permissions", process.platform !== "win32"))(
+  "a file of tokens that is changed",
+  () => {
+    test("keeps its mode, and stays where a link leads", async () => {
+      const file = tokenFile();
+      chmodSync(file, 0o640);
+      const link = join(scratch(), "link.json");
+      symlinkSync(file, link);
+      await editTokens(link, () => [tokenOf("alice").entry]);
+      expect(lstatSync(link).isSymbolicLink()).toBe(true);
+      expect(statSync(file).mode & 0o777).toBe(0o640);
+      expect(tokensOf(file)).toHaveLength(1);
+    });
 
-  test.runIf(process.getuid?.() === 0)("by root still belongs to whom it belonged", async () => {
-    const { chownSync } = await import("node:fs");
-    const file = tokenFile();
-    chownSync(file, 12345, 12345);
-    await editTokens(file, () => [tokenOf("alice").entry]);
-    expect(statSync(file)).toMatchObject({ uid: 12345, gid: 12345 });
-  });
+    test.runIf(requirement("a run as root", process.getuid?.() === 0))(
+      "by root still belongs to whom it belonged",
+      async () => {
+        const { chownSync } = await import("node:fs");
+        const file = tokenFile();
+        chownSync(file, 12345, 12345);
+        await editTokens(file, () => [tokenOf("alice").entry]);
+        expect(statSync(file)).toMatchObject({ uid: 12345, gid: 12345 });
+      },
+    );
 
-  test("is never seen in halves", async () => {
-    const entries = Array.from({ length: 200 }, (_, i) => tokenOf(`t${i}`).entry);
-    const file = tokenFile(...entries);
-    let done = false;
-    const editing = (async () => {
-      for (let i = 0; i < 20; i++)
-        await editTokens(file, (tokens) => (tokens.length > 100 ? entries.slice(0, 50) : entries));
-      done = true;
-    })();
-    while (!done) {
-      expect([50, 200]).toContain(tokensOf(file).length);
-      await new Promise(setImmediate);
-    }
-    await editing;
-  });
+    test("is never seen in halves", async () => {
+      const entries = Array.from({ length: 200 }, (_, i) => tokenOf(`t${i}`).entry);
+      const file = tokenFile(...entries);
+      let done = false;
+      const editing = (async () => {
+        for (let i = 0; i < 20; i++)
+          await editTokens(file, (tokens) => (tokens.length > 100 ? entries.slice(0, 50) : entries));
+        done = true;
+      })();
+      while (!done) {
+        expect([50, 200]).toContain(tokensOf(file).length);
+        await new Promise(setImmediate);
+      }
+      await editing;
+    });
 
-  test("in a way that could not be read again stays as it was, and unlocked", async () => {
-    const file = tokenFile();
-    const { entry } = tokenOf("alice");
-    await expect(editTokens(file, () => [entry, entry])).rejects.toThrow("tokens[1] has the name of tokens[0]");
-    expect(readFileSync(file, "utf8")).toBe(encodeTokens([]));
-    await editTokens(file, () => [entry]);
-  });
-});
+    test("in a way that could not be read again stays as it was, and unlocked", async () => {
+      const file = tokenFile();
+      const { entry } = tokenOf("alice");
+      await expect(editTokens(file, () => [entry, entry])).rejects.toThrow("tokens[1] has the name of tokens[0]");
+      expect(readFileSync(file, "utf8")).toBe(encodeTokens([]));
+      await editTokens(file, () => [entry]);
+    });
+  },
+);
