@@ -153,6 +153,21 @@ function clientTestsOf(start: Start, reflects: boolean): void {
   );
 
   test(
+    "ends a watch whose token is taken back",
+    async () => {
+      await using folder = await tokenFolder();
+      await using shop = await Shop.open({ access: { tokens: folder.file } });
+      await using program = start(shop, ["watch"], { ACTUATOR_TOKEN: folder.tokens.operator });
+      await program.heard(/^watching 4 loggers$/);
+      await writeFile(folder.file, JSON.stringify({ version: 1, tokens: [] }));
+      const refused = /^UNAUTHENTICATED.*: \S/m;
+      expect(await program.outcome()).toMatchObject({ code: 1, errors: expect.stringMatching(refused) });
+      expect(shop.errors).toEqual([]);
+    },
+    TEST_MS,
+  );
+
+  test(
     "speaks TLS with a server that an authority of its own vouches for, and with no other",
     async () => {
       await using folder = await scratchFolder();
