@@ -70,7 +70,8 @@ export class Delivery {
       this.#notices.tell(each.name, this.#topic, undefined);
       const known = this.#delivered.get(each.name);
       if (known !== undefined && isSame(known.wanted, each)) this.check([each.name]);
-      else if (!this.#adopts(each)) this.#due.set(each.name, each);
+      else if (this.#adopts(each)) this.#due.delete(each.name);
+      else this.#due.set(each.name, each);
     }
     this.#pump();
   }

@@ -95,7 +95,7 @@ class Fleet {
 
   start(): void {
     // Out of a state file, before anybody listened.
-    for (const { name } of this.#loggers.list().loggers) this.#want(name);
+    for (const { name } of this.#loggers.list().loggers) this.#heed(name);
     this.#unfollow = this.#loggers.onChange((change) => this.#follow(change));
     for (const instance of this.#deliveries.keys()) instance.start();
   }
@@ -144,8 +144,10 @@ class Fleet {
     this.#notices.tell(ROOT, `reach of ${instance.label}`, undefined);
     const names = [...instance.loggers.keys()];
     this.#mirror.show(instance, names);
-    for (const name of names) this.#want(name);
-    for (const name of names) this.#adopt(name);
+    for (const name of names) {
+      this.#heed(name);
+      this.#adopt(name);
+    }
     void this.#deliveries.get(instance)!.sync(this.#wanted.values());
   }
 
@@ -153,7 +155,7 @@ class Fleet {
     if (this.#detached) return;
     this.#mirror.show(instance, names);
     for (const name of names) {
-      if (this.#want(name)) this.#deliveries.get(instance)!.ask(this.#wanted.get(name)!);
+      this.#heed(name);
       this.#adopt(name);
     }
     this.#deliveries.get(instance)!.check(names);
@@ -181,13 +183,13 @@ class Fleet {
   }
 
   /** A logger that appears below the prefix of a group begins with the level of the group, and nobody tells of that. */
-  #want(name: string): boolean {
-    if (this.#wanted.has(name)) return false;
+  #heed(name: string): void {
+    if (this.#wanted.has(name)) return;
     const logger = this.#loggers.get(name);
-    if (logger?.type !== "logger" || logger.override === undefined || logger.configuredLevel === undefined)
-      return false;
-    this.#wanted.set(name, wantedOf(name, logger.configuredLevel, logger.override));
-    return true;
+    if (logger?.type !== "logger" || logger.override === undefined || logger.configuredLevel === undefined) return;
+    const wanted = wantedOf(name, logger.configuredLevel, logger.override);
+    this.#wanted.set(name, wanted);
+    for (const delivery of this.#deliveries.values()) delivery.ask(wanted);
   }
 
   #adopt(name: string): void {

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
@@ -6,6 +7,7 @@ import { type FleetOptions, fleetLoggers } from "../../src/fleet/index.ts";
 import { Level as LevelProto } from "../../src/gen/actuator/v3/level_pb.ts";
 import { LevelChange_Kind, LoggersService } from "../../src/gen/actuator/v3/loggers_pb.ts";
 import { type Actuator, createActuator, type Logger, type LoggersOptions } from "../../src/index.ts";
+import { folderWith } from "../configuration/folder.ts";
 import { type Application, startApplication } from "./instance.ts";
 
 const soon = { timeout: 10_000, interval: 20 };
@@ -162,6 +164,20 @@ describe("a level that is set", () => {
     }, soon);
   });
 
+  test("on a group below a prefix is set on loggers that appear later, in every instance", async () => {
+    const applications = await Promise.all([startApplication(), startApplication()]);
+    const sidecar = await sidecarOf(
+      applications.map(({ url }) => url),
+      { groups: { shop: ["shop.*"] } },
+    );
+    await known(sidecar);
+    sidecar.loggers!.setLevel("shop", "ERROR");
+    for (const application of applications) await application.create("shop.late");
+    await vi.waitFor(async () => expect(await levelsOf(applications, "shop.late")).toEqual(["error", "error"]), soon);
+    sidecar.loggers!.setLevel("shop", undefined);
+    await vi.waitFor(async () => expect(await levelsOf(applications, "shop.late")).toEqual(["info", "info"]), soon);
+  });
+
   test("for a time is over there by itself, and nothing is taken for a change of theirs", async () => {
     const applications = await Promise.all([1, 2, 3].map(() => startApplication({ levels: { stock: "warn" } })));
     const sidecar = await sidecarOf(applications.map(({ url }) => url));
@@ -309,6 +325,29 @@ describe("an instance that goes and comes", () => {
       ]);
     }, soon);
   });
+});
+
+test("a sidecar that starts again knows what it had set, and what was changed there meanwhile", async () => {
+  const application = await startApplication();
+  const state = join(folderWith(), "levels.json");
+  const first = await sidecarOf([{ url: application.url, name: "a" }], { state, instance: "sidecar" });
+  await known(first);
+  first.loggers!.setLevel("stock", "ERROR");
+  first.loggers!.setLevel("orders", "WARN");
+  await vi.waitFor(async () => {
+    expect(await application.levels()).toMatchObject({ stock: "error", orders: "warn" });
+  }, soon);
+  await first.close({ deadlineMs: 0 });
+  await there(application).setLoggerLevel({ name: "orders", level: LevelProto.FATAL });
+
+  const second = await sidecarOf([{ url: application.url, name: "a" }], { state, instance: "sidecar" });
+  await known(second);
+  await vi.waitFor(() => {
+    expect(logger(second, "stock")).toMatchObject({ configuredLevel: "ERROR", warnings: [] });
+    expect(warnings(second, "orders")).toEqual(["not WARN at a: somebody set FATAL there later"]);
+  }, soon);
+  const { changes } = await there(application).listLevelChanges({});
+  expect(changes.map(({ name }) => name).sort()).toEqual(["orders", "orders", "stock"]);
 });
 
 test("a wrong token is told without the token", async () => {

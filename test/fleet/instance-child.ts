@@ -32,7 +32,8 @@ const actuator = createActuator({
 const { url } = await actuator.listen({ ...listen, port });
 
 process.on("message", ({ name, level }: { name?: string; level?: string }) => {
-  if (name !== undefined) (name === "ROOT" ? root : native[name]!).level = level!;
+  if (name !== undefined && name !== "ROOT") native[name] ??= root.child({ name });
+  if (level !== undefined) (name === "ROOT" ? root : native[name!]!).level = level;
   process.send!({
     ROOT: root.level,
     ...Object.fromEntries(Object.keys(native).map((each) => [each, native[each]!.level])),

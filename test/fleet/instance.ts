@@ -12,6 +12,8 @@ export interface Application {
   levels(): Promise<Readonly<Record<string, string>>>;
   /** The application itself sets a native level. */
   set(name: string, level: string): Promise<void>;
+  /** The application makes a logger. */
+  create(name: string): Promise<void>;
   signal(signal: NodeJS.Signals): void;
   /** Ends the process without giving it a chance. */
   kill(): Promise<void>;
@@ -49,6 +51,7 @@ export async function startApplication(options: InstanceOptions = {}): Promise<A
     url,
     levels: () => ask({}),
     set: async (name, level) => void (await ask({ name, level })),
+    create: async (name) => void (await ask({ name })),
     signal: (signal) => void child.kill(signal),
     kill,
     restart: async () => {
