@@ -74,11 +74,13 @@ export async function canary({ port, tlsPort }: Ports, over: AbortSignal): Promi
 function transports(port: number, tlsPort: number): Transport[] {
   const baseUrl = `http://127.0.0.1:${port}`;
   const secure = { baseUrl: `https://127.0.0.1:${tlsPort}`, nodeOptions: { rejectUnauthorized: false } };
+  // Sooner than the server closes it: a request that crosses that would have to be repeated.
+  const idleConnectionTimeoutMs = 500;
   return [
     createConnectTransport({ baseUrl, httpVersion: "1.1" }),
-    createGrpcTransport({ baseUrl }),
-    createGrpcWebTransport({ baseUrl, httpVersion: "2" }),
-    createConnectTransport({ ...secure, httpVersion: "2", useBinaryFormat: true }),
+    createGrpcTransport({ baseUrl, idleConnectionTimeoutMs }),
+    createGrpcWebTransport({ baseUrl, httpVersion: "2", idleConnectionTimeoutMs }),
+    createConnectTransport({ ...secure, httpVersion: "2", useBinaryFormat: true, idleConnectionTimeoutMs }),
     createGrpcWebTransport({ ...secure, httpVersion: "1.1" }),
   ];
 }

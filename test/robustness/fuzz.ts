@@ -68,7 +68,8 @@ export async function fuzz({ seed, inputs }: FuzzRun): Promise<FuzzResult> {
     const start = await settled(tell);
 
     const bird = canary(ports, over.signal);
-    bird.catch((error) => death.abort(error));
+    // What ends the process ends the canary too, and is what is worth telling.
+    bird.catch((error) => setTimeout(() => death.abort(error), 500));
     const lingering = new Map<string, number>();
     const kinds = new Map<string, number>();
     const began = performance.now();
