@@ -29,7 +29,7 @@ import type { ServerErrorHandler } from "./server/guard.ts";
 import { LIMITS, type Limits } from "./server/limits.ts";
 import type { SessionsOptions } from "./sessions/sessions.ts";
 import type { SessionStore } from "./sessions/store.ts";
-import { ADMIN, type SpringBootAdminOptions } from "./spring-boot-admin/options.ts";
+import { ADMIN, checkSpringBootAdminOptions, type SpringBootAdminOptions } from "./spring-boot-admin/options.ts";
 
 /** The loggers that an application shows. */
 export interface ActuatorLoggersOptions extends LoggersOptions, LevelChangeReport {
@@ -114,9 +114,10 @@ export interface ActuatorOptions {
  */
 export function checkActuatorOptions(options: ActuatorOptions): void {
   checkOptions("createActuator", options, OPTIONS);
-  const { loggers, limits, sessions, otlp, metrics } = options;
+  const { loggers, limits, sessions, otlp, metrics, admin } = options;
   if (typeof metrics === "object") checkOptions("createActuator.metrics", metrics, METRICS);
   if (loggers !== undefined) checkOptions("createActuator.loggers", loggers, LOGGERS);
+  if (admin !== undefined) checkSpringBootAdminOptions("createActuator.admin", admin, options.name);
   if (limits !== undefined) checkOptions("createActuator.limits", limits, LIMITS);
   if (typeof otlp === "object") checkOptions("createActuator.otlp", otlp, OTLP);
   if (otlp && options.integrationGraph === undefined) {

@@ -144,10 +144,12 @@ export function createActuator(options: ActuatorOptions = {}): Actuator {
   async function close({ deadlineMs }: Pick<DrainOptions, "deadlineMs"> = {}): Promise<void> {
     ended = true;
     health.status = "OUT_OF_SERVICE";
-    await registration?.close();
+    // Beside the drain, which it must not hold up.
+    const gone = registration?.close();
     const endStreams = () => rpc.endStreams();
     if (listener === undefined) endStreams();
     else await listener.drain({ deadlineMs, endStreams });
+    await gone;
     await loggers?.close();
     for (const detach of detaches.splice(0)) detach();
     guarded.close();

@@ -85,7 +85,7 @@ export { type LevelToken, signLevelToken } from "./request-level/token.ts";
 export type { StreamOptions } from "./rpc/stream-options.ts";
 export type { ListenAddress, ListenOptions } from "./server/address.ts";
 export { DEFAULT_LIMITS, type Limits } from "./server/limits.ts";
-export type { TlsOptions } from "./server/tls-options.ts";
+export type { PemSource, TlsOptions } from "./server/tls-options.ts";
 export type { AttributeNamesOptions } from "./sessions/attribute-filter.ts";
 export { cookieOnlySessions } from "./sessions/cookie-only.ts";
 export { type MemorySessionStore, type MemorySessionsOptions, memorySessions } from "./sessions/memory-store.ts";

@@ -141,6 +141,7 @@ const parts: readonly Part[] = [
     files: /^rest\//,
     imports: [
       /^(access|application|calls|gate|loggers|metrics|openapi|sessions|integration-graph)\//,
+      /^server\/peer\.ts$/,
       /^(bounded-cache|error|endpoints)\.ts$/,
       /^node:/,
     ],

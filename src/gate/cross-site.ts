@@ -15,7 +15,8 @@ export function isCrossSiteWrite(request: GateRequest): boolean {
   const site = headerOf(request, "sec-fetch-site");
   if (site !== undefined) return site === "cross-site" || site === "same-site";
   const origin = headerOf(request, "origin");
-  if (origin === undefined || hasBody(request)) return false;
+  // A page sends no other method than POST across sites without a preflight.
+  if (origin === undefined || request.method !== "POST" || hasBody(request)) return false;
   return URL.parse(origin)?.host !== hostOf(request)?.toLowerCase();
 }
 

@@ -1,10 +1,8 @@
-import type { Http2ServerRequest } from "node:http2";
-import type { TLSSocket } from "node:tls";
+import { isEncrypted, type TrustedProxies } from "../server/peer.ts";
 import type { Call, Request } from "./operation.ts";
 import { Refusal } from "./problem.ts";
 
-/** Tells whether the peer of this IP address is a proxy whose `X-Forwarded-*` headers are believed. */
-export type TrustedProxies = (address: string) => boolean;
+export type { TrustedProxies };
 
 const HOST = /^(?:\[[0-9a-f:.]+\]|[\w.~-]+)(?::\d{1,5})?$/i;
 const PREFIX = /^(?:\/[\w.~!$&'()*+,;=:@%-]+)*\/?$/;
@@ -28,11 +26,6 @@ export function requestOrigin({ request, target }: Call, trusted: TrustedProxies
     forwarded("x-forwarded-proto", /^https?$/i)?.toLowerCase() ?? (isEncrypted(request) ? "https" : "http");
   const prefix = forwarded("x-forwarded-prefix", PREFIX)?.replace(/\/$/, "") ?? "";
   return `${scheme}://${forwarded("x-forwarded-host", HOST) ?? host}${prefix}`;
-}
-
-function isEncrypted(request: Request): boolean {
-  const session = (request as Http2ServerRequest).stream?.session;
-  return session === undefined ? (request.socket as TLSSocket).encrypted === true : session.encrypted === true;
 }
 
 /** HTTP/1.0 need not name a host. */

@@ -216,14 +216,24 @@ describe.runIf(possible)("the pages of the real Spring Boot Admin", { timeout: 1
     expect(await idsOf("bob")).toEqual([bobs]);
   });
 
-  test("pages at another name, over plain HTTP, change levels too: the server passes on where a request came from", async () => {
-    const { id, native } = await shop("far-shop");
+  test("pages at another name, over plain HTTP, change as much: the server passes on where a request came from", async () => {
+    const { id, native, actuator, sessions } = await shop("far-shop");
     const elsewhere = `http://admin.test:${admin.port}`;
     await pages.open(`/instances/${id}/loggers`, elsewhere);
     await expect.poll(levels("shop.web"), soon).toEqual(["INFO*"]);
     await pages.logger("shop.web").press("DEBUG");
     await expect.poll(levels("shop.web"), soon).toEqual(["DEBUG"]);
     expect(native.web.level).toBe("debug");
+
+    sessions.put({ username: "ada" });
+    await pages.open(`/instances/${id}/sessions`, elsewhere);
+    await pages.page.locator("input[name=filter]").fill("ada");
+    await expect.poll(() => pages.sessionIds(), soon).toHaveLength(1);
+    await pages.page
+      .locator("table.sessions tr", { has: pages.page.locator("a") })
+      .getByText("Delete")
+      .click();
+    await expect.poll(async () => (await actuator.sessions!.findByUsername("ada")).sessions, soon).toEqual([]);
   });
 
   test("a drain is OUT_OF_SERVICE to a server that still gets through", async () => {
