@@ -1,18 +1,13 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { bringLevel, endLevel } from "./bring.ts";
 import { type Delivered, endOf, isLeft } from "./delivered.ts";
+import { Errands } from "./errands.ts";
 import type { Instance } from "./instance.ts";
 import type { Notices } from "./notices.ts";
 import { mayPass, reasonOf, words } from "./remote.ts";
 import { type Ended, isSame, isWanted, type Wanted } from "./wanted.ts";
 
-/** A call is repeated after so long where it failed and the watch goes on. */
-const RETRY_MS = 1_000;
-const LONGEST_RETRY_MS = 30_000;
-/** Calls to one instance at a time. */
-const AT_ONCE = 8;
-/** For how long the end waits for calls under way. */
-const LAST_WAIT_MS = 5_000;
+/** For so long before its end a level may have ended there already. */
+const EARLY_MS = 1_000;
 
 /**
  * Brings what is wanted to one instance, the latest of each name only and in order. A level is set once in each process there:
@@ -21,24 +16,23 @@ const LAST_WAIT_MS = 5_000;
 export class Delivery {
   readonly #instance: Instance;
   readonly #notices: Notices;
-  readonly #settled: (instance: Instance, name: string) => void;
   readonly #delivered = new Map<string, Delivered>();
-  readonly #due = new Map<string, Wanted | Ended>();
-  readonly #running = new Map<string, Promise<void>>();
-  #retry: NodeJS.Timeout | undefined;
-  #failures = 0;
-  #ended = false;
+  readonly #errands: Errands<Wanted | Ended>;
 
   /** `settled` hears when nothing is under way for a name any more. */
   constructor(instance: Instance, notices: Notices, settled: (instance: Instance, name: string) => void) {
     this.#instance = instance;
     this.#notices = notices;
-    this.#settled = settled;
+    this.#errands = new Errands({
+      isOpen: () => instance.isReachable,
+      run: (asked) => this.#bring(asked),
+      settled: (name) => settled(instance, name),
+    });
   }
 
   /** Whether a change of this logger is under way to the instance. */
   isBusy(name: string): boolean {
-    return this.#running.has(name) || (this.#instance.isReachable && this.#due.has(name));
+    return this.#errands.isBusy(name);
   }
 
   /** Asks the instance for this, now or when it is back. */
@@ -50,13 +44,13 @@ export class Delivery {
       this.#notices.tell(name, this.#topic, undefined);
       if (asked.kind === "EXPIRED" && !isLeft(before)) {
         this.#delivered.delete(name);
-        this.#due.delete(name);
+        this.#errands.drop(name);
         return;
       }
     }
-    this.#due.set(name, asked);
+    this.#errands.put(asked);
     if (!this.#instance.isReachable) this.#tellMissing(asked);
-    this.#pump();
+    this.#errands.go();
   }
 
   /** The instance is there, for the first time or again: everything wanted is brought to it that it does not have. */
@@ -64,16 +58,14 @@ export class Delivery {
     const isNew = !(await this.#isSameProcess());
     if (!this.#instance.isReachable) return;
     if (isNew) this.#forget();
-    clearTimeout(this.#retry);
-    this.#retry = undefined;
     for (const each of wanted) {
       this.#notices.tell(each.name, this.#topic, undefined);
       const known = this.#delivered.get(each.name);
       if (known !== undefined && isSame(known.wanted, each)) this.check([each.name]);
-      else if (this.#adopts(each)) this.#due.delete(each.name);
-      else this.#due.set(each.name, each);
+      else if (this.#adopts(each)) this.#errands.drop(each.name);
+      else this.#errands.put(each);
     }
-    this.#pump();
+    this.#errands.go(true);
   }
 
   /** Sees whether wanted levels are still what they were set to. */
@@ -84,7 +76,7 @@ export class Delivery {
       if (known?.state !== "set" || logger === undefined || this.#instance.revision < known.revision) continue;
       if (this.isBusy(name) || logger.override?.setTime === known.setTime) continue;
       // It ended there by itself: as it will here, or because this process stood still.
-      if (Date.now() > endOf(known) - RETRY_MS) {
+      if (Date.now() > endOf(known) - EARLY_MS) {
         if (known.until !== undefined) this.#renew(known);
         continue;
       }
@@ -99,12 +91,7 @@ export class Delivery {
 
   /** Waits for what is under way, and asks for nothing more. */
   async close(): Promise<void> {
-    const done = async () => {
-      while (this.#running.size > 0) await Promise.all(this.#running.values());
-    };
-    await Promise.race([done(), delay(LAST_WAIT_MS, undefined, { ref: false })]);
-    this.#ended = true;
-    clearTimeout(this.#retry);
+    await this.#errands.close();
     for (const { renewal } of this.#delivered.values()) clearTimeout(renewal);
   }
 
@@ -116,9 +103,10 @@ export class Delivery {
   #forget(): void {
     for (const { renewal } of this.#delivered.values()) clearTimeout(renewal);
     this.#delivered.clear();
-    for (const [name, asked] of this.#due) {
+    for (const asked of this.#errands.due()) {
       if (isWanted(asked)) continue;
-      this.#due.delete(name);
+      const { name } = asked;
+      this.#errands.drop(name);
       this.#notices.tell(name, this.#topic, undefined);
     }
   }
@@ -167,51 +155,25 @@ export class Delivery {
     }
   }
 
-  /** Asks for nothing for a while, and longer each time, or until the instance is there anew. */
-  #pause(): void {
-    if (this.#retry !== undefined) return;
-    const wait = Math.min(LONGEST_RETRY_MS, RETRY_MS * 2 ** this.#failures++);
-    this.#retry = setTimeout(() => {
-      this.#retry = undefined;
-      this.#pump();
-    }, wait).unref();
-  }
-
-  #pump(): void {
-    for (const [name, asked] of this.#due) {
-      if (this.#ended || this.#retry !== undefined) return;
-      if (!this.#instance.isReachable || this.#running.size >= AT_ONCE) return;
-      if (this.#running.has(name)) continue;
-      this.#due.delete(name);
-      const run = this.#bring(asked).finally(() => {
-        this.#running.delete(name);
-        this.#settled(this.#instance, name);
-        this.#pump();
-      });
-      this.#running.set(name, run);
-    }
-  }
-
-  async #bring(asked: Wanted | Ended): Promise<void> {
+  /** Whether the instance has answered; otherwise it is to be asked again. */
+  async #bring(asked: Wanted | Ended): Promise<boolean> {
     const { name } = asked;
     try {
       if (isWanted(asked)) await this.#set(asked);
       else await this.#end(asked);
       this.#notices.tell(name, this.#topic, undefined);
-      this.#failures = 0;
     } catch (error) {
-      if (mayPass(error) && !this.#ended) {
-        if (!this.#due.has(name)) this.#due.set(name, asked);
-        this.#pause();
+      if (mayPass(error)) {
         this.#tellMissing(asked);
-        return;
+        return false;
       }
       // What is not there needs no restoring.
-      if (!isWanted(asked) && reasonOf(error) === "LOGGER_NOT_FOUND") return;
+      if (!isWanted(asked) && reasonOf(error) === "LOGGER_NOT_FOUND") return true;
       if (isWanted(asked)) this.#refuse(asked);
       const what = isWanted(asked) ? asked.level : asked.kind.toLowerCase();
       this.#notices.tell(name, this.#topic, `not ${what} at ${this.#instance.label}, which refuses: ${words(error)}`);
     }
+    return true;
   }
 
   #refuse(wanted: Wanted): void {
@@ -235,9 +197,9 @@ export class Delivery {
 
   #renew(delivered: Delivered): void {
     const { wanted } = delivered;
-    if (this.#ended || delivered.state !== "set" || this.#delivered.get(wanted.name) !== delivered) return;
-    this.#due.set(wanted.name, wanted);
-    this.#pump();
+    if (delivered.state !== "set" || this.#delivered.get(wanted.name) !== delivered) return;
+    this.#errands.put(wanted);
+    this.#errands.go();
   }
 
   async #end(ended: Ended): Promise<void> {
