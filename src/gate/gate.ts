@@ -93,8 +93,9 @@ export function createGate(options: GateOptions): Gate {
       const isAsked = () => authenticated || peer.certificate(request) !== undefined;
       if (!origin.isLocal && !isAsked()) throw notLocal();
       const host = hostOf(request);
-      // HTTP/1.0 need not name one, and no browser speaks it.
-      if (host !== undefined && !isHost(host) && (hostsAreListed || !isAsked())) throw wrongHost();
+      // HTTP/1.0 need not name one, and no browser speaks it. Nor does any reach a Unix socket.
+      const isNamed = host !== undefined && origin.address !== undefined;
+      if (isNamed && !isHost(host) && (hostsAreListed || !isAsked())) throw wrongHost();
       if (isCrossSiteWrite(request) && !cors?.allows(request)) throw crossSite();
     },
     isAllowedPreflight: (request) => isPreflight(request) && cors?.allows(request) === true,

@@ -1,5 +1,6 @@
-import { Code, ConnectError } from "@connectrpc/connect";
+import type { ConnectError } from "@connectrpc/connect";
 import { ActuatorError } from "../error.ts";
+import { errorToRpc } from "./error.ts";
 import { DEFAULT_STREAMS, type StreamOptions } from "./stream-options.ts";
 
 type Interrupt = (reason: ConnectError) => void;
@@ -50,7 +51,7 @@ export class OpenStreams {
 
   #endRevoked(): void {
     for (const [interrupt, holds] of this.#open) {
-      if (!holds()) interrupt(new ConnectError("What the caller showed counts no more.", Code.Unauthenticated));
+      if (!holds()) interrupt(revoked());
     }
   }
 
@@ -75,6 +76,11 @@ function tooMany(what: string, option: string): ActuatorError {
   return new ActuatorError("RESOURCE_EXHAUSTED", "TOO_MANY_STREAMS", message);
 }
 
+function revoked(): ConnectError {
+  const message = "What the caller showed counts no more.";
+  return errorToRpc(new ActuatorError("UNAUTHENTICATED", "CREDENTIALS_REVOKED", message));
+}
+
 function unavailable(): ConnectError {
-  return new ConnectError("The server is shutting down.", Code.Unavailable);
+  return errorToRpc(new ActuatorError("UNAVAILABLE", "SHUTTING_DOWN", "The server is shutting down."));
 }

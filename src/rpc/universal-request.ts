@@ -22,7 +22,9 @@ type Response = ServerResponse | Http2ServerResponse;
  */
 export function universalRequest(req: Request, res: Response, url: string, visit: Visit): UniversalServerRequest {
   const encrypted = "encrypted" in req.socket && req.socket.encrypted;
-  const authority = "authority" in req ? req.authority : req.headers.host;
+  const named = "authority" in req ? req.authority : req.headers.host;
+  // gRPC's libraries in C name the path of a Unix socket, percent-encoded, which no URL takes for a host.
+  const authority = /%2f/i.test(named ?? "") ? "localhost" : named;
   return {
     httpVersion: req.httpVersion,
     method: req.method ?? "",
