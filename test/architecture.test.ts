@@ -10,7 +10,7 @@ const loggersPort = /^loggers\/(adapter|level|name)\.ts$/;
 const sessionsPort = /^sessions\/(principal|session|session-digest|session-id|store)\.ts$/;
 
 const graphPort =
-  /^integration-graph\/(adapter|declaration|link|node|node-id|outcome|pattern|properties|senders|source)\.ts$/;
+  /^integration-graph\/(adapter|declaration|link|node|node-id|outcome|pattern|properties|senders|source|watching-adapter)\.ts$/;
 
 /** One folder for each library that is adapted, with the port of the one domain that it knows. */
 const adapters: readonly Adapter[] = [

@@ -1,10 +1,10 @@
-import type { Detach, GraphAdapter, GraphHost } from "../integration-graph/adapter.ts";
+import { type WatchingAdapter, watchAll, watchingAdapter } from "../integration-graph/watching-adapter.ts";
 import type { AmqplibOptions } from "./options.ts";
 import { type AmqpTarget, isChannel, isConnection } from "./target.ts";
 import { Watch } from "./watch.ts";
 
 /** Feeds the graph with what passes through channels of amqplib. */
-export interface AmqplibAdapter extends GraphAdapter {
+export interface AmqplibAdapter extends WatchingAdapter<AmqpTarget> {
   /**
    * Watches another channel or connection, and gives it back: `rabbit.watch(await amqp.connect(url))` in code that connects
    * again. What is closed is forgotten by itself, and what it declared stays in the graph.
@@ -36,37 +36,14 @@ export function amqplib(
   targets: AmqpTarget | readonly AmqpTarget[] = [],
   options: AmqplibOptions = {},
 ): AmqplibAdapter {
-  const waiting = new Set<AmqpTarget>();
-  let attached: Watch | undefined;
-
-  function watch<T extends AmqpTarget>(target: T): T {
-    if (!isChannel(target) && !isConnection(target)) {
-      throw new TypeError("amqplib() watches channels and connections of amqplib, and got something else");
-    }
-    if (attached === undefined) waiting.add(target);
-    else attached.add(target);
-    return target;
-  }
-
-  for (const target of Array.isArray(targets) ? targets : [targets]) watch(target);
-  return {
+  return watchingAdapter<AmqpTarget>({
     name: "amqplib",
-    watch,
-    attach(host: GraphHost): Detach {
-      if (attached !== undefined) throw new TypeError("this adapter of amqplib is attached already");
-      const watched = new Watch(host, options);
-      try {
-        for (const target of waiting) watched.add(target);
-      } catch (error) {
-        watched.end();
-        throw error;
-      }
-      attached = watched;
-      waiting.clear();
-      return () => {
-        if (attached === watched) attached = undefined;
-        watched.end();
-      };
+    title: "this adapter of amqplib",
+    targets,
+    check(target) {
+      if (isChannel(target) || isConnection(target)) return;
+      throw new TypeError("amqplib() watches channels and connections of amqplib, and got something else");
     },
-  };
+    begin: (host, targets) => watchAll(new Watch(host, options), targets),
+  });
 }

@@ -1,10 +1,10 @@
-import type { Detach, GraphAdapter, GraphHost } from "../integration-graph/adapter.ts";
+import { type WatchingAdapter, watchAll, watchingAdapter } from "../integration-graph/watching-adapter.ts";
 import type { BullmqOptions } from "./options.ts";
 import { type BullmqTarget, kindOf } from "./target.ts";
 import { Watch } from "./watch.ts";
 
 /** Feeds the graph with the queues, workers and flows of BullMQ. */
-export interface BullmqAdapter extends GraphAdapter {
+export interface BullmqAdapter extends WatchingAdapter<BullmqTarget> {
   /**
    * Watches another queue, worker, flow producer or queue events, and gives it back:
    * `jobs.watch(new Worker("orders", charge, options))`. What is closed is forgotten by itself; its node goes with the next
@@ -42,38 +42,18 @@ export function bullmq(
   targets: BullmqTarget | readonly BullmqTarget[] = [],
   options: BullmqOptions = {},
 ): BullmqAdapter {
-  const waiting = new Set<BullmqTarget>();
-  let attached: Watch | undefined;
-
-  function watch<T extends BullmqTarget>(target: T): T {
-    if (kindOf(target) === undefined) {
-      throw new TypeError("bullmq() watches queues, workers, flow producers and queue events, and got something else");
-    }
-    if (attached === undefined) waiting.add(target);
-    else attached.add(target);
-    return target;
-  }
-
-  for (const target of Array.isArray(targets) ? targets : [targets]) watch(target);
-  return {
+  return watchingAdapter<BullmqTarget>({
     name: "bullmq",
-    watch,
-    attach(host: GraphHost): Detach {
-      if (attached !== undefined) throw new TypeError("this adapter of bullmq is attached already");
-      const watched = new Watch(host, options);
-      try {
-        for (const target of waiting) watched.add(target);
-      } catch (error) {
-        watched.end();
-        throw error;
-      }
-      if (options.discover) watched.discover();
-      attached = watched;
-      waiting.clear();
-      return () => {
-        if (attached === watched) attached = undefined;
-        watched.end();
-      };
+    title: "this adapter of bullmq",
+    targets,
+    check(target) {
+      if (kindOf(target) !== undefined) return;
+      throw new TypeError("bullmq() watches queues, workers, flow producers and queue events, and got something else");
     },
-  };
+    begin(host, targets) {
+      const watch = watchAll(new Watch(host, options), targets);
+      if (options.discover) watch.discover();
+      return watch;
+    },
+  });
 }

@@ -1,14 +1,9 @@
 import { errorMonitor } from "node:events";
 import type { GraphHost } from "../integration-graph/adapter.ts";
+import type { Watch } from "../integration-graph/watching-adapter.ts";
 import { hasMethods } from "../interception/field.ts";
 import { type Method, replaceMethod, undoing } from "../interception/replaced-method.ts";
-import {
-  type InProcessAdapter,
-  type InProcessOptions,
-  type Watch,
-  WatchedObjects,
-  watchingAdapter,
-} from "./adapter.ts";
+import { type InProcessAdapter, type InProcessOptions, inProcessAdapter, WatchedObjects } from "./adapter.ts";
 import {
   changeListeners,
   type Emitter,
@@ -54,7 +49,7 @@ export function eventEmitter(
   const checked = (target: unknown) => {
     if (!isEmitter(target)) throw new TypeError("eventEmitter() watches emitters of events, and got something else");
   };
-  return watchingAdapter<Emitter>(Array.isArray(targets) ? targets : [targets], options, checked, (host) =>
+  return inProcessAdapter<Emitter>(Array.isArray(targets) ? targets : [targets], options, checked, (host) =>
     watchEmitters(host, options.name, maxEvents),
   );
 }

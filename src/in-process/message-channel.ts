@@ -1,14 +1,9 @@
 import type { GraphHost } from "../integration-graph/adapter.ts";
 import type { GraphNode } from "../integration-graph/node.ts";
 import { channelKey } from "../integration-graph/node-id.ts";
+import type { Watch } from "../integration-graph/watching-adapter.ts";
 import { type Method, replaceMethod, undoing } from "../interception/replaced-method.ts";
-import {
-  type InProcessAdapter,
-  type InProcessOptions,
-  type Watch,
-  WatchedObjects,
-  watchingAdapter,
-} from "./adapter.ts";
+import { type InProcessAdapter, type InProcessOptions, inProcessAdapter, WatchedObjects } from "./adapter.ts";
 import { SYSTEM } from "./event-channels.ts";
 import { EventListeners } from "./event-listeners.ts";
 import { watchEventTarget } from "./event-target-listeners.ts";
@@ -47,7 +42,7 @@ export function messageChannel(
     throw new TypeError("messageChannel() watches ports, workers and broadcast channels, and got something else");
   };
   const given = Array.isArray(targets) ? targets : [targets];
-  return watchingAdapter<MessageTarget>(given, options, checked, (host) => watchChannels(host, options.name));
+  return inProcessAdapter<MessageTarget>(given, options, checked, (host) => watchChannels(host, options.name));
 }
 
 function watchChannels(host: GraphHost, name: string): Watch<MessageTarget> {

@@ -1,13 +1,8 @@
 import type { GraphHost } from "../integration-graph/adapter.ts";
+import type { Watch } from "../integration-graph/watching-adapter.ts";
 import { hasMethods } from "../interception/field.ts";
 import { undoing } from "../interception/replaced-method.ts";
-import {
-  type InProcessAdapter,
-  type InProcessOptions,
-  type Watch,
-  WatchedObjects,
-  watchingAdapter,
-} from "./adapter.ts";
+import { type InProcessAdapter, type InProcessOptions, inProcessAdapter, WatchedObjects } from "./adapter.ts";
 import { type PipelineStream, watchStage } from "./stream-stage.ts";
 import { PipelineStages } from "./stream-stages.ts";
 
@@ -41,7 +36,7 @@ export function streamPipeline(
   options: StreamPipelineOptions,
 ): InProcessAdapter<PipelineStreams> {
   const given = streams.length === 0 ? [] : [streams];
-  return watchingAdapter<PipelineStreams>(given, options, checkStreams, (host) => watchPipelines(host, options));
+  return inProcessAdapter<PipelineStreams>(given, options, checkStreams, (host) => watchPipelines(host, options));
 }
 
 function watchPipelines(host: GraphHost, { name, stages: names }: StreamPipelineOptions): Watch<PipelineStreams> {

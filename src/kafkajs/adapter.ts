@@ -1,4 +1,5 @@
 import type { Detach, GraphAdapter, GraphHost } from "../integration-graph/adapter.ts";
+import { watchAll } from "../integration-graph/watching-adapter.ts";
 import { callable, checkOptions, text } from "../options.ts";
 import type { KafkajsOptions } from "./options.ts";
 import { isConsumer, isKafka, isProducer, type KafkajsTarget } from "./target.ts";
@@ -30,14 +31,9 @@ export function kafkajs(targets: KafkajsTarget | readonly KafkajsTarget[], optio
   return {
     name: "kafkajs",
     attach(host: GraphHost): Detach {
-      const watch = new Watch(host, options);
-      try {
-        // Clients that are given beside a Kafka object are on its cluster, in whatever order.
-        for (const target of given.toSorted((a, b) => Number(isKafka(b)) - Number(isKafka(a)))) watch.add(target);
-      } catch (error) {
-        watch.end();
-        throw error;
-      }
+      // Clients that are given beside a Kafka object are on its cluster, in whatever order.
+      const inOrder = given.toSorted((a, b) => Number(isKafka(b)) - Number(isKafka(a)));
+      const watch = watchAll(new Watch(host, options), inOrder);
       return () => watch.end();
     },
   };

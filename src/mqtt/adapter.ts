@@ -1,10 +1,10 @@
-import type { Detach, GraphAdapter, GraphHost } from "../integration-graph/adapter.ts";
+import { type WatchingAdapter, watchAll, watchingAdapter } from "../integration-graph/watching-adapter.ts";
 import type { MqttOptions } from "./options.ts";
 import { isClient, type MqttClient } from "./target.ts";
 import { Watch } from "./watch.ts";
 
 /** Feeds the graph with what passes through clients of MQTT. */
-export interface MqttAdapter extends GraphAdapter {
+export interface MqttAdapter extends WatchingAdapter<MqttClient> {
   /**
    * Watches another client, and gives it back: `watch(connect(url))`. One that has ended is forgotten, with its subscriptions; to
    * be seen when it connects again it has to be watched again.
@@ -33,35 +33,13 @@ export interface MqttAdapter extends GraphAdapter {
  * Throws a TypeError where one of `clients` is no client.
  */
 export function mqtt(clients: MqttClient | readonly MqttClient[] = [], options: MqttOptions = {}): MqttAdapter {
-  const waiting = new Set<MqttClient>();
-  let attached: Watch | undefined;
-
-  function watch<T extends MqttClient>(client: T): T {
-    if (!isClient(client)) throw new TypeError("mqtt() watches clients of mqtt.js, and got something else");
-    if (attached === undefined) waiting.add(client);
-    else attached.add(client);
-    return client;
-  }
-
-  for (const client of Array.isArray(clients) ? clients : [clients]) watch(client);
-  return {
+  return watchingAdapter<MqttClient>({
     name: "mqtt",
-    watch,
-    attach(host: GraphHost): Detach {
-      if (attached !== undefined) throw new TypeError("this adapter of MQTT is attached already");
-      const watched = new Watch(host, options);
-      try {
-        for (const client of waiting) watched.add(client);
-      } catch (error) {
-        watched.end();
-        throw error;
-      }
-      attached = watched;
-      waiting.clear();
-      return () => {
-        if (attached === watched) attached = undefined;
-        watched.end();
-      };
+    title: "this adapter of MQTT",
+    targets: clients,
+    check(client) {
+      if (!isClient(client)) throw new TypeError("mqtt() watches clients of mqtt.js, and got something else");
     },
-  };
+    begin: (host, clients) => watchAll(new Watch(host, options), clients),
+  });
 }

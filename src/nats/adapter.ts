@@ -1,10 +1,10 @@
-import type { Detach, GraphAdapter, GraphHost } from "../integration-graph/adapter.ts";
+import { type WatchingAdapter, watchAll, watchingAdapter } from "../integration-graph/watching-adapter.ts";
 import type { NatsOptions } from "./options.ts";
 import { isConnection, isJetStream, type NatsTarget } from "./target.ts";
 import { Watch } from "./watch.ts";
 
 /** Feeds the graph with what passes through connections to NATS. */
-export interface NatsAdapter extends GraphAdapter {
+export interface NatsAdapter extends WatchingAdapter<NatsTarget> {
   /**
    * Watches another connection, or client or manager of JetStream, and gives it back: `watch(await connect(options))`. A closed
    * connection is forgotten by itself, and what was declared through it leaves the graph with the next rebuild.
@@ -36,39 +36,18 @@ export interface NatsAdapter extends GraphAdapter {
  * Throws a TypeError where a target is neither a connection nor a JetStream.
  */
 export function nats(targets: NatsTarget | readonly NatsTarget[] = [], options: NatsOptions = {}): NatsAdapter {
-  const waiting = new Set<NatsTarget>();
-  let attached: Watch | undefined;
-
-  function watch<T extends NatsTarget>(target: T): T {
-    if (!isConnection(target) && !isJetStream(target)) {
-      throw new TypeError("nats() watches connections and JetStreams of NATS, and got something else");
-    }
-    if (attached === undefined) waiting.add(target);
-    else attached.add(target);
-    return target;
-  }
-
-  for (const target of Array.isArray(targets) ? targets : [targets]) watch(target);
-  return {
+  return watchingAdapter<NatsTarget>({
     name: "nats",
-    watch,
-    attach(host: GraphHost): Detach {
-      if (attached !== undefined) throw new TypeError("this adapter of NATS is attached already");
-      const watched = new Watch(host, options);
-      try {
-        // Connections first: a JetStream brings its own along.
-        for (const target of waiting) if (isConnection(target)) watched.add(target);
-        for (const target of waiting) if (!isConnection(target)) watched.add(target);
-      } catch (error) {
-        watched.end();
-        throw error;
-      }
-      attached = watched;
-      waiting.clear();
-      return () => {
-        if (attached === watched) attached = undefined;
-        watched.end();
-      };
+    title: "this adapter of NATS",
+    targets,
+    check(target) {
+      if (isConnection(target) || isJetStream(target)) return;
+      throw new TypeError("nats() watches connections and JetStreams of NATS, and got something else");
     },
-  };
+    begin(host, targets) {
+      // Connections first: a JetStream brings its own along.
+      const inOrder = targets.toSorted((a, b) => Number(isConnection(b)) - Number(isConnection(a)));
+      return watchAll(new Watch(host, options), inOrder);
+    },
+  });
 }

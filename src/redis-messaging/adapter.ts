@@ -1,4 +1,5 @@
 import type { Detach, GraphAdapter, GraphHost } from "../integration-graph/adapter.ts";
+import { watchAll } from "../integration-graph/watching-adapter.ts";
 import { handlerOf } from "./handler.ts";
 import type { RedisMessagingOptions, StreamSource } from "./options.ts";
 import { libraryOf, type RedisMessagingClient } from "./target.ts";
@@ -73,13 +74,7 @@ export function redisMessaging(
     handler: (source, fn) => handlerOf(source, fn, () => attached),
     attach(host: GraphHost): Detach {
       if (attached !== undefined) throw new TypeError("this adapter of Redis is attached already");
-      const watched = new Watch(host, options);
-      try {
-        for (const client of waiting) watched.add(client);
-      } catch (error) {
-        watched.end();
-        throw error;
-      }
+      const watched = watchAll(new Watch(host, options), waiting);
       if (options.discover) watched.discover();
       const now = { watch: watched, host };
       attached = now;
