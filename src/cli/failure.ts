@@ -83,10 +83,6 @@ const BY_REASON = new Map<string, Explanation>([
   ...REFUSALS.map((reason): [string, Explanation] => [reason, [EXIT.refused, asSaid]]),
   ["NOT_SERVED", [EXIT.refused, () => "this application does not serve that part of the actuator"]],
   [
-    "UNKNOWN_METHOD",
-    [EXIT.refused, (_, { url }) => `the actuator at ${url} is older than this command and cannot do that`],
-  ],
-  [
     "LIST_ALL_UNSUPPORTED",
     [EXIT.refused, (said) => `the server says: ${said} Of one user: connect-actuator sessions list <username>`],
   ],
@@ -94,6 +90,10 @@ const BY_REASON = new Map<string, Explanation>([
 
 /** By the code, for answers whose reason says no more. */
 const BY_CODE = new Map<Code, Explanation>([
+  [
+    Code.Unimplemented,
+    [EXIT.refused, (_, { url }) => `the actuator at ${url} is older than this command and cannot do that`],
+  ],
   [
     Code.Unauthenticated,
     [

@@ -1,10 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import type { DescService } from "@bufbuild/protobuf";
-import { Code, type ConnectError, type ServiceImpl } from "@connectrpc/connect";
+import { Code, ConnectError, type ServiceImpl } from "@connectrpc/connect";
 import { encodeEnvelope } from "@connectrpc/connect/protocol";
 import {
-  codeToHttpStatus,
   contentTypeUnaryJson,
   createEndStreamSerialization,
   endStreamFlag,
@@ -12,7 +11,6 @@ import {
 } from "@connectrpc/connect/protocol-connect";
 import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 import { ActuatorError } from "../error.ts";
-import { errorToRpc } from "./error.ts";
 import { discardRestNow } from "./request-rest.ts";
 
 /** A service of a domain that the application left out: every method answers UNIMPLEMENTED and says why. */
@@ -26,7 +24,10 @@ export function absentService<S extends DescService>(service: S): Partial<Servic
   return methods as Partial<ServiceImpl<S>>;
 }
 
-/** Answers a call of a method that does not exist: UNIMPLEMENTED, as the caller's protocol says it. */
+/**
+ * Answers a call of a method that does not exist: UNIMPLEMENTED, as the caller's protocol says it. Over Connect that is 404 and not
+ * 501, and it has no details, which the conformance suite asks of what no service has said.
+ */
 export function answerUnknownMethod(
   req: IncomingMessage | Http2ServerRequest,
   res: ServerResponse | Http2ServerResponse,
@@ -61,7 +62,7 @@ const ANSWERS: readonly (readonly [RegExp, (contentType: string) => Answer])[] =
 ];
 
 function unknownMethod(): ConnectError {
-  return errorToRpc(new ActuatorError("UNIMPLEMENTED", "UNKNOWN_METHOD", "There is no such method."));
+  return new ConnectError("There is no such method.", Code.Unimplemented);
 }
 
 function grpcAnswer(contentType: string): Answer {
@@ -81,7 +82,7 @@ function connectStreamAnswer(contentType: string): Answer {
 
 function connectUnaryAnswer(): Answer {
   return {
-    status: codeToHttpStatus(Code.Unimplemented),
+    status: 404,
     header: new Headers({ "content-type": contentTypeUnaryJson }),
     body: errorToJsonBytes(unknownMethod(), undefined),
   };

@@ -92,7 +92,7 @@ describe("preflight", () => {
     ["/actuator/nothing", 404],
     ["/actuator/heapdump", 404],
     ["/nothing", 404],
-    ["/actuator.v3.LoggersService/Nothing", 501],
+    ["/actuator.v3.LoggersService/Nothing", 404],
   ])("%s, which is not there: %i", async (path, expected) => {
     const { send } = await serveWith([page]);
     expect((await send({ method: "OPTIONS", path, headers: preflight })).status).toBe(expected);
