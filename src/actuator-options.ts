@@ -1,6 +1,6 @@
-import { type AuditOption, auditOption } from "./access/audit.ts";
 import { ACCESS, type AccessOptions } from "./access/options.ts";
 import { HEALTH, type HealthOptions } from "./application/health-options.ts";
+import { type AuditOption, auditOption } from "./audit/audit.ts";
 import { ActuatorError } from "./error.ts";
 import { CORS, type CorsOptions } from "./gate/cors-options.ts";
 import type { GraphBuilder } from "./integration-graph/builder.ts";

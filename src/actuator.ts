@@ -1,4 +1,3 @@
-import { audit } from "./access/audit.ts";
 import {
   type ActuatorOptions,
   type ActuatorSessionsOptions,
@@ -11,6 +10,7 @@ import { sessionStoreCheck } from "./application/session-store-check.ts";
 import { guardedGate } from "./assembly/gate.ts";
 import { metricsOf, observeEndpoints } from "./assembly/metrics.ts";
 import { careful, reportError } from "./assembly/report.ts";
+import { audit } from "./audit/audit.ts";
 import type { Endpoints } from "./endpoints.ts";
 import { ActuatorError } from "./error.ts";
 import type { GraphBuilder } from "./integration-graph/builder.ts";

@@ -1,5 +1,3 @@
-export type { AuditFileOptions, AuditOption } from "./access/audit.ts";
-export type { AuditRecord } from "./access/audit-record.ts";
 export type { ClientCertificate, Knock } from "./access/knock.ts";
 export type {
   AccessLimits,
@@ -17,6 +15,8 @@ export { type Actuator, type ActuatorHandler, createActuator } from "./actuator.
 export type { ActuatorLoggersOptions, ActuatorOptions, ActuatorSessionsOptions } from "./actuator-options.ts";
 export type { ComponentHealth, HealthStatus } from "./application/health.ts";
 export type { HealthCheck, HealthOptions } from "./application/health-options.ts";
+export type { AuditFileOptions, AuditOption } from "./audit/audit.ts";
+export type { AuditRecord } from "./audit/audit-record.ts";
 export { type Configuration, type ConfigurationSources, configuration } from "./configuration/configuration.ts";
 export type { Shown } from "./configuration/effective.ts";
 export { ConfigurationError, type Fault } from "./configuration/fault.ts";

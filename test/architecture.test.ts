@@ -92,7 +92,7 @@ const parts: readonly Part[] = [
   })),
   {
     name: "the audit",
-    files: /^access\/audit(-\w+)?\.ts$/,
+    files: /^audit\//,
     imports: [/^access\/(caller|permission|rate-limit)\.ts$/, /^calls\//, /^options\.ts$/, /^node:(fs|path)/],
   },
   {
@@ -198,7 +198,7 @@ const parts: readonly Part[] = [
     name: "the assembly",
     files: /^actuator(-options)?\.ts$|^assembly\//,
     imports: [
-      /^(access|application|calls|gate|loggers|metrics|sessions|integration-graph|openapi|otlp|rest|rpc|server|spring-boot-admin)\//,
+      /^(access|application|audit|calls|gate|loggers|metrics|sessions|integration-graph|openapi|otlp|rest|rpc|server|spring-boot-admin)\//,
       /^(error|endpoints|options)\.ts$/,
       /^node:/,
     ],
@@ -210,7 +210,7 @@ const parts: readonly Part[] = [
       /^(actuator|actuator-options|error)\.ts$/,
       /^otlp\/options\.ts$/,
       /^rpc\/stream-options\.ts$/,
-      /^(access|application|configuration|gate|loggers|metrics|request-level|spring-boot-admin|sessions|graph-export|integration-graph|server)\//,
+      /^(access|application|audit|configuration|gate|loggers|metrics|request-level|spring-boot-admin|sessions|graph-export|integration-graph|server)\//,
     ],
   },
   {

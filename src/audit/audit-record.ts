@@ -1,6 +1,6 @@
+import type { Authentication } from "../access/caller.ts";
+import type { Permission } from "../access/permission.ts";
 import type { CallCode, CallProtocol, CallRecord } from "../calls/call-record.ts";
-import type { Authentication } from "./caller.ts";
-import type { Permission } from "./permission.ts";
 
 /** What the audit says of one call. Nothing in it is a secret: a session is there by a fingerprint of its id. */
 export interface AuditRecord {

@@ -1,9 +1,9 @@
+import { isWrite } from "../access/permission.ts";
+import { RateLimit } from "../access/rate-limit.ts";
 import type { CallObserver, CallRecord } from "../calls/call-record.ts";
 import { type Check, type Checks, checkOptions, shaped, text } from "../options.ts";
 import { AuditFile } from "./audit-file.ts";
 import { type AuditRecord, auditLine, auditRecord } from "./audit-record.ts";
-import { isWrite } from "./permission.ts";
-import { RateLimit } from "./rate-limit.ts";
 
 /** Where the audit is written to at the end. */
 export interface AuditFileOptions {

@@ -2,14 +2,14 @@ import { existsSync, readFileSync, renameSync, rmSync, statSync, symlinkSync } f
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, type MockInstance, onTestFinished, test, vi } from "vitest";
-import { type AuditOption, audit, auditOption } from "../../src/access/audit.ts";
-import { AuditFile } from "../../src/access/audit-file.ts";
-import { type AuditRecord, auditLine, auditRecord } from "../../src/access/audit-record.ts";
 import type { Caller } from "../../src/access/caller.ts";
 import { permissionsFrom } from "../../src/access/permission-pattern.ts";
+import { type AuditOption, audit, auditOption } from "../../src/audit/audit.ts";
+import { AuditFile } from "../../src/audit/audit-file.ts";
+import { type AuditRecord, auditLine, auditRecord } from "../../src/audit/audit-record.ts";
 import type { CallRecord } from "../../src/calls/call-record.ts";
+import { scratch } from "../access/fixtures.ts";
 import { requirement } from "../support/requirement.ts";
-import { scratch } from "./fixtures.ts";
 
 const alice: Caller = { name: "alice", authentication: "token", permissions: permissionsFrom(["*"]) };
 const stranger: Partial<CallRecord> = { caller: undefined, code: "UNAUTHENTICATED", permission: "loggers:read" };
