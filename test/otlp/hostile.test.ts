@@ -154,7 +154,7 @@ test("of bodies that never come only so many are waited for, by either protocol"
   const slow = Array.from({ length: 32 }, (_, index) => {
     const socket = connect(Number(port), hostname);
     const [path, type] = index % 2 === 0 ? ["/v1/traces", "application/json"] : [rpc, "application/proto"];
-    socket.write(`POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: ${type}\r\ncontent-length: 1000\r\n\r\n{`);
+    socket.write(`POST ${path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: ${type}\r\ncontent-length: 1000\r\n\r\n{`);
     return socket.on("error", () => {});
   });
   const body = JSON.stringify(request([kafka("send", "orders")]));
@@ -173,7 +173,7 @@ test("of bodies that never come only so many are waited for, by either protocol"
 test("requests that are sent ahead of answers and given up take no place from others", async () => {
   const { url, post } = await startReceiver();
   const { hostname, port } = new URL(url);
-  const one = "POST /v1/traces HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n";
+  const one = "POST /v1/traces HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n";
   for (let index = 0; index < 5; index++) {
     const socket = connect(Number(port), hostname);
     const closed = once(socket, "close");
