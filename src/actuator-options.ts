@@ -5,6 +5,7 @@ import { ActuatorError } from "./error.ts";
 import { CORS, type CorsOptions } from "./gate/cors-options.ts";
 import type { GraphBuilder } from "./integration-graph/builder.ts";
 import type { IntegrationGraph } from "./integration-graph/graph.ts";
+import { networkOf } from "./ip-address/address-list.ts";
 import type { LoggerAdapter } from "./loggers/adapter.ts";
 import type { LevelChangeReport } from "./loggers/change-log.ts";
 import type { LoggersOptions } from "./loggers/options.ts";
@@ -24,7 +25,6 @@ import {
 } from "./options.ts";
 import type { OtlpOptions } from "./otlp/options.ts";
 import { STREAMS, type StreamOptions } from "./rpc/stream-options.ts";
-import { networkOf } from "./server/address-list.ts";
 import type { ServerErrorHandler } from "./server/guard.ts";
 import { LIMITS, type Limits } from "./server/limits.ts";
 import type { SessionsOptions } from "./sessions/sessions.ts";

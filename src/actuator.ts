@@ -15,6 +15,8 @@ import type { Endpoints } from "./endpoints.ts";
 import { ActuatorError } from "./error.ts";
 import type { GraphBuilder } from "./integration-graph/builder.ts";
 import type { IntegrationGraph } from "./integration-graph/graph.ts";
+import { addressList } from "./ip-address/address-list.ts";
+import { isLoopback } from "./ip-address/loopback.ts";
 import type { Detach } from "./loggers/adapter.ts";
 import { reportLevelChanges } from "./loggers/change-log.ts";
 import { Loggers } from "./loggers/loggers.ts";
@@ -23,9 +25,9 @@ import { otlpHandler } from "./otlp/http.ts";
 import { otlpReceiver } from "./otlp/receiver.ts";
 import { createGateway } from "./rest/gateway.ts";
 import { createRpcHandler } from "./rpc/handler.ts";
-import { isLoopback, type ListenAddress, type ListenOptions } from "./server/address.ts";
-import { addressList } from "./server/address-list.ts";
+import type { ListenAddress } from "./server/address.ts";
 import type { ServerAnswer, ServerRequest } from "./server/handler.ts";
+import type { ListenOptions } from "./server/listen-options.ts";
 import { createListener, type DrainOptions, type Listener } from "./server/listener.ts";
 import { endOnSignals } from "./server/signals.ts";
 import { Sessions } from "./sessions/sessions.ts";
@@ -185,7 +187,7 @@ const CLEARTEXT =
   "others than this machine reach the port, and tokens go there unencrypted; give `tls`, unless a mesh or a tunnel encrypts";
 
 function isReadableOnTheWay({ host = "127.0.0.1", path, tls }: ListenOptions): boolean {
-  return path === undefined && tls === undefined && !isLoopback(host.replace(/^\[|\]$/g, ""));
+  return path === undefined && tls === undefined && !isLoopback(host);
 }
 
 function sessionsOf(sessions: SessionStore | ActuatorSessionsOptions): Sessions {

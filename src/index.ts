@@ -83,8 +83,9 @@ export {
 } from "./request-level/hook.ts";
 export { type LevelToken, signLevelToken } from "./request-level/token.ts";
 export type { StreamOptions } from "./rpc/stream-options.ts";
-export type { ListenAddress, ListenOptions } from "./server/address.ts";
+export type { ListenAddress } from "./server/address.ts";
 export { DEFAULT_LIMITS, type Limits } from "./server/limits.ts";
+export type { ListenOptions } from "./server/listen-options.ts";
 export type { PemSource, TlsOptions } from "./server/tls-options.ts";
 export type { AttributeNamesOptions } from "./sessions/attribute-filter.ts";
 export { cookieOnlySessions } from "./sessions/cookie-only.ts";

@@ -98,7 +98,7 @@ const parts: readonly Part[] = [
   {
     name: "who may do what",
     files: /^access\//,
-    imports: [/^(error|options)\.ts$/, /^node:(crypto|fs|os|path|timers|util|net|events)/, /^jose$/],
+    imports: [/^ip-address\//, /^(error|options)\.ts$/, /^node:(crypto|fs|os|path|timers|util|events)/, /^jose$/],
   },
   {
     name: "the books on calls",
@@ -111,7 +111,7 @@ const parts: readonly Part[] = [
     imports: [
       /^access\//,
       /^calls\/call-record\.ts$/,
-      /^server\/address\.ts$/,
+      /^ip-address\//,
       /^(bounded-cache|error|options)\.ts$/,
       /^node:http2?$/,
     ],
@@ -140,7 +140,7 @@ const parts: readonly Part[] = [
     name: "the REST face",
     files: /^rest\//,
     imports: [
-      /^(access|application|calls|gate|loggers|metrics|openapi|sessions|integration-graph)\//,
+      /^(access|application|calls|gate|ip-address|loggers|metrics|openapi|sessions|integration-graph)\//,
       /^server\/peer\.ts$/,
       /^(bounded-cache|error|endpoints)\.ts$/,
       /^node:/,
@@ -159,7 +159,11 @@ const parts: readonly Part[] = [
     ],
   },
   { name: "what watches objects of others", files: /^interception\//, imports: [] },
-  { name: "the server", files: /^server\//, imports: [/^(error|options)\.ts$/, /^access\/knock\.ts$/, /^node:/] },
+  {
+    name: "the server",
+    files: /^server\//,
+    imports: [/^(error|options)\.ts$/, /^access\/knock\.ts$/, /^ip-address\//, /^node:/],
+  },
   {
     name: "the records of the connect family's stores",
     files: /^connect-session\//,
@@ -190,15 +194,22 @@ const parts: readonly Part[] = [
   {
     name: "the registration with Spring Boot Admin",
     files: /^spring-boot-admin\//,
-    imports: [/^application\/application\.ts$/, /^server\/address\.ts$/, /^(error|options)\.ts$/, /^node:/],
+    imports: [
+      /^application\/application\.ts$/,
+      /^ip-address\//,
+      /^server\/address\.ts$/,
+      /^(error|options)\.ts$/,
+      /^node:/,
+    ],
   },
+  { name: "what IP addresses say", files: /^ip-address\//, imports: [/^node:net$/] },
   { name: "what is remembered within bounds", files: /^bounded-cache\.ts$/, imports: [] },
   { name: "the checks of options", files: /^options\.ts$/, imports: [/^error\.ts$/] },
   {
     name: "the assembly",
     files: /^actuator(-options)?\.ts$|^assembly\//,
     imports: [
-      /^(access|application|audit|calls|gate|loggers|metrics|sessions|integration-graph|openapi|otlp|rest|rpc|server|spring-boot-admin)\//,
+      /^(access|application|audit|calls|gate|ip-address|loggers|metrics|sessions|integration-graph|openapi|otlp|rest|rpc|server|spring-boot-admin)\//,
       /^(error|endpoints|options)\.ts$/,
       /^node:/,
     ],
@@ -221,6 +232,7 @@ const parts: readonly Part[] = [
       /^access\/(permission-pattern|token|token-file|token-file-edit)\.ts$/,
       /^graph-export\//,
       /^integration-graph\/(merge|snapshot)\.ts$/,
+      /^ip-address\/loopback\.ts$/,
       /^loggers\/level\.ts$/,
       /^rpc\/integration-graph-proto\.ts$/,
       /^node:/,

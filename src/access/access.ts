@@ -1,5 +1,5 @@
 import { ActuatorError } from "../error.ts";
-import { addressBlock } from "./address-block.ts";
+import { addressBlock } from "../ip-address/address-block.ts";
 import { parseAuthorization } from "./authorization.ts";
 import { type Authentication, type Caller, requirePermission } from "./caller.ts";
 import { Certificates } from "./certificates.ts";

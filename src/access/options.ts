@@ -1,4 +1,5 @@
 import { ActuatorError } from "../error.ts";
+import { isLoopback } from "../ip-address/loopback.ts";
 import {
   type Check,
   type Checks,
@@ -130,8 +131,7 @@ const jwks = shaped({ kind: "text" }, (value) => {
   if (typeof value !== "string" || !/^[a-z][a-z0-9+.-]*:\/\//i.test(value)) return text(value);
   const url = URL.parse(value);
   if (url === null || url.username !== "" || url.password !== "") return "must be an address without user and password";
-  const local = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname);
-  if (url.protocol === "https:" || (url.protocol === "http:" && local)) return undefined;
+  if (url.protocol === "https:" || (url.protocol === "http:" && isLoopback(url.hostname))) return undefined;
   return "must be a path or an https: address, as whoever changes the keys on their way could sign anything";
 });
 

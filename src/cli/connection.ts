@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import type { DescService } from "@bufbuild/protobuf";
 import { type Client, createClient, type Interceptor } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
+import { isLoopback } from "../ip-address/loopback.ts";
 import { CliError } from "./cli-error.ts";
 import { EXIT } from "./exit-code.ts";
 import type { GlobalOptions } from "./global-options.ts";
@@ -89,7 +90,7 @@ function pemOf(option: string, file: string): Buffer {
 /** Whether nobody can listen on the way: encrypted, or not leaving this machine. */
 function isPrivate(url: string): boolean {
   const { protocol, hostname } = new URL(url);
-  return protocol === "https:" || /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
+  return protocol === "https:" || isLoopback(hostname);
 }
 
 function bearer(token: string): Interceptor {

@@ -1,5 +1,5 @@
 import { BoundedCache } from "../bounded-cache.ts";
-import { isLoopback } from "../server/address.ts";
+import { isLoopback } from "../ip-address/loopback.ts";
 
 /** Tells whether a request may name this host. */
 export type AllowedHosts = (host: string) => boolean;

@@ -1,6 +1,6 @@
 import type { Http2ServerRequest } from "node:http2";
 import type { ClientCertificate } from "../access/knock.ts";
-import { isLoopback } from "../server/address.ts";
+import { isLoopback } from "../ip-address/loopback.ts";
 import type { GateRequest } from "./request.ts";
 
 /** How the other end of a request's connection is told. */

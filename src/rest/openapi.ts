@@ -2,8 +2,9 @@ import type { Application } from "../application/application.ts";
 import { openApiDocument } from "../openapi/document.ts";
 import type { ServedRoute } from "../openapi/model.ts";
 import type { SecurityScheme } from "../openapi/security.ts";
+import type { TrustedProxies } from "../server/peer.ts";
 import type { Answer, Operation } from "./operation.ts";
-import { requestOrigin, type TrustedProxies } from "./origin.ts";
+import { requestOrigin } from "./origin.ts";
 import { Representation } from "./representation.ts";
 
 /** What the document has to know of the gateway. */

@@ -1,8 +1,7 @@
+import { canonicalAddress } from "../ip-address/canonical-address.ts";
 import { isEncrypted, type TrustedProxies } from "../server/peer.ts";
 import type { Call, Request } from "./operation.ts";
 import { Refusal } from "./problem.ts";
-
-export type { TrustedProxies };
 
 const HOST = /^(?:\[[0-9a-f:.]+\]|[\w.~-]+)(?::\d{1,5})?$/i;
 const PREFIX = /^(?:\/[\w.~!$&'()*+,;=:@%-]+)*\/?$/;
@@ -16,7 +15,7 @@ const PREFIX = /^(?:\/[\w.~!$&'()*+,;=:@%-]+)*\/?$/;
 export function requestOrigin({ request, target }: Call, trusted: TrustedProxies | undefined): string {
   const { headers, socket } = request;
   const host = target.authority || headers[":authority"]?.toString() || headers.host || localAddress(request);
-  const believed = trusted?.((socket.remoteAddress ?? "").replace(/^::ffff:(?=\d+\.)/, "")) === true;
+  const believed = trusted?.(canonicalAddress(socket.remoteAddress ?? "") ?? "") === true;
   const forwarded = (name: string, valid: RegExp) => {
     const value = believed ? headers[name]?.toString().split(",")[0]?.trim() : undefined;
     return value !== undefined && valid.test(value) ? value : undefined;

@@ -1,13 +1,14 @@
 import { isWrite, type Permission } from "../access/permission.ts";
 import type { Endpoints } from "../endpoints.ts";
 import type { SecurityScheme } from "../openapi/security.ts";
+import type { TrustedProxies } from "../server/peer.ts";
 import { readHealth, readHealthPart, readInfo } from "./application.ts";
 import { indexJson } from "./index-json.ts";
 import { readGraph, rebuildGraph } from "./integration-graph.ts";
 import { listLoggers, readLogger, writeLevel } from "./loggers.ts";
 import { readOpenApi } from "./openapi.ts";
 import type { Operation } from "./operation.ts";
-import { requestOrigin, type TrustedProxies } from "./origin.ts";
+import { requestOrigin } from "./origin.ts";
 import { readPrometheus } from "./prometheus.ts";
 import { Representation } from "./representation.ts";
 import { deleteSession, findSessions, readSession } from "./sessions.ts";

@@ -1,11 +1,10 @@
-import { BlockList, isIP, type Server } from "node:net";
+import { isIP, type Server } from "node:net";
 import { dirname, resolve } from "node:path";
 import { ActuatorError } from "../error.ts";
+import { isLoopback } from "../ip-address/loopback.ts";
 import { type Checks, checkOptions } from "../options.ts";
 import { fileMode, LISTEN, type ListenOptions } from "./listen-options.ts";
 import { requiresCertificates, TLS } from "./tls-options.ts";
-
-export type { ListenOptions } from "./listen-options.ts";
 
 /** Where a listener is reached. For a Unix socket, `address` is its path and `port` is 0. */
 export interface ListenAddress {
@@ -19,17 +18,6 @@ export interface ListenAddress {
 export type ListenTarget =
   | { readonly port: number; readonly host: string }
   | { readonly path: string; readonly mode: number };
-
-const loopback = new BlockList();
-loopback.addSubnet("127.0.0.0", 8, "ipv4");
-loopback.addAddress("::1", "ipv6");
-
-/** True for `localhost`, 127.0.0.0/8 and `::1`, which only this machine reaches. */
-export function isLoopback(host: string): boolean {
-  const family = isIP(host);
-  if (family === 0) return host.toLowerCase() === "localhost";
-  return loopback.check(host, family === 6 ? "ipv6" : "ipv4");
-}
 
 /**
  * Checks the options and fills in the defaults.

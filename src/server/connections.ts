@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
-import { isLoopback } from "./address.ts";
-import { canonicalAddress } from "./forwarded.ts";
+import { addressBlock } from "../ip-address/address-block.ts";
+import { canonicalAddress } from "../ip-address/canonical-address.ts";
+import { isLoopback } from "../ip-address/loopback.ts";
 import type { TrustedProxies } from "./peer.ts";
 
 /** The sockets of a port: how many in all and of each client, and which of them have not said yet what they speak. */
@@ -58,7 +59,7 @@ export class Connections {
   #clientOf(socket: Socket): string | undefined {
     const address = canonicalAddress(socket.remoteAddress ?? "");
     if (this.#maxPerClient === 0 || address === undefined || this.#exempt(address)) return undefined;
-    return networkOfClient(address);
+    return addressBlock(address);
   }
 
   #remove(socket: Socket): void {
@@ -75,15 +76,4 @@ export class Connections {
 /** Who speaks for many clients: this machine, on which proxies and tunnels run, and the proxies that are trusted. */
 export function speakersForMany(trusted: TrustedProxies | undefined): (address: string) => boolean {
   return (address) => isLoopback(address) || trusted?.(address) === true;
-}
-
-/** What one client has: an IPv4 address, or the /64 of an IPv6 address, out of which it takes any it likes. */
-export function networkOfClient(address: string): string {
-  if (!address.includes(":")) return address;
-  const [head = "", tail] = address.split("::");
-  const before = head.split(":").filter((group) => group !== "");
-  const after = tail?.split(":").filter((group) => group !== "") ?? [];
-  const missing = Math.max(0, 8 - before.length - after.length);
-  const groups = [...before, ...Array<string>(tail === undefined ? 0 : missing).fill("0"), ...after];
-  return `${groups.slice(0, 4).join(":")}::/64`;
 }

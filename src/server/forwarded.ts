@@ -1,4 +1,5 @@
-import { isIP, SocketAddress } from "node:net";
+import { isIP } from "node:net";
+import { canonicalAddress } from "../ip-address/canonical-address.ts";
 import type { ServerRequest } from "./handler.ts";
 
 /** What is read of a list of hops, from its right end. No honest chain of proxies is longer. */
@@ -7,18 +8,6 @@ const MAX_LENGTH = 2_048;
 
 /** Somebody on the way of a request, as the one behind said it; undefined where that is no IP address. */
 export type Hop = string | undefined;
-
-/**
- * An IP address as it is compared and counted: IPv6 in its shortest form, an IPv4 address inside of IPv6 as IPv4, no zone.
- * Undefined for what is no address.
- */
-export function canonicalAddress(text: string): string | undefined {
-  const version = isIP(text);
-  if (version === 4) return text;
-  if (version !== 6) return undefined;
-  const { address } = new SocketAddress({ address: text.replace(/%.*$/, ""), family: "ipv6" });
-  return /^::ffff:(\d+(?:\.\d+){3})$/.exec(address)?.[1] ?? address;
-}
 
 /**
  * The hops that `X-Forwarded-For` and `Forwarded` (RFC 7239) name, the nearest first. A proxy writes one of the two and

@@ -1,10 +1,9 @@
 import type { Http2ServerRequest } from "node:http2";
 import type { TLSSocket } from "node:tls";
 import type { ClientCertificate } from "../access/knock.ts";
-import { canonicalAddress, forwardedHops } from "./forwarded.ts";
+import { canonicalAddress } from "../ip-address/canonical-address.ts";
+import { forwardedHops } from "./forwarded.ts";
 import type { ServerRequest } from "./handler.ts";
-
-export { isForwarded } from "./forwarded.ts";
 
 /** Tells whether the peer of this IP address is a proxy whose word about its clients is taken. */
 export type TrustedProxies = (address: string) => boolean;

@@ -1,5 +1,5 @@
 import type { Application } from "../application/application.ts";
-import { isLoopback } from "../server/address.ts";
+import { isLoopback } from "../ip-address/loopback.ts";
 import { AdminServer, type Say } from "./admin-server.ts";
 import { announcementOf, type ServedAt } from "./announcement.ts";
 import { checkSpringBootAdminOptions, type SpringBootAdminOptions } from "./options.ts";
@@ -74,5 +74,5 @@ function warn(
 }
 
 function isLocal(url: string): boolean {
-  return isLoopback(new URL(url).hostname.replace(/^\[|\]$/g, ""));
+  return isLoopback(new URL(url).hostname);
 }

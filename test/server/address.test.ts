@@ -1,30 +1,10 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import { isLoopback, type ListenOptions, listenError, listenTarget } from "../../src/server/address.ts";
-import { addressList, networkOf } from "../../src/server/address-list.ts";
+import { listenError, listenTarget } from "../../src/server/address.ts";
 import type { RequestHandler } from "../../src/server/handler.ts";
+import type { ListenOptions } from "../../src/server/listen-options.ts";
 import { createListener } from "../../src/server/listener.ts";
 import { clientAddress } from "../../src/server/peer.ts";
 import { http1Request, serve } from "../support/server-harness.ts";
-
-describe("a loopback host", () => {
-  test.each(["localhost", "LOCALHOST", "127.0.0.1", "127.255.255.254", "::1", "0:0:0:0:0:0:0:1", "::ffff:127.0.0.1"])(
-    "%s is one",
-    (host) => expect(isLoopback(host)).toBe(true),
-  );
-
-  test.each([
-    "0.0.0.0",
-    "::",
-    "10.0.0.1",
-    "128.0.0.1",
-    "::2",
-    "::ffff:10.0.0.1",
-    "example.test",
-    "localhost.example.test",
-    "127.1",
-    "",
-  ])("%j is none", (host) => expect(isLoopback(host)).toBe(false));
-});
 
 describe("where to listen", () => {
   test("127.0.0.1 unless said otherwise", () => {
@@ -167,21 +147,4 @@ describe("a failure to listen names the option", () => {
     const error = Object.assign(new Error("too many open files"), { code });
     expect(listenError(error, { port: 80, host: "127.0.0.1" })).toMatchObject({ message, cause: error });
   });
-});
-
-describe("a list of addresses and networks", () => {
-  const trusted = addressList(["127.0.0.1", "10.0.0.0/8", "fd00::/8", "::1"]);
-
-  test.each(["127.0.0.1", "10.255.0.1", "fd12::1", "::1", "::ffff:10.0.0.1"])("holds %s", (address) => {
-    expect(trusted(address)).toBe(true);
-  });
-
-  test.each(["127.0.0.2", "11.0.0.1", "fe80::1", "::2", "", "example.test"])("does not hold %j", (address) => {
-    expect(trusted(address)).toBe(false);
-  });
-
-  test.each(["", "10.0.0.0/33", "::/129", "10.0.0.0/", "10.0.0/8", "10.0.0.0/-1", "10.0.0.0/8/8", "example.test", 4])(
-    "%j is none",
-    (entry) => expect(networkOf(entry)).toBeUndefined(),
-  );
 });
