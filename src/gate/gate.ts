@@ -63,6 +63,8 @@ export interface Gate {
   admit(visit: Visit, permissions: readonly Permission[]): Caller | Promise<Caller>;
   /** Whether whoever was let in still would be: a token can expire or be revoked while a stream goes on. */
   holds(visit: Visit): boolean;
+  /** Whether others are asked who they are, and this caller did not say so. */
+  isStranger(visit: Visit): boolean;
 }
 
 const ALL: ReadonlySet<Permission> = new Set(PERMISSIONS);
@@ -110,6 +112,7 @@ export function createGate(options: GateOptions): Gate {
       return caller instanceof Promise ? caller.then(allow) : allow(caller);
     },
     holds: ({ caller }) => access === undefined || caller === undefined || access.holds(caller),
+    isStranger: ({ caller }) => authenticated && (caller === undefined || caller.authentication === "none"),
   };
 }
 

@@ -13,16 +13,13 @@ type Request = IncomingMessage | Http2ServerRequest;
 type Response = ServerResponse | Http2ServerResponse;
 
 /**
- * Answers a request if its path is that of traces, or that of the RPC service while too many requests are read. Otherwise returns
- * false: the request is somebody else's to answer. Never throws.
+ * Answers a request if its path is that of traces. Otherwise returns false: the request is somebody else's to answer. Never
+ * throws.
  */
 export type OtlpHandler = (request: Request, response: Response) => boolean;
 
 /** Where exporters send traces, says the protocol. */
 const PATH = "/v1/traces";
-const RPC_PATH = "/opentelemetry.proto.collector.trace.v1.TraceService/Export";
-/** So many requests are read at a time, by whatever protocol: each may take twice its largest size in memory. */
-const MAX_REQUESTS = 32;
 const RETRY = { "Retry-After": "1" };
 
 /**
@@ -35,9 +32,7 @@ export function otlpHandler(
   onError: (error: unknown, context: string) => void,
   gate: Gate = OPEN_GATE,
 ): OtlpHandler {
-  let open = 0;
-
-  async function answer(visit: Visit, encoding: Encoding | undefined, isRefused: boolean): Promise<Uint8Array> {
+  async function answer(visit: Visit, encoding: Encoding | undefined): Promise<Uint8Array> {
     const request = visit.request as Request;
     gate.enter(visit);
     if (request.method !== "POST") throw new OtlpProblem(405, "Traces are sent by POST.", { Allow: "POST" });
@@ -47,35 +42,25 @@ export function otlpHandler(
       const accepted = `${PROTOBUF.contentType}, ${JSON_ENCODING.contentType}`;
       throw new OtlpProblem(415, `The body must be one of the types ${accepted}.`, { Accept: accepted });
     }
-    if (isRefused || !receiver.isOpen) {
-      throw new OtlpProblem(429, "More spans come than are taken (option otlp.maxSpansPerSecond).", {
-        "Retry-After": "1",
-      });
+    if (!receiver.isOpen) {
+      throw new OtlpProblem(429, "More spans come than are taken (option otlp.maxSpansPerSecond).", RETRY);
     }
-    const body = await readBody(request, receiver.settings.maxRequestBytes);
-    const { rejectedSpans, errorMessage } = receiver.take(requestOf(encoding, body, receiver));
-    if (rejectedSpans === 0) return encoding.response({});
-    return encoding.response({ partialSuccess: { rejectedSpans: BigInt(rejectedSpans), errorMessage } });
+    const leave = receiver.places.take();
+    if (leave === undefined) throw new OtlpProblem(429, "Too many requests at a time.", RETRY);
+    try {
+      const body = await readBody(request, receiver.settings.maxRequestBytes);
+      const { rejectedSpans, errorMessage } = receiver.take(requestOf(encoding, body, receiver));
+      if (rejectedSpans === 0) return encoding.response({});
+      return encoding.response({ partialSuccess: { rejectedSpans: BigInt(rejectedSpans), errorMessage } });
+    } finally {
+      leave();
+    }
   }
 
   return (request, response) => {
     const { originalUrl } = request as { readonly originalUrl?: string };
     const path = (originalUrl ?? request.url ?? "").split("?", 1)[0];
-    if (path !== PATH && path !== RPC_PATH) return false;
-    // A response that waits behind others may never tell that it is over: no exporter sends requests ahead of answers.
-    const isQueued = !("stream" in response) && response.socket === null;
-    if (!isQueued) {
-      open++;
-      response.once("close", () => open--);
-    }
-    const isRefused = isQueued || open > MAX_REQUESTS;
-    if (path === RPC_PATH) {
-      if (!isRefused) return false;
-      // Clients of gRPC take this for UNAVAILABLE, and try again.
-      send(response, 503, "text/plain; charset=utf-8", Buffer.from("Too many requests at a time.\n"), RETRY);
-      request.resume();
-      return true;
-    }
+    if (path !== PATH) return false;
     const visit = gate.visit(request, response, "otlp");
     if (gate.isAllowedPreflight(request)) {
       visit.end("OK");
@@ -84,7 +69,7 @@ export function otlpHandler(
       return true;
     }
     const encoding = encodingOf(request.headers["content-type"]);
-    answer(visit, encoding, isRefused).then(
+    answer(visit, encoding).then(
       (body) => {
         visit.end("OK");
         send(response, 200, encoding!.contentType, body);

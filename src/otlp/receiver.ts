@@ -2,6 +2,7 @@ import type { ExportTraceServiceRequest } from "../gen/opentelemetry/proto/colle
 import type { Detach, GraphAdapter, GraphHost } from "../integration-graph/adapter.ts";
 import { Allowance } from "./allowance.ts";
 import { type OtlpOptions, type OtlpSettings, otlpSettings } from "./options.ts";
+import { Places } from "./places.ts";
 import { Services } from "./services.ts";
 import { sourceOf } from "./source.ts";
 import { beginning, type ReceivedSpan, receivedSpan } from "./span.ts";
@@ -26,6 +27,8 @@ export interface Rejection {
 /** Feeds a graph with the spans of other services, which send them by OTLP. */
 export interface OtlpReceiver extends GraphAdapter {
   readonly settings: OtlpSettings;
+  /** Room for the requests that are read, for both protocols together. */
+  readonly places: Places;
   /** Whether spans can be taken now; where not, the sender is to come back in a second. */
   readonly isOpen: boolean;
   /** Takes the spans of a request. Never throws for what is in it. */
@@ -49,6 +52,7 @@ export function otlpReceiver(options: OtlpOptions = {}): OtlpReceiver {
   return {
     name: "otlp",
     settings,
+    places: new Places(),
     get isOpen() {
       return services !== undefined && allowance.isLeft;
     },

@@ -73,7 +73,7 @@ export function createRpcHandler(endpoints: Endpoints, options: RpcOptions): Rpc
     writeMaxBytes: JSON_FACTOR * writeMaxBytes,
     acceptCompression: [compressOnce(gzip)],
     requestGate: admit,
-    interceptors: [rpcInterceptor(streams, onError, gate.holds)],
+    interceptors: [rpcInterceptor(streams, onError, gate)],
     ...(maxTimeoutMs !== undefined && { maxTimeoutMs }),
   });
   const services = registerServices(router, endpoints, { maxBytes: writeMaxBytes, heartbeatMs }, admit);

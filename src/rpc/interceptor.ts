@@ -1,5 +1,7 @@
 import { ConnectError, type Interceptor, type StreamRequest, type StreamResponse } from "@connectrpc/connect";
 import type { CallCode } from "../calls/call-record.ts";
+import type { Gate } from "../gate/gate.ts";
+import { OPEN_GATE } from "../gate/open-gate.ts";
 import type { Visit } from "../gate/visit.ts";
 import { visitOf } from "./caller.ts";
 import { hasDeadline } from "./deadline.ts";
@@ -15,12 +17,12 @@ type Request = Parameters<Next>[0];
  *
  * - errors of the domain get their RPC code and detail, and accidents reach `onError` (connect drops them in silence);
  * - a deadline ends the call in time, even where the work ignores its signal (connect only aborts the signal);
- * - a stream ends at once when its client goes or `streams` end, and soon when its caller no longer `holds`.
+ * - a stream ends at once when its client goes or `streams` end, and soon when its caller no longer would be let in.
  */
 export function rpcInterceptor(
   streams: OpenStreams,
   onError: (error: unknown, context: string) => void,
-  holds: (visit: Visit) => boolean = () => true,
+  gate: Pick<Gate, "holds" | "isStranger"> = OPEN_GATE,
 ): Interceptor {
   function toRpc(error: unknown, request: Request): ConnectError {
     const { signal, method } = request;
@@ -92,7 +94,7 @@ export function rpcInterceptor(
     }
 
     try {
-      remove = streams.add(interrupt, knownCaller(visit), () => holds(visit));
+      remove = streams.add(interrupt, knownCaller(visit), () => gate.holds(visit), gate.isStranger(visit));
     } catch (error) {
       const failure = toRpc(error, request);
       visit.end(callCodeOf(failure));

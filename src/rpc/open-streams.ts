@@ -14,6 +14,7 @@ export class OpenStreams {
   readonly #maxPerCaller: number;
   readonly #perCaller = new Map<string, number>();
   readonly #open = new Map<Interrupt, () => boolean>();
+  #strangers = 0;
   #watch: NodeJS.Timeout | undefined;
   #ended = false;
 
@@ -31,18 +32,26 @@ export class OpenStreams {
    *
    * @param caller who said who they are
    * @param holds whether they would still be let in: where not, the stream ends with UNAUTHENTICATED, some seconds late at most
+   * @param isStranger whether others said who they are and this one did not: such streams take half of the places at most, so
+   *   that a crowd that watches the health, which everybody may, keeps no operator from watching
    * @throws ActuatorError RESOURCE_EXHAUSTED where too many are open, ConnectError UNAVAILABLE once the streams have ended.
    */
-  add(interrupt: Interrupt, caller?: string, holds: () => boolean = () => true): () => void {
+  add(interrupt: Interrupt, caller?: string, holds: () => boolean = () => true, isStranger = false): () => void {
     if (this.#ended) throw unavailable();
     if (this.#open.size >= this.#max) throw tooMany(`${this.#max} streams are open`, "streams.max");
+    if (isStranger && this.#strangers >= this.#max / 2)
+      throw tooMany("Half of all streams are strangers'", "streams.max");
     const own = caller === undefined ? 0 : (this.#perCaller.get(caller) ?? 0);
     if (own >= this.#maxPerCaller) throw tooMany(`The caller has ${own} open streams`, "streams.maxPerCaller");
     this.#open.set(interrupt, holds);
     this.#watch ??= setInterval(() => this.#endRevoked(), REVOKED_AFTER_MS).unref();
     if (caller !== undefined) this.#perCaller.set(caller, own + 1);
+    if (isStranger) this.#strangers++;
     return () => {
-      if (this.#open.delete(interrupt) && caller !== undefined) this.#leave(caller);
+      if (this.#open.delete(interrupt)) {
+        if (caller !== undefined) this.#leave(caller);
+        if (isStranger) this.#strangers--;
+      }
       if (this.#open.size > 0) return;
       clearInterval(this.#watch);
       this.#watch = undefined;

@@ -2,7 +2,7 @@ import { type Checks, shaped } from "../options.ts";
 
 /** How many streams there may be: watches, held levels, measurements. Further ones are RESOURCE_EXHAUSTED. */
 export interface StreamOptions {
-  /** Of all callers together. Default 1,000. */
+  /** Of all callers together; where they are asked who they are, half of it at most of those who did not say. Default 1,000. */
   readonly max?: number | undefined;
   /** Of one caller who said who they are; others share the number of all. Default 200. */
   readonly maxPerCaller?: number | undefined;

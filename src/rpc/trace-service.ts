@@ -25,9 +25,14 @@ export function traceServiceOptions(receiver: OtlpReceiver, gate: RequestGate) {
     binaryOptions: { readUnknownFields: false },
     async requestGate(context: HandlerContext): Promise<void> {
       await gate(context);
-      if (receiver.isOpen) return;
       // The code after which exporters try again.
-      throw new ConnectError("More spans come than are taken (option otlp.maxSpansPerSecond).", Code.Unavailable);
+      const refusal = (message: string) => new ConnectError(message, Code.Unavailable);
+      if (!receiver.isOpen) throw refusal("More spans come than are taken (option otlp.maxSpansPerSecond).");
+      const leave = receiver.places.take();
+      if (leave === undefined) throw refusal("Too many requests at a time.");
+      // Aborted when the call is over as well, however it ends.
+      if (context.signal.aborted) leave();
+      else context.signal.addEventListener("abort", leave, { once: true });
     },
   };
 }
