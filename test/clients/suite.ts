@@ -81,7 +81,10 @@ function clientTestsOf(start: Start, reflects: boolean): void {
       await using program = start(shop, ["watch"]);
       const first = await program.heard(/^watching 4 loggers$/);
       await shop.restart();
-      const gone = await program.heard(/^UNAVAILABLE: The server is shutting down\. Connecting again\.$/, first);
+      const gone = await program.heard(
+        /^UNAVAILABLE( SHUTTING_DOWN)?: The server is shutting down\. Connecting again\.$/,
+        first,
+      );
       const again = await program.heard(/^watching 4 loggers$/, gone);
       shop.actuator.loggers!.setLevel("shop.web", "TRACE");
       await program.heard(/^shop\.web at TRACE$/, again);

@@ -43,6 +43,25 @@ async function failuresOf(port: number, ...options: readonly string[]): Promise<
   return cases.filter(({ failed }) => failed).map(({ name }) => name);
 }
 
+/** Whether a case fails by itself as well: on a busy machine the server may be at the next frame before h2spec is. */
+async function failsAlone(name: string, port: number, ...options: readonly string[]): Promise<boolean> {
+  const program = `${MODULE}/cmd/h2spec@${h2spec!.version}`;
+  const spec = name.replace(" #", "/");
+  const { code, output } = await run("go", ["run", program, spec, "-p", `${port}`, ...options], minutes);
+  expect(output).toMatch(/^1 tests?, /m);
+  console.log(`h2spec: ${name} failed once; by itself it ${code === 0 ? "passes" : "fails"}`);
+  return code !== 0;
+}
+
+/** The failures of a port that are not `known`, or not of the moment. */
+async function confirmed(known: object, found: readonly string[], port: number, ...options: readonly string[]) {
+  const failures: string[] = [];
+  for (const name of found) {
+    if (name in known || (await failsAlone(name, port, ...options))) failures.push(name);
+  }
+  return failures;
+}
+
 describe.runIf(requirement(`Go with its module ${MODULE}`, h2spec !== undefined))("h2spec", () => {
   test("finds nothing that it does not find in node:http2 alone", { timeout: 5 * minutes }, async () => {
     const bare = http2.createServer(answer).listen(0, "127.0.0.1");
@@ -53,15 +72,18 @@ describe.runIf(requirement(`Go with its module ${MODULE}`, h2spec !== undefined)
     onTestFinished(() => secure.drain({ deadlineMs: 0 }));
     const { port: securePort } = await secure.listen({ port: 0, tls: await (await authority()).issue("server") });
 
-    const [expected, found, foundOverTls] = await Promise.all([
+    const tls = ["--tls", "--insecure"];
+    const known = { ...NODE_FAILURES, ...CLEARTEXT_FAILURES };
+    const [expected, inCleartext, overTls] = await Promise.all([
       failuresOf((bare.address() as AddressInfo).port),
       failuresOf(cleartext.port),
-      failuresOf(securePort, "--tls", "--insecure"),
+      failuresOf(securePort, ...tls),
     ]);
+    const found = await confirmed(known, inCleartext, cleartext.port);
+    const foundOverTls = await confirmed(known, overTls, securePort, ...tls);
     const beyond = (names: readonly string[]) => names.filter((name) => !expected.includes(name));
     expect(beyond(found)).toEqual(Object.keys(CLEARTEXT_FAILURES));
     expect(beyond(foundOverTls)).toEqual([]);
-    const known = { ...NODE_FAILURES, ...CLEARTEXT_FAILURES };
     expect([...found, ...foundOverTls].filter((name) => !(name in known))).toEqual([]);
 
     const counts = `${found.length} fail in cleartext, ${foundOverTls.length} over TLS, ${expected.length} on bare node:http2`;
