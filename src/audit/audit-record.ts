@@ -9,7 +9,7 @@ export interface AuditRecord {
   /** The name of who called; left out where nobody was let in. */
   readonly who?: string;
   readonly authentication?: Authentication;
-  /** What was called: `POST /loggers/{name}`, `actuator.v3.LoggersService/SetLoggerLevel`. */
+  /** What was called: `POST /loggers/{name}`, `actuator.v3.LoggersService/SetLoggerLevel`; `_OTHER` where no such thing is. */
   readonly operation: string;
   /** What that needs. */
   readonly permission?: Permission;
@@ -47,7 +47,7 @@ export function auditRecord(call: CallRecord): AuditRecord {
     time: new Date(startTime).toISOString(),
     who: short(caller?.name),
     authentication: caller?.authentication,
-    operation: short(operation),
+    operation: short(operation || "_OTHER"),
     permission,
     target: Object.keys(target).length === 0 ? undefined : target,
     address: short(address),

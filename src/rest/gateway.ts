@@ -77,6 +77,9 @@ export function createGateway(endpoints: Endpoints, options: GatewayOptions): Ga
     };
     try {
       if (!isWellFormedTarget(url)) throw new Refusal(400);
+      const route = match && routeOf(match, request);
+      // Before anybody is refused, so that the audit can say what was refused.
+      if (route !== undefined) visit.operation = operationName(route);
       gate.enter(visit);
       const acceptable = contentType !== undefined;
       const answer = answerOf({ gate, visit, request, target, mount, match, acceptable, maxBodyBytes });
@@ -107,13 +110,11 @@ function answerOf(question: Question): Answer | Promise<Answer> {
   const parameter = decodeSegment(segment);
   if (parameter === "" && segment !== "") throw notFound();
 
-  const method = request.method === "HEAD" ? "GET" : request.method!;
-  if (method === "OPTIONS") return { status: 200, headers: { Allow: resource.allow } };
-  const route = resource.operations.get(method);
+  if (request.method === "OPTIONS") return { status: 200, headers: { Allow: resource.allow } };
+  const route = routeOf(match, request);
   if (route === undefined) {
     throw new Refusal(405, `This path answers to ${resource.allow}.`, { Allow: resource.allow });
   }
-  visit.operation = operationName(route);
   const perform = () => performed(question, route, segment, parameter);
   const stranger = (error: unknown) => {
     if (!route.open || !isRefused(error)) throw error;
@@ -127,6 +128,10 @@ function answerOf(question: Question): Answer | Promise<Answer> {
     stranger(error);
   }
   return perform();
+}
+
+function routeOf({ resource }: Match, { method }: Request): Route | undefined {
+  return resource.operations.get(method === "HEAD" ? "GET" : method!);
 }
 
 function isRefused(error: unknown): boolean {
