@@ -26,11 +26,11 @@ export interface ListenOptions {
 
 /** The checks of {@link ListenOptions}. */
 export const LISTEN: Checks<ListenOptions> = {
-  port: shaped({ kind: "count" }, (value) =>
-    Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 65_535
-      ? undefined
-      : `must be a whole number from 0 to 65535; port ${value} does not exist`,
-  ),
+  port: shaped({ kind: "count" }, (value) => {
+    if (Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 65_535) return undefined;
+    const which = typeof value === "number" ? `port ${value} does not exist` : "this is no number";
+    return `must be a whole number from 0 to 65535; ${which}`;
+  }),
   host: text,
   path: text,
   mode: shaped({ kind: "text" }, (value) =>

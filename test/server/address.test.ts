@@ -38,7 +38,7 @@ describe("where to listen", () => {
     { options: { port: 70_000 }, message: /port 70000 does not exist/ },
     { options: { port: 80.5 }, message: /port 80.5 does not exist/ },
     { options: { port: Number.NaN }, message: /port NaN does not exist/ },
-    { options: { port: "9001" as never }, message: /must be a whole number/ },
+    { options: { port: "9001" as never }, message: /must be a whole number from 0 to 65535; this is no number/ },
     { options: { path: "" }, message: "listen.path must be a text" },
     { options: { port: 1, host: "" }, message: "listen.host must be a text" },
     { options: { port: 1, host: "[]" }, message: /the `host` option is empty; 0\.0\.0\.0 or ::/ },
