@@ -144,9 +144,14 @@ test("the application reads and sets levels as well, and serves under a path of 
 });
 
 test("only proxies on the list say what the index shows as its address", async () => {
-  const headers = { "x-forwarded-host": "shop.example.test", "x-forwarded-proto": "https" };
+  const { file, tokens } = tokensFor({ reader: { permissions: ["info:read"] } });
+  const headers = {
+    authorization: `Bearer ${tokens.reader}`,
+    "x-forwarded-host": "shop.example.test",
+    "x-forwarded-proto": "https",
+  };
   const self = async (options: ActuatorOptions) => {
-    const { url } = await serveActuator(options);
+    const { url } = await serveActuator({ ...options, access: { tokens: file } });
     const { body } = await http1Request(`${url}/actuator`, { headers });
     return JSON.parse(body)._links.self.href.replace(url, "");
   };
@@ -320,6 +325,18 @@ test("without access control no other host is listened on, and a client certific
     });
   expect(await statusOf(client)).toBe(200);
   await expect(statusOf({ ca })).rejects.toThrow();
+});
+
+test("a store that hangs does not keep the actuator from ending", async () => {
+  const errors: string[] = [];
+  const store = { ...memorySessions(), findById: async () => undefined, close: () => new Promise<void>(() => {}) };
+  const actuator = createActuator({
+    sessions: Object.assign(Object.create(memorySessions()), store),
+    onError: (error, context) => void errors.push(`${context}: ${error}`),
+  });
+  await actuator.listen({ port: 0 });
+  await actuator.close();
+  expect(errors).toEqual(["the store of the sessions: Error: not closed within 3000 ms"]);
 });
 
 describe("an internal error", () => {

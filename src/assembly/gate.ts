@@ -4,11 +4,10 @@ import type { CallObserver } from "../calls/call-record.ts";
 import { cors } from "../gate/cors.ts";
 import type { CorsOptions } from "../gate/cors-options.ts";
 import { createGate, type Gate } from "../gate/gate.ts";
-import { canonicalAddress } from "../ip-address/canonical-address.ts";
 import type { SecurityScheme } from "../openapi/security.ts";
 import { isForwarded } from "../server/forwarded.ts";
 import type { ServerErrorHandler } from "../server/guard.ts";
-import { clientAddress, clientCertificate, type TrustedProxies } from "../server/peer.ts";
+import { clientAddress, clientCertificate, isNamedByProxy, type TrustedProxies } from "../server/peer.ts";
 
 /** Who is let in, and to what. */
 export interface GateSettings {
@@ -51,7 +50,7 @@ export function guardedGate(settings: GateSettings): GuardedGate {
     peer: {
       address: (request) => clientAddress(request, trusted),
       isForwarded,
-      isTrusted: ({ socket }) => trusted(canonicalAddress(socket.remoteAddress ?? "") ?? ""),
+      isNamedByProxy: (request) => isNamedByProxy(request, trusted),
       certificate: clientCertificate,
     },
     observer: (record) => {

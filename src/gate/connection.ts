@@ -9,8 +9,8 @@ export interface Peer {
   address(request: GateRequest): string | undefined;
   /** Whether somebody says that they pass the request on for somebody else. */
   isForwarded(request: GateRequest): boolean;
-  /** Whether who says so may be believed. */
-  isTrusted(request: GateRequest): boolean;
+  /** Whether who says so may be believed, and says for whom. */
+  isNamedByProxy(request: GateRequest): boolean;
   /** The client's certificate, where TLS has verified one. */
   certificate(request: GateRequest): ClientCertificate | undefined;
 }
@@ -28,7 +28,7 @@ export function originOf(peer: Peer): (request: GateRequest) => Origin {
   const read = (request: GateRequest, isForwarded: boolean): Origin => {
     const address = peer.address(request);
     const isLocal = address === undefined || isLoopback(address);
-    return { address, isLocal: isLocal && (!isForwarded || peer.isTrusted(request)) };
+    return { address, isLocal: isLocal && (!isForwarded || peer.isNamedByProxy(request)) };
   };
   return (request) => {
     if (peer.isForwarded(request)) return read(request, true);

@@ -5,7 +5,7 @@ export const OPEN_GATE = createGate({
   peer: {
     address: (request) => request.socket.remoteAddress,
     isForwarded: () => false,
-    isTrusted: () => false,
+    isNamedByProxy: () => false,
     certificate: () => undefined,
   },
   allowedHosts: ["*"],

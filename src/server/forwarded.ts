@@ -22,9 +22,12 @@ export function forwardedHops({ headers }: ServerRequest): readonly Hop[] {
   return hops === undefined || `${hops}` === `${named}` ? named : [];
 }
 
-/** Whether a request says that it came through somebody else. */
+/** What proxies say of themselves or of their client, be it only to count hops or to tell the scheme. */
+const SIGNS = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip", "via"] as const;
+
+/** Whether a request says that it came through somebody else. Who that was for only the first two can say. */
 export function isForwarded({ headers }: ServerRequest): boolean {
-  return headers.forwarded !== undefined || headers["x-forwarded-for"] !== undefined;
+  return SIGNS.some((name) => headers[name] !== undefined);
 }
 
 function nearest(elements: readonly string[], read: (element: string) => Hop): Hop[] {

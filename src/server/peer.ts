@@ -42,15 +42,28 @@ export function clientCertificate(req: ServerRequest): ClientCertificate | undef
  * Undefined over a Unix socket; an empty text, which is no address of this machine, once the connection is gone.
  */
 export function clientAddress(req: ServerRequest, trusted: TrustedProxies): string | undefined {
+  return clientOf(req, trusted).address;
+}
+
+/**
+ * Whether a trusted proxy has named the client by an address. One that hides it (`for=unknown`), or lets a second header
+ * through that says otherwise, leaves only its own: that of the proxy, and not of who asks.
+ */
+export function isNamedByProxy(req: ServerRequest, trusted: TrustedProxies): boolean {
+  return clientOf(req, trusted).isNamed;
+}
+
+function clientOf(req: ServerRequest, trusted: TrustedProxies) {
   let address = canonicalAddress(req.socket.remoteAddress ?? "");
-  if (address === undefined) return isGone(req) ? "" : undefined;
-  if (!trusted(address)) return address;
-  for (const hop of forwardedHops(req)) {
-    if (hop === undefined) return address;
+  if (address === undefined) return { address: isGone(req) ? "" : undefined, isNamed: false };
+  if (!trusted(address)) return { address, isNamed: false };
+  const hops = forwardedHops(req);
+  for (const hop of hops) {
+    if (hop === undefined) return { address, isNamed: false };
     address = hop;
-    if (!trusted(address)) return address;
+    if (!trusted(address)) return { address, isNamed: true };
   }
-  return address;
+  return { address, isNamed: hops.length > 0 };
 }
 
 /** Whether the connection has ended, after which nobody can say any more what it was. */

@@ -92,26 +92,53 @@ describe("without access control, requests name this machine", () => {
     expect(status).toBe(403);
   });
 
-  test.each(["Forwarded", "X-Forwarded-For"])(
-    "what a proxy passes on is nobody of this machine: %s",
-    async (header) => {
-      const value = header === "Forwarded" ? "for=127.0.0.1" : "127.0.0.1";
-      for (const options of [{}, { trustedProxies: ["10.0.0.0/8"] }]) {
-        const { port } = await serveShop(options);
-        for (const [method, path, body] of paths) {
-          const headers = { ...json, [header]: value };
-          const { status } = await http1Client(port)({ method, path, headers, ...(body && { body }) });
-          expect([path, status]).toEqual([path, 403]);
-        }
+  test.each([
+    ["Forwarded", "for=127.0.0.1"],
+    ["X-Forwarded-For", "127.0.0.1"],
+    ["X-Forwarded-Host", "localhost"],
+    ["X-Forwarded-Proto", "http"],
+    ["X-Real-IP", "127.0.0.1"],
+    ["Via", "1.1 edge"],
+  ])("what a proxy passes on is nobody of this machine: %s", async (header, value) => {
+    for (const options of [{}, { trustedProxies: ["10.0.0.0/8"] }]) {
+      const { port } = await serveShop(options);
+      for (const [method, path, body] of paths) {
+        const headers = { ...json, [header]: value };
+        const { status } = await http1Client(port)({ method, path, headers, ...(body && { body }) });
+        expect([path, status]).toEqual([path, 403]);
       }
-    },
-  );
+    }
+  });
 
   test("a trusted proxy says for whom: another machine is refused, this one is not", async () => {
     const { port } = await serveShop({ trustedProxies: ["127.0.0.1"] });
     const statusFor = async (address: string) =>
       (await http1Client(port)({ path: "/actuator/info", headers: { "X-Forwarded-For": address } })).status;
     expect([await statusFor("203.0.113.7"), await statusFor("127.0.0.1")]).toEqual([403, 200]);
+  });
+
+  test.each<Record<string, string>>([
+    // What the proxy adds, and what the client sent along for it to hand on.
+    { "X-Forwarded-For": "203.0.113.7", Forwarded: "for=127.0.0.1" },
+    { "X-Forwarded-For": "203.0.113.7", Forwarded: "for=192.0.2.1" },
+    { "X-Forwarded-For": "127.0.0.1", Forwarded: "for=203.0.113.7" },
+    // What RFC 7239 has proxies write that name nobody.
+    { Forwarded: "for=_hidden" },
+    { Forwarded: "for=unknown" },
+    { Forwarded: "proto=https" },
+    { "X-Forwarded-For": "unknown" },
+    { "X-Forwarded-For": "" },
+  ])("a trusted proxy on this machine that says not for whom passes nobody on as this machine: %j", async (headers) => {
+    const { port } = await serveShop({ trustedProxies: ["127.0.0.1"] });
+    for (const [method, path, body] of paths) {
+      const { status } = await http1Client(port)({
+        method,
+        path,
+        headers: { ...json, ...headers },
+        ...(body && { body }),
+      });
+      expect([path, status]).toEqual([path, 403]);
+    }
   });
 });
 

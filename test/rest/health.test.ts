@@ -10,7 +10,12 @@ import { problemIn, serveRest } from "../support/rest-server.ts";
 /** Lets in whoever names permissions in the place of a token. */
 const gate = createGate({
   authenticated: true,
-  peer: { address: () => "127.0.0.1", isForwarded: () => false, isTrusted: () => false, certificate: () => undefined },
+  peer: {
+    address: () => "127.0.0.1",
+    isForwarded: () => false,
+    isNamedByProxy: () => false,
+    certificate: () => undefined,
+  },
   access: {
     challenges: ["Bearer"],
     identify({ authorization }) {
