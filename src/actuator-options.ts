@@ -20,6 +20,7 @@ import {
   having,
   listOf,
   objectOf,
+  oneOf,
   text,
   wait,
 } from "./options.ts";
@@ -191,7 +192,7 @@ export const LOGGERS: Checks<NonNullable<ActuatorOptions["loggers"]>> = {
 
 export const SESSIONS: Checks<ActuatorSessionsOptions> = {
   store,
-  ids: (value) => (value === "hashed" || value === "raw" ? undefined : 'must be "hashed" or "raw"'),
+  ids: oneOf("hashed", "raw"),
   idKey: (value) => {
     const fits = (typeof value === "string" || value instanceof Uint8Array) && value.length >= MIN_KEY_LENGTH;
     return fits ? undefined : `must be a random text of ${MIN_KEY_LENGTH} characters or more, or as many bytes`;

@@ -1,3 +1,4 @@
+import { editDistance } from "./edit-distance.ts";
 import { ActuatorError } from "./error.ts";
 
 /** Says what is wrong with a value, as the rest of a sentence about it ("must be …"); undefined where it is fit. */
@@ -83,6 +84,21 @@ export const timeLimit = shaped({ kind: "milliseconds" }, (value) =>
     : "must be a number of milliseconds above 0 and below 2147483648",
 );
 
+/** One of a few texts. */
+export function oneOf(...values: readonly string[]): Check {
+  const names = values.map((value) => JSON.stringify(value));
+  return shaped({ kind: "text" }, (value) =>
+    values.includes(value as string) ? undefined : `must be ${names.slice(0, -1).join(", ")} or ${names.at(-1)}`,
+  );
+}
+
+/** A key or certificates: the path of a file in PEM format, or its content. */
+export const pem = shaped({ kind: "text" }, (value) =>
+  (typeof value === "string" && value !== "") || value instanceof Uint8Array
+    ? undefined
+    : "must be the path of a PEM file, or its content",
+);
+
 /** Whatever it is: somebody else checks it. */
 export const anything: Check = () => undefined;
 
@@ -133,19 +149,6 @@ export function nearest(name: string, options: readonly string[]): string | unde
   });
   const [best] = distances.sort((a, b) => a.distance - b.distance);
   return best !== undefined && best.distance <= 2 ? best.option : undefined;
-}
-
-/** How many letters to insert, remove or replace to make `a` into `b`. */
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (const [i, letter] of [...a].entries()) {
-    const next = [i + 1];
-    for (const [j, other] of [...b].entries()) {
-      next.push(Math.min(next[j]! + 1, row[j + 1]! + 1, row[j]! + (letter === other ? 0 : 1)));
-    }
-    row = next;
-  }
-  return row[b.length]!;
 }
 
 function invalid(reason: string, field: string, message: string): ActuatorError {

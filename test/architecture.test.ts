@@ -204,7 +204,8 @@ const parts: readonly Part[] = [
   },
   { name: "what IP addresses say", files: /^ip-address\//, imports: [/^node:net$/] },
   { name: "what is remembered within bounds", files: /^bounded-cache\.ts$/, imports: [] },
-  { name: "the checks of options", files: /^options\.ts$/, imports: [/^error\.ts$/] },
+  { name: "the checks of options", files: /^options\.ts$/, imports: [/^(edit-distance|error)\.ts$/] },
+  { name: "how durations are written, how words differ", files: /^(duration|edit-distance)\.ts$/, imports: [] },
   {
     name: "the assembly",
     files: /^actuator(-options)?\.ts$|^assembly\//,
@@ -239,7 +240,7 @@ const parts: readonly Part[] = [
       /^@bufbuild\/protobuf/,
       /^@connectrpc\/connect(-node)?(\/|$)/,
       /^commander$/,
-      /^error\.ts$/,
+      /^(duration|edit-distance|error)\.ts$/,
     ],
     // `sessions prepare` talks to the store itself, `serve` is an actuator. No other command has to load what these need.
     loads: /^connect-(pg-simple|redis)\/prepare\.ts$|^(configuration|standalone)\/(index|json-schema|notes\/root)\.ts$/,
@@ -253,7 +254,7 @@ const parts: readonly Part[] = [
       /^[a-z-]+\/([a-z-]+-)?options\.ts$/,
       /^server\/(address|limits)\.ts$/,
       /^sessions\/(attribute-filter|sessions)\.ts$/,
-      /^(error|options)\.ts$/,
+      /^(duration|error|options)\.ts$/,
       /^node:(fs|path)$/,
     ],
   },

@@ -1,10 +1,15 @@
 import type { ConfigurationError, Shown } from "../configuration/index.ts";
-import type { ConfigCheckOptions } from "./config-commands.ts";
-import { configFileOf } from "./config-file.ts";
+import { type ConfigFileOptions, configFileOf } from "./config-file.ts";
 import { EXIT, type ExitCode } from "./exit-code.ts";
+import type { GlobalOptions } from "./global-options.ts";
 import { note, print } from "./output.ts";
 import { printable, printableJson } from "./printable.ts";
 import { tableLines } from "./table.ts";
+
+/** What `config check` takes. */
+export interface ConfigCheckOptions extends ConfigFileOptions, Pick<GlobalOptions, "json"> {
+  readonly application?: boolean;
+}
 
 /** `config check`: the settings in force, or all that is wrong with them. */
 export async function checkConfiguration(options: ConfigCheckOptions): Promise<ExitCode> {

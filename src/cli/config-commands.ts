@@ -1,12 +1,7 @@
 import type { Command } from "commander";
-import { type ConfigFileOptions, configOption } from "./config-file.ts";
+import type { ConfigCheckOptions } from "./config-check.ts";
+import { configOption } from "./config-file.ts";
 import { examples } from "./examples.ts";
-import type { GlobalOptions } from "./global-options.ts";
-
-/** What `config check` takes. */
-export interface ConfigCheckOptions extends ConfigFileOptions, Pick<GlobalOptions, "json"> {
-  readonly application?: boolean;
-}
 
 const PRECEDENCE =
   "\nThe environment wins over the file, and the file over the defaults: listen.port is ACTUATOR_LISTEN_PORT. A secret can stand" +

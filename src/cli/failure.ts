@@ -1,7 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
+import { durationToText } from "../duration.ts";
 import { ErrorInfoSchema } from "../gen/google/rpc/error_details_pb.ts";
 import { CliError } from "./cli-error.ts";
-import { durationToText } from "./duration.ts";
 import { EXIT, type ExitCode } from "./exit-code.ts";
 import type { GlobalOptions } from "./global-options.ts";
 import { printable } from "./printable.ts";

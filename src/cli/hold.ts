@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { durationMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
+import { durationToText } from "../duration.ts";
 import type { Level } from "../gen/actuator/v3/level_pb.ts";
 import {
   type GetLoggerResponse,
@@ -11,7 +12,6 @@ import {
   HoldLoggerLevelResponse_Ended_Reason as Reason,
 } from "../gen/actuator/v3/loggers_pb.ts";
 import type { Connection } from "./connection.ts";
-import { durationToText } from "./duration.ts";
 import { EXIT } from "./exit-code.ts";
 import type { GlobalOptions } from "./global-options.ts";
 import { Interruption } from "./interruption.ts";

@@ -1,7 +1,7 @@
 import { type Duration, durationMs } from "@bufbuild/protobuf/wkt";
 import type { CallOptions } from "@connectrpc/connect";
+import { durationToText } from "../duration.ts";
 import { CliError } from "./cli-error.ts";
-import { durationToText } from "./duration.ts";
 import { EXIT } from "./exit-code.ts";
 
 /** How many heartbeats may fail to come before the server is taken for dead. */

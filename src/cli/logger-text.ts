@@ -1,6 +1,6 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
+import { durationToText } from "../duration.ts";
 import type { Logger, LoggerGroup, Override } from "../gen/actuator/v3/loggers_pb.ts";
-import { durationToText } from "./duration.ts";
 import { levelName } from "./level-text.ts";
 import { styled } from "./output.ts";
 import { printable } from "./printable.ts";

@@ -1,5 +1,5 @@
 import type { PrepareStep } from "../connect-pg-simple/prepare.ts";
-import { durationToText } from "./duration.ts";
+import { durationToText } from "../duration.ts";
 import { EXIT, type ExitCode } from "./exit-code.ts";
 import { note, print } from "./output.ts";
 import { printable, printableJson } from "./printable.ts";

@@ -1,6 +1,6 @@
 import { durationMs, timestampMs } from "@bufbuild/protobuf/wkt";
+import { durationToText } from "../duration.ts";
 import type { Session } from "../gen/actuator/v3/sessions_pb.ts";
-import { durationToText } from "./duration.ts";
 import { printable } from "./printable.ts";
 import { timeToText } from "./time.ts";
 

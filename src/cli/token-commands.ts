@@ -2,21 +2,8 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { PERMISSION_PATTERNS } from "../access/permission-pattern.ts";
 import { callerName, loggerPrefix } from "../access/token-file.ts";
 import { examples } from "./examples.ts";
-import type { GlobalOptions } from "./global-options.ts";
 import { expiryOf } from "./token-expiry.ts";
-
-/** What every command about tokens takes. */
-export interface TokenOptions extends Pick<GlobalOptions, "json"> {
-  readonly file: string;
-}
-
-/** What `token create` takes. */
-export interface TokenCreateOptions extends TokenOptions {
-  readonly name: string;
-  readonly permission: readonly string[];
-  readonly loggers?: readonly string[];
-  readonly expires?: Date;
-}
+import type { TokenCreateOptions, TokenOptions } from "./token-options.ts";
 
 const FILE = "actuator-tokens.json";
 

@@ -6,8 +6,8 @@ import { CliError } from "./cli-error.ts";
 import { EXIT } from "./exit-code.ts";
 import { note, print } from "./output.ts";
 import { printable, printableJson } from "./printable.ts";
-import type { TokenCreateOptions } from "./token-commands.ts";
 import { tokenFileFailure } from "./token-failure.ts";
+import type { TokenCreateOptions } from "./token-options.ts";
 
 /** Adds a token to the file and prints it. The token goes to standard output alone, for a pipe to a store of secrets. */
 export async function createTokenIn(options: TokenCreateOptions): Promise<void> {

@@ -3,8 +3,8 @@ import { readTokens } from "../access/token-file-edit.ts";
 import { print } from "./output.ts";
 import { printableJson } from "./printable.ts";
 import { tableLines } from "./table.ts";
-import type { TokenOptions } from "./token-commands.ts";
 import { noTokenFile, tokenFileFailure } from "./token-failure.ts";
+import type { TokenOptions } from "./token-options.ts";
 
 const TITLES = ["NAME", "PERMISSIONS", "LOGGERS", "EXPIRES"];
 

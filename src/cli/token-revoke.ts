@@ -4,8 +4,8 @@ import { EXIT } from "./exit-code.ts";
 import { note, print } from "./output.ts";
 import { printable, printableJson } from "./printable.ts";
 import { similar } from "./similar.ts";
-import type { TokenOptions } from "./token-commands.ts";
 import { noTokenFile, tokenFileFailure } from "./token-failure.ts";
+import type { TokenOptions } from "./token-options.ts";
 
 /** Takes a token out of the file. */
 export async function revokeToken(name: string, { file, json }: TokenOptions): Promise<void> {

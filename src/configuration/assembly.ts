@@ -3,9 +3,7 @@ import { type Entry, originText } from "./entry.ts";
 import type { Fault } from "./fault.ts";
 import { withoutRivals } from "./rivals.ts";
 import { isSection, nameOf, type Section } from "./setting.ts";
-
-/** Options as a tree of plain objects. */
-export type Tree = Readonly<Record<string, unknown>>;
+import type { Tree } from "./tree.ts";
 
 /** Puts the entries of each source over those before it. A setting of a section that is switched off is a fault: it would have no effect. */
 export function assembled(

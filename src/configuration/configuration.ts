@@ -1,7 +1,7 @@
 import type { ActuatorOptions } from "../actuator-options.ts";
 import type { ListenOptions } from "../server/listen-options.ts";
 import type { StandaloneOptions } from "../standalone/options.ts";
-import { assembled, sectionFaults, type Tree } from "./assembly.ts";
+import { assembled, sectionFaults } from "./assembly.ts";
 import { effective, type Shown } from "./effective.ts";
 import { readEnvironment } from "./environment.ts";
 import { ConfigurationError, type Fault } from "./fault.ts";
@@ -9,6 +9,7 @@ import { readConfigurationFile } from "./file.ts";
 import { listenFaults } from "./listen-fault.ts";
 import { DEFAULT_PORT } from "./notes/listen.ts";
 import { SCHEMA } from "./notes/root.ts";
+import type { Tree } from "./tree.ts";
 
 /** Where a configuration comes from. What stands further down wins. */
 export interface ConfigurationSources {

@@ -1,7 +1,7 @@
-import type { Tree } from "./assembly.ts";
 import { type Entry, originText } from "./entry.ts";
 import { shown } from "./secret.ts";
 import { isSection, nameOf, type Section, type Setting } from "./setting.ts";
+import type { Tree } from "./tree.ts";
 
 /** A setting in force. */
 export interface Shown {

@@ -1,4 +1,4 @@
-import { millisecondsFrom } from "./duration.ts";
+import { durationFromText } from "../duration.ts";
 
 /**
  * What kind of value a setting takes: `list` is one of texts, `texts` an object of texts, `lists` an object of lists of texts,
@@ -39,7 +39,7 @@ export const WRITINGS: Readonly<Record<Kind, Writing>> = {
   count: { fromText: number, expected: "must be a whole number", schema: { type: "integer", minimum: 0 } },
   number: { fromText: number, expected: "must be a number", schema: { type: "number", minimum: 0 } },
   milliseconds: {
-    fromText: millisecondsFrom,
+    fromText: (text) => (/^\d+(\.\d+)?$/.test(text) ? Number(text) : durationFromText(text)),
     expected: "must be a duration such as 500ms, 90s, 10m or 1h30m, or a number of milliseconds",
     schema: {
       oneOf: [

@@ -1,6 +1,6 @@
-import type { Tree } from "./assembly.ts";
 import type { Entry } from "./entry.ts";
 import { nameOf } from "./setting.ts";
+import type { Tree } from "./tree.ts";
 
 /** Two ways to say where to listen, of which an actuator takes one. */
 const RIVALS: readonly (readonly [readonly string[], readonly string[]])[] = [

@@ -12,9 +12,6 @@ export interface RedisMessagingClient {
   readonly xAdd?: Method;
 }
 
-/** What takes a client out of sight again. */
-export type Unwatch = () => void;
-
 /** Whose client it is; undefined where it is neither's. */
 export function libraryOf(value: unknown): "ioredis" | "node-redis" | undefined {
   if (!hasMethods(value, "sendCommand", "publish", "subscribe", "on")) return undefined;

@@ -7,7 +7,12 @@ import { groupJson, loggerJson, overviewJson } from "./loggers-json.ts";
 import { ACTUATOR_BODY } from "./media-type.ts";
 import type { Answer, Operation } from "./operation.ts";
 import { Representation } from "./representation.ts";
-import type { RouteSettings } from "./routes.ts";
+
+/** How levels are set over REST. */
+export interface LevelSettings {
+  /** Whether DEBUG and TRACE last only for a while. */
+  readonly temporaryLevels?: boolean | undefined;
+}
 
 /** GET of everything, encoded once for each revision. */
 export function listLoggers(loggers: Loggers): Operation {
@@ -40,7 +45,7 @@ export function readLogger(loggers: Loggers): Operation {
 }
 
 /** POST of a level, for a logger or for every member of a group. */
-export function writeLevel(loggers: Loggers, { temporaryLevels }: Pick<RouteSettings, "temporaryLevels">): Operation {
+export function writeLevel(loggers: Loggers, { temporaryLevels }: LevelSettings): Operation {
   const ttl = temporaryLevels ? "default" : undefined;
   return {
     body: { types: ACTUATOR_BODY, typeRequired: true },

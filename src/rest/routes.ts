@@ -5,7 +5,7 @@ import type { TrustedProxies } from "../server/peer.ts";
 import { readHealth, readHealthPart, readInfo } from "./application.ts";
 import { indexJson } from "./index-json.ts";
 import { readGraph, rebuildGraph } from "./integration-graph.ts";
-import { listLoggers, readLogger, writeLevel } from "./loggers.ts";
+import { type LevelSettings, listLoggers, readLogger, writeLevel } from "./loggers.ts";
 import { readOpenApi } from "./openapi.ts";
 import type { Operation } from "./operation.ts";
 import { requestOrigin } from "./origin.ts";
@@ -14,10 +14,9 @@ import { Representation } from "./representation.ts";
 import { deleteSession, findSessions, readSession } from "./sessions.ts";
 
 /** What the routes need to know of the gateway. */
-export interface RouteSettings {
+export interface RouteSettings extends LevelSettings {
   readonly basePath: string;
   readonly trustedProxies?: TrustedProxies | undefined;
-  readonly temporaryLevels?: boolean | undefined;
   /** How callers can say who they are, for the OpenAPI document. Default: nobody is asked. */
   readonly schemes?: readonly SecurityScheme[] | undefined;
   /** Whether what changes something is left out. */

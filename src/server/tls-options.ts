@@ -1,4 +1,4 @@
-import { type Check, type Checks, shaped, text } from "../options.ts";
+import { type Checks, oneOf, pem, text } from "../options.ts";
 
 /** The path of a file in PEM format, or its content: a text that begins with `-----BEGIN`, or bytes. */
 export type PemSource = string | Uint8Array;
@@ -27,12 +27,6 @@ export interface TlsOptions {
   readonly minVersion?: "TLSv1.2" | "TLSv1.3" | undefined;
 }
 
-const pem = shaped({ kind: "text" }, (value) =>
-  (typeof value === "string" && value !== "") || value instanceof Uint8Array
-    ? undefined
-    : "must be the path of a PEM file, or its content",
-);
-
 /** The checks of {@link TlsOptions}. */
 export const TLS: Checks<TlsOptions> = {
   cert: pem,
@@ -46,11 +40,4 @@ export const TLS: Checks<TlsOptions> = {
 /** Whether nobody gets through without a certificate that an authority of the operator's vouches for. */
 export function requiresCertificates(tls: TlsOptions | undefined): boolean {
   return tls?.clientCertificate === "require" && tls.ca !== undefined;
-}
-
-function oneOf(...values: readonly string[]): Check {
-  const names = values.map((value) => JSON.stringify(value));
-  return shaped({ kind: "text" }, (value) =>
-    values.includes(value as string) ? undefined : `must be ${names.slice(0, -1).join(", ")} or ${names.at(-1)}`,
-  );
 }

@@ -1,5 +1,5 @@
 import { ActuatorError } from "../error.ts";
-import { type Check, type Checks, checkOptions, flag, objectOf, shaped, text, timeLimit } from "../options.ts";
+import { type Check, type Checks, checkOptions, flag, objectOf, pem, shaped, text, timeLimit } from "../options.ts";
 
 /** Which Spring Boot Admin servers an application registers with, and what it tells them. */
 export interface SpringBootAdminOptions {
@@ -105,13 +105,7 @@ const metadata: Check = (value) => {
 
 const CALL_CREDENTIALS: Checks<CallCredentials> = { username, password };
 
-const ADMIN_TLS: Checks<AdminTlsOptions> = {
-  ca: shaped({ kind: "text" }, (value) =>
-    (typeof value === "string" && value !== "") || value instanceof Uint8Array
-      ? undefined
-      : "must be the path of a PEM file, or its content",
-  ),
-};
+const ADMIN_TLS: Checks<AdminTlsOptions> = { ca: pem };
 
 /** The checks of {@link SpringBootAdminOptions}. */
 export const ADMIN: Checks<SpringBootAdminOptions> = {

@@ -1,5 +1,5 @@
 import type { FleetOptions } from "../fleet/options.ts";
-import { type Check, type Checks, count, flag, text, timeLimit } from "../options.ts";
+import { type Check, type Checks, count, flag, oneOf, text, timeLimit } from "../options.ts";
 import { type PrincipalPaths, principalFault } from "../sessions/principal.ts";
 
 /** The sessions of other processes, in the store that they share. */
@@ -58,7 +58,7 @@ const urlOf = (...protocols: readonly string[]): Check => {
 export const STORE: Checks<StoreOptions> = {
   redis: urlOf("redis:", "rediss:"),
   postgres: urlOf("postgres:", "postgresql:"),
-  layout: (value) => (value === "connect" || value === "spring" ? undefined : 'must be "connect" or "spring"'),
+  layout: oneOf("connect", "spring"),
   prefix: (value) => (typeof value === "string" ? undefined : "must be a text"),
   namespace: text,
   indexed: flag,

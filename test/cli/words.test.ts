@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { CliError } from "../../src/cli/cli-error.ts";
 import { baseUrlOf } from "../../src/cli/connection.ts";
-import { durationFromText, durationToText } from "../../src/cli/duration.ts";
 import { nameFilter } from "../../src/cli/name-filter.ts";
 import { printable, printableJson } from "../../src/cli/printable.ts";
 import { similar } from "../../src/cli/similar.ts";
+import { durationFromText, durationToText } from "../../src/duration.ts";
 
 describe("a duration that is typed", () => {
   test.each([

@@ -1,0 +1,2 @@
+/** Options as a tree of plain objects. */
+export type Tree = Readonly<Record<string, unknown>>;
