@@ -7,7 +7,7 @@ import { createGate, type Gate } from "../gate/gate.ts";
 import type { SecurityScheme } from "../openapi/security.ts";
 import { isForwarded } from "../server/forwarded.ts";
 import type { ServerErrorHandler } from "../server/guard.ts";
-import { clientAddress, clientCertificate, isNamedByProxy, type TrustedProxies } from "../server/peer.ts";
+import { clientAddress, clientCertificate, isNamedByProxy, isOnOwnPort, type TrustedProxies } from "../server/peer.ts";
 
 /** Who is let in, and to what. */
 export interface GateSettings {
@@ -52,6 +52,7 @@ export function guardedGate(settings: GateSettings): GuardedGate {
       isForwarded,
       isNamedByProxy: (request) => isNamedByProxy(request, trusted),
       certificate: clientCertificate,
+      isOnOwnPort,
     },
     observer: (record) => {
       for (const observe of observers) observe(record);

@@ -13,6 +13,8 @@ export interface Peer {
   isNamedByProxy(request: GateRequest): boolean;
   /** The client's certificate, where TLS has verified one. */
   certificate(request: GateRequest): ClientCertificate | undefined;
+  /** Whether the request came by a port of the actuator's own, where certificates were asked for on its behalf. */
+  isOnOwnPort(request: GateRequest): boolean;
 }
 
 /** Who is at the other end. */

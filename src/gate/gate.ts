@@ -61,7 +61,7 @@ export interface Gate {
    * @throws ActuatorError UNAUTHENTICATED, PERMISSION_DENIED, RESOURCE_EXHAUSTED (too many requests), UNAVAILABLE
    */
   admit(visit: Visit, permissions: readonly Permission[]): Caller | Promise<Caller>;
-  /** Whether whoever was let in still would be: a token can expire or be revoked while a stream goes on. */
+  /** Whether whoever was let in still would be: a token can be revoked, and a certificate end, while a stream goes on. */
   holds(visit: Visit): boolean;
   /** Whether others are asked who they are, and this caller did not say so. */
   isStranger(visit: Visit): boolean;
@@ -92,7 +92,8 @@ export function createGate(options: GateOptions): Gate {
     },
     enter({ request, origin }) {
       // Whoever has shown a certificate that TLS knows has been asked, and no page can point a name of its own at TLS.
-      const isAsked = () => authenticated || peer.certificate(request) !== undefined;
+      const hasShown = () => peer.isOnOwnPort(request) && peer.certificate(request) !== undefined;
+      const isAsked = () => authenticated || hasShown();
       if (!origin.isLocal && !isAsked()) throw notLocal();
       const host = hostOf(request);
       // HTTP/1.0 need not name one, and no browser speaks it. Nor does any reach a Unix socket.
@@ -111,7 +112,11 @@ export function createGate(options: GateOptions): Gate {
       const caller = access.identify(knockOf(visit));
       return caller instanceof Promise ? caller.then(allow) : allow(caller);
     },
-    holds: ({ caller }) => access === undefined || caller === undefined || access.holds(caller),
+    holds({ caller, request }) {
+      if (caller === undefined) return true;
+      if (caller.authentication === "certificate" && peer.certificate(request) === undefined) return false;
+      return access === undefined || access.holds(caller);
+    },
     isStranger: ({ caller }) => authenticated && (caller === undefined || caller.authentication === "none"),
   };
 }

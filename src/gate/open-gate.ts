@@ -7,6 +7,7 @@ export const OPEN_GATE = createGate({
     isForwarded: () => false,
     isNamedByProxy: () => false,
     certificate: () => undefined,
+    isOnOwnPort: () => true,
   },
   allowedHosts: ["*"],
 });

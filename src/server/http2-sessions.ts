@@ -9,6 +9,7 @@ import {
 import type { Socket } from "node:net";
 import type { RequestHandler } from "./handler.ts";
 import { isOver, type Limits } from "./limits.ts";
+import { noteOwnConnection } from "./peer.ts";
 
 interface StreamRecord {
   readonly openedAt: number;
@@ -122,6 +123,7 @@ export class Http2Sessions {
       endedAt: undefined,
     };
     this.#sessions.set(session, record);
+    noteOwnConnection(session);
     session.on("close", () => this.#sessions.delete(session));
     session.on("stream", (stream) => {
       if (stream.closed) return;

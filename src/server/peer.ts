@@ -15,6 +15,20 @@ interface VerifiedCertificate {
 }
 
 const verified = new WeakMap<object, VerifiedCertificate>();
+const ownConnections = new WeakSet<object>();
+
+/** Notes that a socket of HTTP/1.1, or a session of HTTP/2, is one of a port of the actuator's own. */
+export function noteOwnConnection(connection: object): void {
+  ownConnections.add(connection);
+}
+
+/**
+ * Whether a request came by a port of the actuator's own. Whose certificates a server of the application asks for was not
+ * decided for the actuator: they may be those of all its customers.
+ */
+export function isOnOwnPort(req: ServerRequest): boolean {
+  return ownConnections.has(connectionOf(req));
+}
 
 /** Whether a request came over TLS. A Unix socket and a proxy's word are not that. */
 export function isEncrypted(req: ServerRequest): boolean {
@@ -28,8 +42,7 @@ export function isEncrypted(req: ServerRequest): boolean {
 export function clientCertificate(req: ServerRequest): ClientCertificate | undefined {
   const socket = encryptedSocket(req);
   if (socket === undefined || !socket.authorized) return undefined;
-  // Over HTTP/2 each stream has a stand-in for the socket of its own.
-  const connection = (req as Http2ServerRequest).stream?.session ?? socket;
+  const connection = connectionOf(req);
   const known = verified.get(connection) ?? readCertificate(socket);
   if (known === undefined) return undefined;
   verified.set(connection, known);
@@ -70,6 +83,11 @@ function clientOf(req: ServerRequest, trusted: TrustedProxies) {
 function isGone(req: ServerRequest): boolean {
   const { stream } = req as Http2ServerRequest;
   return stream === undefined ? req.socket.destroyed : stream.session === undefined || stream.session.destroyed;
+}
+
+/** What stays the same for all requests of a connection: over HTTP/2 each stream has a stand-in for the socket of its own. */
+function connectionOf(req: ServerRequest): object {
+  return (req as Http2ServerRequest).stream?.session ?? req.socket;
 }
 
 /** The TLS socket under a request, or Node's stand-in for it. */

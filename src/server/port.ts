@@ -8,6 +8,7 @@ import type { RequestHandler } from "./handler.ts";
 import { http1Server } from "./http1.ts";
 import type { Http2Sessions } from "./http2-sessions.ts";
 import type { Limits } from "./limits.ts";
+import { noteOwnConnection } from "./peer.ts";
 import { openingOf, type Protocol, protocolOf } from "./preface.ts";
 
 /** What the connections of a port meet. */
@@ -61,8 +62,9 @@ export function securePort(
   server.on("secureConnection", (socket: TLSSocket) => {
     const serve = (protocol: Protocol) => {
       connections.decided(underlying(socket));
-      if (protocol === "h2") http2.accept(socket);
-      else serveHttp1(socket);
+      if (protocol === "h2") return http2.accept(socket);
+      noteOwnConnection(socket);
+      serveHttp1(socket);
     };
     if (socket.alpnProtocol === "h2") serve("h2");
     // What never asks for anything is as idle as one on a cleartext port, and ends like it.

@@ -15,6 +15,7 @@ const gate = createGate({
     isForwarded: () => false,
     isNamedByProxy: () => false,
     certificate: () => undefined,
+    isOnOwnPort: () => true,
   },
   access: {
     challenges: ["Bearer"],
