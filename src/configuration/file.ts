@@ -8,6 +8,7 @@ import { emptySetting, settingsOf } from "./schema.ts";
 import { secretFrom, withReferences } from "./secret.ts";
 import { isSection, nameOf, type Section, type Setting, standaloneFault } from "./setting.ts";
 import { suggestion } from "./suggestion.ts";
+import { textOf } from "./text.ts";
 
 /** What a source of settings says, and what is wrong with it. */
 export interface Reading {
@@ -23,7 +24,9 @@ export function readConfigurationFile(file: string, schema: Section, standalone:
   try {
     const { size } = statSync(file);
     if (size > MAX_BYTES) return failed(file, `is larger than ${MAX_BYTES} bytes`);
-    return new FileReading(file, parseJson(readFileSync(file, "utf8")), schema, standalone).read();
+    const text = textOf(readFileSync(file));
+    if (text === undefined) return failed(file, "the file is no text in UTF-8");
+    return new FileReading(file, parseJson(text), schema, standalone).read();
   } catch (error) {
     if (error instanceof JsonFault) {
       const { message, place } = error;

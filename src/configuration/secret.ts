@@ -2,6 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import type { Entry } from "./entry.ts";
 import { SettingFault } from "./fault.ts";
+import { textOf } from "./text.ts";
 
 /** More bytes than any key, password or certificate has. */
 const MAX_BYTES = 1024 * 1024;
@@ -17,14 +18,19 @@ const SECRET_NAME = /token|password|passphrase|secret|key$/i;
  */
 export function secretFrom(path: string, folder: string | undefined): string {
   const file = isAbsolute(path) || folder === undefined ? path : resolve(folder, path);
-  let content: string;
+  let bytes: Buffer;
   try {
     if (statSync(file).size > MAX_BYTES) throw new Error("it is too large");
-    content = readFileSync(file, "utf8").replace(/\r?\n$/, "");
+    bytes = readFileSync(file);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     throw new SettingFault(`the file ${file} cannot be read (${code ?? message})`);
   }
+  const text = textOf(bytes);
+  // Bytes that are no text would all become the same character, and a key of them easy to guess.
+  if (text === undefined)
+    throw new SettingFault(`the file ${file} is no text in UTF-8: write keys in hexadecimal or Base64`);
+  const content = text.replace(/\r?\n$/, "");
   if (content === "") throw new SettingFault(`the file ${file} is empty`);
   return content;
 }

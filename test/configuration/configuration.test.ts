@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import {
@@ -327,6 +328,17 @@ describe("secrets", () => {
     expect(faults).toHaveLength(5);
     expect(faults.join()).not.toContain(key);
     expect(faults.join()).not.toContain(secret);
+  });
+
+  test("neither a file of settings nor one of a secret is taken for text where it is none", () => {
+    const secret = file({ sessions: { idKeyFile: "binary.key" } }, {});
+    writeFileSync(join(secret, "..", "binary.key"), Buffer.from([0x61, 0xff, 0xfe, 0x80]));
+    expect(faultsOf({ file: secret, env: {} })).toEqual([
+      `actuator.json:3:18: the file ${join(secret, "..", "binary.key")} is no text in UTF-8: write keys in hexadecimal or Base64`,
+    ]);
+    const latin = file({});
+    writeFileSync(latin, Buffer.from('{"name":"Käse"}', "latin1"));
+    expect(faultsOf({ file: latin, env: {} })).toEqual([`${latin}: the file is no text in UTF-8`]);
   });
 
   test("a file of a secret that cannot be read, or is empty, or is given twice, is an error", () => {
