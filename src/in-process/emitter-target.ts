@@ -1,4 +1,4 @@
-import { hasMethods } from "../interception/field.ts";
+import { hasMethods, isObject } from "../interception/field.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: the methods of emitters of Node.js and of EventEmitter2.
 type Any = any;
@@ -55,8 +55,4 @@ function walkTree(branch: unknown, path: readonly string[], visit: (branch: obje
   if (!isObject(branch)) return;
   if (Reflect.has(branch, "_listeners")) visit(branch, path);
   for (const [part, next] of Object.entries(branch)) if (part !== "_listeners") walkTree(next, [...path, part], visit);
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null;
 }

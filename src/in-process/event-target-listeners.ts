@@ -1,3 +1,4 @@
+import { field, hasMethods } from "../interception/field.ts";
 import { type Method, replaceMethod, undoing } from "../interception/replaced-method.ts";
 import type { Listener } from "./emitter-target.ts";
 import type { EventTargetEnd } from "./message-target.ts";
@@ -39,7 +40,7 @@ export function watchEventTarget(end: EventTargetEnd, measure: (listener: Listen
     };
   /** One that is called once is gone then. */
   function once(listener: TargetListener, measured: Listener, options: unknown): Listener {
-    if (!isObject(options) || !Reflect.get(options, "once")) return measured;
+    if (!field(options, "once")) return measured;
     return function (this: unknown, ...args: never[]) {
       added.delete(listener);
       return Reflect.apply(measured, this, args);
@@ -119,13 +120,9 @@ function functionOf(listener: TargetListener): Listener {
 }
 
 function isListener(value: unknown): value is TargetListener {
-  return typeof value === "function" || (isObject(value) && typeof Reflect.get(value, "handleEvent") === "function");
+  return typeof value === "function" || hasMethods(value, "handleEvent");
 }
 
 function isAborted(options: unknown): boolean {
-  return isObject(options) && Reflect.get(Reflect.get(options, "signal") ?? {}, "aborted") === true;
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null;
+  return field(field(options, "signal"), "aborted") === true;
 }

@@ -1,6 +1,6 @@
 import type { GraphNode } from "../integration-graph/node.ts";
+import { field } from "../interception/field.ts";
 import type { Method } from "../interception/replaced-method.ts";
-import { field } from "./container.ts";
 import { nameBroker, normalized } from "./patterns.ts";
 import type { Port } from "./ports.ts";
 import { subscribedBy } from "./saga.ts";

@@ -1,3 +1,4 @@
+import { field } from "../interception/field.ts";
 /** An application or a microservice of NestJS: what `NestFactory` makes. */
 export interface NestApplication {
   // biome-ignore lint/suspicious/noExplicitAny: of all versions of NestJS.
@@ -81,11 +82,7 @@ export function methodNames({ type }: Component): readonly string[] {
   return [...names];
 }
 
-/** A member of what may be an object. */
-export function field(value: unknown, name: string): unknown {
-  return isObject(value) || typeof value === "function" ? Reflect.get(value as object, name) : undefined;
-}
-
+/** No function: a provider may be one, and what it is made of is not its own. */
 export function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }

@@ -3,7 +3,8 @@ import { type EventChannel, EventChannels } from "../in-process/event-channels.t
 import { watchedEmitters } from "../in-process/event-emitter.ts";
 import { isEventPattern, matchesEvent } from "../in-process/event-pattern.ts";
 import type { GraphLink } from "../integration-graph/link.ts";
-import { type Component, field, methodNames } from "./container.ts";
+import { field } from "../interception/field.ts";
+import { type Component, methodNames } from "./container.ts";
 import { metadataOf } from "./metadata.ts";
 import { isEmitter2, type Port, portNames } from "./ports.ts";
 import type { Site } from "./site.ts";

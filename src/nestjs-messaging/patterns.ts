@@ -1,7 +1,8 @@
 import type { GraphLink } from "../integration-graph/link.ts";
 import type { GraphNode } from "../integration-graph/node.ts";
+import { field } from "../interception/field.ts";
 import type { Method } from "../interception/replaced-method.ts";
-import { type Component, field, isObject, methodNames, microservicesOf, serversOf } from "./container.ts";
+import { type Component, isObject, methodNames, microservicesOf, serversOf } from "./container.ts";
 import { metadataOf } from "./metadata.ts";
 import { portNames } from "./ports.ts";
 import type { Site } from "./site.ts";

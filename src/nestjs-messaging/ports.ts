@@ -1,6 +1,6 @@
 import { type Emitter, isEmitter } from "../in-process/emitter-target.ts";
+import { field, hasMethods } from "../interception/field.ts";
 import type { Component } from "./container.ts";
-import { field, isObject } from "./container.ts";
 
 /** What a function can send by, found in the container of NestJS. */
 export interface Port {
@@ -20,7 +20,7 @@ const METHODS: { readonly [K in Port["kind"]]: readonly string[] } = {
 
 export function portsOf(objects: Iterable<object>): readonly Port[] {
   return [...new Set(objects)].flatMap((object) => {
-    const kind = (Object.keys(METHODS) as Port["kind"][]).find((name) => hasAll(object, METHODS[name]));
+    const kind = (Object.keys(METHODS) as Port["kind"][]).find((name) => hasMethods(object, ...METHODS[name]));
     return kind === undefined ? [] : [{ kind, object }];
   });
 }
@@ -64,8 +64,4 @@ export function portNames({ dependencies }: Component): readonly string[] {
     const type = object.constructor.name;
     return typeof name === "string" && name !== "" ? `${type} ${name}` : type;
   });
-}
-
-function hasAll(object: object, names: readonly string[]): boolean {
-  return isObject(object) && names.every((name) => typeof Reflect.get(object, name) === "function");
 }

@@ -1,8 +1,9 @@
 import { placeOf, SYSTEM } from "../bullmq/broker.ts";
 import { declarationOf } from "../bullmq/queues.ts";
 import type { GraphNode } from "../integration-graph/node.ts";
+import { field } from "../interception/field.ts";
 import type { Method } from "../interception/replaced-method.ts";
-import { type Component, field } from "./container.ts";
+import type { Component } from "./container.ts";
 import { metadataOf } from "./metadata.ts";
 import { type Port, portNames } from "./ports.ts";
 import type { Site } from "./site.ts";

@@ -1,4 +1,5 @@
-import { type Component, field, isObject } from "./container.ts";
+import { field } from "../interception/field.ts";
+import { type Component, isObject } from "./container.ts";
 import type { CqrsChannels } from "./cqrs.ts";
 import { portNames } from "./ports.ts";
 import type { Site } from "./site.ts";

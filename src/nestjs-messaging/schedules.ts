@@ -1,5 +1,6 @@
 import type { Properties } from "../integration-graph/properties.ts";
-import { type Component, field, methodNames } from "./container.ts";
+import { field } from "../interception/field.ts";
+import { type Component, methodNames } from "./container.ts";
 import { metadataOf } from "./metadata.ts";
 import { portNames } from "./ports.ts";
 import type { Site } from "./site.ts";

@@ -2,8 +2,8 @@ import { declarationOf as amqpDeclaration } from "../amqplib/destination.ts";
 import type { GraphHost } from "../integration-graph/adapter.ts";
 import type { NodeDeclaration } from "../integration-graph/declaration.ts";
 import { channelKey } from "../integration-graph/node-id.ts";
+import { field } from "../interception/field.ts";
 import { addressOf, redisIdentity } from "../redis-messaging/address.ts";
-import { field } from "./container.ts";
 
 /** How messages travel, as the options of a server or a client say. */
 export interface Transport {
