@@ -29,14 +29,3 @@ function fail(res: ServerAnswer): void {
     res.destroy();
   }
 }
-
-/** Hears of errors without making new ones: thrown where nobody catches, they would end the process. */
-export function careful(onError: ServerErrorHandler): ServerErrorHandler {
-  return (error, context) => {
-    try {
-      onError(error, context);
-    } catch (failure) {
-      console.error("onError failed:", failure);
-    }
-  };
-}

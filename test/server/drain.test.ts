@@ -323,7 +323,10 @@ describe("nothing that throws keeps it from its end", () => {
     onTestFinished(() => printed.mockRestore());
     const { url } = await serve(fail, { onError: fail });
     expect(await http1Request(url, { agent: false })).toMatchObject({ status: 500 });
-    expect(printed.mock.calls[0]![0]).toBe("onError failed:");
+    expect(printed.mock.calls.map(([line]) => line)).toEqual([
+      "connect-actuator: answering a GET request: Error: broken",
+      "connect-actuator: onError: Error: broken",
+    ]);
   });
 
   function fail(): never {

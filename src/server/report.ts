@@ -1,4 +1,4 @@
-import type { ServerErrorHandler } from "../server/guard.ts";
+import type { ServerErrorHandler } from "./guard.ts";
 
 /** What hears of errors must not make new ones: from inside a promise they would end the process. */
 export function careful(onError: ServerErrorHandler): ServerErrorHandler {
