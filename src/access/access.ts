@@ -4,13 +4,14 @@ import { parseAuthorization } from "./authorization.ts";
 import { type Authentication, type Caller, requirePermission } from "./caller.ts";
 import { Certificates } from "./certificates.ts";
 import { askApplication } from "./custom.ts";
+import { Guesses } from "./guesses.ts";
 import { isJwt, JwtVerifier } from "./jwt.ts";
 import type { Knock } from "./knock.ts";
 import { type AccessOptions, checkAccessOptions } from "./options.ts";
 import { isWrite, PERMISSIONS, type Permission } from "./permission.ts";
 import { permissionsFrom } from "./permission-pattern.ts";
 import { RateLimit, tooMany } from "./rate-limit.ts";
-import { refusal } from "./refusal.ts";
+import { CREDENTIALS_MISSING, refusal } from "./refusal.ts";
 import { tokenId } from "./token.ts";
 import { Tokens } from "./tokens.ts";
 
@@ -31,7 +32,7 @@ export class Access {
   readonly #jwt: JwtVerifier | undefined;
   readonly #certificates: Certificates | undefined;
   readonly #anonymous: ReadonlySet<Permission>;
-  readonly #failures: RateLimit;
+  readonly #guesses: Guesses;
   readonly #writes: RateLimit | undefined;
   readonly #graphWrites: RateLimit | undefined;
 
@@ -52,7 +53,7 @@ export class Access {
     // A 401 has to carry a challenge, and no scheme is registered for what TLS does.
     if (this.authenticates && this.challenges.length === 0) this.challenges = [`ClientCertificate ${REALM}`];
     this.#anonymous = permissionsFrom(anonymous ?? (this.authenticates ? [] : PERMISSIONS));
-    this.#failures = new RateLimit(limits.maxFailuresPerMinute ?? 30);
+    this.#guesses = new Guesses(limits.maxFailuresPerMinute ?? 30);
     const writes = limits.maxWritesPerMinute ?? (this.authenticates ? 300 : undefined);
     this.#writes = writes === undefined ? undefined : new RateLimit(writes);
     this.#graphWrites = writes === undefined ? undefined : new RateLimit(writes * GRAPH_WRITES);
@@ -120,7 +121,7 @@ export class Access {
   allow(caller: Caller, permission: Permission): Caller {
     const isNobody = caller.authentication === "none" && this.authenticates;
     if (isNobody && !caller.permissions.has(permission)) {
-      throw new ActuatorError("UNAUTHENTICATED", "CREDENTIALS_MISSING", "Say who you are: this is not for everybody.");
+      throw refusal("Say who you are: this is not for everybody.", CREDENTIALS_MISSING);
     }
     requirePermission(caller, permission);
     if (!isWrite(permission)) return caller;
@@ -156,9 +157,8 @@ export class Access {
     }
     if (authorize !== undefined) {
       // What the function compares may be a password that can be guessed; nobody can guess tokens and signatures.
-      const wait = this.#failures.waitSeconds(addressBlock(address));
-      if (wait > 0) throw tooMany(FAILURES, wait);
-      return askApplication(authorize, knock, (error) => this.#onError(error, "access.authorize"));
+      const told = (error: unknown) => this.#onError(error, "access.authorize");
+      return this.#guesses.judged(address, () => askApplication(authorize, knock, told));
     }
     if (authorization === undefined || !this.authenticates) return undefined;
     throw refusal("These credentials are of no kind that is taken here.");
@@ -166,14 +166,10 @@ export class Access {
 
   #refuse(error: unknown, address: string | undefined): never {
     if (!(error instanceof ActuatorError) || error.code !== "UNAUTHENTICATED") throw error;
-    const block = addressBlock(address);
-    const wait = this.#failures.waitSeconds(block);
-    this.#failures.count(block);
-    throw wait > 0 ? tooMany(FAILURES, wait) : error;
+    // Whoever shows nothing guesses nothing: a probe of the health would use up what its whole network may be wrong.
+    throw error.reason === CREDENTIALS_MISSING ? error : this.#guesses.counted(address, error);
   }
 }
-
-const FAILURES = "wrong credentials from this address";
 
 interface Mechanisms {
   readonly tokens: Tokens | undefined;

@@ -4,29 +4,36 @@ import type { Caller } from "./caller.ts";
 import type { Knock } from "./knock.ts";
 import { type Authorize, type CallerDescription, DESCRIPTION } from "./options.ts";
 import { permissionsFrom } from "./permission-pattern.ts";
-import { refusal } from "./refusal.ts";
+import { CREDENTIALS_MISSING, refusal } from "./refusal.ts";
 
 const TIMEOUT_MS = 10_000;
 
 /**
  * Whom the application's own function knows.
  *
- * @throws ActuatorError UNAUTHENTICATED where it knows nobody; UNAVAILABLE where it fails, which `onError` hears of
+ * @throws ActuatorError UNAUTHENTICATED where it knows nobody, with the reason CREDENTIALS_MISSING where it found nothing that
+ *   it asked for; UNAVAILABLE where it fails, which `onError` hears of
  */
 export async function askApplication(
   authorize: Authorize,
   knock: Knock,
   onError: (error: unknown) => void,
 ): Promise<Caller> {
+  let hasShown = knock.authorization !== undefined || knock.certificate !== undefined;
+  const header = (name: string) => {
+    const value = knock.header(name);
+    hasShown ||= value !== undefined;
+    return value;
+  };
   let caller: Caller | undefined;
   try {
-    caller = callerFrom(await inTime(authorize(knock)));
+    caller = callerFrom(await inTime(authorize({ ...knock, header })));
   } catch (error) {
     onError(error);
     throw new ActuatorError("UNAVAILABLE", "AUTHORIZE_FAILED", "Who may do what cannot be decided at the moment.");
   }
-  if (caller === undefined) throw refusal("The application does not let you in.");
-  return caller;
+  if (caller !== undefined) return caller;
+  throw refusal("The application does not let you in.", hasShown ? undefined : CREDENTIALS_MISSING);
 }
 
 function callerFrom(description: CallerDescription | undefined): Caller | undefined {

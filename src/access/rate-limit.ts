@@ -4,7 +4,7 @@ import { ActuatorError } from "../error.ts";
 const GENERATION = 10_000;
 
 /** For how many minutes at most somebody who went on and on has to be silent. */
-const MAX_DEBT_MINUTES = 5;
+export const MAX_DEBT_MINUTES = 5;
 
 interface Bucket {
   readonly level: number;

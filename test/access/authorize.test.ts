@@ -3,6 +3,7 @@ import type { Authorize } from "../../src/access/options.ts";
 import { accessWith, bearer, knock, nameOf, outcome } from "./fixtures.ts";
 
 const INVALID = "UNAUTHENTICATED CREDENTIALS_INVALID";
+const MISSING = "UNAUTHENTICATED CREDENTIALS_MISSING";
 const FAILED = "UNAVAILABLE AUTHORIZE_FAILED";
 const TOO_MANY = "RESOURCE_EXHAUSTED TOO_MANY_REQUESTS";
 
@@ -22,7 +23,7 @@ describe("a function of the application", () => {
       loggers: ["orders"],
     });
     expect(await nameOf(access, knock({ headers: { "x-api-key": "x" } }))).toBe(INVALID);
-    expect(await nameOf(access, knock())).toBe(INVALID);
+    expect(await nameOf(access, knock())).toBe(MISSING);
   });
 
   test("may take its time", async () => {
@@ -115,6 +116,41 @@ describe("a function of the application", () => {
     } finally {
       vi.useRealTimers();
     }
+  });
+
+  test("is asked no more at once than can be paid for: five minutes' worth of an address", async () => {
+    const answers: (() => void)[] = [];
+    const { access } = accessWith({
+      authorize: () => new Promise((resolve) => answers.push(() => resolve({ name: "fox", permissions: ["*"] }))),
+      limits: { maxFailuresPerMinute: 3 },
+    });
+    const guesses = Array.from({ length: 100 }, () => nameOf(access, bearer("guess")));
+    expect(answers).toHaveLength(15);
+    const other = nameOf(access, bearer("guess", "192.0.2.2"));
+    for (const answer of answers) answer();
+    const results = await Promise.all(guesses);
+    expect(results.filter((name) => name === "fox")).toHaveLength(15);
+    expect(results.filter((name) => name === TOO_MANY)).toHaveLength(85);
+    expect(await other).toBe("fox");
+    const next = nameOf(access, bearer("guess"));
+    answers.at(-1)!();
+    expect(await next).toBe("fox");
+  });
+
+  test("is asked by whoever shows nothing without end, such as a probe of the health", async () => {
+    const { access } = accessWith({
+      authorize: ({ header }) => (header("x-key") === "7" ? { name: "fox", permissions: ["*"] } : undefined),
+      limits: { maxFailuresPerMinute: 2 },
+    });
+    const shown = (key?: string) => nameOf(access, knock({ headers: key === undefined ? {} : { "x-key": key } }));
+    for (let probe = 0; probe < 5; probe++) expect(await shown()).toBe(MISSING);
+    expect(await shown("7")).toBe("fox");
+    expect([await shown("1"), await shown("2"), await shown("3"), await shown("7")]).toEqual([
+      INVALID,
+      INVALID,
+      TOO_MANY,
+      TOO_MANY,
+    ]);
   });
 
   test("that fails counts as nobody's wrong guess", async () => {
