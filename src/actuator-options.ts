@@ -94,8 +94,8 @@ export interface ActuatorOptions {
   /** The path that the REST interface stands under. Default `/actuator`. */
   readonly basePath?: string | undefined;
   /**
-   * IP addresses and networks of the proxies whose `X-Forwarded-Host`, `-Proto` and `-Prefix` are believed, such as
-   * `["127.0.0.1", "10.0.0.0/8"]`. Default: none.
+   * IP addresses and networks of the proxies that are believed, such as `["127.0.0.1", "10.0.0.0/8"]`: who called them
+   * (`X-Forwarded-For`, `Forwarded`), and under which address (`X-Forwarded-Host`, `-Proto`, `-Prefix`). Default: none.
    */
   readonly trustedProxies?: readonly string[] | undefined;
   /** The longest silence of a stream that watches or holds, in milliseconds; then comes a heartbeat. Default 15,000. */
