@@ -24,7 +24,7 @@ import {
   text,
   wait,
 } from "./options.ts";
-import type { OtlpOptions } from "./otlp/options.ts";
+import { OTLP, type OtlpOptions } from "./otlp/options.ts";
 import { STREAMS, type StreamOptions } from "./rpc/stream-options.ts";
 import type { ServerErrorHandler } from "./server/guard.ts";
 import { LIMITS, type Limits } from "./server/limits.ts";
@@ -139,6 +139,7 @@ export function isStore(sessions: SessionStore | ActuatorSessionsOptions): sessi
 const MIN_KEY_LENGTH = 16;
 const store = having(["findById"], "a session store, such as expressSessions(store) or memorySessions()");
 
+/** The checks of {@link ActuatorOptions}. */
 export const OPTIONS: Checks<ActuatorOptions> = {
   name: text,
   version: text,
@@ -171,7 +172,8 @@ export const OPTIONS: Checks<ActuatorOptions> = {
   onError: callable,
 };
 
-export const LOGGERS: Checks<NonNullable<ActuatorOptions["loggers"]>> = {
+/** The checks of {@link ActuatorLoggersOptions}. */
+export const LOGGERS: Checks<ActuatorLoggersOptions> = {
   adapters: listOf(having(["attach"], "an adapter of a logging library, such as pinoLoggers(logger)")),
   groups: (value) => {
     const lists = typeof value === "object" && !Array.isArray(value) ? Object.values(value ?? {}) : [undefined];
@@ -190,6 +192,7 @@ export const LOGGERS: Checks<NonNullable<ActuatorOptions["loggers"]>> = {
   instance: text,
 };
 
+/** The checks of {@link ActuatorSessionsOptions}. */
 export const SESSIONS: Checks<ActuatorSessionsOptions> = {
   store,
   ids: oneOf("hashed", "raw"),
@@ -201,21 +204,8 @@ export const SESSIONS: Checks<ActuatorSessionsOptions> = {
   maxShown: count,
 };
 
-export const OTLP: Checks<OtlpOptions> = {
-  maxRequestBytes: duration,
-  maxSpansPerSecond: duration,
-  maxServices: count,
-  maxNodes: count,
-  maxAge: duration,
-  brokers: (value) =>
-    typeof value === "object" && value !== null && Object.values(value).every((broker) => text(broker) === undefined)
-      ? undefined
-      : 'must be an object of texts, such as { bullmq: "127.0.0.1:6379/0" }',
-};
-
+/** The checks of the names of attributes that are shown. */
 export const ATTRIBUTES: Checks<NonNullable<ActuatorSessionsOptions["attributes"]>> = {
   allow: listOf(text),
   deny: listOf(text),
 };
-
-export { LIMITS };

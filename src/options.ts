@@ -114,6 +114,15 @@ export function objectOf<Options extends object>(checks: Checks<Options>): Check
   });
 }
 
+/** An object of texts under any names, such as `example`. */
+export function textsLike(example: string): Check {
+  return (value) => {
+    const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+    const fits = isObject && Object.values(value).every((each) => text(each) === undefined);
+    return fits ? undefined : `must be an object of texts, such as ${example}`;
+  };
+}
+
 /** An object with these methods; `description` says what such objects are and where they come from. */
 export function having(methods: readonly string[], description: string): Check {
   return shaped({ kind: "code" }, (value) => {

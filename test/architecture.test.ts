@@ -124,7 +124,13 @@ const parts: readonly Part[] = [
   {
     name: "the receiver of OpenTelemetry's traces",
     files: /^otlp\//,
-    imports: [graphPort, /^(calls|gate|gen|opentelemetry)\//, /^error\.ts$/, /^node:/, /^@bufbuild\/protobuf/],
+    imports: [
+      graphPort,
+      /^(calls|gate|gen|opentelemetry)\//,
+      /^(error|options)\.ts$/,
+      /^node:/,
+      /^@bufbuild\/protobuf/,
+    ],
   },
   {
     name: "the endpoints",

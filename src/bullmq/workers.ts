@@ -92,7 +92,7 @@ export class Workers {
 }
 
 /** Whether a worker's function runs in a process or thread of its own. */
-export function isSandboxed(worker: BullmqWorker): boolean {
+function isSandboxed(worker: BullmqWorker): boolean {
   return field(worker, "childPool") !== undefined;
 }
 

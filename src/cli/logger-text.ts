@@ -27,7 +27,7 @@ export function groupOriginText({ override, mixed }: LoggerGroup): string {
 }
 
 /** `until 14:32:10 (9m 58s left)`; undefined where there is no end. */
-export function untilText({ expireTime }: Override): string | undefined {
+function untilText({ expireTime }: Override): string | undefined {
   if (expireTime === undefined) return undefined;
   const left = Math.ceil((timestampMs(expireTime) - Date.now()) / 1_000) * 1_000;
   return `until ${shortTimeToText(expireTime)} (${durationToText(left)} left)`;

@@ -43,7 +43,7 @@ export const CONNECT_REDIS_OPTIONS: Checks<ConnectRedisOptions> = {
   scan: SCAN_BOUNDS,
 };
 
-export const DEFAULT_INDEX_PREFIX = "actuator:sessions:";
+const DEFAULT_INDEX_PREFIX = "actuator:sessions:";
 const DEFAULT_INTERVAL = 10_000;
 /** By how much clocks may differ, and writes be late. */
 const SLACK = 60_000;

@@ -1,6 +1,6 @@
 import { createGate } from "./gate.ts";
 
-/** A gate for faces that stand by themselves, as in tests and benchmarks: it lets everybody in, as who they seem to be. */
+/** A gate for faces that stand by themselves, as in tests and benchmarks: it asks nobody who they are, and so lets this machine in. */
 export const OPEN_GATE = createGate({
   peer: {
     address: (request) => request.socket.remoteAddress,

@@ -3,7 +3,7 @@ import { attributeNames, maxInactiveInterval, type SessionRecord } from "../conn
 const HIDDEN = ["_expire", "_maxAge", "_session"];
 
 /** Milliseconds of inactivity until the session expires; undefined: its cookie lives as long as the browser. */
-export function koaMaxAge({ _maxAge }: SessionRecord): number | undefined {
+function koaMaxAge({ _maxAge }: SessionRecord): number | undefined {
   return finite(_maxAge);
 }
 

@@ -4,7 +4,7 @@ import { ActuatorError } from "../error.ts";
 export const ROOT = "ROOT";
 
 /** The longest name, in bytes of UTF-8. */
-export const MAX_NAME_BYTES = 512;
+const MAX_NAME_BYTES = 512;
 
 /**
  * Reads the name of a logger: case-sensitive, separated by dots; `:` and `/` separate too and become dots, so that one

@@ -36,7 +36,7 @@ export function keepLevels(
 }
 
 /** What is to survive of the levels: those that somebody set, for good or for a time. What is held ends with its holder. */
-export function storedLevels({ overridden, groups, prefixes, registry }: LevelLedger): StoredState {
+function storedLevels({ overridden, groups, prefixes, registry }: LevelLedger): StoredState {
   const inForce = new Map<string, StoredLevel>();
   for (const [name, prefix] of prefixes) {
     const stored = storedOf(name, prefix);
@@ -62,7 +62,7 @@ export function storedLevels({ overridden, groups, prefixes, registry }: LevelLe
  * how many found no place, because there may be no more loggers. Groups and prefixes that are no longer configured are left
  * out; the loggers that were changed through them are not.
  */
-export function recallLevels(ledger: LevelLedger, { loggers, groups, prefixes }: StoredState): number {
+function recallLevels(ledger: LevelLedger, { loggers, groups, prefixes }: StoredState): number {
   for (const stored of prefixes) recall(ledger, ledger.prefixes.get(stored.name), stored);
   for (const stored of groups) recall(ledger, ledger.groups.get(stored.name), stored);
   let left = 0;

@@ -26,7 +26,7 @@ export interface StoredState {
 }
 
 /** The version of the format that {@link encodeState} writes. */
-export const STATE_VERSION = 1;
+const STATE_VERSION = 1;
 
 /** The end of the year 9999: what a timestamp of Protobuf can hold. */
 const LATEST_TIME = 253_402_300_799_999;

@@ -10,7 +10,7 @@ import { hasWildcard, INBOXES, matches, withoutMadeUp } from "./subject.ts";
 export type Kind = "subject" | "stream" | "consumer";
 
 /** So many subjects that only messages tell of are shown between two rebuilds: many applications put ids into subjects. */
-export const MAX_SEEN = 200;
+const MAX_SEEN = 200;
 /** So many subjects are remembered before they are looked up again. */
 const MAX_REMEMBERED = 1_000;
 

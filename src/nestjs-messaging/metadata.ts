@@ -2,7 +2,7 @@
  * What the decorators of NestJS and its modules leave on classes and methods. These names are no public interface: they are those
  * of NestJS 12 and 11, @nestjs/cqrs, @nestjs/microservices, @nestjs/bullmq, @nestjs/schedule and @nestjs/event-emitter.
  */
-export const METADATA = {
+const METADATA = {
   /** On classes. */
   commandHandler: "__commandHandler__",
   queryHandler: "__queryHandler__",

@@ -42,7 +42,7 @@ export function watchSaga(site: Site, channels: CqrsChannels, component: Compone
 }
 
 /** An Observable of the same values, each of which is passed on by `pass`; anything else as it is. */
-export function observed(source: unknown, pass: (value: unknown, next: () => void) => void): unknown {
+function observed(source: unknown, pass: (value: unknown, next: () => void) => void): unknown {
   const make = observableClass(source);
   if (make === undefined) return source;
   return new make((observer: Observer) =>

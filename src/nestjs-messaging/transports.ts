@@ -20,7 +20,7 @@ export interface Transport {
 type Make = (host: GraphHost, options: unknown) => Transport;
 
 /** By the numbers that NestJS gives them. */
-export const TRANSPORTS: { readonly [id: number]: Make } = {
+const TRANSPORTS: { readonly [id: number]: Make } = {
   0: (host, options) => {
     const broker = host.broker(
       "tcp",

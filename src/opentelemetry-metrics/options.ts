@@ -13,6 +13,7 @@ export interface OpenTelemetryMetricsOptions {
   readonly httpDurations?: boolean | undefined;
 }
 
+/** The checks of {@link OpenTelemetryMetricsOptions}. */
 export const OPENTELEMETRY_METRICS: Checks<OpenTelemetryMetricsOptions> = {
   meterProvider: having(["getMeter"], "a meter provider of OpenTelemetry, such as new MeterProvider({ readers })"),
   httpDurations: flag,

@@ -29,6 +29,7 @@ export interface Encoding {
 
 const IGNORE_UNKNOWN = { ignoreUnknownFields: true };
 
+/** OTLP as bytes of protobuf. */
 export const PROTOBUF: Encoding = {
   contentType: "application/x-protobuf",
   request: (body) => fromBinary(ExportTraceServiceRequestSchema, body, { readUnknownFields: false }),
@@ -37,6 +38,7 @@ export const PROTOBUF: Encoding = {
   status: (status) => toBinary(StatusSchema, create(StatusSchema, status)),
 };
 
+/** OTLP as JSON, with its own ways to write ids and numbers. */
 export const JSON_ENCODING: Encoding = {
   contentType: "application/json",
   request(body) {

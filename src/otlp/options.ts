@@ -1,3 +1,5 @@
+import { type Checks, count, duration, textsLike } from "../options.ts";
+
 /** How spans of other services are taken in. */
 export interface OtlpOptions {
   /** The largest request in bytes, decompressed. Default 4 MiB: batches of SDKs hold 512 spans, some 300 KiB. */
@@ -20,6 +22,7 @@ export interface OtlpOptions {
 /** The options with their defaults. */
 export type OtlpSettings = { readonly [Name in keyof OtlpOptions]-?: NonNullable<OtlpOptions[Name]> };
 
+/** The options in force unless an application says otherwise. */
 export const DEFAULT_OTLP: OtlpSettings = {
   maxRequestBytes: 4 * 1024 * 1024,
   maxSpansPerSecond: 20_000,
@@ -27,6 +30,16 @@ export const DEFAULT_OTLP: OtlpSettings = {
   maxNodes: 1_000,
   maxAge: 3_600_000,
   brokers: {},
+};
+
+/** The checks of {@link OtlpOptions}. */
+export const OTLP: Checks<OtlpOptions> = {
+  maxRequestBytes: duration,
+  maxSpansPerSecond: duration,
+  maxServices: count,
+  maxNodes: count,
+  maxAge: duration,
+  brokers: textsLike('{ bullmq: "127.0.0.1:6379/0" }'),
 };
 
 /** The defaults with these in place of single ones. */

@@ -1,8 +1,9 @@
 /** The type of every answer unless the caller asks for another: spec section 9. */
 export const V3 = "application/vnd.service.actuator.v3+json";
 /** The original's types, answered as synonyms so that clients written for it work unchanged. */
-export const SPRING_V3 = "application/vnd.spring-boot.actuator.v3+json";
-export const SPRING_V2 = "application/vnd.spring-boot.actuator.v2+json";
+const SPRING_V3 = "application/vnd.spring-boot.actuator.v3+json";
+const SPRING_V2 = "application/vnd.spring-boot.actuator.v2+json";
+/** What everybody takes. */
 export const JSON_TYPE = "application/json";
 
 /** What the gateway can answer with, the most preferred first. All four name the same bytes. */

@@ -8,7 +8,7 @@ import { requestOrigin } from "./origin.ts";
 import { Representation } from "./representation.ts";
 
 /** What the document has to know of the gateway. */
-export interface OpenApiSettings {
+export interface DocumentSettings {
   readonly basePath: string;
   readonly trustedProxies?: TrustedProxies | undefined;
   /** How callers can say who they are. Default: nobody is asked. */
@@ -21,7 +21,7 @@ export interface OpenApiSettings {
  */
 export function readOpenApi(
   application: Application,
-  { basePath, trustedProxies, schemes = [] }: OpenApiSettings,
+  { basePath, trustedProxies, schemes = [] }: DocumentSettings,
   routes: () => readonly ServedRoute[],
 ): Operation {
   let written: string | undefined;

@@ -1,12 +1,10 @@
 import { isWrite, type Permission } from "../access/permission.ts";
 import type { Endpoints } from "../endpoints.ts";
-import type { SecurityScheme } from "../openapi/security.ts";
-import type { TrustedProxies } from "../server/peer.ts";
 import { readHealth, readHealthPart, readInfo } from "./application.ts";
 import { indexJson } from "./index-json.ts";
 import { readGraph, rebuildGraph } from "./integration-graph.ts";
 import { type LevelSettings, listLoggers, readLogger, writeLevel } from "./loggers.ts";
-import { readOpenApi } from "./openapi.ts";
+import { type DocumentSettings, readOpenApi } from "./openapi.ts";
 import type { Operation } from "./operation.ts";
 import { requestOrigin } from "./origin.ts";
 import { readPrometheus } from "./prometheus.ts";
@@ -14,11 +12,7 @@ import { Representation } from "./representation.ts";
 import { deleteSession, findSessions, readSession } from "./sessions.ts";
 
 /** What the routes need to know of the gateway. */
-export interface RouteSettings extends LevelSettings {
-  readonly basePath: string;
-  readonly trustedProxies?: TrustedProxies | undefined;
-  /** How callers can say who they are, for the OpenAPI document. Default: nobody is asked. */
-  readonly schemes?: readonly SecurityScheme[] | undefined;
+export interface RouteSettings extends DocumentSettings, LevelSettings {
   /** Whether what changes something is left out. */
   readonly readOnly?: boolean | undefined;
 }

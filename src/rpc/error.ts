@@ -28,7 +28,7 @@ const CALL_CODES: ReadonlyMap<Code, CallCode> = new Map<Code, CallCode>([
 ]);
 
 /** Who defines the reasons in a `google.rpc.ErrorInfo`. */
-export const ERROR_DOMAIN = "connect-actuator";
+const ERROR_DOMAIN = "connect-actuator";
 
 /** An error of the domain as RPC answers it, with a `google.rpc.ErrorInfo` that carries its reason and metadata. */
 export function errorToRpc(error: ActuatorError): ConnectError {

@@ -1,5 +1,5 @@
 import type { FleetOptions } from "../fleet/options.ts";
-import { type Check, type Checks, count, flag, oneOf, text, timeLimit } from "../options.ts";
+import { type Check, type Checks, count, flag, oneOf, text, textsLike, timeLimit } from "../options.ts";
 import { type PrincipalPaths, principalFault } from "../sessions/principal.ts";
 
 /** The sessions of other processes, in the store that they share. */
@@ -74,8 +74,5 @@ export const STORE: Checks<StoreOptions> = {
 /** The checks of {@link GraphOptions}. */
 export const GRAPH: Checks<GraphOptions> = {
   app: text,
-  brokers: (value) =>
-    typeof value === "object" && value !== null && Object.values(value).every((name) => text(name) === undefined)
-      ? undefined
-      : "must be an object of texts",
+  brokers: textsLike('{ "rabbitmq://10.0.0.1:5672": "main" }'),
 };

@@ -1,11 +1,13 @@
 import { ACCESS } from "../../access/options.ts";
-import { ATTRIBUTES, LIMITS, LOGGERS, OPTIONS, OTLP, SESSIONS } from "../../actuator-options.ts";
+import { ATTRIBUTES, LOGGERS, OPTIONS, SESSIONS } from "../../actuator-options.ts";
 import type { HealthOptions } from "../../application/health-options.ts";
 import { FLEET } from "../../fleet/options.ts";
 import { CORS } from "../../gate/cors-options.ts";
 import { METRICS } from "../../metrics/options.ts";
 import { anything, type Checks, text } from "../../options.ts";
+import { OTLP } from "../../otlp/options.ts";
 import { DEFAULT_STREAMS, type StreamOptions } from "../../rpc/stream-options.ts";
+import { LIMITS } from "../../server/limits.ts";
 import { LISTEN } from "../../server/listen-options.ts";
 import { ADMIN } from "../../spring-boot-admin/options.ts";
 import { GRAPH, STORE } from "../../standalone/options.ts";

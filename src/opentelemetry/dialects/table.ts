@@ -7,7 +7,7 @@ import { GENERIC_ATTRIBUTES, genericDialect } from "./generic.ts";
 import { kafkajsDialect } from "./kafkajs.ts";
 
 /** Every dialect; the last takes what no other does. */
-export const DIALECTS: readonly Dialect[] = [
+const DIALECTS: readonly Dialect[] = [
   amqplibDialect,
   kafkajsDialect,
   bullmqDialect,
