@@ -9,7 +9,7 @@ const MAX_BYTES = 1024 * 1024;
 const REFERENCE = /^\$\{file:([^}]+)\}$/;
 const HIDDEN = "<hidden>";
 /** Names of members that are not shown, wherever they stand. */
-const SECRET_NAME = /token|password|passphrase|secret|key$/i;
+const SECRET_NAME = /token|password|passphrase|passwd|pwd|secret|credential|authorization|key$/i;
 
 /**
  * The content of a file that holds a secret, without the line break at its end.
@@ -77,7 +77,8 @@ function redacted(value: unknown, concealed: boolean): unknown {
 function withoutCredentials(text: string): string {
   if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return text;
   const url = URL.parse(text);
-  if (url === null) return HIDDEN;
+  // A password with a character that should have been encoded ends up in a path or behind a #.
+  if (url === null || url.hash !== "" || /@/.test(url.pathname)) return HIDDEN;
   if (url.username === "" && url.password === "" && url.search === "") return text;
   const user = url.username === "" && url.password === "" ? "" : "***@";
   return `${url.protocol}//${user}${url.host}${url.pathname}${url.search === "" ? "" : "?***"}`;

@@ -49,7 +49,9 @@ export interface StandaloneOptions {
 
 const urlOf = (...protocols: readonly string[]): Check => {
   return (value) =>
-    typeof value === "string" && protocols.includes(URL.parse(value)?.protocol ?? "")
+    typeof value === "string" &&
+    URL.canParse(value) &&
+    protocols.some((protocol) => value.toLowerCase().startsWith(`${protocol}//`))
       ? undefined
       : `must be a URL that begins with ${protocols.map((protocol) => `${protocol}//`).join(" or ")}`;
 };

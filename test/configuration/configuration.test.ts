@@ -293,6 +293,26 @@ describe("secrets", () => {
     expect(JSON.stringify(settings)).not.toContain(key);
   });
 
+  test.each([
+    // What should have been %23, %2F and %40.
+    `redis://user:1#${key}@cache`,
+    `redis://user:1/${key}@cache:6379`,
+    `postgres://user@cache/${key}@db`,
+  ])("addresses that are not written well are not shown: %s", (address) => {
+    const variable = `ACTUATOR_SESSIONS_STORE_${address.startsWith("redis") ? "REDIS" : "POSTGRES"}`;
+    const { settings } = standaloneConfiguration({ env: { [variable]: address } });
+    expect(JSON.stringify(settings)).not.toContain(key);
+  });
+
+  test.each([`redis:user:${key}@cache`, `redis:/user:${key}@cache`])(
+    "no address is %s, and that is all that is said",
+    (address) => {
+      const check = () => standaloneConfiguration({ env: { ACTUATOR_SESSIONS_STORE_REDIS: address } });
+      expect(check).toThrow(/must be a URL that begins with redis:\/\//);
+      expect(check).not.toThrow(key);
+    },
+  );
+
   test("tokens within lists are hidden", () => {
     const path = file(
       {
