@@ -88,7 +88,10 @@ const parts: readonly Part[] = [
   ...["loggers", "sessions", "integration-graph", "application"].map((domain) => ({
     name: `the domain ${domain}`,
     files: new RegExp(`^${domain}/`),
-    imports: [/^(error|options)\.ts$/, /^node:(async_hooks|crypto|events|fs|os|path|perf_hooks|process|timers|util)/],
+    imports: [
+      /^(error|options|replaced-file)\.ts$/,
+      /^node:(async_hooks|crypto|events|fs|os|path|perf_hooks|process|timers|util)/,
+    ],
   })),
   {
     name: "the audit",
@@ -98,7 +101,12 @@ const parts: readonly Part[] = [
   {
     name: "who may do what",
     files: /^access\//,
-    imports: [/^ip-address\//, /^(error|options)\.ts$/, /^node:(crypto|fs|os|path|timers|util|events)/, /^jose$/],
+    imports: [
+      /^ip-address\//,
+      /^(error|options|replaced-file)\.ts$/,
+      /^node:(crypto|fs|os|path|timers|util|events)/,
+      /^jose$/,
+    ],
   },
   {
     name: "the books on calls",
@@ -208,6 +216,7 @@ const parts: readonly Part[] = [
       /^node:/,
     ],
   },
+  { name: "files that are replaced as a whole", files: /^replaced-file\.ts$/, imports: [/^node:(crypto|fs|path)/] },
   { name: "what IP addresses say", files: /^ip-address\//, imports: [/^node:net$/] },
   { name: "what is remembered within bounds", files: /^bounded-cache\.ts$/, imports: [] },
   { name: "the checks of options", files: /^options\.ts$/, imports: [/^(edit-distance|error)\.ts$/] },

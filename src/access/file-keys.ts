@@ -1,8 +1,9 @@
 import { resolve } from "node:path";
 import type { JSONWebKeySet } from "jose";
 import { ActuatorError } from "../error.ts";
+import { readBoundedSync } from "./bounded-file.ts";
 import { decodeKeySet, type KeySource, MAX_KEY_SET_BYTES } from "./key-source.ts";
-import { readBoundedSync, WatchedFile } from "./watched-file.ts";
+import { WatchedFile } from "./watched-file.ts";
 
 /** How long the file is not read again for a key that is not known: whoever makes up key ids makes no more work than that. */
 const PAUSE_MS = 1_000;

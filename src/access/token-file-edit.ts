@@ -1,13 +1,11 @@
-import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
-import { type FileHandle, open, realpath, rename, rm } from "node:fs/promises";
-import { dirname } from "node:path";
+import { type FileHandle, open, realpath, rm } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { ActuatorError } from "../error.ts";
+import { OWNER_ONLY, replaceFile } from "../replaced-file.ts";
+import { readBounded } from "./bounded-file.ts";
 import { decodeTokens, encodeTokens, MAX_TOKEN_FILE_BYTES, type TokenEntry } from "./token-file.ts";
-import { readBounded } from "./watched-file.ts";
 
-const MODE = 0o600;
 const LOCK_PATIENCE_MS = 5_000;
 const LOCK_POLL_MS = 50;
 
@@ -42,31 +40,10 @@ export async function editTokens(
     const text = encodeTokens(change((await readTokens(target)) ?? []));
     // What is written has to be what can be read.
     decodeTokens(Buffer.from(text));
-    await replace(target, text);
+    await replaceFile(target, text, (file) => likeBefore(target, file));
   } finally {
     await unlock();
   }
-}
-
-async function replace(path: string, text: string): Promise<void> {
-  const temporary = `${path}.${randomBytes(6).toString("hex")}.tmp`;
-  try {
-    const file = await open(temporary, "wx", MODE);
-    try {
-      await likeBefore(path, file);
-      await file.writeFile(text);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await rename(temporary, path);
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
-  }
-  if (process.platform === "win32") return;
-  const folder = await open(dirname(path), "r");
-  await folder.sync().finally(() => folder.close());
 }
 
 /** A file that an administrator changes is still to be read by the application that runs as somebody else. */
@@ -89,7 +66,7 @@ async function lock(path: string): Promise<() => Promise<void>> {
   const deadline = performance.now() + LOCK_PATIENCE_MS;
   for (;;) {
     try {
-      const file = await open(path, "wx", MODE);
+      const file = await open(path, "wx", OWNER_ONLY);
       await file.close();
       return () => rm(path, { force: true });
     } catch (error) {

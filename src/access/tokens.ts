@@ -1,12 +1,13 @@
 import { statSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import { ActuatorError } from "../error.ts";
+import { readBoundedSync } from "./bounded-file.ts";
 import type { Caller } from "./caller.ts";
 import { permissionsFrom } from "./permission-pattern.ts";
 import { refusal } from "./refusal.ts";
 import { hashToken, sameHash, tokenId } from "./token.ts";
 import { decodeTokens, MAX_TOKEN_FILE_BYTES, type TokenEntry } from "./token-file.ts";
-import { readBoundedSync, WatchedFile } from "./watched-file.ts";
+import { WatchedFile } from "./watched-file.ts";
 
 /** Stands in for the hash of a token that is not there, so that looking for it takes the same steps. */
 const NO_HASH = `sha256:${"0".repeat(64)}`;

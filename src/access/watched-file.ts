@@ -1,6 +1,6 @@
-import { closeSync, constants, type FSWatcher, fstatSync, openSync, readFileSync, type Stats, watch } from "node:fs";
-import { open } from "node:fs/promises";
+import { type FSWatcher, watch } from "node:fs";
 import { dirname } from "node:path";
+import { readBounded } from "./bounded-file.ts";
 
 /** How often a file is read that nothing told to have changed, as on network file systems: milliseconds. */
 const POLL_MS = 5_000;
@@ -10,9 +10,6 @@ const SETTLE_MS = 100;
 
 /** How long a file that makes no sense may still be in somebody's hands before that is told. */
 const PATIENCE_MS = 500;
-
-/** What is no file, such as a pipe without a writer, must not be waited for. */
-const READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
 /** What a file is watched with. */
 export interface WatchedFileOptions {
@@ -117,36 +114,4 @@ export class WatchedFile {
     this.#told = trouble;
     this.#options.onError(error);
   }
-}
-
-/**
- * What is in a file.
- *
- * @throws the error of the file system, and Error where it is no file or has more than `maxBytes`
- */
-export async function readBounded(path: string, maxBytes: number): Promise<Uint8Array> {
-  const file = await open(path, READ);
-  try {
-    checkBounds(await file.stat(), maxBytes);
-    return await file.readFile();
-  } finally {
-    await file.close();
-  }
-}
-
-/** {@link readBounded} without waiting for anything else. */
-export function readBoundedSync(path: string, maxBytes: number): Uint8Array {
-  const file = openSync(path, READ);
-  try {
-    const status = fstatSync(file);
-    checkBounds(status, maxBytes);
-    return readFileSync(file);
-  } finally {
-    closeSync(file);
-  }
-}
-
-function checkBounds(status: Stats, maxBytes: number): void {
-  if (!status.isFile()) throw new Error("it is not a file");
-  if (status.size > maxBytes) throw new Error(`it has more than ${maxBytes} bytes`);
 }

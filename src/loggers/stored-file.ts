@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import {
   closeSync,
   existsSync,
@@ -10,49 +9,21 @@ import {
   rmSync,
   statSync,
 } from "node:fs";
-import { open, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-
-/** What a temporary file is called: its own name keeps two processes from writing into one. */
-const TEMPORARY = /\.[0-9a-f]{12}\.tmp$/;
+import { OWNER_ONLY, TEMPORARY, temporaryOf } from "../replaced-file.ts";
 
 /** After how many milliseconds a temporary file is no longer taken for one that another process writes. */
 const STALE_AFTER_MS = 60_000;
 
-/** Only who runs the application may read what operators wrote. */
-const MODE = 0o600;
-
 /**
- * Puts `text` in the place of the file, all of it or nothing: whoever reads the file at any moment, and whoever reads it after
- * the process or the machine stopped at any moment, finds the old text or the new one.
- */
-export async function replaceFile(path: string, text: string): Promise<void> {
-  const temporary = temporaryOf(path);
-  try {
-    const file = await open(temporary, "wx", MODE);
-    try {
-      await file.writeFile(text);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await rename(temporary, path);
-  } catch (error) {
-    await rm(temporary, { force: true }).catch(() => undefined);
-    throw error;
-  }
-  await syncFolder(dirname(path));
-}
-
-/**
- * Makes sure that {@link replaceFile} will work, as far as that can be known, and clears away what writers left that were
+ * Makes sure that `replaceFile` will work, as far as that can be known, and clears away what writers left that were
  * killed.
  *
  * @throws the error of the file system
  */
 export function prepareFolder(path: string): void {
   const temporary = temporaryOf(path);
-  closeSync(openSync(temporary, "wx", MODE));
+  closeSync(openSync(temporary, "wx", OWNER_ONLY));
   rmSync(temporary);
   const folder = dirname(path);
   for (const name of readdirSync(folder)) {
@@ -88,19 +59,4 @@ export function keepAside(path: string): string {
   for (let count = 2; existsSync(kept); count++) kept = `${path}.kept-${time}-${count}`;
   renameSync(path, kept);
   return kept;
-}
-
-function temporaryOf(path: string): string {
-  return `${path}.${randomBytes(6).toString("hex")}.tmp`;
-}
-
-/** A new name in a folder is on the disk when the folder is. Windows has no such thing. */
-async function syncFolder(path: string): Promise<void> {
-  if (process.platform === "win32") return;
-  const folder = await open(path, "r");
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
 }
