@@ -2,8 +2,9 @@ import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { constants } from "node:http2";
 import { describe, expect, test } from "vitest";
-import { DEFAULT_LIMITS, type Limits, limitsWith } from "../../src/server/limits.ts";
+import { DEFAULT_LIMITS, limitsWith } from "../../src/server/limits.ts";
 import { PREFACE } from "../../src/server/preface.ts";
+import { patient } from "../support/patient-limits.ts";
 import { END_HEADERS, END_STREAM, FRAME, frame, framesOf, requestHeaders, settings } from "../support/server-frames.ts";
 import {
   emptied,
@@ -16,19 +17,6 @@ import {
 } from "../support/server-harness.ts";
 
 const soon = 100;
-const never = 600_000;
-/** Every limit on time so far away that only the one under test can have ended anything. */
-const patient: Partial<Limits> = {
-  protocolTimeoutMs: never,
-  headersTimeoutMs: never,
-  requestTimeoutMs: never,
-  keepAliveTimeoutMs: never,
-  stalledWriteTimeoutMs: never,
-  idleSessionTimeoutMs: never,
-  pingIntervalMs: never,
-  pingTimeoutMs: never,
-  sweepIntervalMs: 20,
-};
 
 describe("over HTTP/1.1", () => {
   test("headers that never end: 408", async () => {

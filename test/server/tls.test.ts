@@ -4,11 +4,11 @@ import net from "node:net";
 import tls from "node:tls";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { RequestHandler } from "../../src/server/handler.ts";
-import type { Limits } from "../../src/server/limits.ts";
 import { createListener } from "../../src/server/listener.ts";
 import { clientCertificate, isEncrypted } from "../../src/server/peer.ts";
 import { PREFACE } from "../../src/server/preface.ts";
 import { authority, daysFromNow } from "../support/certificates.ts";
+import { patient } from "../support/patient-limits.ts";
 import { END_HEADERS, END_STREAM, FRAME, framesOf, requestHeaders, settings } from "../support/server-frames.ts";
 import {
   emptied,
@@ -21,22 +21,9 @@ import {
 } from "../support/server-harness.ts";
 import { http2ConnectTls, httpsRequest, serveTls, testTrust, tlsClient } from "../support/server-tls.ts";
 
-const never = 600_000;
 const soon = 100;
 /** For a limit before which something else has to happen. */
 const later = 1_000;
-const patient: Partial<Limits> = {
-  protocolTimeoutMs: never,
-  handshakeTimeoutMs: never,
-  headersTimeoutMs: never,
-  requestTimeoutMs: never,
-  keepAliveTimeoutMs: never,
-  stalledWriteTimeoutMs: never,
-  idleSessionTimeoutMs: never,
-  pingIntervalMs: never,
-  pingTimeoutMs: never,
-  sweepIntervalMs: 20,
-};
 const hello: RequestHandler = (req, res) => void res.end(`${req.httpVersion} ${isEncrypted(req)}`);
 const GET = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
