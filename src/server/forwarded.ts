@@ -18,7 +18,10 @@ export function forwardedHops({ headers }: ServerRequest): readonly Hop[] {
   const { forwarded } = headers;
   const hops = old === undefined ? undefined : nearest(old.toString().split(","), addressWithPort);
   if (forwarded === undefined) return hops ?? [];
-  const named = nearest(elementsOf(forwarded), forOf);
+  const named = nearest(
+    elementsOf(forwarded).filter((element) => element !== ""),
+    forOf,
+  );
   return hops === undefined || `${hops}` === `${named}` ? named : [];
 }
 
@@ -51,9 +54,25 @@ function addressWithPort(text: string): Hop {
   return canonicalAddress(ipv6 ?? ipv4 ?? bare ?? "");
 }
 
-/** The elements of a `Forwarded` header. A comma inside of quotes is part of a value. */
+const PART = /[^,"]+|,|"(?:[^"\\]|\\.)*(?:(?<end>")|\\?$)/gs;
+
+/**
+ * The elements of a `Forwarded` header. A comma inside of quotes is part of a value; behind a quote without an end, none is
+ * quoted. Each character is read once: the header is a stranger's.
+ */
 function elementsOf(header: string): string[] {
-  return header.match(/(?:"(?:[^"\\]|\\.)*"|[^,"]|")+/g) ?? [];
+  const elements = [""];
+  for (const { 0: part, index, groups } of header.matchAll(PART)) {
+    if (part === ",") elements.push("");
+    else if (part.startsWith('"') && groups?.end === undefined) return joined(elements, header.slice(index).split(","));
+    else elements.push(elements.pop() + part);
+  }
+  return elements;
+}
+
+/** The lists one after the other, the end of the first and the beginning of the second being one element. */
+function joined(first: readonly string[], [begin, ...rest]: readonly string[]): string[] {
+  return [...first.slice(0, -1), `${first.at(-1)}${begin}`, ...rest];
 }
 
 const PAIR = /^[ \t]*(?<name>[\w!#$%&'*+.^`|~-]+)=(?:"(?<quoted>[^"\\]*)"|(?<token>[\w!#$%&'*+.^`|~-]+))[ \t]*$/;

@@ -33,6 +33,10 @@ describe("the address of a client", () => {
     ["by Forwarded, the nearest", "::1", { forwarded: 'For=6.6.6.6, for="192.0.2.9:80", for=10.0.0.1' }, "192.0.2.9"],
     ["by Forwarded, IPv6", "::1", { forwarded: 'proto=https;for="[2001:db8::9]:4711"' }, "2001:db8::9"],
     ["by Forwarded, a comma in quotes", "::1", { forwarded: 'for=192.0.2.9;host="a,for=6.6.6.6"' }, "192.0.2.9"],
+    ["by Forwarded, behind a quote without an end", "::1", { forwarded: 'for="6.6.6.6, for=192.0.2.9' }, "192.0.2.9"],
+    ["by Forwarded, behind escapes without an end", "::1", { forwarded: 'for="\\", for=192.0.2.9' }, "192.0.2.9"],
+    ["by Forwarded, behind nothing", "::1", { forwarded: "for=192.0.2.9,," }, "192.0.2.9"],
+    ["by Forwarded, behind a megabyte", "::1", { forwarded: `${'"\\'.repeat(500_000)}, for=192.0.2.9` }, "192.0.2.9"],
     ["by both alike", "::1", { forwarded: "for=192.0.2.9", "x-forwarded-for": "192.0.2.9" }, "192.0.2.9"],
     // A proxy that writes one of the two hands on the other as its client sent it.
     ["by both, not alike", "::1", { forwarded: "for=6.6.6.6", "x-forwarded-for": "192.0.2.9" }, "::1"],
@@ -111,6 +115,7 @@ describe("the address of a client", () => {
     expect(isForwarded(requestFrom("::1"))).toBe(false);
     expect(isForwarded(requestFrom("::1", { "x-forwarded-for": "" }))).toBe(true);
     expect(isForwarded(requestFrom("::1", { forwarded: "" }))).toBe(true);
+    expect(isForwarded(requestFrom("::1", { via: "1.1 edge" }))).toBe(true);
   });
 });
 
