@@ -34,8 +34,8 @@ export const auditOption: Check = shaped({ kind: "object", checks: FILE as Check
     : 'must be true, false, a function or { file: "audit.log" }';
 });
 
-/** Refused calls a minute of people nobody knows that get a record each: a flood of them fills no disk. */
-const MAX_STRANGERS_PER_MINUTE = 300;
+/** Refused calls a minute that get a record each, of a caller, and of all whom nobody knows: a flood of them fills no disk. */
+const MAX_REFUSALS_PER_MINUTE = 300;
 
 /**
  * Keeps a record of every write, every read of sessions, and everything that was refused for want of rights. Spans that are
@@ -45,17 +45,18 @@ const MAX_STRANGERS_PER_MINUTE = 300;
  */
 export function audit(option: AuditOption, onError: (error: unknown) => void = () => {}): Audit {
   const { write, close } = sinkOf(option, onError);
-  const strangers = new RateLimit(MAX_STRANGERS_PER_MINUTE);
+  const refusals = new RateLimit(MAX_REFUSALS_PER_MINUTE);
   let suppressed = 0;
 
   const observe = (call: CallRecord): void => {
     if (!isAudited(call)) return;
-    if (isRefused(call) && isStranger(call)) {
-      if (strangers.waitSeconds("") > 0) {
+    if (REFUSALS.has(call.code)) {
+      const who = isStranger(call) ? "" : `${call.caller?.authentication} ${call.caller?.name}`;
+      if (refusals.waitSeconds(who) > 0) {
         suppressed++;
         return;
       }
-      strangers.count("");
+      refusals.count(who);
     }
     const record = auditRecord(call);
     write(suppressed === 0 ? record : { ...record, suppressed });
@@ -63,6 +64,13 @@ export function audit(option: AuditOption, onError: (error: unknown) => void = (
   };
   return Object.assign(option === false ? () => {} : observe, { close });
 }
+
+/** How calls end that did nothing, and of which there may therefore be any number. */
+const REFUSALS: ReadonlySet<CallRecord["code"]> = new Set([
+  "UNAUTHENTICATED",
+  "PERMISSION_DENIED",
+  "RESOURCE_EXHAUSTED",
+]);
 
 function isAudited(call: CallRecord): boolean {
   if (isRefused(call)) return true;

@@ -129,11 +129,11 @@ describe("a record", () => {
   });
 });
 
-describe("refusals of nobody anybody knows", () => {
+describe("refusals", () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ["performance"] }));
   afterEach(() => void vi.useRealTimers());
 
-  test("are 300 a minute at most, and the others are counted; what known callers do is always kept", () => {
+  test("of nobody anybody knows are 300 a minute at most, and the others are counted", () => {
     const records: AuditRecord[] = [];
     const observe = audit((record) => records.push(record));
     for (let i = 0; i < 100_000; i++) observe(call(stranger));
@@ -147,6 +147,21 @@ describe("refusals of nobody anybody knows", () => {
     vi.advanceTimersByTime(60_000);
     observe(call(stranger));
     expect(records).toHaveLength(303);
+  });
+
+  test.each<Partial<CallRecord>>([
+    { code: "PERMISSION_DENIED", permission: "info:read" },
+    { code: "RESOURCE_EXHAUSTED" },
+  ])("of one caller are no more, and what they and others do is always kept: %j", (refused) => {
+    const records: AuditRecord[] = [];
+    const observe = audit((record) => records.push(record));
+    for (let i = 0; i < 100_000; i++) observe(call(refused));
+    expect(records).toHaveLength(300);
+    for (let i = 0; i < 1_000; i++) observe(call());
+    observe(call({ ...refused, caller: { ...alice, name: "bob" } }));
+    expect(records).toHaveLength(1_301);
+    expect(records[300]).toMatchObject({ suppressed: 99_700, result: "OK" });
+    expect(records.at(-1)).toMatchObject({ who: "bob", result: refused.code });
   });
 });
 
