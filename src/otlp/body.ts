@@ -1,16 +1,13 @@
-import type { IncomingMessage } from "node:http";
-import type { Http2ServerRequest } from "node:http2";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
+import type { GateRequest } from "../gate/request.ts";
 import { OtlpProblem } from "./problem.ts";
-
-type Request = IncomingMessage | Http2ServerRequest;
 
 /** Milliseconds that a body may take. */
 const DEADLINE = 10_000;
 
 /** Reads a body and decompresses it; neither form may be longer than `maxBytes`. */
-export async function readBody(request: Request, maxBytes: number): Promise<Uint8Array> {
+export async function readBody(request: GateRequest, maxBytes: number): Promise<Uint8Array> {
   const coding = request.headers["content-encoding"]?.toString().toLowerCase() ?? "identity";
   if (coding !== "identity" && coding !== "gzip") {
     throw new OtlpProblem(415, "The body may be compressed by gzip only.", { "Accept-Encoding": "gzip" });
@@ -32,7 +29,7 @@ async function inflated(body: Uint8Array, maxOutputLength: number): Promise<Uint
   }
 }
 
-function readBytes(request: Request, maxBytes: number): Promise<Uint8Array> {
+function readBytes(request: GateRequest, maxBytes: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -57,7 +54,7 @@ function readBytes(request: Request, maxBytes: number): Promise<Uint8Array> {
 }
 
 /** The body where a middleware of the application has read it already. */
-function bodyReadBefore({ body }: Request & { body?: unknown }): Uint8Array {
+function bodyReadBefore({ body }: GateRequest & { body?: unknown }): Uint8Array {
   if (body instanceof Uint8Array) return body;
   if (typeof body === "string") return Buffer.from(body);
   return body === undefined ? Buffer.alloc(0) : Buffer.from(JSON.stringify(body));

@@ -1,7 +1,7 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
+import type { ServerResponse } from "node:http";
 import type { Gate } from "../gate/gate.ts";
 import { OPEN_GATE } from "../gate/open-gate.ts";
+import type { GateRequest, GateResponse } from "../gate/request.ts";
 import type { Visit } from "../gate/visit.ts";
 import type { ExportTraceServiceRequest } from "../gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.ts";
 import { readBody } from "./body.ts";
@@ -9,14 +9,11 @@ import { type Encoding, encodingOf, JSON_ENCODING, PROTOBUF } from "./encoding.t
 import { callCodeOf, codeOf, OtlpProblem, problemOf } from "./problem.ts";
 import type { OtlpReceiver } from "./receiver.ts";
 
-type Request = IncomingMessage | Http2ServerRequest;
-type Response = ServerResponse | Http2ServerResponse;
-
 /**
  * Answers a request if its path is that of traces. Otherwise returns false: the request is somebody else's to answer. Never
  * throws.
  */
-export type OtlpHandler = (request: Request, response: Response) => boolean;
+export type OtlpHandler = (request: GateRequest, response: GateResponse) => boolean;
 
 /** Where exporters send traces, says the protocol. */
 const PATH = "/v1/traces";
@@ -33,7 +30,7 @@ export function otlpHandler(
   gate: Gate = OPEN_GATE,
 ): OtlpHandler {
   async function answer(visit: Visit, encoding: Encoding | undefined): Promise<Uint8Array> {
-    const request = visit.request as Request;
+    const { request } = visit;
     gate.enter(visit);
     if (request.method !== "POST") throw new OtlpProblem(405, "Traces are sent by POST.", { Allow: "POST" });
     visit.operation = `POST ${PATH}`;
@@ -98,7 +95,7 @@ function requestOf(encoding: Encoding, body: Uint8Array, receiver: OtlpReceiver)
 }
 
 function send(
-  response: Response,
+  response: GateResponse,
   status: number,
   contentType: string,
   body: Uint8Array,

@@ -1,14 +1,11 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
+import type { GateRequest as Request, GateResponse as Response } from "../gate/request.ts";
 import type { Visit } from "../gate/visit.ts";
 import type { BodyTypes } from "./media-type.ts";
 import type { Representation } from "./representation.ts";
 import type { RequestTarget } from "./request-target.ts";
 
-/** A request of either version of HTTP. */
-export type Request = IncomingMessage | Http2ServerRequest;
-/** A response of either version of HTTP. */
-export type Response = ServerResponse | Http2ServerResponse;
+/** A request and its answer over either version of HTTP. */
+export type { Request, Response };
 
 /** What an operation is told of the request. */
 export interface Call {

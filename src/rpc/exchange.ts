@@ -1,13 +1,9 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { UniversalHandler, UniversalServerRequest } from "@connectrpc/connect/protocol";
 import { universalResponseToNodeResponse } from "@connectrpc/connect-node";
+import type { GateRequest, GateResponse } from "../gate/request.ts";
 import type { Visit } from "../gate/visit.ts";
 import { isGone, universalRequest } from "./universal-request.ts";
-
-type Request = IncomingMessage | Http2ServerRequest;
-type Response = ServerResponse | Http2ServerResponse;
 
 /**
  * Answers one request with a handler of connect. It is what connect-node's own adapter does, guarded: a bad Host ends in
@@ -15,8 +11,8 @@ type Response = ServerResponse | Http2ServerResponse;
  */
 export function exchange(
   handler: UniversalHandler,
-  req: Request,
-  res: Response,
+  req: GateRequest,
+  res: GateResponse,
   url: string,
   visit: Visit,
   onError: (error: unknown, context: string) => void,

@@ -1,9 +1,8 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import { createConnectRouter } from "@connectrpc/connect";
 import type { Endpoints } from "../endpoints.ts";
 import type { Gate } from "../gate/gate.ts";
 import { OPEN_GATE } from "../gate/open-gate.ts";
+import type { GateRequest, GateResponse } from "../gate/request.ts";
 import { compressOnce } from "./compress-once.ts";
 import { capDeadline } from "./deadline.ts";
 import { exchange } from "./exchange.ts";
@@ -41,7 +40,7 @@ export interface RpcOptions {
 /** The RPC face: gRPC, gRPC-Web and Connect over HTTP/1.1 and HTTP/2. */
 export interface RpcHandler {
   /** Answers the request if its path is one of RPC. Otherwise returns false and has done nothing. Never throws. */
-  handle(req: IncomingMessage | Http2ServerRequest, res: ServerResponse | Http2ServerResponse): boolean;
+  handle(req: GateRequest, res: GateResponse): boolean;
   /** Ends every open stream with UNAVAILABLE and refuses new ones. For draining. */
   endStreams(): void;
   /** How many streams are open now. */
@@ -109,7 +108,7 @@ export function createRpcHandler(endpoints: Endpoints, options: RpcOptions): Rpc
 }
 
 /** The URL of the request, where it is one of RPC. Frameworks that mount a handler under a path keep the whole one aside. */
-function rpcUrl(req: IncomingMessage | Http2ServerRequest, prefixes: readonly string[]): string | undefined {
+function rpcUrl(req: GateRequest, prefixes: readonly string[]): string | undefined {
   const { originalUrl } = req as { readonly originalUrl?: string };
   const isRpc = (url: string) => prefixes.some((prefix) => url.startsWith(prefix));
   if (originalUrl !== undefined && isRpc(originalUrl)) return originalUrl;
@@ -117,7 +116,7 @@ function rpcUrl(req: IncomingMessage | Http2ServerRequest, prefixes: readonly st
 }
 
 /** A page may call, says this, and the headers that the gate has set. */
-function answerPreflight(res: ServerResponse | Http2ServerResponse): void {
+function answerPreflight(res: GateResponse): void {
   res.statusCode = 204;
   res.end();
 }

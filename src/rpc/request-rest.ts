@@ -1,5 +1,5 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
-import { constants, type Http2ServerRequest, type Http2ServerResponse } from "node:http2";
+import { constants, type Http2ServerRequest } from "node:http2";
+import type { GateRequest, GateResponse } from "../gate/request.ts";
 
 const LONGEST_WAIT_MS = 1_024;
 
@@ -9,10 +9,7 @@ const LONGEST_WAIT_MS = 1_024;
  *
  * Call it before the answer begins.
  */
-export function discardRest(
-  req: IncomingMessage | Http2ServerRequest,
-  res: ServerResponse | Http2ServerResponse,
-): void {
+export function discardRest(req: GateRequest, res: GateResponse): void {
   if ("stream" in req) {
     req.stream.once("wantTrailers", () => resetSoon(req));
   } else {
@@ -24,7 +21,7 @@ export function discardRest(
 }
 
 /** The same for an answer that ended in its header frame, which has no trailers to wait for. Call it after the end. */
-export function discardRestNow(req: IncomingMessage | Http2ServerRequest): void {
+export function discardRestNow(req: GateRequest): void {
   if ("stream" in req) resetSoon(req);
 }
 

@@ -1,5 +1,4 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
+import type { ServerResponse } from "node:http";
 import type { DescService } from "@bufbuild/protobuf";
 import { Code, ConnectError, type ServiceImpl } from "@connectrpc/connect";
 import { encodeEnvelope } from "@connectrpc/connect/protocol";
@@ -11,6 +10,7 @@ import {
 } from "@connectrpc/connect/protocol-connect";
 import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 import { ActuatorError } from "../error.ts";
+import type { GateRequest, GateResponse } from "../gate/request.ts";
 import { discardRestNow } from "./request-rest.ts";
 
 /** A service of a domain that the application left out: every method answers UNIMPLEMENTED and says why. */
@@ -28,10 +28,7 @@ export function absentService<S extends DescService>(service: S): Partial<Servic
  * Answers a call of a method that does not exist: UNIMPLEMENTED, as the caller's protocol says it. Over Connect that is 404 and not
  * 501, and it has no details, which the conformance suite asks of what no service has said.
  */
-export function answerUnknownMethod(
-  req: IncomingMessage | Http2ServerRequest,
-  res: ServerResponse | Http2ServerResponse,
-): void {
+export function answerUnknownMethod(req: GateRequest, res: GateResponse): void {
   const contentType = req.headers["content-type"] ?? "";
   const [, answer] = ANSWERS.find(([pattern]) => pattern.test(contentType))!;
   const { status, header, body } = answer(contentType);

@@ -1,14 +1,10 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import type { Socket } from "node:net";
 import type { JsonValue } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { createAsyncIterable, type UniversalServerRequest } from "@connectrpc/connect/protocol";
+import type { GateRequest, GateResponse } from "../gate/request.ts";
 import type { Visit } from "../gate/visit.ts";
 import { callValues } from "./caller.ts";
-
-type Request = IncomingMessage | Http2ServerRequest;
-type Response = ServerResponse | Http2ServerResponse;
 
 /**
  * A request of Node as the handlers of connect take it. In three ways it is not connect-node's own:
@@ -20,7 +16,12 @@ type Response = ServerResponse | Http2ServerResponse;
  *
  * @throws TypeError for a Host or :authority that is none, or a header that the Fetch API does not take.
  */
-export function universalRequest(req: Request, res: Response, url: string, visit: Visit): UniversalServerRequest {
+export function universalRequest(
+  req: GateRequest,
+  res: GateResponse,
+  url: string,
+  visit: Visit,
+): UniversalServerRequest {
   const encrypted = "encrypted" in req.socket && req.socket.encrypted;
   const named = "authority" in req ? req.authority : req.headers.host;
   // gRPC's libraries in C name the path of a Unix socket, percent-encoded, which no URL takes for a host.
@@ -37,11 +38,11 @@ export function universalRequest(req: Request, res: Response, url: string, visit
 }
 
 /** Whether the client went away. */
-export function isGone(req: Request): boolean {
+export function isGone(req: GateRequest): boolean {
   return "stream" in req ? req.stream.destroyed : req.socket.destroyed;
 }
 
-function headerOf(req: Request): Headers {
+function headerOf(req: GateRequest): Headers {
   const header = new Headers();
   for (const [name, value] of Object.entries(req.headers)) {
     if (name.startsWith(":") || value === undefined) continue;
@@ -50,13 +51,13 @@ function headerOf(req: Request): Headers {
   return header;
 }
 
-function bodyOf(req: Request): UniversalServerRequest["body"] {
+function bodyOf(req: GateRequest): UniversalServerRequest["body"] {
   const { body } = req as { readonly body?: JsonValue | Uint8Array };
   if (!req.readableEnded || body === undefined) return chunksOf(req);
   return body instanceof Uint8Array ? createAsyncIterable([body]) : body;
 }
 
-async function* chunksOf(req: Request): AsyncIterable<Uint8Array> {
+async function* chunksOf(req: GateRequest): AsyncIterable<Uint8Array> {
   try {
     yield* req.iterator({ destroyOnReturn: false });
   } catch (error) {
@@ -85,7 +86,7 @@ function whenClosed(socket: Socket, listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-function goneSignal(req: Request, res: Response): AbortSignal {
+function goneSignal(req: GateRequest, res: GateResponse): AbortSignal {
   const controller = new AbortController();
   const onClose = () => {
     if (!res.writableEnded) controller.abort(gone());
