@@ -174,7 +174,8 @@ test("of bodies that never come only so many are waited for, by either protocol"
 test("requests that are sent ahead of answers and given up take no place from others", async () => {
   const { url, post } = await startReceiver();
   const { hostname, port } = new URL(url);
-  const one = "POST /v1/traces HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n";
+  const one =
+    "POST /v1/traces HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n";
   for (let index = 0; index < 5; index++) {
     const socket = connect(Number(port), hostname);
     const closed = once(socket, "close");
