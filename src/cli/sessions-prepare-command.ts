@@ -5,7 +5,7 @@ import { EXIT } from "./exit-code.ts";
 import type { GlobalOptions } from "./global-options.ts";
 import { lineOfInput } from "./input.ts";
 import { note } from "./output.ts";
-import type { PrepareOptions } from "./sessions-prepare.ts";
+import type { PrepareOptions } from "./sessions-prepare-options.ts";
 
 /** The stores that can be prepared, each with the variable of the environment that holds its URL where none is typed. */
 const STORES = { postgres: "DATABASE_URL", redis: "REDIS_URL" } as const;

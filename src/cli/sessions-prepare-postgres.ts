@@ -3,7 +3,7 @@ import { durationToText } from "../duration.ts";
 import { EXIT, type ExitCode } from "./exit-code.ts";
 import { note, print } from "./output.ts";
 import { printable, printableJson } from "./printable.ts";
-import type { PrepareOptions } from "./sessions-prepare.ts";
+import type { PrepareOptions } from "./sessions-prepare-options.ts";
 import { StatusLine } from "./status-line.ts";
 
 /** Gives the table of connect-pg-simple what searches need; a dry run prints the SQL, as psql takes it. */

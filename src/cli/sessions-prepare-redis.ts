@@ -3,7 +3,7 @@ import { EXIT } from "./exit-code.ts";
 import { Interruption } from "./interruption.ts";
 import { note, print } from "./output.ts";
 import { printable, printableJson } from "./printable.ts";
-import type { PrepareOptions } from "./sessions-prepare.ts";
+import type { PrepareOptions } from "./sessions-prepare-options.ts";
 import { sessionCount } from "./sessions-text.ts";
 import { StatusLine } from "./status-line.ts";
 

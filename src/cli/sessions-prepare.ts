@@ -1,23 +1,10 @@
 import { ActuatorError } from "../error.ts";
 import { CliError } from "./cli-error.ts";
 import { EXIT } from "./exit-code.ts";
-import type { GlobalOptions } from "./global-options.ts";
 import { printable } from "./printable.ts";
+import type { PrepareOptions } from "./sessions-prepare-options.ts";
 import { preparePostgres } from "./sessions-prepare-postgres.ts";
 import { prepareRedis } from "./sessions-prepare-redis.ts";
-
-/** What `sessions prepare` takes; some of it for one store only. */
-export interface PrepareOptions extends Pick<GlobalOptions, "json" | "timeout"> {
-  readonly principal?: readonly [string, ...string[]][];
-  readonly dryRun?: boolean;
-  readonly table?: string;
-  readonly schema?: string;
-  readonly remove?: boolean;
-  readonly prefix?: string;
-  readonly indexPrefix?: string;
-  readonly ttl?: number;
-  readonly restart?: boolean;
-}
 
 const PREPARE = { postgres: preparePostgres, redis: prepareRedis } as const;
 

@@ -1,5 +1,5 @@
 import type { SessionRecord } from "../connect-session/record.ts";
-import type { StoreWatcher } from "../connect-session/watch.ts";
+import type { StoreWatcher } from "../connect-session/store-watcher.ts";
 import type { SessionIndex } from "../redis/session-index.ts";
 import type { Corrections } from "./corrections.ts";
 import type { SessionView } from "./session-view.ts";

@@ -1,5 +1,5 @@
 import { expiryTime, type SessionRecord } from "./record.ts";
-import type { StoreWatcher } from "./watch.ts";
+import type { StoreWatcher } from "./store-watcher.ts";
 
 /** What this process saw of a session that its store does not keep. Times are milliseconds since the epoch. */
 export interface Sighting {

@@ -2,7 +2,7 @@ import { EndedSessions } from "./ended-sessions.ts";
 import { RecentIds } from "./recent-ids.ts";
 import { parseRecord, type SessionRecord } from "./record.ts";
 import type { ConnectStore } from "./store.ts";
-import type { StoreWatcher } from "./watch.ts";
+import type { StoreWatcher } from "./store-watcher.ts";
 import { type Call, WatchedObject, type Watching } from "./watched-object.ts";
 
 type Callback = (this: unknown, ...args: unknown[]) => unknown;

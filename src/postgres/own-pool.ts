@@ -1,5 +1,6 @@
 import { ActuatorError } from "../error.ts";
-import { type Send, sendBy } from "./source.ts";
+import type { Send } from "./prepared.ts";
+import { sendBy } from "./source.ts";
 
 /** The most connections of our own at once. */
 export const MAX_CONNECTIONS = 4;

@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
 import { sqlState } from "./error.ts";
-import type { Send } from "./source.ts";
+
+/** How statements reach the server. */
+export type Send = (text: string, values: readonly unknown[] | undefined) => Promise<readonly unknown[]>;
 
 /** Sends a statement: under a name, a connection parses and plans it once. */
 export type SendNamed = (

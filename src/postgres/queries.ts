@@ -1,7 +1,8 @@
 import type { PostgresQueries } from "./client.ts";
 import { postgresError, postgresTimeout } from "./error.ts";
 import { MAX_CONNECTIONS, ownPool } from "./own-pool.ts";
-import { type PgQueryable, type PostgresJs, type Send, sendBy } from "./source.ts";
+import type { Send } from "./prepared.ts";
+import { type PgQueryable, type PostgresJs, sendBy } from "./source.ts";
 import { type Turn, turns } from "./turns.ts";
 
 /** What reaches PostgreSQL: the application's own connection, or a URL for one of ours. */

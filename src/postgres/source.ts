@@ -1,5 +1,5 @@
 import { ActuatorError } from "../error.ts";
-import { prepared } from "./prepared.ts";
+import { prepared, type Send } from "./prepared.ts";
 
 /** A client or pool of `pg`, or whatever answers a statement with rows as it does. */
 export interface PgQueryable {
@@ -11,9 +11,6 @@ export interface PostgresJs {
   // biome-ignore lint/suspicious/noExplicitAny: the package's own types of parameters are narrower than what it takes.
   unsafe(text: string, values?: any[]): PromiseLike<readonly unknown[]>;
 }
-
-/** How statements reach the server. */
-export type Send = (text: string, values: readonly unknown[] | undefined) => Promise<readonly unknown[]>;
 
 /**
  * How to send statements by the application's own connection.

@@ -6,7 +6,8 @@ import express from "express";
 import session, { type SessionData } from "express-session";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { RecentIds } from "../../src/connect-session/recent-ids.ts";
-import { type ConnectWatch, type StoreWatcher, watchStore } from "../../src/connect-session/watch.ts";
+import type { StoreWatcher } from "../../src/connect-session/store-watcher.ts";
+import { type ConnectWatch, watchStore } from "../../src/connect-session/watch.ts";
 
 const METHODS = ["get", "set", "touch", "destroy", "clear", "createSession"] as const;
 
