@@ -292,7 +292,7 @@ const parts: readonly Part[] = [
     files: /^standalone\//,
     imports: [
       /^index\.ts$/,
-      /^(configuration|fleet|spring-session|connect-pg-simple|connect-redis)\/index\.ts$/,
+      /^(fleet|spring-session|connect-pg-simple|connect-redis)\/index\.ts$/,
       /^fleet\/options\.ts$/,
       /^redis\/index\.ts$/,
       /^sessions\/(principal|store)\.ts$/,
@@ -344,6 +344,23 @@ describe("the arrows point inward", () => {
   });
 });
 
+test("no folders import each other, by whatever way round", () => {
+  const knows = new Map<string, Set<string>>();
+  // An actuator without an application is made of the public interface, which offers the configuration that knows its options.
+  for (const file of files.filter((each) => each !== "index.ts")) {
+    const folder = folderOf(file);
+    const known = knows.get(folder) ?? new Set();
+    for (const { what } of importsOf(file)) if (what.endsWith(".ts") && what !== "index.ts") known.add(folderOf(what));
+    known.delete(folder);
+    knows.set(folder, known);
+  }
+  for (let before = 0; before !== knows.size; ) {
+    before = knows.size;
+    for (const [folder, known] of knows) if (![...known].some((each) => knows.has(each))) knows.delete(folder);
+  }
+  expect([...knows.keys()], "these are in a circle, or know one that is").toEqual([]);
+});
+
 test("the imports are seen at all", () => {
   expect(importsOf("endpoints.ts")).toContainEqual({ what: "loggers/loggers.ts", typeOnly: true, dynamic: false });
 });
@@ -364,6 +381,10 @@ function mayImport(part: Part, { what, typeOnly, dynamic }: Import): boolean {
     (typeOnly && part.typesOf?.test(what) === true) ||
     ((typeOnly || dynamic) && part.loads?.test(what) === true)
   );
+}
+
+function folderOf(file: string): string {
+  return file.split("/", 1)[0]!;
 }
 
 /** What a file imports: `loggers/level.ts` for a file of `src`, `pino` for a library, `node:http` for Node's own. */

@@ -1,4 +1,3 @@
-import type { StandaloneConfiguration } from "../configuration/index.ts";
 import { ActuatorError } from "../error.ts";
 import { type FleetLoggers, fleetLoggers } from "../fleet/index.ts";
 import {
@@ -8,10 +7,18 @@ import {
   type GraphBuilder,
   integrationGraph,
   type ListenAddress,
+  type ListenOptions,
 } from "../index.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import type { StandaloneOptions } from "./options.ts";
 import { openStore, storeFaults, storeTrouble } from "./store.ts";
+
+/** What an actuator without an application is made with, as `standaloneConfiguration` reads it. */
+export interface StandaloneSettings {
+  readonly options: ActuatorOptions;
+  readonly listen: ListenOptions;
+  readonly standalone: StandaloneOptions;
+}
 
 /** An actuator without an application. */
 export interface Standalone {
@@ -27,7 +34,7 @@ export interface Standalone {
 /**
  * What a sidecar cannot be made of, though each setting is fit by itself: sentences with the names of the settings.
  */
-export function standaloneFaults({ standalone, options }: StandaloneConfiguration): string[] {
+export function standaloneFaults({ standalone, options }: StandaloneSettings): string[] {
   const { store, fleet, graph } = standalone;
   const faults = store === undefined ? [] : storeFaults(store).map((fault) => `sessions.store ${fault}`);
   if (fleet !== undefined && fleet.instances === undefined) faults.push("fleet has no instances");
@@ -48,9 +55,9 @@ export function standaloneFaults({ standalone, options }: StandaloneConfiguratio
  * @throws ActuatorError where there is nothing to serve, where a package is missing or where the address cannot be had. Then
  *   nothing is left open.
  */
-export async function startStandalone(configuration: StandaloneConfiguration): Promise<Standalone> {
-  const { standalone, options, listen } = configuration;
-  const faults = standaloneFaults(configuration);
+export async function startStandalone(settings: StandaloneSettings): Promise<Standalone> {
+  const { standalone, options, listen } = settings;
+  const faults = standaloneFaults(settings);
   if (faults.length > 0) throw unfit(faults.join("\n"));
   const store = standalone.store && (await openStore(standalone.store));
   let actuator: Actuator | undefined;
