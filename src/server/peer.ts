@@ -1,4 +1,5 @@
 import type { Http2ServerRequest } from "node:http2";
+import type { Server, Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import type { ClientCertificate } from "../access/knock.ts";
 import { canonicalAddress } from "../ip-address/canonical-address.ts";
@@ -52,7 +53,7 @@ export function clientCertificate(req: ServerRequest): ClientCertificate | undef
 /**
  * The IP address of the client: that of the socket or, where that is a trusted proxy, the nearest one on the way that is
  * not. A hop that cannot be read ends the search at the proxy that named it. IPv4 addresses inside of IPv6 come as IPv4.
- * Undefined over a Unix socket; an empty text, which is no address of this machine, once the connection is gone.
+ * Undefined over a Unix socket; an empty text, which is no address of this machine, once the connection is gone or reset.
  */
 export function clientAddress(req: ServerRequest, trusted: TrustedProxies): string | undefined {
   return clientOf(req, trusted).address;
@@ -68,7 +69,7 @@ export function isNamedByProxy(req: ServerRequest, trusted: TrustedProxies): boo
 
 function clientOf(req: ServerRequest, trusted: TrustedProxies) {
   let address = canonicalAddress(req.socket.remoteAddress ?? "");
-  if (address === undefined) return { address: isGone(req) ? "" : undefined, isNamed: false };
+  if (address === undefined) return { address: isOnUnixSocket(req) ? undefined : "", isNamed: false };
   if (!trusted(address)) return { address, isNamed: false };
   const hops = forwardedHops(req);
   for (const hop of hops) {
@@ -77,6 +78,16 @@ function clientOf(req: ServerRequest, trusted: TrustedProxies) {
     if (!trusted(address)) return { address, isNamed: true };
   }
   return { address, isNamed: hops.length > 0 };
+}
+
+/**
+ * Whether a request came over a Unix socket. That its connection has no address does not say so: one that its client has reset
+ * has none either, long before Node tells of the reset, and what was sent before is still read and answered.
+ */
+function isOnUnixSocket(req: ServerRequest): boolean {
+  if (isGone(req)) return false;
+  const { localAddress, server } = req.socket as Socket & { readonly server?: Server };
+  return localAddress === undefined && typeof server?.address() === "string";
 }
 
 /** Whether the connection has ended, after which nobody can say any more what it was. */

@@ -17,7 +17,7 @@ describe("the address of a client", () => {
     ["of the socket, whatever it says of itself", "192.0.2.1", { "x-forwarded-for": "192.0.2.9" }, "192.0.2.1"],
     ["IPv4 inside of IPv6 as IPv4", "::ffff:192.0.2.1", {}, "192.0.2.1"],
     ["without its zone", "fe80::1%eth0", {}, "fe80::1"],
-    ["none over a Unix socket", undefined, { "x-forwarded-for": "192.0.2.9" }, undefined],
+    ["that is nobody's where the socket has none", undefined, { "x-forwarded-for": "192.0.2.9" }, ""],
     ["of the proxy where it names nobody", "127.0.0.1", {}, "127.0.0.1"],
     ["named by the proxy", "127.0.0.1", { "x-forwarded-for": "192.0.2.9" }, "192.0.2.9"],
     ["named by a proxy inside of IPv6", "::ffff:10.1.2.3", { "x-forwarded-for": "192.0.2.9" }, "192.0.2.9"],
@@ -43,6 +43,16 @@ describe("the address of a client", () => {
     ["by both, one shorter", "::1", { forwarded: "for=192.0.2.9", "x-forwarded-for": "6.6.6.6, 192.0.2.9" }, "::1"],
   ] as const)("%s", (_, peer, headers, address) => {
     expect(clientAddress(requestFrom(peer, headers), proxies)).toBe(address);
+  });
+
+  test.each<[string, object, string | undefined]>([
+    ["a Unix socket", { server: { address: () => "/run/shop.sock" } }, undefined],
+    ["a port, reset", { localAddress: "192.0.2.1", server: { address: () => ({ address: "::", port: 80 }) } }, ""],
+    ["a port that is closed, reset", { server: { address: () => null } }, ""],
+    ["a port, handed to a server on a Unix socket", { localAddress: "::1", server: { address: () => "/run/s" } }, ""],
+    ["nothing that Node made", {}, ""],
+  ])("without one, over %s", (_, socket, address) => {
+    expect(clientAddress({ headers: {}, socket } as unknown as ServerRequest, () => true)).toBe(address);
   });
 
   test("nothing that is local once the connection is gone", () => {
