@@ -1,7 +1,10 @@
 import { editDistance } from "./edit-distance.ts";
 import { ActuatorError } from "./error.ts";
 
-/** Says what is wrong with a value, as the rest of a sentence about it ("must be …"); undefined where it is fit. */
+/**
+ * Says what is wrong with a value, as the rest of a sentence about it: "must be …", or ".jwt must be …" of what is inside; see
+ * `faultOf`. Undefined where it is fit.
+ */
 export interface Check {
   (value: unknown): string | undefined;
   /** What kind of value it takes, for those who read values from texts. Left out: only the check itself knows. */
@@ -36,8 +39,13 @@ export function checkOptions<Options extends object>(where: string, value: unkno
       throw invalid("UNKNOWN_OPTION", `${where}.${name}`, `${where} has no option "${name}"; ${hint}`);
     }
     const fault = option === undefined ? undefined : check(option);
-    if (fault !== undefined) throw invalid("INVALID_OPTION", `${where}.${name}`, `${where}.${name} ${fault}`);
+    if (fault !== undefined) throw invalid("INVALID_OPTION", `${where}.${name}`, faultOf(`${where}.${name}`, fault));
   }
+}
+
+/** What a check says, with whom it says it of. */
+export function faultOf(subject: string, fault: string): string {
+  return fault.startsWith(".") ? `${subject}${fault}` : `${subject} ${fault}`;
 }
 
 /** A text that is not empty. */
@@ -106,10 +114,10 @@ export const anything: Check = () => undefined;
 export function objectOf<Options extends object>(checks: Checks<Options>): Check {
   return shaped({ kind: "object", checks: checks as Checks<object> }, (value) => {
     try {
-      checkOptions("it", value, checks);
+      checkOptions("", value, checks);
       return undefined;
     } catch (error) {
-      return `is unfit: ${(error as Error).message}`;
+      return (error as Error).message.trimStart();
     }
   });
 }
@@ -137,7 +145,7 @@ export function listOf(check: Check): Check {
     if (!Array.isArray(value)) return "must be a list";
     for (const [index, entry] of value.entries()) {
       const fault = check(entry);
-      if (fault !== undefined) return `entry ${index} ${fault}`;
+      if (fault !== undefined) return faultOf(`entry ${index}`, fault);
     }
     return undefined;
   });

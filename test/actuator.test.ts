@@ -172,6 +172,12 @@ describe("a wrong option is named", () => {
     [{ logger: {} }, 'createActuator has no option "logger"; did you mean "loggers"?'],
     [{ Sessions: {} }, 'createActuator has no option "Sessions"; did you mean "sessions"?'],
     [{ graph: {} }, 'createActuator has no option "graph"; did you mean "integrationGraph"?'],
+    [{ access: { token: "f" } }, 'createActuator.access has no option "token"; did you mean "tokens"?'],
+    [{ access: { jwt: { claims: { name: 5 } } } }, "createActuator.access.jwt.claims.name must be"],
+    [
+      { access: { certificates: [{ commonName: 5 }] } },
+      "createActuator.access.certificates entry 0.commonName must be",
+    ],
     [{ base_path: "/x" }, 'createActuator has no option "base_path"; did you mean "basePath"?'],
     [{ colour: "red" }, 'createActuator has no option "colour"; there are name, version, loggers, sessions,'],
     [{ loggers: { adapter: [] } }, 'createActuator.loggers has no option "adapter"; did you mean "adapters"?'],

@@ -6,6 +6,7 @@ import {
   callable,
   checkOptions,
   duration,
+  faultOf,
   flag,
   listOf,
   objectOf,
@@ -157,7 +158,7 @@ const JWT: Checks<JwtOptions> = {
     if (typeof value !== "object" || value === null || Array.isArray(value)) return "must be an object of lists";
     const faults = Object.entries(value).map(([role, patterns]) => [role, permissions(patterns)] as const);
     const [role, fault] = faults.find(([, fault]) => fault !== undefined) ?? [];
-    return fault && `of "${role}" ${fault}`;
+    return fault && faultOf(`of "${role}"`, fault);
   },
 };
 

@@ -1,4 +1,5 @@
 import { isStore } from "../actuator-options.ts";
+import { faultOf } from "../options.ts";
 import { type Entry, originText } from "./entry.ts";
 import type { Fault } from "./fault.ts";
 import { withoutRivals } from "./rivals.ts";
@@ -58,7 +59,7 @@ export function sectionFaults(section: Section, value: unknown): Fault[] {
   if (typeof value !== "object" || value === null) return [];
   const own = section.at.length > 1 ? section.check?.(value) : undefined;
   const name = section.at.join(".");
-  const faults = own === undefined ? [] : [{ at: name, message: `${name} ${own}` }];
+  const faults = own === undefined ? [] : [{ at: name, message: faultOf(name, own) }];
   const members = [...section.members].filter(([, member]) => isSection(member)) as [string, Section][];
   return [...faults, ...members.flatMap(([key, member]) => sectionFaults(member, (value as Tree)[key]))];
 }

@@ -1,10 +1,11 @@
+import { faultOf } from "../options.ts";
 import type { Entry } from "./entry.ts";
 import { type Fault, SettingFault, settingFault } from "./fault.ts";
 import type { Reading } from "./file.ts";
 import { WRITINGS } from "./kind.ts";
 import { settingsOf } from "./schema.ts";
 import { secretFrom } from "./secret.ts";
-import { type Section, type Setting, standaloneFault, variableOf } from "./setting.ts";
+import { nameOf, type Section, type Setting, standaloneFault, variableOf } from "./setting.ts";
 import { suggestion } from "./suggestion.ts";
 
 const PREFIX = "ACTUATOR_";
@@ -72,7 +73,7 @@ function entryOf(
   const value = fromText(written);
   if (value === undefined) throw new SettingFault(expected);
   const fault = setting.check(value);
-  if (fault !== undefined) throw new SettingFault(fault);
+  if (fault !== undefined) throw new SettingFault(fault.startsWith(".") ? faultOf(nameOf(setting), fault) : fault);
   return { setting, value, origin: { from: "environment", variable }, concealed: inFile };
 }
 

@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, resolve } from "node:path";
+import { faultOf } from "../options.ts";
 import type { Entry } from "./entry.ts";
 import { type Fault, SettingFault, settingFault } from "./fault.ts";
 import { JsonFault, type PlacedJson, parseJson } from "./json.ts";
@@ -124,7 +125,7 @@ class FileReading {
     const isDuration = setting.kind === "milliseconds" && typeof written === "string";
     const value = isDuration ? (WRITINGS.milliseconds.fromText(written) ?? written) : written;
     const fault = setting.check(value);
-    if (fault !== undefined) throw new SettingFault(`${path} ${isDuration ? WRITINGS.milliseconds.expected : fault}`);
+    if (fault !== undefined) throw new SettingFault(faultOf(path, isDuration ? WRITINGS.milliseconds.expected : fault));
     const origin = { from: "file", file: this.#file, place: this.#json.places.get(path) } as const;
     this.#entries.push({ setting, value: this.#resolved(setting, value), origin, concealed });
   }

@@ -1,4 +1,4 @@
-import { type Check, type Checks, objectOf, text, timeLimit } from "../options.ts";
+import { type Check, type Checks, faultOf, objectOf, text, timeLimit } from "../options.ts";
 
 /** An actuator whose loggers are part of the fleet. */
 export interface FleetInstance {
@@ -50,7 +50,7 @@ export const FLEET: Checks<FleetOptions> = {
     for (const [index, entry] of value.entries()) {
       const fault =
         typeof entry === "string" ? address(entry) : (INSTANCE(entry) ?? address((entry as FleetInstance).url));
-      if (fault !== undefined) return `entry ${index} ${fault}`;
+      if (fault !== undefined) return faultOf(`entry ${index}`, fault);
     }
     const urls = value.map((entry) => (typeof entry === "string" ? entry : entry.url).replace(/\/+$/, ""));
     const twice = urls.find((url, index) => urls.indexOf(url) !== index);
