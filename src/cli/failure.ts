@@ -37,8 +37,14 @@ const elsewhere = "--url or ACTUATOR_URL names another address";
 
 const NO_ACTUATOR: Explanation = [
   EXIT.unreachable,
-  (said, { url }) => `what answers at ${url} is no actuator${said && ` (${said})`}: ${elsewhere}`,
+  (said, { url }) =>
+    `what answers at ${url} is no actuator${said && ` (${said})`}: ${encrypted(said, url)}${elsewhere}`,
 ];
+
+/** A port that speaks TLS answers cleartext with 400, as do many servers. */
+function encrypted(said: string, url: string): string {
+  return said === "HTTP 400" && url.startsWith("http:") ? "if that port speaks TLS, say https; " : "";
+}
 
 /** By the code of the error of Node.js or OpenSSL; the last row takes what no other does. */
 const BY_SYSTEM_ERROR: readonly (readonly [RegExp, Explanation])[] = [
@@ -63,6 +69,13 @@ const BY_SYSTEM_ERROR: readonly (readonly [RegExp, Explanation])[] = [
     [
       EXIT.unreachable,
       (_, { url }) => `what answers at ${url} does not speak this protocol: http or https? ${elsewhere}`,
+    ],
+  ],
+  [
+    /^(ECONNRESET|EPIPE)$/,
+    [
+      EXIT.unreachable,
+      (_, { url }) => `the connection to ${url} was cut off: has the application ended? Otherwise ${elsewhere}`,
     ],
   ],
   [/(?:)/, [EXIT.unreachable, (said, { url }) => `the connection to ${url} failed (${said.trim()}): ${elsewhere}`]],

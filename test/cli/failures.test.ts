@@ -75,7 +75,16 @@ describe("an actuator that is not reached ends with 3", () => {
     ],
     ["a proxy finds nobody", () => answering((_, res) => res.writeHead(502).end()), /is no actuator \(HTTP 502\)/],
     ["no HTTP is spoken", () => speaking((socket) => socket.end("SSH-2.0-x\r\n")), /does not speak this protocol/],
-    ["the connection breaks", () => speaking((socket) => socket.destroy()), /the connection to http:.* failed/],
+    [
+      "the connection breaks",
+      () => speaking((socket) => socket.destroy()),
+      /the connection to http:.* was cut off: .*--url/,
+    ],
+    [
+      "perhaps TLS is spoken",
+      () => answering((_, res) => res.writeHead(400).end()),
+      /is no actuator \(HTTP 400\): if that port speaks TLS, say https; --url/,
+    ],
     [
       "http is spoken in place of https",
       async () => (await openShop()).url.replace("http:", "https:"),
