@@ -124,22 +124,28 @@ export class Http2Sessions {
     };
     this.#sessions.set(session, record);
     noteOwnConnection(session);
+    // Neither listener may hold the record, or the session leads to its socket, and Node never frees either: the socket leads
+    // to the error that ended the session, whose stack leads to the native session, and that one, when its SETTINGS are not
+    // acknowledged, holds the session for good.
     session.on("close", () => this.#sessions.delete(session));
-    session.on("stream", (stream) => {
-      if (stream.closed) return;
-      record.streams.set(stream, { openedAt: performance.now(), pendingBytes: 0, pendingSince: 0 });
-      stream.on("aborted", () => {
-        // Node would end the body as if it were whole.
-        if (stream.rstCode === constants.NGHTTP2_NO_ERROR) stream.destroy();
-      });
-      stream.on("close", () => {
-        record.streams.delete(stream);
-        record.idleSince = performance.now();
-        // Not within the event: there Node 22.12 loses what is not written yet, or its memory is corrupted.
-        if (this.#closing) setImmediate(() => record.streams.size === 0 && session.close());
-      });
-    });
+    session.on("stream", (stream) => this.#addStream(session, stream));
     if (this.#closing) session.close();
+  }
+
+  #addStream(session: ServerHttp2Session, stream: ServerHttp2Stream): void {
+    const record = this.#sessions.get(session);
+    if (record === undefined || stream.closed) return;
+    record.streams.set(stream, { openedAt: performance.now(), pendingBytes: 0, pendingSince: 0 });
+    stream.on("aborted", () => {
+      // Node would end the body as if it were whole.
+      if (stream.rstCode === constants.NGHTTP2_NO_ERROR) stream.destroy();
+    });
+    stream.on("close", () => {
+      record.streams.delete(stream);
+      record.idleSince = performance.now();
+      // Not within the event: there Node 22.12 loses what is not written yet, or its memory is corrupted.
+      if (this.#closing) setImmediate(() => record.streams.size === 0 && session.close());
+    });
   }
 
   #sweepSession(session: ServerHttp2Session, record: SessionRecord, now: number): void {
