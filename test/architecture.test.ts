@@ -281,6 +281,7 @@ const parts: readonly Part[] = [
       /^loggers\/(loggers|view|override|history)\.ts$/,
       /^gen\//,
       /^rpc\/level-proto\.ts$/,
+      /^ip-address\/loopback\.ts$/,
       /^(error|options)\.ts$/,
       /^node:/,
       /^@bufbuild\/protobuf/,

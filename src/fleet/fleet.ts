@@ -1,4 +1,5 @@
 import { ActuatorError } from "../error.ts";
+import { isLoopback } from "../ip-address/loopback.ts";
 import type { Detach, LoggerAdapter, LoggerHost } from "../loggers/adapter.ts";
 import type { LevelChange } from "../loggers/history.ts";
 import type { Loggers } from "../loggers/loggers.ts";
@@ -88,6 +89,10 @@ class Fleet {
       lost: (instance: Instance, reason: string) => this.#lost(instance, reason),
     };
     for (const each of options.instances) {
+      const { url, token, name = url } = instanceOf(each, options.token);
+      if (token !== undefined && isReadableOnTheWay(url)) {
+        this.#notices.tell(ROOT, `cleartext ${url}`, `the token for ${name} goes there unencrypted: use https`);
+      }
       const instance = new Instance(instanceOf(each, options.token), options, events);
       this.#deliveries.set(instance, new Delivery(instance, this.#notices, (...settled) => this.#settled(...settled)));
     }
@@ -207,4 +212,10 @@ function isGroup(loggers: Loggers, name: string): boolean {
 function instanceOf(instance: string | FleetInstance, token: string | undefined): FleetInstance {
   const own = typeof instance === "string" ? { url: instance } : instance;
   return { ...own, token: own.token ?? token };
+}
+
+/** Whether a token that goes there can be read by others on its way. */
+function isReadableOnTheWay(url: string): boolean {
+  const { protocol, hostname } = new URL(url);
+  return protocol === "http:" && !isLoopback(hostname);
 }

@@ -52,6 +52,18 @@ function there({ url }: Pick<Application, "url">) {
   return createClient(LoggersService, createConnectTransport({ baseUrl: url, httpVersion: "1.1" }));
 }
 
+test("a token that goes to another machine in the clear is warned of, by the name of the instance and not its own", async () => {
+  const token = "ca_000000000000_secret";
+  const instances = [
+    { url: "http://192.0.2.1:9001", name: "far" },
+    { url: "https://192.0.2.1:9002", name: "safe" },
+    "http://127.0.0.1:1",
+  ];
+  const sidecar = await sidecarOf(instances, {}, { token });
+  const told = warnings(sidecar, "ROOT").filter((text) => text.includes("unencrypted"));
+  expect(told).toEqual(["the token for far goes there unencrypted: use https"]);
+});
+
 describe("what is shown", () => {
   test("each name once, with the most verbose level in effect, and a warning where instances differ", async () => {
     const [a, b] = await Promise.all([
