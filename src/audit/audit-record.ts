@@ -25,6 +25,8 @@ export interface AuditRecord {
   readonly protocol: CallProtocol;
   /** `OK`, or what went wrong in gRPC's terms. */
   readonly result: CallCode;
+  /** Why it was not `OK`, for programs: `PERMISSION_MISSING`, `HOST_NOT_ALLOWED`, `READ_ONLY`. */
+  readonly reason?: string;
   readonly durationMs: number;
   /** How many refused calls before this one have no record, since there were too many a minute. */
   readonly suppressed?: number;
@@ -53,6 +55,7 @@ export function auditRecord(call: CallRecord): AuditRecord {
     address: short(address),
     protocol,
     result: code,
+    reason: call.reason,
     durationMs: Math.round(durationMs * 1_000) / 1_000,
   }) as AuditRecord;
 }

@@ -29,6 +29,8 @@ export interface CallRecord {
   readonly address: string | undefined;
   readonly subject: CallSubject;
   readonly code: CallCode;
+  /** Why it failed, for programs: `PERMISSION_MISSING`, `HOST_NOT_ALLOWED`; undefined where nobody says. */
+  readonly reason?: string | undefined;
   /** When it began, in milliseconds since the epoch. */
   readonly startTime: number;
   /** From its headers to the end of its answer, in milliseconds. */

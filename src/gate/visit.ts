@@ -1,6 +1,7 @@
 import type { Caller } from "../access/caller.ts";
 import type { Permission } from "../access/permission.ts";
 import type { CallCode, CallObserver, CallProtocol, CallSubject } from "../calls/call-record.ts";
+import { ActuatorError } from "../error.ts";
 import type { Origin } from "./connection.ts";
 import type { GateRequest } from "./request.ts";
 
@@ -16,6 +17,7 @@ export class Visit {
   subject: CallSubject = {};
   /** Whether the operation itself was reached, and so says how the visit ends. */
   entered = false;
+  #reason: string | undefined;
   readonly #observer: CallObserver;
   readonly #startTime = Date.now();
   readonly #began = performance.now();
@@ -28,6 +30,11 @@ export class Visit {
     this.#observer = observer;
   }
 
+  /** Notes why it fails, where the error has a reason for programs. */
+  failed(error: unknown): void {
+    if (error instanceof ActuatorError) this.#reason = error.reason;
+  }
+
   /** Tells the books how it ended; the first time counts. */
   end(code: CallCode): void {
     if (this.#ended) return;
@@ -36,6 +43,7 @@ export class Visit {
     const { address } = this.origin;
     const durationMs = performance.now() - this.#began;
     const startTime = this.#startTime;
-    this.#observer({ protocol, operation, permission, caller, address, subject, code, startTime, durationMs });
+    const reason = this.#reason;
+    this.#observer({ protocol, operation, permission, caller, address, subject, code, reason, startTime, durationMs });
   }
 }

@@ -72,6 +72,7 @@ export function otlpHandler(
         send(response, 200, encoding!.contentType, body);
       },
       (error: unknown) => {
+        visit.failed(error);
         const problem = problemOf(error, gate.challenge);
         if (problem.status >= 500) onError(error, `POST ${PATH}`);
         visit.end(callCodeOf(problem.status));

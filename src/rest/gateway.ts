@@ -69,6 +69,7 @@ export function createGateway(endpoints: Endpoints, options: GatewayOptions): Ga
       return respond(request, response, answer, form);
     };
     const fail = (error: unknown) => {
+      visit.failed(error);
       const problem = problemOf(error);
       if (response.headersSent) response.destroy();
       else reply(problemAnswer(problem, target.path, gate.challenge));
@@ -113,7 +114,8 @@ function answerOf(question: Question): Answer | Promise<Answer> {
   if (request.method === "OPTIONS") return { status: 200, headers: { Allow: resource.allow } };
   const route = routeOf(match, request);
   if (route === undefined) {
-    throw new Refusal(405, `This path answers to ${resource.allow}.`, { Allow: resource.allow });
+    const why = gate.readOnly ? " The actuator is read-only: nothing can be changed through it." : "";
+    throw new Refusal(405, `This path answers to ${resource.allow}.${why}`, { Allow: resource.allow });
   }
   const perform = () => performed(question, route, segment, parameter);
   const stranger = (error: unknown) => {

@@ -38,6 +38,7 @@ export function rpcInterceptor(
     visit.entered = true;
     const guarded: Next = (req) =>
       next(req).catch((error: unknown) => {
+        visit.failed(error);
         throw toRpc(error, req);
       });
     if (request.stream) return stream(guarded, request, visit);

@@ -27,6 +27,7 @@ export function requestGate(gate: Gate, onError: (error: unknown, context: strin
       if (permissions.length > 0) await gate.admit(visit, permissions);
       checkGetRequest(context);
     } catch (error) {
+      visit.failed(error);
       const refusal = anyErrorToRpc(error, (accident) => onError(accident, `rpc ${visit.operation}`));
       const code = callCodeOf(refusal);
       if (code === "UNAUTHENTICATED" && gate.challenge !== undefined) {

@@ -1,29 +1,55 @@
 import { expect, onTestFinished, test } from "vitest";
 import type { AuditRecord } from "../../src/audit/audit-record.ts";
-import { createActuator } from "../../src/index.ts";
+import { createActuator, integrationGraph } from "../../src/index.ts";
 import { http1Client } from "../support/rest-client.ts";
+import { tokensFor } from "../support/tokens.ts";
 
 test.each([
-  ["POST", "/actuator/loggers/orders", { "Sec-Fetch-Site": "cross-site" }, "POST /loggers/{name}"],
-  ["GET", "/actuator/loggers", { Host: "evil.example" }, "GET /loggers"],
-  ["HEAD", "/actuator/loggers", { Host: "evil.example" }, "GET /loggers"],
-  ["GET", "/actuator/health", { "X-Forwarded-For": "192.0.2.1" }, "GET /health"],
-  ["GET", "/actuator/nothing", { Host: "evil.example" }, "_OTHER"],
-  ["PUT", "/actuator/loggers/orders", { Host: "evil.example" }, "_OTHER"],
+  ["POST", "/actuator/loggers/orders", { "Sec-Fetch-Site": "cross-site" }, "POST /loggers/{name}", "CROSS_SITE"],
+  ["GET", "/actuator/loggers", { Host: "evil.example" }, "GET /loggers", "HOST_NOT_ALLOWED"],
+  ["HEAD", "/actuator/loggers", { Host: "evil.example" }, "GET /loggers", "HOST_NOT_ALLOWED"],
+  ["GET", "/actuator/health", { "X-Forwarded-For": "192.0.2.1" }, "GET /health", "NOT_LOCAL"],
+  ["GET", "/actuator/nothing", { Host: "evil.example" }, "_OTHER", "HOST_NOT_ALLOWED"],
+  ["PUT", "/actuator/loggers/orders", { Host: "evil.example" }, "_OTHER", "HOST_NOT_ALLOWED"],
   [
     "POST",
     "/actuator.v3.LoggersService/SetLoggerLevel",
     { "Sec-Fetch-Site": "cross-site" },
     "actuator.v3.LoggersService/SetLoggerLevel",
+    "CROSS_SITE",
   ],
-])("that %s %s with %j was refused at the door is audited as %s", async (method, path, extra, operation) => {
+])(
+  "that %s %s with %j was refused at the door is audited as %s, %s",
+  async (method, path, extra, operation, reason) => {
+    const records: AuditRecord[] = [];
+    const audit = (record: AuditRecord) => void records.push(record);
+    const actuator = createActuator({ loggers: {}, audit, onError: () => undefined });
+    onTestFinished(() => actuator.close({ deadlineMs: 0 }));
+    const { port } = await actuator.listen({ port: 0 });
+    const headers = { "Content-Type": "application/json", ...extra };
+    const { status } = await http1Client(port)({ method, path, headers, ...(method === "POST" && { body: "{}" }) });
+    expect(status).toBe(403);
+    await expect.poll(() => records).toMatchObject([{ operation, result: "PERMISSION_DENIED", reason }]);
+  },
+);
+
+test.each([
+  ["POST", "/actuator/loggers/orders", "PERMISSION_MISSING"],
+  ["POST", "/actuator.v3.LoggersService/SetLoggerLevel", "PERMISSION_MISSING"],
+  ["POST", "/v1/traces", "PERMISSION_MISSING"],
+])("a %s of %s that a caller may not do is audited with who it was, and why", async (method, path, reason) => {
   const records: AuditRecord[] = [];
-  const audit = (record: AuditRecord) => void records.push(record);
-  const actuator = createActuator({ loggers: {}, audit, onError: () => undefined });
+  const { file, tokens } = tokensFor({ reader: { permissions: ["loggers:read"] } });
+  const actuator = createActuator({
+    access: { tokens: file },
+    audit: (record) => void records.push(record),
+    loggers: {},
+    integrationGraph: integrationGraph({ app: "shop" }),
+    otlp: true,
+  });
   onTestFinished(() => actuator.close({ deadlineMs: 0 }));
   const { port } = await actuator.listen({ port: 0 });
-  const headers = { "Content-Type": "application/json", ...extra };
-  const { status } = await http1Client(port)({ method, path, headers, ...(method === "POST" && { body: "{}" }) });
-  expect(status).toBe(403);
-  await expect.poll(() => records).toMatchObject([{ operation, result: "PERMISSION_DENIED" }]);
+  const headers = { "Content-Type": "application/json", Authorization: `Bearer ${tokens.reader}` };
+  await http1Client(port)({ method, path, headers, body: "{}" });
+  await expect.poll(() => records).toMatchObject([{ who: "reader", result: "PERMISSION_DENIED", reason }]);
 });

@@ -225,6 +225,7 @@ describe("over REST", () => {
     for (const route of ROUTES.filter(([method]) => method !== "GET")) {
       const response = await send(route, `Bearer ${served.tokens.all}`);
       expect([response.status, response.headers.get("allow")]).toEqual([405, "GET, HEAD, OPTIONS"]);
+      expect(await response.text()).toContain("read-only");
     }
     expect(served.actuator.loggers!.get("orders")).toBeUndefined();
     expect((await served.actuator.sessions!.findByUsername("ada")).sessions).toHaveLength(1);
