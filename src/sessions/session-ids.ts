@@ -28,6 +28,8 @@ export const RAW_IDS: SessionIds = {
 
 /** The most that a search through a whole store for one id may take: sessions, milliseconds, and sessions at once. */
 const SCAN = { sessions: 50_000, ms: 500, page: 500 };
+/** So many at a time: whoever asks for ids that nobody has must not keep the store from its application. */
+const MAX_SEARCHES = 4;
 
 /**
  * Handles in the place of ids. An id is found again among the last that were shown, through the store's index, or by a
@@ -37,6 +39,7 @@ export class HashedIds implements SessionIds {
   readonly #store: SessionStore;
   readonly #handles: SessionHandles;
   readonly #shown: ShownIds;
+  #searches = 0;
 
   /** @param key 16 bytes */
   constructor(store: SessionStore, key: Buffer, maxShown = 10_000) {
@@ -58,7 +61,9 @@ export class HashedIds implements SessionIds {
     if (indexed === null) return undefined;
     // An index is a hint: what it says has to be the session that was asked for.
     if (indexed !== undefined && sessionDigest(indexed) === digest) return indexed;
-    return this.#search(digest);
+    if (this.#searches >= MAX_SEARCHES) throw unresolved(`is being searched for others. Try again. ${INDEX}`);
+    this.#searches++;
+    return this.#search(digest).finally(() => this.#searches--);
   }
 
   forget(handle: string): void {

@@ -129,3 +129,21 @@ it("the store in memory finds an id by its digest among many, and says for sure 
   expect(await store.findIdByDigest(sessionDigest("sid-2499"))).toBe("sid-2499");
   expect(await store.findIdByDigest(sessionDigest("sid-2500"))).toBeNull();
 });
+
+describe("searches through a whole store", () => {
+  it("are few at a time, and one that is over makes room", async () => {
+    const { promise: hangs, resolve: goOn } = Promise.withResolvers<void>();
+    const { store } = storeOf(numbered(3), { findIdByDigest: undefined as never });
+    const list: SessionStore["list"] = async (query) => {
+      await hangs;
+      return store.list!(query);
+    };
+    const ids = new HashedIds({ ...store, list }, KEY);
+    const handle = handleOf("sid-2");
+    const under = Array.from({ length: 4 }, () => ids.resolve(handle));
+    await expect(ids.resolve(handle)).rejects.toMatchObject({ code: "NOT_FOUND", reason: "SESSION_NOT_RESOLVED" });
+    goOn();
+    expect(await Promise.all(under)).toEqual(Array(4).fill("sid-2"));
+    expect(await ids.resolve(handle)).toBe("sid-2");
+  });
+});
