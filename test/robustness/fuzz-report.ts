@@ -3,7 +3,9 @@ import { MAX_CREATED } from "./fuzz-server-limits.ts";
 
 const MB = 2 ** 20;
 /** What may stay: loggers that callers made and the history of their levels, code that was compiled, caches. */
-const MAX_GROWTH = 24 * MB;
+const MAX_HEAP_GROWTH = 12 * MB;
+/** Buffers, of which nothing has to stay. */
+const MAX_EXTERNAL_GROWTH = 6 * MB;
 
 /** Everything that should not be so at the end of a run; empty where all is well. */
 export function faults({ start, end, reports, lingering, forged }: FuzzResult): string[] {
@@ -13,10 +15,10 @@ export function faults({ start, end, reports, lingering, forged }: FuzzResult): 
     ...(end.descriptors !== start.descriptors
       ? [`descriptors: ${start.descriptors} before, ${end.descriptors} after`]
       : []),
-    ...(end.heap - start.heap > MAX_GROWTH
+    ...(end.heap - start.heap > MAX_HEAP_GROWTH
       ? [`heap: ${megabytes(start.heap)} before, ${megabytes(end.heap)} after`]
       : []),
-    ...(end.external - start.external > MAX_GROWTH ? [`external: ${megabytes(end.external)}`] : []),
+    ...(end.external - start.external > MAX_EXTERNAL_GROWTH ? [`external: ${megabytes(end.external)}`] : []),
     ...(end.loggers - start.loggers > MAX_CREATED ? [`${end.loggers} loggers`] : []),
     ...forged.map((name) => `the logger ${name} came to be`),
     ...[...lingering].map(([kind, count]) => `${count} left open: ${kind}`),
