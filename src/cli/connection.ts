@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import type { DescService } from "@bufbuild/protobuf";
 import { type Client, createClient, type Interceptor } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
-import { isLoopback } from "../ip-address/loopback.ts";
+import { isReadableOnTheWay } from "../ip-address/loopback.ts";
 import { CliError } from "./cli-error.ts";
 import { EXIT } from "./exit-code.ts";
 import type { GlobalOptions } from "./global-options.ts";
@@ -23,7 +23,7 @@ export type Connection = <S extends DescService>(service: S) => Client<S>;
 export function connect(options: Pick<GlobalOptions, "url" | "token" | "timeout" | "ca" | "cert" | "key">): Connection {
   const url = baseUrlOf(options.url);
   const socketPath = socketPathOf(url);
-  if (options.token && socketPath === undefined && !isPrivate(url)) {
+  if (options.token && socketPath === undefined && isReadableOnTheWay(url)) {
     note(`warning: the token goes to ${url} unencrypted`);
   }
   const transport = createConnectTransport({
@@ -85,12 +85,6 @@ function pemOf(option: string, file: string): Buffer {
   // OpenSSL's own word for it would name neither the file nor the option.
   if (!pem.includes("-----BEGIN ")) throw new CliError(EXIT.usage, `${option}: ${file} is no PEM file`);
   return pem;
-}
-
-/** Whether nobody can listen on the way: encrypted, or not leaving this machine. */
-function isPrivate(url: string): boolean {
-  const { protocol, hostname } = new URL(url);
-  return protocol === "https:" || isLoopback(hostname);
 }
 
 function bearer(token: string): Interceptor {

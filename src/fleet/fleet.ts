@@ -1,5 +1,5 @@
 import { ActuatorError } from "../error.ts";
-import { isLoopback } from "../ip-address/loopback.ts";
+import { isReadableOnTheWay } from "../ip-address/loopback.ts";
 import type { Detach, LoggerAdapter, LoggerHost } from "../loggers/adapter.ts";
 import type { LevelChange } from "../loggers/history.ts";
 import type { Loggers } from "../loggers/loggers.ts";
@@ -212,10 +212,4 @@ function isGroup(loggers: Loggers, name: string): boolean {
 function instanceOf(instance: string | FleetInstance, token: string | undefined): FleetInstance {
   const own = typeof instance === "string" ? { url: instance } : instance;
   return { ...own, token: own.token ?? token };
-}
-
-/** Whether a token that goes there can be read by others on its way. */
-function isReadableOnTheWay(url: string): boolean {
-  const { protocol, hostname } = new URL(url);
-  return protocol === "http:" && !isLoopback(hostname);
 }

@@ -53,8 +53,8 @@ export interface Gate {
    * @throws ActuatorError PERMISSION_DENIED
    */
   enter(visit: Visit): void;
-  /** Whether this is a page's question if it may call, and it may. */
-  isAllowedPreflight(request: GateRequest): boolean;
+  /** Answers a page that asks if it may call, where it may; otherwise does nothing and returns false. */
+  answerPreflight(visit: Visit, response: GateResponse): boolean;
   /**
    * Asks who calls, and whether they have one of the permissions. Synchronous where no file or server has to be asked.
    *
@@ -101,7 +101,14 @@ export function createGate(options: GateOptions): Gate {
       if (isNamed && !isHost(host) && (hostsAreListed || !isAsked())) throw wrongHost();
       if (isCrossSiteWrite(request) && !cors?.allows(request)) throw crossSite();
     },
-    isAllowedPreflight: (request) => isPreflight(request) && cors?.allows(request) === true,
+    answerPreflight(visit, response) {
+      if (!isPreflight(visit.request) || !cors?.allows(visit.request)) return false;
+      visit.end("OK");
+      // What may be sent stands in the headers since the visit began.
+      response.statusCode = 204;
+      response.end();
+      return true;
+    },
     admit(visit, permissions) {
       visit.permission = permissions[0];
       if (access === undefined) return (visit.caller = anybody(visit, peer));

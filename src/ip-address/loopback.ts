@@ -11,3 +11,9 @@ export function isLoopback(host: string): boolean {
   if (family === 0) return bare.toLowerCase() === "localhost";
   return loopback.check(bare, family === 6 ? "ipv6" : "ipv4");
 }
+
+/** Whether others can read on its way what is sent to this address of HTTP: it is not encrypted, and leaves this machine. */
+export function isReadableOnTheWay(url: string): boolean {
+  const { protocol, hostname } = new URL(url);
+  return protocol === "http:" && !isLoopback(hostname);
+}

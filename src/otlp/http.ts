@@ -59,12 +59,7 @@ export function otlpHandler(
     const path = (originalUrl ?? request.url ?? "").split("?", 1)[0];
     if (path !== PATH) return false;
     const visit = gate.visit(request, response, "otlp");
-    if (gate.isAllowedPreflight(request)) {
-      visit.end("OK");
-      response.statusCode = 204;
-      response.end();
-      return true;
-    }
+    if (gate.answerPreflight(visit, response)) return true;
     const encoding = encodingOf(request.headers["content-type"]);
     answer(visit, encoding).then(
       (body) => {

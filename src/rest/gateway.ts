@@ -16,7 +16,7 @@ import { problemAnswer, problemOf, Refusal } from "./problem.ts";
 import { isWellFormedTarget, parseRequestTarget, pathBelow } from "./request-target.ts";
 import { respond } from "./respond.ts";
 import { createRouter, type Match } from "./router.ts";
-import { createRoutes, operationName, type Route } from "./routes.ts";
+import { createRoutes, type Route } from "./routes.ts";
 
 /** How the REST gateway is set up. */
 export interface GatewayOptions {
@@ -80,10 +80,10 @@ export function createGateway(endpoints: Endpoints, options: GatewayOptions): Ga
       if (!isWellFormedTarget(url)) throw new Refusal(400);
       const route = match && routeOf(match, request);
       // Before anybody is refused, so that the audit can say what was refused.
-      if (route !== undefined) visit.operation = operationName(route);
+      if (route !== undefined) visit.operation = route.name;
       gate.enter(visit);
       const acceptable = contentType !== undefined;
-      const answer = answerOf({ gate, visit, request, target, mount, match, acceptable, maxBodyBytes });
+      const answer = answerOf({ gate, visit, request, target, mount, match, route, acceptable, maxBodyBytes });
       if (answer instanceof Promise) answer.then(reply).catch(fail);
       else reply(answer)?.catch(fail);
     } catch (error) {
@@ -99,20 +99,21 @@ interface Question {
   readonly target: Call["target"];
   readonly mount: string;
   readonly match: Match | undefined;
+  /** What is there for the method. */
+  readonly route: Route | undefined;
   readonly acceptable: boolean;
   readonly maxBodyBytes: number;
 }
 
 /** The checks of the contract, in its order: path, method, caller, type of the body, Accept, body; then the operation. */
 function answerOf(question: Question): Answer | Promise<Answer> {
-  const { gate, visit, request, match } = question;
+  const { gate, visit, request, match, route } = question;
   if (match === undefined) throw notFound();
   const { resource, segment } = match;
   const parameter = decodeSegment(segment);
   if (parameter === "" && segment !== "") throw notFound();
 
   if (request.method === "OPTIONS") return { status: 200, headers: { Allow: resource.allow } };
-  const route = routeOf(match, request);
   if (route === undefined) {
     const why = gate.readOnly ? " The actuator is read-only: nothing can be changed through it." : "";
     throw new Refusal(405, `This path answers to ${resource.allow}.${why}`, { Allow: resource.allow });

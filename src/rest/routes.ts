@@ -30,6 +30,8 @@ export interface Route {
   /** Whether the index names it. */
   readonly listed: boolean;
   readonly operation: Operation;
+  /** How books on calls name it: `GET /loggers/{name}`. */
+  readonly name: string;
 }
 
 type Method = "GET" | "POST" | "DELETE";
@@ -64,12 +66,7 @@ const ROWS: readonly Row[] = [
 ];
 
 /** Every operation that there can be, as books on calls name it: `GET /loggers/{name}`. */
-export const REST_OPERATIONS: readonly string[] = ROWS.map(operationName);
-
-/** How books on calls name an operation. */
-export function operationName({ method, path }: Pick<Route, "method" | "path">): string {
-  return `${method} ${path || "/"}`;
-}
+export const REST_OPERATIONS: readonly string[] = ROWS.map(({ name }) => name);
 
 /**
  * The rows of what is served, without those that write where nothing may. Paths, 404, 405, `Allow`, OPTIONS and the index are
@@ -101,7 +98,7 @@ function row<Name extends keyof Endpoints>(
     const domain = endpoints[endpoint];
     return domain === undefined ? undefined : make(domain!, settings, routes);
   };
-  return { method, path, endpoint, permission, open, listed, operation };
+  return { method, path, endpoint, permission, open, listed, operation, name: `${method} ${path || "/"}` };
 }
 
 function readIndex({ basePath, trustedProxies }: RouteSettings, routes: () => readonly Route[]): Operation {

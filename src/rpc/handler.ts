@@ -95,10 +95,7 @@ export function createRpcHandler(endpoints: Endpoints, options: RpcOptions): Rpc
       if (handler === undefined) {
         visit.end("UNIMPLEMENTED");
         answerUnknownMethod(req, res);
-      } else if (gate.isAllowedPreflight(req)) {
-        visit.end("OK");
-        answerPreflight(res);
-      } else {
+      } else if (!gate.answerPreflight(visit, res)) {
         visit.operation = `${handler.service.typeName}/${handler.method.name}`;
         exchange(handler, req, res, url, visit, onError);
       }
@@ -113,10 +110,4 @@ function rpcUrl(req: GateRequest, prefixes: readonly string[]): string | undefin
   const isRpc = (url: string) => prefixes.some((prefix) => url.startsWith(prefix));
   if (originalUrl !== undefined && isRpc(originalUrl)) return originalUrl;
   return isRpc(req.url ?? "") ? req.url : undefined;
-}
-
-/** A page may call, says this, and the headers that the gate has set. */
-function answerPreflight(res: GateResponse): void {
-  res.statusCode = 204;
-  res.end();
 }

@@ -1,5 +1,5 @@
 import type { Application } from "../application/application.ts";
-import { isLoopback } from "../ip-address/loopback.ts";
+import { isLoopback, isReadableOnTheWay } from "../ip-address/loopback.ts";
 import { AdminServer, type Say } from "./admin-server.ts";
 import { announcementOf, type ServedAt } from "./announcement.ts";
 import { checkSpringBootAdminOptions, type SpringBootAdminOptions } from "./options.ts";
@@ -68,7 +68,7 @@ function warn(
       `${elsewhere[0]} is told of ${managementUrl}, which only this machine reaches; \`admin.managementUrl\` changes it`,
     );
   }
-  const readable = elsewhere.find((url) => new URL(url).protocol === "http:");
+  const readable = urls.find(isReadableOnTheWay);
   if (readable === undefined || (credentials ?? password) === undefined) return;
   say(`${readable} is sent credentials unencrypted; give an https: address, unless a mesh or a tunnel encrypts`);
 }
