@@ -15,6 +15,8 @@ const ALPN: Partial<Record<Over, string[]>> = { "tls h2": ["h2"], "tls http/1.1"
 const PATIENCE_MS = 10_000;
 /** Whoever hears something that often is in a conversation, such as a watch over HTTP/1.1, which ends when its client goes. */
 const CONVERSATION_MS = 2_000;
+/** This watch answers at once, and then says nothing while nothing changes: its messages cannot be heartbeats, and HTTP/1.1 has no PING. */
+const QUIET_WATCH = "POST /grpc.health.v1.Health/Watch HTTP/1.1";
 /** For an answer. Who left at once would fill the queue of connections faster than any server empties it. */
 const ANSWER_MS = 250;
 
@@ -52,7 +54,11 @@ export async function attack({ port, tlsPort }: Ports, input: FuzzInput, index: 
   }
   const ended = await Promise.race([closed, delay(PATIENCE_MS, false, { ref: false })]);
   tcp.destroy();
-  return ended || performance.now() - heard < CONVERSATION_MS;
+  return ended || performance.now() - heard < CONVERSATION_MS || (heard > 0 && isQuietWatch(input));
+}
+
+function isQuietWatch({ writes }: FuzzInput): boolean {
+  return writes.some((write) => typeof write !== "number" && write.includes(QUIET_WATCH));
 }
 
 /** TLS over a socket; as much of it as the server lets happen. */
