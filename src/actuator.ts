@@ -64,7 +64,8 @@ export interface Actuator {
    * Ends in good order: health turns OUT_OF_SERVICE, watches end with UNAVAILABLE, the port of {@link listen} closes when
    * the answers under way are complete, or after `deadlineMs` (default `limits.drainDeadlineMs`); then the logging
    * libraries are left as they were found, but for their levels, and the file of `loggers.state` holds the latest ones. A
-   * server of the application's own goes on, and so does {@link handler}. May be called again: the earliest deadline counts.
+   * server of the application's own goes on; there, {@link handler} answers health with OUT_OF_SERVICE from then on and
+   * everything else with UNAVAILABLE (503). May be called again: the earliest deadline counts.
    */
   close(options?: Pick<DrainOptions, "deadlineMs">): Promise<void>;
   /**
@@ -151,10 +152,10 @@ export function createActuator(options: ActuatorOptions = {}): Actuator {
     const endStreams = () => rpc.endStreams();
     if (listener === undefined) endStreams();
     else await listener.drain({ deadlineMs, endStreams });
+    guarded.close();
     await gone;
     await loggers?.close();
     for (const detach of detaches.splice(0)) detach();
-    guarded.close();
     await books.close();
     await sessions?.close().catch((error) => onError(error, "sessions"));
   }

@@ -34,6 +34,7 @@ export interface GuardedGate {
 
 /**
  * Puts the gate together.
+  /** Lets nobody in from now on, and follows no files. */
  *
  * @throws ActuatorError INVALID_ARGUMENT for a file of tokens that cannot be used.
  */
@@ -62,7 +63,10 @@ export function guardedGate(settings: GateSettings): GuardedGate {
     gate,
     authenticated,
     ready: async () => access?.ready(),
-    close: () => access?.close(),
+    close() {
+      gate.close();
+      access?.close();
+    },
     schemes: schemesOf(settings.access ?? {}),
   };
 }

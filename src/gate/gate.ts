@@ -58,13 +58,16 @@ export interface Gate {
   /**
    * Asks who calls, and whether they have one of the permissions. Synchronous where no file or server has to be asked.
    *
-   * @throws ActuatorError UNAUTHENTICATED, PERMISSION_DENIED, RESOURCE_EXHAUSTED (too many requests), UNAVAILABLE
+   * @throws ActuatorError UNAUTHENTICATED, PERMISSION_DENIED, RESOURCE_EXHAUSTED (too many requests), UNAVAILABLE, which is
+   *   what everybody hears once the gate is closed
    */
   admit(visit: Visit, permissions: readonly Permission[]): Caller | Promise<Caller>;
   /** Whether whoever was let in still would be: a token can be revoked, and a certificate end, while a stream goes on. */
   holds(visit: Visit): boolean;
   /** Whether others are asked who they are, and this caller did not say so. */
   isStranger(visit: Visit): boolean;
+  /** Admits nobody from now on: what stands behind the gate is being taken down. */
+  close(): void;
 }
 
 const ALL: ReadonlySet<Permission> = new Set(PERMISSIONS);
@@ -75,6 +78,7 @@ export function createGate(options: GateOptions): Gate {
   const isHost = allowedHosts(options.allowedHosts);
   const hostsAreListed = options.allowedHosts !== undefined;
   const originFor = originOf(peer);
+  let closed = false;
 
   const knockOf = ({ request, origin }: Visit): Knock => ({
     address: origin.address,
@@ -110,6 +114,7 @@ export function createGate(options: GateOptions): Gate {
       return true;
     },
     admit(visit, permissions) {
+      if (closed) throw shutDown();
       visit.permission = permissions[0];
       if (access === undefined) return (visit.caller = anybody(visit, peer));
       const allow = (caller: Caller) => {
@@ -125,6 +130,9 @@ export function createGate(options: GateOptions): Gate {
       return access === undefined || access.holds(caller);
     },
     isStranger: ({ caller }) => authenticated && (caller === undefined || caller.authentication === "none"),
+    close() {
+      closed = true;
+    },
   };
 }
 
@@ -147,6 +155,10 @@ function notLocal(): ActuatorError {
   const message =
     "Without access control only this machine is answered, and no proxy. Give tokens, certificates or an authorize function (option access).";
   return new ActuatorError("PERMISSION_DENIED", "NOT_LOCAL", message);
+}
+
+function shutDown(): ActuatorError {
+  return new ActuatorError("UNAVAILABLE", "SHUTTING_DOWN", "This actuator is closed.");
 }
 
 function wrongHost(): ActuatorError {

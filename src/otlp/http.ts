@@ -59,21 +59,22 @@ export function otlpHandler(
     const path = (originalUrl ?? request.url ?? "").split("?", 1)[0];
     if (path !== PATH) return false;
     const visit = gate.visit(request, response, "otlp");
+    visit.route = PATH;
     if (gate.answerPreflight(visit, response)) return true;
     const encoding = encodingOf(request.headers["content-type"]);
     answer(visit, encoding).then(
       (body) => {
-        visit.end("OK");
         send(response, 200, encoding!.contentType, body);
+        visit.end("OK");
       },
       (error: unknown) => {
         visit.failed(error);
         const problem = problemOf(error, gate.challenge);
-        if (problem.status >= 500) onError(error, `POST ${PATH}`);
-        visit.end(callCodeOf(problem.status));
+        if (problem.status === 500) onError(error, `POST ${PATH}`);
         const { contentType, status } = encoding ?? JSON_ENCODING;
         const body = status({ code: codeOf(problem.status), message: problem.message });
         send(response, problem.status, contentType, body, problem.headers);
+        visit.end(callCodeOf(problem.status));
         request.resume();
       },
     );

@@ -31,6 +31,8 @@ export interface Problem {
 const REASONS: Readonly<Record<string, Mapping>> = {
   // The other use of RESOURCE_EXHAUSTED is a bound that waiting does not lift.
   TOO_MANY_REQUESTS: { status: 429 },
+  // The operator knows.
+  SHUTTING_DOWN: { status: 503 },
 };
 
 interface Mapping {
