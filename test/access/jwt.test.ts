@@ -1,5 +1,6 @@
 import { generateKeyPairSync } from "node:crypto";
 import { writeFileSync } from "node:fs";
+import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import fc from "fast-check";
 import { CompactSign, exportJWK, SignJWT, UnsecuredJWT } from "jose";
@@ -263,6 +264,41 @@ describe("keys at an address", () => {
     server.answer([other.publicJwk]);
     vi.advanceTimersByTime(10 * 60_000);
     expect(await nameOf(access, bearer(await key.sign()))).toBe(INVALID);
+  });
+
+  test("are renewed beside the calls that use them, of which none waits", async () => {
+    vi.useFakeTimers({ toFake: ["performance"] });
+    const server = await jwksServer([key.publicJwk]);
+    const { access } = jwtAccess({ jwks: server.url });
+    expect(await nameOf(access, bearer(await key.sign()))).toBe("alice");
+    const held: ServerResponse[] = [];
+    server.answer((_, response) => void held.push(response));
+    vi.advanceTimersByTime(5 * 60_000);
+    for (let i = 0; i < 5; i++) expect(await nameOf(access, bearer(await key.sign()))).toBe("alice");
+    await vi.waitFor(() => expect(held).toHaveLength(1));
+    held[0]!.end(JSON.stringify({ keys: [other.publicJwk] }));
+    await vi.waitFor(async () => expect(await nameOf(access, bearer(await key.sign()))).toBe(INVALID));
+    expect(await nameOf(access, bearer(await other.sign()))).toBe("alice");
+    expect(server.requests(), "once for all").toBe(2);
+  });
+
+  test("are waited for once while their address does not answer, and not by every call after that", async () => {
+    vi.useFakeTimers({ toFake: ["performance"] });
+    const server = await jwksServer([key.publicJwk]);
+    const { access } = jwtAccess({ jwks: server.url });
+    expect(await nameOf(access, bearer(await key.sign()))).toBe("alice");
+    server.answer((_, response) => void response.destroy());
+    vi.advanceTimersByTime(10 * 60_000);
+    expect(await nameOf(access, bearer(await key.sign()))).toBe("alice");
+    const held: ServerResponse[] = [];
+    server.answer((_, response) => void held.push(response));
+    vi.advanceTimersByTime(5_000);
+    for (let i = 0; i < 5; i++) expect(await nameOf(access, bearer(await key.sign()))).toBe("alice");
+    await vi.waitFor(() => expect(held, "asked all the same, and not answered yet").toHaveLength(1));
+    vi.advanceTimersByTime(50 * 60_000);
+    const late = nameOf(access, bearer(await key.sign()));
+    held[0]!.destroy();
+    expect(await late, "an hour old").toBe(OUT_OF_REACH);
   });
 
   test("that are out of reach let nobody in, are told of once, and are asked for again soon", async () => {
