@@ -1,6 +1,7 @@
 import { ActuatorError } from "../error.ts";
 import { type Check, type Checks, checkOptions, listOf, shaped } from "../options.ts";
 import { type PermissionPattern, permissionPattern } from "./permission-pattern.ts";
+import { repeatedName } from "./repeated-name.ts";
 import { isTokenHash, isTokenId } from "./token.ts";
 
 /** The most bytes and tokens that a file may have. */
@@ -102,12 +103,20 @@ function checkEntry(where: string, token: TokenEntry): void {
 }
 
 function jsonOf(bytes: Uint8Array): unknown {
+  let text: string;
+  let content: unknown;
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    content = JSON.parse(text);
   } catch {
     // The error of JSON.parse repeats what it could not read.
     throw invalid("the token file is not JSON in UTF-8");
   }
+  const repeated = repeatedName(text);
+  if (repeated === undefined) return content;
+  throw invalid(
+    `the token file has ${JSON.stringify(repeated)} twice in one object, and nobody could tell which one counts`,
+  );
 }
 
 function invalid(message: string): ActuatorError {

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { PERMISSIONS } from "../../src/access/permission.ts";
 import { PERMISSION_PATTERNS, permissionsFrom } from "../../src/access/permission-pattern.ts";
+import { repeatedName } from "../../src/access/repeated-name.ts";
 import { createToken, hashToken, sameHash, tokenId } from "../../src/access/token.ts";
 import { decodeTokens, encodeTokens, type TokenEntry } from "../../src/access/token-file.ts";
 import { ActuatorError } from "../../src/error.ts";
@@ -137,6 +138,12 @@ describe("a file of tokens", () => {
     ["a day without a time zone", file({ ...entry, expires: "2027-01-01T00:00:00" }), /expires must be a time/],
     ["a day that is none", file({ ...entry, expires: "2027-13-01T00:00:00Z" }), /expires must be a time/],
     ["a name twice", file(entry, { ...entry, id: "ba9876543210" }), "tokens[1] has the name of tokens[0]"],
+    [
+      "permissions twice, of which a reader may see the first alone",
+      bytes(JSON.stringify({ version: 1, tokens: [entry] }).replace("]}", '],"p\\u0065rmissions":["*"]}')),
+      'the token file has "permissions" twice in one object, and nobody could tell which one counts',
+    ],
+    ["tokens twice", bytes('{"version":1,"tokens":[],"tokens":[]}'), /^the token file has "tokens" twice/],
     ["an id twice", file(entry, { ...entry, name: "bob" }), "tokens[1] has the id of tokens[0]"],
   ];
   test.each(cases)("with %s is an error that says so", (_, content, message) => {
@@ -144,6 +151,15 @@ describe("a file of tokens", () => {
     expect(error.code).toBe("INVALID_ARGUMENT");
     if (typeof message === "string") expect(error.message).toBe(message);
     else expect(error.message).toMatch(message);
+  });
+
+  test("has no name twice by how it is written, whatever is in it", () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ noUnicodeString: false }), fc.boolean(), (value, wide) => {
+        expect(repeatedName(JSON.stringify(value, null, wide ? 2 : 0))).toBeUndefined();
+        expect(repeatedName(`[{"a": {"b": 1}, "c": ${JSON.stringify(value)}, "b" : [{}], "\\u0061": 1}]`)).toBe("a");
+      }),
+    );
   });
 
   test("whatever stands in it, it is read or refused, and no error repeats a value", () => {
