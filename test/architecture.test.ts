@@ -89,7 +89,8 @@ const parts: readonly Part[] = [
     name: `the domain ${domain}`,
     files: new RegExp(`^${domain}/`),
     imports: [
-      /^(error|options|replaced-file)\.ts$/,
+      /^(error|options)\.ts$/,
+      /^files\//,
       /^node:(async_hooks|crypto|events|fs|os|path|perf_hooks|process|timers|util)/,
     ],
   })),
@@ -103,7 +104,8 @@ const parts: readonly Part[] = [
     files: /^access\//,
     imports: [
       /^ip-address\//,
-      /^(error|options|replaced-file)\.ts$/,
+      /^files\//,
+      /^(error|options)\.ts$/,
       /^node:(crypto|fs|os|path|timers|util|events)/,
       /^jose$/,
     ],
@@ -176,7 +178,7 @@ const parts: readonly Part[] = [
   {
     name: "the server",
     files: /^server\//,
-    imports: [/^(error|options)\.ts$/, /^access\/knock\.ts$/, /^ip-address\//, /^node:/],
+    imports: [/^(error|options)\.ts$/, /^access\/knock\.ts$/, /^(files|ip-address)\//, /^node:/],
   },
   {
     name: "the records of the connect family's stores",
@@ -216,7 +218,12 @@ const parts: readonly Part[] = [
       /^node:/,
     ],
   },
-  { name: "files that are replaced as a whole", files: /^replaced-file\.ts$/, imports: [/^node:(crypto|fs|path)/] },
+  {
+    name: "how files are read, followed and replaced",
+    files: /^files\//,
+    imports: [/^node:(crypto|fs|path|util)/],
+  },
+  { name: "a line of a structured log", files: /^log-line\.ts$/, imports: [] },
   { name: "what IP addresses say", files: /^ip-address\//, imports: [/^node:net$/] },
   { name: "what is remembered within bounds", files: /^bounded-cache\.ts$/, imports: [] },
   { name: "the checks of options", files: /^options\.ts$/, imports: [/^(edit-distance|error)\.ts$/] },

@@ -1,16 +1,16 @@
 import { resolve } from "node:path";
 import type { JSONWebKeySet } from "jose";
 import { ActuatorError } from "../error.ts";
-import { readBoundedSync } from "./bounded-file.ts";
+import { readBounded, readBoundedSync } from "../files/bounded-file.ts";
+import { FollowedFiles } from "../files/followed-files.ts";
 import { decodeKeySet, type KeySource, MAX_KEY_SET_BYTES } from "./key-source.ts";
-import { WatchedFile } from "./watched-file.ts";
 
 /** How long the file is not read again for a key that is not known: whoever makes up key ids makes no more work than that. */
 const PAUSE_MS = 1_000;
 
 /** The keys of a file, as the file is now; where it cannot be read, as it was before. */
 export class FileKeys implements KeySource {
-  readonly #file: WatchedFile;
+  readonly #file: FollowedFiles<Buffer>;
   #keys: JSONWebKeySet;
   #notBefore = Number.NEGATIVE_INFINITY;
 
@@ -20,9 +20,9 @@ export class FileKeys implements KeySource {
     try {
       const content = readBoundedSync(absolute, MAX_KEY_SET_BYTES);
       this.#keys = decodeKeySet(content);
-      this.#file = new WatchedFile(absolute, {
+      this.#file = new FollowedFiles([absolute], {
         content,
-        maxBytes: MAX_KEY_SET_BYTES,
+        read: () => readBounded(absolute, MAX_KEY_SET_BYTES),
         onChange: (content) => {
           this.#keys = decodeKeySet(content);
         },

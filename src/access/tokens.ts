@@ -1,13 +1,13 @@
 import { statSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import { ActuatorError } from "../error.ts";
-import { readBoundedSync } from "./bounded-file.ts";
+import { readBounded, readBoundedSync } from "../files/bounded-file.ts";
+import { FollowedFiles } from "../files/followed-files.ts";
 import type { Caller } from "./caller.ts";
 import { permissionsFrom } from "./permission-pattern.ts";
 import { refusal } from "./refusal.ts";
 import { hashToken, sameHash, tokenId } from "./token.ts";
 import { decodeTokens, MAX_TOKEN_FILE_BYTES, type TokenEntry } from "./token-file.ts";
-import { WatchedFile } from "./watched-file.ts";
 
 /** Stands in for the hash of a token that is not there, so that looking for it takes the same steps. */
 const NO_HASH = `sha256:${"0".repeat(64)}`;
@@ -24,7 +24,7 @@ interface KnownToken {
 /** The tokens of a file, as the file is now; where it cannot be read, as it was before. */
 export class Tokens {
   readonly #path: string;
-  readonly #file: WatchedFile;
+  readonly #file: FollowedFiles<Buffer>;
   /** By the digits that find them. */
   #tokens: ReadonlyMap<string, KnownToken> = new Map();
   /** Until when those are let in who are in the file: milliseconds since the epoch. */
@@ -40,9 +40,9 @@ export class Tokens {
     try {
       const content = readBoundedSync(this.#path, MAX_TOKEN_FILE_BYTES);
       this.#take(content, onError);
-      this.#file = new WatchedFile(this.#path, {
+      this.#file = new FollowedFiles([this.#path], {
         content,
-        maxBytes: MAX_TOKEN_FILE_BYTES,
+        read: () => readBounded(this.#path, MAX_TOKEN_FILE_BYTES),
         onChange: (content) => this.#take(content, onError),
         onError: (error) => onError(unusable(this.#path, error, "The tokens of before still count.")),
       });

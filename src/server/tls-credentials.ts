@@ -1,7 +1,7 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
-import { readFile, stat } from "node:fs/promises";
 import { createSecureContext, type SecureContextOptions } from "node:tls";
 import { ActuatorError } from "../error.ts";
+import { readBounded } from "../files/bounded-file.ts";
 import type { PemSource, TlsOptions } from "./tls-options.ts";
 import { secureContextOptions } from "./tls-settings.ts";
 
@@ -10,8 +10,15 @@ export interface TlsCredentials {
   /** What Node makes a context of. */
   readonly context: SecureContextOptions;
   readonly certificate: X509Certificate;
-  /** The bytes of all sources. The same bytes make the same credentials. */
-  readonly bytes: readonly Buffer[];
+  /** What they were made of. The same bytes make the same credentials. */
+  readonly pem: TlsPem;
+}
+
+/** What the sources of a port's credentials hold. */
+export interface TlsPem {
+  readonly cert: Buffer;
+  readonly key: Buffer;
+  readonly ca: Buffer | undefined;
 }
 
 type Field = "cert" | "key" | "ca";
@@ -25,11 +32,22 @@ const MAX_BYTES = 1_048_576;
  * @throws ActuatorError FAILED_PRECONDITION that names the option in `metadata.field`, the file, and what is wrong with it
  */
 export async function readCredentials(options: TlsOptions): Promise<TlsCredentials> {
+  return credentialsOf(options, await readPem(options));
+}
+
+/** Reads what {@link credentialsOf} makes credentials of; throws as {@link readCredentials} does. */
+export async function readPem(options: TlsOptions): Promise<TlsPem> {
   const [cert, key, ca] = await Promise.all([
     read("cert", options.cert),
     read("key", options.key),
     options.ca === undefined ? undefined : read("ca", options.ca),
   ]);
+  return { cert, key, ca };
+}
+
+/** Checks that what was read fits together; throws as {@link readCredentials} does. */
+export function credentialsOf(options: TlsOptions, pem: TlsPem): TlsCredentials {
+  const { cert, key, ca } = pem;
   const [certificate] = certificatesOf("cert", options.cert, cert);
   if (ca !== undefined) certificatesOf("ca", options.ca!, ca);
   const privateKey = privateKeyOf(options, key);
@@ -43,7 +61,7 @@ export async function readCredentials(options: TlsOptions): Promise<TlsCredentia
   } catch (error) {
     throw unfit("TLS_REFUSED", "cert", `OpenSSL takes neither: ${(error as Error).message}`, error);
   }
-  return { context, certificate: certificate!, bytes: [cert, key, ...(ca === undefined ? [] : [ca])] };
+  return { context, certificate: certificate!, pem };
 }
 
 /** Says that a certificate is not valid at `now`, which its clients will find; undefined while it is. */
@@ -65,19 +83,12 @@ async function read(field: Field, source: PemSource): Promise<Buffer> {
   const path = pathOf(source);
   if (path === undefined) return Buffer.from(source as string);
   try {
-    const { size, isFile } = await stat(path).then((stats) => ({ size: stats.size, isFile: stats.isFile() }));
-    // Reading a pipe or a device might never end.
-    if (isFile && size <= MAX_BYTES) return await readFile(path);
+    return await readBounded(path, MAX_BYTES);
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? "";
-    throw unfit(
-      "TLS_FILE_UNREADABLE",
-      field,
-      `${nameOf(field, source)} ${FAULTS[code] ?? `fails with ${code}`}`,
-      error,
-    );
+    const { code, message } = error as NodeJS.ErrnoException;
+    const fault = code === undefined ? `cannot be used: ${message}` : (FAULTS[code] ?? `fails with ${code}`);
+    throw unfit("TLS_FILE_UNREADABLE", field, `${nameOf(field, source)} ${fault}`, error);
   }
-  throw unfit("TLS_FILE_UNREADABLE", field, `${nameOf(field, source)} is no file of at most 1 MiB`);
 }
 
 const FAULTS: Readonly<Record<string, string>> = {

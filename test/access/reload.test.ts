@@ -11,7 +11,6 @@ import {
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import { encodeTokens } from "../../src/access/token-file.ts";
-import { WatchedFile } from "../../src/access/watched-file.ts";
 import { requirement } from "../support/requirement.ts";
 import { accessWith, bearer, nameOf, put, scratch, tokenFile, tokenOf } from "./fixtures.ts";
 
@@ -25,14 +24,6 @@ const until = (check: () => unknown) => vi.waitFor(check, { timeout: 15_000, int
 
 const changes: readonly [how: string, change: (path: string) => void][] = [
   ["replaced by another file", (path) => put(path, onlyBob)],
-  ["written in place, as some editors do", (path) => writeFileSync(path, onlyBob)],
-  [
-    "moved away and made anew, as other editors do",
-    (path) => {
-      renameSync(path, `${path}~`);
-      writeFileSync(path, onlyBob);
-    },
-  ],
   [
     "written in several steps",
     (path) => {
@@ -141,76 +132,4 @@ describe("a file of tokens that is", () => {
       ]);
     },
   );
-});
-
-describe("a watched file", () => {
-  const options = (content: Uint8Array) => {
-    const seen: string[] = [];
-    const errors: string[] = [];
-    return {
-      seen,
-      errors,
-      content,
-      maxBytes: 100,
-      onChange: (content: Uint8Array) => void seen.push(Buffer.from(content).toString()),
-      onError: (error: unknown) => void errors.push((error as Error).message),
-    };
-  };
-
-  test("whose folder cannot be watched is read all the same", async () => {
-    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
-    try {
-      const path = join(scratch(), "late", "file");
-      const watched = options(Buffer.from("a"));
-      const file = new WatchedFile(path, watched);
-      mkdirSync(join(path, ".."));
-      writeFileSync(path, "b");
-      await vi.advanceTimersByTimeAsync(5_000);
-      await until(() => expect(watched.seen).toEqual(["b"]));
-      file.close();
-    } finally {
-      vi.useRealTimers();
-    }
-  });
-
-  test("that is changed while it is read is read once more", async () => {
-    const path = join(scratch(), "file");
-    writeFileSync(path, "a");
-    const watched = options(Buffer.from("a"));
-    const file = new WatchedFile(path, watched);
-    for (let i = 0; i < 50; i++) {
-      const reading = file.check();
-      writeFileSync(path, `b${i}`);
-      await Promise.all([reading, file.check()]);
-      expect(watched.seen.at(-1)).toBe(`b${i}`);
-    }
-    file.close();
-  });
-
-  test("that is closed is left alone, even by a read that is under way", async () => {
-    const path = join(scratch(), "file");
-    writeFileSync(path, "b");
-    const watched = options(Buffer.from("a"));
-    const file = new WatchedFile(path, watched);
-    const reading = file.check();
-    file.close();
-    await reading;
-    expect(watched.seen).toEqual([]);
-  });
-
-  test("that trips up once and is whole by the next look is nothing to tell of", async () => {
-    const path = join(scratch(), "file");
-    const watched = options(Buffer.from("a"));
-    const file = new WatchedFile(path, watched);
-    await file.check();
-    writeFileSync(path, "b");
-    await file.check();
-    expect(watched).toMatchObject({ seen: ["b"], errors: [] });
-    rmSync(path);
-    await file.check();
-    await file.check();
-    await file.check();
-    expect(watched.errors).toHaveLength(1);
-    file.close();
-  });
 });

@@ -71,17 +71,17 @@ describe("what is not, and says which file and why", () => {
     [
       "a folder",
       () => ({ ...server, ca: "/tmp", clientCertificate: "request" }),
-      { field: "tls.ca", reason: "TLS_FILE_UNREADABLE", message: /`ca` file \/tmp is no file of at most 1 MiB/ },
+      { field: "tls.ca", reason: "TLS_FILE_UNREADABLE", message: /`ca` file \/tmp cannot be used: it is not a file$/ },
     ],
     [
       "a device",
       () => ({ ...server, key: "/dev/zero" }),
-      { field: "tls.key", reason: "TLS_FILE_UNREADABLE", message: /\/dev\/zero is no file/ },
+      { field: "tls.key", reason: "TLS_FILE_UNREADABLE", message: /\/dev\/zero cannot be used: it is not a file$/ },
     ],
     [
       "a file without end",
       () => ({ ...server, key: files({ key: Buffer.alloc(1_048_577) }).key }),
-      { field: "tls.key", reason: "TLS_FILE_UNREADABLE", message: /no file of at most 1 MiB/ },
+      { field: "tls.key", reason: "TLS_FILE_UNREADABLE", message: /it has more than 1048576 bytes$/ },
     ],
     [
       "DER",

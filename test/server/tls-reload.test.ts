@@ -2,13 +2,13 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, unlinkSync, wr
 import type { ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { RequestHandler } from "../../src/server/handler.ts";
 import { createListener } from "../../src/server/listener.ts";
 import { clientCertificate } from "../../src/server/peer.ts";
 import { readCredentials } from "../../src/server/tls-credentials.ts";
 import type { TlsOptions } from "../../src/server/tls-options.ts";
-import { type ReloadPace, reloadCredentials } from "../../src/server/tls-reload.ts";
+import { reloadCredentials } from "../../src/server/tls-reload.ts";
 import { type Authority, authority, daysFromNow, type KeyPair } from "../support/certificates.ts";
 import { eventually, http2Request } from "../support/server-harness.ts";
 import { http2ConnectTls, httpsRequest, tlsClient } from "../support/server-tls.ts";
@@ -70,22 +70,6 @@ const WAYS: Record<string, (first: KeyPair) => { options: TlsOptions; replace: (
     replace(first);
     for (const name of ["tls.crt", "tls.key"]) symlinkSync(join("..data", name), join(folder, name));
     return { options: { cert: join(folder, "tls.crt"), key: join(folder, "tls.key") }, replace };
-  },
-  // As certbot does: the links are in one folder, the files in another.
-  "behind links that are turned, each for itself": (first) => {
-    const [archive, live] = [newFolder(), newFolder()];
-    let version = 0;
-    const replace = (pair: KeyPair) => {
-      version++;
-      for (const [name, content] of Object.entries(pair)) {
-        const file = join(archive, `${name}${version}.pem`);
-        writeFileSync(file, content);
-        rmSync(join(live, `${name}.pem`), { force: true });
-        symlinkSync(file, join(live, `${name}.pem`));
-      }
-    };
-    replace(first);
-    return { options: { cert: join(live, "cert.pem"), key: join(live, "key.pem") }, replace };
   },
 };
 
@@ -208,83 +192,12 @@ test("the authorities are read again too", { timeout: 30_000 }, async () => {
   expect(await who(known)).toBe("nobody");
 });
 
-describe("without notice of the system", () => {
-  const never = 600_000;
-
-  async function watched(options: TlsOptions, pace: ReloadPace) {
-    const applied: string[] = [];
-    const reports: unknown[] = [];
-    const stop = reloadCredentials(
-      options,
-      await readCredentials(options),
-      ({ certificate }) => void applied.push(certificate.subject),
-      (error) => void reports.push(error),
-      pace,
-    );
-    onTestFinished(stop);
-    return { applied, reports, stop };
-  }
-
-  test("polling finds what has changed", async () => {
-    // The links are turned in the archive, which nobody watches.
-    const [archive, live] = [newFolder(), newFolder()];
-    const write = (pair: KeyPair) => {
-      for (const [name, content] of Object.entries(pair)) writeFileSync(join(archive, name), content);
-    };
-    write(pairs[0]!);
-    for (const name of ["cert", "key"]) symlinkSync(join(archive, name), join(live, name));
-    const { applied, stop } = await watched(
-      { cert: join(live, "cert"), key: join(live, "key") },
-      { pollMs: 20, settleMs: 20 },
-    );
-    write(pairs[1]!);
-    await eventually(
-      () => applied.length === 1,
-      () => applied.join(),
-    );
-    stop();
-    write(pairs[2]!);
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    expect(applied).toEqual(["CN=second"]);
-  });
-
-  test("what does not fit is reported at a second look, and not again", async () => {
-    const { options, replace } = WAYS["written over, one after the other"]!(pairs[0]!);
-    const settleMs = 300;
-    const { applied, reports } = await watched(options, { pollMs: never, settleMs });
-    const begin = performance.now();
-    writeFileSync(options.key as string, pairs[1]!.key);
-    await eventually(
-      () => reports.length === 1,
-      () => "no report",
-    );
-    expect(performance.now() - begin).toBeGreaterThanOrEqual(2 * settleMs);
-    // Each notice is a look.
-    for (let look = 0; look < 3; look++) {
-      writeFileSync(options.key as string, pairs[1]!.key);
-      await new Promise((resolve) => setTimeout(resolve, 2 * settleMs));
-    }
-    replace(pairs[1]!);
-    await eventually(
-      () => applied.length === 1,
-      () => applied.join(),
-    );
-    expect(reports).toHaveLength(1);
-  });
-
-  test("contents that were given as such are not looked after", async () => {
-    const { applied } = await watched(pairs[0]!, { pollMs: 1, settleMs: 1 });
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    expect(applied).toEqual([]);
-  });
-
-  test("nothing keeps the process alive", async () => {
-    const { options } = WAYS["renamed over"]!(pairs[0]!);
-    const alive = () => process.getActiveResourcesInfo().filter((name) => /FSEvent|Timeout/.test(name)).length;
-    const before = alive();
-    await watched(options, { pollMs: never, settleMs: never });
-    expect(alive()).toBeLessThanOrEqual(before);
-  });
+test("contents that were given as such are not looked after", async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const never = () => expect.unreachable();
+  reloadCredentials(pairs[0]!, await readCredentials(pairs[0]!), never, never);
+  expect(vi.getTimerCount()).toBe(0);
 });
 
 test("the end of the listener ends it", { timeout: 30_000 }, async () => {

@@ -9,7 +9,7 @@ const READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
  *
  * @throws the error of the file system, and Error where it is no file or has more than `maxBytes`
  */
-export async function readBounded(path: string, maxBytes: number): Promise<Uint8Array> {
+export async function readBounded(path: string, maxBytes: number): Promise<Buffer> {
   const file = await open(path, READ);
   try {
     checkBounds(await file.stat(), maxBytes);
@@ -20,7 +20,7 @@ export async function readBounded(path: string, maxBytes: number): Promise<Uint8
 }
 
 /** {@link readBounded} without waiting for anything else. */
-export function readBoundedSync(path: string, maxBytes: number): Uint8Array {
+export function readBoundedSync(path: string, maxBytes: number): Buffer {
   const file = openSync(path, READ);
   try {
     const status = fstatSync(file);
