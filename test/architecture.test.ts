@@ -89,7 +89,7 @@ const parts: readonly Part[] = [
     name: `the domain ${domain}`,
     files: new RegExp(`^${domain}/`),
     imports: [
-      /^(error|options)\.ts$/,
+      /^(error|log-line|options)\.ts$/,
       /^files\//,
       /^node:(async_hooks|crypto|events|fs|os|path|perf_hooks|process|timers|util)/,
     ],
@@ -97,7 +97,7 @@ const parts: readonly Part[] = [
   {
     name: "the audit",
     files: /^audit\//,
-    imports: [/^access\/(caller|permission|rate-limit)\.ts$/, /^calls\//, /^options\.ts$/, /^node:(fs|path)/],
+    imports: [/^access\/(caller|permission|rate-limit)\.ts$/, /^calls\//, /^(log-line|options)\.ts$/, /^node:(fs|path)/],
   },
   {
     name: "who may do what",

@@ -1,6 +1,7 @@
 import { constants } from "node:fs";
-import { type FileHandle, open, stat } from "node:fs/promises";
+import { type FileHandle, lstat, open } from "node:fs/promises";
 import { resolve } from "node:path";
+import { logLine } from "../log-line.ts";
 
 /** The most characters that wait for a disk that is slow or full. */
 const MAX_WAITING = 4 * 1024 * 1024;
@@ -11,7 +12,10 @@ const RETRY_MS = 5_000;
 /** Only who runs the application may read who did what. */
 const MODE = 0o600;
 
-const APPEND = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | (constants.O_NONBLOCK ?? 0);
+const { O_WRONLY, O_CREAT, O_APPEND, O_NONBLOCK = 0, O_NOFOLLOW = 0 } = constants;
+
+/** Whoever may write in the folder, and nowhere else, must not choose by a link which file of ours the lines of strangers go to. */
+const APPEND = O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_NOFOLLOW;
 
 interface OpenFile {
   readonly handle: FileHandle;
@@ -21,7 +25,8 @@ interface OpenFile {
 
 /**
  * Lines at the end of a file, in their order. A file that was renamed or removed is left for a new one of the old name, which
- * is how files are rotated. Where nothing can be written, lines wait, and those that are too many are counted.
+ * is how files are rotated; one that was copied and emptied is gone on with. A name that is a symbolic link is not followed.
+ * Where nothing can be written, lines wait, and those that are too many are counted.
  */
 export class AuditFile {
   readonly #path: string;
@@ -106,11 +111,13 @@ export class AuditFile {
 
   /** The file that has the name now. */
   async #current(): Promise<OpenFile> {
-    const named = await stat(this.#path).catch(() => undefined);
+    const named = await lstat(this.#path).catch(() => undefined);
     if (this.#file !== undefined && named?.ino === this.#file.ino && named.dev === this.#file.dev) return this.#file;
     await this.#file?.handle.close().catch(() => undefined);
     this.#file = undefined;
-    const handle = await open(this.#path, APPEND, MODE);
+    const handle = await open(this.#path, APPEND, MODE).catch((error: NodeJS.ErrnoException) => {
+      throw error.code === "ELOOP" ? new Error(`${this.#path} is a symbolic link: name the file itself`) : error;
+    });
     const { dev, ino } = await handle.stat();
     this.#torn = false;
     return (this.#file = { handle, dev, ino });
@@ -118,6 +125,5 @@ export class AuditFile {
 }
 
 function lostLine(lost: number): string {
-  const time = new Date().toISOString();
-  return JSON.stringify({ level: "error", time, name: "connect-actuator", msg: "audit lines were lost", lost });
+  return logLine("error", new Date().toISOString(), "audit lines were lost", { lost });
 }

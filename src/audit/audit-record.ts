@@ -1,6 +1,7 @@
 import type { Authentication } from "../access/caller.ts";
 import type { Permission } from "../access/permission.ts";
 import type { CallCode, CallProtocol, CallRecord } from "../calls/call-record.ts";
+import { logLine } from "../log-line.ts";
 
 /** What the audit says of one call. Nothing in it is a secret: a session is there by a fingerprint of its id. */
 export interface AuditRecord {
@@ -60,24 +61,9 @@ export function auditRecord(call: CallRecord): AuditRecord {
   }) as AuditRecord;
 }
 
-/**
- * A record as one line of JSON, with the keys that structured logs use: `level`, `time`, `name` and `msg` first. Whatever
- * could end a line, hide or turn text around stands there escaped.
- */
+/** A record as a line of a structured log. */
 export function auditLine({ time, ...record }: AuditRecord): string {
-  const level = record.result === "OK" ? "info" : "warn";
-  return JSON.stringify({ level, time, name: "connect-actuator", msg: "audit", ...record }).replace(
-    UNPRINTABLE,
-    escaped,
-  );
-}
-
-const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
-
-function escaped(character: string): string {
-  return Array.from({ length: character.length }, (_, at) => character.charCodeAt(at))
-    .map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`)
-    .join("");
+  return logLine(record.result === "OK" ? "info" : "warn", time, "audit", record);
 }
 
 function short<T extends string | null | undefined>(text: T): T | string {

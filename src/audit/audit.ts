@@ -7,7 +7,10 @@ import { type AuditRecord, auditLine, auditRecord } from "./audit-record.ts";
 
 /** Where the audit is written to at the end. */
 export interface AuditFileOptions {
-  /** The path of a file of lines of JSON; made for its owner alone where it is not there, and again where it was moved away. */
+  /**
+   * The path of a file of lines of JSON; made for its owner alone where it is not there, and again where it was moved away. The
+   * file itself must be no symbolic link, though folders on the way to it may be.
+   */
   readonly file: string;
 }
 

@@ -1,13 +1,10 @@
+import { logLine } from "../log-line.ts";
 import type { LevelChange } from "./history.ts";
 import type { Loggers } from "./loggers.ts";
 
-/** A change of level as one line of JSON, with the keys that structured logs use: `level`, `time`, `name` and `msg` first. */
+/** A change of level as a line of a structured log. */
 export function levelChangeLine({ name, previousLevel, level, override, kind, time, revision }: LevelChange): string {
-  return JSON.stringify({
-    level: "info",
-    time: new Date(time).toISOString(),
-    name: "connect-actuator",
-    msg: "level of a logger changed",
+  return logLine("info", new Date(time).toISOString(), "level of a logger changed", {
     logger: name,
     previousLevel: previousLevel ?? null,
     newLevel: level ?? null,

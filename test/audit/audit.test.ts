@@ -1,4 +1,13 @@
-import { existsSync, readFileSync, renameSync, rmSync, statSync, symlinkSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+} from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, type MockInstance, onTestFinished, test, vi } from "vitest";
@@ -250,29 +259,66 @@ describe("a file of lines", () => {
     expect(linesOf(path).map((line) => JSON.parse(line).result)).toEqual(["OK", "NOT_FOUND"]);
   });
 
-  test.each(["renamed", "removed"])("that was %s is made anew under its name", async (how) => {
+  const rotations: Readonly<Record<string, (path: string) => void>> = {
+    renamed: (path) => renameSync(path, `${path}.1`),
+    "copied and emptied": (path) => {
+      copyFileSync(path, `${path}.1`);
+      truncateSync(path);
+    },
+    removed: (path) => rmSync(path),
+  };
+  test.each(Object.entries(rotations))("that was %s begins anew under its name", async (how, rotate) => {
     const { path, file } = auditFile();
     file.append("one");
     await vi.waitFor(() => expect(linesOf(path)).toEqual(["one"]));
-    if (how === "renamed") renameSync(path, `${path}.1`);
-    else rmSync(path);
+    rotate(path);
     file.append("two");
     await file.close();
     expect(linesOf(path)).toEqual(["two"]);
-    if (how === "renamed") expect(linesOf(`${path}.1`)).toEqual(["one"]);
+    if (how !== "removed") expect(linesOf(`${path}.1`)).toEqual(["one"]);
   });
+
+  test.skipIf(process.platform === "win32")(
+    "whose name somebody makes a link to another file writes nothing there, and says so",
+    async () => {
+      const { path, file, errors } = auditFile();
+      const other = join(scratch(), "authorized_keys");
+      file.append("one");
+      await vi.waitFor(() => expect(linesOf(path)).toEqual(["one"]));
+      rmSync(path);
+      symlinkSync(other, path);
+      file.append("two");
+      await vi.waitFor(() => expect(errors).toEqual([`Error: ${path} is a symbolic link: name the file itself`]));
+      expect(existsSync(other)).toBe(false);
+      rmSync(path);
+      await file.close();
+      expect(linesOf(path), "as soon as the name is free").toEqual(["two"]);
+    },
+  );
+
+  /** The way to a file on a full disk, and to one with room when the link on the way is turned. */
+  function fullDisk() {
+    const [link, room] = [join(scratch(), "logs"), scratch()];
+    symlinkSync("/dev", link);
+    return {
+      path: join(link, "full"),
+      makeRoom() {
+        rmSync(link);
+        symlinkSync(room, link);
+      },
+    };
+  }
 
   test.runIf(requirement("/dev/full", existsSync("/dev/full")))(
     "on a full disk is told of once, and no line is lost when there is room again",
     async () => {
-      const path = join(scratch(), "audit.log");
-      symlinkSync("/dev/full", path);
+      const { path, makeRoom } = fullDisk();
       const { file, errors } = auditFile(path);
       for (let i = 0; i < 5; i++) {
         file.append(`line ${i}`);
         await file.close();
       }
-      rmSync(path);
+      makeRoom();
       file.append("line 5");
       await file.close();
       expect(linesOf(path)).toEqual(Array.from({ length: 6 }, (_, i) => `line ${i}`));
@@ -283,15 +329,13 @@ describe("a file of lines", () => {
   test.runIf(requirement("/dev/full", existsSync("/dev/full")))(
     "on a disk that has room again when it is closed has every line",
     async () => {
-      const folder = scratch();
       // One of these finds an attempt under way that has opened the full disk and does not know of it yet.
       for (let turns = 0; turns < 20; turns++) {
-        const path = join(folder, `audit-${turns}.log`);
-        symlinkSync("/dev/full", path);
+        const { path, makeRoom } = fullDisk();
         const { file } = auditFile(path);
         file.append("line");
         for (let turn = 0; turn < turns; turn++) await new Promise(setImmediate);
-        rmSync(path);
+        makeRoom();
         await file.close();
         expect(linesOf(path), `after ${turns} turns`).toEqual(["line"]);
       }

@@ -4,10 +4,11 @@ import { Loggers } from "../../src/loggers/loggers.ts";
 
 test("a change is one line that says what, who, why and until when", () => {
   const loggers = new Loggers({ instance: "i" });
-  loggers.setLevel("a\u2028b", "DEBUG", { actor: "ann", reason: "two\u2028lines", ttl: 60_000 });
+  const reason = "two\u2028lines, \u202eodd ends";
+  loggers.setLevel("a\u2028b", "DEBUG", { actor: "ann", reason, ttl: 60_000 });
   const [change] = loggers.history({ limit: 1 });
   const line = levelChangeLine(change!);
-  expect(line).not.toMatch(/\n/);
+  expect(line).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u);
   expect(JSON.parse(line)).toEqual({
     level: "info",
     time: new Date(change!.time).toISOString(),
@@ -18,7 +19,7 @@ test("a change is one line that says what, who, why and until when", () => {
     newLevel: "DEBUG",
     kind: "SET",
     actor: "ann",
-    reason: "two\u2028lines",
+    reason,
     instance: "i",
     until: new Date(change!.override!.expireTime!).toISOString(),
     revision: change!.revision,
