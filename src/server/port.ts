@@ -65,6 +65,7 @@ export function securePort(
       if (protocol === "h2") return http2.accept(socket);
       noteOwnConnection(socket);
       serveHttp1(socket);
+      readByEvents(socket);
     };
     if (socket.alpnProtocol === "h2") serve("h2");
     // What never asks for anything is as idle as one on a cleartext port, and ends like it.
@@ -78,6 +79,14 @@ function takeOver(server: Server | SecureServer, event: string): Take {
   const listener = server.listeners(event)[0] as Take;
   server.removeAllListeners(event);
   return (socket) => listener.call(server, socket);
+}
+
+/**
+ * Keeps Node from parsing requests where TLS decrypts them. There, what has come in one packet is all parsed, also behind a
+ * request that shall wait for answers to be read, which ends the connection ("Parse Error: Paused"). Any listener does that.
+ */
+function readByEvents(socket: TLSSocket): void {
+  socket.on("data", () => {});
 }
 
 /** The socket that TLS is spoken over. Node says it nowhere else. */
