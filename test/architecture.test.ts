@@ -1,9 +1,6 @@
-import { globSync, readFileSync } from "node:fs";
-import { isBuiltin } from "node:module";
-import { join, posix } from "node:path";
 import { describe, expect, test } from "vitest";
+import { type Import, importsOf, sourceFiles, sourceOf } from "./support/source-files.ts";
 
-const source = join(import.meta.dirname, "..", "src");
 const longest = 250;
 
 const loggersPort = /^loggers\/(adapter|level|name)\.ts$/;
@@ -97,7 +94,12 @@ const parts: readonly Part[] = [
   {
     name: "the audit",
     files: /^audit\//,
-    imports: [/^access\/(caller|permission|rate-limit)\.ts$/, /^calls\//, /^(log-line|options)\.ts$/, /^node:(fs|path)/],
+    imports: [
+      /^access\/(caller|permission|rate-limit)\.ts$/,
+      /^calls\//,
+      /^(log-line|options)\.ts$/,
+      /^node:(fs|path)/,
+    ],
   },
   {
     name: "who may do what",
@@ -183,7 +185,7 @@ const parts: readonly Part[] = [
   {
     name: "the records of the connect family's stores",
     files: /^connect-session\//,
-    imports: [sessionsPort, /^interception\/replaced-method\.ts$/, /^(error|options)\.ts$/, /^node:/],
+    imports: [sessionsPort, /^interception\/(plain-promise|replaced-method)\.ts$/, /^(error|options)\.ts$/, /^node:/],
   },
   {
     name: "the connection to Redis, and an index of sessions there",
@@ -333,17 +335,8 @@ interface Part {
   readonly loads?: RegExp;
 }
 
-interface Import {
-  readonly what: string;
-  readonly typeOnly: boolean;
-  /** It is loaded only when the code gets there. */
-  readonly dynamic: boolean;
-}
-
-const files = globSync("**/*.ts", { cwd: source }).map((file) => file.replaceAll("\\", "/"));
-
 describe("the arrows point inward", () => {
-  test.each(files)("%s", (file) => {
+  test.each(sourceFiles)("%s", (file) => {
     const part = parts.find(({ files }) => files.test(file));
     expect(part, `src/${file} belongs to no part of the house: name its part in this test`).toBeDefined();
     const wrong = importsOf(file).filter((what) => !mayImport(part!, what));
@@ -352,31 +345,14 @@ describe("the arrows point inward", () => {
   });
 });
 
-test("no folders import each other, by whatever way round", () => {
-  const knows = new Map<string, Set<string>>();
-  // An actuator without an application is made of the public interface, which offers the configuration that knows its options.
-  for (const file of files.filter((each) => each !== "index.ts")) {
-    const folder = folderOf(file);
-    const known = knows.get(folder) ?? new Set();
-    for (const { what } of importsOf(file)) if (what.endsWith(".ts") && what !== "index.ts") known.add(folderOf(what));
-    known.delete(folder);
-    knows.set(folder, known);
-  }
-  for (let before = 0; before !== knows.size; ) {
-    before = knows.size;
-    for (const [folder, known] of knows) if (![...known].some((each) => knows.has(each))) knows.delete(folder);
-  }
-  expect([...knows.keys()], "these are in a circle, or know one that is").toEqual([]);
-});
-
 test("the imports are seen at all", () => {
   expect(importsOf("endpoints.ts")).toContainEqual({ what: "loggers/loggers.ts", typeOnly: true, dynamic: false });
 });
 
 test(`a file has at most ${longest} lines`, () => {
-  const long = files
+  const long = sourceFiles
     .filter((file) => !file.startsWith("gen/"))
-    .map((file) => ({ file, lines: read(file).split("\n").length - 1 }))
+    .map((file) => ({ file, lines: sourceOf(file).split("\n").length - 1 }))
     .filter(({ lines }) => lines > longest)
     .map(({ file, lines }) => `src/${file}: ${lines}`);
   expect(long, "one idea a file: split these").toEqual([]);
@@ -389,29 +365,4 @@ function mayImport(part: Part, { what, typeOnly, dynamic }: Import): boolean {
     (typeOnly && part.typesOf?.test(what) === true) ||
     ((typeOnly || dynamic) && part.loads?.test(what) === true)
   );
-}
-
-function folderOf(file: string): string {
-  return file.split("/", 1)[0]!;
-}
-
-/** What a file imports: `loggers/level.ts` for a file of `src`, `pino` for a library, `node:http` for Node's own. */
-function importsOf(file: string): Import[] {
-  const code = read(file).replace(/^\s*(\/\*\*?|\*|\/\/).*$/gm, "");
-  const statement =
-    /^(?:import|export)\b(?<clause>[^"';]*?)\bfrom\s+"(?<from>[^"]+)"|^import\s+"(?<bare>[^"]+)"|\bimport\("(?<dynamic>[^"]+)"\)/gm;
-  return [...code.matchAll(statement)].map(({ groups }) => ({
-    what: resolve(file, (groups!.from ?? groups!.bare ?? groups!.dynamic)!),
-    typeOnly: groups!.clause?.trimStart().startsWith("type ") ?? false,
-    dynamic: groups!.dynamic !== undefined,
-  }));
-}
-
-function resolve(file: string, specifier: string): string {
-  if (specifier.startsWith(".")) return posix.join(posix.dirname(file), specifier);
-  return isBuiltin(specifier) && !specifier.startsWith("node:") ? `node:${specifier}` : specifier;
-}
-
-function read(file: string): string {
-  return readFileSync(join(source, file), "utf8");
 }
