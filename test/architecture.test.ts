@@ -7,7 +7,7 @@ const loggersPort = /^loggers\/(adapter|level|name)\.ts$/;
 const sessionsPort = /^sessions\/(principal|session|session-digest|session-id|store)\.ts$/;
 
 const graphPort =
-  /^integration-graph\/(adapter|declaration|link|node|node-id|outcome|pattern|properties|senders|source|watching-adapter)\.ts$/;
+  /^integration-graph\/(adapter|declaration|link-type|node|node-id|outcome|pattern|properties|senders|source|watching-adapter)\.ts$/;
 
 /** One folder for each library that is adapted, with the port of the one domain that it knows. */
 const adapters: readonly Adapter[] = [
@@ -152,7 +152,11 @@ const parts: readonly Part[] = [
   {
     name: "the OpenAPI document",
     files: /^openapi\//,
-    imports: [/^access\/permission\.ts$/, /^loggers\/level\.ts$/, /^integration-graph\/(link|pattern|provider)\.ts$/],
+    imports: [
+      /^access\/permission\.ts$/,
+      /^loggers\/level\.ts$/,
+      /^integration-graph\/(link-type|pattern|provider)\.ts$/,
+    ],
   },
   {
     name: "the REST face",

@@ -1,5 +1,6 @@
 import type { SessionRecord } from "../connect-session/record.ts";
 import type { StoreWatcher } from "../connect-session/store-watcher.ts";
+import { ActuatorError } from "../error.ts";
 import type { SessionIndex } from "../redis/session-index.ts";
 import type { Corrections } from "./corrections.ts";
 import type { SessionView } from "./session-view.ts";
@@ -47,16 +48,18 @@ export class IndexWriter implements StoreWatcher {
   }
 
   /**
-   * Ends a session for an operator: in the store by `destroy`, which resolves to what it was, and in the index. Another
-   * process that would save it again is told not to.
+   * Ends a session for an operator: in the store by `destroy`, which resolves to what it was, and in the index. Other
+   * processes that save it again are told, and therefore first.
    */
   async end<T extends { readonly record: SessionRecord | undefined }>(
     id: string,
     destroy: () => Promise<T>,
   ): Promise<T> {
-    const ended = this.#index.refuse(id).catch(() => {});
+    await this.#index.end(id).catch((error: unknown) => {
+      // One who may remove a session and write nothing beside it: other processes are then told nothing.
+      if (!(error instanceof ActuatorError) || error.code !== "FAILED_PRECONDITION") throw error;
+    });
     const destroyed = await destroy();
-    await ended;
     // Sent before anything that the caller does next, and nothing that he has to wait for.
     this.ended(id);
     const username = destroyed.record && this.#view.principal(destroyed.record);
@@ -65,8 +68,15 @@ export class IndexWriter implements StoreWatcher {
   }
 
   saved(id: string, record: SessionRecord, made: boolean): void {
-    if (!made) this.#endAgain(id);
     this.#note(id, record, made, nextExpiry(this.#view.settings, record));
+  }
+
+  /** A request that was under way in this process may have saved what an operator ended by another. */
+  async written(id: string, made: boolean): Promise<void> {
+    if (made || !(await this.#index.isEnded(id))) return;
+    const username = this.#usernameOf(id);
+    this.#written.delete(id);
+    await Promise.all([this.#stored.delete(id), this.#index.remove([id], username)]);
   }
 
   used(id: string, record: SessionRecord): void {
@@ -128,19 +138,6 @@ export class IndexWriter implements StoreWatcher {
     if (before.time === undefined || before.username !== username) return true;
     if (now - before.time >= this.#interval) return true;
     return Math.abs((expiryTime ?? 0) - (before.expiryTime ?? 0)) >= this.#interval;
-  }
-
-  /** A request that was under way in this process may save what an operator ended by another. */
-  #endAgain(id: string): void {
-    this.#index
-      .isEnded(id)
-      .then((ended) => {
-        if (!ended) return;
-        const username = this.#usernameOf(id);
-        this.#written.delete(id);
-        return Promise.all([this.#stored.delete(id), this.#index.remove([id], username)]);
-      })
-      .catch(() => {});
   }
 
   #prune(): void {

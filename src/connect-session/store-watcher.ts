@@ -10,6 +10,8 @@ export interface StoreWatcher {
    * the store's own `set` is called, in the same turn, so that commands of both travel together.
    */
   saved(id: string, record: SessionRecord, made: boolean): unknown;
+  /** The store has answered a save, well or ill. */
+  written?(id: string, made: boolean): unknown;
   /** A request used the session without changing it. Told as `saved` is, before the store's `touch`. */
   used(id: string, record: SessionRecord): unknown;
   /** The application ended the session. Told after the store's `destroy` was called, in the same turn. */

@@ -1,3 +1,4 @@
+import { isPlainPromise, settling } from "../interception/plain-promise.ts";
 import { EndedSessions } from "./ended-sessions.ts";
 import { RecentIds } from "./recent-ids.ts";
 import { parseRecord, type SessionRecord } from "./record.ts";
@@ -58,10 +59,16 @@ export class WatchedStore {
       return session;
     },
     set: (call, args) => {
-      return this.#write(call, args, (id, record) => {
-        const made = this.#made(id, record);
-        this.#watched.tell((watcher) => watcher.saved(id, record, made));
-      });
+      let made = false;
+      return this.#write(
+        call,
+        args,
+        (id, record) => {
+          made = this.#made(id, record);
+          this.#watched.tell((watcher) => watcher.saved(id, record, made));
+        },
+        (id) => this.#watched.tell((watcher) => watcher.written?.(id, made)),
+      );
     },
     touch: (call, args) => {
       return this.#write(call, args, (id, record) => this.#watched.tell((watcher) => watcher.used(id, record)));
@@ -77,7 +84,12 @@ export class WatchedStore {
     clear: (call, args) => endingWith(call, args, () => this.#watched.tell((watcher) => watcher.cleared())),
   };
 
-  #write(call: Call, args: unknown[], tell: (id: string, record: SessionRecord) => void): unknown {
+  #write(
+    call: Call,
+    args: unknown[],
+    tell: (id: string, record: SessionRecord) => void,
+    tellAnswered: (id: string) => void = () => {},
+  ): unknown {
     const [id, session] = args;
     if (typeof id !== "string") return call(args);
     if (this.#ended.refuses(id)) {
@@ -88,14 +100,11 @@ export class WatchedStore {
     // Not parsed: text is no session of a request.
     const record = typeof session === "object" ? parseRecord(session) : undefined;
     if (record !== undefined) tell(id, record);
-    if (!args.some((arg) => typeof arg === "function")) return call(args);
-    const answered = this.#ended.writing(id);
-    try {
-      return call(withCallback(args, answered));
-    } catch (error) {
-      answered();
-      throw error;
-    }
+    const writing = this.#ended.writing(id);
+    return answering(call, args, () => {
+      writing();
+      if (record !== undefined) tellAnswered(id);
+    });
   }
 
   /**
@@ -122,6 +131,21 @@ export class WatchedStore {
     this.#loaded.add(id);
     this.#watched.tell((watcher) => watcher.loaded?.(id, record));
   }
+}
+
+/** Calls the store and tells when it has answered, by its callback or else its promise, or has thrown. */
+function answering(call: Call, args: unknown[], answered: () => void): unknown {
+  let result: unknown;
+  try {
+    result = call(withCallback(args, answered));
+  } catch (error) {
+    answered();
+    throw error;
+  }
+  if (args.some((arg) => typeof arg === "function")) return result;
+  if (isPlainPromise(result)) return settling(result, { returned: answered, threw: answered });
+  answered();
+  return result;
 }
 
 /** Tells once the store was called; before that where it calls back at once, since what follows may save again. */

@@ -29,8 +29,8 @@ export class DirectorySessions {
     this.#bounds = bounds;
   }
 
-  /** The application saves the session. Resolves to whether an operator has ended it elsewhere. */
-  saved(id: string, record: SessionRecord, made: boolean): Promise<boolean> {
+  /** The application saves the session. */
+  saved(id: string, record: SessionRecord, made: boolean): Promise<void> {
     return this.#directory.saved(this.#entry(id, record, made), made);
   }
 

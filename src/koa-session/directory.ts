@@ -18,16 +18,17 @@ export type Beginning = Pick<DirectoryEntry, "creationTime" | "firstSeenTime">;
  */
 export interface SessionDirectory {
   /**
-   * The session was saved; what is known of its beginning stays, unless it was `made` just now. Resolves to whether an
-   * operator has ended it by another process. Never fails.
+   * The application saves the session; what is known of its beginning stays, unless it is `made` just now. Never fails.
    */
-  saved(entry: DirectoryEntry, made: boolean): Promise<boolean>;
+  saved(entry: DirectoryEntry, made: boolean): Promise<void>;
   /** A session was come across. Never fails. */
   seen(entry: DirectoryEntry): void;
   /** The session has ended. Never fails. */
   ended(id: string): void;
-  /** An operator has ended the session. */
+  /** An operator is about to end the session. */
   revoked(id: string): Promise<void>;
+  /** Whether an operator has ended, by another process, a session that was just saved. */
+  isRevoked(id: string): Promise<boolean>;
   /** When the session began; undefined: not known here. */
   beginning(id: string): Promise<Beginning | undefined>;
   idsOfUser(username: string, limit: number): Promise<readonly string[]>;

@@ -71,9 +71,10 @@ export function koaSessions(store: KoaStore, options: KoaSessionsOptions = {}): 
   const sessions = new DirectorySessions(read, directory, principalResolver(principal), options.scan);
   const destroy = (id: string) => awaitStore(timeout, () => store.destroy(id, {}));
   const watch = watchKoaStore(store, {
-    saved: async (id, record, made) => {
-      // A request that was under way in this process has saved what an operator ended by another.
-      if (await sessions.saved(id, record, made)) await watch.end(id, () => destroy(id));
+    saved: (id, record, made) => sessions.saved(id, record, made),
+    // A request that was under way in this process may have saved what an operator ended by another.
+    written: async (id, made) => {
+      if (!made && (await directory.isRevoked(id))) await watch.end(id, () => destroy(id));
     },
     loaded: (id, record) => sessions.seen(id, record),
     ended: (id) => directory.ended(id),
@@ -86,8 +87,9 @@ export function koaSessions(store: KoaStore, options: KoaSessionsOptions = {}): 
     findIdByDigest: (digest) => directory.idOf(digest),
     async delete(id) {
       if ((await read(id)) === undefined) return false;
+      const [revoked] = await Promise.allSettled([directory.revoked(id)]);
       await watch.end(id, () => destroy(id));
-      await directory.revoked(id);
+      if (revoked.status === "rejected") throw revoked.reason;
       return true;
     },
     detach() {

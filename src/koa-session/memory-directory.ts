@@ -25,7 +25,7 @@ export class MemoryDirectory implements SessionDirectory {
     return this.#byId.size;
   }
 
-  async saved(entry: DirectoryEntry, made: boolean): Promise<boolean> {
+  async saved(entry: DirectoryEntry, made: boolean): Promise<void> {
     const known = made ? undefined : this.#byId.get(entry.id);
     this.ended(entry.id);
     this.#byId.set(entry.id, known === undefined ? entry : { ...entry, ...beginningOf(known) });
@@ -37,7 +37,6 @@ export class MemoryDirectory implements SessionDirectory {
       if (this.#byId.size <= this.#limit && expiryTime + GRACE > Date.now()) break;
       this.ended(oldest);
     }
-    return false;
   }
 
   seen(entry: DirectoryEntry): void {
@@ -56,6 +55,11 @@ export class MemoryDirectory implements SessionDirectory {
 
   async revoked(id: string): Promise<void> {
     this.ended(id);
+  }
+
+  // Of other processes it knows nothing.
+  async isRevoked(): Promise<boolean> {
+    return false;
   }
 
   async beginning(id: string): Promise<Beginning | undefined> {

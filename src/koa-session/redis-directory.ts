@@ -51,17 +51,15 @@ class RedisDirectory implements SessionDirectory {
     this.#toClaim = complete;
   }
 
-  async saved(entry: DirectoryEntry, made: boolean): Promise<boolean> {
+  async saved(entry: DirectoryEntry, made: boolean): Promise<void> {
     const before = this.#users.get(entry.id);
     this.#remember(entry);
     try {
       const moved = before === undefined || before === entry.username ? [] : [entry.id];
       await Promise.all([this.#index.put(entry, made), this.#index.removeFromUser(before ?? "", moved)]);
       if (++this.#writes % PRUNE_EVERY === 0) await this.#prune();
-      return !made && (await this.#index.isEnded(entry.id));
     } catch {
       await this.#lost();
-      return false;
     }
   }
 
@@ -81,6 +79,10 @@ class RedisDirectory implements SessionDirectory {
 
   async revoked(id: string): Promise<void> {
     await this.#index.end(id);
+  }
+
+  isRevoked(id: string): Promise<boolean> {
+    return this.#index.isEnded(id);
   }
 
   async beginning(id: string): Promise<Beginning | undefined> {

@@ -7,6 +7,8 @@ import type { KoaStore } from "./koa-store.ts";
 export interface KoaStoreWatcher {
   /** The application saves the session; `made`: its request did not get it out of the store. Told before the store's `set`. */
   saved(id: string, record: SessionRecord, made: boolean): unknown;
+  /** The store has answered a save, well or ill. */
+  written(id: string, made: boolean): unknown;
   /** A request got the session out of the store. */
   loaded(id: string, record: SessionRecord): unknown;
   /** The application ended the session. Told after the store's `destroy` was called, in the same turn. */
@@ -53,12 +55,15 @@ class WatchedKoaStore {
       if (typeof id !== "string") return call(args);
       if (this.#ended.refuses(id)) return Promise.resolve();
       const record = typeof data === "object" ? parseRecord(data) : undefined;
-      if (record !== undefined) this.#tellSaved(id, record, contextOf(args[3]));
+      const made = record !== undefined && this.#tellSaved(id, record, contextOf(args[3]));
       const saved = call(args);
-      if (isPromise(saved)) {
-        const answered = this.#ended.writing(id);
-        saved.then(answered, answered);
-      }
+      const writing = this.#ended.writing(id);
+      const answered = (): void => {
+        writing();
+        if (record !== undefined) this.#watched.tell((watcher) => watcher.written(id, made));
+      };
+      if (isPromise(saved)) saved.then(answered, answered);
+      else answered();
       return saved;
     },
     destroy: (call, args) => {
@@ -69,10 +74,12 @@ class WatchedKoaStore {
     },
   };
 
-  #tellSaved(id: string, record: SessionRecord, ctx: object | undefined): void {
+  /** Returns whether it is made. */
+  #tellSaved(id: string, record: SessionRecord, ctx: object | undefined): boolean {
     const made = ctx !== undefined && this.#stored.get(ctx) !== id;
     if (ctx !== undefined) this.#stored.set(ctx, id);
     this.#watched.tell((watcher) => watcher.saved(id, record, made));
+    return made;
   }
 }
 

@@ -4,6 +4,8 @@ export interface SessionIndexKeys {
   user(username: string): string;
   /** Text: what is known of the session of this digest beyond its store. Expires some time after the session. */
   record(digest: string): string;
+  /** Text, for a minute: an operator has ended the session of this digest. Nothing else is written there, and so over it. */
+  ended(digest: string): string;
   /** Sorted set: all ids by their last access. */
   readonly accessed: string;
   /** Sorted set: all ids by the time at which they expire. */
@@ -16,6 +18,7 @@ export function sessionIndexKeys(prefix: string): SessionIndexKeys {
   return {
     user: (username) => `${prefix}user:${username}`,
     record: (digest) => `${prefix}id:${digest}`,
+    ended: (digest) => `${prefix}ended:${digest}`,
     accessed: `${prefix}accessed`,
     expires: `${prefix}expires`,
     state: `${prefix}state`,
@@ -28,9 +31,6 @@ export interface IndexRecord {
   readonly creationTime: number | undefined;
   readonly firstSeenTime: number;
 }
-
-/** In the place of a record: an operator has ended the session, and no request that was under way may bring it back. */
-export const ENDED = "ended";
 
 export function recordText({ id, creationTime, firstSeenTime }: IndexRecord): string {
   return `${creationTime ?? ""} ${firstSeenTime} ${id}`;

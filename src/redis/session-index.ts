@@ -3,7 +3,6 @@ import { accessAt, accessOfScore, accessScore, follows, positionOf } from "./acc
 import type { RedisCommands } from "./client.ts";
 import { IndexClaim } from "./index-claim.ts";
 import {
-  ENDED,
   type IndexRecord,
   recordOf,
   recordText,
@@ -126,18 +125,17 @@ export class SessionIndex {
     ]);
   }
 
-  /** An operator ended the session: for a minute, `isEnded` tells those who would save it again. */
-  async end(id: string, username?: string): Promise<void> {
-    await Promise.all([this.refuse(id), this.remove([id], username)]);
+  /** An operator is about to end the session: for a minute, `isEnded` tells those who have saved it again. */
+  async end(id: string): Promise<void> {
+    await this.#redis.command(["SET", this.#keys.ended(sessionDigest(id)), "", "PX", `${ENDED_FOR}`]);
   }
 
-  /** An operator ends the session: as `end`, but what the index holds of it stays. */
-  async refuse(id: string): Promise<void> {
-    await this.#redis.command(["SET", this.#keys.record(sessionDigest(id)), ENDED, "PX", `${ENDED_FOR}`]);
-  }
-
+  /**
+   * To be asked when the store has answered a save. Where the session is removed once `end` has settled, either that comes
+   * after the save, or this is true.
+   */
   async isEnded(id: string): Promise<boolean> {
-    return (await this.#redis.command(["GET", this.#keys.record(sessionDigest(id))])) === ENDED;
+    return Number(await this.#redis.command(["EXISTS", this.#keys.ended(sessionDigest(id))])) > 0;
   }
 
   /** The ids that the user's sessions may have, those that live longest first. */
