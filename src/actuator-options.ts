@@ -1,7 +1,6 @@
-import { ACCESS, type AccessOptions } from "./access/options.ts";
+import { type AccessOptions, accessOptions } from "./access/options.ts";
 import { HEALTH, type HealthOptions } from "./application/health-options.ts";
 import { type AuditOption, auditOption } from "./audit/audit.ts";
-import { ActuatorError } from "./error.ts";
 import { CORS, type CorsOptions } from "./gate/cors-options.ts";
 import type { GraphBuilder } from "./integration-graph/builder.ts";
 import type { IntegrationGraph } from "./integration-graph/graph.ts";
@@ -13,14 +12,16 @@ import { METRICS, type MetricsOptions } from "./metrics/options.ts";
 import {
   type Checks,
   callable,
-  checkOptions,
   count,
   duration,
   flag,
+  flagOr,
   having,
   listOf,
   objectOf,
   oneOf,
+  optionFaults,
+  refuseFaults,
   text,
   wait,
 } from "./options.ts";
@@ -30,7 +31,7 @@ import type { ServerErrorHandler } from "./server/guard.ts";
 import { LIMITS, type Limits } from "./server/limits.ts";
 import type { SessionsOptions } from "./sessions/sessions.ts";
 import type { SessionStore } from "./sessions/store.ts";
-import { ADMIN, checkSpringBootAdminOptions, type SpringBootAdminOptions } from "./spring-boot-admin/options.ts";
+import { adminNameFaults, adminOptions, type SpringBootAdminOptions } from "./spring-boot-admin/options.ts";
 
 /** The loggers that an application shows. */
 export interface ActuatorLoggersOptions extends LoggersOptions, LevelChangeReport {
@@ -111,24 +112,23 @@ export interface ActuatorOptions {
 /**
  * Checks what the application passed.
  *
- * @throws ActuatorError INVALID_ARGUMENT for an option that does not exist or does not fit.
+ * @throws ActuatorError INVALID_ARGUMENT with every option that does not exist or does not fit, a line each.
  */
 export function checkActuatorOptions(options: ActuatorOptions): void {
-  checkOptions("createActuator", options, OPTIONS);
-  const { loggers, limits, sessions, otlp, metrics, admin } = options;
-  if (typeof metrics === "object") checkOptions("createActuator.metrics", metrics, METRICS);
-  if (loggers !== undefined) checkOptions("createActuator.loggers", loggers, LOGGERS);
-  if (admin !== undefined) checkSpringBootAdminOptions("createActuator.admin", admin, options.name);
-  if (limits !== undefined) checkOptions("createActuator.limits", limits, LIMITS);
-  if (typeof otlp === "object") checkOptions("createActuator.otlp", otlp, OTLP);
-  if (otlp && options.integrationGraph === undefined) {
-    const message = "createActuator.otlp needs an integrationGraph to draw into";
-    throw new ActuatorError("INVALID_ARGUMENT", "INVALID_OPTION", message, { field: "createActuator.otlp" });
+  const where = "createActuator";
+  const faults = optionFaults(where, options, OPTIONS);
+  const { sessions, otlp, admin } = (options ?? {}) as ActuatorOptions;
+  if (typeof sessions === "object" && sessions !== null && !isStore(sessions)) {
+    faults.push(...optionFaults(`${where}.sessions`, sessions, SESSIONS));
   }
-  if (sessions === undefined || isStore(sessions)) return;
-  checkOptions("createActuator.sessions", sessions, SESSIONS);
-  const { attributes } = sessions;
-  if (attributes !== undefined) checkOptions("createActuator.sessions.attributes", attributes, ATTRIBUTES);
+  if (typeof admin === "object" && admin !== null) {
+    faults.push(...adminNameFaults(`${where}.admin`, admin, options.name));
+  }
+  if (otlp && options.integrationGraph === undefined) {
+    const field = `${where}.otlp`;
+    faults.push({ field, reason: "INVALID_OPTION", message: `${field} needs an integrationGraph to draw into` });
+  }
+  refuseFaults(faults);
 }
 
 /** Tells a store from a store with options. */
@@ -138,39 +138,6 @@ export function isStore(sessions: SessionStore | ActuatorSessionsOptions): sessi
 
 const MIN_KEY_LENGTH = 16;
 const store = having(["findById"], "a session store, such as expressSessions(store) or memorySessions()");
-
-/** The checks of {@link ActuatorOptions}. */
-export const OPTIONS: Checks<ActuatorOptions> = {
-  name: text,
-  version: text,
-  loggers: () => undefined,
-  sessions: (value) =>
-    typeof value === "object" && (value as ActuatorSessionsOptions)?.store ? undefined : store(value),
-  integrationGraph: (value) =>
-    having(["snapshot", "rebuild"], "what integrationGraph({ app }) gave")((value as GraphBuilder)?.graph ?? value),
-  otlp: (value) => (typeof value === "object" && value !== null ? undefined : flag(value)),
-  access: objectOf(ACCESS),
-  readOnly: flag,
-  allowedHosts: listOf((entry) =>
-    typeof entry === "string" && /^(?:\*|(?:\*\.)?(?:\[[0-9a-f:.]+\]|[\w.-]+))$/i.test(entry)
-      ? undefined
-      : 'must be a host name without a port, such as "actuator.example.com" or "*.example.com"',
-  ),
-  audit: auditOption,
-  admin: objectOf(ADMIN),
-  cors: objectOf(CORS),
-  metrics: (value) => (typeof value === "object" && value !== null ? undefined : flag(value)),
-  health: objectOf(HEALTH),
-  basePath: (value) =>
-    typeof value === "string" && /^(?:\/[\w.~-]+)+$/.test(value) ? undefined : 'must be a path such as "/actuator"',
-  trustedProxies: listOf((entry) =>
-    networkOf(entry) === undefined ? 'must be an IP address or a network such as "10.0.0.0/8"' : undefined,
-  ),
-  heartbeatMs: wait,
-  streams: objectOf(STREAMS),
-  limits: () => undefined,
-  onError: callable,
-};
 
 /** The checks of {@link ActuatorLoggersOptions}. */
 export const LOGGERS: Checks<ActuatorLoggersOptions> = {
@@ -192,6 +159,12 @@ export const LOGGERS: Checks<ActuatorLoggersOptions> = {
   instance: text,
 };
 
+/** The checks of the names of attributes that are shown. */
+export const ATTRIBUTES: Checks<NonNullable<ActuatorSessionsOptions["attributes"]>> = {
+  allow: listOf(text),
+  deny: listOf(text),
+};
+
 /** The checks of {@link ActuatorSessionsOptions}. */
 export const SESSIONS: Checks<ActuatorSessionsOptions> = {
   store,
@@ -200,12 +173,39 @@ export const SESSIONS: Checks<ActuatorSessionsOptions> = {
     const fits = (typeof value === "string" || value instanceof Uint8Array) && value.length >= MIN_KEY_LENGTH;
     return fits ? undefined : `must be a random text of ${MIN_KEY_LENGTH} characters or more, or as many bytes`;
   },
-  attributes: () => undefined,
+  attributes: objectOf(ATTRIBUTES),
   maxShown: count,
 };
 
-/** The checks of the names of attributes that are shown. */
-export const ATTRIBUTES: Checks<NonNullable<ActuatorSessionsOptions["attributes"]>> = {
-  allow: listOf(text),
-  deny: listOf(text),
+/** The checks of {@link ActuatorOptions}. */
+export const OPTIONS: Checks<ActuatorOptions> = {
+  name: text,
+  version: text,
+  loggers: objectOf(LOGGERS),
+  sessions: (value) =>
+    typeof value === "object" && (value as ActuatorSessionsOptions)?.store ? undefined : store(value),
+  integrationGraph: (value) =>
+    having(["snapshot", "rebuild"], "what integrationGraph({ app }) gave")((value as GraphBuilder)?.graph ?? value),
+  otlp: flagOr(OTLP),
+  access: accessOptions,
+  readOnly: flag,
+  allowedHosts: listOf((entry) =>
+    typeof entry === "string" && /^(?:\*|(?:\*\.)?(?:\[[0-9a-f:.]+\]|[\w.-]+))$/i.test(entry)
+      ? undefined
+      : 'must be a host name without a port, such as "actuator.example.com" or "*.example.com"',
+  ),
+  audit: auditOption,
+  admin: adminOptions,
+  cors: objectOf(CORS),
+  metrics: flagOr(METRICS),
+  health: objectOf(HEALTH),
+  basePath: (value) =>
+    typeof value === "string" && /^(?:\/[\w.~-]+)+$/.test(value) ? undefined : 'must be a path such as "/actuator"',
+  trustedProxies: listOf((entry) =>
+    networkOf(entry) === undefined ? 'must be an IP address or a network such as "10.0.0.0/8"' : undefined,
+  ),
+  heartbeatMs: wait,
+  streams: objectOf(STREAMS),
+  limits: objectOf(LIMITS),
+  onError: callable,
 };

@@ -41,7 +41,7 @@ export type {
 } from "./integration-graph/component.ts";
 export type { NodeDeclaration } from "./integration-graph/declaration.ts";
 export type { IntegrationGraph, IntegrationGraphOptions } from "./integration-graph/graph.ts";
-export type { LinkType } from "./integration-graph/link.ts";
+export type { LinkType } from "./integration-graph/link-type.ts";
 export { type GraphPart, mergeGraphs } from "./integration-graph/merge.ts";
 export { channelKey, endpointKey } from "./integration-graph/node-id.ts";
 export type {
@@ -89,7 +89,8 @@ export type { ListenOptions } from "./server/listen-options.ts";
 export type { PemSource, TlsOptions } from "./server/tls-options.ts";
 export type { AttributeNamesOptions } from "./sessions/attribute-filter.ts";
 export { cookieOnlySessions } from "./sessions/cookie-only.ts";
-export { type MemorySessionStore, type MemorySessionsOptions, memorySessions } from "./sessions/memory-store.ts";
+export type { MemorySessionsOptions } from "./sessions/memory-sessions-options.ts";
+export { type MemorySessionStore, memorySessions } from "./sessions/memory-store.ts";
 export type { Principal, PrincipalPaths, PrincipalResolver, SessionRecord } from "./sessions/principal.ts";
 export type { Session } from "./sessions/session.ts";
 export type { SessionDetails } from "./sessions/session-details.ts";

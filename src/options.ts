@@ -20,27 +20,67 @@ export type Shape =
 /** The options of something by name, each with its check. */
 export type Checks<Options> = { readonly [Name in keyof Options]-?: Check };
 
+/** One thing that is wrong with what a caller passed. */
+export interface OptionFault {
+  /** The whole path of the option. */
+  readonly field: string;
+  readonly reason: string;
+  readonly message: string;
+}
+
 /**
  * Checks what a caller passed as options, for those who are not told by a type checker. A key whose value is undefined is
  * as good as left out.
  *
- * @throws ActuatorError INVALID_ARGUMENT that names the option and, for one that does not exist, the likely right one.
+ * @throws ActuatorError INVALID_ARGUMENT with everything that is wrong, a line each: it names the option and, for one that does
+ *   not exist, the likely right one. Its reason and field are those of the first.
  */
 export function checkOptions<Options extends object>(where: string, value: unknown, checks: Checks<Options>): void {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw invalid("INVALID_OPTION", where, `${where} must be an object with ${Object.keys(checks).join(", ")}`);
-  }
+  refuseFaults(optionFaults(where, value, checks));
+}
+
+/** @throws ActuatorError INVALID_ARGUMENT as {@link checkOptions}, where there is a fault at all. */
+export function refuseFaults(faults: readonly OptionFault[]): void {
+  const [first] = faults;
+  if (first === undefined) return;
+  const message = faults.map((fault) => fault.message).join("\n");
+  throw new ActuatorError("INVALID_ARGUMENT", first.reason, message, { field: first.field });
+}
+
+/** Everything that {@link checkOptions} refuses, also within options that have options of their own. */
+export function optionFaults<Options extends object>(
+  where: string,
+  value: unknown,
+  checks: Checks<Options>,
+): OptionFault[] {
   const known = new Map(Object.entries<Check>(checks));
-  for (const [name, option] of Object.entries(value)) {
-    const check = known.get(name);
-    if (check === undefined) {
-      const near = nearest(name, [...known.keys()]);
-      const hint = near === undefined ? `there are ${[...known.keys()].join(", ")}` : `did you mean "${near}"?`;
-      throw invalid("UNKNOWN_OPTION", `${where}.${name}`, `${where} has no option "${name}"; ${hint}`);
-    }
-    const fault = option === undefined ? undefined : check(option);
-    if (fault !== undefined) throw invalid("INVALID_OPTION", `${where}.${name}`, faultOf(`${where}.${name}`, fault));
+  if (!isObject(value)) {
+    const message = `${where} must be an object with ${[...known.keys()].join(", ")}`;
+    return [{ field: where, reason: "INVALID_OPTION", message }];
   }
+  return Object.entries(value).flatMap(([name, option]) => {
+    const check = known.get(name);
+    if (check !== undefined) return option === undefined ? [] : faultsWithin(`${where}.${name}`, option, check);
+    const near = nearest(name, [...known.keys()]);
+    const hint = near === undefined ? `there are ${[...known.keys()].join(", ")}` : `did you mean "${near}"?`;
+    const message = `${where} has no option "${name}"; ${hint}`;
+    return [{ field: `${where}.${name}`, reason: "UNKNOWN_OPTION", message }];
+  });
+}
+
+/** Everything that a check and, of an object of options, the checks inside refuse. */
+export function faultsWithin(where: string, value: unknown, check: Check): OptionFault[] {
+  const inside =
+    check.shape?.kind === "object" && isObject(value) ? optionFaults(where, value, check.shape.checks) : [];
+  if (inside.length > 0) return inside;
+  const fault = check(value);
+  if (fault === undefined) return [];
+  const [below = ""] = /^(\.\w+)+/.exec(fault) ?? [];
+  return [{ field: `${where}${below}`, reason: "INVALID_OPTION", message: faultOf(where, fault) }];
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** What a check says, with whom it says it of. */
@@ -110,23 +150,27 @@ export const pem = shaped({ kind: "text" }, (value) =>
 /** Whatever it is: somebody else checks it. */
 export const anything: Check = () => undefined;
 
-/** An object of options of its own. */
-export function objectOf<Options extends object>(checks: Checks<Options>): Check {
+/** An object of options of its own; `whole` checks what they are together, where each by itself is fit. */
+export function objectOf<Options extends object>(
+  checks: Checks<Options>,
+  whole: (options: Options) => string | undefined = () => undefined,
+): Check {
   return shaped({ kind: "object", checks: checks as Checks<object> }, (value) => {
-    try {
-      checkOptions("", value, checks);
-      return undefined;
-    } catch (error) {
-      return (error as Error).message.trimStart();
-    }
+    const [fault] = optionFaults("", value, checks);
+    return fault === undefined ? whole(value as Options) : fault.message.trimStart();
   });
+}
+
+/** A switch that may also be an object of options of its own, which is on. */
+export function flagOr<Options extends object>(checks: Checks<Options>): Check {
+  const object = objectOf(checks);
+  return shaped(object.shape!, (value) => (isObject(value) ? object(value) : flag(value)));
 }
 
 /** An object of texts under any names, such as `example`. */
 export function textsLike(example: string): Check {
   return (value) => {
-    const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-    const fits = isObject && Object.values(value).every((each) => text(each) === undefined);
+    const fits = isObject(value) && Object.values(value).every((each) => text(each) === undefined);
     return fits ? undefined : `must be an object of texts, such as ${example}`;
   };
 }
@@ -166,8 +210,4 @@ export function nearest(name: string, options: readonly string[]): string | unde
   });
   const [best] = distances.sort((a, b) => a.distance - b.distance);
   return best !== undefined && best.distance <= 2 ? best.option : undefined;
-}
-
-function invalid(reason: string, field: string, message: string): ActuatorError {
-  return new ActuatorError("INVALID_ARGUMENT", reason, message, { field });
 }

@@ -247,6 +247,37 @@ describe("a wrong option is named", () => {
     );
   });
 
+  test("everything that is wrong is told at once, however deep", () => {
+    const options = {
+      nmae: "shop",
+      heartbeatMs: -1,
+      access: { tokens: 5, jwt: { isuer: "i", claims: { name: 5 } } },
+      admin: { url: "admin", username: "a" },
+      limits: { maxConections: 1 },
+      metrics: { durationBuckets: "x" },
+      sessions: { ids: "plain" },
+      otlp: true,
+    };
+    const lines = [
+      'createActuator has no option "nmae"; did you mean "name"?',
+      "createActuator.heartbeatMs must be",
+      "createActuator.access.tokens must be a text",
+      'createActuator.access.jwt has no option "isuer"; did you mean "issuer"?',
+      "createActuator.access.jwt.claims.name must be a text",
+      "createActuator.admin.url must be an address",
+      'createActuator.limits has no option "maxConections"; did you mean "maxConnections"?',
+      "createActuator.metrics.durationBuckets must be",
+      "createActuator.sessions must be a session store",
+      'createActuator.sessions.ids must be "hashed" or "raw"',
+      "createActuator.admin.name must be what the server shall call the application",
+      "createActuator.otlp needs an integrationGraph",
+    ];
+    const create = () => createActuator(options as unknown as ActuatorOptions);
+    const expected = lines.map((line) => `${line.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}[^\n]*`).join("\n");
+    expect(create).toThrow(new RegExp(`^${expected}$`));
+    expect(create).toThrow(expect.objectContaining({ metadata: { field: "createActuator.nmae" } }));
+  });
+
   test("an option of undefined is left out", () => {
     expect(createActuator({ loggers: undefined, name: undefined, limits: undefined }).loggers).toBeUndefined();
   });

@@ -1,15 +1,15 @@
-import { ActuatorError } from "../error.ts";
 import { isLoopback } from "../ip-address/loopback.ts";
 import {
   type Check,
   type Checks,
   callable,
-  checkOptions,
   duration,
   faultOf,
+  faultsWithin,
   flag,
   listOf,
   objectOf,
+  refuseFaults,
   shaped,
   text,
 } from "../options.ts";
@@ -177,10 +177,8 @@ const CERTIFICATE: Checks<CertificateRule> = {
   loggers,
 };
 
-const certificate = shaped({ kind: "object", checks: CERTIFICATE as Checks<object> }, (value) => {
-  const fault = required(CERTIFICATE, ["permissions"])(value);
-  if (fault !== undefined) return fault;
-  const { commonName, alternativeName, fingerprint256 } = value as CertificateRule;
+const certificate = objectOf(CERTIFICATE, ({ permissions, commonName, alternativeName, fingerprint256 }) => {
+  if (permissions === undefined) return "must have permissions";
   return (commonName ?? alternativeName ?? fingerprint256) === undefined
     ? "must name a commonName, alternativeName or fingerprint256; without one it would fit everybody"
     : undefined;
@@ -191,7 +189,10 @@ const LIMITS: Checks<AccessLimits> = { maxFailuresPerMinute: duration, maxWrites
 /** The checks of {@link AccessOptions}. */
 export const ACCESS: Checks<AccessOptions> = {
   tokens: text,
-  jwt: required(JWT, ["jwks", "issuer", "audience"]),
+  jwt: objectOf(JWT, (jwt) => {
+    const missing = (["jwks", "issuer", "audience"] as const).filter((name) => jwt[name] === undefined);
+    return missing.length === 0 ? undefined : `must have ${missing.join(", ")}`;
+  }),
   certificates: someOf(certificate),
   authorize: callable,
   anonymous: permissions,
@@ -199,20 +200,20 @@ export const ACCESS: Checks<AccessOptions> = {
   limits: objectOf(LIMITS),
 };
 
+/** The check of {@link AccessOptions} as a whole. */
+export const accessOptions: Check = objectOf(ACCESS, ({ authorize, anonymous }) =>
+  authorize === undefined || anonymous === undefined
+    ? undefined
+    : ".anonymous does not go with authorize, which can answer for those who show nothing",
+);
+
 /**
  * Checks options with all that is inside of them.
  *
  * @throws ActuatorError INVALID_ARGUMENT that names the option and, for one that does not exist, the likely right one
  */
 export function checkAccessOptions(where: string, options: AccessOptions): void {
-  const { jwt, limits } = options ?? {};
-  // These alone can name the whole way to what is wrong.
-  if (typeof jwt === "object") checkOptions(`${where}.jwt`, jwt, JWT);
-  if (typeof limits === "object") checkOptions(`${where}.limits`, limits, LIMITS);
-  checkOptions(where, options, ACCESS);
-  if (options.authorize === undefined || options.anonymous === undefined) return;
-  const message = `${where}.anonymous does not go with ${where}.authorize, which can answer for those who show nothing`;
-  throw new ActuatorError("INVALID_ARGUMENT", "INVALID_OPTION", message, { field: `${where}.anonymous` });
+  refuseFaults(faultsWithin(where, options, accessOptions));
 }
 
 /** What a function of the application answers for somebody it lets in. */
@@ -223,13 +224,4 @@ function someOf(check: Check): Check {
   return shaped({ kind: "list", of: check }, (value) =>
     Array.isArray(value) && value.length === 0 ? "must not be empty" : listOf(check)(value),
   );
-}
-
-function required<Options extends object>(checks: Checks<Options>, names: readonly (keyof Options & string)[]): Check {
-  return shaped({ kind: "object", checks: checks as Checks<object> }, (value) => {
-    const fault = objectOf(checks)(value);
-    if (fault !== undefined) return fault;
-    const missing = names.filter((name) => (value as Options)[name] === undefined);
-    return missing.length === 0 ? undefined : `must have ${missing.join(", ")}`;
-  });
 }

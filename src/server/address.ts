@@ -2,9 +2,9 @@ import { isIP, type Server } from "node:net";
 import { dirname, resolve } from "node:path";
 import { ActuatorError } from "../error.ts";
 import { isLoopback } from "../ip-address/loopback.ts";
-import { type Checks, checkOptions } from "../options.ts";
+import { checkOptions } from "../options.ts";
 import { fileMode, LISTEN, type ListenOptions } from "./listen-options.ts";
-import { requiresCertificates, TLS } from "./tls-options.ts";
+import { requiresCertificates } from "./tls-options.ts";
 
 /** Where a listener is reached. For a Unix socket, `address` is its path and `port` is 0. */
 export interface ListenAddress {
@@ -24,57 +24,79 @@ export type ListenTarget =
  *
  * @param authenticated whether callers are asked who they are
  * @throws ActuatorError INVALID_ARGUMENT for options that cannot be, FAILED_PRECONDITION for a host that others reach where
- * nobody asks who they are: whoever gets through to this port can change levels and end sessions.
+ * nobody asks who they are: whoever gets through to this port can change levels and end sessions. It has everything that is
+ * wrong, a line each.
  */
 export function listenTarget(options: ListenOptions, authenticated = false): ListenTarget {
-  const { port, host = "127.0.0.1", path, mode, tls } = (options as ListenOptions | undefined) ?? {};
-  check("listen", { ...options, tls: undefined }, LISTEN);
-  if (tls !== undefined) checkTls(tls);
-  if (path !== undefined) {
-    if (port !== undefined || options.host !== undefined) throw invalid("path", "`path` excludes `port` and `host`");
-    return { path: socketPath(path), mode: fileMode(mode ?? 0o600)! };
+  checkListenOptions(options ?? {});
+  const faults = listenFaults(options, authenticated);
+  const [first, ...others] = faults;
+  if (first !== undefined && others.length === 0) throw first;
+  if (first !== undefined) {
+    const message = faults.map((fault) => fault.message).join("\n");
+    throw new ActuatorError(first.code, first.reason, message, first.metadata);
   }
-  if (mode !== undefined) throw invalid("mode", "`mode` is of a Unix socket, and there is no `path`");
-  if (port === undefined) throw invalid("port", "no `port` option; choose a port, or 0 for any free one");
-  const bare = host.startsWith("[") && host.endsWith("]") ? host.slice(1, -1) : host;
-  if (bare === "") throw invalid("host", "the `host` option is empty; 0.0.0.0 or :: stand for every address");
-  if (bare.includes("%")) {
-    const message = `the \`host\` option ${JSON.stringify(host)} names a zone; addresses of one link are not listened on`;
-    throw invalid("host", message);
-  }
-  if (!authenticated && !isLoopback(bare) && !requiresCertificates(tls)) {
-    throw new ActuatorError(
-      "FAILED_PRECONDITION",
-      "HOST_NOT_LOOPBACK",
-      `refused to listen on ${JSON.stringify(host)}: others than this machine could reach it, and there is no access ` +
-        "control that asks who they are. Give the `access` option (tokens, jwt, certificates or authorize), or `tls` with a `ca` and " +
-        '`clientCertificate: "require"`; or leave the `host` option at 127.0.0.1',
-      { field: "host" },
-    );
-  }
-  return { port, host: bare };
+  const { port, path, mode } = options;
+  return path === undefined
+    ? { port: port!, host: bareHost(options) }
+    : { path: process.platform === "win32" ? path : resolve(path), mode: fileMode(mode ?? 0o600)! };
 }
 
-function checkTls(tls: NonNullable<ListenOptions["tls"]>): void {
-  check("listen.tls", tls, TLS);
-  for (const field of ["cert", "key"] as const) {
-    if (tls[field] === undefined) throw invalid(`tls.${field}`, `\`tls\` has no \`${field}\`; TLS needs one`);
+/** Why options of listening that are fit one by one cannot be together, or not here; each with its field. */
+export function listenFaults(options: ListenOptions, authenticated: boolean): ActuatorError[] {
+  const { port, path, mode, tls } = options;
+  const faults = tls === undefined ? [] : tlsFaults(tls);
+  if (path !== undefined) {
+    if (port !== undefined || options.host !== undefined) {
+      faults.push(invalid("path", "`path` excludes `port` and `host`"));
+    }
+    return [...faults, ...socketFaults(path)];
   }
+  if (mode !== undefined) faults.push(invalid("mode", "`mode` is of a Unix socket, and there is no `path`"));
+  if (port === undefined) faults.push(invalid("port", "no `port` option; choose a port, or 0 for any free one"));
+  return [...faults, ...hostFaults(options, authenticated)];
+}
+
+function hostFaults(options: ListenOptions, authenticated: boolean): ActuatorError[] {
+  const host = bareHost(options);
+  const said = JSON.stringify(options.host);
+  if (host === "") return [invalid("host", "the `host` option is empty; 0.0.0.0 or :: stand for every address")];
+  if (host.includes("%")) {
+    const message = `the \`host\` option ${said} names a zone; addresses of one link are not listened on`;
+    return [invalid("host", message)];
+  }
+  if (authenticated || isLoopback(host) || requiresCertificates(options.tls)) return [];
+  const message =
+    `refused to listen on ${said}: others than this machine could reach it, and there is no access ` +
+    "control that asks who they are. Give the `access` option (tokens, jwt, certificates or authorize), or `tls` with a `ca` and " +
+    '`clientCertificate: "require"`; or leave the `host` option at 127.0.0.1';
+  return [new ActuatorError("FAILED_PRECONDITION", "HOST_NOT_LOOPBACK", message, { field: "host" })];
+}
+
+function bareHost({ host = "127.0.0.1" }: ListenOptions): string {
+  return host.startsWith("[") && host.endsWith("]") ? host.slice(1, -1) : host;
+}
+
+function tlsFaults(tls: NonNullable<ListenOptions["tls"]>): ActuatorError[] {
+  const faults = (["cert", "key"] as const)
+    .filter((field) => tls[field] === undefined)
+    .map((field) => invalid(`tls.${field}`, `\`tls\` has no \`${field}\`; TLS needs one`));
   const { ca, clientCertificate } = tls;
   if (ca === undefined && clientCertificate !== undefined && clientCertificate !== "none") {
     const message = "`tls.clientCertificate` needs the authorities that vouch for clients; name them by `tls.ca`";
-    throw invalid("tls.ca", message);
+    faults.push(invalid("tls.ca", message));
   }
   if (ca !== undefined && clientCertificate === undefined) {
     const message = "`tls.ca` vouches for clients, and no client is asked; say `tls.clientCertificate`";
-    throw invalid("tls.clientCertificate", message);
+    faults.push(invalid("tls.clientCertificate", message));
   }
+  return faults;
 }
 
 /** Names fields as all errors of listening do: from the options of `listen` on. */
-function check<Options extends object>(where: string, value: unknown, checks: Checks<Options>): void {
+function checkListenOptions(options: ListenOptions): void {
   try {
-    checkOptions(where, value, checks);
+    checkOptions("listen", options, LISTEN);
   } catch (error) {
     const { code, reason, message, metadata } = error as ActuatorError;
     throw new ActuatorError(code, reason, message, { field: metadata.field!.replace(/^listen\./, "") });
@@ -84,16 +106,17 @@ function check<Options extends object>(where: string, value: unknown, checks: Ch
 /** What the system's address of a Unix socket holds, its end mark excluded. */
 const MAX_PATH_BYTES = process.platform === "darwin" ? 103 : 107;
 
-function socketPath(path: string): string {
+function socketFaults(path: string): ActuatorError[] {
   if (path.includes("\0")) {
-    throw invalid("path", "the `path` option names no file: whoever is on this machine could connect to such a socket");
+    const message = "the `path` option names no file: whoever is on this machine could connect to such a socket";
+    return [invalid("path", message)];
   }
-  if (process.platform === "win32") return path;
+  if (process.platform === "win32") return [];
   const whole = resolve(path);
   // The socket first comes to be in a folder of its own, see unix-socket.ts.
   const bytes = Math.max(Buffer.byteLength(whole), Buffer.byteLength(dirname(whole)) + "/.xxxxxx/s".length);
-  if (bytes <= MAX_PATH_BYTES) return whole;
-  throw invalid("path", `the path ${whole} is too long for a Unix socket by ${bytes - MAX_PATH_BYTES} bytes`);
+  if (bytes <= MAX_PATH_BYTES) return [];
+  return [invalid("path", `the path ${whole} is too long for a Unix socket by ${bytes - MAX_PATH_BYTES} bytes`)];
 }
 
 /** Addresses that stand for all of this machine, by the one of them that can be connected to from it. */

@@ -1,26 +1,16 @@
 import { randomUUID } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import { ActuatorError } from "../error.ts";
+import { checkOptions } from "../options.ts";
 import { AccessOrder, type AccessPosition } from "./access-order.ts";
 import { EntriesByUser } from "./entries-by-user.ts";
 import { MemoryEntry } from "./memory-entry.ts";
+import { MEMORY_SESSIONS, type MemorySessionsOptions } from "./memory-sessions-options.ts";
 import { NameLists } from "./name-lists.ts";
 import type { Session } from "./session.ts";
 import { checkDetails, type SessionDetails } from "./session-details.ts";
 import { sessionDigest } from "./session-digest.ts";
 import type { SessionPage, SessionQuery, SessionSearch, SessionStore } from "./store.ts";
-
-/** How an in-memory store behaves. */
-export interface MemorySessionsOptions {
-  /** The most sessions kept at once, expired ones included. Default: 100,000. */
-  readonly maxSessions?: number | undefined;
-  /** Whole seconds of inactivity until a session expires that says nothing else; negative: never. Default: 1800. */
-  readonly maxInactiveInterval?: number | undefined;
-  /** Milliseconds for which an expired session is still shown by lists. Default: 300,000. */
-  readonly expiredRetention?: number | undefined;
-  /** Milliseconds since the epoch. Default: `Date.now`. */
-  readonly clock?: (() => number) | undefined;
-}
 
 const SWEEP_INTERVAL = 60_000;
 /** How many ids are compared, or sessions counted, before the application has its turn. */
@@ -47,7 +37,9 @@ export class MemorySessionStore implements SessionStore {
   readonly #nameLists = new NameLists();
   #nextSweep: number;
 
+  /** @throws ActuatorError INVALID_ARGUMENT for an option that does not exist or does not fit. */
   constructor(options: MemorySessionsOptions = {}) {
+    checkOptions("memorySessions", options, MEMORY_SESSIONS);
     this.#maxSessions = options.maxSessions ?? 100_000;
     this.#maxInactiveInterval = options.maxInactiveInterval ?? 1800;
     this.#expiredRetention = options.expiredRetention ?? 300_000;
@@ -213,7 +205,11 @@ export class MemorySessionStore implements SessionStore {
   }
 }
 
-/** An in-memory store of its own; see `MemorySessionStore`. */
+/**
+ * An in-memory store of its own; see `MemorySessionStore`.
+ *
+ * @throws ActuatorError INVALID_ARGUMENT for an option that does not exist or does not fit.
+ */
 export function memorySessions(options?: MemorySessionsOptions): MemorySessionStore {
   return new MemorySessionStore(options);
 }

@@ -1,5 +1,16 @@
-import { ActuatorError } from "../error.ts";
-import { type Check, type Checks, checkOptions, flag, objectOf, pem, shaped, text, timeLimit } from "../options.ts";
+import {
+  type Check,
+  type Checks,
+  faultsWithin,
+  flag,
+  type OptionFault,
+  objectOf,
+  pem,
+  refuseFaults,
+  shaped,
+  text,
+  timeLimit,
+} from "../options.ts";
 
 /** Which Spring Boot Admin servers an application registers with, and what it tells them. */
 export interface SpringBootAdminOptions {
@@ -125,12 +136,9 @@ export const ADMIN: Checks<SpringBootAdminOptions> = {
   healthUrl: servedUrl,
   username,
   password,
-  credentials: shaped({ kind: "object", checks: CALL_CREDENTIALS as Checks<object> }, (value) => {
-    const fault = objectOf(CALL_CREDENTIALS)(value);
-    if (fault !== undefined) return fault;
-    const { username: user, password: secret } = value as Partial<CallCredentials>;
-    return user === undefined || secret === undefined ? "must have username and password" : undefined;
-  }),
+  credentials: objectOf(CALL_CREDENTIALS, ({ username: user, password: secret }) =>
+    user === undefined || secret === undefined ? "must have username and password" : undefined,
+  ),
   metadata,
   intervalMs: shaped({ kind: "milliseconds" }, (value) =>
     Number.isSafeInteger(value) && (value as number) >= 100 && (value as number) < 2 ** 31
@@ -144,28 +152,41 @@ export const ADMIN: Checks<SpringBootAdminOptions> = {
   tls: objectOf(ADMIN_TLS),
 };
 
+/** The check of {@link SpringBootAdminOptions} as a whole. */
+export const adminOptions: Check = objectOf(ADMIN, ({ url, username: user, password: secret }) => {
+  if (url === undefined) return ".url must be the address of the server";
+  if ((user === undefined) === (secret === undefined)) return undefined;
+  return `.${user === undefined ? "username" : "password"} must be given too: both go together`;
+});
+
+/**
+ * What is wrong with options that are fit by themselves: nobody says what the server shall call the application.
+ *
+ * @param applicationName stands in for a name of their own
+ */
+export function adminNameFaults(
+  where: string,
+  { name }: SpringBootAdminOptions,
+  applicationName: string | undefined,
+): OptionFault[] {
+  if (name !== undefined || text(applicationName) === undefined) return [];
+  const field = `${where}.name`;
+  const message = `${field} must be what the server shall call the application, which has no \`name\` itself`;
+  return [{ field, reason: "INVALID_OPTION", message }];
+}
+
 /**
  * Checks options with what has to go together.
  *
  * @param where what the options are called, such as `createActuator.admin`
  * @param applicationName stands in for a name of their own
- * @throws ActuatorError INVALID_ARGUMENT that names the option; never a credential
+ * @throws ActuatorError INVALID_ARGUMENT that names the options; never a credential
  */
 export function checkSpringBootAdminOptions(
   where: string,
   options: SpringBootAdminOptions,
   applicationName: string | undefined,
 ): void {
-  checkOptions(where, options, ADMIN);
-  const refuse = (option: keyof SpringBootAdminOptions, fault: string) => {
-    const field = `${where}.${option}`;
-    throw new ActuatorError("INVALID_ARGUMENT", "INVALID_OPTION", `${field} ${fault}`, { field });
-  };
-  if (options.url === undefined) refuse("url", "must be the address of the server");
-  if (text(options.name ?? applicationName) !== undefined) {
-    refuse("name", "must be what the server shall call the application, which has no `name` itself");
-  }
-  if ((options.username === undefined) !== (options.password === undefined)) {
-    refuse(options.username === undefined ? "username" : "password", "must be given too: both go together");
-  }
+  const faults = faultsWithin(where, options, adminOptions);
+  refuseFaults(faults.length > 0 ? faults : adminNameFaults(where, options, applicationName));
 }

@@ -39,7 +39,7 @@ describe("what does not fit is named with the way to it", () => {
     [{ authorize: true }, "access.authorize must be a function"],
     [{ anonymous: ["loggers"] }, /^access\.anonymous entry 0 must be one of loggers:read, /],
     [{ anonymous: "*" }, "access.anonymous must be a list"],
-    [{ anonymous: [], authorize: () => undefined }, /^access\.anonymous does not go with access\.authorize/],
+    [{ anonymous: [], authorize: () => undefined }, /^access\.anonymous does not go with authorize/],
     [{ basic: "yes" }, "access.basic must be true or false"],
     [{ limits: { maxFailures: 1 } }, 'access.limits has no option "maxFailures"; did you mean "maxFailuresPerMinute"?'],
     [{ limits: { maxFailuresPerMinute: 0 } }, "access.limits.maxFailuresPerMinute must be a number above 0"],

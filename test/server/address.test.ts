@@ -76,6 +76,13 @@ describe("where to listen", () => {
     expect(() => listenTarget(options, true)).toThrow(message);
   });
 
+  test("everything that cannot be together is told at once", () => {
+    const options = { port: 1, host: "0.0.0.0", mode: 0o600, tls: { ca: "a" } } as unknown as ListenOptions;
+    expect(() => listenTarget(options)).toThrow(
+      /^`tls` has no `cert`.*\n`tls` has no `key`.*\n`tls\.ca` vouches .*\n`mode` is .*\nrefused to listen on "0\.0\.0\.0"/,
+    );
+  });
+
   test.each([
     { host: "127.0.0.1", url: /^http:\/\/127\.0\.0\.1:\d+$/ },
     { host: "localhost", url: /^http:\/\/localhost:\d+$/ },

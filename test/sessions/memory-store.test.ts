@@ -14,6 +14,23 @@ beforeEach(() => {
 
 const userSessions = async (username: string, from = store) => (await from.findByUsername(username)).sessions;
 
+describe("options", () => {
+  it.each<[options: object, message: string]>([
+    [{ maxSesions: 1 }, 'memorySessions has no option "maxSesions"; did you mean "maxSessions"?'],
+    [{ maxSessions: -1 }, "memorySessions.maxSessions must be a whole number, not below 0"],
+    [{ maxInactiveInterval: 0.5 }, "memorySessions.maxInactiveInterval must be a whole number of seconds"],
+    [{ expiredRetention: "5m" }, "memorySessions.expiredRetention must be a number, not below 0"],
+    [{ clock: 0 }, "memorySessions.clock must be a function"],
+  ])("%j is refused", (options, message) => {
+    const refusal = expect.objectContaining({ code: "INVALID_ARGUMENT", message });
+    expect(() => memorySessions(options)).toThrow(refusal);
+  });
+
+  it("that fit are taken", () => {
+    memorySessions({ maxSessions: 0, maxInactiveInterval: -1, expiredRetention: 0, clock: undefined });
+  });
+});
+
 describe("put", () => {
   it("makes a session with a UUID of its own, created and accessed now, for half an hour", () => {
     const session = store.put({});

@@ -33,7 +33,7 @@ describe("what does not fit is refused by name, and no secret is repeated", () =
     ["username", /without a colon/, { url, username: "a:b", password: "secret" }],
     ["password", /on one line/, { url, username: "registrar", password: "secret\r\nX: y" }],
     ["credentials", /must have username and password/, { url, credentials: { password: "secret" } }],
-    ["credentials", /colon/, { url, credentials: { username: "a:b", password: "secret" } }],
+    ["credentials.username", /colon/, { url, credentials: { username: "a:b", password: "secret" } }],
     ["metadata", /"tags" is no text/, { url, metadata: { tags: { environment: "secret" } } }],
     ["metadata", /"secret" is no text|"count" is no text/, { url, metadata: { count: 1 } }],
     ["metadata", /`credentials` says that/, { url, metadata: { "user.password": "secret" } }],
@@ -53,7 +53,7 @@ describe("what does not fit is refused by name, and no secret is repeated", () =
     ["deregister", /true or false/, { url, deregister: "no" }],
     ["deregisterTimeoutMs", /above 0/, { url, deregisterTimeoutMs: 0 }],
     ["registerOnce", /true or false/, { url, registerOnce: 1 }],
-    ["tls", /ca must be the path/, { url, tls: { ca: 1 } }],
+    ["tls.ca", /ca must be the path/, { url, tls: { ca: 1 } }],
     ["intervalMS", /did you mean "intervalMs"\?/, { url, intervalMS: 1_000 }],
   ])("%s: %s", (field, message, options) => {
     const name = "name" in options ? undefined : "shop";
