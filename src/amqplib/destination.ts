@@ -1,6 +1,6 @@
 import type { NodeDeclaration } from "../integration-graph/declaration.ts";
-import type { GraphLink, LinkType } from "../integration-graph/link.ts";
-import type { GraphNode } from "../integration-graph/node.ts";
+import type { LinkType } from "../integration-graph/link-type.ts";
+import type { GraphLink, GraphNode } from "../integration-graph/node.ts";
 import { channelKey } from "../integration-graph/node-id.ts";
 import type { Properties } from "../integration-graph/properties.ts";
 import { SYSTEM } from "./broker.ts";

@@ -1,5 +1,5 @@
 import type { GraphHost } from "../integration-graph/adapter.ts";
-import type { LinkType } from "../integration-graph/link.ts";
+import type { LinkType } from "../integration-graph/link-type.ts";
 import type { GraphNode } from "../integration-graph/node.ts";
 import type { Properties } from "../integration-graph/properties.ts";
 import { Destination, declarationOf, type Kind, Way, wayKey } from "./destination.ts";

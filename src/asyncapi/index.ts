@@ -1,5 +1,5 @@
 import type { GraphAdapter, GraphHost } from "../integration-graph/adapter.ts";
-import type { LinkType } from "../integration-graph/link.ts";
+import type { LinkType } from "../integration-graph/link-type.ts";
 import type { GraphNode } from "../integration-graph/node.ts";
 import { channelKey, endpointKey } from "../integration-graph/node-id.ts";
 import { destinationOf } from "./destination.ts";

@@ -1,6 +1,6 @@
 import type { EventEmitter } from "node:events";
 import type { GraphHost } from "../integration-graph/adapter.ts";
-import type { GraphLink } from "../integration-graph/link.ts";
+import type { GraphLink } from "../integration-graph/node.ts";
 import { field } from "../interception/field.ts";
 import { type Method, replaceMethods } from "../interception/replaced-method.ts";
 import { placeOfKey, SYSTEM } from "./broker.ts";

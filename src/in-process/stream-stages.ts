@@ -1,6 +1,5 @@
 import type { GraphHost } from "../integration-graph/adapter.ts";
-import type { GraphLink } from "../integration-graph/link.ts";
-import type { GraphNode } from "../integration-graph/node.ts";
+import type { GraphLink, GraphNode } from "../integration-graph/node.ts";
 import { channelKey, endpointKey } from "../integration-graph/node-id.ts";
 import type { EndpointPattern } from "../integration-graph/pattern.ts";
 import { hasMethods } from "../interception/field.ts";

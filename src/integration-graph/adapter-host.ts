@@ -1,12 +1,28 @@
 import type { GraphHost, Outcome } from "./adapter.ts";
-import type { HostParts } from "./adapters.ts";
+import type { Claims } from "./claims.ts";
 import { checkedDeclaration, mergedDeclaration, type NodeDeclaration } from "./declaration.ts";
 import { declareLink, declareNode, withdrawLink, withdrawNode } from "./declarers.ts";
-import { checkEnds, type GraphLink, type LinkType } from "./link.ts";
+import type { GraphElements } from "./elements.ts";
+import type { Instruments } from "./instruments.ts";
+import { checkEnds } from "./link-ends.ts";
+import type { LinkType } from "./link-type.ts";
 import type { AnyFunction } from "./measure.ts";
-import { GraphNode, settled } from "./node.ts";
+import { type GraphLink, GraphNode, settled } from "./node.ts";
 import { endpointKey } from "./node-id.ts";
 import type { GraphSource } from "./source.ts";
+import type { Sources } from "./sources.ts";
+
+/** What the host of an adapter works with. */
+export interface HostParts {
+  readonly elements: GraphElements;
+  readonly sources: Sources;
+  readonly instruments: Instruments;
+  readonly claims: Claims;
+  /** The node of what was seen at run time. */
+  readonly observe: (seen: NodeDeclaration) => GraphNode;
+  /** A name as it is shown. */
+  readonly shownName: (name: string) => string;
+}
 
 /** The graph as one adapter sees it. It is the declarer of all that the adapter declares: one may be attached twice. */
 export class AdapterHost implements GraphHost {
@@ -59,7 +75,7 @@ export class AdapterHost implements GraphHost {
   }
 
   observe(declaration: NodeDeclaration): GraphNode {
-    return this.#parts.instruments.graph.observe(declaration);
+    return this.#parts.observe(declaration);
   }
 
   way(from: GraphNode, type: LinkType, to: GraphNode): GraphLink | undefined {

@@ -1,7 +1,7 @@
 import type { NodeDeclaration } from "./declaration.ts";
-import type { GraphLink, LinkType } from "./link.ts";
+import type { LinkType } from "./link-type.ts";
 import type { AnyFunction } from "./measure.ts";
-import type { GraphNode } from "./node.ts";
+import type { GraphLink, GraphNode } from "./node.ts";
 import type { GraphSource } from "./source.ts";
 
 /** Leaves the library as it was, and takes away what only the adapter declared. May be called again. */

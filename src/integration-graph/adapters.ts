@@ -1,20 +1,7 @@
 import type { Detach, GraphAdapter } from "./adapter.ts";
-import { AdapterHost } from "./adapter-host.ts";
+import { AdapterHost, type HostParts } from "./adapter-host.ts";
 import { Claims } from "./claims.ts";
 import { withdraw } from "./declarers.ts";
-import type { GraphElements } from "./elements.ts";
-import type { Instruments } from "./instruments.ts";
-import type { Sources } from "./sources.ts";
-
-/** What the host of an adapter works with. */
-export interface HostParts {
-  readonly elements: GraphElements;
-  readonly sources: Sources;
-  readonly instruments: Instruments;
-  readonly claims: Claims;
-  /** A name as it is shown. */
-  readonly shownName: (name: string) => string;
-}
 
 /** The adapters of a graph. What each of them declares goes when it is detached. */
 export class Adapters {

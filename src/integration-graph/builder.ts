@@ -10,7 +10,6 @@ import {
 } from "./component.ts";
 import { type ComponentKind, declareComponent } from "./declare-component.ts";
 import { IntegrationGraph, type IntegrationGraphOptions } from "./graph.ts";
-import type { Instruments } from "./instruments.ts";
 import type {
   AnyOptions,
   ChainOptions,
@@ -43,11 +42,9 @@ export function integrationGraph(options: IntegrationGraphOptions): GraphBuilder
 export class GraphBuilder {
   /** The graph that is built. */
   readonly graph: IntegrationGraph;
-  readonly #instruments: Instruments;
 
   constructor(graph: IntegrationGraph) {
     this.graph = graph;
-    this.#instruments = graph.instruments;
   }
 
   /**
@@ -221,6 +218,6 @@ export class GraphBuilder {
   }
 
   #make<C extends Component>(Kind: ComponentKind<C>, pattern: PatternType, name: string, options?: AnyOptions): C {
-    return declareComponent(this.#instruments, Kind, pattern, name, options);
+    return declareComponent(this.graph, Kind, pattern, name, options);
   }
 }

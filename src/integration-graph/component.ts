@@ -1,18 +1,16 @@
 import type { IntegrationGraph } from "./graph.ts";
-import type { Instruments } from "./instruments.ts";
-import type { GraphLink } from "./link.ts";
 import type { AnyFunction } from "./measure.ts";
-import type { GraphNode } from "./node.ts";
+import type { GraphLink, GraphNode } from "./node.ts";
 
 /** A component of the application's integration graph. */
 export class Component {
   /** The node that stands for the component in the graph. */
   readonly node: GraphNode;
-  protected readonly instruments: Instruments;
+  protected readonly graph: IntegrationGraph;
 
-  constructor(node: GraphNode, instruments: Instruments) {
+  constructor(node: GraphNode, graph: IntegrationGraph) {
     this.node = node;
-    this.instruments = instruments;
+    this.graph = graph;
   }
 
   get name(): string {
@@ -24,12 +22,12 @@ export class Component {
    * again, it has the same id, and its numbers begin anew.
    */
   remove(): void {
-    this.instruments.graph.remove(this.node);
+    this.graph.remove(this.node);
   }
 
   /** Whether it was declared in `graph`. */
   belongsTo(graph: IntegrationGraph): boolean {
-    return this.instruments.graph === graph;
+    return this.graph === graph;
   }
 }
 
@@ -41,7 +39,7 @@ export class Channel extends Component {
    * rejection counts as failure.
    */
   sender<F extends AnyFunction>(send: F): F {
-    return this.instruments.sender(this.node, send);
+    return this.graph.instruments.sender(this.node, send);
   }
 }
 
@@ -52,7 +50,7 @@ export class PollableChannel extends Channel {
    * undefined is one message taken out of this channel.
    */
   receiver<F extends AnyFunction>(receive: F): F {
-    return this.instruments.receiver(this.node, receive);
+    return this.graph.instruments.receiver(this.node, receive);
   }
 }
 
@@ -63,7 +61,7 @@ export class InboundChannelAdapter extends Component {
    * gives null. Messages sent meanwhile are sent by this source.
    */
   receiver<F extends AnyFunction>(receive: F): F {
-    return this.instruments.source(this.node, receive);
+    return this.graph.instruments.source(this.node, receive);
   }
 }
 
@@ -71,8 +69,8 @@ export class InboundChannelAdapter extends Component {
 export class Endpoint extends Component {
   protected readonly input: GraphLink | undefined;
 
-  constructor(node: GraphNode, instruments: Instruments, input?: GraphLink) {
-    super(node, instruments);
+  constructor(node: GraphNode, graph: IntegrationGraph, input?: GraphLink) {
+    super(node, graph);
     this.input = input;
   }
 
@@ -82,7 +80,7 @@ export class Endpoint extends Component {
    * channel where there is one. Messages sent meanwhile are sent by this endpoint.
    */
   handle<F extends AnyFunction>(handler: F): F {
-    return this.instruments.handler(this.node, handler, { input: this.input });
+    return this.graph.instruments.handler(this.node, handler, { input: this.input });
   }
 }
 
@@ -93,7 +91,7 @@ export class DiscardingEndpoint extends Endpoint {
    * counts on the link to the discard channel. Sending to that channel counts by itself.
    */
   discarded(): void {
-    this.instruments.discarded(this.node);
+    this.graph.instruments.discarded(this.node);
   }
 }
 
@@ -104,6 +102,6 @@ export class Filter extends DiscardingEndpoint {
    * link to the discard channel, once, whether the handler also sent it there or not.
    */
   override handle<F extends AnyFunction>(handler: F): F {
-    return this.instruments.handler(this.node, handler, { input: this.input, falseDiscards: true });
+    return this.graph.instruments.handler(this.node, handler, { input: this.input, falseDiscards: true });
   }
 }

@@ -1,17 +1,12 @@
 import { Channel, type Component } from "./component.ts";
 import type { IntegrationGraph } from "./graph.ts";
-import type { Instruments } from "./instruments.ts";
-import type { GraphLink, LinkType } from "./link.ts";
-import type { GraphNode } from "./node.ts";
+import type { LinkType } from "./link-type.ts";
+import type { GraphLink, GraphNode } from "./node.ts";
 import type { AnyOptions, ChannelReference } from "./options.ts";
 import { PATTERN_TRAITS, type PatternType } from "./pattern.ts";
 
 /** A class of components, as {@link declareComponent} makes them: `input` is the link that messages come in by. */
-export type ComponentKind<C extends Component> = new (
-  node: GraphNode,
-  instruments: Instruments,
-  input?: GraphLink,
-) => C;
+export type ComponentKind<C extends Component> = new (node: GraphNode, graph: IntegrationGraph, input?: GraphLink) => C;
 
 /** Which links an option declares, in the order in which they are declared. */
 const LINK_OPTIONS = [
@@ -24,17 +19,16 @@ const LINK_OPTIONS = [
 ] as const satisfies readonly (readonly [keyof AnyOptions, LinkType])[];
 
 /**
- * Declares a component with its links in the graph of `instruments`. Throws a TypeError where an option is unfit or not
+ * Declares a component with its links in `graph`. Throws a TypeError where an option is unfit or not
  * one of the pattern's, and an Error where the name is taken by another pattern.
  */
 export function declareComponent<C extends Component>(
-  instruments: Instruments,
+  graph: IntegrationGraph,
   Kind: ComponentKind<C>,
   pattern: PatternType,
   name: string,
   options: AnyOptions = {},
 ): C {
-  const { graph } = instruments;
   const { componentType, properties, handlers } = options;
   const references = LINK_OPTIONS.flatMap(([option, type]) => {
     const channels = listed(options[option]);
@@ -49,7 +43,7 @@ export function declareComponent<C extends Component>(
     if (type === "input") input = graph.link(channel, type, node);
     else graph.link(node, type, channel);
   }
-  return new Kind(node, instruments, input);
+  return new Kind(node, graph, input);
 }
 
 function resolved(graph: IntegrationGraph, channel: ChannelReference): GraphNode {

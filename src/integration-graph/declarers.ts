@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import type { NodeDeclaration } from "./declaration.ts";
 import type { GraphElements } from "./elements.ts";
-import { checkEnds, type GraphLink, type LinkType } from "./link.ts";
-import type { GraphNode } from "./node.ts";
+import { checkEnds } from "./link-ends.ts";
+import type { LinkType } from "./link-type.ts";
+import type { GraphLink, GraphNode } from "./node.ts";
 import { isChannel } from "./pattern.ts";
 
 /** Somebody who declares nodes and links: the application, or a source. What nobody declares any more is gone. */

@@ -1,7 +1,7 @@
 import { Brokers, type BrokerTable } from "./brokers.ts";
 import type { NodeDeclaration } from "./declaration.ts";
-import { GraphLink, type LinkType } from "./link.ts";
-import { GraphNode, settled } from "./node.ts";
+import type { LinkType } from "./link-type.ts";
+import { GraphLink, GraphNode, settled } from "./node.ts";
 import { NodeIds, nodeKey } from "./node-id.ts";
 import { uniteLinks, uniteNodes } from "./unite.ts";
 

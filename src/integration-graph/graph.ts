@@ -5,8 +5,8 @@ import { checkedDeclaration, checkedName, mergedDeclaration, type NodeDeclaratio
 import { APPLICATION, declareLink, declareNode } from "./declarers.ts";
 import { GraphElements, type GraphInternals, type GraphLimits } from "./elements.ts";
 import { Instruments } from "./instruments.ts";
-import type { GraphLink, LinkType } from "./link.ts";
-import { GraphNode, settled } from "./node.ts";
+import type { LinkType } from "./link-type.ts";
+import { type GraphLink, GraphNode, settled } from "./node.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
 import { isChannel, PATTERN_TRAITS } from "./pattern.ts";
 import { PROVIDER } from "./provider.ts";
@@ -45,7 +45,7 @@ const WAYS: readonly LinkType[] = ["route", "output", "discard", "error"];
  * does no harm.
  */
 export class IntegrationGraph {
-  /** Measures functions for its nodes. For the builder. */
+  /** Measures functions for its nodes. For its components. */
   readonly instruments: Instruments;
   readonly #elements: GraphElements;
   readonly #sources: Sources;
@@ -63,6 +63,7 @@ export class IntegrationGraph {
       elements: this.#elements,
       sources: this.#sources,
       instruments: this.instruments,
+      observe: (seen) => this.observe(seen),
       shownName: temporaryNames(options.temporaryNames),
     });
   }

@@ -1,4 +1,4 @@
-import type { LinkType } from "./link.ts";
+import type { LinkType } from "./link-type.ts";
 import { NodeIds } from "./node-id.ts";
 import { defaultComponentType, patternCategory } from "./pattern.ts";
 import { PROVIDER } from "./provider.ts";

@@ -1,22 +1,25 @@
 import type { AsyncLocalStorage } from "node:async_hooks";
-import type { IntegrationGraph } from "./graph.ts";
 import { Invocation } from "./invocation.ts";
-import type { GraphLink } from "./link.ts";
 import type { AnyFunction, Meter } from "./measure.ts";
-import type { GraphNode } from "./node.ts";
+import type { GraphLink, GraphNode } from "./node.ts";
 
-/** Puts back what left the graph because it was idle. */
-export interface Waking {
+/** What measuring asks of the graph. */
+export interface MeasuredGraph {
+  /** Statistics are taken of the node. */
+  observe(node: GraphNode): void;
+  /** Puts back what left because it was idle. */
   wake(node: GraphNode, link?: GraphLink): void;
+  /** The link that a message takes from `owner` to `channel`, where there is room for one. */
+  way(owner: GraphNode, channel: GraphNode): GraphLink | undefined;
 }
 
 /** What is sent while the function runs, or later in its context, is sent by the node. */
 abstract class OwnerMeter {
   protected readonly node: GraphNode;
-  protected readonly graph: Waking;
+  protected readonly graph: MeasuredGraph;
   readonly #invocations: AsyncLocalStorage<Invocation>;
 
-  constructor(node: GraphNode, graph: Waking, invocations: AsyncLocalStorage<Invocation>) {
+  constructor(node: GraphNode, graph: MeasuredGraph, invocations: AsyncLocalStorage<Invocation>) {
     this.node = node;
     this.graph = graph;
     this.#invocations = invocations;
@@ -60,7 +63,12 @@ export class HandlerMeter extends OwnerMeter implements Meter<Invocation> {
   readonly #input: GraphLink | undefined;
   readonly #falseDiscards: boolean;
 
-  constructor(node: GraphNode, graph: Waking, invocations: AsyncLocalStorage<Invocation>, options: HandlerOptions) {
+  constructor(
+    node: GraphNode,
+    graph: MeasuredGraph,
+    invocations: AsyncLocalStorage<Invocation>,
+    options: HandlerOptions,
+  ) {
     super(node, graph, invocations);
     this.#input = options.input;
     this.#falseDiscards = options.falseDiscards ?? false;
@@ -100,14 +108,14 @@ export class SourceMeter extends OwnerMeter implements Meter<Invocation> {
 
 /** Measures a function that sends messages to a channel. */
 export class SenderMeter extends CalleeMeter implements Meter<undefined> {
-  readonly #graph: IntegrationGraph;
+  readonly #graph: MeasuredGraph;
   readonly #invocations: AsyncLocalStorage<Invocation>;
   readonly #otherwise: (() => GraphNode) | undefined;
 
   /** `otherwise` sends what is sent outside of any handler. */
   constructor(
     node: GraphNode,
-    graph: IntegrationGraph,
+    graph: MeasuredGraph,
     invocations: AsyncLocalStorage<Invocation>,
     otherwise?: () => GraphNode,
   ) {
@@ -146,7 +154,7 @@ export class ReceiverMeter extends CalleeMeter implements Meter<undefined> {
 
 /** Counts messages on their way from `owner` to `channel`; `invocation`, where it is the owner's, remembers what became of them. */
 export function countSent(
-  graph: IntegrationGraph,
+  graph: MeasuredGraph,
   owner: GraphNode,
   channel: GraphNode,
   count: number,

@@ -1,5 +1,5 @@
 import type { ChainHandler, NodeDeclaration } from "./declaration.ts";
-import type { GraphLink, LinkType } from "./link.ts";
+import type { LinkType } from "./link-type.ts";
 import { defaultComponentType, type PatternType } from "./pattern.ts";
 import type { Properties } from "./properties.ts";
 import { ReceiveCounters, SendTimers } from "./statistics.ts";
@@ -92,6 +92,40 @@ export class GraphNode {
   /** In messages a second. A message that was put into a channel and taken out again is one. */
   rate(now: number): number {
     return Math.max(this.sends.rate(now), this.receives.rate(now));
+  }
+}
+
+/** A way that messages take between two nodes of a graph. Nodes know their links and links their nodes: they are one structure. */
+export class GraphLink {
+  /** Another one where the node became one with it. */
+  from: GraphNode;
+  /** Another one where the node became one with it. */
+  to: GraphNode;
+  readonly type: LinkType;
+  /** Who declared the link. Nobody did when it was only seen at run time. */
+  readonly declarers = new Set<object>();
+  /** Whether it left its graph with a node that was idle for long. It comes back with the next message. */
+  dormant = false;
+  /** Shared by links that became one, so that whoever kept either counts on both. */
+  tally = { count: 0 };
+
+  constructor(from: GraphNode, type: LinkType, to: GraphNode) {
+    this.from = from;
+    this.type = type;
+    this.to = to;
+  }
+
+  get declared(): boolean {
+    return this.declarers.size > 0;
+  }
+
+  /** How many messages were seen on this way. */
+  get count(): number {
+    return this.tally.count;
+  }
+
+  set count(count: number) {
+    this.tally.count = count;
   }
 }
 

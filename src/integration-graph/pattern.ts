@@ -1,4 +1,4 @@
-import type { LinkType } from "./link.ts";
+import type { LinkType } from "./link-type.ts";
 
 /** The families of enterprise integration patterns and the patterns in each, named as the original names them. */
 export const PATTERNS = {

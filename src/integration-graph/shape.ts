@@ -1,5 +1,5 @@
-import type { GraphLink, LinkType } from "./link.ts";
-import type { GraphNode } from "./node.ts";
+import type { LinkType } from "./link-type.ts";
+import type { GraphLink, GraphNode } from "./node.ts";
 import { PATTERN_TRAITS, patternCategory } from "./pattern.ts";
 import type { LinkSnapshot, NodeSnapshot } from "./snapshot.ts";
 

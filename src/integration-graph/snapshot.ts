@@ -1,4 +1,4 @@
-import type { LinkType } from "./link.ts";
+import type { LinkType } from "./link-type.ts";
 import type { PatternCategory, PatternType } from "./pattern.ts";
 
 /** A JSON value: what the properties of a node are made of. */

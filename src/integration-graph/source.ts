@@ -1,5 +1,6 @@
 import { checkedDeclaration, mergedDeclaration, type NodeDeclaration } from "./declaration.ts";
-import { checkEnds, type LinkType } from "./link.ts";
+import { checkEnds } from "./link-ends.ts";
+import type { LinkType } from "./link-type.ts";
 
 /** A link between two nodes of the same topology, each named by the object that declares it. */
 export interface LinkDeclaration {

@@ -1,8 +1,7 @@
 import type { NodeDeclaration } from "./declaration.ts";
 import { checkConflict, declareLink, declareNode, withdraw } from "./declarers.ts";
 import type { GraphElements } from "./elements.ts";
-import type { GraphLink } from "./link.ts";
-import type { GraphNode } from "./node.ts";
+import type { GraphLink, GraphNode } from "./node.ts";
 import { checkedTopology, type GraphSource, readSource, type Topology } from "./source.ts";
 
 /** How sources are read. */

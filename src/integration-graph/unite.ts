@@ -1,6 +1,5 @@
 import { mergedDeclaration, type NodeDeclaration } from "./declaration.ts";
-import type { GraphLink } from "./link.ts";
-import type { GraphNode } from "./node.ts";
+import type { GraphLink, GraphNode } from "./node.ts";
 
 /** Gives `into` all that `node` has but its links. From then on they share their statistics. */
 export function uniteNodes(node: GraphNode, into: GraphNode): void {

@@ -1,7 +1,6 @@
 import type { GraphHost } from "../integration-graph/adapter.ts";
 import { MAX_NAME_LENGTH } from "../integration-graph/declaration.ts";
-import type { GraphLink } from "../integration-graph/link.ts";
-import type { GraphNode } from "../integration-graph/node.ts";
+import type { GraphLink, GraphNode } from "../integration-graph/node.ts";
 import { endpointKey } from "../integration-graph/node-id.ts";
 import type { Properties } from "../integration-graph/properties.ts";
 import type { NatsConsumption, NatsOptions } from "./options.ts";

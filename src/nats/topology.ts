@@ -1,5 +1,5 @@
 import { checkedName, type NodeDeclaration } from "../integration-graph/declaration.ts";
-import type { LinkType } from "../integration-graph/link.ts";
+import type { LinkType } from "../integration-graph/link-type.ts";
 import type { Properties } from "../integration-graph/properties.ts";
 import type { LinkDeclaration, Topology } from "../integration-graph/source.ts";
 import type { Kind, Subjects } from "./subjects.ts";

@@ -1,7 +1,6 @@
 import { SYSTEM } from "../in-process/event-channels.ts";
 import type { NodeDeclaration } from "../integration-graph/declaration.ts";
-import type { GraphLink } from "../integration-graph/link.ts";
-import type { GraphNode } from "../integration-graph/node.ts";
+import type { GraphLink, GraphNode } from "../integration-graph/node.ts";
 import { channelKey } from "../integration-graph/node-id.ts";
 import { type Class, type Component, isObject } from "./container.ts";
 import { metadataOf } from "./metadata.ts";

@@ -2,7 +2,7 @@ import { wildcardDelimiter } from "../in-process/emitter-target.ts";
 import { type EventChannel, EventChannels } from "../in-process/event-channels.ts";
 import { watchedEmitters } from "../in-process/event-emitter.ts";
 import { isEventPattern, matchesEvent } from "../in-process/event-pattern.ts";
-import type { GraphLink } from "../integration-graph/link.ts";
+import type { GraphLink } from "../integration-graph/node.ts";
 import { field } from "../interception/field.ts";
 import { type Component, methodNames } from "./container.ts";
 import { metadataOf } from "./metadata.ts";

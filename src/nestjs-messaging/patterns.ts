@@ -1,5 +1,4 @@
-import type { GraphLink } from "../integration-graph/link.ts";
-import type { GraphNode } from "../integration-graph/node.ts";
+import type { GraphLink, GraphNode } from "../integration-graph/node.ts";
 import { field } from "../interception/field.ts";
 import type { Method } from "../interception/replaced-method.ts";
 import { type Component, isObject, methodNames, microservicesOf, serversOf } from "./container.ts";

@@ -1,4 +1,4 @@
-import { LINK_TYPES } from "../integration-graph/link.ts";
+import { LINK_TYPES } from "../integration-graph/link-type.ts";
 import { PATTERNS } from "../integration-graph/pattern.ts";
 import type { Schema } from "./model.ts";
 

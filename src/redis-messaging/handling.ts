@@ -1,6 +1,5 @@
 import type { GraphHost } from "../integration-graph/adapter.ts";
-import type { GraphLink } from "../integration-graph/link.ts";
-import type { GraphNode } from "../integration-graph/node.ts";
+import type { GraphLink, GraphNode } from "../integration-graph/node.ts";
 import { isPlainPromise, settling } from "../interception/plain-promise.ts";
 
 /** Calls a listener with a message. It fails where it throws, or rejects; either goes on as before. */

@@ -13,7 +13,7 @@ import {
   SendTimersSchema,
   type Timer as TimerProto,
 } from "../gen/actuator/v3/integration_graph_pb.ts";
-import type { LinkType } from "../integration-graph/link.ts";
+import type { LinkType } from "../integration-graph/link-type.ts";
 import type { PatternCategory, PatternType } from "../integration-graph/pattern.ts";
 import type {
   ContentDescriptor,

@@ -1,4 +1,4 @@
-import { LINK_TYPES, type LinkType } from "../integration-graph/link.ts";
+import { LINK_TYPES, type LinkType } from "../integration-graph/link-type.ts";
 import { isChannel, isPattern, type PatternType } from "../integration-graph/pattern.ts";
 import { isRecord } from "./record.ts";
 

@@ -4,7 +4,7 @@ import type { GraphAdapter, GraphHost } from "../../src/integration-graph/adapte
 import { GraphBuilder, integrationGraph } from "../../src/integration-graph/builder.ts";
 import type { NodeDeclaration } from "../../src/integration-graph/declaration.ts";
 import { IntegrationGraph, type IntegrationGraphOptions } from "../../src/integration-graph/graph.ts";
-import type { LinkType } from "../../src/integration-graph/link.ts";
+import type { LinkType } from "../../src/integration-graph/link-type.ts";
 import { channelKey, endpointKey } from "../../src/integration-graph/node-id.ts";
 import { links, nodeOf, receives, sends } from "./support.ts";
 

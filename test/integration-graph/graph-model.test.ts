@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { IntegrationGraph } from "../../src/integration-graph/graph.ts";
-import type { LinkType } from "../../src/integration-graph/link.ts";
+import type { LinkType } from "../../src/integration-graph/link-type.ts";
 import { hash31 } from "../../src/integration-graph/node-id.ts";
 import type { PatternType } from "../../src/integration-graph/pattern.ts";
 import type { GraphSnapshot } from "../../src/integration-graph/snapshot.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type GraphBuilder, integrationGraph } from "../../src/integration-graph/builder.ts";
 import type { Component } from "../../src/integration-graph/component.ts";
-import { LINK_TYPES, type LinkType } from "../../src/integration-graph/link.ts";
+import { LINK_TYPES, type LinkType } from "../../src/integration-graph/link-type.ts";
 import type { AnyOptions } from "../../src/integration-graph/options.ts";
 import { PATTERN_TRAITS, PATTERNS, type PatternType } from "../../src/integration-graph/pattern.ts";
 

@@ -2,7 +2,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { expect, test } from "vitest";
 import { IntegrationGraphService, Link_Type } from "../../src/gen/actuator/v3/integration_graph_pb.ts";
 import { integrationGraph } from "../../src/integration-graph/builder.ts";
-import { LINK_TYPES } from "../../src/integration-graph/link.ts";
+import { LINK_TYPES } from "../../src/integration-graph/link-type.ts";
 import { graphFromProto, LINK_TYPE_TO_PROTO } from "../../src/rpc/integration-graph-proto.ts";
 import { grpcClient, serveRpc } from "../support/rpc-harness.ts";
 

@@ -10,7 +10,7 @@ import {
 } from "../../src/gen/actuator/v3/integration_graph_pb.ts";
 import { integrationGraph } from "../../src/integration-graph/builder.ts";
 import { IntegrationGraph } from "../../src/integration-graph/graph.ts";
-import { LINK_TYPES } from "../../src/integration-graph/link.ts";
+import { LINK_TYPES } from "../../src/integration-graph/link-type.ts";
 import { hash31 } from "../../src/integration-graph/node-id.ts";
 import type { RpcOptions } from "../../src/rpc/handler.ts";
 import { watchIntegrationGraph } from "../../src/rpc/watch-integration-graph.ts";
