@@ -7,7 +7,15 @@ import { createGate, type Gate } from "../gate/gate.ts";
 import type { SecurityScheme } from "../openapi/security.ts";
 import { isForwarded } from "../server/forwarded.ts";
 import type { ServerErrorHandler } from "../server/guard.ts";
-import { clientAddress, clientCertificate, isNamedByProxy, isOnOwnPort, type TrustedProxies } from "../server/peer.ts";
+import {
+  clientAddress,
+  clientCertificate,
+  isNamedByProxy,
+  isOnOwnPort,
+  isTrusted,
+  schemeOf,
+  type TrustedProxies,
+} from "../server/peer.ts";
 
 /** Who is let in, and to what. */
 export interface GateSettings {
@@ -27,6 +35,7 @@ export interface GuardedGate {
   readonly authenticated: boolean;
   /** Resolves when all that decides is loaded. */
   ready(): Promise<void>;
+  /** Lets nobody in from now on, and follows no files. */
   close(): void;
   /** How callers can say who they are. */
   readonly schemes: readonly SecurityScheme[];
@@ -34,7 +43,6 @@ export interface GuardedGate {
 
 /**
  * Puts the gate together.
-  /** Lets nobody in from now on, and follows no files. */
  *
  * @throws ActuatorError INVALID_ARGUMENT for a file of tokens that cannot be used.
  */
@@ -52,6 +60,7 @@ export function guardedGate(settings: GateSettings): GuardedGate {
       address: (request) => clientAddress(request, trusted),
       isForwarded,
       isNamedByProxy: (request) => isNamedByProxy(request, trusted),
+      scheme: (request) => schemeOf(request, isTrusted(request, trusted)),
       certificate: clientCertificate,
       isOnOwnPort,
     },

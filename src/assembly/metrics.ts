@@ -3,15 +3,16 @@ import type { Endpoints } from "../endpoints.ts";
 import { addGauges } from "../metrics/gauges.ts";
 import { Metrics } from "../metrics/metrics.ts";
 import type { MetricsOptions } from "../metrics/options.ts";
-import { REST_OPERATIONS } from "../rest/routes.ts";
+import { REST_OPERATIONS, REST_PATHS } from "../rest/routes.ts";
 import type { RpcHandler } from "../rpc/handler.ts";
 import { RPC_OPERATIONS } from "../rpc/permissions.ts";
 import type { ListenerCounts } from "../server/listener.ts";
 
-/** The metrics of an actuator's calls, which know every operation that it could have. */
+/** The metrics of an actuator's calls, which know every operation and path that it could have. */
 export function metricsOf(options: MetricsOptions, basePath: string): Metrics {
   const operations = [...REST_OPERATIONS, ...RPC_OPERATIONS, "POST /v1/traces"];
-  return new Metrics({ operations, basePath, durationBuckets: options.durationBuckets });
+  const routes = [...REST_PATHS, "/v1/traces"];
+  return new Metrics({ operations, routes, basePath, durationBuckets: options.durationBuckets });
 }
 
 /** Has the metrics read what the actuator holds whenever somebody asks for it. */

@@ -17,11 +17,24 @@ export interface CallSubject {
   readonly session?: string | undefined;
 }
 
+/** What a call was in terms of HTTP, where it came over plain HTTP. */
+export interface HttpCall {
+  /** As the caller wrote it, so any word at all. */
+  readonly method: string;
+  /** What the path matched, below the base path: `/loggers/{name}`, never the path itself; undefined where nothing is there. */
+  readonly route: string | undefined;
+  readonly scheme: "http" | "https";
+  /** What was answered; undefined where whoever asked had gone before. */
+  readonly status: number | undefined;
+}
+
 /** A call that is over, for whoever keeps books: metrics and the audit. */
 export interface CallRecord {
   readonly protocol: CallProtocol;
   /** What was called, one of few values: `GET /loggers/{name}`, `actuator.v3.LoggersService/SetLoggerLevel`. */
   readonly operation: string;
+  /** Undefined for RPC, which says by {@link code} how it went. */
+  readonly http?: HttpCall | undefined;
   /** What it needs; undefined where it needs none, and for a path or method that is not there. */
   readonly permission: Permission | undefined;
   /** Who called; undefined where nobody was let in, or nobody had to be. */

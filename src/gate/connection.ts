@@ -11,6 +11,8 @@ export interface Peer {
   isForwarded(request: GateRequest): boolean;
   /** Whether who says so may be believed, and says for whom. */
   isNamedByProxy(request: GateRequest): boolean;
+  /** What the client speaks, as far as anybody says who may be believed. */
+  scheme(request: GateRequest): "http" | "https";
   /** The client's certificate, where TLS has verified one. */
   certificate(request: GateRequest): ClientCertificate | undefined;
   /** Whether the request came by a port of the actuator's own, where certificates were asked for on its behalf. */
@@ -22,6 +24,7 @@ export interface Origin {
   readonly address: string | undefined;
   /** Whether that is this very machine, as far as anybody says. */
   readonly isLocal: boolean;
+  readonly scheme: "http" | "https";
 }
 
 /** Tells where requests come from: once for each connection, unless a proxy passes on those of many. */
@@ -30,7 +33,8 @@ export function originOf(peer: Peer): (request: GateRequest) => Origin {
   const read = (request: GateRequest, isForwarded: boolean): Origin => {
     const address = peer.address(request);
     const isLocal = address === undefined || isLoopback(address);
-    return { address, isLocal: isLocal && (!isForwarded || peer.isNamedByProxy(request)) };
+    const scheme = peer.scheme(request);
+    return { address, scheme, isLocal: isLocal && (!isForwarded || peer.isNamedByProxy(request)) };
   };
   return (request) => {
     if (peer.isForwarded(request)) return read(request, true);

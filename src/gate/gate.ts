@@ -92,7 +92,7 @@ export function createGate(options: GateOptions): Gate {
     challenge: access?.challenges.join(", "),
     visit(request, response, protocol) {
       cors?.decorate(request, response);
-      return new Visit(request, protocol, originFor(request), observer);
+      return new Visit(request, response, protocol, originFor(request), observer);
     },
     enter({ request, origin }) {
       // Whoever has shown a certificate that TLS knows has been asked, and no page can point a name of its own at TLS.
@@ -107,10 +107,10 @@ export function createGate(options: GateOptions): Gate {
     },
     answerPreflight(visit, response) {
       if (!isPreflight(visit.request) || !cors?.allows(visit.request)) return false;
-      visit.end("OK");
       // What may be sent stands in the headers since the visit began.
       response.statusCode = 204;
       response.end();
+      visit.end("OK");
       return true;
     },
     admit(visit, permissions) {

@@ -6,6 +6,7 @@ export const OPEN_GATE = createGate({
     address: (request) => request.socket.remoteAddress,
     isForwarded: () => false,
     isNamedByProxy: () => false,
+    scheme: () => "http",
     certificate: () => undefined,
     isOnOwnPort: () => true,
   },

@@ -1,9 +1,12 @@
+import type { ServerResponse } from "node:http";
 import type { Caller } from "../access/caller.ts";
 import type { Permission } from "../access/permission.ts";
-import type { CallCode, CallObserver, CallProtocol, CallSubject } from "../calls/call-record.ts";
+import type { CallCode, CallObserver, CallProtocol, CallSubject, HttpCall } from "../calls/call-record.ts";
 import { ActuatorError } from "../error.ts";
 import type { Origin } from "./connection.ts";
-import type { GateRequest } from "./request.ts";
+import type { GateRequest, GateResponse } from "./request.ts";
+
+const PLAIN_HTTP: ReadonlySet<CallProtocol> = new Set(["rest", "otlp"]);
 
 /** One request on its way: what it asks for, who makes it, and how it ends. */
 export class Visit {
@@ -12,19 +15,29 @@ export class Visit {
   readonly origin: Origin;
   /** What is called; stays empty for a path or method that is not there. */
   operation = "";
+  /** What its path matched, where it came over plain HTTP: `/loggers/{name}`. */
+  route: string | undefined;
   permission: Permission | undefined;
   caller: Caller | undefined;
   subject: CallSubject = {};
   /** Whether the operation itself was reached, and so says how the visit ends. */
   entered = false;
   #reason: string | undefined;
+  readonly #response: GateResponse;
   readonly #observer: CallObserver;
   readonly #startTime = Date.now();
   readonly #began = performance.now();
   #ended = false;
 
-  constructor(request: GateRequest, protocol: CallProtocol, origin: Origin, observer: CallObserver) {
+  constructor(
+    request: GateRequest,
+    response: GateResponse,
+    protocol: CallProtocol,
+    origin: Origin,
+    observer: CallObserver,
+  ) {
     this.request = request;
+    this.#response = response;
     this.protocol = protocol;
     this.origin = origin;
     this.#observer = observer;
@@ -35,7 +48,7 @@ export class Visit {
     if (error instanceof ActuatorError) this.#reason = error.reason;
   }
 
-  /** Tells the books how it ended; the first time counts. */
+  /** Tells the books how it ended, after the answer where that is plain HTTP; the first time counts. */
   end(code: CallCode): void {
     if (this.#ended) return;
     this.#ended = true;
@@ -44,6 +57,31 @@ export class Visit {
     const durationMs = performance.now() - this.#began;
     const startTime = this.#startTime;
     const reason = this.#reason;
-    this.#observer({ protocol, operation, permission, caller, address, subject, code, reason, startTime, durationMs });
+    const http = PLAIN_HTTP.has(protocol) ? this.#http() : undefined;
+    this.#observer({
+      protocol,
+      operation,
+      http,
+      permission,
+      caller,
+      address,
+      subject,
+      code,
+      reason,
+      startTime,
+      durationMs,
+    });
+  }
+
+  #http(): HttpCall {
+    const { headersSent, statusCode } = this.#response;
+    // Over HTTP/1.1 headers count as sent also on a connection that is gone.
+    const isSent = headersSent && !(this.#response as ServerResponse).destroyed;
+    return {
+      method: this.request.method ?? "",
+      route: this.route,
+      scheme: this.origin.scheme,
+      status: isSent ? statusCode : undefined,
+    };
   }
 }

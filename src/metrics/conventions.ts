@@ -1,4 +1,4 @@
-import type { CallCode, CallProtocol, CallRecord } from "../calls/call-record.ts";
+import type { CallCode, CallProtocol, HttpCall } from "../calls/call-record.ts";
 import type { Attributes, MetricDescription } from "./metric.ts";
 
 /** What stands in the place of an operation that is none of those served, as OpenTelemetry's conventions call it. */
@@ -32,6 +32,19 @@ const SYSTEMS: Readonly<Record<CallProtocol, string | undefined>> = {
   "grpc-web": "grpc",
 };
 
+/** The methods that there are, say RFC 9110 and RFC 5789. Any other is {@link OTHER}: callers may write what they like. */
+const METHODS: ReadonlySet<string> = new Set([
+  "GET",
+  "HEAD",
+  "POST",
+  "PUT",
+  "DELETE",
+  "CONNECT",
+  "OPTIONS",
+  "TRACE",
+  "PATCH",
+]);
+
 /** The codes that are the server's fault. What a caller did wrong is no error of the server, say the conventions. */
 const FAULTS: ReadonlySet<CallCode> = new Set([
   "UNKNOWN",
@@ -47,27 +60,42 @@ export interface MeasuredCall {
   readonly attributes: Attributes;
 }
 
+/** A call in words of which there are few. */
+export interface BoundedCall {
+  readonly protocol: CallProtocol;
+  /** One of those that there are, or {@link OTHER}. */
+  readonly operation: string;
+  readonly code: CallCode;
+  readonly http?: HttpCall | undefined;
+}
+
+/** The method of a request, or {@link OTHER} for one that nobody knows. */
+export function knownMethod(method: string): string {
+  return METHODS.has(method) ? method : OTHER;
+}
+
 /**
  * Under which metric and attributes the duration of a call is recorded.
  *
- * @param operation that of the record, or {@link OTHER}
  * @param basePath what the routes of REST stand under
  */
-export function measuredCall(
-  { protocol, code }: Pick<CallRecord, "protocol" | "code">,
-  operation: string,
-  basePath: string,
-): MeasuredCall {
-  const error: Attributes = FAULTS.has(code) ? { "error.type": code } : {};
+export function measuredCall({ protocol, operation, code, http }: BoundedCall, basePath: string): MeasuredCall {
   const system = SYSTEMS[protocol];
   if (system !== undefined) {
     const call = { "rpc.system.name": system, "rpc.method": operation, "rpc.response.status_code": code };
+    const error: Attributes = FAULTS.has(code) ? { "error.type": code } : {};
     return { metric: RPC_DURATION, attributes: { ...call, ...error } };
   }
-  const space = operation.indexOf(" ");
-  const method = space < 0 ? OTHER : operation.slice(0, space);
-  const path = operation.slice(space + 1);
+  const { method = OTHER, route, scheme, status } = http ?? {};
   const base = protocol === "rest" ? basePath : "";
-  const route: Attributes = space < 0 ? {} : { "http.route": base + (path === "/" && base !== "" ? "" : path) };
-  return { metric: HTTP_DURATION, attributes: { "http.request.method": method, ...route, ...error } };
+  return {
+    metric: HTTP_DURATION,
+    attributes: {
+      "http.request.method": method,
+      ...(route !== undefined && { "http.route": base + route }),
+      ...(status !== undefined && { "http.response.status_code": status }),
+      ...(status !== undefined && status >= 500 && { "error.type": String(status) }),
+      ...(scheme !== undefined && { "url.scheme": scheme }),
+    },
+  };
 }

@@ -1,5 +1,5 @@
 /** What tells the series of a metric apart. Names and values are few and known beforehand: nothing of a request is here. */
-export type Attributes = Readonly<Record<string, string>>;
+export type Attributes = Readonly<Record<string, string | number>>;
 
 /** What a metric is: its name and unit as OpenTelemetry writes them. */
 export interface MetricDescription {

@@ -1,7 +1,9 @@
 import type { CallCode, CallObserver, CallProtocol, CallRecord } from "../calls/call-record.ts";
 import {
+  type BoundedCall,
   DURATION_BOUNDARIES,
   HTTP_DURATION,
+  knownMethod,
   type MeasuredCall,
   measuredCall,
   OTHER,
@@ -25,6 +27,8 @@ export interface MetricsSettings extends Pick<MetricsOptions, "durationBuckets">
    * make series.
    */
   readonly operations: Iterable<string>;
+  /** The paths of REST and OTLP that there are, as records name them; for the same reason any other is none. */
+  readonly routes?: Iterable<string> | undefined;
   /** What the routes of REST stand under, such as `/actuator`. Default: nothing. */
   readonly basePath?: string | undefined;
 }
@@ -70,8 +74,12 @@ const CODES: ReadonlySet<CallCode> = new Set([
   "UNAUTHENTICATED",
 ]);
 
+interface Count extends NumberPoint {
+  value: number;
+}
+
 interface Series {
-  readonly point: { readonly attributes: NumberPoint["attributes"]; value: number };
+  readonly count: Count;
   readonly call: MeasuredCall;
   readonly durations: Histogram;
 }
@@ -82,16 +90,19 @@ interface Series {
  */
 export class Metrics {
   readonly #operations: ReadonlySet<string>;
+  readonly #routes: ReadonlySet<string | undefined>;
   readonly #basePath: string;
   readonly #boundaries: readonly number[];
   readonly #series = new Map<string, Series>();
+  readonly #counts = new Map<string, Count>();
   readonly #histograms = new Map<string, Histogram>();
   readonly #gauges = new Map<string, { readonly description: GaugeDescription; readonly read: GaugeReading }>();
   readonly #listeners = new Set<DurationListener>();
   #refusedLogins = 0;
 
-  constructor({ operations, basePath = "", durationBuckets = DURATION_BOUNDARIES }: MetricsSettings) {
+  constructor({ operations, routes, basePath = "", durationBuckets = DURATION_BOUNDARIES }: MetricsSettings) {
     this.#operations = new Set(operations);
+    this.#routes = new Set(routes);
     this.#basePath = basePath;
     this.#boundaries = durationBuckets;
   }
@@ -109,7 +120,7 @@ export class Metrics {
   /** Counts a call that is over. */
   readonly observe: CallObserver = (record) => {
     const series = this.#seriesOf(record);
-    series.point.value++;
+    series.count.value++;
     if (record.code === "UNAUTHENTICATED") this.#refusedLogins++;
     const seconds = record.durationMs / 1000;
     if (!(seconds >= 0 && seconds < Number.POSITIVE_INFINITY)) return;
@@ -143,10 +154,9 @@ export class Metrics {
 
   /** What only grows. */
   counters(): CounterFamily[] {
-    const calls = Array.from(this.#series.values(), ({ point }) => point);
     const refused = [{ attributes: {}, value: this.#refusedLogins }];
     return [
-      { ...CALLS, type: "counter", points: calls },
+      { ...CALLS, type: "counter", points: [...this.#counts.values()] },
       { ...REFUSED_LOGINS, type: "counter", points: refused },
     ];
   }
@@ -172,17 +182,31 @@ export class Metrics {
   }
 
   #seriesOf(record: CallRecord): Series {
-    const operation = this.#operations.has(record.operation) ? record.operation : OTHER;
-    const protocol = PROTOCOLS.has(record.protocol) ? record.protocol : "rest";
-    const code = CODES.has(record.code) ? record.code : "UNKNOWN";
-    const key = `${protocol} ${code} ${operation}`;
+    const call = this.#boundedCall(record);
+    const { protocol, operation, code, http } = call;
+    const counted = `${protocol} ${code} ${operation}`;
+    const key = http === undefined ? counted : `${counted} ${http.method} ${http.route} ${http.scheme} ${http.status}`;
     const known = this.#series.get(key);
     if (known !== undefined) return known;
-    const call = measuredCall({ protocol, code }, operation, this.#basePath);
-    const point = { attributes: { protocol, operation, code }, value: 0 };
-    const series = { point, call, durations: this.#histogramOf(call) };
+    const measured = measuredCall(call, this.#basePath);
+    const count = this.#counts.get(counted) ?? { attributes: { protocol, operation, code }, value: 0 };
+    this.#counts.set(counted, count);
+    const series = { count, call: measured, durations: this.#histogramOf(measured) };
     this.#series.set(key, series);
     return series;
+  }
+
+  #boundedCall({ protocol, operation, code, http }: CallRecord): BoundedCall {
+    return {
+      protocol: PROTOCOLS.has(protocol) ? protocol : "rest",
+      operation: this.#operations.has(operation) ? operation : OTHER,
+      code: CODES.has(code) ? code : "UNKNOWN",
+      http: http && {
+        ...http,
+        method: knownMethod(http.method),
+        route: this.#routes.has(http.route) ? http.route : undefined,
+      },
+    };
   }
 
   #histogramOf({ metric, attributes }: MeasuredCall): Histogram {

@@ -62,7 +62,7 @@ function sample(name: string, labels: string, value: number): string {
 
 function labelsText(attributes: Attributes): string {
   return Object.entries(attributes)
-    .map(([key, text]) => `${identifier(key)}="${escapeLabel(text)}"`)
+    .map(([key, value]) => `${identifier(key)}="${escapeLabel(String(value))}"`)
     .join(",");
 }
 

@@ -15,9 +15,19 @@ export class OtlpProblem extends Error {
 }
 
 /** The codes of gRPC that stand for these; 3, INVALID_ARGUMENT, for all others. */
-const CODES: { readonly [status: number]: number } = { 401: 16, 403: 7, 408: 4, 413: 8, 429: 8, 500: 13, 503: 14 };
+const CODES: { readonly [status: number]: number } = {
+  401: 16,
+  403: 7,
+  408: 4,
+  413: 8,
+  429: 8,
+  499: 1,
+  500: 13,
+  503: 14,
+};
 /** The same, as books on calls name them. */
 const CALL_CODES: { readonly [code: number]: CallCode } = {
+  1: "CANCELLED",
   3: "INVALID_ARGUMENT",
   4: "DEADLINE_EXCEEDED",
   7: "PERMISSION_DENIED",

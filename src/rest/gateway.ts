@@ -65,21 +65,27 @@ export function createGateway(endpoints: Endpoints, options: GatewayOptions): Ga
     const form = { contentType: contentType ?? JSON_TYPE, cacheControl: match?.resource.cacheControl ?? "no-cache" };
 
     const reply = (answer: Answer) => {
-      visit.end(callCodeOf(answer.status));
-      return respond(request, response, answer, form);
+      const end = () => visit.end(callCodeOf(answer.status));
+      const sending = respond(request, response, answer, form);
+      return sending === undefined ? end() : sending.then(end);
     };
     const fail = (error: unknown) => {
       visit.failed(error);
       const problem = problemOf(error);
-      if (response.headersSent) response.destroy();
-      else reply(problemAnswer(problem, target.path, gate.challenge));
+      if (response.headersSent) {
+        response.destroy();
+        visit.end("INTERNAL");
+      } else {
+        reply(problemAnswer(problem, target.path, gate.challenge));
+      }
       // The route instead of the path: a path may hold the id of a session.
       if (problem.reported) options.onError(error, `${request.method} ${basePath}${match?.resource.path ?? ""}`);
     };
     try {
       if (!isWellFormedTarget(url)) throw new Refusal(400);
       const route = match && routeOf(match, request);
-      // Before anybody is refused, so that the audit can say what was refused.
+      // Before anybody is refused, so that the books can say what was refused.
+      visit.route = match?.resource.path;
       if (route !== undefined) visit.operation = route.name;
       gate.enter(visit);
       const acceptable = contentType !== undefined;

@@ -1,5 +1,4 @@
-import { canonicalAddress } from "../ip-address/canonical-address.ts";
-import { isEncrypted, type TrustedProxies } from "../server/peer.ts";
+import { isTrusted, schemeOf, type TrustedProxies } from "../server/peer.ts";
 import type { Call, Request } from "./operation.ts";
 import { Refusal } from "./problem.ts";
 
@@ -13,18 +12,16 @@ const PREFIX = /^(?:\/[\w.~!$&'()*+,;=:@%-]+)*\/?$/;
  * @throws Refusal 400 without a body for a host that is none.
  */
 export function requestOrigin({ request, target }: Call, trusted: TrustedProxies | undefined): string {
-  const { headers, socket } = request;
+  const { headers } = request;
   const host = target.authority || headers[":authority"]?.toString() || headers.host || localAddress(request);
-  const believed = trusted?.(canonicalAddress(socket.remoteAddress ?? "") ?? "") === true;
+  const believed = isTrusted(request, trusted);
   const forwarded = (name: string, valid: RegExp) => {
     const value = believed ? headers[name]?.toString().split(",")[0]?.trim() : undefined;
     return value !== undefined && valid.test(value) ? value : undefined;
   };
   if (!HOST.test(host)) throw new Refusal(400);
-  const scheme =
-    forwarded("x-forwarded-proto", /^https?$/i)?.toLowerCase() ?? (isEncrypted(request) ? "https" : "http");
   const prefix = forwarded("x-forwarded-prefix", PREFIX)?.replace(/\/$/, "") ?? "";
-  return `${scheme}://${forwarded("x-forwarded-host", HOST) ?? host}${prefix}`;
+  return `${schemeOf(request, believed)}://${forwarded("x-forwarded-host", HOST) ?? host}${prefix}`;
 }
 
 /** HTTP/1.0 need not name a host. */

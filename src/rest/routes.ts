@@ -68,6 +68,9 @@ const ROWS: readonly Row[] = [
 /** Every operation that there can be, as books on calls name it: `GET /loggers/{name}`. */
 export const REST_OPERATIONS: readonly string[] = ROWS.map(({ name }) => name);
 
+/** Every path that there can be, below the base path: `/loggers/{name}`. */
+export const REST_PATHS: readonly string[] = ROWS.map(({ path }) => path);
+
 /**
  * The rows of what is served, without those that write where nothing may. Paths, 404, 405, `Allow`, OPTIONS and the index are
  * derived from them.

@@ -37,6 +37,22 @@ export function isEncrypted(req: ServerRequest): boolean {
 }
 
 /**
+ * What the client speaks: the connection, or what `X-Forwarded-Proto` says.
+ *
+ * @param believed whether whoever sent that header is, see {@link isTrusted}
+ */
+export function schemeOf(req: ServerRequest, believed: boolean): "http" | "https" {
+  const [told] = believed ? `${req.headers["x-forwarded-proto"] ?? ""}`.toLowerCase().split(/ *,/) : [];
+  if (told === "http" || told === "https") return told;
+  return isEncrypted(req) ? "https" : "http";
+}
+
+/** Whether the other end of the connection is a proxy whose word about its clients is taken. */
+export function isTrusted({ socket }: ServerRequest, trusted: TrustedProxies | undefined): boolean {
+  return trusted?.(canonicalAddress(socket.remoteAddress ?? "") ?? "") === true;
+}
+
+/**
  * The client certificate of a request's connection, where TLS has verified one against the authorities of the port and
  * it has not ended since; undefined for any other, and without TLS.
  */

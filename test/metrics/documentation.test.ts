@@ -12,14 +12,14 @@ import { prometheusText } from "../../src/metrics/prometheus-text.ts";
 import { promtoolFound } from "../support/prometheus.ts";
 import { requirement } from "../support/requirement.ts";
 import { readLines } from "./exposition.ts";
-import { callRecord, OPERATIONS } from "./records.ts";
+import { callRecord, OPERATIONS, ROUTES, restRecord } from "./records.ts";
 
 const page = readFileSync(join(import.meta.dirname, "../../docs/operation.md"), "utf8");
 
 test("the table of metrics has every name and every label that there is", () => {
-  const metrics = new Metrics({ operations: OPERATIONS });
+  const metrics = new Metrics({ operations: OPERATIONS, routes: ROUTES });
   metrics.observe(callRecord({ code: "UNAVAILABLE" }));
-  metrics.observe(callRecord({ protocol: "rest", operation: "GET /", code: "UNAVAILABLE" }));
+  metrics.observe(restRecord({ code: "UNAVAILABLE" }, { status: 503 }));
   addGauges(metrics, {
     loggers: new Loggers(),
     integrationGraph: integrationGraph({ app: "shop" }).graph,

@@ -4,10 +4,10 @@ import { DURATION_BOUNDARIES } from "../../src/metrics/conventions.ts";
 import { Metrics } from "../../src/metrics/metrics.ts";
 import { METRICS } from "../../src/metrics/options.ts";
 import { checkOptions } from "../../src/options.ts";
-import { callRecord, OPERATIONS } from "./records.ts";
+import { callRecord, OPERATIONS, ROUTES, restRecord } from "./records.ts";
 
 function metricsOf(records: readonly Partial<CallRecord>[], settings: { durationBuckets?: readonly number[] } = {}) {
-  const metrics = new Metrics({ operations: OPERATIONS, basePath: "/actuator", ...settings });
+  const metrics = new Metrics({ operations: OPERATIONS, routes: ROUTES, basePath: "/actuator", ...settings });
   for (const record of records) metrics.observe(callRecord(record));
   return metrics;
 }
@@ -26,13 +26,20 @@ test("calls are counted by protocol, operation and code", () => {
   ]);
 });
 
+test("calls that differ only in what HTTP says of them are counted together, and measured apart", () => {
+  const metrics = metricsOf([restRecord(), restRecord({}, { status: 304 }), restRecord({}, { method: "HEAD" })]);
+  const attributes = { protocol: "rest", operation: "GET /loggers/{name}", code: "OK" };
+  expect(pointsOf(metrics, "actuator.calls")).toEqual([{ attributes, value: 3 }]);
+  expect(pointsOf(metrics, "http.server.request.duration")).toMatchObject([{ count: 1 }, { count: 1 }, { count: 1 }]);
+});
+
 test("refused logins are counted from nought on, so that the first one is seen as an increase", () => {
   const refused = (records: readonly Partial<CallRecord>[]) => pointsOf(metricsOf(records), "actuator.logins.refused");
   expect(refused([])).toEqual([{ attributes: {}, value: 0 }]);
   expect(refused([{ code: "UNAUTHENTICATED" }, { code: "PERMISSION_DENIED" }])).toEqual([{ attributes: {}, value: 1 }]);
 });
 
-test.each<[Partial<CallRecord>, string, Record<string, string>]>([
+test.each<[Partial<CallRecord>, string, Record<string, string | number>]>([
   [
     {},
     "rpc.server.call.duration",
@@ -62,24 +69,45 @@ test.each<[Partial<CallRecord>, string, Record<string, string>]>([
     },
   ],
   [
-    { protocol: "rest", operation: "GET /loggers/{name}", code: "UNAVAILABLE" },
+    restRecord({ code: "UNAVAILABLE" }, { status: 503 }),
     "http.server.request.duration",
-    { "http.request.method": "GET", "http.route": "/actuator/loggers/{name}", "error.type": "UNAVAILABLE" },
+    {
+      "http.request.method": "GET",
+      "http.route": "/actuator/loggers/{name}",
+      "http.response.status_code": 503,
+      "error.type": "503",
+      "url.scheme": "http",
+    },
   ],
   [
-    { protocol: "rest", operation: "GET /" },
+    restRecord({ operation: "GET /" }, { method: "HEAD", route: "", scheme: "https" }),
     "http.server.request.duration",
-    { "http.request.method": "GET", "http.route": "/actuator" },
+    {
+      "http.request.method": "HEAD",
+      "http.route": "/actuator",
+      "http.response.status_code": 200,
+      "url.scheme": "https",
+    },
   ],
   [
-    { protocol: "otlp", operation: "POST /v1/traces" },
+    restRecord({ protocol: "otlp", operation: "POST /v1/traces" }, { method: "POST", route: "/v1/traces" }),
     "http.server.request.duration",
-    { "http.request.method": "POST", "http.route": "/v1/traces" },
+    {
+      "http.request.method": "POST",
+      "http.route": "/v1/traces",
+      "http.response.status_code": 200,
+      "url.scheme": "http",
+    },
   ],
   [
-    { protocol: "rest", operation: "", code: "NOT_FOUND" },
+    restRecord({ operation: "", code: "NOT_FOUND" }, { method: "BREW", route: "/coffee", status: 404 }),
     "http.server.request.duration",
-    { "http.request.method": "_OTHER" },
+    { "http.request.method": "_OTHER", "http.response.status_code": 404, "url.scheme": "http" },
+  ],
+  [
+    restRecord({ code: "CANCELLED" }, { method: "POST", status: undefined }),
+    "http.server.request.duration",
+    { "http.request.method": "POST", "http.route": "/actuator/loggers/{name}", "url.scheme": "http" },
   ],
 ])("a call %j is measured by the semantic conventions, as %s", (record, name, attributes) => {
   const metrics = metricsOf([record]);
@@ -109,11 +137,13 @@ test("whatever callers ask for, there are no more series than operations, protoc
     operation: `GET /${index}`,
     protocol: `p${index}` as "rest",
     code: `C${index}` as "OK",
+    http: { method: `M${index}`, route: `/${index}`, scheme: "http" as const, status: 404 },
   }));
   const metrics = metricsOf(hostile);
   expect(pointsOf(metrics, "actuator.calls")).toEqual([
     { attributes: { protocol: "rest", operation: "_OTHER", code: "UNKNOWN" }, value: 10_000 },
   ]);
+  expect(pointsOf(metrics, "http.server.request.duration")).toHaveLength(1);
 });
 
 test("gauges are read when somebody collects, and one that fails is left out", () => {

@@ -5,7 +5,7 @@ import { prometheusText } from "../../src/metrics/prometheus-text.ts";
 import { prometheusPython, promtoolFaults, promtoolFound, readByPython } from "../support/prometheus.ts";
 import { requirement } from "../support/requirement.ts";
 import { faultsOf, readLines } from "./exposition.ts";
-import { callRecord, OPERATIONS } from "./records.ts";
+import { callRecord, OPERATIONS, ROUTES, restRecord } from "./records.ts";
 
 const FORMATS = ["text", "openmetrics"] as const;
 const NASTY = 'a\\b"c\nd{e}=,é😀';
@@ -59,11 +59,13 @@ function numbers() {
 
 /** All that an actuator has after a few calls. */
 function served(): readonly MetricFamily[] {
-  const metrics = new Metrics({ operations: OPERATIONS, basePath: "/actuator" });
+  const metrics = new Metrics({ operations: OPERATIONS, routes: ROUTES, basePath: "/actuator" });
   metrics.observe(callRecord());
   metrics.observe(callRecord({ code: "UNAVAILABLE", durationMs: 12_345 }));
-  metrics.observe(callRecord({ protocol: "rest", operation: "GET /loggers/{name}", durationMs: 0.4 }));
-  metrics.observe(callRecord({ protocol: "rest", operation: "/../../etc/passwd", code: "NOT_FOUND" }));
+  metrics.observe(restRecord({ durationMs: 0.4 }));
+  metrics.observe(restRecord({ code: "CANCELLED" }, { status: undefined }));
+  const path = "/../../etc/passwd";
+  metrics.observe(restRecord({ operation: path, code: "NOT_FOUND" }, { method: "BREW", route: path, status: 404 }));
   metrics.gauge({ name: "actuator.streams", description: "Open streams.", unit: "{stream}", additive: true }, () => 2);
   return metrics.collect();
 }

@@ -1,4 +1,4 @@
-import type { CallRecord } from "../../src/calls/call-record.ts";
+import type { CallRecord, HttpCall } from "../../src/calls/call-record.ts";
 
 /** A call over gRPC that went well, and how it differs. */
 export function callRecord(different: Partial<CallRecord> = {}): CallRecord {
@@ -16,9 +16,21 @@ export function callRecord(different: Partial<CallRecord> = {}): CallRecord {
   };
 }
 
+/** A request over REST that went well, and how it differs. */
+export function restRecord(different: Partial<CallRecord> = {}, http: Partial<HttpCall> = {}): CallRecord {
+  return callRecord({
+    protocol: "rest",
+    operation: "GET /loggers/{name}",
+    http: { method: "GET", route: "/loggers/{name}", scheme: "http", status: 200, ...http },
+    ...different,
+  });
+}
+
 export const OPERATIONS = [
   "GET /",
   "GET /loggers/{name}",
   "POST /v1/traces",
   "actuator.v3.LoggersService/SetLoggerLevel",
 ];
+
+export const ROUTES = ["", "/loggers/{name}", "/v1/traces"];

@@ -13,7 +13,7 @@ import { DURATION_BOUNDARIES } from "../../src/metrics/conventions.ts";
 import { addGauges } from "../../src/metrics/gauges.ts";
 import { Metrics } from "../../src/metrics/metrics.ts";
 import { openTelemetryMetrics } from "../../src/opentelemetry-metrics/index.ts";
-import { callRecord, OPERATIONS } from "../metrics/records.ts";
+import { callRecord, OPERATIONS, ROUTES, restRecord } from "../metrics/records.ts";
 
 const OPERATION = "actuator.v3.LoggersService/SetLoggerLevel";
 
@@ -38,7 +38,7 @@ function sdk() {
 }
 
 function books() {
-  return new Metrics({ operations: OPERATIONS, basePath: "/actuator" });
+  return new Metrics({ operations: OPERATIONS, routes: ROUTES, basePath: "/actuator" });
 }
 
 function valuesOf(metric: MetricData | undefined) {
@@ -102,10 +102,15 @@ test.each([
   const { meterProvider, read } = sdk();
   const metrics = books();
   openTelemetryMetrics(metrics, { meterProvider, httpDurations });
-  metrics.observe(callRecord({ protocol: "rest", operation: "GET /loggers/{name}" }));
+  metrics.observe(restRecord());
   const exported = await read();
   expect(valuesOf(exported["actuator.calls"])).toEqual([["rest", "GET /loggers/{name}", "OK", 1]]);
-  const attributes = { "http.request.method": "GET", "http.route": "/actuator/loggers/{name}" };
+  const attributes = {
+    "http.request.method": "GET",
+    "http.route": "/actuator/loggers/{name}",
+    "http.response.status_code": 200,
+    "url.scheme": "http",
+  };
   const points = recorded ? [{ attributes, value: { count: 1 } }] : [];
   expect(exported["http.server.request.duration"]?.dataPoints ?? []).toMatchObject(points);
 });

@@ -151,7 +151,7 @@ describe("waiting for a body", () => {
   test.each([undefined, new Error("reset")])("ends with the caller (%s)", async (error) => {
     const { request, body } = startReading(1);
     request.destroy(error);
-    await expect(body).rejects.toMatchObject({ status: 400, message: "" });
+    await expect(body).rejects.toMatchObject({ status: 499, message: "" });
     expect(vi.getTimerCount()).toBe(0);
   });
 });

@@ -14,6 +14,7 @@ const gate = createGate({
     address: () => "127.0.0.1",
     isForwarded: () => false,
     isNamedByProxy: () => false,
+    scheme: () => "http",
     certificate: () => undefined,
     isOnOwnPort: () => true,
   },
