@@ -12,7 +12,7 @@ import type { GraphSnapshot, LinkSnapshot } from "../integration-graph/snapshot.
 import { graphFromProto } from "../rpc/integration-graph-proto.ts";
 import type { Connection } from "./connection.ts";
 import type { GlobalOptions } from "./global-options.ts";
-import { GRAPH_STYLE, summary } from "./graph.ts";
+import { GRAPH_STYLE, summary } from "./graph-text.ts";
 import { wholeGraphEvents } from "./graph-watch-events.ts";
 import { liveStream } from "./live-stream.ts";
 import { note, print, printJson, styled } from "./output.ts";
@@ -39,7 +39,7 @@ export async function watchGraph(
       names.clear();
       links.clear();
       process.stdout.write(toText(graphOf(whole), { style: GRAPH_STYLE }));
-      note(summary({ ...event.value, revision: whole.revision }));
+      note(summary(event.value));
     } else if (event.case === "change") showChange(event.value, graphOf(whole), { names, links });
     if (event.case !== "snapshot" && event.case !== "change") continue;
     for (const { nodeId, name } of event.value.nodes) names.set(nodeId, name);

@@ -16,7 +16,8 @@ import type { Connection } from "./connection.ts";
 import { EXIT } from "./exit-code.ts";
 import type { GlobalOptions } from "./global-options.ts";
 import type { GraphFormat, GraphOptions } from "./graph-formats.ts";
-import { type Format, note, styled } from "./output.ts";
+import { GRAPH_STYLE, summary } from "./graph-text.ts";
+import { note } from "./output.ts";
 import { printable, printableJson } from "./printable.ts";
 
 /** `graph`: the channels and endpoints, and the ways between them. */
@@ -39,19 +40,6 @@ export async function showGraph(connection: Connection, options: GraphOptions & 
     if (format !== "json") note(summary(graph));
   }
 }
-
-const STYLES: Readonly<Record<Parameters<Style>[0], Format>> = { failure: "red", aside: "dim" };
-
-/** The colours of a terminal. */
-export const GRAPH_STYLE: Style = (part, text) => styled(STYLES[part], text);
-
-/** The name and the size of a graph, for the side. */
-export function summary({ contentDescriptor, nodes, links }: Graph): string {
-  const { name = "" } = contentDescriptor ?? {};
-  return `${name === "" ? "" : `${printable(name)}: `}${nodes.length} nodes, ${links.length} links`;
-}
-
-type Graph = Pick<GetIntegrationGraphResponse, "contentDescriptor" | "nodes" | "links" | "revision">;
 
 async function merged(connection: Connection, others: readonly string[], options: GlobalOptions) {
   const { mergedGraph } = await import("./graph-instances.ts");

@@ -1,4 +1,4 @@
-import type { TemporarySetting } from "./setting.ts";
+import type { Holder, TemporarySetting } from "./setting.ts";
 import type { LevelOutcome } from "./view.ts";
 
 /** Why a lease is over. */
@@ -19,7 +19,7 @@ export type LeaseEnd =
  * that still last comes back, and after the last of them what was there before the first. A level configured for good ends
  * them all. The lease of a group holds the group and each of its members, and is over when none is left.
  */
-export class Lease {
+export class Lease implements Holder {
   readonly #deadline: number | undefined;
   readonly #lift: (held: TemporarySetting) => void;
   readonly #held = new Set<TemporarySetting>();
@@ -67,13 +67,11 @@ export class Lease {
     this.#finish(end);
   }
 
-  /** A level is held from now on. Called by the ledger. */
   add(held: TemporarySetting): void {
     this.#held.add(held);
   }
 
-  /** A level is no longer held. Called by the ledger. */
-  lost(held: TemporarySetting, end: LeaseEnd): void {
+  lost(held: TemporarySetting, end: "EXPIRED" | "OVERRULED"): void {
     if (this.#held.delete(held) && this.#held.size === 0) this.#finish(end);
   }
 

@@ -1,12 +1,11 @@
 import { Expiries } from "./expiries.ts";
 import { type Group, groupsFrom, type Prefix } from "./group.ts";
 import { type LevelChange, type LevelChangeKind, LevelHistory } from "./history.ts";
-import type { Lease } from "./lease.ts";
 import type { Level } from "./level.ts";
 import type { LoggersOptions } from "./options.ts";
 import type { Override } from "./override.ts";
 import { type LoggerNode, LoggerRegistry } from "./registry.ts";
-import type { Setting, TemporarySetting } from "./setting.ts";
+import type { Holder, Setting, TemporarySetting } from "./setting.ts";
 
 /** How a level is to change. */
 export interface Entry {
@@ -14,7 +13,7 @@ export interface Entry {
   /** After how many milliseconds the level goes back; undefined: it stays. */
   readonly ttl?: number | undefined;
   /** The lease that the level lasts as long as; undefined: it is nobody's. */
-  readonly lease?: Lease | undefined;
+  readonly lease?: Holder | undefined;
   /** The group that a logger is changed through. */
   readonly group?: string | undefined;
   /** Who asked for the change, for the history. */

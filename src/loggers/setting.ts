@@ -1,4 +1,3 @@
-import type { Lease } from "./lease.ts";
 import type { Level } from "./level.ts";
 import type { Override } from "./override.ts";
 
@@ -23,7 +22,15 @@ export interface Configurable {
 export interface TemporarySetting extends Setting {
   readonly on: Configurable;
   /** The lease that it lasts as long as; undefined where only its time ends it. */
-  readonly lease: Lease | undefined;
+  readonly lease: Holder | undefined;
   /** The group that it was set through, where it is a logger's. */
   readonly group?: string | undefined;
+}
+
+/** Who holds temporary levels, as a lease does: the ledger tells it which. */
+export interface Holder {
+  /** A level is held from now on. */
+  add(held: TemporarySetting): void;
+  /** A level is no longer held: its time is over, or another one was configured for good. */
+  lost(held: TemporarySetting, end: "EXPIRED" | "OVERRULED"): void;
 }

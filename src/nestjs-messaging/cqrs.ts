@@ -1,14 +1,10 @@
-import { SYSTEM } from "../in-process/event-channels.ts";
-import type { NodeDeclaration } from "../integration-graph/declaration.ts";
 import type { GraphLink, GraphNode } from "../integration-graph/node.ts";
-import { channelKey } from "../integration-graph/node-id.ts";
-import { type Class, type Component, isObject } from "./container.ts";
+import type { Class, Component } from "./container.ts";
+import { CqrsChannels, type MessageKind } from "./cqrs-channels.ts";
 import { metadataOf } from "./metadata.ts";
 import { type Port, portNames } from "./ports.ts";
 import { watchSaga } from "./saga.ts";
 import type { Site } from "./site.ts";
-
-export type MessageKind = "command" | "query" | "event";
 
 /** The kinds of messages of @nestjs/cqrs, how their handlers are decorated, and which method handles them. */
 const HANDLERS = [
@@ -16,45 +12,6 @@ const HANDLERS = [
   ["query", "queryHandler", "execute"],
   ["event", "eventsHandler", "handle"],
 ] as const;
-
-/** The commands, queries and events of @nestjs/cqrs, by their classes. */
-export class CqrsChannels {
-  /** The event that is being published, as long as `publish` runs: what sagas make of it at once, they make of this. */
-  publishing: GraphNode | undefined;
-  readonly #site: Site;
-  readonly #nodes = new Map<unknown, GraphNode>();
-
-  constructor(site: Site) {
-    this.#site = site;
-  }
-
-  declared(kind: MessageKind, type: Class): GraphNode {
-    const node = this.#site.host.declare(this.#declaration(kind, type));
-    this.#nodes.set(type, node);
-    return node;
-  }
-
-  /** The channel of a message that is sent. Where nobody handles it, it is only seen. */
-  of(kind: MessageKind, message: unknown): GraphNode | undefined {
-    const type = isObject(message) ? Object.getPrototypeOf(message)?.constructor : undefined;
-    if (typeof type !== "function") return undefined;
-    let node = this.#nodes.get(type);
-    if (node === undefined) {
-      node = this.#site.host.observe(this.#declaration(kind, type));
-      this.#nodes.set(type, node);
-    }
-    return node;
-  }
-
-  #declaration(kind: MessageKind, { name }: Class): NodeDeclaration {
-    return {
-      name,
-      pattern: kind === "event" ? "publish_subscribe_channel" : "message_channel",
-      componentType: `nest:${kind}`,
-      key: channelKey(SYSTEM, this.#site.host.app, `cqrs-${kind}`, name),
-    };
-  }
-}
 
 /** Handlers are by the names of their classes, sagas `Class.method`. */
 export function watchCqrs(site: Site, components: readonly Component[], ports: readonly Port[]): void {

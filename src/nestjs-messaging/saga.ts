@@ -1,6 +1,6 @@
 import { field } from "../interception/field.ts";
 import { type Component, isObject } from "./container.ts";
-import type { CqrsChannels } from "./cqrs.ts";
+import type { CqrsChannels } from "./cqrs-channels.ts";
 import { portNames } from "./ports.ts";
 import type { Site } from "./site.ts";
 
