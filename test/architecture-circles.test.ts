@@ -9,6 +9,10 @@ const files = new Map(
   }),
 );
 
+test("no file imports itself by way of others", () => {
+  expect(circles(files), "these import each other in a ring").toEqual([]);
+});
+
 test("no folder imports itself by way of others", () => {
   const folders = new Map<string, Set<string>>();
   // An actuator without an application is made of the public interface, which offers the configuration that knows its options.

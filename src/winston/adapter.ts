@@ -220,8 +220,7 @@ class WinstonLoggers implements LoggerAdapter, WinstonObserver, GateObserver {
 
   #release(handle: WinstonHandle): void {
     const logger = handle.logger.deref();
-    const gate = logger && gateOf(logger);
-    if (gate !== undefined) release(gate, this);
+    if (logger !== undefined) release(logger, this);
   }
 
   #forget(handle: WinstonHandle): void {

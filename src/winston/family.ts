@@ -1,16 +1,18 @@
 import type { Level } from "../loggers/level.ts";
 import type { CallListener } from "./counting.ts";
-import { Gate, type GateObserver, gateOf } from "./gate.ts";
+import { Gate, type GateFamily, type GateObserver, gateOf } from "./gate.ts";
 import { type LevelSet, levelSet, OFF_VALUE } from "./level-set.ts";
 import { type NativeLogger, type NativeTransport, owner } from "./native.ts";
 import { Tally } from "./tally.ts";
-import { join, leave, open, ownLevel, transportLimits } from "./transports.ts";
+import { join, leave, open, ownLevel, transportLimits, type Writers } from "./transports.ts";
+
+const families = new WeakMap<NativeLogger, Family>();
 
 /**
  * A logger with its children, which all write through its transports. winston knows one level for all of them, in the
  * transports; so these are opened as far as the most verbose logger needs, and each logger's own gate does the rest.
  */
-export class Family {
+export class Family implements GateFamily, Writers {
   readonly owner: Gate;
   levels: LevelSet;
   /** How many observers the loggers have. */
@@ -30,6 +32,7 @@ export class Family {
     this.levels = levelSet(logger.levels);
     this.owner = new Gate(this, logger, true);
     this.remember(logger.level);
+    families.set(logger, this);
     this.owner.open();
     this.#gates.add(this.owner);
     this.#tally.add(this.owner.value);
@@ -41,7 +44,10 @@ export class Family {
     return this.#tally.most;
   }
 
-  /** Who hears of the calls of the loggers. */
+  has(logger: NativeLogger): boolean {
+    return familyOf(logger) === this;
+  }
+
   get listeners(): readonly CallListener[] {
     return this.#listeners;
   }
@@ -55,7 +61,6 @@ export class Family {
     return this.#labels.get(level) ?? this.levels.label(level);
   }
 
-  /** The application has chosen this label. */
   remember(label: string): void {
     this.#labels.set(this.levels.level(this.levels.value(label)), label);
   }
@@ -71,13 +76,12 @@ export class Family {
   }
 
   /** The gate of a child is no longer needed. */
-  forget(gate: Gate): void {
+  #forget(gate: Gate): void {
     if (!this.#gates.delete(gate)) return;
     this.#tally.remove(gate.value);
     for (const transport of this.#transports) open(transport, this);
   }
 
-  /** Reads the levels again: `logger.configure()` may have brought others. */
   readLevels(): void {
     const logger = this.owner.logger.deref();
     if (logger === undefined || logger.levels === this.levels.values) return;
@@ -133,10 +137,23 @@ export class Family {
       : limits;
   }
 
+  /** An observer of the gate is gone. With the last of a child its gate goes, with the last of all everything. */
+  release(gate: Gate, observer: GateObserver): void {
+    if (!gate.observers.delete(observer)) return;
+    this.observers--;
+    if (gate.observers.size === 0 && !gate.isOwner) {
+      gate.close();
+      this.#forget(gate);
+    }
+    if (this.observers === 0) this.#dissolve();
+  }
+
   /** Leaves the logger and its transports as they were. */
-  dissolve(): void {
+  #dissolve(): void {
     for (const gate of this.#gates) if (gate !== this.owner) gate.close();
     this.owner.close();
+    const logger = this.owner.logger.deref();
+    if (logger !== undefined) families.delete(logger);
     for (const transport of this.#transports) leave(transport, this);
     this.#transports = new Set();
   }
@@ -153,21 +170,21 @@ export class Family {
 
 /** The family that a logger belongs to, where anybody holds one of its loggers. */
 export function familyOf(logger: NativeLogger): Family | undefined {
-  return gateOf(owner(logger))?.family;
+  return families.get(owner(logger));
 }
 
-const collected = new FinalizationRegistry<Gate>((gate) => {
-  for (const observer of gate.observers) release(gate, observer);
+const collected = new FinalizationRegistry<{ readonly family: Family; readonly gate: Gate }>(({ family, gate }) => {
+  for (const observer of gate.observers) family.release(gate, observer);
 });
 
 /** The gate of a logger, made where it has none, for as long as somebody observes it. */
 export function observe(logger: NativeLogger, observer: GateObserver): Gate {
   const root = owner(logger);
-  const family = gateOf(root)?.family ?? new Family(root);
+  const family = familyOf(logger) ?? new Family(root);
   let gate = gateOf(logger);
   if (gate === undefined) {
     gate = new Gate(family, logger, false);
-    collected.register(logger, gate);
+    collected.register(logger, { family, gate });
   }
   if (!gate.observers.has(observer)) family.observers++;
   gate.observers.add(observer);
@@ -175,13 +192,7 @@ export function observe(logger: NativeLogger, observer: GateObserver): Gate {
 }
 
 /** Ends {@link observe}. The last one to leave a family leaves its logger and transports as they were. */
-export function release(gate: Gate, observer: GateObserver): void {
-  const { family } = gate;
-  if (!gate.observers.delete(observer)) return;
-  family.observers--;
-  if (gate.observers.size === 0 && !gate.isOwner) {
-    gate.close();
-    family.forget(gate);
-  }
-  if (family.observers === 0) family.dissolve();
+export function release(logger: NativeLogger, observer: GateObserver): void {
+  const gate = gateOf(logger);
+  if (gate !== undefined) familyOf(logger)?.release(gate, observer);
 }

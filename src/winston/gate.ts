@@ -1,9 +1,8 @@
 import type { Level } from "../loggers/level.ts";
-import { CallCounting } from "./counting.ts";
-import type { Family } from "./family.ts";
-import { OFF_VALUE } from "./level-set.ts";
+import { CallCounting, type CallListener, type Counted } from "./counting.ts";
+import { type LevelSet, OFF_VALUE } from "./level-set.ts";
 import type { NativeLevels, NativeLogger } from "./native.ts";
-import { type Shadow, shadow } from "./shadow.ts";
+import { type Gated, type Shadow, shadow } from "./shadow.ts";
 
 /** What is told to each adapter that holds a logger. */
 export interface GateObserver {
@@ -13,6 +12,21 @@ export interface GateObserver {
   reachChanged(logger: NativeLogger): void;
 }
 
+/** A logger with its children, as the gate of one of them knows them. */
+export interface GateFamily {
+  readonly levels: LevelSet;
+  /** Who hears of the calls of the loggers. */
+  readonly listeners: readonly CallListener[];
+  /** The gate of the logger that is no child. */
+  readonly owner: Gate;
+  labelFor(level: Level): string;
+  setLabel(gate: Gate, label: string): void;
+  /** The application has chosen this label. */
+  remember(label: string): void;
+  /** Reads the levels again: `logger.configure()` may have brought others. */
+  readLevels(): void;
+}
+
 const gates = new WeakMap<NativeLogger, Gate>();
 
 export function gateOf(logger: NativeLogger): Gate | undefined {
@@ -20,27 +34,23 @@ export function gateOf(logger: NativeLogger): Gate | undefined {
 }
 
 /** The level of one logger: it stands before the logger's methods. A child has one of its own once a level is set on it. */
-export class Gate {
-  readonly family: Family;
+export class Gate implements Gated, Counted {
+  readonly family: GateFamily;
   readonly logger: WeakRef<NativeLogger>;
   /** Whether this is the logger that owns the transports, and no child of it. */
   readonly isOwner: boolean;
   readonly observers = new Set<GateObserver>();
-  /** What the application reads as `logger.level`. */
   label: string;
   /** The value of the label; {@link OFF_VALUE} for a word that is no level. */
   value: number;
-  /** The most verbose value that gets past the methods. */
   threshold = OFF_VALUE;
-  /** The most verbose value that a transport then writes. */
   written = OFF_VALUE;
-  /** The values of the levels, here for the methods to look at. */
   values: NativeLevels;
   #shadow: Shadow | undefined;
   /** There while somebody listens to the calls. */
   #counting: CallCounting | undefined;
 
-  constructor(family: Family, logger: NativeLogger, isOwner: boolean) {
+  constructor(family: GateFamily, logger: NativeLogger, isOwner: boolean) {
     this.family = family;
     this.logger = new WeakRef(logger);
     this.isOwner = isOwner;
@@ -62,7 +72,10 @@ export class Gate {
     return this.family.levels.level(this.written);
   }
 
-  /** `logger.level = label` in the application, on this logger or on a child of it. */
+  get root(): WeakRef<NativeLogger> {
+    return this.family.owner.logger;
+  }
+
   setByApplication(on: NativeLogger, label: string): void {
     const gate = gates.get(on);
     if (gate !== undefined) {

@@ -1,8 +1,24 @@
-import type { Gate } from "./gate.ts";
-import { loggerPrototype, type NativeLogger } from "./native.ts";
+import { loggerPrototype, type NativeLevels, type NativeLogger } from "./native.ts";
 
 type Method = (this: unknown, ...values: unknown[]) => unknown;
 type Methods = Readonly<Record<string, Method>>;
+
+/** What the methods of a logger look at, whenever they are called. */
+export interface Gated {
+  readonly logger: WeakRef<NativeLogger>;
+  /** The one that owns the transports: the logger itself, or the one that it is a child of. */
+  readonly root: WeakRef<NativeLogger>;
+  /** What the application reads as `logger.level`. */
+  readonly label: string;
+  /** The values of the levels. */
+  readonly values: NativeLevels;
+  /** The most verbose value that gets past the methods. */
+  readonly threshold: number;
+  /** The most verbose value that a transport then writes. */
+  readonly written: number;
+  /** `logger.level = label` in the application, on this logger or on a child of it. */
+  setByApplication(on: NativeLogger, label: string): void;
+}
 
 /** What stands before the methods of one logger, and how it is taken away. */
 export interface Shadow {
@@ -19,7 +35,7 @@ export interface Shadow {
  * transport drop it in the end; here a disabled call returns at once. The methods stay the same ones for good and look at the
  * gate, so that a reference to one that was taken while its level was disabled comes alive with it.
  */
-export function shadow(gate: Gate): Shadow {
+export function shadow(gate: Gated): Shadow {
   const undo: (() => void)[] = [];
 
   const define = (key: string, make: (methods: Methods) => PropertyDescriptor) => {
@@ -79,19 +95,19 @@ export function shadow(gate: Gate): Shadow {
 }
 
 /** What a logger would inherit its methods from, were there no gates above it: a child inherits from a gated logger. */
-function unshadowed(gate: Gate, logger: NativeLogger): NativeLogger {
-  const from = gate.isOwner ? logger : gate.family.owner.logger.deref()!;
+function unshadowed(gate: Gated, logger: NativeLogger): NativeLogger {
+  const from = gate.root === gate.logger ? logger : gate.root.deref()!;
   return Object.getPrototypeOf(from) as NativeLogger;
 }
 
-function gatedMethod(gate: Gate, methods: Methods, label: string): Method {
+function gatedMethod(gate: Gated, methods: Methods, label: string): Method {
   return function (this: unknown, ...values) {
     if (gate.values[label]! > gate.threshold) return this ?? gate.logger.deref();
     return methods[label]!.apply(this, values);
   };
 }
 
-function gatedLog(gate: Gate, methods: Methods): Method {
+function gatedLog(gate: Gated, methods: Methods): Method {
   return function (this: unknown, ...values) {
     const first = values[0] as string | { readonly level: string } | undefined;
     const label = typeof first === "string" ? first : first?.level;
@@ -105,9 +121,9 @@ function gatedLog(gate: Gate, methods: Methods): Method {
  * until it is seen to serve as a prototype. A logger is one, of its children; so this shows it at once. Measured with
  * Node.js 24: an enabled call takes a fifth longer without.
  */
-function makeFast(gate: Gate): void {
+function makeFast(gate: Gated): void {
   const logger = gate.logger.deref();
-  if (logger === undefined || !gate.isOwner) return;
+  if (logger === undefined || gate.root !== gate.logger) return;
   const read = (child: NativeLogger) => child.levels;
   // The engine looks at what is read through a prototype from the tenth time or so.
   for (let time = 0; time < 100; time++) read(Object.create(logger) as NativeLogger);

@@ -1,12 +1,23 @@
-import { type Family, familyOf } from "./family.ts";
-import { levelSet } from "./level-set.ts";
-import { type NativeLevels, type NativeTransport, transportName } from "./native.ts";
+import { gateOf } from "./gate.ts";
+import { type LevelSet, levelSet } from "./level-set.ts";
+import { type NativeLevels, type NativeLogger, type NativeTransport, owner, transportName } from "./native.ts";
 import { Tally } from "./tally.ts";
+
+/** A logger with its children, which write through the same transports. */
+export interface Writers {
+  readonly levels: LevelSet;
+  /** The most verbose value among the loggers. */
+  readonly most: number;
+  /** Whether the logger is one of them. */
+  has(logger: NativeLogger): boolean;
+  /** Looks at the transports again. */
+  transportsChanged(): void;
+}
 
 /** A transport that is opened as far as the loggers need that write to it. */
 interface Opened {
   /** What each family that writes to it was last known to need. */
-  readonly needs: Map<Family, number>;
+  readonly needs: Map<Writers, number>;
   readonly tally: Tally;
   /** The level that was put on the transport, and what stood there. */
   pushed: { readonly label: string; readonly before: string | undefined } | undefined;
@@ -15,7 +26,7 @@ interface Opened {
 const known = new WeakMap<NativeTransport, Opened>();
 
 /** A family writes to the transport, from now on. */
-export function join(transport: NativeTransport, family: Family): void {
+export function join(transport: NativeTransport, family: Writers): void {
   let opened = known.get(transport);
   if (opened === undefined)
     known.set(transport, (opened = { needs: new Map(), tally: new Tally(), pushed: undefined }));
@@ -24,12 +35,12 @@ export function join(transport: NativeTransport, family: Family): void {
   opened.tally.add(family.most);
   // It hung on this logger before, when that was nobody's.
   const { parent } = transport;
-  if (opened.needs.size === 1 || !parent || familyOf(parent) !== family) return;
+  if (opened.needs.size === 1 || !parent || !family.has(parent)) return;
   for (const other of opened.needs.keys()) if (other !== family) other.transportsChanged();
 }
 
 /** Ends {@link join}. The last one leaves the transport without the level that was put there. */
-export function leave(transport: NativeTransport, family: Family): void {
+export function leave(transport: NativeTransport, family: Writers): void {
   const opened = known.get(transport);
   const need = opened?.needs.get(family);
   if (opened === undefined || need === undefined) return;
@@ -44,7 +55,7 @@ export function leave(transport: NativeTransport, family: Family): void {
 }
 
 /** Lets the transport through what the family needs by now, and the others that write to it. */
-export function open(transport: NativeTransport, family: Family): void {
+export function open(transport: NativeTransport, family: Writers): void {
   const opened = known.get(transport);
   const before = opened?.needs.get(family);
   if (opened === undefined || before === undefined) return;
@@ -78,11 +89,11 @@ export function ownLevel(transport: NativeTransport): string | undefined {
     if (opened !== undefined) opened.pushed = undefined;
     return level;
   }
-  return parent && isOutside(parent) ? parent.level : undefined;
+  return parent && gateOf(owner(parent)) === undefined ? parent.level : undefined;
 }
 
 /** What a transport does whatever level its loggers have: sentences for the operator. */
-export function transportLimits(transport: NativeTransport, family: Family): readonly string[] {
+export function transportLimits(transport: NativeTransport, family: Writers): readonly string[] {
   const name = JSON.stringify(transportName(transport));
   const limits: string[] = [];
   const own = ownLevel(transport);
@@ -99,10 +110,6 @@ export function transportLimits(transport: NativeTransport, family: Family): rea
     limits.push(`the transport ${name} filters by the levels of another logger, to which it was added first`);
   }
   return limits;
-}
-
-function isOutside(parent: NonNullable<NativeTransport["parent"]>): boolean {
-  return familyOf(parent) === undefined;
 }
 
 /** winston does not tell who writes to a transport; but each one that does listens to it. */
