@@ -10,6 +10,7 @@ import { DEFAULT_PRINCIPAL, principalResolver } from "../sessions/principal.ts";
 import { sessionDigest } from "../sessions/session-digest.ts";
 import type { SessionPage, SessionQuery, SessionSearch, SessionStore } from "../sessions/store.ts";
 import { asking } from "./answers.ts";
+import { keepToExistingRows } from "./existing-rows.ts";
 import { tableLookup } from "./known-table.ts";
 import { nowInSeconds, type RowReader, readSession, type SessionRow } from "./session-row.ts";
 import { isStorable } from "./sql.ts";
@@ -68,7 +69,8 @@ export interface ConnectPgSimpleSessions extends SessionStore {
  *
  * The store keeps no creation time: `prepareConnectPgSimple` adds columns that the database fills by itself, and indexes
  * without which a search by user reads up to `scan` sessions. Until then this process remembers what it sees pass through
- * `store`. A session that is deleted is not saved again by a request of this process that was under way then.
+ * `store`. A session that is deleted, here or by any other statement, is not saved again by a request that was under way
+ * then in a process that has called this with its store.
  *
  * @throws ActuatorError INVALID_ARGUMENT where `store` is another store, or where there is neither a store nor a connection.
  */
@@ -85,6 +87,7 @@ export function connectPgSimpleSessions(
   const table = tableLookup(ask, tableNameOf(store, options), paths, timeZone);
   const sightings = new Sightings(maxRemembered);
   const watch = store && watchStore(store, sightings);
+  const restore = store && keepToExistingRows(store);
   const ttl = () => options.ttl ?? ttlOf(store);
   const reader: RowReader = { resolver: principalResolver(principal), ttl, sightings };
   // The records are read as a whole where a function decides: fewer at a time.
@@ -149,6 +152,7 @@ export function connectPgSimpleSessions(
     findIdByDigest,
     delete: remove,
     async detach() {
+      restore?.();
       watch?.detach();
       await queries.close();
     },

@@ -6,10 +6,11 @@ import type { SessionRecord } from "./record.ts";
  */
 export interface StoreWatcher {
   /**
-   * The application saves the session, which counts as a use of it; `made`: surely it did not exist before. Told before
-   * the store's own `set` is called, in the same turn, so that commands of both travel together.
+   * The application saves the session, which counts as a use of it; `made`: surely it did not exist before; `stored`:
+   * surely the store has had it. Told before the store's own `set` is called, in the same turn, so that commands of both
+   * travel together.
    */
-  saved(id: string, record: SessionRecord, made: boolean): unknown;
+  saved(id: string, record: SessionRecord, made: boolean, stored: boolean): unknown;
   /** The store has answered a save, well or ill. */
   written?(id: string, made: boolean): unknown;
   /** A request used the session without changing it. Told as `saved` is, before the store's `touch`. */

@@ -1,24 +1,20 @@
 import { isPlainPromise, settling } from "../interception/plain-promise.ts";
 import { EndedSessions } from "./ended-sessions.ts";
-import { RecentIds } from "./recent-ids.ts";
 import { parseRecord, type SessionRecord } from "./record.ts";
+import { SessionOrigins } from "./session-origins.ts";
 import type { ConnectStore } from "./store.ts";
 import type { StoreWatcher } from "./store-watcher.ts";
 import { type Call, WatchedObject, type Watching } from "./watched-object.ts";
 
 type Callback = (this: unknown, ...args: unknown[]) => unknown;
 
-const LOADED_FOR = 600_000;
-const MAX_LOADED = 100_000;
-
 /** One store and all that watch it. Its methods are replaced while anybody does. */
 export class WatchedStore {
   readonly #store: ConnectStore;
   readonly #watched: WatchedObject<StoreWatcher>;
   readonly #ended = new EndedSessions();
-  /** The sessions of requests that are in the store, where the library tells: see `#made`. */
-  readonly #stored = new WeakSet<object>();
-  readonly #loaded = new RecentIds(LOADED_FOR, MAX_LOADED);
+  // It is express-session that puts a `generate` on its store.
+  readonly #origins = new SessionOrigins(() => "generate" in this.#store);
 
   constructor(store: ConnectStore) {
     this.#store = store;
@@ -40,21 +36,23 @@ export class WatchedStore {
   readonly #methods: Readonly<Record<string, Watching>> = {
     get: (call, args) => {
       const id = args[0];
-      // express-session says by createSession what it loaded; it is what puts a `generate` on its store.
-      if (typeof id !== "string" || "generate" in this.#store) return call(args);
+      if (typeof id !== "string") return call(args);
       return call(
         withCallback(args, (error, found) => {
           const record = error ? undefined : parseRecord(found);
-          if (record !== undefined) this.#load(id, record);
+          if (record === undefined) return;
+          this.#origins.given(id, record);
+          // express-session says by createSession what it loaded.
+          if (!("generate" in this.#store)) this.#watched.tell((watcher) => watcher.loaded?.(id, record));
         }),
       );
     },
     createSession: (call, args) => {
       const [request, data] = args;
       const session = call(args);
-      if (typeof session === "object" && session !== null) this.#stored.add(session);
-      const id = parseRecord(request)?.sessionID;
       const record = parseRecord(data);
+      if (typeof session === "object" && session !== null) this.#origins.inflated(session, record);
+      const id = parseRecord(request)?.sessionID;
       if (typeof id === "string" && record !== undefined) this.#watched.tell((watcher) => watcher.loaded?.(id, record));
       return session;
     },
@@ -64,10 +62,14 @@ export class WatchedStore {
         call,
         args,
         (id, record) => {
-          made = this.#made(id, record);
-          this.#watched.tell((watcher) => watcher.saved(id, record, made));
+          const origin = this.#origins.saving(id, record);
+          made = origin.made;
+          this.#watched.tell((watcher) => watcher.saved(id, record, made, origin.stored));
         },
-        (id) => this.#watched.tell((watcher) => watcher.written?.(id, made)),
+        (id, record, failed) => {
+          if (!failed) this.#origins.taken(id, record);
+          this.#watched.tell((watcher) => watcher.written?.(id, made));
+        },
       );
     },
     touch: (call, args) => {
@@ -77,7 +79,9 @@ export class WatchedStore {
       const ids = Array.isArray(args[0]) ? args[0] : [args[0]];
       return endingWith(call, args, () => {
         for (const id of ids) {
-          if (typeof id === "string") this.#watched.tell((watcher) => watcher.ended(id));
+          if (typeof id !== "string") continue;
+          this.#origins.ended(id);
+          this.#watched.tell((watcher) => watcher.ended(id));
         }
       });
     },
@@ -88,7 +92,7 @@ export class WatchedStore {
     call: Call,
     args: unknown[],
     tell: (id: string, record: SessionRecord) => void,
-    tellAnswered: (id: string) => void = () => {},
+    tellAnswered: (id: string, record: SessionRecord, failed: boolean) => void = () => {},
   ): unknown {
     const [id, session] = args;
     if (typeof id !== "string") return call(args);
@@ -101,50 +105,25 @@ export class WatchedStore {
     const record = typeof session === "object" ? parseRecord(session) : undefined;
     if (record !== undefined) tell(id, record);
     const writing = this.#ended.writing(id);
-    return answering(call, args, () => {
+    return answering(call, args, (failed) => {
       writing();
-      if (record !== undefined) tellAnswered(id);
+      if (record !== undefined) tellAnswered(id, record, failed);
     });
-  }
-
-  /**
-   * Whether what is saved did surely not exist before.
-   *
-   * express-session makes a request's session anew or has `createSession` make it of what is stored: what it saves without
-   * having been stored before is new. @fastify/session makes a new object each time; there, what nobody got out of the
-   * store before is new, as far as that can be remembered. A session without a request was put there by other code, and
-   * may be as old as it likes.
-   */
-  #made(id: string, session: SessionRecord): boolean {
-    if (Object.getOwnPropertyDescriptor(session, "req")?.enumerable === false) {
-      const made = !this.#stored.has(session);
-      this.#stored.add(session);
-      return made;
-    }
-    if (typeof session.encryptedSessionId !== "string" || "generate" in this.#store) return false;
-    const made = this.#loaded.complete && !this.#loaded.has(id);
-    this.#loaded.add(id);
-    return made;
-  }
-
-  #load(id: string, record: SessionRecord): void {
-    this.#loaded.add(id);
-    this.#watched.tell((watcher) => watcher.loaded?.(id, record));
   }
 }
 
 /** Calls the store and tells when it has answered, by its callback or else its promise, or has thrown. */
-function answering(call: Call, args: unknown[], answered: () => void): unknown {
+function answering(call: Call, args: unknown[], answered: (failed: boolean) => void): unknown {
   let result: unknown;
   try {
-    result = call(withCallback(args, answered));
+    result = call(withCallback(args, (error) => answered(Boolean(error))));
   } catch (error) {
-    answered();
+    answered(true);
     throw error;
   }
   if (args.some((arg) => typeof arg === "function")) return result;
-  if (isPlainPromise(result)) return settling(result, { returned: answered, threw: answered });
-  answered();
+  if (isPlainPromise(result)) return settling(result, { returned: () => answered(false), threw: () => answered(true) });
+  answered(false);
   return result;
 }
 

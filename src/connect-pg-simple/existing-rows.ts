@@ -1,0 +1,44 @@
+import type { ConnectStore } from "../connect-session/store.ts";
+import { watchStore } from "../connect-session/watch.ts";
+import { replaceMethod } from "../interception/replaced-method.ts";
+import { quotedTableOf } from "./store.ts";
+
+/**
+ * Has the store save a session that it has had before only where its row is still there. By itself it would write the row
+ * anew, and so bring back what was ended while a request was under way, by whatever process or statement. Here the
+ * database decides, so that no moment is left in which a save could slip through.
+ *
+ * It is the store's own statement that is sent otherwise, with the same parameters, and only where it is known word for
+ * word. Returns what gives the store back as it was.
+ */
+export function keepToExistingRows(store: ConnectStore): () => void {
+  const stored = new WeakSet<object>();
+  const watch = watchStore(store, {
+    saved(_, record, __, isStored) {
+      if (isStored) stored.add(record);
+    },
+    used: () => {},
+    ended: () => {},
+    cleared: () => {},
+  });
+  const [upsert, update] = statements(quotedTableOf(store));
+  const restore = replaceMethod(store, "query", (query) => {
+    return function (this: unknown, ...args: unknown[]) {
+      const [text, values] = args;
+      const writes = text === upsert && Array.isArray(values) && stored.has(values[0]);
+      return Reflect.apply(query, this, writes ? args.with(0, update) : args);
+    };
+  });
+  return () => {
+    restore();
+    watch.detach();
+  };
+}
+
+/** What connect-pg-simple 10 sends, and what is sent in its place. */
+function statements(table: string): readonly [upsert: string, update: string] {
+  return [
+    `INSERT INTO ${table} (sess, expire, sid) SELECT $1, to_timestamp($2), $3 ON CONFLICT (sid) DO UPDATE SET sess=$1, expire=to_timestamp($2) RETURNING sid`,
+    `UPDATE ${table} SET sess=$1, expire=to_timestamp($2) WHERE sid = $3 RETURNING sid`,
+  ];
+}
