@@ -3,6 +3,7 @@ import type { UniversalHandler, UniversalServerRequest } from "@connectrpc/conne
 import { universalResponseToNodeResponse } from "@connectrpc/connect-node";
 import type { GateRequest, GateResponse } from "../gate/request.ts";
 import type { Visit } from "../gate/visit.ts";
+import { earlyEnd } from "./early-end.ts";
 import { isGone, universalRequest } from "./universal-request.ts";
 
 /**
@@ -30,8 +31,7 @@ export function exchange(
   }
   handler(request)
     .then((response) => {
-      // What connect refuses by itself (types, encodings, sizes) is the caller's fault.
-      if (!visit.entered) visit.end("INVALID_ARGUMENT");
+      if (!visit.entered) visit.end(earlyEnd(request.contextValues));
       return universalResponseToNodeResponse(response, res);
     })
     .catch((error: unknown) => {

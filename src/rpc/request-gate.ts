@@ -4,6 +4,7 @@ import { ActuatorError } from "../error.ts";
 import type { Gate } from "../gate/gate.ts";
 import { TraceService } from "../gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.ts";
 import { visitOf } from "./caller.ts";
+import { keepSignal } from "./early-end.ts";
 import { anyErrorToRpc, callCodeOf } from "./error.ts";
 import { checkGetRequest } from "./get-request.ts";
 import { permissionsFor } from "./permissions.ts";
@@ -26,6 +27,7 @@ export function requestGate(gate: Gate, onError: (error: unknown, context: strin
       if (gate.readOnly && permissions.some(isWrite) && method.parent !== TraceService) throw readOnly();
       if (permissions.length > 0) await gate.admit(visit, permissions);
       checkGetRequest(context);
+      keepSignal(context);
     } catch (error) {
       visit.failed(error);
       const refusal = anyErrorToRpc(error, (accident) => onError(accident, `rpc ${visit.operation}`));

@@ -1,0 +1,21 @@
+import { ConnectError, type ContextValues, createContextKey, type HandlerContext } from "@connectrpc/connect";
+import type { CallCode } from "../calls/call-record.ts";
+import { callCodeOf } from "./error.ts";
+
+const signalKey = createContextKey<AbortSignal | undefined>(undefined, { description: "how the call ends" });
+
+/** Keeps what tells how a call ends that does not reach its method. */
+export function keepSignal({ values, signal }: HandlerContext): void {
+  values.set(signalKey, signal);
+}
+
+/**
+ * How a call ended that did not reach its method: connect answered by itself, since the message is too large, is none, came in an
+ * unknown compression, too late or not as a whole. Where it was not even a call, by its type or method, that is INVALID_ARGUMENT.
+ */
+export function earlyEnd(values: ContextValues | undefined): CallCode {
+  const signal = values?.get(signalKey);
+  if (!signal?.aborted) return "INVALID_ARGUMENT";
+  // Connect aborts the signal with whatever it answers, in every protocol, and says INTERNAL for what is not its own.
+  return signal.reason instanceof ConnectError ? callCodeOf(signal.reason) : "INTERNAL";
+}
