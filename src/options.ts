@@ -147,6 +147,11 @@ export const pem = shaped({ kind: "text" }, (value) =>
     : "must be the path of a PEM file, or its content",
 );
 
+/** A token that a header can carry: Node's own error would repeat it. */
+export const bearerToken = shaped({ kind: "text" }, (value) =>
+  typeof value === "string" && /^[\x21-\x7e]+$/.test(value) ? undefined : "must be a text without spaces",
+);
+
 /** Whatever it is: somebody else checks it. */
 export const anything: Check = () => undefined;
 

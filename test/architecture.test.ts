@@ -254,6 +254,11 @@ const parts: readonly Part[] = [
     ],
   },
   {
+    name: "how clients reach an actuator",
+    files: /^client-transport\.ts$/,
+    imports: [/^node:tls$/, /^@connectrpc\/connect(-node)?$/],
+  },
+  {
     name: "the command line, a client like any other",
     files: /^cli\//,
     imports: [
@@ -266,9 +271,9 @@ const parts: readonly Part[] = [
       /^rpc\/integration-graph-proto\.ts$/,
       /^node:/,
       /^@bufbuild\/protobuf/,
-      /^@connectrpc\/connect(-node)?(\/|$)/,
+      /^@connectrpc\/connect$/,
       /^commander$/,
-      /^(duration|edit-distance|error)\.ts$/,
+      /^(client-transport|duration|edit-distance|error|options)\.ts$/,
     ],
     // `sessions prepare` talks to the store itself, `serve` is an actuator. No other command has to load what these need.
     loads: /^connect-(pg-simple|redis)\/prepare\.ts$|^(configuration|standalone)\/(index|json-schema|notes\/root)\.ts$/,
@@ -281,6 +286,7 @@ const parts: readonly Part[] = [
       // Tables of options with their checks, wherever they stand, and what the options are by default.
       /^[a-z-]+\/([a-z-]+-)?options\.ts$/,
       /^server\/(address|limits)\.ts$/,
+      /^standalone\/faults\.ts$/,
       /^sessions\/(attribute-filter|sessions)\.ts$/,
       /^(duration|error|options)\.ts$/,
       /^node:(fs|path)$/,
@@ -295,10 +301,10 @@ const parts: readonly Part[] = [
       /^gen\//,
       /^rpc\/level-proto\.ts$/,
       /^ip-address\/loopback\.ts$/,
-      /^(error|options)\.ts$/,
+      /^(client-transport|error|options)\.ts$/,
       /^node:/,
       /^@bufbuild\/protobuf/,
-      /^@connectrpc\/connect(-node)?(\/|$)/,
+      /^@connectrpc\/connect$/,
     ],
   },
   {

@@ -1,40 +1,33 @@
 import { readFileSync } from "node:fs";
 import type { DescService } from "@bufbuild/protobuf";
-import { type Client, createClient, type Interceptor } from "@connectrpc/connect";
-import { createConnectTransport } from "@connectrpc/connect-node";
+import { type Client, createClient } from "@connectrpc/connect";
+import { clientTransport } from "../client-transport.ts";
 import { isReadableOnTheWay } from "../ip-address/loopback.ts";
+import { bearerToken } from "../options.ts";
 import { CliError } from "./cli-error.ts";
 import { EXIT } from "./exit-code.ts";
 import type { GlobalOptions } from "./global-options.ts";
 import { note } from "./output.ts";
 
-/** The most bytes of one answer: far over what an actuator sends, and a bound for what is none. */
-const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
-
 /** Calls the services of the actuator that the options name. */
 export type Connection = <S extends DescService>(service: S) => Client<S>;
 
 /**
- * Connects with nothing yet; each call does. Connect over HTTP/1.1 is spoken, since that alone goes through every port,
- * mount and proxy of an actuator; streams included, as none of them sends both ways.
+ * Connects with nothing yet; each call does.
  *
  * @throws CliError for an address, a token or a file that cannot be used.
  */
 export function connect(options: Pick<GlobalOptions, "url" | "token" | "timeout" | "ca" | "cert" | "key">): Connection {
   const url = baseUrlOf(options.url);
   const socketPath = socketPathOf(url);
-  if (options.token && socketPath === undefined && isReadableOnTheWay(url)) {
+  // A variable that is set to nothing.
+  const token = options.token || undefined;
+  checkToken(token);
+  if (token !== undefined && socketPath === undefined && isReadableOnTheWay(url)) {
     note(`warning: the token goes to ${url} unencrypted`);
   }
-  const transport = createConnectTransport({
-    baseUrl: socketPath === undefined ? url : "http://localhost",
-    httpVersion: "1.1",
-    nodeOptions: socketPath === undefined ? certificatesFrom(options) : { socketPath },
-    useBinaryFormat: true,
-    defaultTimeoutMs: options.timeout,
-    readMaxBytes: MAX_ANSWER_BYTES,
-    interceptors: options.token ? [bearer(options.token)] : [],
-  });
+  const tls = socketPath === undefined ? certificatesFrom(options) : undefined;
+  const transport = clientTransport({ url, socketPath, token, timeoutMs: options.timeout, tls });
   return (service) => createClient(service, transport);
 }
 
@@ -87,13 +80,8 @@ function pemOf(option: string, file: string): Buffer {
   return pem;
 }
 
-function bearer(token: string): Interceptor {
-  // Node's own error for such a header would repeat its value.
-  if (!/^[\x21-\x7e]+$/.test(token)) {
+function checkToken(token: string | undefined): void {
+  if (token !== undefined && bearerToken(token) !== undefined) {
     throw new CliError(EXIT.usage, "the token has spaces or characters that an HTTP header cannot carry");
   }
-  return (next) => (request) => {
-    request.header.set("authorization", `Bearer ${token}`);
-    return next(request);
-  };
 }

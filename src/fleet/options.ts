@@ -1,4 +1,4 @@
-import { type Check, type Checks, faultOf, objectOf, text, timeLimit } from "../options.ts";
+import { bearerToken, type Check, type Checks, faultOf, objectOf, text, timeLimit } from "../options.ts";
 
 /** An actuator whose loggers are part of the fleet. */
 export interface FleetInstance {
@@ -36,11 +36,7 @@ const address: Check = (value) => {
   return url.search === "" && url.hash === "" ? undefined : "must be an address without ? and #";
 };
 
-/** What a header can carry. Node's own error would repeat the token. */
-const token: Check = (value) =>
-  typeof value === "string" && /^[\x21-\x7e]+$/.test(value) ? undefined : "must be a text without spaces";
-
-const INSTANCE = objectOf<FleetInstance>({ url: address, token, name: text });
+const INSTANCE = objectOf<FleetInstance>({ url: address, token: bearerToken, name: text });
 
 /** The checks of {@link FleetOptions}. */
 export const FLEET: Checks<FleetOptions> = {
@@ -56,7 +52,7 @@ export const FLEET: Checks<FleetOptions> = {
     const twice = urls.find((url, index) => urls.indexOf(url) !== index);
     return twice === undefined ? undefined : `has ${twice} twice`;
   },
-  token,
+  token: bearerToken,
   ca: text,
   maxReconnectMs: timeLimit,
   silenceMs: timeLimit,

@@ -1,7 +1,7 @@
 import { rootCertificates } from "node:tls";
 import { durationFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
-import { type Client, Code, ConnectError, createClient, type Interceptor } from "@connectrpc/connect";
-import { createConnectTransport } from "@connectrpc/connect-node";
+import { type Client, Code, ConnectError, createClient } from "@connectrpc/connect";
+import { clientTransport } from "../client-transport.ts";
 import { type Logger, LoggersService } from "../gen/actuator/v3/loggers_pb.ts";
 import { ErrorInfoSchema } from "../gen/google/rpc/error_details_pb.ts";
 import type { Level } from "../loggers/level.ts";
@@ -9,8 +9,6 @@ import { levelToProto } from "../rpc/level-proto.ts";
 import type { FleetInstance, FleetOptions } from "./options.ts";
 import { type RemoteLogger, remoteLogger } from "./remote-logger.ts";
 
-/** Far over what an actuator sends. */
-const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 const CALL_TIMEOUT_MS = 5_000;
 /** How far back the history of one logger is read. */
 const HISTORY = 200;
@@ -27,15 +25,8 @@ export class Remote {
   readonly #client: Client<typeof LoggersService>;
 
   constructor({ url, token }: FleetInstance, { ca }: Pick<FleetOptions, "ca">) {
-    const transport = createConnectTransport({
-      baseUrl: url.replace(/\/+$/, ""),
-      // It goes through every port, mount and proxy of an actuator; no call here sends both ways.
-      httpVersion: "1.1",
-      useBinaryFormat: true,
-      readMaxBytes: MAX_ANSWER_BYTES,
-      interceptors: token === undefined ? [] : [bearer(token)],
-      ...(ca !== undefined && { nodeOptions: { ca: [...rootCertificates, ca] } }),
-    });
+    const tls = ca === undefined ? undefined : { ca: [...rootCertificates, ca] };
+    const transport = clientTransport({ url: url.replace(/\/+$/, ""), token, tls });
     this.#client = createClient(LoggersService, transport);
   }
 
@@ -78,13 +69,6 @@ function outcome(response: {
 }): Outcome {
   const result = response.result as Changed;
   return { logger: result.case === "logger" ? remoteLogger(result.value) : undefined, revision: response.revision };
-}
-
-function bearer(token: string): Interceptor {
-  return (next) => (request) => {
-    request.header.set("authorization", `Bearer ${token}`);
-    return next(request);
-  };
 }
 
 /** The stable reason of an error that an actuator answered, such as INVALID_TTL. */
