@@ -15,32 +15,17 @@ export interface ConfigCheckOptions extends ConfigFileOptions, Pick<GlobalOption
 export async function checkConfiguration(options: ConfigCheckOptions): Promise<ExitCode> {
   const { application = false, json = false } = options;
   const file = configFileOf(options);
-  const { ConfigurationError, configuration, fileFaults, standaloneConfiguration } = await import(
+  const { ConfigurationError, applicationConfiguration, standaloneConfiguration } = await import(
     "../configuration/index.ts"
   );
   try {
-    const settings = application
-      ? configuration({ file }).settings
-      : await standaloneSettings(() => standaloneConfiguration({ file }));
-    const faults = fileFaults(settings);
-    if (faults.length > 0) throw new ConfigurationError(faults);
+    const { settings } = application ? applicationConfiguration({ file }) : standaloneConfiguration({ file });
     print(json ? printableJson({ valid: true, settings }, 2) : tableOf(settings));
     return EXIT.ok;
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
     return tell(error, json);
   }
-}
-
-async function standaloneSettings(
-  read: () => import("../configuration/index.ts").StandaloneConfiguration,
-): Promise<readonly Shown[]> {
-  const { ConfigurationError } = await import("../configuration/index.ts");
-  const { standaloneFaults } = await import("../standalone/index.ts");
-  const configuration = read();
-  const faults = standaloneFaults(configuration).map((message) => ({ at: "configuration", message }));
-  if (faults.length > 0) throw new ConfigurationError(faults);
-  return configuration.settings;
 }
 
 function tell({ faults }: ConfigurationError, json: boolean): ExitCode {

@@ -1,9 +1,8 @@
 import { isStore } from "../actuator-options.ts";
-import { faultOf } from "../options.ts";
 import { type Entry, originText } from "./entry.ts";
 import type { Fault } from "./fault.ts";
 import { withoutRivals } from "./rivals.ts";
-import { isSection, nameOf, type Section } from "./setting.ts";
+import { nameOf } from "./setting.ts";
 import type { Tree } from "./tree.ts";
 
 /** Puts the entries of each source over those before it. A setting of a section that is switched off is a fault: it would have no effect. */
@@ -23,7 +22,7 @@ export function assembled(
       else {
         const section = entry.setting.at.slice(0, -1).join(".");
         const message = `${nameOf(entry.setting)} has no effect, because ${section} is false`;
-        faults.push({ at: originText(entry.origin), message });
+        faults.push({ at: originText(entry.origin), message, setting: nameOf(entry.setting) });
       }
     }
   }
@@ -52,14 +51,4 @@ function isEmpty(value: unknown): boolean {
 function sectionFrom(value: unknown): Tree {
   if (typeof value !== "object" || value === null) return {};
   return isStore(value as never) ? { store: value } : (value as Tree);
-}
-
-/** What is wrong with sections as a whole, such as `access.jwt` without an issuer. */
-export function sectionFaults(section: Section, value: unknown): Fault[] {
-  if (typeof value !== "object" || value === null) return [];
-  const own = section.at.length > 1 ? section.check?.(value) : undefined;
-  const name = section.at.join(".");
-  const faults = own === undefined ? [] : [{ at: name, message: faultOf(name, own) }];
-  const members = [...section.members].filter(([, member]) => isSection(member)) as [string, Section][];
-  return [...faults, ...members.flatMap(([key, member]) => sectionFaults(member, (value as Tree)[key]))];
 }

@@ -1,14 +1,16 @@
 import type { ActuatorOptions } from "../actuator-options.ts";
 import type { ListenOptions } from "../server/listen-options.ts";
 import type { StandaloneOptions } from "../standalone/options.ts";
-import { assembled, sectionFaults } from "./assembly.ts";
+import { assembled } from "./assembly.ts";
+import { combinationFaults } from "./combination.ts";
 import { effective, type Shown } from "./effective.ts";
 import { readEnvironment } from "./environment.ts";
 import { ConfigurationError, type Fault } from "./fault.ts";
 import { readConfigurationFile } from "./file.ts";
-import { listenFaults } from "./listen-fault.ts";
+import { fileFaults } from "./file-faults.ts";
 import { DEFAULT_PORT } from "./notes/listen.ts";
 import { SCHEMA } from "./notes/root.ts";
+import { placeOf } from "./place.ts";
 import type { Tree } from "./tree.ts";
 
 /** Where a configuration comes from. What stands further down wins. */
@@ -49,21 +51,37 @@ export interface StandaloneConfiguration extends Configuration {
  *   with the one that was probably meant; values that do not fit; files that cannot be read. Secrets are in none of them.
  */
 export function configuration(sources: ConfigurationSources = {}): Configuration {
-  const { standalone: _, ...rest } = configured(sources, false);
+  const { standalone: _, ...rest } = configured(sources, { standalone: false, files: false });
   return rest;
 }
 
 /**
+ * As {@link configuration}, for whoever asks whether the application could start with it: the files that settings name have to be
+ * there as well.
+ *
+ * @throws ConfigurationError as {@link configuration}.
+ */
+export function applicationConfiguration(sources: ConfigurationSources = {}): Configuration {
+  return configured(sources, { standalone: false, files: true });
+}
+
+/**
  * As {@link configuration}, for an actuator without an application: the file and the environment may also say `sessions.store`,
- * `graph` and `fleet`.
+ * `graph` and `fleet`, all that they say together has to be enough, and the files that settings name have to be there.
  *
  * @throws ConfigurationError as {@link configuration}.
  */
 export function standaloneConfiguration(sources: ConfigurationSources = {}): StandaloneConfiguration {
-  return configured(sources, true);
+  return configured(sources, { standalone: true, files: true });
 }
 
-function configured(sources: ConfigurationSources, standalone: boolean): StandaloneConfiguration {
+/** What a configuration has to be fit for. */
+interface Purpose {
+  readonly standalone: boolean;
+  readonly files: boolean;
+}
+
+function configured(sources: ConfigurationSources, { standalone, files }: Purpose): StandaloneConfiguration {
   const { options = {}, listen = {}, file, env = process.env } = sources;
   const readings = [
     ...(file === undefined ? [] : [readConfigurationFile(file, SCHEMA, standalone)]),
@@ -74,19 +92,35 @@ function configured(sources: ConfigurationSources, standalone: boolean): Standal
   const { tree: said, faults } = assembled(base, entries);
   // A sidecar's graph has nothing but spans to be drawn from.
   const tree = standalone && said.graph && said.otlp === undefined ? { ...said, otlp: true } : said;
-  const all: Fault[] = [...readings.flatMap((reading) => reading.faults), ...faults];
-  // What one wrong value leaves open would only be reported twice.
-  if (all.length === 0)
-    all.push(...sectionFaults(SCHEMA, tree), ...listenFaults(whereIn(tree), tree.access as ActuatorOptions["access"]));
+  const known: Fault[] = [...readings.flatMap((reading) => reading.faults), ...faults];
+  const parts = standalone ? standaloneParts(tree) : applicationParts(tree);
+  const settings = effective(SCHEMA, tree, base, entries.flat());
+  const all: Fault[] = [
+    ...known,
+    ...combinationFaults(parts, known, standalone).map(({ setting, message }) => {
+      return { at: placeOf(setting, readings, base), message, setting };
+    }),
+    ...(files ? fileFaults(settings) : []),
+  ];
   if (all.length > 0) throw new ConfigurationError(all);
+  return { ...parts, settings };
+}
 
+type Parts = Omit<StandaloneConfiguration, "settings">;
+
+function applicationParts(tree: Tree): Parts {
+  const { listen: _, ...options } = tree;
+  return { options, listen: whereIn(tree), standalone: {} };
+}
+
+function standaloneParts(tree: Tree): Parts {
   const { listen: _, graph, fleet, sessions, ...rest } = tree;
-  const { store, ...shown } = (standalone ? (sessions ?? {}) : {}) as Tree;
+  const { store, ...shown } = (sessions ?? {}) as Tree;
+  const options = { ...rest, ...(sessions !== undefined && { sessions: shown }) } as Tree;
   return {
-    options: { ...rest, ...(sessions !== undefined && { sessions: standalone ? shown : sessions }) } as ActuatorOptions,
+    options: options as ActuatorOptions,
     listen: whereIn(tree),
     standalone: { store, graph, fleet } as StandaloneOptions,
-    settings: effective(SCHEMA, tree, base, entries.flat()),
   };
 }
 

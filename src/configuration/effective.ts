@@ -1,4 +1,5 @@
 import { type Entry, originText } from "./entry.ts";
+import { valueAt } from "./place.ts";
 import { shown } from "./secret.ts";
 import { isSection, nameOf, type Section, type Setting } from "./setting.ts";
 import type { Tree } from "./tree.ts";
@@ -45,8 +46,4 @@ export function effective(schema: Section, tree: Tree, base: Tree, entries: read
   }
 
   return ofSection(schema, tree);
-}
-
-function valueAt(tree: unknown, at: readonly string[]): unknown {
-  return at.reduce<unknown>((value, name) => (value as Tree | undefined)?.[name], tree);
 }

@@ -6,7 +6,7 @@ import { WRITINGS } from "./kind.ts";
 import { settingsOf } from "./schema.ts";
 import { secretFrom } from "./secret.ts";
 import { nameOf, type Section, type Setting, standaloneFault, variableOf } from "./setting.ts";
-import { suggestion } from "./suggestion.ts";
+import { meantBy, suggestion } from "./suggestion.ts";
 
 const PREFIX = "ACTUATOR_";
 const FILE = "_FILE";
@@ -42,10 +42,16 @@ export function readEnvironment(env: NodeJS.ProcessEnv, schema: Section, standal
     try {
       entries.push(entryOf(variable, text, settings, env, standalone));
     } catch (error) {
-      faults.push({ at: variable, message: settingFault(error) });
+      const setting = settings.get(variable) ?? settings.get(variable.slice(0, -FILE.length));
+      faults.push(settingFault(error, variable, setting && nameOf(setting)));
     }
   }
-  return { entries, faults };
+  return { entries, faults, placeOfSection: (path) => variableWithin(path, entries) };
+}
+
+function variableWithin(path: string, entries: readonly Entry[]): string | undefined {
+  const entry = entries.find(({ setting }) => nameOf(setting).startsWith(`${path}.`));
+  return entry && variableOf(entry.setting);
 }
 
 function isForeign(variable: string, text: string): boolean {
@@ -64,7 +70,11 @@ function entryOf(
   const ofFile = variable.endsWith(FILE) ? settings.get(variable.slice(0, -FILE.length)) : undefined;
   const inFile = !settings.has(variable) && ofFile?.secret !== undefined;
   const setting = inFile ? ofFile! : settings.get(variable);
-  if (setting === undefined) throw new SettingFault(`there is no such setting; ${hintFor(variable, settings)}`);
+  if (setting === undefined) {
+    const meant = variableMeant(variable, [...settings.keys()]);
+    const hint = suggestion(meant, [...settings.keys()]);
+    throw new SettingFault(`there is no such setting; ${hint}`, meant && nameOf(settings.get(meant)!));
+  }
   if (setting.standalone && !standalone) throw new SettingFault(standaloneFault(setting.at.join(".")));
   if (inFile && env[variableOf(setting)])
     throw new SettingFault(`${variableOf(setting)} is set as well; set one of the two`);
@@ -78,9 +88,7 @@ function entryOf(
 }
 
 /** The variable that was probably meant; `ACTUATOR_PORT` is `ACTUATOR_LISTEN_PORT`. */
-function hintFor(variable: string, settings: ReadonlyMap<string, Setting>): string {
-  const names = [...settings.keys()];
+function variableMeant(variable: string, names: readonly string[]): string | undefined {
   const end = variable.slice(PREFIX.length - 1);
-  const found = names.find((name) => name.endsWith(end));
-  return found === undefined ? suggestion(variable, names) : `did you mean "${found}"?`;
+  return names.find((name) => name.endsWith(end)) ?? meantBy(variable, names);
 }

@@ -6,6 +6,8 @@ export interface Fault {
   readonly at: string;
   /** What is wrong, in words without secrets. */
   readonly message: string;
+  /** The setting that it is about, such as `limits.maxConnections`; empty: all that a source says. */
+  readonly setting?: string | undefined;
 }
 
 /** A configuration that cannot be used, with everything that is wrong with it, one line each. */
@@ -22,10 +24,17 @@ export class ConfigurationError extends ActuatorError {
 /** What is wrong with one setting; whoever reads it knows where it stands. */
 export class SettingFault extends Error {
   override readonly name = "SettingFault";
+  /** The setting that was probably meant, where it is another. */
+  readonly meant: string | undefined;
+
+  constructor(message: string, meant?: string) {
+    super(message);
+    this.meant = meant;
+  }
 }
 
-/** The message of a {@link SettingFault}; any other error is not the writer's and goes on. */
-export function settingFault(error: unknown): string {
-  if (error instanceof SettingFault) return error.message;
-  throw error;
+/** The fault that a {@link SettingFault} is at its place; any other error is not the writer's and goes on. */
+export function settingFault(error: unknown, at: string, setting: string | undefined): Fault {
+  if (!(error instanceof SettingFault)) throw error;
+  return { at, message: error.message, setting: error.meant ?? setting };
 }

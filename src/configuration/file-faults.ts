@@ -19,7 +19,7 @@ export function fileFaults(settings: readonly Shown[]): Fault[] {
     const code = isPath ? failureOf(value) : undefined;
     if (code === undefined) return [];
     const what = code === "ENOENT" ? "there is no file" : `cannot read (${code}) the file`;
-    return [{ at: from, message: `${setting}: ${what} ${value}` }];
+    return [{ at: from, message: `${setting}: ${what} ${value}`, setting }];
   });
 }
 

@@ -1,20 +1,22 @@
 import { readFileSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, resolve } from "node:path";
 import { faultOf } from "../options.ts";
-import type { Entry } from "./entry.ts";
+import { type Entry, originText } from "./entry.ts";
 import { type Fault, SettingFault, settingFault } from "./fault.ts";
 import { JsonFault, type PlacedJson, parseJson } from "./json.ts";
 import { WRITINGS } from "./kind.ts";
 import { emptySetting, settingsOf } from "./schema.ts";
 import { secretFrom, withReferences } from "./secret.ts";
 import { isSection, nameOf, type Section, type Setting, standaloneFault } from "./setting.ts";
-import { suggestion } from "./suggestion.ts";
+import { meantBy, suggestion } from "./suggestion.ts";
 import { textOf } from "./text.ts";
 
 /** What a source of settings says, and what is wrong with it. */
 export interface Reading {
   readonly entries: readonly Entry[];
   readonly faults: readonly Fault[];
+  /** Where it speaks of a section, where it does. */
+  placeOfSection(path: string): string | undefined;
 }
 
 /** A configuration is written by people; more is a mistake. */
@@ -40,7 +42,7 @@ export function readConfigurationFile(file: string, schema: Section, standalone:
 }
 
 function failed(at: string, message: string): Reading {
-  return { entries: [], faults: [{ at, message }] };
+  return { entries: [], faults: [{ at, message, setting: "" }], placeOfSection: () => undefined };
 }
 
 /** One reading of one file. */
@@ -63,7 +65,8 @@ class FileReading {
 
   read(): Reading {
     this.#tell("", () => this.#section(this.#schema, this.#json.value));
-    return { entries: this.#entries, faults: this.#faults };
+    const placeOfSection = (path: string) => (this.#json.places.has(path) ? this.#at(path) : undefined);
+    return { entries: this.#entries, faults: this.#faults, placeOfSection };
   }
 
   /** Goes on behind what is wrong: all of it is told. */
@@ -71,10 +74,12 @@ class FileReading {
     try {
       read();
     } catch (error) {
-      const place = this.#json.places.get(path);
-      const at = place === undefined ? this.#file : `${this.#file}:${place.line}:${place.column}`;
-      this.#faults.push({ at, message: settingFault(error) });
+      this.#faults.push(settingFault(error, this.#at(path), path));
     }
+  }
+
+  #at(path: string): string {
+    return originText({ from: "file", file: this.#file, place: this.#json.places.get(path) });
   }
 
   #section(section: Section, value: unknown): void {
@@ -117,8 +122,10 @@ class FileReading {
     const secret = key.endsWith("File") ? section.members.get(key.slice(0, -"File".length)) : undefined;
     if (secret !== undefined && !isSection(secret) && secret.secret !== undefined) return secret;
     if (section.codeOnly.includes(key)) throw new SettingFault(`${path} can only be given in code`);
-    const all = settingsOf(this.#schema).map(nameOf);
-    throw new SettingFault(`there is no setting "${path}"; ${suggestion(key, [...section.members.keys()], all)}`);
+    const members = [...section.members.keys()];
+    const found = meantBy(key, members, settingsOf(this.#schema).map(nameOf));
+    const meant = found && members.includes(found) ? [...section.at, found].join(".") : found;
+    throw new SettingFault(`there is no setting "${path}"; ${suggestion(found, members)}`, meant);
   }
 
   #take(setting: Setting, written: unknown, path: string, concealed: boolean): void {

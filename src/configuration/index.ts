@@ -1,4 +1,5 @@
 export {
+  applicationConfiguration,
   type Configuration,
   type ConfigurationSources,
   configuration,
@@ -7,5 +8,4 @@ export {
 } from "./configuration.ts";
 export type { Shown } from "./effective.ts";
 export { ConfigurationError, type Fault } from "./fault.ts";
-export { fileFaults } from "./file-faults.ts";
 export { configurationSchema } from "./json-schema.ts";

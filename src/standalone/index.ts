@@ -1,1 +1,1 @@
-export { type Standalone, standaloneFaults, startStandalone } from "./standalone.ts";
+export { type Standalone, startStandalone } from "./standalone.ts";

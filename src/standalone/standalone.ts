@@ -10,8 +10,9 @@ import {
   type ListenOptions,
 } from "../index.ts";
 import type { SessionStore } from "../sessions/store.ts";
+import { standaloneFaults } from "./faults.ts";
 import type { StandaloneOptions } from "./options.ts";
-import { openStore, storeFaults, storeTrouble } from "./store.ts";
+import { openStore, storeTrouble } from "./store.ts";
 
 /** What an actuator without an application is made with, as `standaloneConfiguration` reads it. */
 export interface StandaloneSettings {
@@ -32,23 +33,6 @@ export interface Standalone {
 }
 
 /**
- * What a sidecar cannot be made of, though each setting is fit by itself: sentences with the names of the settings.
- */
-export function standaloneFaults({ standalone, options }: StandaloneSettings): string[] {
-  const { store, fleet, graph } = standalone;
-  const faults = store === undefined ? [] : storeFaults(store).map((fault) => `sessions.store ${fault}`);
-  if (fleet !== undefined && fleet.instances === undefined) faults.push("fleet has no instances");
-  if (options.sessions !== undefined && store === undefined && Object.keys(options.sessions).length > 0) {
-    faults.push("sessions has no store: say sessions.store.redis or sessions.store.postgres");
-  }
-  if (options.loggers !== undefined && fleet === undefined) {
-    faults.push("loggers are those of a fleet here: say fleet.instances");
-  }
-  if (options.otlp && graph === false) faults.push("otlp has no graph to draw into: graph is false");
-  return faults;
-}
-
-/**
  * Starts an actuator of the sessions in a store, of the graph that services draw over OTLP, and of the loggers of a fleet: of
  * what the configuration says.
  *
@@ -58,7 +42,7 @@ export function standaloneFaults({ standalone, options }: StandaloneSettings): s
 export async function startStandalone(settings: StandaloneSettings): Promise<Standalone> {
   const { standalone, options, listen } = settings;
   const faults = standaloneFaults(settings);
-  if (faults.length > 0) throw unfit(faults.join("\n"));
+  if (faults.length > 0) throw unfit(faults.map(({ message }) => message).join("\n"));
   const store = standalone.store && (await openStore(standalone.store));
   let actuator: Actuator | undefined;
   let fleet: FleetLoggers | undefined;
@@ -73,11 +57,6 @@ export async function startStandalone(settings: StandaloneSettings): Promise<Sta
     const trouble = store && (await storeTrouble(store));
     fleet = standalone.fleet && fleetLoggers(standalone.fleet);
     const parts = partsOf(standalone, options, store, fleet);
-    if (parts.serves.length === 0) {
-      throw unfit(
-        "there is nothing to serve: say sessions.store, graph or fleet (connect-actuator config schema lists all)",
-      );
-    }
     actuator = createActuator(parts.options);
     const address = await actuator.listen(listen);
     if (fleet !== undefined) fleet.follow(actuator.loggers!);

@@ -2,54 +2,28 @@ import { ActuatorError } from "../error.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import type { StoreOptions } from "./options.ts";
 
-/** A way to keep sessions: what else can be said of it, and how it is opened at a URL. */
-interface StoreLayout {
-  readonly takes: readonly (keyof StoreOptions)[];
-  open(url: string, options: StoreOptions): Promise<SessionStore>;
-}
+/** Opens sessions at a URL. */
+type Open = (url: string, options: StoreOptions) => Promise<SessionStore>;
 
-const LAYOUTS: Readonly<Record<"redis" | "postgres", Readonly<Record<"connect" | "spring", StoreLayout>>>> = {
+const OPENERS: Readonly<Record<"redis" | "postgres", Readonly<Record<"connect" | "spring", Open>>>> = {
   redis: {
-    connect: { takes: ["prefix", "ttl", "principal", "index"], open: connectRedis },
-    spring: {
-      takes: ["namespace", "indexed"],
-      open: async (url, { namespace, indexed, timeout }) => {
-        const { springSessionRedis } = await import("../spring-session/index.ts");
-        return springSessionRedis(url, { namespace, indexed, timeout });
-      },
+    connect: connectRedis,
+    spring: async (url, { namespace, indexed, timeout }) => {
+      const { springSessionRedis } = await import("../spring-session/index.ts");
+      return springSessionRedis(url, { namespace, indexed, timeout });
     },
   },
   postgres: {
-    connect: {
-      takes: ["table", "schema", "timeZone", "ttl", "principal"],
-      open: async (url, { table, schema, timeZone, ttl, principal, timeout }) => {
-        const { connectPgSimpleSessions } = await import("../connect-pg-simple/index.ts");
-        return connectPgSimpleSessions(undefined, { url, table, schema, timeZone, ttl, principal, timeout });
-      },
+    connect: async (url, { table, schema, timeZone, ttl, principal, timeout }) => {
+      const { connectPgSimpleSessions } = await import("../connect-pg-simple/index.ts");
+      return connectPgSimpleSessions(undefined, { url, table, schema, timeZone, ttl, principal, timeout });
     },
-    spring: {
-      takes: ["table", "schema"],
-      open: async (url, { table, schema, timeout }) => {
-        const { springSessionJdbc } = await import("../spring-session/index.ts");
-        return springSessionJdbc(url, { tableName: table, schema, timeout });
-      },
+    spring: async (url, { table, schema, timeout }) => {
+      const { springSessionJdbc } = await import("../spring-session/index.ts");
+      return springSessionJdbc(url, { tableName: table, schema, timeout });
     },
   },
 };
-
-/**
- * What is wrong with a store as a whole, as the ends of sentences about it: it has no URL or two, or something is said of it that
- * another kind of store has.
- */
-export function storeFaults(options: StoreOptions): string[] {
-  const { redis, postgres, layout = "connect", timeout: _, ...rest } = options;
-  if ((redis === undefined) === (postgres === undefined)) return ["must have either redis or postgres, a URL"];
-  const { takes } = LAYOUTS[redis === undefined ? "postgres" : "redis"][layout];
-  const where = `${redis === undefined ? "postgres" : "redis"} with the layout "${layout}"`;
-  return Object.entries(rest)
-    .filter(([name, value]) => value !== undefined && !takes.includes(name as keyof StoreOptions))
-    .map(([name]) => `has ${name}, which ${where} does not take; it takes ${takes.join(", ")}`);
-}
 
 /**
  * Opens the sessions of other processes in the store that these share. It connects with the first question, and again whenever
@@ -58,7 +32,7 @@ export function storeFaults(options: StoreOptions): string[] {
 export async function openStore(options: StoreOptions): Promise<SessionStore> {
   const { redis, postgres, layout = "connect" } = options;
   const url = (redis ?? postgres)!;
-  return LAYOUTS[redis === undefined ? "postgres" : "redis"][layout].open(url, options);
+  return OPENERS[redis === undefined ? "postgres" : "redis"][layout](url, options);
 }
 
 /**

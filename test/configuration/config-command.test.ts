@@ -34,7 +34,9 @@ describe("config check", () => {
   });
 
   test("as JSON, for programs", async () => {
-    const { code, stdout } = await cli(["config", "check", "--json"], { env: { ACTUATOR_NAME: "shop" } });
+    const { code, stdout } = await cli(["config", "check", "--json"], {
+      env: { ACTUATOR_NAME: "shop", ACTUATOR_GRAPH: "true" },
+    });
     expect(code).toBe(0);
     const { valid, settings } = JSON.parse(stdout);
     expect(valid).toBe(true);
@@ -65,7 +67,7 @@ describe("config check", () => {
     expect(await cli(["config", "check", "--config", config])).toMatchObject({
       code: 1,
       stderr:
-        "configuration: sessions.store must have either redis or postgres, a URL\nconfiguration: fleet has no instances\n",
+        "actuator.json:3:14: sessions.store must have either redis or postgres, a URL\nactuator.json:8:12: fleet has no instances\n",
     });
     const { code, stderr } = await cli(["config", "check", "--application", "--config", config]);
     expect(code).toBe(1);

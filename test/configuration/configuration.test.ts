@@ -8,7 +8,7 @@ import {
   configuration,
   standaloneConfiguration,
 } from "../../src/configuration/index.ts";
-import { createActuator, memorySessions } from "../../src/index.ts";
+import { type ActuatorOptions, createActuator, memorySessions } from "../../src/index.ts";
 import { folderWith } from "./folder.ts";
 
 function faultsOf(sources: ConfigurationSources, read = configuration): string[] {
@@ -107,13 +107,15 @@ describe("who wins", () => {
     const env = { ACTUATOR_LISTEN_PATH: "/run/a.sock" };
     expect(configuration({ listen, env }).listen).toEqual({ path: "/run/a.sock" });
     expect(faultsOf({ env: { ...env, ACTUATOR_LISTEN_PORT: "1" } })).toEqual([
-      "listen.path: `path` excludes `port` and `host`",
+      "ACTUATOR_LISTEN_PATH: listen.path: `path` excludes `port` and `host`",
     ]);
   });
 
   test("a host that others reach needs access, whoever says which", () => {
     const env = { ACTUATOR_LISTEN_HOST: "0.0.0.0" };
-    expect(faultsOf({ env })).toEqual([expect.stringMatching(/^listen.host: refused to listen on "0.0.0.0": /)]);
+    expect(faultsOf({ env })).toEqual([
+      expect.stringMatching(/^ACTUATOR_LISTEN_HOST: listen.host: refused to listen on "0.0.0.0": /),
+    ]);
     expect(configuration({ options: { access: { tokens: "tokens.json" } }, env }).listen.host).toBe("0.0.0.0");
     expect(configuration({ env: { ...env, ACTUATOR_ACCESS_TOKENS: "tokens.json" } }).listen.host).toBe("0.0.0.0");
   });
@@ -241,7 +243,42 @@ describe("what a file says", () => {
 
   test("a section that is not whole is told", () => {
     expect(faultsOf({ file: file({ access: { jwt: { jwks: "keys.json" } } }), env: {} })).toEqual([
-      "access.jwt: access.jwt must have issuer, audience",
+      "actuator.json:3:12: access.jwt must have issuer, audience",
+    ]);
+  });
+
+  test("settings that cannot be together are told beside those that are wrong, where they stand", () => {
+    const path = file({
+      listen: { port: "http", host: "0.0.0.0", tls: { cert: "-----BEGIN CERTIFICATE-----" } },
+      access: { basic: true },
+      admin: { url: "https://admin.example.com", username: "a" },
+      limits: { maxConections: 1 },
+    });
+    const env = { ACTUATOR_ADMIN_CREDENTIALS_USERNAME: "b", ACTUATOR_LISTEN_TLS_CA: "-----BEGIN CERTIFICATE-----" };
+    expect(faultsOf({ file: path, env })).toEqual([
+      expect.stringMatching(/^actuator.json:3:13: listen.port must be a whole number/),
+      'actuator.json:17:22: there is no setting "limits.maxConections"; did you mean "maxConnections"?',
+      "ACTUATOR_ADMIN_CREDENTIALS_USERNAME: admin.credentials must have username and password",
+      "actuator.json:5:12: listen.tls.key: `tls` has no `key`; TLS needs one",
+      expect.stringMatching(/^actuator.json:5:12: listen.tls.clientCertificate: `tls.ca` vouches for clients/),
+      expect.stringMatching(/^actuator.json:4:13: listen.host: refused to listen on "0.0.0.0"/),
+    ]);
+  });
+
+  test.each<[content: object, env: NodeJS.ProcessEnv, fault: string]>([
+    [{ access: { jwt: { jwks: "k", isuer: "i", audience: "a" } } }, {}, 'there is no setting "access.jwt.isuer"'],
+    [{ acess: { tokens: "tokens.json" }, listen: { host: "0.0.0.0" } }, {}, 'there is no setting "acess"'],
+    [{ listen: { host: "0.0.0.0" } }, { ACTUATOR_ACCES_TOKENS: "tokens.json" }, "there is no such setting"],
+    [{ listen: { host: "0.0.0.0" } }, { ACTUATOR_ACCESS_TOKENS_FILE: "t" }, "there is no such setting"],
+    [{ listen: { tls: { cert: "c", keyy: "k" } } }, {}, 'there is no setting "listen.tls.keyy"'],
+  ])("what a wrong setting leaves open is not told as well: %j, %j", (content, env, fault) => {
+    expect(faultsOf({ file: file(content), env })).toEqual([expect.stringContaining(fault)]);
+  });
+
+  test("what is wrong in code has no other place", () => {
+    const options = { access: { jwt: { jwks: "keys.json" } } } as ActuatorOptions;
+    expect(faultsOf({ options, env: { ACTUATOR_LISTEN_HOST: "::" } })).toEqual([
+      "options: access.jwt must have issuer, audience",
     ]);
   });
 

@@ -275,10 +275,13 @@ describe("what cannot be started", () => {
   }
 
   test.each([
-    [{}, "connect-actuator: cannot start: there is nothing to serve: say sessions.store, graph or fleet"],
+    [
+      {},
+      "connect-actuator: cannot start: actuator.json:1:1: there is nothing to serve: say sessions.store, graph or fleet",
+    ],
     [
       { graph: true, listen: { host: "0.0.0.0", port: 0 } },
-      'connect-actuator: cannot start: listen.host: refused to listen on "0.0.0.0"',
+      'connect-actuator: cannot start: actuator.json:4:13: listen.host: refused to listen on "0.0.0.0"',
     ],
     [
       { grahp: true, listen: { prot: 1 } },
@@ -289,16 +292,19 @@ describe("what cannot be started", () => {
       { graph: { brokers: { main: "x" } } },
       "connect-actuator: cannot start: graph: a key of brokers must be a system and an address",
     ],
-    [{ fleet: { token: "x" } }, "connect-actuator: cannot start: fleet has no instances"],
-    [{ sessions: { ids: "raw" } }, "connect-actuator: cannot start: sessions has no store"],
-    [{ loggers: { maxTtl: "1h" }, graph: true }, "connect-actuator: cannot start: loggers are those of a fleet here"],
+    [{ fleet: { token: "x" } }, "connect-actuator: cannot start: actuator.json:2:12: fleet has no instances"],
+    [{ sessions: { ids: "raw" } }, "connect-actuator: cannot start: actuator.json:2:15: sessions has no store"],
+    [
+      { loggers: { maxTtl: "1h" }, graph: true },
+      "connect-actuator: cannot start: actuator.json:2:14: loggers are those of a fleet here",
+    ],
     [
       { sessions: { store: { redis: "redis://a", postgres: "postgres://b" } } },
-      "connect-actuator: cannot start: sessions.store must have either redis or postgres, a URL",
+      "connect-actuator: cannot start: actuator.json:3:14: sessions.store must have either redis or postgres, a URL",
     ],
     [
       { sessions: { store: { redis: "redis://a", layout: "spring", prefix: "x:" } } },
-      'connect-actuator: cannot start: sessions.store has prefix, which redis with the layout "spring" does not take; it takes namespace, indexed',
+      'connect-actuator: cannot start: actuator.json:6:17: sessions.store has prefix, which redis with the layout "spring" does not take; it takes namespace, indexed',
     ],
     [
       "{",

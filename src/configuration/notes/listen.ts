@@ -10,6 +10,7 @@ const TLS_NOTES: Notes<TlsOptions> = {
   key: { description: "The private key of that certificate: a PEM file.", path: "read" },
   passphrase: { description: "Opens the key, where it is encrypted.", secret: true },
   ca: { description: "The authorities that client certificates are verified against: a PEM file.", path: "read" },
+  crl: { description: "What those authorities have revoked (CRL): a PEM file. OCSP is not asked.", path: "read" },
   clientCertificate: {
     description: 'Whether clients show a certificate: "none", "request" or "require".',
     default: "none",
