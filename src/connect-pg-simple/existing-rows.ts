@@ -17,9 +17,6 @@ export function keepToExistingRows(store: ConnectStore): () => void {
     saved(_, record, __, isStored) {
       if (isStored) stored.add(record);
     },
-    used: () => {},
-    ended: () => {},
-    cleared: () => {},
   });
   const [upsert, update] = statements(quotedTableOf(store));
   const restore = replaceMethod(store, "query", (query) => {

@@ -1,6 +1,5 @@
 import type { SessionRecord } from "../connect-session/record.ts";
 import type { StoreWatcher } from "../connect-session/store-watcher.ts";
-import { ActuatorError } from "../error.ts";
 import type { SessionIndex } from "../redis/session-index.ts";
 import type { Corrections } from "./corrections.ts";
 import type { SessionView } from "./session-view.ts";
@@ -55,10 +54,7 @@ export class IndexWriter implements StoreWatcher {
     id: string,
     destroy: () => Promise<T>,
   ): Promise<T> {
-    await this.#index.end(id).catch((error: unknown) => {
-      // One who may remove a session and write nothing beside it: other processes are then told nothing.
-      if (!(error instanceof ActuatorError) || error.code !== "FAILED_PRECONDITION") throw error;
-    });
+    await this.#index.ended.mark(id);
     const destroyed = await destroy();
     // Sent before anything that the caller does next, and nothing that he has to wait for.
     this.ended(id);
@@ -73,7 +69,7 @@ export class IndexWriter implements StoreWatcher {
 
   /** A request that was under way in this process may have saved what an operator ended by another. */
   async written(id: string, made: boolean): Promise<void> {
-    if (made || !(await this.#index.isEnded(id))) return;
+    if (made || !(await this.#index.ended.has(id))) return;
     const username = this.#usernameOf(id);
     this.#written.delete(id);
     await Promise.all([this.#stored.delete(id), this.#index.remove([id], username)]);

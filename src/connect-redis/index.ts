@@ -2,13 +2,14 @@ import { Sightings } from "../connect-session/sightings.ts";
 import { watchStore } from "../connect-session/watch.ts";
 import { checkOptions } from "../options.ts";
 import { redisCommands } from "../redis/commands.ts";
+import { EndedMarks } from "../redis/ended-marks.ts";
 import { SessionIndex } from "../redis/session-index.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import { Corrections } from "./corrections.ts";
 import { type FillResult, type FillRunOptions, runFilling } from "./fill-run.ts";
 import { IndexWriter } from "./index-writer.ts";
 import { IndexedSessions } from "./indexed-sessions.ts";
-import { CONNECT_REDIS_OPTIONS, type ConnectRedisOptions, indexOptions } from "./options.ts";
+import { CONNECT_REDIS_OPTIONS, type ConnectRedisOptions, indexOptions, indexPrefix } from "./options.ts";
 import { ScannedSessions } from "./scanned-sessions.ts";
 import { SessionKeys } from "./session-keys.ts";
 import { SessionReader } from "./session-reader.ts";
@@ -50,7 +51,8 @@ const MAX_REMEMBERED = 100_000;
  * unknown where the store has `disableTouch` and no index saw the use. `creationTime` is known of sessions that were made
  * while somebody watched. Nothing is ever shown as expired: Redis drops what has. Reading counts as no access.
  *
- * A session that is deleted is not saved again by a request that was under way then, in whatever process.
+ * A session that is deleted is not saved again by a request that was under way then, in whatever process that has called
+ * this and for a minute.
  */
 export function connectRedisSessions(
   store: ConnectRedisStore,
@@ -65,7 +67,8 @@ export function connectRedisSessions(
   const index = indexing && new SessionIndex(redis, { ...indexing, principal: view.principalDigest });
 
   const stored = new StoredSessions(redis, settings);
-  const keys = new SessionKeys(redis, settings.prefix, indexing?.prefix);
+  const prefix = indexing?.prefix ?? indexPrefix(settings.prefix);
+  const keys = new SessionKeys(redis, settings.prefix, prefix);
   const sightings = new Sightings(MAX_REMEMBERED);
   const reader = new SessionReader(stored, index, view, sightings);
   const scanned = new ScannedSessions(stored, keys, reader, view, scan);
@@ -74,15 +77,26 @@ export function connectRedisSessions(
   const none = { sessions: [], partial: false };
 
   if (index === undefined) {
+    const marks = new EndedMarks(redis, prefix);
     const watch = watchStore(store, sightings);
+    const saves = watchStore(store, {
+      async written(id, made) {
+        if (!made && (await marks.has(id))) await stored.delete(id);
+      },
+    });
+    const end = async (id: string) => {
+      await marks.mark(id);
+      return stored.delete(id);
+    };
     return {
       kind: "connect-redis",
       findById,
       findByUsername: (username) => scanned.findByUsername(username),
       list: async (query) => (query.active === false ? none : scanned.list(query)),
       count: async ({ active }) => (active === false ? 0 : scanned.count()),
-      delete: async (id) => (await watch.end(id, () => stored.delete(id))).existed,
+      delete: async (id) => (await watch.end(id, () => end(id))).existed,
       async detach() {
+        saves.detach();
         watch.detach();
         await redis.close();
       },

@@ -54,6 +54,11 @@ export function indexOptions(
   storePrefix: string,
 ): { readonly prefix: string; readonly interval: number; readonly slack: number } | undefined {
   if (index === false) return undefined;
-  const { prefix = DEFAULT_INDEX_PREFIX, interval = DEFAULT_INTERVAL } = index === true ? {} : index;
-  return { prefix: prefix + storePrefix, interval, slack: interval + SLACK };
+  const { prefix, interval = DEFAULT_INTERVAL } = index === true ? {} : index;
+  return { prefix: indexPrefix(storePrefix, prefix), interval, slack: interval + SLACK };
+}
+
+/** What all keys begin with that are kept beside a store's sessions. */
+export function indexPrefix(storePrefix: string, prefix = DEFAULT_INDEX_PREFIX): string {
+  return prefix + storePrefix;
 }

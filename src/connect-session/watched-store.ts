@@ -64,7 +64,7 @@ export class WatchedStore {
         (id, record) => {
           const origin = this.#origins.saving(id, record);
           made = origin.made;
-          this.#watched.tell((watcher) => watcher.saved(id, record, made, origin.stored));
+          this.#watched.tell((watcher) => watcher.saved?.(id, record, made, origin.stored));
         },
         (id, record, failed) => {
           if (!failed) this.#origins.taken(id, record);
@@ -73,7 +73,7 @@ export class WatchedStore {
       );
     },
     touch: (call, args) => {
-      return this.#write(call, args, (id, record) => this.#watched.tell((watcher) => watcher.used(id, record)));
+      return this.#write(call, args, (id, record) => this.#watched.tell((watcher) => watcher.used?.(id, record)));
     },
     destroy: (call, args) => {
       const ids = Array.isArray(args[0]) ? args[0] : [args[0]];
@@ -81,11 +81,11 @@ export class WatchedStore {
         for (const id of ids) {
           if (typeof id !== "string") continue;
           this.#origins.ended(id);
-          this.#watched.tell((watcher) => watcher.ended(id));
+          this.#watched.tell((watcher) => watcher.ended?.(id));
         }
       });
     },
-    clear: (call, args) => endingWith(call, args, () => this.#watched.tell((watcher) => watcher.cleared())),
+    clear: (call, args) => endingWith(call, args, () => this.#watched.tell((watcher) => watcher.cleared?.())),
   };
 
   #write(

@@ -77,12 +77,12 @@ class RedisDirectory implements SessionDirectory {
     this.#index.remove([id], username).catch(() => {});
   }
 
-  async revoked(id: string): Promise<void> {
-    await this.#index.end(id);
+  revoked(id: string): Promise<void> {
+    return this.#index.ended.mark(id);
   }
 
   isRevoked(id: string): Promise<boolean> {
-    return this.#index.isEnded(id);
+    return this.#index.ended.has(id);
   }
 
   async beginning(id: string): Promise<Beginning | undefined> {

@@ -4,8 +4,6 @@ export interface SessionIndexKeys {
   user(username: string): string;
   /** Text: what is known of the session of this digest beyond its store. Expires some time after the session. */
   record(digest: string): string;
-  /** Text, for a minute: an operator has ended the session of this digest. Nothing else is written there, and so over it. */
-  ended(digest: string): string;
   /** Sorted set: all ids by their last access. */
   readonly accessed: string;
   /** Sorted set: all ids by the time at which they expire. */
@@ -18,7 +16,6 @@ export function sessionIndexKeys(prefix: string): SessionIndexKeys {
   return {
     user: (username) => `${prefix}user:${username}`,
     record: (digest) => `${prefix}id:${digest}`,
-    ended: (digest) => `${prefix}ended:${digest}`,
     accessed: `${prefix}accessed`,
     expires: `${prefix}expires`,
     state: `${prefix}state`,

@@ -1,6 +1,7 @@
 import { sessionDigest } from "../sessions/session-digest.ts";
 import { accessAt, accessOfScore, accessScore, follows, positionOf } from "./access-order.ts";
 import type { RedisCommands } from "./client.ts";
+import { EndedMarks } from "./ended-marks.ts";
 import { IndexClaim } from "./index-claim.ts";
 import {
   type IndexRecord,
@@ -39,7 +40,6 @@ export interface SessionIndexOptions {
 
 /** Milliseconds for which a record is kept after its session, so that what looks for it finds that it is gone. */
 const RECORD_GRACE = 3_600_000;
-const ENDED_FOR = 60_000;
 const FEW_TIES = 8;
 /** A user's ids that have expired are found by nobody, and dropped with some writes only. */
 const PRUNE_EVERY = 8;
@@ -53,6 +53,7 @@ const PRUNE_EVERY = 8;
  */
 export class SessionIndex {
   readonly claim: IndexClaim;
+  readonly ended: EndedMarks;
   readonly #redis: RedisCommands;
   readonly #keys: SessionIndexKeys;
   readonly #slack: number;
@@ -64,6 +65,7 @@ export class SessionIndex {
     this.#redis = redis;
     this.#keys = sessionIndexKeys(prefix);
     this.#slack = slack;
+    this.ended = new EndedMarks(redis, prefix);
     this.claim = new IndexClaim(redis, this.#keys.state, principal);
   }
 
@@ -123,19 +125,6 @@ export class SessionIndex {
       this.#redis.command(["ZREM", this.#keys.expires, ...ids]),
       ...(username === undefined ? [] : [this.removeFromUser(username, ids)]),
     ]);
-  }
-
-  /** An operator is about to end the session: for a minute, `isEnded` tells those who have saved it again. */
-  async end(id: string): Promise<void> {
-    await this.#redis.command(["SET", this.#keys.ended(sessionDigest(id)), "", "PX", `${ENDED_FOR}`]);
-  }
-
-  /**
-   * To be asked when the store has answered a save. Where the session is removed once `end` has settled, either that comes
-   * after the save, or this is true.
-   */
-  async isEnded(id: string): Promise<boolean> {
-    return Number(await this.#redis.command(["EXISTS", this.#keys.ended(sessionDigest(id))])) > 0;
   }
 
   /** The ids that the user's sessions may have, those that live longest first. */

@@ -105,37 +105,42 @@ describe.runIf(requirement("redis-server", redisFound))("a session that another 
     await expect.poll(stored).toEqual([]);
   });
 
-  it("stays ended where a save was on its way to the store while it ended", async () => {
-    const here = await shopping();
-    const client: { set: typeof here.client.set } = here.client;
-    const { set } = client;
-    const [reached, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    client.set = (async (...args: Parameters<typeof set>) => {
-      reached.resolve();
-      await goOn.promise;
-      return set.apply(here.client, args);
-    }) as typeof set;
-    const saved = here.save();
-    await reached.promise;
-    expect(await (await start()).sessions.delete!(here.id)).toBe(true);
-    goOn.resolve();
-    await saved;
-    await expect.poll(stored).toEqual([]);
-  });
+  describe.each([
+    ["with an index", true],
+    ["without an index", false],
+  ])("%s", (_, index) => {
+    it("stays ended where a save was on its way to the store while it ended", async () => {
+      const here = await shopping({ sessions: { index } });
+      const client: { set: typeof here.client.set } = here.client;
+      const { set } = client;
+      const [reached, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      client.set = (async (...args: Parameters<typeof set>) => {
+        reached.resolve();
+        await goOn.promise;
+        return set.apply(here.client, args);
+      }) as typeof set;
+      const saved = here.save();
+      await reached.promise;
+      expect(await (await start({ sessions: { index } })).sessions.delete!(here.id)).toBe(true);
+      goOn.resolve();
+      await saved;
+      await expect.poll(stored).toEqual([]);
+    });
 
-  it("is not removed from the store before all know that it ends", async () => {
-    const questions = await slowConnection();
-    const here = await shopping({ sessions: { redis: questions } });
-    const redis = await slowConnection();
-    const mark = redis.hold(isMark);
-    const ended = (await start({ sessions: { redis } })).sessions.delete!(here.id);
-    await mark.waiting;
-    const question = questions.hold(isQuestion);
-    await here.save();
-    await question.waiting;
-    await question.release();
-    await mark.release();
-    expect(await ended).toBe(true);
-    expect(await stored()).toEqual([]);
+    it("is not removed from the store before all know that it ends", async () => {
+      const questions = await slowConnection();
+      const here = await shopping({ sessions: { redis: questions, index } });
+      const redis = await slowConnection();
+      const mark = redis.hold(isMark);
+      const ended = (await start({ sessions: { redis, index } })).sessions.delete!(here.id);
+      await mark.waiting;
+      const question = questions.hold(isQuestion);
+      await here.save();
+      await question.waiting;
+      await question.release();
+      await mark.release();
+      expect(await ended).toBe(true);
+      expect(await stored()).toEqual([]);
+    });
   });
 });
