@@ -1,5 +1,6 @@
 import { editDistance } from "./edit-distance.ts";
 import { ActuatorError } from "./error.ts";
+import { isRecord } from "./record.ts";
 
 /**
  * Says what is wrong with a value, as the rest of a sentence about it: "must be …", or ".jwt must be …" of what is inside; see
@@ -54,7 +55,7 @@ export function optionFaults<Options extends object>(
   checks: Checks<Options>,
 ): OptionFault[] {
   const known = new Map(Object.entries<Check>(checks));
-  if (!isObject(value)) {
+  if (!isRecord(value)) {
     const message = `${where} must be an object with ${[...known.keys()].join(", ")}`;
     return [{ field: where, reason: "INVALID_OPTION", message }];
   }
@@ -71,16 +72,12 @@ export function optionFaults<Options extends object>(
 /** Everything that a check and, of an object of options, the checks inside refuse. */
 export function faultsWithin(where: string, value: unknown, check: Check): OptionFault[] {
   const inside =
-    check.shape?.kind === "object" && isObject(value) ? optionFaults(where, value, check.shape.checks) : [];
+    check.shape?.kind === "object" && isRecord(value) ? optionFaults(where, value, check.shape.checks) : [];
   if (inside.length > 0) return inside;
   const fault = check(value);
   if (fault === undefined) return [];
   const [below = ""] = /^(\.\w+)+/.exec(fault) ?? [];
   return [{ field: `${where}${below}`, reason: "INVALID_OPTION", message: faultOf(where, fault) }];
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** What a check says, with whom it says it of. */
@@ -169,13 +166,13 @@ export function objectOf<Options extends object>(
 /** A switch that may also be an object of options of its own, which is on. */
 export function flagOr<Options extends object>(checks: Checks<Options>): Check {
   const object = objectOf(checks);
-  return shaped(object.shape!, (value) => (isObject(value) ? object(value) : flag(value)));
+  return shaped(object.shape!, (value) => (isRecord(value) ? object(value) : flag(value)));
 }
 
 /** An object of texts under any names, such as `example`. */
 export function textsLike(example: string): Check {
   return (value) => {
-    const fits = isObject(value) && Object.values(value).every((each) => text(each) === undefined);
+    const fits = isRecord(value) && Object.values(value).every((each) => text(each) === undefined);
     return fits ? undefined : `must be an object of texts, such as ${example}`;
   };
 }

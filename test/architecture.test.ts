@@ -86,7 +86,7 @@ const parts: readonly Part[] = [
     name: `the domain ${domain}`,
     files: new RegExp(`^${domain}/`),
     imports: [
-      /^(error|log-line|options)\.ts$/,
+      /^(error|log-line|options|record)\.ts$/,
       /^files\//,
       /^node:(async_hooks|crypto|events|fs|os|path|perf_hooks|process|timers|util)/,
     ],
@@ -107,7 +107,7 @@ const parts: readonly Part[] = [
     imports: [
       /^ip-address\//,
       /^files\//,
-      /^(error|options)\.ts$/,
+      /^(error|options|record)\.ts$/,
       /^node:(crypto|fs|os|path|timers|util|events)/,
       /^jose$/,
     ],
@@ -189,7 +189,12 @@ const parts: readonly Part[] = [
   {
     name: "the records of the connect family's stores",
     files: /^connect-session\//,
-    imports: [sessionsPort, /^interception\/(plain-promise|replaced-method)\.ts$/, /^(error|options)\.ts$/, /^node:/],
+    imports: [
+      sessionsPort,
+      /^interception\/(plain-promise|replaced-method)\.ts$/,
+      /^(error|options|record)\.ts$/,
+      /^node:/,
+    ],
   },
   {
     name: "the connection to Redis, and an index of sessions there",
@@ -200,7 +205,13 @@ const parts: readonly Part[] = [
   ...adapters.map(({ folder, port, library, shares }) => ({
     name: `the adapter ${folder}`,
     files: new RegExp(`^${folder}/`),
-    imports: [port, /^interception\//, /^(error|options)\.ts$/, /^node:/, ...(shares === undefined ? [] : [shares])],
+    imports: [
+      port,
+      /^interception\//,
+      /^(error|options|record)\.ts$/,
+      /^node:/,
+      ...(shares === undefined ? [] : [shares]),
+    ],
     typesOf: library,
   })),
   {
@@ -220,7 +231,7 @@ const parts: readonly Part[] = [
       /^application\/application\.ts$/,
       /^ip-address\//,
       /^server\/address\.ts$/,
-      /^(error|options)\.ts$/,
+      /^(error|options|record)\.ts$/,
       /^node:/,
     ],
   },
@@ -232,8 +243,12 @@ const parts: readonly Part[] = [
   { name: "a line of a structured log", files: /^log-line\.ts$/, imports: [] },
   { name: "what IP addresses say", files: /^ip-address\//, imports: [/^node:net$/] },
   { name: "what is remembered within bounds", files: /^bounded-cache\.ts$/, imports: [] },
-  { name: "the checks of options", files: /^options\.ts$/, imports: [/^(edit-distance|error)\.ts$/] },
-  { name: "how durations are written, how words differ", files: /^(duration|edit-distance)\.ts$/, imports: [] },
+  { name: "the checks of options", files: /^options\.ts$/, imports: [/^(edit-distance|error|record)\.ts$/] },
+  {
+    name: "how durations are written, how words differ, what an object is",
+    files: /^(duration|edit-distance|record)\.ts$/,
+    imports: [],
+  },
   {
     name: "the assembly",
     files: /^actuator(-options)?\.ts$|^assembly\//,

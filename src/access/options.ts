@@ -13,6 +13,7 @@ import {
   shaped,
   text,
 } from "../options.ts";
+import { isRecord } from "../record.ts";
 import type { Knock } from "./knock.ts";
 import { type PermissionPattern, permissionPattern } from "./permission-pattern.ts";
 import { callerName, loggerPrefix } from "./token-file.ts";
@@ -155,7 +156,7 @@ const JWT: Checks<JwtOptions> = {
   ),
   claims: objectOf(CLAIMS),
   grants: (value) => {
-    if (typeof value !== "object" || value === null || Array.isArray(value)) return "must be an object of lists";
+    if (!isRecord(value)) return "must be an object of lists";
     const faults = Object.entries(value).map(([role, patterns]) => [role, permissions(patterns)] as const);
     const [role, fault] = faults.find(([, fault]) => fault !== undefined) ?? [];
     return fault && faultOf(`of "${role}"`, fault);

@@ -1,4 +1,5 @@
 import { type Checks, shaped, timeLimit, wait } from "../options.ts";
+import { isRecord } from "../record.ts";
 
 /**
  * Says how something is that the application needs. It is well unless the function throws, its promise is rejected or it
@@ -27,7 +28,7 @@ const RESERVED: ReadonlySet<string> = new Set(["drain", "liveness", "readiness"]
 /** What {@link HealthOptions} must be. */
 export const HEALTH: Checks<HealthOptions> = {
   checks: shaped({ kind: "code" }, (value) => {
-    if (typeof value !== "object" || value === null || Array.isArray(value)) return "must be an object of functions";
+    if (!isRecord(value)) return "must be an object of functions";
     for (const [name, check] of Object.entries(value)) {
       if (!/^[A-Za-z][\w.-]{0,99}$/.test(name)) {
         return `has a check ${JSON.stringify(name)}; a name is a letter, then letters, digits, ".", "_" and "-"`;

@@ -1,4 +1,5 @@
-import { type DocumentChannel, isObject, type JsonObject } from "./document.ts";
+import { isRecord } from "../record.ts";
+import type { DocumentChannel, JsonObject } from "./document.ts";
 
 /** What a channel of a document is to a broker. */
 export interface Destination {
@@ -60,7 +61,7 @@ function rabbit({ address, bindings }: DocumentChannel): Destination {
 
 function member(object: JsonObject, name: string): JsonObject {
   const value = object[name];
-  return isObject(value) ? value : {};
+  return isRecord(value) ? value : {};
 }
 
 function text(object: JsonObject, name: string): string | undefined {

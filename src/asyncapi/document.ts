@@ -1,3 +1,5 @@
+import { isRecord } from "../record.ts";
+
 /** A JSON object. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -42,7 +44,7 @@ const MAX_REFERENCES = 32;
  * Throws a TypeError that names the place where the document is not of version 3, or refers to another document.
  */
 export function documentParts(document: unknown): DocumentParts {
-  if (!isObject(document)) throw new TypeError("asyncApi: the document must be an object, parsed from JSON or YAML");
+  if (!isRecord(document)) throw new TypeError("asyncApi: the document must be an object, parsed from JSON or YAML");
   const { asyncapi } = document;
   if (typeof asyncapi !== "string" || !asyncapi.startsWith("3.")) {
     const version = typeof asyncapi === "string" ? `version ${asyncapi.slice(0, 16)}` : "without a version";
@@ -96,14 +98,14 @@ class Reader {
   /** What a value is, or what its `$ref` leads to within the document. */
   resolved(value: unknown, place: string): JsonObject {
     let found = value;
-    for (let count = 0; isObject(found) && typeof found.$ref === "string"; count++) {
+    for (let count = 0; isRecord(found) && typeof found.$ref === "string"; count++) {
       if (count === MAX_REFERENCES) throw new TypeError(`asyncApi: the references at ${place} lead in a circle`);
       if (!found.$ref.startsWith("#/")) {
         throw new TypeError(`asyncApi: ${place} refers to another document: bundle the documents into one first`);
       }
       found = this.#at(found.$ref);
     }
-    if (!isObject(found)) throw new TypeError(`asyncApi: ${place} must be an object, or refer to one in the document`);
+    if (!isRecord(found)) throw new TypeError(`asyncApi: ${place} must be an object, or refer to one in the document`);
     return found;
   }
 
@@ -121,7 +123,7 @@ class Reader {
     const names = pointer.slice(2).split("/");
     return names.reduce<unknown>((value, escaped) => {
       const name = decoded(escaped).replaceAll("~1", "/").replaceAll("~0", "~");
-      return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+      return isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined;
     }, this.#document);
   }
 }
@@ -137,11 +139,6 @@ function decoded(text: string): string {
 
 function entries(value: unknown, place: string): [string, unknown][] {
   if (value === undefined) return [];
-  if (!isObject(value)) throw new TypeError(`asyncApi: ${place} must be an object`);
+  if (!isRecord(value)) throw new TypeError(`asyncApi: ${place} must be an object`);
   return Object.entries(value);
-}
-
-/** Whether a value is a JSON object. */
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,3 +1,4 @@
+import { isRecord } from "../record.ts";
 import type { SessionRecord } from "../sessions/principal.ts";
 
 export type { SessionRecord } from "../sessions/principal.ts";
@@ -38,7 +39,7 @@ export function parseRecord(stored: unknown): SessionRecord | undefined {
       return undefined;
     }
   }
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as SessionRecord) : undefined;
+  return isRecord(value) ? value : undefined;
 }
 
 function cookieOf(record: SessionRecord | undefined): SessionRecord | undefined {

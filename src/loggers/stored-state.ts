@@ -1,3 +1,4 @@
+import { isRecord } from "../record.ts";
 import { LEVELS, type Level } from "./level.ts";
 import { loggerName } from "./name.ts";
 import type { Override } from "./override.ts";
@@ -113,7 +114,7 @@ function settingIn(value: unknown, where: string): StoredSetting {
 }
 
 function objectIn(value: unknown, where: string): Readonly<Record<string, unknown>> {
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  if (isRecord(value)) return value;
   throw new Error(`${where} is not an object`);
 }
 

@@ -11,6 +11,7 @@ import {
   text,
   timeLimit,
 } from "../options.ts";
+import { isRecord } from "../record.ts";
 
 /** Which Spring Boot Admin servers an application registers with, and what it tells them. */
 export interface SpringBootAdminOptions {
@@ -100,7 +101,7 @@ const password = shaped({ kind: "text" }, (value) =>
 );
 
 const metadata: Check = (value) => {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return "must be an object of texts";
+  if (!isRecord(value)) return "must be an object of texts";
   const entries = Object.entries(value);
   if (entries.length > MAX_METADATA) return `must not have more than ${MAX_METADATA} entries`;
   for (const [key, entry] of entries) {

@@ -1,6 +1,6 @@
 import { LINK_TYPES, type LinkType } from "../integration-graph/link-type.ts";
 import { isChannel, isPattern, type PatternType } from "../integration-graph/pattern.ts";
-import { isRecord } from "./record.ts";
+import { isRecord } from "../record.ts";
 
 /** A graph as an application of Spring Integration answers it: the parts of it that can be shown. */
 export interface RemoteGraph {
