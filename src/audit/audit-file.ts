@@ -45,6 +45,8 @@ export class AuditFile {
   constructor(path: string, onError: (error: unknown) => void) {
     this.#path = resolve(path);
     this.#onError = onError;
+    // Whoever named a folder that is not there should hear of it now, and not with the first line that is missing.
+    void this.#write();
   }
 
   /** Adds a line. */
@@ -80,6 +82,7 @@ export class AuditFile {
   async #writeAll(): Promise<void> {
     clearTimeout(this.#retry);
     try {
+      if (this.#file === undefined) await this.#current();
       while (this.#lines.length > 0 || this.#lost > 0) {
         const line = this.#lines[0];
         const lost = this.#lost;

@@ -1,6 +1,7 @@
 import {
   copyFileSync,
   existsSync,
+  mkdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -348,7 +349,6 @@ describe("a file of lines", () => {
     const line = "x".repeat(64 * 1024);
     for (let i = 0; i < 100; i++) file.append(line);
     await vi.waitFor(() => expect(errors).toEqual(["ENOENT"]));
-    const { mkdirSync } = await import("node:fs");
     mkdirSync(folder);
     await file.close();
     const lines = linesOf(join(folder, "audit.log"));
@@ -375,6 +375,17 @@ describe("a file of lines", () => {
       await file.close();
     }
     expect(linesOf(path).slice(10)).toEqual(["y", "y"]);
+  });
+
+  test("whose folder is not there is told of before there is a line, and made as soon as it is", async () => {
+    const folder = join(scratch(), "late");
+    const { path, file, errors } = auditFile(join(folder, "audit.log"));
+    await vi.waitFor(() => expect(errors).toEqual(["ENOENT"]));
+    mkdirSync(folder);
+    file.append("line");
+    await file.close();
+    expect(linesOf(path)).toEqual(["line"]);
+    expect(errors).toHaveLength(1);
   });
 
   test("that nobody may write is told of, and harms nobody", async () => {
