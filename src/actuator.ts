@@ -8,7 +8,7 @@ import type { Application } from "./application/application.ts";
 import { Health } from "./application/health.ts";
 import { sessionStoreCheck } from "./application/session-store-check.ts";
 import { guardedGate } from "./assembly/gate.ts";
-import { metricsOf, observeEndpoints } from "./assembly/metrics.ts";
+import { countErrors, metricsOf, observeEndpoints } from "./assembly/metrics.ts";
 import { audit } from "./audit/audit.ts";
 import type { Endpoints } from "./endpoints.ts";
 import { ActuatorError } from "./error.ts";
@@ -87,7 +87,8 @@ export interface Actuator {
 export function createActuator(options: ActuatorOptions = {}): Actuator {
   checkActuatorOptions(options);
   const { basePath = "/actuator", limits } = options;
-  const onError = careful(options.onError ?? reportError);
+  const metrics = options.metrics ? metricsOf(options.metrics === true ? {} : options.metrics, basePath) : undefined;
+  const onError = countErrors(metrics, careful(options.onError ?? reportError));
   const trusted = addressList(options.trustedProxies ?? []);
 
   const application: Application = { name: options.name, version: options.version, startTime: Date.now() };
@@ -99,7 +100,6 @@ export function createActuator(options: ActuatorOptions = {}): Actuator {
     builtIn: sessions && { sessions: sessionStoreCheck(storeOf(options.sessions!)) },
     onError,
   });
-  const metrics = options.metrics ? metricsOf(options.metrics === true ? {} : options.metrics, basePath) : undefined;
   const otlp = options.otlp ? otlpReceiver(options.otlp === true ? {} : options.otlp) : undefined;
   const isScraped = typeof options.metrics !== "object" || (options.metrics.prometheus ?? true);
   const shown = isScraped ? metrics : undefined;
@@ -138,7 +138,7 @@ export function createActuator(options: ActuatorOptions = {}): Actuator {
   let registration: Registration | undefined;
   let ended = false;
 
-  if (metrics !== undefined) observeEndpoints(metrics, endpoints, rpc, () => listener?.counts);
+  if (metrics !== undefined) observeEndpoints(metrics, endpoints, rpc, () => listener);
 
   const handler: ActuatorHandler = (req, res, next) => {
     if (!takeSpans?.(req, res) && !rpc.handle(req, res)) gateway(req, res, next);

@@ -6,7 +6,8 @@ import type { MetricsOptions } from "../metrics/options.ts";
 import { REST_OPERATIONS, REST_PATHS } from "../rest/routes.ts";
 import type { RpcHandler } from "../rpc/handler.ts";
 import { RPC_OPERATIONS } from "../rpc/permissions.ts";
-import type { ListenerCounts } from "../server/listener.ts";
+import type { ServerErrorHandler } from "../server/guard.ts";
+import type { Listener } from "../server/listener.ts";
 
 /** The metrics of an actuator's calls, which know every operation and path that it could have. */
 export function metricsOf(options: MetricsOptions, basePath: string): Metrics {
@@ -15,12 +16,21 @@ export function metricsOf(options: MetricsOptions, basePath: string): Metrics {
   return new Metrics({ operations, routes, basePath, durationBuckets: options.durationBuckets });
 }
 
+/** Has the metrics count what `onError` is told. */
+export function countErrors(metrics: Metrics | undefined, onError: ServerErrorHandler): ServerErrorHandler {
+  if (metrics === undefined) return onError;
+  return (error, context) => {
+    metrics.observeError();
+    onError(error, context);
+  };
+}
+
 /** Has the metrics read what the actuator holds whenever somebody asks for it. */
 export function observeEndpoints(
   metrics: Metrics,
   { health, loggers, integrationGraph }: Endpoints,
   rpc: Pick<RpcHandler, "openStreams">,
-  counts: () => ListenerCounts | undefined,
+  listener: () => Pick<Listener, "counts" | "certificateValidTo"> | undefined,
 ): void {
   addGauges(metrics, {
     loggers,
@@ -28,6 +38,7 @@ export function observeEndpoints(
     // Nobody may ask for the health otherwise, and then it would never be checked.
     health: { statuses: HEALTH_STATUSES, status: () => health.glance() },
     streams: () => rpc.openStreams,
-    port: counts,
+    port: () => listener()?.counts,
+    certificateValidTo: () => listener()?.certificateValidTo,
   });
 }

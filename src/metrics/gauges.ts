@@ -22,6 +22,8 @@ export interface GaugeSources {
   readonly streams?: (() => number) | undefined;
   /** What the actuator's own port holds; undefined while there is none. */
   readonly port?: (() => PortCounts | undefined) | undefined;
+  /** Until when the certificate of that port is valid, in milliseconds since the epoch; undefined while there is none. */
+  readonly certificateValidTo?: (() => number | undefined) | undefined;
 }
 
 /** What a port holds at a moment. */
@@ -41,7 +43,7 @@ const LASTING = ["temporary", "held", "permanent"] as const;
  * so that a scrape of an application at rest costs nothing.
  */
 export function addGauges(metrics: Metrics, sources: GaugeSources): void {
-  const { loggers, integrationGraph, health, streams, port } = sources;
+  const { loggers, integrationGraph, health, streams, port, certificateValidTo } = sources;
 
   metrics.gauge(PROCESS_UPTIME, () => process.uptime());
   metrics.gauge(PROCESS_START_TIME, () => performance.timeOrigin / 1000);
@@ -56,6 +58,12 @@ export function addGauges(metrics: Metrics, sources: GaugeSources): void {
     metrics.gauge(CONNECTIONS, () => port()?.connections ?? 0);
     metrics.gauge(HTTP2_SESSIONS, () => port()?.sessions ?? 0);
     metrics.gauge(HTTP2_STREAMS, () => port()?.streams ?? 0);
+  }
+  if (certificateValidTo !== undefined) {
+    metrics.gauge(CERTIFICATE_EXPIRATION, () => {
+      const end = certificateValidTo();
+      return end === undefined ? [] : end / 1000;
+    });
   }
   if (loggers !== undefined) {
     const counts = onceForEach(
@@ -121,6 +129,13 @@ const STREAMS = numberOf("actuator.streams", "{stream}", "Open streams of RPC: w
 const CONNECTIONS = numberOf("actuator.connections", "{connection}", "Open connections to the actuator's own port.");
 const HTTP2_SESSIONS = numberOf("actuator.http2.sessions", "{connection}", "Connections that speak HTTP/2.");
 const HTTP2_STREAMS = numberOf("actuator.http2.streams", "{stream}", "Open streams of HTTP/2.");
+/** Named as cert-manager does, since there is no convention. */
+const CERTIFICATE_EXPIRATION: GaugeDescription = {
+  name: "actuator.tls.certificate.expiration_timestamp",
+  description: "Until when the certificate of the actuator's own port is valid, since the epoch.",
+  unit: "s",
+  additive: false,
+};
 const LOGGERS = numberOf("actuator.loggers", "{logger}", "Loggers that are known.");
 const OVERRIDES = numberOf(
   "actuator.logger.overrides",

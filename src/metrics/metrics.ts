@@ -56,6 +56,12 @@ const REFUSED_LOGINS: MetricDescription = {
   unit: "{call}",
 };
 
+const ERRORS: MetricDescription = {
+  name: "actuator.errors",
+  description: "Errors that were reported to the application (onError), and to no caller.",
+  unit: "{error}",
+};
+
 const PROTOCOLS: ReadonlySet<CallProtocol> = new Set(["rest", "connect", "grpc", "grpc-web", "otlp"]);
 
 const CODES: ReadonlySet<CallCode> = new Set([
@@ -99,6 +105,7 @@ export class Metrics {
   readonly #gauges = new Map<string, { readonly description: GaugeDescription; readonly read: GaugeReading }>();
   readonly #listeners = new Set<DurationListener>();
   #refusedLogins = 0;
+  #errors = 0;
 
   constructor({ operations, routes, basePath = "", durationBuckets = DURATION_BOUNDARIES }: MetricsSettings) {
     this.#operations = new Set(operations);
@@ -128,6 +135,11 @@ export class Metrics {
     for (const listener of this.#listeners) listener(series.call, seconds);
   };
 
+  /** Counts an error that the application hears of. */
+  observeError(): void {
+    this.#errors++;
+  }
+
   /**
    * Has `read` asked for a number whenever somebody reads, until the returned function is called. A reading that throws is
    * left out of what is read then.
@@ -154,10 +166,11 @@ export class Metrics {
 
   /** What only grows. */
   counters(): CounterFamily[] {
-    const refused = [{ attributes: {}, value: this.#refusedLogins }];
+    const single = (value: number): NumberPoint[] => [{ attributes: {}, value }];
     return [
       { ...CALLS, type: "counter", points: [...this.#counts.values()] },
-      { ...REFUSED_LOGINS, type: "counter", points: refused },
+      { ...REFUSED_LOGINS, type: "counter", points: single(this.#refusedLogins) },
+      { ...ERRORS, type: "counter", points: single(this.#errors) },
     ];
   }
 

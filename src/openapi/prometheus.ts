@@ -2,7 +2,11 @@ import { usualHeaders } from "./headers.ts";
 import type { EndpointPart } from "./model.ts";
 import { problems } from "./problems.ts";
 
-const LINES = ["# HELP actuator_watchers Streams that watch.", "# TYPE actuator_watchers gauge", "actuator_watchers 2"];
+const LINES = [
+  "# HELP actuator_loggers Loggers that are known.",
+  "# TYPE actuator_loggers gauge",
+  "actuator_loggers 2",
+];
 const text = (...lines: readonly string[]) => ({ schema: { type: "string" }, example: `${lines.join("\n")}\n` });
 
 /** The server's own numbers. */

@@ -12,7 +12,7 @@ import type { ListenOptions } from "./listen-options.ts";
 import type { TrustedProxies } from "./peer.ts";
 import { cleartextPort, type PortParts, securePort } from "./port.ts";
 import { careful, reportError } from "./report.ts";
-import { readCredentials, validityFault } from "./tls-credentials.ts";
+import { readCredentials, type TlsCredentials, validityFault } from "./tls-credentials.ts";
 import type { TlsOptions } from "./tls-options.ts";
 import { reloadCredentials } from "./tls-reload.ts";
 import { tlsSettings } from "./tls-settings.ts";
@@ -68,6 +68,8 @@ export interface Listener {
    */
   drain(options?: DrainOptions): Promise<void>;
   readonly counts: ListenerCounts;
+  /** Until when the certificate that the port shows is valid, in milliseconds since the epoch; undefined without TLS. */
+  readonly certificateValidTo: number | undefined;
 }
 
 /** What Node's timers can wait for; they would take anything longer for nothing at all. */
@@ -87,6 +89,7 @@ export function createListener(handler: RequestHandler, options: ListenerOptions
   let server: ReturnType<typeof cleartextPort> | ReturnType<typeof securePort> | undefined;
   let listening = false;
   let drained: Promise<void> | undefined;
+  let certificate: TlsCredentials["certificate"] | undefined;
   let removePath = () => {};
   let stopReloading = () => {};
   // After what has come in is read: a process that stood still, in a debugger say, must not take its clients for dead.
@@ -115,7 +118,12 @@ export function createListener(handler: RequestHandler, options: ListenerOptions
     const fault = validityFault(credentials, Date.now());
     if (fault !== undefined) onError(fault, "TLS certificate");
     const secure = securePort(parts, { ...credentials.context, ...tlsSettings(tls, limits) });
-    stopReloading = reloadCredentials(tls, credentials, ({ context }) => secure.setSecureContext(context), onError);
+    certificate = credentials.certificate;
+    const apply = ({ context, certificate: renewed }: TlsCredentials) => {
+      secure.setSecureContext(context);
+      certificate = renewed;
+    };
+    stopReloading = reloadCredentials(tls, credentials, apply, onError);
     return secure;
   }
 
@@ -176,6 +184,9 @@ export function createListener(handler: RequestHandler, options: ListenerOptions
       const timer = setTimeout(() => deadline.abort(), Math.min(deadlineMs, LONGEST_TIMER));
       drained ??= end(endStreams);
       return drained.finally(() => clearTimeout(timer));
+    },
+    get certificateValidTo() {
+      return certificate && Date.parse(certificate.validTo);
     },
     get counts() {
       return { connections: connections.size, sessions: http2.sessionCount, streams: http2.streamCount };

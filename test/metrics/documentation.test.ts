@@ -26,6 +26,7 @@ test("the table of metrics has every name and every label that there is", () => 
     health: { statuses: HEALTH_STATUSES, status: () => "UP" },
     streams: () => 0,
     port: () => undefined,
+    certificateValidTo: () => 1,
   });
   const table = page.split("\n").filter((line) => /^\| `(actuator|http|process|rpc)_/.test(line));
   const documented = table.flatMap((row) => {

@@ -87,6 +87,15 @@ test("a port that is not there holds nothing", () => {
   expect(read()["actuator.streams"]).toEqual(["3"]);
 });
 
+test("the end of a certificate is told in seconds, and not at all where there is none", () => {
+  let end: number | undefined;
+  const read = gaugesOf({ certificateValidTo: () => end });
+  const name = "actuator.tls.certificate.expiration_timestamp";
+  expect(read()[name]).toEqual([]);
+  end = Date.UTC(2030, 0, 1);
+  expect(read()[name]).toEqual(["1893456000"]);
+});
+
 test.runIf(requirement("promtool", promtoolFound))("promtool finds no fault in the names of the gauges", () => {
   const metrics = new Metrics({ operations: [] });
   const { graph } = integrationGraph({ app: "shop" });
@@ -97,6 +106,7 @@ test.runIf(requirement("promtool", promtoolFound))("promtool finds no fault in t
     health,
     streams: () => 1,
     port: () => undefined,
+    certificateValidTo: () => 1,
   });
   expect(promtoolFaults(prometheusText(metrics.gauges(), "text"))).toBe("");
 });

@@ -39,6 +39,14 @@ test("refused logins are counted from nought on, so that the first one is seen a
   expect(refused([{ code: "UNAUTHENTICATED" }, { code: "PERMISSION_DENIED" }])).toEqual([{ attributes: {}, value: 1 }]);
 });
 
+test("errors are counted from nought on", () => {
+  const metrics = metricsOf([]);
+  const errors = () => pointsOf(metrics, "actuator.errors");
+  expect(errors()).toEqual([{ attributes: {}, value: 0 }]);
+  metrics.observeError();
+  expect(errors()).toEqual([{ attributes: {}, value: 1 }]);
+});
+
 test.each<[Partial<CallRecord>, string, Record<string, string | number>]>([
   [
     {},

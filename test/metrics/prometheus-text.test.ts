@@ -190,6 +190,7 @@ describe.runIf(requirement("prometheus-client for Python", prometheusPython !== 
         new Set([
           "actuator_calls",
           "actuator_logins_refused",
+          "actuator_errors",
           "http_server_request_duration_seconds",
           "rpc_server_call_duration_seconds",
           "actuator_streams",
