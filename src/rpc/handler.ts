@@ -1,20 +1,12 @@
-import { createConnectRouter } from "@connectrpc/connect";
 import type { Endpoints } from "../endpoints.ts";
 import type { Gate } from "../gate/gate.ts";
 import { OPEN_GATE } from "../gate/open-gate.ts";
 import type { GateRequest, GateResponse } from "../gate/request.ts";
-import { compressOnce } from "./compress-once.ts";
-import { capDeadline } from "./deadline.ts";
-import { exchange } from "./exchange.ts";
-import { gzip } from "./gzip.ts";
-import { rpcInterceptor } from "./interceptor.ts";
+import { callHandler, callRouter } from "./call-router.ts";
 import { OpenStreams } from "./open-streams.ts";
-import { protocolOf } from "./protocol.ts";
 import { requestGate } from "./request-gate.ts";
-import { discardRest } from "./request-rest.ts";
 import { registerServices } from "./services.ts";
 import type { StreamOptions } from "./stream-options.ts";
-import { answerUnknownMethod } from "./unimplemented.ts";
 
 /** How the RPC face behaves. */
 export interface RpcOptions {
@@ -67,17 +59,18 @@ export function createRpcHandler(endpoints: Endpoints, options: RpcOptions): Rpc
   } = options;
   const streams = new OpenStreams(options.streams);
   const admit = requestGate(gate, onError);
-  const router = createConnectRouter({
+  const router = callRouter({
+    gate,
+    requestGate: admit,
+    streams,
+    onError,
     readMaxBytes,
     writeMaxBytes: JSON_FACTOR * writeMaxBytes,
-    acceptCompression: [compressOnce(gzip)],
-    requestGate: admit,
-    interceptors: [rpcInterceptor(streams, onError, gate)],
-    ...(maxTimeoutMs !== undefined && { maxTimeoutMs }),
+    maxTimeoutMs,
   });
   const services = registerServices(router, endpoints, { maxBytes: writeMaxBytes, heartbeatMs }, admit);
+  const answer = callHandler(router, { gate, onError });
   const prefixes = endpoints.otlp === undefined ? PREFIXES : [...PREFIXES, OTLP_PREFIX];
-  const handlers = new Map(router.handlers.map((handler) => [handler.requestPath, handler]));
 
   return {
     services,
@@ -88,17 +81,7 @@ export function createRpcHandler(endpoints: Endpoints, options: RpcOptions): Rpc
     handle(req, res) {
       const url = rpcUrl(req, prefixes);
       if (url === undefined) return false;
-      discardRest(req, res);
-      capDeadline(req.headers);
-      const handler = handlers.get(url.split("?", 1)[0]!);
-      const visit = gate.visit(req, res, protocolOf(req.headers["content-type"]));
-      if (handler === undefined) {
-        visit.end("UNIMPLEMENTED");
-        answerUnknownMethod(req, res);
-      } else if (!gate.answerPreflight(visit, res)) {
-        visit.operation = `${handler.service.typeName}/${handler.method.name}`;
-        exchange(handler, req, res, url, visit, onError);
-      }
+      answer(req, res, url);
       return true;
     },
   };

@@ -1,7 +1,6 @@
 import { ConnectError, type Interceptor, type StreamRequest, type StreamResponse } from "@connectrpc/connect";
 import type { CallCode } from "../calls/call-record.ts";
 import type { Gate } from "../gate/gate.ts";
-import { OPEN_GATE } from "../gate/open-gate.ts";
 import type { Visit } from "../gate/visit.ts";
 import { visitOf } from "./caller.ts";
 import { hasDeadline } from "./deadline.ts";
@@ -22,7 +21,7 @@ type Request = Parameters<Next>[0];
 export function rpcInterceptor(
   streams: OpenStreams,
   onError: (error: unknown, context: string) => void,
-  gate: Pick<Gate, "holds" | "isStranger"> = OPEN_GATE,
+  gate: Pick<Gate, "holds" | "isStranger">,
 ): Interceptor {
   function toRpc(error: unknown, request: Request): ConnectError {
     const { signal, method } = request;

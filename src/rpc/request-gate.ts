@@ -1,5 +1,6 @@
+import type { DescMethod } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
-import { isWrite } from "../access/permission.ts";
+import { isWrite, type Permission } from "../access/permission.ts";
 import { ActuatorError } from "../error.ts";
 import type { Gate } from "../gate/gate.ts";
 import { TraceService } from "../gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.ts";
@@ -16,13 +17,17 @@ export type RequestGate = (context: HandlerContext) => Promise<void>;
  * Lets a call in, or refuses it before its message is read: what the gate says of the request and of who makes it, and for a
  * GET, whether its message can be read at all.
  */
-export function requestGate(gate: Gate, onError: (error: unknown, context: string) => void): RequestGate {
+export function requestGate(
+  gate: Gate,
+  onError: (error: unknown, context: string) => void,
+  permissionsOf: (method: DescMethod) => readonly Permission[] = permissionsFor,
+): RequestGate {
   return async (context) => {
     const visit = visitOf(context.values);
     const { method } = context;
     try {
       gate.enter(visit);
-      const permissions = permissionsFor(method);
+      const permissions = permissionsOf(method);
       // Spans that a service sends are no change that an operator makes.
       if (gate.readOnly && permissions.some(isWrite) && method.parent !== TraceService) throw readOnly();
       if (permissions.length > 0) await gate.admit(visit, permissions);
