@@ -199,9 +199,13 @@ const parts: readonly Part[] = [
   {
     name: "the connection to Redis, and an index of sessions there",
     files: /^redis\//,
-    imports: [/^sessions\/session-digest\.ts$/, /^error\.ts$/, /^node:/, /^redis$/],
+    imports: [/^sessions\/session-digest\.ts$/, /^(certificate-fault|error)\.ts$/, /^node:/, /^redis$/],
   },
-  { name: "the connection to PostgreSQL", files: /^postgres\//, imports: [/^error\.ts$/, /^node:/, /^pg$/] },
+  {
+    name: "the connection to PostgreSQL",
+    files: /^postgres\//,
+    imports: [/^(certificate-fault|error)\.ts$/, /^node:/, /^pg$/],
+  },
   ...adapters.map(({ folder, port, library, shares }) => ({
     name: `the adapter ${folder}`,
     files: new RegExp(`^${folder}/`),
@@ -243,6 +247,7 @@ const parts: readonly Part[] = [
   { name: "a line of a structured log", files: /^log-line\.ts$/, imports: [] },
   { name: "what IP addresses say", files: /^ip-address\//, imports: [/^node:net$/] },
   { name: "what is remembered within bounds", files: /^bounded-cache\.ts$/, imports: [] },
+  { name: "what a certificate is refused for", files: /^certificate-fault\.ts$/, imports: [] },
   { name: "the checks of options", files: /^options\.ts$/, imports: [/^(edit-distance|error|record)\.ts$/] },
   {
     name: "how durations are written, how words differ, what an object is",

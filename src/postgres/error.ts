@@ -1,3 +1,4 @@
+import { CERTIFICATE_ADVICE, certificateFault } from "../certificate-fault.ts";
 import { ActuatorError, type ErrorCode } from "../error.ts";
 
 type Answer = readonly [code: ErrorCode, reason: string, message: string];
@@ -31,10 +32,16 @@ const OUT_OF_REACH: Answer = ["UNAVAILABLE", UNAVAILABLE, "PostgreSQL could not 
 export function postgresError(cause: unknown): unknown {
   if (cause instanceof ActuatorError) return cause;
   const state = sqlState(cause);
-  const answer = state === undefined ? OUT_OF_REACH : (STATES[state] ?? STATES[state.slice(0, 2)]);
+  const answer = state === undefined ? unreached(cause) : (STATES[state] ?? STATES[state.slice(0, 2)]);
   if (answer === undefined) return cause;
   const [code, reason, message] = answer;
   return new ActuatorError(code, reason, message, {}, { cause });
+}
+
+function unreached(cause: unknown): Answer {
+  const fault = certificateFault(cause);
+  if (fault === undefined) return OUT_OF_REACH;
+  return ["FAILED_PRECONDITION", REFUSED, `The certificate of PostgreSQL is refused (${fault}). ${CERTIFICATE_ADVICE}`];
 }
 
 /** No answer came in time. Whether the server carries the statement out is not known. */

@@ -1,3 +1,4 @@
+import { CERTIFICATE_ADVICE, certificateFault } from "../certificate-fault.ts";
 import { ActuatorError, type ErrorCode } from "../error.ts";
 
 type Answer = readonly [code: ErrorCode, reason: string, message: string];
@@ -49,6 +50,10 @@ export function redisTimeout(timeout: number): ActuatorError {
 
 function answerTo(cause: unknown): Answer | undefined {
   if (!(cause instanceof Error)) return undefined;
+  const fault = certificateFault(cause);
+  if (fault !== undefined) {
+    return ["FAILED_PRECONDITION", REFUSED, `The certificate of Redis is refused (${fault}). ${CERTIFICATE_ADVICE}`];
+  }
   const [word] = /^[A-Z]{2,}(?= )/.exec(cause.message) ?? [];
   if (word === undefined) return undefined;
   if (word !== "ERR") return REPLIES[word] ?? (isReply(cause) ? OTHER_REPLY : undefined);
