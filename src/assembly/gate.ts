@@ -7,6 +7,7 @@ import { createGate, type Gate } from "../gate/gate.ts";
 import type { SecurityScheme } from "../openapi/security.ts";
 import { isForwarded } from "../server/forwarded.ts";
 import type { ServerErrorHandler } from "../server/guard.ts";
+import { noteKnownCaller } from "../server/known-callers.ts";
 import {
   clientAddress,
   clientCertificate,
@@ -67,6 +68,7 @@ export function guardedGate(settings: GateSettings): GuardedGate {
     observer: (record) => {
       for (const observe of observers) observe(record);
     },
+    onKnownCaller: noteKnownCaller,
   });
   return {
     gate,

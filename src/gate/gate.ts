@@ -36,6 +36,8 @@ export interface GateOptions {
   readonly readOnly?: boolean | undefined;
   /** Hears of every call that is over. */
   readonly observer?: CallObserver | undefined;
+  /** Hears of every request whose caller said who they are and is let in. */
+  readonly onKnownCaller?: ((request: GateRequest) => void) | undefined;
 }
 
 /** What every request passes before its body is read, whichever face answers it. */
@@ -119,7 +121,9 @@ export function createGate(options: GateOptions): Gate {
       if (access === undefined) return (visit.caller = anybody(visit, peer));
       const allow = (caller: Caller) => {
         visit.caller = caller;
-        return allowAny(access, caller, permissions);
+        const allowed = allowAny(access, caller, permissions);
+        if (caller.authentication !== "none") options.onKnownCaller?.(visit.request);
+        return allowed;
       };
       const caller = access.identify(knockOf(visit));
       return caller instanceof Promise ? caller.then(allow) : allow(caller);

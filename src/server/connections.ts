@@ -1,49 +1,72 @@
 import type { Socket } from "node:net";
+import type { TLSSocket } from "node:tls";
 import { addressBlock } from "../ip-address/address-block.ts";
 import { canonicalAddress } from "../ip-address/canonical-address.ts";
 import { isLoopback } from "../ip-address/loopback.ts";
+import { Client, Connection } from "./connection.ts";
 import type { TrustedProxies } from "./peer.ts";
 
-/** The sockets of a port: how many in all and of each client, and which of them have not said yet what they speak. */
-export class Connections {
-  /** By socket, the client that it counts for. */
-  readonly #clients = new Map<Socket, string | undefined>();
-  readonly #counts = new Map<string, number>();
-  readonly #undecided = new Set<Socket>();
-  readonly #maxPerClient: number;
-  readonly #exempt: (address: string) => boolean;
+/** How many connections a port takes, and whose. */
+export interface ConnectionBounds {
+  /** Of all; 0 is no limit. */
+  readonly max: number;
+  /** Of one client; 0 is no limit. */
+  readonly maxPerClient: number;
+  /** Addresses that speak for many clients, and have no limit of their own. */
+  readonly exempt: (address: string) => boolean;
+  /** Whether callers are asked who they are: see {@link Connection}. */
+  readonly authenticated: boolean;
+}
 
-  /**
-   * @param maxPerClient connections of one client at a time; 0 is no limit
-   * @param exempt addresses that speak for many clients
-   */
-  constructor(maxPerClient: number, exempt: (address: string) => boolean) {
-    this.#maxPerClient = maxPerClient;
-    this.#exempt = exempt;
+/**
+ * The connections of a port, and which of them have not said yet what they speak. Where there are too many, a new one takes
+ * the place of an idle one: whoever opens them ahead of need, or to keep others out, loses the first of theirs.
+ */
+export class Connections {
+  readonly #bounds: ConnectionBounds;
+  readonly #connections = new Map<Socket, Connection>();
+  readonly #clients = new Map<string, Client>();
+  readonly #undecided = new Set<Socket>();
+
+  constructor(bounds: ConnectionBounds) {
+    this.#bounds = bounds;
   }
 
-  /** Takes a new socket into the books until it closes; false where its client has enough of them. */
-  admit(socket: Socket): boolean {
-    const client = this.#clientOf(socket);
-    if (client !== undefined) {
-      const count = this.#counts.get(client) ?? 0;
-      if (count >= this.#maxPerClient) return false;
-      this.#counts.set(client, count + 1);
-    }
-    this.#clients.set(socket, client);
+  /**
+   * Takes a new socket into the books until it closes. Over the limit of its client, the client's connection that is idle for
+   * longest ends; over that of all, the one of the client who has most idle ones. Undefined where none is idle.
+   */
+  admit(socket: Socket): Connection | undefined {
+    const { max, maxPerClient, exempt, authenticated } = this.#bounds;
+    const address = canonicalAddress(socket.remoteAddress ?? "");
+    const name = addressBlock(address);
+    const isBounded = maxPerClient > 0 && address !== undefined && !exempt(address);
+    const own = this.#clients.get(name);
+    const hasEnough = isBounded && own !== undefined && own.sockets.size >= maxPerClient;
+    const isFull = max > 0 && this.#connections.size >= max;
+    if ((hasEnough || isFull) && !this.#end((hasEnough ? own : this.#mostIdle())?.idlest)) return undefined;
+    const client = this.#clients.get(name) ?? new Client(name);
+    this.#clients.set(name, client);
+    const connection = new Connection(client, socket, !authenticated);
+    this.#connections.set(socket, connection);
     this.#undecided.add(socket);
     socket.once("close", () => this.#remove(socket));
-    return true;
+    return connection;
+  }
+
+  /** The connection of a socket that is open, or of what TLS is spoken over. */
+  of(socket: Socket | TLSSocket): Connection | undefined {
+    return this.#connections.get(underlying(socket));
   }
 
   /** Notes that it is known what a socket speaks. */
-  decided(socket: Socket): void {
-    this.#undecided.delete(socket);
+  decided(socket: Socket | TLSSocket): void {
+    this.#undecided.delete(underlying(socket));
   }
 
   /** Sockets now, those included that have not said what they speak. */
   get size(): number {
-    return this.#clients.size;
+    return this.#connections.size;
   }
 
   /** Ends those that have not said what they speak, in the midst of a TLS handshake or not. */
@@ -53,24 +76,43 @@ export class Connections {
 
   /** Ends all. */
   destroy(): void {
-    for (const socket of this.#clients.keys()) socket.destroy();
+    for (const socket of this.#connections.keys()) socket.destroy();
   }
 
-  #clientOf(socket: Socket): string | undefined {
-    const address = canonicalAddress(socket.remoteAddress ?? "");
-    if (this.#maxPerClient === 0 || address === undefined || this.#exempt(address)) return undefined;
-    return addressBlock(address);
+  /** The client with most idle connections; among equals, the one who has had the first of them for longest. */
+  #mostIdle(): Client | undefined {
+    let most: Client | undefined;
+    for (const client of this.#clients.values()) {
+      const more = client.idle.size - (most?.idle.size ?? 0);
+      if (more > 0 || (more === 0 && most !== undefined && client.idlest!.idleSince < most.idlest!.idleSince))
+        most = client;
+    }
+    return most;
+  }
+
+  #end(connection: Connection | undefined): boolean {
+    const socket = connection?.client.sockets.get(connection);
+    if (socket === undefined) return false;
+    // At once: there is no event before the next connection.
+    this.#remove(socket);
+    socket.destroy();
+    return true;
   }
 
   #remove(socket: Socket): void {
-    const client = this.#clients.get(socket);
-    this.#clients.delete(socket);
+    const connection = this.#connections.get(socket);
+    if (connection === undefined) return;
+    this.#connections.delete(socket);
     this.#undecided.delete(socket);
-    if (client === undefined) return;
-    const count = this.#counts.get(client)! - 1;
-    if (count === 0) this.#counts.delete(client);
-    else this.#counts.set(client, count);
+    connection.closed();
+    const { client } = connection;
+    if (client.sockets.size === 0) this.#clients.delete(client.name);
   }
+}
+
+/** The socket that TLS is spoken over, which Node says nowhere else; without TLS, the socket itself. */
+function underlying(socket: Socket | TLSSocket): Socket {
+  return (socket as TLSSocket & { readonly _parent?: Socket | null })._parent ?? socket;
 }
 
 /** Who speaks for many clients: this machine, on which proxies and tunnels run, and the proxies that are trusted. */

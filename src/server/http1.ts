@@ -55,8 +55,6 @@ export function http1Server(
     tls === undefined ? createServer(options, handler) : createSecureServer({ ...options, ...tls }, handler);
   server.timeout = limits.stalledWriteTimeoutMs;
   server.maxRequestsPerSocket = limits.maxRequestsPerConnection;
-  // Node takes 0 for none at all.
-  if (limits.maxConnections > 0) server.maxConnections = limits.maxConnections;
   return server;
 }
 

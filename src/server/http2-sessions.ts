@@ -7,7 +7,9 @@ import {
   type ServerHttp2Stream,
 } from "node:http2";
 import type { Socket } from "node:net";
+import type { Connection } from "./connection.ts";
 import type { RequestHandler } from "./handler.ts";
+import { noteConnection } from "./known-callers.ts";
 import { isOver, type Limits } from "./limits.ts";
 import { noteOwnConnection } from "./peer.ts";
 
@@ -20,6 +22,7 @@ interface StreamRecord {
 
 interface SessionRecord {
   readonly socket: Socket;
+  readonly connection: Connection;
   readonly streams: Map<ServerHttp2Stream, StreamRecord>;
   /** When the last stream closed; the start of the session before the first. */
   idleSince: number;
@@ -67,10 +70,10 @@ export class Http2Sessions {
   }
 
   /** Takes over a connection that begins with the preface. */
-  accept(socket: Socket): void {
+  accept(socket: Socket, connection: Connection): void {
     // A half-open socket would keep its session for ever after the client has gone.
     socket.allowHalfOpen = false;
-    this.#server.once("session", (session) => this.#add(session, socket));
+    this.#server.once("session", (session) => this.#add(session, socket, connection));
     this.#server.emit("connection", socket);
   }
 
@@ -111,10 +114,11 @@ export class Http2Sessions {
     for (const [session, { streams }] of this.#sessions) if (streams.size === 0) session.close();
   }
 
-  #add(session: ServerHttp2Session, socket: Socket): void {
+  #add(session: ServerHttp2Session, socket: Socket, connection: Connection): void {
     const now = performance.now();
     const record: SessionRecord = {
       socket,
+      connection,
       streams: new Map(),
       idleSince: now,
       bytesRead: 0,
@@ -124,6 +128,7 @@ export class Http2Sessions {
     };
     this.#sessions.set(session, record);
     noteOwnConnection(session);
+    noteConnection(session, connection);
     // Neither listener may hold the record, or the session leads to its socket, and Node never frees either: the socket leads
     // to the error that ended the session, whose stack leads to the native session, and that one, when its SETTINGS are not
     // acknowledged, holds the session for good.
@@ -136,12 +141,14 @@ export class Http2Sessions {
     const record = this.#sessions.get(session);
     if (record === undefined || stream.closed) return;
     record.streams.set(stream, { openedAt: performance.now(), pendingBytes: 0, pendingSince: 0 });
+    record.connection.began();
     stream.on("aborted", () => {
       // Node would end the body as if it were whole.
       if (stream.rstCode === constants.NGHTTP2_NO_ERROR) stream.destroy();
     });
     stream.on("close", () => {
       record.streams.delete(stream);
+      record.connection.ended();
       record.idleSince = performance.now();
       // Not within the event: there Node 22.12 loses what is not written yet, or its memory is corrupted.
       if (this.#closing) setImmediate(() => record.streams.size === 0 && session.close());

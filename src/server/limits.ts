@@ -5,11 +5,16 @@ import { type Checks, checkOptions, count, shaped, wait } from "../options.ts";
  * protocol, where it does not say otherwise. A URL has no limit of its own: it is part of `maxHeaderBytes`.
  */
 export interface Limits {
-  /** Sockets at a time, of either protocol. A management port has few clients. Further ones are closed at once. */
+  /**
+   * Sockets at a time, of either protocol. A management port has few clients. Each further one takes the place of an idle one:
+   * of the client with most of these, the one that is idle for longest. Where none is idle, it is closed at once. Idle is what
+   * has no request under way, or, where callers are asked who they are, only requests of those who did not say.
+   */
   readonly maxConnections: number;
   /**
    * Sockets at a time of one client: an IPv4 address, or the /64 of an IPv6 address. Trusted proxies and this machine are
-   * exempt, since they speak for many; any other proxy has room for a fifth of all. Further ones are closed at once.
+   * exempt, since they speak for many; any other proxy has room for a fifth of all. Further ones take the place of idle ones of
+   * the same client.
    */
   readonly maxConnectionsPerAddress: number;
   /** From the connection to the bytes that tell the protocol. Browsers open connections ahead of need. */

@@ -77,13 +77,18 @@ const LONGEST_TIMER = 2 ** 31 - 1;
 
 /** Makes a port for `handler`. */
 export function createListener(handler: RequestHandler, options: ListenerOptions = {}): Listener {
-  const { authenticated, trustedProxies } = options;
+  const { authenticated = false, trustedProxies } = options;
   const limits = limitsWith(options.limits);
   const onError = careful(options.onError ?? reportError);
   const answer = guard(handler, onError);
   const ending = new AbortController();
   const deadline = new AbortController();
-  const connections = new Connections(limits.maxConnectionsPerAddress, speakersForMany(trustedProxies));
+  const connections = new Connections({
+    max: limits.maxConnections,
+    maxPerClient: limits.maxConnectionsPerAddress,
+    exempt: speakersForMany(trustedProxies),
+    authenticated,
+  });
   const http2 = new Http2Sessions(answer, limits);
   const parts: PortParts = { handler: answer, limits, draining: () => ending.signal.aborted, connections, http2 };
   let server: ReturnType<typeof cleartextPort> | ReturnType<typeof securePort> | undefined;

@@ -113,7 +113,7 @@ function isGone(req: ServerRequest): boolean {
 }
 
 /** What stays the same for all requests of a connection: over HTTP/2 each stream has a stand-in for the socket of its own. */
-function connectionOf(req: ServerRequest): object {
+export function connectionOf(req: ServerRequest): object {
   return (req as Http2ServerRequest).stream?.session ?? req.socket;
 }
 

@@ -7,6 +7,7 @@ import { firstBytes } from "./first-bytes.ts";
 import type { RequestHandler } from "./handler.ts";
 import { http1Server } from "./http1.ts";
 import type { Http2Sessions } from "./http2-sessions.ts";
+import { noteConnection } from "./known-callers.ts";
 import type { Limits } from "./limits.ts";
 import { noteOwnConnection } from "./peer.ts";
 import { openingOf, type Protocol, protocolOf } from "./preface.ts";
@@ -27,14 +28,17 @@ type Take = (socket: Socket) => void;
  * hands what is HTTP/2 over.
  */
 export function cleartextPort({ handler, limits, draining, connections, http2 }: PortParts): Server {
-  const server = http1Server(handler, limits, draining) as Server;
+  const server = http1Server(counted(handler, connections), limits, draining) as Server;
   const serveHttp1 = takeOver(server, "connection");
   server.on("connection", (socket: Socket) => {
-    if (!connections.admit(socket)) return void socket.destroy();
+    const connection = connections.admit(socket);
+    if (connection === undefined) return void socket.destroy();
     firstBytes(socket, limits.protocolTimeoutMs, protocolOf, (protocol) => {
       connections.decided(socket);
-      if (protocol === "h2") http2.accept(socket);
-      else serveHttp1(socket);
+      if (protocol === "h2") return http2.accept(socket, connection);
+      noteOwnConnection(socket);
+      noteConnection(socket, connection);
+      serveHttp1(socket);
     });
   });
   return server;
@@ -48,11 +52,11 @@ export function securePort(
   { handler, limits, draining, connections, http2 }: PortParts,
   tls: ServerTlsOptions,
 ): SecureServer {
-  const server = http1Server(handler, limits, draining, tls) as SecureServer;
+  const server = http1Server(counted(handler, connections), limits, draining, tls) as SecureServer;
   const shakeHands = takeOver(server, "connection");
   const serveHttp1 = takeOver(server, "secureConnection");
   server.on("connection", (socket: Socket) => {
-    if (!connections.admit(socket)) return void socket.destroy();
+    if (connections.admit(socket) === undefined) return void socket.destroy();
     firstBytes(socket, limits.protocolTimeoutMs, openingOf, (opening) => {
       if (opening === "tls") shakeHands(socket);
       else if (opening === "plain") refusePlain(socket, limits.protocolTimeoutMs);
@@ -61,9 +65,12 @@ export function securePort(
   });
   server.on("secureConnection", (socket: TLSSocket) => {
     const serve = (protocol: Protocol) => {
-      connections.decided(underlying(socket));
-      if (protocol === "h2") return http2.accept(socket);
+      const connection = connections.of(socket);
+      if (connection === undefined) return void socket.destroy();
+      connections.decided(socket);
+      if (protocol === "h2") return http2.accept(socket, connection);
       noteOwnConnection(socket);
+      noteConnection(socket, connection);
       serveHttp1(socket);
       readByEvents(socket);
     };
@@ -89,9 +96,14 @@ function readByEvents(socket: TLSSocket): void {
   socket.on("data", () => {});
 }
 
-/** The socket that TLS is spoken over. Node says it nowhere else. */
-function underlying(socket: TLSSocket): Socket {
-  return (socket as TLSSocket & { readonly _parent: Socket })._parent;
+/** Tells connections of HTTP/1.1 when a request begins, and when its answer is over. */
+function counted(handler: RequestHandler, connections: Connections): RequestHandler {
+  return (req, res) => {
+    const connection = connections.of(req.socket);
+    connection?.began();
+    res.once("close", () => connection?.ended());
+    handler(req, res);
+  };
 }
 
 const PLAIN_TEXT = "This port speaks TLS: use https instead of http.\n";

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import net from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { Connections, speakersForMany } from "../../src/server/connections.ts";
+import { type ConnectionBounds, Connections, speakersForMany } from "../../src/server/connections.ts";
 import type { RequestHandler } from "../../src/server/handler.ts";
 import { Http2Sessions } from "../../src/server/http2-sessions.ts";
 import { limitsWith } from "../../src/server/limits.ts";
@@ -16,44 +16,130 @@ function socketFrom(remoteAddress: string | undefined): net.Socket {
   return Object.defineProperty(socket, "remoteAddress", { value: remoteAddress });
 }
 
+function bounded(bounds: Partial<ConnectionBounds>): Connections {
+  return new Connections({ max: 0, maxPerClient: 0, exempt: () => false, authenticated: false, ...bounds });
+}
+
 async function close(socket: net.Socket): Promise<void> {
   await new Promise((resolve) => socket.once("close", resolve).destroy());
 }
 
+/** Opens a connection on which somebody works. */
+function working(connections: Connections, address: string | undefined): net.Socket {
+  const socket = socketFrom(address);
+  connections.admit(socket)!.began();
+  return socket;
+}
+
 describe("connections of one client", () => {
   test("have a limit, which ends with them", async () => {
-    const connections = new Connections(2, () => false);
-    const [first, second, third] = ["192.0.2.1", "::ffff:192.0.2.1", "192.0.2.1"].map(socketFrom);
-    expect([first, second, third].map((socket) => connections.admit(socket!))).toEqual([true, true, false]);
-    expect(connections.admit(socketFrom("192.0.2.2"))).toBe(true);
+    const connections = bounded({ maxPerClient: 2 });
+    const [first] = [working(connections, "192.0.2.1"), working(connections, "::ffff:192.0.2.1")];
+    expect(connections.admit(socketFrom("192.0.2.1"))).toBeUndefined();
+    expect(connections.admit(socketFrom("192.0.2.2"))).toBeDefined();
     expect(connections.size).toBe(3);
     await close(first!);
     expect(connections.size).toBe(2);
-    expect(connections.admit(third!)).toBe(true);
-    expect(connections.admit(socketFrom("192.0.2.1"))).toBe(false);
+    working(connections, "192.0.2.1");
+    expect(connections.admit(socketFrom("192.0.2.1"))).toBeUndefined();
+  });
+
+  test("give way to new ones of the same client, idle for longest first", () => {
+    const connections = bounded({ maxPerClient: 2 });
+    const other = socketFrom("192.0.2.2");
+    connections.admit(other);
+    const sockets = Array.from({ length: 4 }, () => socketFrom("192.0.2.1"));
+    for (const socket of sockets) expect(connections.admit(socket)).toBeDefined();
+    expect([other, ...sockets].map(({ destroyed }) => destroyed)).toEqual([false, true, true, false, false]);
+    expect(connections.size).toBe(3);
   });
 
   test("are those of a whole /64 over IPv6", () => {
-    const connections = new Connections(1, () => false);
-    expect(connections.admit(socketFrom("2001:db8::1"))).toBe(true);
-    expect(connections.admit(socketFrom("2001:db8::dead:beef:0:1"))).toBe(false);
-    expect(connections.admit(socketFrom("2001:db8:0:1::1"))).toBe(true);
+    const connections = bounded({ maxPerClient: 1 });
+    working(connections, "2001:db8::1");
+    expect(connections.admit(socketFrom("2001:db8::dead:beef:0:1"))).toBeUndefined();
+    expect(connections.admit(socketFrom("2001:db8:0:1::1"))).toBeDefined();
   });
 
   test.each([
     ["0 is no limit", 0, "192.0.2.1", () => false],
     ["who speaks for many is exempt", 1, "192.0.2.1", (address: string) => address === "192.0.2.1"],
     ["a Unix socket has no address", 1, undefined, () => false],
-  ] as const)("%s", (_, most, address, exempt) => {
-    const connections = new Connections(most, exempt);
-    for (let count = 0; count < 5; count++) expect(connections.admit(socketFrom(address))).toBe(true);
+  ] as const)("%s", (_, maxPerClient, address, exempt) => {
+    const connections = bounded({ maxPerClient, exempt });
+    for (let count = 0; count < 5; count++) working(connections, address);
     expect(connections.size).toBe(5);
   });
+});
 
-  test("count for the /64 of an IPv6 address", () => {
-    const connections = new Connections(1, () => false);
-    const sockets = ["2001:db8::1", "2001:db8::2:3", "2001:db8:0:1::1"].map(socketFrom);
-    expect(sockets.map((socket) => connections.admit(socket))).toEqual([true, false, true]);
+describe("a new connection over the limit of all", () => {
+  test("takes the place of the one that is idle for longest, of the client with most of these", async () => {
+    const connections = bounded({ max: 6 });
+    const addresses = ["192.0.2.1", "192.0.2.2", "192.0.2.2", "2001:db8::1", "2001:db8::2", "2001:db8::3"];
+    const sockets = addresses.map(socketFrom);
+    const opened = sockets.map((socket) => connections.admit(socket)!);
+    const ended = () => sockets.flatMap(({ destroyed }, index) => (destroyed ? [index] : []));
+    // Idle since now, and so behind the other two of its network.
+    opened[3]!.began();
+    opened[3]!.ended();
+    connections.admit(socketFrom("192.0.2.3"));
+    expect(ended()).toEqual([4]);
+    // Two have two each: the first of 192.0.2.2 is there for longer.
+    connections.admit(socketFrom("192.0.2.4"));
+    expect(ended()).toEqual([1, 4]);
+    connections.admit(socketFrom("192.0.2.5"));
+    expect(ended()).toEqual([1, 4, 5]);
+    connections.admit(socketFrom("192.0.2.6"));
+    expect(ended()).toEqual([0, 1, 4, 5]);
+    expect(connections.size).toBe(6);
+  });
+
+  test.each(["192.0.2.1", undefined])("ends nothing where all are at work, from %s", async (address) => {
+    const connections = bounded({ max: 2 });
+    const sockets = [working(connections, address), working(connections, address)];
+    expect(connections.admit(socketFrom(address))).toBeUndefined();
+    expect(sockets.map(({ destroyed }) => destroyed)).toEqual([false, false]);
+    await close(sockets[0]!);
+    expect(connections.admit(socketFrom(address))).toBeDefined();
+  });
+
+  test("comes after requests on the same connection are all answered", () => {
+    const connections = bounded({ max: 1 });
+    const connection = connections.admit(socketFrom("192.0.2.1"))!;
+    connection.began();
+    connection.began();
+    connection.ended();
+    expect(connections.admit(socketFrom("192.0.2.1"))).toBeUndefined();
+    connection.ended();
+    expect(connections.admit(socketFrom("192.0.2.1"))).toBeDefined();
+  });
+
+  test("takes no heed of what strangers have begun where callers are asked who they are", () => {
+    const connections = bounded({ max: 1, authenticated: true });
+    const stranger = working(connections, "192.0.2.1");
+    const known = connections.admit(socketFrom("192.0.2.2"))!;
+    expect(stranger.destroyed).toBe(true);
+    known.began();
+    known.noteKnown();
+    expect(connections.admit(socketFrom("192.0.2.3"))).toBeUndefined();
+    known.ended();
+    known.began();
+    expect(connections.admit(socketFrom("192.0.2.3"))).toBeUndefined();
+    known.ended();
+    expect(connections.admit(socketFrom("192.0.2.3"))).toBeDefined();
+  });
+
+  test("finds nothing of those that have closed, whatever ends on them later", async () => {
+    const connections = bounded({ max: 1 });
+    const socket = socketFrom("192.0.2.1");
+    const connection = connections.admit(socket)!;
+    connection.began();
+    await close(socket);
+    connection.ended();
+    const next = working(connections, "192.0.2.1");
+    expect(connections.admit(socketFrom("192.0.2.1"))).toBeUndefined();
+    expect(next.destroyed).toBe(false);
+    expect(connections.size).toBe(1);
   });
 });
 
@@ -77,10 +163,10 @@ describe("at a port", () => {
   test.each([
     { name: "cleartext", open: async (parts: PortParts) => cleartextPort(parts) },
     { name: "TLS", open: async (parts: PortParts) => securePort(parts, (await testTrust()).server) },
-  ])("what is over the limit is closed at once, and nothing else ($name)", async ({ open }) => {
+  ])("what is over the limit of its client costs the oldest, and nothing else ($name)", async ({ open }) => {
     const limits = limitsWith();
     const handler: RequestHandler = (_, res) => void res.end();
-    const connections = new Connections(2, () => false);
+    const connections = bounded({ maxPerClient: 2 });
     const http2 = new Http2Sessions(handler, limits);
     const server = await open({ handler, limits, draining: () => false, connections, http2 });
     onTestFinished(() => {
@@ -91,8 +177,8 @@ describe("at a port", () => {
     await once(server, "listening");
     const clients = [];
     for (let count = 0; count < 5; count++) clients.push(await rawClient((server.address() as net.AddressInfo).port));
-    await Promise.all(clients.slice(2).map(({ closed }) => closed));
+    await Promise.all(clients.slice(0, 3).map(({ closed }) => closed));
     expect(connections.size).toBe(2);
-    expect(clients.slice(0, 2).map(({ socket }) => socket.destroyed)).toEqual([false, false]);
+    expect(clients.slice(3).map(({ socket }) => socket.destroyed)).toEqual([false, false]);
   });
 });

@@ -4,6 +4,7 @@ import tls, { type TLSSocket } from "node:tls";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, onTestFinished, test } from "vitest";
+import { Connections } from "../../src/server/connections.ts";
 import { Http2Sessions } from "../../src/server/http2-sessions.ts";
 import { limitsWith } from "../../src/server/limits.ts";
 import { PREFACE } from "../../src/server/preface.ts";
@@ -26,12 +27,14 @@ test.each<readonly [string, Buffer]>([
   { timeout: 30_000 },
   async (_, mistake) => {
     const sessions = new Http2Sessions(() => {}, limitsWith(patient));
+    const connections = new Connections({ max: 0, maxPerClient: 0, exempt: () => true, authenticated: true });
     const { server: pair } = await testTrust();
     const sockets: WeakRef<TLSSocket>[] = [];
     const server = tls.createServer({ ...pair, ALPNProtocols: ["h2"] }, (socket) => {
       sockets.push(new WeakRef(socket));
-      sessions.accept(socket);
+      sessions.accept(socket, connections.of(socket)!);
     });
+    server.on("connection", (socket) => connections.admit(socket));
     server.listen(0, "127.0.0.1");
     onTestFinished(() => void server.close());
     await once(server, "listening");

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { constants } from "node:http2";
 import { describe, expect, test } from "vitest";
+import type { ServerAnswer } from "../../src/server/handler.ts";
 import { DEFAULT_LIMITS, limitsWith } from "../../src/server/limits.ts";
 import { PREFACE } from "../../src/server/preface.ts";
 import { patient } from "../support/patient-limits.ts";
@@ -396,21 +397,29 @@ test("a limit of undefined is the default", () => {
   expect(limitsWith()).toEqual(DEFAULT_LIMITS);
 });
 
-test("connections over the limit are dropped, the others served", async () => {
-  const { url, port, listener } = await serve((_, res) => void res.end("hello"), { limits: { maxConnections: 3 } });
+test("connections over the limit are dropped while all are at work, the others served", async () => {
+  const under: ServerAnswer[] = [];
+  const { url, port, listener } = await serve(
+    (req, res) => void (req.url === "/" ? res.end("hello") : under.push(res)),
+    {
+      limits: { maxConnections: 3 },
+    },
+  );
   const held = await Promise.all([rawClient(port), rawClient(port), rawClient(port)]);
+  for (const { socket } of held) socket.write("GET /wait HTTP/1.1\r\nHost: localhost\r\n\r\n");
   await eventually(
-    () => listener.counts.connections === 3,
+    () => under.length === 3,
     () => JSON.stringify(listener.counts),
   );
   const dropped = await rawClient(port);
   expect(await dropped.closed).toBe("");
-  held[0]!.socket.destroy();
+  under[0]!.end();
   await eventually(
-    () => listener.counts.connections === 2,
-    () => JSON.stringify(listener.counts),
+    () => held.some(({ received }) => received() !== ""),
+    () => "never answered",
   );
   expect((await http1Request(url, { agent: false })).body).toBe("hello");
+  expect(held.filter(({ socket }) => socket.destroyed)).toHaveLength(1);
 });
 
 /** Lets a limit under test run out where nothing must happen: there is no event to wait for. */
