@@ -17,6 +17,9 @@ import { Tokens } from "./tokens.ts";
 
 const REALM = 'realm="actuator"';
 
+/** What strangers can make fail as often as they like is told of only so often. */
+const FAILURES_TOLD_PER_MINUTE = 10;
+
 /** Spans come in many small parts, and have limits of their own. */
 const GRAPH_WRITES = 10;
 
@@ -33,6 +36,7 @@ export class Access {
   readonly #certificates: Certificates | undefined;
   readonly #anonymous: ReadonlySet<Permission>;
   readonly #guesses: Guesses;
+  readonly #failures = new RateLimit(FAILURES_TOLD_PER_MINUTE);
   readonly #writes: RateLimit | undefined;
   readonly #graphWrites: RateLimit | undefined;
 
@@ -157,11 +161,16 @@ export class Access {
     }
     if (authorize !== undefined) {
       // What the function compares may be a password that can be guessed; nobody can guess tokens and signatures.
-      const told = (error: unknown) => this.#onError(error, "access.authorize");
-      return this.#guesses.judged(address, () => askApplication(authorize, knock, told));
+      return this.#guesses.judged(address, () => askApplication(authorize, knock, (error) => this.#failed(error)));
     }
     if (authorization === undefined || !this.authenticates) return undefined;
     throw refusal("These credentials are of no kind that is taken here.");
+  }
+
+  #failed(error: unknown): void {
+    if (this.#failures.waitSeconds("") > 0) return;
+    this.#failures.count("");
+    this.#onError(error, "access.authorize");
   }
 
   #refuse(error: unknown, address: string | undefined): never {

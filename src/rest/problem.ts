@@ -33,6 +33,10 @@ const REASONS: Readonly<Record<string, Mapping>> = {
   TOO_MANY_REQUESTS: { status: 429 },
   // The operator knows.
   SHUTTING_DOWN: { status: 503 },
+  // The operator has heard of it from what asks callers who they are, and not once more for every stranger.
+  AUTHORIZE_FAILED: { status: 503 },
+  KEYS_OUT_OF_REACH: { status: 503 },
+  KEYS_UNUSABLE: { status: 503 },
 };
 
 interface Mapping {

@@ -111,3 +111,24 @@ test.each(TRACES)("so many requests with spans are read at a time at $:path, and
   for (const stream of begun) stream.close();
   await expect.poll(refused).toBe(path === TRACES[0] ? 200 : 0);
 });
+
+describe("what keeps anybody from being known", () => {
+  const jwt = { jwks: "http://127.0.0.1:1/keys", issuer: "https://id.example", audience: "shop" };
+  const unsigned = [{ alg: "ES256", kid: "k" }, {}].map((part) =>
+    Buffer.from(JSON.stringify(part)).toString("base64url"),
+  );
+
+  test.each<[what: string, access: ActuatorOptions["access"], context: string, atMost: number]>([
+    ["a function that throws", { authorize: () => Promise.reject(new Error("no database")) }, "access.authorize", 10],
+    ["keys out of reach", { jwt }, "access.jwt", 1],
+  ])("is told of, and not by every stranger that knocks: %s", async (_, access, context, atMost) => {
+    const told: string[] = [];
+    const { connect } = await serve({ access, onError: (_error, where) => told.push(where) });
+    const session = await connect();
+    const authorization = `Bearer ${unsigned.join(".")}.AAAA`;
+    for (let i = 0; i < 25; i++) {
+      expect(await statusOf(session.request({ ":path": "/actuator/info", authorization }))).toBe(503);
+    }
+    expect(told).toEqual(Array(atMost).fill(context));
+  });
+});
