@@ -83,8 +83,7 @@ export function measuredCall({ protocol, operation, code, http }: BoundedCall, b
   const system = SYSTEMS[protocol];
   if (system !== undefined) {
     const call = { "rpc.system.name": system, "rpc.method": operation, "rpc.response.status_code": code };
-    const error: Attributes = FAULTS.has(code) ? { "error.type": code } : {};
-    return { metric: RPC_DURATION, attributes: { ...call, ...error } };
+    return { metric: RPC_DURATION, attributes: { ...call, ...errorType(code) } };
   }
   const { method = OTHER, route, scheme, status } = http ?? {};
   const base = protocol === "rest" ? basePath : "";
@@ -94,8 +93,14 @@ export function measuredCall({ protocol, operation, code, http }: BoundedCall, b
       "http.request.method": method,
       ...(route !== undefined && { "http.route": base + route }),
       ...(status !== undefined && { "http.response.status_code": status }),
-      ...(status !== undefined && status >= 500 && { "error.type": String(status) }),
+      ...errorType(code, status),
       ...(scheme !== undefined && { "url.scheme": scheme }),
     },
   };
+}
+
+/** Of HTTP it is the status, where one was sent. */
+function errorType(code: CallCode, status?: number): Attributes {
+  const isFault = status === undefined ? FAULTS.has(code) : status >= 500;
+  return isFault ? { "error.type": String(status ?? code) } : {};
 }

@@ -1,6 +1,7 @@
 import { once } from "node:events";
+import http from "node:http";
 import http2 from "node:http2";
-import net from "node:net";
+import net, { type AddressInfo } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { AuditRecord } from "../../src/audit/audit-record.ts";
 import { ActuatorError } from "../../src/error.ts";
@@ -61,7 +62,7 @@ async function serveActuator(options: ActuatorOptions = {}) {
     const gauges = actuator.metrics!.gauges().filter(({ name }) => name === HELD[wire]);
     return gauges.flatMap(({ points }) => points.map(({ value }) => value))[0]!;
   };
-  return { port, tokens, records, measured, held };
+  return { actuator, port, tokens, records, measured, held };
 }
 
 /** A request, who makes it, what it matched, and what it is answered; that it is, the test sees for itself. */
@@ -166,6 +167,35 @@ test("a proxy that is trusted says what the client speaks, and nobody else does"
   }
 });
 
+test("a page that asks if it may send spans is answered, and measured, as 204", async () => {
+  const { port, measured } = await serveActuator({ cors: { origins: ["https://ops.example"] } });
+  const headers = { Origin: "https://ops.example", "Access-Control-Request-Method": "POST" };
+  const { status } = await http1Client(port)({ path: "/v1/traces", method: "OPTIONS", headers });
+  expect(status).toBe(204);
+  expect(measured()).toMatchObject([{ "http.request.method": "OPTIONS", "http.response.status_code": 204 }]);
+});
+
+test("an answer that somebody else has begun is cut off, and measured as a fault without a status", async () => {
+  const { actuator, measured } = await serveActuator({ access: undefined });
+  const server = http.createServer((request, response) => {
+    response.flushHeaders();
+    actuator.handler(request, response);
+  });
+  onTestFinished(() => void server.close());
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const { port } = server.address() as AddressInfo;
+  await http1Client(port)({ path: "/actuator/health" });
+  expect(measured()).toEqual([
+    {
+      name: "http.server.request.duration",
+      "http.request.method": "GET",
+      "http.route": "/actuator/health",
+      "error.type": "INTERNAL",
+      "url.scheme": "http",
+    },
+  ]);
+});
+
 describe("whoever goes before the answer", () => {
   const leave: Readonly<Record<string, (port: number, head: Readonly<Record<string, string>>) => Promise<() => void>>> =
     {
@@ -186,20 +216,23 @@ describe("whoever goes before the answer", () => {
       },
     };
 
-  test.each(Object.keys(leave))("with a body half sent over %s, has no status and did nothing", async (wire) => {
-    const { port, tokens, held, measured, records } = await serveActuator();
+  test.each(
+    Object.keys(leave).flatMap((wire) => [[wire, LOGGER, ONE] as const, [wire, "/v1/traces", "/v1/traces"] as const]),
+  )("with a body half sent over %s to %s, has no status and gave up", async (wire, path, route) => {
+    const { actuator, port, tokens, held, measured } = await serveActuator();
     const gone = await leave[wire]!(port, {
       ":method": "POST",
-      ":path": LOGGER,
+      ":path": path,
       authorization: `Bearer ${tokens.all}`,
       "content-type": "application/json",
       "content-length": "100",
     });
     await eventually(() => held(wire) > 0, String);
     gone();
-    await eventually(() => records.length > 0, String);
-    expect(records).toMatchObject([{ operation: "POST /loggers/{name}", result: "CANCELLED" }]);
-    const attributes = { "http.request.method": "POST", "http.route": ONE, "url.scheme": "http" };
+    const calls = () => actuator.metrics!.counters()[0]!.points;
+    await eventually(() => calls().length > 0, String);
+    expect(calls()).toMatchObject([{ attributes: { code: "CANCELLED" }, value: 1 }]);
+    const attributes = { "http.request.method": "POST", "http.route": route, "url.scheme": "http" };
     expect(measured()).toEqual([{ name: "http.server.request.duration", ...attributes }]);
   });
 
@@ -223,6 +256,7 @@ describe("whoever goes before the answer", () => {
     await eventually(() => records.length > 0, String);
     expect(records).toMatchObject([{ operation: "GET /sessions", result: "UNAVAILABLE" }]);
     const attributes = { "http.request.method": "GET", "http.route": SEARCH, "url.scheme": "http" };
-    expect(measured()).toEqual([{ name: "http.server.request.duration", ...attributes }]);
+    const fault = { "error.type": "UNAVAILABLE" };
+    expect(measured()).toEqual([{ name: "http.server.request.duration", ...attributes, ...fault }]);
   });
 });

@@ -113,6 +113,16 @@ test.each<[Partial<CallRecord>, string, Record<string, string | number>]>([
     { "http.request.method": "_OTHER", "http.response.status_code": 404, "url.scheme": "http" },
   ],
   [
+    restRecord({ code: "UNAVAILABLE" }, { status: undefined }),
+    "http.server.request.duration",
+    {
+      "http.request.method": "GET",
+      "http.route": "/actuator/loggers/{name}",
+      "error.type": "UNAVAILABLE",
+      "url.scheme": "http",
+    },
+  ],
+  [
     restRecord({ code: "CANCELLED" }, { method: "POST", status: undefined }),
     "http.server.request.duration",
     { "http.request.method": "POST", "http.route": "/actuator/loggers/{name}", "url.scheme": "http" },
