@@ -9,6 +9,7 @@ import { Health } from "./application/health.ts";
 import { sessionStoreCheck } from "./application/session-store-check.ts";
 import { guardedGate } from "./assembly/gate.ts";
 import { countErrors, metricsOf, observeEndpoints } from "./assembly/metrics.ts";
+import { requireNode } from "./assembly/node-version.ts";
 import { audit } from "./audit/audit.ts";
 import type { Endpoints } from "./endpoints.ts";
 import { ActuatorError } from "./error.ts";
@@ -82,9 +83,11 @@ export interface Actuator {
 /**
  * Builds the actuator of an application.
  *
- * @throws ActuatorError INVALID_ARGUMENT for an option that does not exist or does not fit.
+ * @throws ActuatorError INVALID_ARGUMENT for an option that does not exist or does not fit, FAILED_PRECONDITION for a Node.js that
+ *   is too old.
  */
 export function createActuator(options: ActuatorOptions = {}): Actuator {
+  requireNode();
   checkActuatorOptions(options);
   const { basePath = "/actuator", limits } = options;
   const metrics = options.metrics ? metricsOf(options.metrics === true ? {} : options.metrics, basePath) : undefined;
