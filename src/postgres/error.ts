@@ -41,7 +41,7 @@ export function postgresError(cause: unknown): unknown {
 function unreached(cause: unknown): Answer {
   const fault = certificateFault(cause);
   if (fault === undefined) return OUT_OF_REACH;
-  return ["FAILED_PRECONDITION", REFUSED, `The certificate of PostgreSQL is refused (${fault}). ${CERTIFICATE_ADVICE}`];
+  return ["UNAVAILABLE", UNAVAILABLE, `The certificate of PostgreSQL is refused (${fault}). ${CERTIFICATE_ADVICE}`];
 }
 
 /** No answer came in time. Whether the server carries the statement out is not known. */

@@ -52,7 +52,7 @@ function answerTo(cause: unknown): Answer | undefined {
   if (!(cause instanceof Error)) return undefined;
   const fault = certificateFault(cause);
   if (fault !== undefined) {
-    return ["FAILED_PRECONDITION", REFUSED, `The certificate of Redis is refused (${fault}). ${CERTIFICATE_ADVICE}`];
+    return ["UNAVAILABLE", UNAVAILABLE, `The certificate of Redis is refused (${fault}). ${CERTIFICATE_ADVICE}`];
   }
   const [word] = /^[A-Z]{2,}(?= )/.exec(cause.message) ?? [];
   if (word === undefined) return undefined;

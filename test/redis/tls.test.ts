@@ -82,7 +82,7 @@ describe.runIf(requirement("redis-server", redisFound))("Redis over TLS", () => 
       () => undefined,
       (reason: ActuatorError) => reason,
     );
-    expect(error).toMatchObject({ code: "FAILED_PRECONDITION", reason: "SESSION_STORE_REFUSED" });
+    expect(error).toMatchObject({ code: "UNAVAILABLE", reason: "SESSION_STORE_UNAVAILABLE" });
     for (const secret of [PASSWORD, "reader", "127.0.0.1", `${port}`]) expect(error!.message).not.toContain(secret);
   });
 
