@@ -7,7 +7,7 @@ export type SessionAbility = keyof typeof INABILITIES;
 const INABILITIES = {
   findByUsername: { reason: "FIND_BY_USERNAME_UNSUPPORTED", what: "cannot search by user" },
   list: { reason: "LIST_ALL_UNSUPPORTED", what: "cannot list its sessions" },
-  delete: { reason: "DELETE_UNSUPPORTED", what: "cannot end sessions from outside" },
+  delete: { reason: "DELETE_UNSUPPORTED", what: "cannot end sessions from outside: the application has to" },
 } as const;
 
 /** @throws ActuatorError UNIMPLEMENTED where no session can be reached at all, as where they live in cookies. */
