@@ -3,6 +3,7 @@ import type { GraphNode } from "../integration-graph/node.ts";
 import { channelKey } from "../integration-graph/node-id.ts";
 import type { Watch } from "../integration-graph/watching-adapter.ts";
 import { type Method, replaceMethod, undoing } from "../interception/replaced-method.ts";
+import { type TimedCall, timedCall } from "../interception/timed-call.ts";
 import { type InProcessAdapter, type InProcessOptions, inProcessAdapter, WatchedObjects } from "./adapter.ts";
 import { SYSTEM } from "./event-channels.ts";
 import { EventListeners } from "./event-listeners.ts";
@@ -61,17 +62,10 @@ function watchChannels(host: GraphHost, name: string): Watch<MessageTarget> {
 
   function watchEnd({ end, to, from }: Directions, broadcast: boolean): () => void {
     const [outgoing, incoming] = [channel(to, broadcast), { node: channel(from, broadcast) }];
+    const posted = (call: TimedCall) => host.sent(outgoing, call);
     const posting = (method: Method): Method =>
       function postMessage(this: unknown, ...args) {
-        let failed = true;
-        const start = performance.now();
-        try {
-          const result = Reflect.apply(method, this, args);
-          failed = false;
-          return result;
-        } finally {
-          host.sent(outgoing, { start, end: performance.now(), failed });
-        }
+        return timedCall(method, this, args, posted);
       };
     const measured = listeners.measured.bind(listeners, incoming);
     const find = listeners.find.bind(listeners, incoming);

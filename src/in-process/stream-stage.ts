@@ -2,6 +2,7 @@ import { errorMonitor } from "node:events";
 import type { GraphHost } from "../integration-graph/adapter.ts";
 import { hasMethods } from "../interception/field.ts";
 import { type Method, replaceMethod, undoing } from "../interception/replaced-method.ts";
+import { type TimedCall, timedCall } from "../interception/timed-call.ts";
 import type { Stage } from "./stream-stages.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: the methods of all streams of Node.js.
@@ -65,17 +66,10 @@ function taking(
   isNew: (error: unknown) => boolean,
 ): (() => void)[] {
   const { from, channel, link } = source!;
+  const written = (call: TimedCall) => host.sent(channel, call, from);
   const writing = (method: Method): Method =>
     function write(this: unknown, ...args) {
-      const start = performance.now();
-      let failed = true;
-      try {
-        const result = Reflect.apply(method, this, args);
-        failed = false;
-        return result;
-      } finally {
-        host.sent(channel, { start, end: performance.now(), failed }, from);
-      }
+      return timedCall(method, this, args, written);
     };
   /** A method that takes chunks and calls back, its last argument, when it wants more. */
   const handling =

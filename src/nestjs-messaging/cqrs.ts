@@ -1,4 +1,6 @@
 import type { GraphLink, GraphNode } from "../integration-graph/node.ts";
+import type { Method } from "../interception/replaced-method.ts";
+import { timedCall } from "../interception/timed-call.ts";
 import type { Class, Component } from "./container.ts";
 import { CqrsChannels, type MessageKind } from "./cqrs-channels.ts";
 import { metadataOf } from "./metadata.ts";
@@ -72,22 +74,16 @@ function watchExecute(site: Site, channels: CqrsChannels, bus: object, kind: "co
 
 function watchPublish(site: Site, channels: CqrsChannels, bus: object): void {
   const publishing =
-    (events: (args: readonly unknown[]) => readonly unknown[]) => (method: (...args: never[]) => unknown) =>
+    (events: (args: readonly unknown[]) => readonly unknown[]) =>
+    (method: Method): Method =>
       function (this: unknown, ...args: unknown[]): unknown {
         const outer = channels.publishing;
         const nodes = events(args).map((event) => channels.of("event", event));
         channels.publishing = nodes.length === 1 ? nodes[0] : undefined;
-        const start = performance.now();
-        let failed = true;
-        try {
-          const result = Reflect.apply(method, this, args);
-          failed = false;
-          return result;
-        } finally {
+        return timedCall(method, this, args, (call) => {
           channels.publishing = outer;
-          const end = performance.now();
-          for (const node of nodes) if (node !== undefined) site.host.sent(node, { start, end, failed });
-        }
+          for (const node of nodes) if (node !== undefined) site.host.sent(node, call);
+        });
       };
   site.replace(
     bus,

@@ -4,6 +4,7 @@ import { watchedEmitters } from "../in-process/event-emitter.ts";
 import { isEventPattern, matchesEvent } from "../in-process/event-pattern.ts";
 import type { GraphLink } from "../integration-graph/node.ts";
 import { field } from "../interception/field.ts";
+import { timedCall } from "../interception/timed-call.ts";
 import { type Component, methodNames } from "./container.ts";
 import { metadataOf } from "./metadata.ts";
 import { isEmitter2, type Port, portNames } from "./ports.ts";
@@ -51,16 +52,10 @@ export function watchListeners(site: Site, components: readonly Component[], por
         if (delimiter !== undefined) for (const route of channels.routes(channel, delimiter)) route.tally.count++;
         const outer = emitting;
         emitting = channel;
-        const start = performance.now();
-        let failed = true;
-        try {
-          const result = Reflect.apply(method, this, args);
-          failed = false;
-          return result;
-        } finally {
+        return timedCall(method, this, args, (call) => {
           emitting = outer;
-          site.host.sent(channel.node, { start, end: performance.now(), failed });
-        }
+          site.host.sent(channel.node, call);
+        });
       };
     });
   }
