@@ -22,6 +22,8 @@ export class Visit {
   subject: CallSubject = {};
   /** Whether the operation itself was reached, and so says how the visit ends. */
   entered = false;
+  /** That what the caller showed was refused, where the answer is one for everybody: for the books, the visit ended with that. */
+  refused: CallCode | undefined;
   #reason: string | undefined;
   readonly #response: GateResponse;
   readonly #observer: CallObserver;
@@ -49,9 +51,10 @@ export class Visit {
   }
 
   /** Tells the books how it ended, after the answer where that is plain HTTP; the first time counts. */
-  end(code: CallCode): void {
+  end(outcome: CallCode): void {
     if (this.#ended) return;
     this.#ended = true;
+    const code = this.refused ?? outcome;
     const { protocol, operation, permission, caller, subject } = this;
     const { address } = this.origin;
     const durationMs = performance.now() - this.#began;

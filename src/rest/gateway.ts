@@ -1,3 +1,4 @@
+import { CREDENTIALS_MISSING } from "../access/refusal.ts";
 import type { Endpoints } from "../endpoints.ts";
 import { ActuatorError } from "../error.ts";
 import type { Gate } from "../gate/gate.ts";
@@ -127,8 +128,13 @@ function answerOf(question: Question): Answer | Promise<Answer> {
   const perform = () => performed(question, route, segment, parameter);
   const stranger = (error: unknown) => {
     if (!route.open || !isRefused(error)) throw error;
-    visit.permission = undefined;
     visit.caller = undefined;
+    if (isGuess(error)) {
+      visit.failed(error);
+      visit.refused = error.code;
+    } else {
+      visit.permission = undefined;
+    }
   };
   try {
     const caller = gate.admit(visit, [route.permission]);
@@ -143,8 +149,13 @@ function routeOf({ resource }: Match, { method }: Request): Route | undefined {
   return resource.operations.get(method === "HEAD" ? "GET" : method!);
 }
 
-function isRefused(error: unknown): boolean {
+function isRefused(error: unknown): error is ActuatorError {
   return error instanceof ActuatorError && error.code !== "INVALID_ARGUMENT";
+}
+
+/** Whether somebody has shown wrong credentials, and not just none. */
+function isGuess({ code, reason }: ActuatorError): boolean {
+  return code === "RESOURCE_EXHAUSTED" || (code === "UNAUTHENTICATED" && reason !== CREDENTIALS_MISSING);
 }
 
 function performed(question: Question, route: Route, segment: string, parameter: string): Answer | Promise<Answer> {

@@ -53,3 +53,32 @@ test.each([
   await http1Client(port)({ method, path, headers, body: "{}" });
   await expect.poll(() => records).toMatchObject([{ who: "reader", result: "PERMISSION_DENIED", reason }]);
 });
+
+test("wrong credentials are audited where the answer is one for everybody, and counted until they are too many", async () => {
+  const records: AuditRecord[] = [];
+  const { file, tokens } = tokensFor({ reader: { permissions: ["loggers:read"] } });
+  const actuator = createActuator({
+    access: { tokens: file, limits: { maxFailuresPerMinute: 1 } },
+    audit: (record) => void records.push(record),
+    health: { checks: {} },
+    metrics: true,
+  });
+  onTestFinished(() => actuator.close({ deadlineMs: 0 }));
+  const { port } = await actuator.listen({ port: 0 });
+  const health = async (authorization?: string) => {
+    const headers = authorization === undefined ? {} : { Authorization: `Bearer ${authorization}` };
+    const { status, text } = await http1Client(port)({ method: "GET", path: "/actuator/health", headers });
+    expect([status, text]).toEqual([200, '{"status":"UP"}']);
+  };
+  await health();
+  await health(tokens.reader);
+  await health("guess");
+  await health("guess");
+  const operation = "GET /health";
+  await expect
+    .poll(() => records)
+    .toMatchObject([
+      { operation, result: "UNAUTHENTICATED", reason: "CREDENTIALS_INVALID" },
+      { operation, result: "RESOURCE_EXHAUSTED", reason: "TOO_MANY_REQUESTS" },
+    ]);
+});
