@@ -11,6 +11,7 @@ import { noteKnownCaller } from "../server/known-callers.ts";
 import {
   clientAddress,
   clientCertificate,
+  hasLapsed,
   isNamedByProxy,
   isOnOwnPort,
   isTrusted,
@@ -63,6 +64,7 @@ export function guardedGate(settings: GateSettings): GuardedGate {
       isNamedByProxy: (request) => isNamedByProxy(request, trusted),
       scheme: (request) => schemeOf(request, isTrusted(request, trusted)),
       certificate: clientCertificate,
+      hasLapsed,
       isOnOwnPort,
     },
     observer: (record) => {

@@ -15,6 +15,8 @@ export interface Peer {
   scheme(request: GateRequest): "http" | "https";
   /** The client's certificate, where TLS has verified one. */
   certificate(request: GateRequest): ClientCertificate | undefined;
+  /** Whether the actuator's own port let the connection in by a certificate that has ended or was revoked since. */
+  hasLapsed(request: GateRequest): boolean;
   /** Whether the request came by a port of the actuator's own, where certificates were asked for on its behalf. */
   isOnOwnPort(request: GateRequest): boolean;
 }

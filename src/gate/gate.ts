@@ -1,6 +1,7 @@
 import type { Caller } from "../access/caller.ts";
 import type { Knock } from "../access/knock.ts";
 import { PERMISSIONS, type Permission } from "../access/permission.ts";
+import { refusal } from "../access/refusal.ts";
 import type { CallObserver, CallProtocol } from "../calls/call-record.ts";
 import { ActuatorError } from "../error.ts";
 import { allowedHosts } from "./allowed-hosts.ts";
@@ -118,6 +119,8 @@ export function createGate(options: GateOptions): Gate {
     admit(visit, permissions) {
       if (closed) throw shutDown();
       visit.permission = permissions[0];
+      // As if there were none, it could do what all may who are let in without; and those were to be none where one is required.
+      if (peer.hasLapsed(visit.request) && headerOf(visit.request, "authorization") === undefined) throw lapsed();
       if (access === undefined) return (visit.caller = anybody(visit, peer));
       const allow = (caller: Caller) => {
         visit.caller = caller;
@@ -163,6 +166,10 @@ function notLocal(): ActuatorError {
 
 function shutDown(): ActuatorError {
   return new ActuatorError("UNAVAILABLE", "SHUTTING_DOWN", "This actuator is closed.");
+}
+
+function lapsed(): ActuatorError {
+  return refusal("The client certificate of this connection has ended or was revoked.", "CREDENTIALS_EXPIRED");
 }
 
 function wrongHost(): ActuatorError {

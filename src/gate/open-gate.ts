@@ -8,6 +8,7 @@ export const OPEN_GATE = createGate({
     isNamedByProxy: () => false,
     scheme: () => "http",
     certificate: () => undefined,
+    hasLapsed: () => false,
     isOnOwnPort: () => true,
   },
   allowedHosts: ["*"],

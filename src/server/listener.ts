@@ -9,7 +9,7 @@ import type { RequestHandler } from "./handler.ts";
 import { Http2Sessions } from "./http2-sessions.ts";
 import { type Limits, limitsWith } from "./limits.ts";
 import type { ListenOptions } from "./listen-options.ts";
-import type { TrustedProxies } from "./peer.ts";
+import { noteRevocations, type TrustedProxies } from "./peer.ts";
 import { cleartextPort, type PortParts, securePort } from "./port.ts";
 import { careful, reportError } from "./report.ts";
 import { readCredentials, type TlsCredentials, validityFault } from "./tls-credentials.ts";
@@ -123,9 +123,11 @@ export function createListener(handler: RequestHandler, options: ListenerOptions
     const fault = validityFault(credentials, Date.now());
     if (fault !== undefined) onError(fault, "TLS certificate");
     const secure = securePort(parts, { ...credentials.context, ...tlsSettings(tls, limits) });
+    noteRevocations(secure, credentials.revocations);
     certificate = credentials.certificate;
-    const apply = ({ context, certificate: renewed }: TlsCredentials) => {
+    const apply = ({ context, revocations, certificate: renewed }: TlsCredentials) => {
       secure.setSecureContext(context);
+      noteRevocations(secure, revocations);
       certificate = renewed;
     };
     stopReloading = reloadCredentials(tls, credentials, apply, onError);

@@ -5,18 +5,18 @@ import type { ClientCertificate } from "../access/knock.ts";
 import { canonicalAddress } from "../ip-address/canonical-address.ts";
 import { forwardedHops } from "./forwarded.ts";
 import type { ServerRequest } from "./handler.ts";
+import { isRevoked, type RevocationList } from "./revocation-list.ts";
+import { type VerifiedCertificate, verifiedCertificateOf } from "./verified-certificate.ts";
 
 /** Tells whether the peer of this IP address is a proxy whose word about its clients is taken. */
 export type TrustedProxies = (address: string) => boolean;
 
-interface VerifiedCertificate {
-  readonly certificate: ClientCertificate;
-  /** When it ends, in milliseconds since the epoch. */
-  readonly validTo: number;
-}
+/** Node says by which server a connection came, and its types do not. */
+type ServedSocket = Socket & { readonly server?: Server };
 
 const verified = new WeakMap<object, VerifiedCertificate>();
 const ownConnections = new WeakSet<object>();
+const revocations = new WeakMap<object, readonly RevocationList[]>();
 
 /** Notes that a socket of HTTP/1.1, or a session of HTTP/2, is one of a port of the actuator's own. */
 export function noteOwnConnection(connection: object): void {
@@ -52,18 +52,41 @@ export function isTrusted({ socket }: ServerRequest, trusted: TrustedProxies | u
   return trusted?.(canonicalAddress(socket.remoteAddress ?? "") ?? "") === true;
 }
 
+/** Notes what the authorities have revoked that a server's clients are verified against, from now on. */
+export function noteRevocations(server: Server, lists: readonly RevocationList[]): void {
+  revocations.set(server, lists);
+}
+
 /**
  * The client certificate of a request's connection, where TLS has verified one against the authorities of the port and
- * it has not ended since; undefined for any other, and without TLS.
+ * it has neither ended nor been revoked since; undefined for any other, and without TLS.
  */
 export function clientCertificate(req: ServerRequest): ClientCertificate | undefined {
+  const known = verifiedCertificate(req);
+  return known !== undefined && counts(known, req) ? known.certificate : undefined;
+}
+
+/**
+ * Whether a port of the actuator's own let a connection in by a certificate that has ended or was revoked since. Nobody could
+ * begin such a connection now.
+ */
+export function hasLapsed(req: ServerRequest): boolean {
+  const known = isOnOwnPort(req) ? verifiedCertificate(req) : undefined;
+  return known !== undefined && !counts(known, req);
+}
+
+function verifiedCertificate(req: ServerRequest): VerifiedCertificate | undefined {
   const socket = encryptedSocket(req);
   if (socket === undefined || !socket.authorized) return undefined;
   const connection = connectionOf(req);
-  const known = verified.get(connection) ?? readCertificate(socket);
-  if (known === undefined) return undefined;
-  verified.set(connection, known);
-  return Date.now() <= known.validTo ? known.certificate : undefined;
+  const known = verified.get(connection) ?? verifiedCertificateOf(socket);
+  if (known !== undefined) verified.set(connection, known);
+  return known;
+}
+
+function counts({ validTo, chain }: VerifiedCertificate, { socket }: ServerRequest): boolean {
+  const lists = revocations.get((socket as ServedSocket).server ?? socket) ?? [];
+  return Date.now() <= validTo && !lists.some((list) => chain.some((number) => isRevoked(list, number)));
 }
 
 /**
@@ -102,7 +125,7 @@ function clientOf(req: ServerRequest, trusted: TrustedProxies) {
  */
 function isOnUnixSocket(req: ServerRequest): boolean {
   if (isGone(req)) return false;
-  const { localAddress, server } = req.socket as Socket & { readonly server?: Server };
+  const { localAddress, server } = req.socket as ServedSocket;
   return localAddress === undefined && typeof server?.address() === "string";
 }
 
@@ -122,44 +145,4 @@ function encryptedSocket(req: ServerRequest): TLSSocket | undefined {
   if (isGone(req)) return undefined;
   const socket = req.socket as TLSSocket;
   return socket.encrypted === true ? socket : undefined;
-}
-
-function readCertificate(socket: TLSSocket): VerifiedCertificate | undefined {
-  const x509 = socket.getPeerX509Certificate();
-  if (x509 === undefined) return undefined;
-  // Several common names come as a list, of which nobody could say which one is meant.
-  const commonName: unknown = x509.toLegacyObject().subject?.CN;
-  return {
-    certificate: {
-      commonName: typeof commonName === "string" ? commonName : "",
-      alternativeNames: alternativeNamesOf(x509.subjectAltName),
-      fingerprint256: x509.fingerprint256.replaceAll(":", "").toLowerCase(),
-    },
-    validTo: Date.parse(x509.validTo),
-  };
-}
-
-const NAME = /(?<type>[A-Za-z][A-Za-z ]*):(?:(?<quoted>"(?:[^"\\]|\\.)*")|(?<plain>[^",]*))(?:, |$)/y;
-
-/**
- * Takes Node's list of names apart. It quotes as JSON what a name could use to look like two. A list that does not read
- * to its end holds nothing.
- */
-export function alternativeNamesOf(list: string | undefined): string[] {
-  const names: string[] = [];
-  if (list === undefined || list === "") return names;
-  for (NAME.lastIndex = 0; NAME.lastIndex < list.length; ) {
-    const { type, quoted, plain } = NAME.exec(list)?.groups ?? {};
-    if (type === undefined) return [];
-    names.push(`${type}:${quoted === undefined ? plain : unquoted(quoted)}`);
-  }
-  return names;
-}
-
-function unquoted(text: string): string {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }

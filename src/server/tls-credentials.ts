@@ -2,7 +2,8 @@ import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { createSecureContext, type SecureContextOptions } from "node:tls";
 import { ActuatorError } from "../error.ts";
 import { readBounded } from "../files/bounded-file.ts";
-import type { PemSource, TlsOptions } from "./tls-options.ts";
+import { decodeRevocationList, type RevocationList, revocationListBlocks } from "./revocation-list.ts";
+import type { PemSource, TlsOptions, TlsPem } from "./tls-options.ts";
 import { secureContextOptions } from "./tls-settings.ts";
 
 /** What a port proves itself with, and whom it believes: sound, and one with another. */
@@ -10,21 +11,21 @@ export interface TlsCredentials {
   /** What Node makes a context of. */
   readonly context: SecureContextOptions;
   readonly certificate: X509Certificate;
+  /** What the authorities of clients have revoked. */
+  readonly revocations: readonly RevocationList[];
   /** What they were made of. The same bytes make the same credentials. */
   readonly pem: TlsPem;
 }
 
-/** What the sources of a port's credentials hold. */
-export interface TlsPem {
-  readonly cert: Buffer;
-  readonly key: Buffer;
-  readonly ca: Buffer | undefined;
-}
+type Field = keyof TlsPem;
 
-type Field = "cert" | "key" | "ca";
-
-/** More than any chain of certificates; a file beyond it is not one. */
-const MAX_BYTES = 1_048_576;
+/** More than any chain of certificates; a file beyond it is not one. A large authority has some 100,000 to revoke. */
+const MAX_BYTES: Readonly<Record<Field, number>> = {
+  cert: 1_048_576,
+  key: 1_048_576,
+  ca: 1_048_576,
+  crl: 16 * 1_048_576,
+};
 
 /**
  * Reads the certificate, its key and the authorities, and checks that they fit together.
@@ -37,17 +38,18 @@ export async function readCredentials(options: TlsOptions): Promise<TlsCredentia
 
 /** Reads what {@link credentialsOf} makes credentials of; throws as {@link readCredentials} does. */
 export async function readPem(options: TlsOptions): Promise<TlsPem> {
-  const [cert, key, ca] = await Promise.all([
+  const [cert, key, ca, crl] = await Promise.all([
     read("cert", options.cert),
     read("key", options.key),
     options.ca === undefined ? undefined : read("ca", options.ca),
+    options.crl === undefined ? undefined : read("crl", options.crl),
   ]);
-  return { cert, key, ca };
+  return { cert, key, ca, crl };
 }
 
 /** Checks that what was read fits together; throws as {@link readCredentials} does. */
 export function credentialsOf(options: TlsOptions, pem: TlsPem): TlsCredentials {
-  const { cert, key, ca } = pem;
+  const { cert, key, ca, crl } = pem;
   const [certificate] = certificatesOf("cert", options.cert, cert);
   if (ca !== undefined) certificatesOf("ca", options.ca!, ca);
   const privateKey = privateKeyOf(options, key);
@@ -55,23 +57,29 @@ export function credentialsOf(options: TlsOptions, pem: TlsPem): TlsCredentials 
     const message = `${nameOf("key", options.key)} does not belong to ${nameOf("cert", options.cert)}`;
     throw unfit("TLS_KEY_MISMATCH", "key", message);
   }
-  const context = secureContextOptions(options, cert, key, ca);
+  const revocations = crl === undefined ? [] : revocationListsOf(options.crl!, crl);
+  const context = secureContextOptions(options, pem);
   try {
     createSecureContext(context);
   } catch (error) {
     throw unfit("TLS_REFUSED", "cert", `OpenSSL takes neither: ${(error as Error).message}`, error);
   }
-  return { context, certificate: certificate!, pem };
+  return { context, certificate: certificate!, revocations, pem };
 }
 
-/** Says that a certificate is not valid at `now`, which its clients will find; undefined while it is. */
-export function validityFault({ certificate }: TlsCredentials, now: number): ActuatorError | undefined {
+/** Says that a certificate or a list is not valid at `now`, which its clients will find; undefined while all are. */
+export function validityFault({ certificate, revocations }: TlsCredentials, now: number): ActuatorError | undefined {
   const { validFrom, validTo } = certificate;
   if (now > Date.parse(validTo)) {
     return unfit("TLS_CERTIFICATE_EXPIRED", "cert", `the server's certificate is not valid any more since ${validTo}`);
   }
-  if (now >= Date.parse(validFrom)) return undefined;
-  return unfit("TLS_CERTIFICATE_NOT_YET_VALID", "cert", `the server's certificate is not valid before ${validFrom}`);
+  if (now < Date.parse(validFrom)) {
+    return unfit("TLS_CERTIFICATE_NOT_YET_VALID", "cert", `the server's certificate is not valid before ${validFrom}`);
+  }
+  const old = revocations.find(({ nextUpdate = Infinity }) => nextUpdate < now)?.nextUpdate;
+  if (old === undefined) return undefined;
+  const message = `a revocation list was to be replaced by ${new Date(old).toISOString()}; no client of its authority is let in`;
+  return unfit("TLS_CRL_OUTDATED", "crl", message);
 }
 
 /** The path that a source names; undefined where it is the content itself. */
@@ -83,7 +91,7 @@ async function read(field: Field, source: PemSource): Promise<Buffer> {
   const path = pathOf(source);
   if (path === undefined) return Buffer.from(source as string);
   try {
-    return await readBounded(path, MAX_BYTES);
+    return await readBounded(path, MAX_BYTES[field]);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     const fault = code === undefined ? `cannot be used: ${message}` : (FAULTS[code] ?? `fails with ${code}`);
@@ -111,6 +119,20 @@ function certificatesOf(field: Field, source: PemSource, content: Buffer): X509C
     return blocks.map((block) => new X509Certificate(block));
   } catch (error) {
     throw unfit("TLS_NOT_PEM", field, `${nameOf(field, source)} holds a damaged certificate`, error);
+  }
+}
+
+function revocationListsOf(source: PemSource, content: Buffer): RevocationList[] {
+  const text = content.toString("latin1");
+  const blocks = revocationListBlocks(text);
+  if (blocks.length === 0)
+    throw unfit("TLS_NOT_PEM", "crl", `${nameOf("crl", source)} holds no revocation list in PEM format`);
+  try {
+    if (text.split("-----BEGIN X509 CRL-----").length - 1 !== blocks.length) throw new Error("one has no end");
+    createSecureContext({ crl: blocks });
+    return blocks.map(decodeRevocationList);
+  } catch (error) {
+    throw unfit("TLS_NOT_PEM", "crl", `${nameOf("crl", source)} holds a damaged revocation list`, error);
   }
 }
 

@@ -18,13 +18,28 @@ export interface TlsOptions {
   /** The authorities that client certificates are verified against. No authority of the system or of Node is one. */
   readonly ca?: PemSource | undefined;
   /**
+   * The lists of what those authorities have revoked (CRL), one after the other. Where there is one, there has to be one of
+   * every authority on the way from a client's certificate to its root, and none may be older than it says itself: otherwise nobody
+   * of that authority is let in. Nobody is asked over the network (OCSP).
+   */
+  readonly crl?: PemSource | undefined;
+  /**
    * Whether clients show a certificate. `none`, the default: nobody is asked. `request`: who shows one that `ca` vouches
    * for is known by it, all others are served without. `require`: only those are let in, so that this is access control.
-   * A connection that stands lives on when `ca` changes; its certificate counts until the end of its validity.
+   * A connection that stands lives on when `ca` changes; its certificate counts until the end of its validity, or until a new
+   * `crl` has it.
    */
   readonly clientCertificate?: "none" | "request" | "require" | undefined;
   /** The oldest version of TLS. Default `TLSv1.2`, of which only ciphers with forward secrecy are spoken. */
   readonly minVersion?: "TLSv1.2" | "TLSv1.3" | undefined;
+}
+
+/** What the sources of a port's credentials hold. */
+export interface TlsPem {
+  readonly cert: Buffer;
+  readonly key: Buffer;
+  readonly ca: Buffer | undefined;
+  readonly crl: Buffer | undefined;
 }
 
 /** The checks of {@link TlsOptions}. */
@@ -33,6 +48,7 @@ export const TLS: Checks<TlsOptions> = {
   key: pem,
   passphrase: text,
   ca: pem,
+  crl: pem,
   clientCertificate: oneOf("none", "request", "require"),
   minVersion: oneOf("TLSv1.2", "TLSv1.3"),
 };

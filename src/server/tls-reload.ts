@@ -16,7 +16,9 @@ export function reloadCredentials(
   apply: (credentials: TlsCredentials) => void,
   onError: ServerErrorHandler,
 ): () => void {
-  const paths = [options.cert, options.key, options.ca].flatMap((source) => (source && pathOf(source)) ?? []);
+  const paths = [options.cert, options.key, options.ca, options.crl].flatMap(
+    (source) => (source && pathOf(source)) ?? [],
+  );
   if (paths.length === 0) return () => {};
   const files = new FollowedFiles(paths, {
     content: first.pem,

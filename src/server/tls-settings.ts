@@ -1,7 +1,8 @@
 import { constants } from "node:crypto";
 import type { SecureContextOptions, TlsOptions as ServerTlsOptions } from "node:tls";
 import type { Limits } from "./limits.ts";
-import type { TlsOptions } from "./tls-options.ts";
+import { revocationListBlocks } from "./revocation-list.ts";
+import type { TlsOptions, TlsPem } from "./tls-options.ts";
 
 /** Forward secrecy and authenticated encryption only: what RFC 9113 appendix A leaves of TLS 1.2, and all of TLS 1.3. */
 const CIPHERS = [
@@ -31,9 +32,7 @@ export function tlsSettings({ clientCertificate = "none" }: TlsOptions, limits: 
 /** What a context is made of. */
 export function secureContextOptions(
   { passphrase, clientCertificate = "none", minVersion = "TLSv1.2" }: TlsOptions,
-  cert: Buffer,
-  key: Buffer,
-  ca: Buffer | undefined,
+  { cert, key, ca, crl }: TlsPem,
 ): SecureContextOptions {
   // A second handshake on a connection costs its client little and this process much, and could change who is there.
   const options = constants.SSL_OP_NO_RENEGOTIATION;
@@ -41,6 +40,7 @@ export function secureContextOptions(
     cert,
     key,
     ...(ca === undefined ? {} : { ca }),
+    ...(crl === undefined ? {} : { crl: revocationListBlocks(crl.toString("latin1")) }),
     ...(passphrase === undefined ? {} : { passphrase }),
     minVersion,
     maxVersion: "TLSv1.3",

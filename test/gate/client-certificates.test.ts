@@ -1,20 +1,26 @@
 import { once } from "node:events";
-import { createServer } from "node:https";
+import type { ClientHttp2Session, ClientHttp2Stream } from "node:http2";
+import { Agent, createServer } from "node:https";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { type ActuatorOptions, createActuator } from "../../src/index.ts";
+import { put, scratch } from "../access/fixtures.ts";
 import { authority, daysFromNow } from "../support/certificates.ts";
 import { http2ConnectTls, httpsRequest } from "../support/server-tls.ts";
 
 async function shop(options: ActuatorOptions = {}) {
   const customers = await authority("The customers of the shop");
   const server = await customers.issue("server");
-  const customer = await customers.issue("client", { commonName: "customer 7" });
+  const customer = await customers.issue("client", {
+    commonName: "customer 7",
+    names: [{ type: "dns", value: "customers" }],
+  });
   const actuator = createActuator({ loggers: {}, audit: false, onError: () => undefined, ...options });
   onTestFinished(() => actuator.close({ deadlineMs: 0 }));
   const { ca } = customers;
   const trust = { ca, servername: "localhost", agent: false } as const;
-  return { actuator, ca, server, customer: { ...trust, ...customer }, nobody: trust };
+  return { actuator, ca, server, customers, customer: { ...trust, ...customer }, nobody: trust };
 }
 
 /** What a request from elsewhere looks like to a server on this machine. */
@@ -55,18 +61,64 @@ describe("a certificate that TLS has verified", () => {
   ])("ends the watches that it began when it ends itself, with %j", async (options) => {
     const { actuator, ca, server, customer } = await shop(options);
     const { url } = await actuator.listen({ port: 0, tls: { ...server, ca, clientCertificate: "request" } });
-    const session = await http2ConnectTls(url, { ca, cert: customer.cert, key: customer.key });
-    const watch = session.request({
-      ":method": "POST",
-      ":path": "/actuator.v3.LoggersService/WatchLoggers",
-      "content-type": "application/grpc",
-      te: "trailers",
-    });
-    watch.end(Buffer.alloc(5));
-    await once(watch, "data");
+    const watch = await watchOver(await http2ConnectTls(url, { ca, cert: customer.cert, key: customer.key }));
     onTestFinished(() => void vi.useRealTimers());
     vi.useFakeTimers({ toFake: ["Date"], now: daysFromNow(40) });
     const [trailers] = await once(watch.resume(), "trailers");
     expect(trailers["grpc-status"]).toBe("16");
   });
+
+  test("ends the watches that it began when its authority takes it back, and no others", async () => {
+    const { actuator, ca, server, customer, customers } = await shop({
+      access: { certificates: [{ alternativeName: "DNS:customers", permissions: ["loggers:read"] }] },
+    });
+    const other = await customers.issue("client", {
+      commonName: "customer 8",
+      names: [{ type: "dns", value: "customers" }],
+    });
+    const crl = join(scratch(), "crl.pem");
+    put(crl, await customers.revoke([]));
+    const { url } = await actuator.listen({ port: 0, tls: { ...server, ca, crl, clientCertificate: "request" } });
+    const watches = [customer, other].map(async ({ cert, key }) =>
+      watchOver(await http2ConnectTls(url, { ca, cert, key })),
+    );
+    const [ended, goesOn] = await Promise.all(watches);
+    put(crl, await customers.revoke([customer.cert]));
+    const [trailers] = await once(ended!.resume(), "trailers");
+    expect(trailers["grpc-status"]).toBe("16");
+    expect(goesOn!.closed).toBe(false);
+  });
+
+  test.each<ActuatorOptions>([
+    {},
+    { access: { anonymous: ["*"], certificates: [{ commonName: "customer 7", permissions: ["*"] }] } },
+  ])("that has ended opens no more than none where one is required: nothing, with %j", async (options) => {
+    const { actuator, ca, server, customer, nobody } = await shop(options);
+    const { url } = await actuator.listen({ port: 0, tls: { ...server, ca, clientCertificate: "require" } });
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    onTestFinished(() => agent.destroy());
+    const ask = (path: string) => httpsRequest(`${url}/actuator/${path}`, { ...customer, agent });
+    await expect(httpsRequest(`${url}/actuator/loggers`, nobody)).rejects.toThrow();
+    expect((await ask("loggers")).status).toBe(200);
+    onTestFinished(() => void vi.useRealTimers());
+    vi.useFakeTimers({ toFake: ["Date"], now: daysFromNow(40) });
+    expect(await ask("loggers")).toMatchObject({
+      status: 401,
+      body: expect.stringContaining("has ended or was revoked"),
+    });
+    expect((await ask("health")).status, "as for everybody").toBe(200);
+  });
 });
+
+/** A watch over gRPC that has begun. */
+async function watchOver(session: ClientHttp2Session): Promise<ClientHttp2Stream> {
+  const watch = session.request({
+    ":method": "POST",
+    ":path": "/actuator.v3.LoggersService/WatchLoggers",
+    "content-type": "application/grpc",
+    te: "trailers",
+  });
+  watch.end(Buffer.alloc(5));
+  await once(watch, "data");
+  return watch;
+}

@@ -14,10 +14,12 @@ import { httpsRequest } from "../support/server-tls.ts";
 let root: Authority;
 let server: KeyPair;
 let other: KeyPair;
+let revoked: string;
 
 beforeAll(async () => {
   root = await authority();
   [server, other] = await Promise.all([root.issue("server"), root.issue("server")]);
+  revoked = await root.revoke([other.cert]);
 });
 
 /** Files of these names and contents in a folder that goes when the test ends. */
@@ -44,6 +46,7 @@ describe("what is taken", () => {
     ["words before the certificate", () => ({ ...server, cert: `subject=CN = localhost\n${server.cert}` })],
     ["an encrypted key", () => ({ ...server, key: encrypted(server.key).toString(), passphrase: "open sesame" })],
     ["a passphrase that is not needed", () => ({ ...server, passphrase: "open sesame" })],
+    ["what they revoked", () => ({ ...server, ca: root.ca, crl: revoked, clientCertificate: "request" })],
     ["several authorities", () => ({ ...server, ca: root.ca + root.ca, clientCertificate: "request" })],
   ])("%s", async (_, options) => {
     const { certificate } = await readCredentials(options());
@@ -112,6 +115,21 @@ describe("what is not, and says which file and why", () => {
       "a damaged authority behind a sound one",
       () => ({ ...server, ca: root.ca + root.ca.replace(/M/, "N"), clientCertificate: "request" }),
       { field: "tls.ca", reason: "TLS_NOT_PEM", message: /the `ca` option holds a damaged certificate$/ },
+    ],
+    [
+      "authorities in place of what they revoked",
+      () => ({ ...server, ca: root.ca, crl: root.ca, clientCertificate: "request" }),
+      { field: "tls.crl", reason: "TLS_NOT_PEM", message: /the `crl` option holds no revocation list in PEM format$/ },
+    ],
+    [
+      "a list that is cut off behind a whole one",
+      () => ({ ...server, ca: root.ca, crl: revoked + revoked.slice(0, -30), clientCertificate: "request" }),
+      { field: "tls.crl", reason: "TLS_NOT_PEM", message: /the `crl` option holds a damaged revocation list$/ },
+    ],
+    [
+      "a damaged list",
+      () => ({ ...server, ca: root.ca, crl: revoked.replace(/M/, "N"), clientCertificate: "request" }),
+      { field: "tls.crl", reason: "TLS_NOT_PEM", message: /the `crl` option holds a damaged revocation list$/ },
     ],
     [
       "the key of another",
