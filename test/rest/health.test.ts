@@ -16,6 +16,7 @@ const gate = createGate({
     isNamedByProxy: () => false,
     scheme: () => "http",
     certificate: () => undefined,
+    hasLapsed: () => false,
     isOnOwnPort: () => true,
   },
   access: {

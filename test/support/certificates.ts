@@ -7,8 +7,9 @@ import {
   type GeneralNameType,
   PemConverter,
   SubjectAlternativeNameExtension,
-  type X509Certificate,
+  X509Certificate,
   X509CertificateGenerator,
+  X509CrlGenerator,
 } from "@peculiar/x509";
 
 /** A certificate and its key in PEM format. */
@@ -30,6 +31,10 @@ export interface Authority {
   /** Its own certificate in PEM format. */
   readonly ca: string;
   issue(use: "server" | "client", subject?: Subject): Promise<KeyPair>;
+  /** An authority that this one vouches for. */
+  delegate(name: string): Promise<Authority>;
+  /** A list in PEM format of certificates that it has revoked; by default to be replaced in a month. */
+  revoke(certificates: readonly string[], nextUpdate?: Date): Promise<string>;
 }
 
 const ALGORITHM = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
@@ -53,8 +58,35 @@ export async function authority(name = "Test authority"): Promise<Authority> {
     keys,
     extensions: [new BasicConstraintsExtension(true, undefined, true)],
   });
+  return authorityOf(root, keys);
+}
+
+function authorityOf(root: X509Certificate, keys: webcrypto.CryptoKeyPair): Authority {
   return {
     ca: root.toString("pem"),
+    async delegate(name) {
+      const own = await newKeys();
+      const certificate = await X509CertificateGenerator.create({
+        ...envelope({}),
+        subject: `CN=${name}`,
+        issuer: root.subject,
+        publicKey: own.publicKey,
+        signingKey: keys.privateKey,
+        extensions: [new BasicConstraintsExtension(true, undefined, true)],
+      });
+      return authorityOf(certificate, own);
+    },
+    async revoke(certificates, nextUpdate = daysFromNow(30)) {
+      const list = await X509CrlGenerator.create({
+        issuer: root.subject,
+        thisUpdate: daysFromNow(-2),
+        nextUpdate,
+        entries: certificates.map((pem) => ({ serialNumber: new X509Certificate(pem).serialNumber })),
+        signingAlgorithm: ALGORITHM,
+        signingKey: keys.privateKey,
+      });
+      return PemConverter.encode(list.rawData, "X509 CRL");
+    },
     async issue(use, subject = {}) {
       const own = await newKeys();
       const { commonName = use === "server" ? "localhost" : "orders", names = use === "server" ? LOCAL : [] } = subject;
