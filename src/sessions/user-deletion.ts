@@ -2,7 +2,7 @@
 export interface UserDeletion {
   /** How many were ended. */
   readonly deleted: number;
-  /** True where the store could not be searched to its end, so that the user may still have sessions. */
+  /** True where the user may still have sessions: the store could not be searched to its end, or there was no end to them. */
   readonly partial: boolean;
 }
 
@@ -16,12 +16,14 @@ export interface UserSessions {
 
 const MAX_ROUNDS = 5;
 const AT_ONCE = 16;
+const MAX_MS = 60_000;
 
 /**
  * Ends what there is, and then what has begun meanwhile, until nothing new is found. A user who logs in faster than that
- * is given up after a few rounds, and the answer says so.
+ * is given up after a few rounds, a store that takes its time after a minute, and the answer says so.
  */
 export async function endSessions({ find, end }: UserSessions): Promise<UserDeletion> {
+  const deadline = performance.now() + MAX_MS;
   const tried = new Set<string>();
   let deleted = 0;
   let cutOff = false;
@@ -31,6 +33,7 @@ export async function endSessions({ find, end }: UserSessions): Promise<UserDele
     const fresh = ids.filter((id) => !tried.has(id));
     if (fresh.length === 0) return { deleted, partial: cutOff };
     for (let start = 0; start < fresh.length; start += AT_ONCE) {
+      if (performance.now() >= deadline) return { deleted, partial: true };
       const batch = fresh.slice(start, start + AT_ONCE);
       const ended = await Promise.all(batch.map(end));
       deleted += ended.filter((existed) => existed).length;

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { type MemorySessionStore, memorySessions } from "../../src/sessions/memory-store.ts";
 import { SessionHandles } from "../../src/sessions/session-handle.ts";
 import { sessionKeys } from "../../src/sessions/session-keys.ts";
@@ -105,6 +105,20 @@ describe("ending the sessions of a user", () => {
     }));
     expect(await sessions.deleteByUsername("alice")).toMatchObject({ partial: true });
     expect(logins).toBeLessThan(100);
+  });
+
+  it("gives up a store that takes minutes, and says so", async () => {
+    vi.useFakeTimers({ toFake: ["performance"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { store, sessions } = shop((store) => ({
+      delete(id) {
+        vi.advanceTimersByTime(5_000);
+        return store.delete(id);
+      },
+    }));
+    for (let number = 0; number < 97; number++) store.put({ id: `more-${number}`, username: "alice" });
+    expect(await sessions.deleteByUsername("alice")).toEqual({ deleted: 16, partial: true });
+    expect(await left(store)).toHaveLength(85);
   });
 
   it("says when the store was not searched to its end, and spares one that the search did not see", async () => {
