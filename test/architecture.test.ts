@@ -3,7 +3,7 @@ import { type Import, importsOf, sourceFiles, sourceOf } from "./support/source-
 
 const longest = 250;
 
-const loggersPort = /^loggers\/(adapter|level|name)\.ts$/;
+const loggersPort = /^loggers\/(adapter|call-counter|level|name)\.ts$/;
 const sessionsPort = /^sessions\/(principal|session|session-digest|session-id|store)\.ts$/;
 
 const graphPort =

@@ -1,4 +1,5 @@
-import { type CallTally, countCall, type LoggerAdapter, type LoggerHost } from "../loggers/adapter.ts";
+import type { CallTally, LoggerAdapter, LoggerHost } from "../loggers/adapter.ts";
+import { callCounter } from "../loggers/call-counter.ts";
 import { type Level, levelVerbosity } from "../loggers/level.ts";
 import { parentName, ROOT } from "../loggers/name.ts";
 import { listenToCalls } from "./call-listening.ts";
@@ -61,12 +62,11 @@ class Log4jsLoggers implements LoggerAdapter, CategoriesObserver {
   }
 
   measure(tallyOf: (name: string) => CallTally | undefined): () => void {
+    const count = callCounter<CategoryHandle>(tallyOf);
     return listenToCalls(this.#log4js, (category, native, enabled) => {
-      const handle = this.#handles.get(category);
       const level = levelFromNative(this.#copy.levels, native);
       // A mark is no level that a logger could be set to.
-      const tally = handle === undefined || level === "OFF" ? undefined : tallyOf(handle.name);
-      if (tally !== undefined) countCall(tally, levelVerbosity(level), enabled);
+      if (level !== "OFF") count(this.#handles.get(category), levelVerbosity(level), enabled);
     });
   }
 

@@ -48,11 +48,6 @@ export interface CallTally {
   readonly suppressed: number[];
 }
 
-/** Counts one call in a tally. `verbosity` is what `levelVerbosity` makes of its level; `enabled` says that it was let through. */
-export function countCall(tally: CallTally, verbosity: number, enabled: boolean): void {
-  (enabled ? tally.emitted : tally.suppressed)[verbosity]!++;
-}
-
 /**
  * Says of a call that its logger's level does not let through whether it is let through all the same. `verbosity` is that of the
  * least verbose level that would; `nameOf` answers with the name of the discovered logger whose level `logger` follows, and

@@ -1,10 +1,5 @@
-import {
-  type CallTally,
-  countCall,
-  type LoggerAdapter,
-  type LoggerHandle,
-  type LoggerHost,
-} from "../loggers/adapter.ts";
+import type { LoggerAdapter, LoggerHandle, LoggerHost } from "../loggers/adapter.ts";
+import { callCounter } from "../loggers/call-counter.ts";
 import { type Level, levelVerbosity } from "../loggers/level.ts";
 import { ROOT } from "../loggers/name.ts";
 import { listenToCalls } from "./call-listening.ts";
@@ -52,20 +47,13 @@ export function logtapeLoggers(options: LogTapeLoggersOptions = {}): LoggerAdapt
     },
     refresh: () => instrumentation.refresh(),
     measure(tallyOf) {
-      const tallies = new WeakMap<LogTapeHandle, CallTally | typeof UNMEASURED>();
-      return listenToCalls(tree, (logger, level, enabled) => {
-        const handle = attached?.followed(logger);
-        if (handle === undefined) return;
-        let tally = tallies.get(handle);
-        if (tally === undefined) tallies.set(handle, (tally = tallyOf(handle.name) ?? UNMEASURED));
-        if (tally !== UNMEASURED) countCall(tally, levelVerbosity(level), enabled);
-      });
+      const count = callCounter<LogTapeHandle>(tallyOf);
+      return listenToCalls(tree, (logger, level, enabled) =>
+        count(attached?.followed(logger), levelVerbosity(level), enabled),
+      );
     },
   };
 }
-
-/** A logger whose calls are not wanted. */
-const UNMEASURED = null;
 
 /** The loggers of LogTape in one registry. */
 class Attachment implements LogTapeObserver {

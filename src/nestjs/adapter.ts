@@ -1,10 +1,5 @@
-import {
-  type CallTally,
-  countCall,
-  type LoggerAdapter,
-  type LoggerHandle,
-  type LoggerHost,
-} from "../loggers/adapter.ts";
+import type { LoggerAdapter, LoggerHandle, LoggerHost } from "../loggers/adapter.ts";
+import { callCounter } from "../loggers/call-counter.ts";
 import { type Level, levelVerbosity } from "../loggers/level.ts";
 import { loggerName, ROOT } from "../loggers/name.ts";
 import type { Threshold } from "./contexts.ts";
@@ -50,21 +45,13 @@ export function nestLoggers(nest: NestCommon, options: NestLoggersOptions = {}):
     },
     refresh: () => void governor?.settle(),
     measure(tallyOf) {
-      const tallies = new WeakMap<ContextHandle, CallTally | typeof UNMEASURED>();
-      return listenToCalls(classes, (threshold, level, enabled) => {
-        const handle = handles?.of(threshold);
-        if (handle === undefined) return;
-        let tally = tallies.get(handle);
-        if (tally === undefined) tallies.set(handle, (tally = tallyOf(handle.name) ?? UNMEASURED));
-        if (tally === UNMEASURED) return;
-        countCall(tally, levelVerbosity(levelFromLevelSet(levelBit(level))), enabled);
-      });
+      const count = callCounter<ContextHandle>(tallyOf);
+      return listenToCalls(classes, (threshold, level, enabled) =>
+        count(handles?.of(threshold), levelVerbosity(levelFromLevelSet(levelBit(level))), enabled),
+      );
     },
   };
 }
-
-/** A context whose calls are not wanted. */
-const UNMEASURED = null;
 
 interface ContextHandle extends LoggerHandle {
   readonly name: string;

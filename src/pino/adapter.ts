@@ -1,4 +1,5 @@
-import { type CallGate, type CallTally, countCall, type LoggerAdapter, type LoggerHost } from "../loggers/adapter.ts";
+import type { CallGate, CallTally, LoggerAdapter, LoggerHost } from "../loggers/adapter.ts";
+import { callCounter } from "../loggers/call-counter.ts";
 import type { Level } from "../loggers/level.ts";
 import { ROOT } from "../loggers/name.ts";
 import { currentLevel, PinoHandle } from "./handle.ts";
@@ -42,9 +43,6 @@ export function pinoLoggers(
 ): LoggerAdapter {
   return new PinoLoggers(Array.isArray(loggers) ? loggers : [loggers as PinoLogger], options);
 }
-
-/** A logger whose calls are not wanted. */
-const UNMEASURED = null;
 
 interface Found {
   readonly handle: PinoHandle;
@@ -99,16 +97,11 @@ class PinoLoggers implements LoggerAdapter {
   }
 
   measure(tallyOf: (name: string) => CallTally | undefined): () => void {
-    const tallies = new WeakMap<PinoHandle, CallTally | typeof UNMEASURED>();
+    const count = callCounter<PinoHandle>(tallyOf);
     const stops = [...this.#copies.values()].map((copy) => {
-      const count = (logger: unknown, verbosity: number, enabled: boolean) => {
-        const handle = this.#followed(copy, logger as NativeLogger);
-        if (handle === undefined) return;
-        let tally = tallies.get(handle);
-        if (tally === undefined) tallies.set(handle, (tally = tallyOf(handle.name) ?? UNMEASURED));
-        if (tally !== UNMEASURED) countCall(tally, verbosity, enabled);
-      };
-      return listenToCalls(copy, count, this.#touchable(copy));
+      const called = (logger: unknown, verbosity: number, enabled: boolean) =>
+        count(this.#followed(copy, logger as NativeLogger), verbosity, enabled);
+      return listenToCalls(copy, called, this.#touchable(copy));
     });
     return () => {
       for (const stop of stops) stop();

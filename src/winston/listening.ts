@@ -1,11 +1,9 @@
-import { type CallTally, countCall } from "../loggers/adapter.ts";
+import type { CallTally } from "../loggers/adapter.ts";
+import { callCounter } from "../loggers/call-counter.ts";
 import type { CallListener } from "./counting.ts";
 import type { Family } from "./family.ts";
 import type { WinstonHandle } from "./handle.ts";
 import type { NativeLogger } from "./native.ts";
-
-/** A logger whose calls are not wanted. */
-const UNMEASURED = null;
 
 /** So many families are noted before those that the application has let go of are looked for. */
 const SWEEP_AT = 1_000;
@@ -23,14 +21,9 @@ export class CallListening {
     followed: (logger: NativeLogger | undefined) => WinstonHandle | undefined,
     tallyOf: (name: string) => CallTally | undefined,
   ) {
-    const tallies = new WeakMap<WinstonHandle, CallTally | typeof UNMEASURED>();
-    this.#listener = (logger, verbosity, enabled) => {
-      const handle = followed(logger as NativeLogger | undefined);
-      if (handle === undefined) return;
-      let tally = tallies.get(handle);
-      if (tally === undefined) tallies.set(handle, (tally = tallyOf(handle.name) ?? UNMEASURED));
-      if (tally !== UNMEASURED) countCall(tally, verbosity, enabled);
-    };
+    const count = callCounter<WinstonHandle>(tallyOf);
+    this.#listener = (logger, verbosity, enabled) =>
+      count(followed(logger as NativeLogger | undefined), verbosity, enabled);
   }
 
   /** Listens to these loggers too, those of them that come later included. */
