@@ -32,6 +32,8 @@ export function exchange(
   handler(request)
     .then((response) => {
       if (!visit.entered) visit.end(earlyEnd(request.contextValues));
+      // Connect leaves out what RFC 9110 section 15.5.6 asks for.
+      if (response.status === 405) res.setHeader("allow", handler.allowedMethods.join(", "));
       return universalResponseToNodeResponse(response, res);
     })
     .catch((error: unknown) => {
