@@ -1,9 +1,9 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { createSecureContext, type SecureContextOptions } from "node:tls";
-import { ActuatorError } from "../error.ts";
-import { readBounded } from "../files/bounded-file.ts";
+import type { ActuatorError } from "../error.ts";
 import { decodeRevocationList, type RevocationList, revocationListBlocks } from "./revocation-list.ts";
-import type { PemSource, TlsOptions, TlsPem } from "./tls-options.ts";
+import type { PemSource, TlsOptions } from "./tls-options.ts";
+import { type Field, nameOf, readPem, type TlsPem, unfit } from "./tls-pem.ts";
 import { secureContextOptions } from "./tls-settings.ts";
 
 /** What a port proves itself with, and whom it believes: sound, and one with another. */
@@ -17,16 +17,6 @@ export interface TlsCredentials {
   readonly pem: TlsPem;
 }
 
-type Field = keyof TlsPem;
-
-/** More than any chain of certificates; a file beyond it is not one. A large authority has some 100,000 to revoke. */
-const MAX_BYTES: Readonly<Record<Field, number>> = {
-  cert: 1_048_576,
-  key: 1_048_576,
-  ca: 1_048_576,
-  crl: 16 * 1_048_576,
-};
-
 /**
  * Reads the certificate, its key and the authorities, and checks that they fit together.
  *
@@ -34,17 +24,6 @@ const MAX_BYTES: Readonly<Record<Field, number>> = {
  */
 export async function readCredentials(options: TlsOptions): Promise<TlsCredentials> {
   return credentialsOf(options, await readPem(options));
-}
-
-/** Reads what {@link credentialsOf} makes credentials of; throws as {@link readCredentials} does. */
-export async function readPem(options: TlsOptions): Promise<TlsPem> {
-  const [cert, key, ca, crl] = await Promise.all([
-    read("cert", options.cert),
-    read("key", options.key),
-    options.ca === undefined ? undefined : read("ca", options.ca),
-    options.crl === undefined ? undefined : read("crl", options.crl),
-  ]);
-  return { cert, key, ca, crl };
 }
 
 /** Checks that what was read fits together; throws as {@link readCredentials} does. */
@@ -81,30 +60,6 @@ export function validityFault({ certificate, revocations }: TlsCredentials, now:
   const message = `a revocation list was to be replaced by ${new Date(old).toISOString()}; no client of its authority is let in`;
   return unfit("TLS_CRL_OUTDATED", "crl", message);
 }
-
-/** The path that a source names; undefined where it is the content itself. */
-export function pathOf(source: PemSource): string | undefined {
-  return typeof source === "string" && !source.includes("-----BEGIN") ? source : undefined;
-}
-
-async function read(field: Field, source: PemSource): Promise<Buffer> {
-  const path = pathOf(source);
-  if (path === undefined) return Buffer.from(source as string);
-  try {
-    return await readBounded(path, MAX_BYTES[field]);
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    const fault = code === undefined ? `cannot be used: ${message}` : (FAULTS[code] ?? `fails with ${code}`);
-    throw unfit("TLS_FILE_UNREADABLE", field, `${nameOf(field, source)} ${fault}`, error);
-  }
-}
-
-const FAULTS: Readonly<Record<string, string>> = {
-  ENOENT: "does not exist",
-  ENOTDIR: "does not exist",
-  EACCES: "may not be read by this process",
-  EPERM: "may not be read by this process",
-};
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
@@ -153,15 +108,4 @@ function privateKeyOf({ key: source, passphrase }: TlsOptions, key: Buffer): Key
     if (encrypted) throw unfit("TLS_PASSPHRASE", "passphrase", `the \`passphrase\` does not open ${name}`, error);
     throw unfit("TLS_NOT_PEM", "key", `${name} holds a damaged private key`, error);
   }
-}
-
-/** A source as messages call it. Its content is never shown. */
-function nameOf(field: Field, source: PemSource): string {
-  const path = pathOf(source);
-  return path === undefined ? `the \`${field}\` option` : `the \`${field}\` file ${path}`;
-}
-
-function unfit(reason: string, field: string, message: string, cause?: unknown): ActuatorError {
-  const metadata = { field: `tls.${field}` };
-  return new ActuatorError("FAILED_PRECONDITION", reason, `TLS: ${message}`, metadata, { cause });
 }

@@ -34,14 +34,6 @@ export interface TlsOptions {
   readonly minVersion?: "TLSv1.2" | "TLSv1.3" | undefined;
 }
 
-/** What the sources of a port's credentials hold. */
-export interface TlsPem {
-  readonly cert: Buffer;
-  readonly key: Buffer;
-  readonly ca: Buffer | undefined;
-  readonly crl: Buffer | undefined;
-}
-
 /** The checks of {@link TlsOptions}. */
 export const TLS: Checks<TlsOptions> = {
   cert: pem,

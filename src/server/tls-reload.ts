@@ -1,7 +1,8 @@
 import { FollowedFiles } from "../files/followed-files.ts";
 import type { ServerErrorHandler } from "./guard.ts";
-import { credentialsOf, pathOf, readPem, type TlsCredentials, validityFault } from "./tls-credentials.ts";
+import { credentialsOf, type TlsCredentials, validityFault } from "./tls-credentials.ts";
 import type { TlsOptions } from "./tls-options.ts";
+import { pemPaths, readPem } from "./tls-pem.ts";
 
 /**
  * Reads the files of a port's credentials again when they change, and gives those that are sound to `apply`. What is not
@@ -16,9 +17,7 @@ export function reloadCredentials(
   apply: (credentials: TlsCredentials) => void,
   onError: ServerErrorHandler,
 ): () => void {
-  const paths = [options.cert, options.key, options.ca, options.crl].flatMap(
-    (source) => (source && pathOf(source)) ?? [],
-  );
+  const paths = pemPaths(options);
   if (paths.length === 0) return () => {};
   const files = new FollowedFiles(paths, {
     content: first.pem,

@@ -2,7 +2,8 @@ import { constants } from "node:crypto";
 import type { SecureContextOptions, TlsOptions as ServerTlsOptions } from "node:tls";
 import type { Limits } from "./limits.ts";
 import { revocationListBlocks } from "./revocation-list.ts";
-import type { TlsOptions, TlsPem } from "./tls-options.ts";
+import type { TlsOptions } from "./tls-options.ts";
+import type { TlsPem } from "./tls-pem.ts";
 
 /** Forward secrecy and authenticated encryption only: what RFC 9113 appendix A leaves of TLS 1.2, and all of TLS 1.3. */
 const CIPHERS = [
