@@ -2,6 +2,7 @@ import {
   constants,
   createServer,
   type Http2Server,
+  type Http2ServerRequest,
   Http2ServerResponse,
   type ServerHttp2Session,
   type ServerHttp2Stream,
@@ -56,6 +57,7 @@ export class Http2Sessions {
       },
       (req, res) => {
         if (this.#closing) req.stream.close(constants.NGHTTP2_REFUSED_STREAM);
+        else if (isTooLarge(req, limits.maxHeaderBytes)) req.stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
         else handler(req, res);
       },
     );
@@ -206,6 +208,15 @@ class Http2Response extends Http2ServerResponse {
   override writeHead(...args: unknown[]): this {
     return this.stream.closed ? this : super.writeHead(...(args as Parameters<Http2ServerResponse["writeHead"]>));
   }
+}
+
+/**
+ * Whether the headers are more than the client was told to send at most, by the count of RFC 9113 section 6.5.2. Node sees to
+ * that only once the client has acknowledged it, which one that means harm never does.
+ */
+function isTooLarge({ stream, rawHeaders }: Http2ServerRequest, maxBytes: number): boolean {
+  if (stream.session?.pendingSettingsAck !== true) return false;
+  return rawHeaders.reduce((bytes, { length }) => bytes + length, 16 * rawHeaders.length) > maxBytes;
 }
 
 /** True while the answer has begun and not ended: such a request may go on as long as its peer lives. */

@@ -304,6 +304,29 @@ describe("over HTTP/2", () => {
     expect(session.remoteSettings).toMatchObject({ maxConcurrentStreams: 7, maxHeaderListSize: 5_000 });
   });
 
+  test("headers over the limit are refused also to a client that does not acknowledge it", async () => {
+    let served = 0;
+    const { port } = await serve((_, res) => void res.end(String(served++)), {
+      limits: { ...patient, maxHeaderBytes: 1_000 },
+    });
+    const client = await rawClient(port);
+    const fields = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, i) => [`x${i}`, "x".repeat(99)]));
+    client.socket.write(Buffer.concat([PREFACE, settings()]));
+    client.socket.write(requestHeaders(1, fields(8), END_HEADERS | END_STREAM));
+    client.socket.write(requestHeaders(3, fields(2), END_HEADERS | END_STREAM));
+    const ended = () =>
+      framesOf(client.received()).filter(({ type }) => type === FRAME.RST_STREAM || type === FRAME.DATA);
+    await eventually(
+      () => new Set(ended().map(({ streamId }) => streamId)).size === 2,
+      () => JSON.stringify(ended()),
+    );
+    const refused = ended().find(({ streamId }) => streamId === 1)!;
+    expect(refused.type).toBe(FRAME.RST_STREAM);
+    expect(refused.payload.readUInt32BE()).toBe(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+    expect(served).toBe(1);
+  });
+
   test("streams over the limit are refused, the others served", async () => {
     const { port, listener } = await serve(() => {}, { limits: { ...patient, maxConcurrentStreams: 5 } });
     const client = await rawClient(port);
