@@ -1,9 +1,9 @@
 import { ActuatorError } from "../error.ts";
 import { addressBlock } from "../ip-address/address-block.ts";
+import { ApplicationCallers } from "./application-callers.ts";
 import { parseAuthorization } from "./authorization.ts";
 import { type Authentication, type Caller, requirePermission } from "./caller.ts";
 import { Certificates } from "./certificates.ts";
-import { askApplication } from "./custom.ts";
 import { Guesses } from "./guesses.ts";
 import { isJwt, JwtVerifier } from "./jwt.ts";
 import type { Knock } from "./knock.ts";
@@ -17,9 +17,6 @@ import { Tokens } from "./tokens.ts";
 
 const REALM = 'realm="actuator"';
 
-/** What strangers can make fail as often as they like is told of only so often. */
-const FAILURES_TOLD_PER_MINUTE = 10;
-
 /** Spans come in many small parts, and have limits of their own. */
 const GRAPH_WRITES = 10;
 
@@ -30,13 +27,12 @@ export class Access {
   /** The values of `WWW-Authenticate` that go with an answer to somebody who did not say who they are (RFC 9110 §11.6.1). */
   readonly challenges: readonly string[];
   readonly #options: AccessOptions;
-  readonly #onError: (error: unknown, context: string) => void;
   readonly #tokens: Tokens | undefined;
   readonly #jwt: JwtVerifier | undefined;
   readonly #certificates: Certificates | undefined;
+  readonly #application: ApplicationCallers | undefined;
   readonly #anonymous: ReadonlySet<Permission>;
   readonly #guesses: Guesses;
-  readonly #failures = new RateLimit(FAILURES_TOLD_PER_MINUTE);
   readonly #writes: RateLimit | undefined;
   readonly #graphWrites: RateLimit | undefined;
 
@@ -48,7 +44,6 @@ export class Access {
     checkAccessOptions("access", options);
     const { tokens, jwt, certificates, authorize, anonymous, basic = true, limits = {} } = options;
     this.#options = options;
-    this.#onError = onError;
     this.authenticates = (tokens ?? jwt ?? certificates ?? authorize) !== undefined;
     this.challenges = [
       ...((tokens ?? jwt ?? authorize) === undefined ? [] : [`Bearer ${REALM}`]),
@@ -62,6 +57,9 @@ export class Access {
     this.#writes = writes === undefined ? undefined : new RateLimit(writes);
     this.#graphWrites = writes === undefined ? undefined : new RateLimit(writes * GRAPH_WRITES);
     this.#certificates = certificates && new Certificates(certificates);
+    this.#application =
+      authorize &&
+      new ApplicationCallers(authorize, options.authorizeAgainSeconds, (error) => onError(error, "access.authorize"));
     this.#tokens = tokens === undefined ? undefined : new Tokens(tokens, (error) => onError(error, "access.tokens"));
     try {
       this.#jwt = jwt && new JwtVerifier(jwt, (error) => onError(error, "access.jwt"));
@@ -140,17 +138,23 @@ export class Access {
   }
 
   /**
-   * Whether somebody who was let in still is: their token stands in the file as it did and has not expired. For calls that go
-   * on for long, such as watches.
+   * Whether somebody who was let in still is: their token stands in the file as it did and has not expired, and the function of
+   * the application would say the same of them. For calls that go on for long, such as watches.
    */
   holds(caller: Caller): boolean {
-    return HOLDS[caller.authentication]?.({ tokens: this.#tokens, jwt: this.#jwt }, caller) ?? true;
+    const by: { readonly [A in Authentication]?: Mechanism | undefined } = {
+      token: this.#tokens,
+      jwt: this.#jwt,
+      custom: this.#application,
+    };
+    return by[caller.authentication]?.holds(caller) ?? true;
   }
 
   /** What a caller shows is judged by the one mechanism that knows its form; undefined for somebody who shows nothing. */
   #judge(knock: Knock): Caller | Promise<Caller> | undefined {
     const { authorization, certificate, address } = knock;
-    const { authorize, basic = true } = this.#options;
+    const { basic = true } = this.#options;
+    const application = this.#application;
     if (authorization !== undefined) {
       const { scheme, token = "" } = parseAuthorization(authorization) ?? {};
       const isToken = tokenId(token) !== undefined && (scheme === "bearer" || basic);
@@ -159,18 +163,10 @@ export class Access {
     } else if (this.#certificates !== undefined && certificate !== undefined) {
       return this.#certificates.find(certificate);
     }
-    if (authorize !== undefined) {
-      // What the function compares may be a password that can be guessed; nobody can guess tokens and signatures.
-      return this.#guesses.judged(address, () => askApplication(authorize, knock, (error) => this.#failed(error)));
-    }
+    // What the function compares may be a password that can be guessed; nobody can guess tokens and signatures.
+    if (application !== undefined) return this.#guesses.judged(address, () => application.find(knock));
     if (authorization === undefined || !this.authenticates) return undefined;
     throw refusal("These credentials are of no kind that is taken here.");
-  }
-
-  #failed(error: unknown): void {
-    if (this.#failures.waitSeconds("") > 0) return;
-    this.#failures.count("");
-    this.#onError(error, "access.authorize");
   }
 
   #refuse(error: unknown, address: string | undefined): never {
@@ -180,13 +176,7 @@ export class Access {
   }
 }
 
-interface Mechanisms {
-  readonly tokens: Tokens | undefined;
-  readonly jwt: JwtVerifier | undefined;
+/** What knows whether those whom it let in would still be, where that may end. */
+interface Mechanism {
+  holds(caller: Caller): boolean;
 }
-
-/** How somebody is still known, where that may end. */
-const HOLDS: { readonly [A in Authentication]?: (by: Mechanisms, caller: Caller) => boolean | undefined } = {
-  token: ({ tokens }, caller) => tokens?.holds(caller),
-  jwt: ({ jwt }, caller) => jwt?.holds(caller),
-};

@@ -107,6 +107,11 @@ export interface AccessOptions {
   /** Asked where no other mechanism knows the form of what the caller shows, and where the caller shows nothing. */
   readonly authorize?: Authorize | undefined;
   /**
+   * How often `authorize` is asked again, with the same request, while somebody whom it let in watches or holds something. Where
+   * it answers otherwise, that ends; where it fails, after five times as long. Default 60.
+   */
+  readonly authorizeAgainSeconds?: number | undefined;
+  /**
    * What callers may do who show nothing. Default: nothing, or everything where there is no mechanism. Not together with
    * `authorize`, which can answer for them itself.
    */
@@ -196,6 +201,7 @@ export const ACCESS: Checks<AccessOptions> = {
   }),
   certificates: someOf(certificate),
   authorize: callable,
+  authorizeAgainSeconds: duration,
   anonymous: permissions,
   basic: flag,
   limits: objectOf(LIMITS),

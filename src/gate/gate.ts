@@ -86,7 +86,10 @@ export function createGate(options: GateOptions): Gate {
   const knockOf = ({ request, origin }: Visit): Knock => ({
     address: origin.address,
     authorization: headerOf(request, "authorization"),
-    certificate: peer.certificate(request),
+    // What was shown once may have ended by the time that somebody is asked about it again.
+    get certificate() {
+      return peer.certificate(request);
+    },
     header: (name) => headerOf(request, name),
   });
 

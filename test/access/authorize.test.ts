@@ -1,5 +1,7 @@
-import { describe, expect, test, vi } from "vitest";
-import type { Authorize } from "../../src/access/options.ts";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import type { Access } from "../../src/access/access.ts";
+import type { Caller } from "../../src/access/caller.ts";
+import type { Authorize, CallerDescription } from "../../src/access/options.ts";
 import { accessWith, bearer, knock, nameOf, outcome } from "./fixtures.ts";
 
 const INVALID = "UNAUTHENTICATED CREDENTIALS_INVALID";
@@ -159,5 +161,110 @@ describe("a function of the application", () => {
       limits: { maxFailuresPerMinute: 1 },
     });
     for (let i = 0; i < 3; i++) expect(await nameOf(access, bearer("a"))).toBe(FAILED);
+  });
+});
+
+describe("somebody whom a function of the application knows, and who stays", () => {
+  const description: CallerDescription = { name: "ann", permissions: ["loggers:read"] };
+  const known = knock({ headers: { "x-api-key": "k" } });
+  beforeEach(() => void vi.useFakeTimers({ toFake: ["performance", "setTimeout", "clearTimeout"] }));
+  afterEach(() => void vi.useRealTimers());
+
+  /** Lets time pass as those do who look after open streams: every two seconds. */
+  async function stays(access: Access, caller: Caller, seconds: number): Promise<boolean> {
+    for (let at = 0; at < seconds; at += 2) {
+      if (!access.holds(caller)) return false;
+      await vi.advanceTimersByTimeAsync(2_000);
+    }
+    return access.holds(caller);
+  }
+
+  test("is asked about once a minute, with what they showed, and stays for as long as the answer is the same", async () => {
+    const seen: unknown[] = [];
+    const { access } = accessWith({
+      authorize: ({ header }) => {
+        seen.push(header("x-api-key"));
+        return { ...description, permissions: [...description.permissions] };
+      },
+    });
+    const caller = await access.identify(known);
+    expect(await stays(access, caller, 600)).toBe(true);
+    expect(seen.length).toBeGreaterThanOrEqual(10);
+    expect(seen.length).toBeLessThanOrEqual(11);
+    expect(new Set(seen)).toEqual(new Set(["k"]));
+    expect(access.holds({ ...caller }), "somebody else").toBe(false);
+  });
+
+  test.each<[what: string, then: CallerDescription | undefined]>([
+    ["is known no more", undefined],
+    ["may do less", { name: "ann", permissions: [] }],
+    ["may do more", { name: "ann", permissions: ["*"] }],
+    ["may change fewer loggers", { ...description, loggers: ["orders"] }],
+    ["is somebody else", { ...description, name: "bob" }],
+  ])("ends within seconds of the answer that they are not: %s", async (_, then) => {
+    let answer: CallerDescription | undefined = description;
+    const { access, errors } = accessWith({ authorize: () => answer });
+    const caller = await access.identify(known);
+    expect(await stays(access, caller, 58)).toBe(true);
+    answer = then;
+    expect(await stays(access, caller, 6)).toBe(false);
+    answer = description;
+    expect(access.holds(caller), "for good").toBe(false);
+    expect(errors).toEqual([]);
+  });
+
+  test("stays while the function fails, but not for longer than five minutes", async () => {
+    let fails = false;
+    const { access, errors } = accessWith({
+      authorize: () => (fails ? Promise.reject(new Error("no database")) : description),
+    });
+    const caller = await access.identify(known);
+    fails = true;
+    expect(await stays(access, caller, 240)).toBe(true);
+    fails = false;
+    expect(await stays(access, caller, 120), "it went well again").toBe(true);
+    fails = true;
+    expect(await stays(access, caller, 230)).toBe(true);
+    expect(await stays(access, caller, 72)).toBe(false);
+    expect(new Set(errors)).toEqual(new Set(["access.authorize: no database"]));
+    expect(errors.length, "asked every twelve seconds while it fails").toBeLessThan(50);
+  });
+
+  test("is not asked about again while the answer is awaited, nor with more than fifteen others at once", async () => {
+    const waiting: (() => void)[] = [];
+    let most = 0;
+    let slow = false;
+    const { access } = accessWith({
+      authorizeAgainSeconds: 10,
+      authorize: async () => {
+        if (slow) await new Promise<void>((resolve) => (most = Math.max(most, waiting.push(resolve))));
+        return description;
+      },
+    });
+    const callers = await Promise.all(Array.from({ length: 100 }, () => access.identify(known)));
+    slow = true;
+    await vi.advanceTimersByTimeAsync(10_000);
+    for (let i = 0; i < 3; i++) for (const caller of callers) expect(access.holds(caller)).toBe(true);
+    expect(waiting).toHaveLength(16);
+    let asked = 0;
+    while (waiting.length > 0) {
+      asked += waiting.length;
+      for (const answer of waiting.splice(0)) answer();
+      await vi.advanceTimersByTimeAsync(0);
+    }
+    expect([most, asked]).toEqual([16, 100]);
+  });
+
+  test("is no guess, and stays though others failed too often from the same address", async () => {
+    const { access } = accessWith({
+      authorize: ({ header }) => (header("x-api-key") === "k" ? description : undefined),
+      limits: { maxFailuresPerMinute: 1 },
+    });
+    const caller = await access.identify(known);
+    for (let at = 0; at < 400; at += 10) {
+      for (let i = 0; i < 20; i++) await nameOf(access, knock({ headers: { "x-api-key": "guess" } }));
+      expect(await nameOf(access, known)).toBe(TOO_MANY);
+      expect(await stays(access, caller, 10)).toBe(true);
+    }
   });
 });

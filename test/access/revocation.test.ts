@@ -41,6 +41,35 @@ test("who is revoked sees and holds nothing any more, over every protocol", asyn
   for (const stream of others) expect((await stream.next()).done, "bob goes on").toBe(false);
 });
 
+test("whom the application lets in no more sees nothing any more, over every protocol, and others go on", async () => {
+  const known = new Set(["ann", "bob"]);
+  const actuator = createActuator({
+    loggers: { adapters: [libraryOf(["orders"])] },
+    access: {
+      authorizeAgainSeconds: 1,
+      authorize: async ({ header }) => {
+        const name = header("x-user") ?? "";
+        return known.has(name) ? { name, permissions: ["loggers:read"] } : undefined;
+      },
+    },
+    heartbeatMs: 500,
+    audit: false,
+  });
+  onTestFinished(() => actuator.close({ deadlineMs: 0 }));
+  const { url } = await actuator.listen({ port: 0 });
+  const watchOf = (user: string) =>
+    WIRES.map((wire) => {
+      const client = createClient(LoggersService, transportOver(wire, url));
+      return client.watchLoggers({}, { headers: { "x-user": user } })[Symbol.asyncIterator]();
+    });
+  const [ofAnn, ofBob] = [watchOf("ann"), watchOf("bob")];
+  for (const stream of [...ofAnn, ...ofBob]) await stream.next();
+
+  known.delete("ann");
+  for (const stream of ofAnn) expect(await toTheEnd(stream)).toMatchObject({ code: Code.Unauthenticated });
+  for (const stream of ofBob) expect((await stream.next()).done, "bob goes on").toBe(false);
+});
+
 async function toTheEnd(stream: AsyncIterator<unknown>): Promise<ConnectError | undefined> {
   try {
     while (!(await stream.next()).done);

@@ -16,6 +16,7 @@ const IN_CODE = [
   "integrationGraph",
   "onError",
   "access.authorize",
+  "access.authorizeAgainSeconds",
   "health.checks",
   "loggers.adapters",
   "loggers.onLevelChange",

@@ -46,6 +46,7 @@ export const ACCESS_NOTES: Notes<AccessOptions> = {
     schema: { type: "array", items: { type: "object" } },
   },
   authorize: CODE,
+  authorizeAgainSeconds: CODE,
   anonymous: {
     description:
       "What callers may do who show nothing. Default: nothing, or everything where nobody is asked who they are.",
