@@ -58,7 +58,38 @@ describe("config check", () => {
       ].join("\n"),
     });
     const { code, stdout } = await cli(["config", "check", "--json", "--config", config], { env });
-    expect({ code, ...JSON.parse(stdout) }).toMatchObject({ code: 1, valid: false, faults: { length: 3 } });
+    expect({ code, ...JSON.parse(stdout) }).toMatchObject({
+      code: 1,
+      valid: false,
+      faults: [{ setting: "name" }, { setting: "limits.maxConnections" }, { setting: "listen.port" }],
+    });
+  });
+
+  test("lists what is wrong alone, together, for a sidecar and on the disk at once, and serve lists the same", async () => {
+    const config = file({
+      nmae: "shop",
+      loggers: { maxTtl: "1h" },
+      listen: { tls: { cert: "cert.pem" } },
+      sessions: { store: { redis: "redis://cache", table: "session" } },
+    });
+    const env = { ACTUATOR_LISTEN_HOST: "0.0.0.0" };
+    const checked = await cli(["config", "check", "--config", config], { env });
+    const lines = checked.stderr.trimEnd().split("\n");
+    expect({ code: checked.code, lines }).toEqual({
+      code: 1,
+      lines: [
+        'actuator.json:2:11: there is no setting "nmae"; did you mean "name"?',
+        "actuator.json:7:12: listen.tls.key: `tls` has no `key`; TLS needs one",
+        expect.stringMatching(/^ACTUATOR_LISTEN_HOST: listen.host: refused to listen on "0.0.0.0"/),
+        expect.stringMatching(/^actuator.json:14:16: sessions.store has table, which redis with the layout "connect"/),
+        "actuator.json:3:14: loggers are those of a fleet here: say fleet.instances",
+        `actuator.json:8:15: listen.tls.cert: there is no file ${join(config, "..", "cert.pem")}`,
+      ],
+    });
+    expect(await cli(["serve", "--config", config], { env })).toMatchObject({
+      code: 1,
+      stderr: `connect-actuator: cannot start: ${lines.join("\n  ")}\n`,
+    });
   });
 
   test("tells what a sidecar cannot be made of, and what an application has in code", async () => {
