@@ -51,11 +51,20 @@ export function http1Server(
     keepAlive: true,
     keepAliveInitialDelay: limits.pingIntervalMs,
   };
-  const server =
-    tls === undefined ? createServer(options, handler) : createSecureServer({ ...options, ...tls }, handler);
+  const answer = (req: IncomingMessage, res: ServerResponse) => {
+    if (namesTwoHosts(req)) res.writeHead(400, { Connection: "close" }).end();
+    else handler(req, res);
+  };
+  const server = tls === undefined ? createServer(options, answer) : createSecureServer({ ...options, ...tls }, answer);
   server.timeout = limits.stalledWriteTimeoutMs;
   server.maxRequestsPerSocket = limits.maxRequestsPerConnection;
   return server;
+}
+
+/** Node takes the first; whoever stands in front may have looked at the other (RFC 9112 section 3.2). */
+function namesTwoHosts({ rawHeaders }: IncomingMessage): boolean {
+  const isHost = (text: string, at: number) => at % 2 === 0 && text.length === 4 && text.toLowerCase() === "host";
+  return rawHeaders.findIndex(isHost) !== rawHeaders.findLastIndex(isHost);
 }
 
 /** On a socket without progress for the whole timeout. Nothing to write means that the answer waits for news. */
