@@ -7,7 +7,7 @@ const loggersPort = /^loggers\/(adapter|call-counter|level|name)\.ts$/;
 const sessionsPort = /^sessions\/(principal|session|session-digest|session-id|store)\.ts$/;
 
 const graphPort =
-  /^integration-graph\/(adapter|declaration|link-type|node|node-id|outcome|pattern|properties|senders|source|watching-adapter)\.ts$/;
+  /^integration-graph\/(adapter|declaration|delivery|link-type|node|node-id|outcome|pattern|properties|senders|source|watching-adapter)\.ts$/;
 
 /** One folder for each library that is adapted, with the port of the one domain that it knows. */
 const adapters: readonly Adapter[] = [

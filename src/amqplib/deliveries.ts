@@ -1,68 +1,15 @@
 import type { GraphHost } from "../integration-graph/adapter.ts";
-import { outcome } from "../integration-graph/outcome.ts";
+import { Delivery } from "../integration-graph/delivery.ts";
 import { SYSTEM } from "./broker.ts";
 import type { Consumer } from "./consumers.ts";
 
 /** So many unsettled messages of a channel are watched; of more, the function alone tells how they fared. */
 const MAX_OPEN = 10_000;
 
-/**
- * A message on its way through a consumer. It counts once: as failed when the function throws or rejects, or when it is nacked,
- * rejected or lost with its channel; else as successful. It is over, and its time ends, when the function has settled and the
- * message is settled too; a failing function ends it at once.
- */
-export class Delivery {
-  readonly consumer: Consumer;
-  readonly start: number;
-  readonly #host: GraphHost;
-  #returned = false;
-  #settled: boolean;
-  #failed = false;
-  #counted = false;
-
-  constructor(host: GraphHost, consumer: Consumer, settled: boolean) {
-    this.#host = host;
-    this.consumer = consumer;
-    this.#settled = settled;
-    this.start = performance.now();
-  }
-
-  /** The function has returned, or its promise was fulfilled. */
-  returned(): void {
-    this.#returned = true;
-    if (this.#settled) this.#count();
-  }
-
-  /** The function threw, or its promise was rejected. */
-  threw(): void {
-    this.#failed = true;
-    this.#count();
-  }
-
-  settled(failed: boolean): void {
-    this.#settled = true;
-    this.#failed ||= failed;
-    if (this.#returned) this.#count();
-  }
-
-  /** The channel is gone, and the message goes to somebody else. */
-  lost(): void {
-    this.#failed = true;
-    this.#count();
-  }
-
-  #count(): void {
-    if (this.#counted) return;
-    this.#counted = true;
-    const { node, input } = this.consumer;
-    this.#host.handled(node, outcome(this.start, this.#failed), input);
-  }
-}
-
 /** The messages of one channel that are neither acknowledged nor rejected, in the order in which they came. */
 export class Deliveries {
   readonly #host: GraphHost;
-  readonly #open = new Map<number, Delivery>();
+  readonly #open = new Map<number, Delivery<Consumer>>();
 
   constructor(host: GraphHost) {
     this.#host = host;
@@ -85,7 +32,7 @@ export class Deliveries {
 
   /** The broker takes back what is open. */
   lose(): void {
-    for (const delivery of this.#open.values()) delivery.lost();
+    for (const delivery of this.#open.values()) delivery.left();
     this.#open.clear();
   }
 
@@ -99,7 +46,7 @@ export class Deliveries {
     if (delivery === undefined) return;
     this.#open.delete(tag);
     delivery.settled(failed);
-    const deadLetters = dead ? delivery.consumer.queue.deadLetters?.link : undefined;
+    const deadLetters = dead ? delivery.to.queue.deadLetters?.link : undefined;
     if (deadLetters !== undefined) deadLetters.count++;
   }
 }

@@ -42,10 +42,7 @@ export type ExpressSessions = ConnectSessions<"express-session">;
  * @throws ActuatorError INVALID_ARGUMENT for what is no store.
  */
 export function expressSessions(store: Store, options: ExpressSessionsOptions = {}): ExpressSessions {
-  requireStore(
-    store,
-    "the object with get, set and destroy that the application hands to express-session as its store",
-  );
+  requireStore(store, "express-session");
   checkOptions("expressSessions", options, CONNECT_SESSIONS_OPTIONS);
   const { timeout = 5_000, principal } = options;
   const reading = { ...memorystoreReading(store), entries: listedSessions(store, timeout), limit: NO_LISTING };

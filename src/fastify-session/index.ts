@@ -39,10 +39,7 @@ export type FastifySessions = ConnectSessions<"fastify-session">;
  * @throws ActuatorError INVALID_ARGUMENT for what is no store.
  */
 export function fastifySessions(store: ConnectStore, options: FastifySessionsOptions = {}): FastifySessions {
-  requireStore(
-    store,
-    "the object with get, set and destroy that the application hands to @fastify/session as its store",
-  );
+  requireStore(store, "@fastify/session");
   checkOptions("fastifySessions", options, CONNECT_SESSIONS_OPTIONS);
   const { timeout = 5_000 } = options;
   const entries = sessionMap(store) ?? listedSessions(store, timeout);

@@ -61,7 +61,7 @@ const OPTIONS: Checks<KoaSessionsOptions> = {
  * @throws ActuatorError INVALID_ARGUMENT for what is no store, and for an index that is no way to Redis.
  */
 export function koaSessions(store: KoaStore, options: KoaSessionsOptions = {}): KoaSessions {
-  requireStore(store, "the object with get, set and destroy that the application hands to koa-session as its store");
+  requireStore(store, "koa-session");
   checkOptions("koaSessions", options, OPTIONS);
   const { timeout = 5_000, maxRemembered = 100_000, principal, index } = options;
   const directory =

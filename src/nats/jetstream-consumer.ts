@@ -1,12 +1,13 @@
 import type { GraphHost } from "../integration-graph/adapter.ts";
+import { Delivery } from "../integration-graph/delivery.ts";
 import { field } from "../interception/field.ts";
 import { settling } from "../interception/plain-promise.ts";
 import { replaceMethod, undoing } from "../interception/replaced-method.ts";
 import { SYSTEM } from "./broker.ts";
 import type { Place } from "./connection.ts";
-import { Delivery, watchSettling } from "./delivery.ts";
 import { watchLoops } from "./loop.ts";
 import { counted } from "./sending.ts";
+import { watchSettling } from "./settling.ts";
 import type { Destination } from "./subjects.ts";
 import type { Use } from "./subscribers.ts";
 import { isMethod } from "./target.ts";
@@ -150,7 +151,7 @@ export class JetStreamConsumers {
   #begin(message: object, use: Use, { explicit }: Described): Delivery | undefined {
     if (!this.#live || !this.#host.counts(SYSTEM)) return undefined;
     if (use.from.feed !== undefined) use.from.feed.count++;
-    const delivery = new Delivery(this.#host, use.node, use.input, !explicit);
+    const delivery = new Delivery(this.#host, use, !explicit);
     if (explicit) watchSettling(message, delivery);
     return delivery;
   }

@@ -35,10 +35,7 @@ export type FileStoreSessions = ConnectSessions<"session-file-store">;
  * @throws ActuatorError INVALID_ARGUMENT for a store that session-file-store did not make.
  */
 export function fileStoreSessions(store: Store, options: FileStoreSessionsOptions = {}): FileStoreSessions {
-  requireStore(
-    store,
-    "the object with get, set and destroy that the application hands to express-session as its store",
-  );
+  requireStore(store, "express-session");
   checkOptions("fileStoreSessions", options, CONNECT_SESSIONS_OPTIONS);
   const { timeout = 5_000 } = options;
   const files = filesOf(store);
