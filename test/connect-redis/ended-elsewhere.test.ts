@@ -106,9 +106,10 @@ describe.runIf(requirement("redis-server", redisFound))("a session that another 
   });
 
   describe.each([
-    ["with an index", true],
-    ["without an index", false],
-  ])("%s", (_, index) => {
+    ["with an index", true, true],
+    ["without an index", false, false],
+    ["with an index, by one without", true, false],
+  ])("%s", (_, index, elsewhere) => {
     it("stays ended where a save was on its way to the store while it ended", async () => {
       const here = await shopping({ sessions: { index } });
       const client: { set: typeof here.client.set } = here.client;
@@ -121,7 +122,7 @@ describe.runIf(requirement("redis-server", redisFound))("a session that another 
       }) as typeof set;
       const saved = here.save();
       await reached.promise;
-      expect(await (await start({ sessions: { index } })).sessions.delete!(here.id)).toBe(true);
+      expect(await (await start({ sessions: { index: elsewhere } })).sessions.delete!(here.id)).toBe(true);
       goOn.resolve();
       await saved;
       await expect.poll(stored).toEqual([]);
@@ -132,7 +133,7 @@ describe.runIf(requirement("redis-server", redisFound))("a session that another 
       const here = await shopping({ sessions: { redis: questions, index } });
       const redis = await slowConnection();
       const mark = redis.hold(isMark);
-      const ended = (await start({ sessions: { redis, index } })).sessions.delete!(here.id);
+      const ended = (await start({ sessions: { redis, index: elsewhere } })).sessions.delete!(here.id);
       await mark.waiting;
       const question = questions.hold(isQuestion);
       await here.save();
