@@ -275,6 +275,19 @@ describe("what a file says", () => {
     expect(faultsOf({ file: file(content), env })).toEqual([expect.stringContaining(fault)]);
   });
 
+  test("where several say a setting, the one who wins is told", () => {
+    const path = file({ listen: { host: "127.0.0.1", tls: { cert: "c" } }, access: { jwt: { jwks: "k" } } });
+    const env = { ACTUATOR_LISTEN_HOST: "::", ACTUATOR_ACCESS_JWT_ISSUER: "i" };
+    expect(faultsOf({ file: path, env })).toEqual([
+      "actuator.json:9:12: access.jwt must have audience",
+      expect.stringMatching(/^actuator.json:4:12: listen.tls.key: /),
+    ]);
+    const open = file({ listen: { host: "127.0.0.1" } });
+    expect(faultsOf({ file: open, env: { ACTUATOR_LISTEN_HOST: "::" } })).toEqual([
+      expect.stringMatching(/^ACTUATOR_LISTEN_HOST: listen.host: /),
+    ]);
+  });
+
   test("what is wrong in code has no other place", () => {
     const options = { access: { jwt: { jwks: "keys.json" } } } as ActuatorOptions;
     expect(faultsOf({ options, env: { ACTUATOR_LISTEN_HOST: "::" } })).toEqual([
