@@ -6,9 +6,16 @@ export type GateRequest = IncomingMessage | Http2ServerRequest;
 /** The answer that belongs to it. */
 export type GateResponse = ServerResponse | Http2ServerResponse;
 
-/** A header by its lower-case name, once: several of a name are joined by commas. */
-export function headerOf({ headers }: GateRequest, name: string): string | undefined {
+/**
+ * A header by its lower-case name, once: several of a name are joined by commas. That goes for `Authorization` as well, of which
+ * Node shows the first alone: whoever passed the request on may have believed another.
+ */
+export function headerOf({ headers, rawHeaders }: GateRequest, name: string): string | undefined {
   const value = headers[name];
+  if (name === "authorization" && value !== undefined) {
+    const all = rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]!.toLowerCase() === name);
+    if (all.length > 1) return all.join(", ");
+  }
   return Array.isArray(value) ? value.join(", ") : value;
 }
 
