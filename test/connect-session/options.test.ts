@@ -50,7 +50,9 @@ describe.each(Object.keys(adapters))("%s", (adapter) => {
   });
 });
 
-const unfit: readonly (readonly [name: string, value: unknown])[] = [
+type Unfit = [name: string, value: unknown, field?: string, reason?: string];
+
+const unfit: readonly Unfit[] = [
   ["principal", "user.email"],
   ["principal", ["user", "email"]],
   ["principal", [["user", ""]]],
@@ -58,17 +60,17 @@ const unfit: readonly (readonly [name: string, value: unknown])[] = [
   ["timeout", "5s"],
   ["timeout", 0],
   ["timeout", Number.POSITIVE_INFINITY],
-  ["scan", { maxSession: 10 }],
-  ["scan", { maxMs: "1s" }],
+  ["scan", { maxSession: 10 }, "scan.maxSession", "UNKNOWN_OPTION"],
+  ["scan", { maxMs: "1s" }, "scan.maxMs"],
   ["scan", 500],
 ];
 
-describe.each(unfit)("%s: %j", (name, value) => {
+describe.each<Unfit>(unfit)("%s: %j", (name, value, field = name, reason = "INVALID_OPTION") => {
   it.each(having(name))("is refused by %s", async (adapter) => {
     await expect(attached(adapter, { [name]: value })).rejects.toMatchObject({
       code: "INVALID_ARGUMENT",
-      reason: "INVALID_OPTION",
-      metadata: { field: `${adapter}.${name}` },
+      reason,
+      metadata: { field: `${adapter}.${field}` },
     });
     expect(Object.hasOwn(store, "set")).toBe(false);
   });
@@ -79,7 +81,9 @@ it("of the index are checked as well", async () => {
     connectRedisSessions: { interval: "10s" },
     koaSessions: { prefixes: "a" },
   })) {
-    await expect(attached(adapter, { index })).rejects.toMatchObject({ metadata: { field: `${adapter}.index` } });
+    const [option] = Object.keys(index);
+    const metadata = { field: `${adapter}.index.${option}` };
+    await expect(attached(adapter, { index })).rejects.toMatchObject({ metadata });
   }
 });
 
