@@ -6,9 +6,13 @@ const MB = 2 ** 20;
 const MAX_HEAP_GROWTH = 12 * MB;
 /** Buffers, of which nothing has to stay. */
 const MAX_EXTERNAL_GROWTH = 6 * MB;
+/** What the allocator keeps of memory that was freed, and V8 of code that it compiled: docs/operation.md has the figures. */
+const MAX_RESIDENT_GROWTH = 100 * MB;
+/** From the middle to the end, when all of that is there: more would be a leak that no heap shows. */
+const MAX_LATER_RESIDENT_GROWTH = 30 * MB;
 
 /** Everything that should not be so at the end of a run; empty where all is well. */
-export function faults({ start, end, reports, lingering, forged }: FuzzResult): string[] {
+export function faults({ start, middle, end, reports, lingering, forged }: FuzzResult): string[] {
   const zero = (["connections", "sessions", "streams", "watchers"] as const).filter((name) => end[name] !== 0);
   return [
     ...zero.map((name) => `${end[name]} ${name} left`),
@@ -19,6 +23,12 @@ export function faults({ start, end, reports, lingering, forged }: FuzzResult): 
       ? [`heap: ${megabytes(start.heap)} before, ${megabytes(end.heap)} after`]
       : []),
     ...(end.external - start.external > MAX_EXTERNAL_GROWTH ? [`external: ${megabytes(end.external)}`] : []),
+    ...(end.resident - start.resident > MAX_RESIDENT_GROWTH
+      ? [`resident: ${megabytes(start.resident)} before, ${megabytes(end.resident)} after`]
+      : []),
+    ...(end.resident - middle.resident > MAX_LATER_RESIDENT_GROWTH
+      ? [`resident: ${megabytes(middle.resident)} after half of it, ${megabytes(end.resident)} after all`]
+      : []),
     ...(end.loggers - start.loggers > MAX_CREATED ? [`${end.loggers} loggers`] : []),
     ...forged.map((name) => `the logger ${name} came to be`),
     ...[...lingering].map(([kind, count]) => `${count} left open: ${kind}`),
@@ -27,15 +37,21 @@ export function faults({ start, end, reports, lingering, forged }: FuzzResult): 
 }
 
 /** The figures of a run, a line each. */
-export function report({ seconds, canary, start, end, stall, kinds }: FuzzResult, inputs: number): string[] {
-  const both = (name: "heap" | "external" | "rss") => `${name} ${megabytes(start[name])} → ${megabytes(end[name])}`;
+export function report({ seconds, canary, start, middle, end, stall, kinds }: FuzzResult, inputs: number): string[] {
+  const bytes = (name: "heap" | "external" | "resident") =>
+    `${name} ${[start, middle, end].map((held) => megabytes(held[name])).join(" → ")}`;
   const count = (name: "descriptors" | "loggers" | "graphNodes") => `${name} ${start[name]} → ${end[name]}`;
   return [
     `${inputs} inputs of ${kinds.size} kinds in ${seconds.toFixed(1)} s, ${((end.cpu - start.cpu) / inputs).toFixed(0)} µs of the server's processor each`,
     `connections ${end.connections}, sessions ${end.sessions}, streams ${end.streams}, watchers ${end.watchers} left`,
-    [count("descriptors"), count("loggers"), count("graphNodes"), both("heap"), both("external"), both("rss")].join(
-      ", ",
-    ),
+    [
+      count("descriptors"),
+      count("loggers"),
+      count("graphNodes"),
+      bytes("heap"),
+      bytes("external"),
+      bytes("resident"),
+    ].join(", "),
     `a client in between: ${canary.answers} right answers, ${canary.watched} changes watched, the slowest after ${canary.slowest.toFixed(0)} ms`,
     `the server's longest stall ${stall.ms.toFixed(0)} ms, of which it worked ${stall.cpuMs.toFixed(0)} ms; ${end.audited} lines of audit`,
   ];

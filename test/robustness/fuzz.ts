@@ -19,8 +19,9 @@ export interface FuzzRun {
 export interface FuzzResult {
   readonly seconds: number;
   readonly canary: CanaryResult;
-  /** What the server held before the first attack, and what it holds when all clients are gone. */
+  /** What the server held before the first attack, after half of them, and when all clients are gone. */
   readonly start: Held;
+  readonly middle: Held;
   readonly end: Held;
   /** The server's longest time without a turn in between. */
   readonly stall: Held["stall"];
@@ -74,18 +75,26 @@ export async function fuzz({ seed, inputs }: FuzzRun): Promise<FuzzResult> {
     const kinds = new Map<string, number>();
     const began = performance.now();
     let sent = 0;
-    await Promise.all(
-      Array.from({ length: AT_A_TIME }, async () => {
-        while (sent < inputs && !death.signal.aborted) {
-          const index = sent++;
-          const input = fuzzInput(seed, index);
-          if (recent.push(input) > AT_A_TIME) recent.shift();
-          kinds.set(input.kind, (kinds.get(input.kind) ?? 0) + 1);
-          if (!(await attack(ports, input, index))) lingering.set(input.kind, (lingering.get(input.kind) ?? 0) + 1);
-        }
-      }),
-    );
-    death.signal.throwIfAborted();
+    const reports: string[] = [];
+    async function attackUntil(last: number): Promise<Held> {
+      await Promise.all(
+        Array.from({ length: AT_A_TIME }, async () => {
+          while (sent < last && !death.signal.aborted) {
+            const index = sent++;
+            const input = fuzzInput(seed, index);
+            if (recent.push(input) > AT_A_TIME) recent.shift();
+            kinds.set(input.kind, (kinds.get(input.kind) ?? 0) + 1);
+            if (!(await attack(ports, input, index))) lingering.set(input.kind, (lingering.get(input.kind) ?? 0) + 1);
+          }
+        }),
+      );
+      death.signal.throwIfAborted();
+      const held = await tell();
+      reports.push(...held.reports);
+      return held;
+    }
+    const middle = await attackUntil(inputs / 2);
+    const last = await attackUntil(inputs);
     const seconds = (performance.now() - began) / 1_000;
     over.abort();
     const canaryResult = await bird;
@@ -94,11 +103,9 @@ export async function fuzz({ seed, inputs }: FuzzRun): Promise<FuzzResult> {
       const { status } = await fetch(`http://127.0.0.1:${ports.port}/actuator/loggers/${name}`);
       if (status !== 404) forged.push(name);
     }
-    const reports: string[] = [];
-    const atOnce = await tell();
-    reports.push(...atOnce.reports);
     const end = await settled(tell, reports);
-    return { seconds, canary: canaryResult, start, end, stall: atOnce.stall, reports, lingering, kinds, forged };
+    const stall = middle.stall.ms > last.stall.ms ? middle.stall : last.stall;
+    return { seconds, canary: canaryResult, start, middle, end, stall, reports, lingering, kinds, forged };
   } finally {
     over.abort();
     child.kill("SIGKILL");
