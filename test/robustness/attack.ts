@@ -11,8 +11,8 @@ export interface Ports {
 }
 
 const ALPN: Partial<Record<Over, string[]>> = { "tls h2": ["h2"], "tls http/1.1": ["http/1.1"], tls: [] };
-/** Much longer than every limit of the server. */
-const PATIENCE_MS = 10_000;
+/** Much longer than every limit of the server, and then as long as a machine may need that is busy with other things. */
+const PATIENCE_MS = [10_000, 60_000];
 /** Whoever hears something that often is in a conversation, such as a watch over HTTP/1.1, which ends when its client goes. */
 const CONVERSATION_MS = 2_000;
 /** This watch answers at once, and then says nothing while nothing changes: its messages cannot be heartbeats, and HTTP/1.1 has no PING. */
@@ -52,9 +52,13 @@ export async function attack({ port, tlsPort }: Ports, input: FuzzInput, index: 
     await Promise.race([closed, delay(ANSWER_MS)]);
     tcp.destroy();
   }
-  const ended = await Promise.race([closed, delay(PATIENCE_MS, false, { ref: false })]);
+  let right = false;
+  for (const patience of PATIENCE_MS) {
+    right ||= await Promise.race([closed, delay(patience, false, { ref: false })]);
+    right ||= performance.now() - heard < CONVERSATION_MS || (heard > 0 && isQuietWatch(input));
+  }
   tcp.destroy();
-  return ended || performance.now() - heard < CONVERSATION_MS || (heard > 0 && isQuietWatch(input));
+  return right;
 }
 
 function isQuietWatch({ writes }: FuzzInput): boolean {
