@@ -9,7 +9,7 @@ import { expectNoUnhandledRejections, record, type TestStore, testStore } from "
 
 expectNoUnhandledRejections();
 
-const TIMEOUT = 400;
+const TIMEOUT = 900;
 const unavailable = { code: "UNAVAILABLE", reason: "SESSION_STORE_UNAVAILABLE" };
 
 describe.runIf(requirement("postgresql", postgresFound))(

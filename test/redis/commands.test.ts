@@ -22,8 +22,8 @@ describe.runIf(requirement("redis-server", redisFound))("commands to Redis", () 
   });
   afterAll(() => server?.stop());
 
-  async function connect(make: (typeof CLIENTS)[string], url = server.url): Promise<TestClient["commands"]> {
-    const { commands, end } = await make({ url, timeout: TIMEOUT });
+  async function connect(make: (typeof CLIENTS)[string], timeout = 5_000): Promise<TestClient["commands"]> {
+    const { commands, end } = await make({ url: server.url, timeout });
     onTestFinished(end);
     return commands;
   }
@@ -63,7 +63,7 @@ describe.runIf(requirement("redis-server", redisFound))("commands to Redis", () 
     });
 
     it("is unavailable while the server hangs, and back when it goes on", async () => {
-      const { command } = await connect(make);
+      const { command } = await connect(make, TIMEOUT);
       expect(await command(["PING"])).toBe("PONG");
       server.freeze();
       try {
@@ -80,7 +80,7 @@ describe.runIf(requirement("redis-server", redisFound))("commands to Redis", () 
     });
 
     it("is unavailable while the server is gone, and back when it is there again", async () => {
-      const { command } = await connect(make);
+      const { command } = await connect(make, TIMEOUT);
       await command(["SET", "count", "0"]);
       await server.kill();
       const failed = command(["INCR", "count"]);
@@ -101,7 +101,7 @@ describe.runIf(requirement("redis-server", redisFound))("commands to Redis", () 
   ])("says plainly that there is %s", async (_, args, reason, message) => {
     await server.command("ACL", "SETUSER", "reader", "on", ">of-a-test", "~hash", "+@all", "-flushall");
     await server.command("HSET", "hash", "a", "1");
-    const commands = redisCommands(server.url.replace("//", "//reader:of-a-test@"), { timeout: TIMEOUT });
+    const commands = redisCommands(server.url.replace("//", "//reader:of-a-test@"));
     onTestFinished(() => commands.close());
     const error = await failureOf(commands.command(args));
     expect(error).toMatchObject({ code: "FAILED_PRECONDITION", reason, message: expect.stringContaining(message) });
@@ -111,7 +111,7 @@ describe.runIf(requirement("redis-server", redisFound))("commands to Redis", () 
 
   it("says plainly that the password is wrong, without the password", async () => {
     await server.command("ACL", "SETUSER", "guarded", "on", ">right", "~*", "+@all");
-    const commands = redisCommands(server.url.replace("//", "//guarded:wr0ng-pass@"), { timeout: TIMEOUT });
+    const commands = redisCommands(server.url.replace("//", "//guarded:wr0ng-pass@"));
     onTestFinished(() => commands.close());
     const error = await failureOf(commands.command(["PING"]));
     expect(error).toMatchObject({ code: "FAILED_PRECONDITION", message: expect.stringContaining("password") });
