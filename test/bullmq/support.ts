@@ -2,9 +2,10 @@ import { type ConnectionOptions, FlowProducer, Queue, QueueEvents, Worker } from
 import { onTestFinished } from "vitest";
 import { type BullmqOptions, bullmq } from "../../src/bullmq/index.ts";
 import { integrationGraph } from "../../src/integration-graph/builder.ts";
-import type { IntegrationGraph } from "../../src/integration-graph/graph.ts";
-import type { GraphSnapshot, NodeSnapshot } from "../../src/integration-graph/snapshot.ts";
+import { graphPictures } from "../support/graph-picture.ts";
 import type { RedisServer } from "../support/redis-server.ts";
+
+export { until } from "../support/until.ts";
 
 let databases = 0;
 
@@ -50,34 +51,6 @@ export function application(
   };
 }
 
-/** The whole graph, as `{ nodes: { "queue orders": "3 ok, 1 failed" }, links: { "queue orders -input-> worker orders.bill": 4 } }`. */
-export function picture({ nodes, links }: GraphSnapshot) {
-  const labels = new Map(nodes.map((node) => [node.nodeId, label(node)]));
-  return {
-    nodes: Object.fromEntries(nodes.map((node) => [label(node), numbers(node)])),
-    links: Object.fromEntries(
-      links.map(({ from, type, to, count }) => [`${labels.get(from)} -${type}-> ${labels.get(to)}`, count]),
-    ),
-  };
-}
-
-export function nodeOf(graph: IntegrationGraph, wanted: string): NodeSnapshot {
-  const found = graph.snapshot().nodes.find((node) => label(node) === wanted);
-  if (found === undefined) throw new Error(`there is no "${wanted}"`);
-  return found;
-}
-
-function label({ componentType, name }: NodeSnapshot): string {
-  return `${componentType.replace(/^(bullmq|redis):/, "")} ${name}`;
-}
-
-function numbers({ sendTimers, receiveCounters }: NodeSnapshot): string {
-  const sent = sendTimers && `${sendTimers.successes.count} ok, ${sendTimers.failures.count} failed`;
-  const received = receiveCounters && `${receiveCounters.successes} received`;
-  return [sent, received].filter(Boolean).join(", ");
-}
-
-/** Waits until `condition` holds, as long as the test may take. */
-export async function until(condition: () => unknown): Promise<void> {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5));
-}
+export const { picture, nodeOf } = graphPictures({
+  label: ({ componentType, name }) => `${componentType.replace(/^(bullmq|redis):/, "")} ${name}`,
+});

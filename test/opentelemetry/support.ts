@@ -3,25 +3,12 @@ import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-ho
 import { W3CTraceContextPropagator } from "@opentelemetry/core";
 import type { Instrumentation } from "@opentelemetry/instrumentation";
 import { BasicTracerProvider, type TracerConfig } from "@opentelemetry/sdk-trace-base";
-import type { IntegrationGraph } from "../../src/integration-graph/graph.ts";
+import { graphPictures } from "../support/graph-picture.ts";
 
-/** The whole graph by keys, as `{ nodes: { "queue:…": "3 ok, 1 failed" }, links: { "… -input-> …": 4 } }`. */
-export function picture(graph: IntegrationGraph) {
-  const { nodes, links } = graph.snapshot();
-  const labels = new Map(nodes.map(({ nodeId, key }) => [nodeId, key.replace(/^(channel|endpoint):/, "")]));
-  return {
-    nodes: Object.fromEntries(
-      nodes.map(({ nodeId, sendTimers, receiveCounters }) => {
-        const sent = sendTimers && `${sendTimers.successes.count} ok, ${sendTimers.failures.count} failed`;
-        const received = receiveCounters && `${receiveCounters.successes} received`;
-        return [labels.get(nodeId), [sent, received].filter(Boolean).join(", ")];
-      }),
-    ),
-    links: Object.fromEntries(
-      links.map(({ from, type, to, count }) => [`${labels.get(from)} -${type}-> ${labels.get(to)}`, count]),
-    ),
-  };
-}
+export { until } from "../support/until.ts";
+
+/** By keys, which are what spans decide on. */
+export const { picture } = graphPictures({ label: ({ key }) => key.replace(/^(channel|endpoint):/, "") });
 
 const instrumentations: Instrumentation[] = [];
 
@@ -40,9 +27,4 @@ export function register(config: TracerConfig): BasicTracerProvider {
 export function instrument(instrumentation: Instrumentation): void {
   instrumentations.push(instrumentation);
   instrumentation.enable();
-}
-
-/** Waits until `condition` holds, as long as the test may take. */
-export async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
 }
