@@ -121,7 +121,7 @@ const CAUSES = {
   ServiceUnavailable: {
     status: 503,
     error: "Service Unavailable",
-    description: "Something that the answer needs is out of reach, such as the session store. Try again later.",
+    description: "Something that the answer needs is out of reach or refuses, such as the session store.",
     message: "The session store does not answer.",
   },
   InsufficientStorage: {

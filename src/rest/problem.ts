@@ -51,7 +51,8 @@ const MAPPINGS: Readonly<Record<ErrorCode, Mapping>> = {
   UNAUTHENTICATED: { status: 401 },
   PERMISSION_DENIED: { status: 403 },
   NOT_FOUND: { status: 404, empty: true },
-  FAILED_PRECONDITION: { status: 412 },
+  // No condition of the request, of which a 412 would speak: where the sessions are, something has to be put right first.
+  FAILED_PRECONDITION: { status: 503, reported: true },
   UNIMPLEMENTED: { status: 404, empty: true },
   UNAVAILABLE: { status: 503, reported: true },
   RESOURCE_EXHAUSTED: { status: 507 },

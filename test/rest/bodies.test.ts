@@ -223,10 +223,15 @@ describe("what goes wrong inside", () => {
     },
   );
 
-  test.each(requests)(
-    "is a 503 with its message where the store is out of reach: %s %s",
-    async (method, path, context) => {
-      const error = new ActuatorError("UNAVAILABLE", "STORE_UNAVAILABLE", "The session store does not answer.");
+  const stores = [
+    ["is out of reach", "UNAVAILABLE"],
+    ["refuses what it is asked", "FAILED_PRECONDITION"],
+  ] as const;
+
+  test.each(stores.flatMap(([what, code]) => requests.map((request) => [what, ...request, code] as const)))(
+    "is a 503 with its message where the store %s: %s %s",
+    async (_, method, path, context, code) => {
+      const error = new ActuatorError(code, "STORE_UNAVAILABLE", "The session store does not answer.");
       const { send, reported } = await serveRest({ endpoints: { sessions: failing(error) } });
       const answer = await send({ method, path });
       expect(problemIn(answer)).toMatchObject({ status: 503, message: "The session store does not answer." });
