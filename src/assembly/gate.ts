@@ -7,13 +7,12 @@ import { createGate, type Gate } from "../gate/gate.ts";
 import type { SecurityScheme } from "../openapi/security.ts";
 import { isForwarded } from "../server/forwarded.ts";
 import type { ServerErrorHandler } from "../server/guard.ts";
-import { noteKnownCaller } from "../server/known-callers.ts";
+import { isOnOwnPort, noteKnownCaller } from "../server/own-connections.ts";
 import {
   clientAddress,
   clientCertificate,
   hasLapsed,
   isNamedByProxy,
-  isOnOwnPort,
   isTrusted,
   schemeOf,
   type TrustedProxies,

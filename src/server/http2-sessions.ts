@@ -10,9 +10,8 @@ import {
 import type { Socket } from "node:net";
 import type { Connection } from "./connection.ts";
 import type { RequestHandler } from "./handler.ts";
-import { noteConnection } from "./known-callers.ts";
 import { isOver, type Limits } from "./limits.ts";
-import { noteOwnConnection } from "./peer.ts";
+import { noteOwnConnection } from "./own-connections.ts";
 
 interface StreamRecord {
   readonly openedAt: number;
@@ -129,8 +128,7 @@ export class Http2Sessions {
       endedAt: undefined,
     };
     this.#sessions.set(session, record);
-    noteOwnConnection(session);
-    noteConnection(session, connection);
+    noteOwnConnection(session, connection);
     // Neither listener may hold the record, or the session leads to its socket, and Node never frees either: the socket leads
     // to the error that ended the session, whose stack leads to the native session, and that one, when its SETTINGS are not
     // acknowledged, holds the session for good.

@@ -5,6 +5,7 @@ import type { ClientCertificate } from "../access/knock.ts";
 import { canonicalAddress } from "../ip-address/canonical-address.ts";
 import { forwardedHops } from "./forwarded.ts";
 import type { ServerRequest } from "./handler.ts";
+import { carrierOf, isOnOwnPort } from "./own-connections.ts";
 import { isRevoked, type RevocationList } from "./revocation-list.ts";
 import { type VerifiedCertificate, verifiedCertificateOf } from "./verified-certificate.ts";
 
@@ -15,21 +16,7 @@ export type TrustedProxies = (address: string) => boolean;
 type ServedSocket = Socket & { readonly server?: Server };
 
 const verified = new WeakMap<object, VerifiedCertificate>();
-const ownConnections = new WeakSet<object>();
 const revocations = new WeakMap<object, readonly RevocationList[]>();
-
-/** Notes that a socket of HTTP/1.1, or a session of HTTP/2, is one of a port of the actuator's own. */
-export function noteOwnConnection(connection: object): void {
-  ownConnections.add(connection);
-}
-
-/**
- * Whether a request came by a port of the actuator's own. Whose certificates a server of the application asks for was not
- * decided for the actuator: they may be those of all its customers.
- */
-export function isOnOwnPort(req: ServerRequest): boolean {
-  return ownConnections.has(connectionOf(req));
-}
 
 /** Whether a request came over TLS. A Unix socket and a proxy's word are not that. */
 export function isEncrypted(req: ServerRequest): boolean {
@@ -78,9 +65,9 @@ export function hasLapsed(req: ServerRequest): boolean {
 function verifiedCertificate(req: ServerRequest): VerifiedCertificate | undefined {
   const socket = encryptedSocket(req);
   if (socket === undefined || !socket.authorized) return undefined;
-  const connection = connectionOf(req);
-  const known = verified.get(connection) ?? verifiedCertificateOf(socket);
-  if (known !== undefined) verified.set(connection, known);
+  const carrier = carrierOf(req);
+  const known = verified.get(carrier) ?? verifiedCertificateOf(socket);
+  if (known !== undefined) verified.set(carrier, known);
   return known;
 }
 
@@ -133,11 +120,6 @@ function isOnUnixSocket(req: ServerRequest): boolean {
 function isGone(req: ServerRequest): boolean {
   const { stream } = req as Http2ServerRequest;
   return stream === undefined ? req.socket.destroyed : stream.session === undefined || stream.session.destroyed;
-}
-
-/** What stays the same for all requests of a connection: over HTTP/2 each stream has a stand-in for the socket of its own. */
-export function connectionOf(req: ServerRequest): object {
-  return (req as Http2ServerRequest).stream?.session ?? req.socket;
 }
 
 /** The TLS socket under a request, or Node's stand-in for it. */

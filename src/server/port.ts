@@ -7,9 +7,8 @@ import { firstBytes } from "./first-bytes.ts";
 import type { RequestHandler } from "./handler.ts";
 import { http1Server } from "./http1.ts";
 import type { Http2Sessions } from "./http2-sessions.ts";
-import { noteConnection } from "./known-callers.ts";
 import type { Limits } from "./limits.ts";
-import { noteOwnConnection } from "./peer.ts";
+import { noteOwnConnection } from "./own-connections.ts";
 import { openingOf, type Protocol, protocolOf } from "./preface.ts";
 
 /** What the connections of a port meet. */
@@ -36,8 +35,7 @@ export function cleartextPort({ handler, limits, draining, connections, http2 }:
     firstBytes(socket, limits.protocolTimeoutMs, protocolOf, (protocol) => {
       connections.decided(socket);
       if (protocol === "h2") return http2.accept(socket, connection);
-      noteOwnConnection(socket);
-      noteConnection(socket, connection);
+      noteOwnConnection(socket, connection);
       serveHttp1(socket);
     });
   });
@@ -69,8 +67,7 @@ export function securePort(
       if (connection === undefined) return void socket.destroy();
       connections.decided(socket);
       if (protocol === "h2") return http2.accept(socket, connection);
-      noteOwnConnection(socket);
-      noteConnection(socket, connection);
+      noteOwnConnection(socket, connection);
       serveHttp1(socket);
       readByEvents(socket);
     };

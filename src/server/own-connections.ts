@@ -1,0 +1,31 @@
+import type { Http2ServerRequest } from "node:http2";
+import type { Connection } from "./connection.ts";
+import type { ServerRequest } from "./handler.ts";
+
+const connections = new WeakMap<object, Connection>();
+
+/** Notes that a socket of HTTP/1.1, or a session of HTTP/2, is one of a port of the actuator's own. */
+export function noteOwnConnection(carrier: object, connection: Connection): void {
+  connections.set(carrier, connection);
+}
+
+/**
+ * Whether a request came by a port of the actuator's own. Whose certificates a server of the application asks for was not
+ * decided for the actuator: they may be those of all its customers.
+ */
+export function isOnOwnPort(req: ServerRequest): boolean {
+  return connections.has(carrierOf(req));
+}
+
+/**
+ * Notes that whoever makes a request has said who they are, and was let in: their connection gives way to no other until it is
+ * idle. Does nothing on a server of the application's own.
+ */
+export function noteKnownCaller(req: ServerRequest): void {
+  connections.get(carrierOf(req))?.noteKnown();
+}
+
+/** What stays the same for all requests of a connection: over HTTP/2 each stream has a stand-in for the socket of its own. */
+export function carrierOf(req: ServerRequest): object {
+  return (req as Http2ServerRequest).stream?.session ?? req.socket;
+}
