@@ -1,8 +1,6 @@
-import { resolve } from "node:path";
 import type { JSONWebKeySet } from "jose";
 import { ActuatorError } from "../error.ts";
-import { readBounded, readBoundedSync } from "../files/bounded-file.ts";
-import { FollowedFiles } from "../files/followed-files.ts";
+import { DecodedFile } from "./decoded-file.ts";
 import { decodeKeySet, type KeySource, MAX_KEY_SET_BYTES } from "./key-source.ts";
 
 /** How long the file is not read again for a key that is not known: whoever makes up key ids makes no more work than that. */
@@ -10,39 +8,24 @@ const PAUSE_MS = 1_000;
 
 /** The keys of a file, as the file is now; where it cannot be read, as it was before. */
 export class FileKeys implements KeySource {
-  readonly #file: FollowedFiles<Buffer>;
-  #keys: JSONWebKeySet;
+  readonly #file: DecodedFile<JSONWebKeySet>;
   #notBefore = Number.NEGATIVE_INFINITY;
 
   /** @throws ActuatorError INVALID_ARGUMENT where it cannot be read or is no set of public keys */
   constructor(path: string, onError: (error: unknown) => void) {
-    const absolute = resolve(path);
-    try {
-      const content = readBoundedSync(absolute, MAX_KEY_SET_BYTES);
-      this.#keys = decodeKeySet(content);
-      this.#file = new FollowedFiles([absolute], {
-        content,
-        read: () => readBounded(absolute, MAX_KEY_SET_BYTES),
-        onChange: (content) => {
-          this.#keys = decodeKeySet(content);
-        },
-        onError: (error) => onError(unusable(absolute, error)),
-      });
-    } catch (error) {
-      throw unusable(absolute, error);
-    }
+    this.#file = new DecodedFile(path, { maxBytes: MAX_KEY_SET_BYTES, decode: decodeKeySet, unusable, onError });
   }
 
   keys(): JSONWebKeySet {
-    return this.#keys;
+    return this.#file.value;
   }
 
   async renewed(): Promise<boolean> {
     if (performance.now() < this.#notBefore) return false;
     this.#notBefore = performance.now() + PAUSE_MS;
-    const before = this.#keys;
+    const before = this.keys();
     await this.#file.check();
-    return this.#keys !== before;
+    return this.keys() !== before;
   }
 
   close(): void {

@@ -7,6 +7,7 @@ import type { KeySource } from "./key-source.ts";
 import { JWT_ALGORITHMS, type JwtOptions } from "./options.ts";
 import { refusal } from "./refusal.ts";
 import { RemoteKeys } from "./remote-keys.ts";
+import { type JwtOrigin, RevokedJwts } from "./revoked-jwts.ts";
 
 /** The compact form of a signed JWT: three parts in base64url. */
 const FORM = /^[\w-]+\.[\w-]+\.[\w-]+$/;
@@ -22,6 +23,11 @@ const CLAIMS: Readonly<Record<string, string>> = {
   typ: "This JWT is of another type than is taken here.",
 };
 
+interface Shown extends JwtOrigin {
+  /** Until when it is let in: milliseconds since the epoch. */
+  readonly until: number;
+}
+
 type Jose = typeof import("jose");
 type KeyOf = ReturnType<Jose["createLocalJWKSet"]>;
 
@@ -35,8 +41,9 @@ export class JwtVerifier {
   readonly #options: JwtOptions;
   readonly #source: KeySource;
   readonly #onError: (error: unknown) => void;
-  /** Until when those are let in who were: milliseconds since the epoch. */
-  readonly #expiry = new WeakMap<Caller, number>();
+  readonly #revoked: RevokedJwts | undefined;
+  /** What those showed who were let in. */
+  readonly #shown = new WeakMap<Caller, Shown>();
   #jose: Promise<Jose> | undefined;
   #found: { readonly keys: JSONWebKeySet; readonly keyOf: KeyOf } | undefined;
   #told: string | undefined;
@@ -45,9 +52,15 @@ export class JwtVerifier {
   constructor(options: JwtOptions, onError: (error: unknown) => void) {
     this.#options = options;
     this.#onError = onError;
-    this.#source = /^https?:/i.test(options.jwks)
-      ? new RemoteKeys(options.jwks, onError)
-      : new FileKeys(options.jwks, onError);
+    this.#revoked = options.revoked === undefined ? undefined : new RevokedJwts(options.revoked, onError);
+    try {
+      this.#source = /^https?:/i.test(options.jwks)
+        ? new RemoteKeys(options.jwks, onError)
+        : new FileKeys(options.jwks, onError);
+    } catch (error) {
+      this.#revoked?.close();
+      throw error;
+    }
   }
 
   /** Resolves when the library is loaded, and the keys are known or known to be out of reach. */
@@ -65,17 +78,22 @@ export class JwtVerifier {
     const payload = await this.#payloadOf(token);
     const caller = callerFromClaims(payload, this.#options);
     if (caller === undefined) throw refusal("This JWT does not name its bearer in a way that is taken here.");
-    this.#expiry.set(caller, (payload.exp! + this.#tolerance) * 1_000);
+    const { jti, sub, iat } = payload;
+    const shown = { jti, sub, iat, until: (payload.exp! + this.#tolerance) * 1_000 };
+    if (this.#revoked?.has(shown)) throw refusal("This JWT was revoked.", "CREDENTIALS_REVOKED");
+    this.#shown.set(caller, shown);
     return caller;
   }
 
   /** Whether somebody who showed a JWT would still be let in with it. */
   holds(caller: Caller): boolean {
-    return (this.#expiry.get(caller) ?? 0) > Date.now();
+    const shown = this.#shown.get(caller);
+    return shown !== undefined && shown.until > Date.now() && !this.#revoked?.has(shown);
   }
 
   close(): void {
     this.#source.close();
+    this.#revoked?.close();
   }
 
   get #tolerance(): number {

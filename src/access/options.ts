@@ -64,6 +64,8 @@ export interface JwtOptions {
   readonly type?: string | undefined;
   /** How far the clocks of both sides may be apart. Default 30. */
   readonly clockToleranceSeconds?: number | undefined;
+  /** The path of a file of JWTs that count no more though they have not expired. Read again whenever it changes. */
+  readonly revoked?: string | undefined;
   readonly claims?: JwtClaims | undefined;
   /** What values in the claim of permissions stand for, such as `{ "oncall": ["loggers:*"] }`. Default: permissions stand for themselves. */
   readonly grants?: Readonly<Record<string, readonly PermissionPattern[]>> | undefined;
@@ -159,6 +161,7 @@ const JWT: Checks<JwtOptions> = {
   clockToleranceSeconds: shaped({ kind: "number" }, (value) =>
     typeof value === "number" && value >= 0 && value <= 300 ? undefined : "must be a number from 0 to 300",
   ),
+  revoked: text,
   claims: objectOf(CLAIMS),
   grants: (value) => {
     if (!isRecord(value)) return "must be an object of lists";

@@ -1,7 +1,8 @@
 import { ActuatorError } from "../error.ts";
-import { type Check, type Checks, checkOptions, listOf, shaped } from "../options.ts";
+import { type Checks, checkOptions, listOf, shaped } from "../options.ts";
 import { type PermissionPattern, permissionPattern } from "./permission-pattern.ts";
-import { repeatedName } from "./repeated-name.ts";
+import { parseStrictJson } from "./strict-json.ts";
+import { timestamp } from "./timestamp.ts";
 import { isTokenHash, isTokenId } from "./token.ts";
 
 /** The most bytes and tokens that a file may have. */
@@ -44,13 +45,6 @@ export const loggerPrefix = shaped({ kind: "text" }, (value) =>
     ? undefined
     : "must be the name of a logger, such as orders.payment",
 );
-
-const timestamp: Check = (value) =>
-  typeof value === "string" &&
-  /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/.test(value) &&
-  Number.isFinite(Date.parse(value))
-    ? undefined
-    : "must be a time such as 2027-01-31T00:00:00Z";
 
 const FILE: Checks<TokenFile> = {
   version: (value) => (value === VERSION ? undefined : `must be ${VERSION}, the only version there is`),
@@ -103,20 +97,11 @@ function checkEntry(where: string, token: TokenEntry): void {
 }
 
 function jsonOf(bytes: Uint8Array): unknown {
-  let text: string;
-  let content: unknown;
   try {
-    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-    content = JSON.parse(text);
-  } catch {
-    // The error of JSON.parse repeats what it could not read.
-    throw invalid("the token file is not JSON in UTF-8");
+    return parseStrictJson(bytes);
+  } catch (error) {
+    throw invalid(`the token file ${(error as Error).message}`);
   }
-  const repeated = repeatedName(text);
-  if (repeated === undefined) return content;
-  throw invalid(
-    `the token file has ${JSON.stringify(repeated)} twice in one object, and nobody could tell which one counts`,
-  );
 }
 
 function invalid(message: string): ActuatorError {

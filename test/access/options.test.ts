@@ -16,6 +16,7 @@ test("every option may be given", () => {
       audience: ["c"],
       algorithms: ["ES256", "EdDSA"],
       type: "at+jwt",
+      revoked: "revoked.json",
       clockToleranceSeconds: 0,
       claims: { name: "email", permissions: ["realm_access", "roles"], loggers: "loggers" },
       grants: { oncall: ["loggers:*"] },

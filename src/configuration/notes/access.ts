@@ -12,6 +12,7 @@ const JWT_NOTES: Notes<JwtOptions> = {
     kind: "number",
     default: 30,
   },
+  revoked: { description: "The file of JWTs that count no more though they have not expired.", path: "read" },
   claims: {
     description: "Where a token says what.",
     notes: {
