@@ -306,6 +306,7 @@ const parts: readonly Part[] = [
       // Tables of options with their checks, wherever they stand, and what the options are by default.
       /^[a-z-]+\/([a-z-]+-)?options\.ts$/,
       /^server\/(address|limits)\.ts$/,
+      /^spring-boot-admin\/announcement\.ts$/,
       /^standalone\/faults\.ts$/,
       /^sessions\/(attribute-filter|sessions)\.ts$/,
       /^(duration|error|options)\.ts$/,

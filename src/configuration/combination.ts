@@ -1,8 +1,10 @@
 import type { AccessOptions } from "../access/options.ts";
 import { type ActuatorOptions, OPTIONS } from "../actuator-options.ts";
+import { ActuatorError } from "../error.ts";
 import { optionFaults } from "../options.ts";
 import { listenFaults } from "../server/address.ts";
 import type { ListenOptions } from "../server/listen-options.ts";
+import { requireReachable } from "../spring-boot-admin/announcement.ts";
 import { adminNameFaults, type SpringBootAdminOptions } from "../spring-boot-admin/options.ts";
 import { standaloneFaults } from "../standalone/faults.ts";
 import type { StandaloneOptions } from "../standalone/options.ts";
@@ -37,6 +39,7 @@ export function combinationFaults(configuration: Said, known: readonly Fault[], 
   const all: Combination[] = [
     ...ofOptions(rest),
     ...ofListening(listen, options.access),
+    ...ofAnnouncing(options.admin, listen),
     ...(standalone ? [...ofAdmin(options.admin, options.name), ...standaloneFaults(configuration)] : []),
   ];
   const wrong = known.flatMap(({ setting }) => setting ?? []);
@@ -54,6 +57,17 @@ function ofOptions(options: object): Combination[] {
 function ofAdmin(admin: SpringBootAdminOptions | undefined, name: string | undefined): Combination[] {
   const faults = admin === undefined ? [] : adminNameFaults("admin", admin, name);
   return faults.map(({ field, message }) => ({ setting: field, message, dependsOn: [field, "name"] }));
+}
+
+function ofAnnouncing(admin: SpringBootAdminOptions | undefined, listen: ListenOptions): Combination[] {
+  try {
+    if (admin !== undefined) requireReachable(admin, listen);
+    return [];
+  } catch (error) {
+    if (!(error instanceof ActuatorError)) throw error;
+    const setting = "admin.managementUrl";
+    return [{ setting, message: error.message, dependsOn: [setting, "listen.host", "listen.path"] }];
+  }
 }
 
 /** By option of listening, what a fault of it depends on. */

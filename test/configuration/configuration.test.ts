@@ -262,6 +262,7 @@ describe("what a file says", () => {
       "actuator.json:5:12: listen.tls.key: `tls` has no `key`; TLS needs one",
       expect.stringMatching(/^actuator.json:5:12: listen.tls.clientCertificate: `tls.ca` vouches for clients/),
       expect.stringMatching(/^actuator.json:4:13: listen.host: refused to listen on "0.0.0.0"/),
+      expect.stringMatching(/^actuator.json:12:12: Spring Boot Admin would not find this actuator: 0.0.0.0 /),
     ]);
   });
 
