@@ -18,8 +18,8 @@ export interface GaugeSources {
     | undefined;
   /** The status of the health as it was last seen, out of `statuses`. */
   readonly health?: { readonly statuses: readonly string[]; status(): string } | undefined;
-  /** How many streams of RPC are open. */
-  readonly streams?: (() => number) | undefined;
+  /** How many streams of RPC are open, by each method that can have any. */
+  readonly streams?: (() => ReadonlyMap<string, number>) | undefined;
   /** What the actuator's own port holds; undefined while there is none. */
   readonly port?: (() => PortCounts | undefined) | undefined;
   /** Until when the certificate of that port is valid, in milliseconds since the epoch; undefined while there is none. */
@@ -53,7 +53,11 @@ export function addGauges(metrics: Metrics, sources: GaugeSources): void {
       return health.statuses.map((status) => ({ attributes: { status }, value: status === now ? 1 : 0 }));
     });
   }
-  if (streams !== undefined) metrics.gauge(STREAMS, streams);
+  if (streams !== undefined) {
+    metrics.gauge(STREAMS, () =>
+      Array.from(streams(), ([method, value]) => ({ attributes: { "rpc.method": method }, value })),
+    );
+  }
   if (port !== undefined) {
     metrics.gauge(CONNECTIONS, () => port()?.connections ?? 0);
     metrics.gauge(HTTP2_SESSIONS, () => port()?.sessions ?? 0);

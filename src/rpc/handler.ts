@@ -35,8 +35,8 @@ export interface RpcHandler {
   handle(req: GateRequest, res: GateResponse): boolean;
   /** Ends every open stream with UNAVAILABLE and refuses new ones. For draining. */
   endStreams(): void;
-  /** How many streams are open now. */
-  readonly openStreams: number;
+  /** How many streams are open now, by method: `actuator.v3.LoggersService/WatchLoggers`. */
+  readonly openStreams: ReadonlyMap<string, number>;
   /** Full names of the services that are served. */
   readonly services: readonly string[];
 }
@@ -69,13 +69,15 @@ export function createRpcHandler(endpoints: Endpoints, options: RpcOptions): Rpc
     maxTimeoutMs,
   });
   const services = registerServices(router, endpoints, { maxBytes: writeMaxBytes, heartbeatMs }, admit);
+  const streaming = router.handlers.filter(({ method }) => method.methodKind !== "unary");
   const answer = callHandler(router, { gate, onError });
   const prefixes = endpoints.otlp === undefined ? PREFIXES : [...PREFIXES, OTLP_PREFIX];
 
   return {
     services,
     get openStreams() {
-      return streams.size;
+      const methods = streaming.map(({ requestPath }) => requestPath.slice(1));
+      return new Map(methods.map((method) => [method, streams.sizeOf(method)]));
     },
     endStreams: () => streams.end(),
     handle(req, res) {

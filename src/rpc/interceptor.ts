@@ -94,7 +94,12 @@ export function rpcInterceptor(
     }
 
     try {
-      remove = streams.add(interrupt, knownCaller(visit), () => gate.holds(visit), gate.isStranger(visit));
+      remove = streams.add(interrupt, {
+        method: visit.operation,
+        caller: knownCaller(visit),
+        holds: () => gate.holds(visit),
+        isStranger: gate.isStranger(visit),
+      });
     } catch (error) {
       const failure = toRpc(error, request);
       visit.end(callCodeOf(failure));

@@ -5,6 +5,21 @@ import { DEFAULT_STREAMS, type StreamOptions } from "./stream-options.ts";
 
 type Interrupt = (reason: ConnectError) => void;
 
+/** What is known of a stream. */
+export interface OpenStream {
+  /** What was called: `actuator.v3.LoggersService/WatchLoggers`. */
+  readonly method: string;
+  /** Who said who they are. */
+  readonly caller?: string | undefined;
+  /** Whether they would still be let in: where not, the stream ends with UNAUTHENTICATED, some seconds late at most. */
+  readonly holds?: () => boolean;
+  /**
+   * Whether others said who they are and this one did not: such streams take half of the places at most, so that a crowd that
+   * watches the health, which everybody may, keeps no operator from watching.
+   */
+  readonly isStranger?: boolean;
+}
+
 /** How long a stream goes on whose caller would no longer be let in. */
 const REVOKED_AFTER_MS = 2_000;
 
@@ -13,7 +28,7 @@ export class OpenStreams {
   readonly #max: number;
   readonly #maxPerCaller: number;
   readonly #perCaller = new Map<string, number>();
-  readonly #open = new Map<Interrupt, () => boolean>();
+  readonly #open = new Map<Interrupt, OpenStream>();
   #strangers = 0;
   #watch: NodeJS.Timeout | undefined;
   #ended = false;
@@ -27,23 +42,27 @@ export class OpenStreams {
     return this.#open.size;
   }
 
+  /** How many there are of this method. */
+  sizeOf(method: string): number {
+    let size = 0;
+    for (const stream of this.#open.values()) if (stream.method === method) size++;
+    return size;
+  }
+
   /**
    * Counts a stream in until the returned function is called.
    *
-   * @param caller who said who they are
-   * @param holds whether they would still be let in: where not, the stream ends with UNAUTHENTICATED, some seconds late at most
-   * @param isStranger whether others said who they are and this one did not: such streams take half of the places at most, so
-   *   that a crowd that watches the health, which everybody may, keeps no operator from watching
    * @throws ActuatorError RESOURCE_EXHAUSTED where too many are open, ConnectError UNAVAILABLE once the streams have ended.
    */
-  add(interrupt: Interrupt, caller?: string, holds: () => boolean = () => true, isStranger = false): () => void {
+  add(interrupt: Interrupt, stream: OpenStream): () => void {
+    const { caller, isStranger = false } = stream;
     if (this.#ended) throw unavailable();
     if (this.#open.size >= this.#max) throw tooMany(`${this.#max} streams are open`, "streams.max");
     if (isStranger && this.#strangers >= this.#max / 2)
       throw tooMany("Half of all streams are strangers'", "streams.max");
     const own = caller === undefined ? 0 : (this.#perCaller.get(caller) ?? 0);
     if (own >= this.#maxPerCaller) throw tooMany(`The caller has ${own} open streams`, "streams.maxPerCaller");
-    this.#open.set(interrupt, holds);
+    this.#open.set(interrupt, stream);
     this.#watch ??= setInterval(() => this.#endRevoked(), REVOKED_AFTER_MS).unref();
     if (caller !== undefined) this.#perCaller.set(caller, own + 1);
     if (isStranger) this.#strangers++;
@@ -59,8 +78,8 @@ export class OpenStreams {
   }
 
   #endRevoked(): void {
-    for (const [interrupt, holds] of this.#open) {
-      if (!holds()) interrupt(revoked());
+    for (const [interrupt, { holds }] of this.#open) {
+      if (holds?.() === false) interrupt(revoked());
     }
   }
 

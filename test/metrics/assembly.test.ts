@@ -32,7 +32,7 @@ test("a scrape tells what the actuator holds", async () => {
     'actuator_logger_overrides{lasting="permanent"} 0',
     `actuator_graph_nodes ${nodes.length}`,
     `actuator_graph_links ${links.length}`,
-    "actuator_streams 0",
+    'actuator_streams{rpc_method="actuator.v3.LoggersService/WatchLoggers"} 0',
     'actuator_health{status="UP"} 1',
     "actuator_logins_refused_total 0",
   ]) {

@@ -24,7 +24,7 @@ test("the table of metrics has every name and every label that there is", () => 
     loggers: new Loggers(),
     integrationGraph: integrationGraph({ app: "shop" }).graph,
     health: { statuses: HEALTH_STATUSES, status: () => "UP" },
-    streams: () => 0,
+    streams: () => new Map([["a.B/Watch", 1]]),
     port: () => undefined,
     certificateValidTo: () => 1,
   });

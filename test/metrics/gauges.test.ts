@@ -78,13 +78,17 @@ test("the health is one of its statuses", () => {
 
 test("a port that is not there holds nothing", () => {
   let counts: ReturnType<NonNullable<GaugeSources["port"]>>;
-  const read = gaugesOf({ port: () => counts, streams: () => 3 });
+  const read = gaugesOf({ port: () => counts });
   const names = ["actuator.connections", "actuator.http2.sessions", "actuator.http2.streams"];
   const values = () => names.map((name) => read()[name]![0]);
   expect(values()).toEqual(["0", "0", "0"]);
   counts = { connections: 5, sessions: 2, streams: 7 };
   expect(values()).toEqual(["5", "2", "7"]);
-  expect(read()["actuator.streams"]).toEqual(["3"]);
+});
+
+test("streams are told by method, also of methods that have none", () => {
+  const read = gaugesOf({ streams: () => new Map(Object.entries({ "a.B/Watch": 3, "a.B/Hold": 0 })) });
+  expect(read()["actuator.streams"]).toEqual(["a.B/Watch 3", "a.B/Hold 0"]);
 });
 
 test("the end of a certificate is told in seconds, and not at all where there is none", () => {
@@ -104,7 +108,7 @@ test.runIf(requirement("promtool", promtoolFound))("promtool finds no fault in t
     loggers: new Loggers(),
     integrationGraph: graph,
     health,
-    streams: () => 1,
+    streams: () => new Map([["a.B/Watch", 1]]),
     port: () => undefined,
     certificateValidTo: () => 1,
   });

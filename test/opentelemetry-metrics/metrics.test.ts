@@ -78,12 +78,15 @@ test("gauges are read when a reader collects, and told apart by whether they add
   const { meterProvider, read } = sdk();
   const metrics = books();
   let streams = 1;
-  addGauges(metrics, { health: { statuses: HEALTH_STATUSES, status: () => "UP" }, streams: () => streams });
+  addGauges(metrics, {
+    health: { statuses: HEALTH_STATUSES, status: () => "UP" },
+    streams: () => new Map([["a.B/Watch", streams]]),
+  });
   openTelemetryMetrics({ metrics }, { meterProvider });
   streams = 4;
   const exported = await read();
   expect(exported["actuator.streams"]).toMatchObject({ dataPointType: DataPointType.SUM, isMonotonic: false });
-  expect(valuesOf(exported["actuator.streams"])).toEqual([[4]]);
+  expect(valuesOf(exported["actuator.streams"])).toEqual([["a.B/Watch", 4]]);
   expect(exported["process.uptime"]).toMatchObject({ dataPointType: DataPointType.GAUGE, descriptor: { unit: "s" } });
   expect(valuesOf(exported["actuator.health"])).toEqual([
     ["DOWN", 0],
@@ -92,7 +95,7 @@ test("gauges are read when a reader collects, and told apart by whether they add
     ["UNKNOWN", 0],
   ]);
   streams = 0;
-  expect(valuesOf((await read())["actuator.streams"])).toEqual([[0]]);
+  expect(valuesOf((await read())["actuator.streams"])).toEqual([["a.B/Watch", 0]]);
 });
 
 test.each([

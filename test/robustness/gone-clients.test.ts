@@ -28,7 +28,10 @@ async function watched(limits: Partial<Limits>, wires: readonly string[]) {
   const client = fork(join(import.meta.dirname, "watching-client.ts"), [url, `${COUNT}`, ...wires]);
   onTestFinished(() => void client.kill("SIGKILL"));
   await once(client, "message");
-  const streams = () => actuator.metrics!.gauges().find(({ name }) => name === "actuator.streams")!.points[0]!.value;
+  const streams = () => {
+    const { points } = actuator.metrics!.gauges().find(({ name }) => name === "actuator.streams")!;
+    return points.reduce((sum, { value }) => sum + value, 0);
+  };
   expect(streams()).toBe(COUNT * wires.length);
   return { client, listener, streams, errors };
 }

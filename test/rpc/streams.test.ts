@@ -159,23 +159,25 @@ describe("open streams", () => {
 
   test("of one caller are limited, whatever the others have", () => {
     const streams = new OpenStreams({ max: 5, maxPerCaller: 2 });
-    const remove = streams.add(() => {}, "token a");
-    streams.add(() => {}, "token a");
-    expect(() => streams.add(() => {}, "token a")).toThrow("The caller has 2 open streams");
-    streams.add(() => {}, "token b");
-    streams.add(() => {});
+    const add = (caller?: string) => streams.add(() => {}, { method: "s/M", caller });
+    const remove = add("token a");
+    add("token a");
+    expect(() => add("token a")).toThrow("The caller has 2 open streams");
+    add("token b");
+    add();
     remove();
     remove();
-    streams.add(() => {}, "token a");
-    streams.add(() => {});
-    expect(() => streams.add(() => {}, "token c")).toThrow("streams.max)");
+    add("token a");
+    add();
+    expect(() => add("token c")).toThrow("streams.max)");
     expect(streams.size).toBe(5);
   });
 
   test("do not stay counted when they fail to begin", () => {
     const streams = new OpenStreams({ max: 1 });
-    const remove = streams.add(() => {});
-    expect(() => streams.add(() => {})).toThrow("1 streams are open");
+    const add = () => streams.add(() => {}, { method: "s/M" });
+    const remove = add();
+    expect(() => add()).toThrow("1 streams are open");
     remove();
     remove();
     expect(streams.size).toBe(0);
