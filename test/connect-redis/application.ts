@@ -1,6 +1,3 @@
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { RedisStore } from "connect-redis";
 import { RedisStore as RedisStore9 } from "connect-redis9";
 import express from "express";
@@ -11,6 +8,8 @@ import {
   type ConnectRedisSessions,
   connectRedisSessions,
 } from "../../src/connect-redis/index.ts";
+import { Browser } from "../support/browser.ts";
+import { startSite } from "../support/site.ts";
 
 export const VERSIONS = { "connect-redis 10": RedisStore, "connect-redis 9": RedisStore9 } as const;
 
@@ -75,19 +74,16 @@ export async function startApplication(url: string, options: ApplicationOptions 
   app.use((_error: unknown, _request: unknown, response: express.Response, _next: unknown) => {
     response.status(500).end();
   });
-  const server = createServer(app).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const site = await startSite(app);
   return {
-    base,
+    base: site.base,
     client,
     store,
     sessions: sessions as ConnectRedisSessions,
-    browser: () => new Browser(base),
+    browser: () => new Browser(site.base, /=s:([^.]+)\./),
     async close() {
       await sessions?.detach?.();
-      server.close();
-      server.closeAllConnections();
+      await site.close();
       client.destroy();
     },
   };
@@ -95,37 +91,4 @@ export async function startApplication(url: string, options: ApplicationOptions 
 
 function newClient(url: string) {
   return createClient({ url }).on("error", () => {});
-}
-
-/** Keeps the cookies that it is given. */
-export class Browser {
-  readonly #base: string;
-  #cookie = "";
-
-  constructor(base: string) {
-    this.#base = base;
-  }
-
-  /** The session id that the cookie carries. */
-  get id(): string {
-    return /=s:([^.]+)\./.exec(decodeURIComponent(this.#cookie))?.[1] ?? "";
-  }
-
-  /** A browser with the same cookie, at another instance of the application. */
-  at({ base }: RedisApplication): Browser {
-    const other = new Browser(base);
-    other.#cookie = this.#cookie;
-    return other;
-  }
-
-  get = (path: string): Promise<Response> => this.#send("GET", path);
-  post = (path: string): Promise<Response> => this.#send("POST", path);
-
-  async #send(method: string, path: string): Promise<Response> {
-    const headers = this.#cookie === "" ? {} : { cookie: this.#cookie };
-    const response = await fetch(this.#base + path, { method, headers });
-    this.#cookie = response.headers.getSetCookie()[0]?.split(";", 1)[0] ?? this.#cookie;
-    await response.arrayBuffer();
-    return response;
-  }
 }

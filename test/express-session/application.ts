@@ -1,21 +1,13 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import express from "express";
 import session, { type SessionOptions, type Store } from "express-session";
+import { Browser } from "../support/browser.ts";
+import { startSite } from "../support/site.ts";
 
 declare module "express-session" {
   interface SessionData {
     user?: { username: string };
     basket?: string[];
   }
-}
-
-/** A browser: it keeps the cookies that it is given. */
-export interface Browser {
-  post(path: string): Promise<Response>;
-  get(path: string): Promise<Response>;
-  /** The session id that the cookie carries. */
-  readonly sessionId: string | undefined;
 }
 
 /** A real Express application with real sessions in `store`. */
@@ -51,32 +43,6 @@ export async function startApplication(
   app.post("/logout", (request, response, next) => {
     request.session.destroy((error) => (error ? next(error) : response.end()));
   });
-  const server = createServer(app).listen(0, "127.0.0.1");
-  await new Promise((resolve) => server.once("listening", resolve));
-  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return {
-    browser: () => browser(base),
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
-}
-
-function browser(base: string): Browser {
-  let cookie = "";
-  async function send(method: string, path: string): Promise<Response> {
-    const response = await fetch(base + path, { method, headers: cookie === "" ? {} : { cookie } });
-    cookie = response.headers.getSetCookie()[0]?.split(";", 1)[0] ?? cookie;
-    await response.clone().arrayBuffer();
-    return response;
-  }
-  return {
-    get: (path) => send("GET", path),
-    post: (path) => send("POST", path),
-    get sessionId() {
-      return /=s:([^.]+)\./.exec(decodeURIComponent(cookie))?.[1];
-    },
-  };
+  const { base, close } = await startSite(app);
+  return { browser: () => new Browser(base, /=s:([^.]+)\./), close };
 }

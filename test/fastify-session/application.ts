@@ -1,20 +1,13 @@
 import fastifyCookie from "@fastify/cookie";
 import fastifySession, { type FastifySessionOptions } from "@fastify/session";
 import fastify from "fastify";
+import { Browser } from "../support/browser.ts";
 
 declare module "fastify" {
   interface Session {
     user?: { username: string };
     basket?: string[];
   }
-}
-
-/** A browser: it keeps the cookie that it is given. */
-export interface Browser {
-  post(path: string): Promise<Response>;
-  get(path: string): Promise<Response>;
-  /** The session id that the cookie carries. */
-  readonly sessionId: string | undefined;
 }
 
 /** A real Fastify application with real sessions. */
@@ -56,22 +49,5 @@ export async function startApplication(
     return {};
   });
   const base = await app.listen({ port: 0, host: "127.0.0.1" });
-  return { browser: () => browser(base), close: () => app.close() };
-}
-
-function browser(base: string): Browser {
-  let cookie = "";
-  async function send(method: string, path: string): Promise<Response> {
-    const response = await fetch(base + path, { method, headers: cookie === "" ? {} : { cookie } });
-    cookie = response.headers.getSetCookie()[0]?.split(";", 1)[0] ?? cookie;
-    await response.clone().arrayBuffer();
-    return response;
-  }
-  return {
-    get: (path) => send("GET", path),
-    post: (path) => send("POST", path),
-    get sessionId() {
-      return /=([^.]+)\./.exec(decodeURIComponent(cookie))?.[1];
-    },
-  };
+  return { browser: () => new Browser(base, /=([^.]+)\./), close: () => app.close() };
 }

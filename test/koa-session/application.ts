@@ -1,16 +1,8 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import Koa from "koa";
 import { createSession } from "koa-session";
 import type { KoaStore } from "../../src/koa-session/index.ts";
-
-/** A browser: it keeps the cookies that it is given. */
-export interface Browser {
-  post(path: string): Promise<Response>;
-  get(path: string): Promise<Response>;
-  /** The session id that the cookie carries. */
-  readonly sessionId: string | undefined;
-}
+import { Browser } from "../support/browser.ts";
+import { startSite } from "../support/site.ts";
 
 /** A real Koa application with real sessions in `store`. */
 export interface TestApplication {
@@ -74,36 +66,6 @@ export async function startApplication(store: KoaStore, options: TestOptions = {
     else await handlers[action]?.(ctx.session as never, user);
     ctx.body = { user: ctx.session?.user?.username ?? null };
   });
-  const server = createServer(app.callback()).listen(0, "127.0.0.1");
-  await new Promise((resolve) => server.once("listening", resolve));
-  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return {
-    browser: () => browser(base),
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
-}
-
-function browser(base: string): Browser {
-  const cookies = new Map<string, string>();
-  async function send(method: string, path: string): Promise<Response> {
-    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join("; ");
-    const response = await fetch(base + path, { method, headers: cookie === "" ? {} : { cookie } });
-    for (const line of response.headers.getSetCookie()) {
-      const [, name, value] = /^([^=]+)=([^;]*)/.exec(line)!;
-      cookies.set(name!, value!);
-    }
-    await response.clone().arrayBuffer();
-    return response;
-  }
-  return {
-    get: (path) => send("GET", path),
-    post: (path) => send("POST", path),
-    get sessionId() {
-      return cookies.get("koa.sess");
-    },
-  };
+  const { base, close } = await startSite(app.callback());
+  return { browser: () => new Browser(base, /koa\.sess=([^;]+)/), close };
 }
