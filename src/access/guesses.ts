@@ -2,15 +2,20 @@ import type { ActuatorError } from "../error.ts";
 import { addressBlock } from "../ip-address/address-block.ts";
 import { MAX_DEBT_MINUTES, RateLimit, tooMany } from "./rate-limit.ts";
 
+/** How many times as many may be wrong of all the networks together that one customer gets: 65,536, each with a limit of its own. */
+const CUSTOMER = 16;
+
 /** The wrong credentials of each address, and what follows from too many. */
 export class Guesses {
   readonly #wrong: RateLimit;
+  readonly #wrongOfCustomer: RateLimit;
   readonly #maxPending: number;
   readonly #pending = new Map<string, number>();
 
   /** @param perMinute how many may be wrong, of one IPv4 address or IPv6 /64 */
   constructor(perMinute: number) {
     this.#wrong = new RateLimit(perMinute);
+    this.#wrongOfCustomer = new RateLimit(CUSTOMER * perMinute);
     // More at once than can be paid for afterwards would be guesses that cost nothing.
     this.#maxPending = Math.ceil(MAX_DEBT_MINUTES * perMinute);
   }
@@ -22,7 +27,7 @@ export class Guesses {
    */
   async judged<T>(address: string | undefined, judge: () => Promise<T>): Promise<T> {
     const block = addressBlock(address);
-    const wait = this.#wrong.waitSeconds(block);
+    const wait = this.#waitSeconds(address);
     const pending = this.#pending.get(block) ?? 0;
     if (wait > 0 || pending >= this.#maxPending) throw tooMany(WHAT, Math.max(1, wait));
     this.#pending.set(block, pending + 1);
@@ -37,10 +42,15 @@ export class Guesses {
 
   /** Counts what was wrong; the answer to it is `refusal`, or after too many that there were too many. */
   counted(address: string | undefined, refusal: ActuatorError): ActuatorError {
-    const block = addressBlock(address);
-    const wait = this.#wrong.waitSeconds(block);
-    this.#wrong.count(block);
+    const wait = this.#waitSeconds(address);
+    this.#wrong.count(addressBlock(address));
+    this.#wrongOfCustomer.count(addressBlock(address, 48));
     return wait > 0 ? tooMany(WHAT, wait) : refusal;
+  }
+
+  #waitSeconds(address: string | undefined): number {
+    const ofCustomer = this.#wrongOfCustomer.waitSeconds(addressBlock(address, 48));
+    return Math.max(this.#wrong.waitSeconds(addressBlock(address)), ofCustomer);
   }
 }
 

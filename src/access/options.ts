@@ -84,8 +84,8 @@ export interface JwtClaims {
 /** How often is too often. */
 export interface AccessLimits {
   /**
-   * Wrong credentials a minute from one address (IPv6: from one /64). Above that it hears 429; a valid token, JWT or
-   * certificate from there is still let in. Default 30.
+   * Wrong credentials a minute from one address (IPv6: from one /64; from one /48 sixteen times as many). Above that it hears
+   * 429; a valid token, JWT or certificate from there is still let in. Default 30.
    */
   readonly maxFailuresPerMinute?: number | undefined;
   /**

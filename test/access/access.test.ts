@@ -189,6 +189,16 @@ describe("too many wrong credentials", () => {
     expect(await nameOf(access, bearer(wrong, "2001:db8:0:1::1"))).toBe(INVALID);
   });
 
+  test("from all the networks of one customer count together, sixteen times as many", async () => {
+    const { access } = accessWith({ authorize: () => undefined, limits: { maxFailuresPerMinute: 2 } });
+    const guess = (address: string) => nameOf(access, bearer("guess", address));
+    for (let network = 0; network < 32; network++) {
+      expect(await guess(`2001:db8:1:${network.toString(16)}::1`)).toBe(INVALID);
+    }
+    expect(await guess("2001:db8:1:ffff::1"), "a network that was never wrong").toBe(TOO_MANY);
+    expect(await guess("2001:db8:2::1"), "another customer").toBe(INVALID);
+  });
+
   test("are forgotten with time", async () => {
     vi.useFakeTimers({ toFake: ["performance"] });
     try {

@@ -58,6 +58,12 @@ describe("what counts as one client", () => {
     expect(addressBlock(address)).toBe(block);
   });
 
+  test("or, counted more widely, those of one customer", () => {
+    expect(addressBlock("2001:db8:1:2::3", 48)).toBe("2001:db8:1::/48");
+    expect(addressBlock("192.0.2.1", 48)).toBe("192.0.2.1");
+    expect(addressBlock(undefined, 48)).toBe("unix");
+  });
+
   test("two addresses of one /64 are one, however they are written, and of two are two", () => {
     const group = fc.integer({ min: 0, max: 0xffff });
     const groups = (size: number) => fc.array(group, { minLength: size, maxLength: size });
