@@ -4,7 +4,6 @@ import type { SessionIndex } from "../redis/session-index.ts";
 import type { Corrections } from "./corrections.ts";
 import type { SessionView } from "./session-view.ts";
 import { nextExpiry } from "./settings.ts";
-import type { StoredSessions } from "./stored-sessions.ts";
 
 /** What this process wrote of a session last. */
 interface Written {
@@ -24,7 +23,6 @@ const PRUNE_BATCH = 64;
  * milliseconds at most, unless its user or its lifetime changes.
  */
 export class IndexWriter implements StoreWatcher {
-  readonly #stored: StoredSessions;
   readonly #index: SessionIndex;
   readonly #view: SessionView;
   readonly #corrections: Corrections;
@@ -32,14 +30,7 @@ export class IndexWriter implements StoreWatcher {
   readonly #written = new Map<string, Written>();
   #writes = 0;
 
-  constructor(
-    stored: StoredSessions,
-    index: SessionIndex,
-    view: SessionView,
-    corrections: Corrections,
-    interval: number,
-  ) {
-    this.#stored = stored;
+  constructor(index: SessionIndex, view: SessionView, corrections: Corrections, interval: number) {
     this.#index = index;
     this.#view = view;
     this.#corrections = corrections;
@@ -65,14 +56,6 @@ export class IndexWriter implements StoreWatcher {
 
   saved(id: string, record: SessionRecord, made: boolean): void {
     this.#note(id, record, made, nextExpiry(this.#view.settings, record));
-  }
-
-  /** A request that was under way in this process may have saved what an operator ended by another. */
-  async written(id: string, made: boolean): Promise<void> {
-    if (made || !(await this.#index.ended.has(id))) return;
-    const username = this.#usernameOf(id);
-    this.#written.delete(id);
-    await Promise.all([this.#stored.delete(id), this.#index.remove([id], username)]);
   }
 
   used(id: string, record: SessionRecord): void {

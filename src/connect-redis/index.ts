@@ -6,6 +6,7 @@ import { EndedMarks } from "../redis/ended-marks.ts";
 import { SessionIndex } from "../redis/session-index.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import { Corrections } from "./corrections.ts";
+import { keepEndedElsewhere } from "./ended-elsewhere.ts";
 import { type FillResult, type FillRunOptions, runFilling } from "./fill-run.ts";
 import { IndexWriter } from "./index-writer.ts";
 import { IndexedSessions } from "./indexed-sessions.ts";
@@ -79,11 +80,7 @@ export function connectRedisSessions(
   if (index === undefined) {
     const marks = new EndedMarks(redis, prefix);
     const watch = watchStore(store, sightings);
-    const saves = watchStore(store, {
-      async written(id, made) {
-        if (!made && (await marks.has(id))) await stored.delete(id);
-      },
-    });
+    const leaveEnded = keepEndedElsewhere(store, marks, (id) => stored.delete(id));
     const end = async (id: string) => {
       await marks.mark(id);
       return stored.delete(id);
@@ -96,7 +93,7 @@ export function connectRedisSessions(
       count: async ({ active }) => (active === false ? 0 : scanned.count()),
       delete: async (id) => (await watch.end(id, () => end(id))).existed,
       async detach() {
-        saves.detach();
+        leaveEnded();
         watch.detach();
         await redis.close();
       },
@@ -108,8 +105,12 @@ export function connectRedisSessions(
   const claimByStore = byStore && new SessionIndex(byStore, { ...indexing!, principal: view.principalDigest }).claim;
   const corrections = new Corrections(stored, index, view, claimByStore);
   const survey = new Survey(filling, scan.maxSessions ?? 50_000);
-  const writer = new IndexWriter(stored, index, view, corrections, indexing!.interval);
+  const writer = new IndexWriter(index, view, corrections, indexing!.interval);
   const watch = watchStore(store, writer);
+  const leaveEnded = keepEndedElsewhere(store, index.ended, async (id) => {
+    await stored.delete(id);
+    writer.ended(id);
+  });
   const indexed = new IndexedSessions(index, reader, corrections, scanned, scan, () => survey.begin());
   return {
     kind: "connect-redis",
@@ -121,6 +122,7 @@ export function connectRedisSessions(
     prepare: (run) => runFilling(filling, run),
     delete: async (id) => (await watch.end(id, () => writer.end(id, () => stored.delete(id)))).existed,
     async detach() {
+      leaveEnded();
       watch.detach();
       corrections.stop();
       survey.stop();

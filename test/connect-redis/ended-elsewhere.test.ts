@@ -1,3 +1,4 @@
+import type { SessionData } from "express-session";
 import { createClient } from "redis";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import type { Argument, CommandClient } from "../../src/redis/sender.ts";
@@ -126,6 +127,16 @@ describe.runIf(requirement("redis-server", redisFound))("a session that another 
       goOn.resolve();
       await saved;
       await expect.poll(stored).toEqual([]);
+    });
+
+    it("is not even sent to the store again once this instance knows", async () => {
+      const here = await shopping({ sessions: { index } });
+      expect(await (await start({ sessions: { index: elsewhere } })).sessions.delete!(here.id)).toBe(true);
+      await here.save();
+      await expect.poll(stored).toEqual([]);
+      const record = { cookie: { originalMaxAge: 60_000 }, basket: ["pear"] } as unknown as SessionData;
+      await new Promise((resolve) => here.store.set(here.id, record, resolve));
+      expect(await stored()).toEqual([]);
     });
 
     it("is not removed from the store before all know that it ends", async () => {
