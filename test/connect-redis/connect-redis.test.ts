@@ -4,6 +4,7 @@ import { createClient } from "redis";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import type { Session } from "../../src/sessions/session.ts";
 import { sessionDigest } from "../../src/sessions/session-digest.ts";
+import { expectFreshSession } from "../support/fresh-session.ts";
 import { type RedisServer, redisFound, startRedis } from "../support/redis-server.ts";
 import { requirement } from "../support/requirement.ts";
 import { type ApplicationOptions, type RedisApplication, startApplication, VERSIONS } from "./application.ts";
@@ -38,20 +39,7 @@ describe.runIf(requirement("redis-server", redisFound))("sessions of connect-red
       const before = Date.now();
       await visitor.post("/login/alice");
       const found = await sessions.findById(visitor.id);
-      expect(found).toEqual({
-        id: visitor.id,
-        attributeNames: ["user"],
-        creationTime: expect.any(Number),
-        firstSeenTime: found?.creationTime,
-        lastAccessedTime: expect.any(Number),
-        maxInactiveInterval: 60,
-        expired: false,
-        username: "alice",
-      });
-      for (const time of [found!.creationTime!, found!.lastAccessedTime!]) {
-        expect(time).toBeGreaterThanOrEqual(before);
-        expect(time).toBeLessThanOrEqual(Date.now());
-      }
+      expectFreshSession(found, visitor.id, before);
       expect(await sessions.findByUsername!("alice")).toEqual({ sessions: [found], partial: false });
       expect(await sessions.findByUsername!("alic")).toEqual({ sessions: [], partial: false });
       expect((await sessions.list!({ limit: 10 })).sessions).toEqual([found]);

@@ -3,6 +3,7 @@ import session, { type SessionData } from "express-session";
 import { afterEach, describe, expect, it } from "vitest";
 import { type ExpressSessionsOptions, expressSessions } from "../../src/express-session/index.ts";
 import { Sessions } from "../../src/sessions/sessions.ts";
+import { expectFreshSession } from "../support/fresh-session.ts";
 import { startApplication, type TestApplication } from "./application.ts";
 
 /** The library's own store, telling what the library asks of it. */
@@ -41,20 +42,7 @@ describe("a visitor's session", () => {
     await browser.post("/login/alice");
     const id = browser.sessionId!;
     const found = await sessions.find(id);
-    expect(found).toEqual({
-      id,
-      attributeNames: ["user"],
-      creationTime: expect.any(Number),
-      firstSeenTime: found?.creationTime,
-      lastAccessedTime: expect.any(Number),
-      maxInactiveInterval: 60,
-      expired: false,
-      username: "alice",
-    });
-    for (const time of [found!.creationTime!, found!.lastAccessedTime!]) {
-      expect(time).toBeGreaterThanOrEqual(before);
-      expect(time).toBeLessThanOrEqual(Date.now());
-    }
+    expectFreshSession(found, id, before);
     expect((await sessions.findByUsername("alice")).sessions).toEqual([found]);
     expect(adapter.remembered).toBe(1);
     await browser.post("/logout");

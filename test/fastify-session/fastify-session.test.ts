@@ -5,6 +5,7 @@ import memorystore from "memorystore";
 import { afterEach, describe, expect, it } from "vitest";
 import { watchStore } from "../../src/connect-session/watch.ts";
 import { type ConnectStore, type FastifySessionsOptions, fastifySessions } from "../../src/fastify-session/index.ts";
+import { expectFreshSession } from "../support/fresh-session.ts";
 import { startApplication, type TestApplication } from "./application.ts";
 
 const Memorystore = memorystore(session);
@@ -40,20 +41,7 @@ describe.each(stores)("a visitor's session in %s", (_, make) => {
     await browser.post("/login/alice");
     const id = browser.sessionId!;
     const found = await adapter.findById(id);
-    expect(found).toEqual({
-      id,
-      attributeNames: ["user"],
-      creationTime: expect.any(Number),
-      firstSeenTime: found?.creationTime,
-      lastAccessedTime: expect.any(Number),
-      maxInactiveInterval: 60,
-      expired: false,
-      username: "alice",
-    });
-    for (const time of [found!.creationTime!, found!.lastAccessedTime!]) {
-      expect(time).toBeGreaterThanOrEqual(before);
-      expect(time).toBeLessThanOrEqual(Date.now());
-    }
+    expectFreshSession(found, id, before);
     expect(await adapter.findByUsername!("alice")).toEqual({ sessions: [found], partial: false });
     expect(await adapter.list!({ limit: 9 })).toEqual({ sessions: [found], partial: false, next: undefined });
     expect(await adapter.count!({ active: true })).toBe(1);

@@ -3,6 +3,7 @@ import { createClient } from "redis";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type KoaSessions, type KoaSessionsOptions, type KoaStore, koaSessions } from "../../src/koa-session/index.ts";
 import { sessionDigest } from "../../src/sessions/session-digest.ts";
+import { expectFreshSession } from "../support/fresh-session.ts";
 import { type RedisServer, redisFound, startRedis } from "../support/redis-server.ts";
 import { requirement } from "../support/requirement.ts";
 import { JsonStore, startApplication, type TestApplication, type TestOptions } from "./application.ts";
@@ -45,20 +46,7 @@ function finding(options: () => Promise<KoaSessionsOptions>, partial: boolean): 
     await browser.post("/login/alice");
     const id = browser.sessionId!;
     const found = await adapter.findById(id);
-    expect(found).toEqual({
-      id,
-      attributeNames: ["user"],
-      creationTime: expect.any(Number),
-      firstSeenTime: found?.creationTime,
-      lastAccessedTime: expect.any(Number),
-      maxInactiveInterval: 60,
-      expired: false,
-      username: "alice",
-    });
-    for (const time of [found!.creationTime!, found!.lastAccessedTime!]) {
-      expect(time).toBeGreaterThanOrEqual(before);
-      expect(time).toBeLessThanOrEqual(Date.now());
-    }
+    expectFreshSession(found, id, before);
     await expect.poll(() => adapter.findByUsername!("alice")).toEqual({ sessions: [found], partial });
     expect(await adapter.list!({ limit: 9 })).toEqual({ sessions: [found], partial, next: undefined });
     expect(await adapter.findIdByDigest!(sessionDigest(id))).toBe(id);

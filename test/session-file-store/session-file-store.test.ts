@@ -6,6 +6,7 @@ import fileStore from "session-file-store";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type FileStoreSessionsOptions, fileStoreSessions } from "../../src/session-file-store/index.ts";
 import { startApplication, type TestApplication } from "../express-session/application.ts";
+import { expectFreshSession } from "../support/fresh-session.ts";
 
 const FileStore = fileStore(session as never);
 
@@ -59,17 +60,7 @@ describe.each([
     await browser.post("/login/alice");
     const id = browser.sessionId!;
     const found = await adapter.findById(id);
-    expect(found).toEqual({
-      id,
-      attributeNames: ["user"],
-      creationTime: expect.any(Number),
-      firstSeenTime: found?.creationTime,
-      lastAccessedTime: expect.any(Number),
-      maxInactiveInterval: 60,
-      expired: false,
-      username: "alice",
-    });
-    expect(found!.lastAccessedTime).toBeGreaterThanOrEqual(before);
+    expectFreshSession(found, id, before);
     expect(await adapter.findByUsername!("alice")).toEqual({ sessions: [found], partial: false });
     expect(await adapter.list!({ limit: 9 })).toMatchObject({ sessions: [found], partial: false, next: undefined });
     expect(await Promise.all([undefined, true, false].map((active) => adapter.count!({ active })))).toEqual([1, 1, 0]);
