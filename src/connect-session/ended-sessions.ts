@@ -26,10 +26,11 @@ export class EndedSessions {
 
   /**
    * Ends the session by `destroy`, which may be called twice, and resolves to what it resolved to first. Where it fails,
-   * the session may be saved as before.
+   * the session may be saved as before; one that had been ended already stays refused.
    */
   async end<T>(id: string, destroy: () => Promise<T>): Promise<T> {
     const writing = this.#writes.underWay(id);
+    const before = this.#refused.has(id);
     this.#refused.add(id);
     try {
       const result = await destroy();
@@ -38,7 +39,7 @@ export class EndedSessions {
       else writing.then(destroy).catch(() => {});
       return result;
     } catch (error) {
-      this.#refused.delete(id);
+      if (!before) this.#refused.delete(id);
       throw error;
     }
   }

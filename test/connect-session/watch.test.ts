@@ -228,6 +228,13 @@ describe("a session that an operator ends", () => {
     expect(await has(store, "a")).toBe(true);
   });
 
+  it("stays ended where ending it once more fails", async () => {
+    const { store, watch } = await ended();
+    await expect(watch.end("a", () => Promise.reject(new Error("down")))).rejects.toThrow("down");
+    store.set("a", record());
+    expect(await has(store, "a")).toBe(false);
+  });
+
   it("is refused whoever of several watchers ended it", async () => {
     const { store, watch } = await ended();
     const other = noting();
