@@ -79,7 +79,9 @@ export function rpcInterceptor(
       remove();
     }
     function interrupt(reason: unknown): void {
-      close(callCodeOf(ConnectError.from(reason)));
+      const error = ConnectError.from(reason);
+      visit.failed(error.cause);
+      close(callCodeOf(error));
       interruption.interrupt(reason);
       // Not awaited: a generator takes it up only when what it waits for comes, which may be never.
       source?.return?.().catch((error: unknown) => toRpc(error, request));

@@ -1,6 +1,7 @@
 import { type CallOptions, Code, ConnectError, createClient } from "@connectrpc/connect";
 import { expect, onTestFinished, test } from "vitest";
 import { encodeTokens } from "../../src/access/token-file.ts";
+import type { AuditRecord } from "../../src/audit/audit-record.ts";
 import { Level } from "../../src/gen/actuator/v3/level_pb.ts";
 import { LoggersService } from "../../src/gen/actuator/v3/loggers_pb.ts";
 import { createActuator } from "../../src/index.ts";
@@ -11,10 +12,11 @@ test("who is revoked sees and holds nothing any more, over every protocol", asyn
   const [alice, bob] = [tokenOf("alice"), tokenOf("bob")];
   const file = tokenFile(alice.entry, bob.entry);
   const loggers = WIRES.map((_, at) => `logger${at}`);
+  const records: AuditRecord[] = [];
   const actuator = createActuator({
     loggers: { adapters: [libraryOf(loggers)] },
     access: { tokens: file },
-    audit: false,
+    audit: (record) => void records.push(record),
   });
   onTestFinished(() => actuator.close({ deadlineMs: 0 }));
   const { url } = await actuator.listen({ port: 0 });
@@ -39,6 +41,8 @@ test("who is revoked sees and holds nothing any more, over every protocol", asyn
   }
   await expect.poll(levels).toEqual(loggers.map(() => undefined));
   for (const stream of others) expect((await stream.next()).done, "bob goes on").toBe(false);
+  const ended = { who: "alice", result: "UNAUTHENTICATED", reason: "CREDENTIALS_REVOKED" };
+  await expect.poll(() => records).toMatchObject(revoked.map(() => ended));
 });
 
 test("whom the application lets in no more sees nothing any more, over every protocol, and others go on", async () => {
