@@ -1,5 +1,5 @@
 import { ActuatorError } from "../error.ts";
-import { type Checks, checkOptions, listOf, shaped } from "../options.ts";
+import { type Checks, listOf, optionFaults, refuseFaults, shaped } from "../options.ts";
 import { type PermissionPattern, permissionPattern } from "./permission-pattern.ts";
 import { parseStrictJson } from "./strict-json.ts";
 import { timestamp } from "./timestamp.ts";
@@ -69,7 +69,7 @@ const ENTRY: Checks<TokenEntry> = {
  */
 export function decodeTokens(bytes: Uint8Array): readonly TokenEntry[] {
   const content = jsonOf(bytes);
-  checkOptions("the token file", content, FILE);
+  checkObject("the token file", content, FILE);
   const { version, tokens } = content as TokenFile;
   if (version === undefined || tokens === undefined) throw invalid("the token file must have a version and tokens");
   for (const [index, token] of tokens.entries()) checkEntry(`tokens[${index}]`, token);
@@ -90,10 +90,15 @@ export function encodeTokens(tokens: readonly TokenEntry[]): string {
 }
 
 function checkEntry(where: string, token: TokenEntry): void {
-  checkOptions(where, token, ENTRY);
+  checkObject(where, token, ENTRY);
   for (const key of ["name", "id", "hash", "permissions"] as const) {
     if (token[key] === undefined) throw invalid(`${where} has no ${key}`);
   }
+}
+
+/** The first fault alone: it becomes a part of sentences, on the command line and in logs. */
+function checkObject<Options extends object>(where: string, value: unknown, checks: Checks<Options>): void {
+  refuseFaults(optionFaults(where, value, checks).slice(0, 1));
 }
 
 function jsonOf(bytes: Uint8Array): unknown {

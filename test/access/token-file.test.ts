@@ -164,6 +164,13 @@ describe("a file of tokens", () => {
     );
   });
 
+  test("with several faults is an error on one line, as the command line and logs repeat it", () => {
+    expect(errorOf(() => decodeTokens(bytes('{"version":2,"tokens":"x"}'))).message).toBe(
+      "the token file.version must be 1, the only version there is",
+    );
+    expect(errorOf(() => decodeTokens(file({ ...entry, name: "", id: "" }))).message).not.toContain("\n");
+  });
+
   test("whatever stands in it, it is read or refused, and no error repeats a value", () => {
     const secret = "Zq7secretvalue";
     const value = fc.oneof(
