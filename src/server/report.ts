@@ -12,8 +12,8 @@ export function careful(onError: ServerErrorHandler): ServerErrorHandler {
   };
 }
 
-/** One line, whatever the error: a stack holds paths of the machine, and a line break could forge a line of the log. */
+/** One line, whatever the error: a stack holds paths of the machine, and a line break could forge a line of the log, or a control of direction turn one around. */
 export function reportError(error: unknown, context: string): void {
   const line = `connect-actuator: ${context}: ${error}`;
-  console.error(line.replace(/[\x00-\x1f\x7f\u2028\u2029]+/g, " ").slice(0, 1_000));
+  console.error(line.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+/gu, " ").slice(0, 1_000));
 }

@@ -48,14 +48,20 @@ function pathOf(source: PemSource): string | undefined {
 
 async function read(field: Field, source: PemSource): Promise<Buffer> {
   const path = pathOf(source);
-  if (path === undefined) return Buffer.from(source as string);
+  if (path === undefined) return separated(Buffer.from(source as string));
   try {
-    return await readBounded(path, MAX_BYTES[field]);
+    return separated(await readBounded(path, MAX_BYTES[field]));
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     const fault = code === undefined ? `cannot be used: ${message}` : (FAULTS[code] ?? `fails with ${code}`);
     throw unfit("TLS_FILE_UNREADABLE", field, `${nameOf(field, source)} ${fault}`, error);
   }
+}
+
+/** Of files that were put together without a line break between them, OpenSSL would take the first alone and say nothing. */
+function separated(content: Buffer): Buffer {
+  if (!content.includes("----------BEGIN")) return content;
+  return Buffer.from(content.toString("latin1").replaceAll("----------BEGIN", "-----\n-----BEGIN"), "latin1");
 }
 
 const FAULTS: Readonly<Record<string, string>> = {

@@ -38,13 +38,13 @@ const say: RequestHandler = (req, res) =>
 async function serve(lists: readonly string[], options: Partial<TlsOptions> = {}) {
   const crl = join(scratch(), "crl.pem");
   const put = (lists: readonly string[]) => {
-    writeFileSync(`${crl}.new`, lists.join("\n"));
+    writeFileSync(`${crl}.new`, lists.join(""));
     renameSync(`${crl}.new`, crl);
   };
   put(lists);
   const reports: unknown[] = [];
   const onError = (error: unknown) => void reports.push(error);
-  const tls = { ca: [root.ca, branch.ca].join("\n"), crl, clientCertificate: "request", ...options } as const;
+  const tls = { ca: root.ca + branch.ca, crl, clientCertificate: "request", ...options } as const;
   const { url } = await serveTls(say, tls, { onError });
   return { url, put, reports };
 }
