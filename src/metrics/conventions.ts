@@ -12,7 +12,7 @@ export const DURATION_BOUNDARIES: readonly number[] = [
 /** How long requests took. @see https://opentelemetry.io/docs/specs/semconv/http/http-metrics/ */
 export const HTTP_DURATION: MetricDescription = {
   name: "http.server.request.duration",
-  description: "Duration of the requests of the actuator over REST.",
+  description: "Duration of the requests of the actuator over plain HTTP: REST and OTLP.",
   unit: "s",
 };
 

@@ -58,7 +58,7 @@ const REFUSED_LOGINS: MetricDescription = {
 
 const ERRORS: MetricDescription = {
   name: "actuator.errors",
-  description: "Errors that were reported to the application (onError), and to no caller.",
+  description: "Errors that were reported to the application (onError).",
   unit: "{error}",
 };
 
