@@ -8,6 +8,7 @@ export interface Consumption {
   readonly consumerTag: string | undefined;
 }
 
+/** How the graph shows what amqplib does. */
 export interface AmqplibOptions {
   /**
    * The virtual host of the connections, "/" by default. amqplib does not keep the one that it was given, so an application

@@ -2,8 +2,6 @@ import { BoundedCheck } from "./bounded-check.ts";
 import type { HealthCheck, HealthOptions } from "./health-options.ts";
 import { aggregateStatus, type ComponentHealth, type HealthStatus } from "./health-status.ts";
 
-export type { ComponentHealth, HealthStatus } from "./health-status.ts";
-
 /** The health at one moment. */
 export interface HealthReport {
   readonly status: HealthStatus;

@@ -1,13 +1,6 @@
-import {
-  attributeNames,
-  expiryTime,
-  maxAge,
-  maxInactiveInterval,
-  parseRecord,
-  type SessionRecord,
-} from "../connect-session/record.ts";
+import { attributeNames, expiryTime, maxAge, maxInactiveInterval, parseRecord } from "../connect-session/record.ts";
 import type { Sighting, Sightings } from "../connect-session/sightings.ts";
-import type { PrincipalResolver } from "../sessions/principal.ts";
+import type { PrincipalResolver, SessionRecord } from "../sessions/principal.ts";
 import type { Session } from "../sessions/session.ts";
 
 /** What a statement answers of a session: see `statements`. Times are milliseconds, but for the expiry in seconds. */

@@ -1,6 +1,6 @@
-import type { SessionRecord } from "../connect-session/record.ts";
 import type { StoreWatcher } from "../connect-session/store-watcher.ts";
 import type { SessionIndex } from "../redis/session-index.ts";
+import type { SessionRecord } from "../sessions/principal.ts";
 import type { Corrections } from "./corrections.ts";
 import type { SessionView } from "./session-view.ts";
 import { nextExpiry } from "./settings.ts";

@@ -1,8 +1,9 @@
 import type { RedisStore } from "connect-redis";
-import { expiryTime, maxAge, type SessionRecord } from "../connect-session/record.ts";
+import { expiryTime, maxAge } from "../connect-session/record.ts";
 import type { ConnectStore } from "../connect-session/store.ts";
 import { ActuatorError } from "../error.ts";
 import type { RedisClient } from "../redis/sender.ts";
+import type { SessionRecord } from "../sessions/principal.ts";
 
 /** How a store of connect-redis 9 or 10 keeps its sessions. */
 export interface RedisStoreSettings {

@@ -1,7 +1,8 @@
-import { parseRecord, type SessionRecord } from "../connect-session/record.ts";
+import { parseRecord } from "../connect-session/record.ts";
 import type { RedisCommands } from "../redis/client.ts";
 import { lifetimesOf } from "../redis/lifetimes.ts";
 import { valuesAt } from "../redis/values.ts";
+import type { SessionRecord } from "../sessions/principal.ts";
 import type { RedisStoreSettings, SessionSerializer } from "./settings.ts";
 
 /** A session as it stands in Redis. */

@@ -1,7 +1,8 @@
+import type { SessionRecord } from "../sessions/principal.ts";
 import { type Principal, principalResolver } from "../sessions/principal.ts";
 import type { Session } from "../sessions/session.ts";
 import type { SessionStore } from "../sessions/store.ts";
-import { parseRecord, type SessionRecord } from "./record.ts";
+import { parseRecord } from "./record.ts";
 import { COOKIE_TIMES, type RecordTimes, recordReader } from "./record-reader.ts";
 import { type ScannedSessions, scannedSessions } from "./scanned-sessions.ts";
 import type { ScanBounds, SessionEntries } from "./session-scan.ts";

@@ -1,4 +1,4 @@
-import type { SessionRecord } from "./record.ts";
+import type { SessionRecord } from "../sessions/principal.ts";
 
 /** A session with the time that it is ordered by. */
 export interface TimedSession {

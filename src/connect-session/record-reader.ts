@@ -1,6 +1,6 @@
-import type { PrincipalResolver } from "../sessions/principal.ts";
+import type { PrincipalResolver, SessionRecord } from "../sessions/principal.ts";
 import type { Session } from "../sessions/session.ts";
-import { attributeNames, expiryTime, maxAge, maxInactiveInterval, type SessionRecord } from "./record.ts";
+import { attributeNames, expiryTime, maxAge, maxInactiveInterval } from "./record.ts";
 import type { Sightings } from "./sightings.ts";
 
 /** How the records of a store are read. */

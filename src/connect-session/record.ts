@@ -1,8 +1,6 @@
 import { isRecord } from "../record.ts";
 import type { SessionRecord } from "../sessions/principal.ts";
 
-export type { SessionRecord } from "../sessions/principal.ts";
-
 /**
  * When the session expires by its cookie, in milliseconds since the epoch; undefined where the cookie lives as long as
  * the browser. The record may be parsed from JSON or be the live session of a request.

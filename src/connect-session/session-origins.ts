@@ -1,5 +1,5 @@
+import type { SessionRecord } from "../sessions/principal.ts";
 import { RecentIds } from "./recent-ids.ts";
-import type { SessionRecord } from "./record.ts";
 
 /** What is sure of a session that is being saved. Of one without a request, which other code put there, nothing is. */
 export interface Origin {

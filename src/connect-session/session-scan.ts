@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import type { SessionRecord } from "./record.ts";
+import type { SessionRecord } from "../sessions/principal.ts";
 
 /** How much of a store without an index is searched at most. What is cut off says that it is partial. */
 export interface ScanBounds {

@@ -1,4 +1,5 @@
-import { expiryTime, type SessionRecord } from "./record.ts";
+import type { SessionRecord } from "../sessions/principal.ts";
+import { expiryTime } from "./record.ts";
 import type { StoreWatcher } from "./store-watcher.ts";
 
 /** What this process saw of a session that its store does not keep. Times are milliseconds since the epoch. */

@@ -1,4 +1,4 @@
-import type { SessionRecord } from "./record.ts";
+import type { SessionRecord } from "../sessions/principal.ts";
 
 /**
  * What passes through a store's methods. Records are the live sessions of requests or what other code hands over: read

@@ -1,6 +1,7 @@
 import { isPlainPromise, settling } from "../interception/plain-promise.ts";
+import type { SessionRecord } from "../sessions/principal.ts";
 import { EndedSessions } from "./ended-sessions.ts";
-import { parseRecord, type SessionRecord } from "./record.ts";
+import { parseRecord } from "./record.ts";
 import { SessionOrigins } from "./session-origins.ts";
 import type { ConnectStore } from "./store.ts";
 import type { StoreWatcher } from "./store-watcher.ts";

@@ -5,6 +5,7 @@ export interface Consumption {
   readonly topic: string;
 }
 
+/** How the graph shows what kafkajs does. */
 export interface KafkajsOptions {
   /**
    * The id of the cluster, where the application knows it. By default it is asked for with a short connection of its own, once for

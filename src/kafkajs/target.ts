@@ -10,6 +10,7 @@ export interface KafkajsKafka {
   readonly admin: Method;
 }
 
+/** What `kafka.producer()` gives, as far as it is watched. */
 export interface KafkajsProducer {
   readonly send: Method;
   readonly sendBatch: Method;
@@ -17,6 +18,7 @@ export interface KafkajsProducer {
   readonly on: Method;
 }
 
+/** What `kafka.consumer()` gives, as far as it is watched. */
 export interface KafkajsConsumer {
   readonly subscribe: Method;
   readonly run: Method;

@@ -1,6 +1,5 @@
-import type { SessionRecord } from "../connect-session/record.ts";
 import type { ScanBounds } from "../connect-session/session-scan.ts";
-import type { PrincipalResolver } from "../sessions/principal.ts";
+import type { PrincipalResolver, SessionRecord } from "../sessions/principal.ts";
 import type { Session } from "../sessions/session.ts";
 import type { SessionPage, SessionQuery, SessionSearch } from "../sessions/store.ts";
 import type { DirectoryEntry, SessionDirectory } from "./directory.ts";

@@ -1,9 +1,10 @@
 import { CONNECT_SESSIONS_OPTIONS } from "../connect-session/options.ts";
-import { parseRecord, type SessionRecord } from "../connect-session/record.ts";
+import { parseRecord } from "../connect-session/record.ts";
 import { requireStore } from "../connect-session/required-store.ts";
 import type { ScanBounds } from "../connect-session/session-scan.ts";
 import { awaitStore } from "../connect-session/store-call.ts";
 import { anything, type Checks, checkOptions, flag, objectOf, text } from "../options.ts";
+import type { SessionRecord } from "../sessions/principal.ts";
 import { type Principal, principalResolver } from "../sessions/principal.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import { DirectorySessions } from "./directory-sessions.ts";

@@ -1,4 +1,5 @@
-import { attributeNames, maxInactiveInterval, type SessionRecord } from "../connect-session/record.ts";
+import { attributeNames, maxInactiveInterval } from "../connect-session/record.ts";
+import type { SessionRecord } from "../sessions/principal.ts";
 
 const HIDDEN = ["_expire", "_maxAge", "_session"];
 

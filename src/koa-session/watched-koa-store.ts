@@ -1,6 +1,7 @@
 import { EndedSessions } from "../connect-session/ended-sessions.ts";
-import { parseRecord, type SessionRecord } from "../connect-session/record.ts";
+import { parseRecord } from "../connect-session/record.ts";
 import { WatchedObject, type Watching } from "../connect-session/watched-object.ts";
+import type { SessionRecord } from "../sessions/principal.ts";
 import type { KoaStore } from "./koa-store.ts";
 
 /** What passes through a store of koa-session. Read the records at once and change nothing. */

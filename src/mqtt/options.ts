@@ -6,6 +6,7 @@ export interface MqttConsumption {
   readonly by: "message" | "handleMessage";
 }
 
+/** How the graph shows what MQTT.js does. */
 export interface MqttOptions {
   /**
    * What a function that takes messages is called in the graph. By default, and where this gives undefined, by its own name;

@@ -12,6 +12,7 @@ export interface NatsConsumption {
   readonly functionName: string;
 }
 
+/** How the graph shows what clients of NATS do. */
 export interface NatsOptions {
   /**
    * What a subscriber is called in the graph. By default, and where this gives undefined, the callback's name; without one,

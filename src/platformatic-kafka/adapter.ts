@@ -7,6 +7,7 @@ import { SYSTEM } from "../kafkajs/topics.ts";
 import { checkOptions, text } from "../options.ts";
 import { watchStreams } from "./streams.ts";
 
+/** How the graph shows what @platformatic/kafka does. */
 export interface PlatformaticKafkaOptions {
   /** The id of the cluster, where the application knows it. By default it is learnt from what the library asks for anyway. */
   readonly clusterId?: string | undefined;

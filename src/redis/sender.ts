@@ -51,6 +51,7 @@ export interface CommandClient {
   commandForBuffers?(args: readonly Argument[]): Promise<unknown>;
 }
 
+/** A client of Redis that the application has: of node-redis, of ioredis, or whatever sends commands. */
 export type RedisClient = NodeRedisClient | NodeRedisCluster | NodeRedisSentinel | IoRedisClient | CommandClient;
 
 /** The sender for a client of the application; undefined where it is none that we know. */

@@ -1,5 +1,6 @@
 import type { Application } from "../application/application.ts";
-import type { ComponentHealth, Health, HealthReport, HealthStatus } from "../application/health.ts";
+import type { Health, HealthReport } from "../application/health.ts";
+import type { ComponentHealth, HealthStatus } from "../application/health-status.ts";
 import { ActuatorError } from "../error.ts";
 import type { Answer, Call, Operation } from "./operation.ts";
 import { Representation } from "./representation.ts";

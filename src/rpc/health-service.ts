@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { Code, ConnectError, type ServiceImpl } from "@connectrpc/connect";
-import type { Health, HealthReport, HealthStatus } from "../application/health.ts";
+import type { Health, HealthReport } from "../application/health.ts";
+import type { HealthStatus } from "../application/health-status.ts";
 import {
   type HealthCheckResponse,
   HealthCheckResponseSchema,

@@ -5,11 +5,11 @@ import {
   connectSessions,
 } from "../connect-session/connect-sessions.ts";
 import { CONNECT_SESSIONS_OPTIONS } from "../connect-session/options.ts";
-import type { SessionRecord } from "../connect-session/record.ts";
 import type { RecordTimes } from "../connect-session/record-reader.ts";
 import { requireStore } from "../connect-session/required-store.ts";
 import { ActuatorError } from "../error.ts";
 import { checkOptions } from "../options.ts";
+import type { SessionRecord } from "../sessions/principal.ts";
 import { readSession, readSessions, type SessionFiles, sessionIds } from "./session-file.ts";
 
 export type { ScanBounds } from "../connect-session/session-scan.ts";

@@ -1,9 +1,10 @@
 import { readdir, readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { parseRecord, type SessionRecord } from "../connect-session/record.ts";
+import { parseRecord } from "../connect-session/record.ts";
 import type { SessionEntry } from "../connect-session/session-scan.ts";
 import { awaitStore } from "../connect-session/store-call.ts";
+import type { SessionRecord } from "../sessions/principal.ts";
 
 /** What a store of session-file-store says of its files in its `options`. */
 export interface SessionFiles {

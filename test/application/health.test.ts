@@ -1,6 +1,7 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { Health, type HealthReport, type HealthStatus } from "../../src/application/health.ts";
+import { Health, type HealthReport } from "../../src/application/health.ts";
 import { HEALTH, type HealthCheck, type HealthOptions } from "../../src/application/health-options.ts";
+import type { HealthStatus } from "../../src/application/health-status.ts";
 import { aggregateStatus } from "../../src/application/health-status.ts";
 import { sessionStoreCheck } from "../../src/application/session-store-check.ts";
 import { ActuatorError } from "../../src/error.ts";
