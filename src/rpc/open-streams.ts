@@ -20,22 +20,28 @@ export interface OpenStream {
   readonly isStranger?: boolean;
 }
 
-/** How long a stream goes on whose caller would no longer be let in. */
-const REVOKED_AFTER_MS = 2_000;
+/** How long a stream goes on whose caller would no longer be let in, or whose time is over. */
+const LOOK_MS = 2_000;
+
+/** The part of their age by which streams may end earlier, so that not all that began together come again together. */
+const SPREAD = 0.1;
 
 /** The streaming calls that are open: bounded in number, each caller's too, and ended together when the process drains. */
 export class OpenStreams {
   readonly #max: number;
   readonly #maxPerCaller: number;
+  readonly #maxAgeMs: number;
   readonly #perCaller = new Map<string, number>();
-  readonly #open = new Map<Interrupt, OpenStream>();
+  readonly #open = new Map<Interrupt, OpenStream & { readonly endsAt: number }>();
   #strangers = 0;
   #watch: NodeJS.Timeout | undefined;
   #ended = false;
 
-  constructor({ max = DEFAULT_STREAMS.max, maxPerCaller = DEFAULT_STREAMS.maxPerCaller }: StreamOptions = {}) {
-    this.#max = max;
-    this.#maxPerCaller = maxPerCaller;
+  constructor(options: StreamOptions = {}) {
+    const { max, maxPerCaller, maxAgeMs } = DEFAULT_STREAMS;
+    this.#max = options.max ?? max;
+    this.#maxPerCaller = options.maxPerCaller ?? maxPerCaller;
+    this.#maxAgeMs = (options.maxAgeMs ?? maxAgeMs) || Number.POSITIVE_INFINITY;
   }
 
   get size(): number {
@@ -62,8 +68,9 @@ export class OpenStreams {
       throw tooMany("Half of all streams are strangers'", "streams.max");
     const own = caller === undefined ? 0 : (this.#perCaller.get(caller) ?? 0);
     if (own >= this.#maxPerCaller) throw tooMany(`The caller has ${own} open streams`, "streams.maxPerCaller");
-    this.#open.set(interrupt, stream);
-    this.#watch ??= setInterval(() => this.#endRevoked(), REVOKED_AFTER_MS).unref();
+    const endsAt = performance.now() + this.#maxAgeMs * (1 - SPREAD * Math.random());
+    this.#open.set(interrupt, { ...stream, endsAt });
+    this.#watch ??= setInterval(() => this.#endOver(), LOOK_MS).unref();
     if (caller !== undefined) this.#perCaller.set(caller, own + 1);
     if (isStranger) this.#strangers++;
     return () => {
@@ -77,9 +84,11 @@ export class OpenStreams {
     };
   }
 
-  #endRevoked(): void {
-    for (const [interrupt, { holds }] of this.#open) {
+  #endOver(): void {
+    const now = performance.now();
+    for (const [interrupt, { holds, endsAt }] of this.#open) {
       if (holds?.() === false) interrupt(revoked());
+      else if (now > endsAt) interrupt(tooOld());
     }
   }
 
@@ -107,6 +116,11 @@ function tooMany(what: string, option: string): ActuatorError {
 function revoked(): ConnectError {
   const message = "What the caller showed counts no more.";
   return errorToRpc(new ActuatorError("UNAUTHENTICATED", "CREDENTIALS_REVOKED", message));
+}
+
+function tooOld(): ConnectError {
+  const message = "The stream has gone on for as long as it may (option streams.maxAgeMs); begin it again.";
+  return errorToRpc(new ActuatorError("UNAVAILABLE", "STREAM_TOO_OLD", message));
 }
 
 function unavailable(): ConnectError {

@@ -1,13 +1,21 @@
 import { once } from "node:events";
 import { constants } from "node:http2";
-import { Code, ConnectError } from "@connectrpc/connect";
-import { describe, expect, test } from "vitest";
+import { Code, ConnectError, createClient } from "@connectrpc/connect";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { Health } from "../../src/gen/grpc/health/v1/health_pb.ts";
 import { ServerReflection } from "../../src/gen/grpc/reflection/v1/reflection_pb.ts";
 import { OpenStreams } from "../../src/rpc/open-streams.ts";
 import { states } from "../../src/rpc/states.ts";
 import { Sessions } from "../../src/sessions/sessions.ts";
-import { errorInfo, grpcClient, serveRpc, silentStore } from "../support/rpc-harness.ts";
+import {
+  errorInfo,
+  grpcClient,
+  serveRpc,
+  silentStore,
+  transportOver,
+  WIRES,
+  type Wire,
+} from "../support/rpc-harness.ts";
 import { emptied, eventually, http2Connect, rawClient } from "../support/server-harness.ts";
 
 describe("open streams", () => {
@@ -155,6 +163,43 @@ describe("open streams", () => {
     expect([...(await client.closed).matchAll(/"SERVING"/g)]).toHaveLength(101);
     process.off("warning", listener);
     expect(warnings).toEqual([]);
+  });
+
+  test("end when they have gone on for as long as they may, and can begin again", async () => {
+    const { url, health, errors } = await serveRpc({}, { streams: { maxAgeMs: 1 } });
+    const watched = async (wire: Wire) => {
+      const watch = createClient(Health, transportOver(wire, url)).watch({})[Symbol.asyncIterator]();
+      expect((await watch.next()).value).toMatchObject({ status: 1 });
+      return watch.next().catch(ConnectError.from);
+    };
+    for (let time = 0; time < 2; time++) {
+      const ends = (await Promise.all(WIRES.map(watched))) as ConnectError[];
+      expect(ends.map(({ code }) => code)).toEqual(WIRES.map(() => Code.Unavailable));
+      expect(new Set(ends.map((end) => errorInfo(end)?.reason))).toEqual(new Set(["STREAM_TOO_OLD"]));
+    }
+    expect(health.listeners).toBe(0);
+    expect(errors).toEqual([]);
+  });
+
+  test("go on for as long as they may, and without end where nothing else is said", () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const ended: string[] = [];
+    const hour = 3_600_000;
+    for (const [name, options] of [
+      ["an hour", { maxAgeMs: hour }],
+      ["0", { maxAgeMs: 0 }],
+      ["by default", {}],
+    ] as const) {
+      const remove = new OpenStreams(options).add(() => ended.push(name), { method: "s/M" });
+      onTestFinished(remove);
+    }
+    vi.advanceTimersByTime(0.89 * hour);
+    expect(ended).toEqual([]);
+    vi.advanceTimersByTime(0.12 * hour);
+    expect(new Set(ended)).toEqual(new Set(["an hour"]));
+    vi.advanceTimersByTime(10 * hour);
+    expect(new Set(ended)).toEqual(new Set(["an hour"]));
   });
 
   test("of one caller are limited, whatever the others have", () => {

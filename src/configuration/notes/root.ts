@@ -93,6 +93,10 @@ const ROOT_NOTES: Notes<any> = {
     notes: {
       max: { description: "Of all callers together.", default: DEFAULT_STREAMS.max },
       maxPerCaller: { description: "Of one caller who said who they are.", default: DEFAULT_STREAMS.maxPerCaller },
+      maxAgeMs: {
+        description: "How long one goes on before its client has to begin it again.",
+        default: DEFAULT_STREAMS.maxAgeMs,
+      },
     } satisfies Notes<StreamOptions>,
   },
   limits: { description: "What the port puts up with.", checks: LIMITS, notes: LIMITS_NOTES, always: true },
