@@ -12,9 +12,6 @@ const VERSION = "v1.0.7";
 const CASES = 3_640;
 /** Cases that may fail through no fault of the server, and why. Each has a second chance, by itself, and must take it. */
 const SECOND_CHANCES: readonly (readonly [cases: RegExp, why: string])[] = [
-  // When a request comes in two pieces while the answer before it is not quite written. Bare node:https does so in one of
-  // eight runs of these cases.
-  [/\/HTTPVersion:1\/.*\/TLS:true\//, 'Node.js had closed its connection ("Parse Error: Paused")'],
   [/^(Deadline Propagation|Timeouts)\//, "the machine may have been too busy for its deadline"],
 ];
 const MOST_CHANCES = 3;
