@@ -28,13 +28,19 @@ export function* derValues(bytes: Buffer): Generator<DerValue> {
   }
 }
 
-/** Milliseconds since the epoch of a UTCTime or GeneralizedTime, as RFC 5280 §4.1.2.5 has them; NaN for any other. */
+/**
+ * Milliseconds since the epoch of a UTCTime or GeneralizedTime.
+ *
+ * @throws RangeError for one that is not as RFC 5280 §4.1.2.5 has them
+ */
 export function derTime({ tag, content }: DerValue): number {
   const text = content.toString("latin1");
   const short = tag === TAG.utcTime;
   const [, year, month, day, hour, minute, second] = (short ? UTC_TIME : GENERALIZED_TIME).exec(text) ?? [];
   const century = !short ? "" : Number(year) < 50 ? "20" : "19";
-  return Date.parse(`${century}${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
+  const time = Date.parse(`${century}${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
+  if (Number.isNaN(time)) throw new RangeError("a time is none");
+  return time;
 }
 
 const UTC_TIME = /^(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)Z$/;

@@ -12,10 +12,11 @@ import type { ListenOptions } from "./listen-options.ts";
 import { noteRevocations, type TrustedProxies } from "./peer.ts";
 import { cleartextPort, type PortParts, securePort } from "./port.ts";
 import { careful, reportError } from "./report.ts";
-import { readCredentials, type TlsCredentials, validityFault } from "./tls-credentials.ts";
+import { readCredentials, type TlsCredentials } from "./tls-credentials.ts";
 import type { TlsOptions } from "./tls-options.ts";
 import { reloadCredentials } from "./tls-reload.ts";
 import { tlsSettings } from "./tls-settings.ts";
+import { tellOfEnd } from "./tls-validity.ts";
 import { listenOnPath } from "./unix-socket.ts";
 
 /** How a listener is made. */
@@ -120,17 +121,24 @@ export function createListener(handler: RequestHandler, options: ListenerOptions
 
   async function secured(tls: TlsOptions): Promise<ReturnType<typeof securePort>> {
     const credentials = await readCredentials(tls);
-    const fault = validityFault(credentials, Date.now());
-    if (fault !== undefined) onError(fault, "TLS certificate");
     const secure = securePort(parts, { ...credentials.context, ...tlsSettings(tls, limits) });
-    noteRevocations(secure, credentials.revocations);
-    certificate = credentials.certificate;
-    const apply = ({ context, revocations, certificate: renewed }: TlsCredentials) => {
-      secure.setSecureContext(context);
-      noteRevocations(secure, revocations);
-      certificate = renewed;
+    let stopTelling = () => {};
+    const inForce = (credentials: TlsCredentials) => {
+      noteRevocations(secure, credentials.revocations);
+      certificate = credentials.certificate;
+      stopTelling();
+      stopTelling = tellOfEnd(credentials, onError);
     };
-    stopReloading = reloadCredentials(tls, credentials, apply, onError);
+    inForce(credentials);
+    const apply = (renewed: TlsCredentials) => {
+      secure.setSecureContext(renewed.context);
+      inForce(renewed);
+    };
+    const stopFollowing = reloadCredentials(tls, credentials, apply, onError);
+    stopReloading = () => {
+      stopFollowing();
+      stopTelling();
+    };
     return secure;
   }
 

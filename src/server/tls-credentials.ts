@@ -1,6 +1,5 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { createSecureContext, type SecureContextOptions } from "node:tls";
-import type { ActuatorError } from "../error.ts";
 import { decodeRevocationList, type RevocationList, revocationListBlocks } from "./revocation-list.ts";
 import type { PemSource, TlsOptions } from "./tls-options.ts";
 import { type Field, nameOf, readPem, type TlsPem, unfit } from "./tls-pem.ts";
@@ -44,21 +43,6 @@ export function credentialsOf(options: TlsOptions, pem: TlsPem): TlsCredentials 
     throw unfit("TLS_REFUSED", "cert", `OpenSSL takes neither: ${(error as Error).message}`, error);
   }
   return { context, certificate: certificate!, revocations, pem };
-}
-
-/** Says that a certificate or a list is not valid at `now`, which its clients will find; undefined while all are. */
-export function validityFault({ certificate, revocations }: TlsCredentials, now: number): ActuatorError | undefined {
-  const { validFrom, validTo } = certificate;
-  if (now > Date.parse(validTo)) {
-    return unfit("TLS_CERTIFICATE_EXPIRED", "cert", `the server's certificate is not valid any more since ${validTo}`);
-  }
-  if (now < Date.parse(validFrom)) {
-    return unfit("TLS_CERTIFICATE_NOT_YET_VALID", "cert", `the server's certificate is not valid before ${validFrom}`);
-  }
-  const old = revocations.find(({ nextUpdate = Infinity }) => nextUpdate < now)?.nextUpdate;
-  if (old === undefined) return undefined;
-  const message = `a revocation list was to be replaced by ${new Date(old).toISOString()}; no client of its authority is let in`;
-  return unfit("TLS_CRL_OUTDATED", "crl", message);
 }
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;

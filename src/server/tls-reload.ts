@@ -1,6 +1,6 @@
 import { FollowedFiles } from "../files/followed-files.ts";
 import type { ServerErrorHandler } from "./guard.ts";
-import { credentialsOf, type TlsCredentials, validityFault } from "./tls-credentials.ts";
+import { credentialsOf, type TlsCredentials } from "./tls-credentials.ts";
 import type { TlsOptions } from "./tls-options.ts";
 import { pemPaths, readPem } from "./tls-pem.ts";
 
@@ -23,10 +23,7 @@ export function reloadCredentials(
     content: first.pem,
     read: () => readPem(options),
     onChange(pem) {
-      const credentials = credentialsOf(options, pem);
-      apply(credentials);
-      const fault = validityFault(credentials, Date.now());
-      if (fault !== undefined) onError(fault, "new TLS certificate");
+      apply(credentialsOf(options, pem));
     },
     onError: (error) => onError(error, "new TLS certificate, the last one stays in force"),
   });

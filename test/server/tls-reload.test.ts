@@ -169,7 +169,7 @@ describe("what does not fit keeps the last in force, and is reported once", () =
       () => reports.length > 0,
       () => "no report",
     );
-    expect(reports).toMatchObject([{ error: { reason: "TLS_CERTIFICATE_EXPIRED" }, context: "new TLS certificate" }]);
+    expect(reports).toMatchObject([{ error: { reason: "TLS_CERTIFICATE_EXPIRED" }, context: "TLS certificate" }]);
     await expect(tlsClient(port, { ca: root.ca })).rejects.toThrow(/expired/);
   });
 });

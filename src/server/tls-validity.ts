@@ -1,0 +1,42 @@
+import type { ActuatorError } from "../error.ts";
+import type { ServerErrorHandler } from "./guard.ts";
+import type { TlsCredentials } from "./tls-credentials.ts";
+import { unfit } from "./tls-pem.ts";
+
+/** What Node's timers can wait for; they would take anything longer for nothing at all. */
+const LONGEST_TIMER = 2 ** 31 - 1;
+
+/**
+ * Tells that a certificate or a list is not valid: at once, or when that comes to be, for by then nobody is let in, or no client
+ * with a certificate. Once, as they are in force until others take their place.
+ *
+ * @returns a function that stops it
+ */
+export function tellOfEnd(credentials: TlsCredentials, onError: ServerErrorHandler): () => void {
+  const ends = [Date.parse(credentials.certificate.validTo)];
+  for (const { nextUpdate } of credentials.revocations) if (nextUpdate !== undefined) ends.push(nextUpdate);
+  let timer: NodeJS.Timeout | undefined;
+  const look = () => {
+    const now = Date.now();
+    const fault = validityFault(credentials, now);
+    if (fault !== undefined) onError(fault, "TLS certificate");
+    else timer = setTimeout(look, Math.min(Math.min(...ends) - now + 1_000, LONGEST_TIMER)).unref();
+  };
+  look();
+  return () => clearTimeout(timer);
+}
+
+/** Says that a certificate or a list is not valid at `now`, which its clients will find; undefined while all are. */
+function validityFault({ certificate, revocations }: TlsCredentials, now: number): ActuatorError | undefined {
+  const { validFrom, validTo } = certificate;
+  if (now > Date.parse(validTo)) {
+    return unfit("TLS_CERTIFICATE_EXPIRED", "cert", `the server's certificate is not valid any more since ${validTo}`);
+  }
+  if (now < Date.parse(validFrom)) {
+    return unfit("TLS_CERTIFICATE_NOT_YET_VALID", "cert", `the server's certificate is not valid before ${validFrom}`);
+  }
+  const old = revocations.find(({ nextUpdate = Infinity }) => nextUpdate < now)?.nextUpdate;
+  if (old === undefined) return undefined;
+  const message = `a revocation list was to be replaced by ${new Date(old).toISOString()}; no client of its authority is let in`;
+  return unfit("TLS_CRL_OUTDATED", "crl", message);
+}
