@@ -1,32 +1,16 @@
 import { Rate } from "./rate.ts";
 import type { TimerSnapshot } from "./snapshot.ts";
 
-/**
- * Durations since the process began, the longest included: it is no maximum of a time window. A fixed set of numbers:
- * recording allocates nothing.
- *
- * Times are readings of `performance.now()`, in milliseconds.
- */
-export class Timer {
+/** Something that comes again and again since the process began. Recording allocates nothing. */
+abstract class Recorder {
   #count = 0;
-  #total = 0;
-  #max = 0;
   readonly #rate = new Rate();
-
-  /** `count` messages went together: each of them took that long. */
-  record(start: number, end: number, count = 1): void {
-    const duration = end - start;
-    this.#count += count;
-    this.#total += duration * count;
-    if (duration > this.#max) this.#max = duration;
-    this.#rate.record(end, count);
-  }
 
   get count(): number {
     return this.#count;
   }
 
-  /** When the last duration ended; 0 where none did. */
+  /** When the last one was seen, a reading of `performance.now()`; 0 where none was. */
   get last(): number {
     return this.#rate.last;
   }
@@ -36,57 +20,60 @@ export class Timer {
     return this.#rate.at(now);
   }
 
-  snapshot(): TimerSnapshot {
-    return { count: this.#count, mean: this.#count === 0 ? 0 : this.#total / this.#count, max: this.#max };
-  }
-
-  /** Adds what another one recorded. */
-  absorb(other: Timer): void {
-    this.#count += other.#count;
-    this.#total += other.#total;
-    this.#max = Math.max(this.#max, other.#max);
-    this.#rate.absorb(other.#rate);
-  }
-}
-
-/** Events since the process began. */
-export class Counter {
-  #count = 0;
-  readonly #rate = new Rate();
-
-  record(at: number, count = 1): void {
+  protected seen(at: number, count: number): void {
     this.#count += count;
     this.#rate.record(at, count);
   }
 
-  get count(): number {
-    return this.#count;
-  }
-
-  get last(): number {
-    return this.#rate.last;
-  }
-
-  /** In messages a second. */
-  rate(now: number): number {
-    return this.#rate.at(now);
-  }
-
-  snapshot(): number {
-    return this.#count;
-  }
-
   /** Adds what another one recorded. */
-  absorb(other: Counter): void {
+  absorb(other: Recorder): void {
     this.#count += other.#count;
     this.#rate.absorb(other.#rate);
   }
 }
 
+/**
+ * Durations since the process began, the longest included: it is no maximum of a time window. Times are readings of
+ * `performance.now()`, in milliseconds.
+ */
+export class Timer extends Recorder {
+  #total = 0;
+  #max = 0;
+
+  /** `count` messages went together: each of them took that long. */
+  record(start: number, end: number, count = 1): void {
+    const duration = end - start;
+    this.#total += duration * count;
+    if (duration > this.#max) this.#max = duration;
+    this.seen(end, count);
+  }
+
+  snapshot(): TimerSnapshot {
+    return { count: this.count, mean: this.count === 0 ? 0 : this.#total / this.count, max: this.#max };
+  }
+
+  override absorb(other: Timer): void {
+    super.absorb(other);
+    this.#total += other.#total;
+    this.#max = Math.max(this.#max, other.#max);
+  }
+}
+
+/** Events since the process began. */
+export class Counter extends Recorder {
+  record(at: number, count = 1): void {
+    this.seen(at, count);
+  }
+
+  snapshot(): number {
+    return this.count;
+  }
+}
+
 /** What is recorded of messages by their outcome. */
-abstract class Outcomes<Recorder extends Timer | Counter> {
-  abstract readonly successes: Recorder;
-  abstract readonly failures: Recorder;
+abstract class Outcomes<Kind extends Recorder> {
+  abstract readonly successes: Kind;
+  abstract readonly failures: Kind;
 
   /** When the last message was seen; 0 where none was. */
   get last(): number {
