@@ -81,7 +81,12 @@ function tlsFaults(tls: NonNullable<ListenOptions["tls"]>): ActuatorError[] {
   const faults = (["cert", "key"] as const)
     .filter((field) => tls[field] === undefined)
     .map((field) => invalid(`tls.${field}`, `\`tls\` has no \`${field}\`; TLS needs one`));
-  const { ca, clientCertificate } = tls;
+  const { ca, crl, clientCertificate } = tls;
+  if (crl !== undefined && ca === undefined) {
+    faults.push(
+      invalid("tls.ca", "`tls.crl` is what authorities have revoked, and there are none; name them by `tls.ca`"),
+    );
+  }
   if (ca === undefined && clientCertificate !== undefined && clientCertificate !== "none") {
     const message = "`tls.clientCertificate` needs the authorities that vouch for clients; name them by `tls.ca`";
     faults.push(invalid("tls.ca", message));

@@ -70,6 +70,10 @@ describe("where to listen", () => {
       options: { port: 1, tls: { cert: "c", key: "k", ca: "a" } },
       message: /no client is asked; say `tls\.clientCertificate`/,
     },
+    {
+      options: { port: 1, tls: { cert: "c", key: "k", crl: "r" } },
+      message: /and there are none; name them by `tls\.ca`/,
+    },
     { options: { port: 1, host: "fe80::1%eth0" }, message: /"fe80::1%eth0" names a zone/ },
     { options: { port: 1, host: "[fe80::1%eth0]" }, message: /names a zone/ },
   ] as { options: ListenOptions; message: string | RegExp }[])("$options is refused", ({ options, message }) => {
