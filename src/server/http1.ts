@@ -9,6 +9,7 @@ import {
 import { createServer as createSecureServer, type Server as SecureServer } from "node:https";
 import type { Socket } from "node:net";
 import type { TlsOptions as ServerTlsOptions } from "node:tls";
+import { continueWhenRead } from "./continue.ts";
 import type { RequestHandler } from "./handler.ts";
 import type { Limits } from "./limits.ts";
 
@@ -56,6 +57,10 @@ export function http1Server(
     else handler(req, res);
   };
   const server = tls === undefined ? createServer(options, answer) : createSecureServer({ ...options, ...tls }, answer);
+  server.on("checkContinue", (req, res) => {
+    continueWhenRead(req, res);
+    answer(req, res);
+  });
   server.timeout = limits.stalledWriteTimeoutMs;
   server.maxRequestsPerSocket = limits.maxRequestsPerConnection;
   return server;

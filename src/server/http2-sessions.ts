@@ -9,6 +9,7 @@ import {
 } from "node:http2";
 import type { Socket } from "node:net";
 import type { Connection } from "./connection.ts";
+import { continueWhenRead } from "./continue.ts";
 import type { RequestHandler } from "./handler.ts";
 import { isOver, type Limits } from "./limits.ts";
 import { noteOwnConnection } from "./own-connections.ts";
@@ -46,6 +47,11 @@ export class Http2Sessions {
 
   constructor(handler: RequestHandler, limits: Limits) {
     this.#limits = limits;
+    const answer = (req: Http2ServerRequest, res: Http2ServerResponse) => {
+      if (this.#closing) req.stream.close(constants.NGHTTP2_REFUSED_STREAM);
+      else if (isTooLarge(req, limits.maxHeaderBytes)) req.stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+      else handler(req, res);
+    };
     this.#server = createServer(
       {
         settings: { maxConcurrentStreams: limits.maxConcurrentStreams, maxHeaderListSize: limits.maxHeaderBytes },
@@ -54,12 +60,12 @@ export class Http2Sessions {
         maxSessionRejectedStreams: limits.maxRejectedStreams,
         Http2ServerResponse: Http2Response,
       },
-      (req, res) => {
-        if (this.#closing) req.stream.close(constants.NGHTTP2_REFUSED_STREAM);
-        else if (isTooLarge(req, limits.maxHeaderBytes)) req.stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
-        else handler(req, res);
-      },
+      answer,
     );
+    this.#server.on("checkContinue", (req, res) => {
+      continueWhenRead(req, res);
+      answer(req, res);
+    });
     // The first bytes of a connection come in one piece, so that a stream may be over before anybody hears of it. Node
     // would go on to answer what it expects, which throws, and nobody could say any more where it came from.
     const [serve] = this.#server.listeners("stream") as [(stream: ServerHttp2Stream, ...rest: unknown[]) => void];
