@@ -10,15 +10,17 @@ import { quotedTableOf } from "./store.ts";
  *
  * It is the store's own statement that is sent otherwise, with the same parameters, and only where it is known word for
  * word. Returns what gives the store back as it was.
+ *
+ * @throws ActuatorError INVALID_ARGUMENT where connect-pg-simple did not make the store.
  */
 export function keepToExistingRows(store: ConnectStore): () => void {
+  const [upsert, update] = statements(quotedTableOf(store));
   const stored = new WeakSet<object>();
   const watch = watchStore(store, {
     saved(_, record, __, isStored) {
       if (isStored) stored.add(record);
     },
   });
-  const [upsert, update] = statements(quotedTableOf(store));
   const restore = replaceMethod(store, "query", (query) => {
     return function (this: unknown, ...args: unknown[]) {
       const [text, values] = args;

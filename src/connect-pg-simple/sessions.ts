@@ -86,8 +86,8 @@ export function connectPgSimpleSessions(
   const ask = asking(queries);
   const table = tableLookup(ask, tableNameOf(store, options), paths, timeZone);
   const sightings = new Sightings(maxRemembered);
-  const watch = store && watchStore(store, sightings);
   const restore = store && keepToExistingRows(store);
+  const watch = store && watchStore(store, sightings);
   const ttl = () => options.ttl ?? ttlOf(store);
   const reader: RowReader = { resolver: principalResolver(principal), ttl, sightings };
   // The records are read as a whole where a function decides: fewer at a time.

@@ -323,7 +323,11 @@ describe.runIf(requirement("postgresql", postgresFound))("sessions of connect-pg
   });
 
   it("refuse what is no store of connect-pg-simple", () => {
-    expect(() => connectPgSimpleSessions(new session.MemoryStore())).toThrow(/connect-pg-simple made/);
+    const store = new session.MemoryStore();
+    expect(() => connectPgSimpleSessions(store)).toThrow(/connect-pg-simple made/);
+    const pool = { query: async () => ({ rows: [] }) };
+    expect(() => connectPgSimpleSessions(store, { pool, table: "session" })).toThrow(/connect-pg-simple made/);
+    expect(Object.getOwnPropertyNames(store)).toEqual(Object.getOwnPropertyNames(new session.MemoryStore()));
     expect(() => connectPgSimpleSessions(undefined)).toThrow(/its store, by a `pool` or by a `url`/);
   });
 
