@@ -50,7 +50,9 @@ test("what is published names only files that are published", async () => {
   for (const file of files.filter((file) => /\.(js|d\.ts)$/.test(file))) {
     const text = await readFile(join(dist, file), "utf8");
     for (const [, target] of text.matchAll(/(?:\bfrom |\bimport\()"(\.[^"]+)"/g)) {
-      if (!files.includes(join(dirname(file), target!))) missing.push(`${file}: ${target}`);
+      // Declarations name the code beside them, which stands in a chunk that several share.
+      const named = join(dirname(file), file.endsWith(".d.ts") ? target!.replace(/\.js$/, ".d.ts") : target!);
+      if (!files.includes(named)) missing.push(`${file}: ${target}`);
     }
   }
   expect(files).toContain("index.d.ts");
