@@ -62,13 +62,14 @@ export interface Actuator {
    */
   listen(options: ListenOptions): Promise<ListenAddress>;
   /**
-   * Ends in good order: health turns OUT_OF_SERVICE, watches end with UNAVAILABLE, the port of {@link listen} closes when
-   * the answers under way are complete, or after `deadlineMs` (default `limits.drainDeadlineMs`); then the logging
-   * libraries are left as they were found, but for their levels, and the file of `loggers.state` holds the latest ones. A
-   * server of the application's own goes on; there, {@link handler} answers health with OUT_OF_SERVICE from then on and
-   * everything else with UNAVAILABLE (503). May be called again: the earliest deadline counts.
+   * Ends in good order: health turns OUT_OF_SERVICE; after `delayMs` (default `limits.drainDelayMs`, which is none) watches
+   * end with UNAVAILABLE and the port of {@link listen} takes no more connections; it closes when the answers under way are
+   * complete, or `deadlineMs` (default `limits.drainDeadlineMs`) later; then the logging libraries are left as they were
+   * found, but for their levels, and the file of `loggers.state` holds the latest ones. A server of the application's own goes
+   * on; there, {@link handler} answers health with OUT_OF_SERVICE from then on and everything else with UNAVAILABLE (503). May
+   * be called again: the earliest times count.
    */
-  close(options?: Pick<DrainOptions, "deadlineMs">): Promise<void>;
+  close(options?: Pick<DrainOptions, "delayMs" | "deadlineMs">): Promise<void>;
   /**
    * Calls {@link close} on the first of the signals, after which a process with nothing left to do exits by itself. Where
    * the application still runs then and listens for the signal nowhere, the signal ends it as it would have without this;
@@ -147,14 +148,14 @@ export function createActuator(options: ActuatorOptions = {}): Actuator {
     if (!takeSpans?.(req, res) && !rpc.handle(req, res)) gateway(req, res, next);
   };
 
-  async function close({ deadlineMs }: Pick<DrainOptions, "deadlineMs"> = {}): Promise<void> {
+  async function close({ delayMs, deadlineMs }: Pick<DrainOptions, "delayMs" | "deadlineMs"> = {}): Promise<void> {
     ended = true;
     health.status = "OUT_OF_SERVICE";
     // Beside the drain, which it must not hold up.
     const gone = registration?.close();
     const endStreams = () => rpc.endStreams();
     if (listener === undefined) endStreams();
-    else await listener.drain({ deadlineMs, endStreams });
+    else await listener.drain({ delayMs, deadlineMs, endStreams });
     guarded.close();
     await gone;
     await loggers?.close();

@@ -19,12 +19,12 @@ export async function serve(options: ConfigFileOptions): Promise<ExitCode> {
   const file = configFileOf(options);
   const interruption = new Interruption();
   try {
-    const { standalone, drainDeadlineMs } = await started(file);
+    const standalone = await started(file);
     print(printable(`connect-actuator serves ${standalone.serves.join(", ")} on ${standalone.address.url}`));
     for (const trouble of standalone.troubles) note(printable(`connect-actuator: ${trouble}`));
     if (!interruption.signal.aborted) await once(interruption.signal, "abort");
     note("connect-actuator: ends; a second signal ends it at once");
-    setTimeout(() => process.exit(EXIT.refused), drainDeadlineMs + LAST_GRACE_MS).unref();
+    setTimeout(() => process.exit(EXIT.refused), standalone.drainMs + LAST_GRACE_MS).unref();
     await standalone.close();
     return EXIT.ok;
   } catch (error) {
@@ -38,7 +38,5 @@ export async function serve(options: ConfigFileOptions): Promise<ExitCode> {
 async function started(file: string | undefined) {
   const { standaloneConfiguration } = await import("../configuration/index.ts");
   const { startStandalone } = await import("../standalone/index.ts");
-  const configuration = standaloneConfiguration({ file });
-  const { drainDeadlineMs = 10_000 } = configuration.options.limits ?? {};
-  return { standalone: await startStandalone(configuration), drainDeadlineMs };
+  return startStandalone(standaloneConfiguration({ file }));
 }

@@ -49,10 +49,15 @@ export interface Limits {
   readonly pingTimeoutMs: number;
   /** How often the limits on time are looked after; above 0. */
   readonly sweepIntervalMs: number;
+  /**
+   * In a drain: while health already says OUT_OF_SERVICE and everything is still answered. As long as whoever balances load
+   * takes to ask and to believe it; the default is not to wait.
+   */
+  readonly drainDelayMs: number;
   /** In a drain: before idle HTTP/1.1 connections close, for requests that are just arriving on them. A 0 is no wait. */
   readonly drainGraceMs: number;
   /**
-   * In a drain: for answers under way. A 0 cuts them off: there always is an end. Below the 30 s that container platforms
+   * In a drain, after the delay: for answers under way. A 0 cuts them off: there always is an end. Below the 30 s that container platforms
    * wait after SIGTERM.
    */
   readonly drainDeadlineMs: number;
@@ -78,6 +83,7 @@ export const DEFAULT_LIMITS: Limits = {
   pingIntervalMs: 20_000,
   pingTimeoutMs: 10_000,
   sweepIntervalMs: 1_000,
+  drainDelayMs: 0,
   drainGraceMs: 100,
   drainDeadlineMs: 10_000,
 };

@@ -33,7 +33,9 @@ export interface ListenerOptions {
 
 /** How a listener ends. */
 export interface DrainOptions {
-  /** Milliseconds for answers under way; then they are cut off. Default `limits.drainDeadlineMs`. */
+  /** Milliseconds in which everything goes on as before. Default `limits.drainDelayMs`. */
+  readonly delayMs?: number | undefined;
+  /** Milliseconds after those for answers under way; then they are cut off. Default `limits.drainDeadlineMs`. */
   readonly deadlineMs?: number | undefined;
   /**
    * Ends the answers that never end by themselves, such as watches. Called when no connection is accepted any more, and
@@ -82,6 +84,7 @@ export function createListener(handler: RequestHandler, options: ListenerOptions
   const limits = limitsWith(options.limits);
   const onError = careful(options.onError ?? reportError);
   const answer = guard(handler, onError);
+  const delayed = new AbortController();
   const ending = new AbortController();
   const deadline = new AbortController();
   const connections = new Connections({
@@ -156,6 +159,7 @@ export function createListener(handler: RequestHandler, options: ListenerOptions
 
   async function end(endStreams: () => void): Promise<void> {
     const closed = new Promise<void>((resolve) => (server === undefined ? resolve() : server.once("close", resolve)));
+    if (server !== undefined && !delayed.signal.aborted) await once(delayed.signal, "abort");
     ending.abort();
     stopReloading();
     await drain(drainable(closed, endStreams), limits.drainGraceMs, deadline.signal);
@@ -195,10 +199,11 @@ export function createListener(handler: RequestHandler, options: ListenerOptions
 
   return {
     listen,
-    drain({ deadlineMs = limits.drainDeadlineMs, endStreams = () => {} } = {}) {
-      const timer = setTimeout(() => deadline.abort(), Math.min(deadlineMs, LONGEST_TIMER));
+    drain({ delayMs = limits.drainDelayMs, deadlineMs = limits.drainDeadlineMs, endStreams = () => {} } = {}) {
+      if (delayMs === 0) delayed.abort();
+      const timers = [abortAfter(delayMs, delayed), abortAfter(delayMs + deadlineMs, deadline)];
       drained ??= end(endStreams);
-      return drained.finally(() => clearTimeout(timer));
+      return drained.finally(() => timers.forEach(clearTimeout));
     },
     get certificateValidTo() {
       return certificate && Date.parse(certificate.validTo);
@@ -213,4 +218,8 @@ function unavailable(ended: boolean): ActuatorError {
   return ended
     ? new ActuatorError("FAILED_PRECONDITION", "LISTENER_CLOSED", "closed already; create another to listen again")
     : new ActuatorError("FAILED_PRECONDITION", "ALREADY_LISTENING", "listening already; one listener has one address");
+}
+
+function abortAfter(milliseconds: number, controller: AbortController): NodeJS.Timeout {
+  return setTimeout(() => controller.abort(), Math.min(milliseconds, LONGEST_TIMER));
 }

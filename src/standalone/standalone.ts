@@ -4,6 +4,7 @@ import {
   type Actuator,
   type ActuatorOptions,
   createActuator,
+  DEFAULT_LIMITS,
   type GraphBuilder,
   integrationGraph,
   type ListenAddress,
@@ -28,6 +29,8 @@ export interface Standalone {
   readonly serves: readonly string[];
   /** What does not work yet, and may by itself later. */
   readonly troubles: readonly string[];
+  /** How long answers under way may hold {@link close} up: milliseconds. */
+  readonly drainMs: number;
   /** Ends in good order, see `Actuator.close`; then the connections to stores and instances are closed. */
   close(): Promise<void>;
 }
@@ -61,7 +64,8 @@ export async function startStandalone(settings: StandaloneSettings): Promise<Sta
     const address = await actuator.listen(listen);
     if (fleet !== undefined) fleet.follow(actuator.loggers!);
     const troubles = trouble === undefined ? [] : [`the store of sessions: ${trouble}`];
-    return { address, serves: parts.serves, troubles, close };
+    const { drainDelayMs, drainDeadlineMs } = { ...DEFAULT_LIMITS, ...options.limits };
+    return { address, serves: parts.serves, troubles, drainMs: drainDelayMs + drainDeadlineMs, close };
   } catch (error) {
     await close();
     throw error;

@@ -475,3 +475,42 @@ function counter(): () => number {
   let count = 0;
   return () => ++count;
 }
+
+describe("a drain with a delay", () => {
+  test("answers new connections as before until it is over", async () => {
+    const { url, listener } = await serve((_, res) => void res.end("hello"));
+    let streamsEnded = false;
+    const endStreams = () => {
+      streamsEnded = true;
+    };
+    const drained = listener.drain({ delayMs: 600_000, endStreams });
+    expect((await http1Request(url)).body).toBe("hello");
+    expect((await http2Request(await http2Connect(url), { ":path": "/" })).body).toBe("hello");
+    expect(streamsEnded).toBe(false);
+
+    await listener.drain({ delayMs: 0 });
+    await drained;
+    expect(streamsEnded).toBe(true);
+    await expect(http1Request(url, { agent: false })).rejects.toThrow("ECONNREFUSED");
+  });
+
+  test("begins by itself when the time is up", async () => {
+    const { url, listener } = await serve((_, res) => void res.end("hello"), { limits: { drainDelayMs: 20 } });
+    await listener.drain();
+    await expect(http1Request(url, { agent: false })).rejects.toThrow("ECONNREFUSED");
+  });
+
+  test("is cut short by a deadline", async () => {
+    const { handler } = holding();
+    const { url, listener } = await serve(handler);
+    const asked = http1Request(url);
+    const drained = listener.drain({ delayMs: 600_000 });
+    await listener.drain({ delayMs: 0, deadlineMs: 0 });
+    await drained;
+    await expect(asked).rejects.toThrow();
+  });
+
+  test("waits for nobody where nothing listens", async () => {
+    await createListener(() => {}).drain({ delayMs: 600_000 });
+  });
+});

@@ -20,8 +20,9 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   pingIntervalMs: "Silence of an HTTP/2 peer after which it is asked for a sign of life.",
   pingTimeoutMs: "For that sign.",
   sweepIntervalMs: "How often the limits on time are looked after.",
+  drainDelayMs: "In a drain: while health already says OUT_OF_SERVICE and everything is still answered.",
   drainGraceMs: "In a drain: before idle HTTP/1.1 connections close.",
-  drainDeadlineMs: "In a drain: for answers under way.",
+  drainDeadlineMs: "In a drain, after the delay: for answers under way.",
 };
 
 /** What is said of the limits; what they are by default stands beside them. */
