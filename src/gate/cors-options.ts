@@ -1,4 +1,4 @@
-import { type Check, type Checks, count } from "../options.ts";
+import { type Check, type Checks, count, listOf, shaped } from "../options.ts";
 
 /** Which pages may call from a browser. */
 export interface CorsOptions {
@@ -7,6 +7,8 @@ export interface CorsOptions {
    * whole origin has to match. `*` alone is refused: a page that nobody knows should not see who is logged in.
    */
   readonly origins: readonly (string | RegExp)[];
+  /** What a page may send beside the headers of REST, Connect and gRPC-Web, such as `X-Api-Key` for `access.authorize`. */
+  readonly headers?: readonly string[] | undefined;
   /** For how long a browser remembers that it may. Default 600. */
   readonly maxAgeSeconds?: number | undefined;
 }
@@ -18,12 +20,19 @@ const origin: Check = (value) =>
     ? undefined
     : 'must be an origin such as "https://admin.example.com" or "https://*.example.com", without a path, or a pattern';
 
+const headerName = shaped({ kind: "text" }, (value) =>
+  typeof value === "string" && /^[!#$%&'*+.^_`|~0-9a-z-]+$/i.test(value) && value !== "*"
+    ? undefined
+    : 'must be the name of a header, such as "X-Api-Key"',
+);
+
 /** The checks of {@link CorsOptions}. */
 export const CORS: Checks<CorsOptions> = {
   origins: (value) => {
     if (!Array.isArray(value) || value.length === 0) return "must be a list of origins";
     return value.map(origin).find((fault) => fault !== undefined);
   },
+  headers: listOf(headerName),
   maxAgeSeconds: count,
 };
 

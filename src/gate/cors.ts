@@ -28,7 +28,7 @@ const REQUEST_HEADERS = [
   "If-None-Match",
   "X-Grpc-Web",
   "X-User-Agent",
-].join(", ");
+];
 const RESPONSE_HEADERS = [
   "Allow",
   "Connect-Accept-Encoding",
@@ -49,8 +49,9 @@ const RESPONSE_HEADERS = [
  *
  * @see https://fetch.spec.whatwg.org/#http-cors-protocol
  */
-export function cors({ origins, maxAgeSeconds = 600 }: CorsOptions): Cors {
+export function cors({ origins, headers = [], maxAgeSeconds = 600 }: CorsOptions): Cors {
   const isAllowed = callableOrigin(origins);
+  const requestHeaders = [...REQUEST_HEADERS, ...headers].join(", ");
   const allows = (request: GateRequest) => {
     const origin = headerOf(request, "origin");
     return origin !== undefined && isAllowed(origin);
@@ -66,7 +67,7 @@ export function cors({ origins, maxAgeSeconds = 600 }: CorsOptions): Cors {
       answer.setHeader("Access-Control-Expose-Headers", RESPONSE_HEADERS);
       if (!isPreflight(request)) return;
       answer.setHeader("Access-Control-Allow-Methods", METHODS);
-      answer.setHeader("Access-Control-Allow-Headers", REQUEST_HEADERS);
+      answer.setHeader("Access-Control-Allow-Headers", requestHeaders);
       answer.setHeader("Access-Control-Max-Age", String(maxAgeSeconds));
     },
   };

@@ -88,6 +88,19 @@ describe("preflight", () => {
     expect(headers["access-control-allow-credentials"]).toBeUndefined();
   });
 
+  test("allows further headers that are configured, and no others", async () => {
+    const { send } = await serveWith(undefined, { cors: { origins: [page], headers: ["X-Api-Key", "traceparent"] } });
+    const { headers } = await send({ method: "OPTIONS", path: "/actuator/loggers", headers: preflight });
+    const allowed = headers["access-control-allow-headers"]!.split(", ");
+    expect(allowed.slice(-2)).toEqual(["X-Api-Key", "traceparent"]);
+    expect(allowed).toContain("Authorization");
+  });
+
+  test.each([["*"], ["X Api"], [""], ["X-A\r\nX-B"], [7]])("%j is no header to configure", (name) => {
+    const headers = [name] as string[];
+    expect(() => createActuator({ cors: { origins: [page], headers } })).toThrow(/cors\.headers.*must be the name/);
+  });
+
   test.each([
     ["/actuator/nothing", 404],
     ["/actuator/heapdump", 404],

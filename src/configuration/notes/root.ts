@@ -53,6 +53,7 @@ const ROOT_NOTES: Notes<any> = {
     checks: CORS,
     notes: {
       origins: { description: "Origins such as https://admin.example.com or https://*.example.com.", kind: "list" },
+      headers: { description: "What a page may send beside the headers of REST, Connect and gRPC-Web." },
       maxAgeSeconds: { description: "For how long a browser remembers that it may.", default: 600 },
     } satisfies Notes<typeof CORS>,
   },
