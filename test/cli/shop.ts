@@ -51,10 +51,15 @@ export async function openGuardedShop(token: string): Promise<Shop> {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/manage`, actuator, native };
 }
 
+const kept = new Set<object>();
+
 function shop(options: ActuatorOptions): Pick<Shop, "actuator" | "native"> {
   const root = pino({ enabled: true }, { write: () => {} });
   const adapter = pinoLoggers(root);
   const native = Object.fromEntries(NAMES.map((name) => [name, root.child({ name })]));
+  // Loggers are held weakly: those of a shop are there as long as its test.
+  kept.add(native);
+  onTestFinished(() => void kept.delete(native));
   const sessions = memorySessions();
   sessions.put({ id: "alice-session", username: "alice", attributeNames: ["cart", "user"] });
   sessions.put({ id: "-bobs", username: "bob" });
