@@ -30,13 +30,17 @@ const CALL_CODES: ReadonlyMap<Code, CallCode> = new Map<Code, CallCode>([
 /** Who defines the reasons in a `google.rpc.ErrorInfo`. */
 const ERROR_DOMAIN = "connect-actuator";
 
-/** An error of the domain as RPC answers it, with a `google.rpc.ErrorInfo` that carries its reason and metadata. */
+/**
+ * An error of the domain as RPC answers it, with a `google.rpc.ErrorInfo` that carries its reason and metadata. When to try
+ * again stands in the headers too (the trailers of gRPC), as over REST.
+ */
 export function errorToRpc(error: ActuatorError): ConnectError {
+  const { retryAfterSeconds } = error.metadata;
   const info = { reason: error.reason, domain: ERROR_DOMAIN, metadata: { ...error.metadata } };
   return new ConnectError(
     error.message,
     RPC_CODES[error.code],
-    undefined,
+    retryAfterSeconds === undefined ? undefined : { "retry-after": retryAfterSeconds },
     [{ desc: ErrorInfoSchema, value: info }],
     error,
   );
