@@ -257,7 +257,6 @@ describe.runIf(possible)("the pages of the real Spring Boot Admin", { timeout: 1
     await expect.poll(() => pages.text(), soon).toMatch(/Instance\s+UP/);
     await actuator.close();
     await expect.poll(() => pages.text(), soon).toMatch(/Instance\s+OUT_OF_SERVICE/);
-    await expect.poll(() => pages.text(), soon).toMatch(/drain\s+OUT_OF_SERVICE/);
     await registration.close();
     expect(await instanceAt(url)).toBeUndefined();
   });
