@@ -82,7 +82,7 @@ console.log(
 );
 
 const domain = new Sessions(adapter, { idKey });
-const actuator = createActuator({ sessions: { store: adapter, idKey } });
+const actuator = createActuator({ sessions: { store: adapter, idKey }, audit: false });
 const { port } = await actuator.listen({ port: 0 });
 const agent = new Agent({ keepAlive: true });
 
