@@ -19,6 +19,8 @@ export function keepToExistingRows(store: ConnectStore): () => void {
   const watch = watchStore(store, {
     saved(_, record, __, isStored) {
       if (isStored) stored.add(record);
+      // The same object may be saved under another id next, of which there is no row yet.
+      else stored.delete(record);
     },
   });
   const restore = replaceMethod(store, "query", (query) => {

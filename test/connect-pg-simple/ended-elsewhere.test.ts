@@ -123,6 +123,46 @@ describe.runIf(requirement("postgresql", postgresFound))("a session of connect-p
     expect(await stored(one)).toMatchObject([{ sess: { basket: ["pear"] } }]);
   });
 
+  it("is saved under another id than its own, and then still under its own", async () => {
+    const one = await testStore(server);
+    const saved = (handle: (done: (error?: unknown) => void) => void) =>
+      new Promise<void>((resolve, reject) => handle((error) => (error ? reject(error) : resolve())));
+    const base = await serve(one.store, async (request, response) => {
+      request.session.basket = [...(request.session.basket ?? []), "pear"];
+      const copy = `copy ${request.session.basket.length}`;
+      await saved((done) => request.sessionStore.set(copy, request.session, done));
+      await saved((done) => request.session.save(done));
+      response.end(request.sessionID);
+    });
+    const first = await fetch(base);
+    const cookie = first.headers.getSetCookie()[0]!.split(";", 1)[0]!;
+    const sid = await first.text();
+    await fetch(base, { headers: { cookie } });
+    expect(await stored(one)).toMatchObject(
+      [
+        { sid, sess: { basket: ["pear", "pear"] } },
+        { sid: "copy 1", sess: { basket: ["pear"] } },
+        { sid: "copy 2", sess: { basket: ["pear", "pear"] } },
+      ].sort((a, b) => (a.sid < b.sid ? -1 : 1)),
+    );
+  });
+
+  it("is saved that was made of the record of another", async () => {
+    const one = await testStore(server);
+    await one.set("template", record({ user: { username: "ann" } }));
+    const base = await serve(one.store, (request, response, next) => {
+      request.sessionStore.get("template", (error, found) => {
+        if (error) return next(error);
+        request.sessionStore.createSession(request, found!);
+        request.session.basket = ["pear"];
+        response.end();
+      });
+    });
+    await fetch(base);
+    await one.pool.query(`DELETE FROM ${one.table} WHERE sid = 'template'`);
+    expect(await stored(one)).toMatchObject([{ sess: { user: { username: "ann" }, basket: ["pear"] } }]);
+  });
+
   it("is saved under the id of one that the application has ended", async () => {
     const one = await testStore(server);
     const base = await serve(
