@@ -374,7 +374,7 @@ test("a store that hangs does not keep the actuator from ending", async () => {
   await actuator.listen({ port: 0 });
   await actuator.close();
   expect(errors).toEqual(["sessions: ActuatorError: The session store was not left within 5000 ms."]);
-}, 20_000);
+});
 
 describe("an internal error", () => {
   test("is one line on the console, and not told to the caller", async () => {

@@ -4,7 +4,7 @@ import { Access } from "../../src/access/access.ts";
 import { PERMISSIONS, type Permission } from "../../src/access/permission.ts";
 import { createToken } from "../../src/access/token.ts";
 import { ActuatorError } from "../../src/error.ts";
-import { accessWith, basic, bearer, errorOf, knock, nameOf, outcome, tokenFile, tokenOf } from "./fixtures.ts";
+import { accessWith, admit, basic, bearer, errorOf, knock, nameOf, outcome, tokenFile, tokenOf } from "./fixtures.ts";
 
 const INVALID = "UNAUTHENTICATED CREDENTIALS_INVALID";
 const MISSING = "UNAUTHENTICATED CREDENTIALS_MISSING";
@@ -29,7 +29,7 @@ describe("without any mechanism", () => {
     const { access } = accessWith({ anonymous: ["loggers:*"] });
     // Nobody could say who they are.
     expect(await nameOf(access, knock(), "sessions:list")).toBe("PERMISSION_DENIED PERMISSION_MISSING");
-    for (let i = 0; i < 1_000; i++) access.admit(knock(), "loggers:write");
+    for (let i = 0; i < 1_000; i++) admit(access, knock(), "loggers:write");
   });
 });
 
@@ -44,8 +44,8 @@ describe("a token", () => {
       permissions: new Set(["loggers:read", "loggers:write"]),
       loggers: ["orders"],
     };
-    expect(access.admit(bearer(token), "loggers:read")).toEqual(caller);
-    for (const user of ["alice", "bob", ""]) expect(access.admit(basic(user, token), "loggers:write")).toEqual(caller);
+    expect(admit(access, bearer(token), "loggers:read")).toEqual(caller);
+    for (const user of ["alice", "bob", ""]) expect(admit(access, basic(user, token), "loggers:write")).toEqual(caller);
   });
 
   test.each<[allowed: Permission[], asked: Permission, result: string]>([
@@ -63,7 +63,7 @@ describe("a token", () => {
     try {
       const { token, entry } = tokenOf("alice", { expires: "2026-05-01T12:00:00Z" });
       const { access } = accessWith({ tokens: tokenFile(entry) });
-      const caller = await access.admit(bearer(token), "info:read");
+      const caller = await admit(access, bearer(token), "info:read");
       expect([caller.name, access.holds(caller)]).toEqual(["alice", true]);
       vi.setSystemTime(Date.parse("2026-05-01T12:00:00Z"));
       expect(await nameOf(access, bearer(token))).toBe("UNAUTHENTICATED CREDENTIALS_EXPIRED");
@@ -176,7 +176,7 @@ describe("too many wrong credentials", () => {
     expect(await nameOf(access, bearer(wrong, "192.0.2.2"))).toBe(INVALID);
     expect(await nameOf(access, bearer(token))).toBe("alice");
     expect(await nameOf(access, knock())).toBe(MISSING);
-    const error = errorOf(() => access.admit(bearer(wrong), "info:read"));
+    const error = errorOf(() => admit(access, bearer(wrong), "info:read"));
     expect(Number(error.metadata.retryAfterSeconds)).toBeGreaterThan(0);
     expect(error.message).toContain(`${error.metadata.retryAfterSeconds} s`);
   });
@@ -206,9 +206,9 @@ describe("too many wrong credentials", () => {
       const wrong = createToken().token;
       expect(await nameOf(access, bearer(wrong))).toBe(INVALID);
       expect(await nameOf(access, bearer(wrong))).toBe(TOO_MANY);
-      const { metadata } = errorOf(() => access.admit(bearer(wrong), "info:read"));
+      const { metadata } = errorOf(() => admit(access, bearer(wrong), "info:read"));
       vi.advanceTimersByTime(Number(metadata.retryAfterSeconds) * 1_000 - 1_001);
-      expect(errorOf(() => access.admit(bearer(wrong), "info:read")).reason).toBe("TOO_MANY_REQUESTS");
+      expect(errorOf(() => admit(access, bearer(wrong), "info:read")).reason).toBe("TOO_MANY_REQUESTS");
       vi.advanceTimersByTime(10 * 60_000);
       expect(await nameOf(access, bearer(wrong))).toBe(INVALID);
     } finally {
@@ -243,7 +243,7 @@ describe("too many writes", () => {
       };
       const canWrite = () => {
         try {
-          return access.admit(bearer(token), "sessions:delete") !== undefined;
+          return admit(access, bearer(token), "sessions:delete") !== undefined;
         } catch {
           return false;
         }
@@ -298,7 +298,7 @@ test("whatever somebody shows, they are refused in our own words", async () => {
     fc.asyncProperty(value, word, async (authorization, commonName) => {
       const certificate = { commonName, alternativeNames: [commonName], fingerprint256: commonName };
       for (const visit of [knock({ authorization, certificate }), knock({ certificate })]) {
-        const error = await (async () => access.admit(visit, "info:read"))().catch((error: unknown) => error as Error);
+        const error = await (async () => admit(access, visit, "info:read"))().catch((error: unknown) => error as Error);
         expect(error).toBeInstanceOf(ActuatorError);
         expect(WORDS).toContain((error as Error).message.replace(/\d+ s\.$/, "… s."));
       }

@@ -212,7 +212,7 @@ describe("keys in a file", () => {
     const { access } = jwtAccess({ jwks: path });
     put(path, JSON.stringify({ keys: [other.publicJwk] }));
     await vi.waitFor(async () => expect(await nameOf(access, bearer(await key.sign()))).toBe(INVALID), {
-      timeout: 15_000,
+      timeout: 30_000,
     });
   });
 
@@ -275,9 +275,11 @@ describe("keys at an address", () => {
     server.answer((_, response) => void held.push(response));
     vi.advanceTimersByTime(5 * 60_000);
     for (let i = 0; i < 5; i++) expect(await nameOf(access, bearer(await key.sign()))).toBe("alice");
-    await vi.waitFor(() => expect(held).toHaveLength(1));
+    await vi.waitFor(() => expect(held).toHaveLength(1), { timeout: 30_000 });
     held[0]!.end(JSON.stringify({ keys: [other.publicJwk] }));
-    await vi.waitFor(async () => expect(await nameOf(access, bearer(await key.sign()))).toBe(INVALID));
+    await vi.waitFor(async () => expect(await nameOf(access, bearer(await key.sign()))).toBe(INVALID), {
+      timeout: 30_000,
+    });
     expect(await nameOf(access, bearer(await other.sign()))).toBe("alice");
     expect(server.requests(), "once for all").toBe(2);
   });
@@ -294,7 +296,9 @@ describe("keys at an address", () => {
     server.answer((_, response) => void held.push(response));
     vi.advanceTimersByTime(5_000);
     for (let i = 0; i < 5; i++) expect(await nameOf(access, bearer(await key.sign()))).toBe("alice");
-    await vi.waitFor(() => expect(held, "asked all the same, and not answered yet").toHaveLength(1));
+    await vi.waitFor(() => expect(held, "asked all the same, and not answered yet").toHaveLength(1), {
+      timeout: 30_000,
+    });
     vi.advanceTimersByTime(50 * 60_000);
     const late = nameOf(access, bearer(await key.sign()));
     held[0]!.destroy();

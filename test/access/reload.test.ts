@@ -20,7 +20,7 @@ const both = encodeTokens([alice.entry, bob.entry]);
 const onlyBob = encodeTokens([bob.entry]);
 
 /** Resolves when something is so: at the latest when the file has been read again, which the watch or the poll does. */
-const until = (check: () => unknown) => vi.waitFor(check, { timeout: 15_000, interval: 20 });
+const until = (check: () => unknown) => vi.waitFor(check, { timeout: 30_000, interval: 20 });
 
 const changes: readonly [how: string, change: (path: string) => void][] = [
   ["replaced by another file", (path) => put(path, onlyBob)],

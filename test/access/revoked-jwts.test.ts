@@ -48,7 +48,7 @@ test("what is taken back while somebody stays ends that; others go on", async ()
     await access.identify(bearer(await key.sign({ sub: "bob" }))),
   ];
   write({ sub: "ann" });
-  await vi.waitFor(() => expect(access.holds(ann)).toBe(false), { timeout: 15_000 });
+  await vi.waitFor(() => expect(access.holds(ann)).toBe(false), { timeout: 30_000 });
   expect(access.holds(bob)).toBe(true);
   expect(await nameOf(access, bearer(await key.sign({ sub: "ann" })))).toBe(REVOKED);
   expect(errors).toEqual([]);
@@ -58,7 +58,7 @@ test("a file with a fault changes nothing, and is told of", async () => {
   const { access: options, revoked } = revoking({ sub: "ann" });
   const { access, errors } = accessWith(options);
   put(revoked, "{");
-  await vi.waitFor(() => expect(errors).toEqual([expect.stringContaining("is not JSON")]), { timeout: 15_000 });
+  await vi.waitFor(() => expect(errors).toEqual([expect.stringContaining("is not JSON")]), { timeout: 30_000 });
   expect(await nameOf(access, bearer(await key.sign({ sub: "ann" })))).toBe(REVOKED);
 });
 

@@ -68,7 +68,7 @@ describe.runIf(requirement("rabbitmq-server", rabbitmqFound))("a broker that is 
   }, 120_000);
   afterAll(() => broker?.stop());
 
-  test("costs no numbers, and what was open counts as failed", { timeout: 60_000 }, async () => {
+  test("costs no numbers, and what was open counts as failed", async () => {
     const flow = integrationGraph({ app: "shop" });
     const rabbit = amqplib();
     flow.attach(rabbit);
@@ -129,7 +129,7 @@ describe.runIf(requirement("rabbitmq-server", rabbitmqFound))("a broker that is 
     expect(picture(flow.graph.snapshot())).toEqual(now);
   });
 
-  test("is watched again through the library's own recovery", { timeout: 60_000 }, async () => {
+  test("is watched again through the library's own recovery", async () => {
     const flow = integrationGraph({ app: "shop" });
     const rabbit = amqplib();
     flow.attach(rabbit);

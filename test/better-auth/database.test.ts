@@ -17,7 +17,7 @@ let server: PostgresServer;
 const withPostgres = requirement("postgresql", postgresFound);
 beforeAll(async () => {
   if (withPostgres) server = await startPostgres();
-}, 60_000);
+});
 afterAll(() => server?.stop());
 
 const DATABASES: readonly { name: string; open: (sessions?: string) => Promise<Database> | Database }[] = [

@@ -20,10 +20,10 @@ describe.runIf(requirement("postgresql", postgresFound))("a database that", () =
   let server: PostgresServer;
   beforeAll(async () => {
     server = await startPostgres();
-  }, 60_000);
+  });
   afterAll(() => server.stop());
 
-  test("is dead makes every operation unavailable, until it is back", { timeout: 60_000 }, async () => {
+  test("is dead makes every operation unavailable, until it is back", async () => {
     const application = await startApplication({ database: await postgres(server) });
     await application.signUp("alice@example.org");
     const store = betterAuthSessions(application.auth, { timeout: 2_000 });
@@ -35,11 +35,11 @@ describe.runIf(requirement("postgresql", postgresFound))("a database that", () =
     }
     await server.restart();
     await expect
-      .poll(() => store.findByUsername!("alice@example.org").catch((error) => error), { timeout: 20_000 })
+      .poll(() => store.findByUsername!("alice@example.org").catch((error) => error))
       .toMatchObject({ sessions: [{ username: "alice@example.org" }] });
   });
 
-  test("is frozen keeps nobody waiting for longer than the timeout", { timeout: 60_000 }, async () => {
+  test("is frozen keeps nobody waiting for longer than the timeout", async () => {
     const application = await startApplication({ database: await postgres(server) });
     await application.signUp("alice@example.org");
     const store = betterAuthSessions(application.auth, { timeout: 300 });
@@ -52,6 +52,6 @@ describe.runIf(requirement("postgresql", postgresFound))("a database that", () =
     } finally {
       server.thaw();
     }
-    await expect.poll(() => store.count!({}).catch((error) => error), { timeout: 20_000 }).toBe(1);
+    await expect.poll(() => store.count!({}).catch((error) => error)).toBe(1);
   });
 });

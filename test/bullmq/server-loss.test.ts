@@ -11,9 +11,7 @@ describe.runIf(requirement("redis-server", redisFound))("bullmq whose Redis is k
   });
   afterAll(() => server?.stop());
 
-  test("goes on with its numbers, marks what it discovered, and nothing is left unhandled", {
-    timeout: 60_000,
-  }, async () => {
+  test("goes on with its numbers, marks what it discovered, and nothing is left unhandled", async () => {
     const unhandled: unknown[] = [];
     const hear = (reason: unknown) => void unhandled.push(reason);
     process.on("unhandledRejection", hear);
@@ -67,7 +65,7 @@ describe.runIf(requirement("redis-server", redisFound))("bullmq whose Redis is k
     expect(unhandled).toEqual([]);
   });
 
-  test("a job that is lost with its worker counts once it is handled", { timeout: 60_000 }, async () => {
+  test("a job that is lost with its worker counts once it is handled", async () => {
     const { queue, worker, picture } = application(server);
     const work = queue("work");
     const killed = Promise.withResolvers<void>();

@@ -38,7 +38,7 @@ export class CliProcess {
     this.#child.stdin!.end(text);
   }
 
-  /** Resolves as soon as what was written to either stream matches; rejects after ten seconds or when the process has ended. */
+  /** Resolves as soon as what was written to either stream matches; rejects after half a minute or when the process has ended. */
   async wrote(pattern: RegExp): Promise<void> {
     const streams = [this.#child.stdout!, this.#child.stderr!];
     const { promise, resolve } = Promise.withResolvers<string>();
@@ -46,7 +46,7 @@ export class CliProcess {
       if (pattern.test(this.stdout) || pattern.test(this.stderr)) resolve("wrote it");
     };
     for (const stream of streams) stream.on("data", look);
-    const late = setTimeout(() => resolve("late"), 10_000);
+    const late = setTimeout(() => resolve("late"), 30_000);
     look();
     const outcome = await Promise.race([promise, this.#closed.then(() => "ended")]);
     clearTimeout(late);

@@ -152,7 +152,7 @@ describe("a real shell", () => {
 
   async function run({ url }: Shop, program: string, args: readonly string[]): Promise<string> {
     const env = cliEnv({ ACTUATOR_URL: url, PATH: `${bin}${delimiter}${process.env.PATH}`, HOME: bin, TERM: "dumb" });
-    const { stdout } = await promisify(execFile)(program, args, { env, timeout: 15_000, cwd: bin });
+    const { stdout } = await promisify(execFile)(program, args, { env, timeout: 30_000, cwd: bin });
     return stdout;
   }
 

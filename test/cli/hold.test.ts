@@ -41,7 +41,7 @@ describe("a level that is held", () => {
     expect(level(shop)).toBe("debug");
     child.signal("SIGKILL");
     expect(await child.ended()).toMatchObject({ signal: "SIGKILL" });
-    await expect.poll(() => level(shop), { timeout: 10_000 }).toBe("info");
+    await expect.poll(() => level(shop)).toBe("info");
   });
 
   test("of a group is restored for all of it", async () => {

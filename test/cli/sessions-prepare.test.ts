@@ -129,7 +129,6 @@ describe.runIf(requirement("redis-server", redisFound))("sessions prepare --redi
 
   test.each([["goes on where Ctrl-C broke it off"], ["begins anew after Ctrl-C with", "--restart"]])(
     "%s %s",
-    { timeout: 60_000 },
     async (_, ...args) => {
       await logIn();
       const record = JSON.stringify({ cookie: { originalMaxAge: 60_000, expires: new Date(Date.now() + 60_000) } });
@@ -137,7 +136,7 @@ describe.runIf(requirement("redis-server", redisFound))("sessions prepare --redi
       const sids = Array.from({ length: many }, (_, index) => [`sess:${index}`, record]);
       for (let at = 0; at < many; at += 1_000) await server.command("MSET", ...sids.slice(at, at + 1_000).flat());
       const running = new CliProcess(["sessions", "prepare", "--redis", server.url]);
-      await expect.poll(() => indexKeys("actuator:sessions:"), { timeout: 20_000 }).not.toEqual([]);
+      await expect.poll(() => indexKeys("actuator:sessions:")).not.toEqual([]);
       running.signal("SIGINT");
       const broken = await running.ended();
       expect(broken).toMatchObject({ code: 130, stderr: "Broken off: the next run goes on here.\n" });
@@ -179,7 +178,7 @@ describe.runIf(requirement("postgresql", postgresFound))("sessions prepare --pos
   let server: PostgresServer;
   beforeAll(async () => {
     server = await startPostgres();
-  }, 60_000);
+  });
   afterAll(() => server.stop());
 
   const PGStore = connectPgSimple(session);
@@ -266,7 +265,7 @@ describe.runIf(requirement("postgresql", postgresFound))("sessions prepare --pos
     await server.query("SELECT pg_reload_conf()");
     const args = ["sessions", "prepare", "--postgres", server.url.replace("postgres@", "guarded@"), ...of(name)];
     await expect
-      .poll(async () => (await cli(args, { env: { PGPASSWORD: "wrong" } })).stderr, { timeout: 20_000 })
+      .poll(async () => (await cli(args, { env: { PGPASSWORD: "wrong" } })).stderr)
       .toMatch(/28P01|password authentication failed/);
     const refused = await cli(args, { env: { PGPASSWORD: "wrong" } });
     expect(refused.code).not.toBe(0);

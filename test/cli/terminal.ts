@@ -31,7 +31,7 @@ export function typed(args: readonly string[], env: NodeJS.ProcessEnv = {}): Typ
     shown += text;
   });
   return {
-    shows: (pattern) => expect.poll(() => shown, { timeout: 10_000 }).toMatch(pattern),
+    shows: (pattern) => expect.poll(() => shown).toMatch(pattern),
     type: (text) => void child.stdin.write(text),
     async ended() {
       const [code] = await closed;

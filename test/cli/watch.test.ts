@@ -101,7 +101,11 @@ describe("watch", () => {
     const { url, actuator } = await openShop();
     const child = await watch(url);
     child.leave();
-    const change = setInterval(() => actuator.loggers!.setLevel("orders", Math.random() < 0.5 ? "WARN" : "ERROR"), 50);
+    let warn = false;
+    const change = setInterval(() => {
+      warn = !warn;
+      actuator.loggers!.setLevel("orders", warn ? "WARN" : "ERROR");
+    }, 50);
     try {
       expect(await child.ended()).toMatchObject({ code: 0, stderr: "" });
     } finally {

@@ -26,7 +26,7 @@ describe.runIf(requirement("redis-server", redisFound))("sessions whose Redis fa
   }
 
   const isBack = (sessions: RedisApplication["sessions"]) =>
-    expect.poll(() => sessions.findById("none").catch(String), { timeout: 10_000 }).toBeUndefined();
+    expect.poll(() => sessions.findById("none").catch(String)).toBeUndefined();
 
   /** Everything that a caller can ask for. */
   const calls = (sessions: RedisApplication["sessions"]) => ({
@@ -99,7 +99,7 @@ describe.runIf(requirement("redis-server", redisFound))("sessions whose Redis fa
         await expect.poll(() => server.command("DBSIZE")).toBeGreaterThan(20 * round);
         const before = refused;
         await server.kill();
-        await expect.poll(() => refused, { timeout: 10_000 }).toBeGreaterThan(before);
+        await expect.poll(() => refused).toBeGreaterThan(before);
         await server.restart();
         await isBack(sessions);
       }
@@ -108,9 +108,7 @@ describe.runIf(requirement("redis-server", redisFound))("sessions whose Redis fa
     }
     await Promise.all(busy);
     // The claim still stands: it was not made anew.
-    await expect
-      .poll(() => sessions.findIdByDigest!(sessionDigest("none")).catch(String), { timeout: 10_000 })
-      .toBeNull();
+    await expect.poll(() => sessions.findIdByDigest!(sessionDigest("none")).catch(String)).toBeNull();
     expect(await server.command("HGETALL", `${INDEX}state`)).toEqual(claims);
     const kept: { id: string; user?: { username: string } }[] = await store.all();
     expect(kept.length).toBeGreaterThan(10);
@@ -140,7 +138,7 @@ describe.runIf(requirement("redis-server", redisFound))("sessions whose Redis fa
     const found = await sessions.findByUsername!("alice");
     expect(found).toMatchObject({ sessions: [{ id: visitor.id }], partial: false });
     await server.command("ACL", "SETUSER", "indexer", "+@write");
-    await expect.poll(complete, { timeout: 10_000 }).toBe(true);
+    await expect.poll(complete).toBe(true);
     expect(await server.command("ZRANGE", `${INDEX}user:alice`, "0", "-1")).toEqual([visitor.id]);
     expect(await server.command("HGETALL", `${INDEX}state`)).toEqual(claims);
   });
@@ -157,7 +155,7 @@ describe.runIf(requirement("redis-server", redisFound))("sessions whose Redis fa
     await server.command("CLIENT", "KILL", "USER", "indexer");
     const visitor = browser();
     await visitor.post("/login/alice");
-    await expect.poll(complete, { timeout: 15_000 }).toBe(false);
+    await expect.poll(complete).toBe(false);
     expect(await other.sessions.findByUsername!("alice")).toMatchObject({
       sessions: [{ id: visitor.id }],
       partial: false,

@@ -69,7 +69,7 @@ describe.runIf(requirement("redis-server", redisFound))("sessions of connect-red
         expect(await server.command("CLUSTER", "INFO")).toMatch(/cluster_state:ok/);
         expect(await server.command("CLUSTER", "SHARDS")).toHaveLength(2);
       };
-      await vi.waitFor(ready, { timeout: 15_000 });
+      await vi.waitFor(ready, { timeout: 30_000 });
     }
   });
   afterAll(() => Promise.all(servers.map((server) => server.stop())));

@@ -121,7 +121,7 @@ describe("a visitor's session", () => {
     const { adapter, sessions, browser } = await start(new session.MemoryStore(), {}, { maxAge: 100 });
     await browser.post("/login/alice");
     expect(adapter.remembered).toBe(1);
-    await expect.poll(() => look(sessions, browser.sessionId!), { timeout: 5000 }).toEqual(nothing);
+    await expect.poll(() => look(sessions, browser.sessionId!)).toEqual(nothing);
     expect(adapter.remembered).toBe(0);
   });
 

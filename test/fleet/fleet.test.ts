@@ -10,7 +10,7 @@ import { type Actuator, createActuator, type Logger, type LoggersOptions } from 
 import { folderWith } from "../configuration/folder.ts";
 import { type Application, startApplication } from "./instance.ts";
 
-const soon = { timeout: 10_000, interval: 20 };
+const soon = { timeout: 30_000, interval: 20 };
 
 async function sidecarOf(
   instances: FleetOptions["instances"],

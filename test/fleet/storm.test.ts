@@ -16,9 +16,10 @@ function randomFrom(seed: number): () => number {
   };
 }
 
-test("whatever comes between, every instance ends up with what was set last", { timeout: 90_000 }, async () => {
-  const seed = Number(process.env.FLEET_STORM_SEED ?? Math.floor(Math.random() * 2 ** 31));
-  console.log(`FLEET_STORM_SEED=${seed}`);
+test("whatever comes between, every instance ends up with what was set last", { timeout: 180_000 }, async () => {
+  // The same every time, so that a change is judged by what it did.
+  const seed = Number(process.env.FLEET_STORM_SEED ?? 1);
+  console.log(`FLEET_STORM_SEED=${seed} repeats this run`);
   const random = randomFrom(seed);
   const one = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!;
   const applications = await Promise.all([1, 2, 3].map(() => startApplication({ heartbeatMs: 200 })));
@@ -33,7 +34,7 @@ test("whatever comes between, every instance ends up with what was set last", { 
     await sidecar.close({ deadlineMs: 0 });
     await fleet.close();
   });
-  await vi.waitFor(() => expect((sidecar.loggers!.get("stock") as Logger)?.kind).toBe("fleet"), { timeout: 10_000 });
+  await vi.waitFor(() => expect((sidecar.loggers!.get("stock") as Logger)?.kind).toBe("fleet"), { timeout: 30_000 });
 
   const last = new Map<string, Level | undefined>();
   const stopped = new Set<(typeof applications)[number]>();
@@ -79,7 +80,7 @@ test("whatever comes between, every instance ends up with what was set last", { 
         expect((sidecar.loggers!.get(name) as Logger | undefined)?.warnings ?? []).toEqual([]);
       }
     },
-    { timeout: 40_000, interval: 50 },
+    { timeout: 90_000, interval: 50 },
   );
   for (const name of NAMES) {
     expect((sidecar.loggers!.get(name) as Logger | undefined)?.configuredLevel).toBe(last.get(name));

@@ -92,12 +92,15 @@ describe("a certificate that TLS has verified", () => {
   test.each<ActuatorOptions>([
     {},
     { access: { anonymous: ["*"], certificates: [{ commonName: "customer 7", permissions: ["*"] }] } },
+    { access: { anonymous: ["*"], limits: { maxWritesPerMinute: 10 } } },
+    { access: { authorize: () => ({ name: "somebody", permissions: ["*"] }) } },
   ])("that has ended opens no more than none where one is required: nothing, with %j", async (options) => {
     const { actuator, ca, server, customer, nobody } = await shop(options);
     const { url } = await actuator.listen({ port: 0, tls: { ...server, ca, clientCertificate: "require" } });
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     onTestFinished(() => agent.destroy());
-    const ask = (path: string) => httpsRequest(`${url}/actuator/${path}`, { ...customer, agent });
+    const ask = (path: string, headers = {}) =>
+      httpsRequest(`${url}/actuator/${path}`, { ...customer, agent, headers });
     await expect(httpsRequest(`${url}/actuator/loggers`, nobody)).rejects.toThrow();
     expect((await ask("loggers")).status).toBe(200);
     onTestFinished(() => void vi.useRealTimers());
@@ -106,6 +109,7 @@ describe("a certificate that TLS has verified", () => {
       status: 401,
       body: expect.stringContaining("has ended or was revoked"),
     });
+    expect((await ask("loggers", { authorization: "Bearer whatever" })).status, "whatever else is shown").toBe(401);
     expect((await ask("health")).status, "as for everybody").toBe(200);
   });
 });

@@ -84,7 +84,7 @@ if (kafkaJars === undefined)
 describe.each(servers.filter(({ found }) => found()))("kafkajs with $server", { timeout: 60_000 }, ({ start }) => {
   beforeAll(async () => {
     cluster = await start();
-  }, 60_000);
+  });
   afterAll(() => cluster?.stop());
 
   test("draws two groups on a topic, a handler that sends on and one that fails, before any message and after", async () => {

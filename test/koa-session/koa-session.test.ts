@@ -320,7 +320,7 @@ describe.runIf(requirement("redis-server", redisFound))("with an index in Redis"
     ends.push(() => other.detach());
     await browser.post("/login/alice");
     // The login's own write of the index is on its way still.
-    await expect.poll(() => other.findByUsername!("alice"), { timeout: 10_000 }).toMatchObject({ sessions: [{}] });
+    await expect.poll(() => other.findByUsername!("alice")).toMatchObject({ sessions: [{}] });
     if (slow === "save") beforeSet = wait;
     const basket = browser.post("/basket");
     await begun.promise;
@@ -329,8 +329,8 @@ describe.runIf(requirement("redis-server", redisFound))("with an index in Redis"
     expect(await other.delete!(browser.sessionId!)).toBe(true);
     answer.resolve();
     await basket;
-    await expect.poll(() => store.texts.size, { timeout: 10_000 }).toBe(0);
-    await expect.poll(() => other.findByUsername!("alice"), { timeout: 10_000 }).toMatchObject({ sessions: [] });
+    await expect.poll(() => store.texts.size).toBe(0);
+    await expect.poll(() => other.findByUsername!("alice")).toMatchObject({ sessions: [] });
   });
 
   it("is no trouble of the application's while it is away, and partial for what it missed", async () => {
@@ -348,7 +348,7 @@ describe.runIf(requirement("redis-server", redisFound))("with an index in Redis"
     await expect(adapter.findByUsername!("bob")).rejects.toMatchObject({ code: "UNAVAILABLE" });
     await own.restart();
     await expect
-      .poll(() => adapter.findByUsername!("alice").catch(() => undefined), { timeout: 10_000 })
+      .poll(() => adapter.findByUsername!("alice").catch(() => undefined))
       .toMatchObject({
         sessions: [{ username: "alice" }],
         partial: true,

@@ -14,13 +14,14 @@ const LANES = 4;
 const child = join(import.meta.dirname, "../support/state-kill-child.ts");
 
 test("a kill at any moment leaves a whole state that there was, no older than what was acknowledged", async () => {
-  const seed = Number(process.env.STATE_KILL_SEED ?? Math.floor(Math.random() * 2 ** 31));
-  console.info(`STATE_KILL_SEED=${seed}`);
+  // The same steps every time; when a kill comes, the machine decides.
+  const seed = Number(process.env.STATE_KILL_SEED ?? 1);
+  console.info(`STATE_KILL_SEED=${seed} repeats the steps`);
   const lanes = Array.from({ length: LANES }, (_, index) => killAgainAndAgain(seed + index, KILLS / LANES));
   const results = await Promise.all(lanes);
   const [steps, amid] = [0, 1].map((at) => results.reduce((sum, result) => sum + result[at]!, 0));
   console.info(`${KILLS} kills, ${amid} of them during a write, in ${steps} steps that were stored`);
-}, 60_000);
+});
 
 /** Answers how many steps there were in the end, and how many kills left a temporary file. */
 async function killAgainAndAgain(seed: number, kills: number): Promise<[steps: number, amid: number]> {

@@ -8,7 +8,7 @@ import { connection, nodeOf, ownServer, picture, until } from "./support.ts";
 
 describe.runIf(requirement("nats-server", natsFound))("a server that is killed", () => {
   // Without a name of its own, so that it has another id after the restart.
-  test("costs no numbers, and what is open goes on", { timeout: 30_000 }, async () => {
+  test("costs no numbers, and what is open goes on", async () => {
     const server = await ownServer();
     const nc = await connection(server);
     const [js, jsm] = [jetstream(nc), await jetstreamManager(nc)];

@@ -107,7 +107,7 @@ describe.runIf(requirement("rabbitmq-server", rabbitmqFound) && managed)("Rabbit
   let broker: RabbitmqServer;
   beforeAll(async () => {
     broker = await startRabbitmq({ clusterName: "main" });
-  }, 60_000);
+  });
   afterAll(() => broker?.stop());
 
   const idle = {

@@ -71,7 +71,7 @@ describe.runIf(requirement("rabbitmq-server", rabbitmqFound))("spans of amqplib"
     instrument(new AmqplibInstrumentation());
     library = createRequire(import.meta.url)("amqplib");
     broker = await startRabbitmq({ vhosts, clusterName: "main" });
-  }, 60_000);
+  });
   afterAll(() => broker?.stop());
 
   test("draw a whole application", async () => {

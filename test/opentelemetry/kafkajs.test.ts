@@ -110,5 +110,5 @@ describe.runIf(requirement("kcat", kafkaFound))("spans of kafkajs", () => {
       },
     });
     expect(JSON.stringify(graph.snapshot())).not.toContain("secret");
-  }, 60_000);
+  });
 });

@@ -177,13 +177,10 @@ test("a logger made for one request is let go with the request", async () => {
   cleanups.push(detach);
   for (let index = 0; index < 100; index++) root.child({ name: "request" });
   await expect
-    .poll(
-      () => {
-        gc();
-        return gone;
-      },
-      { timeout: 10_000 },
-    )
+    .poll(() => {
+      gc();
+      return gone;
+    })
     .toBeGreaterThan(90);
 });
 

@@ -37,73 +37,68 @@ if (kafkaJars === undefined)
     "left out: Apache Kafka and with it all consumers of @platformatic/kafka, as CONNECT_ACTUATOR_KAFKA_JARS names no folder of its jars",
   );
 
-describe.each(servers.filter(({ found }) => found()))(
-  "@platformatic/kafka with $server",
-  { timeout: 30_000 },
-  ({ start }) => {
-    beforeAll(async () => {
-      cluster = await start();
-    }, 60_000);
-    afterAll(() => cluster?.stop());
+describe.each(servers.filter(({ found }) => found()))("@platformatic/kafka with $server", ({ start }) => {
+  beforeAll(async () => {
+    cluster = await start();
+  });
+  afterAll(() => cluster?.stop());
 
-    test("draws what producers send, on behalf of the handler that sends", async () => {
-      const producer = producerOf();
-      const { flow, picture } = setUp();
-      expect(picture()).toEqual({ nodes: {}, links: {} });
-      await producer.send({ messages: [message("a"), message("a"), message("b")] });
-      const bill = flow.serviceActivator("bill", {});
-      await bill.handle(async () => producer.send({ messages: [message("b")] }))();
-      const snapshot = flow.graph.snapshot();
-      expect(picture()).toEqual({
-        nodes: {
-          "topic a": "2 ok, 0 failed",
-          "topic b": "2 ok, 0 failed",
-          "gateway shop.producer": "",
-          "service-activator bill": "1 ok, 0 failed",
-        },
-        links: {
-          "gateway shop.producer -output-> topic a": 2,
-          "gateway shop.producer -output-> topic b": 1,
-          "service-activator bill -output-> topic b": 1,
-        },
-      });
-      expect(JSON.stringify(snapshot)).not.toContain("secret");
-      const { id } = await producer.metadata({ topics: ["a"] });
-      expect(snapshot.nodes.map(({ key }) => key)).toContain(`channel:kafka:${id}:topic:a`);
+  test("draws what producers send, on behalf of the handler that sends", async () => {
+    const producer = producerOf();
+    const { flow, picture } = setUp();
+    expect(picture()).toEqual({ nodes: {}, links: {} });
+    await producer.send({ messages: [message("a"), message("a"), message("b")] });
+    const bill = flow.serviceActivator("bill", {});
+    await bill.handle(async () => producer.send({ messages: [message("b")] }))();
+    const snapshot = flow.graph.snapshot();
+    expect(picture()).toEqual({
+      nodes: {
+        "topic a": "2 ok, 0 failed",
+        "topic b": "2 ok, 0 failed",
+        "gateway shop.producer": "",
+        "service-activator bill": "1 ok, 0 failed",
+      },
+      links: {
+        "gateway shop.producer -output-> topic a": 2,
+        "gateway shop.producer -output-> topic b": 1,
+        "service-activator bill -output-> topic b": 1,
+      },
     });
+    expect(JSON.stringify(snapshot)).not.toContain("secret");
+    const { id } = await producer.metadata({ topics: ["a"] });
+    expect(snapshot.nodes.map(({ key }) => key)).toContain(`channel:kafka:${id}:topic:a`);
+  });
 
-    test("counts what could not be sent as failed", async () => {
-      const { picture } = setUp();
-      const gone = await startKafka();
-      await gone.stop();
-      await expect(producerOf([...gone.brokers]).send({ messages: [message("a")] })).rejects.toThrow();
-      expect(picture().nodes).toMatchObject({ "topic a": "0 ok, 1 failed" });
-    });
+  test("counts what could not be sent as failed", async () => {
+    const { picture } = setUp();
+    const gone = await startKafka();
+    await gone.stop();
+    await expect(producerOf([...gone.brokers]).send({ messages: [message("a")] })).rejects.toThrow();
+    expect(picture().nodes).toMatchObject({ "topic a": "0 ok, 1 failed" });
+  });
 
-    test("is silent when it is detached", async () => {
-      const { detach, picture } = setUp();
-      const producing = ["producer:sends:start", "producer:sends:asyncStart"];
-      const consuming = ["consumer:consumes:asyncStart", "consumer:receives:end"];
-      const names = ["base:metadata:asyncEnd", ...producing, ...consuming];
-      const heard = () => names.map((name) => channel(`tracing:plt:kafka:${name}`).hasSubscribers);
-      expect(heard()).toEqual(names.map(() => true));
-      detach();
-      detach();
-      expect(heard()).toEqual(names.map(() => false));
-      await producerOf().send({ messages: [message("a")] });
-      expect(picture()).toEqual({ nodes: {}, links: {} });
-    });
-  },
-);
+  test("is silent when it is detached", async () => {
+    const { detach, picture } = setUp();
+    const producing = ["producer:sends:start", "producer:sends:asyncStart"];
+    const consuming = ["consumer:consumes:asyncStart", "consumer:receives:end"];
+    const names = ["base:metadata:asyncEnd", ...producing, ...consuming];
+    const heard = () => names.map((name) => channel(`tracing:plt:kafka:${name}`).hasSubscribers);
+    expect(heard()).toEqual(names.map(() => true));
+    detach();
+    detach();
+    expect(heard()).toEqual(names.map(() => false));
+    await producerOf().send({ messages: [message("a")] });
+    expect(picture()).toEqual({ nodes: {}, links: {} });
+  });
+});
 
 // The mock cluster lets consumers of this library join, and fails when their streams list offsets: these need Apache Kafka.
 describe.each(kafkaJars === undefined ? [] : [kafkaJars])(
   "consumers of @platformatic/kafka with Apache Kafka",
-  { timeout: 30_000 },
   (jars) => {
     beforeAll(async () => {
       cluster = await startApacheKafka(jars);
-    }, 60_000);
+    });
     afterAll(() => cluster?.stop());
 
     async function consume(topics: string[]) {

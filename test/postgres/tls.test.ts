@@ -24,7 +24,7 @@ describe.runIf(requirement("postgresql", postgresFound))("PostgreSQL over TLS", 
     }
     await server.query("ALTER SYSTEM SET ssl = on");
     await server.query("SELECT pg_reload_conf()");
-    await vi.waitUntil(async () => (await server.query("SHOW ssl"))[0].ssl === "on");
+    await vi.waitUntil(async () => (await server.query("SHOW ssl"))[0].ssl === "on", { timeout: 30_000 });
   });
   afterAll(() => server?.stop());
 

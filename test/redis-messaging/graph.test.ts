@@ -336,7 +336,7 @@ describe.runIf(requirement("redis-server", redisFound))("redisMessaging", () => 
       });
     });
 
-    test("goes on with its numbers when Redis is killed and comes back", { timeout: 60_000 }, async () => {
+    test("goes on with its numbers when Redis is killed and comes back", async () => {
       await using own = await startRedis();
       const [publisher, subscriber] = [await connect(own), await connect(own)];
       const { picture, graph, node } = application([publisher, subscriber], { discover: true, sourceTimeout: 500 });

@@ -17,6 +17,7 @@ const gate = createGate({
     scheme: () => "http",
     certificate: () => undefined,
     hasLapsed: () => false,
+    isCertificateRequired: () => false,
     isOnOwnPort: () => true,
   },
   access: {

@@ -46,14 +46,14 @@ async function freed({ listener, streams }: { listener: Listener; streams: () =>
 }
 
 describe("watches of a client that is gone", () => {
-  test("are freed when it is killed, whether anybody asks for signs of life or not", { timeout: 60_000 }, async () => {
+  test("are freed when it is killed, whether anybody asks for signs of life or not", async () => {
     const server = await watched({ pingIntervalMs: never, pingTimeoutMs: never, idleSessionTimeoutMs: never }, all);
     server.client.kill("SIGKILL");
     console.log(`${COUNT * all.length} watches of a killed client were freed after ${await freed(server)}`);
     expect(server.errors).toEqual([]);
   });
 
-  test("are freed over HTTP/2 when it stands still and answers no PING", { timeout: 60_000 }, async () => {
+  test("are freed over HTTP/2 when it stands still and answers no PING", async () => {
     const server = await watched({ pingIntervalMs: soon, pingTimeoutMs: soon }, overHttp2);
     server.client.kill("SIGSTOP");
     const time = await freed(server);
@@ -63,7 +63,7 @@ describe("watches of a client that is gone", () => {
     expect(server.errors).toEqual([]);
   });
 
-  test("stand while it reads, far beyond the limits", { timeout: 60_000 }, async () => {
+  test("stand while it reads, far beyond the limits", async () => {
     const { streams, errors } = await watched(
       {
         pingIntervalMs: soon,

@@ -215,7 +215,7 @@ describe("open streams", () => {
     add("token a");
     add();
     expect(() => add("token c")).toThrow("streams.max)");
-    expect(streams.size).toBe(5);
+    expect(streams.sizeOf("s/M")).toBe(5);
   });
 
   test("do not stay counted when they fail to begin", () => {
@@ -225,7 +225,7 @@ describe("open streams", () => {
     expect(() => add()).toThrow("1 streams are open");
     remove();
     remove();
-    expect(streams.size).toBe(0);
+    expect(streams.sizeOf("s/M")).toBe(0);
   });
 });
 

@@ -26,9 +26,9 @@ export class SampleProcess {
     this.#closed = once(this.#child, "close");
   }
 
-  /** Resolves to the match as soon as the output has it; rejects after ten seconds or when the process has ended. */
+  /** Resolves to the match as soon as the output has it; rejects after half a minute or when the process has ended. */
   async printed(pattern: RegExp): Promise<RegExpExecArray> {
-    const deadline = AbortSignal.timeout(10_000);
+    const deadline = AbortSignal.timeout(30_000);
     for (;;) {
       const match = pattern.exec(this.stdout);
       if (match !== null) return match;

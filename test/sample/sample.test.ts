@@ -147,7 +147,7 @@ describe.runIf(runsTypeScript)("an operator", () => {
     const after = await graph();
     expect(sent(after, "orders")).toBe(sent(before, "orders") + 1);
     const atPostOffice = async () => sent(await graph(), "post-office");
-    await expect.poll(atPostOffice, { timeout: 10_000 }).toBe(sent(after, "orders"));
+    await expect.poll(atPostOffice).toBe(sent(after, "orders"));
     const types = after.nodes.map((node: { integrationPatternType: string }) => node.integrationPatternType);
     for (const type of ["inbound_gateway", "message_channel", "filter", "router", "splitter", "aggregator"]) {
       expect(types).toContain(type);

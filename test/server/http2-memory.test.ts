@@ -23,44 +23,40 @@ test.each<readonly [string, Buffer]>([
   ["DATA on no stream", frame(FRAME.DATA, 0, 0, Buffer.from("x"))],
   ["a PING that is too short", frame(FRAME.PING, 0, 0, Buffer.alloc(1))],
   ["headers that nobody can read", frame(FRAME.HEADERS, END_HEADERS, 3, Buffer.from([0x80]))],
-])(
-  "a client that leaves after %s, and never acknowledged SETTINGS, is not remembered",
-  { timeout: 30_000 },
-  async (_, mistake) => {
-    const sessions = new Http2Sessions(() => {}, limitsWith({ ...patient, pingIntervalMs: soon, pingTimeoutMs: soon }));
-    // Node 22.12 neither ends such a connection nor reads on; what finds out is that it is silent.
-    const sweeper = setInterval(() => sessions.sweep(performance.now()), soon / 5);
-    onTestFinished(() => clearInterval(sweeper));
-    const connections = new Connections({ max: 0, maxPerClient: 0, exempt: () => true, authenticated: true });
-    const { server: pair } = await testTrust();
-    const sockets: WeakRef<TLSSocket>[] = [];
-    const server = tls.createServer({ ...pair, ALPNProtocols: ["h2"] }, (socket) => {
-      sockets.push(new WeakRef(socket));
-      sessions.accept(socket, connections.of(socket)!);
-    });
-    server.on("connection", (socket) => connections.admit(socket));
-    server.listen(0, "127.0.0.1");
-    onTestFinished(() => void server.close());
-    await once(server, "listening");
-    const { port } = server.address() as AddressInfo;
+])("a client that leaves after %s, and never acknowledged SETTINGS, is not remembered", async (_, mistake) => {
+  const sessions = new Http2Sessions(() => {}, limitsWith({ ...patient, pingIntervalMs: soon, pingTimeoutMs: soon }));
+  // Node 22.12 neither ends such a connection nor reads on; what finds out is that it is silent.
+  const sweeper = setInterval(() => sessions.sweep(performance.now()), soon / 5);
+  onTestFinished(() => clearInterval(sweeper));
+  const connections = new Connections({ max: 0, maxPerClient: 0, exempt: () => true, authenticated: true });
+  const { server: pair } = await testTrust();
+  const sockets: WeakRef<TLSSocket>[] = [];
+  const server = tls.createServer({ ...pair, ALPNProtocols: ["h2"] }, (socket) => {
+    sockets.push(new WeakRef(socket));
+    sessions.accept(socket, connections.of(socket)!);
+  });
+  server.on("connection", (socket) => connections.admit(socket));
+  server.listen(0, "127.0.0.1");
+  onTestFinished(() => void server.close());
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
 
-    for (let index = 0; index < CONNECTIONS; index++) {
-      const { socket, received, closed } = await tlsClient(port, { ALPNProtocols: ["h2"] });
-      socket.write(Buffer.concat([PREFACE, settings()]));
-      await eventually(() => received() !== "", received);
-      // Both arrive together: the server still has a goodbye to send on a socket whose client has gone.
-      socket.end(mistake);
-      await closed;
-    }
+  for (let index = 0; index < CONNECTIONS; index++) {
+    const { socket, received, closed } = await tlsClient(port, { ALPNProtocols: ["h2"] });
+    socket.write(Buffer.concat([PREFACE, settings()]));
+    await eventually(() => received() !== "", received);
+    // Both arrive together: the server still has a goodbye to send on a socket whose client has gone.
+    socket.end(mistake);
+    await closed;
+  }
 
-    expect(sockets).toHaveLength(CONNECTIONS);
-    const left = () => sockets.filter((socket) => socket.deref() !== undefined).length;
-    await eventually(
-      () => {
-        collect();
-        return left() === 0;
-      },
-      () => `${left()} sockets in memory, ${sessions.sessionCount} sessions known`,
-    );
-  },
-);
+  expect(sockets).toHaveLength(CONNECTIONS);
+  const left = () => sockets.filter((socket) => socket.deref() !== undefined).length;
+  await eventually(
+    () => {
+      collect();
+      return left() === 0;
+    },
+    () => `${left()} sockets in memory, ${sessions.sessionCount} sessions known`,
+  );
+});

@@ -98,7 +98,7 @@ async function becomes(shown: () => Promise<unknown>, name: string): Promise<voi
 }
 
 describe("certificates that are replaced are served to new connections", () => {
-  test.each(Object.entries(WAYS))("%s", { timeout: 60_000 }, async (_, way) => {
+  test.each(Object.entries(WAYS))("%s", async (_, way) => {
     const { options, replace } = way(pairs[0]!);
     const { shown, reports } = await serve(options);
     expect(await shown()).toBe("first");
@@ -109,7 +109,7 @@ describe("certificates that are replaced are served to new connections", () => {
     expect(reports).toEqual([]);
   });
 
-  test("while those that stand live on, with the answers under way on them", { timeout: 30_000 }, async () => {
+  test("while those that stand live on, with the answers under way on them", async () => {
     const { options, replace } = WAYS["renamed over"]!(pairs[0]!);
     const waiting: (() => void)[] = [];
     const { url, shown, port } = await serve(options, (req, res) => {
@@ -142,7 +142,7 @@ describe("what does not fit keeps the last in force, and is reported once", () =
     ["half a file", ({ cert }) => writeFileSync(cert, pairs[1]!.cert.slice(0, 200)), /holds no certificate in PEM/],
     ["an empty file", ({ key }) => writeFileSync(key, ""), /holds no private key in PEM/],
     ["no file", ({ cert }) => unlinkSync(cert), /does not exist/],
-  ])("%s", { timeout: 30_000 }, async (_, harm, message) => {
+  ])("%s", async (_, harm, message) => {
     const { options, replace } = WAYS["written over, one after the other"]!(pairs[0]!);
     const { shown, reports } = await serve(options);
     harm(options as { cert: string; key: string });
@@ -161,7 +161,7 @@ describe("what does not fit keeps the last in force, and is reported once", () =
     ]);
   });
 
-  test("an expired one is served and reported", { timeout: 30_000 }, async () => {
+  test("an expired one is served and reported", async () => {
     const { options, replace } = WAYS["renamed over"]!(pairs[0]!);
     const { reports, port } = await serve(options);
     replace(await root.issue("server", { commonName: "old", validTo: daysFromNow(-1) }));
@@ -174,7 +174,7 @@ describe("what does not fit keeps the last in force, and is reported once", () =
   });
 });
 
-test("the authorities are read again too", { timeout: 30_000 }, async () => {
+test("the authorities are read again too", async () => {
   const other = await authority("Another authority");
   const [known, stranger] = await Promise.all([
     root.issue("client"),
@@ -200,7 +200,7 @@ test("contents that were given as such are not looked after", async () => {
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test("the end of the listener ends it", { timeout: 30_000 }, async () => {
+test("the end of the listener ends it", async () => {
   const { options, replace } = WAYS["renamed over"]!(pairs[0]!);
   const { listener, reports } = await serve(options);
   await listener.drain();

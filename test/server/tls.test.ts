@@ -454,7 +454,7 @@ describe("the life of a listener with TLS", () => {
 });
 
 describe("hostile handshakes", () => {
-  test("of any kind end nothing but themselves", { timeout: 60_000 }, async () => {
+  test("of any kind end nothing but themselves", async () => {
     const reports: unknown[] = [];
     const { port, url, listener } = await serveTls(
       hello,

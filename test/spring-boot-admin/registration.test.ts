@@ -16,7 +16,7 @@ const served = {
 };
 /** A pace for tests, and no end that is early because the machine is busy. */
 const patient = { intervalMs: 100, deregisterTimeoutMs: 15_000 };
-const soon = { timeout: 10_000, interval: 5 };
+const soon = { timeout: 30_000, interval: 5 };
 
 /** Registers until the test ends, and keeps what is said. */
 function register(options: SpringBootAdminOptions, startTime = application.startTime) {

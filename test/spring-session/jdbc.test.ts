@@ -261,7 +261,7 @@ describe.runIf(requirement("postgresql", postgresFound))("Spring Session's sessi
       await request.query("INSERT INTO SPRING_SESSION_ATTRIBUTES VALUES ('row-busy', 'late', '\\x00')");
       const ended = storeOf().delete("busy");
       await expect
-        .poll(async () => (await server.query("SELECT 1 FROM pg_locks WHERE NOT granted")).length, { timeout: 10_000 })
+        .poll(async () => (await server.query("SELECT 1 FROM pg_locks WHERE NOT granted")).length)
         .toBeGreaterThan(0);
       await request.query("COMMIT");
       expect(await ended).toBe(true);

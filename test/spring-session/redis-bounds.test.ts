@@ -63,7 +63,7 @@ describe.runIf(requirement("redis-server", redisFound))("Spring Session's sessio
     await second.command("CLUSTER", "ADDSLOTSRANGE", "8192", "16383");
     await first.command("CLUSTER", "MEET", second.host, `${second.port}`, `${second.busPort}`);
     for (const each of servers) {
-      await expect.poll(() => each.command("CLUSTER", "INFO"), { timeout: 15_000 }).toContain("cluster_state:ok");
+      await expect.poll(() => each.command("CLUSTER", "INFO")).toContain("cluster_state:ok");
     }
     const cluster = createCluster({ rootNodes: [{ url: first.url }] });
     cluster.on("error", () => {});

@@ -19,7 +19,7 @@ import { type PostgresServer, postgresFound, startPostgres } from "../support/po
 import { type RedisServer, redisFound, startRedis } from "../support/redis-server.ts";
 import { requirement } from "../support/requirement.ts";
 
-const soon = { timeout: 10_000, interval: 20 };
+const soon = { timeout: 30_000, interval: 20 };
 
 /** A sidecar in a process of its own, and where it is. */
 async function serve(configuration: object, env: NodeJS.ProcessEnv = {}): Promise<{ url: string; child: CliProcess }> {
@@ -317,7 +317,7 @@ describe("what cannot be started", () => {
 
   test("a port that somebody else has", async () => {
     const server = createServer().listen(0, "127.0.0.1");
-    await vi.waitFor(() => expect(server.listening).toBe(true));
+    await vi.waitFor(() => expect(server.listening).toBe(true), { timeout: 30_000 });
     onTestFinished(() => void server.close());
     const { port } = server.address() as { port: number };
     expect(await refused({ graph: true, listen: { port } })).toContain(`port ${port} on 127.0.0.1 is already in use`);

@@ -18,11 +18,11 @@ export async function serve(
   return { listener, port, url };
 }
 
-/** Waits until `check` answers true; fails with `what` after ten seconds. */
+/** Waits until `check` answers true; fails with `what` after half a minute. */
 export async function eventually(check: () => boolean, what: () => string): Promise<void> {
-  const end = performance.now() + 10_000;
+  const end = performance.now() + 30_000;
   while (!check()) {
-    if (performance.now() > end) throw new Error(`still not so after ten seconds: ${what()}`);
+    if (performance.now() > end) throw new Error(`still not so after half a minute: ${what()}`);
     await delay(5);
   }
 }

@@ -305,13 +305,10 @@ test("a logger made for one request is let go with the request", async () => {
   requests();
   expect(out.level).toBe("silly");
   await expect
-    .poll(
-      () => {
-        gc();
-        return gone;
-      },
-      { timeout: 10_000 },
-    )
+    .poll(() => {
+      gc();
+      return gone;
+    })
     .toBe(100);
   expect(out.level, "no more than the loggers need that are left").toBe("info");
 });
