@@ -12,6 +12,7 @@ import {
   clientAddress,
   clientCertificate,
   hasLapsed,
+  isCertificateRequired,
   isNamedByProxy,
   isTrusted,
   schemeOf,
@@ -64,6 +65,7 @@ export function guardedGate(settings: GateSettings): GuardedGate {
       scheme: (request) => schemeOf(request, isTrusted(request, trusted)),
       certificate: clientCertificate,
       hasLapsed,
+      isCertificateRequired,
       isOnOwnPort,
     },
     observer: (record) => {

@@ -17,6 +17,8 @@ export interface Peer {
   certificate(request: GateRequest): ClientCertificate | undefined;
   /** Whether the actuator's own port let the connection in by a certificate that has ended or was revoked since. */
   hasLapsed(request: GateRequest): boolean;
+  /** Whether that port lets nobody in without a certificate, whatever else they show. */
+  isCertificateRequired(request: GateRequest): boolean;
   /** Whether the request came by a port of the actuator's own, where certificates were asked for on its behalf. */
   isOnOwnPort(request: GateRequest): boolean;
 }

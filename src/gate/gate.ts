@@ -93,6 +93,12 @@ export function createGate(options: GateOptions): Gate {
     header: (name) => headerOf(request, name),
   });
 
+  // As if there were no certificate, it could do what all may who are let in without; and those were to be none where one is
+  // required, whatever else is shown.
+  const isShutOut = (request: GateRequest) =>
+    peer.hasLapsed(request) &&
+    (peer.isCertificateRequired(request) || headerOf(request, "authorization") === undefined);
+
   return {
     readOnly,
     challenge: access?.challenges.join(", "),
@@ -122,8 +128,7 @@ export function createGate(options: GateOptions): Gate {
     admit(visit, permissions) {
       if (closed) throw shutDown();
       visit.permission = permissions[0];
-      // As if there were none, it could do what all may who are let in without; and those were to be none where one is required.
-      if (peer.hasLapsed(visit.request) && headerOf(visit.request, "authorization") === undefined) throw lapsed();
+      if (isShutOut(visit.request)) throw lapsed();
       if (access === undefined) return (visit.caller = anybody(visit, peer));
       const allow = (caller: Caller) => {
         visit.caller = caller;
@@ -136,6 +141,7 @@ export function createGate(options: GateOptions): Gate {
     },
     holds({ caller, request }) {
       if (caller === undefined) return true;
+      if (isShutOut(request)) return false;
       if (caller.authentication === "certificate" && peer.certificate(request) === undefined) return false;
       return access === undefined || access.holds(caller);
     },

@@ -9,6 +9,7 @@ export const OPEN_GATE = createGate({
     scheme: () => "http",
     certificate: () => undefined,
     hasLapsed: () => false,
+    isCertificateRequired: () => false,
     isOnOwnPort: () => true,
   },
   allowedHosts: ["*"],

@@ -9,7 +9,7 @@ import type { RequestHandler } from "./handler.ts";
 import { Http2Sessions } from "./http2-sessions.ts";
 import { type Limits, limitsWith } from "./limits.ts";
 import type { ListenOptions } from "./listen-options.ts";
-import { noteRevocations, type TrustedProxies } from "./peer.ts";
+import { noteCertificateDemands, type TrustedProxies } from "./peer.ts";
 import { cleartextPort, type PortParts, securePort } from "./port.ts";
 import { careful, reportError } from "./report.ts";
 import { readCredentials, type TlsCredentials } from "./tls-credentials.ts";
@@ -127,7 +127,8 @@ export function createListener(handler: RequestHandler, options: ListenerOptions
     const secure = securePort(parts, { ...credentials.context, ...tlsSettings(tls, limits) });
     let stopTelling = () => {};
     const inForce = (credentials: TlsCredentials) => {
-      noteRevocations(secure, credentials.revocations);
+      const { revocations } = credentials;
+      noteCertificateDemands(secure, { required: tls.clientCertificate === "require", revocations });
       certificate = credentials.certificate;
       stopTelling();
       stopTelling = tellOfEnd(credentials, onError);

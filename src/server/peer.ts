@@ -12,11 +12,19 @@ import { type VerifiedCertificate, verifiedCertificateOf } from "./verified-cert
 /** Tells whether the peer of this IP address is a proxy whose word about its clients is taken. */
 export type TrustedProxies = (address: string) => boolean;
 
+/** What a server asks of the certificates of its clients. */
+export interface CertificateDemands {
+  /** Whether nobody is let in without one. */
+  readonly required: boolean;
+  /** What the authorities have revoked that they are verified against. */
+  readonly revocations: readonly RevocationList[];
+}
+
 /** Node says by which server a connection came, and its types do not. */
 type ServedSocket = Socket & { readonly server?: Server };
 
 const verified = new WeakMap<object, VerifiedCertificate>();
-const revocations = new WeakMap<object, readonly RevocationList[]>();
+const demands = new WeakMap<object, CertificateDemands>();
 
 /** Whether a request came over TLS. A Unix socket and a proxy's word are not that. */
 export function isEncrypted(req: ServerRequest): boolean {
@@ -39,9 +47,9 @@ export function isTrusted({ socket }: ServerRequest, trusted: TrustedProxies | u
   return trusted?.(canonicalAddress(socket.remoteAddress ?? "") ?? "") === true;
 }
 
-/** Notes what the authorities have revoked that a server's clients are verified against, from now on. */
-export function noteRevocations(server: Server, lists: readonly RevocationList[]): void {
-  revocations.set(server, lists);
+/** Notes what a server asks of the certificates of its clients, from now on. */
+export function noteCertificateDemands(server: Server, asked: CertificateDemands): void {
+  demands.set(server, asked);
 }
 
 /**
@@ -71,8 +79,17 @@ function verifiedCertificate(req: ServerRequest): VerifiedCertificate | undefine
   return known;
 }
 
+/** Whether a port of the actuator's own lets nobody in without a certificate, whatever else they show. */
+export function isCertificateRequired({ socket }: ServerRequest): boolean {
+  return demandsOf(socket)?.required === true;
+}
+
+function demandsOf(socket: Socket): CertificateDemands | undefined {
+  return demands.get((socket as ServedSocket).server ?? socket);
+}
+
 function counts({ validTo, chain }: VerifiedCertificate, { socket }: ServerRequest): boolean {
-  const lists = revocations.get((socket as ServedSocket).server ?? socket) ?? [];
+  const lists = demandsOf(socket)?.revocations ?? [];
   return Date.now() <= validTo && !lists.some((list) => chain.some((number) => isRevoked(list, number)));
 }
 
