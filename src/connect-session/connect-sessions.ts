@@ -1,5 +1,4 @@
-import type { SessionRecord } from "../sessions/principal.ts";
-import { type Principal, principalResolver } from "../sessions/principal.ts";
+import { type Principal, principalResolver, type SessionRecord } from "../sessions/principal.ts";
 import type { Session } from "../sessions/session.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import { parseRecord } from "./record.ts";

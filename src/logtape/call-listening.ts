@@ -1,6 +1,5 @@
 import { type Level, levelVerbosity } from "../loggers/level.ts";
-import type { NativeLevel } from "./level.ts";
-import { levelFromNative } from "./level.ts";
+import { levelFromNative, type NativeLevel } from "./level.ts";
 import type { NativeLogger, NativeTree } from "./native.ts";
 import { filterThreshold } from "./threshold.ts";
 

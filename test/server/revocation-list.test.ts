@@ -44,14 +44,19 @@ test("whatever is damaged is refused or read, and does not go on for ever", () =
       const damaged = Buffer.from(der);
       damaged[at] = byte;
       const pem = `-----BEGIN X509 CRL-----${damaged.subarray(0, length).toString("base64")}-----END X509 CRL-----`;
-      try {
-        const { serials, nextUpdate } = decodeRevocationList(pem);
-        expect(serials.size).toBeLessThanOrEqual(der.length);
-        expect(nextUpdate).not.toBeNaN();
-      } catch (error) {
-        expect(error).toBeInstanceOf(Error);
-      }
+      const decoded = decodedOrRefused(pem);
+      expect(decoded?.serials.size ?? 0).toBeLessThanOrEqual(der.length);
+      expect(decoded?.nextUpdate).not.toBeNaN();
     }),
     { numRuns: 2_000 },
   );
 });
+
+function decodedOrRefused(pem: string): RevocationList | undefined {
+  try {
+    return decodeRevocationList(pem);
+  } catch (error) {
+    expect(error).toBeInstanceOf(Error);
+    return undefined;
+  }
+}
