@@ -112,20 +112,21 @@ interface Question {
   readonly maxBodyBytes: number;
 }
 
-/** The checks of the contract, in its order: path, method, caller, type of the body, Accept, body; then the operation. */
+/**
+ * The checks of the contract, in its order: path, method, caller, type of the body, Accept, body; then the operation. Where there
+ * is one, what the last segment stands for is asked after the caller, so that the books say who tried to write to no name.
+ */
 function answerOf(question: Question): Answer | Promise<Answer> {
   const { gate, visit, request, match, route } = question;
   if (match === undefined) throw notFound();
   const { resource, segment } = match;
-  const parameter = decodeSegment(segment);
-  if (parameter === "" && segment !== "") throw notFound();
-
+  if (route === undefined) parameterOf(segment);
   if (request.method === "OPTIONS") return { status: 200, headers: { Allow: resource.allow } };
   if (route === undefined) {
     const why = gate.readOnly ? " The actuator is read-only: nothing can be changed through it." : "";
     throw new Refusal(405, `This path answers to ${resource.allow}.${why}`, { Allow: resource.allow });
   }
-  const perform = () => performed(question, route, segment, parameter);
+  const perform = () => performed(question, route, segment);
   const stranger = (error: unknown) => {
     if (!route.open || !isRefused(error)) throw error;
     visit.caller = undefined;
@@ -158,15 +159,22 @@ function isGuess({ code, reason }: ActuatorError): boolean {
   return code === "RESOURCE_EXHAUSTED" || (code === "UNAUTHENTICATED" && reason !== CREDENTIALS_MISSING);
 }
 
-function performed(question: Question, route: Route, segment: string, parameter: string): Answer | Promise<Answer> {
+function performed(question: Question, route: Route, segment: string): Answer | Promise<Answer> {
   const { request, visit, target, mount, acceptable, maxBodyBytes } = question;
   const { operation } = route;
+  const parameter = parameterOf(segment);
   const run = (body: unknown) => operation.run({ request, visit, target, mount, segment, parameter, body });
   if (operation.body !== undefined) checkBodyType(request, operation.body);
   if (!acceptable && route.method === "GET" && !operation.ownTypes) {
     throw new Refusal(406, `The answer can be one of the types ${LISTED_TYPES}.`, { Accept: LISTED_TYPES });
   }
   return operation.body === undefined ? run(undefined) : readJson(request, operation.body, maxBodyBytes).then(run);
+}
+
+function parameterOf(segment: string): string {
+  const parameter = decodeSegment(segment);
+  if (parameter === "" && segment !== "") throw notFound();
+  return parameter;
 }
 
 const LISTED_TYPES = MEDIA_TYPES.join(", ");

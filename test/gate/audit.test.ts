@@ -54,6 +54,25 @@ test.each([
   await expect.poll(() => records).toMatchObject([{ who: "reader", result: "PERMISSION_DENIED", reason }]);
 });
 
+test.each([
+  ["of a caller who may write", "writer", 400, { result: "INVALID_ARGUMENT", who: "writer" }],
+  ["of nobody who says who they are", undefined, 401, { result: "UNAUTHENTICATED", reason: "CREDENTIALS_MISSING" }],
+] as const)("a write to a name that cannot be decoded is audited, %s", async (_, name, status, record) => {
+  const records: AuditRecord[] = [];
+  const { file, tokens } = tokensFor({ writer: { permissions: ["loggers:write"] } });
+  const audit = (record: AuditRecord) => void records.push(record);
+  const actuator = createActuator({ access: { tokens: file }, audit, loggers: {} });
+  onTestFinished(() => actuator.close({ deadlineMs: 0 }));
+  const { port } = await actuator.listen({ port: 0 });
+  const headers = {
+    "Content-Type": "application/json",
+    ...(name !== undefined && { Authorization: `Bearer ${tokens[name]}` }),
+  };
+  const answer = await http1Client(port)({ method: "POST", path: "/actuator/loggers/a%0a", headers, body: "{}" });
+  expect(answer.status).toBe(status);
+  await expect.poll(() => records).toMatchObject([{ operation: "POST /loggers/{name}", ...record }]);
+});
+
 test("wrong credentials are audited where the answer is one for everybody, and counted until they are too many", async () => {
   const records: AuditRecord[] = [];
   const { file, tokens } = tokensFor({ reader: { permissions: ["loggers:read"] } });
