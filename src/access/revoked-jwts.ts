@@ -20,6 +20,13 @@ interface RevokedJwtsFile {
   readonly revoked: readonly RevokedJwt[];
 }
 
+/** What is taken back, to be looked up. */
+interface Revoked {
+  readonly ids: ReadonlySet<string | undefined>;
+  /** Until when those were issued that are taken back, by their subject: milliseconds since the epoch. */
+  readonly subjects: ReadonlyMap<string | undefined, number>;
+}
+
 /** What is known of a JWT when it is asked later whether it still counts. */
 export interface JwtOrigin {
   readonly jti: string | undefined;
@@ -37,7 +44,7 @@ const ENTRY: Checks<RevokedJwt> = { jti: text, sub: text, issuedBefore: timestam
 
 /** The JWTs that a file takes back, as the file is now; where it cannot be read, as it was before. */
 export class RevokedJwts {
-  readonly #file: DecodedFile<ReadonlyMap<string, number>>;
+  readonly #file: DecodedFile<Revoked>;
 
   /** @throws ActuatorError INVALID_ARGUMENT where it cannot be read or has a fault */
   constructor(path: string, onError: (error: unknown) => void) {
@@ -46,9 +53,9 @@ export class RevokedJwts {
 
   /** Whether a JWT counts no more. One that does not say when it was issued was issued before any time. */
   has({ jti, sub, iat }: JwtOrigin): boolean {
-    const revoked = this.#file.value;
+    const { ids, subjects } = this.#file.value;
     const issuedAt = typeof iat === "number" ? iat * 1_000 : Number.NEGATIVE_INFINITY;
-    return revoked.has(`jti ${jti}`) || issuedAt < (revoked.get(`sub ${sub}`) ?? Number.NEGATIVE_INFINITY);
+    return ids.has(jti) || issuedAt < (subjects.get(sub) ?? Number.NEGATIVE_INFINITY);
   }
 
   close(): void {
@@ -56,13 +63,13 @@ export class RevokedJwts {
   }
 }
 
-/** Until when what is taken back was issued, by what names it. */
-function decodeRevoked(bytes: Uint8Array): ReadonlyMap<string, number> {
+function decodeRevoked(bytes: Uint8Array): Revoked {
   const content = parseStrictJson(bytes);
   checkOptions("the file", content, FILE);
   const { version, revoked } = content as RevokedJwtsFile;
   if (version === undefined || revoked === undefined) throw new Error("must have a version and revoked");
-  const ends = new Map<string, number>();
+  const ids = new Set<string>();
+  const subjects = new Map<string, number>();
   for (const [index, entry] of revoked.entries()) {
     checkOptions(`revoked[${index}]`, entry, ENTRY);
     const { jti, sub, issuedBefore } = entry;
@@ -70,11 +77,11 @@ function decodeRevoked(bytes: Uint8Array): ReadonlyMap<string, number> {
       throw new Error(`revoked[${index}] must have a jti or a sub, and not both`);
     if (jti !== undefined && issuedBefore !== undefined)
       throw new Error(`revoked[${index}] has a jti, and issuedBefore goes with a sub`);
-    const key = jti === undefined ? `sub ${sub}` : `jti ${jti}`;
     const end = issuedBefore === undefined ? Number.POSITIVE_INFINITY : Date.parse(issuedBefore);
-    ends.set(key, Math.max(end, ends.get(key) ?? end));
+    if (jti !== undefined) ids.add(jti);
+    if (sub !== undefined) subjects.set(sub, Math.max(end, subjects.get(sub) ?? end));
   }
-  return ends;
+  return { ids, subjects };
 }
 
 function unusable(path: string, cause: unknown): ActuatorError {

@@ -22,6 +22,7 @@ function revoking(...entries: readonly object[]) {
 test.each<[what: string, claims: Record<string, unknown>, result: string]>([
   ["another", { sub: "ann", jti: "1" }, "ann"],
   ["by its id", { sub: "ann", jti: "7" }, REVOKED],
+  ["without an id, which is not the word for none", { sub: "ann" }, "ann"],
   ["an id that only looks like a subject", { sub: "7", jti: "bob" }, "7"],
   ["by its subject", { sub: "bob", iat: minuteAgo }, REVOKED],
   ["by its subject, though issued later", { sub: "bob", iat: minuteAgo + 60 }, REVOKED],
@@ -30,7 +31,7 @@ test.each<[what: string, claims: Record<string, unknown>, result: string]>([
   ["that does not say when it was issued", { sub: "carol" }, REVOKED],
 ])("a JWT that is taken back counts no more: %s", async (_, claims, result) => {
   const carol = { sub: "carol", issuedBefore: halfMinuteAgo };
-  const { access } = accessWith(revoking({ jti: "7" }, { sub: "bob" }, carol).access);
+  const { access } = accessWith(revoking({ jti: "7" }, { jti: "undefined" }, { sub: "bob" }, carol).access);
   expect(await nameOf(access, bearer(await key.sign(claims)))).toBe(result);
 });
 
