@@ -68,8 +68,12 @@ export function http1Server(
 
 /** Node takes the first; whoever stands in front may have looked at the other (RFC 9112 section 3.2). */
 function namesTwoHosts({ rawHeaders }: IncomingMessage): boolean {
-  const isHost = (text: string, at: number) => at % 2 === 0 && text.length === 4 && text.toLowerCase() === "host";
-  return rawHeaders.findIndex(isHost) !== rawHeaders.findLastIndex(isHost);
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]!;
+    if (name.length === 4 && name.toLowerCase() === "host") hosts++;
+  }
+  return hosts > 1;
 }
 
 /** On a socket without progress for the whole timeout. Nothing to write means that the answer waits for news. */

@@ -97,8 +97,10 @@ function readByEvents(socket: TLSSocket): void {
 function counted(handler: RequestHandler, connections: Connections): RequestHandler {
   return (req, res) => {
     const connection = connections.of(req.socket);
-    connection?.began();
-    res.once("close", () => connection?.ended());
+    if (connection !== undefined) {
+      connection.began();
+      res.on("close", () => connection.ended());
+    }
     handler(req, res);
   };
 }
