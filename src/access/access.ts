@@ -77,30 +77,18 @@ export class Access {
     await this.#jwt?.ready();
   }
 
-  /** Stops following files. Who is known now is known ever after. */
+  /** Stops following files: what they say now counts from then on. */
   close(): void {
     this.#tokens?.close();
     this.#jwt?.close();
   }
 
   /**
-   * Lets somebody in who may do this. Answers at once where neither a JWT nor a function of the application is asked.
+   * Says who it is, and answers at once where neither a JWT nor a function of the application is asked. Somebody who shows
+   * nothing has the authentication `none`. What they may do, {@link allow} decides.
    *
-   * @throws ActuatorError UNAUTHENTICATED; PERMISSION_DENIED; RESOURCE_EXHAUSTED (TOO_MANY_REQUESTS, with `retryAfterSeconds`);
-   * UNAVAILABLE where it cannot be decided
-   */
-  admit(knock: Knock, permission: Permission): Caller | Promise<Caller> {
-    const caller = this.identify(knock);
-    return caller instanceof Promise
-      ? caller.then((caller) => this.allow(caller, permission))
-      : this.allow(caller, permission);
-  }
-
-  /**
-   * Says who it is: the first half of {@link admit}, for those who want to know whom they refuse. Somebody who shows nothing
-   * has the authentication `none`.
-   *
-   * @throws ActuatorError UNAUTHENTICATED for wrong credentials; RESOURCE_EXHAUSTED; UNAVAILABLE
+   * @throws ActuatorError UNAUTHENTICATED for wrong credentials; RESOURCE_EXHAUSTED (TOO_MANY_REQUESTS, with
+   *   `retryAfterSeconds`) for too many of them; UNAVAILABLE where it cannot be decided
    */
   identify(knock: Knock): Caller | Promise<Caller> {
     const { address } = knock;
@@ -116,9 +104,10 @@ export class Access {
   }
 
   /**
-   * Lets somebody do this once: the second half of {@link admit}.
+   * Lets somebody do this once.
    *
    * @throws ActuatorError UNAUTHENTICATED for somebody who shows nothing; PERMISSION_DENIED; RESOURCE_EXHAUSTED
+   *   (TOO_MANY_REQUESTS, with `retryAfterSeconds`) for too many writes
    */
   allow(caller: Caller, permission: Permission): Caller {
     const isNobody = caller.authentication === "none" && this.authenticates;
@@ -138,8 +127,8 @@ export class Access {
   }
 
   /**
-   * Whether somebody who was let in still is: their token stands in the file as it did and has not expired, and the function of
-   * the application would say the same of them. For calls that go on for long, such as watches.
+   * Whether somebody who was let in still would be: their token stands in the file as it did, their JWT was not revoked, neither
+   * has expired, and the function of the application says the same of them. For calls that go on for long, such as watches.
    */
   holds(caller: Caller): boolean {
     const by: { readonly [A in Authentication]?: Mechanism | undefined } = {
@@ -176,7 +165,7 @@ export class Access {
   }
 }
 
-/** What knows whether those whom it let in would still be, where that may end. */
+/** What can tell whether those whom it let in still would be. */
 interface Mechanism {
   holds(caller: Caller): boolean;
 }

@@ -36,7 +36,7 @@ export function isJwt(token: string): boolean {
   return FORM.test(token);
 }
 
-/** Knows callers by JWTs that somebody trusted has signed. The library behind it is loaded at the first one. */
+/** Knows callers by JWTs that somebody trusted has signed. The library behind it is loaded when it is first needed. */
 export class JwtVerifier {
   readonly #options: JwtOptions;
   readonly #source: KeySource;

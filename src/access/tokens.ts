@@ -69,11 +69,6 @@ export class Tokens {
     return (this.#expiry.get(caller) ?? 0) > Date.now();
   }
 
-  /** Reads the file now, whether or not it seems to have changed. */
-  check(): Promise<void> {
-    return this.#file.check();
-  }
-
   close(): void {
     this.#file.close();
   }

@@ -44,11 +44,7 @@ export class OpenStreams {
     this.#maxAgeMs = (options.maxAgeMs ?? maxAgeMs) || Number.POSITIVE_INFINITY;
   }
 
-  get size(): number {
-    return this.#open.size;
-  }
-
-  /** How many there are of this method. */
+  /** How many are open of this method. */
   sizeOf(method: string): number {
     let size = 0;
     for (const stream of this.#open.values()) if (stream.method === method) size++;
