@@ -115,11 +115,14 @@ export const lapse = shaped({ kind: "number" }, (value) =>
   typeof value === "number" && value >= 0 ? undefined : "must be a number, not below 0",
 );
 
-/** Milliseconds that a timer of Node can wait; it would take anything longer for nothing at all. */
+/** The longest that a timer of Node can wait, 24.8 days in milliseconds; anything longer fires at once. */
+export const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** Milliseconds that a timer can wait. */
 export const wait = shaped({ kind: "milliseconds" }, (value) =>
-  Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) < 2 ** 31
+  Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= LONGEST_TIMER_MS
     ? undefined
-    : "must be a whole number of milliseconds, not below 0 and at most 2147483647",
+    : `must be a whole number of milliseconds, not below 0 and at most ${LONGEST_TIMER_MS}`,
 );
 
 /** Milliseconds that an operation may take at most; none would be over before it began. */

@@ -97,7 +97,7 @@ const parts: readonly Part[] = [
     imports: [
       /^access\/(caller|permission|rate-limit)\.ts$/,
       /^calls\//,
-      /^(log-line|options)\.ts$/,
+      /^(log-line|options|record)\.ts$/,
       /^node:(fs|path)/,
     ],
   },

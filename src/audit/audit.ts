@@ -1,7 +1,8 @@
 import { isWrite } from "../access/permission.ts";
 import { RateLimit } from "../access/rate-limit.ts";
 import type { CallObserver, CallRecord } from "../calls/call-record.ts";
-import { type Check, type Checks, checkOptions, shaped, text } from "../options.ts";
+import { type Check, faultsWithin, objectOf, refuseFaults, shaped, text } from "../options.ts";
+import { isRecord } from "../record.ts";
 import { AuditFile } from "./audit-file.ts";
 import { type AuditRecord, auditLine, auditRecord } from "./audit-record.ts";
 
@@ -26,15 +27,14 @@ export interface Audit extends CallObserver {
   close(): Promise<void>;
 }
 
-const FILE: Checks<AuditFileOptions> = { file: text };
+const file = objectOf<AuditFileOptions>({ file: text }, ({ file }) =>
+  file === undefined ? "must have a file" : undefined,
+);
 
 /** The check of {@link AuditOption}. */
-export const auditOption: Check = shaped({ kind: "object", checks: FILE as Checks<object> }, (value) => {
+export const auditOption: Check = shaped(file.shape!, (value) => {
   if (typeof value === "boolean" || typeof value === "function") return undefined;
-  const isFile = typeof value === "object" && text((value as AuditFileOptions | null)?.file) === undefined;
-  return isFile && Object.keys(value as object).length === 1
-    ? undefined
-    : 'must be true, false, a function or { file: "audit.log" }';
+  return isRecord(value) ? file(value) : 'must be true, false, a function or { file: "audit.log" }';
 });
 
 /** Refused calls a minute that get a record each, of a caller, and of all whom nobody knows: a flood of them fills no disk. */
@@ -45,8 +45,10 @@ const MAX_REFUSALS_PER_MINUTE = 300;
  * taken are none of it: they are what a machine saw, not what somebody did.
  *
  * @param onError hears of what keeps records from being written
+ * @throws ActuatorError INVALID_ARGUMENT for an option that does not fit
  */
 export function audit(option: AuditOption, onError: (error: unknown) => void = () => {}): Audit {
+  refuseFaults(faultsWithin("audit", option, auditOption));
   const { write, close } = sinkOf(option, onError);
   const refusals = new RateLimit(MAX_REFUSALS_PER_MINUTE);
   let suppressed = 0;
@@ -100,7 +102,6 @@ interface Sink {
 
 function sinkOf(option: AuditOption, onError: (error: unknown) => void): Sink {
   if (typeof option === "object") {
-    checkOptions("audit", option, FILE);
     const file = new AuditFile(option.file, onError);
     return { write: (record) => file.append(auditLine(record)), close: () => file.close() };
   }

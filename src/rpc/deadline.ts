@@ -1,11 +1,9 @@
 import type { IncomingHttpHeaders } from "node:http";
+import { LONGEST_TIMER_MS } from "../options.ts";
 
 const GRPC_TIMEOUT = "grpc-timeout";
 const CONNECT_TIMEOUT = "connect-timeout-ms";
 const MILLISECONDS: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1000, m: 1, u: 1e-3, n: 1e-6 };
-
-/** The longest time that a timer of Node can wait, 24.8 days; anything longer fires at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Whether the caller gave a deadline. */
 export function hasDeadline(header: Headers): boolean {

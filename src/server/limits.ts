@@ -6,9 +6,10 @@ import { type Checks, checkOptions, count, shaped, wait } from "../options.ts";
  */
 export interface Limits {
   /**
-   * Sockets at a time, of either protocol. A management port has few clients. Each further one takes the place of an idle one:
-   * of the client with most of these, the one that is idle for longest. Where none is idle, it is closed at once. Idle is what
-   * has no request under way, or, where callers are asked who they are, only requests of those who did not say.
+   * Sockets at a time, of either protocol. A management port has few clients. Each new one beyond that takes the place of an
+   * idle one: of the client with most of these, the one that is idle for longest. Where none is idle, the new one is closed at
+   * once. A connection is idle while it has no request under way; where callers are asked who they are, requests of those who
+   * did not say do not count.
    */
   readonly maxConnections: number;
   /**
@@ -54,11 +55,11 @@ export interface Limits {
    * takes to ask and to believe it; the default is not to wait.
    */
   readonly drainDelayMs: number;
-  /** In a drain: before idle HTTP/1.1 connections close, for requests that are just arriving on them. A 0 is no wait. */
+  /** In a drain, after the delay: before idle HTTP/1.1 connections close, for requests that are just arriving. A 0 is no wait. */
   readonly drainGraceMs: number;
   /**
-   * In a drain, after the delay: for answers under way. A 0 cuts them off: there always is an end. Below the 30 s that container platforms
-   * wait after SIGTERM.
+   * In a drain, after the delay: for answers under way, the grace included. A 0 cuts them off: there always is an end. Below
+   * the 30 s that container platforms wait after SIGTERM.
    */
   readonly drainDeadlineMs: number;
 }

@@ -5,14 +5,14 @@ import type { PemSource, TlsOptions } from "./tls-options.ts";
 import { type Field, nameOf, readPem, type TlsPem, unfit } from "./tls-pem.ts";
 import { secureContextOptions } from "./tls-settings.ts";
 
-/** What a port proves itself with, and whom it believes: sound, and one with another. */
+/** What a port proves itself with, and whom it believes: each is sound, and they fit together. */
 export interface TlsCredentials {
   /** What Node makes a context of. */
   readonly context: SecureContextOptions;
   readonly certificate: X509Certificate;
   /** What the authorities of clients have revoked. */
   readonly revocations: readonly RevocationList[];
-  /** What they were made of. The same bytes make the same credentials. */
+  /** What they were made of. */
   readonly pem: TlsPem;
 }
 

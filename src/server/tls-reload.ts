@@ -5,10 +5,10 @@ import type { TlsOptions } from "./tls-options.ts";
 import { pemPaths, readPem } from "./tls-pem.ts";
 
 /**
- * Reads the files of a port's credentials again when they change, and gives those that are sound to `apply`. What is not
- * sound twice in a row is reported, once, and does nothing.
+ * Reads the files of a port's credentials again when they change, and gives those that are sound to `apply`. Until then the
+ * last ones stay in force; what is still not sound at a second look is reported, once.
  *
- * @param first those in force
+ * @param first the credentials in force
  * @returns a function that stops it
  */
 export function reloadCredentials(

@@ -1,14 +1,12 @@
 import type { ActuatorError } from "../error.ts";
+import { LONGEST_TIMER_MS } from "../options.ts";
 import type { ServerErrorHandler } from "./guard.ts";
 import type { TlsCredentials } from "./tls-credentials.ts";
 import { unfit } from "./tls-pem.ts";
 
-/** What Node's timers can wait for; they would take anything longer for nothing at all. */
-const LONGEST_TIMER = 2 ** 31 - 1;
-
 /**
- * Tells that a certificate or a list is not valid: at once, or when that comes to be, for by then nobody is let in, or no client
- * with a certificate. Once, as they are in force until others take their place.
+ * Tells that the certificate or a list is not valid: at once, or when it ends. Nobody, or no client with a certificate, is let in
+ * from then on. It is told once, since both stay in force until others take their place.
  *
  * @returns a function that stops it
  */
@@ -20,7 +18,7 @@ export function tellOfEnd(credentials: TlsCredentials, onError: ServerErrorHandl
     const now = Date.now();
     const fault = validityFault(credentials, now);
     if (fault !== undefined) onError(fault, "TLS certificate");
-    else timer = setTimeout(look, Math.min(Math.min(...ends) - now + 1_000, LONGEST_TIMER)).unref();
+    else timer = setTimeout(look, Math.min(...ends.map((end) => end - now + 1_000), LONGEST_TIMER_MS)).unref();
   };
   look();
   return () => clearTimeout(timer);
