@@ -7,7 +7,7 @@ import { createGate, type Gate } from "../gate/gate.ts";
 import type { SecurityScheme } from "../openapi/security.ts";
 import { isForwarded } from "../server/forwarded.ts";
 import type { ServerErrorHandler } from "../server/guard.ts";
-import { isOnOwnPort, noteKnownCaller } from "../server/own-connections.ts";
+import { carrierOf, isOnOwnPort, noteKnownCaller } from "../server/own-connections.ts";
 import {
   clientAddress,
   clientCertificate,
@@ -46,7 +46,8 @@ export interface GuardedGate {
 /**
  * Puts the gate together.
  *
- * @throws ActuatorError INVALID_ARGUMENT for a file of tokens that cannot be used.
+ * @throws ActuatorError INVALID_ARGUMENT for an option that does not fit, and for a file of tokens or keys, or of JWTs that were
+ *   revoked, that cannot be used.
  */
 export function guardedGate(settings: GateSettings): GuardedGate {
   const { trusted, observers, onError } = settings;
@@ -59,6 +60,7 @@ export function guardedGate(settings: GateSettings): GuardedGate {
     cors: settings.cors && cors(settings.cors),
     readOnly: settings.readOnly,
     peer: {
+      connection: carrierOf,
       address: (request) => clientAddress(request, trusted),
       isForwarded,
       isNamedByProxy: (request) => isNamedByProxy(request, trusted),

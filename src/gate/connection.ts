@@ -1,10 +1,11 @@
-import type { Http2ServerRequest } from "node:http2";
 import type { ClientCertificate } from "../access/knock.ts";
 import { isLoopback } from "../ip-address/loopback.ts";
 import type { GateRequest } from "./request.ts";
 
-/** How the other end of a request's connection is told. */
+/** What can be told of a request's connection and of its other end. */
 export interface Peer {
+  /** What stands for the connection: the same for all requests that come by it. */
+  connection(request: GateRequest): object;
   /** The IP address of the client, or of the nearest proxy that is not trusted; undefined over a Unix socket. */
   address(request: GateRequest): string | undefined;
   /** Whether somebody says that they pass the request on for somebody else. */
@@ -42,8 +43,7 @@ export function originOf(peer: Peer): (request: GateRequest) => Origin {
   };
   return (request) => {
     if (peer.isForwarded(request)) return read(request, true);
-    // Over HTTP/2 each request has a stand-in for the socket of its own.
-    const connection = (request as Partial<Http2ServerRequest>).stream?.session ?? request.socket;
+    const connection = peer.connection(request);
     let origin = known.get(connection);
     if (origin === undefined) known.set(connection, (origin = read(request, false)));
     return origin;

@@ -3,6 +3,7 @@ import { createGate } from "./gate.ts";
 /** A gate for faces that stand by themselves, as in tests and benchmarks: it asks nobody who they are, and so lets this machine in. */
 export const OPEN_GATE = createGate({
   peer: {
+    connection: (request) => request.socket,
     address: (request) => request.socket.remoteAddress,
     isForwarded: () => false,
     isNamedByProxy: () => false,

@@ -11,6 +11,7 @@ import { problemIn, serveRest } from "../support/rest-server.ts";
 const gate = createGate({
   authenticated: true,
   peer: {
+    connection: (request) => request.socket,
     address: () => "127.0.0.1",
     isForwarded: () => false,
     isNamedByProxy: () => false,
