@@ -4,12 +4,12 @@ import { replaceMethod } from "../interception/replaced-method.ts";
 import { quotedTableOf } from "./store.ts";
 
 /**
- * Has the store save a session that it has had before only where its row is still there. By itself it would write the row
- * anew, and so bring back what was ended while a request was under way, by whatever process or statement. Here the
- * database decides, so that no moment is left in which a save could slip through.
+ * Lets the store save a session that it has had before only where its row is still there. By itself it would insert the row
+ * anew, and so bring back a session that was ended while a request was under way, by whatever process or statement. One
+ * statement of the database decides, so that no moment is left in which a save could slip through.
  *
- * It is the store's own statement that is sent otherwise, with the same parameters, and only where it is known word for
- * word. Returns what gives the store back as it was.
+ * Everything else is sent as the store wrote it; so is each save of a connect-pg-simple that words its statement otherwise.
+ * Returns what gives the store back as it was.
  *
  * @throws ActuatorError INVALID_ARGUMENT where connect-pg-simple did not make the store.
  */
