@@ -12,7 +12,7 @@ export interface Note {
   readonly secret?: true | "url";
   /**
    * The path of a file: one in a configuration file counts from the folder of that file. `read`: it has to be there, unless the
-   * value is an address or the content itself; `written`: it is made.
+   * value is an address or the content itself; `written`: it is made, in a folder that has to be there.
    */
   readonly path?: "read" | "written";
   /** A closer description of the value in a file than its kind gives. */

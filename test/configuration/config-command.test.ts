@@ -105,12 +105,13 @@ describe("config check", () => {
     expect(stderr).toContain('"sessions.store" is for connect-actuator serve; an application gives this in code');
   });
 
-  test("tells which files that it names are not there", async () => {
+  test("tells which files and folders that it names are not there", async () => {
     const tls = { cert: "cert.pem", key: "-----BEGIN PRIVATE KEY-----" };
     const jwt = { jwks: "https://id.example/jwks", issuer: "i", audience: "a" };
     const config = file({
       listen: { tls },
       access: { jwt },
+      audit: { file: "logs/audit.log" },
       loggers: { state: "made.json" },
       fleet: { instances: ["http://a"] },
     });
@@ -119,6 +120,7 @@ describe("config check", () => {
       code: 1,
       stderr: [
         "ACTUATOR_ACCESS_TOKENS: access.tokens: there is no file /nowhere/tokens.json",
+        `actuator.json:16:13: audit.file: there is no folder ${join(config, "..", "logs")}`,
         `actuator.json:4:15: listen.tls.cert: there is no file ${join(config, "..", "cert.pem")}`,
         "",
       ].join("\n"),
