@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
+import { messageOf } from "../support/child-message.ts";
 import { freePort } from "../support/server-process.ts";
 import type { InstanceOptions } from "./instance-child.ts";
 
@@ -31,7 +32,7 @@ export async function startApplication(options: InstanceOptions = {}): Promise<A
 
   async function start(): Promise<void> {
     child = fork(CHILD, [`${port}`, JSON.stringify(options)], { stdio: ["ignore", "ignore", "inherit", "ipc"] });
-    [url] = (await once(child, "message")) as [string];
+    url = await messageOf<string>(child);
   }
   async function kill(): Promise<void> {
     if (child.exitCode !== null || child.signalCode !== null) return;
@@ -40,9 +41,9 @@ export async function startApplication(options: InstanceOptions = {}): Promise<A
     await exit;
   }
   async function ask(message: object): Promise<Readonly<Record<string, string>>> {
-    const answer = once(child, "message");
+    const answer = messageOf<Readonly<Record<string, string>>>(child);
     child.send(message);
-    return ((await answer) as [Readonly<Record<string, string>>])[0];
+    return answer;
   }
 
   await start();

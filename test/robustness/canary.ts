@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import http, { type IncomingMessage } from "node:http";
+import { text } from "node:stream/consumers";
 import { type Client, createClient, type Transport } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
 import { Level } from "../../src/gen/actuator/v3/level_pb.ts";
@@ -16,7 +19,10 @@ export interface CanaryResult {
 
 const LEVELS = ["DEBUG", "INFO", "WARN", "ERROR", "TRACE"] as const;
 const PAUSE_MS = 20;
-const TIMEOUT_MS = 15_000;
+/** Far more than an answer takes where much else is going on: what never comes is what this is about. */
+const TIMEOUT_MS = 60_000;
+/** A connection for each request: the server closes an idle one soon, and a request that crosses that would have to be repeated. */
+const alone = { agent: false } as const;
 
 /**
  * Sets a level again and again over one protocol, reads it back over the others and over REST, and watches it change, until
@@ -55,12 +61,14 @@ export async function canary({ port, tlsPort }: Ports, over: AbortSignal): Promi
         throw new Error(`the canary's level is ${JSON.stringify(result)}, not ${name}`);
       }
     }
-    const response = await timed(
-      fetch(`http://127.0.0.1:${port}/actuator/loggers/canary`, { signal: AbortSignal.timeout(TIMEOUT_MS) }),
-    );
-    const body = await response.text();
-    if (response.status !== 200 || !body.includes(`"effectiveLevel":"${name}"`)) {
-      throw new Error(`REST answers ${response.status} ${body}, not ${name}`);
+    const request = http.get(`http://127.0.0.1:${port}/actuator/loggers/canary`, {
+      ...alone,
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    const [response] = (await timed(once(request, "response"))) as [IncomingMessage];
+    const body = await text(response);
+    if (response.statusCode !== 200 || !body.includes(`"effectiveLevel":"${name}"`)) {
+      throw new Error(`REST answers ${response.statusCode} ${body}, not ${name}`);
     }
     await until(() => seen.at(-1) === level, "the watch tells of a change", watching);
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
@@ -73,15 +81,22 @@ export async function canary({ port, tlsPort }: Ports, over: AbortSignal): Promi
 
 function transports(port: number, tlsPort: number): Transport[] {
   const baseUrl = `http://127.0.0.1:${port}`;
-  const secure = { baseUrl: `https://127.0.0.1:${tlsPort}`, nodeOptions: { rejectUnauthorized: false } };
+  const baseUrlOverTls = `https://127.0.0.1:${tlsPort}`;
+  const unverified = { rejectUnauthorized: false };
   // Sooner than the server closes it: a request that crosses that would have to be repeated.
   const idleConnectionTimeoutMs = 500;
   return [
-    createConnectTransport({ baseUrl, httpVersion: "1.1" }),
+    createConnectTransport({ baseUrl, httpVersion: "1.1", nodeOptions: alone }),
     createGrpcTransport({ baseUrl, idleConnectionTimeoutMs }),
     createGrpcWebTransport({ baseUrl, httpVersion: "2", idleConnectionTimeoutMs }),
-    createConnectTransport({ ...secure, httpVersion: "2", useBinaryFormat: true, idleConnectionTimeoutMs }),
-    createGrpcWebTransport({ ...secure, httpVersion: "1.1" }),
+    createConnectTransport({
+      baseUrl: baseUrlOverTls,
+      httpVersion: "2",
+      nodeOptions: unverified,
+      useBinaryFormat: true,
+      idleConnectionTimeoutMs,
+    }),
+    createGrpcWebTransport({ baseUrl: baseUrlOverTls, httpVersion: "1.1", nodeOptions: { ...unverified, ...alone } }),
   ];
 }
 

@@ -2,6 +2,7 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { messageOf } from "../support/child-message.ts";
 import { TRUNCATED } from "../support/server-hostile-inputs.ts";
 import { attack, type Ports } from "./attack.ts";
 import { type CanaryResult, canary } from "./canary.ts";
@@ -36,7 +37,7 @@ export interface FuzzResult {
 }
 
 const AT_A_TIME = 48;
-const SETTLE_MS = 20_000;
+const SETTLE_MS = 60_000;
 
 /** Attacks a server of its own, see fuzz-server.ts. Rejects where its process ends or the canary gets a wrong answer. */
 export async function fuzz({ seed, inputs }: FuzzRun): Promise<FuzzResult> {
@@ -63,7 +64,7 @@ export async function fuzz({ seed, inputs }: FuzzRun): Promise<FuzzResult> {
   }
 
   try {
-    const [ports] = (await once(child, "message")) as [Ports];
+    const ports = await messageOf<Ports>(child);
     // One round of everything, so that what is loaded and compiled once counts for the start.
     await canary(ports, AbortSignal.timeout(500));
     const start = await settled(tell);
@@ -112,7 +113,7 @@ export async function fuzz({ seed, inputs }: FuzzRun): Promise<FuzzResult> {
   }
 }
 
-/** What is held when nobody is connected any more, or what is after twenty seconds. */
+/** What is held when nobody is connected any more, or what is after a minute. */
 async function settled(tell: () => Promise<Held>, reports: string[] = []): Promise<Held> {
   const end = performance.now() + SETTLE_MS;
   for (;;) {

@@ -1,16 +1,18 @@
 import { fork } from "node:child_process";
-import { once } from "node:events";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createActuator } from "../../src/index.ts";
 import type { Limits } from "../../src/server/limits.ts";
 import { createListener, type Listener } from "../../src/server/listener.ts";
+import { messageOf } from "../support/child-message.ts";
 import { WIRES } from "../support/rpc-harness.ts";
 import { eventually } from "../support/server-harness.ts";
 
 const COUNT = 25;
 const never = 600_000;
 const soon = 100;
+/** A client that starts, where much else is going on, answers late; only one that stands still does not answer by then. */
+const patience = 50 * soon;
 
 const nameOf = ({ protocol, httpVersion }: (typeof WIRES)[number]) => `${protocol} ${httpVersion}`;
 const all = WIRES.map(nameOf);
@@ -27,7 +29,7 @@ async function watched(limits: Partial<Limits>, wires: readonly string[]) {
   const { url } = await listener.listen({ port: 0 });
   const client = fork(join(import.meta.dirname, "watching-client.ts"), [url, `${COUNT}`, ...wires]);
   onTestFinished(() => void client.kill("SIGKILL"));
-  await once(client, "message");
+  await messageOf(client);
   const streams = () => {
     const { points } = actuator.metrics!.gauges().find(({ name }) => name === "actuator.streams")!;
     return points.reduce((sum, { value }) => sum + value, 0);
@@ -54,11 +56,11 @@ describe("watches of a client that is gone", () => {
   });
 
   test("are freed over HTTP/2 when it stands still and answers no PING", async () => {
-    const server = await watched({ pingIntervalMs: soon, pingTimeoutMs: soon }, overHttp2);
+    const server = await watched({ pingIntervalMs: soon, pingTimeoutMs: patience }, overHttp2);
     server.client.kill("SIGSTOP");
     const time = await freed(server);
     console.log(
-      `${COUNT * overHttp2.length} watches of a stopped client were freed after ${time}; limits ${soon} + ${soon} ms`,
+      `${COUNT * overHttp2.length} watches of a stopped client were freed after ${time}; limits ${soon} + ${patience} ms`,
     );
     expect(server.errors).toEqual([]);
   });
@@ -67,7 +69,7 @@ describe("watches of a client that is gone", () => {
     const { streams, errors } = await watched(
       {
         pingIntervalMs: soon,
-        pingTimeoutMs: 50 * soon,
+        pingTimeoutMs: patience,
         idleSessionTimeoutMs: soon,
         requestTimeoutMs: soon,
         stalledWriteTimeoutMs: 10 * soon,

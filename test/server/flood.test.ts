@@ -37,15 +37,20 @@ const TLS: Openings = ["", Buffer.from([22, 3, 1])];
 async function flood(port: number, openings: Openings): Promise<() => number> {
   let ended = 0;
   let over = false;
-  onTestFinished(() => void (over = true));
+  const sockets = new Set<net.Socket>();
+  onTestFinished(() => {
+    over = true;
+    for (const socket of sockets) socket.destroy();
+  });
   const open = (localAddress: string, opening: string | Buffer): net.Socket => {
     const socket = net.connect({ port, host: "127.0.0.1", localAddress });
-    onTestFinished(() => void socket.destroy());
+    sockets.add(socket);
     socket.on("error", () => {}).resume();
     socket.once("close", () => {
       ended++;
+      sockets.delete(socket);
       // A pause as on the way of a network.
-      if (!over) setTimeout(open, 5, localAddress, opening);
+      setTimeout(() => over || open(localAddress, opening), 5);
     });
     socket.write(opening);
     return socket;
