@@ -6,16 +6,16 @@ import type { Knock } from "./knock.ts";
 import type { Authorize } from "./options.ts";
 import { RateLimit } from "./rate-limit.ts";
 
-/** How often what the function said is asked for again, unless it is said otherwise. */
+/** How often the function is asked again, unless the option says otherwise. */
 const AGAIN_SECONDS = 60;
 
-/** For how many times as long an answer counts where there is no newer one: a function that fails for a while ends nothing. */
+/** For how many times as long its answer counts while it fails: a failure that passes ends nothing. */
 const PATIENCE = 5;
 
-/** How many of those who stay are asked about at a time: thousands of watches must not be as many questions to a database at once. */
+/** How many callers it is asked about again at a time: thousands of watches must not be thousands of queries at once. */
 const MAX_AT_ONCE = 16;
 
-/** What strangers can make fail as often as they like is told of only so often. */
+/** How often a failure is told of, since strangers can make it fail as often as they like. */
 const FAILURES_TOLD_PER_MINUTE = 10;
 
 interface Known {

@@ -2,7 +2,10 @@ import type { ActuatorError } from "../error.ts";
 import { addressBlock } from "../ip-address/address-block.ts";
 import { MAX_DEBT_MINUTES, RateLimit, tooMany } from "./rate-limit.ts";
 
-/** How many times as many may be wrong of all the networks together that one customer gets: 65,536, each with a limit of its own. */
+/**
+ * How many times as much may be wrong from one IPv6 /48 as from one /64. Providers give a customer a /48, and with it 65,536
+ * networks that have a limit each.
+ */
 const CUSTOMER = 16;
 
 /** The wrong credentials of each address, and what follows from too many. */

@@ -14,7 +14,7 @@ const MODE = 0o600;
 
 const { O_WRONLY, O_CREAT, O_APPEND, O_NONBLOCK = 0, O_NOFOLLOW = 0 } = constants;
 
-/** Whoever may write in the folder, and nowhere else, must not choose by a link which file of ours the lines of strangers go to. */
+/** No link is followed: who may write in the folder alone could choose by one into which other file the lines go. */
 const APPEND = O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_NOFOLLOW;
 
 interface OpenFile {

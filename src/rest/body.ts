@@ -66,7 +66,7 @@ function readBytes(request: Request, limit: number): Promise<Buffer | undefined>
       if (size <= limit) chunks.push(chunk);
       else settle(() => resolve(undefined));
     };
-    // Nobody is there to read a status. This is the one that books know it by.
+    // Nobody is left to read it: 499 tells the books that the caller went.
     const onGone = () => settle(() => reject(new Refusal(499)));
     // Over HTTP/2 a stream that is reset without an error ends like a complete body.
     const onEnd = () => (request.aborted ? onGone() : settle(() => resolve(Buffer.concat(chunks, size))));

@@ -10,8 +10,8 @@ export function keepSignal({ values, signal }: HandlerContext): void {
 }
 
 /**
- * How a call ended that did not reach its method: connect answered by itself, since the message is too large, is none, came in an
- * unknown compression, too late or not as a whole. Where it was not even a call, by its type or method, that is INVALID_ARGUMENT.
+ * How a call ended that did not reach its method. Connect answered by itself: the message was too large, malformed, compressed in
+ * an unknown way, late or incomplete. What was no call at all, by its content type or HTTP method, is INVALID_ARGUMENT.
  */
 export function earlyEnd(values: ContextValues | undefined): CallCode {
   const signal = values?.get(signalKey);

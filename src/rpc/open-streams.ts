@@ -20,10 +20,10 @@ export interface OpenStream {
   readonly isStranger?: boolean;
 }
 
-/** How long a stream goes on whose caller would no longer be let in, or whose time is over. */
+/** How long at most a stream goes on whose caller would no longer be let in, or whose time is over. */
 const LOOK_MS = 2_000;
 
-/** The part of their age by which streams may end earlier, so that not all that began together come again together. */
+/** The part of their time by which streams end early, each at random: those that began together should not return together. */
 const SPREAD = 0.1;
 
 /** The streaming calls that are open: bounded in number, each caller's too, and ended together when the process drains. */

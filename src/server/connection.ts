@@ -1,10 +1,10 @@
 import type { Socket } from "node:net";
 
-/** Whom connections count for, and what is open of theirs. */
+/** Somebody whose connections are counted together: an IPv4 address, or the /64 of an IPv6 address. */
 export class Client {
   readonly name: string;
   readonly sockets = new Map<Connection, Socket>();
-  /** Those that could end without a loss to anybody who is known, idle for longest first. */
+  /** The connections that may end to make room: the one that is idle for longest comes first. */
   readonly idle = new Set<Connection>();
 
   constructor(name: string) {
@@ -18,10 +18,10 @@ export class Client {
 }
 
 /**
- * What a port knows of one of its connections: idle, unless a request of somebody who is known is under way. Others may not
- * hold a place by what they begin, such as a body that never comes.
+ * What a port knows of one of its connections. It is idle unless somebody who is known has a request under way: strangers may
+ * not hold a place by what they begin, such as a body that never comes.
  *
- * It never leads to its socket once that has closed, whoever holds it: see `Http2Sessions`.
+ * It must not lead to its socket once that has closed, whoever still holds it: `Http2Sessions` says why.
  */
 export class Connection {
   readonly client: Client;
@@ -29,7 +29,7 @@ export class Connection {
   #requests = 0;
   #idleSince = performance.now();
 
-  /** @param isKnown whether nobody is asked who they are, so that all are as good as known */
+  /** @param isKnown whether everybody counts as known, because nobody is asked who they are */
   constructor(client: Client, socket: Socket, isKnown: boolean) {
     this.client = client;
     this.#isKnown = isKnown;
@@ -37,7 +37,7 @@ export class Connection {
     client.idle.add(this);
   }
 
-  /** A time of `performance.now()`: when it was opened, or when its last request was over. */
+  /** When it was opened, or when its last request was over: a time of `performance.now()`. */
   get idleSince(): number {
     return this.#idleSince;
   }

@@ -18,7 +18,7 @@ export function* derValues(bytes: Buffer): Generator<DerValue> {
     const tag = bytes.readUInt8(at);
     const first = bytes.readUInt8(at + 1);
     const wide = first < 0x80 ? 0 : first & 0x7f;
-    // A length that is not said, which DER does not know, is refused as one of no bytes.
+    // The indefinite length of BER is not DER. It looks like a length of no bytes, which `readUIntBE` refuses.
     const length = first < 0x80 ? first : bytes.readUIntBE(at + 2, wide);
     const begin = at + 2 + wide;
     const end = begin + length;
@@ -39,7 +39,7 @@ export function derTime({ tag, content }: DerValue): number {
   const [, year, month, day, hour, minute, second] = (short ? UTC_TIME : GENERALIZED_TIME).exec(text) ?? [];
   const century = !short ? "" : Number(year) < 50 ? "20" : "19";
   const time = Date.parse(`${century}${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
-  if (Number.isNaN(time)) throw new RangeError("a time is none");
+  if (Number.isNaN(time)) throw new RangeError("it is not a time");
   return time;
 }
 

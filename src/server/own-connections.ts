@@ -10,16 +10,16 @@ export function noteOwnConnection(carrier: object, connection: Connection): void
 }
 
 /**
- * Whether a request came by a port of the actuator's own. Whose certificates a server of the application asks for was not
- * decided for the actuator: they may be those of all its customers.
+ * Whether a request came by a port of the actuator's own. A server of the application asks for certificates for reasons of its
+ * own: they may be those of all its customers.
  */
 export function isOnOwnPort(req: ServerRequest): boolean {
   return connections.has(carrierOf(req));
 }
 
 /**
- * Notes that whoever makes a request has said who they are, and was let in: their connection gives way to no other until it is
- * idle. Does nothing on a server of the application's own.
+ * Notes that whoever makes a request has said who they are, and was let in: their connection makes room for no other while a
+ * request is under way on it. Does nothing on a server of the application's own.
  */
 export function noteKnownCaller(req: ServerRequest): void {
   connections.get(carrierOf(req))?.noteKnown();

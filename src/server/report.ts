@@ -12,7 +12,10 @@ export function careful(onError: ServerErrorHandler): ServerErrorHandler {
   };
 }
 
-/** One line, whatever the error: a stack holds paths of the machine, and a line break could forge a line of the log, or a control of direction turn one around. */
+/**
+ * Says it on the standard error, in one line whatever the error is: without its stack, which holds paths of this machine, and
+ * without characters that could forge a second line or turn this one around.
+ */
 export function reportError(error: unknown, context: string): void {
   const line = `connect-actuator: ${context}: ${error}`;
   console.error(line.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+/gu, " ").slice(0, 1_000));

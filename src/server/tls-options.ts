@@ -18,9 +18,9 @@ export interface TlsOptions {
   /** The authorities that client certificates are verified against. No authority of the system or of Node is one. */
   readonly ca?: PemSource | undefined;
   /**
-   * The lists of what those authorities have revoked (CRL), one after the other. Where there is one, there has to be one of
-   * every authority on the way from a client's certificate to its root, and none may be older than it says itself: otherwise nobody
-   * of that authority is let in. Nobody is asked over the network (OCSP).
+   * The lists of what those authorities have revoked (CRL), one after the other. As soon as there is one, every authority on the
+   * way from a client's certificate to its root needs one that is not past its `nextUpdate`: otherwise nobody of that authority
+   * is let in. Nobody is asked over the network (OCSP).
    */
   readonly crl?: PemSource | undefined;
   /**
