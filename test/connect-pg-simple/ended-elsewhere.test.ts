@@ -32,6 +32,11 @@ const ENDS: Readonly<Record<string, (one: TestStore, id: string) => Promise<unkn
     await store.close();
   },
   "by a statement": ({ pool, table }, id) => pool.query(`DELETE FROM ${table} WHERE sid = $1`, [id]),
+  async "by its time, and was pruned,"({ pool, table, store }, id) {
+    await pool.query(`UPDATE ${table} SET expire = now() - interval '1 minute' WHERE sid = $1`, [id]);
+    const pgSimple = store as InstanceType<ReturnType<typeof connectPgSimple>>;
+    await new Promise((resolve) => pgSimple.pruneSessions(resolve));
+  },
 };
 
 describe.runIf(requirement("postgresql", postgresFound))("a session of connect-pg-simple", () => {
