@@ -5,8 +5,8 @@ import { FollowedFiles } from "../files/followed-files.ts";
 /** How a file is read. */
 export interface DecodedFileOptions<Value> {
   readonly maxBytes: number;
-  /** What the bytes mean. What it throws says that they make no sense. */
-  readonly decode: (bytes: Uint8Array) => Value;
+  /** What the bytes mean, where they meant `before` until now. What it throws says that they make no sense. */
+  readonly decode: (bytes: Uint8Array, before: Value | undefined) => Value;
   /** Turns what keeps the file from being used into an error that says which option that is. */
   readonly unusable: (path: string, cause: unknown) => Error;
   readonly onError: (error: unknown) => void;
@@ -22,12 +22,12 @@ export class DecodedFile<Value> {
     const absolute = resolve(path);
     try {
       const content = readBoundedSync(absolute, maxBytes);
-      this.#value = decode(content);
+      this.#value = decode(content, undefined);
       this.#file = new FollowedFiles([absolute], {
         content,
         read: () => readBounded(absolute, maxBytes),
         onChange: (content) => {
-          this.#value = decode(content);
+          this.#value = decode(content, this.#value);
         },
         onError: (error) => onError(unusable(absolute, error)),
       });
