@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { Server as NetServer } from "node:net";
 import { ActuatorError } from "../error.ts";
+import { LONGEST_TIMER_MS } from "../options.ts";
 import { addressOf, type ListenAddress, type ListenTarget, listenError, listenTarget } from "./address.ts";
 import { Connections, speakersForMany } from "./connections.ts";
 import { type Drainable, drain } from "./drain.ts";
@@ -74,9 +75,6 @@ export interface Listener {
   /** Until when the certificate that the port shows is valid, in milliseconds since the epoch; undefined without TLS. */
   readonly certificateValidTo: number | undefined;
 }
-
-/** What Node's timers can wait for; they would take anything longer for nothing at all. */
-const LONGEST_TIMER = 2 ** 31 - 1;
 
 /** Makes a port for `handler`. */
 export function createListener(handler: RequestHandler, options: ListenerOptions = {}): Listener {
@@ -222,5 +220,5 @@ function unavailable(ended: boolean): ActuatorError {
 }
 
 function abortAfter(milliseconds: number, controller: AbortController): NodeJS.Timeout {
-  return setTimeout(() => controller.abort(), Math.min(milliseconds, LONGEST_TIMER));
+  return setTimeout(() => controller.abort(), Math.min(milliseconds, LONGEST_TIMER_MS));
 }
