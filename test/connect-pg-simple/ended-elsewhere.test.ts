@@ -84,6 +84,24 @@ describe.runIf(requirement("postgresql", postgresFound))("a session of connect-p
     });
   });
 
+  it("of express-session stays ended that the application ended while another of its requests was under way", async () => {
+    const one = await testStore(server);
+    const [begun, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const application = await startExpress(one.store, undefined, () => {
+      begun.resolve();
+      return goOn.promise;
+    });
+    onTestFinished(() => application.close());
+    const browser = application.browser();
+    await browser.post("/login/ann");
+    const basket = browser.post("/basket");
+    await begun.promise;
+    await browser.post("/logout");
+    goOn.resolve();
+    await basket;
+    expect(await stored(one)).toEqual([]);
+  });
+
   /** Answers by what `handle` does with a request's session. */
   async function serve(store: Store, handle: express.RequestHandler, genid?: () => string): Promise<string> {
     const app = express();
