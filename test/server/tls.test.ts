@@ -261,13 +261,13 @@ describe("the limits on time", () => {
       finish = () => void res.end(" last");
     };
     let pings = 0;
-    const limits = { ...patient, pingIntervalMs: soon / 2, pingTimeoutMs: 5 * soon, idleSessionTimeoutMs: soon };
+    const limits = { ...patient, pingIntervalMs: soon / 2, pingTimeoutMs: 10 * later, idleSessionTimeoutMs: later };
     const { url } = await serveTls(handler, {}, { limits });
     const session = await http2ConnectTls(url);
     session.on("ping", () => pings++);
     const answer = http2Request(session, { ":path": "/" });
     await eventually(
-      () => pings > 12,
+      () => pings > 25,
       () => `${pings} pings`,
     );
     finish();
