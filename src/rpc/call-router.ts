@@ -22,20 +22,17 @@ export interface CallOptions {
   /** The largest message of a request and of a response in bytes, decompressed. */
   readonly readMaxBytes: number;
   readonly writeMaxBytes: number;
-  /** The longest deadline in milliseconds that a caller may give; undefined: any. */
-  readonly maxTimeoutMs: number | undefined;
 }
 
 /** A router of connect, for services to be registered with. */
 export function callRouter(options: CallOptions): ConnectRouter {
-  const { gate, requestGate, streams, onError, readMaxBytes, writeMaxBytes, maxTimeoutMs } = options;
+  const { gate, requestGate, streams, onError, readMaxBytes, writeMaxBytes } = options;
   return createConnectRouter({
     readMaxBytes,
     writeMaxBytes,
     acceptCompression: [compressOnce(gzip)],
     requestGate,
     interceptors: [rpcInterceptor(streams, onError, gate)],
-    ...(maxTimeoutMs !== undefined && { maxTimeoutMs }),
   });
 }
 

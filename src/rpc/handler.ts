@@ -19,8 +19,6 @@ export interface RpcOptions {
    * No response message is ever larger than eight times this, which is about what the same message takes as JSON.
    */
   readonly writeMaxBytes?: number | undefined;
-  /** The longest deadline in milliseconds that a caller may give; a longer one is INVALID_ARGUMENT. Default: none. */
-  readonly maxTimeoutMs?: number | undefined;
   /** How many streaming calls there may be at once. */
   readonly streams?: StreamOptions | undefined;
   /** What every request passes before its body is read. Default: one that lets this machine in. */
@@ -53,7 +51,6 @@ export function createRpcHandler(endpoints: Endpoints, options: RpcOptions): Rpc
     onError,
     readMaxBytes = 64 * 1024,
     writeMaxBytes = 4 * 1024 * 1024,
-    maxTimeoutMs,
     gate = OPEN_GATE,
     heartbeatMs = 15_000,
   } = options;
@@ -66,7 +63,6 @@ export function createRpcHandler(endpoints: Endpoints, options: RpcOptions): Rpc
     onError,
     readMaxBytes,
     writeMaxBytes: JSON_FACTOR * writeMaxBytes,
-    maxTimeoutMs,
   });
   const services = registerServices(router, endpoints, { maxBytes: writeMaxBytes, heartbeatMs }, admit);
   const streaming = router.handlers.filter(({ method }) => method.methodKind !== "unary");

@@ -21,7 +21,6 @@ export function serveService(
     onError,
     readMaxBytes,
     writeMaxBytes: 32 * 1024 * 1024,
-    maxTimeoutMs: undefined,
   };
   const router = callRouter(options);
   router.service(service, methods, { jsonOptions: { registry } });

@@ -2,7 +2,6 @@ import { setTimeout as delay } from "node:timers/promises";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { describe, expect, test } from "vitest";
 import { SessionsService } from "../../src/gen/actuator/v3/sessions_pb.ts";
-import { Health } from "../../src/gen/grpc/health/v1/health_pb.ts";
 import { capDeadline } from "../../src/rpc/deadline.ts";
 import { Interruption } from "../../src/rpc/interruption.ts";
 import { Sessions } from "../../src/sessions/sessions.ts";
@@ -117,15 +116,6 @@ test.each([
   const { url } = await serveStore(silentStore());
   const call = createClient(SessionsService, transportOver(wire, url)).getSession({ id: "1" }, { headers });
   expect(await codeOf(call)).toBe("InvalidArgument");
-});
-
-test("a deadline over maxTimeoutMs is INVALID_ARGUMENT", async () => {
-  const { client, url } = await serveStore(fixedStore([]), { maxTimeoutMs: 1000 });
-  expect(await codeOf(client.getSession({ id: "1" }, { headers: { "grpc-timeout": "2S" } }))).toBe("InvalidArgument");
-  expect(await codeOf(client.getSession({ id: "1" }, { headers: { "grpc-timeout": "1S" } }))).toBe("NotFound");
-  expect(await codeOf(grpcClient(Health, url).check({}, { headers: { "grpc-timeout": "9999H" } }))).toBe(
-    "InvalidArgument",
-  );
 });
 
 describe("an interruption", () => {
