@@ -3,9 +3,10 @@ import type { ConfigCheckOptions } from "./config-check.ts";
 import { configOption } from "./config-file.ts";
 import { examples } from "./examples.ts";
 
-const PRECEDENCE =
-  "\nThe environment wins over the file, and the file over the defaults: listen.port is ACTUATOR_LISTEN_PORT. A secret can stand" +
-  "\nin a file of its own: idKeyFile beside idKey, ACTUATOR_SESSIONS_ID_KEY_FILE. Secrets are never printed.";
+const PRECEDENCE = `
+The environment wins over the file, and the file over the defaults: listen.port
+is ACTUATOR_LISTEN_PORT. A secret can stand in a file of its own: idKeyFile in
+the place of idKey, ACTUATOR_SESSIONS_ID_KEY_FILE. Secrets are never printed.`;
 
 /** Adds `config check` and `config schema`. */
 export function addConfigCommands(program: Command): void {
@@ -20,7 +21,7 @@ export function addConfigCommands(program: Command): void {
     .addHelpText(
       "after",
       examples(
-        ["config check --config actuator.json", "the file with this environment; exit code 1 where it cannot be used"],
+        ["config check --config actuator.json", "the file with this environment; exit code 1 where it is not fit"],
         ["config check --json", "the environment alone, for programs"],
       ) + PRECEDENCE,
     )
@@ -33,7 +34,7 @@ export function addConfigCommands(program: Command): void {
     .description("print the JSON Schema of the file, for editors and for reading")
     .addHelpText(
       "after",
-      examples(["config schema", 'into actuator.schema.json, then "$schema": "./actuator.schema.json" in the file']),
+      examples(["config schema > actuator.schema.json", 'then "$schema": "./actuator.schema.json" in the file']),
     )
     .action(async () => {
       const { printConfigurationSchema } = await import("./config-schema.ts");

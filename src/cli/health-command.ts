@@ -7,7 +7,7 @@ export function addHealthCommand(program: Command): void {
   program
     .command("health")
     .description("say whether the application is serving; the exit code is 1 where it is not")
-    .argument("[service]", "full name of one service", "")
+    .argument("[service]", "full name of one service; otherwise the process as a whole")
     .addHelpText(
       "after",
       examples(
@@ -15,9 +15,9 @@ export function addHealthCommand(program: Command): void {
         ["health actuator.v3.LoggersService --timeout 1s", "one service, soon"],
       ),
     )
-    .action(async (service: string, _, command: Command) => {
+    .action(async (service: string | undefined, _, command: Command) => {
       const { connection, options } = await invocationOf(command);
       const { checkHealth } = await import("./health.ts");
-      process.exitCode = await checkHealth(connection, service, options);
+      process.exitCode = await checkHealth(connection, service ?? "", options);
     });
 }

@@ -109,7 +109,7 @@ function addChanging(loggers: Command): void {
     )
     .addHelpText(
       "after",
-      "\nWithout --for and --forever the server decides: debug and trace last 10 minutes, the others stay.",
+      "\nWithout --for and --forever the server decides. Unless configured otherwise, debug\nand trace last 10 minutes, and the others stay.",
     )
     .action(async (name: string, level: Level, _, command: Command) => {
       const { connection, options } = await invocationOf<{ hold?: boolean }>(command);

@@ -43,8 +43,9 @@ export function createProgram(): Command {
   return program;
 }
 
-const EXIT_CODES =
-  "\nExit codes: 0 done, 1 the server said no or is not well, 2 wrong command line, 3 no actuator reached, 130 interrupted.";
+const EXIT_CODES = `
+Exit codes: 0 done, 1 the server said no or is not well, 2 wrong command line,
+3 no actuator reached, 130 interrupted.`;
 
 /** What is wrong with a command line, as one line like every other error: `connect-actuator: unknown command …`. */
 function asOneLine(text: string): string {

@@ -7,8 +7,9 @@ import { invocationOf } from "./invocation.ts";
 import { addPrepareCommand } from "./sessions-prepare-command.ts";
 
 const ID = "the id of the session; - reads it from standard input";
-const CREDENTIAL =
-  "\nAn id may be a credential, and on a command line others on this machine may see it. One that begins with - goes after --.";
+const CREDENTIAL = `
+An id may be a credential, and on a command line others on this machine may see
+it. One that begins with - goes after --.`;
 
 /** Adds `sessions` and what can be done with them. */
 export function addSessionsCommands(program: Command): void {

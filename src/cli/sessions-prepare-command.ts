@@ -11,9 +11,10 @@ import type { PrepareOptions } from "./sessions-prepare-options.ts";
 const STORES = { postgres: "DATABASE_URL", redis: "REDIS_URL" } as const;
 type Store = keyof typeof STORES;
 
-const URLS =
-  "\nThis talks to the store itself, not to an actuator. A password on a command line others on this machine may see: have the" +
-  "\nURL in DATABASE_URL or REDIS_URL, or read from standard input with -. PGPASSWORD and the like work, too.";
+const URLS = `
+This talks to the store itself, not to an actuator. A password on a command line
+others on this machine may see: have the URL in DATABASE_URL or REDIS_URL, or
+read from standard input with -. PGPASSWORD and the like work, too.`;
 
 /** Adds `sessions prepare`. */
 export function addPrepareCommand(sessions: Command): void {

@@ -29,9 +29,12 @@ export function addTokenCommands(program: Command): void {
     .addHelpText(
       "after",
       examples(
-        ["token create --name alice --permission loggers:* info:read", "prints ca_…, to be sent as Bearer or in Basic"],
+        [
+          "token create --name alice --permission 'loggers:*' info:read",
+          "prints ca_…, to be sent as Bearer or in Basic",
+        ],
         ["token create --name admin-server --permission '*' --expires 365d", "for Spring Boot Admin"],
-        ["token create --name orders-team --permission loggers:* --loggers orders", "levels of orders and below"],
+        ["token create --name orders-team --permission 'loggers:*' --loggers orders", "levels of orders and below"],
       ),
     )
     .action(async (_, command: Command) => {
