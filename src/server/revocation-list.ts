@@ -1,8 +1,9 @@
 import { derTime, derValues, TAG } from "./der.ts";
+import { canonicalName } from "./distinguished-name.ts";
 
 /** What a list of an authority says (CRL, RFC 5280 §5). */
 export interface RevocationList {
-  /** The name of the authority, all of its bytes in hexadecimal digits. */
+  /** The name of the authority, see {@link canonicalName}. */
   readonly issuer: string;
   /** The serial numbers of the certificates that it has revoked, in hexadecimal digits. */
   readonly serials: ReadonlySet<string>;
@@ -16,7 +17,7 @@ export interface CertificateNumber {
   readonly serial: string;
 }
 
-const CRL = /-----BEGIN X509 CRL-----([^-]+)-----END X509 CRL-----/g;
+const CRL = /-----BEGIN X509 CRL-----[^-]+-----END X509 CRL-----/g;
 
 /** The lists in a text in PEM format, each by itself: of several in one text Node reads the first alone. */
 export function revocationListBlocks(pem: string): string[] {
@@ -29,8 +30,7 @@ export function revocationListBlocks(pem: string): string[] {
  * @throws Error for what is none
  */
 export function decodeRevocationList(block: string): RevocationList {
-  const [, base64 = ""] = new RegExp(CRL.source).exec(block) ?? [];
-  const parts = fieldsOf(Buffer.from(base64, "base64"));
+  const parts = fieldsOf(Buffer.from(block.replaceAll(/-----[A-Z0-9 ]+-----/g, ""), "base64"));
   if (parts[0]?.tag === TAG.integer) parts.shift();
   const [, issuer, , ...rest] = parts;
   if (issuer === undefined) throw new Error("it names no authority");
@@ -38,7 +38,7 @@ export function decodeRevocationList(block: string): RevocationList {
   const nextUpdate = isTime ? derTime(rest.shift()!) : undefined;
   const revoked = rest[0]?.tag === TAG.sequence ? [...derValues(rest[0].content)] : [];
   return {
-    issuer: issuer.bytes.toString("hex"),
+    issuer: canonicalName(issuer),
     serials: new Set(revoked.map(({ content }) => hexOf(derValues(content).next().value?.content))),
     nextUpdate,
   };
@@ -51,7 +51,8 @@ export function decodeRevocationList(block: string): RevocationList {
  */
 export function certificateNumber(der: Buffer): CertificateNumber {
   const [serial, , issuer] = fieldsOf(der).filter(({ tag }) => tag === TAG.integer || tag === TAG.sequence);
-  return { serial: hexOf(serial?.content), issuer: hexOf(issuer?.bytes) };
+  if (issuer === undefined) throw new Error("it names no authority");
+  return { serial: hexOf(serial?.content), issuer: canonicalName(issuer) };
 }
 
 /** Whether the list says that this certificate is revoked. */

@@ -5,6 +5,7 @@ import {
   ExtendedKeyUsage,
   ExtendedKeyUsageExtension,
   type GeneralNameType,
+  Name,
   PemConverter,
   SubjectAlternativeNameExtension,
   X509Certificate,
@@ -26,6 +27,9 @@ export interface Subject {
   readonly validTo?: Date;
 }
 
+/** A name, attribute by attribute, with the kind of text that each is written in. */
+export type WrittenName = Extract<ConstructorParameters<typeof Name>[0], readonly unknown[]>;
+
 /** An authority that signs for servers and clients. */
 export interface Authority {
   /** Its own certificate in PEM format. */
@@ -33,8 +37,11 @@ export interface Authority {
   issue(use: "server" | "client", subject?: Subject): Promise<KeyPair>;
   /** An authority that this one vouches for. */
   delegate(name: string): Promise<Authority>;
-  /** A list in PEM format of certificates that it has revoked; by default to be replaced in a month. */
-  revoke(certificates: readonly string[], nextUpdate?: Date): Promise<string>;
+  /**
+   * A list in PEM format of certificates that it has revoked; by default to be replaced in a month, and with its name written as
+   * in its certificate.
+   */
+  revoke(certificates: readonly string[], nextUpdate?: Date, name?: WrittenName): Promise<string>;
 }
 
 const ALGORITHM = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
@@ -76,9 +83,9 @@ function authorityOf(root: X509Certificate, keys: webcrypto.CryptoKeyPair): Auth
       });
       return authorityOf(certificate, own);
     },
-    async revoke(certificates, nextUpdate = daysFromNow(30)) {
+    async revoke(certificates, nextUpdate = daysFromNow(30), name) {
       const list = await X509CrlGenerator.create({
-        issuer: root.subject,
+        issuer: name === undefined ? root.subject : new Name(name),
         thisUpdate: daysFromNow(-2),
         nextUpdate,
         entries: certificates.map((pem) => ({ serialNumber: new X509Certificate(pem).serialNumber })),
