@@ -128,7 +128,11 @@ export function createGate(options: GateOptions): Gate {
     admit(visit, permissions) {
       if (closed) throw shutDown();
       visit.permission = permissions[0];
-      if (isShutOut(visit.request)) throw lapsed();
+      if (isShutOut(visit.request)) {
+        // A newer certificate can be shown on a new connection alone.
+        visit.endConnection();
+        throw lapsed();
+      }
       if (access === undefined) return (visit.caller = anybody(visit, peer));
       const allow = (caller: Caller) => {
         visit.caller = caller;

@@ -50,6 +50,12 @@ export class Visit {
     if (error instanceof ActuatorError) this.#reason = error.reason;
   }
 
+  /** Has the connection end with the answer. */
+  endConnection(): void {
+    if ("stream" in this.#response) this.#response.stream.session?.close();
+    else this.#response.setHeader("Connection", "close");
+  }
+
   /** Tells the books how it ended, after the answer where that is plain HTTP; the first time counts. */
   end(outcome: CallCode): void {
     if (this.#ended) return;

@@ -23,7 +23,12 @@ export interface CertificateDemands {
 /** Node says by which server a connection came, and its types do not. */
 type ServedSocket = Socket & { readonly server?: Server };
 
-const verified = new WeakMap<object, VerifiedCertificate>();
+/** A certificate, and what had been revoked when it was shown. */
+interface ShownCertificate extends VerifiedCertificate {
+  readonly revocations: readonly RevocationList[];
+}
+
+const shown = new WeakMap<object, ShownCertificate>();
 const demands = new WeakMap<object, CertificateDemands>();
 
 /** Whether a request came over TLS. A Unix socket and a proxy's word are not that. */
@@ -57,7 +62,7 @@ export function noteCertificateDemands(server: Server, asked: CertificateDemands
  * it has neither ended nor been revoked since; undefined for any other, and without TLS.
  */
 export function clientCertificate(req: ServerRequest): ClientCertificate | undefined {
-  const known = verifiedCertificate(req);
+  const known = shownCertificate(req);
   return known !== undefined && counts(known, req) ? known.certificate : undefined;
 }
 
@@ -66,16 +71,19 @@ export function clientCertificate(req: ServerRequest): ClientCertificate | undef
  * begin such a connection now.
  */
 export function hasLapsed(req: ServerRequest): boolean {
-  const known = isOnOwnPort(req) ? verifiedCertificate(req) : undefined;
+  const known = isOnOwnPort(req) ? shownCertificate(req) : undefined;
   return known !== undefined && !counts(known, req);
 }
 
-function verifiedCertificate(req: ServerRequest): VerifiedCertificate | undefined {
+function shownCertificate(req: ServerRequest): ShownCertificate | undefined {
   const socket = encryptedSocket(req);
   if (socket === undefined || !socket.authorized) return undefined;
   const carrier = carrierOf(req);
-  const known = verified.get(carrier) ?? verifiedCertificateOf(socket);
-  if (known !== undefined) verified.set(carrier, known);
+  const before = shown.get(carrier);
+  if (before !== undefined) return before;
+  const certificate = verifiedCertificateOf(socket);
+  const known = certificate && { ...certificate, revocations: revocationsOf(socket) };
+  if (known !== undefined) shown.set(carrier, known);
   return known;
 }
 
@@ -88,8 +96,16 @@ function demandsOf(socket: Socket): CertificateDemands | undefined {
   return demands.get((socket as ServedSocket).server ?? socket);
 }
 
-function counts({ validTo, chain }: VerifiedCertificate, { socket }: ServerRequest): boolean {
-  const lists = demandsOf(socket)?.revocations ?? [];
+function revocationsOf(socket: Socket): readonly RevocationList[] {
+  return demandsOf(socket)?.revocations ?? NONE;
+}
+
+const NONE: readonly RevocationList[] = [];
+
+function counts({ validTo, chain, isWhole, revocations }: ShownCertificate, { socket }: ServerRequest): boolean {
+  const lists = revocationsOf(socket);
+  // OpenSSL knew who vouches for it. Where Node does not say, what is revoked since may be one of those.
+  if (!isWhole && lists.length > 0 && lists !== revocations) return false;
   return Date.now() <= validTo && !lists.some((list) => chain.some((number) => isRevoked(list, number)));
 }
 

@@ -7,6 +7,7 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { type ActuatorOptions, createActuator } from "../../src/index.ts";
 import { put, scratch } from "../access/fixtures.ts";
 import { authority, daysFromNow } from "../support/certificates.ts";
+import { http2Request } from "../support/server-harness.ts";
 import { http2ConnectTls, httpsRequest } from "../support/server-tls.ts";
 
 async function shop(options: ActuatorOptions = {}) {
@@ -99,6 +100,7 @@ describe("a certificate that TLS has verified", () => {
     const { url } = await actuator.listen({ port: 0, tls: { ...server, ca, clientCertificate: "require" } });
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     onTestFinished(() => agent.destroy());
+    const session = await http2ConnectTls(url, customer);
     const ask = (path: string, headers = {}) =>
       httpsRequest(`${url}/actuator/${path}`, { ...customer, agent, headers });
     await expect(httpsRequest(`${url}/actuator/loggers`, nobody)).rejects.toThrow();
@@ -107,10 +109,14 @@ describe("a certificate that TLS has verified", () => {
     vi.useFakeTimers({ toFake: ["Date"], now: daysFromNow(40) });
     expect(await ask("loggers")).toMatchObject({
       status: 401,
+      headers: { connection: "close" },
       body: expect.stringContaining("has ended or was revoked"),
     });
     expect((await ask("loggers", { authorization: "Bearer whatever" })).status, "whatever else is shown").toBe(401);
     expect((await ask("health")).status, "as for everybody").toBe(200);
+    const over2 = http2Request(session, { ":path": "/actuator/loggers" });
+    await once(session, "close");
+    expect((await over2).status).toBe(401);
   });
 });
 

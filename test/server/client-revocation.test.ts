@@ -103,6 +103,36 @@ describe("a certificate that its authority has revoked", () => {
     expect(reports).toEqual([]);
   });
 
+  test.each(["its branch", "its branch, and a false one of its name"])(
+    "is none where what vouches for it is revoked, with %s shown",
+    async (what) => {
+      const shown = what === "its branch" ? [carol.cert] : [carol.cert, (await authority("A branch")).ca];
+      const { url, put } = await serve([await root.revoke([]), await branch.revoke([])], { ca: root.ca });
+      const { over1, over2 } = keeping(url, { ...carol, cert: shown.join("\n") });
+      expect([await over1(), await over2()]).toEqual(["carol", "carol"]);
+      put([await root.revoke([branch.ca]), await branch.revoke([])]);
+      await expect.poll(over1, { timeout: 15_000 }).toBe("lapsed");
+      expect(await over2()).toBe("lapsed");
+    },
+  );
+
+  test.each([
+    { written: { utf8String: "The root" } },
+    { written: { bmpString: "The root" } },
+    { written: { printableString: " the  ROOT" } },
+  ])(
+    "is none on connections that stand, where the list writes the authority's name as $written",
+    async ({ written }) => {
+      const { url, put } = await serve([await root.revoke([])], { ca: root.ca });
+      const { over1, over2 } = keeping(url, alice);
+      expect([await over1(), await over2()]).toEqual(["alice", "alice"]);
+      put([await root.revoke([alice.cert], daysFromNow(30), [{ CN: [written] }])]);
+      await expect.poll(over1, { timeout: 15_000 }).toBe("lapsed");
+      expect(await over2()).toBe("lapsed");
+      expect((await httpsRequest(url, { ...alice, agent: false })).body).toBe("nobody");
+    },
+  );
+
   test("of another authority with the same number is another's", async () => {
     const other = await authority("Another root");
     const { url } = await serve([await root.revoke([]), await other.revoke([alice.cert])], {
