@@ -148,6 +148,10 @@ export function createActuator(options: ActuatorOptions = {}): Actuator {
     if (!takeSpans?.(req, res) && !rpc.handle(req, res)) gateway(req, res, next);
   };
 
+  function refuseIfEnded(): void {
+    if (ended) throw new ActuatorError("FAILED_PRECONDITION", "ACTUATOR_CLOSED", "closed already; create another");
+  }
+
   async function close({ delayMs, deadlineMs }: Pick<DrainOptions, "delayMs" | "deadlineMs"> = {}): Promise<void> {
     ended = true;
     health.status = "OUT_OF_SERVICE";
@@ -172,9 +176,10 @@ export function createActuator(options: ActuatorOptions = {}): Actuator {
     metrics,
     close,
     async listen(listenOptions) {
-      if (ended) throw new ActuatorError("FAILED_PRECONDITION", "ACTUATOR_CLOSED", "closed already; create another");
+      refuseIfEnded();
       if (options.admin !== undefined) requireReachable(options.admin, listenOptions);
       await guarded.ready();
+      refuseIfEnded();
       const { authenticated } = guarded;
       listener ??= createListener(handler, { authenticated, trustedProxies: trusted, limits, onError });
       const address = await listener.listen(listenOptions);

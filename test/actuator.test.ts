@@ -534,6 +534,12 @@ describe("close", () => {
     await expect(actuator.listen({ port: 0 })).rejects.toMatchObject({ reason: "ACTUATOR_CLOSED" });
   });
 
+  test("does not begin to listen where it is closed in the midst of that", async () => {
+    const actuator = createActuator({});
+    const listening = actuator.listen({ port: 0 });
+    await Promise.all([expect(listening).rejects.toMatchObject({ reason: "ACTUATOR_CLOSED" }), actuator.close()]);
+  });
+
   test("on a server of the application's it ends watches and turns the health, and the server goes on", async () => {
     const actuator = createActuator({ loggers: {} });
     const application = express().use(actuator.handler);
