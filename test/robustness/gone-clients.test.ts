@@ -70,14 +70,14 @@ describe("watches of a client that is gone", () => {
       {
         pingIntervalMs: soon,
         pingTimeoutMs: patience,
-        idleSessionTimeoutMs: soon,
-        requestTimeoutMs: soon,
-        stalledWriteTimeoutMs: 10 * soon,
+        idleSessionTimeoutMs: patience,
+        requestTimeoutMs: patience,
+        stalledWriteTimeoutMs: patience,
       },
       all,
     );
     // Time for each of the limits to be over: there is no event to wait for.
-    await new Promise((resolve) => setTimeout(resolve, 15 * soon));
+    await new Promise((resolve) => setTimeout(resolve, 1.5 * patience));
     expect(streams()).toBe(COUNT * all.length);
     expect(errors).toEqual([]);
   });
