@@ -87,7 +87,7 @@ export function faultOf(subject: string, fault: string): string {
 
 /** A text that is not empty. */
 export const text = shaped({ kind: "text" }, (value) =>
-  typeof value === "string" && value !== "" ? undefined : "must be a text",
+  typeof value === "string" && value !== "" ? undefined : `must be a text${value === "" ? " that is not empty" : ""}`,
 );
 
 /** A function. */

@@ -28,10 +28,7 @@ const headerName = shaped({ kind: "text" }, (value) =>
 
 /** The checks of {@link CorsOptions}. */
 export const CORS: Checks<CorsOptions> = {
-  origins: (value) => {
-    if (!Array.isArray(value) || value.length === 0) return "must be a list of origins";
-    return value.map(origin).find((fault) => fault !== undefined);
-  },
+  origins: (value) => (Array.isArray(value) && value.length > 0 ? listOf(origin)(value) : "must be a list of origins"),
   headers: listOf(headerName),
   maxAgeSeconds: count,
 };

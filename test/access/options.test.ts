@@ -36,7 +36,7 @@ test("every option may be given", () => {
 describe("what does not fit is named with the way to it", () => {
   test.each<[options: object, message: string | RegExp]>([
     [{ token: "x" }, 'access has no option "token"; did you mean "tokens"?'],
-    [{ tokens: "" }, "access.tokens must be a text"],
+    [{ tokens: "" }, "access.tokens must be a text that is not empty"],
     [{ authorize: true }, "access.authorize must be a function"],
     [{ anonymous: ["loggers"] }, /^access\.anonymous entry 0 must be one of loggers:read, /],
     [{ anonymous: "*" }, "access.anonymous must be a list"],
