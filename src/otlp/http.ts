@@ -1,6 +1,5 @@
 import type { ServerResponse } from "node:http";
 import type { Gate } from "../gate/gate.ts";
-import { OPEN_GATE } from "../gate/open-gate.ts";
 import type { GateRequest, GateResponse } from "../gate/request.ts";
 import type { Visit } from "../gate/visit.ts";
 import type { ExportTraceServiceRequest } from "../gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.ts";
@@ -27,7 +26,7 @@ const RETRY = { "Retry-After": "1" };
 export function otlpHandler(
   receiver: OtlpReceiver,
   onError: (error: unknown, context: string) => void,
-  gate: Gate = OPEN_GATE,
+  gate: Gate,
 ): OtlpHandler {
   async function answer(visit: Visit, encoding: Encoding | undefined): Promise<Uint8Array> {
     const { request } = visit;

@@ -2,7 +2,6 @@ import { CREDENTIALS_MISSING } from "../access/refusal.ts";
 import type { Endpoints } from "../endpoints.ts";
 import { ActuatorError } from "../error.ts";
 import type { Gate } from "../gate/gate.ts";
-import { OPEN_GATE } from "../gate/open-gate.ts";
 import type { Visit } from "../gate/visit.ts";
 import type { SecurityScheme } from "../openapi/security.ts";
 import type { TrustedProxies } from "../server/peer.ts";
@@ -27,8 +26,8 @@ export interface GatewayOptions {
   readonly trustedProxies?: TrustedProxies | undefined;
   /** How callers can say who they are, for the OpenAPI document. Default: nobody is asked. */
   readonly schemes?: readonly SecurityScheme[] | undefined;
-  /** What every request passes before its body is read. Default: one that lets this machine in. */
-  readonly gate?: Gate | undefined;
+  /** What every request passes before its body is read. */
+  readonly gate: Gate;
   /** Hears of every error that a caller is told of only as 500 or 503, with the route that it happened on. */
   onError(error: unknown, context: string): void;
   /** Whether DEBUG and TRACE last only as long as the options of the loggers say. Default: they last for ever. */
@@ -49,7 +48,7 @@ export type Gateway = (request: Request, response: Response, next?: () => void) 
  * @throws TypeError for a base path that does not begin with a slash, or ends with one.
  */
 export function createGateway(endpoints: Endpoints, options: GatewayOptions): Gateway {
-  const { basePath, maxBodyBytes = 64 * 1024, gate = OPEN_GATE } = options;
+  const { basePath, gate, maxBodyBytes = 64 * 1024 } = options;
   if (!/^(?:\/[\w.~-]+)+$/.test(basePath)) {
     throw new TypeError(`The base path must look like "/actuator", not ${JSON.stringify(basePath)}.`);
   }

@@ -1,6 +1,5 @@
 import type { Endpoints } from "../endpoints.ts";
 import type { Gate } from "../gate/gate.ts";
-import { OPEN_GATE } from "../gate/open-gate.ts";
 import type { GateRequest, GateResponse } from "../gate/request.ts";
 import { callHandler, callRouter } from "./call-router.ts";
 import { OpenStreams } from "./open-streams.ts";
@@ -21,8 +20,8 @@ export interface RpcOptions {
   readonly writeMaxBytes?: number | undefined;
   /** How many streaming calls there may be at once. */
   readonly streams?: StreamOptions | undefined;
-  /** What every request passes before its body is read. Default: one that lets this machine in. */
-  readonly gate?: Gate | undefined;
+  /** What every request passes before its body is read. */
+  readonly gate: Gate;
   /** How often a stream of the loggers without news has a heartbeat, in milliseconds. Default 15,000. */
   readonly heartbeatMs?: number | undefined;
 }
@@ -47,13 +46,7 @@ const JSON_FACTOR = 8;
 
 /** Builds the RPC face over the endpoints. A domain left out answers UNIMPLEMENTED and is listed nowhere. */
 export function createRpcHandler(endpoints: Endpoints, options: RpcOptions): RpcHandler {
-  const {
-    onError,
-    readMaxBytes = 64 * 1024,
-    writeMaxBytes = 4 * 1024 * 1024,
-    gate = OPEN_GATE,
-    heartbeatMs = 15_000,
-  } = options;
+  const { gate, onError, readMaxBytes = 64 * 1024, writeMaxBytes = 4 * 1024 * 1024, heartbeatMs = 15_000 } = options;
   const streams = new OpenStreams(options.streams);
   const admit = requestGate(gate, onError);
   const router = callRouter({

@@ -1,10 +1,10 @@
 import type { DescService, Registry } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
-import { OPEN_GATE } from "../../src/gate/open-gate.ts";
 import { type CallOptions, callHandler, callRouter } from "../../src/rpc/call-router.ts";
 import { OpenStreams } from "../../src/rpc/open-streams.ts";
 import { requestGate } from "../../src/rpc/request-gate.ts";
 import { createListener, type Listener } from "../../src/server/listener.ts";
+import { OPEN_GATE } from "../support/open-gate.ts";
 
 /** A listener that answers a service as `createRpcHandler` has its own ones answered. */
 export function serveService(

@@ -1,6 +1,7 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { Health } from "../../src/application/health.ts";
 import { createGateway } from "../../src/rest/gateway.ts";
+import { OPEN_GATE } from "../support/open-gate.ts";
 import { restApplication } from "../support/rest-application.ts";
 import { exchangeBytes } from "../support/rest-client.ts";
 import { serveHttp1 } from "../support/rest-hosts.ts";
@@ -120,7 +121,8 @@ describe("the base path", () => {
 
   test.each(["actuator", "/actuator/", "/", "", "/a//b", "/a b", "/a?b", "/%41"])("cannot be %j", (basePath) => {
     const application = { startTime: 0 };
-    const create = () => createGateway({ application, health: new Health() }, { basePath, onError() {} });
+    const create = () =>
+      createGateway({ application, health: new Health() }, { basePath, gate: OPEN_GATE, onError() {} });
     expect(create).toThrow(TypeError);
   });
 });

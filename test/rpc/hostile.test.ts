@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } fro
 import { Health } from "../../src/application/health.ts";
 import { Loggers } from "../../src/loggers/loggers.ts";
 import { createRpcHandler } from "../../src/rpc/handler.ts";
+import { OPEN_GATE } from "../support/open-gate.ts";
 import { libraryOf, serveRpc } from "../support/rpc-harness.ts";
 import { emptied, eventually, http1Request, http2Connect, http2Request, rawClient } from "../support/server-harness.ts";
 
@@ -96,7 +97,7 @@ describe("a bad authority is 400 and no more", () => {
   test("in a server of the application, which has no guard of its own", async () => {
     const rpc = createRpcHandler(
       { application: { startTime: 0 }, health: new Health() },
-      { onError: (error) => expect.unreachable(String(error)) },
+      { gate: OPEN_GATE, onError: (error) => expect.unreachable(String(error)) },
     );
     const server = http.createServer((req, res) => void rpc.handle(req, res)).listen(0, "127.0.0.1");
     onTestFinished(() => void server.close());

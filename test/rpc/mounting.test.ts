@@ -8,6 +8,7 @@ import { Health as HealthStatus } from "../../src/application/health.ts";
 import { LoggersService } from "../../src/gen/actuator/v3/loggers_pb.ts";
 import { Loggers } from "../../src/loggers/loggers.ts";
 import { createRpcHandler } from "../../src/rpc/handler.ts";
+import { OPEN_GATE } from "../support/open-gate.ts";
 import { transportOver, WIRES } from "../support/rpc-harness.ts";
 import { http1Request } from "../support/server-harness.ts";
 
@@ -24,7 +25,7 @@ async function serveIn(application: RequestListener): Promise<string> {
 function mountable() {
   const errors: unknown[] = [];
   const endpoints = { application: { startTime: 0 }, health: new HealthStatus(), loggers: new Loggers() };
-  const rpc = createRpcHandler(endpoints, { onError: (error) => void errors.push(error) });
+  const rpc = createRpcHandler(endpoints, { gate: OPEN_GATE, onError: (error) => void errors.push(error) });
   const middleware: express.RequestHandler = (req, res, next) => {
     if (!rpc.handle(req, res)) next();
   };

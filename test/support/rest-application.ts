@@ -7,6 +7,7 @@ import { createGateway, type Gateway, type GatewayOptions } from "../../src/rest
 import { createRoutes } from "../../src/rest/routes.ts";
 import { MemorySessionStore } from "../../src/sessions/memory-store.ts";
 import { Sessions } from "../../src/sessions/sessions.ts";
+import { OPEN_GATE } from "./open-gate.ts";
 import { contractOf } from "./openapi-contract.ts";
 import type { RestClient } from "./rest-client.ts";
 
@@ -50,12 +51,13 @@ export function restApplication(options: RestApplicationOptions = {}): RestAppli
   };
   const settings: GatewayOptions = {
     basePath: "/actuator",
+    gate: OPEN_GATE,
     onError: (error, context) => reported.push({ error, context }),
     ...options.gateway,
   };
   const gateway = createGateway(endpoints, settings);
   const { basePath, gate } = settings;
-  const served = createRoutes(endpoints, { ...settings, readOnly: gate?.readOnly });
-  const contract = contractOf({ basePath, served, schemes: gate?.challenge === undefined ? [] : ["bearer", "basic"] });
+  const served = createRoutes(endpoints, { ...settings, readOnly: gate.readOnly });
+  const contract = contractOf({ basePath, served, schemes: gate.challenge === undefined ? [] : ["bearer", "basic"] });
   return { gateway, health, loggers, store, graph, reported, checked: (client) => contract.checked(client) };
 }

@@ -10,6 +10,7 @@ import type { ServerRequest } from "../../src/server/handler.ts";
 import type { Listener } from "../../src/server/listener.ts";
 import type { Session } from "../../src/sessions/session.ts";
 import type { SessionStore } from "../../src/sessions/store.ts";
+import { OPEN_GATE } from "./open-gate.ts";
 import { serve } from "./server-harness.ts";
 
 /** The RPC face on a real listener, and what the test wants to look at. */
@@ -36,7 +37,7 @@ export async function serveRpc(
   const onError = (error: unknown, context: string) => void errors.push({ error, context });
   const rpc = createRpcHandler(
     { application: { startTime: Date.now() }, health, ...endpoints },
-    { onError, ...options },
+    { gate: OPEN_GATE, onError, ...options },
   );
   const { listener, port, url } = await serve((req: ServerRequest, res) => {
     requests.push({ method: req.method, httpVersion: req.httpVersion });

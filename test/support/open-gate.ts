@@ -1,6 +1,6 @@
-import { createGate } from "./gate.ts";
+import { createGate } from "../../src/gate/gate.ts";
 
-/** A gate for faces that stand by themselves, as in tests and benchmarks: it asks nobody who they are, and so lets this machine in. */
+/** A gate for faces that stand by themselves: it asks nobody who they are, and so lets this machine in. */
 export const OPEN_GATE = createGate({
   peer: {
     connection: (request) => request.socket,
