@@ -5,19 +5,11 @@ import { cors } from "../gate/cors.ts";
 import type { CorsOptions } from "../gate/cors-options.ts";
 import { createGate, type Gate } from "../gate/gate.ts";
 import type { SecurityScheme } from "../openapi/security.ts";
+import { clientCertificate, hasLapsed, isCertificateRequired } from "../server/client-certificate.ts";
 import { isForwarded } from "../server/forwarded.ts";
 import type { ServerErrorHandler } from "../server/guard.ts";
 import { carrierOf, isOnOwnPort, noteKnownCaller } from "../server/own-connections.ts";
-import {
-  clientAddress,
-  clientCertificate,
-  hasLapsed,
-  isCertificateRequired,
-  isNamedByProxy,
-  isTrusted,
-  schemeOf,
-  type TrustedProxies,
-} from "../server/peer.ts";
+import { clientAddress, isNamedByProxy, isTrusted, schemeOf, type TrustedProxies } from "../server/peer.ts";
 
 /** Who is let in, and to what. */
 export interface GateSettings {

@@ -1,35 +1,12 @@
 import type { Http2ServerRequest } from "node:http2";
 import type { Server, Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
-import type { ClientCertificate } from "../access/knock.ts";
 import { canonicalAddress } from "../ip-address/canonical-address.ts";
 import { forwardedHops } from "./forwarded.ts";
 import type { ServerRequest } from "./handler.ts";
-import { carrierOf, isOnOwnPort } from "./own-connections.ts";
-import { isRevoked, type RevocationList } from "./revocation-list.ts";
-import { type VerifiedCertificate, verifiedCertificateOf } from "./verified-certificate.ts";
 
 /** Tells whether the peer of this IP address is a proxy whose word about its clients is taken. */
 export type TrustedProxies = (address: string) => boolean;
-
-/** What a server asks of the certificates of its clients. */
-export interface CertificateDemands {
-  /** Whether nobody is let in without one. */
-  readonly required: boolean;
-  /** What the authorities have revoked that they are verified against. */
-  readonly revocations: readonly RevocationList[];
-}
-
-/** Node says by which server a connection came, and its types do not. */
-type ServedSocket = Socket & { readonly server?: Server };
-
-/** A certificate, and what had been revoked when it was shown. */
-interface ShownCertificate extends VerifiedCertificate {
-  readonly revocations: readonly RevocationList[];
-}
-
-const shown = new WeakMap<object, ShownCertificate>();
-const demands = new WeakMap<object, CertificateDemands>();
 
 /** Whether a request came over TLS. A Unix socket and a proxy's word are not that. */
 export function isEncrypted(req: ServerRequest): boolean {
@@ -50,63 +27,6 @@ export function schemeOf(req: ServerRequest, believed: boolean): "http" | "https
 /** Whether the other end of the connection is a proxy whose word about its clients is taken. */
 export function isTrusted({ socket }: ServerRequest, trusted: TrustedProxies | undefined): boolean {
   return trusted?.(canonicalAddress(socket.remoteAddress ?? "") ?? "") === true;
-}
-
-/** Notes what a server asks of the certificates of its clients, from now on. */
-export function noteCertificateDemands(server: Server, asked: CertificateDemands): void {
-  demands.set(server, asked);
-}
-
-/**
- * The client certificate of a request's connection, where TLS has verified one against the authorities of the port and
- * it has neither ended nor been revoked since; undefined for any other, and without TLS.
- */
-export function clientCertificate(req: ServerRequest): ClientCertificate | undefined {
-  const known = shownCertificate(req);
-  return known !== undefined && counts(known, req) ? known.certificate : undefined;
-}
-
-/**
- * Whether a port of the actuator's own let a connection in by a certificate that has ended or was revoked since. Nobody could
- * begin such a connection now.
- */
-export function hasLapsed(req: ServerRequest): boolean {
-  const known = isOnOwnPort(req) ? shownCertificate(req) : undefined;
-  return known !== undefined && !counts(known, req);
-}
-
-function shownCertificate(req: ServerRequest): ShownCertificate | undefined {
-  const socket = encryptedSocket(req);
-  if (socket === undefined || !socket.authorized) return undefined;
-  const carrier = carrierOf(req);
-  const before = shown.get(carrier);
-  if (before !== undefined) return before;
-  const certificate = verifiedCertificateOf(socket);
-  const known = certificate && { ...certificate, revocations: revocationsOf(socket) };
-  if (known !== undefined) shown.set(carrier, known);
-  return known;
-}
-
-/** Whether a port of the actuator's own lets nobody in without a certificate, whatever else they show. */
-export function isCertificateRequired({ socket }: ServerRequest): boolean {
-  return demandsOf(socket)?.required === true;
-}
-
-function demandsOf(socket: Socket): CertificateDemands | undefined {
-  return demands.get((socket as ServedSocket).server ?? socket);
-}
-
-function revocationsOf(socket: Socket): readonly RevocationList[] {
-  return demandsOf(socket)?.revocations ?? NONE;
-}
-
-const NONE: readonly RevocationList[] = [];
-
-function counts({ validTo, chain, isWhole, revocations }: ShownCertificate, { socket }: ServerRequest): boolean {
-  const lists = revocationsOf(socket);
-  // OpenSSL knew who vouches for it. Where Node does not say, what is revoked since may be one of those.
-  if (!isWhole && lists.length > 0 && lists !== revocations) return false;
-  return Date.now() <= validTo && !lists.some((list) => chain.some((number) => isRevoked(list, number)));
 }
 
 /**
@@ -145,8 +65,7 @@ function clientOf(req: ServerRequest, trusted: TrustedProxies) {
  */
 function isOnUnixSocket(req: ServerRequest): boolean {
   if (isGone(req)) return false;
-  const { localAddress, server } = req.socket as ServedSocket;
-  return localAddress === undefined && typeof server?.address() === "string";
+  return req.socket.localAddress === undefined && typeof serverOf(req)?.address() === "string";
 }
 
 /** Whether the connection has ended, after which nobody can say any more what it was. */
@@ -155,8 +74,13 @@ function isGone(req: ServerRequest): boolean {
   return stream === undefined ? req.socket.destroyed : stream.session === undefined || stream.session.destroyed;
 }
 
-/** The TLS socket under a request, or Node's stand-in for it. */
-function encryptedSocket(req: ServerRequest): TLSSocket | undefined {
+/** The server that a request came by, which Node says and its types do not. */
+export function serverOf({ socket }: ServerRequest): Server | undefined {
+  return (socket as Socket & { readonly server?: Server }).server;
+}
+
+/** The TLS socket under a request, or Node's stand-in for it; undefined without TLS, and once the connection has ended. */
+export function encryptedSocket(req: ServerRequest): TLSSocket | undefined {
   if (isGone(req)) return undefined;
   const socket = req.socket as TLSSocket;
   return socket.encrypted === true ? socket : undefined;

@@ -4,7 +4,7 @@ import { createServer, request } from "node:https";
 import type { AddressInfo } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { CertificateRule } from "../../src/access/options.ts";
-import { clientCertificate } from "../../src/server/peer.ts";
+import { clientCertificate } from "../../src/server/client-certificate.ts";
 import { authority, type KeyPair } from "../support/certificates.ts";
 import { accessWith, knock, nameOf, outcome } from "./fixtures.ts";
 

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { addressList } from "../../src/ip-address/address-list.ts";
+import { clientCertificate } from "../../src/server/client-certificate.ts";
 import { isForwarded } from "../../src/server/forwarded.ts";
 import type { ServerRequest } from "../../src/server/handler.ts";
-import { clientAddress, clientCertificate, isEncrypted } from "../../src/server/peer.ts";
+import { clientAddress, isEncrypted } from "../../src/server/peer.ts";
 import { alternativeNamesOf } from "../../src/server/verified-certificate.ts";
 
 const proxies = addressList(["127.0.0.1", "::1", "10.0.0.0/8"]);
