@@ -22,9 +22,9 @@ interface RevokedJwtsFile {
 
 /** What is taken back, to be looked up. */
 interface Revoked {
-  readonly ids: ReadonlySet<string | undefined>;
+  readonly ids: ReadonlySet<unknown>;
   /** Until when those were issued that are taken back, by their subject: milliseconds since the epoch. */
-  readonly subjects: ReadonlyMap<string | undefined, number>;
+  readonly subjects: ReadonlyMap<unknown, number>;
 }
 
 /** What is known of a JWT when it is asked later whether it still counts. */
@@ -55,12 +55,17 @@ export class RevokedJwts {
   has({ jti, sub, iat }: JwtOrigin): boolean {
     const { ids, subjects } = this.#file.value;
     const issuedAt = typeof iat === "number" ? iat * 1_000 : Number.NEGATIVE_INFINITY;
-    return ids.has(jti) || issuedAt < (subjects.get(sub) ?? Number.NEGATIVE_INFINITY);
+    return ids.has(textOf(jti)) || issuedAt < (subjects.get(textOf(sub)) ?? Number.NEGATIVE_INFINITY);
   }
 
   close(): void {
     this.#file.close();
   }
+}
+
+/** The claim as the file has it: some issuers count their users, and write numbers. */
+function textOf(claim: unknown): unknown {
+  return typeof claim === "number" ? String(claim) : claim;
 }
 
 function decodeRevoked(bytes: Uint8Array): Revoked {

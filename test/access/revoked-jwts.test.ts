@@ -22,6 +22,7 @@ function revoking(...entries: readonly object[]) {
 test.each<[what: string, claims: Record<string, unknown>, result: string]>([
   ["another", { sub: "ann", jti: "1" }, "ann"],
   ["by its id", { sub: "ann", jti: "7" }, REVOKED],
+  ["by its id, though that is a number", { sub: "ann", jti: 7 }, REVOKED],
   ["without an id, which is not the word for none", { sub: "ann" }, "ann"],
   ["an id that only looks like a subject", { sub: "7", jti: "bob" }, "7"],
   ["by its subject", { sub: "bob", iat: minuteAgo }, REVOKED],
