@@ -169,7 +169,10 @@ export function objectOf<Options extends object>(
 /** A switch that may also be an object of options of its own, which is on. */
 export function flagOr<Options extends object>(checks: Checks<Options>): Check {
   const object = objectOf(checks);
-  return shaped(object.shape!, (value) => (isRecord(value) ? object(value) : flag(value)));
+  return shaped(object.shape!, (value) => {
+    if (isRecord(value)) return object(value);
+    return flag(value) === undefined ? undefined : "must be true, false or an object of options";
+  });
 }
 
 /** An object of texts under any names, such as `example`. */

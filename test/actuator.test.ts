@@ -235,6 +235,7 @@ describe("a wrong option is named", () => {
     [{ loggers: { maxHistory: 2.5 } }, "createActuator.loggers.maxHistory must be a whole number, not below 0"],
     [{ loggers: { defaultTtl: 0 } }, "createActuator.loggers.defaultTtl must be a number above 0"],
     [{ name: "" }, "createActuator.name must be a text"],
+    [{ metrics: "yes" }, "createActuator.metrics must be true, false or an object of options"],
     [{ onError: "console" }, "createActuator.onError must be a function"],
     [null, "createActuator must be an object with name, version,"],
   ])("%j", (options, message) => {
