@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { type ActuatorOptions, createActuator } from "../../src/index.ts";
 import { put, scratch } from "../access/fixtures.ts";
 import { authority, daysFromNow } from "../support/certificates.ts";
-import { http2Request } from "../support/server-harness.ts";
+import { closeOf, http2Request } from "../support/server-harness.ts";
 import { http2ConnectTls, httpsRequest } from "../support/server-tls.ts";
 
 async function shop(options: ActuatorOptions = {}) {
@@ -115,7 +115,7 @@ describe("a certificate that TLS has verified", () => {
     expect((await ask("loggers", { authorization: "Bearer whatever" })).status, "whatever else is shown").toBe(401);
     expect((await ask("health")).status, "as for everybody").toBe(200);
     const over2 = http2Request(session, { ":path": "/actuator/loggers" });
-    await once(session, "close");
+    await closeOf(session);
     expect((await over2).status).toBe(401);
   });
 });

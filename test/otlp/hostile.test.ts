@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
-import { once } from "node:events";
 import { connect } from "node:net";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
 import { expect, test } from "vitest";
 import { ServerReflection } from "../../src/gen/grpc/reflection/v1/reflection_pb.ts";
 import { TraceService } from "../../src/gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.ts";
+import { closeOf } from "../support/server-harness.ts";
 import { type JsonSpan, KIND, kafka, request, span } from "./requests.ts";
 import { startReceiver } from "./support.ts";
 
@@ -178,7 +178,7 @@ test("requests that are sent ahead of answers and given up take no place from ot
     "POST /v1/traces HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n";
   for (let index = 0; index < 5; index++) {
     const socket = connect(Number(port), hostname);
-    const closed = once(socket, "close");
+    const closed = closeOf(socket);
     socket.on("error", () => {});
     socket.write(`${`${one}123456789`.repeat(50)}${one}`, () => socket.destroy());
     await closed;

@@ -73,6 +73,6 @@ async function handshake(tcp: net.Socket, ALPNProtocols: string[]): Promise<tls.
     ...(ALPNProtocols.length > 0 && { ALPNProtocols }),
   });
   socket.on("error", () => {});
-  await Promise.race([once(socket, "secureConnect").catch(() => {}), once(tcp, "close"), delay(2_000)]);
+  await Promise.race([once(socket, "secureConnect").catch(() => {}), once(tcp, "close").catch(() => {}), delay(2_000)]);
   return socket;
 }

@@ -10,6 +10,7 @@ import { PREFACE } from "../../src/server/preface.ts";
 import { END_HEADERS, END_STREAM, FRAME, frame, framesOf, requestHeaders, settings } from "../support/server-frames.ts";
 import {
   type Answer,
+  closeOf,
   emptied,
   eventually,
   http1Request,
@@ -174,7 +175,7 @@ describe("what is not under way ends", () => {
       () => JSON.stringify(listener.counts),
     );
     await listener.drain({ deadlineMs: 600_000 });
-    await Promise.all([silent.closed, partial.closed, session.closed || once(session, "close")]);
+    await Promise.all([silent.closed, partial.closed, session.closed || closeOf(session)]);
     await emptied(listener);
   });
 
@@ -370,7 +371,7 @@ describe("over TLS", () => {
       () => JSON.stringify(listener.counts),
     );
     await listener.drain({ deadlineMs: 600_000 });
-    await Promise.all([silent.closed, half.closed, mute.closed, session.closed || once(session, "close")]);
+    await Promise.all([silent.closed, half.closed, mute.closed, session.closed || closeOf(session)]);
     await emptied(listener);
   });
 

@@ -8,6 +8,7 @@ import { PREFACE } from "../../src/server/preface.ts";
 import { patient } from "../support/patient-limits.ts";
 import { END_HEADERS, END_STREAM, FRAME, frame, framesOf, requestHeaders, settings } from "../support/server-frames.ts";
 import {
+  closeOf,
   emptied,
   eventually,
   http1Request,
@@ -114,10 +115,10 @@ describe("over HTTP/2", () => {
       limits: { ...patient, idleSessionTimeoutMs: later },
     });
     const used = await http2Connect(url);
-    const closed = once(used, "close");
+    const closed = closeOf(used);
     expect((await http2Request(used, { ":path": "/" })).body).toBe("hello");
     const unused = await http2Connect(url);
-    await Promise.all([closed, unused.closed || once(unused, "close")]);
+    await Promise.all([closed, unused.closed || closeOf(unused)]);
     await emptied(listener);
   });
 

@@ -12,6 +12,7 @@ import { authority, daysFromNow } from "../support/certificates.ts";
 import { patient } from "../support/patient-limits.ts";
 import { END_HEADERS, END_STREAM, FRAME, framesOf, requestHeaders, settings } from "../support/server-frames.ts";
 import {
+  closeOf,
   emptied,
   eventually,
   http1Request,
@@ -237,7 +238,7 @@ describe("the limits on time", () => {
     const { url, listener } = await serveTls(hello, {}, { limits: { ...patient, idleSessionTimeoutMs: later } });
     const session = await http2ConnectTls(url);
     expect((await http2Request(session, { ":path": "/" })).body).toBe("2.0 true");
-    if (!session.closed) await once(session, "close");
+    if (!session.closed) await closeOf(session);
     await emptied(listener);
   });
 
@@ -526,7 +527,7 @@ describe("hostile handshakes", () => {
     client.on("error", () => {});
     raw.on("error", () => {});
     await once(client, "secureConnect");
-    const closed = once(raw, "close");
+    const closed = closeOf(raw);
     raw.write(Buffer.alloc(100, 23));
     raw.resume();
     await closed;

@@ -1,4 +1,4 @@
-import { once } from "node:events";
+import { type EventEmitter, once } from "node:events";
 import http from "node:http";
 import http2 from "node:http2";
 import net from "node:net";
@@ -27,6 +27,11 @@ export async function eventually(check: () => boolean, what: () => string): Prom
   }
 }
 
+/** Resolves when a connection has closed. Unlike once(), also where a reset is its end. */
+export function closeOf(connection: EventEmitter): Promise<void> {
+  return new Promise((resolve) => connection.once("close", () => resolve()));
+}
+
 /** Waits until nothing is connected any more. */
 export function emptied(listener: Listener): Promise<void> {
   return eventually(
@@ -52,7 +57,7 @@ export async function rawClient(port: number, options: { read?: boolean } = {}):
   const received = () => Buffer.concat(chunks).toString("latin1");
   if (options.read !== false) socket.on("data", (chunk) => chunks.push(chunk));
   socket.on("error", () => {});
-  const closed = once(socket, "close").then(received);
+  const closed = closeOf(socket).then(received);
   await once(socket, "connect");
   return { socket, received, closed };
 }
