@@ -34,6 +34,8 @@ export function exchange(
       if (!visit.entered) visit.end(earlyEnd(request.contextValues));
       // Connect leaves out what RFC 9110 section 15.5.6 asks for.
       if (response.status === 405) res.setHeader("allow", handler.allowedMethods.join(", "));
+      // A proxy such as nginx, which passes on all but gRPC as it does pages, would keep a watch until it had some kilobytes of it.
+      if (handler.method.methodKind !== "unary" && visit.protocol !== "grpc") res.setHeader("x-accel-buffering", "no");
       return universalResponseToNodeResponse(response, res);
     })
     .catch((error: unknown) => {
