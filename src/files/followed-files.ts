@@ -36,6 +36,8 @@ export class FollowedFiles<Content> {
   #reading: Promise<void> | undefined;
   #again = false;
   #content: Content;
+  /** What made no sense, and why. */
+  #refused: { readonly content: Content; readonly error: unknown } | undefined;
   #trouble: string | undefined;
   #told: string | undefined;
   #closed = false;
@@ -90,10 +92,21 @@ export class FollowedFiles<Content> {
 
   #take(content: Content): void {
     if (!isDeepStrictEqual(content, this.#content)) {
-      this.#options.onChange(content);
+      this.#change(content);
       this.#content = content;
     }
-    this.#trouble = this.#told = undefined;
+    this.#refused = this.#trouble = this.#told = undefined;
+  }
+
+  /** The same makes no sense again, and is not looked into at each poll: a large file can take seconds. */
+  #change(content: Content): void {
+    if (this.#refused !== undefined && isDeepStrictEqual(content, this.#refused.content)) throw this.#refused.error;
+    try {
+      this.#options.onChange(content);
+    } catch (error) {
+      this.#refused = { content, error };
+      throw error;
+    }
   }
 
   /** Tells of trouble when it is found a second time, so that files that are just being written are none. */

@@ -186,6 +186,29 @@ describe("files that make no sense", () => {
     await until(() => expect(errors).toHaveLength(2));
   });
 
+  test("are looked into once, and not again until they change", async () => {
+    let held = "broken";
+    const looks: string[] = [];
+    const errors: unknown[] = [];
+    const files = new FollowedFiles([], {
+      content: "a",
+      read: async () => held,
+      onChange(content) {
+        looks.push(content);
+        if (content === "broken") throw new Error("it is broken");
+      },
+      onError: (error) => void errors.push(error),
+    });
+    onTestFinished(() => files.close());
+    for (let look = 0; look < 3; look++) await files.check();
+    held = "b";
+    await files.check();
+    held = "broken";
+    await files.check();
+    expect(looks).toEqual(["broken", "b", "broken"]);
+    expect(errors).toEqual([new Error("it is broken")]);
+  });
+
   test("at one look, and do at the next, are nothing to tell of", async () => {
     const path = join(scratch(), "file");
     const { files, seen, errors } = follow([path], ["a"]);
