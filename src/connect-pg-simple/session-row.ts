@@ -48,14 +48,16 @@ export function readSession(row: SessionRow, reader: RowReader): ReadSession {
   const { age, ...facts } = recordFacts(record, reader);
   const expiryTime = expiry === null ? undefined : Math.round(expiry * 1000);
   const sighting = seen === null ? see(reader.sightings, id, expiryTime) : undefined;
+  const creationTime = created === null ? sighting?.creationTime : Math.floor(created);
+  const lastUsed = lastAccessedTime(expiryTime, shownTwice, age, facts.expiryTime, sighting?.lastUsedTime);
   return {
     resolved: facts.resolved,
     session: {
       id,
       attributeNames: facts.names,
-      creationTime: created === null ? sighting?.creationTime : Math.floor(created),
+      creationTime,
       firstSeenTime: seen === null ? sighting!.firstSeenTime : Math.floor(seen),
-      lastAccessedTime: lastAccessedTime(expiryTime, shownTwice, age, facts.expiryTime, sighting?.lastUsedTime),
+      lastAccessedTime: notBefore(creationTime, lastUsed),
       maxInactiveInterval: age === undefined ? undefined : maxInactiveInterval(age),
       expired: expiryTime !== undefined && expiryTime < nowInSeconds() * 1000,
       username: facts.username,
@@ -89,6 +91,12 @@ function lastAccessedTime(
   const latest = expiryTime - age;
   const earlierMeant = shownTwice && latest > Date.now() + ROUNDING;
   return (earlierMeant ? latest - HOUR : latest) - ROUNDING + 1;
+}
+
+/** Within the second that the expiry is rounded by, a session was made before it was used. */
+function notBefore(creationTime: number | undefined, time: number | undefined): number | undefined {
+  if (creationTime === undefined || time === undefined || creationTime - time >= ROUNDING) return time;
+  return Math.max(creationTime, time);
 }
 
 function recordFacts(stored: SessionRow[6], { resolver, ttl }: RowReader): RecordFacts {

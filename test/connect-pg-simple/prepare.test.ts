@@ -47,6 +47,18 @@ describe.runIf(requirement("postgresql", postgresFound))("preparing the table of
     expect(await made.sessions.findById("old")).toMatchObject({ creationTime: undefined, firstSeenTime: seen });
   });
 
+  it("shows no session as used before it was made, though its expiry is rounded", async () => {
+    const made = await testStore(server);
+    await made.prepare();
+    const end = Math.ceil(Date.now() / 1000) + 60;
+    const madeAt = end - 60 - 0.25;
+    const session = JSON.stringify({ cookie: { originalMaxAge: 60_000, expires: "2030-01-01T00:00:00.000Z" } });
+    const columns = "(sid, sess, expire, created_at) VALUES ('a', $1, to_timestamp($2), to_timestamp($3))";
+    await made.pool.query(`INSERT INTO ${made.table} ${columns}`, [session, end, madeAt]);
+    const found = await made.sessions.findById("a");
+    expect(found).toMatchObject({ creationTime: madeAt * 1000, lastAccessedTime: madeAt * 1000 });
+  });
+
   it("changes nothing in a dry run, whose statements do by hand what it would have done", async () => {
     const made = await testStore(server);
     const before = await indexes(made);
