@@ -40,11 +40,19 @@ export function checkOptions<Options extends object>(where: string, value: unkno
   refuseFaults(optionFaults(where, value, checks));
 }
 
-/** @throws ActuatorError INVALID_ARGUMENT as {@link checkOptions}, where there is a fault at all. */
+/** What has more wrong with it is something else altogether, such as another file. */
+const MAX_TOLD = 20;
+
+/**
+ * @throws ActuatorError INVALID_ARGUMENT as {@link checkOptions}, where there is a fault at all; of many it tells the first, and how
+ *   many more there are.
+ */
 export function refuseFaults(faults: readonly OptionFault[]): void {
   const [first] = faults;
   if (first === undefined) return;
-  const message = faults.map((fault) => fault.message).join("\n");
+  const lines = faults.slice(0, MAX_TOLD).map((fault) => fault.message);
+  if (faults.length > MAX_TOLD) lines.push(`and ${faults.length - MAX_TOLD} more`);
+  const message = lines.join("\n");
   throw new ActuatorError("INVALID_ARGUMENT", first.reason, message, { field: first.field });
 }
 

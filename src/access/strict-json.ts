@@ -16,8 +16,13 @@ export function parseStrictJson(bytes: Uint8Array): unknown {
   }
   const name = repeatedName(text);
   if (name === undefined) return content;
-  throw new Error(`has ${JSON.stringify(name)} twice in one object, and nobody could tell which one counts`);
+  throw new Error(
+    `has ${JSON.stringify(name.slice(0, MAX_NAME))} twice in one object, and nobody could tell which one counts`,
+  );
 }
+
+/** The most characters of a name that are told. */
+const MAX_NAME = 64;
 
 /** A text with the colon that makes it a name, or where an object begins or ends. */
 const PART = /("(?:[^"\\]|\\.)*")(\s*:)?|[{}]/g;

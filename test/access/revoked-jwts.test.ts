@@ -68,6 +68,8 @@ test.each<[content: string, said: RegExp]>([
   ["", /is not JSON in UTF-8/],
   ["[]", /must be an object/],
   ["{}", /must have a version and revoked/],
+  [`{${Array.from({ length: 50 }, (_, at) => `"name${at}":1`).join()}}`, /^.{1,2000}and 30 more.{1,20}$/s],
+  [`{"${"k".repeat(500)}":1,"${"k".repeat(500)}":2}`, /^.{1,300}$/],
   ['{"version":2,"revoked":[]}', /version must be 1/],
   ['{"version":1,"revoked":{}}', /revoked must be a list/],
   ['{"version":1,"revoked":["ann"]}', /revoked\[0\] must be an object/],
