@@ -63,7 +63,9 @@ export function auditRecord(call: CallRecord): AuditRecord {
 
 /** A record as a line of a structured log. */
 export function auditLine({ time, ...record }: AuditRecord): string {
-  return logLine(record.result === "OK" ? "info" : "warn", time, "audit", record);
+  // A caller that leaves is how every hold ends that does not run out.
+  const well = record.result === "OK" || record.result === "CANCELLED";
+  return logLine(well ? "info" : "warn", time, "audit", record);
 }
 
 function short<T extends string | null | undefined>(text: T): T | string {

@@ -136,6 +136,9 @@ describe("a record", () => {
       level: "warn",
       result: "NOT_FOUND",
     });
+    for (const code of ["OK", "CANCELLED"] as const) {
+      expect(JSON.parse(auditLine(recordsOf({ code })[0]!))).toMatchObject({ level: "info", result: code });
+    }
   });
 });
 
