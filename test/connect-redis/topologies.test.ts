@@ -11,8 +11,9 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "v
 import { connectRedisSessions } from "../../src/connect-redis/index.ts";
 import type { RedisClient } from "../../src/redis/index.ts";
 import { sessionDigest } from "../../src/sessions/session-digest.ts";
-import { freePort, type RedisServer, redisFound, startRedis } from "../support/redis-server.ts";
+import { type RedisServer, redisFound, startRedis } from "../support/redis-server.ts";
 import { requirement } from "../support/requirement.ts";
+import { freePort } from "../support/server-process.ts";
 
 const COUNT = 60;
 

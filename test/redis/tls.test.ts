@@ -8,8 +8,9 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vites
 import type { ActuatorError } from "../../src/error.ts";
 import { redisCommands } from "../../src/redis/index.ts";
 import { authority } from "../support/certificates.ts";
-import { freePort, type RedisServer, redisFound, startRedis } from "../support/redis-server.ts";
+import { type RedisServer, redisFound, startRedis } from "../support/redis-server.ts";
 import { requirement } from "../support/requirement.ts";
+import { freePort } from "../support/server-process.ts";
 
 const PASSWORD = "correct-horse";
 

@@ -1,12 +1,12 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { chownSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import { Client } from "pg";
+import { freePort } from "./server-process.ts";
 
 /** The folder of PostgreSQL's programs: the newest of Debian's, which are not on PATH, or the one that PATH has. */
 const programs = programsFolder();
@@ -236,13 +236,4 @@ function isZombie(pid: number): boolean {
 
 function isOver(server: ChildProcess): boolean {
   return server.exitCode !== null || server.signalCode !== null;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, "close");
-  return port;
 }

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { createClient } from "redis";
+import { freePort } from "./server-process.ts";
 
 /** Whether `redis-server` is installed, for `describe.runIf(requirement("redis-server", redisFound))`. */
 export const redisFound: boolean = spawnSync("redis-server", ["--version"]).status === 0;
@@ -115,14 +115,4 @@ function endWithThisProcess(server: ChildProcess, folder: string): void {
   guard.unref();
   (guard.stdin as unknown as { unref(): void }).unref();
   server.once("exit", () => guard.kill("SIGKILL"));
-}
-
-/** A port of 127.0.0.1 that nobody listens on. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, "close");
-  return port;
 }

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { accessSync, constants, mkdtempSync, rmSync, statfsSync } from "node:fs";
 import { createServer } from "node:net";
@@ -162,11 +163,27 @@ export async function freePort(): Promise<number> {
   return port!;
 }
 
-/** Several ports of 127.0.0.1 that nobody listens to. */
+/**
+ * Several ports of 127.0.0.1 that nobody listens to. Below those that a system gives to whoever asks for any: else one of
+ * the many connections and servers of other tests would get it before its own server listens, or while that is started again.
+ */
 export async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, "127.0.0.1"));
-  await Promise.all(servers.map((server) => once(server, "listening")));
-  const ports = servers.map((server) => (server.address() as { port: number }).port);
-  await Promise.all(servers.map((server) => once(server.close(), "close")));
-  return ports;
+  const ports = new Set<number>();
+  while (ports.size < count) {
+    const port = randomInt(12_000, 32_000);
+    if (await isFree(port)) ports.add(port);
+  }
+  return [...ports];
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  try {
+    await once(server.listen(port, "127.0.0.1"), "listening");
+  } catch {
+    return false;
+  }
+  server.close();
+  await once(server, "close");
+  return true;
 }
