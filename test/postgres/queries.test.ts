@@ -63,11 +63,12 @@ describe.runIf(requirement("postgresql", postgresFound))("queries to PostgreSQL"
     });
 
     it("give up in time, and have not more than four under way", async () => {
-      const { query } = await connect();
+      // So long that four are under way at some time also where connections are slow.
+      const { query } = await connect(4 * TIMEOUT);
       await answered(query);
       const sleeps = () =>
         server.query("SELECT FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep%' AND state = 'active'");
-      const slow = Promise.allSettled(Array.from({ length: 12 }, () => query("SELECT pg_sleep($1::float8)", [2])));
+      const slow = Promise.allSettled(Array.from({ length: 12 }, () => query("SELECT pg_sleep($1::float8)", [8])));
       await expect.poll(async () => (await sleeps()).length).toBe(4);
       for (const result of await slow) expect(result).toMatchObject({ status: "rejected", reason: unavailable });
       expect((await sleeps()).length).toBeLessThanOrEqual(4);
