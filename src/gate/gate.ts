@@ -99,6 +99,13 @@ export function createGate(options: GateOptions): Gate {
     peer.hasLapsed(request) &&
     (peer.isCertificateRequired(request) || headerOf(request, "authorization") === undefined);
 
+  const lapsedOr = (otherwise: () => ActuatorError, visit: Visit): ActuatorError => {
+    if (!isShutOut(visit.request)) return otherwise();
+    // A newer certificate can be shown on a new connection alone.
+    visit.endConnection();
+    return lapsed();
+  };
+
   return {
     readOnly,
     challenge: access?.challenges.join(", "),
@@ -106,15 +113,16 @@ export function createGate(options: GateOptions): Gate {
       cors?.decorate(request, response);
       return new Visit(request, response, protocol, originFor(request), observer);
     },
-    enter({ request, origin }) {
+    enter(visit) {
+      const { request, origin } = visit;
       // Whoever has shown a certificate that TLS knows has been asked, and no page can point a name of its own at TLS.
       const hasShown = () => peer.isOnOwnPort(request) && peer.certificate(request) !== undefined;
       const isAsked = () => authenticated || hasShown();
-      if (!origin.isLocal && !isAsked()) throw notLocal();
+      if (!origin.isLocal && !isAsked()) throw lapsedOr(notLocal, visit);
       const host = hostOf(request);
       // HTTP/1.0 need not name one, and no browser speaks it. Nor does any reach a Unix socket.
       const isNamed = host !== undefined && origin.address !== undefined;
-      if (isNamed && !isHost(host) && (hostsAreListed || !isAsked())) throw wrongHost();
+      if (isNamed && !isHost(host) && (hostsAreListed || !isAsked())) throw lapsedOr(wrongHost, visit);
       if (isCrossSiteWrite(request) && !cors?.allows(request)) throw crossSite();
     },
     answerPreflight(visit, response) {
@@ -128,11 +136,7 @@ export function createGate(options: GateOptions): Gate {
     admit(visit, permissions) {
       if (closed) throw shutDown();
       visit.permission = permissions[0];
-      if (isShutOut(visit.request)) {
-        // A newer certificate can be shown on a new connection alone.
-        visit.endConnection();
-        throw lapsed();
-      }
+      if (isShutOut(visit.request)) throw lapsedOr(lapsed, visit);
       if (access === undefined) return (visit.caller = anybody(visit, peer));
       const allow = (caller: Caller) => {
         visit.caller = caller;

@@ -113,6 +113,7 @@ describe("a certificate that TLS has verified", () => {
       body: expect.stringContaining("has ended or was revoked"),
     });
     expect((await ask("loggers", { authorization: "Bearer whatever" })).status, "whatever else is shown").toBe(401);
+    for (const headers of elsewhere) expect((await ask("loggers", headers)).status, "from elsewhere").toBe(401);
     expect((await ask("health")).status, "as for everybody").toBe(200);
     const over2 = http2Request(session, { ":path": "/actuator/loggers" });
     await closeOf(session);
