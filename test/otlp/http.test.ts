@@ -119,6 +119,6 @@ test("there must be a graph to draw into, and the options must be some", () => {
   const integration = integrationGraph({ app: "shop" });
   expect(() => createActuator({ integrationGraph: integration, otlp: { maxSpans: 1 } as object })).toThrow("maxSpans");
   expect(() => createActuator({ integrationGraph: integration, otlp: "yes" as unknown as boolean })).toThrow(
-    "true or false",
+    "true, false or an object of options",
   );
 });
