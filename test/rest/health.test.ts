@@ -5,22 +5,13 @@ import { Health } from "../../src/application/health.ts";
 import type { HealthOptions } from "../../src/application/health-options.ts";
 import { ActuatorError } from "../../src/error.ts";
 import { createGate } from "../../src/gate/gate.ts";
+import { LOCAL_PEER } from "../support/open-gate.ts";
 import { problemIn, serveRest } from "../support/rest-server.ts";
 
 /** Lets in whoever names permissions in the place of a token. */
 const gate = createGate({
   authenticated: true,
-  peer: {
-    connection: (request) => request.socket,
-    address: () => "127.0.0.1",
-    isForwarded: () => false,
-    isNamedByProxy: () => false,
-    scheme: () => "http",
-    certificate: () => undefined,
-    hasLapsed: () => false,
-    isCertificateRequired: () => false,
-    isOnOwnPort: () => true,
-  },
+  peer: LOCAL_PEER,
   access: {
     challenges: ["Bearer"],
     identify({ authorization }) {
