@@ -99,9 +99,8 @@ export function createGate(options: GateOptions): Gate {
     peer.hasLapsed(request) &&
     (peer.isCertificateRequired(request) || headerOf(request, "authorization") === undefined);
 
-  const lapsedOr = (otherwise: () => ActuatorError, visit: Visit): ActuatorError => {
-    if (!isShutOut(visit.request)) return otherwise();
-    // A newer certificate can be shown on a new connection alone.
+  /** A newer certificate can be shown on a new connection alone. */
+  const shutOut = (visit: Visit): ActuatorError => {
     visit.endConnection();
     return lapsed();
   };
@@ -118,11 +117,13 @@ export function createGate(options: GateOptions): Gate {
       // Whoever has shown a certificate that TLS knows has been asked, and no page can point a name of its own at TLS.
       const hasShown = () => peer.isOnOwnPort(request) && peer.certificate(request) !== undefined;
       const isAsked = () => authenticated || hasShown();
-      if (!origin.isLocal && !isAsked()) throw lapsedOr(notLocal, visit);
+      if (!origin.isLocal && !isAsked()) throw isShutOut(request) ? shutOut(visit) : notLocal();
       const host = hostOf(request);
       // HTTP/1.0 need not name one, and no browser speaks it. Nor does any reach a Unix socket.
       const isNamed = host !== undefined && origin.address !== undefined;
-      if (isNamed && !isHost(host) && (hostsAreListed || !isAsked())) throw lapsedOr(wrongHost, visit);
+      if (isNamed && !isHost(host) && (hostsAreListed || !isAsked())) {
+        throw isShutOut(request) ? shutOut(visit) : wrongHost();
+      }
       if (isCrossSiteWrite(request) && !cors?.allows(request)) throw crossSite();
     },
     answerPreflight(visit, response) {
@@ -136,7 +137,7 @@ export function createGate(options: GateOptions): Gate {
     admit(visit, permissions) {
       if (closed) throw shutDown();
       visit.permission = permissions[0];
-      if (isShutOut(visit.request)) throw lapsedOr(lapsed, visit);
+      if (isShutOut(visit.request)) throw shutOut(visit);
       if (access === undefined) return (visit.caller = anybody(visit, peer));
       const allow = (caller: Caller) => {
         visit.caller = caller;
