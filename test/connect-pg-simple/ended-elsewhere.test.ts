@@ -39,6 +39,19 @@ const ENDS: Readonly<Record<string, (one: TestStore, id: string) => Promise<unkn
   },
 };
 
+/** Holds one request up: `begun` settles when it waits, and `goOn` lets it go on. */
+function pausing() {
+  const [begun, going] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  return {
+    begun: begun.promise,
+    goOn: going.resolve,
+    wait() {
+      begun.resolve();
+      return going.promise;
+    },
+  };
+}
+
 describe.runIf(requirement("postgresql", postgresFound))("a session of connect-pg-simple", () => {
   let server: PostgresServer;
   beforeAll(async () => {
@@ -52,18 +65,15 @@ describe.runIf(requirement("postgresql", postgresFound))("a session of connect-p
   describe.each(Object.entries(LIBRARIES))("of %s", (_, start) => {
     it.each(Object.entries(ENDS))("stays ended that was ended %s while a request was under way", async (_, end) => {
       const one = await testStore(server);
-      const [begun, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-      const application = await start(one.store, () => {
-        begun.resolve();
-        return goOn.promise;
-      });
+      const pause = pausing();
+      const application = await start(one.store, pause.wait);
       onTestFinished(() => application.close());
       const browser = application.browser();
       await browser.post("/login/ann");
       const basket = browser.post("/basket");
-      await begun.promise;
+      await pause.begun;
       await end(one, browser.sessionId!);
-      goOn.resolve();
+      pause.goOn();
       expect((await basket).status).toBe(200);
       expect(await stored(one)).toEqual([]);
       expect(await (await browser.get("/")).json()).toEqual({ user: null });
@@ -86,18 +96,15 @@ describe.runIf(requirement("postgresql", postgresFound))("a session of connect-p
 
   it("of express-session stays ended that the application ended while another of its requests was under way", async () => {
     const one = await testStore(server);
-    const [begun, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const application = await startExpress(one.store, undefined, () => {
-      begun.resolve();
-      return goOn.promise;
-    });
+    const pause = pausing();
+    const application = await startExpress(one.store, undefined, pause.wait);
     onTestFinished(() => application.close());
     const browser = application.browser();
     await browser.post("/login/ann");
     const basket = browser.post("/basket");
-    await begun.promise;
+    await pause.begun;
     await browser.post("/logout");
-    goOn.resolve();
+    pause.goOn();
     await basket;
     expect(await stored(one)).toEqual([]);
   });

@@ -3,6 +3,7 @@ import { RedisStore as RedisStore9 } from "connect-redis9";
 import express from "express";
 import session, { type SessionOptions } from "express-session";
 import { createClient } from "redis";
+import { onTestFinished } from "vitest";
 import {
   type ConnectRedisOptions,
   type ConnectRedisSessions,
@@ -33,6 +34,13 @@ export interface RedisApplication {
   readonly sessions: ConnectRedisSessions;
   browser(): Browser;
   close(): Promise<void>;
+}
+
+/** An application that closes with the test. */
+export async function startForTest(url: string, options?: ApplicationOptions): Promise<RedisApplication> {
+  const application = await startApplication(url, options);
+  onTestFinished(() => application.close());
+  return application;
 }
 
 export async function startApplication(url: string, options: ApplicationOptions = {}): Promise<RedisApplication> {

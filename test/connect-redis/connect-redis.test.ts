@@ -7,7 +7,7 @@ import { sessionDigest } from "../../src/sessions/session-digest.ts";
 import { expectFreshSession } from "../support/fresh-session.ts";
 import { type RedisServer, redisFound, startRedis } from "../support/redis-server.ts";
 import { requirement } from "../support/requirement.ts";
-import { type ApplicationOptions, type RedisApplication, startApplication, VERSIONS } from "./application.ts";
+import { type ApplicationOptions, startForTest, VERSIONS } from "./application.ts";
 
 const INDEX = "actuator:sessions:sess:";
 
@@ -23,11 +23,7 @@ describe.runIf(requirement("redis-server", redisFound))("sessions of connect-red
   afterAll(() => server?.stop());
   beforeEach(() => server.command("FLUSHALL"));
 
-  async function start(options?: ApplicationOptions): Promise<RedisApplication> {
-    const application = await startApplication(server.url, options);
-    onTestFinished(() => application.close());
-    return application;
-  }
+  const start = (options?: ApplicationOptions) => startForTest(server.url, options);
 
   const ids = (sessions: readonly Session[]) => sessions.map(({ id }) => id).sort();
   const keys = async (pattern: string) => ((await server.command("KEYS", pattern)) as string[]).sort();

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished }
 import type { Argument, CommandClient } from "../../src/redis/sender.ts";
 import { type RedisServer, redisFound, startRedis } from "../support/redis-server.ts";
 import { requirement } from "../support/requirement.ts";
-import { type ApplicationOptions, type RedisApplication, startApplication } from "./application.ts";
+import { type ApplicationOptions, startForTest } from "./application.ts";
 
 /** A connection on which commands can be held back. */
 interface SlowConnection extends CommandClient {
@@ -31,11 +31,7 @@ describe.runIf(requirement("redis-server", redisFound))("a session that another 
   afterAll(() => server?.stop());
   beforeEach(() => server.command("FLUSHALL"));
 
-  async function start(options?: ApplicationOptions): Promise<RedisApplication> {
-    const application = await startApplication(server.url, options);
-    onTestFinished(() => application.close());
-    return application;
-  }
+  const start = (options?: ApplicationOptions) => startForTest(server.url, options);
 
   async function slowConnection(): Promise<SlowConnection> {
     const client = await createClient({ url: server.url })

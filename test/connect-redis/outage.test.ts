@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { sessionDigest } from "../../src/sessions/session-digest.ts";
 import { type RedisServer, redisFound, startRedis } from "../support/redis-server.ts";
 import { requirement } from "../support/requirement.ts";
-import { type ApplicationOptions, type RedisApplication, startApplication } from "./application.ts";
+import { type ApplicationOptions, type RedisApplication, startForTest } from "./application.ts";
 
 const INDEX = "actuator:sessions:sess:";
 const TIMEOUT = 2_000;
@@ -19,11 +19,7 @@ describe.runIf(requirement("redis-server", redisFound))("sessions whose Redis fa
   afterAll(() => server?.stop());
   beforeEach(() => server.command("FLUSHALL"));
 
-  async function start(options?: ApplicationOptions): Promise<RedisApplication> {
-    const application = await startApplication(server.url, options);
-    onTestFinished(() => application.close());
-    return application;
-  }
+  const start = (options?: ApplicationOptions) => startForTest(server.url, options);
 
   const isBack = (sessions: RedisApplication["sessions"]) =>
     expect.poll(() => sessions.findById("none").catch(String)).toBeUndefined();
