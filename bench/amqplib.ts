@@ -8,7 +8,7 @@
 import { createRequire } from "node:module";
 import type { SpanProcessor } from "@opentelemetry/sdk-trace-base";
 import type { Channel, ChannelModel } from "amqplib";
-import { amqplib } from "../src/amqplib/index.ts";
+import { amqplib } from "../src/adapters/graph/amqplib/index.ts";
 import { integrationGraph } from "../src/integration-graph/builder.ts";
 import { startRabbitmq } from "../test/support/rabbitmq-server.ts";
 import { Child } from "./support/child.ts";
@@ -44,7 +44,7 @@ async function traced(drawn: boolean): Promise<() => void> {
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
   const spanProcessors: SpanProcessor[] = [];
   if (drawn) {
-    const { openTelemetry } = await import("../src/opentelemetry/index.ts");
+    const { openTelemetry } = await import("../src/adapters/graph/opentelemetry/index.ts");
     const tracing = openTelemetry();
     spanProcessors.push(tracing.spanProcessor);
     integrationGraph({ app: "bench" }).attach(tracing);

@@ -6,7 +6,7 @@
  * other, beginning with another one each time.
  */
 import type { Telemetry } from "bullmq";
-import { bullmq } from "../src/bullmq/index.ts";
+import { bullmq } from "../src/adapters/graph/bullmq/index.ts";
 import { integrationGraph } from "../src/integration-graph/builder.ts";
 import { startRedis } from "../test/support/redis-server.ts";
 import { Child } from "./support/child.ts";
@@ -48,7 +48,7 @@ async function traced(withGraph: boolean): Promise<Telemetry> {
 }
 
 async function processor() {
-  const { openTelemetry } = await import("../src/opentelemetry/index.ts");
+  const { openTelemetry } = await import("../src/adapters/graph/opentelemetry/index.ts");
   const adapter = openTelemetry();
   integrationGraph({ app: "bench" }).attach(adapter);
   return adapter.spanProcessor;

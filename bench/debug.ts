@@ -1,6 +1,6 @@
 /** What a call of a debug logger costs with the adapter attached, beside debug as it is. */
 import createDebug, { type Debugger } from "debug";
-import { debugLoggers } from "../src/debug/index.ts";
+import { debugLoggers } from "../src/adapters/loggers/debug/index.ts";
 import { Loggers } from "../src/loggers/loggers.ts";
 import { compareCalls } from "./support/calls.ts";
 

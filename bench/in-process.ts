@@ -7,7 +7,7 @@ import { EventEmitter } from "node:events";
 import { PassThrough, Readable, Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { MessageChannel } from "node:worker_threads";
-import { eventEmitter, messageChannel, streamPipeline } from "../src/in-process/index.ts";
+import { eventEmitter, messageChannel, streamPipeline } from "../src/adapters/graph/in-process/index.ts";
 import { integrationGraph } from "../src/integration-graph/builder.ts";
 import { environment } from "./support/environment.ts";
 import { median } from "./support/median.ts";

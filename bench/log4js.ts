@@ -1,6 +1,6 @@
 /** What a call of a log4js logger costs with the adapter attached, beside log4js as it is. */
 import log4js from "log4js";
-import { log4jsLoggers } from "../src/log4js/index.ts";
+import { log4jsLoggers } from "../src/adapters/loggers/log4js/index.ts";
 import { Loggers } from "../src/loggers/loggers.ts";
 import { compareCalls } from "./support/calls.ts";
 

@@ -4,8 +4,8 @@
  * 3.3 ms, with the request.
  */
 import { pino } from "pino";
+import { pinoLoggers } from "../src/adapters/loggers/pino/index.ts";
 import { Loggers } from "../src/loggers/loggers.ts";
-import { pinoLoggers } from "../src/pino/index.ts";
 import { environment } from "./support/environment.ts";
 import { median } from "./support/median.ts";
 import { printTable } from "./support/table.ts";

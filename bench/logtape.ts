@@ -1,7 +1,7 @@
 /** What a call of a LogTape logger costs with the adapter attached, beside LogTape as it is. */
 import { configureSync, getLogger, type Logger } from "@logtape/logtape";
+import { logtapeLoggers } from "../src/adapters/loggers/logtape/index.ts";
 import { Loggers } from "../src/loggers/loggers.ts";
-import { logtapeLoggers } from "../src/logtape/index.ts";
 import { compareCalls } from "./support/calls.ts";
 
 interface Subject {

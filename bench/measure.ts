@@ -5,8 +5,8 @@
  * only. A measurement ends that for the places that run meanwhile, and so does a level that comes and goes.
  */
 import { type Logger, pino } from "pino";
+import { pinoLoggers } from "../src/adapters/loggers/pino/index.ts";
 import { Loggers } from "../src/loggers/loggers.ts";
-import { pinoLoggers } from "../src/pino/index.ts";
 import { type Call, compareCalls } from "./support/calls.ts";
 
 /** One root for each row, since what happened to one must not show on another. */

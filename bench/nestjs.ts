@@ -2,8 +2,8 @@
 import { openSync, writeSync } from "node:fs";
 import { devNull } from "node:os";
 import { ConsoleLogger, Logger } from "@nestjs/common";
+import { nestLoggers } from "../src/adapters/loggers/nestjs/index.ts";
 import { Loggers } from "../src/loggers/loggers.ts";
-import { nestLoggers } from "../src/nestjs/index.ts";
 import { compareCalls } from "./support/calls.ts";
 
 interface Subject {

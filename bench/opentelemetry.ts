@@ -13,8 +13,8 @@ import {
   NoopSpanProcessor,
   type TracerConfig,
 } from "@opentelemetry/sdk-trace-base";
+import { openTelemetry, recordAll } from "../src/adapters/graph/opentelemetry/index.ts";
 import { integrationGraph } from "../src/integration-graph/builder.ts";
-import { openTelemetry, recordAll } from "../src/opentelemetry/index.ts";
 import { Child } from "./support/child.ts";
 import { environment } from "./support/environment.ts";
 import { median } from "./support/median.ts";

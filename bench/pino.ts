@@ -1,7 +1,7 @@
 /** What a call of a pino logger costs with the adapter attached, beside pino as it is. */
 import { type Logger, pino } from "pino";
+import { pinoLoggers } from "../src/adapters/loggers/pino/index.ts";
 import { Loggers } from "../src/loggers/loggers.ts";
-import { pinoLoggers } from "../src/pino/index.ts";
 import { compareCalls } from "./support/calls.ts";
 
 interface Subject {

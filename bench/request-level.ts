@@ -3,9 +3,9 @@
  * is; and what it costs to give a request one.
  */
 import { type Logger, pino } from "pino";
+import { pinoLoggers } from "../src/adapters/loggers/pino/index.ts";
 import type { Detach } from "../src/loggers/adapter.ts";
 import { Loggers } from "../src/loggers/loggers.ts";
-import { pinoLoggers } from "../src/pino/index.ts";
 import { type Call, compareCalls } from "./support/calls.ts";
 import { median } from "./support/median.ts";
 import { printTable } from "./support/table.ts";

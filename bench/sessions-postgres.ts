@@ -8,7 +8,7 @@
 import connectPgSimple from "connect-pg-simple";
 import session, { type SessionData } from "express-session";
 import pg from "pg";
-import { connectPgSimpleSessions, prepareConnectPgSimple } from "../src/connect-pg-simple/index.ts";
+import { connectPgSimpleSessions, prepareConnectPgSimple } from "../src/adapters/sessions/connect-pg-simple/index.ts";
 import { startPostgres } from "../test/support/postgres-server.ts";
 import { environment } from "./support/environment.ts";
 import { median } from "./support/median.ts";

@@ -9,7 +9,7 @@ import { Agent, request } from "node:http";
 import { join } from "node:path";
 import { RedisStore } from "connect-redis";
 import { createClient } from "redis";
-import { connectRedisSessions } from "../src/connect-redis/index.ts";
+import { connectRedisSessions } from "../src/adapters/sessions/connect-redis/index.ts";
 import { createActuator } from "../src/index.ts";
 import { sessionDigest } from "../src/sessions/session-digest.ts";
 import { Sessions } from "../src/sessions/sessions.ts";

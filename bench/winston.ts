@@ -1,8 +1,8 @@
 /** What a call of a winston logger costs with the adapter attached, beside winston as it is. */
 import { Writable } from "node:stream";
 import winston from "winston";
+import { winstonLoggers } from "../src/adapters/loggers/winston/index.ts";
 import { Loggers } from "../src/loggers/loggers.ts";
-import { winstonLoggers } from "../src/winston/index.ts";
 import { compareCalls } from "./support/calls.ts";
 
 interface Subject {

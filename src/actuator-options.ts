@@ -1,14 +1,5 @@
 import { type AccessOptions, accessOptions } from "./access/options.ts";
-import { HEALTH, type HealthOptions } from "./application/health-options.ts";
-import { type AuditOption, auditOption } from "./audit/audit.ts";
-import { CORS, type CorsOptions } from "./gate/cors-options.ts";
-import type { GraphBuilder } from "./integration-graph/builder.ts";
-import type { IntegrationGraph } from "./integration-graph/graph.ts";
-import { networkOf } from "./ip-address/address-list.ts";
-import type { LoggerAdapter } from "./loggers/adapter.ts";
-import type { LevelChangeReport } from "./loggers/change-log.ts";
-import type { LoggersOptions } from "./loggers/options.ts";
-import { METRICS, type MetricsOptions } from "./metrics/options.ts";
+import { networkOf } from "./common/ip-address/address-list.ts";
 import {
   type Checks,
   callable,
@@ -24,14 +15,23 @@ import {
   refuseFaults,
   text,
   wait,
-} from "./options.ts";
-import { OTLP, type OtlpOptions } from "./otlp/options.ts";
-import { STREAMS, type StreamOptions } from "./rpc/stream-options.ts";
+} from "./common/options.ts";
+import { CORS, type CorsOptions } from "./http/gate/cors-options.ts";
+import { OTLP, type OtlpOptions } from "./http/otlp/options.ts";
+import { STREAMS, type StreamOptions } from "./http/rpc/stream-options.ts";
+import type { GraphBuilder } from "./integration-graph/builder.ts";
+import type { IntegrationGraph } from "./integration-graph/graph.ts";
+import type { LoggerAdapter } from "./loggers/adapter.ts";
+import type { LevelChangeReport } from "./loggers/change-log.ts";
+import type { LoggersOptions } from "./loggers/options.ts";
+import { type AuditOption, auditOption } from "./operations/audit/audit.ts";
+import { HEALTH, type HealthOptions } from "./operations/health/health-options.ts";
+import { METRICS, type MetricsOptions } from "./operations/metrics/options.ts";
+import { adminNameFaults, adminOptions, type SpringBootAdminOptions } from "./operations/spring-boot-admin/options.ts";
 import type { ServerErrorHandler } from "./server/guard.ts";
 import { LIMITS, type Limits } from "./server/limits.ts";
 import type { SessionsOptions } from "./sessions/sessions.ts";
 import type { SessionStore } from "./sessions/store.ts";
-import { adminNameFaults, adminOptions, type SpringBootAdminOptions } from "./spring-boot-admin/options.ts";
 
 /** The loggers that an application shows. */
 export interface ActuatorLoggersOptions extends LoggersOptions, LevelChangeReport {

@@ -1,30 +1,32 @@
+import { guardedGate } from "./actuator-gate.ts";
+import { countErrors, metricsOf, observeEndpoints } from "./actuator-metrics.ts";
 import {
   type ActuatorOptions,
   type ActuatorSessionsOptions,
   checkActuatorOptions,
   isStore,
 } from "./actuator-options.ts";
-import type { Application } from "./application/application.ts";
-import { Health } from "./application/health.ts";
-import { sessionStoreCheck } from "./application/session-store-check.ts";
-import { guardedGate } from "./assembly/gate.ts";
-import { countErrors, metricsOf, observeEndpoints } from "./assembly/metrics.ts";
-import { requireNode } from "./assembly/node-version.ts";
-import { audit } from "./audit/audit.ts";
-import type { Endpoints } from "./endpoints.ts";
-import { ActuatorError } from "./error.ts";
+import { ActuatorError } from "./common/error.ts";
+import { addressList } from "./common/ip-address/address-list.ts";
+import { isLoopback } from "./common/ip-address/loopback.ts";
+import { requireNode } from "./common/node-version.ts";
+import type { Endpoints } from "./http/endpoints.ts";
+import { otlpHandler } from "./http/otlp/http.ts";
+import { otlpReceiver } from "./http/otlp/receiver.ts";
+import { createGateway } from "./http/rest/gateway.ts";
+import { createRpcHandler } from "./http/rpc/handler.ts";
 import type { GraphBuilder } from "./integration-graph/builder.ts";
 import type { IntegrationGraph } from "./integration-graph/graph.ts";
-import { addressList } from "./ip-address/address-list.ts";
-import { isLoopback } from "./ip-address/loopback.ts";
 import type { Detach } from "./loggers/adapter.ts";
 import { reportLevelChanges } from "./loggers/change-log.ts";
 import { Loggers } from "./loggers/loggers.ts";
-import type { Metrics } from "./metrics/metrics.ts";
-import { otlpHandler } from "./otlp/http.ts";
-import { otlpReceiver } from "./otlp/receiver.ts";
-import { createGateway } from "./rest/gateway.ts";
-import { createRpcHandler } from "./rpc/handler.ts";
+import { audit } from "./operations/audit/audit.ts";
+import type { Application } from "./operations/health/application.ts";
+import { Health } from "./operations/health/health.ts";
+import { sessionStoreCheck } from "./operations/health/session-store-check.ts";
+import type { Metrics } from "./operations/metrics/metrics.ts";
+import { requireReachable } from "./operations/spring-boot-admin/announcement.ts";
+import { type Registration, registerWithSpringBootAdmin } from "./operations/spring-boot-admin/registration.ts";
 import type { ListenAddress } from "./server/address.ts";
 import type { ServerAnswer, ServerRequest } from "./server/handler.ts";
 import type { ListenOptions } from "./server/listen-options.ts";
@@ -33,8 +35,6 @@ import { careful, reportError } from "./server/report.ts";
 import { endOnSignals } from "./server/signals.ts";
 import { Sessions } from "./sessions/sessions.ts";
 import type { SessionStore } from "./sessions/store.ts";
-import { requireReachable } from "./spring-boot-admin/announcement.ts";
-import { type Registration, registerWithSpringBootAdmin } from "./spring-boot-admin/registration.ts";
 
 /**
  * Answers requests of node:http, node:http2 and of frameworks that hand these on. A path that is not the actuator's is left

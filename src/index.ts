@@ -13,20 +13,22 @@ export { PERMISSIONS, type Permission } from "./access/permission.ts";
 export type { PermissionPattern } from "./access/permission-pattern.ts";
 export { type Actuator, type ActuatorHandler, createActuator } from "./actuator.ts";
 export type { ActuatorLoggersOptions, ActuatorOptions, ActuatorSessionsOptions } from "./actuator-options.ts";
-export type { HealthCheck, HealthOptions } from "./application/health-options.ts";
-export type { ComponentHealth, HealthStatus } from "./application/health-status.ts";
-export type { AuditFileOptions, AuditOption } from "./audit/audit.ts";
-export type { AuditRecord } from "./audit/audit-record.ts";
+export { type CustomLoggerOptions, customLogger } from "./adapters/loggers/custom/custom-logger.ts";
+export { ActuatorError, type ErrorCode } from "./common/error.ts";
 export { type Configuration, type ConfigurationSources, configuration } from "./configuration/configuration.ts";
 export type { Shown } from "./configuration/effective.ts";
 export { ConfigurationError, type Fault } from "./configuration/fault.ts";
-export { ActuatorError, type ErrorCode } from "./error.ts";
-export type { CorsOptions } from "./gate/cors-options.ts";
-export { toAsyncApi } from "./graph-export/asyncapi.ts";
-export { toDot } from "./graph-export/dot.ts";
-export { toMermaid } from "./graph-export/mermaid.ts";
-export { toSvg } from "./graph-export/svg.ts";
-export { toText } from "./graph-export/text.ts";
+export type { CorsOptions } from "./http/gate/cors-options.ts";
+export type { OtlpOptions } from "./http/otlp/options.ts";
+export {
+  type HookedRequest,
+  type HookedResponse,
+  type RequestLevelHook,
+  type RequestLevelHookOptions,
+  requestLevel,
+} from "./http/request-level/hook.ts";
+export { type LevelToken, signLevelToken } from "./http/request-level/token.ts";
+export type { StreamOptions } from "./http/rpc/stream-options.ts";
 export type { GraphAdapter, GraphHost, Outcome } from "./integration-graph/adapter.ts";
 export type { BrokerTable } from "./integration-graph/brokers.ts";
 export { type GraphBuilder, integrationGraph } from "./integration-graph/builder.ts";
@@ -40,6 +42,11 @@ export type {
   PollableChannel,
 } from "./integration-graph/component.ts";
 export type { NodeDeclaration } from "./integration-graph/declaration.ts";
+export { toAsyncApi } from "./integration-graph/export/asyncapi.ts";
+export { toDot } from "./integration-graph/export/dot.ts";
+export { toMermaid } from "./integration-graph/export/mermaid.ts";
+export { toSvg } from "./integration-graph/export/svg.ts";
+export { toText } from "./integration-graph/export/text.ts";
 export type { IntegrationGraph, IntegrationGraphOptions } from "./integration-graph/graph.ts";
 export type { LinkType } from "./integration-graph/link-type.ts";
 export { type GraphPart, mergeGraphs } from "./integration-graph/merge.ts";
@@ -60,7 +67,6 @@ export type { GraphSource, LinkDeclaration, Topology } from "./integration-graph
 export { DEFAULT_TEMPORARY_NAMES, type TemporaryName } from "./integration-graph/temporary-name.ts";
 export type { CallGate, CallTally, Detach, LoggerAdapter, LoggerHandle, LoggerHost } from "./loggers/adapter.ts";
 export type { ChangeRequest, HoldRequest, SetRequest } from "./loggers/change-request.ts";
-export { type CustomLoggerOptions, customLogger } from "./loggers/custom-logger.ts";
 export type { HistoryQuery, LevelChange, LevelChangeKind } from "./loggers/history.ts";
 export type { HoldOutcome, Lease, LeaseEnd } from "./loggers/lease.ts";
 export { LEVELS, type Level } from "./loggers/level.ts";
@@ -71,18 +77,17 @@ export type { Override } from "./loggers/override.ts";
 export type { RequestLevelOptions } from "./loggers/request-level.ts";
 export type { TtlOptions } from "./loggers/ttl.ts";
 export type { LevelOutcome, Logger, LoggerGroup, LoggersOverview } from "./loggers/view.ts";
-export type { Metrics } from "./metrics/metrics.ts";
-export type { MetricsOptions } from "./metrics/options.ts";
-export type { OtlpOptions } from "./otlp/options.ts";
-export {
-  type HookedRequest,
-  type HookedResponse,
-  type RequestLevelHook,
-  type RequestLevelHookOptions,
-  requestLevel,
-} from "./request-level/hook.ts";
-export { type LevelToken, signLevelToken } from "./request-level/token.ts";
-export type { StreamOptions } from "./rpc/stream-options.ts";
+export type { AuditFileOptions, AuditOption } from "./operations/audit/audit.ts";
+export type { AuditRecord } from "./operations/audit/audit-record.ts";
+export type { HealthCheck, HealthOptions } from "./operations/health/health-options.ts";
+export type { ComponentHealth, HealthStatus } from "./operations/health/health-status.ts";
+export type { Metrics } from "./operations/metrics/metrics.ts";
+export type { MetricsOptions } from "./operations/metrics/options.ts";
+export type {
+  AdminTlsOptions,
+  CallCredentials,
+  SpringBootAdminOptions,
+} from "./operations/spring-boot-admin/options.ts";
 export type { ListenAddress } from "./server/address.ts";
 export { DEFAULT_LIMITS, type Limits } from "./server/limits.ts";
 export type { ListenOptions } from "./server/listen-options.ts";
@@ -103,4 +108,3 @@ export type {
   SessionStoreLimits,
 } from "./sessions/store.ts";
 export type { UserDeletion } from "./sessions/user-deletion.ts";
-export type { AdminTlsOptions, CallCredentials, SpringBootAdminOptions } from "./spring-boot-admin/options.ts";

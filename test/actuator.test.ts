@@ -7,7 +7,8 @@ import express from "express";
 import session from "express-session";
 import { pino } from "pino";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { expressSessions } from "../src/express-session/index.ts";
+import { pinoLoggers } from "../src/adapters/loggers/pino/index.ts";
+import { expressSessions } from "../src/adapters/sessions/express-session/index.ts";
 import { IntegrationGraphService } from "../src/gen/actuator/v3/integration_graph_pb.ts";
 import { Level } from "../src/gen/actuator/v3/level_pb.ts";
 import { LoggersService } from "../src/gen/actuator/v3/loggers_pb.ts";
@@ -21,7 +22,6 @@ import {
   type LevelChange,
   memorySessions,
 } from "../src/index.ts";
-import { pinoLoggers } from "../src/pino/index.ts";
 import { authority } from "./support/certificates.ts";
 import { grpcClient, transportOver, WIRES } from "./support/rpc-harness.ts";
 import { eventually, http1Request, http2Connect, http2Request } from "./support/server-harness.ts";

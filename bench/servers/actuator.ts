@@ -1,7 +1,7 @@
 /** `node bench/servers/actuator.ts <count>`: an actuator over so many pino loggers, as an application has it. */
 import { pino } from "pino";
+import { pinoLoggers } from "../../src/adapters/loggers/pino/index.ts";
 import { createActuator } from "../../src/index.ts";
-import { pinoLoggers } from "../../src/pino/index.ts";
 import { serving } from "../support/serve.ts";
 
 const root = pino({ level: "info" });

@@ -1,7 +1,7 @@
 /** `node bench/servers/crowded.ts`: an actuator over 100 pino loggers whose limits let a crowd in. */
 import { pino } from "pino";
+import { pinoLoggers } from "../../src/adapters/loggers/pino/index.ts";
 import { createActuator } from "../../src/index.ts";
-import { pinoLoggers } from "../../src/pino/index.ts";
 import { serving } from "../support/serve.ts";
 
 const root = pino({ level: "info" });

@@ -5,7 +5,7 @@ import { RedisStore } from "connect-redis";
 import express from "express";
 import session from "express-session";
 import { createClient } from "redis";
-import { connectRedisSessions } from "../../src/connect-redis/index.ts";
+import { connectRedisSessions } from "../../src/adapters/sessions/connect-redis/index.ts";
 import { serving } from "../support/serve.ts";
 
 declare module "express-session" {

@@ -3,8 +3,8 @@
  * to set, or asks what everything since the last one cost.
  */
 import { pino } from "pino";
+import { pinoLoggers } from "../../src/adapters/loggers/pino/index.ts";
 import { createActuator, type Level } from "../../src/index.ts";
-import { pinoLoggers } from "../../src/pino/index.ts";
 
 /** A level to set. */
 export interface LevelToSet {

@@ -1,5 +1,5 @@
-import { ActuatorError } from "../error.ts";
-import { addressBlock } from "../ip-address/address-block.ts";
+import { ActuatorError } from "../common/error.ts";
+import { addressBlock } from "../common/ip-address/address-block.ts";
 import { ApplicationCallers } from "./application-callers.ts";
 import { parseAuthorization } from "./authorization.ts";
 import { type Authentication, type Caller, requirePermission } from "./caller.ts";

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { ActuatorError } from "../error.ts";
+import type { ActuatorError } from "../common/error.ts";
 import type { Caller } from "./caller.ts";
 import { askApplication } from "./custom.ts";
 import type { Knock } from "./knock.ts";

@@ -1,4 +1,4 @@
-import { ActuatorError } from "../error.ts";
+import { ActuatorError } from "../common/error.ts";
 import { loggerPrefixHolds } from "./logger-prefix.ts";
 import type { Permission } from "./permission.ts";
 

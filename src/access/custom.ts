@@ -1,5 +1,5 @@
-import { ActuatorError } from "../error.ts";
-import { checkOptions } from "../options.ts";
+import { ActuatorError } from "../common/error.ts";
+import { checkOptions } from "../common/options.ts";
 import type { Caller } from "./caller.ts";
 import type { Knock } from "./knock.ts";
 import { type Authorize, type CallerDescription, DESCRIPTION } from "./options.ts";

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
-import { readBounded, readBoundedSync } from "../files/bounded-file.ts";
-import { FollowedFiles } from "../files/followed-files.ts";
+import { readBounded, readBoundedSync } from "../common/files/bounded-file.ts";
+import { FollowedFiles } from "../common/files/followed-files.ts";
 
 /** How a file is read. */
 export interface DecodedFileOptions<Value> {

@@ -1,5 +1,5 @@
 import type { JSONWebKeySet } from "jose";
-import { ActuatorError } from "../error.ts";
+import { ActuatorError } from "../common/error.ts";
 import { DecodedFile } from "./decoded-file.ts";
 import { decodeKeySet, type KeySource, MAX_KEY_SET_BYTES } from "./key-source.ts";
 

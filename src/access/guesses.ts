@@ -1,5 +1,5 @@
-import type { ActuatorError } from "../error.ts";
-import { addressBlock } from "../ip-address/address-block.ts";
+import type { ActuatorError } from "../common/error.ts";
+import { addressBlock } from "../common/ip-address/address-block.ts";
 import { MAX_DEBT_MINUTES, RateLimit, tooMany } from "./rate-limit.ts";
 
 /**

@@ -1,5 +1,5 @@
 import type { JSONWebKeySet, JWTPayload } from "jose";
-import { ActuatorError } from "../error.ts";
+import { ActuatorError } from "../common/error.ts";
 import type { Caller } from "./caller.ts";
 import { FileKeys } from "./file-keys.ts";
 import { callerFromClaims } from "./jwt-claims.ts";

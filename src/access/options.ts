@@ -1,4 +1,4 @@
-import { isLoopback } from "../ip-address/loopback.ts";
+import { isLoopback } from "../common/ip-address/loopback.ts";
 import {
   type Check,
   type Checks,
@@ -12,8 +12,8 @@ import {
   refuseFaults,
   shaped,
   text,
-} from "../options.ts";
-import { isRecord } from "../record.ts";
+} from "../common/options.ts";
+import { isRecord } from "../common/record.ts";
 import type { Knock } from "./knock.ts";
 import { type PermissionPattern, permissionPattern } from "./permission-pattern.ts";
 import { callerName, loggerPrefix } from "./token-file.ts";

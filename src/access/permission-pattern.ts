@@ -1,4 +1,4 @@
-import { shaped } from "../options.ts";
+import { shaped } from "../common/options.ts";
 import { PERMISSIONS, type Permission } from "./permission.ts";
 
 /** What a permission is about: the word before its colon. */

@@ -1,4 +1,4 @@
-import { ActuatorError } from "../error.ts";
+import { ActuatorError } from "../common/error.ts";
 
 /** How many other keys may come before one is forgotten; twice as many are remembered at most. */
 const GENERATION = 10_000;

@@ -1,4 +1,4 @@
-import { ActuatorError } from "../error.ts";
+import { ActuatorError } from "../common/error.ts";
 
 /** The reason for whoever showed nothing that could be right or wrong. */
 export const CREDENTIALS_MISSING = "CREDENTIALS_MISSING";

@@ -1,5 +1,5 @@
-import { ActuatorError } from "../error.ts";
-import { type Checks, checkOptions, text } from "../options.ts";
+import { ActuatorError } from "../common/error.ts";
+import { type Checks, checkOptions, text } from "../common/options.ts";
 import { DecodedFile } from "./decoded-file.ts";
 import { parseStrictJson } from "./strict-json.ts";
 import { timestamp } from "./timestamp.ts";

@@ -1,4 +1,4 @@
-import type { Check } from "../options.ts";
+import type { Check } from "../common/options.ts";
 
 /** A time as files of access say it, RFC 3339. */
 export const timestamp: Check = (value) =>

@@ -1,9 +1,9 @@
 import { constants } from "node:fs";
 import { type FileHandle, open, realpath, rm } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
-import { ActuatorError } from "../error.ts";
-import { readBounded } from "../files/bounded-file.ts";
-import { OWNER_ONLY, replaceFile } from "../files/replaced-file.ts";
+import { ActuatorError } from "../common/error.ts";
+import { readBounded } from "../common/files/bounded-file.ts";
+import { OWNER_ONLY, replaceFile } from "../common/files/replaced-file.ts";
 import { decodeTokens, encodeTokens, MAX_TOKEN_FILE_BYTES, type TokenEntry } from "./token-file.ts";
 
 const LOCK_PATIENCE_MS = 5_000;

@@ -1,5 +1,5 @@
-import { ActuatorError } from "../error.ts";
-import { type Checks, listOf, optionFaults, refuseFaults, shaped } from "../options.ts";
+import { ActuatorError } from "../common/error.ts";
+import { type Checks, listOf, optionFaults, refuseFaults, shaped } from "../common/options.ts";
 import { type PermissionPattern, permissionPattern } from "./permission-pattern.ts";
 import { parseStrictJson } from "./strict-json.ts";
 import { timestamp } from "./timestamp.ts";

@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { basename, resolve } from "node:path";
-import { ActuatorError } from "../error.ts";
+import { ActuatorError } from "../common/error.ts";
 import type { Caller } from "./caller.ts";
 import { DecodedFile } from "./decoded-file.ts";
 import { permissionsFrom } from "./permission-pattern.ts";

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import type { DescService } from "@bufbuild/protobuf";
 import { type Client, createClient } from "@connectrpc/connect";
-import { clientTransport } from "../client-transport.ts";
-import { isReadableOnTheWay } from "../ip-address/loopback.ts";
-import { bearerToken } from "../options.ts";
+import { isReadableOnTheWay } from "../common/ip-address/loopback.ts";
+import { bearerToken } from "../common/options.ts";
+import { clientTransport } from "../fleet/client-transport.ts";
 import { CliError } from "./cli-error.ts";
 import { EXIT } from "./exit-code.ts";
 import type { GlobalOptions } from "./global-options.ts";

@@ -1,5 +1,5 @@
 import { Code, ConnectError } from "@connectrpc/connect";
-import { durationToText } from "../duration.ts";
+import { durationToText } from "../common/duration.ts";
 import { ErrorInfoSchema } from "../gen/google/rpc/error_details_pb.ts";
 import { CliError } from "./cli-error.ts";
 import { EXIT, type ExitCode } from "./exit-code.ts";

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { durationFromText } from "../duration.ts";
+import { durationFromText } from "../common/duration.ts";
 
 /** What every command takes. */
 export interface GlobalOptions {

@@ -1,7 +1,7 @@
 import { ConnectError } from "@connectrpc/connect";
 import { type GetIntegrationGraphResponse, IntegrationGraphService } from "../gen/actuator/v3/integration_graph_pb.ts";
+import { graphFromProto, graphToProto } from "../http/rpc/integration-graph-proto.ts";
 import { type GraphPart, mergeGraphs } from "../integration-graph/merge.ts";
-import { graphFromProto, graphToProto } from "../rpc/integration-graph-proto.ts";
 import { CliError } from "./cli-error.ts";
 import { baseUrlOf, type Connection, connect } from "./connection.ts";
 import { EXIT } from "./exit-code.ts";

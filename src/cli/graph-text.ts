@@ -1,5 +1,5 @@
 import type { GetIntegrationGraphResponse } from "../gen/actuator/v3/integration_graph_pb.ts";
-import type { Style } from "../graph-export/text.ts";
+import type { Style } from "../integration-graph/export/text.ts";
 import { type Format, styled } from "./output.ts";
 import { printable } from "./printable.ts";
 

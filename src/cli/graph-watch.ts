@@ -7,9 +7,9 @@ import {
   type WatchIntegrationGraphResponse,
   WatchIntegrationGraphResponseSchema,
 } from "../gen/actuator/v3/integration_graph_pb.ts";
-import { nodeText, toText } from "../graph-export/text.ts";
+import { graphFromProto } from "../http/rpc/integration-graph-proto.ts";
+import { nodeText, toText } from "../integration-graph/export/text.ts";
 import type { GraphSnapshot, LinkSnapshot } from "../integration-graph/snapshot.ts";
-import { graphFromProto } from "../rpc/integration-graph-proto.ts";
 import type { Connection } from "./connection.ts";
 import type { GlobalOptions } from "./global-options.ts";
 import { GRAPH_STYLE, summary } from "./graph-text.ts";

@@ -5,12 +5,12 @@ import {
   GetIntegrationGraphResponseSchema,
   IntegrationGraphService,
 } from "../gen/actuator/v3/integration_graph_pb.ts";
-import { toAsyncApi } from "../graph-export/asyncapi.ts";
-import { toDot } from "../graph-export/dot.ts";
-import { toMermaid } from "../graph-export/mermaid.ts";
-import { toSvg } from "../graph-export/svg.ts";
-import { type Style, toText } from "../graph-export/text.ts";
-import { graphFromProto } from "../rpc/integration-graph-proto.ts";
+import { graphFromProto } from "../http/rpc/integration-graph-proto.ts";
+import { toAsyncApi } from "../integration-graph/export/asyncapi.ts";
+import { toDot } from "../integration-graph/export/dot.ts";
+import { toMermaid } from "../integration-graph/export/mermaid.ts";
+import { toSvg } from "../integration-graph/export/svg.ts";
+import { type Style, toText } from "../integration-graph/export/text.ts";
 import { CliError } from "./cli-error.ts";
 import type { Connection } from "./connection.ts";
 import { EXIT } from "./exit-code.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { durationMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
-import { durationToText } from "../duration.ts";
+import { durationToText } from "../common/duration.ts";
 import type { Level } from "../gen/actuator/v3/level_pb.ts";
 import {
   type GetLoggerResponse,

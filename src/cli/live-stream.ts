@@ -1,6 +1,6 @@
 import { type Duration, durationMs } from "@bufbuild/protobuf/wkt";
 import type { CallOptions } from "@connectrpc/connect";
-import { durationToText } from "../duration.ts";
+import { durationToText } from "../common/duration.ts";
 import { CliError } from "./cli-error.ts";
 import { EXIT } from "./exit-code.ts";
 

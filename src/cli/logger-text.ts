@@ -1,5 +1,5 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
-import { durationToText } from "../duration.ts";
+import { durationToText } from "../common/duration.ts";
 import type { Logger, LoggerGroup, Override } from "../gen/actuator/v3/loggers_pb.ts";
 import { levelName } from "./level-text.ts";
 import { styled } from "./output.ts";

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { ActuatorError } from "../error.ts";
+import { ActuatorError } from "../common/error.ts";
 import { CliError } from "./cli-error.ts";
 import { type ConfigFileOptions, configFileOf } from "./config-file.ts";
 import { EXIT, type ExitCode } from "./exit-code.ts";
@@ -37,6 +37,6 @@ export async function serve(options: ConfigFileOptions): Promise<ExitCode> {
 
 async function started(file: string | undefined) {
   const { standaloneConfiguration } = await import("../configuration/index.ts");
-  const { startStandalone } = await import("../standalone/index.ts");
+  const { startStandalone } = await import("../serve/index.ts");
   return startStandalone(standaloneConfiguration({ file }));
 }

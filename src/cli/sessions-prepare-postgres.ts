@@ -1,5 +1,5 @@
-import type { PrepareStep } from "../connect-pg-simple/prepare.ts";
-import { durationToText } from "../duration.ts";
+import type { PrepareStep } from "../adapters/sessions/connect-pg-simple/prepare.ts";
+import { durationToText } from "../common/duration.ts";
 import { EXIT, type ExitCode } from "./exit-code.ts";
 import { note, print } from "./output.ts";
 import { printable, printableJson } from "./printable.ts";
@@ -11,7 +11,7 @@ export async function preparePostgres(
   url: string,
   { table, schema, principal, remove, dryRun = false, json }: PrepareOptions,
 ): Promise<ExitCode> {
-  const { prepareConnectPgSimple } = await import("../connect-pg-simple/prepare.ts");
+  const { prepareConnectPgSimple } = await import("../adapters/sessions/connect-pg-simple/prepare.ts");
   let status: StatusLine | undefined;
   const onStep = (step: PrepareStep) => {
     status?.close();

@@ -1,4 +1,4 @@
-import type { PrepareRedisOptions } from "../connect-redis/prepare.ts";
+import type { PrepareRedisOptions } from "../adapters/sessions/connect-redis/prepare.ts";
 import { EXIT } from "./exit-code.ts";
 import { Interruption } from "./interruption.ts";
 import { note, print } from "./output.ts";
@@ -17,7 +17,7 @@ export async function prepareRedis(
   url: string,
   { prefix, indexPrefix, principal, ttl, restart, dryRun = false, timeout, json }: PrepareOptions,
 ): Promise<number> {
-  const { prepareRedisSessions } = await import("../connect-redis/prepare.ts");
+  const { prepareRedisSessions } = await import("../adapters/sessions/connect-redis/prepare.ts");
   const interruption = new Interruption();
   let progress: FillProgress | undefined;
   const status = new StatusLine(() => `${progress === undefined ? "reading" : read(progress)}; Ctrl-C breaks off`);

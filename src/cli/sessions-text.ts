@@ -1,5 +1,5 @@
 import { durationMs, timestampMs } from "@bufbuild/protobuf/wkt";
-import { durationToText } from "../duration.ts";
+import { durationToText } from "../common/duration.ts";
 import type { Session } from "../gen/actuator/v3/sessions_pb.ts";
 import { printable } from "./printable.ts";
 import { timeToText } from "./time.ts";

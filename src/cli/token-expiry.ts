@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from "commander";
-import { durationFromText } from "../duration.ts";
+import { durationFromText } from "../common/duration.ts";
 
 /** The last moment that RFC 3339 can write. */
 const LAST = Date.parse("9999-12-31T23:59:59Z");

@@ -1,14 +1,14 @@
 import type { AccessOptions } from "../access/options.ts";
 import { type ActuatorOptions, OPTIONS } from "../actuator-options.ts";
-import { ActuatorError } from "../error.ts";
-import { optionFaults } from "../options.ts";
+import { ActuatorError } from "../common/error.ts";
+import { optionFaults } from "../common/options.ts";
+import { requireReachable } from "../operations/spring-boot-admin/announcement.ts";
+import { adminNameFaults, type SpringBootAdminOptions } from "../operations/spring-boot-admin/options.ts";
 import { listenFaults } from "../server/address.ts";
 import type { ListenOptions } from "../server/listen-options.ts";
-import { requireReachable } from "../spring-boot-admin/announcement.ts";
-import { adminNameFaults, type SpringBootAdminOptions } from "../spring-boot-admin/options.ts";
-import { standaloneFaults } from "../standalone/faults.ts";
-import type { StandaloneOptions } from "../standalone/options.ts";
 import type { Fault } from "./fault.ts";
+import { standaloneFaults } from "./serve-faults.ts";
+import type { StandaloneOptions } from "./serve-options.ts";
 
 /** All that is said. */
 interface Said {

@@ -1,6 +1,5 @@
 import type { ActuatorOptions } from "../actuator-options.ts";
 import type { ListenOptions } from "../server/listen-options.ts";
-import type { StandaloneOptions } from "../standalone/options.ts";
 import { assembled } from "./assembly.ts";
 import { combinationFaults } from "./combination.ts";
 import { effective, type Shown } from "./effective.ts";
@@ -11,6 +10,7 @@ import { fileFaults } from "./file-faults.ts";
 import { DEFAULT_PORT } from "./notes/listen.ts";
 import { SCHEMA } from "./notes/root.ts";
 import { placeOf } from "./place.ts";
+import type { StandaloneOptions } from "./serve-options.ts";
 import type { Tree } from "./tree.ts";
 
 /** Where a configuration comes from. What stands further down wins. */

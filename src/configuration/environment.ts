@@ -1,4 +1,4 @@
-import { faultOf } from "../options.ts";
+import { faultOf } from "../common/options.ts";
 import type { Entry } from "./entry.ts";
 import { type Fault, SettingFault, settingFault } from "./fault.ts";
 import type { Reading } from "./file.ts";

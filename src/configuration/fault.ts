@@ -1,4 +1,4 @@
-import { ActuatorError } from "../error.ts";
+import { ActuatorError } from "../common/error.ts";
 
 /** One thing that is wrong with a configuration. */
 export interface Fault {

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, resolve } from "node:path";
-import { faultOf } from "../options.ts";
+import { faultOf } from "../common/options.ts";
 import { type Entry, originText } from "./entry.ts";
 import { type Fault, SettingFault, settingFault } from "./fault.ts";
 import { JsonFault, type PlacedJson, parseJson } from "./json.ts";

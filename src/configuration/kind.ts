@@ -1,4 +1,4 @@
-import { durationFromText } from "../duration.ts";
+import { durationFromText } from "../common/duration.ts";
 
 /**
  * What kind of value a setting takes: `list` is one of texts, `texts` an object of texts, `lists` an object of lists of texts,

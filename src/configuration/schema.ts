@@ -1,4 +1,4 @@
-import { anything, type Check, type Checks, flag } from "../options.ts";
+import { anything, type Check, type Checks, flag } from "../common/options.ts";
 import type { Kind } from "./kind.ts";
 import { CODE, isSection, type Note, type Section, type SectionNote, type Setting } from "./setting.ts";
 

@@ -1,4 +1,4 @@
-import type { Check, Checks } from "../options.ts";
+import type { Check, Checks } from "../common/options.ts";
 import type { Kind } from "./kind.ts";
 
 /** What is said of an option beyond its check, which stands beside the option itself. */

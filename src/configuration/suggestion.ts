@@ -1,4 +1,4 @@
-import { nearest } from "../options.ts";
+import { nearest } from "../common/options.ts";
 
 /** What was probably meant by a name that does not exist. */
 export function meantBy(name: string, near: readonly string[], far: readonly string[] = []): string | undefined {

@@ -1,9 +1,9 @@
-import { ActuatorError } from "../error.ts";
-import { isReadableOnTheWay } from "../ip-address/loopback.ts";
+import { ActuatorError } from "../common/error.ts";
+import { isReadableOnTheWay } from "../common/ip-address/loopback.ts";
+import { checkOptions } from "../common/options.ts";
 import type { Detach, LoggerAdapter, LoggerHost } from "../loggers/adapter.ts";
 import type { LevelChange } from "../loggers/history.ts";
 import type { Loggers } from "../loggers/loggers.ts";
-import { checkOptions } from "../options.ts";
 import { Delivery } from "./delivery.ts";
 import { Instance } from "./instance.ts";
 import { Mirror } from "./mirror.ts";

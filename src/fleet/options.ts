@@ -1,4 +1,4 @@
-import { bearerToken, type Check, type Checks, faultOf, objectOf, text, timeLimit } from "../options.ts";
+import { bearerToken, type Check, type Checks, faultOf, objectOf, text, timeLimit } from "../common/options.ts";
 
 /** An actuator whose loggers are part of the fleet. */
 export interface FleetInstance {

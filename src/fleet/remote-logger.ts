@@ -1,7 +1,7 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { Logger } from "../gen/actuator/v3/loggers_pb.ts";
+import { levelFromProto } from "../http/rpc/level-proto.ts";
 import type { Level } from "../loggers/level.ts";
-import { levelFromProto } from "../rpc/level-proto.ts";
 
 /** A logger as one instance says it is. */
 export interface RemoteLogger {

@@ -1,11 +1,11 @@
 import { rootCertificates } from "node:tls";
 import { durationFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import { type Client, Code, ConnectError, createClient } from "@connectrpc/connect";
-import { clientTransport } from "../client-transport.ts";
 import { type Logger, LoggersService } from "../gen/actuator/v3/loggers_pb.ts";
 import { ErrorInfoSchema } from "../gen/google/rpc/error_details_pb.ts";
+import { levelToProto } from "../http/rpc/level-proto.ts";
 import type { Level } from "../loggers/level.ts";
-import { levelToProto } from "../rpc/level-proto.ts";
+import { clientTransport } from "./client-transport.ts";
 import type { FleetInstance, FleetOptions } from "./options.ts";
 import { type RemoteLogger, remoteLogger } from "./remote-logger.ts";
 

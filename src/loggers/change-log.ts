@@ -1,4 +1,4 @@
-import { logLine } from "../log-line.ts";
+import { logLine } from "../common/log-line.ts";
 import type { LevelChange } from "./history.ts";
 import type { Loggers } from "./loggers.ts";
 

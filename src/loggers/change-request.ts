@@ -1,4 +1,4 @@
-import { ActuatorError } from "../error.ts";
+import { ActuatorError } from "../common/error.ts";
 import type { Override } from "./override.ts";
 
 /** Who changes a level, and on what condition. */

@@ -1,4 +1,4 @@
-import { ActuatorError } from "../error.ts";
+import { ActuatorError } from "../common/error.ts";
 import { effectiveLevel } from "./binding.ts";
 import type { Level } from "./level.ts";
 import { loggerName } from "./name.ts";

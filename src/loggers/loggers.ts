@@ -1,5 +1,5 @@
 import { hostname } from "node:os";
-import { ActuatorError } from "../error.ts";
+import { ActuatorError } from "../common/error.ts";
 import type { Detach, LoggerAdapter } from "./adapter.ts";
 import { Catalogue } from "./catalogue.ts";
 import { type ChangeRequest, checkRequest, type HoldRequest, overrideOf, type SetRequest } from "./change-request.ts";

@@ -1,4 +1,4 @@
-import { ActuatorError } from "../error.ts";
+import { ActuatorError } from "../common/error.ts";
 
 /** The name of the root logger. */
 export const ROOT = "ROOT";

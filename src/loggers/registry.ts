@@ -1,4 +1,4 @@
-import { ActuatorError } from "../error.ts";
+import { ActuatorError } from "../common/error.ts";
 import type { Detach, LoggerAdapter, LoggerHandle, LoggerHost } from "./adapter.ts";
 import { Bindings, type BoundNode, isShownBeside } from "./binding.ts";
 import type { Level } from "./level.ts";

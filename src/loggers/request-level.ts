@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { ActuatorError } from "../error.ts";
+import { ActuatorError } from "../common/error.ts";
 import type { CallGate, LoggerAdapter } from "./adapter.ts";
 import { LEVELS, type Level, levelVerbosity } from "./level.ts";
 import { loggerName, ROOT } from "./name.ts";

@@ -1,7 +1,7 @@
 import { basename, dirname, resolve } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { ActuatorError } from "../error.ts";
-import { replaceFile } from "../files/replaced-file.ts";
+import { ActuatorError } from "../common/error.ts";
+import { replaceFile } from "../common/files/replaced-file.ts";
 import { keepAside, prepareFolder, readStored } from "./stored-file.ts";
 import { decodeState, type StoredState } from "./stored-state.ts";
 

@@ -10,7 +10,7 @@ import {
   statSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { OWNER_ONLY, TEMPORARY, temporaryOf } from "../files/replaced-file.ts";
+import { OWNER_ONLY, TEMPORARY, temporaryOf } from "../common/files/replaced-file.ts";
 
 /** After how many milliseconds a temporary file is no longer taken for one that another process writes. */
 const STALE_AFTER_MS = 60_000;

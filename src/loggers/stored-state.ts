@@ -1,4 +1,4 @@
-import { isRecord } from "../record.ts";
+import { isRecord } from "../common/record.ts";
 import { LEVELS, type Level } from "./level.ts";
 import { loggerName } from "./name.ts";
 import type { Override } from "./override.ts";

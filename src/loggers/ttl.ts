@@ -1,4 +1,4 @@
-import { ActuatorError } from "../error.ts";
+import { ActuatorError } from "../common/error.ts";
 import { type Level, levelVerbosity } from "./level.ts";
 
 /** How long levels last that are set from outside. */

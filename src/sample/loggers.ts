@@ -1,5 +1,5 @@
 import pino, { type Logger } from "pino";
-import { pinoLoggers } from "../pino/index.ts";
+import { pinoLoggers } from "../adapters/loggers/pino/index.ts";
 
 // Lines are pino's JSON, kept short: no process id and host name, and the level as a word.
 const root = pino({

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { expressSessions } from "../express-session/index.ts";
+import { expressSessions } from "../adapters/sessions/express-session/index.ts";
 import {
   ActuatorError,
   type ActuatorOptions,

@@ -1,8 +1,8 @@
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
-import { addressBlock } from "../ip-address/address-block.ts";
-import { canonicalAddress } from "../ip-address/canonical-address.ts";
-import { isLoopback } from "../ip-address/loopback.ts";
+import { addressBlock } from "../common/ip-address/address-block.ts";
+import { canonicalAddress } from "../common/ip-address/canonical-address.ts";
+import { isLoopback } from "../common/ip-address/loopback.ts";
 import { Client, Connection } from "./connection.ts";
 import type { TrustedProxies } from "./peer.ts";
 

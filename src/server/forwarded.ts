@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { canonicalAddress } from "../ip-address/canonical-address.ts";
+import { canonicalAddress } from "../common/ip-address/canonical-address.ts";
 import type { ServerRequest } from "./handler.ts";
 
 /** What is read of a list of hops, from its right end. No honest chain of proxies is longer. */

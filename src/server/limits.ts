@@ -1,4 +1,4 @@
-import { type Checks, checkOptions, count, shaped, wait } from "../options.ts";
+import { type Checks, checkOptions, count, shaped, wait } from "../common/options.ts";
 
 /**
  * What a listener puts up with. Times are milliseconds; each may be late by `sweepIntervalMs`. A 0 is no limit, over either

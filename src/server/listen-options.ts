@@ -1,4 +1,4 @@
-import { type Checks, objectOf, shaped, text } from "../options.ts";
+import { type Checks, objectOf, shaped, text } from "../common/options.ts";
 import { TLS, type TlsOptions } from "./tls-options.ts";
 
 /** Where to listen: a TCP port of a host, or the path of a Unix socket. */

@@ -1,7 +1,7 @@
 import type { Http2ServerRequest } from "node:http2";
 import type { Server, Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
-import { canonicalAddress } from "../ip-address/canonical-address.ts";
+import { canonicalAddress } from "../common/ip-address/canonical-address.ts";
 import { forwardedHops } from "./forwarded.ts";
 import type { ServerRequest } from "./handler.ts";
 

@@ -1,4 +1,4 @@
-import { type Checks, oneOf, pem, text } from "../options.ts";
+import { type Checks, oneOf, pem, text } from "../common/options.ts";
 
 /** The path of a file in PEM format, or its content: a text that begins with `-----BEGIN`, or bytes. */
 export type PemSource = string | Uint8Array;

@@ -1,5 +1,5 @@
-import { ActuatorError } from "../error.ts";
-import { readBounded } from "../files/bounded-file.ts";
+import { ActuatorError } from "../common/error.ts";
+import { readBounded } from "../common/files/bounded-file.ts";
 import type { PemSource, TlsOptions } from "./tls-options.ts";
 
 /** What the sources of a port's credentials hold. */

@@ -1,4 +1,4 @@
-import { FollowedFiles } from "../files/followed-files.ts";
+import { FollowedFiles } from "../common/files/followed-files.ts";
 import type { ServerErrorHandler } from "./guard.ts";
 import { credentialsOf, type TlsCredentials } from "./tls-credentials.ts";
 import type { TlsOptions } from "./tls-options.ts";

@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { connect, type Server } from "node:net";
 import { dirname, join } from "node:path";
-import { ActuatorError } from "../error.ts";
+import { ActuatorError } from "../common/error.ts";
 
 /**
  * Listens on a Unix socket with these permissions. The socket comes to be in a folder that only this user enters, gets its

@@ -1,4 +1,4 @@
-import { type Checks, callable, count, lapse } from "../options.ts";
+import { type Checks, callable, count, lapse } from "../common/options.ts";
 
 /** How an in-memory store behaves. */
 export interface MemorySessionsOptions {

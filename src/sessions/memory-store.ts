@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
-import { ActuatorError } from "../error.ts";
-import { checkOptions } from "../options.ts";
+import { ActuatorError } from "../common/error.ts";
+import { checkOptions } from "../common/options.ts";
 import { AccessOrder, type AccessPosition } from "./access-order.ts";
 import { EntriesByUser } from "./entries-by-user.ts";
 import { MemoryEntry } from "./memory-entry.ts";

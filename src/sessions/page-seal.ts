@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
-import { ActuatorError } from "../error.ts";
+import { ActuatorError } from "../common/error.ts";
 
 const CIPHER = "aes-256-gcm";
 const NONCE_BYTES = 12;

@@ -1,4 +1,4 @@
-import { ActuatorError } from "../error.ts";
+import { ActuatorError } from "../common/error.ts";
 import { isSessionId } from "./session-id.ts";
 
 /** What an application says of a session that it puts into an in-memory store. */

@@ -1,4 +1,4 @@
-import { ActuatorError } from "../error.ts";
+import { ActuatorError } from "../common/error.ts";
 import { sessionDigest } from "./session-digest.ts";
 import { SessionHandles } from "./session-handle.ts";
 import { isSessionId } from "./session-id.ts";

@@ -1,4 +1,4 @@
-import { ActuatorError } from "../error.ts";
+import { ActuatorError } from "../common/error.ts";
 import { type AttributeFilter, type AttributeNamesOptions, attributeFilter } from "./attribute-filter.ts";
 import { leaveStore } from "./leave-store.ts";
 import { PageSeal } from "./page-seal.ts";

@@ -3,7 +3,7 @@ import { describe, expect, test, vi } from "vitest";
 import { Access } from "../../src/access/access.ts";
 import { PERMISSIONS, type Permission } from "../../src/access/permission.ts";
 import { createToken } from "../../src/access/token.ts";
-import { ActuatorError } from "../../src/error.ts";
+import { ActuatorError } from "../../src/common/error.ts";
 import { accessWith, admit, basic, bearer, errorOf, knock, nameOf, outcome, tokenFile, tokenOf } from "./fixtures.ts";
 
 const INVALID = "UNAUTHENTICATED CREDENTIALS_INVALID";

@@ -9,7 +9,7 @@ import type { AccessOptions } from "../../src/access/options.ts";
 import type { Permission } from "../../src/access/permission.ts";
 import { createToken } from "../../src/access/token.ts";
 import { encodeTokens, type TokenEntry } from "../../src/access/token-file.ts";
-import { ActuatorError } from "../../src/error.ts";
+import { ActuatorError } from "../../src/common/error.ts";
 
 /** A folder for one test. */
 export function scratch(): string {

@@ -1,10 +1,10 @@
 import { type CallOptions, Code, ConnectError, createClient } from "@connectrpc/connect";
 import { expect, onTestFinished, test } from "vitest";
 import { encodeTokens } from "../../src/access/token-file.ts";
-import type { AuditRecord } from "../../src/audit/audit-record.ts";
 import { Level } from "../../src/gen/actuator/v3/level_pb.ts";
 import { LoggersService } from "../../src/gen/actuator/v3/loggers_pb.ts";
 import { createActuator } from "../../src/index.ts";
+import type { AuditRecord } from "../../src/operations/audit/audit-record.ts";
 import { libraryOf, transportOver, WIRES } from "../support/rpc-harness.ts";
 import { put, tokenFile, tokenOf } from "./fixtures.ts";
 

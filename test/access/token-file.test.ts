@@ -5,7 +5,7 @@ import { PERMISSION_PATTERNS, permissionsFrom } from "../../src/access/permissio
 import { parseStrictJson } from "../../src/access/strict-json.ts";
 import { createToken, hashToken, sameHash, tokenId } from "../../src/access/token.ts";
 import { decodeTokens, encodeTokens, type TokenEntry } from "../../src/access/token-file.ts";
-import { ActuatorError } from "../../src/error.ts";
+import { ActuatorError } from "../../src/common/error.ts";
 import { errorOf } from "./fixtures.ts";
 
 const hash = `sha256:${"0".repeat(64)}`;

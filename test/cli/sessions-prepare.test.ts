@@ -3,7 +3,7 @@ import connectPgSimple from "connect-pg-simple";
 import session from "express-session";
 import pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { startApplication } from "../connect-redis/application.ts";
+import { startApplication } from "../adapters/sessions/connect-redis/application.ts";
 import { type PostgresServer, postgresFound, startPostgres } from "../support/postgres-server.ts";
 import { type RedisServer, redisFound, startRedis } from "../support/redis-server.ts";
 import { requirement } from "../support/requirement.ts";

@@ -3,6 +3,7 @@ import http from "node:http";
 import type { AddressInfo } from "node:net";
 import pino, { type Logger } from "pino";
 import { onTestFinished } from "vitest";
+import { pinoLoggers } from "../../src/adapters/loggers/pino/index.ts";
 import {
   type Actuator,
   type ActuatorOptions,
@@ -10,7 +11,6 @@ import {
   integrationGraph,
   memorySessions,
 } from "../../src/index.ts";
-import { pinoLoggers } from "../../src/pino/index.ts";
 
 /** A small application under a real actuator on a free port. */
 export interface Shop {

@@ -4,7 +4,7 @@ import { baseUrlOf } from "../../src/cli/connection.ts";
 import { nameFilter } from "../../src/cli/name-filter.ts";
 import { printable, printableJson } from "../../src/cli/printable.ts";
 import { similar } from "../../src/cli/similar.ts";
-import { durationFromText, durationToText } from "../../src/duration.ts";
+import { durationFromText, durationToText } from "../../src/common/duration.ts";
 
 describe("a duration that is typed", () => {
   test.each([

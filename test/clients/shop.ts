@@ -1,4 +1,5 @@
 import pino, { type Logger } from "pino";
+import { pinoLoggers } from "../../src/adapters/loggers/pino/index.ts";
 import {
   type Actuator,
   type ActuatorOptions,
@@ -7,7 +8,6 @@ import {
   type ListenOptions,
   memorySessions,
 } from "../../src/index.ts";
-import { pinoLoggers } from "../../src/pino/index.ts";
 
 /** An application with four loggers, two sessions of alice and a graph, as the examples expect to meet one. */
 export class Shop implements AsyncDisposable {

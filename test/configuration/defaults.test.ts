@@ -11,14 +11,14 @@ const source = join(import.meta.dirname, "..", "..", "src");
 const FILES: Readonly<Record<string, readonly string[]>> = {
   "": ["actuator-options.ts"],
   access: ["access/options.ts"],
-  admin: ["spring-boot-admin/options.ts"],
-  cors: ["gate/cors-options.ts"],
+  admin: ["operations/spring-boot-admin/options.ts"],
+  cors: ["http/gate/cors-options.ts"],
   fleet: ["fleet/options.ts"],
-  health: ["application/health-options.ts"],
+  health: ["operations/health/health-options.ts"],
   listen: ["server/listen-options.ts", "server/tls-options.ts"],
   loggers: ["loggers/options.ts", "loggers/ttl.ts", "loggers/change-log.ts", "actuator-options.ts"],
-  metrics: ["metrics/options.ts"],
-  sessions: ["sessions/sessions.ts", "standalone/options.ts"],
+  metrics: ["operations/metrics/options.ts"],
+  sessions: ["sessions/sessions.ts", "configuration/serve-options.ts"],
 };
 
 const UNITS: Readonly<Record<string, number>> = { minutes: 60_000, hours: 3_600_000, hour: 3_600_000 };

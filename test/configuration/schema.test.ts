@@ -2,12 +2,12 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import type { Command } from "commander";
 import { describe, expect, test } from "vitest";
 import { createProgram } from "../../src/cli/program.ts";
+import { anything, callable, count, flag, listOf, objectOf, text, wait } from "../../src/common/options.ts";
 import { OF_THE_COMMAND_LINE } from "../../src/configuration/environment.ts";
 import { configurationSchema } from "../../src/configuration/index.ts";
 import { SCHEMA } from "../../src/configuration/notes/root.ts";
 import { sectionOf, settingsOf } from "../../src/configuration/schema.ts";
 import { CODE, isSection, nameOf, type Section, variableOf } from "../../src/configuration/setting.ts";
-import { anything, callable, count, flag, listOf, objectOf, text, wait } from "../../src/options.ts";
 
 const settings = settingsOf(SCHEMA);
 

@@ -1,8 +1,8 @@
 import type { DescService, Registry } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
-import { type CallOptions, callHandler, callRouter } from "../../src/rpc/call-router.ts";
-import { OpenStreams } from "../../src/rpc/open-streams.ts";
-import { requestGate } from "../../src/rpc/request-gate.ts";
+import { type CallOptions, callHandler, callRouter } from "../../src/http/rpc/call-router.ts";
+import { OpenStreams } from "../../src/http/rpc/open-streams.ts";
+import { requestGate } from "../../src/http/rpc/request-gate.ts";
 import { createListener, type Listener } from "../../src/server/listener.ts";
 import { OPEN_GATE } from "../support/open-gate.ts";
 

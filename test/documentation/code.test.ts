@@ -8,6 +8,15 @@ import { type Block, blocksOf, root } from "./pages.ts";
 
 const blocks = blocksOf("ts", "js");
 const prelude = join(import.meta.dirname, "prelude.ts");
+/** What the package exports, each with its source. */
+const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+const subpaths = Object.fromEntries(
+  Object.entries<{ default?: string }>(exports).flatMap(([name, { default: file }]) =>
+    name === "." || file === undefined
+      ? []
+      : [[name.replace(".", "connect-actuator"), [join(root, file.replace("dist", "src").replace(/js$/, "ts"))]]],
+  ),
+);
 const folder = mkdtempSync(join(tmpdir(), "connect-actuator-documentation-"));
 let errors: readonly string[];
 
@@ -27,7 +36,7 @@ beforeAll(async () => {
         checkJs: true,
         paths: {
           "connect-actuator": [join(root, "src", "index.ts")],
-          "connect-actuator/*": [join(root, "src", "*", "index.ts")],
+          ...subpaths,
         },
       },
       include: ["*.ts", "*.js"],

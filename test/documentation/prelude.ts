@@ -23,10 +23,10 @@ export { default as http } from "node:http";
 export { RedisStore } from "connect-redis";
 export { default as session, type Store } from "express-session";
 export { fastify } from "fastify";
-export { connectRedisSessions } from "../../src/connect-redis/index.ts";
-export { expressSessions } from "../../src/express-session/index.ts";
+export { pinoLoggers } from "../../src/adapters/loggers/pino/index.ts";
+export { connectRedisSessions } from "../../src/adapters/sessions/connect-redis/index.ts";
+export { expressSessions } from "../../src/adapters/sessions/express-session/index.ts";
 export { createActuator, integrationGraph, requestLevel, signLevelToken } from "../../src/index.ts";
-export { pinoLoggers } from "../../src/pino/index.ts";
 
 /** What an order of the application is. */
 export interface Order {

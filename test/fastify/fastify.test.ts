@@ -1,7 +1,7 @@
 import fastify, { type FastifyInstance, type FastifyServerOptions } from "fastify";
 import { pino } from "pino";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { pinoLoggers } from "../../src/pino/index.ts";
+import { pinoLoggers } from "../../src/adapters/loggers/pino/index.ts";
 import { actuatorOf } from "../support/nest-actuator.ts";
 import { http1Request } from "../support/server-harness.ts";
 

@@ -3,8 +3,8 @@
  * address; each message is a level that the application sets itself, or nothing, and is answered with all native levels.
  */
 import pino from "pino";
+import { pinoLoggers } from "../../src/adapters/loggers/pino/index.ts";
 import { type ActuatorOptions, createActuator, type ListenOptions } from "../../src/index.ts";
-import { pinoLoggers } from "../../src/pino/index.ts";
 
 const [port, json] = [Number(process.argv[2]), process.argv[3] ?? "{}"];
 const { levels = {}, loggers = {}, listen = {}, ...options } = JSON.parse(json) as InstanceOptions;

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { integrationGraphJson } from "../../src/http/rest/integration-graph-json.ts";
 import { integrationGraph } from "../../src/integration-graph/builder.ts";
-import { integrationGraphJson } from "../../src/rest/integration-graph-json.ts";
 import { declareRecordedGraph } from "./recorded-graph.ts";
 
 interface RecordedNode {

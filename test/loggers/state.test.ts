@@ -2,12 +2,12 @@ import { copyFileSync } from "node:fs";
 import fc from "fast-check";
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { pinoLoggers } from "../../src/adapters/loggers/pino/index.ts";
 import type { LoggerHost } from "../../src/loggers/adapter.ts";
 import type { Level } from "../../src/loggers/level.ts";
 import { Loggers } from "../../src/loggers/loggers.ts";
 import type { LoggersOptions } from "../../src/loggers/options.ts";
 import type { Logger } from "../../src/loggers/view.ts";
-import { pinoLoggers } from "../../src/pino/index.ts";
 import { type StateFolder, stateFolder } from "../support/state-folder.ts";
 import { Sequence, step } from "../support/state-sequence.ts";
 

@@ -4,8 +4,8 @@
  */
 import { readdirSync } from "node:fs";
 import { pino } from "pino";
+import { pinoLoggers } from "../../src/adapters/loggers/pino/index.ts";
 import { createActuator, integrationGraph, memorySessions } from "../../src/index.ts";
-import { pinoLoggers } from "../../src/pino/index.ts";
 import { createListener } from "../../src/server/listener.ts";
 import { authority } from "../support/certificates.ts";
 import { MAX_CREATED } from "./fuzz-server-limits.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { addressList } from "../../src/ip-address/address-list.ts";
+import { addressList } from "../../src/common/ip-address/address-list.ts";
 import { clientCertificate } from "../../src/server/client-certificate.ts";
 import { isForwarded } from "../../src/server/forwarded.ts";
 import type { ServerRequest } from "../../src/server/handler.ts";

@@ -9,16 +9,19 @@ import pg from "pg";
 import { createClient } from "redis";
 import fileStore from "session-file-store";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { connectPgSimpleSessions, prepareConnectPgSimple } from "../../src/connect-pg-simple/index.ts";
-import { connectRedisSessions } from "../../src/connect-redis/index.ts";
-import { expressSessions } from "../../src/express-session/index.ts";
-import { koaSessions } from "../../src/koa-session/index.ts";
-import { fileStoreSessions } from "../../src/session-file-store/index.ts";
+import {
+  connectPgSimpleSessions,
+  prepareConnectPgSimple,
+} from "../../src/adapters/sessions/connect-pg-simple/index.ts";
+import { connectRedisSessions } from "../../src/adapters/sessions/connect-redis/index.ts";
+import { expressSessions } from "../../src/adapters/sessions/express-session/index.ts";
+import { koaSessions } from "../../src/adapters/sessions/koa/index.ts";
+import { fileStoreSessions } from "../../src/adapters/sessions/session-file-store/index.ts";
 import { memorySessions } from "../../src/sessions/memory-store.ts";
 import { isSessionId } from "../../src/sessions/session-id.ts";
 import { Sessions } from "../../src/sessions/sessions.ts";
 import type { SessionStore } from "../../src/sessions/store.ts";
-import { JsonStore } from "../koa-session/application.ts";
+import { JsonStore } from "../adapters/sessions/koa/application.ts";
 import { type PostgresServer, postgresFound, startPostgres } from "../support/postgres-server.ts";
 import { type RedisServer, redisFound, startRedis } from "../support/redis-server.ts";
 import { requirement } from "../support/requirement.ts";

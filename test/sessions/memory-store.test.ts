@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { ActuatorError } from "../../src/error.ts";
+import { ActuatorError } from "../../src/common/error.ts";
 import { type MemorySessionStore, memorySessions } from "../../src/sessions/memory-store.ts";
 
 const START = Date.parse("2026-01-02T03:04:05.678Z");

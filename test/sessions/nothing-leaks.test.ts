@@ -2,7 +2,7 @@ import { toJsonString } from "@bufbuild/protobuf";
 import { ConnectError } from "@connectrpc/connect";
 import session, { type SessionData } from "express-session";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { expressSessions } from "../../src/express-session/index.ts";
+import { expressSessions } from "../../src/adapters/sessions/express-session/index.ts";
 import {
   DeleteUserSessionsResponseSchema,
   GetSessionResponseSchema,

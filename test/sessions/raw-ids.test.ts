@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import { createClient } from "@connectrpc/connect";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { createActuator } from "../../src/actuator.ts";
-import { ActuatorError } from "../../src/error.ts";
+import { ActuatorError } from "../../src/common/error.ts";
 import { SessionsService } from "../../src/gen/actuator/v3/sessions_pb.ts";
 import { memorySessions } from "../../src/sessions/memory-store.ts";
 import type { SessionStore } from "../../src/sessions/store.ts";

@@ -7,8 +7,8 @@ import {
   type WatchIntegrationGraphResponse,
   WatchIntegrationGraphResponseSchema,
 } from "../../src/gen/actuator/v3/integration_graph_pb.ts";
+import { graphFromProto } from "../../src/http/rpc/integration-graph-proto.ts";
 import type { GraphSnapshot } from "../../src/integration-graph/snapshot.ts";
-import { graphFromProto } from "../../src/rpc/integration-graph-proto.ts";
 
 /** What a client knows that does with the events of a watch what the protocol says. */
 export class GraphModel {

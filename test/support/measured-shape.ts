@@ -4,8 +4,8 @@
  */
 import { createRequire } from "node:module";
 import type { pino as Pino } from "pino";
+import { pinoLoggers } from "../../src/adapters/loggers/pino/index.ts";
 import { Loggers } from "../../src/loggers/loggers.ts";
-import { pinoLoggers } from "../../src/pino/index.ts";
 
 // What only this option lets pass is no syntax that a compiler knows.
 const hasFastProperties = new Function("value", "return %HasFastProperties(value)") as (value: object) => boolean;

@@ -12,8 +12,8 @@ import {
   Param,
 } from "@nestjs/common";
 import { NestFactory } from "@nestjs/core";
+import { nestLoggers } from "../../src/adapters/loggers/nestjs/index.ts";
 import { createActuator } from "../../src/index.ts";
-import { nestLoggers } from "../../src/nestjs/index.ts";
 
 class PaymentService {
   readonly #logger = new Logger(PaymentService.name);

@@ -1,4 +1,4 @@
-import { createGate, type GateOptions } from "../../src/gate/gate.ts";
+import { createGate, type GateOptions } from "../../src/http/gate/gate.ts";
 
 /** What a connection on this machine, without TLS or a proxy, says of whoever calls. */
 export const LOCAL_PEER: GateOptions["peer"] = {

@@ -1,10 +1,10 @@
-import { Health } from "../../src/application/health.ts";
-import type { Endpoints } from "../../src/endpoints.ts";
+import type { Endpoints } from "../../src/http/endpoints.ts";
+import { createGateway, type Gateway, type GatewayOptions } from "../../src/http/rest/gateway.ts";
+import { createRoutes } from "../../src/http/rest/routes.ts";
 import { type GraphBuilder, integrationGraph } from "../../src/integration-graph/builder.ts";
 import { Loggers } from "../../src/loggers/loggers.ts";
 import type { LoggersOptions } from "../../src/loggers/options.ts";
-import { createGateway, type Gateway, type GatewayOptions } from "../../src/rest/gateway.ts";
-import { createRoutes } from "../../src/rest/routes.ts";
+import { Health } from "../../src/operations/health/health.ts";
 import { MemorySessionStore } from "../../src/sessions/memory-store.ts";
 import { Sessions } from "../../src/sessions/sessions.ts";
 import { OPEN_GATE } from "./open-gate.ts";

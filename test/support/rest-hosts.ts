@@ -4,7 +4,7 @@ import http2 from "node:http2";
 import type { AddressInfo, Server } from "node:net";
 import express from "express";
 import fastify from "fastify";
-import type { Gateway } from "../../src/rest/gateway.ts";
+import type { Gateway } from "../../src/http/rest/gateway.ts";
 import { http1Client, http2Client, type RestClient } from "./rest-client.ts";
 
 /** A server that hands its requests to a gateway, on a free port of 127.0.0.1. */

@@ -2,7 +2,7 @@ import { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import type { HandlerContext } from "@connectrpc/connect";
 import { PERMISSIONS } from "../../src/access/permission.ts";
-import { callValues } from "../../src/rpc/caller.ts";
+import { callValues } from "../../src/http/rpc/caller.ts";
 import { OPEN_GATE } from "./open-gate.ts";
 
 /** What a method of a service is told of a call by somebody who may do everything. */

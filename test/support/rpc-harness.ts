@@ -1,11 +1,11 @@
 import type { DescService } from "@bufbuild/protobuf";
 import { type Client, type ConnectError, createClient, type Transport } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
-import { Health } from "../../src/application/health.ts";
-import type { Endpoints } from "../../src/endpoints.ts";
 import { ErrorInfoSchema } from "../../src/gen/google/rpc/error_details_pb.ts";
+import type { Endpoints } from "../../src/http/endpoints.ts";
+import { createRpcHandler, type RpcHandler, type RpcOptions } from "../../src/http/rpc/handler.ts";
 import type { LoggerAdapter } from "../../src/loggers/adapter.ts";
-import { createRpcHandler, type RpcHandler, type RpcOptions } from "../../src/rpc/handler.ts";
+import { Health } from "../../src/operations/health/health.ts";
 import type { ServerRequest } from "../../src/server/handler.ts";
 import type { Listener } from "../../src/server/listener.ts";
 import type { Session } from "../../src/sessions/session.ts";

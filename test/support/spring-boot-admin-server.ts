@@ -10,7 +10,7 @@ import { killed, type RunningServer, ServerFolder } from "./server-process.ts";
 export const springBootAdminFound: boolean =
   spawnSync("mvn", ["-v"]).status === 0 && spawnSync("javac", ["-version"]).status === 0;
 
-const project = join(import.meta.dirname, "../spring-boot-admin/server");
+const project = join(import.meta.dirname, "../operations/spring-boot-admin/server");
 const sources = ["pom.xml", "src/main/java/admin/Admin.java"];
 const cache = join(import.meta.dirname, "../../node_modules/.cache/connect-actuator");
 

@@ -1,4 +1,8 @@
-import type { AdminTlsOptions, CallCredentials, SpringBootAdminOptions } from "../../spring-boot-admin/options.ts";
+import type {
+  AdminTlsOptions,
+  CallCredentials,
+  SpringBootAdminOptions,
+} from "../../operations/spring-boot-admin/options.ts";
 import { type Notes, TEXT_OR_TEXTS } from "../setting.ts";
 
 const CREDENTIALS_NOTES: Notes<CallCredentials> = {

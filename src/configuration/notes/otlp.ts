@@ -1,4 +1,4 @@
-import { DEFAULT_OTLP, type OtlpOptions } from "../../otlp/options.ts";
+import { DEFAULT_OTLP, type OtlpOptions } from "../../http/otlp/options.ts";
 import type { Notes } from "../setting.ts";
 
 const { maxRequestBytes, maxSpansPerSecond, maxServices, maxNodes, maxAge } = DEFAULT_OTLP;

@@ -1,5 +1,5 @@
 import type { FleetOptions } from "../../fleet/options.ts";
-import type { GraphOptions, StoreOptions } from "../../standalone/options.ts";
+import type { GraphOptions, StoreOptions } from "../serve-options.ts";
 import type { Notes } from "../setting.ts";
 
 /** What is said of a store of sessions. */

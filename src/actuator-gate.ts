@@ -1,0 +1,88 @@
+import { Access } from "./access/access.ts";
+import type { AccessOptions } from "./access/options.ts";
+import { cors } from "./http/gate/cors.ts";
+import type { CorsOptions } from "./http/gate/cors-options.ts";
+import { createGate, type Gate } from "./http/gate/gate.ts";
+import type { SecurityScheme } from "./http/openapi/security.ts";
+import type { CallObserver } from "./operations/calls/call-record.ts";
+import { clientCertificate, hasLapsed, isCertificateRequired } from "./server/client-certificate.ts";
+import { isForwarded } from "./server/forwarded.ts";
+import type { ServerErrorHandler } from "./server/guard.ts";
+import { carrierOf, isOnOwnPort, noteKnownCaller } from "./server/own-connections.ts";
+import { clientAddress, isNamedByProxy, isTrusted, schemeOf, type TrustedProxies } from "./server/peer.ts";
+
+/** Who is let in, and to what. */
+export interface GateSettings {
+  readonly access?: AccessOptions | undefined;
+  readonly allowedHosts?: readonly string[] | undefined;
+  readonly cors?: CorsOptions | undefined;
+  readonly readOnly?: boolean | undefined;
+  readonly trusted: TrustedProxies;
+  readonly observers: readonly CallObserver[];
+  readonly onError: ServerErrorHandler;
+}
+
+/** The gate of an actuator, and what stands behind it. */
+export interface GuardedGate {
+  readonly gate: Gate;
+  /** Whether callers are asked who they are, so that others than this machine may reach the port. */
+  readonly authenticated: boolean;
+  /** Resolves when all that decides is loaded. */
+  ready(): Promise<void>;
+  /** Lets nobody in from now on, and follows no files. */
+  close(): void;
+  /** How callers can say who they are. */
+  readonly schemes: readonly SecurityScheme[];
+}
+
+/**
+ * Puts the gate together.
+ *
+ * @throws ActuatorError INVALID_ARGUMENT for an option that does not fit, and for a file of tokens or keys, or of JWTs that were
+ *   revoked, that cannot be used.
+ */
+export function guardedGate(settings: GateSettings): GuardedGate {
+  const { trusted, observers, onError } = settings;
+  const access = settings.access && new Access(settings.access, onError);
+  const authenticated = access?.authenticates ?? false;
+  const gate = createGate({
+    access,
+    authenticated,
+    allowedHosts: settings.allowedHosts,
+    cors: settings.cors && cors(settings.cors),
+    readOnly: settings.readOnly,
+    peer: {
+      connection: carrierOf,
+      address: (request) => clientAddress(request, trusted),
+      isForwarded,
+      isNamedByProxy: (request) => isNamedByProxy(request, trusted),
+      scheme: (request) => schemeOf(request, isTrusted(request, trusted)),
+      certificate: clientCertificate,
+      hasLapsed,
+      isCertificateRequired,
+      isOnOwnPort,
+    },
+    observer: (record) => {
+      for (const observe of observers) observe(record);
+    },
+    onKnownCaller: noteKnownCaller,
+  });
+  return {
+    gate,
+    authenticated,
+    ready: async () => access?.ready(),
+    close() {
+      gate.close();
+      access?.close();
+    },
+    schemes: schemesOf(settings.access ?? {}),
+  };
+}
+
+function schemesOf({ tokens, jwt, certificates, authorize, basic = true }: AccessOptions): readonly SecurityScheme[] {
+  const schemes: SecurityScheme[] = [];
+  if ((tokens ?? jwt ?? authorize) !== undefined) schemes.push("bearer");
+  if (tokens !== undefined && basic) schemes.push("basic");
+  if (certificates !== undefined) schemes.push("mutualTLS");
+  return schemes;
+}

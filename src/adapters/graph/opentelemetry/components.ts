@@ -1,0 +1,56 @@
+import type { GraphHost } from "../../../integration-graph/adapter.ts";
+import type { NodeDeclaration } from "../../../integration-graph/declaration.ts";
+import type { GraphNode } from "../../../integration-graph/node.ts";
+import type { Properties } from "../../../integration-graph/properties.ts";
+
+/** How many components are kept, and for how long. */
+export interface ComponentLimits {
+  /** Nodes that are described; more only have their names and numbers. */
+  readonly maxNodes: number;
+  /** How long a component outlives its last message, in milliseconds. */
+  readonly maxAge: number;
+}
+
+/** The nodes that spans tell of, each until nothing was heard of it for long. */
+export class Components {
+  readonly #host: GraphHost;
+  readonly #limits: ComponentLimits;
+  readonly #declared = new Set<GraphNode>();
+
+  constructor(host: GraphHost, name: string, limits: ComponentLimits) {
+    this.#host = host;
+    this.#limits = limits;
+    const read = () => {
+      this.#removeAged();
+      return { nodes: [], links: [] };
+    };
+    host.read({ name, read });
+  }
+
+  /** The node of this key. Where somebody else has declared it, theirs; undefined where its name is unfit. */
+  node(declaration: NodeDeclaration): GraphNode | undefined {
+    if (this.#declared.size >= this.#limits.maxNodes) this.#removeAged();
+    const node = this.#host.observe(declaration);
+    // One that a full graph does not show sleeps until there is room.
+    if (!node.attached) return node.dormant ? node : undefined;
+    if (node.declared || this.#declared.size >= this.#limits.maxNodes) return node;
+    const declared = this.#host.declare(declaration);
+    if (!declared.attached) return node;
+    this.#declared.add(declared);
+    return declared;
+  }
+
+  /** Says more of a node, if it is one that nobody else declares. */
+  describe(node: GraphNode, declaration: NodeDeclaration, properties: Properties): void {
+    if (this.#declared.has(node)) this.#host.declare({ ...declaration, properties });
+  }
+
+  #removeAged(): void {
+    const oldest = performance.now() - this.#limits.maxAge;
+    for (const node of this.#declared) {
+      if (node.attached && node.lastSeen >= oldest) continue;
+      this.#declared.delete(node);
+      if (node.attached) this.#host.withdraw(node);
+    }
+  }
+}

@@ -1,0 +1,105 @@
+import type { GraphHost } from "../../../integration-graph/adapter.ts";
+import type { NodeDeclaration } from "../../../integration-graph/declaration.ts";
+import type { GraphLink, GraphNode } from "../../../integration-graph/node.ts";
+import { channelKey } from "../../../integration-graph/node-id.ts";
+import type { EventName } from "./emitter-target.ts";
+import { isEventPattern, matchesEvent } from "./event-pattern.ts";
+
+/** The system that in-process channels are of, as keys name it. */
+export const SYSTEM = "node";
+
+/** So many names are remembered before they are looked up again. */
+const MAX_REMEMBERED = 1_000;
+
+/** An event of an emitter. */
+export class EventChannel {
+  /** As the graph shows it, without the emitter's name. */
+  readonly event: string;
+  /** Only seen until somebody listens. */
+  node: GraphNode;
+  listened = false;
+  /** The ways to channels of patterns, such as `order.*`, as of some revision. */
+  routes: readonly GraphLink[] = [];
+  revision = 0;
+
+  constructor(event: string, node: GraphNode) {
+    this.event = event;
+    this.node = node;
+  }
+}
+
+/** The events of all emitters of one name. Those beyond a limit are one channel, `<name>.*`. */
+export class EventChannels {
+  /** Grows with every channel that is listened to. */
+  revision = 0;
+  readonly #host: GraphHost;
+  readonly #name: string;
+  readonly #max: number;
+  readonly #channels = new Map<string, EventChannel>();
+  readonly #remembered = new Map<unknown, EventChannel>();
+
+  constructor(host: GraphHost, name: string, max: number) {
+    this.#host = host;
+    this.#name = name;
+    this.#max = max;
+  }
+
+  /** The channel that is emitted to under this name. */
+  emitted(event: unknown): EventChannel {
+    const known = this.#remembered.get(event);
+    if (known !== undefined) return known;
+    const shown = this.#host.shownName(nameOf(event));
+    let channel = this.#channels.get(shown);
+    if (channel === undefined) {
+      const others = this.#channels.size >= this.#max;
+      channel = others ? (this.#channels.get("*") ?? this.#add("*")) : this.#add(shown);
+    }
+    if (this.#remembered.size >= MAX_REMEMBERED) this.#remembered.clear();
+    this.#remembered.set(event, channel);
+    return channel;
+  }
+
+  /** The same for a name that is listened to. */
+  listened(event: EventName): EventChannel {
+    const channel = this.emitted(event);
+    if (channel.listened) return channel;
+    channel.node = this.#host.declare(this.#declaration(channel.event));
+    channel.listened = true;
+    this.revision++;
+    return channel;
+  }
+
+  /** The ways that a message takes from `channel` to those who listen to patterns. */
+  routes(channel: EventChannel, delimiter: string): readonly GraphLink[] {
+    if (channel.revision === this.revision) return channel.routes;
+    const patterns = [...this.#channels.values()].filter(
+      ({ event, listened }) =>
+        listened &&
+        event !== channel.event &&
+        isEventPattern(event, delimiter) &&
+        matchesEvent(event, channel.event, delimiter),
+    );
+    channel.routes = patterns
+      .map(({ node }) => this.#host.way(channel.node, "route", node))
+      .filter((link) => link !== undefined);
+    channel.revision = this.revision;
+    return channel.routes;
+  }
+
+  #add(event: string): EventChannel {
+    const channel = new EventChannel(event, this.#host.observe(this.#declaration(event)));
+    this.#channels.set(event, channel);
+    return channel;
+  }
+
+  #declaration(event: string): NodeDeclaration {
+    const name = `${this.#name}.${event}`;
+    const key = channelKey(SYSTEM, this.#host.app, "emitter-event", name);
+    return { name, pattern: "publish_subscribe_channel", componentType: "node:emitter-event", key };
+  }
+}
+
+function nameOf(event: unknown): string {
+  if (typeof event === "symbol") return `Symbol(${event.description ?? ""})`;
+  return String(event);
+}

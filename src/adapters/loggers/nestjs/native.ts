@@ -1,0 +1,115 @@
+import { ActuatorError } from "../../../common/error.ts";
+import { ALL_LEVELS, type LevelSet, levelBit, levelSetFromNames, NEST_LEVELS } from "./level.ts";
+
+/**
+ * The classes of the application's copy of @nestjs/common 10, 11 or 12; the module as a whole will do. That they really are
+ * these is checked when they are used.
+ */
+export interface NestCommon {
+  readonly Logger: { readonly prototype: object; overrideLogger(logger: never): unknown };
+  readonly ConsoleLogger: { readonly prototype: object };
+}
+
+/** What Nest calls a logger service: the application's own, a `ConsoleLogger`, or even a `Logger`. */
+export interface LoggerService {
+  context?: string | undefined;
+  setLogLevels?(levels: readonly string[]): unknown;
+  isLevelEnabled?(level: string): boolean;
+}
+
+/** An instance of `ConsoleLogger`, from within. */
+export interface ConsoleLogger extends LoggerService {
+  options?: { logLevels?: readonly string[] | undefined };
+}
+
+/** An instance of `Logger`, from within: a facade, which hands every record on to a service. */
+export interface Facade extends LoggerService {
+  readonly localInstance?: LoggerService | undefined;
+}
+
+/** The class `Logger`, from within: its static part is a facade too. */
+export interface FacadeClass extends Facade {
+  new (context?: string): Facade;
+  readonly prototype: Facade;
+  /** Undefined while logging is switched off. */
+  readonly staticInstanceRef?: LoggerService | undefined;
+  logLevels?: readonly string[] | undefined;
+  readonly isBufferAttached?: boolean | undefined;
+  readonly logBuffer?: { methodRef: (...args: unknown[]) => unknown; arguments: unknown[] }[];
+  overrideLogger(logger: LoggerService | readonly string[] | boolean): unknown;
+}
+
+/** {@link NestCommon} from within. */
+export interface NestClasses {
+  readonly Logger: FacadeClass;
+  readonly ConsoleLogger: { new (): ConsoleLogger; readonly prototype: Required<ConsoleLogger> };
+}
+
+/**
+ * Sees the classes of Nest from within.
+ *
+ * @throws ActuatorError INVALID_ARGUMENT where they are others.
+ */
+export function nestClasses(nest: NestCommon): NestClasses {
+  const { Logger, ConsoleLogger } = (nest ?? {}) as Partial<NestClasses>;
+  const fit =
+    has(Logger, ["overrideLogger", ...NEST_LEVELS]) &&
+    has(Logger!.prototype, NEST_LEVELS) &&
+    has(ConsoleLogger?.prototype, ["isLevelEnabled", "setLogLevels", ...NEST_LEVELS]);
+  if (fit) return { Logger: Logger!, ConsoleLogger: ConsoleLogger! };
+  const message = "nestLoggers expects { Logger, ConsoleLogger } of @nestjs/common 10, 11 or 12.";
+  throw new ActuatorError("INVALID_ARGUMENT", "NOT_NEST", message);
+}
+
+function has(value: unknown, methods: readonly string[]): boolean {
+  const object = value as Record<string, unknown> | null | undefined;
+  return methods.every((method) => typeof object?.[method] === "function");
+}
+
+/** Whether records end up in a `ConsoleLogger`, whose levels are known. */
+export function isServedByNest({ Logger, ConsoleLogger }: NestClasses): boolean {
+  const service = Logger.staticInstanceRef;
+  return service instanceof ConsoleLogger || service instanceof Logger;
+}
+
+/** The levels that a service has methods for: `debug`, `verbose` and `fatal` may be missing. */
+export function methodsOf(service: LoggerService | undefined): LevelSet {
+  if (service === undefined) return 0;
+  return NEST_LEVELS.reduce((set, level) => (has(service, [level]) ? set | levelBit(level) : set), 0);
+}
+
+/** What a `ConsoleLogger` lets through by itself. `isLevelEnabled`: the method as Nest has it. */
+export function consoleLevels(logger: ConsoleLogger, isLevelEnabled: (level: string) => boolean): LevelSet {
+  const options = logger.options;
+  const before = options?.logLevels;
+  const enabled = NEST_LEVELS.filter((level) => isLevelEnabled.call(logger, level));
+  // Nest decides on a default when it is first asked, from the environment as it is then; asking here must not be that moment.
+  if (options !== undefined && before === undefined) options.logLevels = undefined;
+  return levelSetFromNames(enabled);
+}
+
+/** What Nest lets through with the service that it has now. */
+export function serviceLevels(
+  { Logger, ConsoleLogger }: NestClasses,
+  isLevelEnabled: (level: string) => boolean,
+): LevelSet {
+  const service = Logger.staticInstanceRef;
+  if (service === undefined) return 0;
+  const last = service instanceof Logger ? (service as Facade).localInstance : service;
+  if (last instanceof ConsoleLogger) return consoleLevels(last, isLevelEnabled);
+  const told = Logger.logLevels !== undefined && typeof service.setLogLevels === "function";
+  return told ? levelSetFromNames(Logger.logLevels!) : ALL_LEVELS;
+}
+
+/** What the service filters again, whatever level a context has: a sentence for the operator. */
+export function serviceLimit({ Logger, ConsoleLogger }: NestClasses): string | undefined {
+  const service = Logger.staticInstanceRef;
+  if (service === undefined) return "logging is switched off in the application (logger: false); nothing is written";
+  if (service instanceof Logger) return undefined;
+  const name = service.constructor?.name || "the logger service of the application";
+  if (!(service instanceof ConsoleLogger)) {
+    return `${name} may keep a level of its own; less severe records are not written by it`;
+  }
+  if (service.isLevelEnabled === ConsoleLogger.prototype.isLevelEnabled) return undefined;
+  return `${name} has its own isLevelEnabled; what it refuses is not written`;
+}

@@ -1,0 +1,198 @@
+import type { Level } from "../../../loggers/level.ts";
+import type { CallListener } from "./counting.ts";
+import { Gate, type GateFamily, type GateObserver, gateOf } from "./gate.ts";
+import { type LevelSet, levelSet, OFF_VALUE } from "./level-set.ts";
+import { type NativeLogger, type NativeTransport, owner } from "./native.ts";
+import { Tally } from "./tally.ts";
+import { join, leave, open, ownLevel, transportLimits, type Writers } from "./transports.ts";
+
+const families = new WeakMap<NativeLogger, Family>();
+
+/**
+ * A logger with its children, which all write through its transports. winston knows one level for all of them, in the
+ * transports; so these are opened as far as the most verbose logger needs, and each logger's own gate does the rest.
+ */
+export class Family implements GateFamily, Writers {
+  readonly owner: Gate;
+  levels: LevelSet;
+  /** How many observers the loggers have. */
+  observers = 0;
+  #listeners: readonly CallListener[] = [];
+  readonly #gates = new Set<Gate>();
+  readonly #tally = new Tally();
+  /** The labels that the application itself has set, by what they amount to: going back there goes back to these. */
+  readonly #labels = new Map<Level, string>();
+  #transports: ReadonlySet<NativeTransport> = new Set();
+  /** The most verbose level that a transport has of its own. */
+  #eager = OFF_VALUE;
+  /** The most verbose value that any transport writes. */
+  #cap = Number.POSITIVE_INFINITY;
+
+  constructor(logger: NativeLogger) {
+    this.levels = levelSet(logger.levels);
+    this.owner = new Gate(this, logger, true);
+    this.remember(logger.level);
+    families.set(logger, this);
+    this.owner.open();
+    this.#gates.add(this.owner);
+    this.#tally.add(this.owner.value);
+    this.transportsChanged();
+  }
+
+  /** The most verbose value among the loggers: what their transports must let through. */
+  get most(): number {
+    return this.#tally.most;
+  }
+
+  has(logger: NativeLogger): boolean {
+    return familyOf(logger) === this;
+  }
+
+  get listeners(): readonly CallListener[] {
+    return this.#listeners;
+  }
+
+  setListeners(listeners: readonly CallListener[]): void {
+    this.#listeners = listeners;
+    for (const gate of this.#gates) gate.settleCounting();
+  }
+
+  labelFor(level: Level): string {
+    return this.#labels.get(level) ?? this.levels.label(level);
+  }
+
+  remember(label: string): void {
+    this.#labels.set(this.levels.level(this.levels.value(label)), label);
+  }
+
+  setLabel(gate: Gate, label: string): void {
+    if (this.#gates.has(gate)) this.#tally.remove(gate.value);
+    this.#gates.add(gate);
+    gate.label = label;
+    gate.value = this.levels.value(label);
+    this.#tally.add(gate.value);
+    this.#limit(gate);
+    for (const transport of this.#transports) open(transport, this);
+  }
+
+  /** The gate of a child is no longer needed. */
+  #forget(gate: Gate): void {
+    if (!this.#gates.delete(gate)) return;
+    this.#tally.remove(gate.value);
+    for (const transport of this.#transports) open(transport, this);
+  }
+
+  readLevels(): void {
+    const logger = this.owner.logger.deref();
+    if (logger === undefined || logger.levels === this.levels.values) return;
+    this.levels = levelSet(logger.levels);
+    this.#labels.clear();
+    this.#tally.clear();
+    for (const gate of this.#gates) {
+      gate.values = this.levels.values;
+      gate.value = this.levels.value(gate.label);
+      gate.coverLevelMethods();
+      this.#tally.add(gate.value);
+    }
+  }
+
+  /** Looks at the transports again, and tells of loggers that now write something else. */
+  transportsChanged(): void {
+    const logger = this.owner.logger.deref();
+    if (logger === undefined) return;
+    this.readLevels();
+    const before = this.#transports;
+    this.#transports = new Set(logger.transports);
+    for (const transport of before) if (!this.#transports.has(transport)) leave(transport, this);
+    for (const transport of this.#transports) {
+      join(transport, this);
+      open(transport, this);
+    }
+    this.limitsChanged();
+  }
+
+  /** The level that a transport has of its own may have changed. */
+  limitsChanged(): void {
+    const own = [...this.#transports].map((transport) => {
+      const label = ownLevel(transport);
+      return label === undefined ? Number.POSITIVE_INFINITY : this.levels.value(label);
+    });
+    this.#eager = Math.max(OFF_VALUE, ...own.filter((value) => value !== Number.POSITIVE_INFINITY));
+    this.#cap = own.length === 0 ? Number.POSITIVE_INFINITY : Math.max(...own);
+    if (this.owner.logger.deref()?.silent === true) this.#cap = OFF_VALUE;
+    for (const gate of [...this.#gates]) {
+      const before = gate.written;
+      this.#limit(gate);
+      const logger = gate.logger.deref();
+      if (before === gate.written || logger === undefined) continue;
+      for (const observer of gate.observers) observer.reachChanged(logger);
+    }
+  }
+
+  /** What a level of these loggers cannot change: sentences for the operator. */
+  limits(): readonly string[] {
+    const limits = [...this.#transports].flatMap((transport) => transportLimits(transport, this));
+    return this.owner.logger.deref()?.silent === true
+      ? [...limits, "logger.silent is true: nothing is written at any level"]
+      : limits;
+  }
+
+  /** An observer of the gate is gone. With the last of a child its gate goes, with the last of all everything. */
+  release(gate: Gate, observer: GateObserver): void {
+    if (!gate.observers.delete(observer)) return;
+    this.observers--;
+    if (gate.observers.size === 0 && !gate.isOwner) {
+      gate.close();
+      this.#forget(gate);
+    }
+    if (this.observers === 0) this.#dissolve();
+  }
+
+  /** Leaves the logger and its transports as they were. */
+  #dissolve(): void {
+    for (const gate of this.#gates) if (gate !== this.owner) gate.close();
+    this.owner.close();
+    const logger = this.owner.logger.deref();
+    if (logger !== undefined) families.delete(logger);
+    for (const transport of this.#transports) leave(transport, this);
+    this.#transports = new Set();
+  }
+
+  #limit(gate: Gate): void {
+    const { value } = gate;
+    // A transport with a level of its own writes more than the logger has, where the application has it so; a level that it
+    // did not set is meant as it is said.
+    const isApplications = value !== OFF_VALUE && this.#labels.get(this.levels.level(value)) === gate.label;
+    gate.threshold = isApplications ? Math.max(value, this.#eager) : value;
+    gate.written = Math.min(gate.threshold, this.#cap);
+  }
+}
+
+/** The family that a logger belongs to, where anybody holds one of its loggers. */
+export function familyOf(logger: NativeLogger): Family | undefined {
+  return families.get(owner(logger));
+}
+
+const collected = new FinalizationRegistry<{ readonly family: Family; readonly gate: Gate }>(({ family, gate }) => {
+  for (const observer of gate.observers) family.release(gate, observer);
+});
+
+/** The gate of a logger, made where it has none, for as long as somebody observes it. */
+export function observe(logger: NativeLogger, observer: GateObserver): Gate {
+  const root = owner(logger);
+  const family = familyOf(logger) ?? new Family(root);
+  let gate = gateOf(logger);
+  if (gate === undefined) {
+    gate = new Gate(family, logger, false);
+    collected.register(logger, { family, gate });
+  }
+  if (!gate.observers.has(observer)) family.observers++;
+  gate.observers.add(observer);
+  return gate;
+}
+
+/** Ends {@link observe}. The last one to leave a family leaves its logger and transports as they were. */
+export function release(logger: NativeLogger, observer: GateObserver): void {
+  const gate = gateOf(logger);
+  if (gate !== undefined) familyOf(logger)?.release(gate, observer);
+}

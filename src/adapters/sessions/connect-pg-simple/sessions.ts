@@ -1,0 +1,175 @@
+import { ActuatorError } from "../../../common/error.ts";
+import { anything, type Checks, checkOptions, count, duration, timeLimit } from "../../../common/options.ts";
+import { DEFAULT_PRINCIPAL, principalResolver } from "../../../sessions/principal.ts";
+import { sessionDigest } from "../../../sessions/session-digest.ts";
+import type { SessionPage, SessionQuery, SessionSearch, SessionStore } from "../../../sessions/store.ts";
+import { SCAN_BOUNDS } from "../../kit/connect-session/options.ts";
+import type { ScanBounds } from "../../kit/connect-session/session-scan.ts";
+import { Sightings } from "../../kit/connect-session/sightings.ts";
+import type { ConnectStore } from "../../kit/connect-session/store.ts";
+import { watchStore } from "../../kit/connect-session/watch.ts";
+import { postgresQueries } from "../../kit/postgres/queries.ts";
+import { asking } from "./answers.ts";
+import { keepToExistingRows } from "./existing-rows.ts";
+import { tableLookup } from "./known-table.ts";
+import { nowInSeconds, type RowReader, readSession, type SessionRow } from "./session-row.ts";
+import { isStorable } from "./sql.ts";
+import type { Order } from "./statements.ts";
+import { ttlOf } from "./store.ts";
+import { connectionOf, type PgSimpleTableOptions, TABLE_OPTIONS, tableNameOf } from "./table-source.ts";
+import { findByIndex, findByScan, searchBounds } from "./user-search.ts";
+
+/** How the sessions of connect-pg-simple are read. */
+export interface ConnectPgSimpleOptions extends PgSimpleTableOptions {
+  /**
+   * The time zone of the application's connections, such as "Europe/Berlin", in which the store writes when a session
+   * expires. Default: that of the connection that is used, which is right for the application's own.
+   */
+  readonly timeZone?: string | undefined;
+  /** Seconds that a session lives whose cookie does not say. Default: the store's, or 86,400. */
+  readonly ttl?: number | undefined;
+  /** Milliseconds to wait for an answer of PostgreSQL. Default: 5,000. */
+  readonly timeout?: number | undefined;
+  /** How much is read for a search by user where the table has no index for it. */
+  readonly scan?: ScanBounds | undefined;
+  /** For how many sessions at most this process remembers when it saw them first. Default: 100,000. */
+  readonly maxRemembered?: number | undefined;
+}
+
+const OPTIONS: Checks<ConnectPgSimpleOptions> = {
+  ...TABLE_OPTIONS,
+  timeZone: anything,
+  ttl: duration,
+  timeout: timeLimit,
+  scan: SCAN_BOUNDS,
+  maxRemembered: count,
+};
+
+/** The sessions of a store of connect-pg-simple. */
+export interface ConnectPgSimpleSessions extends SessionStore {
+  readonly kind: "connect-pg-simple";
+  findByUsername(username: string): Promise<SessionSearch>;
+  list(query: SessionQuery): Promise<SessionPage>;
+  count(query: Pick<SessionQuery, "active">): Promise<number>;
+  findIdByDigest(digest: string): Promise<string | null | undefined>;
+  delete(id: string): Promise<boolean>;
+  /** Gives the application's store back as it was, and ends connections of our own. */
+  detach(): Promise<void>;
+}
+
+/**
+ * The sessions in `store`, the object that connect-pg-simple 10 made and that the application hands to its middleware; or,
+ * without one, those in the table that `pool` or `url` reach. It reads the table by statements of its own: no read counts
+ * as a use or removes what has expired, and of what is in a session only names leave the database, and what may be its
+ * user's.
+ *
+ * Lists come latest expiry first, which is newest access first where all sessions live equally long. Sessions that have
+ * expired are shown as such until the store removes them. `lastAccessedTime` is the expiry less the session's age and,
+ * because the store rounds the expiry up to whole seconds, at most a second too early.
+ *
+ * The store keeps no creation time: `prepareConnectPgSimple` adds columns that the database fills by itself, and indexes
+ * without which a search by user reads up to `scan` sessions. Until then this process remembers what it sees pass through
+ * `store`. A session that is deleted, here or by any other statement, is not saved again by a request that was under way
+ * then in a process that has called this with its store.
+ *
+ * @throws ActuatorError INVALID_ARGUMENT where `store` is another store, or where there is neither a store nor a connection.
+ */
+export function connectPgSimpleSessions(
+  store: ConnectStore | undefined,
+  options: ConnectPgSimpleOptions = {},
+): ConnectPgSimpleSessions {
+  checkOptions("connectPgSimpleSessions", options, OPTIONS);
+  const { principal = DEFAULT_PRINCIPAL, timeZone, scan, maxRemembered = 100_000 } = options;
+  const paths = typeof principal === "function" ? undefined : principal;
+  checkTimeZone(timeZone);
+  const queries = postgresQueries(connectionOf(store, options), { timeout: options.timeout });
+  const ask = asking(queries);
+  const table = tableLookup(ask, tableNameOf(store, options), paths, timeZone);
+  const sightings = new Sightings(maxRemembered);
+  const restore = store && keepToExistingRows(store);
+  const watch = store && watchStore(store, sightings);
+  const ttl = () => options.ttl ?? ttlOf(store);
+  const reader: RowReader = { resolver: principalResolver(principal), ttl, sightings };
+  // The records are read as a whole where a function decides: fewer at a time.
+  const batch = paths === undefined ? 100 : 1000;
+  const bounds = searchBounds(scan, batch);
+
+  async function findByUsername(username: string): Promise<SessionSearch> {
+    const known = await table();
+    const found = known.userIndex && (await findByIndex(ask, known, username, reader));
+    if (found) return found;
+    const { statements } = known.userIndex ? await table(true) : known;
+    return findByScan(ask, statements, username, reader, bounds);
+  }
+
+  async function list({ limit, after, active }: SessionQuery): Promise<SessionPage> {
+    const { statements } = await table();
+    const [order, ...position] = after === undefined ? [statements.order] : (JSON.parse(after) as Position);
+    const size = Math.min(limit, batch);
+    const values = [size + 1, nowInSeconds(), ...position];
+    const rows = await ask<SessionRow>(statements.page(order, after !== undefined, active), values);
+    const page = rows.slice(0, size);
+    const last = rows.length > size ? page.at(-1) : undefined;
+    return {
+      sessions: page.map((row) => readSession(row, reader).session),
+      partial: false,
+      next: last && JSON.stringify([order, last[1], last[0]] satisfies Position),
+    };
+  }
+
+  async function findIdByDigest(digest: string): Promise<string | null | undefined> {
+    const { statements, digestIndex } = await table();
+    if (digestIndex === undefined) return undefined;
+    const ids = await ask<string | null>(statements.findByDigest, [digest, digestIndex]);
+    if (ids.includes(null)) return void (await table(true));
+    return ids.find((id) => id !== null && sessionDigest(id) === digest) ?? null;
+  }
+
+  async function remove(id: string): Promise<boolean> {
+    if (!isStorable(id)) return false;
+    const { statements } = await table();
+    const destroy = async () => (await ask<true>(statements.remove, [id])).length > 0;
+    const removed = watch === undefined ? await destroy() : await watch.end(id, destroy);
+    sightings.forget(id);
+    return removed;
+  }
+
+  return {
+    kind: "connect-pg-simple",
+    async findById(id) {
+      if (!isStorable(id)) return undefined;
+      const { statements } = await table();
+      const [row] = await ask<SessionRow>(statements.find, [id]);
+      return row && readSession(row, reader).session;
+    },
+    findByUsername,
+    list,
+    async count({ active }) {
+      const { statements } = await table();
+      const [count] = await ask<number>(statements.count(active), [nowInSeconds()]);
+      return count!;
+    },
+    findIdByDigest,
+    delete: remove,
+    async detach() {
+      restore?.();
+      watch?.detach();
+      await queries.close();
+    },
+  };
+}
+
+type Position = readonly [order: Order, expire: string, id: string];
+
+/** @throws ActuatorError INVALID_ARGUMENT */
+function checkTimeZone(timeZone: string | undefined): void {
+  if (timeZone === undefined) return;
+  try {
+    // PostgreSQL counts offsets such as "+02:00" westwards, and so the other way round.
+    if (/^[A-Za-z]/.test(timeZone) && new Intl.DateTimeFormat("en", { timeZone })) return;
+  } catch {
+    // Said below.
+  }
+  const message = 'timeZone must be the name of a time zone, such as "Europe/Berlin".';
+  throw new ActuatorError("INVALID_ARGUMENT", "INVALID_OPTION", message, { field: "timeZone" });
+}

@@ -1,0 +1,138 @@
+import type { SessionRecord } from "../../../sessions/principal.ts";
+import type { StoreWatcher } from "../../kit/connect-session/store-watcher.ts";
+import type { SessionIndex } from "../../kit/redis/session-index.ts";
+import type { Corrections } from "./corrections.ts";
+import type { SessionView } from "./session-view.ts";
+import { nextExpiry } from "./settings.ts";
+
+/** What this process wrote of a session last. */
+interface Written {
+  readonly username: string | undefined;
+  /** Milliseconds since the epoch; undefined: it was only loaded. */
+  readonly time: number | undefined;
+  readonly expiryTime: number | undefined;
+  readonly creationTime: number | undefined;
+}
+
+const MAX_WRITTEN = 100_000;
+const PRUNE_EVERY = 16;
+const PRUNE_BATCH = 64;
+
+/**
+ * Keeps the index by what passes through the store. A session that is used again and again is written once in `interval`
+ * milliseconds at most, unless its user or its lifetime changes.
+ */
+export class IndexWriter implements StoreWatcher {
+  readonly #index: SessionIndex;
+  readonly #view: SessionView;
+  readonly #corrections: Corrections;
+  readonly #interval: number;
+  readonly #written = new Map<string, Written>();
+  #writes = 0;
+
+  constructor(index: SessionIndex, view: SessionView, corrections: Corrections, interval: number) {
+    this.#index = index;
+    this.#view = view;
+    this.#corrections = corrections;
+    this.#interval = interval;
+  }
+
+  /**
+   * Ends a session for an operator: in the store by `destroy`, which resolves to what it was, and in the index. Other
+   * processes that save it again are told, and therefore first.
+   */
+  async end<T extends { readonly record: SessionRecord | undefined }>(
+    id: string,
+    destroy: () => Promise<T>,
+  ): Promise<T> {
+    await this.#index.ended.mark(id);
+    const destroyed = await destroy();
+    // Sent before anything that the caller does next, and nothing that he has to wait for.
+    this.ended(id);
+    const username = destroyed.record && this.#view.principal(destroyed.record);
+    if (username !== undefined) this.#leave(username, id);
+    return destroyed;
+  }
+
+  saved(id: string, record: SessionRecord, made: boolean): void {
+    this.#note(id, record, made, nextExpiry(this.#view.settings, record));
+  }
+
+  used(id: string, record: SessionRecord): void {
+    const { disableTouch, disableTTL } = this.#view.settings;
+    const stays = disableTouch && !disableTTL;
+    this.#note(id, record, false, stays ? this.#written.get(id)?.expiryTime : nextExpiry(this.#view.settings, record));
+  }
+
+  loaded(id: string, record: SessionRecord): void {
+    if (this.#written.has(id)) return;
+    const username = this.#view.principal(record);
+    this.#remember(id, { username, time: undefined, expiryTime: undefined, creationTime: undefined });
+  }
+
+  ended(id: string): void {
+    const username = this.#usernameOf(id);
+    this.#written.delete(id);
+    this.#index.remove([id], username).catch(() => this.#corrections.doubt(id, username));
+  }
+
+  cleared(): void {
+    this.#written.clear();
+    this.#corrections.withdraw();
+  }
+
+  #note(id: string, record: SessionRecord, made: boolean, expiryTime: number | undefined): void {
+    const now = Date.now();
+    const before = this.#written.get(id);
+    const username = this.#view.principal(record);
+    if (!made && before !== undefined && !this.#differs(before, username, now, expiryTime)) return;
+    const creationTime = made ? now : before?.creationTime;
+    this.#remember(id, { username, time: now, expiryTime, creationTime });
+    if (before?.username !== undefined && before.username !== username) this.#leave(before.username, id);
+    if (expiryTime === undefined) {
+      // Known only by asking the store, which a correction does.
+      if (made) this.#corrections.lost(id, username);
+      else if (before?.time === undefined) this.#corrections.doubt(id, username);
+      this.#index.use(id, now).catch(() => {});
+      return;
+    }
+    const session = { id, username, expiryTime, accessedTime: now, creationTime, firstSeenTime: creationTime ?? now };
+    this.#index.put(session, made).catch(() => {
+      this.#written.delete(id);
+      this.#corrections.lost(id, username);
+    });
+    if (++this.#writes % PRUNE_EVERY === 0) this.#prune();
+  }
+
+  /** The session is this user's no more. */
+  #leave(username: string, id: string): void {
+    this.#index.removeFromUser(username, [id]).catch(() => this.#corrections.doubt(id, username));
+  }
+
+  #usernameOf(id: string): string | undefined {
+    return this.#written.get(id)?.username;
+  }
+
+  #differs(before: Written, username: string | undefined, now: number, expiryTime: number | undefined): boolean {
+    if (before.time === undefined || before.username !== username) return true;
+    if (now - before.time >= this.#interval) return true;
+    return Math.abs((expiryTime ?? 0) - (before.expiryTime ?? 0)) >= this.#interval;
+  }
+
+  #prune(): void {
+    this.#index
+      .overdue(PRUNE_BATCH)
+      .then((ids) => {
+        for (const id of ids) this.#corrections.doubt(id);
+      })
+      .catch(() => {});
+  }
+
+  #remember(id: string, written: Written): void {
+    this.#written.delete(id);
+    this.#written.set(id, written);
+    if (this.#written.size <= MAX_WRITTEN) return;
+    const [oldest] = this.#written.keys();
+    this.#written.delete(oldest!);
+  }
+}

@@ -1,0 +1,76 @@
+import type { Store } from "express-session";
+import { ActuatorError } from "../../../common/error.ts";
+import { checkOptions } from "../../../common/options.ts";
+import type { SessionRecord } from "../../../sessions/principal.ts";
+import {
+  type ConnectSessions,
+  type ConnectSessionsOptions,
+  connectSessions,
+} from "../../kit/connect-session/connect-sessions.ts";
+import { CONNECT_SESSIONS_OPTIONS } from "../../kit/connect-session/options.ts";
+import type { RecordTimes } from "../../kit/connect-session/record-reader.ts";
+import { requireStore } from "../../kit/connect-session/required-store.ts";
+import { readSession, readSessions, type SessionFiles, sessionIds } from "./session-file.ts";
+
+export type { ScanBounds } from "../../kit/connect-session/session-scan.ts";
+
+/** How the sessions in the files of session-file-store are read. */
+export type FileStoreSessionsOptions = ConnectSessionsOptions;
+
+/** The sessions of a store of session-file-store. */
+export type FileStoreSessions = ConnectSessions<"session-file-store">;
+
+/**
+ * The sessions in the files of `store`, the object that session-file-store made and the application hands to
+ * express-session. The files are read directly, because the store's own `get` removes what it cannot read, retries and
+ * logs where there is nothing, and hides what has expired. Encrypted files are read with the store's own secret; deriving
+ * its key takes a while for each file, so that a search within the usual bounds covers few of them.
+ *
+ * `lastAccessedTime` is the library's `__lastAccess`. `maxInactiveInterval` is the cookie's maximum age, or the store's
+ * `ttl`. A session that has expired is shown as such until the store reaps it. The creation time is what this process saw,
+ * as in `expressSessions`: a file's time of birth is that of the last save, which replaces the file.
+ *
+ * Every search and page reads all files within `scan` and says where it was cut off. Counting all sessions counts files.
+ *
+ * @throws ActuatorError INVALID_ARGUMENT for a store that session-file-store did not make.
+ */
+export function fileStoreSessions(store: Store, options: FileStoreSessionsOptions = {}): FileStoreSessions {
+  requireStore(store, "express-session");
+  checkOptions("fileStoreSessions", options, CONNECT_SESSIONS_OPTIONS);
+  const { timeout = 5_000 } = options;
+  const files = filesOf(store);
+  const reading = {
+    times: fileTimes(files),
+    find: (id: string) => readSession(files, id),
+    entries: async () => readSessions(files, timeout),
+    count: async () => (await sessionIds(files)).length,
+  };
+  return connectSessions("session-file-store", store, reading, options);
+}
+
+function filesOf(store: Store): SessionFiles {
+  const files = (store as { options?: Partial<SessionFiles> }).options;
+  if (typeof files?.path === "string" && files.filePattern instanceof RegExp && typeof files.decoder === "function") {
+    return files as SessionFiles;
+  }
+  const message = "The store must be one that session-file-store made: other stores have adapters of their own.";
+  throw new ActuatorError("INVALID_ARGUMENT", "INVALID_OPTION", message, { field: "store" });
+}
+
+function fileTimes({ ttl }: SessionFiles): RecordTimes {
+  function lastAccessedTime(record: SessionRecord): number | undefined {
+    const time = record.__lastAccess;
+    return typeof time === "number" && Number.isFinite(time) ? time : undefined;
+  }
+  // As the library has it: a maximum age of 0 is none, and neither it nor a ttl is an age that is over at once.
+  function maxAge(record: SessionRecord): number {
+    const age = (record.cookie as { originalMaxAge?: unknown } | null | undefined)?.originalMaxAge;
+    return typeof age === "number" && age !== 0 ? age : ttl * 1000;
+  }
+  return {
+    lastAccessedTime,
+    maxAge,
+    expired: (record) => !maxAge(record) || (lastAccessedTime(record) ?? Number.NaN) + maxAge(record) < Date.now(),
+    hidden: ["cookie", "__lastAccess"],
+  };
+}

@@ -1,9 +1,0 @@
-export type { ScanBounds } from "../connect-session/session-scan.ts";
-export {
-  type PreparedTable,
-  type PrepareOptions,
-  type PrepareStep,
-  prepareConnectPgSimple,
-} from "./prepare.ts";
-export { type ConnectPgSimpleOptions, type ConnectPgSimpleSessions, connectPgSimpleSessions } from "./sessions.ts";
-export type { PgSimpleTableOptions } from "./table-source.ts";

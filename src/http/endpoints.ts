@@ -1,0 +1,23 @@
+import type { IntegrationGraph } from "../integration-graph/graph.ts";
+import type { Loggers } from "../loggers/loggers.ts";
+import type { Application } from "../operations/health/application.ts";
+import type { Health } from "../operations/health/health.ts";
+import type { Metrics } from "../operations/metrics/metrics.ts";
+import type { Sessions } from "../sessions/sessions.ts";
+import type { OtlpReceiver } from "./otlp/receiver.ts";
+
+/**
+ * What the two faces answer from. A domain that is left out is not served: its REST routes answer 404, its RPC service
+ * UNIMPLEMENTED, and neither the index nor health or reflection name it.
+ */
+export interface Endpoints {
+  readonly application: Application;
+  readonly health: Health;
+  readonly loggers?: Loggers | undefined;
+  readonly sessions?: Sessions | undefined;
+  readonly integrationGraph?: IntegrationGraph | undefined;
+  /** The books on the actuator's own calls, where they are served. */
+  readonly metrics?: Metrics | undefined;
+  /** Takes spans of other services for the integration graph. */
+  readonly otlp?: OtlpReceiver | undefined;
+}

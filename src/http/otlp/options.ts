@@ -1,0 +1,49 @@
+import { type Checks, count, duration, textsLike } from "../../common/options.ts";
+
+/** How spans of other services are taken in. */
+export interface OtlpOptions {
+  /** The largest request in bytes, decompressed. Default 4 MiB: batches of SDKs hold 512 spans, some 300 KiB. */
+  readonly maxRequestBytes?: number | undefined;
+  /**
+   * The most spans a second, on average over two seconds. Default 20,000, which take a third of a core; whoever sends more is
+   * asked to come back later. What comes with spans, such as attributes, counts in proportion.
+   */
+  readonly maxSpansPerSecond?: number | undefined;
+  /** The most services, told apart by namespace and name. Default 100; spans of further ones are rejected. */
+  readonly maxServices?: number | undefined;
+  /** The most components that spans can tell of. Default 1,000. */
+  readonly maxNodes?: number | undefined;
+  /** How long a component outlives its last message, in milliseconds. Default 1 hour. */
+  readonly maxAge?: number | undefined;
+  /** The brokers of systems whose spans do not tell where theirs is, by system: `{ bullmq: "127.0.0.1:6379/0" }`. */
+  readonly brokers?: { readonly [system: string]: string } | undefined;
+}
+
+/** The options with their defaults. */
+export type OtlpSettings = { readonly [Name in keyof OtlpOptions]-?: NonNullable<OtlpOptions[Name]> };
+
+/** The options in force unless an application says otherwise. */
+export const DEFAULT_OTLP: OtlpSettings = {
+  maxRequestBytes: 4 * 1024 * 1024,
+  maxSpansPerSecond: 20_000,
+  maxServices: 100,
+  maxNodes: 1_000,
+  maxAge: 3_600_000,
+  brokers: {},
+};
+
+/** The checks of {@link OtlpOptions}. */
+export const OTLP: Checks<OtlpOptions> = {
+  maxRequestBytes: duration,
+  maxSpansPerSecond: duration,
+  maxServices: count,
+  maxNodes: count,
+  maxAge: duration,
+  brokers: textsLike('{ bullmq: "127.0.0.1:6379/0" }'),
+};
+
+/** The defaults with these in place of single ones. */
+export function otlpSettings(options: OtlpOptions = {}): OtlpSettings {
+  const given = Object.entries(options).filter(([, value]) => value !== undefined);
+  return { ...DEFAULT_OTLP, ...Object.fromEntries(given) };
+}

@@ -1,0 +1,163 @@
+import { Components } from "../../adapters/graph/opentelemetry/components.ts";
+import { Messages } from "../../adapters/graph/opentelemetry/messages.ts";
+import { Owner } from "../../adapters/graph/opentelemetry/owner.ts";
+import type { HandlerState, Route } from "../../adapters/graph/opentelemetry/routes.ts";
+import { hasFailed, SpanKind } from "../../adapters/graph/opentelemetry/span.ts";
+import { countOf } from "../../adapters/graph/opentelemetry/traffic.ts";
+import type { GraphHost, Outcome } from "../../integration-graph/adapter.ts";
+import type { GraphNode } from "../../integration-graph/node.ts";
+import { Instances } from "./instances.ts";
+import type { OtlpSettings } from "./options.ts";
+import { RecentSpans } from "./recent-spans.ts";
+import type { SpanSource } from "./source.ts";
+import type { ReceivedSpan } from "./span.ts";
+import { WaitingRoom } from "./waiting.ts";
+
+/** Some minutes of a busy service, at a few hundred bytes each. */
+const RECENT = { maxSpans: 50_000, maxAge: 300_000 };
+/** SDKs send every five seconds, and a parent is sent when it has ended. */
+const WAITING = { maxItems: 10_000, maxWait: 30_000 };
+/** So many instances have what is known of their spans' readings remembered. */
+const MAX_INSTANCES = 500;
+
+/** One instance of a service. */
+export interface Service {
+  readonly app: string;
+  readonly messages: Messages;
+  /** When it was last heard of, as a reading of `performance.now()`. */
+  seen: number;
+}
+
+/** A message whose sender's span is still to come. */
+interface Sending {
+  readonly service: Service;
+  readonly route: Route;
+  readonly outcome: Outcome;
+}
+
+/** The services that spans come from, and what they tell of messages. */
+export class Services {
+  readonly #host: GraphHost;
+  readonly #settings: OtlpSettings;
+  readonly #components: Components;
+  readonly #instances: Instances;
+  readonly #handlers = new WeakMap<GraphNode, HandlerState>();
+  /** By application, then by instance. */
+  readonly #services = new Map<string, Map<string, Service>>();
+  readonly #recent = new RecentSpans<Owner>(RECENT);
+  readonly #waiting = new WaitingRoom<Sending>(WAITING, (sending) => this.#send(sending, null));
+
+  constructor(host: GraphHost, settings: OtlpSettings) {
+    this.#host = host;
+    this.#settings = settings;
+    this.#components = new Components(host, "otlp", settings);
+    this.#instances = new Instances(this.#components);
+  }
+
+  /** The service that spans come from; undefined where there are too many. */
+  of({ app, instance }: SpanSource): Service | undefined {
+    let instances = this.#services.get(app);
+    if (instances === undefined) {
+      if (this.#services.size >= this.#settings.maxServices) this.#removeSilent();
+      if (this.#services.size >= this.#settings.maxServices) return undefined;
+      this.#services.set(app, (instances = new Map()));
+    }
+    let service = instances.get(instance);
+    if (service === undefined) {
+      if (instances.size >= MAX_INSTANCES) instances.delete(instances.keys().next().value!);
+      service = { app, messages: new Messages(this.#scene(app, instance)), seen: 0 };
+      instances.set(instance, service);
+    }
+    service.seen = performance.now();
+    return service;
+  }
+
+  /** Takes spans that came together, in whatever order. */
+  take(service: Service, spans: readonly ReceivedSpan[]): void {
+    for (const span of spans) this.#remember(service, span);
+    for (const span of spans) {
+      this.#count(service, span);
+      for (const sending of this.#waiting.take(span.id)) this.#route(sending, span.id);
+    }
+  }
+
+  close(): void {
+    this.#waiting.close();
+  }
+
+  #remember(service: Service, span: ReceivedSpan): void {
+    const { id, kind, parent } = span;
+    const isOwner =
+      kind === SpanKind.CONSUMER ||
+      kind === SpanKind.SERVER ||
+      (kind === SpanKind.CLIENT && service.messages.routeOf(span)?.traffic.operation === "receive") ||
+      (kind === SpanKind.INTERNAL && parent === undefined);
+    const owner = isOwner ? new Owner(span) : parent === undefined ? null : undefined;
+    // Its name is the final one.
+    owner?.end(service.messages.endpoints);
+    this.#recent.add(id, { owner, parent, source: service });
+    if (kind !== SpanKind.CONSUMER || parent === undefined) return;
+    const above = this.#recent.get(parent);
+    if (above?.owner && above.source === service) above.owner.processed = true;
+  }
+
+  #count(service: Service, span: ReceivedSpan): void {
+    if (span.kind === SpanKind.INTERNAL || span.kind === SpanKind.SERVER) return;
+    const route = service.messages.routeOf(span);
+    if (route === undefined) return;
+    const count = countOf(span);
+    if (count === 0) return;
+    const end = performance.now();
+    const outcome = { start: end - span.duration, end, failed: hasFailed(span), count };
+    const { operation } = route.traffic;
+    if (operation === "process") service.messages.processed(route, outcome);
+    else if (operation === "send") this.#route({ service, route, outcome }, span.parent);
+    else if (!this.#recent.get(span.id)?.owner?.processed) service.messages.received(route, outcome);
+  }
+
+  /** Finds whose a message is, from the span `id` upwards. */
+  #route(sending: Sending, id: string | undefined): void {
+    const owner = id === undefined ? null : this.#recent.ownerOf(id, sending.service);
+    if (typeof owner === "string") this.#waiting.add(owner, sending);
+    else this.#send(sending, owner);
+  }
+
+  #send({ service, route, outcome }: Sending, owner: Owner | null): void {
+    const { endpoints } = service.messages;
+    if (owner === null) {
+      endpoints.sent(route, outcome, undefined);
+      return;
+    }
+    const before = owner.node;
+    owner.sent(route, outcome, endpoints);
+    if (before !== undefined || owner.node === undefined || owner.span.kind !== SpanKind.INTERNAL) return;
+    this.#host.received(owner.node, { start: outcome.end, end: outcome.end, failed: hasFailed(owner.span) });
+  }
+
+  #scene(app: string, instance: string) {
+    const host = this.#host;
+    const isOwn = app === host.app;
+    return {
+      host,
+      components: this.#components,
+      app,
+      // The messages of other services are nobody else's to count.
+      counts: (system: string) => !isOwn || host.counts(system),
+      brokers: this.#settings.brokers,
+      properties: undefined,
+      endpointProperties: { application: app },
+      handlers: this.#handlers,
+      seen: (node: GraphNode, declaration: Parameters<Instances["saw"]>[1]) =>
+        this.#instances.saw(node, declaration, instance),
+    };
+  }
+
+  /** Services that were silent for as long as components are kept make room. */
+  #removeSilent(): void {
+    const oldest = performance.now() - this.#settings.maxAge;
+    for (const [app, instances] of this.#services) {
+      for (const [name, { seen }] of instances) if (seen < oldest) instances.delete(name);
+      if (instances.size === 0) this.#services.delete(app);
+    }
+  }
+}

@@ -1,0 +1,36 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { LONGEST_TIMER_MS } from "../../common/options.ts";
+
+const GRPC_TIMEOUT = "grpc-timeout";
+const CONNECT_TIMEOUT = "connect-timeout-ms";
+const MILLISECONDS: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1000, m: 1, u: 1e-3, n: 1e-6 };
+
+/** Whether the caller gave a deadline. */
+export function hasDeadline(header: Headers): boolean {
+  return header.has(GRPC_TIMEOUT) || header.has(CONNECT_TIMEOUT);
+}
+
+/**
+ * Brings a deadline nearer that lies further ahead than a timer can wait. connect would hand it to `setTimeout`, which
+ * fires at once, and the call with the longest patience would be the first to fail.
+ */
+export function capDeadline(headers: IncomingHttpHeaders): void {
+  const grpc = headers[GRPC_TIMEOUT];
+  if (grpc !== undefined && grpcTimeoutMs(String(grpc)) > LONGEST_TIMER_MS) {
+    headers[GRPC_TIMEOUT] = `${Math.floor(LONGEST_TIMER_MS / 1000)}S`;
+  }
+  const connect = headers[CONNECT_TIMEOUT];
+  if (connect !== undefined && connectTimeoutMs(String(connect)) > LONGEST_TIMER_MS) {
+    headers[CONNECT_TIMEOUT] = String(LONGEST_TIMER_MS);
+  }
+}
+
+// NaN where the header is malformed, so that connect sees it and refuses it.
+function grpcTimeoutMs(text: string): number {
+  const [, digits, unit] = /^(\d{1,8})([HMSmun])$/.exec(text) ?? [];
+  return Number(digits) * MILLISECONDS[unit ?? ""]!;
+}
+
+function connectTimeoutMs(text: string): number {
+  return /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
+}

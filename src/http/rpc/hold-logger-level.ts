@@ -1,0 +1,67 @@
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { durationFromMs } from "@bufbuild/protobuf/wkt";
+import { Code, ConnectError, type HandlerContext } from "@connectrpc/connect";
+import {
+  type HoldLoggerLevelRequest,
+  type HoldLoggerLevelResponse,
+  HoldLoggerLevelResponseSchema,
+  HoldLoggerLevelResponse_Ended_Reason as Reason,
+} from "../../gen/actuator/v3/loggers_pb.ts";
+import type { HoldOutcome, LeaseEnd } from "../../loggers/lease.ts";
+import type { Loggers } from "../../loggers/loggers.ts";
+import { changeFrom, checkReach, requestedLevel, ttlFrom } from "./level-request.ts";
+import { liveEvents } from "./live-events.ts";
+import { outcomeToProto } from "./logger-proto.ts";
+
+const reasons: Partial<Record<LeaseEnd, Reason>> = { EXPIRED: Reason.EXPIRED, OVERRULED: Reason.OVERRULED };
+
+/**
+ * A level that is held for as long as the stream is read: set when the first event is asked for, and given back when the
+ * stream is returned.
+ */
+export function holdLoggerLevel(
+  loggers: Loggers,
+  request: HoldLoggerLevelRequest,
+  context: HandlerContext,
+  heartbeatMs: number,
+): AsyncIterableIterator<HoldLoggerLevelResponse, undefined> {
+  const interval = durationFromMs(heartbeatMs);
+  checkReach(loggers, context, request.name, requestedLevel(request.level));
+  let hold: HoldOutcome;
+  let next: "held" | "heartbeat" | "end" = "held";
+
+  function tell(
+    event: MessageInitShape<typeof HoldLoggerLevelResponseSchema>["event"] & object,
+  ): HoldLoggerLevelResponse {
+    const { timeLeft, covered } = hold.lease;
+    const left = timeLeft !== undefined && { timeLeft: durationFromMs(Math.ceil(timeLeft)) };
+    return create(HoldLoggerLevelResponseSchema, { event, covered, ...left });
+  }
+
+  return liveEvents(
+    {
+      open(wake) {
+        const level = requestedLevel(request.level);
+        const ttl = request.ttl && ttlFrom(request.ttl);
+        hold = loggers.holdLevel(request.name, level, { ...changeFrom(request, context), ttl });
+        hold.lease.onEnd(wake);
+      },
+      take() {
+        const { end } = hold.lease;
+        if (next === "end") return "end";
+        if (next === "held") {
+          next = "heartbeat";
+          return tell({ case: "held", value: outcomeToProto(hold) });
+        }
+        if (end === undefined) return undefined;
+        const reason = reasons[end];
+        if (reason === undefined) throw new ConnectError("The loggers are no longer managed.", Code.Unavailable);
+        next = "end";
+        return tell({ case: "ended", value: { reason } });
+      },
+      heartbeat: () => tell({ case: "heartbeat", value: { interval } }),
+      close: () => hold.lease.release(),
+    },
+    heartbeatMs,
+  );
+}

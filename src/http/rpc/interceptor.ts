@@ -1,0 +1,144 @@
+import { ConnectError, type Interceptor, type StreamRequest, type StreamResponse } from "@connectrpc/connect";
+import type { CallCode } from "../../operations/calls/call-record.ts";
+import type { Gate } from "../gate/gate.ts";
+import type { Visit } from "../gate/visit.ts";
+import { visitOf } from "./caller.ts";
+import { hasDeadline } from "./deadline.ts";
+import { anyErrorToRpc, callCodeOf } from "./error.ts";
+import { Interruption } from "./interruption.ts";
+import type { OpenStreams } from "./open-streams.ts";
+
+type Next = ReturnType<Interceptor>;
+type Request = Parameters<Next>[0];
+
+/**
+ * What connect leaves to its user, in the one interceptor that every call passes:
+ *
+ * - errors of the domain get their RPC code and detail, and accidents reach `onError` (connect drops them in silence);
+ * - a deadline ends the call in time, even where the work ignores its signal (connect only aborts the signal);
+ * - a stream ends at once when its client goes or `streams` end, and soon when its caller no longer would be let in.
+ */
+export function rpcInterceptor(
+  streams: OpenStreams,
+  onError: (error: unknown, context: string) => void,
+  gate: Pick<Gate, "holds" | "isStranger">,
+): Interceptor {
+  function toRpc(error: unknown, request: Request): ConnectError {
+    const { signal, method } = request;
+    // The call was given up, and this is only the word of it.
+    if (signal.aborted && (error === signal.reason || (error as Error)?.name === "AbortError")) {
+      return ConnectError.from(signal.reason);
+    }
+    return anyErrorToRpc(error, (accident) => onError(accident, `rpc ${method.parent.typeName}/${method.name}`));
+  }
+
+  return (next) => (request) => {
+    const visit = visitOf(request.contextValues);
+    visit.entered = true;
+    const guarded: Next = (req) =>
+      next(req).catch((error: unknown) => {
+        visit.failed(error);
+        throw toRpc(error, req);
+      });
+    if (request.stream) return stream(guarded, request, visit);
+    const response = hasDeadline(request.header) ? untilAborted(guarded, request) : guarded(request);
+    return response.then(
+      (answer) => {
+        visit.end("OK");
+        return answer;
+      },
+      (error: unknown) => {
+        visit.end(callCodeOf(ConnectError.from(error)));
+        throw error;
+      },
+    );
+  };
+
+  async function untilAborted(next: Next, request: Request): ReturnType<Next> {
+    const { signal } = request;
+    const interruption = new Interruption();
+    const onAbort = () => interruption.interrupt(ConnectError.from(signal.reason));
+    if (signal.aborted) onAbort();
+    signal.addEventListener("abort", onAbort);
+    try {
+      return await interruption.wait(() => next(request));
+    } finally {
+      signal.removeEventListener("abort", onAbort);
+    }
+  }
+
+  async function stream(next: Next, request: StreamRequest, visit: Visit): ReturnType<Next> {
+    const { signal } = request;
+    const interruption = new Interruption();
+    let source: AsyncIterator<unknown> | undefined;
+    let remove: () => void;
+
+    function close(code: CallCode): void {
+      visit.end(code);
+      signal.removeEventListener("abort", onAbort);
+      remove();
+    }
+    function interrupt(reason: unknown): void {
+      const error = ConnectError.from(reason);
+      visit.failed(error.cause);
+      close(callCodeOf(error));
+      interruption.interrupt(reason);
+      // Not awaited: a generator takes it up only when what it waits for comes, which may be never.
+      source?.return?.().catch((error: unknown) => toRpc(error, request));
+    }
+    function onAbort(): void {
+      interrupt(ConnectError.from(signal.reason));
+    }
+    function failed(error: unknown): never {
+      const failure = toRpc(error, request);
+      close(callCodeOf(failure));
+      throw failure;
+    }
+
+    try {
+      remove = streams.add(interrupt, {
+        method: visit.operation,
+        caller: knownCaller(visit),
+        holds: () => gate.holds(visit),
+        isStranger: gate.isStranger(visit),
+      });
+    } catch (error) {
+      const failure = toRpc(error, request);
+      visit.end(callCodeOf(failure));
+      throw failure;
+    }
+    signal.addEventListener("abort", onAbort);
+    if (signal.aborted) onAbort();
+
+    const response = (await interruption.wait(() => next(request)).catch(failed)) as StreamResponse;
+    const iterator: AsyncIterator<unknown> = response.message[Symbol.asyncIterator]();
+    source = iterator;
+    const message: AsyncIterableIterator<unknown> = {
+      async next() {
+        const result = await interruption.wait(() => iterator.next()).catch(failed);
+        if (result.done) close("OK");
+        return result;
+      },
+      async return(value) {
+        close("CANCELLED");
+        return (await iterator.return?.(value)) ?? { done: true, value };
+      },
+      async throw(error) {
+        close("CANCELLED");
+        if (iterator.throw === undefined) throw error;
+        return iterator.throw(error);
+      },
+      [Symbol.asyncIterator]() {
+        return this;
+      },
+    };
+    return { ...response, message } as StreamResponse;
+  }
+}
+
+/** Whoever said who they are. Those who did not may be anybody, and one of them shall not use up what others need. */
+function knownCaller({ caller }: Visit): string | undefined {
+  return caller === undefined || caller.authentication === "none"
+    ? undefined
+    : `${caller.authentication} ${caller.name}`;
+}

@@ -1,0 +1,91 @@
+import { create } from "@bufbuild/protobuf";
+import type { ServiceImpl } from "@connectrpc/connect";
+import { ActuatorError } from "../../common/error.ts";
+import {
+  ClearLoggerLevelResponseSchema,
+  GetLoggerResponseSchema,
+  type ListLoggersRequest,
+  type ListLoggersResponse,
+  type LoggersService,
+  RestoreAllLoggerLevelsResponseSchema,
+  RestoreLoggerLevelResponseSchema,
+  SetLoggerLevelResponseSchema,
+} from "../../gen/actuator/v3/loggers_pb.ts";
+import type { Loggers } from "../../loggers/loggers.ts";
+import type { LoggersOverview } from "../../loggers/view.ts";
+import { holdLoggerLevel } from "./hold-logger-level.ts";
+import { levelChangePage } from "./level-change-page.ts";
+import { changeFrom, checkReach, requestedLevel, ttlFrom } from "./level-request.ts";
+import { loggerPage } from "./logger-page.ts";
+import { outcomeToProto, resultToProto } from "./logger-proto.ts";
+import { measureLoggers } from "./measure-loggers.ts";
+import type { ServiceLimits } from "./service-limits.ts";
+import { watchLoggers } from "./watch-loggers.ts";
+
+/**
+ * `actuator.v3.LoggersService` over the loggers. A list takes at most `maxBytes` of protobuf in one page; a stream without
+ * news has a heartbeat every `heartbeatMs`.
+ */
+export function loggersService(loggers: Loggers, limits: ServiceLimits): ServiceImpl<typeof LoggersService> {
+  const { maxBytes, heartbeatMs } = limits;
+  let plain: { readonly overview: LoggersOverview; readonly response: ListLoggersResponse } | undefined;
+
+  return {
+    listLoggers(request) {
+      const overview = loggers.list();
+      if (!isPlain(request)) return loggerPage(overview, request, maxBytes);
+      if (plain?.overview !== overview) plain = { overview, response: loggerPage(overview, request, maxBytes) };
+      return plain.response;
+    },
+
+    getLogger({ name }) {
+      const found = loggers.get(name);
+      if (found === undefined) {
+        const message = "No logger and no group has this name.";
+        throw new ActuatorError("NOT_FOUND", "LOGGER_NOT_FOUND", message, { field: "name" });
+      }
+      return create(GetLoggerResponseSchema, { result: resultToProto(found) });
+    },
+
+    setLoggerLevel(request, context) {
+      const level = requestedLevel(request.level);
+      checkReach(loggers, context, request.name, level);
+      const ttl = request.ttl === undefined ? "default" : ttlFrom(request.ttl);
+      const change = loggers.setLevel(request.name, level, { ...changeFrom(request, context), ttl });
+      return create(SetLoggerLevelResponseSchema, outcomeToProto(change));
+    },
+
+    clearLoggerLevel(request, context) {
+      checkReach(loggers, context, request.name, null);
+      const change = loggers.setLevel(request.name, undefined, changeFrom(request, context));
+      return create(ClearLoggerLevelResponseSchema, outcomeToProto(change));
+    },
+
+    restoreLoggerLevel(request, context) {
+      checkReach(loggers, context, request.name);
+      const change = loggers.restoreLevel(request.name, changeFrom(request, context));
+      return create(RestoreLoggerLevelResponseSchema, outcomeToProto(change));
+    },
+
+    restoreAllLoggerLevels(request, context) {
+      checkReach(loggers, context, undefined);
+      const { restored, revision } = loggers.restoreAllLevels(changeFrom(request, context));
+      return create(RestoreAllLoggerLevelsResponseSchema, { restored, revision: BigInt(revision) });
+    },
+
+    watchLoggers: watchLoggers(loggers, limits),
+
+    holdLoggerLevel: (request, context) => holdLoggerLevel(loggers, request, context, heartbeatMs),
+
+    measureLoggers(request, context) {
+      checkReach(loggers, context, request.namePrefix || undefined);
+      return measureLoggers(loggers, request, limits);
+    },
+
+    listLevelChanges: (request) => levelChangePage(loggers, request),
+  };
+}
+
+function isPlain(request: ListLoggersRequest): boolean {
+  return request.namePrefix === "" && !request.configuredOnly && request.pageSize === 0 && request.pageToken === "";
+}

@@ -1,0 +1,87 @@
+import { create } from "@bufbuild/protobuf";
+import { durationFromMs, durationMs } from "@bufbuild/protobuf/wkt";
+import {
+  LevelCallsSchema,
+  LoggerCallsSchema,
+  type MeasureLoggersRequest,
+  type MeasureLoggersResponse,
+  MeasureLoggersResponseSchema,
+} from "../../gen/actuator/v3/loggers_pb.ts";
+import type { CallTally } from "../../loggers/adapter.ts";
+import { LEVELS } from "../../loggers/level.ts";
+import type { Loggers } from "../../loggers/loggers.ts";
+import type { LoggerCalls, Measurement } from "../../loggers/measurement.ts";
+import { levelToProto } from "./level-proto.ts";
+import { liveEvents } from "./live-events.ts";
+import { stringWireBytes, takePage } from "./page.ts";
+import type { ServiceLimits } from "./service-limits.ts";
+
+/** How often what was counted is told, unless heartbeats come more often. */
+const REPORT_MS = 1_000;
+/** Tags, lengths, a level and two counts. */
+const LEVEL_BYTES = 26;
+const LOGGER_BYTES = LEVELS.length * LEVEL_BYTES + 6;
+/** What a response has beside its loggers: the total, times and the names of libraries. */
+const FRAME_BYTES = 4_096;
+
+/**
+ * A measurement that lasts as long as the stream is read, and no longer than it was asked for: begun when the first report is
+ * asked for, and ended when the stream is returned or the time is over, whether somebody reads then or not.
+ */
+export function measureLoggers(
+  loggers: Loggers,
+  request: MeasureLoggersRequest,
+  { maxBytes, heartbeatMs }: ServiceLimits,
+): AsyncIterableIterator<MeasureLoggersResponse, undefined> {
+  let measurement: Measurement;
+  let next: "first" | "last" | "end" = "first";
+  const tell = () => reportToProto(measurement, maxBytes);
+
+  return liveEvents(
+    {
+      open(wake) {
+        const { namePrefix, duration } = request;
+        measurement = loggers.measure({ namePrefix, duration: duration && durationMs(duration) });
+        measurement.onEnd(wake);
+      },
+      take() {
+        if (next === "end") return "end";
+        if (measurement.ended) next = "end";
+        else if (next === "last") return undefined;
+        else next = "last";
+        return tell();
+      },
+      heartbeat: tell,
+      close: () => measurement.end(),
+    },
+    Math.min(heartbeatMs, REPORT_MS),
+  );
+}
+
+function reportToProto(measurement: Measurement, maxBytes: number): MeasureLoggersResponse {
+  const { elapsed, ended, loggers, total, more, unmeasuredKinds } = measurement.report();
+  const limits = { size: loggers.length, bytes: maxBytes - FRAME_BYTES };
+  const page = takePage(loggers, limits, ({ name }) => stringWireBytes(name) + LOGGER_BYTES);
+  return create(MeasureLoggersResponseSchema, {
+    loggers: page.elements.map(callsToProto),
+    total: levelsToProto(total),
+    elapsed: durationFromMs(Math.round(elapsed)),
+    last: ended,
+    more: more || page.more,
+    unmeasuredKinds: [...unmeasuredKinds],
+  });
+}
+
+function callsToProto(calls: LoggerCalls) {
+  return create(LoggerCallsSchema, { name: calls.name, levels: levelsToProto(calls) });
+}
+
+function levelsToProto({ emitted, suppressed }: CallTally) {
+  return LEVELS.map((level, index) =>
+    create(LevelCallsSchema, {
+      level: levelToProto(level),
+      emitted: BigInt(emitted[index]!),
+      suppressed: BigInt(suppressed[index]!),
+    }),
+  ).filter(({ emitted, suppressed }) => emitted + suppressed > 0n);
+}

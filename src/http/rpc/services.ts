@@ -1,0 +1,59 @@
+import type { DescService } from "@bufbuild/protobuf";
+import type { ConnectRouter } from "@connectrpc/connect";
+import { IntegrationGraphService } from "../../gen/actuator/v3/integration_graph_pb.ts";
+import { LoggersService } from "../../gen/actuator/v3/loggers_pb.ts";
+import { SessionsService } from "../../gen/actuator/v3/sessions_pb.ts";
+import { file_google_rpc_error_details } from "../../gen/google/rpc/error_details_pb.ts";
+import { Health } from "../../gen/grpc/health/v1/health_pb.ts";
+import { ServerReflection } from "../../gen/grpc/reflection/v1/reflection_pb.ts";
+import { ServerReflection as ServerReflectionAlpha } from "../../gen/grpc/reflection/v1alpha/reflection_pb.ts";
+import { TraceService } from "../../gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.ts";
+import type { Endpoints } from "../endpoints.ts";
+import { healthService } from "./health-service.ts";
+import { integrationGraphService } from "./integration-graph-service.ts";
+import { loggersService } from "./loggers-service.ts";
+import { reflectionService } from "./reflection-service.ts";
+import type { RequestGate } from "./request-gate.ts";
+import type { ServiceLimits } from "./service-limits.ts";
+import { sessionsService } from "./sessions-service.ts";
+import { traceService, traceServiceOptions } from "./trace-service.ts";
+import { absentService } from "./unimplemented.ts";
+
+/** Registers every service. Returns the full names of those that are served. */
+export function registerServices(
+  router: ConnectRouter,
+  endpoints: Endpoints,
+  limits: ServiceLimits,
+  gate: RequestGate,
+): readonly string[] {
+  const { loggers, sessions, integrationGraph, health, otlp } = endpoints;
+
+  router.service(LoggersService, loggers ? loggersService(loggers, limits) : absentService(LoggersService));
+  router.service(
+    SessionsService,
+    sessions ? sessionsService(sessions, limits.maxBytes) : absentService(SessionsService),
+  );
+  router.service(
+    IntegrationGraphService,
+    integrationGraph ? integrationGraphService(integrationGraph, limits) : absentService(IntegrationGraphService),
+  );
+
+  if (otlp) router.service(TraceService, traceService(otlp), traceServiceOptions(otlp, gate));
+
+  const domains: DescService[] = [];
+  if (loggers) domains.push(LoggersService);
+  if (sessions) domains.push(SessionsService);
+  if (integrationGraph) domains.push(IntegrationGraphService);
+  if (otlp) domains.push(TraceService);
+  const served = [...domains, Health, ServerReflection, ServerReflectionAlpha];
+  const reflection = reflectionService(served, [file_google_rpc_error_details]);
+
+  router.service(Health, healthService(health, domains.map(nameOf)));
+  router.service(ServerReflection, reflection);
+  router.service(ServerReflectionAlpha, reflection);
+  return served.map(nameOf);
+}
+
+function nameOf(service: DescService): string {
+  return service.typeName;
+}

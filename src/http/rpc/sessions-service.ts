@@ -1,0 +1,50 @@
+import { create } from "@bufbuild/protobuf";
+import type { ServiceImpl } from "@connectrpc/connect";
+import { requirePermission } from "../../access/caller.ts";
+import { ActuatorError } from "../../common/error.ts";
+import {
+  DeleteSessionResponseSchema,
+  DeleteUserSessionsResponseSchema,
+  GetSessionResponseSchema,
+  type SessionsService,
+} from "../../gen/actuator/v3/sessions_pb.ts";
+import { sessionFingerprint } from "../../operations/calls/session-fingerprint.ts";
+import type { Sessions } from "../../sessions/sessions.ts";
+import { callerOf, visitOf } from "./caller.ts";
+import { listAllSessions, listUserSessions } from "./session-list.ts";
+import { sessionToProto } from "./session-proto.ts";
+
+/** `actuator.v3.SessionsService` over the sessions. A list takes at most `maxBytes` of protobuf in one page. */
+export function sessionsService(sessions: Sessions, maxBytes: number): ServiceImpl<typeof SessionsService> {
+  return {
+    listSessions(request, { values }) {
+      const { username } = request;
+      visitOf(values).subject = { username: username || undefined };
+      const permission = username === "" ? "sessions:list" : "sessions:read";
+      visitOf(values).permission = permission;
+      requirePermission(callerOf(values), permission);
+      const list = username === "" ? listAllSessions : listUserSessions;
+      return list(sessions, request, maxBytes);
+    },
+
+    async getSession({ id }, { values }) {
+      visitOf(values).subject = { session: sessionFingerprint(id) };
+      const session = await sessions.find(id);
+      if (session === undefined) {
+        // The id stays out of the message: an id that is unknown here may be a credential elsewhere.
+        throw new ActuatorError("NOT_FOUND", "SESSION_NOT_FOUND", "No session has this id.", { field: "id" });
+      }
+      return create(GetSessionResponseSchema, { session: sessionToProto(session) });
+    },
+
+    async deleteSession({ id }, { values }) {
+      visitOf(values).subject = { session: sessionFingerprint(id) };
+      return create(DeleteSessionResponseSchema, { existed: await sessions.delete(id) });
+    },
+
+    async deleteUserSessions({ username, exceptId }, { values }) {
+      visitOf(values).subject = { username };
+      return create(DeleteUserSessionsResponseSchema, await sessions.deleteByUsername(username, exceptId || undefined));
+    },
+  };
+}

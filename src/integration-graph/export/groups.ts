@@ -1,0 +1,48 @@
+import { keyParts } from "../node-id.ts";
+import type { GraphSnapshot, NodeSnapshot } from "../snapshot.ts";
+
+/** The nodes of one application or one broker. */
+export interface Group {
+  /** The application's name, or the system and the broker; undefined for nodes of which neither is known. */
+  readonly title: string | undefined;
+  readonly kind: "application" | "broker" | "none";
+  readonly nodes: readonly NodeSnapshot[];
+}
+
+/** The system of destinations inside of a process: those stand with the application. */
+const IN_PROCESS = "node";
+
+/**
+ * The nodes by application and by broker, applications first. A channel without a broker is the application's where the graph
+ * is of one, and nobody's where it is of several.
+ */
+export function groupsOf(graph: GraphSnapshot): readonly Group[] {
+  const groups = Map.groupBy(graph.nodes, (node) => JSON.stringify(placeOf(node, graph.contentDescriptor.name)));
+  return Array.from(groups, ([place, nodes]): Group => ({ ...(JSON.parse(place) as Place), nodes }))
+    .map((group) => ({ ...group, title: group.title ?? undefined }))
+    .sort((one, other) => ORDER.indexOf(one.kind) - ORDER.indexOf(other.kind));
+}
+
+type Place = Pick<Group, "title" | "kind">;
+const ORDER: readonly Group["kind"][] = ["application", "broker", "none"];
+
+function placeOf({ key }: NodeSnapshot, only: string | undefined): Place {
+  const { app, system, broker } = keyParts(key);
+  if (app !== undefined) return { kind: "application", title: app };
+  if (broker !== undefined && system === IN_PROCESS) return { kind: "application", title: broker };
+  if (broker !== undefined) return { kind: "broker", title: `${system} ${broker}` };
+  return only === undefined ? { kind: "none", title: undefined } : { kind: "application", title: only };
+}
+
+/** The instances in which anything of an application is, by its name. Empty for a graph that was not merged. */
+export function instancesOfApplications(graph: GraphSnapshot): ReadonlyMap<string, ReadonlySet<string>> {
+  const all = new Map<string, Set<string>>();
+  for (const { key, instances = [] } of graph.nodes) {
+    const { app } = keyParts(key);
+    if (app === undefined) continue;
+    const known = all.get(app) ?? new Set();
+    for (const instance of instances) known.add(instance);
+    all.set(app, known);
+  }
+  return all;
+}

@@ -1,0 +1,132 @@
+import { constants } from "node:fs";
+import { type FileHandle, lstat, open } from "node:fs/promises";
+import { resolve } from "node:path";
+import { logLine } from "../../common/log-line.ts";
+
+/** The most characters that wait for a disk that is slow or full. */
+const MAX_WAITING = 4 * 1024 * 1024;
+
+/** How long after a failure it is tried again without a new line. */
+const RETRY_MS = 5_000;
+
+/** Only who runs the application may read who did what. */
+const MODE = 0o600;
+
+const { O_WRONLY, O_CREAT, O_APPEND, O_NONBLOCK = 0, O_NOFOLLOW = 0 } = constants;
+
+/** No link is followed: who may write in the folder alone could choose by one into which other file the lines go. */
+const APPEND = O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_NOFOLLOW;
+
+interface OpenFile {
+  readonly handle: FileHandle;
+  readonly dev: number;
+  readonly ino: number;
+}
+
+/**
+ * Lines at the end of a file, in their order. A file that was renamed or removed is left for a new one of the old name, which
+ * is how files are rotated; one that was copied and emptied is gone on with. A name that is a symbolic link is not followed.
+ * Where nothing can be written, lines wait, and those that are too many are counted.
+ */
+export class AuditFile {
+  readonly #path: string;
+  readonly #onError: (error: unknown) => void;
+  #file: OpenFile | undefined;
+  readonly #lines: string[] = [];
+  #waiting = 0;
+  #lost = 0;
+  /** The file ends within a line. */
+  #torn = false;
+  #writing: Promise<void> | undefined;
+  #retry: NodeJS.Timeout | undefined;
+  #failing = false;
+
+  /** @param onError hears that nothing can be written: once, until it can again */
+  constructor(path: string, onError: (error: unknown) => void) {
+    this.#path = resolve(path);
+    this.#onError = onError;
+    // Whoever named a folder that is not there should hear of it now, and not with the first line that is missing.
+    void this.#write();
+  }
+
+  /** Adds a line. */
+  append(line: string): void {
+    if (this.#waiting + line.length > MAX_WAITING) {
+      this.#lost++;
+    } else {
+      this.#lines.push(line);
+      this.#waiting += line.length;
+    }
+    void this.#write();
+  }
+
+  /** Writes what waits, as far as it can be written, and lets go of the file. */
+  async close(): Promise<void> {
+    // What is under way may be about to fail though it would go well by now.
+    await this.#writing;
+    await this.#write();
+    clearTimeout(this.#retry);
+    await this.#file?.handle.close().catch(() => undefined);
+    this.#file = undefined;
+  }
+
+  #write(): Promise<void> {
+    this.#writing ??= this.#writeAll().finally(() => {
+      this.#writing = undefined;
+      // A line that came after the last look.
+      if (this.#lines.length > 0 && !this.#failing) void this.#write();
+    });
+    return this.#writing;
+  }
+
+  async #writeAll(): Promise<void> {
+    clearTimeout(this.#retry);
+    try {
+      if (this.#file === undefined) await this.#current();
+      while (this.#lines.length > 0 || this.#lost > 0) {
+        const line = this.#lines[0];
+        const lost = this.#lost;
+        await this.#writeLine(line ?? lostLine(lost));
+        if (line === undefined) {
+          this.#lost -= lost;
+        } else {
+          this.#lines.shift();
+          this.#waiting -= line.length;
+        }
+      }
+      this.#failing = false;
+    } catch (error) {
+      if (!this.#failing) this.#onError(error);
+      this.#failing = true;
+      this.#retry = setTimeout(() => void this.#write(), RETRY_MS).unref();
+    }
+  }
+
+  async #writeLine(line: string): Promise<void> {
+    const { handle } = await this.#current();
+    const bytes = Buffer.from(`${this.#torn ? "\n" : ""}${line}\n`);
+    for (let at = 0; at < bytes.length; ) {
+      const { bytesWritten } = await handle.write(bytes, at);
+      at += bytesWritten;
+      this.#torn = at < bytes.length;
+    }
+  }
+
+  /** The file that has the name now. */
+  async #current(): Promise<OpenFile> {
+    const named = await lstat(this.#path).catch(() => undefined);
+    if (this.#file !== undefined && named?.ino === this.#file.ino && named.dev === this.#file.dev) return this.#file;
+    await this.#file?.handle.close().catch(() => undefined);
+    this.#file = undefined;
+    const handle = await open(this.#path, APPEND, MODE).catch((error: NodeJS.ErrnoException) => {
+      throw error.code === "ELOOP" ? new Error(`${this.#path} is a symbolic link: name the file itself`) : error;
+    });
+    const { dev, ino } = await handle.stat();
+    this.#torn = false;
+    return (this.#file = { handle, dev, ino });
+  }
+}
+
+function lostLine(lost: number): string {
+  return logLine("error", new Date().toISOString(), "audit lines were lost", { lost });
+}

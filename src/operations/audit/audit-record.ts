@@ -1,0 +1,77 @@
+import type { Authentication } from "../../access/caller.ts";
+import type { Permission } from "../../access/permission.ts";
+import { logLine } from "../../common/log-line.ts";
+import type { CallCode, CallProtocol, CallRecord } from "../calls/call-record.ts";
+
+/** What the audit says of one call. Nothing in it is a secret: a session is there by a fingerprint of its id. */
+export interface AuditRecord {
+  /** When the call began, RFC 3339. */
+  readonly time: string;
+  /** The name of who called; left out where nobody was let in. */
+  readonly who?: string;
+  readonly authentication?: Authentication;
+  /** What was called: `POST /loggers/{name}`, `actuator.v3.LoggersService/SetLoggerLevel`; `_OTHER` where no such thing is. */
+  readonly operation: string;
+  /** What that needs. */
+  readonly permission?: Permission;
+  /** What it was about, as far as the call got. `level` is null where a level was cleared. */
+  readonly target?: {
+    readonly logger?: string;
+    readonly level?: string | null;
+    readonly username?: string;
+    readonly session?: string;
+  };
+  /** The IP address; left out over a Unix socket. */
+  readonly address?: string;
+  readonly protocol: CallProtocol;
+  /** `OK`, or what went wrong in gRPC's terms. */
+  readonly result: CallCode;
+  /** Why it was not `OK`, for programs: `PERMISSION_MISSING`, `HOST_NOT_ALLOWED`, `READ_ONLY`. */
+  readonly reason?: string;
+  readonly durationMs: number;
+  /** How many refused calls before this one have no record, since there were too many a minute. */
+  readonly suppressed?: number;
+}
+
+/** The most characters of a text that somebody else wrote. */
+const MAX_TEXT = 256;
+
+/** What the audit says of a call. */
+export function auditRecord(call: CallRecord): AuditRecord {
+  const { caller, operation, permission, address, protocol, code, startTime, durationMs } = call;
+  const { logger, level, username, session } = call.subject;
+  const target = given({
+    logger: short(logger),
+    level: short(level),
+    username: short(username),
+    session: short(session),
+  });
+  return given({
+    time: new Date(startTime).toISOString(),
+    who: short(caller?.name),
+    authentication: caller?.authentication,
+    operation: short(operation || "_OTHER"),
+    permission,
+    target: Object.keys(target).length === 0 ? undefined : target,
+    address: short(address),
+    protocol,
+    result: code,
+    reason: call.reason,
+    durationMs: Math.round(durationMs * 1_000) / 1_000,
+  }) as AuditRecord;
+}
+
+/** A record as a line of a structured log. */
+export function auditLine({ time, ...record }: AuditRecord): string {
+  // A caller that leaves is how every hold ends that does not run out.
+  const well = record.result === "OK" || record.result === "CANCELLED";
+  return logLine(well ? "info" : "warn", time, "audit", record);
+}
+
+function short<T extends string | null | undefined>(text: T): T | string {
+  return typeof text === "string" && text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text;
+}
+
+function given<T extends object>(entries: T): Partial<T> {
+  return Object.fromEntries(Object.entries(entries).filter(([, value]) => value !== undefined)) as Partial<T>;
+}

@@ -1,0 +1,44 @@
+import { type Checks, shaped, timeLimit, wait } from "../../common/options.ts";
+import { isRecord } from "../../common/record.ts";
+
+/**
+ * Says how something is that the application needs. It is well unless the function throws, its promise is rejected or it
+ * answers with `false` or another status. Once `signal` aborts, nobody waits for the answer any more.
+ */
+export type HealthCheck = (signal: AbortSignal) => unknown;
+
+/** What the health of the application depends on, besides that it runs. */
+export interface HealthOptions {
+  /**
+   * A check for each thing that the application needs, by the name that it is shown under. `sessions`, which asks the store
+   * of the sessions where there is one, is there by itself: another check of the name takes its place, `false` leaves it out.
+   */
+  readonly checks?: Readonly<Record<string, HealthCheck | false>> | undefined;
+  /** Milliseconds after which a check has failed. Default 1,000. */
+  readonly timeoutMs?: number | undefined;
+  /** Milliseconds for which an answer is good enough, so that who asks often does no harm. Default 1,000. */
+  readonly cacheMs?: number | undefined;
+  /** How often the checks run while somebody watches the health over gRPC, in milliseconds. Default 5,000. */
+  readonly intervalMs?: number | undefined;
+}
+
+/** Names with a meaning of their own below `/health`, or in the list of components. */
+const RESERVED: ReadonlySet<string> = new Set(["drain", "liveness", "readiness"]);
+
+/** What {@link HealthOptions} must be. */
+export const HEALTH: Checks<HealthOptions> = {
+  checks: shaped({ kind: "code" }, (value) => {
+    if (!isRecord(value)) return "must be an object of functions";
+    for (const [name, check] of Object.entries(value)) {
+      if (!/^[A-Za-z][\w.-]{0,99}$/.test(name)) {
+        return `has a check ${JSON.stringify(name)}; a name is a letter, then letters, digits, ".", "_" and "-"`;
+      }
+      if (RESERVED.has(name)) return `cannot have a check "${name}"; that name is taken`;
+      if (check !== false && typeof check !== "function") return `has a check "${name}" that is no function`;
+    }
+    return undefined;
+  }),
+  timeoutMs: timeLimit,
+  cacheMs: wait,
+  intervalMs: timeLimit,
+};

@@ -1,0 +1,30 @@
+import { type Checks, duration, flag, shaped } from "../../common/options.ts";
+
+/** Which books are kept on the actuator's own calls. */
+export interface MetricsOptions {
+  /** Whether they are served as text for Prometheus, at `GET /prometheus` below the base path. Default true. */
+  readonly prometheus?: boolean | undefined;
+  /**
+   * The upper boundaries of the buckets that durations are counted in, in seconds, ascending. Default: those that
+   * OpenTelemetry's conventions advise, from 5 ms to 10 s.
+   */
+  readonly durationBuckets?: readonly number[] | undefined;
+}
+
+/** More buckets would make each scrape long and tell nothing more. */
+const MAX_BUCKETS = 50;
+
+/** What {@link MetricsOptions} must be. */
+export const METRICS: Checks<MetricsOptions> = {
+  prometheus: flag,
+  durationBuckets: shaped({ kind: "list", of: duration }, (value) => {
+    const fits =
+      Array.isArray(value) &&
+      value.length > 0 &&
+      value.length <= MAX_BUCKETS &&
+      value.every((boundary, index) => Number.isFinite(boundary) && boundary > (value[index - 1] ?? 0));
+    return fits
+      ? undefined
+      : `must be a list of at most ${MAX_BUCKETS} numbers of seconds above 0, each above the last`;
+  }),
+};

@@ -1,0 +1,193 @@
+import {
+  type Check,
+  type Checks,
+  faultsWithin,
+  flag,
+  type OptionFault,
+  objectOf,
+  pem,
+  refuseFaults,
+  shaped,
+  text,
+  timeLimit,
+} from "../../common/options.ts";
+import { isRecord } from "../../common/record.ts";
+
+/** Which Spring Boot Admin servers an application registers with, and what it tells them. */
+export interface SpringBootAdminOptions {
+  /** The address of the server, with its context path where it has one, such as `https://admin.example.com`; or several. */
+  readonly url: string | readonly string[];
+  /** What the server calls the application; its instances share it. Default: the application's name. */
+  readonly name?: string | undefined;
+  /**
+   * Where the server finds the actuator, such as `http://10.0.0.7:9001/actuator`. Default: the address that is listened on.
+   * Must be given where that is a wildcard or a Unix socket, and where the server stands behind a proxy or in another network.
+   */
+  readonly managementUrl?: string | undefined;
+  /** The application itself, for people to click on. Default: the origin of `managementUrl`. */
+  readonly serviceUrl?: string | undefined;
+  /** What the server asks for the status; the identity of the instance is made of it. Default: `managementUrl` and `/health`. */
+  readonly healthUrl?: string | undefined;
+  /** Who registers, where the server asks for it (Basic). Goes together with `password`. */
+  readonly username?: string | undefined;
+  readonly password?: string | undefined;
+  /** What the server shall send to the actuator. */
+  readonly credentials?: CallCredentials | undefined;
+  /** What the server shows of the instance. Texts only, such as `{ "tags.environment": "production" }`. */
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
+  /** How often the registration is renewed, in milliseconds, from 100. Default 10,000. */
+  readonly intervalMs?: number | undefined;
+  /** How long one request may take, in milliseconds. Default 5,000. */
+  readonly timeoutMs?: number | undefined;
+  /** Whether the end of the actuator ends the registration as well. Without, the server shows the instance as offline. Default true. */
+  readonly deregister?: boolean | undefined;
+  /** How long the end of the actuator waits for that, in milliseconds, whatever the servers do. Default 2,000. */
+  readonly deregisterTimeoutMs?: number | undefined;
+  /** Whether the first of several servers that answers is enough, as where these share what they know. Default false. */
+  readonly registerOnce?: boolean | undefined;
+  /** How `https:` servers are known. */
+  readonly tls?: AdminTlsOptions | undefined;
+}
+
+/**
+ * What a Spring Boot Admin server authenticates with at the actuator: Basic is all that it can send. It is told in the
+ * metadata of the registration; the server shows there that there is a password, and not which.
+ */
+export interface CallCredentials {
+  /** Any name without a colon; a token needs none, and the server sends nothing without one. */
+  readonly username: string;
+  /** A token of the actuator. */
+  readonly password: string;
+}
+
+/** How the certificate of a server is verified. */
+export interface AdminTlsOptions {
+  /** The authorities to verify it against, in place of Node's: the path of a PEM file, or its content. */
+  readonly ca?: string | Uint8Array | undefined;
+}
+
+const MAX_METADATA = 100;
+const MAX_TEXT = 1_024;
+
+/** Names that a server takes for credentials wherever they come from, whatever separates their words. */
+const CREDENTIALS = /^user[._-]?(name|password)$/i;
+
+const httpUrl = (value: unknown, bare: boolean): string | undefined => {
+  const url = typeof value === "string" ? URL.parse(value) : null;
+  if (url === null || (url.protocol !== "http:" && url.protocol !== "https:")) {
+    return 'must be an address such as "https://host.example.com"';
+  }
+  // Not repeated: the address may hold a password.
+  if (url.username !== "" || url.password !== "") return "must be an address without user and password";
+  return bare && (url.search !== "" || url.hash !== "") ? "must be an address without ? and #" : undefined;
+};
+
+const servedUrl = shaped({ kind: "text" }, (value) => httpUrl(value, false));
+const adminUrl = shaped({ kind: "text" }, (value) => httpUrl(value, true));
+
+const name = shaped({ kind: "text" }, (value) =>
+  typeof value === "string" && /^(?=.*\S)[^\p{C}\p{Zl}\p{Zp}]{1,128}$/u.test(value)
+    ? undefined
+    : "must be a text of 1 to 128 printable characters",
+);
+
+/** RFC 7617: a colon ends the user's name. */
+const username = shaped({ kind: "text" }, (value) =>
+  typeof value === "string" && /^[^\p{Cc}:]{1,256}$/u.test(value) ? undefined : "must be a text without a colon",
+);
+
+const password = shaped({ kind: "text" }, (value) =>
+  typeof value === "string" && /^[^\p{Cc}]{1,4096}$/u.test(value) ? undefined : "must be a text on one line",
+);
+
+const metadata: Check = (value) => {
+  if (!isRecord(value)) return "must be an object of texts";
+  const entries = Object.entries(value);
+  if (entries.length > MAX_METADATA) return `must not have more than ${MAX_METADATA} entries`;
+  for (const [key, entry] of entries) {
+    if (typeof entry !== "string")
+      return `must be flat: ${JSON.stringify(key)} is no text, and the server takes no other`;
+    if (entry.length > MAX_TEXT || key.length > MAX_TEXT)
+      return `must not have texts of more than ${MAX_TEXT} characters`;
+    if (CREDENTIALS.test(key)) return `must not have ${JSON.stringify(key)}: \`credentials\` says that`;
+    if (key === "startup") return 'must not have "startup", which says when the application started';
+  }
+  return undefined;
+};
+
+const CALL_CREDENTIALS: Checks<CallCredentials> = { username, password };
+
+const ADMIN_TLS: Checks<AdminTlsOptions> = { ca: pem };
+
+/** The checks of {@link SpringBootAdminOptions}. */
+export const ADMIN: Checks<SpringBootAdminOptions> = {
+  url: shaped({ kind: "list", of: adminUrl }, (value) => {
+    if (!Array.isArray(value)) return adminUrl(value);
+    if (value.length === 0 || value.length > 16) return "must be one address, or a list of 1 to 16";
+    const index = value.findIndex((entry) => adminUrl(entry) !== undefined);
+    return index < 0 ? undefined : `entry ${index} ${adminUrl(value[index])}`;
+  }),
+  name,
+  managementUrl: shaped({ kind: "text" }, (value) => {
+    const fault = httpUrl(value, true);
+    if (fault !== undefined) return fault;
+    return new URL(value as string).pathname === "/" ? "must have the path of the actuator, such as /actuator" : fault;
+  }),
+  serviceUrl: servedUrl,
+  healthUrl: servedUrl,
+  username,
+  password,
+  credentials: objectOf(CALL_CREDENTIALS, ({ username: user, password: secret }) =>
+    user === undefined || secret === undefined ? "must have username and password" : undefined,
+  ),
+  metadata,
+  intervalMs: shaped({ kind: "milliseconds" }, (value) =>
+    Number.isSafeInteger(value) && (value as number) >= 100 && (value as number) < 2 ** 31
+      ? undefined
+      : "must be a whole number of milliseconds, not below 100",
+  ),
+  timeoutMs: timeLimit,
+  deregister: flag,
+  deregisterTimeoutMs: timeLimit,
+  registerOnce: flag,
+  tls: objectOf(ADMIN_TLS),
+};
+
+/** The check of {@link SpringBootAdminOptions} as a whole. */
+export const adminOptions: Check = objectOf(ADMIN, ({ url, username: user, password: secret }) => {
+  if (url === undefined) return ".url must be the address of the server";
+  if ((user === undefined) === (secret === undefined)) return undefined;
+  return `.${user === undefined ? "username" : "password"} must be given too: both go together`;
+});
+
+/**
+ * What is wrong with options that are fit by themselves: nobody says what the server shall call the application.
+ *
+ * @param applicationName stands in for a name of their own
+ */
+export function adminNameFaults(
+  where: string,
+  { name }: SpringBootAdminOptions,
+  applicationName: string | undefined,
+): OptionFault[] {
+  if (name !== undefined || text(applicationName) === undefined) return [];
+  const field = `${where}.name`;
+  const message = `${field} must be what the server shall call the application, which has no \`name\` itself`;
+  return [{ field, reason: "INVALID_OPTION", message }];
+}
+
+/**
+ * Checks options with what has to go together.
+ *
+ * @param where what the options are called, such as `createActuator.admin`
+ * @param applicationName stands in for a name of their own
+ * @throws ActuatorError INVALID_ARGUMENT that names the options; never a credential
+ */
+export function checkSpringBootAdminOptions(
+  where: string,
+  options: SpringBootAdminOptions,
+  applicationName: string | undefined,
+): void {
+  const faults = faultsWithin(where, options, adminOptions);
+  refuseFaults(faults.length > 0 ? faults : adminNameFaults(where, options, applicationName));
+}

@@ -1,0 +1,78 @@
+import { isLoopback, isReadableOnTheWay } from "../../common/ip-address/loopback.ts";
+import type { Application } from "../health/application.ts";
+import { AdminServer, type Say } from "./admin-server.ts";
+import { announcementOf, type ServedAt } from "./announcement.ts";
+import { checkSpringBootAdminOptions, type SpringBootAdminOptions } from "./options.ts";
+import { Renewal } from "./renewal.ts";
+
+/** An instance that Spring Boot Admin servers know of, or will. */
+export interface Registration {
+  /**
+   * Ends it, by DELETE unless `deregister` is off. Takes `deregisterTimeoutMs` at most, whatever the servers do, and never
+   * rejects. May be called again.
+   */
+  close(): Promise<void>;
+}
+
+/** What stands before all that is said. */
+const CONTEXT = "Spring Boot Admin";
+
+/**
+ * Tells Spring Boot Admin servers where the actuator is, again and again, as Spring Boot's own client does. Nothing waits for
+ * a server: one that is away is tried at every interval, is said once, and keeps neither the process nor other servers
+ * waiting.
+ *
+ * @param served where the actuator listens; undefined where the application serves its handler, and says `managementUrl`
+ * @param onError hears of servers that are away or refuse, and of their return: never a credential
+ * @throws ActuatorError INVALID_ARGUMENT for options that do not fit, FAILED_PRECONDITION for an address that no server could
+ *   find; see `requireReachable`, which says so before a port is opened.
+ * @see https://docs.spring-boot-admin.com
+ */
+export function registerWithSpringBootAdmin(
+  options: SpringBootAdminOptions,
+  application: Application,
+  served: ServedAt | undefined,
+  onError: (error: Error, context: string) => void,
+): Registration {
+  checkSpringBootAdminOptions("admin", options, application.name);
+  const announcement = announcementOf(options, application, served);
+  const body = JSON.stringify(announcement);
+  const say: Say = (sentence, cause) => onError(new Error(sentence, cause === undefined ? {} : { cause }), CONTEXT);
+
+  const urls = typeof options.url === "string" ? [options.url] : options.url;
+  warn(options, urls, announcement.managementUrl, say);
+  const servers = urls.map((url) => new AdminServer(url, options, say));
+  const groups = options.registerOnce ? [servers] : servers.map((server) => [server]);
+  const { intervalMs = 10_000, deregister = true, deregisterTimeoutMs = 2_000 } = options;
+  const renewals = groups.map((group) => new Renewal(group, body, intervalMs));
+  let closed: Promise<unknown> | undefined;
+
+  return {
+    async close() {
+      closed ??= Promise.all(renewals.map((renewal) => renewal.end(deregister ? deregisterTimeoutMs : 0)));
+      await closed;
+    },
+  };
+}
+
+/** Said and not refused: a name, a proxy or a tunnel may make all of it right. */
+function warn(
+  { credentials, password }: SpringBootAdminOptions,
+  urls: readonly string[],
+  managementUrl: string,
+  say: Say,
+): void {
+  const elsewhere = urls.filter((url) => !isLocal(url));
+  if (elsewhere[0] !== undefined && isLocal(managementUrl)) {
+    say(
+      `${elsewhere[0]} is told of ${managementUrl}, which only this machine reaches; \`admin.managementUrl\` changes it`,
+    );
+  }
+  const readable = urls.find(isReadableOnTheWay);
+  if (readable === undefined || (credentials ?? password) === undefined) return;
+  say(`${readable} is sent credentials unencrypted; give an https: address, unless a mesh or a tunnel encrypts`);
+}
+
+function isLocal(url: string): boolean {
+  return isLoopback(new URL(url).hostname);
+}

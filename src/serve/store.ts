@@ -1,0 +1,78 @@
+import { ActuatorError } from "../common/error.ts";
+import type { StoreOptions } from "../configuration/serve-options.ts";
+import type { SessionStore } from "../sessions/store.ts";
+
+/** Opens sessions at a URL. */
+type Open = (url: string, options: StoreOptions) => Promise<SessionStore>;
+
+const OPENERS: Readonly<Record<"redis" | "postgres", Readonly<Record<"connect" | "spring", Open>>>> = {
+  redis: {
+    connect: connectRedis,
+    spring: async (url, { namespace, indexed, timeout }) => {
+      const { springSessionRedis } = await import("../adapters/sessions/spring/index.ts");
+      return springSessionRedis(url, { namespace, indexed, timeout });
+    },
+  },
+  postgres: {
+    connect: async (url, { table, schema, timeZone, ttl, principal, timeout }) => {
+      const { connectPgSimpleSessions } = await import("../adapters/sessions/connect-pg-simple/index.ts");
+      return connectPgSimpleSessions(undefined, { url, table, schema, timeZone, ttl, principal, timeout });
+    },
+    spring: async (url, { table, schema, timeout }) => {
+      const { springSessionJdbc } = await import("../adapters/sessions/spring/index.ts");
+      return springSessionJdbc(url, { tableName: table, schema, timeout });
+    },
+  },
+};
+
+/**
+ * Opens the sessions of other processes in the store that these share. It connects with the first question, and again whenever
+ * the connection broke.
+ */
+export async function openStore(options: StoreOptions): Promise<SessionStore> {
+  const { redis, postgres, layout = "connect" } = options;
+  const url = (redis ?? postgres)!;
+  return OPENERS[redis === undefined ? "postgres" : "redis"][layout](url, options);
+}
+
+/**
+ * Asks a store whether it answers at all.
+ *
+ * @returns what is wrong, for an operator; undefined where it answers. What may pass by itself is no reason not to start.
+ * @throws ActuatorError FAILED_PRECONDITION where the package that talks to it is not installed.
+ */
+export async function storeTrouble(store: SessionStore): Promise<string | undefined> {
+  try {
+    await store.findById("00000000-0000-4000-8000-000000000000");
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof ActuatorError)) return "it refuses to be read";
+    if (error.reason !== "PACKAGE_MISSING") return error.message;
+    const { package: name } = error.metadata;
+    const message = `the store of sessions needs the package ${name}, which is not installed beside connect-actuator: npm install ${name}`;
+    throw new ActuatorError(error.code, error.reason, message, error.metadata, { cause: error });
+  }
+}
+
+/** connect-redis's own object is in other processes: this has what is read off it, and nothing ever passes through it. */
+async function connectRedis(url: string, options: StoreOptions): Promise<SessionStore> {
+  const { connectRedisSessions } = await import("../adapters/sessions/connect-redis/index.ts");
+  const { redisCommands } = await import("../adapters/kit/redis/index.ts");
+  const { prefix = "sess:", ttl = 86_400, principal, index = false, timeout } = options;
+  const client = redisCommands(url, { timeout });
+  const elsewhere = () => undefined;
+  const store = { client, prefix, ttl, serializer: JSON, get: elsewhere, set: elsewhere, destroy: elsewhere };
+  const sessions = connectRedisSessions(store as unknown as Parameters<typeof connectRedisSessions>[0], {
+    // An index that applications do not keep would soon hide what they write.
+    index,
+    principal,
+    timeout,
+  });
+  return {
+    ...sessions,
+    async detach() {
+      await sessions.detach?.();
+      await client.close();
+    },
+  };
+}

@@ -1,0 +1,97 @@
+import { MemoryStore } from "express-session";
+import { describe, expect, it } from "vitest";
+import { betterAuthSessions } from "../../../../src/adapters/sessions/better-auth/index.ts";
+import {
+  connectPgSimpleSessions,
+  prepareConnectPgSimple,
+} from "../../../../src/adapters/sessions/connect-pg-simple/index.ts";
+import { connectRedisSessions, prepareRedisSessions } from "../../../../src/adapters/sessions/connect-redis/index.ts";
+import { expressSessions } from "../../../../src/adapters/sessions/express-session/index.ts";
+import { fastifySessions } from "../../../../src/adapters/sessions/fastify/index.ts";
+import { koaSessions } from "../../../../src/adapters/sessions/koa/index.ts";
+import { fileStoreSessions } from "../../../../src/adapters/sessions/session-file-store/index.ts";
+import { springSessionJdbc, springSessionRedis } from "../../../../src/adapters/sessions/spring/index.ts";
+
+const store = new MemoryStore();
+const redisStore = { ...store, client: { sendCommand() {} }, prefix: "sess:", serializer: JSON };
+
+type Attach = (options: object) => unknown;
+const adapters: Readonly<Record<string, Attach>> = {
+  betterAuthSessions: (options) => betterAuthSessions({ options: {} } as never, options),
+  connectPgSimpleSessions: (options) =>
+    connectPgSimpleSessions(undefined, { url: "postgres://127.0.0.1/nobody", ...options }),
+  connectRedisSessions: (options) => connectRedisSessions(redisStore as never, options),
+  expressSessions: (options) => expressSessions(store, options),
+  fastifySessions: (options) => fastifySessions(store as never, options),
+  fileStoreSessions: (options) => fileStoreSessions(store, options),
+  koaSessions: (options) => koaSessions(store as never, options),
+  prepareConnectPgSimple: (options) => prepareConnectPgSimple({ url: "postgres://127.0.0.1/nobody", ...options }),
+  prepareRedisSessions: (options) => prepareRedisSessions({ redis: "redis://127.0.0.1", ...options }),
+  springSessionJdbc: (options) => springSessionJdbc("postgres://127.0.0.1/nobody", options),
+  springSessionRedis: (options) => springSessionRedis("redis://127.0.0.1", options),
+};
+
+const having = (name: string) => Object.keys(adapters).filter((adapter) => !without[name]?.includes(adapter));
+const without: Readonly<Record<string, readonly string[]>> = {
+  principal: ["betterAuthSessions", "springSessionJdbc", "springSessionRedis"],
+  scan: ["prepareConnectPgSimple", "prepareRedisSessions", "springSessionJdbc", "springSessionRedis"],
+  timeout: ["prepareConnectPgSimple"],
+};
+
+async function attached(adapter: string, options: object): Promise<unknown> {
+  return adapters[adapter]!(options);
+}
+
+describe.each(Object.keys(adapters))("%s", (adapter) => {
+  it("refuses an option that it has not, and leaves the store alone", async () => {
+    await expect(attached(adapter, { principals: [["user"]] })).rejects.toMatchObject({
+      code: "INVALID_ARGUMENT",
+      reason: "UNKNOWN_OPTION",
+      metadata: { field: `${adapter}.principals` },
+    });
+    expect(Object.hasOwn(store, "set")).toBe(false);
+  });
+});
+
+type Unfit = [name: string, value: unknown, field?: string, reason?: string];
+
+const unfit: readonly Unfit[] = [
+  ["principal", "user.email"],
+  ["principal", ["user", "email"]],
+  ["principal", [["user", ""]]],
+  ["principal", [[]]],
+  ["timeout", "5s"],
+  ["timeout", 0],
+  ["timeout", Number.POSITIVE_INFINITY],
+  ["scan", { maxSession: 10 }, "scan.maxSession", "UNKNOWN_OPTION"],
+  ["scan", { maxMs: "1s" }, "scan.maxMs"],
+  ["scan", 500],
+];
+
+describe.each<Unfit>(unfit)("%s: %j", (name, value, field = name, reason = "INVALID_OPTION") => {
+  it.each(having(name))("is refused by %s", async (adapter) => {
+    await expect(attached(adapter, { [name]: value })).rejects.toMatchObject({
+      code: "INVALID_ARGUMENT",
+      reason,
+      metadata: { field: `${adapter}.${field}` },
+    });
+    expect(Object.hasOwn(store, "set")).toBe(false);
+  });
+});
+
+it("of the index are checked as well", async () => {
+  for (const [adapter, index] of Object.entries({
+    connectRedisSessions: { interval: "10s" },
+    koaSessions: { prefixes: "a" },
+  })) {
+    const [option] = Object.keys(index);
+    const metadata = { field: `${adapter}.index.${option}` };
+    await expect(attached(adapter, { index })).rejects.toMatchObject({ metadata });
+  }
+});
+
+it("do not make a store of null", () => {
+  expect(() => connectPgSimpleSessions(null as never)).toThrow(
+    expect.objectContaining({ code: "INVALID_ARGUMENT", metadata: { field: "store" } }),
+  );
+});

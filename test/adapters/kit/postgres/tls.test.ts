@@ -1,0 +1,51 @@
+import { chownSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { postgresQueries } from "../../../../src/adapters/kit/postgres/index.ts";
+import { type Authority, authority } from "../../../support/certificates.ts";
+import { type PostgresServer, postgresFound, startPostgres } from "../../../support/postgres-server.ts";
+import { requirement } from "../../../support/requirement.ts";
+
+describe.runIf(requirement("postgresql", postgresFound))("PostgreSQL over TLS", () => {
+  let server: PostgresServer;
+  let made: Authority;
+
+  beforeAll(async () => {
+    server = await startPostgres();
+    made = await authority();
+    const { cert, key } = await made.issue("server");
+    const { uid, gid } = statSync(server.socketDir);
+    for (const [name, text] of Object.entries({ cert, key })) {
+      const path = join(server.socketDir, name);
+      writeFileSync(path, text, { mode: 0o600 });
+      chownSync(path, uid, gid);
+      await server.query(`ALTER SYSTEM SET ssl_${name}_file = '${path}'`);
+    }
+    await server.query("ALTER SYSTEM SET ssl = on");
+    await server.query("SELECT pg_reload_conf()");
+    await vi.waitUntil(async () => (await server.query("SHOW ssl"))[0].ssl === "on", { timeout: 30_000 });
+  });
+  afterAll(() => server?.stop());
+
+  it("is reached by a pool that trusts its authority", async () => {
+    const pool = new pg.Pool({ connectionString: server.url, ssl: { ca: made.ca } });
+    onTestFinished(() => pool.end());
+    const { query } = postgresQueries(pool);
+    expect(await query("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()")).toEqual([{ ssl: true }]);
+  });
+
+  it("is refused by a URL whose process does not, with what is wrong and what to do", async () => {
+    const secret = "correct-horse";
+    const url = `${server.url.replace("postgres@", `postgres:${secret}@`)}?sslmode=verify-full`;
+    const { query, close } = postgresQueries(url);
+    onTestFinished(close);
+    const error = await query("SELECT 1").then(
+      () => undefined,
+      (reason: Error) => reason,
+    );
+    expect(error).toMatchObject({ code: "UNAVAILABLE", reason: "SESSION_STORE_UNAVAILABLE" });
+    expect(error!.message).toMatch(/^The certificate of PostgreSQL is refused \(\w+\)\. .* NODE_EXTRA_CA_CERTS/);
+    for (const told of [secret, server.host, `${server.port}`]) expect(error!.message).not.toContain(told);
+  });
+});

@@ -1,0 +1,189 @@
+import { afterEach, describe, expect, test } from "vitest";
+import { pinoLoggers } from "../../../../src/adapters/loggers/pino/index.ts";
+import { Loggers } from "../../../../src/loggers/loggers.ts";
+import type { Logger } from "../../../../src/loggers/view.ts";
+import { messages, PINO_VERSIONS } from "../../../support/pino-versions.ts";
+
+const detaches: (() => void)[] = [];
+afterEach(() => {
+  for (const detach of detaches.splice(0)) detach();
+});
+
+describe.each(PINO_VERSIONS)("pino %s writes what the levels say", (_, pino) => {
+  function application(options: Parameters<typeof pino>[0] = {}) {
+    const out = messages();
+    const root = pino({ base: null, ...options }, out);
+    const loggers = new Loggers({ groups: { web: ["http", "http.router"] } });
+    detaches.push(loggers.attach(pinoLoggers(root)));
+    return { out, root, loggers };
+  }
+
+  test("ROOT carries the level of the root logger, and all seven levels reach it exactly", () => {
+    const { root, loggers } = application({ level: "warn" });
+    expect(loggers.get("ROOT")).toMatchObject({
+      configuredLevel: "WARN",
+      effectiveLevel: "WARN",
+      baselineLevel: "WARN",
+      kind: "pino",
+    });
+    for (const [level, native] of [
+      ["OFF", "silent"],
+      ["FATAL", "fatal"],
+      ["ERROR", "error"],
+      ["WARN", "warn"],
+      ["INFO", "info"],
+      ["DEBUG", "debug"],
+      ["TRACE", "trace"],
+    ] as const) {
+      expect((loggers.setLevel("ROOT", level).result as Logger).effectiveLevel).toBe(level);
+      expect(root.level).toBe(native);
+    }
+  });
+
+  test("children follow a change of ROOT, also those made without a name", () => {
+    const { out, root, loggers } = application();
+    const http = root.child({ name: "http" });
+    const request = http.child({ reqId: 1 });
+    request.debug("before");
+    loggers.setLevel("ROOT", "DEBUG");
+    request.debug("after");
+    http.child({ reqId: 2 }).debug("later");
+    expect(out.written).toEqual(["after", "later"]);
+    expect(loggers.list().loggers.map(({ name }) => name)).toEqual(["ROOT", "http"]);
+  });
+
+  test("a child has its own level, those below follow it, and clearing gives it back", () => {
+    const { out, root, loggers } = application();
+    const http = root.child({ name: "http" });
+    const router = http.child({ module: "http.router" });
+    const request = router.child({ reqId: 1 });
+    const orders = root.child({ component: "orders" });
+    loggers.setLevel("http", "TRACE");
+    request.trace("1");
+    orders.debug("no");
+    loggers.setLevel("http.router", "ERROR");
+    request.warn("no");
+    http.trace("2");
+    loggers.setLevel("http.router", undefined);
+    request.trace("3");
+    loggers.setLevel("http", undefined);
+    request.debug("no");
+    request.info("4");
+    expect(out.written).toEqual(["1", "2", "3", "4"]);
+  });
+
+  test("OFF silences even fatal records", () => {
+    const { out, root, loggers } = application();
+    const http = root.child({ name: "http" });
+    loggers.setLevel("http", "OFF");
+    http.fatal("no");
+    expect(out.written).toEqual([]);
+  });
+
+  test("names decide, not who made whom", () => {
+    const { out, root, loggers } = application();
+    const orders = root.child({ name: "orders" });
+    const audit = orders.child({ name: "audit" });
+    loggers.setLevel("orders", "TRACE");
+    audit.debug("no");
+    loggers.setLevel("audit", "TRACE");
+    loggers.setLevel("orders", "ERROR");
+    audit.debug("yes");
+    expect(out.written).toEqual(["yes"]);
+  });
+
+  test("a level set for a name applies to the loggers made later", () => {
+    const { out, root, loggers } = application();
+    loggers.setLevel("late", "TRACE");
+    root.child({ name: "late.one" }).trace("yes");
+    expect(out.written).toEqual(["yes"]);
+  });
+
+  test("a level given to a child at birth is its configured level and baseline", () => {
+    const { out, root, loggers } = application();
+    const quiet = root.child({ name: "quiet" }, { level: "error" });
+    expect(loggers.get("quiet")).toMatchObject({ configuredLevel: "ERROR", baselineLevel: "ERROR" });
+    loggers.setLevel("ROOT", "TRACE");
+    quiet.warn("no");
+    loggers.setLevel("quiet", undefined);
+    quiet.trace("yes");
+    expect(out.written).toEqual(["yes"]);
+  });
+
+  test("a level that a listener of a change sets on another logger is adopted as well", async () => {
+    const { out, root, loggers } = application();
+    const [http, db] = [root.child({ name: "http" }), root.child({ name: "db" })];
+    loggers.setLevel("db", "ERROR");
+    root.once("level-change", () => {
+      http.level = "debug";
+    });
+    loggers.setLevel("ROOT", "WARN");
+    await Promise.resolve();
+    expect(loggers.get("http")).toMatchObject({ configuredLevel: "DEBUG", effectiveLevel: "DEBUG" });
+    http.debug("1");
+    loggers.setLevel("http", undefined);
+    http.info("no");
+    db.warn("no");
+    expect(out.written).toEqual(["1"]);
+  });
+
+  test("a level set by application code is adopted and reaches every logger of the name", () => {
+    const { out, root, loggers } = application();
+    const first = root.child({ name: "a" });
+    const second = root.child({ name: "a" });
+    first.level = "trace";
+    expect(loggers.get("a")).toMatchObject({ configuredLevel: "TRACE", effectiveLevel: "TRACE" });
+    second.trace("yes");
+    root.level = "error";
+    expect(loggers.get("ROOT")).toMatchObject({ configuredLevel: "ERROR", baselineLevel: "INFO" });
+    loggers.setLevel("a", undefined);
+    first.warn("no");
+    expect(out.written).toEqual(["yes"]);
+  });
+
+  test("a level set in an onChild callback is adopted", () => {
+    const { out, root, loggers } = application({
+      onChild: (child) => {
+        child.level = "trace";
+      },
+    });
+    const child = root.child({ name: "a" });
+    child.trace("yes");
+    expect(out.written).toEqual(["yes"]);
+    expect(loggers.get("a")).toMatchObject({ configuredLevel: "TRACE" });
+  });
+
+  test("custom levels alone reach the next more severe one", () => {
+    const { loggers, root } = application({
+      customLevels: { notice: 35, alarm: 55 },
+      useOnlyCustomLevels: true,
+      level: "notice",
+    });
+    expect(loggers.get("ROOT")).toMatchObject({ configuredLevel: "WARN" });
+    expect(loggers.setLevel("ROOT", "DEBUG").result).toMatchObject({
+      configuredLevel: "DEBUG",
+      effectiveLevel: "WARN",
+    });
+    expect(loggers.setLevel("ROOT", "ERROR").result).toMatchObject({ effectiveLevel: "FATAL" });
+    expect(root.level).toBe("alarm");
+    expect(loggers.setLevel("ROOT", "OFF").result).toMatchObject({ effectiveLevel: "OFF" });
+  });
+
+  test("groups change their members", () => {
+    const { out, root, loggers } = application();
+    const router = root.child({ name: "http.router" });
+    loggers.setLevel("web", "DEBUG");
+    router.debug("yes");
+    loggers.setLevel("web", undefined);
+    router.debug("no");
+    expect(out.written).toEqual(["yes"]);
+  });
+
+  test("level-change listeners of the application hear of a change", () => {
+    const { root, loggers } = application();
+    const heard: unknown[] = [];
+    root.on("level-change", (level) => heard.push(level));
+    loggers.setLevel("ROOT", "DEBUG");
+    expect(heard).toEqual(["debug"]);
+  });
+});

@@ -1,0 +1,78 @@
+import { once } from "node:events";
+import http, { type RequestListener } from "node:http";
+import { createClient } from "@connectrpc/connect";
+import { createConnectTransport } from "@connectrpc/connect-node";
+import express from "express";
+import { expect, onTestFinished, test } from "vitest";
+import { LoggersService } from "../../../src/gen/actuator/v3/loggers_pb.ts";
+import { createRpcHandler } from "../../../src/http/rpc/handler.ts";
+import { Loggers } from "../../../src/loggers/loggers.ts";
+import { Health as HealthStatus } from "../../../src/operations/health/health.ts";
+import { OPEN_GATE } from "../../support/open-gate.ts";
+import { transportOver, WIRES } from "../../support/rpc-harness.ts";
+import { http1Request } from "../../support/server-harness.ts";
+
+async function serveIn(application: RequestListener): Promise<string> {
+  const server = http.createServer(application).listen(0, "127.0.0.1");
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  await once(server, "listening");
+  return `http://127.0.0.1:${(server.address() as { port: number }).port}`;
+}
+
+function mountable() {
+  const errors: unknown[] = [];
+  const endpoints = { application: { startTime: 0 }, health: new HealthStatus(), loggers: new Loggers() };
+  const rpc = createRpcHandler(endpoints, { gate: OPEN_GATE, onError: (error) => void errors.push(error) });
+  const middleware: express.RequestHandler = (req, res, next) => {
+    if (!rpc.handle(req, res)) next();
+  };
+  return { errors, middleware };
+}
+
+const clientOf = (baseUrl: string) =>
+  createClient(LoggersService, createConnectTransport({ baseUrl, httpVersion: "1.1" }));
+
+test("an Express application passes on what is no RPC, and sees its URL unchanged", async () => {
+  const { middleware } = mountable();
+  const application = express().use(middleware);
+  application.get("/hello", (req, res) => void res.send(`hello ${req.url}`));
+  const url = await serveIn(application);
+  expect((await http1Request(`${url}/hello?a=1`)).body).toBe("hello /hello?a=1");
+  expect((await clientOf(url).getLogger({ name: "ROOT" })).result.case).toBe("logger");
+});
+
+test("a mount path may hold a part of the path of a method", async () => {
+  const { middleware } = mountable();
+  const url = await serveIn(express().use("/actuator.v3.LoggersService", middleware));
+  expect((await clientOf(url).getLogger({ name: "ROOT" })).result.case).toBe("logger");
+});
+
+test("a mount path may stand before the paths of all methods", async () => {
+  const { middleware } = mountable();
+  const url = await serveIn(express().use("/management", middleware));
+  expect((await clientOf(`${url}/management`).getLogger({ name: "ROOT" })).result.case).toBe("logger");
+});
+
+test.each(WIRES.filter(({ httpVersion }) => httpVersion === "1.1"))(
+  "a body parser may have read the request before ($protocol)",
+  async (wire) => {
+    const { middleware, errors } = mountable();
+    const parsers = [express.json(), express.raw({ type: "application/*" })];
+    const url = await serveIn(express().use(...parsers, middleware));
+    const { result } = await createClient(LoggersService, transportOver(wire, url)).getLogger({ name: "ROOT" });
+    expect(result).toMatchObject({ case: "logger", value: { name: "ROOT" } });
+    expect(errors).toEqual([]);
+  },
+);
+
+test("a request that connect cannot take is 500 and told to onError", async () => {
+  const { middleware, errors } = mountable();
+  const url = await serveIn(express().use(express.json({ type: "*/*" }), middleware));
+  const headers = { "content-type": "application/connect+json" };
+  const answer = await http1Request(`${url}/grpc.health.v1.Health/Watch`, { method: "POST", headers, body: "{}" });
+  expect(answer.status).toBe(500);
+  expect(errors).toHaveLength(1);
+});

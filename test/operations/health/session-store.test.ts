@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { Health } from "../../../src/operations/health/health.ts";
+import { sessionStoreCheck } from "../../../src/operations/health/session-store-check.ts";
+import { startApplication } from "../../adapters/sessions/connect-redis/application.ts";
+import { type RedisServer, redisFound, startRedis } from "../../support/redis-server.ts";
+import { requirement } from "../../support/requirement.ts";
+
+describe.runIf(requirement("redis-server", redisFound))("the health of sessions in Redis", () => {
+  let server: RedisServer;
+  beforeAll(async () => {
+    server = await startRedis();
+  });
+  afterAll(() => server?.stop());
+
+  /** With so many milliseconds before the store gives up, and before the check does. */
+  async function start(timeout = 10_000, timeoutMs = 2_000) {
+    const application = await startApplication(server.url, { sessions: { timeout } });
+    onTestFinished(() => application.close());
+    const heard: string[] = [];
+    const health = new Health(
+      { timeoutMs, cacheMs: 0 },
+      { builtIn: { sessions: sessionStoreCheck(application.sessions) }, onError: (_, context) => heard.push(context) },
+    );
+    return { health, heard, sessions: async () => (await health.check()).components.get("sessions") };
+  }
+
+  test("is UP while it answers, DOWN within the time that checks have while it hangs, and UP again", async () => {
+    const { health, heard, sessions } = await start();
+    expect(await sessions()).toEqual({ status: "UP" });
+    server.freeze();
+    const hanging = await sessions().finally(() => server.thaw());
+    expect(hanging).toEqual({ status: "DOWN", error: "Timeout" });
+    expect(health.status).toBe("DOWN");
+    await expect.poll(sessions).toEqual({ status: "UP" });
+    expect(heard).toEqual(["health of sessions"]);
+  });
+
+  test("is DOWN in the words of the store, where that gives up first", async () => {
+    const { sessions } = await start(1_000, 30_000);
+    expect(await sessions()).toEqual({ status: "UP" });
+    server.freeze();
+    const hanging = await sessions().finally(() => server.thaw());
+    expect(hanging).toEqual({ status: "DOWN", error: "ActuatorError", code: "UNAVAILABLE" });
+    await expect.poll(sessions).toEqual({ status: "UP" });
+  });
+});
