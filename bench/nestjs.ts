@@ -2,7 +2,7 @@
 import { openSync, writeSync } from "node:fs";
 import { devNull } from "node:os";
 import { ConsoleLogger, Logger } from "@nestjs/common";
-import { nestLoggers } from "../src/adapters/loggers/nestjs/index.ts";
+import { nestjsLoggers } from "../src/adapters/loggers/nestjs/index.ts";
 import { Loggers } from "../src/loggers/loggers.ts";
 import { compareCalls } from "./support/calls.ts";
 
@@ -20,7 +20,7 @@ await compareCalls<Subject>({
     process.stdout.write = (text) => writeSync(out, text as string) > 0;
     Logger.overrideLogger(new ConsoleLogger({ logLevels: ["log"], colors: false }));
     const loggers = attached ? new Loggers() : undefined;
-    loggers?.attach(nestLoggers({ Logger, ConsoleLogger }));
+    loggers?.attach(nestjsLoggers({ Logger, ConsoleLogger }));
     const logger = new Logger("OrdersService");
     const own = new ConsoleLogger("PaymentService", { logLevels: ["log"], colors: false });
     // Contexts are found when they are used; an application has some, and a level that came and went.

@@ -12,7 +12,7 @@ import {
   Param,
 } from "@nestjs/common";
 import { NestFactory } from "@nestjs/core";
-import { nestLoggers } from "../../src/adapters/loggers/nestjs/index.ts";
+import { nestjsLoggers } from "../../src/adapters/loggers/nestjs/index.ts";
 import { createActuator } from "../../src/index.ts";
 
 class PaymentService {
@@ -76,7 +76,7 @@ const LOGGING: Readonly<Record<string, () => NestApplicationOptions>> = {
 
 const logging = process.argv[2]!;
 const actuator = createActuator({
-  loggers: { adapters: [nestLoggers({ Logger, ConsoleLogger })] },
+  loggers: { adapters: [nestjsLoggers({ Logger, ConsoleLogger })] },
 });
 const app = await NestFactory.create(ShopModule, LOGGING[logging]!());
 if (logging === "buffered") app.useLogger(new ConsoleLogger({ prefix: "Shop", logLevels: ["log"] }));

@@ -3,13 +3,13 @@ import { callCounter } from "../../../loggers/call-counter.ts";
 import { type Level, levelVerbosity } from "../../../loggers/level.ts";
 import { loggerName, ROOT } from "../../../loggers/name.ts";
 import type { Threshold } from "./contexts.ts";
-import type { Governor, NestObserver } from "./governor.ts";
 import { listenToCalls, observeNest } from "./instrumentation.ts";
 import { levelBit, levelFromLevelSet } from "./level.ts";
+import type { LevelController, NestObserver } from "./level-controller.ts";
 import { type NestClasses, type NestCommon, nestClasses, serviceLimit } from "./native.ts";
 
 /** How the contexts of Nest are named. */
-export interface NestLoggersOptions {
+export interface NestjsLoggersOptions {
   /**
    * What stands before every context, such as "nest" for `nest.OrdersService`; what Nest lets through by itself is then the
    * level of that name. Default: nothing, and ROOT.
@@ -19,7 +19,7 @@ export interface NestLoggersOptions {
 
 /**
  * Manages the contexts of Nest's `Logger`, which has one level for all by itself: `new Logger("OrdersService")` writes under
- * the logger `OrdersService`. `nestLoggers({ Logger, ConsoleLogger })` takes the classes that the application imports from
+ * the logger `OrdersService`. `nestjsLoggers({ Logger, ConsoleLogger })` takes the classes that the application imports from
  * @nestjs/common 10, 11 or 12; nothing else of the application changes, and a logger service of its own stays in place.
  *
  * A context is found when it is first used, by a `Logger`, by `Logger.log` and the like, or by a `ConsoleLogger` that the
@@ -29,21 +29,21 @@ export interface NestLoggersOptions {
  *
  * @throws ActuatorError INVALID_ARGUMENT for what are not Nest's classes, and for an unfit prefix.
  */
-export function nestLoggers(nest: NestCommon, options: NestLoggersOptions = {}): LoggerAdapter {
+export function nestjsLoggers(nest: NestCommon, options: NestjsLoggersOptions = {}): LoggerAdapter {
   const classes = nestClasses(nest);
   const prefix = options.prefix === undefined ? undefined : loggerName(options.prefix);
-  let governor: Governor | undefined;
+  let controller: LevelController | undefined;
   let handles: ContextHandles | undefined;
   return {
     kind: "nestjs",
     attach(host) {
       return observeNest(classes, (found) => {
-        governor = found;
+        controller = found;
         handles = new ContextHandles(classes, found, host, prefix);
         return handles;
       });
     },
-    refresh: () => void governor?.settle(),
+    refresh: () => void controller?.settle(),
     measure(tallyOf) {
       const count = callCounter<ContextHandle>(tallyOf);
       return listenToCalls(classes, (threshold, level, enabled) =>
@@ -60,15 +60,15 @@ interface ContextHandle extends LoggerHandle {
 /** The contexts of Nest as loggers of one host. */
 class ContextHandles implements NestObserver {
   readonly #nest: NestClasses;
-  readonly #governor: Governor;
+  readonly #controller: LevelController;
   readonly #host: LoggerHost;
   readonly #prefix: string | undefined;
   /** Under undefined, the root. */
   readonly #handles = new Map<string | undefined, ContextHandle>();
 
-  constructor(nest: NestClasses, governor: Governor, host: LoggerHost, prefix: string | undefined) {
+  constructor(nest: NestClasses, controller: LevelController, host: LoggerHost, prefix: string | undefined) {
     this.#nest = nest;
-    this.#governor = governor;
+    this.#controller = controller;
     this.#host = host;
     this.#prefix = prefix;
   }
@@ -79,11 +79,11 @@ class ContextHandles implements NestObserver {
   }
 
   found(context: string | undefined, own: Level | undefined): void {
-    const governor = this.#governor;
+    const controller = this.#controller;
     const handle: ContextHandle = {
       name: this.#nameOf(context),
       parent: context === undefined ? undefined : this.#handles.get(undefined),
-      apply: (level) => governor.set(context, level),
+      apply: (level) => controller.set(context, level),
     };
     this.#handles.set(context, handle);
     if (!this.#host.discovered(handle.name, handle, own)) this.#handles.delete(context);
@@ -107,7 +107,7 @@ class ContextHandles implements NestObserver {
     for (const [, handle] of contexts) this.#host.gone(handle);
     for (const [context, handle] of root === undefined ? [] : [root, ...contexts]) {
       if (context === undefined) this.#host.gone(handle);
-      else this.#governor.release(context);
+      else this.#controller.release(context);
       this.#host.discovered(handle.name, handle);
     }
   }

@@ -1,7 +1,7 @@
 import { beforeLast, last } from "./context-argument.ts";
 import type { Threshold } from "./contexts.ts";
-import type { Governor } from "./governor.ts";
 import { levelBit, NEST_LEVELS, type NestLevel } from "./level.ts";
+import type { LevelController } from "./level-controller.ts";
 import type { ConsoleLogger, Facade, LoggerService, NestClasses } from "./native.ts";
 import { Replacements } from "./replacements.ts";
 
@@ -17,14 +17,14 @@ export type CallListener = (threshold: Threshold, level: NestLevel, enabled: boo
  */
 export class CallListening {
   readonly #nest: NestClasses;
-  readonly #governor: Governor;
+  readonly #controller: LevelController;
   readonly #listeners = new Set<CallListener>();
   readonly #replacements = new Replacements();
   #inside: Threshold | "flush" | undefined;
 
-  constructor(nest: NestClasses, governor: Governor) {
+  constructor(nest: NestClasses, controller: LevelController) {
     this.#nest = nest;
-    this.#governor = governor;
+    this.#controller = controller;
   }
 
   /** Tells of every call until the returned function is called. */
@@ -38,16 +38,16 @@ export class CallListening {
 
   #replaceAll(): void {
     const { Logger, ConsoleLogger } = this.#nest;
-    const governor = this.#governor;
+    const controller = this.#controller;
     for (const level of NEST_LEVELS) {
       const served = () => this.#isServed(level);
       this.#replace<Facade>(Logger.prototype, level, served, ({ context }, rest) =>
-        context ? governor.ofContext(context) : governor.ofArguments(last(rest), beforeLast(rest)),
+        context ? controller.ofContext(context) : controller.ofArguments(last(rest), beforeLast(rest)),
       );
-      this.#replace(Logger, level, served, (_, rest) => governor.ofArguments(last(rest), beforeLast(rest)));
+      this.#replace(Logger, level, served, (_, rest) => controller.ofArguments(last(rest), beforeLast(rest)));
       const always = () => true;
       this.#replace<ConsoleLogger>(ConsoleLogger.prototype, level, always, (logger, rest) =>
-        governor.ofConsole(logger, last(rest), beforeLast(rest)),
+        controller.ofConsole(logger, last(rest), beforeLast(rest)),
       );
     }
     const listening = this;
@@ -69,7 +69,7 @@ export class CallListening {
       return function call(this: T, ...values: unknown[]): unknown {
         // Whoever wrapped what stands here keeps calling it after the end.
         if (listening.#listeners.size === 0 || listening.#inside === "flush") return original.apply(this, values);
-        listening.#governor.settle();
+        listening.#controller.settle();
         const threshold = thresholdOf(this, values.slice(1));
         if (threshold === undefined || threshold === listening.#inside) return original.apply(this, values);
         const enabled = (threshold.levels & levelBit(level)) !== 0 && served();

@@ -1,2 +1,2 @@
-export { type NestLoggersOptions, nestLoggers } from "./adapter.ts";
+export { type NestjsLoggersOptions, nestjsLoggers } from "./adapter.ts";
 export type { NestCommon } from "./native.ts";

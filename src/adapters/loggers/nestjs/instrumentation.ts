@@ -1,12 +1,12 @@
 import { type CallListener, CallListening } from "./call-listening.ts";
 import { beforeLast, last } from "./context-argument.ts";
-import { Governor, type NestObserver } from "./governor.ts";
 import { type LevelSet, levelBit, levelSetFromNames, NEST_LEVELS, namesFromLevelSet } from "./level.ts";
+import { LevelController, type NestObserver } from "./level-controller.ts";
 import type { ConsoleLogger, Facade, LoggerService, NestClasses } from "./native.ts";
 import { type Method, Replacements } from "./replacements.ts";
 
 interface Instrumentation {
-  readonly governor: Governor;
+  readonly controller: LevelController;
   readonly replacements: Replacements;
   readonly listening: CallListening;
 }
@@ -22,18 +22,18 @@ const instrumentations = new WeakMap<object, Instrumentation>();
  * Several observers of one copy share the levels. When the last one goes, Nest is as it was, and the level that it has for
  * all is the root's.
  */
-export function observeNest(nest: NestClasses, observe: (governor: Governor) => NestObserver): () => void {
+export function observeNest(nest: NestClasses, observe: (controller: LevelController) => NestObserver): () => void {
   let found = instrumentations.get(nest.Logger);
   if (found === undefined) instrumentations.set(nest.Logger, (found = instrument(nest)));
-  const { governor, replacements } = found;
-  const observer = observe(governor);
-  governor.add(observer);
+  const { controller, replacements } = found;
+  const observer = observe(controller);
+  controller.add(observer);
   return () => {
-    governor.delete(observer);
-    if (governor.watched || instrumentations.get(nest.Logger) !== found) return;
+    controller.delete(observer);
+    if (controller.watched || instrumentations.get(nest.Logger) !== found) return;
     instrumentations.delete(nest.Logger);
     replacements.restore();
-    const levels = governor.stop();
+    const levels = controller.stop();
     if (levels !== undefined) leaveLevels(nest, levels);
   };
 }
@@ -51,16 +51,16 @@ function leaveLevels({ Logger }: NestClasses, levels: LevelSet): void {
 }
 
 function instrument(nest: NestClasses): Instrumentation {
-  const governor = new Governor(nest);
+  const controller = new LevelController(nest);
   const replacements = new Replacements();
-  replaceFacade(nest, governor, replacements);
-  replaceConsole(nest, governor, replacements);
-  return { governor, replacements, listening: new CallListening(nest, governor) };
+  replaceFacade(nest, controller, replacements);
+  replaceConsole(nest, controller, replacements);
+  return { controller, replacements, listening: new CallListening(nest, controller) };
 }
 
-function replaceFacade({ Logger }: NestClasses, governor: Governor, replacements: Replacements): void {
+function replaceFacade({ Logger }: NestClasses, controller: LevelController, replacements: Replacements): void {
   const withheld = (call: Method, facade: unknown, args: unknown[]): unknown => {
-    if (governor.settle()) return Reflect.apply(call, facade, args);
+    if (controller.settle()) return Reflect.apply(call, facade, args);
     // While Nest keeps records back, they are judged when it lets them go.
     if (Logger.isBufferAttached) Logger.logBuffer?.push({ methodRef: call.bind(facade), arguments: args });
     return undefined;
@@ -70,20 +70,22 @@ function replaceFacade({ Logger }: NestClasses, governor: Governor, replacements
     replacements.replace(Logger.prototype, level, (original) => {
       return function call(this: Facade, message: unknown, ...rest: unknown[]): unknown {
         const { context } = this;
-        const threshold = context ? governor.ofContext(context) : governor.ofArguments(last(rest), beforeLast(rest));
+        const threshold = context
+          ? controller.ofContext(context)
+          : controller.ofArguments(last(rest), beforeLast(rest));
         if ((threshold.levels & bit) === 0) {
-          if (governor.settled && !Logger.isBufferAttached) return undefined;
+          if (controller.settled && !Logger.isBufferAttached) return undefined;
           return withheld(call as Method, this, [message, ...rest]);
         }
-        if (!context) governor.share(this.localInstance);
+        if (!context) controller.share(this.localInstance);
         return original.call(this, message, ...rest);
       };
     });
     replacements.replace(Logger, level, (original) => {
       return function call(this: unknown, message: unknown, ...rest: unknown[]): unknown {
-        const threshold = governor.ofArguments(last(rest), beforeLast(rest));
+        const threshold = controller.ofArguments(last(rest), beforeLast(rest));
         if ((threshold.levels & bit) === 0) {
-          if (governor.settled && !Logger.isBufferAttached) return undefined;
+          if (controller.settled && !Logger.isBufferAttached) return undefined;
           return withheld(call as Method, this, [message, ...rest]);
         }
         return original.call(this, message, ...rest);
@@ -92,9 +94,9 @@ function replaceFacade({ Logger }: NestClasses, governor: Governor, replacements
   }
   replacements.replace(Logger, "isLevelEnabled", (original) => {
     return function isLevelEnabled(this: unknown, level: string): unknown {
-      if (!governor.watched) return original.call(this, level);
-      governor.settle();
-      return Logger.staticInstanceRef !== undefined && (governor.contexts.union & levelBit(level)) !== 0;
+      if (!controller.watched) return original.call(this, level);
+      controller.settle();
+      return Logger.staticInstanceRef !== undefined && (controller.contexts.union & levelBit(level)) !== 0;
     };
   });
   replacements.replace(Logger, "overrideLogger", (original) => {
@@ -103,16 +105,20 @@ function replaceFacade({ Logger }: NestClasses, governor: Governor, replacements
       const result = original.call(this, logger);
       const service = Logger.staticInstanceRef;
       if (!Array.isArray(logger)) {
-        if (service !== before) governor.serviceReplaced(before);
+        if (service !== before) controller.serviceReplaced(before);
       } else if (service instanceof Logger || service?.setLogLevels !== undefined) {
-        governor.choose(undefined, levelSetFromNames(logger));
+        controller.choose(undefined, levelSetFromNames(logger));
       }
       return result;
     };
   });
 }
 
-function replaceConsole({ Logger, ConsoleLogger }: NestClasses, governor: Governor, replacements: Replacements): void {
+function replaceConsole(
+  { Logger, ConsoleLogger }: NestClasses,
+  controller: LevelController,
+  replacements: Replacements,
+): void {
   const { prototype } = ConsoleLogger;
   /** A logger whose record has just been let through: it asks once more, without saying for what context. */
   let passed: ConsoleLogger | undefined;
@@ -120,10 +126,10 @@ function replaceConsole({ Logger, ConsoleLogger }: NestClasses, governor: Govern
     const bit = levelBit(level);
     replacements.replace(prototype, level, (original) => {
       return function call(this: ConsoleLogger, message: unknown, ...rest: unknown[]): unknown {
-        const threshold = governor.ofConsole(this, last(rest), beforeLast(rest));
+        const threshold = controller.ofConsole(this, last(rest), beforeLast(rest));
         if (threshold !== undefined) {
           if ((threshold.levels & bit) === 0) {
-            return governor.settle() ? call.call(this, message, ...rest) : undefined;
+            return controller.settle() ? call.call(this, message, ...rest) : undefined;
           }
           passed = this;
         }
@@ -137,16 +143,16 @@ function replaceConsole({ Logger, ConsoleLogger }: NestClasses, governor: Govern
         passed = undefined;
         return true;
       }
-      const levels = governor.levelsOf(this);
+      const levels = controller.levelsOf(this);
       return levels === undefined ? original.call(this, level) : (levels & levelBit(level)) !== 0;
     };
   });
   replacements.replace(prototype, "setLogLevels", (original) => {
     return function setLogLevels(this: ConsoleLogger, names: readonly string[]): unknown {
       const result = original.call(this, names);
-      if (this === Logger.staticInstanceRef) governor.choose(undefined, levelSetFromNames(names));
+      if (this === Logger.staticInstanceRef) controller.choose(undefined, levelSetFromNames(names));
       // Nest hands its own list down to the loggers that it made, which follow the root anyway.
-      else if (this.context && names !== Logger.logLevels) governor.choose(this.context, levelSetFromNames(names));
+      else if (this.context && names !== Logger.logLevels) controller.choose(this.context, levelSetFromNames(names));
       return result;
     };
   });

@@ -57,7 +57,7 @@ export function nestClasses(nest: NestCommon): NestClasses {
     has(Logger!.prototype, NEST_LEVELS) &&
     has(ConsoleLogger?.prototype, ["isLevelEnabled", "setLogLevels", ...NEST_LEVELS]);
   if (fit) return { Logger: Logger!, ConsoleLogger: ConsoleLogger! };
-  const message = "nestLoggers expects { Logger, ConsoleLogger } of @nestjs/common 10, 11 or 12.";
+  const message = "nestjsLoggers expects { Logger, ConsoleLogger } of @nestjs/common 10, 11 or 12.";
   throw new ActuatorError("INVALID_ARGUMENT", "NOT_NEST", message);
 }
 

@@ -1,10 +1,9 @@
 import type { CallTally, LoggerAdapter, LoggerHost } from "../../../loggers/adapter.ts";
 import type { Level } from "../../../loggers/level.ts";
 import { ROOT } from "../../../loggers/name.ts";
-import { familyOf, observe, release } from "./family.ts";
-import { type GateObserver, gateOf } from "./gate.ts";
 import { WinstonHandle } from "./handle.ts";
 import { observeContainers, observeLoggers, type WinstonObserver } from "./instrumentation.ts";
+import { gateOf, type LevelGateObserver } from "./level-gate.ts";
 import { CallListening } from "./listening.ts";
 import { metadataOf, nameFromMetadata } from "./naming.ts";
 import {
@@ -16,6 +15,7 @@ import {
   type WinstonModule,
   winstonSources,
 } from "./native.ts";
+import { groupOf, observe, release } from "./transport-group.ts";
 
 /** How winston's loggers are named and bounded. */
 export interface WinstonLoggersOptions {
@@ -55,7 +55,7 @@ export function winstonLoggers(
   return new WinstonLoggers(Array.isArray(sources) ? sources : [sources as WinstonLoggersSource], options);
 }
 
-class WinstonLoggers implements LoggerAdapter, WinstonObserver, GateObserver {
+class WinstonLoggers implements LoggerAdapter, WinstonObserver, LevelGateObserver {
   readonly kind = "winston";
   readonly #nameOf: (metadata: Readonly<Record<string, unknown>>) => string | undefined;
   readonly #maxPerName: number;
@@ -119,7 +119,7 @@ class WinstonLoggers implements LoggerAdapter, WinstonObserver, GateObserver {
   refresh(): void {
     for (const handle of this.#held()) {
       const logger = handle.logger.deref();
-      if (logger !== undefined && owner(logger) === logger) familyOf(logger)?.transportsChanged();
+      if (logger !== undefined && owner(logger) === logger) groupOf(logger)?.transportsChanged();
     }
   }
 
@@ -181,7 +181,7 @@ class WinstonLoggers implements LoggerAdapter, WinstonObserver, GateObserver {
     const gate = observe(logger, this);
     const isChild = !gate.isOwner;
     const own = isChild ? gate.isOwn || Object.hasOwn(logger, "level") : handle.own;
-    if (!host.discovered(handle.name, handle, own ? gate.family.levels.level(gate.value) : undefined)) {
+    if (!host.discovered(handle.name, handle, own ? gate.group.levels.level(gate.value) : undefined)) {
       this.#letGo(handle);
       return;
     }
@@ -199,8 +199,8 @@ class WinstonLoggers implements LoggerAdapter, WinstonObserver, GateObserver {
 
   #listen(handle: WinstonHandle): void {
     const logger = handle.logger.deref();
-    const family = logger && familyOf(logger);
-    if (family !== undefined) this.#listening?.add(family);
+    const group = logger && groupOf(logger);
+    if (group !== undefined) this.#listening?.add(group);
   }
 
   #held(): WinstonHandle[] {
@@ -209,7 +209,7 @@ class WinstonLoggers implements LoggerAdapter, WinstonObserver, GateObserver {
 
   #warn(handle: WinstonHandle, logger: NativeLogger): void {
     if (owner(logger) !== logger) return;
-    for (const limit of familyOf(logger)?.limits() ?? []) this.#host!.warn(handle.name, limit);
+    for (const limit of groupOf(logger)?.limits() ?? []) this.#host!.warn(handle.name, limit);
   }
 
   #letGo(handle: WinstonHandle): void {

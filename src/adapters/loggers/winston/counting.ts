@@ -10,7 +10,7 @@ export interface Counted {
   /** The most verbose value of a level that gets past the methods. */
   readonly threshold: number;
   /** The logger with its children. */
-  readonly family: { readonly levels: LevelSet; readonly listeners: readonly CallListener[] };
+  readonly group: { readonly levels: LevelSet; readonly listeners: readonly CallListener[] };
 }
 
 type Method = (this: unknown, ...values: unknown[]) => unknown;
@@ -92,7 +92,7 @@ function isUnderWay(on: Counted, label: string): boolean {
 }
 
 function tell(on: Counted, logger: unknown, label: string | undefined): void {
-  const { listeners, levels } = on.family;
+  const { listeners, levels } = on.group;
   if (label === undefined) return;
   const verbosity = levels.verbosity(label);
   if (verbosity === undefined) return;

@@ -1,6 +1,6 @@
 import type { LoggerHandle } from "../../../loggers/adapter.ts";
 import type { Level } from "../../../loggers/level.ts";
-import { gateOf } from "./gate.ts";
+import { gateOf } from "./level-gate.ts";
 import type { NativeLogger } from "./native.ts";
 
 /** One winston logger, held weakly: a logger made for one request goes when the request does. */

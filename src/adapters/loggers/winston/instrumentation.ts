@@ -1,5 +1,5 @@
-import { familyOf } from "./family.ts";
 import type { NativeLogger, WinstonContainer } from "./native.ts";
+import { groupOf } from "./transport-group.ts";
 
 /** What is told to each adapter that watches a copy of winston. */
 export interface WinstonObserver {
@@ -90,7 +90,7 @@ function instrumentLoggers(prototype: NativeLogger, observers: Set<WinstonObserv
         (original) =>
           function (this: NativeLogger, ...values) {
             const result = original.apply(this, values);
-            familyOf(this)?.transportsChanged();
+            groupOf(this)?.transportsChanged();
             return result;
           },
       ),

@@ -1,19 +1,19 @@
 import type { CallTally } from "../../../loggers/adapter.ts";
 import { callCounter } from "../../../loggers/call-counter.ts";
 import type { CallListener } from "./counting.ts";
-import type { Family } from "./family.ts";
 import type { WinstonHandle } from "./handle.ts";
 import type { NativeLogger } from "./native.ts";
+import type { TransportGroup } from "./transport-group.ts";
 
-/** So many families are noted before those that the application has let go of are looked for. */
+/** So many groups are noted before those that the application has let go of are looked for. */
 const SWEEP_AT = 1_000;
 
 /** Counts the calls of loggers for one measurement, until it is ended. */
 export class CallListening {
   readonly #listener: CallListener;
-  readonly #known = new WeakSet<Family>();
+  readonly #known = new WeakSet<TransportGroup>();
   /** Held weakly: a logger made for one request goes when the request does. */
-  #families: WeakRef<Family>[] = [];
+  #groups: WeakRef<TransportGroup>[] = [];
   #sweepAt = SWEEP_AT;
 
   /** `followed`: the logger held for which the calls of one count. `tallyOf`: where those of a name are counted. */
@@ -27,21 +27,21 @@ export class CallListening {
   }
 
   /** Listens to these loggers too, those of them that come later included. */
-  add(family: Family): void {
-    if (this.#known.has(family)) return;
-    this.#known.add(family);
-    family.setListeners([...family.listeners, this.#listener]);
-    if (this.#families.push(new WeakRef(family)) < this.#sweepAt) return;
-    this.#families = this.#families.filter((each) => each.deref() !== undefined);
-    this.#sweepAt = Math.max(SWEEP_AT, 2 * this.#families.length);
+  add(group: TransportGroup): void {
+    if (this.#known.has(group)) return;
+    this.#known.add(group);
+    group.setListeners([...group.listeners, this.#listener]);
+    if (this.#groups.push(new WeakRef(group)) < this.#sweepAt) return;
+    this.#groups = this.#groups.filter((each) => each.deref() !== undefined);
+    this.#sweepAt = Math.max(SWEEP_AT, 2 * this.#groups.length);
   }
 
   /** Listens no more: where nobody else does, the loggers are as they were. */
   end(): void {
-    for (const each of this.#families) {
-      const family = each.deref();
-      family?.setListeners(family.listeners.filter((listener) => listener !== this.#listener));
+    for (const each of this.#groups) {
+      const group = each.deref();
+      group?.setListeners(group.listeners.filter((listener) => listener !== this.#listener));
     }
-    this.#families = [];
+    this.#groups = [];
   }
 }

@@ -1,7 +1,7 @@
-import { gateOf } from "./gate.ts";
+import { LevelCounts } from "./level-counts.ts";
+import { gateOf } from "./level-gate.ts";
 import { type LevelSet, levelSet } from "./level-set.ts";
 import { type NativeLevels, type NativeLogger, type NativeTransport, owner, transportName } from "./native.ts";
-import { Tally } from "./tally.ts";
 
 /** A logger with its children, which write through the same transports. */
 export interface Writers {
@@ -16,36 +16,36 @@ export interface Writers {
 
 /** A transport that is opened as far as the loggers need that write to it. */
 interface Opened {
-  /** What each family that writes to it was last known to need. */
+  /** What each group that writes to it was last known to need. */
   readonly needs: Map<Writers, number>;
-  readonly tally: Tally;
+  readonly counts: LevelCounts;
   /** The level that was put on the transport, and what stood there. */
   pushed: { readonly label: string; readonly before: string | undefined } | undefined;
 }
 
 const known = new WeakMap<NativeTransport, Opened>();
 
-/** A family writes to the transport, from now on. */
-export function join(transport: NativeTransport, family: Writers): void {
+/** A group writes to the transport, from now on. */
+export function join(transport: NativeTransport, group: Writers): void {
   let opened = known.get(transport);
   if (opened === undefined)
-    known.set(transport, (opened = { needs: new Map(), tally: new Tally(), pushed: undefined }));
-  if (opened.needs.has(family)) return;
-  opened.needs.set(family, family.most);
-  opened.tally.add(family.most);
+    known.set(transport, (opened = { needs: new Map(), counts: new LevelCounts(), pushed: undefined }));
+  if (opened.needs.has(group)) return;
+  opened.needs.set(group, group.most);
+  opened.counts.add(group.most);
   // It hung on this logger before, when that was nobody's.
   const { parent } = transport;
-  if (opened.needs.size === 1 || !parent || !family.has(parent)) return;
-  for (const other of opened.needs.keys()) if (other !== family) other.transportsChanged();
+  if (opened.needs.size === 1 || !parent || !group.has(parent)) return;
+  for (const other of opened.needs.keys()) if (other !== group) other.transportsChanged();
 }
 
 /** Ends {@link join}. The last one leaves the transport without the level that was put there. */
-export function leave(transport: NativeTransport, family: Writers): void {
+export function leave(transport: NativeTransport, group: Writers): void {
   const opened = known.get(transport);
-  const need = opened?.needs.get(family);
+  const need = opened?.needs.get(group);
   if (opened === undefined || need === undefined) return;
-  opened.needs.delete(family);
-  opened.tally.remove(need);
+  opened.needs.delete(group);
+  opened.counts.remove(need);
   if (opened.needs.size > 0) {
     push(transport, opened);
     return;
@@ -54,16 +54,16 @@ export function leave(transport: NativeTransport, family: Writers): void {
   if (opened.pushed !== undefined && transport.level === opened.pushed.label) transport.level = opened.pushed.before;
 }
 
-/** Lets the transport through what the family needs by now, and the others that write to it. */
-export function open(transport: NativeTransport, family: Writers): void {
+/** Lets the transport through what the group needs by now, and the others that write to it. */
+export function open(transport: NativeTransport, group: Writers): void {
   const opened = known.get(transport);
-  const before = opened?.needs.get(family);
+  const before = opened?.needs.get(group);
   if (opened === undefined || before === undefined) return;
-  const { most } = family;
+  const { most } = group;
   if (most !== before) {
-    opened.needs.set(family, most);
-    opened.tally.remove(before);
-    opened.tally.add(most);
+    opened.needs.set(group, most);
+    opened.counts.remove(before);
+    opened.counts.add(most);
   }
   push(transport, opened);
 }
@@ -71,7 +71,7 @@ export function open(transport: NativeTransport, family: Writers): void {
 /** Puts a level on the transport, unless the application gave it one, or it is a plain stream, which has none. */
 function push(transport: NativeTransport, opened: Opened): void {
   if (transport.levels === undefined || ownLevel(transport) !== undefined) return;
-  const label = levelSet(transport.levels).labelOf(opened.tally.most);
+  const label = levelSet(transport.levels).labelOf(opened.counts.most);
   if (label === transport.level) return;
   opened.pushed = { label, before: opened.pushed === undefined ? transport.level : opened.pushed.before };
   transport.level = label;
@@ -93,11 +93,11 @@ export function ownLevel(transport: NativeTransport): string | undefined {
 }
 
 /** What a transport does whatever level its loggers have: sentences for the operator. */
-export function transportLimits(transport: NativeTransport, family: Writers): readonly string[] {
+export function transportLimits(transport: NativeTransport, group: Writers): readonly string[] {
   const name = JSON.stringify(transportName(transport));
   const limits: string[] = [];
   const own = ownLevel(transport);
-  if (own !== undefined && family.levels.value(own) < family.levels.most) {
+  if (own !== undefined && group.levels.value(own) < group.levels.most) {
     const whose = transport.level ? "its own level" : "the level of a logger outside";
     limits.push(`the transport ${name} keeps ${whose} (${own}); less severe records are not written to it`);
   }
@@ -106,7 +106,7 @@ export function transportLimits(transport: NativeTransport, family: Writers): re
       `the transport ${name} is shared with a logger outside, for which it lets through what it does for this one`,
     );
   }
-  if (transport.levels !== undefined && !sameLevels(transport.levels, family.levels.values)) {
+  if (transport.levels !== undefined && !sameLevels(transport.levels, group.levels.values)) {
     limits.push(`the transport ${name} filters by the levels of another logger, to which it was added first`);
   }
   return limits;

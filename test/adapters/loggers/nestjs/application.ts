@@ -1,5 +1,5 @@
 import { onTestFinished } from "vitest";
-import { type NestLoggersOptions, nestLoggers } from "../../../../src/adapters/loggers/nestjs/index.ts";
+import { type NestjsLoggersOptions, nestjsLoggers } from "../../../../src/adapters/loggers/nestjs/index.ts";
 import { Loggers } from "../../../../src/loggers/loggers.ts";
 import { collectLines } from "../../../support/nest-lines.ts";
 import { borrowNest, type Nest } from "../../../support/nest-versions.ts";
@@ -8,11 +8,11 @@ import { borrowNest, type Nest } from "../../../support/nest-versions.ts";
 export const METHODS = ["fatal", "error", "warn", "log", "debug", "verbose"] as const;
 
 /** Nest with the adapter attached until the test ends, and what it writes. */
-export function managed(nest: Nest, options?: NestLoggersOptions) {
+export function managed(nest: Nest, options?: NestjsLoggersOptions) {
   borrowNest(nest);
   const lines = collectLines();
   const loggers = new Loggers({ groups: { web: ["Http", "Router"] } });
-  const detach = loggers.attach(nestLoggers(nest, options));
+  const detach = loggers.attach(nestjsLoggers(nest, options));
   onTestFinished(detach);
   return { loggers, lines, detach };
 }

@@ -1,6 +1,6 @@
 import { pino } from "pino";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { nestLoggers } from "../../../../src/adapters/loggers/nestjs/index.ts";
+import { nestjsLoggers } from "../../../../src/adapters/loggers/nestjs/index.ts";
 import { pinoLoggers } from "../../../../src/adapters/loggers/pino/index.ts";
 import { Loggers } from "../../../../src/loggers/loggers.ts";
 import type { Logger as LoggerView } from "../../../../src/loggers/view.ts";
@@ -78,7 +78,7 @@ describe.each(NEST_VERSIONS)("Nest %s: contexts are found", (_, nest) => {
     const { loggers: one } = managed(nest);
     new Logger("Early").log("x");
     const other = new Loggers();
-    onTestFinished(other.attach(nestLoggers(nest)));
+    onTestFinished(other.attach(nestjsLoggers(nest)));
     new Logger("Late").log("x");
     one.setLevel("Early", "WARN");
     other.setLevel("Late", "ERROR");
@@ -107,7 +107,7 @@ describe.each(NEST_VERSIONS)("Nest %s is let go", (_, nest) => {
     collectLines();
     const before = descriptors();
     const [one, other] = [new Loggers(), new Loggers()];
-    const detaches = [one.attach(nestLoggers(nest)), other.attach(nestLoggers(nest))];
+    const detaches = [one.attach(nestjsLoggers(nest)), other.attach(nestjsLoggers(nest))];
     expect(methodsOf()).not.toEqual(before);
     detaches[0]!();
     detaches[0]!();
@@ -168,14 +168,14 @@ describe.each(NEST_VERSIONS)("Nest %s is let go", (_, nest) => {
     loggers.setLevel("ROOT", "WARN");
     detach();
     const again = new Loggers();
-    onTestFinished(again.attach(nestLoggers(nest)));
+    onTestFinished(again.attach(nestjsLoggers(nest)));
     const lines = collectLines();
     callAll(new Logger("Orders"));
     expect(again.get("ROOT")).toMatchObject({ configuredLevel: "WARN", baselineLevel: "WARN" });
     expect(messages(lines)).toEqual(METHODS.slice(0, 3));
     detach();
     const third = new Loggers();
-    onTestFinished(third.attach(nestLoggers(nest)));
+    onTestFinished(third.attach(nestjsLoggers(nest)));
     again.setLevel("Orders", "ERROR");
     expect(third.get("Orders")).toMatchObject({ configuredLevel: "ERROR" });
   });
@@ -199,11 +199,13 @@ describe("what is refused", () => {
   test.each([undefined, null, {}, { Logger: nest.Logger }, { Logger: console, ConsoleLogger: class {} }, nest.Logger])(
     "%j: it is no copy of Nest",
     (value) => {
-      expect(() => nestLoggers(value as never)).toThrow(/\{ Logger, ConsoleLogger \} of @nestjs\/common 10, 11 or 12/);
+      expect(() => nestjsLoggers(value as never)).toThrow(
+        /\{ Logger, ConsoleLogger \} of @nestjs\/common 10, 11 or 12/,
+      );
     },
   );
 
   test.each(["", "a\u0000b", "x".repeat(513)])("an unfit prefix: %j", (prefix) => {
-    expect(() => nestLoggers(nest, { prefix })).toThrow(/name/);
+    expect(() => nestjsLoggers(nest, { prefix })).toThrow(/name/);
   });
 });

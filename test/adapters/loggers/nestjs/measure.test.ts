@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import { nestLoggers } from "../../../../src/adapters/loggers/nestjs/index.ts";
+import { nestjsLoggers } from "../../../../src/adapters/loggers/nestjs/index.ts";
 import { LEVELS, type Level } from "../../../../src/loggers/level.ts";
 import { Loggers } from "../../../../src/loggers/loggers.ts";
 import type { CallReport } from "../../../../src/loggers/measurement.ts";
@@ -210,7 +210,7 @@ describe.each(NEST_VERSIONS)("a measurement of Nest %s", (_, nest) => {
   test("is one of each actuator, and ends with the adapter", () => {
     const { loggers, detach } = managed(nest);
     const other = new Loggers();
-    onTestFinished(other.attach(nestLoggers(nest)));
+    onTestFinished(other.attach(nestjsLoggers(nest)));
     const before = Object.getOwnPropertyDescriptors(Logger.prototype);
     const [one, two] = [measure(loggers), measure(other)];
     new Logger("Orders").log("x");

@@ -2,7 +2,7 @@ import * as nest from "@nestjs/common";
 import { LoggerModule, Logger as NestPinoLogger, PinoLogger } from "nestjs-pino";
 import { pino } from "pino";
 import { expect, test } from "vitest";
-import { nestLoggers } from "../../../../src/adapters/loggers/nestjs/index.ts";
+import { nestjsLoggers } from "../../../../src/adapters/loggers/nestjs/index.ts";
 import { pinoLoggers } from "../../../../src/adapters/loggers/pino/index.ts";
 import type { LoggerAdapter } from "../../../../src/index.ts";
 import { nestOrders } from "../../../support/nest-orders.ts";
@@ -56,7 +56,7 @@ test("nestjs-pino follows the levels of pino, in requests and outside of them", 
 });
 
 test("its contexts have levels of their own in front of pino's", async () => {
-  const { order, get, post, written } = await application(nestLoggers(nest, { prefix: "nest" }));
+  const { order, get, post, written } = await application(nestjsLoggers(nest, { prefix: "nest" }));
   const messages = async () => {
     written();
     await order();

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import { nestLoggers } from "../../../../src/adapters/loggers/nestjs/index.ts";
+import { nestjsLoggers } from "../../../../src/adapters/loggers/nestjs/index.ts";
 import { Loggers } from "../../../../src/loggers/loggers.ts";
 import type { Logger as LoggerView } from "../../../../src/loggers/view.ts";
 import { collectLines } from "../../../support/nest-lines.ts";
@@ -106,7 +106,7 @@ describe.each(NEST_VERSIONS)("Nest %s with", (_, nest) => {
     write(more);
     const bare = lines.splice(0);
     const loggers = new Loggers();
-    const detach = loggers.attach(nestLoggers(nest));
+    const detach = loggers.attach(nestjsLoggers(nest));
     onTestFinished(detach);
     write(more);
     expect(lines.splice(0)).toEqual(bare);

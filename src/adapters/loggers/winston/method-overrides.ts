@@ -21,7 +21,7 @@ export interface Gated {
 }
 
 /** What stands before the methods of one logger, and how it is taken away. */
-export interface Shadow {
+export interface MethodOverrides {
   /** The methods that write, as far as the gate stands before them. */
   readonly covered: ReadonlySet<string>;
   /** Covers the methods named for levels that the logger has got since. winston adds them after a logger is made. */
@@ -35,13 +35,13 @@ export interface Shadow {
  * transport drop it in the end; here a disabled call returns at once. The methods stay the same ones for good and look at the
  * gate, so that a reference to one that was taken while its level was disabled comes alive with it.
  */
-export function shadow(gate: Gated): Shadow {
+export function overrideMethods(gate: Gated): MethodOverrides {
   const undo: (() => void)[] = [];
 
   const define = (key: string, make: (methods: Methods) => PropertyDescriptor) => {
     const logger = gate.logger.deref()!;
     const before = Object.getOwnPropertyDescriptor(logger, key);
-    const methods = before === undefined ? unshadowed(gate, logger) : { [key]: before.value };
+    const methods = before === undefined ? overridden(gate, logger) : { [key]: before.value };
     const ours = { configurable: true, enumerable: before?.enumerable ?? false, ...make(methods as Methods) };
     Object.defineProperty(logger, key, ours);
     undo.push(() => {
@@ -72,7 +72,7 @@ export function shadow(gate: Gated): Shadow {
   const coverLevelMethods = () => {
     const logger = gate.logger.deref();
     if (logger === undefined) return;
-    const methods = unshadowed(gate, logger) as unknown as object;
+    const methods = overridden(gate, logger) as unknown as object;
     const plain = loggerPrototype(logger);
     for (const label of Object.keys(gate.values)) {
       // winston gives each logger's own class the methods; a level may bear the name of what every stream has.
@@ -95,7 +95,7 @@ export function shadow(gate: Gated): Shadow {
 }
 
 /** What a logger would inherit its methods from, were there no gates above it: a child inherits from a gated logger. */
-function unshadowed(gate: Gated, logger: NativeLogger): NativeLogger {
+function overridden(gate: Gated, logger: NativeLogger): NativeLogger {
   const from = gate.root === gate.logger ? logger : gate.root.deref()!;
   return Object.getPrototypeOf(from) as NativeLogger;
 }

@@ -1,25 +1,25 @@
 import type { Level } from "../../../loggers/level.ts";
 import type { CallListener } from "./counting.ts";
-import { Gate, type GateFamily, type GateObserver, gateOf } from "./gate.ts";
+import { LevelCounts } from "./level-counts.ts";
+import { type GateGroup, gateOf, LevelGate, type LevelGateObserver } from "./level-gate.ts";
 import { type LevelSet, levelSet, OFF_VALUE } from "./level-set.ts";
 import { type NativeLogger, type NativeTransport, owner } from "./native.ts";
-import { Tally } from "./tally.ts";
 import { join, leave, open, ownLevel, transportLimits, type Writers } from "./transports.ts";
 
-const families = new WeakMap<NativeLogger, Family>();
+const groups = new WeakMap<NativeLogger, TransportGroup>();
 
 /**
  * A logger with its children, which all write through its transports. winston knows one level for all of them, in the
  * transports; so these are opened as far as the most verbose logger needs, and each logger's own gate does the rest.
  */
-export class Family implements GateFamily, Writers {
-  readonly owner: Gate;
+export class TransportGroup implements GateGroup, Writers {
+  readonly owner: LevelGate;
   levels: LevelSet;
   /** How many observers the loggers have. */
   observers = 0;
   #listeners: readonly CallListener[] = [];
-  readonly #gates = new Set<Gate>();
-  readonly #tally = new Tally();
+  readonly #gates = new Set<LevelGate>();
+  readonly #counts = new LevelCounts();
   /** The labels that the application itself has set, by what they amount to: going back there goes back to these. */
   readonly #labels = new Map<Level, string>();
   #transports: ReadonlySet<NativeTransport> = new Set();
@@ -30,22 +30,22 @@ export class Family implements GateFamily, Writers {
 
   constructor(logger: NativeLogger) {
     this.levels = levelSet(logger.levels);
-    this.owner = new Gate(this, logger, true);
+    this.owner = new LevelGate(this, logger, true);
     this.remember(logger.level);
-    families.set(logger, this);
+    groups.set(logger, this);
     this.owner.open();
     this.#gates.add(this.owner);
-    this.#tally.add(this.owner.value);
+    this.#counts.add(this.owner.value);
     this.transportsChanged();
   }
 
   /** The most verbose value among the loggers: what their transports must let through. */
   get most(): number {
-    return this.#tally.most;
+    return this.#counts.most;
   }
 
   has(logger: NativeLogger): boolean {
-    return familyOf(logger) === this;
+    return groupOf(logger) === this;
   }
 
   get listeners(): readonly CallListener[] {
@@ -65,20 +65,20 @@ export class Family implements GateFamily, Writers {
     this.#labels.set(this.levels.level(this.levels.value(label)), label);
   }
 
-  setLabel(gate: Gate, label: string): void {
-    if (this.#gates.has(gate)) this.#tally.remove(gate.value);
+  setLabel(gate: LevelGate, label: string): void {
+    if (this.#gates.has(gate)) this.#counts.remove(gate.value);
     this.#gates.add(gate);
     gate.label = label;
     gate.value = this.levels.value(label);
-    this.#tally.add(gate.value);
+    this.#counts.add(gate.value);
     this.#limit(gate);
     for (const transport of this.#transports) open(transport, this);
   }
 
   /** The gate of a child is no longer needed. */
-  #forget(gate: Gate): void {
+  #forget(gate: LevelGate): void {
     if (!this.#gates.delete(gate)) return;
-    this.#tally.remove(gate.value);
+    this.#counts.remove(gate.value);
     for (const transport of this.#transports) open(transport, this);
   }
 
@@ -87,12 +87,12 @@ export class Family implements GateFamily, Writers {
     if (logger === undefined || logger.levels === this.levels.values) return;
     this.levels = levelSet(logger.levels);
     this.#labels.clear();
-    this.#tally.clear();
+    this.#counts.clear();
     for (const gate of this.#gates) {
       gate.values = this.levels.values;
       gate.value = this.levels.value(gate.label);
       gate.coverLevelMethods();
-      this.#tally.add(gate.value);
+      this.#counts.add(gate.value);
     }
   }
 
@@ -138,7 +138,7 @@ export class Family implements GateFamily, Writers {
   }
 
   /** An observer of the gate is gone. With the last of a child its gate goes, with the last of all everything. */
-  release(gate: Gate, observer: GateObserver): void {
+  release(gate: LevelGate, observer: LevelGateObserver): void {
     if (!gate.observers.delete(observer)) return;
     this.observers--;
     if (gate.observers.size === 0 && !gate.isOwner) {
@@ -153,12 +153,12 @@ export class Family implements GateFamily, Writers {
     for (const gate of this.#gates) if (gate !== this.owner) gate.close();
     this.owner.close();
     const logger = this.owner.logger.deref();
-    if (logger !== undefined) families.delete(logger);
+    if (logger !== undefined) groups.delete(logger);
     for (const transport of this.#transports) leave(transport, this);
     this.#transports = new Set();
   }
 
-  #limit(gate: Gate): void {
+  #limit(gate: LevelGate): void {
     const { value } = gate;
     // A transport with a level of its own writes more than the logger has, where the application has it so; a level that it
     // did not set is meant as it is said.
@@ -168,31 +168,33 @@ export class Family implements GateFamily, Writers {
   }
 }
 
-/** The family that a logger belongs to, where anybody holds one of its loggers. */
-export function familyOf(logger: NativeLogger): Family | undefined {
-  return families.get(owner(logger));
+/** The group that a logger belongs to, where anybody holds one of its loggers. */
+export function groupOf(logger: NativeLogger): TransportGroup | undefined {
+  return groups.get(owner(logger));
 }
 
-const collected = new FinalizationRegistry<{ readonly family: Family; readonly gate: Gate }>(({ family, gate }) => {
-  for (const observer of gate.observers) family.release(gate, observer);
-});
+const collected = new FinalizationRegistry<{ readonly group: TransportGroup; readonly gate: LevelGate }>(
+  ({ group, gate }) => {
+    for (const observer of gate.observers) group.release(gate, observer);
+  },
+);
 
 /** The gate of a logger, made where it has none, for as long as somebody observes it. */
-export function observe(logger: NativeLogger, observer: GateObserver): Gate {
+export function observe(logger: NativeLogger, observer: LevelGateObserver): LevelGate {
   const root = owner(logger);
-  const family = familyOf(logger) ?? new Family(root);
+  const group = groupOf(logger) ?? new TransportGroup(root);
   let gate = gateOf(logger);
   if (gate === undefined) {
-    gate = new Gate(family, logger, false);
-    collected.register(logger, { family, gate });
+    gate = new LevelGate(group, logger, false);
+    collected.register(logger, { group, gate });
   }
-  if (!gate.observers.has(observer)) family.observers++;
+  if (!gate.observers.has(observer)) group.observers++;
   gate.observers.add(observer);
   return gate;
 }
 
-/** Ends {@link observe}. The last one to leave a family leaves its logger and transports as they were. */
-export function release(logger: NativeLogger, observer: GateObserver): void {
+/** Ends {@link observe}. The last one to leave a group leaves its logger and transports as they were. */
+export function release(logger: NativeLogger, observer: LevelGateObserver): void {
   const gate = gateOf(logger);
-  if (gate !== undefined) familyOf(logger)?.release(gate, observer);
+  if (gate !== undefined) groupOf(logger)?.release(gate, observer);
 }

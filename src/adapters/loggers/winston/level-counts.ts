@@ -1,7 +1,7 @@
 import { OFF_VALUE } from "./level-set.ts";
 
 /** How many times which value of a level is needed: the most verbose one is known at once, however many need one. */
-export class Tally {
+export class LevelCounts {
   readonly #counts = new Map<number, number>();
 
   /** {@link OFF_VALUE} where nobody needs any. */

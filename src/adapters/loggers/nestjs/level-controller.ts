@@ -25,7 +25,7 @@ export interface NestObserver {
 }
 
 /** Decides which context a record belongs to and whether it is let through; knows what the application itself chose. */
-export class Governor {
+export class LevelController {
   readonly contexts = new Contexts();
   readonly #nest: NestClasses;
   /** `ConsoleLogger`'s own. */
