@@ -1,7 +1,7 @@
 import { ActuatorError } from "../common/error.ts";
 import { type Checks, checkOptions, text } from "../common/options.ts";
+import { parseStrictJson } from "../common/strict-json.ts";
 import { DecodedFile } from "./decoded-file.ts";
-import { parseStrictJson } from "./strict-json.ts";
 import { timestamp } from "./timestamp.ts";
 
 /** The most bytes that the file may have. */

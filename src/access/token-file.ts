@@ -1,7 +1,7 @@
 import { ActuatorError } from "../common/error.ts";
 import { type Checks, listOf, optionFaults, refuseFaults, shaped } from "../common/options.ts";
+import { parseStrictJson } from "../common/strict-json.ts";
 import { type PermissionPattern, permissionPattern } from "./permission-pattern.ts";
-import { parseStrictJson } from "./strict-json.ts";
 import { timestamp } from "./timestamp.ts";
 import { isTokenHash, isTokenId } from "./token.ts";
 

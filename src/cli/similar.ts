@@ -1,4 +1,4 @@
-import { editDistance } from "../common/edit-distance.ts";
+import { editDistance } from "../common/suggestion.ts";
 
 /** How many letters may differ; a third of the word at most. */
 const MOST = 3;

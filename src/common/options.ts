@@ -1,6 +1,7 @@
-import { editDistance } from "./edit-distance.ts";
 import { ActuatorError } from "./error.ts";
 import { isRecord } from "./record.ts";
+import { nearest } from "./suggestion.ts";
+import { LONGEST_TIMER_MS } from "./timeout.ts";
 
 /**
  * Says what is wrong with a value, as the rest of a sentence about it: "must be …", or ".jwt must be …" of what is inside; see
@@ -123,9 +124,6 @@ export const lapse = shaped({ kind: "number" }, (value) =>
   typeof value === "number" && value >= 0 ? undefined : "must be a number, not below 0",
 );
 
-/** The longest that a timer of Node can wait, 24.8 days in milliseconds; anything longer fires at once. */
-export const LONGEST_TIMER_MS = 2 ** 31 - 1;
-
 /** Milliseconds that a timer can wait. */
 export const wait = shaped({ kind: "milliseconds" }, (value) =>
   Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= LONGEST_TIMER_MS
@@ -214,16 +212,4 @@ export function listOf(check: Check): Check {
 /** A check that says what kind of value it takes. */
 export function shaped(shape: Shape, check: (value: unknown) => string | undefined): Check {
   return Object.assign(check, { shape });
-}
-
-/** The option that was probably meant: one that holds the other's name, or is two letters away at most. */
-export function nearest(name: string, options: readonly string[]): string | undefined {
-  const word = name.toLowerCase();
-  const distances = options.map((option) => {
-    const other = option.toLowerCase();
-    const contains = word.length > 2 && (other.includes(word) || word.includes(other));
-    return { option, distance: contains ? 1 : editDistance(word, other) };
-  });
-  const [best] = distances.sort((a, b) => a.distance - b.distance);
-  return best !== undefined && best.distance <= 2 ? best.option : undefined;
 }

@@ -1,4 +1,4 @@
-import { nearest } from "../common/options.ts";
+import { nearest } from "../common/suggestion.ts";
 
 /** What was probably meant by a name that does not exist. */
 export function meantBy(name: string, near: readonly string[], far: readonly string[] = []): string | undefined {

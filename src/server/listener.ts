@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { Server as NetServer } from "node:net";
 import { ActuatorError } from "../common/error.ts";
-import { LONGEST_TIMER_MS } from "../common/options.ts";
+import { LONGEST_TIMER_MS } from "../common/timeout.ts";
 import { addressOf, type ListenAddress, type ListenTarget, listenError, listenTarget } from "./address.ts";
 import { noteCertificateDemands } from "./client-certificate.ts";
 import { Connections, speakersForMany } from "./connections.ts";

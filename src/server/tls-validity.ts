@@ -1,5 +1,5 @@
 import type { ActuatorError } from "../common/error.ts";
-import { LONGEST_TIMER_MS } from "../common/options.ts";
+import { LONGEST_TIMER_MS } from "../common/timeout.ts";
 import type { ServerErrorHandler } from "./guard.ts";
 import type { TlsCredentials } from "./tls-credentials.ts";
 import { unfit } from "./tls-pem.ts";

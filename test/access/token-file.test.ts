@@ -2,10 +2,10 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { PERMISSIONS } from "../../src/access/permission.ts";
 import { PERMISSION_PATTERNS, permissionsFrom } from "../../src/access/permission-pattern.ts";
-import { parseStrictJson } from "../../src/access/strict-json.ts";
 import { createToken, hashToken, sameHash, tokenId } from "../../src/access/token.ts";
 import { decodeTokens, encodeTokens, type TokenEntry } from "../../src/access/token-file.ts";
 import { ActuatorError } from "../../src/common/error.ts";
+import { parseStrictJson } from "../../src/common/strict-json.ts";
 import { errorOf } from "./fixtures.ts";
 
 const hash = `sha256:${"0".repeat(64)}`;
@@ -141,7 +141,7 @@ describe("a file of tokens", () => {
     [
       "permissions twice, of which a reader may see the first alone",
       bytes(JSON.stringify({ version: 1, tokens: [entry] }).replace("]}", '],"p\\u0065rmissions":["*"]}')),
-      'the token file has "permissions" twice in one object, and nobody could tell which one counts',
+      'the token file has "permissions" twice in one object; keep one',
     ],
     ["tokens twice", bytes('{"version":1,"tokens":[],"tokens":[]}'), /^the token file has "tokens" twice/],
     ["an id twice", file(entry, { ...entry, name: "bob" }), "tokens[1] has the id of tokens[0]"],

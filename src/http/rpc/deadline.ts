@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { LONGEST_TIMER_MS } from "../../common/options.ts";
+import { LONGEST_TIMER_MS } from "../../common/timeout.ts";
 
 const GRPC_TIMEOUT = "grpc-timeout";
 const CONNECT_TIMEOUT = "connect-timeout-ms";

@@ -1,8 +1,8 @@
 /**
- * Reads JSON in which no object has a name twice. `JSON.parse` takes the last of them and says nothing, so that whoever reads the
- * first one is deceived.
+ * Reads JSON in which no object has a name twice. `JSON.parse` silently takes the last of them, which deceives a reader who looks at the
+ * first.
  *
- * @throws Error that says what is wrong, as the rest of a sentence about the file, and repeats no value
+ * @throws Error that says what is wrong, as the rest of a sentence about the file, without repeating any value
  */
 export function parseStrictJson(bytes: Uint8Array): unknown {
   let text: string;
@@ -16,18 +16,16 @@ export function parseStrictJson(bytes: Uint8Array): unknown {
   }
   const name = repeatedName(text);
   if (name === undefined) return content;
-  throw new Error(
-    `has ${JSON.stringify(name.slice(0, MAX_NAME))} twice in one object, and nobody could tell which one counts`,
-  );
+  throw new Error(`has ${JSON.stringify(name.slice(0, MAX_NAME))} twice in one object; keep one`);
 }
 
-/** The most characters of a name that are told. */
+/** The most characters of a name that a message repeats. */
 const MAX_NAME = 64;
 
-/** A text with the colon that makes it a name, or where an object begins or ends. */
+/** A string with the colon that makes it a name, or the beginning or end of an object. */
 const PART = /("(?:[^"\\]|\\.)*")(\s*:)?|[{}]/g;
 
-/** The first name that an object has twice in a text that is JSON. */
+/** The first name that an object has twice in JSON. */
 function repeatedName(json: string): string | undefined {
   const open: Set<string>[] = [];
   for (const [part, text, colon] of json.matchAll(PART)) {
