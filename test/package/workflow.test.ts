@@ -1,11 +1,13 @@
 import { globSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { describe, expect, test } from "vitest";
 
 const root = join(import.meta.dirname, "..", "..");
 const files = globSync(".github/workflows/*.yml", { cwd: root });
 
-test("there is a workflow", () => expect(files).not.toEqual([]));
+test("there are workflows for pull requests and for releases", () => {
+  expect(files.map((file) => basename(file)).sort()).toEqual(["publish.yml", "pull-request.yml"]);
+});
 
 describe.each(files)("%s", (file) => {
   const text = readFileSync(join(root, file), "utf8");
@@ -14,7 +16,7 @@ describe.each(files)("%s", (file) => {
     .split(/^ {2}(?=[\w-]+:$)/m)
     .slice(1);
 
-  test("takes actions of others by their commit, so that nobody can move them", () => {
+  test("takes actions of others by their commit, which cannot be moved as a tag can", () => {
     const used = [...text.matchAll(/\buses: (.+)/g)].map(([, action]) => action!);
     expect(used.filter((action) => !/^[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(action))).toEqual([]);
   });
