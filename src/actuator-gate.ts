@@ -5,10 +5,10 @@ import type { CorsOptions } from "./http/gate/cors-options.ts";
 import { createGate, type Gate } from "./http/gate/gate.ts";
 import type { SecurityScheme } from "./http/openapi/security.ts";
 import type { CallObserver } from "./operations/calls/call-record.ts";
-import { clientCertificate, hasLapsed, isCertificateRequired } from "./server/client-certificate.ts";
+import { clientCertificate, hasExpiredCertificate, isCertificateRequired } from "./server/client-certificate.ts";
 import { isForwarded } from "./server/forwarded.ts";
 import type { ServerErrorHandler } from "./server/guard.ts";
-import { carrierOf, isOnOwnPort, noteKnownCaller } from "./server/own-connections.ts";
+import { carrierOf, isOnOwnPort, markAuthenticated } from "./server/own-connections.ts";
 import { clientAddress, isNamedByProxy, isTrusted, schemeOf, type TrustedProxies } from "./server/peer.ts";
 
 /** Who is let in, and to what. */
@@ -58,14 +58,14 @@ export function guardedGate(settings: GateSettings): GuardedGate {
       isNamedByProxy: (request) => isNamedByProxy(request, trusted),
       scheme: (request) => schemeOf(request, isTrusted(request, trusted)),
       certificate: clientCertificate,
-      hasLapsed,
+      hasExpiredCertificate,
       isCertificateRequired,
       isOnOwnPort,
     },
     observer: (record) => {
       for (const observe of observers) observe(record);
     },
-    onKnownCaller: noteKnownCaller,
+    onAuthenticated: markAuthenticated,
   });
   return {
     gate,

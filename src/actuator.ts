@@ -52,7 +52,7 @@ export interface Actuator {
   readonly sessions: Sessions | undefined;
   /** The integration graph, where it is served. */
   readonly integrationGraph: IntegrationGraph | undefined;
-  /** The books on the actuator's own calls, where they are kept. */
+  /** The metrics of the actuator's own calls, if they are kept. */
   readonly metrics: Metrics | undefined;
   /**
    * Serves on a port of its own, HTTP/1.1 and HTTP/2 alike, on 127.0.0.1 unless `host` says otherwise. After a failure
@@ -109,8 +109,8 @@ export function createActuator(options: ActuatorOptions = {}): Actuator {
   const shown = isScraped ? metrics : undefined;
   const endpoints: Endpoints = { application, health, loggers, sessions, integrationGraph, metrics: shown, otlp };
 
-  const books = audit(options.audit ?? true, (error) => onError(error, "audit"));
-  const observers = metrics === undefined ? [books] : [books, metrics.observe];
+  const auditLog = audit(options.audit ?? true, (error) => onError(error, "audit"));
+  const observers = metrics === undefined ? [auditLog] : [auditLog, metrics.observe];
   const { access, allowedHosts, cors, readOnly } = options;
   const guarded = guardedGate({ access, allowedHosts, cors, readOnly, trusted, observers, onError });
   const { gate } = guarded;
@@ -164,7 +164,7 @@ export function createActuator(options: ActuatorOptions = {}): Actuator {
     await gone;
     await loggers?.close();
     for (const detach of detaches.splice(0)) detach();
-    await books.close();
+    await auditLog.close();
     await sessions?.close().catch((error) => onError(error, "sessions"));
   }
 

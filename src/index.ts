@@ -1,4 +1,4 @@
-export type { ClientCertificate, Knock } from "./access/knock.ts";
+export type { AuthRequest, ClientCertificate } from "./access/auth-request.ts";
 export type {
   AccessLimits,
   AccessOptions,

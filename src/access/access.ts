@@ -1,12 +1,12 @@
 import { ActuatorError } from "../common/error.ts";
 import { addressBlock } from "../common/ip-address/address-block.ts";
 import { ApplicationCallers } from "./application-callers.ts";
+import { AuthFailureLimiter } from "./auth-failure-limiter.ts";
+import type { AuthRequest } from "./auth-request.ts";
 import { parseAuthorization } from "./authorization.ts";
 import { type Authentication, type Caller, requirePermission } from "./caller.ts";
 import { Certificates } from "./certificates.ts";
-import { Guesses } from "./guesses.ts";
 import { isJwt, JwtVerifier } from "./jwt.ts";
-import type { Knock } from "./knock.ts";
 import { type AccessOptions, checkAccessOptions } from "./options.ts";
 import { isWrite, PERMISSIONS, type Permission } from "./permission.ts";
 import { permissionsFrom } from "./permission-pattern.ts";
@@ -32,7 +32,7 @@ export class Access {
   readonly #certificates: Certificates | undefined;
   readonly #application: ApplicationCallers | undefined;
   readonly #anonymous: ReadonlySet<Permission>;
-  readonly #guesses: Guesses;
+  readonly #failures: AuthFailureLimiter;
   readonly #writes: RateLimit | undefined;
   readonly #graphWrites: RateLimit | undefined;
 
@@ -52,7 +52,7 @@ export class Access {
     // A 401 has to carry a challenge, and no scheme is registered for what TLS does.
     if (this.authenticates && this.challenges.length === 0) this.challenges = [`ClientCertificate ${REALM}`];
     this.#anonymous = permissionsFrom(anonymous ?? (this.authenticates ? [] : PERMISSIONS));
-    this.#guesses = new Guesses(limits.maxFailuresPerMinute ?? 30);
+    this.#failures = new AuthFailureLimiter(limits.maxFailuresPerMinute ?? 30);
     const writes = limits.maxWritesPerMinute ?? (this.authenticates ? 300 : undefined);
     this.#writes = writes === undefined ? undefined : new RateLimit(writes);
     this.#graphWrites = writes === undefined ? undefined : new RateLimit(writes * GRAPH_WRITES);
@@ -90,10 +90,10 @@ export class Access {
    * @throws ActuatorError UNAUTHENTICATED for wrong credentials; RESOURCE_EXHAUSTED (TOO_MANY_REQUESTS, with
    *   `retryAfterSeconds`) for too many of them; UNAVAILABLE where it cannot be decided
    */
-  identify(knock: Knock): Caller | Promise<Caller> {
-    const { address } = knock;
+  identify(request: AuthRequest): Caller | Promise<Caller> {
+    const { address } = request;
     try {
-      const caller = this.#judge(knock);
+      const caller = this.#judge(request);
       if (caller === undefined) {
         return { name: address ?? "local", authentication: "none", permissions: this.#anonymous };
       }
@@ -140,8 +140,8 @@ export class Access {
   }
 
   /** What a caller shows is judged by the one mechanism that knows its form; undefined for somebody who shows nothing. */
-  #judge(knock: Knock): Caller | Promise<Caller> | undefined {
-    const { authorization, certificate, address } = knock;
+  #judge(request: AuthRequest): Caller | Promise<Caller> | undefined {
+    const { authorization, certificate, address } = request;
     const { basic = true } = this.#options;
     const application = this.#application;
     if (authorization !== undefined) {
@@ -153,7 +153,7 @@ export class Access {
       return this.#certificates.find(certificate);
     }
     // What the function compares may be a password that can be guessed; nobody can guess tokens and signatures.
-    if (application !== undefined) return this.#guesses.judged(address, () => application.find(knock));
+    if (application !== undefined) return this.#failures.guard(address, () => application.find(request));
     if (authorization === undefined || !this.authenticates) return undefined;
     throw refusal("These credentials are of no kind that is taken here.");
   }
@@ -161,7 +161,7 @@ export class Access {
   #refuse(error: unknown, address: string | undefined): never {
     if (!(error instanceof ActuatorError) || error.code !== "UNAUTHENTICATED") throw error;
     // Whoever shows nothing guesses nothing: a probe of the health would use up what its whole network may be wrong.
-    throw error.reason === CREDENTIALS_MISSING ? error : this.#guesses.counted(address, error);
+    throw error.reason === CREDENTIALS_MISSING ? error : this.#failures.recordFailure(address, error);
   }
 }
 

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ActuatorError } from "../common/error.ts";
+import type { AuthRequest } from "./auth-request.ts";
 import type { Caller } from "./caller.ts";
 import { askApplication } from "./custom.ts";
-import type { Knock } from "./knock.ts";
 import type { Authorize } from "./options.ts";
 import { RateLimit } from "./rate-limit.ts";
 
@@ -20,7 +20,7 @@ const FAILURES_TOLD_PER_MINUTE = 10;
 
 interface Known {
   readonly caller: Caller;
-  readonly knock: Knock;
+  readonly request: AuthRequest;
   /** Times of `performance.now()`: when the function said so last, and when it is to be asked again. */
   saidAt: number;
   askAt: number;
@@ -49,10 +49,10 @@ export class ApplicationCallers {
   }
 
   /** Who this is; throws as `askApplication` does. */
-  async find(knock: Knock): Promise<Caller> {
-    const caller = await this.#answerTo(knock);
+  async find(request: AuthRequest): Promise<Caller> {
+    const caller = await this.#answerTo(request);
     const now = performance.now();
-    this.#known.set(caller, { caller, knock, saidAt: now, askAt: now + this.#againMs, ended: false });
+    this.#known.set(caller, { caller, request, saidAt: now, askAt: now + this.#againMs, ended: false });
     return caller;
   }
 
@@ -85,7 +85,7 @@ export class ApplicationCallers {
   async #ask(known: Known): Promise<void> {
     const askedAt = performance.now();
     try {
-      if (isDeepStrictEqual(await this.#answerTo(known.knock), known.caller)) known.saidAt = askedAt;
+      if (isDeepStrictEqual(await this.#answerTo(known.request), known.caller)) known.saidAt = askedAt;
       else known.ended = true;
       known.askAt = performance.now() + this.#againMs;
     } catch (error) {
@@ -95,8 +95,8 @@ export class ApplicationCallers {
     }
   }
 
-  #answerTo(knock: Knock): Promise<Caller> {
-    return askApplication(this.#authorize, knock, (error) => {
+  #answerTo(request: AuthRequest): Promise<Caller> {
+    return askApplication(this.#authorize, request, (error) => {
       if (this.#failures.waitSeconds("") > 0) return;
       this.#failures.count("");
       this.#onError(error);

@@ -1,5 +1,5 @@
+import type { ClientCertificate } from "./auth-request.ts";
 import type { Caller } from "./caller.ts";
-import type { ClientCertificate } from "./knock.ts";
 import type { CertificateRule } from "./options.ts";
 import { permissionsFrom } from "./permission-pattern.ts";
 import { refusal } from "./refusal.ts";

@@ -1,7 +1,7 @@
 import { ActuatorError } from "../common/error.ts";
 import { checkOptions } from "../common/options.ts";
+import type { AuthRequest } from "./auth-request.ts";
 import type { Caller } from "./caller.ts";
-import type { Knock } from "./knock.ts";
 import { type Authorize, type CallerDescription, DESCRIPTION } from "./options.ts";
 import { permissionsFrom } from "./permission-pattern.ts";
 import { CREDENTIALS_MISSING, refusal } from "./refusal.ts";
@@ -16,24 +16,24 @@ const TIMEOUT_MS = 10_000;
  */
 export async function askApplication(
   authorize: Authorize,
-  knock: Knock,
+  request: AuthRequest,
   onError: (error: unknown) => void,
 ): Promise<Caller> {
-  let hasShown = knock.authorization !== undefined || knock.certificate !== undefined;
+  let presentedCredentials = request.authorization !== undefined || request.certificate !== undefined;
   const header = (name: string) => {
-    const value = knock.header(name);
-    hasShown ||= value !== undefined;
+    const value = request.header(name);
+    presentedCredentials ||= value !== undefined;
     return value;
   };
   let caller: Caller | undefined;
   try {
-    caller = callerFrom(await inTime(authorize({ ...knock, header })));
+    caller = callerFrom(await inTime(authorize({ ...request, header })));
   } catch (error) {
     onError(error);
     throw new ActuatorError("UNAVAILABLE", "AUTHORIZE_FAILED", "Who may do what cannot be decided at the moment.");
   }
   if (caller !== undefined) return caller;
-  throw refusal("The application does not let you in.", hasShown ? undefined : CREDENTIALS_MISSING);
+  throw refusal("The application does not let you in.", presentedCredentials ? undefined : CREDENTIALS_MISSING);
 }
 
 function callerFrom(description: CallerDescription | undefined): Caller | undefined {

@@ -14,7 +14,7 @@ import {
   text,
 } from "../common/options.ts";
 import { isRecord } from "../common/record.ts";
-import type { Knock } from "./knock.ts";
+import type { AuthRequest } from "./auth-request.ts";
 import { type PermissionPattern, permissionPattern } from "./permission-pattern.ts";
 import { callerName, loggerPrefix } from "./token-file.ts";
 
@@ -36,7 +36,9 @@ export interface CallerDescription extends Grant {
  * Decides who calls. Undefined refuses; so does whatever is thrown, which is reported as well. It has ten seconds, and must
  * compare secrets in constant time by itself.
  */
-export type Authorize = (knock: Knock) => CallerDescription | undefined | Promise<CallerDescription | undefined>;
+export type Authorize = (
+  request: AuthRequest,
+) => CallerDescription | undefined | Promise<CallerDescription | undefined>;
 
 /** Lets in who shows a client certificate that TLS has verified, where all that is named here is the certificate's. */
 export interface CertificateRule extends Grant {

@@ -16,7 +16,7 @@ export interface Endpoints {
   readonly loggers?: Loggers | undefined;
   readonly sessions?: Sessions | undefined;
   readonly integrationGraph?: IntegrationGraph | undefined;
-  /** The books on the actuator's own calls, where they are served. */
+  /** The metrics of the actuator's own calls, if they are served. */
   readonly metrics?: Metrics | undefined;
   /** Takes spans of other services for the integration graph. */
   readonly otlp?: OtlpReceiver | undefined;

@@ -1,5 +1,5 @@
 import type { Server } from "node:net";
-import type { ClientCertificate } from "../access/knock.ts";
+import type { ClientCertificate } from "../access/auth-request.ts";
 import type { ServerRequest } from "./handler.ts";
 import { carrierOf, isOnOwnPort } from "./own-connections.ts";
 import { encryptedSocket, serverOf } from "./peer.ts";
@@ -40,7 +40,7 @@ export function clientCertificate(req: ServerRequest): ClientCertificate | undef
  * Whether a port of the actuator's own let a connection in by a certificate that has ended or was revoked since. Nobody could
  * begin such a connection now.
  */
-export function hasLapsed(req: ServerRequest): boolean {
+export function hasExpiredCertificate(req: ServerRequest): boolean {
   const known = isOnOwnPort(req) ? shownCertificate(req) : undefined;
   return known !== undefined && !counts(known, req);
 }

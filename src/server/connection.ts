@@ -59,7 +59,7 @@ export class Connection {
   }
 
   /** Notes that somebody has said over it who they are, and was let in. */
-  noteKnown(): void {
+  markAuthenticated(): void {
     this.#isKnown = true;
     if (this.#requests > 0) this.client.idle.delete(this);
   }

@@ -21,8 +21,8 @@ export function isOnOwnPort(req: ServerRequest): boolean {
  * Notes that whoever makes a request has said who they are, and was let in: their connection makes room for no other while a
  * request is under way on it. Does nothing on a server of the application's own.
  */
-export function noteKnownCaller(req: ServerRequest): void {
-  connections.get(carrierOf(req))?.noteKnown();
+export function markAuthenticated(req: ServerRequest): void {
+  connections.get(carrierOf(req))?.markAuthenticated();
 }
 
 /** What stays the same for all requests of a connection: over HTTP/2 each stream has a stand-in for the socket of its own. */

@@ -1,6 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import type { DetailedPeerCertificate, TLSSocket } from "node:tls";
-import type { ClientCertificate } from "../access/knock.ts";
+import type { ClientCertificate } from "../access/auth-request.ts";
 import { type CertificateNumber, certificateNumber } from "./revocation-list.ts";
 
 /** A client certificate that TLS has verified, with what may end it. */

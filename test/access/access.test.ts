@@ -4,7 +4,18 @@ import { Access } from "../../src/access/access.ts";
 import { PERMISSIONS, type Permission } from "../../src/access/permission.ts";
 import { createToken } from "../../src/access/token.ts";
 import { ActuatorError } from "../../src/common/error.ts";
-import { accessWith, admit, basic, bearer, errorOf, knock, nameOf, outcome, tokenFile, tokenOf } from "./fixtures.ts";
+import {
+  accessWith,
+  admit,
+  authRequest,
+  basic,
+  bearer,
+  errorOf,
+  nameOf,
+  outcome,
+  tokenFile,
+  tokenOf,
+} from "./fixtures.ts";
 
 const INVALID = "UNAUTHENTICATED CREDENTIALS_INVALID";
 const MISSING = "UNAUTHENTICATED CREDENTIALS_MISSING";
@@ -15,21 +26,24 @@ describe("without any mechanism", () => {
     const { access } = accessWith({});
     expect(access).toMatchObject({ authenticates: false, challenges: [] });
     for (const permission of PERMISSIONS) {
-      expect(await outcome(access, knock(), permission)).toMatchObject({ name: "192.0.2.1", authentication: "none" });
+      expect(await outcome(access, authRequest(), permission)).toMatchObject({
+        name: "192.0.2.1",
+        authentication: "none",
+      });
     }
-    expect(await nameOf(access, knock({ address: undefined }))).toBe("local");
+    expect(await nameOf(access, authRequest({ address: undefined }))).toBe("local");
   });
 
   test("credentials that nobody asked for harm nobody", async () => {
     const { access } = accessWith({});
-    expect(await nameOf(access, knock({ authorization: "Bearer whatever" }))).toBe("192.0.2.1");
+    expect(await nameOf(access, authRequest({ authorization: "Bearer whatever" }))).toBe("192.0.2.1");
   });
 
   test("`anonymous` says what may be done all the same, and nobody is counted", async () => {
     const { access } = accessWith({ anonymous: ["loggers:*"] });
     // Nobody could say who they are.
-    expect(await nameOf(access, knock(), "sessions:list")).toBe("PERMISSION_DENIED PERMISSION_MISSING");
-    for (let i = 0; i < 1_000; i++) admit(access, knock(), "loggers:write");
+    expect(await nameOf(access, authRequest(), "sessions:list")).toBe("PERMISSION_DENIED PERMISSION_MISSING");
+    for (let i = 0; i < 1_000; i++) admit(access, authRequest(), "loggers:write");
   });
 });
 
@@ -107,13 +121,13 @@ describe("a token", () => {
 describe("somebody who shows nothing", () => {
   test("may do nothing where anybody is asked, and is told to say who they are", async () => {
     const { access } = accessWith({ tokens: tokenFile() });
-    for (const permission of PERMISSIONS) expect(await nameOf(access, knock(), permission)).toBe(MISSING);
+    for (const permission of PERMISSIONS) expect(await nameOf(access, authRequest(), permission)).toBe(MISSING);
   });
 
   test("may do what `anonymous` says, and is asked for the rest", async () => {
     const { access } = accessWith({ tokens: tokenFile(), anonymous: ["info:read"] });
-    expect(await outcome(access, knock())).toMatchObject({ name: "192.0.2.1", authentication: "none" });
-    expect(await nameOf(access, knock(), "loggers:read")).toBe(MISSING);
+    expect(await outcome(access, authRequest())).toMatchObject({ name: "192.0.2.1", authentication: "none" });
+    expect(await nameOf(access, authRequest(), "loggers:read")).toBe(MISSING);
   });
 
   test("is not who shows something wrong: that falls back to nothing", async () => {
@@ -127,12 +141,12 @@ describe("somebody who shows nothing", () => {
       bearer(createToken().token),
       bearer("x"),
       bearer("a.b.c"),
-      knock({ authorization: "" }),
-      knock({ authorization: "Negotiate abc" }),
-      knock({ certificate }),
+      authRequest({ authorization: "" }),
+      authRequest({ authorization: "Negotiate abc" }),
+      authRequest({ certificate }),
     ];
-    for (const visit of shown) expect(await nameOf(access, visit)).toBe(INVALID);
-    expect(await nameOf(access, knock())).toBe("192.0.2.1");
+    for (const request of shown) expect(await nameOf(access, request)).toBe(INVALID);
+    expect(await nameOf(access, authRequest())).toBe("192.0.2.1");
   });
 });
 
@@ -148,11 +162,11 @@ describe("several mechanisms", () => {
     const certificate = { commonName: "orders", alternativeNames: [], fingerprint256: "" };
     expect(await nameOf(access, { ...bearer(createToken().token), certificate })).toBe(INVALID);
     expect(await nameOf(access, { ...bearer(token), certificate })).toBe("alice");
-    expect(await nameOf(access, knock({ certificate }))).toBe("orders");
-    expect(await nameOf(access, knock({ certificate: { ...certificate, commonName: "x" } }))).toBe(INVALID);
+    expect(await nameOf(access, authRequest({ certificate }))).toBe("orders");
+    expect(await nameOf(access, authRequest({ certificate: { ...certificate, commonName: "x" } }))).toBe(INVALID);
     expect(authorize).not.toHaveBeenCalled();
-    expect(await nameOf(access, knock({ authorization: "ApiKey 12" }))).toBe("app");
-    expect(await nameOf(access, knock())).toBe("app");
+    expect(await nameOf(access, authRequest({ authorization: "ApiKey 12" }))).toBe("app");
+    expect(await nameOf(access, authRequest())).toBe("app");
   });
 
   test.each([
@@ -175,7 +189,7 @@ describe("too many wrong credentials", () => {
     expect(results).toEqual([INVALID, INVALID, INVALID, TOO_MANY, TOO_MANY]);
     expect(await nameOf(access, bearer(wrong, "192.0.2.2"))).toBe(INVALID);
     expect(await nameOf(access, bearer(token))).toBe("alice");
-    expect(await nameOf(access, knock())).toBe(MISSING);
+    expect(await nameOf(access, authRequest())).toBe(MISSING);
     const error = errorOf(() => admit(access, bearer(wrong), "info:read"));
     expect(Number(error.metadata.retryAfterSeconds)).toBeGreaterThan(0);
     expect(error.message).toContain(`${error.metadata.retryAfterSeconds} s`);
@@ -258,7 +272,7 @@ describe("too many writes", () => {
 
   test("of somebody without a name are those of their whole network", async () => {
     const { access } = accessWith({ tokens: tokenFile(), anonymous: ["*"], limits: { maxWritesPerMinute: 1 } });
-    const write = (address: string) => nameOf(access, knock({ address }), "loggers:write");
+    const write = (address: string) => nameOf(access, authRequest({ address }), "loggers:write");
     expect(await write("2001:db8::1")).toBe("2001:db8::1");
     expect(await write("2001:db8::2")).toBe(TOO_MANY);
     expect(await write("2001:db9::2")).toBe("2001:db9::2");
@@ -297,8 +311,10 @@ test("whatever somebody shows, they are refused in our own words", async () => {
   await fc.assert(
     fc.asyncProperty(value, word, async (authorization, commonName) => {
       const certificate = { commonName, alternativeNames: [commonName], fingerprint256: commonName };
-      for (const visit of [knock({ authorization, certificate }), knock({ certificate })]) {
-        const error = await (async () => admit(access, visit, "info:read"))().catch((error: unknown) => error as Error);
+      for (const request of [authRequest({ authorization, certificate }), authRequest({ certificate })]) {
+        const error = await (async () => admit(access, request, "info:read"))().catch(
+          (error: unknown) => error as Error,
+        );
         expect(error).toBeInstanceOf(ActuatorError);
         expect(WORDS).toContain((error as Error).message.replace(/\d+ s\.$/, "… s."));
       }
@@ -322,7 +338,7 @@ test("who somebody is can be asked before what they may do, so that it is known 
   const caller = await access.identify(bearer(token));
   expect(caller.name).toBe("alice");
   expect(errorOf(() => access.allow(caller, "info:read")).code).toBe("PERMISSION_DENIED");
-  const nobody = await access.identify(knock());
+  const nobody = await access.identify(authRequest());
   expect(errorOf(() => access.allow(nobody, "info:read")).code).toBe("UNAUTHENTICATED");
 });
 

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Access } from "../../src/access/access.ts";
 import type { Caller } from "../../src/access/caller.ts";
 import type { Authorize, CallerDescription } from "../../src/access/options.ts";
-import { accessWith, bearer, knock, nameOf, outcome } from "./fixtures.ts";
+import { accessWith, authRequest, bearer, nameOf, outcome } from "./fixtures.ts";
 
 const INVALID = "UNAUTHENTICATED CREDENTIALS_INVALID";
 const MISSING = "UNAUTHENTICATED CREDENTIALS_MISSING";
@@ -18,19 +18,19 @@ describe("a function of the application", () => {
           : undefined,
     });
     expect(access).toMatchObject({ authenticates: true, challenges: ['Bearer realm="actuator"'] });
-    expect(await outcome(access, knock({ headers: { "x-api-key": "k" } }), "loggers:read")).toEqual({
+    expect(await outcome(access, authRequest({ headers: { "x-api-key": "k" } }), "loggers:read")).toEqual({
       name: "key at 192.0.2.1",
       authentication: "custom",
       permissions: new Set(["loggers:read", "loggers:write"]),
       loggers: ["orders"],
     });
-    expect(await nameOf(access, knock({ headers: { "x-api-key": "x" } }))).toBe(INVALID);
-    expect(await nameOf(access, knock())).toBe(MISSING);
+    expect(await nameOf(access, authRequest({ headers: { "x-api-key": "x" } }))).toBe(INVALID);
+    expect(await nameOf(access, authRequest())).toBe(MISSING);
   });
 
   test("may take its time", async () => {
     const { access } = accessWith({ authorize: async () => ({ name: "later", permissions: ["*"] }) });
-    expect(await nameOf(access, knock())).toBe("later");
+    expect(await nameOf(access, authRequest())).toBe("later");
   });
 
   test.each<[what: string, authorize: Authorize, said: RegExp]>([
@@ -62,7 +62,7 @@ describe("a function of the application", () => {
     ],
   ])("that %s lets nobody in, and that is told", async (_, authorize, said) => {
     const { access, errors } = accessWith({ authorize });
-    expect(await nameOf(access, knock())).toBe(FAILED);
+    expect(await nameOf(access, authRequest())).toBe(FAILED);
     expect(errors).toHaveLength(1);
     expect(errors[0]).toMatch(/^access\.authorize: /);
     expect(errors[0]).toMatch(said);
@@ -72,7 +72,7 @@ describe("a function of the application", () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     try {
       const { access, errors } = accessWith({ authorize: () => new Promise(() => {}) });
-      const result = nameOf(access, knock());
+      const result = nameOf(access, authRequest());
       await vi.advanceTimersByTimeAsync(10_000);
       expect(await result).toBe(FAILED);
       expect(errors).toEqual(["access.authorize: authorize took more than 10000 ms"]);
@@ -144,7 +144,7 @@ describe("a function of the application", () => {
       authorize: ({ header }) => (header("x-key") === "7" ? { name: "fox", permissions: ["*"] } : undefined),
       limits: { maxFailuresPerMinute: 2 },
     });
-    const shown = (key?: string) => nameOf(access, knock({ headers: key === undefined ? {} : { "x-key": key } }));
+    const shown = (key?: string) => nameOf(access, authRequest({ headers: key === undefined ? {} : { "x-key": key } }));
     for (let probe = 0; probe < 5; probe++) expect(await shown()).toBe(MISSING);
     expect(await shown("7")).toBe("fox");
     expect([await shown("1"), await shown("2"), await shown("3"), await shown("7")]).toEqual([
@@ -166,7 +166,7 @@ describe("a function of the application", () => {
 
 describe("somebody whom a function of the application knows, and who stays", () => {
   const description: CallerDescription = { name: "ann", permissions: ["loggers:read"] };
-  const known = knock({ headers: { "x-api-key": "k" } });
+  const known = authRequest({ headers: { "x-api-key": "k" } });
   beforeEach(() => void vi.useFakeTimers({ toFake: ["performance", "setTimeout", "clearTimeout"] }));
   afterEach(() => void vi.useRealTimers());
 
@@ -262,7 +262,7 @@ describe("somebody whom a function of the application knows, and who stays", () 
     });
     const caller = await access.identify(known);
     for (let at = 0; at < 400; at += 10) {
-      for (let i = 0; i < 20; i++) await nameOf(access, knock({ headers: { "x-api-key": "guess" } }));
+      for (let i = 0; i < 20; i++) await nameOf(access, authRequest({ headers: { "x-api-key": "guess" } }));
       expect(await nameOf(access, known)).toBe(TOO_MANY);
       expect(await stays(access, caller, 10)).toBe(true);
     }

@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import type { CertificateRule } from "../../src/access/options.ts";
 import { clientCertificate } from "../../src/server/client-certificate.ts";
 import { authority, type KeyPair } from "../support/certificates.ts";
-import { accessWith, knock, nameOf, outcome } from "./fixtures.ts";
+import { accessWith, authRequest, nameOf, outcome } from "./fixtures.ts";
 
 const INVALID = "UNAUTHENTICATED CREDENTIALS_INVALID";
 const MISSING = "UNAUTHENTICATED CREDENTIALS_MISSING";
@@ -32,7 +32,7 @@ async function shown(rules: readonly CertificateRule[], client: KeyPair | undefi
   const listener = createServer(
     { ...server, ca: ours.ca, requestCert: true, rejectUnauthorized: false },
     async (req, res) => {
-      res.end(await nameOf(access, knock({ certificate: clientCertificate(req) })));
+      res.end(await nameOf(access, authRequest({ certificate: clientCertificate(req) })));
     },
   ).listen(0, "127.0.0.1");
   onTestFinished(() => {
@@ -85,14 +85,16 @@ describe("a client certificate", () => {
       alternativeNames: ["DNS:orders.internal"],
       fingerprint256: "0".repeat(64),
     };
-    const caller = await outcome(access, knock({ certificate }), "loggers:write");
+    const caller = await outcome(access, authRequest({ certificate }), "loggers:write");
     expect(caller).toEqual({
       name: "orders",
       authentication: "certificate",
       permissions: new Set(["loggers:write"]),
       loggers: ["orders"],
     });
-    expect(await nameOf(access, knock({ certificate }), "info:read")).toBe("PERMISSION_DENIED PERMISSION_MISSING");
+    expect(await nameOf(access, authRequest({ certificate }), "info:read")).toBe(
+      "PERMISSION_DENIED PERMISSION_MISSING",
+    );
     if (typeof caller === "object") expect(access.holds(caller)).toBe(true);
   });
 
@@ -101,6 +103,6 @@ describe("a client certificate", () => {
       authorize: ({ certificate }) => certificate && { name: "app", permissions: ["*"] },
     });
     const certificate = { commonName: "orders", alternativeNames: [], fingerprint256: "" };
-    expect(await nameOf(access, knock({ certificate }))).toBe("app");
+    expect(await nameOf(access, authRequest({ certificate }))).toBe("app");
   });
 });

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { Access } from "../../src/access/access.ts";
+import type { AuthRequest } from "../../src/access/auth-request.ts";
 import type { Caller } from "../../src/access/caller.ts";
-import type { Knock } from "../../src/access/knock.ts";
 import type { AccessOptions } from "../../src/access/options.ts";
 import type { Permission } from "../../src/access/permission.ts";
 import { createToken } from "../../src/access/token.ts";
@@ -38,7 +38,9 @@ export function tokenFile(...entries: readonly TokenEntry[]): string {
 }
 
 /** A request that shows this. */
-export function knock(shown: Partial<Knock> & { headers?: Readonly<Record<string, string>> } = {}): Knock {
+export function authRequest(
+  shown: Partial<AuthRequest> & { headers?: Readonly<Record<string, string>> } = {},
+): AuthRequest {
   const { headers = {}, ...rest } = shown;
   return {
     address: "192.0.2.1",
@@ -50,13 +52,13 @@ export function knock(shown: Partial<Knock> & { headers?: Readonly<Record<string
 }
 
 /** A request with a token in Bearer. */
-export function bearer(token: string, address = "192.0.2.1"): Knock {
-  return knock({ authorization: `Bearer ${token}`, address });
+export function bearer(token: string, address = "192.0.2.1"): AuthRequest {
+  return authRequest({ authorization: `Bearer ${token}`, address });
 }
 
 /** A request with Basic. */
-export function basic(user: string, password: string): Knock {
-  return knock({ authorization: `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}` });
+export function basic(user: string, password: string): AuthRequest {
+  return authRequest({ authorization: `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}` });
 }
 
 /** Access control that is closed when the test ends, with the errors it reported. */
@@ -70,21 +72,21 @@ export function accessWith(options: AccessOptions): { access: Access; errors: st
 }
 
 /** Asks who it is, and lets them do this: at once where nobody has to be waited for. */
-export function admit(access: Access, visit: Knock, permission: Permission): Caller | Promise<Caller> {
-  const caller = access.identify(visit);
+export function admit(access: Access, request: AuthRequest, permission: Permission): Caller | Promise<Caller> {
+  const caller = access.identify(request);
   return caller instanceof Promise
     ? caller.then((known) => access.allow(known, permission))
     : access.allow(caller, permission);
 }
 
-/** What came of a knock: the caller, or the error in two words. */
+/** What came of a request: the caller, or the error in two words. */
 export async function outcome(
   access: Access,
-  visit: Knock,
+  request: AuthRequest,
   permission: Permission = "info:read",
 ): Promise<Caller | string> {
   try {
-    return await admit(access, visit, permission);
+    return await admit(access, request, permission);
   } catch (error) {
     if (!(error instanceof ActuatorError)) throw error;
     return `${error.code} ${error.reason}`;
@@ -92,8 +94,8 @@ export async function outcome(
 }
 
 /** The name of who was let in, or the error. */
-export async function nameOf(access: Access, visit: Knock, permission?: Permission): Promise<string> {
-  const result = await outcome(access, visit, permission);
+export async function nameOf(access: Access, request: AuthRequest, permission?: Permission): Promise<string> {
+  const result = await outcome(access, request, permission);
   return typeof result === "string" ? result : result.name;
 }
 

@@ -2,7 +2,7 @@ import { renameSync, writeFileSync } from "node:fs";
 import { Agent } from "node:https";
 import { join } from "node:path";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { clientCertificate, hasLapsed } from "../../src/server/client-certificate.ts";
+import { clientCertificate, hasExpiredCertificate } from "../../src/server/client-certificate.ts";
 import type { RequestHandler } from "../../src/server/handler.ts";
 import type { TlsOptions } from "../../src/server/tls-options.ts";
 import { scratch } from "../access/fixtures.ts";
@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 
 const say: RequestHandler = (req, res) =>
-  void res.end(clientCertificate(req)?.commonName ?? (hasLapsed(req) ? "lapsed" : "nobody"));
+  void res.end(clientCertificate(req)?.commonName ?? (hasExpiredCertificate(req) ? "lapsed" : "nobody"));
 
 /** A port that these lists are for, and the same port when others take their place. */
 async function serve(lists: readonly string[], options: Partial<TlsOptions> = {}) {

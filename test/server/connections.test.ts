@@ -120,7 +120,7 @@ describe("a new connection over the limit of all", () => {
     const known = connections.admit(socketFrom("192.0.2.2"))!;
     expect(stranger.destroyed).toBe(true);
     known.began();
-    known.noteKnown();
+    known.markAuthenticated();
     expect(connections.admit(socketFrom("192.0.2.3"))).toBeUndefined();
     known.ended();
     known.began();

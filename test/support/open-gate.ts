@@ -8,7 +8,7 @@ export const LOCAL_PEER: GateOptions["peer"] = {
   isNamedByProxy: () => false,
   scheme: () => "http",
   certificate: () => undefined,
-  hasLapsed: () => false,
+  hasExpiredCertificate: () => false,
   isCertificateRequired: () => false,
   isOnOwnPort: () => true,
 };

@@ -8,7 +8,7 @@ import { OPEN_GATE } from "./open-gate.ts";
 /** What a method of a service is told of a call by somebody who may do everything. */
 export function anybody(): HandlerContext {
   const request = new IncomingMessage(new Socket());
-  const visit = OPEN_GATE.visit(request, new ServerResponse(request), "grpc");
-  OPEN_GATE.admit(visit, PERMISSIONS);
-  return { values: callValues(visit), requestHeader: new Headers() } as HandlerContext;
+  const context = OPEN_GATE.begin(request, new ServerResponse(request), "grpc");
+  OPEN_GATE.admit(context, PERMISSIONS);
+  return { values: callValues(context), requestHeader: new Headers() } as HandlerContext;
 }

@@ -1,4 +1,4 @@
-import type { ClientCertificate } from "../../access/knock.ts";
+import type { ClientCertificate } from "../../access/auth-request.ts";
 import { isLoopback } from "../../common/ip-address/loopback.ts";
 import type { GateRequest } from "./request.ts";
 
@@ -17,7 +17,7 @@ export interface Peer {
   /** The client's certificate, where TLS has verified one. */
   certificate(request: GateRequest): ClientCertificate | undefined;
   /** Whether the actuator's own port let the connection in by a certificate that has ended or was revoked since. */
-  hasLapsed(request: GateRequest): boolean;
+  hasExpiredCertificate(request: GateRequest): boolean;
   /** Whether that port lets nobody in without a certificate, whatever else they show. */
   isCertificateRequired(request: GateRequest): boolean;
   /** Whether the request came by a port of the actuator's own, where certificates were asked for on its behalf. */

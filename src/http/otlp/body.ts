@@ -46,7 +46,7 @@ function readBytes(request: GateRequest, maxBytes: number): Promise<Uint8Array> 
       if (size <= maxBytes) chunks.push(chunk);
       else settle(tooLarge(maxBytes));
     };
-    // Nobody is left to read it: 499 tells the books that the caller went.
+    // Nobody is left to read it: 499 records that the client went away.
     const onGone = () => settle(new OtlpProblem(499, "The body is not complete."));
     // Over HTTP/2 a stream that is reset without an error ends like a complete body.
     const onEnd = () => (request.aborted ? onGone() : settle(undefined));

@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import type { ExportTraceServiceRequest } from "../../gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.ts";
 import type { Gate } from "../gate/gate.ts";
 import type { GateRequest, GateResponse } from "../gate/request.ts";
-import type { Visit } from "../gate/visit.ts";
+import type { RequestContext } from "../gate/request-context.ts";
 import { readBody } from "./body.ts";
 import { type Encoding, encodingOf, JSON_ENCODING, PROTOBUF } from "./encoding.ts";
 import { callCodeOf, codeOf, OtlpProblem, problemOf } from "./problem.ts";
@@ -28,12 +28,12 @@ export function otlpHandler(
   onError: (error: unknown, context: string) => void,
   gate: Gate,
 ): OtlpHandler {
-  async function answer(visit: Visit, encoding: Encoding | undefined): Promise<Uint8Array> {
-    const { request } = visit;
-    gate.enter(visit);
+  async function answer(context: RequestContext, encoding: Encoding | undefined): Promise<Uint8Array> {
+    const { request } = context;
+    gate.enter(context);
     if (request.method !== "POST") throw new OtlpProblem(405, "Traces are sent by POST.", { Allow: "POST" });
-    visit.operation = `POST ${PATH}`;
-    await gate.admit(visit, ["graph:write"]);
+    context.operation = `POST ${PATH}`;
+    await gate.admit(context, ["graph:write"]);
     if (encoding === undefined) {
       const accepted = `${PROTOBUF.contentType}, ${JSON_ENCODING.contentType}`;
       throw new OtlpProblem(415, `The body must be one of the types ${accepted}.`, { Accept: accepted });
@@ -57,23 +57,23 @@ export function otlpHandler(
     const { originalUrl } = request as { readonly originalUrl?: string };
     const path = (originalUrl ?? request.url ?? "").split("?", 1)[0];
     if (path !== PATH) return false;
-    const visit = gate.visit(request, response, "otlp");
-    visit.route = PATH;
-    if (gate.answerPreflight(visit, response)) return true;
+    const context = gate.begin(request, response, "otlp");
+    context.route = PATH;
+    if (gate.answerPreflight(context, response)) return true;
     const encoding = encodingOf(request.headers["content-type"]);
-    answer(visit, encoding).then(
+    answer(context, encoding).then(
       (body) => {
         send(response, 200, encoding!.contentType, body);
-        visit.end("OK");
+        context.end("OK");
       },
       (error: unknown) => {
-        visit.failed(error);
+        context.failed(error);
         const problem = problemOf(error, gate.challenge);
         if (problem.status === 500) onError(error, `POST ${PATH}`);
         const { contentType, status } = encoding ?? JSON_ENCODING;
         const body = status({ code: codeOf(problem.status), message: problem.message });
         send(response, problem.status, contentType, body, problem.headers);
-        visit.end(callCodeOf(problem.status));
+        context.end(callCodeOf(problem.status));
         request.resume();
       },
     );

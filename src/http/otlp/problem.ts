@@ -25,7 +25,7 @@ const CODES: { readonly [status: number]: number } = {
   500: 13,
   503: 14,
 };
-/** The same, as books on calls name them. */
+/** The same, as the call log names them. */
 const CALL_CODES: { readonly [code: number]: CallCode } = {
   1: "CANCELLED",
   3: "INVALID_ARGUMENT",
@@ -49,7 +49,7 @@ export function codeOf(status: number): number {
   return CODES[status] ?? 3;
 }
 
-/** How a status stands in the books on calls. */
+/** How a status is recorded in the call log. */
 export function callCodeOf(status: number): CallCode {
   return CALL_CODES[codeOf(status)]!;
 }

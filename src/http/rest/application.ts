@@ -63,8 +63,8 @@ export function readInfo(application: Application): Operation {
   };
 }
 
-function seesMore({ visit }: Call): boolean {
-  return visit.caller?.permissions.has("info:read") ?? false;
+function seesMore({ context }: Call): boolean {
+  return context.caller?.permissions.has("info:read") ?? false;
 }
 
 function reportAnswer({ status, components }: HealthReport): Answer {

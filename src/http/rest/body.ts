@@ -66,7 +66,7 @@ function readBytes(request: Request, limit: number): Promise<Buffer | undefined>
       if (size <= limit) chunks.push(chunk);
       else settle(() => resolve(undefined));
     };
-    // Nobody is left to read it: 499 tells the books that the caller went.
+    // Nobody is left to read it: 499 records that the client went away.
     const onGone = () => settle(() => reject(new Refusal(499)));
     // Over HTTP/2 a stream that is reset without an error ends like a complete body.
     const onEnd = () => (request.aborted ? onGone() : settle(() => resolve(Buffer.concat(chunks, size))));

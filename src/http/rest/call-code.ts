@@ -12,7 +12,7 @@ const CODES: Readonly<Record<number, CallCode>> = {
   507: "RESOURCE_EXHAUSTED",
 };
 
-/** How an answer of this status stands in the books, which know gRPC's codes. */
+/** How an answer of this status is recorded in the call log, which has the codes of gRPC. */
 export function callCodeOf(status: number): CallCode {
   if (status < 400) return "OK";
   return CODES[status] ?? (status < 500 ? "INVALID_ARGUMENT" : "INTERNAL");

@@ -3,7 +3,7 @@ import { ActuatorError } from "../../common/error.ts";
 import type { TrustedProxies } from "../../server/peer.ts";
 import type { Endpoints } from "../endpoints.ts";
 import type { Gate } from "../gate/gate.ts";
-import type { Visit } from "../gate/visit.ts";
+import type { RequestContext } from "../gate/request-context.ts";
 import type { SecurityScheme } from "../openapi/security.ts";
 import { checkBodyType, readJson } from "./body.ts";
 import { callCodeOf } from "./call-code.ts";
@@ -61,20 +61,20 @@ export function createGateway(endpoints: Endpoints, options: GatewayOptions): Ga
     if (path === undefined && next !== undefined) return next();
     const match = path === undefined ? undefined : router(path);
     const contentType = negotiate(request.headers.accept);
-    const visit = gate.visit(request, response, "rest");
+    const context = gate.begin(request, response, "rest");
     const form = { contentType: contentType ?? JSON_TYPE, cacheControl: match?.resource.cacheControl ?? "no-cache" };
 
     const reply = (answer: Answer) => {
-      const end = () => visit.end(callCodeOf(answer.status));
+      const end = () => context.end(callCodeOf(answer.status));
       const sending = respond(request, response, answer, form);
       return sending === undefined ? end() : sending.then(end);
     };
     const fail = (error: unknown) => {
-      visit.failed(error);
+      context.failed(error);
       const problem = problemOf(error);
       if (response.headersSent) {
         response.destroy();
-        visit.end("INTERNAL");
+        context.end("INTERNAL");
       } else {
         reply(problemAnswer(problem, target.path, gate.challenge));
       }
@@ -84,12 +84,12 @@ export function createGateway(endpoints: Endpoints, options: GatewayOptions): Ga
     try {
       if (!isWellFormedTarget(url)) throw new Refusal(400);
       const route = match && routeOf(match, request);
-      // Before anybody is refused, so that the books can say what was refused.
-      visit.route = match?.resource.path;
-      if (route !== undefined) visit.operation = route.name;
-      gate.enter(visit);
+      // Before anybody is refused, so that the call log can say what was refused.
+      context.route = match?.resource.path;
+      if (route !== undefined) context.operation = route.name;
+      gate.enter(context);
       const acceptable = contentType !== undefined;
-      const answer = answerOf({ gate, visit, request, target, mount, match, route, acceptable, maxBodyBytes });
+      const answer = answerOf({ gate, context, request, target, mount, match, route, acceptable, maxBodyBytes });
       if (answer instanceof Promise) answer.then(reply).catch(fail);
       else reply(answer)?.catch(fail);
     } catch (error) {
@@ -100,7 +100,7 @@ export function createGateway(endpoints: Endpoints, options: GatewayOptions): Ga
 
 interface Question {
   readonly gate: Gate;
-  readonly visit: Visit;
+  readonly context: RequestContext;
   readonly request: Request;
   readonly target: Call["target"];
   readonly mount: string;
@@ -113,10 +113,10 @@ interface Question {
 
 /**
  * The checks of the contract, in its order: path, method, caller, type of the body, Accept, body; then the operation. Where there
- * is one, what the last segment stands for is asked after the caller, so that the books say who tried to write to no name.
+ * is one, what the last segment stands for is asked after the caller, so that the call log says who tried to write to no name.
  */
 function answerOf(question: Question): Answer | Promise<Answer> {
-  const { gate, visit, request, match, route } = question;
+  const { gate, context, request, match, route } = question;
   if (match === undefined) throw notFound();
   const { resource, segment } = match;
   if (route === undefined) parameterOf(segment);
@@ -128,16 +128,16 @@ function answerOf(question: Question): Answer | Promise<Answer> {
   const perform = () => performed(question, route, segment);
   const stranger = (error: unknown) => {
     if (!route.open || !isRefused(error)) throw error;
-    visit.caller = undefined;
+    context.caller = undefined;
     if (isGuess(error)) {
-      visit.failed(error);
-      visit.refused = error.code;
+      context.failed(error);
+      context.refused = error.code;
     } else {
-      visit.permission = undefined;
+      context.permission = undefined;
     }
   };
   try {
-    const caller = gate.admit(visit, [route.permission]);
+    const caller = gate.admit(context, [route.permission]);
     if (caller instanceof Promise) return caller.then(undefined, stranger).then(perform);
   } catch (error) {
     stranger(error);
@@ -159,10 +159,10 @@ function isGuess({ code, reason }: ActuatorError): boolean {
 }
 
 function performed(question: Question, route: Route, segment: string): Answer | Promise<Answer> {
-  const { request, visit, target, mount, acceptable, maxBodyBytes } = question;
+  const { request, context, target, mount, acceptable, maxBodyBytes } = question;
   const { operation } = route;
   const parameter = parameterOf(segment);
-  const run = (body: unknown) => operation.run({ request, visit, target, mount, segment, parameter, body });
+  const run = (body: unknown) => operation.run({ request, context, target, mount, segment, parameter, body });
   if (operation.body !== undefined) checkBodyType(request, operation.body);
   if (!acceptable && route.method === "GET" && !operation.ownTypes) {
     throw new Refusal(406, `The answer can be one of the types ${LISTED_TYPES}.`, { Accept: LISTED_TYPES });

@@ -49,12 +49,12 @@ export function writeLevel(loggers: Loggers, { temporaryLevels }: LevelSettings)
   const ttl = temporaryLevels ? "default" : undefined;
   return {
     body: { types: ACTUATOR_BODY, typeRequired: true },
-    run({ visit, parameter, body }) {
-      const caller = visit.caller!;
-      visit.subject = { logger: parameter };
+    run({ context, parameter, body }) {
+      const caller = context.caller!;
+      context.subject = { logger: parameter };
       requireLoggers(caller, loggers.reach(parameter));
       const level = levelFromBody(body);
-      visit.subject = { logger: parameter, level: level ?? null };
+      context.subject = { logger: parameter, level: level ?? null };
       loggers.setLevel(parameter, level, { actor: caller.name, ttl });
       return { status: 204 };
     },

@@ -1,5 +1,5 @@
 import type { GateRequest as Request, GateResponse as Response } from "../gate/request.ts";
-import type { Visit } from "../gate/visit.ts";
+import type { RequestContext } from "../gate/request-context.ts";
 import type { BodyTypes } from "./media-type.ts";
 import type { Representation } from "./representation.ts";
 import type { RequestTarget } from "./request-target.ts";
@@ -11,7 +11,7 @@ export type { Request, Response };
 export interface Call {
   readonly request: Request;
   /** Who calls, for operations that need a permission; and where an operation says what it is about. */
-  readonly visit: Visit;
+  readonly context: RequestContext;
   readonly target: RequestTarget;
   /** The path before the base path, where a framework has mounted the gateway below one; otherwise empty. */
   readonly mount: string;

@@ -30,7 +30,7 @@ export interface Route {
   /** Whether the index names it. */
   readonly listed: boolean;
   readonly operation: Operation;
-  /** How books on calls name it: `GET /loggers/{name}`. */
+  /** How the call log names it: `GET /loggers/{name}`. */
   readonly name: string;
 }
 
@@ -65,7 +65,7 @@ const ROWS: readonly Row[] = [
   row("GET", "/prometheus", "metrics", "info:read", (metrics) => readPrometheus(metrics), UNLISTED),
 ];
 
-/** Every operation that there can be, as books on calls name it: `GET /loggers/{name}`. */
+/** Every operation that there can be, as the call log names it: `GET /loggers/{name}`. */
 export const REST_OPERATIONS: readonly string[] = ROWS.map(({ name }) => name);
 
 /** Every path that there can be, below the base path: `/loggers/{name}`. */

@@ -13,9 +13,9 @@ import { sessionJson, sessionsJson } from "./sessions-json.ts";
  */
 export function findSessions(sessions: Sessions): Operation {
   return {
-    async run({ target, visit }) {
+    async run({ target, context }) {
       const username = requiredParameter(target.query, "username");
-      visit.subject = { username };
+      context.subject = { username };
       const found = await sessions.findByUsername(username);
       if (found.partial) return { status: 404 };
       return { status: 200, representation: new Representation(sessionsJson(found.sessions)) };
@@ -26,8 +26,8 @@ export function findSessions(sessions: Sessions): Operation {
 /** GET of one session; 404 without a body where the store has none of this id, or it could not be found out. */
 export function readSession(sessions: Sessions): Operation {
   return {
-    async run({ parameter, visit }) {
-      visit.subject = { session: sessionFingerprint(parameter) };
+    async run({ parameter, context }) {
+      context.subject = { session: sessionFingerprint(parameter) };
       const session = await sessions.find(parameter);
       if (session === undefined) return { status: 404 };
       return { status: 200, representation: new Representation(sessionJson(session)) };
@@ -42,8 +42,8 @@ export function readSession(sessions: Sessions): Operation {
  */
 export function deleteSession(sessions: Sessions): Operation {
   return {
-    async run({ parameter, visit }) {
-      visit.subject = { session: sessionFingerprint(parameter) };
+    async run({ parameter, context }) {
+      context.subject = { session: sessionFingerprint(parameter) };
       try {
         await sessions.delete(parameter);
       } catch (error) {

@@ -46,13 +46,13 @@ export function callHandler(
     discardRest(req, res);
     capDeadline(req.headers);
     const handler = byPath.get(url.split("?", 1)[0]!);
-    const visit = gate.visit(req, res, protocolOf(req.headers["content-type"]));
+    const context = gate.begin(req, res, protocolOf(req.headers["content-type"]));
     if (handler === undefined) {
-      visit.end("UNIMPLEMENTED");
+      context.end("UNIMPLEMENTED");
       answerUnknownMethod(req, res);
-    } else if (!gate.answerPreflight(visit, res)) {
-      visit.operation = `${handler.service.typeName}/${handler.method.name}`;
-      exchange(handler, req, res, url, visit, onError);
+    } else if (!gate.answerPreflight(context, res)) {
+      context.operation = `${handler.service.typeName}/${handler.method.name}`;
+      exchange(handler, req, res, url, context, onError);
     }
   };
 }

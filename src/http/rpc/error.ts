@@ -15,7 +15,7 @@ export const RPC_CODES: Readonly<Record<ErrorCode, Code>> = {
   UNAVAILABLE: Code.Unavailable,
 };
 
-/** How an error stands in the books, by gRPC's names. */
+/** How an error is recorded in the call log, by gRPC's names. */
 export function callCodeOf({ code }: ConnectError): CallCode {
   return CALL_CODES.get(code) ?? "UNKNOWN";
 }

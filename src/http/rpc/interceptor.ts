@@ -1,8 +1,8 @@
 import { ConnectError, type Interceptor, type StreamRequest, type StreamResponse } from "@connectrpc/connect";
 import type { CallCode } from "../../operations/calls/call-record.ts";
 import type { Gate } from "../gate/gate.ts";
-import type { Visit } from "../gate/visit.ts";
-import { visitOf } from "./caller.ts";
+import type { RequestContext } from "../gate/request-context.ts";
+import { requestContextOf } from "./caller.ts";
 import { hasDeadline } from "./deadline.ts";
 import { anyErrorToRpc, callCodeOf } from "./error.ts";
 import { Interruption } from "./interruption.ts";
@@ -21,7 +21,7 @@ type Request = Parameters<Next>[0];
 export function rpcInterceptor(
   streams: OpenStreams,
   onError: (error: unknown, context: string) => void,
-  gate: Pick<Gate, "holds" | "isStranger">,
+  gate: Pick<Gate, "holds" | "isAnonymous">,
 ): Interceptor {
   function toRpc(error: unknown, request: Request): ConnectError {
     const { signal, method } = request;
@@ -33,22 +33,22 @@ export function rpcInterceptor(
   }
 
   return (next) => (request) => {
-    const visit = visitOf(request.contextValues);
-    visit.entered = true;
+    const context = requestContextOf(request.contextValues);
+    context.entered = true;
     const guarded: Next = (req) =>
       next(req).catch((error: unknown) => {
-        visit.failed(error);
+        context.failed(error);
         throw toRpc(error, req);
       });
-    if (request.stream) return stream(guarded, request, visit);
+    if (request.stream) return stream(guarded, request, context);
     const response = hasDeadline(request.header) ? untilAborted(guarded, request) : guarded(request);
     return response.then(
       (answer) => {
-        visit.end("OK");
+        context.end("OK");
         return answer;
       },
       (error: unknown) => {
-        visit.end(callCodeOf(ConnectError.from(error)));
+        context.end(callCodeOf(ConnectError.from(error)));
         throw error;
       },
     );
@@ -67,20 +67,20 @@ export function rpcInterceptor(
     }
   }
 
-  async function stream(next: Next, request: StreamRequest, visit: Visit): ReturnType<Next> {
+  async function stream(next: Next, request: StreamRequest, context: RequestContext): ReturnType<Next> {
     const { signal } = request;
     const interruption = new Interruption();
     let source: AsyncIterator<unknown> | undefined;
     let remove: () => void;
 
     function close(code: CallCode): void {
-      visit.end(code);
+      context.end(code);
       signal.removeEventListener("abort", onAbort);
       remove();
     }
     function interrupt(reason: unknown): void {
       const error = ConnectError.from(reason);
-      visit.failed(error.cause);
+      context.failed(error.cause);
       close(callCodeOf(error));
       interruption.interrupt(reason);
       // Not awaited: a generator takes it up only when what it waits for comes, which may be never.
@@ -97,14 +97,14 @@ export function rpcInterceptor(
 
     try {
       remove = streams.add(interrupt, {
-        method: visit.operation,
-        caller: knownCaller(visit),
-        holds: () => gate.holds(visit),
-        isStranger: gate.isStranger(visit),
+        method: context.operation,
+        caller: knownCaller(context),
+        holds: () => gate.holds(context),
+        isAnonymous: gate.isAnonymous(context),
       });
     } catch (error) {
       const failure = toRpc(error, request);
-      visit.end(callCodeOf(failure));
+      context.end(callCodeOf(failure));
       throw failure;
     }
     signal.addEventListener("abort", onAbort);
@@ -137,7 +137,7 @@ export function rpcInterceptor(
 }
 
 /** Whoever said who they are. Those who did not may be anybody, and one of them shall not use up what others need. */
-function knownCaller({ caller }: Visit): string | undefined {
+function knownCaller({ caller }: RequestContext): string | undefined {
   return caller === undefined || caller.authentication === "none"
     ? undefined
     : `${caller.authentication} ${caller.name}`;

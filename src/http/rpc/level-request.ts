@@ -7,7 +7,7 @@ import type { ChangeRequest } from "../../loggers/change-request.ts";
 import type { Level } from "../../loggers/level.ts";
 import type { Loggers } from "../../loggers/loggers.ts";
 import { ROOT } from "../../loggers/name.ts";
-import { callerOf, visitOf } from "./caller.ts";
+import { callerOf, requestContextOf } from "./caller.ts";
 import { levelFromProto } from "./level-proto.ts";
 
 /**
@@ -34,7 +34,7 @@ export function checkReach(
   name: string | undefined,
   level?: Level | null,
 ): void {
-  visitOf(values).subject = { logger: name, level };
+  requestContextOf(values).subject = { logger: name, level };
   requireLoggers(callerOf(values), name === undefined ? [ROOT] : loggers.reach(name));
 }
 

@@ -17,7 +17,7 @@ export interface OpenStream {
    * Whether others said who they are and this one did not: such streams take half of the places at most, so that a crowd that
    * watches the health, which everybody may, keeps no operator from watching.
    */
-  readonly isStranger?: boolean;
+  readonly isAnonymous?: boolean;
 }
 
 /** How long at most a stream goes on whose caller would no longer be let in, or whose time is over. */
@@ -57,10 +57,10 @@ export class OpenStreams {
    * @throws ActuatorError RESOURCE_EXHAUSTED where too many are open, ConnectError UNAVAILABLE once the streams have ended.
    */
   add(interrupt: Interrupt, stream: OpenStream): () => void {
-    const { caller, isStranger = false } = stream;
+    const { caller, isAnonymous = false } = stream;
     if (this.#ended) throw unavailable();
     if (this.#open.size >= this.#max) throw tooMany(`${this.#max} streams are open`, "streams.max");
-    if (isStranger && this.#strangers >= this.#max / 2)
+    if (isAnonymous && this.#strangers >= this.#max / 2)
       throw tooMany("Half of all streams are strangers'", "streams.max");
     const own = caller === undefined ? 0 : (this.#perCaller.get(caller) ?? 0);
     if (own >= this.#maxPerCaller) throw tooMany(`The caller has ${own} open streams`, "streams.maxPerCaller");
@@ -68,11 +68,11 @@ export class OpenStreams {
     this.#open.set(interrupt, { ...stream, endsAt });
     this.#watch ??= setInterval(() => this.#endOver(), LOOK_MS).unref();
     if (caller !== undefined) this.#perCaller.set(caller, own + 1);
-    if (isStranger) this.#strangers++;
+    if (isAnonymous) this.#strangers++;
     return () => {
       if (this.#open.delete(interrupt)) {
         if (caller !== undefined) this.#leave(caller);
-        if (isStranger) this.#strangers--;
+        if (isAnonymous) this.#strangers--;
       }
       if (this.#open.size > 0) return;
       clearInterval(this.#watch);

@@ -62,7 +62,7 @@ const rows = new Map<string, Readonly<Record<string, Needs>>>([
   [TraceService.typeName, { export: ["graph:write"] } satisfies Row<typeof TraceService>],
 ]);
 
-/** Every method that there can be, as books on calls name it: `actuator.v3.LoggersService/GetLogger`. */
+/** Every method that there can be, as the call log names it: `actuator.v3.LoggersService/GetLogger`. */
 export const RPC_OPERATIONS: readonly string[] = SERVICES.flatMap(({ typeName, methods }) =>
   methods.map(({ name }) => `${typeName}/${name}`),
 );

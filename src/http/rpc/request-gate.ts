@@ -4,14 +4,14 @@ import { isWrite, type Permission } from "../../access/permission.ts";
 import { ActuatorError } from "../../common/error.ts";
 import { TraceService } from "../../gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.ts";
 import type { Gate } from "../gate/gate.ts";
-import { visitOf } from "./caller.ts";
+import { requestContextOf } from "./caller.ts";
 import { keepSignal } from "./early-end.ts";
 import { anyErrorToRpc, callCodeOf } from "./error.ts";
 import { checkGetRequest } from "./get-request.ts";
 import { permissionsFor } from "./permissions.ts";
 
 /** What connect calls before it reads the body of a request. */
-export type RequestGate = (context: HandlerContext) => Promise<void>;
+export type RequestGate = (call: HandlerContext) => Promise<void>;
 
 /**
  * Lets a call in, or refuses it before its message is read: what the gate says of the request and of who makes it, and for a
@@ -22,25 +22,25 @@ export function requestGate(
   onError: (error: unknown, context: string) => void,
   permissionsOf: (method: DescMethod) => readonly Permission[] = permissionsFor,
 ): RequestGate {
-  return async (context) => {
-    const visit = visitOf(context.values);
-    const { method } = context;
+  return async (call) => {
+    const context = requestContextOf(call.values);
+    const { method } = call;
     try {
-      gate.enter(visit);
+      gate.enter(context);
       const permissions = permissionsOf(method);
       // Spans that a service sends are no change that an operator makes.
       if (gate.readOnly && permissions.some(isWrite) && method.parent !== TraceService) throw readOnly();
-      if (permissions.length > 0) await gate.admit(visit, permissions);
-      checkGetRequest(context);
-      keepSignal(context);
+      if (permissions.length > 0) await gate.admit(context, permissions);
+      checkGetRequest(call);
+      keepSignal(call);
     } catch (error) {
-      visit.failed(error);
-      const refusal = anyErrorToRpc(error, (accident) => onError(accident, `rpc ${visit.operation}`));
+      context.failed(error);
+      const refusal = anyErrorToRpc(error, (accident) => onError(accident, `rpc ${context.operation}`));
       const code = callCodeOf(refusal);
       if (code === "UNAUTHENTICATED" && gate.challenge !== undefined) {
         refusal.metadata.set("www-authenticate", gate.challenge);
       }
-      visit.end(code);
+      context.end(code);
       throw refusal;
     }
   };

@@ -10,7 +10,7 @@ import {
 } from "../../gen/actuator/v3/sessions_pb.ts";
 import { sessionFingerprint } from "../../operations/calls/session-fingerprint.ts";
 import type { Sessions } from "../../sessions/sessions.ts";
-import { callerOf, visitOf } from "./caller.ts";
+import { callerOf, requestContextOf } from "./caller.ts";
 import { listAllSessions, listUserSessions } from "./session-list.ts";
 import { sessionToProto } from "./session-proto.ts";
 
@@ -19,16 +19,16 @@ export function sessionsService(sessions: Sessions, maxBytes: number): ServiceIm
   return {
     listSessions(request, { values }) {
       const { username } = request;
-      visitOf(values).subject = { username: username || undefined };
+      requestContextOf(values).subject = { username: username || undefined };
       const permission = username === "" ? "sessions:list" : "sessions:read";
-      visitOf(values).permission = permission;
+      requestContextOf(values).permission = permission;
       requirePermission(callerOf(values), permission);
       const list = username === "" ? listAllSessions : listUserSessions;
       return list(sessions, request, maxBytes);
     },
 
     async getSession({ id }, { values }) {
-      visitOf(values).subject = { session: sessionFingerprint(id) };
+      requestContextOf(values).subject = { session: sessionFingerprint(id) };
       const session = await sessions.find(id);
       if (session === undefined) {
         // The id stays out of the message: an id that is unknown here may be a credential elsewhere.
@@ -38,12 +38,12 @@ export function sessionsService(sessions: Sessions, maxBytes: number): ServiceIm
     },
 
     async deleteSession({ id }, { values }) {
-      visitOf(values).subject = { session: sessionFingerprint(id) };
+      requestContextOf(values).subject = { session: sessionFingerprint(id) };
       return create(DeleteSessionResponseSchema, { existed: await sessions.delete(id) });
     },
 
     async deleteUserSessions({ username, exceptId }, { values }) {
-      visitOf(values).subject = { username };
+      requestContextOf(values).subject = { username };
       return create(DeleteUserSessionsResponseSchema, await sessions.deleteByUsername(username, exceptId || undefined));
     },
   };

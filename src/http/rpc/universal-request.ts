@@ -3,7 +3,7 @@ import type { JsonValue } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { createAsyncIterable, type UniversalServerRequest } from "@connectrpc/connect/protocol";
 import type { GateRequest, GateResponse } from "../gate/request.ts";
-import type { Visit } from "../gate/visit.ts";
+import type { RequestContext } from "../gate/request-context.ts";
 import { callValues } from "./caller.ts";
 
 /**
@@ -20,7 +20,7 @@ export function universalRequest(
   req: GateRequest,
   res: GateResponse,
   url: string,
-  visit: Visit,
+  context: RequestContext,
 ): UniversalServerRequest {
   const encrypted = "encrypted" in req.socket && req.socket.encrypted;
   const named = "authority" in req ? req.authority : req.headers.host;
@@ -33,7 +33,7 @@ export function universalRequest(
     header: headerOf(req),
     body: bodyOf(req),
     signal: goneSignal(req, res),
-    contextValues: callValues(visit),
+    contextValues: callValues(context),
   };
 }
 

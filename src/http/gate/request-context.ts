@@ -15,7 +15,7 @@ import type { GateRequest, GateResponse } from "./request.ts";
 const PLAIN_HTTP: ReadonlySet<CallProtocol> = new Set(["rest", "otlp"]);
 
 /** One request on its way: what it asks for, who makes it, and how it ends. */
-export class Visit {
+export class RequestContext {
   readonly request: GateRequest;
   readonly protocol: CallProtocol;
   readonly origin: Origin;
@@ -26,9 +26,9 @@ export class Visit {
   permission: Permission | undefined;
   caller: Caller | undefined;
   subject: CallSubject = {};
-  /** Whether the operation itself was reached, and so says how the visit ends. */
+  /** Whether the operation itself was reached, and so says how the context ends. */
   entered = false;
-  /** That what the caller showed was refused, where the answer is one for everybody: for the books, the visit ended with that. */
+  /** That what the caller showed was refused, where the answer is one for everybody: in the call log, the request ended with that. */
   refused: CallCode | undefined;
   #reason: string | undefined;
   readonly #response: GateResponse;
@@ -62,7 +62,7 @@ export class Visit {
     else this.#response.setHeader("Connection", "close");
   }
 
-  /** Tells the books how it ended, after the answer where that is plain HTTP; the first time counts. */
+  /** Records in the call log how it ended, after the answer where that is plain HTTP; the first time counts. */
   end(outcome: CallCode): void {
     if (this.#ended) return;
     this.#ended = true;

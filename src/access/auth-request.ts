@@ -9,7 +9,7 @@ export interface ClientCertificate {
 }
 
 /** All that is known of a request when it is decided whether it is let in: before its body is read, whatever the protocol. */
-export interface Knock {
+export interface AuthRequest {
   /**
    * The IP address of the client, or of the nearest proxy that is not trusted; undefined over a Unix socket, and empty where
    * the client has reset its connection, which says nothing of where it was.

@@ -9,7 +9,7 @@ import { MAX_DEBT_MINUTES, RateLimit, tooMany } from "./rate-limit.ts";
 const CUSTOMER = 16;
 
 /** The wrong credentials of each address, and what follows from too many. */
-export class Guesses {
+export class AuthFailureLimiter {
   readonly #wrong: RateLimit;
   readonly #wrongOfCustomer: RateLimit;
   readonly #maxPending: number;
@@ -28,7 +28,7 @@ export class Guesses {
    *
    * @throws ActuatorError RESOURCE_EXHAUSTED for an address that was wrong too often, or asks too much at once
    */
-  async judged<T>(address: string | undefined, judge: () => Promise<T>): Promise<T> {
+  async guard<T>(address: string | undefined, judge: () => Promise<T>): Promise<T> {
     const block = addressBlock(address);
     const wait = this.#waitSeconds(address);
     const pending = this.#pending.get(block) ?? 0;
@@ -44,7 +44,7 @@ export class Guesses {
   }
 
   /** Counts what was wrong; the answer to it is `refusal`, or after too many that there were too many. */
-  counted(address: string | undefined, refusal: ActuatorError): ActuatorError {
+  recordFailure(address: string | undefined, refusal: ActuatorError): ActuatorError {
     const wait = this.#waitSeconds(address);
     this.#wrong.count(addressBlock(address));
     this.#wrongOfCustomer.count(addressBlock(address, 48));
