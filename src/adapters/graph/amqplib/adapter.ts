@@ -1,4 +1,5 @@
 import { type WatchingAdapter, watchAll, watchingAdapter } from "../../../integration-graph/watching-adapter.ts";
+import { requireVersion } from "../../kit/library-version.ts";
 import type { AmqplibOptions } from "./options.ts";
 import { type AmqpTarget, isChannel, isConnection } from "./target.ts";
 import { Watch } from "./watch.ts";
@@ -41,6 +42,7 @@ export function amqplib(
     title: "this adapter of amqplib",
     targets,
     check(target) {
+      requireVersion({ subpath: "amqplib", library: "amqplib", versions: "0.10 to 2" });
       if (isChannel(target) || isConnection(target)) return;
       throw new TypeError("amqplib() watches channels and connections of amqplib, and got something else");
     },

@@ -1,4 +1,5 @@
 import { type WatchingAdapter, watchAll, watchingAdapter } from "../../../integration-graph/watching-adapter.ts";
+import { requireVersion } from "../../kit/library-version.ts";
 import type { BullmqOptions } from "./options.ts";
 import { type BullmqTarget, kindOf } from "./target.ts";
 import { Watch } from "./watch.ts";
@@ -47,6 +48,7 @@ export function bullmq(
     title: "this adapter of bullmq",
     targets,
     check(target) {
+      requireVersion({ subpath: "bullmq", library: "bullmq", versions: "5 to 6" });
       if (kindOf(target) !== undefined) return;
       throw new TypeError("bullmq() watches queues, workers, flow producers and queue events, and got something else");
     },

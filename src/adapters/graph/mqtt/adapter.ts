@@ -1,6 +1,7 @@
 import { type WatchingAdapter, watchAll, watchingAdapter } from "../../../integration-graph/watching-adapter.ts";
+import { requireVersion } from "../../kit/library-version.ts";
 import type { MqttOptions } from "./options.ts";
-import { isClient, type MqttClient } from "./target.ts";
+import { isClient, type MqttClient, statedVersion } from "./target.ts";
 import { Watch } from "./watch.ts";
 
 /** Feeds the graph with what passes through clients of MQTT. */
@@ -38,6 +39,7 @@ export function mqtt(clients: MqttClient | readonly MqttClient[] = [], options: 
     title: "this adapter of MQTT",
     targets: clients,
     check(client) {
+      requireVersion({ subpath: "mqtt", library: "mqtt", versions: "5" }, statedVersion(client));
       if (!isClient(client)) throw new TypeError("mqtt() watches clients of mqtt.js, and got something else");
     },
     begin: (host, clients) => watchAll(new Watch(host, options), clients),

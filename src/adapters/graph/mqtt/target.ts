@@ -33,3 +33,8 @@ const METHODS = [
 export function isClient(value: unknown): value is MqttClient {
   return hasMethods(value, ...METHODS) && typeof field(value, "options") === "object";
 }
+
+/** What the class of a client states, since mqtt.js 5. */
+export function statedVersion(client: unknown): unknown {
+  return field(field(client, "constructor"), "VERSION");
+}

@@ -1,6 +1,7 @@
 import { type WatchingAdapter, watchAll, watchingAdapter } from "../../../integration-graph/watching-adapter.ts";
+import { requireVersion } from "../../kit/library-version.ts";
 import type { NatsOptions } from "./options.ts";
-import { isConnection, isJetStream, type NatsTarget } from "./target.ts";
+import { isConnection, isJetStream, type NatsTarget, statedVersion } from "./target.ts";
 import { Watch } from "./watch.ts";
 
 /** Feeds the graph with what passes through connections to NATS. */
@@ -41,6 +42,7 @@ export function nats(targets: NatsTarget | readonly NatsTarget[] = [], options: 
     title: "this adapter of NATS",
     targets,
     check(target) {
+      requireVersion({ subpath: "nats", library: "nats", versions: "2 to 3" }, statedVersion(target));
       if (isConnection(target) || isJetStream(target)) return;
       throw new TypeError("nats() watches connections and JetStreams of NATS, and got something else");
     },

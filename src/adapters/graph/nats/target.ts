@@ -46,6 +46,11 @@ export function isJetStream(value: unknown): value is NatsJetStream & { readonly
   return isObject(field(value, "streams")) && isObject(field(value, "consumers")) && isConnection(field(value, "nc"));
 }
 
+/** The version of the client library, which a connection tells its server. */
+export function statedVersion(target: unknown): unknown {
+  return field(field(isConnection(target) ? target : field(target, "nc"), "protocol"), "version");
+}
+
 /** The subscriptions of a connection, as far as this version of the library lets them be seen. */
 export function subscriptionsOf(connection: NatsConnection): readonly Subscription[] {
   const subs = field(field(field(connection, "protocol"), "subscriptions"), "subs");

@@ -1,4 +1,5 @@
 import type { Detach, GraphAdapter, GraphHost } from "../../../integration-graph/adapter.ts";
+import { requireVersion } from "../../kit/library-version.ts";
 import { WatchedObjects } from "../../kit/messaging/in-process-adapter.ts";
 import { watchClients } from "./clients.ts";
 import { componentsOf, type NestApplication } from "./container.ts";
@@ -36,6 +37,7 @@ const watched = new WatchedObjects("application");
 export function nestjsMessaging(app: NestApplication, options: NestjsMessagingOptions = {}): GraphAdapter {
   const { routes = "senders" } = options;
   if (!ROUTES.includes(routes)) throw new TypeError(`routes must be one of ${ROUTES.join(", ")}`);
+  requireVersion({ subpath: "nestjs-messaging", library: "@nestjs/core", versions: "10 to 12" });
   componentsOf(app);
   return {
     name: "nestjs-messaging",

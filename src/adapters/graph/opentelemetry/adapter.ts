@@ -1,5 +1,6 @@
 import type { SpanProcessor } from "@opentelemetry/sdk-trace-base";
 import type { Detach, GraphAdapter, GraphHost } from "../../../integration-graph/adapter.ts";
+import { requireVersion } from "../../kit/library-version.ts";
 import { Components } from "./components.ts";
 import type { OpenTelemetryOptions } from "./options.ts";
 import { Tracker } from "./tracker.ts";
@@ -32,6 +33,7 @@ export interface OpenTelemetryAdapter extends GraphAdapter {
  * Throws a TypeError where it is attached already.
  */
 export function openTelemetry(options: OpenTelemetryOptions = {}): OpenTelemetryAdapter {
+  requireVersion({ subpath: "opentelemetry", library: "@opentelemetry/sdk-trace-base", versions: "2" });
   const { brokers = {}, sampled = false, maxAge = 3_600_000, maxNodes = 1_000 } = options;
   let tracker: Tracker | undefined;
 

@@ -1,5 +1,6 @@
 import type { Detach, GraphAdapter, GraphHost } from "../../../integration-graph/adapter.ts";
 import { watchAll } from "../../../integration-graph/watching-adapter.ts";
+import { requireVersion } from "../../kit/library-version.ts";
 import { handlerOf } from "./handler.ts";
 import type { RedisMessagingOptions, StreamSource } from "./options.ts";
 import { libraryOf, type RedisMessagingClient } from "./target.ts";
@@ -55,7 +56,10 @@ export function redisMessaging(
   let attached: { readonly watch: Watch; readonly host: GraphHost } | undefined;
 
   function watch<T extends RedisMessagingClient>(client: T): T {
-    if (libraryOf(client) === undefined) {
+    const library = libraryOf(client);
+    if (library === "ioredis") requireVersion({ subpath: "redis-messaging", library: "ioredis", versions: "5 to 6" });
+    else requireVersion({ subpath: "redis-messaging", library: "redis", versions: "5 to 6" });
+    if (library === undefined) {
       throw new TypeError("redisMessaging() watches clients of node-redis and ioredis, and got something else");
     }
     if (attached === undefined) waiting.add(client);

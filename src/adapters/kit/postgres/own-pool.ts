@@ -1,4 +1,5 @@
 import { ActuatorError } from "../../../common/error.ts";
+import { requireVersion } from "../library-version.ts";
 import type { Send } from "./prepared.ts";
 import { sendBy } from "./source.ts";
 
@@ -18,6 +19,7 @@ export function ownPool(url: string, timeout: number): { readonly send: Send; cl
 
   async function connect(): Promise<{ readonly send: Send; end(): Promise<void> }> {
     const { default: pg } = await packagePg();
+    requireVersion({ library: "pg", versions: "8" });
     const limited = Number.isFinite(timeout);
     const made = new pg.Pool({
       connectionString: url,

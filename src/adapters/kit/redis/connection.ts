@@ -1,6 +1,6 @@
 import type { RedisClientOptions } from "redis";
 import { ActuatorError } from "../../../common/error.ts";
-import { type NodeRedisClient, nodeRedisSender, type RedisSender } from "./sender.ts";
+import { type NodeRedisClient, nodeRedisSender, type RedisSender, requireNodeRedis } from "./sender.ts";
 
 interface OwnClient extends NodeRedisClient {
   readonly isReady: boolean;
@@ -40,6 +40,7 @@ export function redisConnection(url: string, timeout: number): RedisSender {
       },
     };
     const made = createClient(options) as unknown as OwnClient;
+    requireNodeRedis(made);
     // Whoever waits for an answer is told; an error event that nobody listens to would end the process.
     made.on("error", () => drop(made));
     client = made;

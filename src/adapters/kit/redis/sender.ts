@@ -1,3 +1,5 @@
+import { requireVersion } from "../library-version.ts";
+
 /** How commands reach one kind of client. Where `signal` is aborted before a command is sent, it is not sent any more. */
 export interface RedisSender {
   send(args: readonly Argument[], buffers: boolean, signal: AbortSignal): Promise<unknown>;
@@ -56,14 +58,22 @@ export type RedisClient = NodeRedisClient | NodeRedisCluster | NodeRedisSentinel
 
 /** The sender for a client of the application; undefined where it is none that we know. */
 export function senderOf(client: unknown): RedisSender | undefined {
+  const isIoRedis = hasMethods(client, ["call", "callBuffer", "on", "off"]);
+  if (isIoRedis) requireVersion({ library: "ioredis", versions: "5 to 6" });
+  else if (hasMethods(client, ["sendCommand"])) requireNodeRedis(client);
   if (hasMethods(client, ["sendCommand", "nodeClient"])) return clusterSender(client as unknown as NodeRedisCluster);
   if (hasMethods(client, ["sendCommand", "getSentinelNode"])) {
     return sentinelSender(client as unknown as NodeRedisSentinel);
   }
-  if (hasMethods(client, ["call", "callBuffer", "on", "off"])) return ioRedisSender(client as unknown as IoRedisClient);
+  if (isIoRedis) return ioRedisSender(client as unknown as IoRedisClient);
   if (hasMethods(client, ["sendCommand"])) return nodeRedisSender(client as unknown as NodeRedisClient);
   if (hasMethods(client, ["command"])) return commandSender(client as unknown as CommandClient);
   return undefined;
+}
+
+/** @throws ActuatorError FAILED_PRECONDITION if the client is of node-redis before version 5, which brought this method. */
+export function requireNodeRedis(client: unknown): void {
+  if (!hasMethods(client, ["withTypeMapping"])) requireVersion({ library: "redis", versions: "5 to 6" });
 }
 
 function hasMethods(client: unknown, methods: readonly string[]): client is object {

@@ -1,4 +1,5 @@
 import { ActuatorError } from "../../../common/error.ts";
+import { requireVersion } from "../../kit/library-version.ts";
 
 /** What debug 4 exports. That it really is that is checked when it is used. */
 export interface DebugFactory {
@@ -44,5 +45,6 @@ export function debugCopy(factory: DebugFactory): DebugCopy {
     Array.isArray(copy.names) &&
     Array.isArray(copy.skips);
   if (isCopy) return copy;
+  requireVersion({ subpath: "debug", library: "debug", versions: "4.3 to 4.x" });
   throw new ActuatorError("INVALID_ARGUMENT", "NOT_DEBUG", "debugLoggers expects what debug 4.3 or newer exports.");
 }

@@ -1,6 +1,7 @@
 import { createRequire } from "node:module";
 import { join, sep } from "node:path";
 import { ActuatorError } from "../../../common/error.ts";
+import { requireVersion } from "../../kit/library-version.ts";
 
 /** What `import log4js from "log4js"` gives. That it really is log4js 6 is checked when it is used. */
 export interface Log4js {
@@ -63,6 +64,7 @@ export function log4jsCopy(log4js: Log4js, given: object | undefined): Log4jsCop
       'log4jsLoggers expects log4js 6, as "log4js" exports it.',
     );
   }
+  requireVersion({ subpath: "log4js", library: "log4js", versions: "6.4 to 6.x" });
   const categories = given ?? loadedCategories(log4js);
   if (!(categories instanceof Map) || typeof (categories as NativeCategories).setLevelForCategory !== "function") {
     const message =

@@ -1,4 +1,5 @@
 import { ActuatorError } from "../../../common/error.ts";
+import { requireVersion } from "../../kit/library-version.ts";
 import type { NativeLevel } from "./level.ts";
 
 /** A function that LogTape hands each record to. */
@@ -55,6 +56,7 @@ export function nativeTree(): NativeTree {
     const message = "logtapeLoggers expects LogTape 2 to be loaded before: import @logtape/logtape.";
     throw new ActuatorError("FAILED_PRECONDITION", "LOGTAPE_NOT_LOADED", message);
   }
+  requireVersion({ subpath: "logtape", library: "@logtape/logtape", versions: "2" });
   return { root, prototype, forwards: forwards(prototype) };
 }
 

@@ -1,4 +1,5 @@
 import { ActuatorError } from "../../../common/error.ts";
+import { requireVersion } from "../../kit/library-version.ts";
 import { ALL_LEVELS, type LevelSet, levelBit, levelSetFromNames, NEST_LEVELS } from "./level.ts";
 
 /**
@@ -56,6 +57,7 @@ export function nestClasses(nest: NestCommon): NestClasses {
     has(Logger, ["overrideLogger", ...NEST_LEVELS]) &&
     has(Logger!.prototype, NEST_LEVELS) &&
     has(ConsoleLogger?.prototype, ["isLevelEnabled", "setLogLevels", ...NEST_LEVELS]);
+  requireVersion({ subpath: "nestjs", library: "@nestjs/common", versions: "10 to 12" });
   if (fit) return { Logger: Logger!, ConsoleLogger: ConsoleLogger! };
   const message = "nestjsLoggers expects { Logger, ConsoleLogger } of @nestjs/common 10, 11 or 12.";
   throw new ActuatorError("INVALID_ARGUMENT", "NOT_NEST", message);

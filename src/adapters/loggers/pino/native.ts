@@ -1,4 +1,5 @@
 import { ActuatorError } from "../../../common/error.ts";
+import { requireVersion } from "../../kit/library-version.ts";
 
 /**
  * A logger made by pino 8, 9 or 10, also where a framework declares it as less, as fastify does with `app.log`. That it
@@ -34,7 +35,7 @@ export interface PinoCopy {
 /**
  * Finds the copy of pino that made a logger.
  *
- * @throws ActuatorError INVALID_ARGUMENT where the value is no pino logger.
+ * @throws ActuatorError INVALID_ARGUMENT if the value is not a pino logger, FAILED_PRECONDITION if it is of another version.
  */
 export function pinoCopy(logger: PinoLogger): PinoCopy {
   const symbols = new Map<string, symbol>();
@@ -48,6 +49,8 @@ export function pinoCopy(logger: PinoLogger): PinoCopy {
     for (const symbol of Object.getOwnPropertySymbols(at)) symbols.set(symbol.description ?? "", symbol);
     if (Object.hasOwn(at, "child")) prototype = at;
   }
+  const stated = (prototype as Partial<NativeLogger> | null)?.version;
+  if (symbols.has("pino.setLevel")) requireVersion({ subpath: "pino", library: "pino", versions: "8 to 10" }, stated);
   const setLevel = symbols.get("pino.setLevel");
   const levelValue = symbols.get("pino.levelVal");
   const stream = symbols.get("pino.stream");

@@ -1,4 +1,5 @@
 import { ActuatorError } from "../../../common/error.ts";
+import { requireVersion } from "../../kit/library-version.ts";
 
 /** A logger of winston 3, also where a framework declares it as less. That it really is one is checked when it is used. */
 export interface WinstonLogger {
@@ -57,7 +58,10 @@ export type WinstonSource =
  * @throws ActuatorError INVALID_ARGUMENT for anything else.
  */
 export function winstonSources(value: WinstonLogger | WinstonContainer | WinstonModule): readonly WinstonSource[] {
-  const given = value as Partial<WinstonModule & WinstonLogger & WinstonContainer & { default: unknown }> | null;
+  const given = value as Partial<
+    WinstonModule & WinstonLogger & WinstonContainer & { default: unknown; version: unknown }
+  > | null;
+  requireVersion({ subpath: "winston", library: "winston", versions: "3.3 to 3.x" }, given?.version);
   if (typeof given?.createLogger === "function") {
     // `import * as winston` leaves out what the module adds to its exports in a loop; its default export has it.
     const module = (typeof given.child === "function" ? given : given.default) as WinstonModule & WinstonLogger;

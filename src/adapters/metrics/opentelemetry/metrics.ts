@@ -4,6 +4,7 @@ import { checkOptions } from "../../../common/options.ts";
 import { HTTP_DURATION, RPC_DURATION } from "../../../operations/metrics/conventions.ts";
 import type { MetricDescription } from "../../../operations/metrics/metric.ts";
 import type { Metrics } from "../../../operations/metrics/metrics.ts";
+import { requireVersion } from "../../kit/library-version.ts";
 import { OPENTELEMETRY_METRICS, type OpenTelemetryMetricsOptions } from "./options.ts";
 
 /** Under this key the API keeps what was set globally, the same in all of its versions 1.x. */
@@ -30,6 +31,7 @@ export function openTelemetryMetrics(
   source: Metrics | { readonly metrics: Metrics | undefined },
   options: OpenTelemetryMetricsOptions = {},
 ): () => void {
+  requireVersion({ subpath: "opentelemetry-metrics", library: "@opentelemetry/api", versions: "1.9 to 1.x" });
   checkOptions("openTelemetryMetrics", options, OPENTELEMETRY_METRICS);
   const metrics = "metrics" in source ? source.metrics : source;
   if (metrics === undefined)

@@ -1,5 +1,6 @@
 import { ActuatorError } from "../../../common/error.ts";
 import type { SessionStore } from "../../../sessions/store.ts";
+import { requireVersion } from "../../kit/library-version.ts";
 import { databaseSessions } from "./database-sessions.ts";
 import type { BetterAuthInstance, BetterAuthSessionOptions } from "./instance.ts";
 import { type BetterAuthSessionsOptions, settingsOf } from "./options.ts";
@@ -30,6 +31,7 @@ export type { BetterAuthUsername } from "./users.ts";
  * sessions live in cookies: `cookieOnlySessions("better-auth")` says so to operators.
  */
 export function betterAuthSessions(auth: BetterAuthInstance, options: BetterAuthSessionsOptions = {}): SessionStore {
+  requireVersion({ subpath: "better-auth", library: "better-auth", versions: "1.3 to 1.x" });
   const { database, secondaryStorage } = auth.options;
   const session: BetterAuthSessionOptions | undefined = auth.options.session;
   const settings = settingsOf(options);

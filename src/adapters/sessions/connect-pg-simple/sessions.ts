@@ -8,6 +8,7 @@ import type { ScanBounds } from "../../kit/connect-session/session-scan.ts";
 import { Sightings } from "../../kit/connect-session/sightings.ts";
 import type { ConnectStore } from "../../kit/connect-session/store.ts";
 import { watchStore } from "../../kit/connect-session/watch.ts";
+import { requireVersion } from "../../kit/library-version.ts";
 import { postgresQueries } from "../../kit/postgres/queries.ts";
 import { asking } from "./answers.ts";
 import { keepToExistingRows } from "./existing-rows.ts";
@@ -78,6 +79,7 @@ export function connectPgSimpleSessions(
   store: ConnectStore | undefined,
   options: ConnectPgSimpleOptions = {},
 ): ConnectPgSimpleSessions {
+  requireVersion({ subpath: "connect-pg-simple", library: "connect-pg-simple", versions: "10" });
   checkOptions("connectPgSimpleSessions", options, OPTIONS);
   const { principal = DEFAULT_PRINCIPAL, timeZone, scan, maxRemembered = 100_000 } = options;
   const paths = typeof principal === "function" ? undefined : principal;

@@ -2,6 +2,7 @@ import { checkOptions } from "../../../common/options.ts";
 import type { SessionStore } from "../../../sessions/store.ts";
 import { Sightings } from "../../kit/connect-session/sightings.ts";
 import { watchStore } from "../../kit/connect-session/watch.ts";
+import { requireVersion } from "../../kit/library-version.ts";
 import { redisCommands } from "../../kit/redis/commands.ts";
 import { EndedMarks } from "../../kit/redis/ended-marks.ts";
 import { SessionIndex } from "../../kit/redis/session-index.ts";
@@ -59,6 +60,7 @@ export function connectRedisSessions(
   store: ConnectRedisStore,
   options: ConnectRedisOptions = {},
 ): ConnectRedisSessions {
+  requireVersion({ subpath: "connect-redis", library: "connect-redis", versions: "9 to 10" });
   checkOptions("connectRedisSessions", options, CONNECT_REDIS_OPTIONS);
   const { principal, scan = {}, timeout } = options;
   const settings = storeSettings(store);

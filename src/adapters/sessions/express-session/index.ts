@@ -9,6 +9,7 @@ import {
 import { listedSessions, NO_LISTING } from "../../kit/connect-session/listed-sessions.ts";
 import { CONNECT_SESSIONS_OPTIONS } from "../../kit/connect-session/options.ts";
 import { requireStore } from "../../kit/connect-session/required-store.ts";
+import { requireVersion } from "../../kit/library-version.ts";
 import { memorystoreReading } from "./memorystore.ts";
 
 export type { ScanBounds } from "../../kit/connect-session/session-scan.ts";
@@ -43,6 +44,7 @@ export type ExpressSessions = ConnectSessions<"express-session">;
  */
 export function expressSessions(store: Store, options: ExpressSessionsOptions = {}): ExpressSessions {
   requireStore(store, "express-session");
+  requireVersion({ subpath: "express-session", library: "express-session", versions: "1.17 to 1.x" });
   checkOptions("expressSessions", options, CONNECT_SESSIONS_OPTIONS);
   const { timeout = 5_000, principal } = options;
   const reading = { ...memorystoreReading(store), entries: listedSessions(store, timeout), limit: NO_LISTING };

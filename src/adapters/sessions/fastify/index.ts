@@ -10,6 +10,7 @@ import { parseRecord } from "../../kit/connect-session/record.ts";
 import { requireStore } from "../../kit/connect-session/required-store.ts";
 import type { SessionEntry } from "../../kit/connect-session/session-scan.ts";
 import type { ConnectStore } from "../../kit/connect-session/store.ts";
+import { requireVersion } from "../../kit/library-version.ts";
 
 export type { ScanBounds } from "../../kit/connect-session/session-scan.ts";
 export type { ConnectStore } from "../../kit/connect-session/store.ts";
@@ -40,6 +41,7 @@ export type FastifySessions = ConnectSessions<"fastify-session">;
  */
 export function fastifySessions(store: ConnectStore, options: FastifySessionsOptions = {}): FastifySessions {
   requireStore(store, "@fastify/session");
+  requireVersion({ subpath: "fastify-session", library: "@fastify/session", versions: "11" });
   checkOptions("fastifySessions", options, CONNECT_SESSIONS_OPTIONS);
   const { timeout = 5_000 } = options;
   const entries = sessionMap(store) ?? listedSessions(store, timeout);

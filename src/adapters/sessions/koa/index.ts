@@ -6,6 +6,7 @@ import { parseRecord } from "../../kit/connect-session/record.ts";
 import { requireStore } from "../../kit/connect-session/required-store.ts";
 import type { ScanBounds } from "../../kit/connect-session/session-scan.ts";
 import { awaitStore } from "../../kit/connect-session/store-call.ts";
+import { requireVersion } from "../../kit/library-version.ts";
 import { DirectorySessions } from "./directory-sessions.ts";
 import type { KoaStore } from "./koa-store.ts";
 import { MemoryDirectory } from "./memory-directory.ts";
@@ -62,6 +63,7 @@ const OPTIONS: Checks<KoaSessionsOptions> = {
  */
 export function koaSessions(store: KoaStore, options: KoaSessionsOptions = {}): KoaSessions {
   requireStore(store, "koa-session");
+  requireVersion({ subpath: "koa-session", library: "koa-session", versions: "7" });
   checkOptions("koaSessions", options, OPTIONS);
   const { timeout = 5_000, maxRemembered = 100_000, principal, index } = options;
   const directory =

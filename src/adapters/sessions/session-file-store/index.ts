@@ -10,6 +10,7 @@ import {
 import { CONNECT_SESSIONS_OPTIONS } from "../../kit/connect-session/options.ts";
 import type { RecordTimes } from "../../kit/connect-session/record-reader.ts";
 import { requireStore } from "../../kit/connect-session/required-store.ts";
+import { requireVersion } from "../../kit/library-version.ts";
 import { readSession, readSessions, type SessionFiles, sessionIds } from "./session-file.ts";
 
 export type { ScanBounds } from "../../kit/connect-session/session-scan.ts";
@@ -36,6 +37,7 @@ export type FileStoreSessions = ConnectSessions<"session-file-store">;
  */
 export function fileStoreSessions(store: Store, options: FileStoreSessionsOptions = {}): FileStoreSessions {
   requireStore(store, "express-session");
+  requireVersion({ subpath: "session-file-store", library: "session-file-store", versions: "1.5 to 1.x" });
   checkOptions("fileStoreSessions", options, CONNECT_SESSIONS_OPTIONS);
   const { timeout = 5_000 } = options;
   const files = filesOf(store);

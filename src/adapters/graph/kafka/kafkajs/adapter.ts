@@ -1,6 +1,7 @@
 import { callable, checkOptions, text } from "../../../../common/options.ts";
 import type { Detach, GraphAdapter, GraphHost } from "../../../../integration-graph/adapter.ts";
 import { watchAll } from "../../../../integration-graph/watching-adapter.ts";
+import { requireVersion } from "../../../kit/library-version.ts";
 import type { KafkajsOptions } from "./options.ts";
 import { isConsumer, isKafka, isProducer, type KafkajsTarget } from "./target.ts";
 import { Watch } from "./watch.ts";
@@ -23,6 +24,7 @@ import { Watch } from "./watch.ts";
  * Throws a TypeError where a target is not an object of kafkajs, or an option is unfit.
  */
 export function kafkajs(targets: KafkajsTarget | readonly KafkajsTarget[], options: KafkajsOptions = {}): GraphAdapter {
+  requireVersion({ subpath: "kafkajs", library: "kafkajs", versions: "2" });
   checkOptions("kafkajs()", options, { clusterId: text, name: callable });
   const given: readonly KafkajsTarget[] = Array.isArray(targets) ? targets : [targets];
   if (!given.every((target) => isKafka(target) || isProducer(target) || isConsumer(target))) {

@@ -3,6 +3,7 @@ import { channel } from "node:diagnostics_channel";
 import { checkOptions, text } from "../../../../common/options.ts";
 import type { Detach, GraphAdapter, GraphHost } from "../../../../integration-graph/adapter.ts";
 import { field, isObject } from "../../../kit/interception/field.ts";
+import { requireVersion } from "../../../kit/library-version.ts";
 import { Cluster } from "../kafkajs/cluster.ts";
 import { SYSTEM } from "../kafkajs/topics.ts";
 import { watchStreams } from "./streams.ts";
@@ -37,6 +38,7 @@ interface Send {
  * Throws where an option is unfit.
  */
 export function platformaticKafka(options: PlatformaticKafkaOptions = {}): GraphAdapter {
+  requireVersion({ subpath: "platformatic-kafka", library: "@platformatic/kafka", versions: "2" });
   checkOptions("platformaticKafka()", options, { clusterId: text });
   return { name: "platformatic-kafka", attach: (host) => watchClients(host, options) };
 }
