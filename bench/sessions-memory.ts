@@ -9,7 +9,7 @@ import { once } from "node:events";
 import session from "express-session";
 import { type MemorySessionStore, memorySessions } from "../src/index.ts";
 import type { Session } from "../src/sessions/session.ts";
-import { sessionDigest } from "../src/sessions/session-digest.ts";
+import { sessionDigest } from "../src/sessions/session-id.ts";
 import { Child } from "./support/child.ts";
 import { environment } from "./support/environment.ts";
 import { median } from "./support/median.ts";

@@ -11,7 +11,7 @@ import { RedisStore } from "connect-redis";
 import { createClient } from "redis";
 import { connectRedisSessions } from "../src/adapters/sessions/connect-redis/index.ts";
 import { createActuator } from "../src/index.ts";
-import { sessionDigest } from "../src/sessions/session-digest.ts";
+import { sessionDigest } from "../src/sessions/session-id.ts";
 import { Sessions } from "../src/sessions/sessions.ts";
 import { startRedis } from "../test/support/redis-server.ts";
 import { Child } from "./support/child.ts";

@@ -92,14 +92,22 @@ export type { ListenAddress } from "./server/address.ts";
 export { DEFAULT_LIMITS, type Limits } from "./server/limits.ts";
 export type { ListenOptions } from "./server/listen-options.ts";
 export type { PemSource, TlsOptions } from "./server/tls-options.ts";
-export type { AttributeNamesOptions } from "./sessions/attribute-filter.ts";
 export { cookieOnlySessions } from "./sessions/cookie-only.ts";
-export type { MemorySessionsOptions } from "./sessions/memory-sessions-options.ts";
-export { type MemorySessionStore, memorySessions } from "./sessions/memory-store.ts";
+export {
+  type MemorySessionStore,
+  type MemorySessionsOptions,
+  memorySessions,
+  type SessionDetails,
+} from "./sessions/memory-store.ts";
 export type { Principal, PrincipalPaths, PrincipalResolver, SessionRecord } from "./sessions/principal.ts";
 export type { Session } from "./sessions/session.ts";
-export type { SessionDetails } from "./sessions/session-details.ts";
-export type { SessionList, SessionListQuery, Sessions, SessionsOptions } from "./sessions/sessions.ts";
+export type {
+  AttributeNamesOptions,
+  SessionList,
+  SessionListQuery,
+  Sessions,
+  SessionsOptions,
+} from "./sessions/sessions.ts";
 export type {
   SessionPage,
   SessionQuery,

@@ -5,7 +5,7 @@ const imports = new Map(sourceFiles.filter((file) => !file.startsWith("gen/")).m
 const roomOf = (file: string) => file.split("/", 1)[0]!;
 
 const LOGGERS = "loggers/(adapter|call-counter|level|name)";
-const SESSIONS = "sessions/(principal|session|session-digest|session-id|store)";
+const SESSIONS = "sessions/(principal|session|session-id|store)";
 const GRAPH =
   "integration-graph/(adapter|declaration|delivery|link-type|node|node-id|outcome|pattern|properties|senders|source|watching-adapter)";
 const METRICS = "operations/metrics/(conventions|metric|metrics)";

@@ -1,35 +1,65 @@
 import { randomUUID } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import { ActuatorError } from "../common/error.ts";
-import { checkOptions } from "../common/options.ts";
-import { AccessOrder, type AccessPosition } from "./access-order.ts";
-import { EntriesByUser } from "./entries-by-user.ts";
-import { MemoryEntry } from "./memory-entry.ts";
-import { MEMORY_SESSIONS, type MemorySessionsOptions } from "./memory-sessions-options.ts";
-import { NameLists } from "./name-lists.ts";
+import { type Checks, callable, checkOptions, count, lapse } from "../common/options.ts";
+import { AccessOrder, type AccessPosition, EntriesByUser, MemoryEntry } from "./memory-entries.ts";
 import type { Session } from "./session.ts";
-import { checkDetails, type SessionDetails } from "./session-details.ts";
-import { sessionDigest } from "./session-digest.ts";
+import { isSessionId, sessionDigest } from "./session-id.ts";
 import type { SessionPage, SessionQuery, SessionSearch, SessionStore } from "./store.ts";
 
-const SWEEP_INTERVAL = 60_000;
-/** How many ids are compared, or sessions counted, before the application has its turn. */
-const DIGESTS_AT_ONCE = 1_000;
-const COUNTED_AT_ONCE = 50_000;
+/** How an in-memory store behaves. */
+export interface MemorySessionsOptions {
+  /** The most sessions kept at once, expired ones included. Default: 100,000. */
+  readonly maxSessions?: number | undefined;
+  /** Whole seconds of inactivity after which a session without its own interval expires; negative: never. Default: 1800. */
+  readonly maxInactiveInterval?: number | undefined;
+  /** Milliseconds for which lists still show an expired session. Default: 300,000. */
+  readonly expiredRetentionMs?: number | undefined;
+  /** Milliseconds since the epoch. Default: `Date.now`. */
+  readonly clock?: (() => number) | undefined;
+}
+
+const OPTIONS: Checks<MemorySessionsOptions> = {
+  maxSessions: count,
+  maxInactiveInterval: (value) => (Number.isSafeInteger(value) ? undefined : "must be a whole number of seconds"),
+  expiredRetentionMs: lapse,
+  clock: callable,
+};
+
+/** What an application says of a session that it puts into an in-memory store. */
+export interface SessionDetails {
+  /** At most 512 UTF-16 code units without control characters. Default: a random UUID. */
+  readonly id?: string | undefined;
+  /** The user who is logged in, if any. */
+  readonly username?: string | undefined;
+  /** Names of what the application keeps in the session. Default: none. */
+  readonly attributeNames?: readonly string[] | undefined;
+  /** Whole seconds of inactivity until it expires; negative: never. Default: the store's. */
+  readonly maxInactiveInterval?: number | undefined;
+  /** Milliseconds since the epoch. Default: that of the session it replaces, or now. */
+  readonly creationTime?: number | undefined;
+  /** Milliseconds since the epoch. Default: now. */
+  readonly lastAccessedTime?: number | undefined;
+}
+
+const SWEEP_INTERVAL_MS = 60_000;
+/** How many ids are compared, or sessions counted, before the application gets a turn. */
+const DIGESTS_PER_TURN = 1_000;
+const COUNTED_PER_TURN = 50_000;
 
 /**
- * Sessions in the memory of this process, for applications without a session library. It holds what an operator may see;
- * the values of attributes stay with the application.
+ * Keeps sessions in the memory of this process, for applications without a session library. It holds what an operator may
+ * see; the values of attributes stay with the application.
  *
- * A session expires when it was not used for its `maxInactiveInterval`. `touch` no longer finds it then, but lists
- * show it as expired until `expiredRetention` has passed, or earlier where the store is full. All sessions are listed newest
- * access first, then by id.
+ * A session expires when it was not used for its `maxInactiveInterval`. `touch` no longer finds it then, but lists show it
+ * as expired until `expiredRetentionMs` has passed, or earlier if the store is full. Sessions are listed newest access
+ * first, then by id.
  */
 export class MemorySessionStore implements SessionStore {
   readonly kind = "memory";
   readonly #maxSessions: number;
   readonly #maxInactiveInterval: number;
-  readonly #expiredRetention: number;
+  readonly #expiredRetentionMs: number;
   readonly #clock: () => number;
   readonly #entries = new Map<string, MemoryEntry>();
   readonly #byUser = new EntriesByUser();
@@ -37,28 +67,28 @@ export class MemorySessionStore implements SessionStore {
   readonly #nameLists = new NameLists();
   #nextSweep: number;
 
-  /** @throws ActuatorError INVALID_ARGUMENT for an option that does not exist or does not fit. */
+  /** @throws ActuatorError INVALID_ARGUMENT for an unknown or invalid option. */
   constructor(options: MemorySessionsOptions = {}) {
-    checkOptions("memorySessions", options, MEMORY_SESSIONS);
+    checkOptions("memorySessions", options, OPTIONS);
     this.#maxSessions = options.maxSessions ?? 100_000;
     this.#maxInactiveInterval = options.maxInactiveInterval ?? 1800;
-    this.#expiredRetention = options.expiredRetention ?? 300_000;
+    this.#expiredRetentionMs = options.expiredRetentionMs ?? 300_000;
     this.#clock = options.clock ?? Date.now;
-    this.#nextSweep = this.#clock() + SWEEP_INTERVAL;
+    this.#nextSweep = this.#clock() + SWEEP_INTERVAL_MS;
   }
 
-  /** How many sessions are kept, expired ones included. */
+  /** The number of sessions kept, expired ones included. */
   get size(): number {
     this.#sweepWhenDue();
     return this.#entries.size;
   }
 
   /**
-   * Stores a session and returns it as it now is. A live session of the same id is replaced, except that it keeps the
-   * creation time that `details` leave out: so a login is `put({ id, username, … })`.
+   * Stores a session and returns it. It replaces a live session with the same id, whose creation time it keeps unless
+   * `details` has one: a login is `put({ id, username, … })`.
    *
-   * @throws ActuatorError INVALID_ARGUMENT for an unfit id, interval or time, RESOURCE_EXHAUSTED where the store is full
-   * of live sessions.
+   * @throws ActuatorError INVALID_ARGUMENT for an invalid id, interval or time, RESOURCE_EXHAUSTED if the store is full of
+   * live sessions.
    */
   put(details: SessionDetails): Session {
     checkDetails(details);
@@ -82,7 +112,7 @@ export class MemorySessionStore implements SessionStore {
     return this.#session(entry);
   }
 
-  /** Counts as an access to the session now. Returns false where there is none or it has expired. */
+  /** Records an access to the session now. Returns false if there is none or it has expired. */
   touch(id: string): boolean {
     this.#sweepWhenDue();
     const entry = this.#entries.get(id);
@@ -126,20 +156,20 @@ export class MemorySessionStore implements SessionStore {
     let looked = 0;
     let count = 0;
     for (const entry of this.#entries.values()) {
-      // What is put meanwhile stands at the end, though it may have been counted already.
+      // A session put meanwhile moves to the end, though it may have been counted already.
       if (++looked > size) break;
       if (this.#selects(entry, active)) count++;
-      if (looked % COUNTED_AT_ONCE === 0) await setImmediate();
+      if (looked % COUNTED_PER_TURN === 0) await setImmediate();
     }
     return count;
   }
 
-  // An index would take as much room as the sessions themselves, for something that an operator does now and then.
+  // An index would take as much memory as the sessions themselves, for something an operator does now and then.
   async findIdByDigest(digest: string): Promise<string | null> {
     let compared = 0;
     for (const id of this.#entries.keys()) {
       if (sessionDigest(id) === digest) return id;
-      if (++compared % DIGESTS_AT_ONCE === 0) await setImmediate();
+      if (++compared % DIGESTS_PER_TURN === 0) await setImmediate();
     }
     return null;
   }
@@ -163,7 +193,7 @@ export class MemorySessionStore implements SessionStore {
   }
 
   #forgotten(entry: MemoryEntry): boolean {
-    return entry.expiryTime + this.#expiredRetention <= this.#clock();
+    return entry.expiryTime + this.#expiredRetentionMs <= this.#clock();
   }
 
   #selects(entry: MemoryEntry, active: boolean | undefined): boolean {
@@ -190,11 +220,11 @@ export class MemorySessionStore implements SessionStore {
     throw new ActuatorError("RESOURCE_EXHAUSTED", "SESSION_STORE_FULL", message);
   }
 
-  // Swept by use instead of by a timer: a store that nobody uses does not grow, and nothing has to be closed.
+  // Swept on use instead of by a timer: an unused store does not grow, and there is nothing to close.
   #sweepWhenDue(): void {
     const now = this.#clock();
     if (now < this.#nextSweep) return;
-    this.#nextSweep = now + SWEEP_INTERVAL;
+    this.#nextSweep = now + SWEEP_INTERVAL_MS;
     this.#removeWhere((entry) => this.#forgotten(entry));
   }
 
@@ -206,20 +236,61 @@ export class MemorySessionStore implements SessionStore {
 }
 
 /**
- * An in-memory store of its own; see `MemorySessionStore`.
+ * Creates an in-memory store; see {@link MemorySessionStore}.
  *
- * @throws ActuatorError INVALID_ARGUMENT for an option that does not exist or does not fit.
+ * @throws ActuatorError INVALID_ARGUMENT for an unknown or invalid option.
+ * @example
+ * const sessions = memorySessions({ maxInactiveInterval: 3600 });
+ * createActuator({ sessions });
+ * const { id } = sessions.put({ username: "alice", attributeNames: ["cart"] });
+ * sessions.touch(id);
  */
 export function memorySessions(options?: MemorySessionsOptions): MemorySessionStore {
   return new MemorySessionStore(options);
 }
 
-// Node puts a UUID together of twenty pieces, which V8 keeps: 480 bytes instead of 56. A copy is in one piece.
+// Node concatenates a UUID from twenty pieces, which V8 keeps: 480 bytes instead of 56. A copy is in one piece.
 function newId(): string {
   return Buffer.from(randomUUID(), "latin1").toString("latin1");
 }
 
-/** Where a page ended that this session is the last of. */
+/** Returns the position after the last session of a page. */
 function positionOf({ id, lastAccessedTime: time }: Session): string {
   return JSON.stringify({ time, id });
+}
+
+/** @throws ActuatorError INVALID_ARGUMENT for an invalid id, interval or time. */
+function checkDetails({ id, maxInactiveInterval, creationTime, lastAccessedTime }: SessionDetails): void {
+  if (id !== undefined && !isSessionId(id)) throw invalid("id", "1 to 512 characters without control characters");
+  if (maxInactiveInterval !== undefined && !Number.isSafeInteger(maxInactiveInterval)) {
+    throw invalid("maxInactiveInterval", "whole seconds");
+  }
+  for (const [field, time] of Object.entries({ creationTime, lastAccessedTime })) {
+    if (time !== undefined && Number.isNaN(new Date(time).getTime())) {
+      throw invalid(field, "milliseconds since the epoch");
+    }
+  }
+}
+
+function invalid(field: string, shape: string): ActuatorError {
+  return new ActuatorError("INVALID_ARGUMENT", "SESSION_UNFIT", `A session's ${field} must be ${shape}.`, { field });
+}
+
+const NO_NAMES: readonly string[] = Object.freeze([]);
+const MAX_LISTS = 1_000;
+
+/** Keeps each list of attribute names once: most sessions of an application have the same. Remembers up to 1,000 lists. */
+class NameLists {
+  readonly #lists = new Map<string, readonly string[]>();
+
+  /** Returns these names without repetitions, in their order. */
+  listOf(names: readonly string[] = NO_NAMES): readonly string[] {
+    if (names.length === 0) return NO_NAMES;
+    const key = JSON.stringify(names);
+    const known = this.#lists.get(key);
+    if (known !== undefined) return known;
+    const list = Object.freeze([...new Set(names)]);
+    if (this.#lists.size < MAX_LISTS) this.#lists.set(key, list);
+    return list;
+  }
 }

@@ -5,7 +5,7 @@ const CIPHER = "aes-256-gcm";
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** Makes page tokens of a store's positions, which may hold ids: nobody but this service can read or make one. */
+/** Encrypts a store's page positions, which may hold ids, into page tokens that only this service can read or make. */
 export class PageSeal {
   readonly #key: Buffer;
 
@@ -14,7 +14,7 @@ export class PageSeal {
     this.#key = key;
   }
 
-  /** The token of the page after `position` in the list of these filters. */
+  /** Returns the token of the page after `position` in the list with these filters. */
   seal(position: string, filters: string): string {
     const nonce = randomBytes(NONCE_BYTES);
     const cipher = createCipheriv(CIPHER, this.#key, nonce, { authTagLength: TAG_BYTES }).setAAD(Buffer.from(filters));
@@ -23,14 +23,14 @@ export class PageSeal {
   }
 
   /**
-   * The position in a token.
+   * Returns the position in a token.
    *
-   * @throws ActuatorError INVALID_ARGUMENT for a token that was not made for the list of these filters under this key.
+   * @throws ActuatorError INVALID_ARGUMENT for a token that was not made for the list with these filters under this key.
    */
   open(token: string, filters: string): string {
     const bytes = Buffer.from(token, "base64url");
-    // Node reads more spellings of the same bytes than the one that was given out.
-    if (bytes.length < NONCE_BYTES + TAG_BYTES || bytes.toString("base64url") !== token) throw foreign();
+    // Node decodes more spellings of the same bytes than the one that was issued.
+    if (bytes.length < NONCE_BYTES + TAG_BYTES || bytes.toString("base64url") !== token) throw invalidToken();
     const nonce = bytes.subarray(0, NONCE_BYTES);
     const decipher = createDecipheriv(CIPHER, this.#key, nonce, { authTagLength: TAG_BYTES })
       .setAAD(Buffer.from(filters))
@@ -39,12 +39,12 @@ export class PageSeal {
       const position = decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES));
       return Buffer.concat([position, decipher.final()]).toString();
     } catch {
-      throw foreign();
+      throw invalidToken();
     }
   }
 }
 
-function foreign(): ActuatorError {
-  const message = "The page token is not one of a list with these filters. Begin again without a token.";
+function invalidToken(): ActuatorError {
+  const message = "The page token does not belong to a list with these filters. Start again without a token.";
   return new ActuatorError("INVALID_ARGUMENT", "INVALID_PAGE_TOKEN", message, { field: "page_token" });
 }

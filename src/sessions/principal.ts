@@ -1,15 +1,15 @@
 /** What a store keeps of a session, parsed. */
 export type SessionRecord = Readonly<Record<string, unknown>>;
 
-/** Says whose session this is; undefined: nobody's. Where it throws, the session is nobody's. */
+/** Returns whose session this is; undefined if no user is logged in. If it throws, the session has no user. */
 export type PrincipalResolver = (record: SessionRecord) => string | undefined;
 
-/** Where in a record the principal's name may stand, the likeliest place first: `[["passport", "user"], ["userId"]]`. */
+/** Paths in a record at which the user's name may stand, most likely first: `[["passport", "user"], ["userId"]]`. */
 export type PrincipalPaths = readonly (readonly [string, ...string[]])[];
 
 /**
- * Whose session it is: places in the record, of which the first that holds a text other than "" or a number counts, or a
- * function of the application's own. A store that searches by an index over its records needs places.
+ * How to find a session's user: paths in the record, of which the first that holds a non-empty string or a number counts,
+ * or a function. A store that searches through an index over its records needs paths.
  */
 export type Principal = PrincipalPaths | PrincipalResolver;
 
@@ -24,21 +24,21 @@ export const DEFAULT_PRINCIPAL: PrincipalPaths = [
   ["userId"],
 ];
 
-/** What is wrong with a value as a `Principal`, as the rest of a sentence about it; undefined where it is fit. */
+/** Returns what is wrong with a value as a `Principal`, as the rest of a sentence; undefined if it is valid. */
 export function principalFault(value: unknown): string | undefined {
   if (typeof value === "function") return undefined;
   const isPath = (path: unknown) =>
     Array.isArray(path) && path.length > 0 && path.every((key) => typeof key === "string" && key !== "");
   if (Array.isArray(value) && value.every(isPath)) return undefined;
-  return 'must be a function, or a list of places such as [["passport", "user"], ["userId"]]';
+  return 'must be a function, or a list of paths such as [["passport", "user"], ["userId"]]';
 }
 
-/** The resolver that never throws and gives a text or undefined: one session it cannot read must not hide the others. */
+/** Returns a resolver that never throws and gives a string or undefined: one unreadable session must not hide the others. */
 export function principalResolver(principal: Principal = DEFAULT_PRINCIPAL): PrincipalResolver {
   const resolve = typeof principal === "function" ? principal : (record: SessionRecord) => firstOf(record, principal);
   return (record) => {
     try {
-      return principalText(resolve(record));
+      return nameIn(resolve(record));
     } catch {
       return undefined;
     }
@@ -47,8 +47,8 @@ export function principalResolver(principal: Principal = DEFAULT_PRINCIPAL): Pri
 
 function firstOf(record: SessionRecord, paths: PrincipalPaths): string | undefined {
   for (const path of paths) {
-    const principal = principalText(path.reduce<unknown>(propertyOf, record));
-    if (principal !== undefined) return principal;
+    const name = nameIn(path.reduce<unknown>(propertyOf, record));
+    if (name !== undefined) return name;
   }
   return undefined;
 }
@@ -59,7 +59,7 @@ function propertyOf(value: unknown, key: string): unknown {
     : undefined;
 }
 
-function principalText(value: unknown): string | undefined {
+function nameIn(value: unknown): string | undefined {
   if (typeof value === "number") return String(value);
   return typeof value === "string" && value !== "" ? value : undefined;
 }

@@ -1,39 +1,37 @@
 import { ActuatorError } from "../common/error.ts";
-import { sessionDigest } from "./session-digest.ts";
 import { SessionHandles } from "./session-handle.ts";
-import { isSessionId } from "./session-id.ts";
-import { ShownIds } from "./shown-ids.ts";
+import { isSessionId, sessionDigest } from "./session-id.ts";
 import type { SessionStore } from "./store.ts";
 
-/** What callers see in the place of a store's ids, and the way back. */
+/** Translates between a store's ids and what callers see instead. */
 export interface SessionIds {
-  /** What stands for this id. */
+  /** Returns what callers see for this id. */
   shown(id: string): string;
   /**
-   * The store's id of the session for which this stands; undefined where there is none.
+   * Returns the store's id for what a caller passed; undefined if no session has it.
    *
-   * @throws ActuatorError NOT_FOUND (SESSION_NOT_RESOLVED) where the store could not be searched for it to the end.
+   * @throws ActuatorError NOT_FOUND (SESSION_NOT_RESOLVED) if the store could not be searched to its end.
    */
   resolve(shown: string): Promise<string | undefined>;
-  /** The session is gone. */
+  /** Forgets a session that has ended. */
   forget(shown: string): void;
 }
 
-/** The ids as the store has them. */
+/** Shows the store's own ids. */
 export const RAW_IDS: SessionIds = {
   shown: (id) => id,
   resolve: async (shown) => (isSessionId(shown) ? shown : undefined),
   forget: () => {},
 };
 
-/** The most that a search through a whole store for one id may take: sessions, milliseconds, and sessions at once. */
-const SCAN = { sessions: 50_000, ms: 500, page: 500 };
-/** So many at a time: whoever asks for ids that nobody has must not keep the store from its application. */
+/** Bounds of a search through a whole store for one id. */
+const SCAN = { maxSessions: 50_000, maxMs: 500, pageSize: 500 };
+/** Searches at a time, so that requests for invented ids cannot keep the store from its application. */
 const MAX_SEARCHES = 4;
 
 /**
- * Handles in the place of ids. An id is found again among the last that were shown, through the store's index, or by a
- * bounded search through all sessions.
+ * Shows handles instead of ids. It finds an id again among the last ones shown, through the store's index, or by a bounded
+ * search through all sessions.
  */
 export class HashedIds implements SessionIds {
   readonly #store: SessionStore;
@@ -59,9 +57,9 @@ export class HashedIds implements SessionIds {
     if (digest === undefined) return undefined;
     const indexed = this.#shown.find(handle) ?? (await this.#store.findIdByDigest?.(digest));
     if (indexed === null) return undefined;
-    // An index is a hint: what it says has to be the session that was asked for.
+    // An index is a hint: verify that it returned the session asked for.
     if (indexed !== undefined && sessionDigest(indexed) === digest) return indexed;
-    if (this.#searches >= MAX_SEARCHES) throw unresolved(`is being searched for others. Try again. ${INDEX}`);
+    if (this.#searches >= MAX_SEARCHES) throw unresolved(`is already searching for other ids. Try again. ${INDEX}`);
     this.#searches++;
     return this.#search(digest).finally(() => this.#searches--);
   }
@@ -73,27 +71,61 @@ export class HashedIds implements SessionIds {
   async #search(digest: string): Promise<string | undefined> {
     const store = this.#store;
     if (store.list === undefined) {
-      throw unresolved(`cannot list its sessions, to search for it. ${store.findByUsername ? BY_USER : RAW_ONLY}`);
+      throw unresolved(`cannot list its sessions to search for it. ${store.findByUsername ? BY_USER : RAW_ONLY}`);
     }
-    const deadline = performance.now() + SCAN.ms;
+    const deadline = performance.now() + SCAN.maxMs;
     let after: string | undefined;
-    for (let pages = 0; pages < SCAN.sessions / SCAN.page && performance.now() < deadline; pages++) {
-      const { sessions, partial, next } = await store.list({ limit: SCAN.page, after });
+    for (let pages = 0; pages < SCAN.maxSessions / SCAN.pageSize && performance.now() < deadline; pages++) {
+      const { sessions, partial, next } = await store.list({ limit: SCAN.pageSize, after });
       const found = sessions.find(({ id }) => sessionDigest(id) === digest);
       if (found !== undefined) return found.id;
       if (partial) break;
       if (next === undefined) return undefined;
       after = next;
     }
-    throw unresolved(`is too large to be searched for it. ${BY_USER} ${INDEX}`);
+    throw unresolved(`is too large to search for it. ${BY_USER} ${INDEX}`);
   }
 }
 
 const BY_USER = "List the sessions of its user first.";
 const INDEX = "Or give the store an index of ids: connect-actuator sessions prepare.";
-const RAW_ONLY = 'Only ids of its own can be looked up in it (createActuator.sessions.ids: "raw").';
+const RAW_ONLY = 'Only its own ids can be looked up (createActuator.sessions.ids: "raw").';
 
 function unresolved(why: string): ActuatorError {
-  const message = `This instance has not shown a session of this id, and the store ${why}`;
+  const message = `This instance has not shown a session with this id, and the store ${why}`;
   return new ActuatorError("NOT_FOUND", "SESSION_NOT_RESOLVED", message, { field: "id" });
+}
+
+/**
+ * Remembers the ids that were shown last, by their handles: at least the last `limit`, at most twice as many.
+ *
+ * Two generations instead of one list: deleting single entries from the front of a large Map costs more than everything
+ * else that is done for a session of a page.
+ */
+export class ShownIds {
+  readonly #limit: number;
+  #recent = new Map<string, string>();
+  #older = new Map<string, string>();
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  remember(handle: string, id: string): void {
+    if (this.#limit === 0) return;
+    if (this.#recent.size >= this.#limit && !this.#recent.has(handle)) {
+      this.#older = this.#recent;
+      this.#recent = new Map();
+    }
+    this.#recent.set(handle, id);
+  }
+
+  find(handle: string): string | undefined {
+    return this.#recent.get(handle) ?? this.#older.get(handle);
+  }
+
+  forget(handle: string): void {
+    this.#recent.delete(handle);
+    this.#older.delete(handle);
+  }
 }

@@ -1,42 +1,46 @@
 import { ActuatorError } from "../common/error.ts";
-import { type AttributeFilter, type AttributeNamesOptions, attributeFilter } from "./attribute-filter.ts";
-import { leaveStore } from "./leave-store.ts";
 import { PageSeal } from "./page-seal.ts";
-import type { Session } from "./session.ts";
+import { byNewestAccess, type Session } from "./session.ts";
+import { sessionKeys, warnAboutRandomKey } from "./session-handle.ts";
 import { HashedIds, RAW_IDS, type SessionIds } from "./session-ids.ts";
-import { sessionKeys, tellOfRandomKey } from "./session-keys.ts";
-import { byNewestAccess } from "./session-order.ts";
-import type { SessionSearch, SessionStore } from "./store.ts";
-import { requireAbility, requireReach } from "./store-ability.ts";
+import { requireAbility, requireReach, type SessionSearch, type SessionStore } from "./store.ts";
 import { endSessions, type UserDeletion } from "./user-deletion.ts";
 
 /** How sessions are shown. */
 export interface SessionsOptions {
   /**
-   * What is shown as a session's `id`. `"hashed"`: a keyed hash in the shape of a UUID, which lets nobody into the session.
-   * `"raw"`: the store's own id, which is a credential. Default `"hashed"`.
+   * What is shown as a session's `id`. `"hashed"`: a keyed hash in the shape of a UUID, which grants no access to the
+   * session. `"raw"`: the store's own id, which is a credential. Default: `"hashed"`.
    */
   readonly ids?: "hashed" | "raw" | undefined;
   /**
-   * The key of the hashes and of page tokens: a random text of 16 characters or more, or 16 bytes or more. Instances that have
-   * the same key show the same ids. Default: made at start, which a warning of the process tells once.
+   * The key of the hashes and of page tokens: a random string of at least 16 characters, or at least 16 bytes. Instances
+   * with the same key show the same ids. Default: a random key for this process, with a process warning.
    */
   readonly idKey?: string | Uint8Array | undefined;
-  /** Which names of attributes are shown. Default: all. Values never are. */
+  /** Which attribute names are shown. Values never are. Default: all. */
   readonly attributes?: AttributeNamesOptions | undefined;
-  /** How many of the sessions shown last are found again by their hash without asking the store. Default 10,000. */
+  /** How many of the sessions shown last are found again by their hash without asking the store. Default: 10,000. */
   readonly maxShown?: number | undefined;
+}
+
+/** Which attribute names are shown, compared exactly. */
+export interface AttributeNamesOptions {
+  /** Only these are shown. Default: all. */
+  readonly allow?: readonly string[] | undefined;
+  /** These are not shown, even if `allow` has them. Default: none. */
+  readonly deny?: readonly string[] | undefined;
 }
 
 /** Selects sessions of the list of all. */
 export interface SessionListQuery {
-  /** The greatest number of sessions in the page, 1 to 1,000. Default 100. */
+  /** The greatest number of sessions in the page, 1 to 1,000. Default: 100. */
   readonly pageSize?: number | undefined;
   /** The `nextPageToken` of the page before. Default: the first page. */
   readonly pageToken?: string | undefined;
-  /** true: only sessions that have not expired; false: only those that have and are still kept. Default: both. */
+  /** true: only sessions that have not expired; false: only expired ones that are still kept. Default: both. */
   readonly active?: boolean | undefined;
-  /** Whether to count the sessions of the whole list. Default false. */
+  /** Whether to count the sessions of the whole list. Default: false. */
   readonly includeTotal?: boolean | undefined;
 }
 
@@ -44,7 +48,7 @@ export interface SessionListQuery {
 export interface SessionList extends SessionSearch {
   /** undefined: this was the last page. */
   readonly nextPageToken: string | undefined;
-  /** How many sessions the whole list has; undefined: not asked for, or the store cannot tell. */
+  /** The number of sessions in the whole list; undefined: not requested, or the store cannot tell. */
   readonly totalSize: number | undefined;
 }
 
@@ -52,31 +56,31 @@ const MAX_USERNAME_LENGTH = 1024;
 const MAX_PAGE_SIZE = 1000;
 
 /**
- * The sessions of an application: what an operator can do with them, whatever store keeps them. Every `id` here, given or
- * shown, is the one that callers see.
+ * Shows and ends the sessions of an application for operators, whatever store keeps them. Every `id` here, passed or
+ * returned, is the one that callers see.
  *
- * A store out of reach makes each method reject with an `ActuatorError` of code UNAVAILABLE. What the store cannot do is
- * UNIMPLEMENTED with the reason; where sessions live in cookies, so is everything.
+ * If the store is out of reach, each method rejects with an `ActuatorError` of code UNAVAILABLE. What the store cannot do is
+ * UNIMPLEMENTED with the reason; if sessions live in cookies, everything is.
  */
 export class Sessions {
   readonly #store: SessionStore;
   readonly #ids: SessionIds;
   readonly #seal: PageSeal;
-  readonly #visibleNames: AttributeFilter;
-  #left: Promise<void> | undefined;
+  readonly #visibleNames: (names: readonly string[]) => readonly string[];
+  #detached: Promise<void> | undefined;
 
-  /** @throws ActuatorError INVALID_ARGUMENT where raw ids are asked for of a store whose ids are bearer tokens. */
+  /** @throws ActuatorError INVALID_ARGUMENT if `ids` is "raw" and the store's ids are bearer tokens. */
   constructor(store: SessionStore, options: SessionsOptions = {}) {
     const { ids = "hashed", idKey, attributes, maxShown } = options;
     const keys = sessionKeys(idKey);
     if (ids === "raw" && store.bearerIds) {
-      throw unfit(
+      throw invalid(
         "RAW_IDS_REFUSED",
         "ids",
-        `The ids of the ${store.kind} store let their holder in and cannot be shown: leave out ids: "raw".`,
+        `The ids of the ${store.kind} store are bearer tokens and cannot be shown: leave out ids: "raw".`,
       );
     }
-    if (ids === "hashed" && idKey === undefined) tellOfRandomKey();
+    if (ids === "hashed" && idKey === undefined) warnAboutRandomKey();
     this.#store = store;
     this.#ids = ids === "raw" ? RAW_IDS : new HashedIds(store, keys.handles, maxShown);
     this.#seal = new PageSeal(keys.pages);
@@ -84,10 +88,10 @@ export class Sessions {
   }
 
   /**
-   * The session of this id; undefined where the store has none. As in the original, a session that has expired is not
-   * found by its id, though the lists show it while its store still keeps it.
+   * Finds the session with this id; undefined if there is none. As in Spring Boot, an expired session is not found by its
+   * id, though lists show it while the store keeps it.
    *
-   * @throws ActuatorError NOT_FOUND (SESSION_NOT_RESOLVED) where the store could not be searched for the id to the end.
+   * @throws ActuatorError NOT_FOUND (SESSION_NOT_RESOLVED) if the store could not be searched to its end.
    */
   async find(id: string): Promise<Session | undefined> {
     requireReach(this.#store);
@@ -97,10 +101,10 @@ export class Sessions {
   }
 
   /**
-   * The sessions of the user, newest access first, then by id. Nobody's sessions are no user's: an empty name finds none,
-   * and neither does one over 1,024 UTF-16 code units.
+   * Finds the sessions of the user, newest access first, then by id. An empty name finds none, nor does one over 1,024
+   * UTF-16 code units.
    *
-   * @throws ActuatorError UNIMPLEMENTED where the store cannot search by user.
+   * @throws ActuatorError UNIMPLEMENTED if the store cannot search by user.
    */
   async findByUsername(username: string, query: Pick<SessionListQuery, "active"> = {}): Promise<SessionSearch> {
     const { sessions, partial } = await this.#search(username);
@@ -108,18 +112,18 @@ export class Sessions {
   }
 
   /**
-   * One page of all sessions, newest access first where the store can. A session that is used between two pages moves to
-   * the front and is not in the second.
+   * Returns one page of all sessions, newest access first if the store can. A session that is used between two pages moves
+   * to the front and is not in the second.
    *
-   * @throws ActuatorError UNIMPLEMENTED where the store cannot list, INVALID_ARGUMENT for an unfit page size or a page token
-   * of another list, another start or another key.
+   * @throws ActuatorError UNIMPLEMENTED if the store cannot list, INVALID_ARGUMENT for an invalid page size or a page token
+   * of another list or another key.
    */
   async list(query: SessionListQuery = {}): Promise<SessionList> {
     const store: SessionStore = this.#store;
     requireAbility(store, "list");
     const { pageSize = 100, pageToken = "", active, includeTotal = false } = query;
     if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > MAX_PAGE_SIZE) {
-      throw unfit("INVALID_PAGE_SIZE", "page_size", `A page has 1 to ${MAX_PAGE_SIZE} sessions.`);
+      throw invalid("INVALID_PAGE_SIZE", "page_size", `A page has 1 to ${MAX_PAGE_SIZE} sessions.`);
     }
     const filters = JSON.stringify([store.kind, active ?? null]);
     const after = pageToken === "" ? undefined : this.#seal.open(pageToken, filters);
@@ -136,10 +140,10 @@ export class Sessions {
   }
 
   /**
-   * Ends the session, also one that has expired. Resolves to whether the store had it.
+   * Ends the session, expired or not. Resolves to whether the store had it.
    *
-   * @throws ActuatorError UNIMPLEMENTED where the store must not be changed from outside, NOT_FOUND (SESSION_NOT_RESOLVED)
-   * where the store could not be searched for the id to the end.
+   * @throws ActuatorError UNIMPLEMENTED if the store must not be changed from outside, NOT_FOUND (SESSION_NOT_RESOLVED) if
+   * it could not be searched to its end.
    */
   async delete(id: string): Promise<boolean> {
     const store: SessionStore = this.#store;
@@ -152,18 +156,17 @@ export class Sessions {
   }
 
   /**
-   * Ends all sessions of the user, or all but the one of `exceptId`, also those that begin meanwhile. `deleted` counts those
-   * that the store still had. Where the store fails half-way, some have ended; doing it again is fine.
+   * Ends all sessions of the user except that of `exceptId`, including those that begin meanwhile. `deleted` counts those
+   * that the store still had. If the store fails halfway, some have ended; calling it again is safe.
    *
-   * @throws ActuatorError UNIMPLEMENTED where the store cannot search by user or must not be changed from outside,
-   * NOT_FOUND, with nothing ended, where the session to be spared is not the user's, INVALID_ARGUMENT for an empty name.
+   * @throws ActuatorError UNIMPLEMENTED if the store cannot search by user or must not be changed from outside, NOT_FOUND,
+   * with nothing ended, if `exceptId` is not a session of this user, INVALID_ARGUMENT for an empty name.
    */
   async deleteByUsername(username: string, exceptId?: string): Promise<UserDeletion> {
     const store: SessionStore = this.#store;
     requireAbility(store, "findByUsername");
     requireAbility(store, "delete");
-    if (username === "")
-      throw unfit("INVALID_USERNAME", "username", "Whose sessions to end is not said: give a username.");
+    if (username === "") throw invalid("INVALID_USERNAME", "username", "The username must be a non-empty string.");
     const spared = exceptId === undefined ? undefined : await this.#spared(username, exceptId);
     return endSessions({
       find: async () => {
@@ -178,10 +181,14 @@ export class Sessions {
     });
   }
 
-  /** Leaves the store as it was, within `timeout` milliseconds. Happens once. */
-  close(timeout = 5_000): Promise<void> {
-    this.#left ??= leaveStore(this.#store, timeout);
-    return this.#left;
+  /**
+   * Detaches from the store, once.
+   *
+   * @throws ActuatorError UNAVAILABLE if that takes longer than `timeoutMs`.
+   */
+  close(timeoutMs = 5_000): Promise<void> {
+    this.#detached ??= detach(this.#store, timeoutMs);
+    return this.#detached;
   }
 
   async #search(username: string): Promise<SessionSearch> {
@@ -195,11 +202,11 @@ export class Sessions {
     const { sessions, partial } = await this.#search(username);
     const found = sessions.find(({ id }) => this.#ids.shown(id) === exceptId);
     if (found?.expired === false) return found.id;
-    // A search that was cut off may have missed it.
+    // A partial search may have missed it.
     const id = found === undefined && partial ? await this.#ids.resolve(exceptId) : undefined;
     const session = id === undefined ? undefined : await this.#store.findById(id);
     if (session?.expired === false && session.username === username) return session.id;
-    const message = "The session to be spared is not one of this user's. None was ended.";
+    const message = "The session of except_id is not one of this user's. No session was ended.";
     throw new ActuatorError("NOT_FOUND", "SESSION_NOT_FOUND", message, { field: "except_id" });
   }
 
@@ -213,6 +220,26 @@ export class Sessions {
   }
 }
 
-function unfit(reason: string, field: string, message: string): ActuatorError {
+function attributeFilter({ allow, deny = [] }: AttributeNamesOptions = {}) {
+  if (allow === undefined && deny.length === 0) return (names: readonly string[]) => names;
+  const allowed = allow && new Set(allow);
+  const denied = new Set(deny);
+  return (names: readonly string[]) => names.filter((name) => allowed?.has(name) !== false && !denied.has(name));
+}
+
+async function detach(store: SessionStore, timeoutMs: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const message = `The session store did not detach within ${timeoutMs} ms.`;
+    timer = setTimeout(() => reject(new ActuatorError("UNAVAILABLE", "SESSION_STORE_UNAVAILABLE", message)), timeoutMs);
+  });
+  try {
+    await Promise.race([store.detach?.(), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function invalid(reason: string, field: string, message: string): ActuatorError {
   return new ActuatorError("INVALID_ARGUMENT", reason, message, { field });
 }

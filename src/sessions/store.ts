@@ -1,38 +1,39 @@
+import { ActuatorError } from "../common/error.ts";
 import type { Session } from "./session.ts";
 
 /**
- * A place where sessions are kept, as the core sees it. Reading never counts as an access to the session, and the ids here
- * are the store's own: what callers see in their place is the domain's concern.
+ * The port between the domain and a place where sessions are kept. Reading never counts as an access to the session. The
+ * ids here are the store's own; the domain decides what callers see instead.
  *
- * A store that cannot do something leaves the method out and says why in `limits`. A store out of reach rejects with an
- * `ActuatorError` of code UNAVAILABLE, within a bounded time.
+ * A store that cannot do something leaves the method out and says why in `limits`. A store that is out of reach rejects
+ * with an `ActuatorError` of code UNAVAILABLE, within a bounded time.
  */
 export interface SessionStore {
   /** What keeps the sessions, such as "memory" or "connect-redis". */
   readonly kind: string;
   /**
-   * True where the id alone lets its holder in, because the store keeps bearer tokens. Such ids are never shown, whatever
-   * the configuration says.
+   * True if an id alone grants access to its session, because the store keeps bearer tokens. Such ids are never shown,
+   * whatever the configuration says.
    */
   readonly bearerIds?: boolean;
-  /** The session of this id, also one that has expired and is still kept; undefined where there is none. */
+  /** Finds the session with this id, expired or not, as long as the store keeps it; undefined if there is none. */
   findById(id: string): Promise<Session | undefined>;
-  /** Every session of the user, compared exactly; in any order. */
+  /** Finds every session of the user, compared exactly; in any order. */
   findByUsername?(username: string): Promise<SessionSearch>;
-  /** One page of all sessions, in an order that stays the same from page to page. */
+  /** Returns one page of all sessions, in an order that stays the same from page to page. */
   list?(query: SessionQuery): Promise<SessionPage>;
-  /** How many sessions there are; undefined where it cannot be told within the bounds of a search. */
+  /** Counts the sessions; undefined if the bounds of a search do not suffice. */
   count?(query: Pick<SessionQuery, "active">): Promise<number | undefined>;
   /**
-   * The id of which `sessionDigest` makes this, through an index of the store; undefined where the index has none. null:
-   * it has none, and it holds every session there is, so that nobody has to search for it.
+   * Finds the id with this `sessionDigest` through an index of the store; undefined if the index lacks it. null: the index
+   * lacks it and holds every session, so searching for it would be pointless.
    */
   findIdByDigest?(digest: string): Promise<string | null | undefined>;
-  /** Ends the session. Resolves to whether it existed; a session that is gone is no error. */
+  /** Ends the session. Resolves to whether it existed; a session that is gone is not an error. */
   delete?(id: string): Promise<boolean>;
-  /** Leaves what the store watches as it was, and ends connections of its own. Called when the actuator ends. */
+  /** Restores what the store watches and closes its own connections. Called when the actuator closes. */
   detach?(): void | Promise<void>;
-  /** For each method left out, a sentence for the operator that says why, and what would change it. */
+  /** For each method left out, a sentence that tells the operator why, and what would change it. */
   readonly limits?: SessionStoreLimits;
 }
 
@@ -44,10 +45,10 @@ export interface SessionStoreLimits {
   readonly delete?: string | undefined;
 }
 
-/** What a search found. */
+/** The result of a search. */
 export interface SessionSearch {
   readonly sessions: readonly Session[];
-  /** True where the search was cut off by a bound, so that sessions may be missing. */
+  /** True if a bound cut the search off, so that sessions may be missing. */
   readonly partial: boolean;
 }
 
@@ -55,14 +56,41 @@ export interface SessionSearch {
 export interface SessionQuery {
   /** The greatest number of sessions in the page, at least 1. */
   readonly limit: number;
-  /** Where the page before ended: its `next`. Only what this store gave out for the same `active` comes here. */
+  /** Where the page before ended: its `next`. Only positions that this store issued for the same `active` arrive here. */
   readonly after?: string | undefined;
   /** true: only sessions that have not expired; false: only those that have; undefined: both. */
   readonly active?: boolean | undefined;
 }
 
-/** A page of a list: newest access first where the store can, as its `kind` documents. */
+/** A page of a list: newest access first if the store can, as its adapter documents. */
 export interface SessionPage extends SessionSearch {
-  /** The position that the next page begins after; undefined: this was the last page. A page before the last may be empty. */
+  /** The position after which the next page begins; undefined: this was the last page. Any page may be empty. */
   readonly next?: string | undefined;
+}
+
+/** The optional abilities of a store, with the error for a store without them. */
+const ABILITIES = {
+  findByUsername: { reason: "FIND_BY_USERNAME_UNSUPPORTED", message: "cannot search by user" },
+  list: { reason: "LIST_ALL_UNSUPPORTED", message: "cannot list its sessions" },
+  delete: { reason: "DELETE_UNSUPPORTED", message: "cannot end sessions from outside: only the application can" },
+} as const;
+
+/** @throws ActuatorError UNIMPLEMENTED if no session can be reached at all, such as when they live in cookies. */
+export function requireReach({ limits }: SessionStore): void {
+  if (limits?.findById !== undefined) throw unsupported("SESSIONS_UNREACHABLE", limits.findById);
+}
+
+/** @throws ActuatorError UNIMPLEMENTED with the reason if the store lacks the method. */
+export function requireAbility<Ability extends keyof typeof ABILITIES>(
+  store: SessionStore,
+  ability: Ability,
+): asserts store is SessionStore & Required<Pick<SessionStore, Ability>> {
+  requireReach(store);
+  if (store[ability] !== undefined) return;
+  const { reason, message } = ABILITIES[ability];
+  throw unsupported(reason, store.limits?.[ability] ?? `The ${store.kind} store ${message}.`);
+}
+
+function unsupported(reason: string, message: string): ActuatorError {
+  return new ActuatorError("UNIMPLEMENTED", reason, message);
 }

@@ -1,26 +1,26 @@
-/** What became of the sessions of a user. */
+/** The result of ending all sessions of a user. */
 export interface UserDeletion {
   /** How many were ended. */
   readonly deleted: number;
-  /** True where the user may still have sessions: the store could not be searched to its end, or there was no end to them. */
+  /** True if the user may still have sessions: the store was not searched to its end, or new ones kept appearing. */
   readonly partial: boolean;
 }
 
-/** How the sessions of one user are found and ended, by the store's ids. */
+/** Finds and ends the sessions of one user, by the store's ids. */
 export interface UserSessions {
-  /** Those to be ended that there are now. */
+  /** Returns the sessions that exist now and are to be ended. */
   find(): Promise<{ readonly ids: readonly string[]; readonly partial: boolean }>;
-  /** Ends one. Resolves to whether it existed. */
+  /** Ends one session. Resolves to whether it existed. */
   end(id: string): Promise<boolean>;
 }
 
 const MAX_ROUNDS = 5;
-const AT_ONCE = 16;
+const CONCURRENCY = 16;
 const MAX_MS = 60_000;
 
 /**
- * Ends what there is, and then what has begun meanwhile, until nothing new is found. A user who logs in faster than that
- * is given up after a few rounds, a store that takes its time after a minute, and the answer says so.
+ * Ends the sessions that exist, then those that began meanwhile, until none is new. It gives up after five rounds, if the
+ * user logs in faster than that, or after a minute, if the store is slow; then the result is partial.
  */
 export async function endSessions({ find, end }: UserSessions): Promise<UserDeletion> {
   const deadline = performance.now() + MAX_MS;
@@ -32,9 +32,9 @@ export async function endSessions({ find, end }: UserSessions): Promise<UserDele
     cutOff ||= partial;
     const fresh = ids.filter((id) => !tried.has(id));
     if (fresh.length === 0) return { deleted, partial: cutOff };
-    for (let start = 0; start < fresh.length; start += AT_ONCE) {
+    for (let start = 0; start < fresh.length; start += CONCURRENCY) {
       if (performance.now() >= deadline) return { deleted, partial: true };
-      const batch = fresh.slice(start, start + AT_ONCE);
+      const batch = fresh.slice(start, start + CONCURRENCY);
       const ended = await Promise.all(batch.map(end));
       deleted += ended.filter((existed) => existed).length;
       for (const id of batch) tried.add(id);

@@ -82,7 +82,9 @@ describe.each(LIBRARIES)("sessions of $library", ({ library, application }) => {
       expect(error, name).toMatchObject({
         code: Code.Unimplemented,
         rawMessage: expect.stringMatching(
-          new RegExp(`^The sessions of ${library} live in the clients' cookies: .+ A new secret of ${library} ends`),
+          new RegExp(
+            `^The sessions of ${library} live in the clients' cookies, so .+ A new secret for ${library} ends`,
+          ),
         ),
       });
       expect(errorInfo(error as ConnectError)?.reason, name).toBe("SESSIONS_UNREACHABLE");

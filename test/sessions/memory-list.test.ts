@@ -20,7 +20,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 /** A store, its clock, and how a step is taken. Sessions live for 6 ms and are kept for 4 more. */
 function life() {
   let now = START;
-  const store = memorySessions({ clock: () => now, expiredRetention: 4 });
+  const store = memorySessions({ clock: () => now, expiredRetentionMs: 4 });
   const take = async (step: Step): Promise<void> => {
     if (step.do === "wait") now += step.ms;
     else if (step.do === "touch") store.touch(`id${step.id}`);

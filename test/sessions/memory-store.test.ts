@@ -19,7 +19,7 @@ describe("options", () => {
     [{ maxSesions: 1 }, 'memorySessions has no option "maxSesions"; did you mean "maxSessions"?'],
     [{ maxSessions: -1 }, "memorySessions.maxSessions must be a whole number, not below 0"],
     [{ maxInactiveInterval: 0.5 }, "memorySessions.maxInactiveInterval must be a whole number of seconds"],
-    [{ expiredRetention: "5m" }, "memorySessions.expiredRetention must be a number, not below 0"],
+    [{ expiredRetentionMs: "5m" }, "memorySessions.expiredRetentionMs must be a number, not below 0"],
     [{ clock: 0 }, "memorySessions.clock must be a function"],
   ])("%j is refused", (options, message) => {
     const refusal = expect.objectContaining({ code: "INVALID_ARGUMENT", message });
@@ -27,7 +27,7 @@ describe("options", () => {
   });
 
   it("that fit are taken", () => {
-    memorySessions({ maxSessions: 0, maxInactiveInterval: -1, expiredRetention: 0, clock: undefined });
+    memorySessions({ maxSessions: 0, maxInactiveInterval: -1, expiredRetentionMs: 0, clock: undefined });
   });
 });
 

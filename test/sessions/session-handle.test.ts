@@ -1,9 +1,8 @@
 import { randomBytes } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { sessionDigest } from "../../src/sessions/session-digest.ts";
-import { SessionHandles } from "../../src/sessions/session-handle.ts";
-import { sessionKeys } from "../../src/sessions/session-keys.ts";
+import { SessionHandles, sessionKeys } from "../../src/sessions/session-handle.ts";
+import { sessionDigest } from "../../src/sessions/session-id.ts";
 
 const handles = new SessionHandles(sessionKeys("a key of 16 and more").handles);
 const ids = fc.string({ unit: "grapheme", minLength: 1, maxLength: 64 });

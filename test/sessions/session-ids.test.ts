@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { memorySessions } from "../../src/sessions/memory-store.ts";
 import type { Session } from "../../src/sessions/session.ts";
-import { sessionDigest } from "../../src/sessions/session-digest.ts";
-import { HashedIds } from "../../src/sessions/session-ids.ts";
+import { sessionDigest } from "../../src/sessions/session-id.ts";
+import { HashedIds, ShownIds } from "../../src/sessions/session-ids.ts";
 import type { SessionStore } from "../../src/sessions/store.ts";
 
 const KEY = Buffer.alloc(16, 7);
@@ -96,7 +96,7 @@ describe("an id that cannot be found out", () => {
     const { store } = storeOf([], { list, findIdByDigest: async () => undefined });
     const found = new HashedIds(store, KEY).resolve(handleOf("sid"));
     await expect(found).rejects.toMatchObject(unresolved);
-    await expect(found).rejects.toThrow(/too large to be searched.*connect-actuator sessions prepare/);
+    await expect(found).rejects.toThrow(/too large to search for it.*connect-actuator sessions prepare/);
     expect(pages).toBeLessThanOrEqual(100);
   });
 
@@ -145,5 +145,44 @@ describe("searches through a whole store", () => {
     goOn();
     expect(await Promise.all(under)).toEqual(Array(4).fill("sid-2"));
     expect(await ids.resolve(handle)).toBe("sid-2");
+  });
+});
+const handles = (count: number) => Array.from({ length: count }, (_, index) => `h${index}`);
+
+describe("the ids that were shown", () => {
+  it.each([1, 2, 7, 100])(
+    "are found again while they are among the last %i, and no more than twice as many",
+    (limit) => {
+      const shown = new ShownIds(limit);
+      for (const [index, handle] of handles(1_000).entries()) {
+        shown.remember(handle, `id ${handle}`);
+        const last = handles(index + 1).slice(-limit);
+        expect(last.map((one) => shown.find(one))).toEqual(last.map((one) => `id ${one}`));
+      }
+      expect(handles(1_000).filter((handle) => shown.find(handle) !== undefined).length).toBeLessThanOrEqual(2 * limit);
+    },
+  );
+
+  it("shown again count as shown last", () => {
+    const shown = new ShownIds(2);
+    shown.remember("a", "1");
+    for (const handle of handles(50)) {
+      shown.remember(handle, handle);
+      shown.remember("a", "1");
+      expect(shown.find("a")).toBe("1");
+    }
+  });
+
+  it("are forgotten, and none is kept where none is to be", () => {
+    const shown = new ShownIds(1);
+    shown.remember("a", "1");
+    shown.remember("b", "2");
+    for (const handle of ["a", "b"]) {
+      shown.forget(handle);
+      expect(shown.find(handle)).toBeUndefined();
+    }
+    const none = new ShownIds(0);
+    none.remember("a", "1");
+    expect(none.find("a")).toBeUndefined();
   });
 });

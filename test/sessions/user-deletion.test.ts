@@ -1,7 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { type MemorySessionStore, memorySessions } from "../../src/sessions/memory-store.ts";
-import { SessionHandles } from "../../src/sessions/session-handle.ts";
-import { sessionKeys } from "../../src/sessions/session-keys.ts";
+import { SessionHandles, sessionKeys } from "../../src/sessions/session-handle.ts";
 import { Sessions } from "../../src/sessions/sessions.ts";
 import type { SessionSearch, SessionStore } from "../../src/sessions/store.ts";
 

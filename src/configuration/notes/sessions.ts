@@ -1,5 +1,5 @@
 import type { ActuatorSessionsOptions } from "../../actuator-options.ts";
-import type { AttributeNamesOptions } from "../../sessions/attribute-filter.ts";
+import type { AttributeNamesOptions } from "../../sessions/sessions.ts";
 import { CODE, type Notes } from "../setting.ts";
 
 /** What is said of the options of attributes. */

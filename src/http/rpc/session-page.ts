@@ -5,8 +5,7 @@ import {
   type ListSessionsResponse,
   ListSessionsResponseSchema,
 } from "../../gen/actuator/v3/sessions_pb.ts";
-import type { Session } from "../../sessions/session.ts";
-import { accessTime } from "../../sessions/session-order.ts";
+import { accessTime, type Session } from "../../sessions/session.ts";
 import { pageSizeFrom, stringWireBytes, takePage } from "./page.ts";
 import { pageKeyFrom, pageTokenFrom } from "./page-token.ts";
 import { sessionToProto } from "./session-proto.ts";

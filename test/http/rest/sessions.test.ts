@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Session } from "../../../src/sessions/session.ts";
-import { SessionHandles } from "../../../src/sessions/session-handle.ts";
-import { sessionKeys } from "../../../src/sessions/session-keys.ts";
+import { SessionHandles, sessionKeys } from "../../../src/sessions/session-handle.ts";
 import { Sessions } from "../../../src/sessions/sessions.ts";
 import type { SessionStore } from "../../../src/sessions/store.ts";
 import { problemIn, serveRest } from "../../support/rest-server.ts";

@@ -1,5 +1,5 @@
 import { ActuatorError } from "../../../common/error.ts";
-import { sessionDigest } from "../../../sessions/session-digest.ts";
+import { sessionDigest } from "../../../sessions/session-id.ts";
 import type { RedisCommands } from "./client.ts";
 
 /** Milliseconds for which a mark stays: a request that takes longer may save its session again. */

@@ -1,4 +1,4 @@
-import { sessionDigest } from "../../../sessions/session-digest.ts";
+import { sessionDigest } from "../../../sessions/session-id.ts";
 import { accessAt, accessOfScore, accessScore, follows, positionOf } from "./access-order.ts";
 import type { RedisCommands } from "./client.ts";
 import { EndedMarks } from "./ended-marks.ts";

@@ -1,5 +1,5 @@
 import type { Session } from "../../../sessions/session.ts";
-import { sessionDigest } from "../../../sessions/session-digest.ts";
+import { sessionDigest } from "../../../sessions/session-id.ts";
 import type { SessionStore } from "../../../sessions/store.ts";
 import { boundedCall } from "./bounded-call.ts";
 import type { BetterAuthContext, BetterAuthInstance, Row } from "./instance.ts";

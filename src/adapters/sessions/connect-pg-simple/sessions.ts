@@ -1,7 +1,7 @@
 import { ActuatorError } from "../../../common/error.ts";
 import { anything, type Checks, checkOptions, count, duration, timeLimit } from "../../../common/options.ts";
 import { DEFAULT_PRINCIPAL, principalResolver } from "../../../sessions/principal.ts";
-import { sessionDigest } from "../../../sessions/session-digest.ts";
+import { sessionDigest } from "../../../sessions/session-id.ts";
 import type { SessionPage, SessionQuery, SessionSearch, SessionStore } from "../../../sessions/store.ts";
 import { SCAN_BOUNDS } from "../../kit/connect-session/options.ts";
 import type { ScanBounds } from "../../kit/connect-session/session-scan.ts";

@@ -5,7 +5,7 @@ import {
   principalResolver,
 } from "../../../sessions/principal.ts";
 import type { Session } from "../../../sessions/session.ts";
-import { sessionDigest } from "../../../sessions/session-digest.ts";
+import { sessionDigest } from "../../../sessions/session-id.ts";
 import { attributeNames, maxInactiveInterval } from "../../kit/connect-session/record.ts";
 import type { IndexedSession } from "../../kit/redis/session-index.ts";
 import { lifetimeOf, type RedisStoreSettings } from "./settings.ts";

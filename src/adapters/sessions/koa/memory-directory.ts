@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { sessionDigest } from "../../../sessions/session-digest.ts";
+import { sessionDigest } from "../../../sessions/session-id.ts";
 import { NewestSessions, positionText } from "../../kit/connect-session/newest-sessions.ts";
 import type { Beginning, DirectoryEntry, SessionDirectory } from "./directory.ts";
 

@@ -1,5 +1,5 @@
 import { DEFAULT_PRINCIPAL, type Principal } from "../../../sessions/principal.ts";
-import { sessionDigest } from "../../../sessions/session-digest.ts";
+import { sessionDigest } from "../../../sessions/session-id.ts";
 import { type RedisClient, type RedisCommands, redisCommands } from "../../kit/redis/index.ts";
 import { SessionIndex } from "../../kit/redis/session-index.ts";
 import type { Beginning, DirectoryEntry, SessionDirectory } from "./directory.ts";

@@ -1,4 +1,4 @@
-import { sessionDigest } from "../../../sessions/session-digest.ts";
+import { sessionDigest } from "../../../sessions/session-id.ts";
 import type { SessionPage, SessionQuery } from "../../../sessions/store.ts";
 import type { RedisCommands } from "../../kit/redis/client.ts";
 import { readSession, type SpringRedis } from "./redis-session.ts";

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vites
 import { connectPgSimpleSessions } from "../../../../src/adapters/sessions/connect-pg-simple/index.ts";
 import type { PrincipalPaths } from "../../../../src/sessions/principal.ts";
 import type { Session } from "../../../../src/sessions/session.ts";
-import { sessionDigest } from "../../../../src/sessions/session-digest.ts";
+import { sessionDigest } from "../../../../src/sessions/session-id.ts";
 import type { SessionStore } from "../../../../src/sessions/store.ts";
 import { type PostgresServer, postgresFound, startPostgres } from "../../../support/postgres-server.ts";
 import { requirement } from "../../../support/requirement.ts";

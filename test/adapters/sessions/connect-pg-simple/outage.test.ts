@@ -1,8 +1,10 @@
 import pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import type { ConnectPgSimpleOptions } from "../../../../src/adapters/sessions/connect-pg-simple/index.ts";
-import { connectPgSimpleSessions } from "../../../../src/adapters/sessions/connect-pg-simple/index.ts";
-import { sessionDigest } from "../../../../src/sessions/session-digest.ts";
+import {
+  type ConnectPgSimpleOptions,
+  connectPgSimpleSessions,
+} from "../../../../src/adapters/sessions/connect-pg-simple/index.ts";
+import { sessionDigest } from "../../../../src/sessions/session-id.ts";
 import { type PostgresServer, postgresFound, startPostgres } from "../../../support/postgres-server.ts";
 import { requirement } from "../../../support/requirement.ts";
 import { expectNoUnhandledRejections, record, type TestStore, testStore } from "./store.ts";

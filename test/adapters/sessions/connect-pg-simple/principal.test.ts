@@ -7,7 +7,7 @@ import {
   principalExpression,
 } from "../../../../src/adapters/sessions/connect-pg-simple/principal-sql.ts";
 import { DEFAULT_PRINCIPAL, type PrincipalPaths, principalResolver } from "../../../../src/sessions/principal.ts";
-import { sessionDigest } from "../../../../src/sessions/session-digest.ts";
+import { sessionDigest } from "../../../../src/sessions/session-id.ts";
 import { type PostgresServer, postgresFound, startPostgres } from "../../../support/postgres-server.ts";
 import { requirement } from "../../../support/requirement.ts";
 

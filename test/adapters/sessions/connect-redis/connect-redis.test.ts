@@ -3,7 +3,7 @@ import { Redis } from "ioredis";
 import { createClient } from "redis";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import type { Session } from "../../../../src/sessions/session.ts";
-import { sessionDigest } from "../../../../src/sessions/session-digest.ts";
+import { sessionDigest } from "../../../../src/sessions/session-id.ts";
 import { expectFreshSession } from "../../../support/fresh-session.ts";
 import { type RedisServer, redisFound, startRedis } from "../../../support/redis-server.ts";
 import { requirement } from "../../../support/requirement.ts";

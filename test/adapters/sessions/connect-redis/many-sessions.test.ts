@@ -2,7 +2,7 @@ import { RedisStore } from "connect-redis";
 import { createClient } from "redis";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { connectRedisSessions, prepareRedisSessions } from "../../../../src/adapters/sessions/connect-redis/index.ts";
-import { sessionDigest } from "../../../../src/sessions/session-digest.ts";
+import { sessionDigest } from "../../../../src/sessions/session-id.ts";
 import { type RedisServer, redisFound, startRedis } from "../../../support/redis-server.ts";
 import { requirement } from "../../../support/requirement.ts";
 

@@ -10,7 +10,7 @@ import { createCluster, createSentinel } from "redis";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import type { RedisClient } from "../../../../src/adapters/kit/redis/index.ts";
 import { connectRedisSessions } from "../../../../src/adapters/sessions/connect-redis/index.ts";
-import { sessionDigest } from "../../../../src/sessions/session-digest.ts";
+import { sessionDigest } from "../../../../src/sessions/session-id.ts";
 import { type RedisServer, redisFound, startRedis } from "../../../support/redis-server.ts";
 import { requirement } from "../../../support/requirement.ts";
 import { freePort } from "../../../support/server-process.ts";

@@ -7,7 +7,7 @@ import {
   type KoaStore,
   koaSessions,
 } from "../../../../src/adapters/sessions/koa/index.ts";
-import { sessionDigest } from "../../../../src/sessions/session-digest.ts";
+import { sessionDigest } from "../../../../src/sessions/session-id.ts";
 import { expectFreshSession } from "../../../support/fresh-session.ts";
 import { type RedisServer, redisFound, startRedis } from "../../../support/redis-server.ts";
 import { requirement } from "../../../support/requirement.ts";
