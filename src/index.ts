@@ -9,8 +9,8 @@ export type {
   JwtClaims,
   JwtOptions,
 } from "./access/options.ts";
+export type { PermissionPattern } from "./access/permission.ts";
 export { PERMISSIONS, type Permission } from "./access/permission.ts";
-export type { PermissionPattern } from "./access/permission-pattern.ts";
 export { type Actuator, type ActuatorHandler, createActuator } from "./actuator.ts";
 export type { ActuatorLoggersOptions, ActuatorOptions, ActuatorSessionsOptions } from "./actuator-options.ts";
 export { type CustomLoggerOptions, customLogger } from "./adapters/loggers/custom/custom-logger.ts";

@@ -3,28 +3,26 @@ import { addressBlock } from "../common/ip-address/address-block.ts";
 import { ApplicationCallers } from "./application-callers.ts";
 import { AuthFailureLimiter } from "./auth-failure-limiter.ts";
 import type { AuthRequest } from "./auth-request.ts";
-import { parseAuthorization } from "./authorization.ts";
 import { type Authentication, type Caller, requirePermission } from "./caller.ts";
 import { Certificates } from "./certificates.ts";
+import { CREDENTIALS_MISSING, parseAuthorization, unauthenticated } from "./credentials.ts";
 import { isJwt, JwtVerifier } from "./jwt.ts";
 import { type AccessOptions, checkAccessOptions } from "./options.ts";
-import { isWrite, PERMISSIONS, type Permission } from "./permission.ts";
-import { permissionsFrom } from "./permission-pattern.ts";
+import { isWrite, PERMISSIONS, type Permission, permissionsFrom } from "./permission.ts";
 import { RateLimit, tooMany } from "./rate-limit.ts";
-import { CREDENTIALS_MISSING, refusal } from "./refusal.ts";
 import { tokenId } from "./token.ts";
 import { Tokens } from "./tokens.ts";
 
 const REALM = 'realm="actuator"';
 
-/** Spans come in many small parts, and have limits of their own. */
-const GRAPH_WRITES = 10;
+/** Writes of the graph come in many small parts (spans) and have further limits of their own. */
+const GRAPH_WRITE_FACTOR = 10;
 
-/** Decides who is let in, and to what. Knows a request only by what its headers and its connection say. */
+/** Authenticates callers and checks their permissions. Knows only the headers and the connection of a request. */
 export class Access {
-  /** Whether anybody is asked who they are. */
+  /** Whether any mechanism is configured, so that callers must authenticate. */
   readonly authenticates: boolean;
-  /** The values of `WWW-Authenticate` that go with an answer to somebody who did not say who they are (RFC 9110 §11.6.1). */
+  /** The values of `WWW-Authenticate` for an answer of 401 (RFC 9110 §11.6.1). */
   readonly challenges: readonly string[];
   readonly #options: AccessOptions;
   readonly #tokens: Tokens | undefined;
@@ -37,8 +35,8 @@ export class Access {
   readonly #graphWrites: RateLimit | undefined;
 
   /**
-   * @param onError hears of what callers are not told: a file that cannot be read again, a function that threw
-   * @throws ActuatorError INVALID_ARGUMENT for an option that does not exist or does not fit, and for a file that cannot be used
+   * @param onError receives what callers must not see: a file that cannot be read again, a function that threw
+   * @throws ActuatorError INVALID_ARGUMENT for an unknown or invalid option, and for a file that cannot be used
    */
   constructor(options: AccessOptions, onError: (error: unknown, context: string) => void = () => {}) {
     checkAccessOptions("access", options);
@@ -49,13 +47,13 @@ export class Access {
       ...((tokens ?? jwt ?? authorize) === undefined ? [] : [`Bearer ${REALM}`]),
       ...(tokens !== undefined && basic ? [`Basic ${REALM}, charset="UTF-8"`] : []),
     ];
-    // A 401 has to carry a challenge, and no scheme is registered for what TLS does.
+    // A 401 must have a challenge, and no registered scheme stands for client certificates.
     if (this.authenticates && this.challenges.length === 0) this.challenges = [`ClientCertificate ${REALM}`];
     this.#anonymous = permissionsFrom(anonymous ?? (this.authenticates ? [] : PERMISSIONS));
     this.#failures = new AuthFailureLimiter(limits.maxFailuresPerMinute ?? 30);
     const writes = limits.maxWritesPerMinute ?? (this.authenticates ? 300 : undefined);
     this.#writes = writes === undefined ? undefined : new RateLimit(writes);
-    this.#graphWrites = writes === undefined ? undefined : new RateLimit(writes * GRAPH_WRITES);
+    this.#graphWrites = writes === undefined ? undefined : new RateLimit(writes * GRAPH_WRITE_FACTOR);
     this.#certificates = certificates && new Certificates(certificates);
     this.#application =
       authorize &&
@@ -70,30 +68,30 @@ export class Access {
   }
 
   /**
-   * Resolves when the library that checks JWTs is loaded and its keys are known, or known to be out of reach, which `onError`
-   * hears of. Nobody has to wait for it.
+   * Resolves when the JWT library is loaded and its keys were fetched, successfully or not; a failure goes to `onError`. Optional: a
+   * request that comes earlier waits by itself.
    */
   async ready(): Promise<void> {
     await this.#jwt?.ready();
   }
 
-  /** Stops following files: what they say now counts from then on. */
+  /** Stops following files; their last content stays in force. */
   close(): void {
     this.#tokens?.close();
     this.#jwt?.close();
   }
 
   /**
-   * Says who it is, and answers at once where neither a JWT nor a function of the application is asked. Somebody who shows
-   * nothing has the authentication `none`. What they may do, {@link allow} decides.
+   * Authenticates a request; synchronous unless a JWT or the application's function decides. A request without credentials gets an
+   * anonymous caller (authentication `none`), and {@link authorize} decides what it may do.
    *
    * @throws ActuatorError UNAUTHENTICATED for wrong credentials; RESOURCE_EXHAUSTED (TOO_MANY_REQUESTS, with
-   *   `retryAfterSeconds`) for too many of them; UNAVAILABLE where it cannot be decided
+   *   `retryAfterSeconds`) after too many of them; UNAVAILABLE if they cannot be checked
    */
-  identify(request: AuthRequest): Caller | Promise<Caller> {
+  authenticate(request: AuthRequest): Caller | Promise<Caller> {
     const { address } = request;
     try {
-      const caller = this.#judge(request);
+      const caller = this.#callerOf(request);
       if (caller === undefined) {
         return { name: address ?? "local", authentication: "none", permissions: this.#anonymous };
       }
@@ -104,20 +102,20 @@ export class Access {
   }
 
   /**
-   * Lets somebody do this once.
+   * Allows a caller one operation that needs the permission. Counts writes.
    *
-   * @throws ActuatorError UNAUTHENTICATED for somebody who shows nothing; PERMISSION_DENIED; RESOURCE_EXHAUSTED
-   *   (TOO_MANY_REQUESTS, with `retryAfterSeconds`) for too many writes
+   * @throws ActuatorError UNAUTHENTICATED if an anonymous caller lacks the permission, PERMISSION_DENIED if another one does;
+   *   RESOURCE_EXHAUSTED (TOO_MANY_REQUESTS, with `retryAfterSeconds`) for too many writes
    */
-  allow(caller: Caller, permission: Permission): Caller {
-    const isNobody = caller.authentication === "none" && this.authenticates;
-    if (isNobody && !caller.permissions.has(permission)) {
-      throw refusal("Say who you are: this is not for everybody.", CREDENTIALS_MISSING);
+  authorize(caller: Caller, permission: Permission): Caller {
+    const isAnonymous = caller.authentication === "none" && this.authenticates;
+    if (isAnonymous && !caller.permissions.has(permission)) {
+      throw unauthenticated("Authentication required.", CREDENTIALS_MISSING);
     }
     requirePermission(caller, permission);
     if (!isWrite(permission)) return caller;
     const limit = permission === "graph:write" ? this.#graphWrites : this.#writes;
-    // Somebody without a name is called by an address, of which they may have many.
+    // An anonymous caller is named by its address, and may have many.
     const name = caller.authentication === "none" ? addressBlock(caller.name) : caller.name;
     const key = `${permission} ${caller.authentication} ${name}`;
     const wait = limit?.waitSeconds(key) ?? 0;
@@ -127,20 +125,20 @@ export class Access {
   }
 
   /**
-   * Whether somebody who was let in still would be: their token stands in the file as it did, their JWT was not revoked, neither
-   * has expired, and the function of the application says the same of them. For calls that go on for long, such as watches.
+   * Whether a caller's credentials are still valid: the token is unchanged in its file, the JWT is not revoked, neither has expired, and
+   * the application's function still returns the same caller. For long-lived calls such as watches.
    */
-  holds(caller: Caller): boolean {
-    const by: { readonly [A in Authentication]?: Mechanism | undefined } = {
+  isStillValid(caller: Caller): boolean {
+    const mechanisms: { readonly [A in Authentication]?: Mechanism | undefined } = {
       token: this.#tokens,
       jwt: this.#jwt,
       custom: this.#application,
     };
-    return by[caller.authentication]?.holds(caller) ?? true;
+    return mechanisms[caller.authentication]?.isStillValid(caller) ?? true;
   }
 
-  /** What a caller shows is judged by the one mechanism that knows its form; undefined for somebody who shows nothing. */
-  #judge(request: AuthRequest): Caller | Promise<Caller> | undefined {
+  /** Asks the one mechanism that supports the form of the credentials. Returns undefined if the request has none. */
+  #callerOf(request: AuthRequest): Caller | Promise<Caller> | undefined {
     const { authorization, certificate, address } = request;
     const { basic = true } = this.#options;
     const application = this.#application;
@@ -152,20 +150,20 @@ export class Access {
     } else if (this.#certificates !== undefined && certificate !== undefined) {
       return this.#certificates.find(certificate);
     }
-    // What the function compares may be a password that can be guessed; nobody can guess tokens and signatures.
+    // The function may compare passwords, which can be guessed; tokens and signatures cannot.
     if (application !== undefined) return this.#failures.guard(address, () => application.find(request));
     if (authorization === undefined || !this.authenticates) return undefined;
-    throw refusal("These credentials are of no kind that is taken here.");
+    throw unauthenticated("The server does not accept credentials of this form.");
   }
 
   #refuse(error: unknown, address: string | undefined): never {
     if (!(error instanceof ActuatorError) || error.code !== "UNAUTHENTICATED") throw error;
-    // Whoever shows nothing guesses nothing: a probe of the health would use up what its whole network may be wrong.
+    // Missing credentials are no guess: the probes of a load balancer must not use up the failures of its whole network.
     throw error.reason === CREDENTIALS_MISSING ? error : this.#failures.recordFailure(address, error);
   }
 }
 
-/** What can tell whether those whom it let in still would be. */
+/** A mechanism whose callers can lose their permissions during a call. */
 interface Mechanism {
-  holds(caller: Caller): boolean;
+  isStillValid(caller: Caller): boolean;
 }

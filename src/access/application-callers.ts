@@ -1,105 +1,145 @@
 import { isDeepStrictEqual } from "node:util";
-import type { ActuatorError } from "../common/error.ts";
+import { ActuatorError } from "../common/error.ts";
+import { checkOptions } from "../common/options.ts";
+import { withTimeout } from "../common/timeout.ts";
 import type { AuthRequest } from "./auth-request.ts";
 import type { Caller } from "./caller.ts";
-import { askApplication } from "./custom.ts";
-import type { Authorize } from "./options.ts";
+import { CREDENTIALS_MISSING, unauthenticated } from "./credentials.ts";
+import { type Authorize, type CallerDescription, DESCRIPTION } from "./options.ts";
+import { permissionsFrom } from "./permission.ts";
 import { RateLimit } from "./rate-limit.ts";
 
-/** How often the function is asked again, unless the option says otherwise. */
+/** How long one call of the function may take. */
+const TIMEOUT_MS = 10_000;
+
+/** Default interval between two calls of the function for the same long-lived call. */
 const AGAIN_SECONDS = 60;
 
-/** For how many times as long its answer counts while it fails: a failure that passes ends nothing. */
+/** While the function fails, its last answer stays valid for this many intervals: a short outage ends no watch. */
 const PATIENCE = 5;
 
-/** How many callers it is asked about again at a time: thousands of watches must not be thousands of queries at once. */
-const MAX_AT_ONCE = 16;
+/** The maximum of repeated calls under way: thousands of watches must not become thousands of simultaneous queries. */
+const MAX_CONCURRENT = 16;
 
-/** How often a failure is told of, since strangers can make it fail as often as they like. */
-const FAILURES_TOLD_PER_MINUTE = 10;
+/** The maximum of reported failures, since clients can cause as many as they like. */
+const REPORTS_PER_MINUTE = 10;
 
-interface Known {
+interface KnownCaller {
   readonly caller: Caller;
   readonly request: AuthRequest;
-  /** Times of `performance.now()`: when the function said so last, and when it is to be asked again. */
-  saidAt: number;
+  /** When the function confirmed the caller last, and when to ask it again: times of `performance.now()`. */
+  confirmedAt: number;
   askAt: number;
   ended: boolean;
 }
 
 /**
- * Those whom the application's own function knows. It is asked for each call, and again for as long as a call goes on: it alone
- * can tell when somebody's rights end.
+ * Authenticates callers by the application's own function, `access.authorize`. It is asked for each call, and again while a long-lived
+ * call goes on, because only the application knows when a caller's permissions end.
  */
 export class ApplicationCallers {
   readonly #authorize: Authorize;
   readonly #againMs: number;
   readonly #onError: (error: unknown) => void;
-  /** Those of calls that are over go by themselves. */
-  readonly #known = new WeakMap<Caller, Known>();
-  readonly #due: Known[] = [];
-  readonly #failures = new RateLimit(FAILURES_TOLD_PER_MINUTE);
+  /** Weak: the entry of a call that has ended is collected with its caller. */
+  readonly #known = new WeakMap<Caller, KnownCaller>();
+  readonly #due: KnownCaller[] = [];
+  readonly #reports = new RateLimit(REPORTS_PER_MINUTE);
   #asking = 0;
 
-  /** @param onError hears why the function failed */
+  /** @param onError receives the errors of the function */
   constructor(authorize: Authorize, againSeconds: number | undefined, onError: (error: unknown) => void) {
     this.#authorize = authorize;
     this.#againMs = (againSeconds ?? AGAIN_SECONDS) * 1_000;
     this.#onError = onError;
   }
 
-  /** Who this is; throws as `askApplication` does. */
+  /**
+   * Asks the function who makes a request.
+   *
+   * @throws ActuatorError UNAUTHENTICATED if it returns undefined, with the reason CREDENTIALS_MISSING if the request has none of the
+   *   headers that it read; UNAVAILABLE if it throws, returns something invalid or takes too long
+   */
   async find(request: AuthRequest): Promise<Caller> {
-    const caller = await this.#answerTo(request);
+    const caller = await this.#ask(request);
     const now = performance.now();
-    this.#known.set(caller, { caller, request, saidAt: now, askAt: now + this.#againMs, ended: false });
+    this.#known.set(caller, { caller, request, confirmedAt: now, askAt: now + this.#againMs, ended: false });
     return caller;
   }
 
   /**
-   * Whether somebody who was found would still be, as far as is known; what is not known lately is asked for. Whoever has other
-   * rights by now is no longer who they were.
+   * Whether a caller of a long-lived call still has the same permissions, according to the last answer of the function. Asks the
+   * function again in the background when that answer is due.
    */
-  holds(caller: Caller): boolean {
+  isStillValid(caller: Caller): boolean {
     const known = this.#known.get(caller);
     const now = performance.now();
-    if (known === undefined || known.ended || now - known.saidAt >= PATIENCE * this.#againMs) return false;
+    if (known === undefined || known.ended || now - known.confirmedAt >= PATIENCE * this.#againMs) return false;
     if (now >= known.askAt) {
       known.askAt = Number.POSITIVE_INFINITY;
       this.#due.push(known);
-      this.#askOn();
+      this.#askDue();
     }
     return true;
   }
 
-  #askOn(): void {
-    while (this.#asking < MAX_AT_ONCE && this.#due.length > 0) {
+  #askDue(): void {
+    while (this.#asking < MAX_CONCURRENT && this.#due.length > 0) {
       this.#asking++;
-      void this.#ask(this.#due.shift()!).then(() => {
+      void this.#askAgain(this.#due.shift()!).then(() => {
         this.#asking--;
-        this.#askOn();
+        this.#askDue();
       });
     }
   }
 
-  async #ask(known: Known): Promise<void> {
+  async #askAgain(known: KnownCaller): Promise<void> {
     const askedAt = performance.now();
     try {
-      if (isDeepStrictEqual(await this.#answerTo(known.request), known.caller)) known.saidAt = askedAt;
+      if (isDeepStrictEqual(await this.#ask(known.request), known.caller)) known.confirmedAt = askedAt;
       else known.ended = true;
       known.askAt = performance.now() + this.#againMs;
     } catch (error) {
       known.ended = (error as ActuatorError).code === "UNAUTHENTICATED";
-      // That it failed says nothing of them; without a newer answer they end when the last one is too old.
+      // A failure says nothing about the caller, who ends only when the last answer is too old.
       known.askAt = performance.now() + this.#againMs / PATIENCE;
     }
   }
 
-  #answerTo(request: AuthRequest): Promise<Caller> {
-    return askApplication(this.#authorize, request, (error) => {
-      if (this.#failures.waitSeconds("") > 0) return;
-      this.#failures.count("");
-      this.#onError(error);
-    });
+  async #ask(request: AuthRequest): Promise<Caller> {
+    let presentedCredentials = request.authorization !== undefined || request.certificate !== undefined;
+    const header = (name: string) => {
+      const value = request.header(name);
+      presentedCredentials ||= value !== undefined;
+      return value;
+    };
+    let caller: Caller | undefined;
+    try {
+      const late = () => new Error(`authorize took more than ${TIMEOUT_MS} ms`);
+      caller = callerFrom(await withTimeout(() => this.#authorize({ ...request, header }), TIMEOUT_MS, late));
+    } catch (error) {
+      this.#report(error);
+      throw new ActuatorError("UNAVAILABLE", "AUTHORIZE_FAILED", "Access cannot be decided at the moment.");
+    }
+    if (caller !== undefined) return caller;
+    throw presentedCredentials
+      ? unauthenticated("The application refused the credentials.")
+      : unauthenticated("Authentication required.", CREDENTIALS_MISSING);
   }
+
+  #report(error: unknown): void {
+    if (this.#reports.waitSeconds("") > 0) return;
+    this.#reports.count("");
+    this.#onError(error);
+  }
+}
+
+function callerFrom(description: CallerDescription | undefined): Caller | undefined {
+  if (description === undefined) return undefined;
+  checkOptions("the caller that authorize returned", description, DESCRIPTION);
+  const { name, permissions, loggers } = description;
+  if (name === undefined || permissions === undefined) {
+    throw new Error("the caller that authorize returned must have a name and permissions");
+  }
+  return { name, authentication: "custom", permissions: permissionsFrom(permissions), loggers };
 }

@@ -3,39 +3,40 @@ import { addressBlock } from "../common/ip-address/address-block.ts";
 import { MAX_DEBT_MINUTES, RateLimit, tooMany } from "./rate-limit.ts";
 
 /**
- * How many times as much may be wrong from one IPv6 /48 as from one /64. Providers give a customer a /48, and with it 65,536
- * networks that have a limit each.
+ * How many times the limit of an IPv6 /64 applies to a /48. Providers give a customer a /48, which has 65,536 networks with a limit
+ * each.
  */
-const CUSTOMER = 16;
+const CUSTOMER_FACTOR = 16;
 
-/** The wrong credentials of each address, and what follows from too many. */
+const WHAT = "failed authentications from this address";
+
+/** Limits failed authentications by address: one IPv4 address or IPv6 /64, and {@link CUSTOMER_FACTOR} times as many of one IPv6 /48. */
 export class AuthFailureLimiter {
-  readonly #wrong: RateLimit;
-  readonly #wrongOfCustomer: RateLimit;
+  readonly #failures: RateLimit;
+  readonly #failuresOfCustomer: RateLimit;
   readonly #maxPending: number;
   readonly #pending = new Map<string, number>();
 
-  /** @param perMinute how many may be wrong, of one IPv4 address or IPv6 /64 */
-  constructor(perMinute: number) {
-    this.#wrong = new RateLimit(perMinute);
-    this.#wrongOfCustomer = new RateLimit(CUSTOMER * perMinute);
-    // More at once than can be paid for afterwards would be guesses that cost nothing.
-    this.#maxPending = Math.ceil(MAX_DEBT_MINUTES * perMinute);
+  constructor(maxPerMinute: number) {
+    this.#failures = new RateLimit(maxPerMinute);
+    this.#failuresOfCustomer = new RateLimit(CUSTOMER_FACTOR * maxPerMinute);
+    // The debt is limited: more simultaneous attempts than that would be free guesses.
+    this.#maxPending = Math.ceil(MAX_DEBT_MINUTES * maxPerMinute);
   }
 
   /**
-   * Judges what an address shows that can be guessed.
+   * Runs a check of credentials that can be guessed, such as a password.
    *
-   * @throws ActuatorError RESOURCE_EXHAUSTED for an address that was wrong too often, or asks too much at once
+   * @throws ActuatorError RESOURCE_EXHAUSTED if the address failed too often or has too many checks under way
    */
-  async guard<T>(address: string | undefined, judge: () => Promise<T>): Promise<T> {
+  async guard<T>(address: string | undefined, check: () => Promise<T>): Promise<T> {
     const block = addressBlock(address);
     const wait = this.#waitSeconds(address);
     const pending = this.#pending.get(block) ?? 0;
     if (wait > 0 || pending >= this.#maxPending) throw tooMany(WHAT, Math.max(1, wait));
     this.#pending.set(block, pending + 1);
     try {
-      return await judge();
+      return await check();
     } finally {
       const left = this.#pending.get(block)! - 1;
       if (left === 0) this.#pending.delete(block);
@@ -43,18 +44,16 @@ export class AuthFailureLimiter {
     }
   }
 
-  /** Counts what was wrong; the answer to it is `refusal`, or after too many that there were too many. */
-  recordFailure(address: string | undefined, refusal: ActuatorError): ActuatorError {
+  /** Records a failure. Returns the error to answer with: `error`, or RESOURCE_EXHAUSTED if the address had already failed too often. */
+  recordFailure(address: string | undefined, error: ActuatorError): ActuatorError {
     const wait = this.#waitSeconds(address);
-    this.#wrong.count(addressBlock(address));
-    this.#wrongOfCustomer.count(addressBlock(address, 48));
-    return wait > 0 ? tooMany(WHAT, wait) : refusal;
+    this.#failures.count(addressBlock(address));
+    this.#failuresOfCustomer.count(addressBlock(address, 48));
+    return wait > 0 ? tooMany(WHAT, wait) : error;
   }
 
   #waitSeconds(address: string | undefined): number {
-    const ofCustomer = this.#wrongOfCustomer.waitSeconds(addressBlock(address, 48));
-    return Math.max(this.#wrong.waitSeconds(addressBlock(address)), ofCustomer);
+    const ofCustomer = this.#failuresOfCustomer.waitSeconds(addressBlock(address, 48));
+    return Math.max(this.#failures.waitSeconds(addressBlock(address)), ofCustomer);
   }
 }
-
-const WHAT = "wrong credentials from this address";

@@ -1,40 +1,47 @@
 import { ActuatorError } from "../common/error.ts";
-import { loggerPrefixHolds } from "./logger-prefix.ts";
 import type { Permission } from "./permission.ts";
 
-/** How a caller said who they are. `none`: not at all, and nobody asked. */
+/** How a caller authenticated; `none` for an anonymous one. */
 export type Authentication = "none" | "token" | "jwt" | "certificate" | "custom";
 
-/** Somebody who was let in. */
+/** An authenticated or anonymous client. */
 export interface Caller {
-  /** What the history of levels and the audit call them: the name of a token, the subject of a JWT …; an address where nobody says who they are. */
+  /**
+   * The caller's name in the history of levels and in the audit log: the name of a token, the subject of a JWT, the common name of a
+   * certificate; for an anonymous caller its address.
+   */
   readonly name: string;
   readonly authentication: Authentication;
   readonly permissions: ReadonlySet<Permission>;
-  /** Names of loggers; levels may be changed of these and of what is below them. Left out: of all. */
+  /** Names of loggers: the caller may change the levels of these and of the loggers below them. Default: all. */
   readonly loggers?: readonly string[] | undefined;
 }
 
 /**
- * Refuses what the caller is not allowed to do.
+ * Requires a permission.
  *
- * @throws ActuatorError PERMISSION_DENIED
+ * @throws ActuatorError PERMISSION_DENIED if the caller lacks it
  */
 export function requirePermission(caller: Caller, permission: Permission): void {
   if (caller.permissions.has(permission)) return;
-  const message = `This needs the permission ${permission}, which the caller does not have.`;
+  const message = `The caller lacks the permission ${permission}.`;
   throw new ActuatorError("PERMISSION_DENIED", "PERMISSION_MISSING", message, { permission });
 }
 
 /**
- * Refuses a change of level that reaches beyond the loggers that the caller may change.
+ * Requires that the caller may change the levels of all these loggers.
  *
- * @param names all that the change reaches: a logger, or the members of a group
+ * @param names every logger that the change affects: one, or the members of a group
  * @throws ActuatorError PERMISSION_DENIED
  */
 export function requireLoggers({ loggers }: Caller, names: readonly string[]): void {
   if (loggers === undefined) return;
-  if (names.every((name) => loggers.some((prefix) => loggerPrefixHolds(prefix, name)))) return;
+  if (names.every((name) => loggers.some((prefix) => isAtOrBelow(prefix, name)))) return;
   const message = `The caller may change only loggers at and below ${loggers.join(", ")}.`;
   throw new ActuatorError("PERMISSION_DENIED", "LOGGER_OUT_OF_REACH", message, { field: "name" });
+}
+
+/** Whether `orders` includes `orders.payment`; it does not include `ordersarchive`. */
+function isAtOrBelow(prefix: string, name: string): boolean {
+  return name === prefix || name.startsWith(`${prefix}.`);
 }

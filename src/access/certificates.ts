@@ -1,41 +1,41 @@
 import type { ClientCertificate } from "./auth-request.ts";
 import type { Caller } from "./caller.ts";
+import { unauthenticated } from "./credentials.ts";
 import type { CertificateRule } from "./options.ts";
-import { permissionsFrom } from "./permission-pattern.ts";
-import { refusal } from "./refusal.ts";
+import { permissionsFrom } from "./permission.ts";
 
-interface KnownCertificate {
-  readonly fits: (certificate: ClientCertificate) => boolean;
+interface CertificateMatcher {
+  readonly matches: (certificate: ClientCertificate) => boolean;
   readonly caller: Caller;
 }
 
-/** Knows callers by the client certificates that TLS has verified. */
+/** Authenticates callers by client certificates that TLS has verified. */
 export class Certificates {
-  readonly #known: readonly KnownCertificate[];
+  readonly #matchers: readonly CertificateMatcher[];
 
   constructor(rules: readonly CertificateRule[]) {
-    this.#known = rules.map(knownCertificate);
+    this.#matchers = rules.map(matcherOf);
   }
 
   /**
-   * Whose certificate this is, by the first rule that fits.
+   * Returns the caller of the first rule that matches the certificate.
    *
-   * @throws ActuatorError UNAUTHENTICATED where none does
+   * @throws ActuatorError UNAUTHENTICATED if no rule does
    */
   find(certificate: ClientCertificate): Caller {
-    const known = this.#known.find(({ fits }) => fits(certificate));
-    if (known === undefined) throw refusal("This client certificate is not known here.");
-    return known.caller;
+    const found = this.#matchers.find(({ matches }) => matches(certificate));
+    if (found === undefined) throw unauthenticated("No rule of this server matches the client certificate.");
+    return found.caller;
   }
 }
 
-function knownCertificate(rule: CertificateRule): KnownCertificate {
+function matcherOf(rule: CertificateRule): CertificateMatcher {
   const { commonName, alternativeName, loggers } = rule;
   const fingerprint256 = rule.fingerprint256?.replaceAll(":", "").toLowerCase();
   const name = rule.name ?? commonName ?? alternativeName ?? fingerprint256!;
   return {
     caller: { name, authentication: "certificate", permissions: permissionsFrom(rule.permissions), loggers },
-    fits: (certificate) =>
+    matches: (certificate) =>
       (commonName === undefined || certificate.commonName === commonName) &&
       (alternativeName === undefined || certificate.alternativeNames.includes(alternativeName)) &&
       (fingerprint256 === undefined || certificate.fingerprint256 === fingerprint256),

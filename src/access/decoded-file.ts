@@ -2,23 +2,23 @@ import { resolve } from "node:path";
 import { readBounded, readBoundedSync } from "../common/files/bounded-file.ts";
 import { FollowedFiles } from "../common/files/followed-files.ts";
 
-/** How a file is read. */
+/** How a {@link DecodedFile} reads its file. */
 export interface DecodedFileOptions<Value> {
   readonly maxBytes: number;
-  /** What the bytes mean, where they meant `before` until now. What it throws says that they make no sense. */
+  /** Decodes the content; `before` is the previous value. Throws if the content is invalid. */
   readonly decode: (bytes: Uint8Array, before: Value | undefined) => Value;
-  /** Turns what keeps the file from being used into an error that says which option that is. */
-  readonly unusable: (path: string, cause: unknown) => Error;
+  /** Turns the cause why the file cannot be used into an error that names the option. */
+  readonly toError: (path: string, cause: unknown) => Error;
   readonly onError: (error: unknown) => void;
 }
 
-/** What a file means now; where it cannot be read or makes no sense, what it meant before. */
+/** The decoded content of a file that is followed. While the file cannot be read or decoded, the last value stays. */
 export class DecodedFile<Value> {
   readonly #file: FollowedFiles<Buffer>;
   #value: Value;
 
-  /** @throws the error of `unusable` where the file cannot be used */
-  constructor(path: string, { maxBytes, decode, unusable, onError }: DecodedFileOptions<Value>) {
+  /** @throws the error of `toError` if the file cannot be used */
+  constructor(path: string, { maxBytes, decode, toError, onError }: DecodedFileOptions<Value>) {
     const absolute = resolve(path);
     try {
       const content = readBoundedSync(absolute, maxBytes);
@@ -29,10 +29,10 @@ export class DecodedFile<Value> {
         onChange: (content) => {
           this.#value = decode(content, this.#value);
         },
-        onError: (error) => onError(unusable(absolute, error)),
+        onError: (error) => onError(toError(absolute, error)),
       });
     } catch (error) {
-      throw unusable(absolute, error);
+      throw toError(absolute, error);
     }
   }
 
@@ -40,7 +40,7 @@ export class DecodedFile<Value> {
     return this.#value;
   }
 
-  /** Reads the file now; resolves when it is known what it means. */
+  /** Reads the file now. Resolves when {@link value} is current. */
   check(): Promise<void> {
     return this.#file.check();
   }

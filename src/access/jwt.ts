@@ -1,98 +1,96 @@
 import type { JSONWebKeySet, JWTPayload } from "jose";
 import { ActuatorError } from "../common/error.ts";
 import type { Caller } from "./caller.ts";
-import { FileKeys } from "./file-keys.ts";
-import { callerFromClaims } from "./jwt-claims.ts";
-import type { KeySource } from "./key-source.ts";
+import { unauthenticated } from "./credentials.ts";
+import { type KeySource, keySource } from "./jwt-keys.ts";
 import { JWT_ALGORITHMS, type JwtOptions } from "./options.ts";
-import { refusal } from "./refusal.ts";
-import { RemoteKeys } from "./remote-keys.ts";
-import { type JwtOrigin, RevokedJwts } from "./revoked-jwts.ts";
+import { PERMISSIONS, permissionsFrom } from "./permission.ts";
+import { type JwtClaimsToRevoke, RevokedJwts } from "./revoked-jwts.ts";
+import { callerName, loggerPrefix } from "./token-file.ts";
 
 /** The compact form of a signed JWT: three parts in base64url. */
 const FORM = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
-const REFUSED = "This JWT is not taken here.";
+const REFUSED = "The JWT is not valid here.";
 
-/** What is said of a claim that does not fit; the signature was right by then. */
-const CLAIMS: Readonly<Record<string, string>> = {
-  iss: "This JWT is from an issuer that is not believed here.",
-  aud: "This JWT is meant for somebody else.",
-  exp: "This JWT does not say when it expires.",
-  nbf: "This JWT is not valid yet.",
-  typ: "This JWT is of another type than is taken here.",
+/** Messages by the claim that was wrong; the signature was right. */
+const CLAIM_MESSAGES: Readonly<Record<string, string>> = {
+  iss: "The JWT has an issuer that this server does not trust.",
+  aud: "The JWT is meant for another audience.",
+  exp: "The JWT has no expiry (claim exp).",
+  nbf: "The JWT is not valid yet.",
+  typ: "The JWT has another type than this server accepts.",
 };
 
-interface Shown extends JwtOrigin {
-  /** Until when it is let in: milliseconds since the epoch. */
-  readonly until: number;
+interface AcceptedJwt extends JwtClaimsToRevoke {
+  /** Milliseconds since the epoch. */
+  readonly expires: number;
 }
 
 type Jose = typeof import("jose");
 type KeyOf = ReturnType<Jose["createLocalJWKSet"]>;
 
-/** Whether a text has the form of a signed JWT. */
+/** Whether a token has the form of a signed JWT. */
 export function isJwt(token: string): boolean {
   return FORM.test(token);
 }
 
-/** Knows callers by JWTs that somebody trusted has signed. The library behind it is loaded when it is first needed. */
+/** Authenticates callers by signed JWTs. Loads the library `jose` when it is first needed. */
 export class JwtVerifier {
   readonly #options: JwtOptions;
-  readonly #source: KeySource;
+  readonly #keys: KeySource;
   readonly #onError: (error: unknown) => void;
   readonly #revoked: RevokedJwts | undefined;
-  /** What those showed who were let in. */
-  readonly #shown = new WeakMap<Caller, Shown>();
+  readonly #accepted = new WeakMap<Caller, AcceptedJwt>();
   #jose: Promise<Jose> | undefined;
-  #found: { readonly keys: JSONWebKeySet; readonly keyOf: KeyOf } | undefined;
-  #told: string | undefined;
+  #imported: { readonly keys: JSONWebKeySet; readonly keyOf: KeyOf } | undefined;
+  #reported: string | undefined;
 
-  /** @throws ActuatorError INVALID_ARGUMENT for a file of keys that cannot be used */
+  /** @throws ActuatorError INVALID_ARGUMENT if a file of keys or of revoked JWTs cannot be used */
   constructor(options: JwtOptions, onError: (error: unknown) => void) {
     this.#options = options;
     this.#onError = onError;
     this.#revoked = options.revoked === undefined ? undefined : new RevokedJwts(options.revoked, onError);
     try {
-      this.#source = /^https?:/i.test(options.jwks)
-        ? new RemoteKeys(options.jwks, onError)
-        : new FileKeys(options.jwks, onError);
+      this.#keys = keySource(options.jwks, onError);
     } catch (error) {
       this.#revoked?.close();
       throw error;
     }
   }
 
-  /** Resolves when the library is loaded, and the keys are known or known to be out of reach. */
+  /** Resolves when the library is loaded and the keys were fetched, successfully or not. */
   async ready(): Promise<void> {
     await this.#library();
-    await Promise.resolve(this.#source.keys()).catch(() => undefined);
+    await Promise.resolve(this.#keys.keys()).catch(() => undefined);
   }
 
   /**
-   * Who has this JWT.
+   * Verifies a JWT and returns its caller.
    *
-   * @throws ActuatorError UNAUTHENTICATED; UNAVAILABLE where there are no keys to check it with
+   * @throws ActuatorError UNAUTHENTICATED; UNAVAILABLE if there are no keys to verify it with
    */
   async verify(token: string): Promise<Caller> {
     const payload = await this.#payloadOf(token);
     const caller = callerFromClaims(payload, this.#options);
-    if (caller === undefined) throw refusal("This JWT does not name its bearer in a way that is taken here.");
+    if (caller === undefined) {
+      throw unauthenticated("The JWT does not name its caller in a claim of 1 to 128 printable characters.");
+    }
     const { jti, sub, iat } = payload;
-    const shown = { jti, sub, iat, until: (payload.exp! + this.#tolerance) * 1_000 };
-    if (this.#revoked?.has(shown)) throw refusal("This JWT was revoked.", "CREDENTIALS_REVOKED");
-    this.#shown.set(caller, shown);
+    const accepted = { jti, sub, iat, expires: (payload.exp! + this.#tolerance) * 1_000 };
+    if (this.#revoked?.has(accepted)) throw unauthenticated("The JWT was revoked.", "CREDENTIALS_REVOKED");
+    this.#accepted.set(caller, accepted);
     return caller;
   }
 
-  /** Whether somebody who showed a JWT would still be let in with it. */
-  holds(caller: Caller): boolean {
-    const shown = this.#shown.get(caller);
-    return shown !== undefined && shown.until > Date.now() && !this.#revoked?.has(shown);
+  /** Whether the JWT of a caller has neither expired nor been revoked since it was verified. */
+  isStillValid(caller: Caller): boolean {
+    const accepted = this.#accepted.get(caller);
+    return accepted !== undefined && accepted.expires > Date.now() && !this.#revoked?.has(accepted);
   }
 
   close(): void {
-    this.#source.close();
+    this.#keys.close();
     this.#revoked?.close();
   }
 
@@ -120,33 +118,76 @@ export class JwtVerifier {
     } catch (error) {
       if (error instanceof ActuatorError) throw error;
       const { errors } = jose;
-      if (error instanceof errors.JWTExpired) throw refusal("This JWT has expired.", "CREDENTIALS_EXPIRED");
-      if (error instanceof errors.JWTClaimValidationFailed) throw refusal(`${CLAIMS[error.claim] ?? REFUSED}`);
-      if (error instanceof errors.JOSEError && !(error instanceof errors.JWKSInvalid)) throw refusal(REFUSED);
-      throw this.#unusable(error);
+      if (error instanceof errors.JWTExpired) throw unauthenticated("The JWT has expired.", "CREDENTIALS_EXPIRED");
+      if (error instanceof errors.JWTClaimValidationFailed) {
+        throw unauthenticated(CLAIM_MESSAGES[error.claim] ?? REFUSED);
+      }
+      if (error instanceof errors.JOSEError && !(error instanceof errors.JWKSInvalid)) throw unauthenticated(REFUSED);
+      throw this.#unusableKeys(error);
     }
   }
 
   async #keyOf(jose: Jose, ...[header, input]: Parameters<KeyOf>): ReturnType<KeyOf> {
     try {
-      return await this.#find(jose, await this.#source.keys())(header, input);
+      return await this.#import(jose, await this.#keys.keys())(header, input);
     } catch (error) {
-      const unknown = error instanceof jose.errors.JWKSNoMatchingKey;
-      if (!unknown || !(await this.#source.renewed())) throw error;
-      return this.#find(jose, await this.#source.keys())(header, input);
+      const isUnknownKey = error instanceof jose.errors.JWKSNoMatchingKey;
+      if (!isUnknownKey || !(await this.#keys.refresh())) throw error;
+      return this.#import(jose, await this.#keys.keys())(header, input);
     }
   }
 
-  /** Keys are imported once, as long as they are those. */
-  #find(jose: Jose, keys: JSONWebKeySet): KeyOf {
-    if (this.#found?.keys !== keys) this.#found = { keys, keyOf: jose.createLocalJWKSet(keys) };
-    return this.#found.keyOf;
+  /** Imports a key set once, until there is another. */
+  #import(jose: Jose, keys: JSONWebKeySet): KeyOf {
+    if (this.#imported?.keys !== keys) this.#imported = { keys, keyOf: jose.createLocalJWKSet(keys) };
+    return this.#imported.keyOf;
   }
 
-  #unusable(error: unknown): ActuatorError {
+  #unusableKeys(error: unknown): ActuatorError {
     const message = String((error as Error).message);
-    if (message !== this.#told) this.#onError(error);
-    this.#told = message;
-    return new ActuatorError("UNAVAILABLE", "KEYS_UNUSABLE", "JWTs cannot be checked at the moment.");
+    if (message !== this.#reported) this.#onError(error);
+    this.#reported = message;
+    return new ActuatorError("UNAVAILABLE", "KEYS_UNUSABLE", "JWTs cannot be verified at the moment.");
   }
+}
+
+const SINGLE_PERMISSIONS: ReadonlySet<string> = new Set(PERMISSIONS);
+
+/**
+ * The caller that the claims of a verified JWT describe; undefined if they do not name one. Without `grants`, words that are not
+ * permissions grant nothing, and patterns grant nothing either: `*` may mean something else to the issuer.
+ */
+function callerFromClaims(payload: JWTPayload, options: JwtOptions): Caller | undefined {
+  const { claims = {}, grants } = options;
+  const name = claimOf(payload, claims.name ?? "sub");
+  if (callerName(name) !== undefined) return undefined;
+  const words = wordsOf(
+    claims.permissions === undefined
+      ? (claimOf(payload, "permissions") ?? claimOf(payload, "scope"))
+      : claimOf(payload, claims.permissions),
+  );
+  const patterns =
+    grants === undefined
+      ? words.filter((word) => SINGLE_PERMISSIONS.has(word))
+      : words.flatMap((word) => (Object.hasOwn(grants, word) ? grants[word]! : []));
+  const permissions = permissionsFrom(patterns);
+  const caller: Caller = { name: name as string, authentication: "jwt", permissions };
+  if (claims.loggers === undefined) return caller;
+  const loggers = wordsOf(claimOf(payload, claims.loggers)).filter((word) => loggerPrefix(word) === undefined);
+  return { ...caller, loggers };
+}
+
+function claimOf(payload: JWTPayload, path: string | readonly string[]): unknown {
+  let value: unknown = payload;
+  for (const key of [path].flat()) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) return undefined;
+    value = (value as Readonly<Record<string, unknown>>)[key];
+  }
+  return value;
+}
+
+/** The words of a list of strings, or of one string with spaces between them (RFC 6749 §3.3). */
+function wordsOf(claim: unknown): readonly string[] {
+  if (typeof claim === "string") return claim.split(" ");
+  return Array.isArray(claim) ? claim.filter((each) => typeof each === "string") : [];
 }

@@ -15,7 +15,7 @@ import {
 } from "../common/options.ts";
 import { isRecord } from "../common/record.ts";
 import type { AuthRequest } from "./auth-request.ts";
-import { type PermissionPattern, permissionPattern } from "./permission-pattern.ts";
+import { type PermissionPattern, permissionPattern } from "./permission.ts";
 import { callerName, loggerPrefix } from "./token-file.ts";
 
 /** What somebody may do, however they said who they are. */

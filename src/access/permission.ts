@@ -1,6 +1,8 @@
+import { shaped } from "../common/options.ts";
+
 /**
- * What a caller may be allowed to do. `sessions:read` is to look for the sessions of a user one knows; `sessions:list` is to
- * see everybody who is logged in. Health, as a bare status, needs none.
+ * The permissions that a caller can have. `sessions:read` finds the sessions of a user whose name the caller knows; `sessions:list` lists
+ * the sessions of all users. The status of the health needs no permission.
  */
 export const PERMISSIONS = [
   "loggers:read",
@@ -18,7 +20,37 @@ export type Permission = (typeof PERMISSIONS)[number];
 
 const WRITES: ReadonlySet<Permission> = new Set(["loggers:write", "sessions:delete", "graph:write"]);
 
-/** Whether what the permission allows changes anything. */
+/** Whether operations that need the permission change anything. */
 export function isWrite(permission: Permission): boolean {
   return WRITES.has(permission);
+}
+
+/** What a permission is about: the word before its colon. */
+type Subject<P extends Permission = Permission> = P extends `${infer Name}:${string}` ? Name : never;
+
+/** A permission, all permissions of a subject such as `loggers:*`, or `*` for all. */
+export type PermissionPattern = Permission | `${Subject}:*` | "*";
+
+const SUBJECTS = [...new Set(PERMISSIONS.map((permission) => permission.split(":")[0] as Subject))];
+
+const PERMISSIONS_OF = new Map<string, readonly Permission[]>([
+  ...PERMISSIONS.map((permission): [string, Permission[]] => [permission, [permission]]),
+  ...SUBJECTS.map((name): [string, Permission[]] => [
+    `${name}:*`,
+    PERMISSIONS.filter((each) => each.startsWith(`${name}:`)),
+  ]),
+  ["*", PERMISSIONS],
+]);
+
+/** All patterns that options, token files and the command line accept. */
+export const PERMISSION_PATTERNS = [...PERMISSIONS_OF.keys()] as readonly PermissionPattern[];
+
+/** Checks that an option is a {@link PermissionPattern}. */
+export const permissionPattern = shaped({ kind: "text" }, (value) =>
+  PERMISSIONS_OF.has(value as string) ? undefined : `must be one of ${PERMISSION_PATTERNS.join(", ")}`,
+);
+
+/** All permissions of these patterns together. Anything that is not a pattern grants nothing. */
+export function permissionsFrom(patterns: Iterable<string>): ReadonlySet<Permission> {
+  return new Set([...patterns].flatMap((pattern) => PERMISSIONS_OF.get(pattern) ?? []));
 }

@@ -1,9 +1,9 @@
 import { ActuatorError } from "../common/error.ts";
 
-/** How many other keys may come before one is forgotten; twice as many are remembered at most. */
+/** The number of keys in one generation; at most twice as many are remembered. */
 const GENERATION = 10_000;
 
-/** For how many minutes at most somebody who went on and on has to be silent. */
+/** A key that goes on after its limit has to wait for this many minutes at most. */
 export const MAX_DEBT_MINUTES = 5;
 
 interface Bucket {
@@ -12,12 +12,12 @@ interface Bucket {
 }
 
 /**
- * So many a minute for each key: a bucket that holds a minute's worth and fills again evenly. It may be overdrawn by what
- * is counted only after it happened, so that many at once pay for it as much as one after the other.
+ * A token bucket for each key. It holds one minute's worth of tokens and refills evenly. {@link count} may overdraw it, so that many
+ * simultaneous events cost as much as successive ones.
  */
 export class RateLimit {
   readonly #perMinute: number;
-  // Two generations instead of an order by age: to look for the oldest of a Map takes longer the more were deleted.
+  // Two generations instead of an order by age: finding the oldest entry of a Map gets slower with every deleted one.
   #young = new Map<string, Bucket>();
   #old: ReadonlyMap<string, Bucket> = new Map();
 
@@ -25,18 +25,18 @@ export class RateLimit {
     this.#perMinute = perMinute;
   }
 
-  /** How many keys are remembered. */
+  /** The number of keys that are remembered. */
   get size(): number {
     return this.#young.size + this.#old.size;
   }
 
-  /** Seconds until there is one more for the key; 0 where there is. */
+  /** Seconds until the key has a token again; 0 if it has one now. */
   waitSeconds(key: string): number {
     const missing = 1 - this.#levelOf(key);
     return missing <= 0 ? 0 : Math.ceil((missing * 60) / this.#perMinute);
   }
 
-  /** Counts one, whether or not there is one left. */
+  /** Takes a token of the key, even if none is left. */
   count(key: string): void {
     const level = Math.max(this.#levelOf(key) - 1, -MAX_DEBT_MINUTES * this.#perMinute);
     this.#young.set(key, { level, time: performance.now() });
@@ -53,7 +53,7 @@ export class RateLimit {
   }
 }
 
-/** What somebody is told who has to wait; `what` has been too much. */
+/** The error for a caller that exceeded a rate limit; `what` names the events. */
 export function tooMany(what: string, retryAfterSeconds: number): ActuatorError {
   const message = `Too many ${what}. Try again in ${retryAfterSeconds} s.`;
   const metadata = { retryAfterSeconds: String(retryAfterSeconds) };

@@ -2,16 +2,16 @@ import { ActuatorError } from "../common/error.ts";
 import { type Checks, checkOptions, text } from "../common/options.ts";
 import { parseStrictJson } from "../common/strict-json.ts";
 import { DecodedFile } from "./decoded-file.ts";
-import { timestamp } from "./timestamp.ts";
+import { timestamp } from "./token-file.ts";
 
-/** The most bytes that the file may have. */
+/** The maximum size of the file in bytes. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
-/** JWTs that count no more: one by its `jti`, or those of a subject. */
+/** One revoked JWT by its `jti`, or the JWTs of a subject. */
 export interface RevokedJwt {
   readonly jti?: string | undefined;
   readonly sub?: string | undefined;
-  /** Of the subject those that were issued before this time, RFC 3339. Left out: all. */
+  /** Revokes only the JWTs of the subject that were issued before this time, RFC 3339. Default: all. */
   readonly issuedBefore?: string | undefined;
 }
 
@@ -20,15 +20,14 @@ interface RevokedJwtsFile {
   readonly revoked: readonly RevokedJwt[];
 }
 
-/** What is taken back, to be looked up. */
-interface Revoked {
+interface Revocations {
   readonly ids: ReadonlySet<unknown>;
-  /** Until when those were issued that are taken back, by their subject: milliseconds since the epoch. */
+  /** By subject: JWTs that were issued before this time, in milliseconds since the epoch, are revoked. */
   readonly subjects: ReadonlyMap<unknown, number>;
 }
 
-/** What is known of a JWT when it is asked later whether it still counts. */
-export interface JwtOrigin {
+/** The claims that tell whether a JWT is revoked. */
+export interface JwtClaimsToRevoke {
   readonly jti: string | undefined;
   readonly sub: string | undefined;
   /** Seconds since the epoch. */
@@ -36,23 +35,23 @@ export interface JwtOrigin {
 }
 
 const FILE: Checks<RevokedJwtsFile> = {
-  version: (value) => (value === 1 ? undefined : "must be 1, the only version there is"),
+  version: (value) => (value === 1 ? undefined : "must be 1, the only supported version"),
   revoked: (value) => (Array.isArray(value) ? undefined : "must be a list"),
 };
 
 const ENTRY: Checks<RevokedJwt> = { jti: text, sub: text, issuedBefore: timestamp };
 
-/** The JWTs that a file takes back, as the file is now; where it cannot be read, as it was before. */
+/** The revoked JWTs of a file, which is followed; while it cannot be read, its last content stays in force. */
 export class RevokedJwts {
-  readonly #file: DecodedFile<Revoked>;
+  readonly #file: DecodedFile<Revocations>;
 
-  /** @throws ActuatorError INVALID_ARGUMENT where it cannot be read or has a fault */
+  /** @throws ActuatorError INVALID_ARGUMENT if the file cannot be read or is not valid */
   constructor(path: string, onError: (error: unknown) => void) {
-    this.#file = new DecodedFile(path, { maxBytes: MAX_BYTES, decode: decodeRevoked, unusable, onError });
+    this.#file = new DecodedFile(path, { maxBytes: MAX_BYTES, decode, toError: unusableFile, onError });
   }
 
-  /** Whether a JWT counts no more. One that does not say when it was issued was issued before any time. */
-  has({ jti, sub, iat }: JwtOrigin): boolean {
+  /** Whether a JWT is revoked. One without `iat` counts as issued before any time. */
+  has({ jti, sub, iat }: JwtClaimsToRevoke): boolean {
     const { ids, subjects } = this.#file.value;
     const issuedAt = typeof iat === "number" ? iat * 1_000 : Number.NEGATIVE_INFINITY;
     return ids.has(textOf(jti)) || issuedAt < (subjects.get(textOf(sub)) ?? Number.NEGATIVE_INFINITY);
@@ -63,25 +62,27 @@ export class RevokedJwts {
   }
 }
 
-/** The claim as the file has it: some issuers count their users, and write numbers. */
+/** The claim as a string: some issuers write the numbers of their users. */
 function textOf(claim: unknown): unknown {
   return typeof claim === "number" ? String(claim) : claim;
 }
 
-function decodeRevoked(bytes: Uint8Array): Revoked {
+function decode(bytes: Uint8Array): Revocations {
   const content = parseStrictJson(bytes);
   checkOptions("the file", content, FILE);
   const { version, revoked } = content as RevokedJwtsFile;
-  if (version === undefined || revoked === undefined) throw new Error("must have a version and revoked");
+  if (version === undefined || revoked === undefined) throw new Error("must have version and revoked");
   const ids = new Set<string>();
   const subjects = new Map<string, number>();
   for (const [index, entry] of revoked.entries()) {
     checkOptions(`revoked[${index}]`, entry, ENTRY);
     const { jti, sub, issuedBefore } = entry;
-    if ((jti === undefined) === (sub === undefined))
-      throw new Error(`revoked[${index}] must have a jti or a sub, and not both`);
-    if (jti !== undefined && issuedBefore !== undefined)
-      throw new Error(`revoked[${index}] has a jti, and issuedBefore goes with a sub`);
+    if ((jti === undefined) === (sub === undefined)) {
+      throw new Error(`revoked[${index}] must have either jti or sub`);
+    }
+    if (jti !== undefined && issuedBefore !== undefined) {
+      throw new Error(`revoked[${index}] must not have issuedBefore, which needs sub instead of jti`);
+    }
     const end = issuedBefore === undefined ? Number.POSITIVE_INFINITY : Date.parse(issuedBefore);
     if (jti !== undefined) ids.add(jti);
     if (sub !== undefined) subjects.set(sub, Math.max(end, subjects.get(sub) ?? end));
@@ -89,15 +90,10 @@ function decodeRevoked(bytes: Uint8Array): Revoked {
   return { ids, subjects };
 }
 
-function unusable(path: string, cause: unknown): ActuatorError {
+function unusableFile(path: string, cause: unknown): ActuatorError {
   const { code, message: why } = cause as NodeJS.ErrnoException;
   const reason = cause instanceof ActuatorError || code === undefined ? why : code;
   const message = `access.jwt.revoked: ${path} cannot be used (${reason}).`;
-  return new ActuatorError(
-    "INVALID_ARGUMENT",
-    "INVALID_REVOKED_JWTS",
-    message,
-    { field: "access.jwt.revoked" },
-    { cause },
-  );
+  const metadata = { field: "access.jwt.revoked" };
+  return new ActuatorError("INVALID_ARGUMENT", "INVALID_REVOKED_JWTS", message, metadata, { cause });
 }

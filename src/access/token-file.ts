@@ -1,29 +1,33 @@
+import { constants } from "node:fs";
+import { type FileHandle, open, realpath, rm } from "node:fs/promises";
+import { setTimeout as delay } from "node:timers/promises";
 import { ActuatorError } from "../common/error.ts";
-import { type Checks, listOf, optionFaults, refuseFaults, shaped } from "../common/options.ts";
+import { readBounded } from "../common/files/bounded-file.ts";
+import { OWNER_ONLY, replaceFile } from "../common/files/replaced-file.ts";
+import { type Check, type Checks, listOf, optionFaults, refuseFaults, shaped } from "../common/options.ts";
 import { parseStrictJson } from "../common/strict-json.ts";
-import { type PermissionPattern, permissionPattern } from "./permission-pattern.ts";
-import { timestamp } from "./timestamp.ts";
+import { type PermissionPattern, permissionPattern } from "./permission.ts";
 import { isTokenHash, isTokenId } from "./token.ts";
 
-/** The most bytes and tokens that a file may have. */
+/** The maximum size of a token file in bytes. */
 export const MAX_TOKEN_FILE_BYTES = 4 * 1024 * 1024;
 const MAX_TOKENS = 10_000;
 const VERSION = 1;
 
-/** A token as the file has it. */
+/** A token as the file stores it. */
 export interface TokenEntry {
-  /** What the history of levels and the audit call whoever uses it. No other token of the file has it. */
+  /** The caller's name in the history of levels and in the audit log; unique in the file. */
   readonly name: string;
-  /** The digits in the token that find it here. */
+  /** The digits of the token that find its entry. */
   readonly id: string;
   /** SHA-256 of the whole token. */
   readonly hash: string;
   readonly permissions: readonly PermissionPattern[];
-  /** Loggers at and below which levels may be changed. Left out: everywhere. */
+  /** Loggers at and below which levels may be changed. Default: all. */
   readonly loggers?: readonly string[] | undefined;
-  /** When it was made, RFC 3339. */
+  /** When the token was created, RFC 3339. */
   readonly created?: string | undefined;
-  /** When it stops being let in, RFC 3339. Left out: never. */
+  /** When the token expires, RFC 3339. Default: never. */
   readonly expires?: string | undefined;
 }
 
@@ -32,30 +36,38 @@ interface TokenFile {
   readonly tokens: readonly TokenEntry[];
 }
 
-/** A name: what a log can carry, without controls, and not endless. */
+/** Checks the name of a caller: short, and safe to print in a log. */
 export const callerName = shaped({ kind: "text" }, (value) =>
   typeof value === "string" && /^(?!\s)[^\p{C}\p{Zl}\p{Zp}]{1,128}(?<!\s)$/u.test(value)
     ? undefined
-    : "must be a text of 1 to 128 printable characters",
+    : "must be a string of 1 to 128 printable characters",
 );
 
-/** The name of a logger at and below which levels may be changed. */
+/** Checks the name of a logger at and below which levels may be changed. */
 export const loggerPrefix = shaped({ kind: "text" }, (value) =>
   typeof value === "string" && /^[^\p{C}\p{Zl}\p{Zp}]{1,512}$/u.test(value) && !value.endsWith(".")
     ? undefined
     : "must be the name of a logger, such as orders.payment",
 );
 
+/** Checks a time of RFC 3339. */
+export const timestamp: Check = (value) =>
+  typeof value === "string" &&
+  /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/.test(value) &&
+  Number.isFinite(Date.parse(value))
+    ? undefined
+    : "must be a time such as 2027-01-31T00:00:00Z";
+
 const FILE: Checks<TokenFile> = {
-  version: (value) => (value === VERSION ? undefined : `must be ${VERSION}, the only version there is`),
+  version: (value) => (value === VERSION ? undefined : `must be ${VERSION}, the only supported version`),
   tokens: (value) =>
     Array.isArray(value) && value.length <= MAX_TOKENS ? undefined : `must be a list of at most ${MAX_TOKENS} tokens`,
 };
 
 const ENTRY: Checks<TokenEntry> = {
   name: callerName,
-  id: (value) => (isTokenId(value) ? undefined : "must be the 12 digits that stand after ca_ in the token"),
-  hash: (value) => (isTokenHash(value) ? undefined : 'must be "sha256:" and 64 hexadecimal digits in lower case'),
+  id: (value) => (isTokenId(value) ? undefined : "must be the 12 digits after ca_ in the token"),
+  hash: (value) => (isTokenHash(value) ? undefined : 'must be "sha256:" and 64 lower-case hexadecimal digits'),
   permissions: listOf(permissionPattern),
   loggers: (value) => (Array.isArray(value) && value.length === 0 ? "must not be empty" : listOf(loggerPrefix)(value)),
   created: timestamp,
@@ -63,28 +75,28 @@ const ENTRY: Checks<TokenEntry> = {
 };
 
 /**
- * Reads what {@link encodeTokens} wrote, or somebody by hand.
+ * Decodes a token file.
  *
- * @throws ActuatorError INVALID_ARGUMENT that says what is wrong where, and repeats nothing that a secret could be in
+ * @throws ActuatorError INVALID_ARGUMENT that says what is wrong and where, and repeats no part of the file that could be secret
  */
 export function decodeTokens(bytes: Uint8Array): readonly TokenEntry[] {
   const content = jsonOf(bytes);
   checkObject("the token file", content, FILE);
   const { version, tokens } = content as TokenFile;
-  if (version === undefined || tokens === undefined) throw invalid("the token file must have a version and tokens");
+  if (version === undefined || tokens === undefined) throw invalid("the token file must have version and tokens");
   for (const [index, token] of tokens.entries()) checkEntry(`tokens[${index}]`, token);
   for (const key of ["name", "id"] as const) {
     const seen = new Map<string, number>();
     for (const [index, token] of tokens.entries()) {
       const earlier = seen.get(token[key]);
-      if (earlier !== undefined) throw invalid(`tokens[${index}] has the ${key} of tokens[${earlier}]`);
+      if (earlier !== undefined) throw invalid(`tokens[${index}] has the same ${key} as tokens[${earlier}]`);
       seen.set(token[key], index);
     }
   }
   return tokens;
 }
 
-/** Writes tokens as the text of a file. */
+/** Encodes tokens as the content of a file. */
 export function encodeTokens(tokens: readonly TokenEntry[]): string {
   return `${JSON.stringify({ version: VERSION, tokens } satisfies TokenFile, null, 2)}\n`;
 }
@@ -96,7 +108,7 @@ function checkEntry(where: string, token: TokenEntry): void {
   }
 }
 
-/** The first fault alone: it becomes a part of sentences, on the command line and in logs. */
+/** Reports the first fault only: the message becomes part of a sentence on the command line and in logs. */
 function checkObject<Options extends object>(where: string, value: unknown, checks: Checks<Options>): void {
   refuseFaults(optionFaults(where, value, checks).slice(0, 1));
 }
@@ -111,4 +123,77 @@ function jsonOf(bytes: Uint8Array): unknown {
 
 function invalid(message: string): ActuatorError {
   return new ActuatorError("INVALID_ARGUMENT", "INVALID_TOKEN_FILE", message, { field: "tokens" });
+}
+
+/**
+ * Reads the tokens of a file. Returns undefined if the file does not exist.
+ *
+ * @throws ActuatorError INVALID_ARGUMENT if the file is not valid, and the errors of the file system
+ */
+export async function readTokens(path: string): Promise<readonly TokenEntry[] | undefined> {
+  try {
+    return decodeTokens(await readBounded(path, MAX_TOKEN_FILE_BYTES));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Replaces the tokens of a file atomically: a reader sees either the old or the new tokens. A new file is accessible to its owner only; an
+ * existing one keeps its owner and mode. Concurrent edits run one after the other.
+ *
+ * @throws ActuatorError, and the errors of the file system
+ */
+export async function editTokens(
+  path: string,
+  change: (tokens: readonly TokenEntry[]) => readonly TokenEntry[],
+): Promise<void> {
+  const target = await realpath(path).catch(() => path);
+  const unlock = await lock(`${target}.lock`);
+  try {
+    const text = encodeTokens(change((await readTokens(target)) ?? []));
+    // Never write a file that could not be read.
+    decodeTokens(Buffer.from(text));
+    await replaceFile(target, text, (file) => copyOwnerAndMode(target, file));
+  } finally {
+    await unlock();
+  }
+}
+
+/** The application may run as another user than the administrator who edits the file. */
+async function copyOwnerAndMode(path: string, file: FileHandle): Promise<void> {
+  if (process.platform === "win32") return;
+  const before = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(() => undefined);
+  if (before === undefined) return;
+  try {
+    const { uid, gid, mode } = await before.stat();
+    const own = await file.stat();
+    if (uid !== own.uid || gid !== own.gid) await file.chown(uid, gid);
+    await file.chmod(mode & 0o777);
+  } finally {
+    await before.close();
+  }
+}
+
+const LOCK_TIMEOUT_MS = 5_000;
+const LOCK_POLL_MS = 50;
+
+/** Creates the lock file. Returns a function that removes it. */
+async function lock(path: string): Promise<() => Promise<void>> {
+  const deadline = performance.now() + LOCK_TIMEOUT_MS;
+  for (;;) {
+    try {
+      const file = await open(path, "wx", OWNER_ONLY);
+      await file.close();
+      return () => rm(path, { force: true });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+      if (performance.now() > deadline) {
+        const message = `${path} exists: another process is changing the tokens. Remove the file if none is.`;
+        throw new ActuatorError("FAILED_PRECONDITION", "TOKEN_FILE_LOCKED", message);
+      }
+      await delay(LOCK_POLL_MS);
+    }
+  }
 }

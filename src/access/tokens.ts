@@ -2,13 +2,13 @@ import { statSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import { ActuatorError } from "../common/error.ts";
 import type { Caller } from "./caller.ts";
+import { unauthenticated } from "./credentials.ts";
 import { DecodedFile } from "./decoded-file.ts";
-import { permissionsFrom } from "./permission-pattern.ts";
-import { refusal } from "./refusal.ts";
+import { permissionsFrom } from "./permission.ts";
 import { hashToken, sameHash, tokenId } from "./token.ts";
 import { decodeTokens, MAX_TOKEN_FILE_BYTES, type TokenEntry } from "./token-file.ts";
 
-/** Stands in for the hash of a token that is not there, so that looking for it takes the same steps. */
+/** Compared with unknown tokens, so that an unknown id takes as long as a wrong secret. */
 const NO_HASH = `sha256:${"0".repeat(64)}`;
 
 interface KnownToken {
@@ -16,57 +16,52 @@ interface KnownToken {
   readonly caller: Caller;
   /** Milliseconds since the epoch. */
   readonly expires: number;
-  /** Its whole entry as text, to know an entry again that stayed as it was. */
+  /** The whole entry as JSON, to recognize one that did not change. */
   readonly entry: string;
 }
 
 interface KnownTokens {
-  /** By the digits that find them. */
   readonly byId: ReadonlyMap<string, KnownToken>;
-  /** Until when those are let in who are in the file: milliseconds since the epoch. */
+  /** When the token of each caller expires: milliseconds since the epoch. */
   readonly expiry: ReadonlyMap<Caller, number>;
 }
 
-/** The tokens of a file, as the file is now; where it cannot be read, as it was before. */
+/** Authenticates callers by the tokens of a file, which is followed; while it cannot be read, its last tokens stay in force. */
 export class Tokens {
   readonly #file: DecodedFile<KnownTokens>;
 
-  /**
-   * Reads the file.
-   *
-   * @throws ActuatorError INVALID_ARGUMENT where it cannot be read or has a fault
-   */
+  /** @throws ActuatorError INVALID_ARGUMENT if the file cannot be read or is not valid */
   constructor(path: string, onError: (error: unknown) => void) {
     const file = resolve(path);
-    let hint = "`connect-actuator token create` makes such a file.";
+    let hint = "Create it with `connect-actuator token create`.";
     this.#file = new DecodedFile<KnownTokens>(file, {
       maxBytes: MAX_TOKEN_FILE_BYTES,
       decode(bytes, before) {
         const tokens = knownTokens(decodeTokens(bytes), before);
-        warnOfWriters(file, onError);
+        warnIfWritable(file, onError);
         return tokens;
       },
-      unusable: (_, cause) => unusable(file, cause, hint),
+      toError: (_, cause) => unusableFile(file, cause, hint),
       onError,
     });
-    hint = "The tokens of before still count.";
+    hint = "The previous tokens stay valid.";
   }
 
   /**
-   * Who has this token.
+   * Returns the caller of a token.
    *
-   * @throws ActuatorError UNAUTHENTICATED for one that is not in the file, or no longer
+   * @throws ActuatorError UNAUTHENTICATED if the file does not have the token, or it has expired
    */
   find(token: string): Caller {
     const known = this.#file.value.byId.get(tokenId(token) ?? "");
     const same = sameHash(hashToken(token), known?.hash ?? NO_HASH);
-    if (known === undefined || !same) throw refusal("This token is not known here.");
-    if (known.expires <= Date.now()) throw refusal("This token has expired.", "CREDENTIALS_EXPIRED");
+    if (known === undefined || !same) throw unauthenticated("The token is unknown.");
+    if (known.expires <= Date.now()) throw unauthenticated("The token has expired.", "CREDENTIALS_EXPIRED");
     return known.caller;
   }
 
-  /** Whether somebody who was found is still let in, with the same rights. */
-  holds(caller: Caller): boolean {
+  /** Whether the token of a caller is still in the file, unchanged and not expired. */
+  isStillValid(caller: Caller): boolean {
     return (this.#file.value.expiry.get(caller) ?? 0) > Date.now();
   }
 
@@ -83,7 +78,7 @@ function knownTokens(entries: readonly TokenEntry[], before: KnownTokens | undef
   };
 }
 
-/** A token that stands there as it did has the same caller: whoever it let in stays. */
+/** An unchanged entry keeps its caller object, so that open streams of the caller go on. */
 function knownToken(token: TokenEntry, before: KnownToken | undefined): KnownToken {
   const { name, hash, loggers, expires } = token;
   const entry = JSON.stringify(token);
@@ -92,16 +87,18 @@ function knownToken(token: TokenEntry, before: KnownToken | undefined): KnownTok
   return { hash, caller, entry, expires: expires === undefined ? Infinity : Date.parse(expires) };
 }
 
-/** That others read hashes of random secrets does no harm. Whoever writes there makes themselves at home. */
-function warnOfWriters(path: string, onError: (error: unknown) => void): void {
+/** Reading the hashes of random secrets does no harm, but anyone who can write the file can grant access. */
+function warnIfWritable(path: string, onError: (error: unknown) => void): void {
   if (process.platform === "win32") return;
   const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
   if ((mode & 0o022) === 0) return;
   const shown = (mode & 0o777).toString(8);
-  onError(new Error(`${basename(path)} may be written by others (mode ${shown}): whoever does gets in`));
+  onError(
+    new Error(`${basename(path)} is writable by other users (mode ${shown}), who can grant access; use mode 600`),
+  );
 }
 
-function unusable(path: string, cause: unknown, hint: string): ActuatorError {
+function unusableFile(path: string, cause: unknown, hint: string): ActuatorError {
   const { code, message: why } = cause as NodeJS.ErrnoException;
   const message = `access.tokens: ${path} cannot be used (${cause instanceof ActuatorError ? why : (code ?? why)}). ${hint}`;
   return new ActuatorError("INVALID_ARGUMENT", "INVALID_TOKEN_FILE", message, { field: "access.tokens" }, { cause });

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { PERMISSION_PATTERNS } from "../access/permission-pattern.ts";
+import { PERMISSION_PATTERNS } from "../access/permission.ts";
 import { callerName, loggerPrefix } from "../access/token-file.ts";
 import { examples } from "./examples.ts";
 import { expiryOf } from "./token-expiry.ts";

@@ -1,7 +1,7 @@
-import type { PermissionPattern } from "../access/permission-pattern.ts";
+import type { PermissionPattern } from "../access/permission.ts";
 import { createToken } from "../access/token.ts";
 import type { TokenEntry } from "../access/token-file.ts";
-import { editTokens } from "../access/token-file-edit.ts";
+import { editTokens } from "../access/token-file.ts";
 import { CliError } from "./cli-error.ts";
 import { EXIT } from "./exit-code.ts";
 import { note, print } from "./output.ts";

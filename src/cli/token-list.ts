@@ -1,5 +1,5 @@
 import type { TokenEntry } from "../access/token-file.ts";
-import { readTokens } from "../access/token-file-edit.ts";
+import { readTokens } from "../access/token-file.ts";
 import { print } from "./output.ts";
 import { printableJson } from "./printable.ts";
 import { tableLines } from "./table.ts";

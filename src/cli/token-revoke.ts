@@ -1,4 +1,4 @@
-import { editTokens, readTokens } from "../access/token-file-edit.ts";
+import { editTokens, readTokens } from "../access/token-file.ts";
 import { CliError } from "./cli-error.ts";
 import { EXIT } from "./exit-code.ts";
 import { note, print } from "./output.ts";

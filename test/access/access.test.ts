@@ -78,10 +78,10 @@ describe("a token", () => {
       const { token, entry } = tokenOf("alice", { expires: "2026-05-01T12:00:00Z" });
       const { access } = accessWith({ tokens: tokenFile(entry) });
       const caller = await admit(access, bearer(token), "info:read");
-      expect([caller.name, access.holds(caller)]).toEqual(["alice", true]);
+      expect([caller.name, access.isStillValid(caller)]).toEqual(["alice", true]);
       vi.setSystemTime(Date.parse("2026-05-01T12:00:00Z"));
       expect(await nameOf(access, bearer(token))).toBe("UNAUTHENTICATED CREDENTIALS_EXPIRED");
-      expect(access.holds(caller)).toBe(false);
+      expect(access.isStillValid(caller)).toBe(false);
     } finally {
       vi.useRealTimers();
     }
@@ -325,21 +325,21 @@ test("whatever somebody shows, they are refused in our own words", async () => {
 });
 
 const WORDS = [
-  "These credentials are of no kind that is taken here.",
-  "This token is not known here.",
-  "This JWT is not taken here.",
-  "This client certificate is not known here.",
-  "Too many wrong credentials from this address. Try again in … s.",
+  "The server does not accept credentials of this form.",
+  "The token is unknown.",
+  "The JWT is not valid here.",
+  "No rule of this server matches the client certificate.",
+  "Too many failed authentications from this address. Try again in … s.",
 ];
 
 test("who somebody is can be asked before what they may do, so that it is known who was refused", async () => {
   const { token, entry } = tokenOf("alice", { permissions: [] });
   const { access } = accessWith({ tokens: tokenFile(entry) });
-  const caller = await access.identify(bearer(token));
+  const caller = await access.authenticate(bearer(token));
   expect(caller.name).toBe("alice");
-  expect(errorOf(() => access.allow(caller, "info:read")).code).toBe("PERMISSION_DENIED");
-  const nobody = await access.identify(authRequest());
-  expect(errorOf(() => access.allow(nobody, "info:read")).code).toBe("UNAUTHENTICATED");
+  expect(errorOf(() => access.authorize(caller, "info:read")).code).toBe("PERMISSION_DENIED");
+  const nobody = await access.authenticate(authRequest());
+  expect(errorOf(() => access.authorize(nobody, "info:read")).code).toBe("UNAUTHENTICATED");
 });
 
 test("a file that is not there is an error at once, and so is one with a fault", () => {

@@ -51,8 +51,8 @@ describe("a function of the application", () => {
     ],
     ["answers true", () => true as never, /must be an object/],
     ["answers null", () => null as never, /must be an object/],
-    ["answers no name", () => ({ permissions: ["*"] }) as never, /no name/],
-    ["answers no permissions", () => ({ name: "a" }) as never, /no permissions/],
+    ["answers no name", () => ({ permissions: ["*"] }) as never, /name and permissions/],
+    ["answers no permissions", () => ({ name: "a" }) as never, /name and permissions/],
     ["answers a permission that is none", () => ({ name: "a", permissions: ["admin"] }) as never, /must be one of/],
     ["answers a name that breaks lines", () => ({ name: "a\nb", permissions: ["*"] }), /printable/],
     [
@@ -173,10 +173,10 @@ describe("somebody whom a function of the application knows, and who stays", () 
   /** Lets time pass as those do who look after open streams: every two seconds. */
   async function stays(access: Access, caller: Caller, seconds: number): Promise<boolean> {
     for (let at = 0; at < seconds; at += 2) {
-      if (!access.holds(caller)) return false;
+      if (!access.isStillValid(caller)) return false;
       await vi.advanceTimersByTimeAsync(2_000);
     }
-    return access.holds(caller);
+    return access.isStillValid(caller);
   }
 
   test("is asked about once a minute, with what they showed, and stays for as long as the answer is the same", async () => {
@@ -187,12 +187,12 @@ describe("somebody whom a function of the application knows, and who stays", () 
         return { ...description, permissions: [...description.permissions] };
       },
     });
-    const caller = await access.identify(known);
+    const caller = await access.authenticate(known);
     expect(await stays(access, caller, 600)).toBe(true);
     expect(seen.length).toBeGreaterThanOrEqual(10);
     expect(seen.length).toBeLessThanOrEqual(11);
     expect(new Set(seen)).toEqual(new Set(["k"]));
-    expect(access.holds({ ...caller }), "somebody else").toBe(false);
+    expect(access.isStillValid({ ...caller }), "somebody else").toBe(false);
   });
 
   test.each<[what: string, then: CallerDescription | undefined]>([
@@ -204,12 +204,12 @@ describe("somebody whom a function of the application knows, and who stays", () 
   ])("ends within seconds of the answer that they are not: %s", async (_, then) => {
     let answer: CallerDescription | undefined = description;
     const { access, errors } = accessWith({ authorize: () => answer });
-    const caller = await access.identify(known);
+    const caller = await access.authenticate(known);
     expect(await stays(access, caller, 58)).toBe(true);
     answer = then;
     expect(await stays(access, caller, 6)).toBe(false);
     answer = description;
-    expect(access.holds(caller), "for good").toBe(false);
+    expect(access.isStillValid(caller), "for good").toBe(false);
     expect(errors).toEqual([]);
   });
 
@@ -218,7 +218,7 @@ describe("somebody whom a function of the application knows, and who stays", () 
     const { access, errors } = accessWith({
       authorize: () => (fails ? Promise.reject(new Error("no database")) : description),
     });
-    const caller = await access.identify(known);
+    const caller = await access.authenticate(known);
     fails = true;
     expect(await stays(access, caller, 240)).toBe(true);
     fails = false;
@@ -241,10 +241,10 @@ describe("somebody whom a function of the application knows, and who stays", () 
         return description;
       },
     });
-    const callers = await Promise.all(Array.from({ length: 100 }, () => access.identify(known)));
+    const callers = await Promise.all(Array.from({ length: 100 }, () => access.authenticate(known)));
     slow = true;
     await vi.advanceTimersByTimeAsync(10_000);
-    for (let i = 0; i < 3; i++) for (const caller of callers) expect(access.holds(caller)).toBe(true);
+    for (let i = 0; i < 3; i++) for (const caller of callers) expect(access.isStillValid(caller)).toBe(true);
     expect(waiting).toHaveLength(16);
     let asked = 0;
     while (waiting.length > 0) {
@@ -260,7 +260,7 @@ describe("somebody whom a function of the application knows, and who stays", () 
       authorize: ({ header }) => (header("x-api-key") === "k" ? description : undefined),
       limits: { maxFailuresPerMinute: 1 },
     });
-    const caller = await access.identify(known);
+    const caller = await access.authenticate(known);
     for (let at = 0; at < 400; at += 10) {
       for (let i = 0; i < 20; i++) await nameOf(access, authRequest({ headers: { "x-api-key": "guess" } }));
       expect(await nameOf(access, known)).toBe(TOO_MANY);

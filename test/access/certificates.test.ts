@@ -95,7 +95,7 @@ describe("a client certificate", () => {
     expect(await nameOf(access, authRequest({ certificate }), "info:read")).toBe(
       "PERMISSION_DENIED PERMISSION_MISSING",
     );
-    if (typeof caller === "object") expect(access.holds(caller)).toBe(true);
+    if (typeof caller === "object") expect(access.isStillValid(caller)).toBe(true);
   });
 
   test("is nothing to anybody where there are no rules for it", async () => {

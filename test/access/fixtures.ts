@@ -73,10 +73,10 @@ export function accessWith(options: AccessOptions): { access: Access; errors: st
 
 /** Asks who it is, and lets them do this: at once where nobody has to be waited for. */
 export function admit(access: Access, request: AuthRequest, permission: Permission): Caller | Promise<Caller> {
-  const caller = access.identify(request);
+  const caller = access.authenticate(request);
   return caller instanceof Promise
-    ? caller.then((known) => access.allow(known, permission))
-    : access.allow(caller, permission);
+    ? caller.then((known) => access.authorize(known, permission))
+    : access.authorize(caller, permission);
 }
 
 /** What came of a request: the caller, or the error in two words. */

@@ -22,7 +22,9 @@ test("the library for JWTs is loaded only where they are let in", async () => {
   const { token, entry } = tokenOf("alice");
   const file = JSON.stringify(tokenFile(entry));
   const request = `{ authorization: "Bearer ${token}", header() {} }`;
-  expect(await loaded(`const a = new Access({ tokens: ${file} }); a.identify(${request}); a.close();`)).toBe("false");
+  expect(await loaded(`const a = new Access({ tokens: ${file} }); a.authenticate(${request}); a.close();`)).toBe(
+    "false",
+  );
   const jwt = `{ jwks: "http://127.0.0.1:1/keys", issuer: "a", audience: "b" }`;
   expect(await loaded(`await new Access({ jwt: ${jwt} }).ready();`)).toBe("true");
 });

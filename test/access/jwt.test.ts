@@ -145,18 +145,20 @@ describe("a JWT", () => {
       loggers: ["orders"],
     });
     expect(await nameOf(access, bearer(await sign(["info:read"]))), "a role means what grants say").toContain("DENIED");
-    const without = await access.identify(bearer(await sign(["oncall"], { "https://example.org/loggers": undefined })));
+    const without = await access.authenticate(
+      bearer(await sign(["oncall"], { "https://example.org/loggers": undefined })),
+    );
     expect(without.loggers, "no claim is no logger, not every logger").toEqual([]);
   });
 
   test("is held for as long as it has not expired", async () => {
     const { access } = jwtAccess({ clockToleranceSeconds: 0 });
     vi.useFakeTimers({ toFake: ["Date"] });
-    const caller = await access.identify(bearer(await key.sign({ exp: now() + 10 })));
-    expect(access.holds(caller)).toBe(true);
+    const caller = await access.authenticate(bearer(await key.sign({ exp: now() + 10 })));
+    expect(access.isStillValid(caller)).toBe(true);
     vi.setSystemTime(Date.now() + 10_001);
-    expect(access.holds(caller)).toBe(false);
-    expect(access.holds({ ...caller }), "somebody else").toBe(false);
+    expect(access.isStillValid(caller)).toBe(false);
+    expect(access.isStillValid({ ...caller }), "somebody else").toBe(false);
   });
 
   test("whatever it is made of, is refused without a word of what was in it", async () => {
@@ -181,11 +183,11 @@ describe("a JWT", () => {
 describe("keys in a file", () => {
   test.each<[what: string, content: string, said: RegExp]>([
     ["nothing", "", /not JSON/],
-    ["no set", '{"kty":"EC"}', /no set of keys/],
-    ["null", "null", /no set of keys/],
-    ["keys that are none", '{"keys":[1]}', /no set of keys/],
-    ["a private key", '{"keys":[{"kty":"EC","d":"x"}]}', /private or a symmetric key/],
-    ["a secret", '{"keys":[{"kty":"oct","k":"x"}]}', /private or a symmetric key/],
+    ["no set", '{"kty":"EC"}', /not a key set/],
+    ["null", "null", /not a key set/],
+    ["keys that are none", '{"keys":[1]}', /not a key set/],
+    ["a private key", '{"keys":[{"kty":"EC","d":"x"}]}', /private or symmetric key/],
+    ["a secret", '{"keys":[{"kty":"oct","k":"x"}]}', /private or symmetric key/],
     ["too much", `{"keys":[]}${" ".repeat(300_000)}`, /more than 262144 bytes/],
   ])("that hold %s are an error at once", (_, content, said) => {
     const path = join(scratch(), "jwks.json");
@@ -313,7 +315,7 @@ describe("keys at an address", () => {
     await access.ready();
     for (let i = 0; i < 5; i++) expect(await nameOf(access, bearer(await key.sign()))).toBe(OUT_OF_REACH);
     expect(server.requests(), "no storm").toBe(1);
-    expect(errors).toEqual([`access.jwt: the keys at ${server.url} cannot be fetched (the answer was 503)`]);
+    expect(errors).toEqual([`access.jwt: the keys at ${server.url} cannot be fetched (the server answered 503)`]);
     server.answer([key.publicJwk]);
     vi.advanceTimersByTime(5_000);
     expect(await nameOf(access, bearer(await key.sign()))).toBe("alice");

@@ -38,12 +38,12 @@ describe("a file of tokens that is", () => {
   test.each(changes)("%s is read again: who is no longer in it is no longer let in", async (_, change) => {
     const path = tokenFile(alice.entry);
     const { access, errors } = accessWith({ tokens: path, limits: { maxFailuresPerMinute: 100_000 } });
-    const before = await access.identify(bearer(alice.token));
-    expect(access.holds(before)).toBe(true);
+    const before = await access.authenticate(bearer(alice.token));
+    expect(access.isStillValid(before)).toBe(true);
     change(path);
     await until(async () => expect(await nameOf(access, bearer(bob.token))).toBe("bob"));
     expect(await nameOf(access, bearer(alice.token))).toBe(INVALID);
-    expect(access.holds(before)).toBe(false);
+    expect(access.isStillValid(before)).toBe(false);
     expect(errors).toEqual([]);
   });
 
@@ -93,13 +93,13 @@ describe("a file of tokens that is", () => {
     async (_, breakIt, said) => {
       const path = tokenFile(alice.entry);
       const { access, errors } = accessWith({ tokens: path, limits: { maxFailuresPerMinute: 100_000 } });
-      const before = await access.identify(bearer(alice.token));
+      const before = await access.authenticate(bearer(alice.token));
       breakIt(path);
       await until(() => expect(errors).toHaveLength(1));
       expect(errors[0]).toMatch(said);
-      expect(errors[0]).toMatch(/^access.tokens: .*still count\.$/);
+      expect(errors[0]).toMatch(/^access.tokens: .*previous tokens stay valid\.$/);
       expect(await nameOf(access, bearer(alice.token))).toBe("alice");
-      expect(access.holds(before)).toBe(true);
+      expect(access.isStillValid(before)).toBe(true);
       for (const shown of ["", "mallory", bob.token]) expect(await nameOf(access, bearer(shown))).toBe(INVALID);
       rmSync(path, { recursive: true, force: true });
       put(path, onlyBob);
@@ -111,13 +111,13 @@ describe("a file of tokens that is", () => {
   test("changed elsewhere leaves those who stay as they were, so that what they watch goes on", async () => {
     const path = tokenFile(alice.entry);
     const { access } = accessWith({ tokens: path, limits: { maxFailuresPerMinute: 100_000 } });
-    const before = await access.identify(bearer(alice.token));
+    const before = await access.authenticate(bearer(alice.token));
     put(path, both);
     await until(async () => expect(await nameOf(access, bearer(bob.token))).toBe("bob"));
-    expect(access.holds(before)).toBe(true);
+    expect(access.isStillValid(before)).toBe(true);
     put(path, encodeTokens([{ ...alice.entry, permissions: ["info:read"] }]));
     await until(async () => expect(await nameOf(access, bearer(bob.token))).toBe(INVALID));
-    expect(access.holds(before), "she has fewer rights now").toBe(false);
+    expect(access.isStillValid(before), "she has fewer rights now").toBe(false);
   });
 
   test.runIf(requirement("POSIX permissions", process.platform !== "win32"))(
@@ -128,7 +128,7 @@ describe("a file of tokens that is", () => {
       expect(accessWith({ tokens: path }).errors).toEqual([]);
       chmodSync(path, 0o664);
       expect(accessWith({ tokens: path }).errors).toEqual([
-        "access.tokens: tokens.json may be written by others (mode 664): whoever does gets in",
+        "access.tokens: tokens.json is writable by other users (mode 664), who can grant access; use mode 600",
       ]);
     },
   );

@@ -10,8 +10,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { decodeTokens, encodeTokens } from "../../src/access/token-file.ts";
-import { editTokens } from "../../src/access/token-file-edit.ts";
+import { decodeTokens, editTokens, encodeTokens } from "../../src/access/token-file.ts";
 import { complete } from "../../src/cli/complete.ts";
 import { createProgram } from "../../src/cli/program.ts";
 import { cli } from "../cli/cli-process.ts";
@@ -104,7 +103,7 @@ describe("token create", () => {
     const file = inFolder();
     writeFileSync(`${file}.lock`, "");
     const ended = await token(["create", "--name", "a", "--permission", "*"], file);
-    expect(ended).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining(`${file}.lock is there`) });
+    expect(ended).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining(`${file}.lock exists`) });
     expect(existsSync(file)).toBe(false);
     expect(existsSync(`${file}.lock`), "it is not ours").toBe(true);
   });
@@ -232,7 +231,7 @@ describe.runIf(requirement("POSIX permissions", process.platform !== "win32"))(
     test("in a way that could not be read again stays as it was, and unlocked", async () => {
       const file = tokenFile();
       const { entry } = tokenOf("alice");
-      await expect(editTokens(file, () => [entry, entry])).rejects.toThrow("tokens[1] has the name of tokens[0]");
+      await expect(editTokens(file, () => [entry, entry])).rejects.toThrow("tokens[1] has the same name as tokens[0]");
       expect(readFileSync(file, "utf8")).toBe(encodeTokens([]));
       await editTokens(file, () => [entry]);
     });

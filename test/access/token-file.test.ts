@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { PERMISSIONS } from "../../src/access/permission.ts";
-import { PERMISSION_PATTERNS, permissionsFrom } from "../../src/access/permission-pattern.ts";
+import { PERMISSION_PATTERNS, PERMISSIONS, permissionsFrom } from "../../src/access/permission.ts";
 import { createToken, hashToken, sameHash, tokenId } from "../../src/access/token.ts";
 import { decodeTokens, encodeTokens, type TokenEntry } from "../../src/access/token-file.ts";
 import { ActuatorError } from "../../src/common/error.ts";
@@ -106,8 +105,8 @@ describe("a file of tokens", () => {
     ["no UTF-8", Buffer.from('{"version":1,"tokens":[],"\xff":1}', "latin1"), "the token file is not JSON in UTF-8"],
     ["null", bytes("null"), /^the token file must be an object/],
     ["a list", bytes("[]"), /^the token file must be an object/],
-    ["an empty object", bytes("{}"), "the token file must have a version and tokens"],
-    ["no tokens", bytes('{"version":1}'), "the token file must have a version and tokens"],
+    ["an empty object", bytes("{}"), "the token file must have version and tokens"],
+    ["no tokens", bytes('{"version":1}'), "the token file must have version and tokens"],
     ["a later version", bytes('{"version":2,"tokens":[]}'), /version must be 1/],
     ["a slip of the finger", bytes('{"version":1,"token":[]}'), /did you mean "tokens"\?$/],
     ["tokens that are none", bytes('{"version":1,"tokens":{}}'), /tokens must be a list/],
@@ -123,7 +122,7 @@ describe("a file of tokens", () => {
     ["no id", file({ ...entry, id: undefined }), "tokens[0] has no id"],
     ["no hash", file({ ...entry, hash: undefined }), "tokens[0] has no hash"],
     ["no permissions", file({ ...entry, permissions: undefined }), "tokens[0] has no permissions"],
-    ["an empty name", file({ ...entry, name: "" }), /name must be a text of 1 to 128/],
+    ["an empty name", file({ ...entry, name: "" }), /name must be a string of 1 to 128/],
     ["a name that breaks lines", file({ ...entry, name: "a\nb" }), /name must be/],
     ["a name that turns text around", file({ ...entry, name: "a\u202eb" }), /name must be/],
     ["a name with a space at its end", file({ ...entry, name: "a " }), /name must be/],
@@ -137,14 +136,14 @@ describe("a file of tokens", () => {
     ["a time that is none", file({ ...entry, expires: "tomorrow" }), /expires must be a time/],
     ["a day without a time zone", file({ ...entry, expires: "2027-01-01T00:00:00" }), /expires must be a time/],
     ["a day that is none", file({ ...entry, expires: "2027-13-01T00:00:00Z" }), /expires must be a time/],
-    ["a name twice", file(entry, { ...entry, id: "ba9876543210" }), "tokens[1] has the name of tokens[0]"],
+    ["a name twice", file(entry, { ...entry, id: "ba9876543210" }), "tokens[1] has the same name as tokens[0]"],
     [
       "permissions twice, of which a reader may see the first alone",
       bytes(JSON.stringify({ version: 1, tokens: [entry] }).replace("]}", '],"p\\u0065rmissions":["*"]}')),
       'the token file has "permissions" twice in one object; keep one',
     ],
     ["tokens twice", bytes('{"version":1,"tokens":[],"tokens":[]}'), /^the token file has "tokens" twice/],
-    ["an id twice", file(entry, { ...entry, name: "bob" }), "tokens[1] has the id of tokens[0]"],
+    ["an id twice", file(entry, { ...entry, name: "bob" }), "tokens[1] has the same id as tokens[0]"],
   ];
   test.each(cases)("with %s is an error that says so", (_, content, message) => {
     const error = errorOf(() => decodeTokens(content));
@@ -166,7 +165,7 @@ describe("a file of tokens", () => {
 
   test("with several faults is an error on one line, as the command line and logs repeat it", () => {
     expect(errorOf(() => decodeTokens(bytes('{"version":2,"tokens":"x"}'))).message).toBe(
-      "the token file.version must be 1, the only version there is",
+      "the token file.version must be 1, the only supported version",
     );
     expect(errorOf(() => decodeTokens(file({ ...entry, name: "", id: "" }))).message).not.toContain("\n");
   });

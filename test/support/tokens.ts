@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import type { PermissionPattern } from "../../src/access/permission-pattern.ts";
+import type { PermissionPattern } from "../../src/access/permission.ts";
 import { createToken } from "../../src/access/token.ts";
 
 /** What a token of a test may do. */

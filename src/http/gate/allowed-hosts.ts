@@ -4,21 +4,21 @@ import { isLoopback } from "../../common/ip-address/loopback.ts";
 /** Tells whether a request may name this host. */
 export type AllowedHosts = (host: string) => boolean;
 
-/** A host, with or without a port: the host is the first group. */
+/** A host with an optional port; the first group is the host. */
 const HOST = /^(\[[0-9a-f:.]+\]|[^:[\]/?#@\s]+)(?::\d{0,5})?$/i;
 
 /**
- * The hosts that requests may name. A page that points a name of its own at this machine (DNS rebinding) is same-origin for
- * the browser, but cannot name another host than its own.
+ * Makes the check of the hosts that requests name. It prevents DNS rebinding: a page whose name resolves to this machine is same-origin
+ * for the browser, but cannot send another host than its own name.
  *
- * @param names `actuator.example.com`, or `*.example.com` for all below it; ports do not matter. Undefined: the names of
- *   the machine for itself (`localhost`, those below it, 127.0.0.0/8 and `[::1]`).
+ * @param names `actuator.example.com`, or `*.example.com` for all names below it; ports are ignored. Undefined: the machine's own
+ *   names (`localhost`, names below it, 127.0.0.0/8 and `[::1]`).
  */
 export function allowedHosts(names: readonly string[] | undefined): AllowedHosts {
   const exact = new Set((names ?? []).filter((name) => !name.startsWith("*")).map(bare));
   const suffixes = (names ?? []).filter((name) => name.startsWith("*.")).map((name) => name.slice(1).toLowerCase());
   if (names?.includes("*")) return () => true;
-  // Clients say the same few hosts again and again.
+  // Clients repeat the same few hosts.
   const known = new BoundedCache((host) => {
     const name = HOST.exec(host)?.[1];
     if (name === undefined) return false;
@@ -29,7 +29,7 @@ export function allowedHosts(names: readonly string[] | undefined): AllowedHosts
   return (host) => known.get(host);
 }
 
-/** Lower case, without the brackets of IPv6 and the dot that ends a fully qualified name. */
+/** Lower case, without the brackets of IPv6 and the final dot of a fully qualified name. */
 function bare(name: string): string {
   return name
     .toLowerCase()

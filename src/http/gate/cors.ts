@@ -1,18 +1,18 @@
 import type { ServerResponse } from "node:http";
 import type { CorsOptions } from "./cors-options.ts";
 import { callableOrigin } from "./cors-options.ts";
-import { type GateRequest, type GateResponse, headerOf } from "./request.ts";
+import { type GateRequest, type GateResponse, headerOf, hostOf } from "./request.ts";
 
-/** Lets pages of configured origins call, and leaves all other answers as they are. */
+/** Allows pages of the configured origins to call. */
 export interface Cors {
-  /** Whether the request comes from a page that may call. */
+  /** Whether the request comes from a page of an allowed origin. */
   allows(request: GateRequest): boolean;
-  /** Says so in the answer. Call it before the answer begins. */
+  /** Sets the headers of CORS on a response. Call it before the response begins. */
   decorate(request: GateRequest, response: GateResponse): void;
 }
 
 const METHODS = "GET, HEAD, POST, DELETE";
-/** Those of REST, of Connect and of gRPC-Web. */
+/** The request headers of REST, Connect and gRPC-Web. */
 const REQUEST_HEADERS = [
   "Accept",
   "Accept-Encoding",
@@ -44,8 +44,8 @@ const RESPONSE_HEADERS = [
 ].join(", ");
 
 /**
- * CORS for REST, Connect and gRPC-Web alike. Credentials stay off: a page sends a token in `Authorization`, and nothing that
- * a browser adds by itself is ever taken for one.
+ * Makes CORS for REST, Connect and gRPC-Web. It never allows credentials: a page sends a token in `Authorization`, and the server accepts
+ * nothing that a browser adds by itself.
  *
  * @see https://fetch.spec.whatwg.org/#http-cors-protocol
  */
@@ -59,7 +59,7 @@ export function cors({ origins, headers = [], maxAgeSeconds = 600 }: CorsOptions
   return {
     allows,
     decorate(request, response) {
-      // Both versions of HTTP answer to these calls; only their types do not say so together.
+      // The responses of both HTTP versions have setHeader, but TypeScript cannot call it on their union.
       const answer = response as ServerResponse;
       answer.setHeader("Vary", "Origin");
       if (!allows(request)) return;
@@ -73,7 +73,38 @@ export function cors({ origins, headers = [], maxAgeSeconds = 600 }: CorsOptions
   };
 }
 
-/** Whether a browser asks if it may send something. */
+/** Whether the request is a preflight of CORS. */
 export function isPreflight(request: GateRequest): boolean {
   return request.method === "OPTIONS" && headerOf(request, "access-control-request-method") !== undefined;
+}
+
+const SAFE_METHODS = new Set(["GET", "HEAD", "OPTIONS"]);
+
+/** Types such as JSON and protobuf, which a page sends across sites only after a preflight; not the types of forms and plain text. */
+const PREFLIGHTED_TYPE = /^application\/(?!x-www-form-urlencoded)[\w.+-]/i;
+
+/**
+ * Whether a page of another site makes a browser send this request, which changes something, without a preflight. Browsers tell in
+ * `Sec-Fetch-Site`. Without that header, an `Origin` other than the named host tells, unless the content type needs a preflight; so a
+ * monitoring server can forward what its own page sent. A request with a body of another type passes: its operation refuses the type.
+ *
+ * @see https://fetch.spec.whatwg.org/#http-cors-protocol, https://www.w3.org/TR/fetch-metadata/
+ */
+export function isCrossSiteWrite(request: GateRequest): boolean {
+  if (SAFE_METHODS.has(request.method ?? "")) return false;
+  const site = headerOf(request, "sec-fetch-site");
+  if (site !== undefined) return site === "cross-site" || site === "same-site";
+  const origin = headerOf(request, "origin");
+  // POST is the only writing method that a page can send across sites without a preflight.
+  if (origin === undefined || request.method !== "POST") return false;
+  if (PREFLIGHTED_TYPE.test(headerOf(request, "content-type") ?? "")) return false;
+  if (hasBody(request)) return false;
+  return URL.parse(origin)?.host !== hostOf(request)?.toLowerCase();
+}
+
+/** Browsers send a Content-Length with a body, or over HTTP/2 end the stream with the headers if there is none. */
+function hasBody(request: GateRequest): boolean {
+  const length = headerOf(request, "content-length");
+  if (length !== undefined) return Number(length) > 0;
+  return "stream" in request && !request.stream.endAfterHeaders;
 }

@@ -1,81 +1,78 @@
 import type { AuthRequest } from "../../access/auth-request.ts";
 import type { Caller } from "../../access/caller.ts";
+import { unauthenticated } from "../../access/credentials.ts";
 import { PERMISSIONS, type Permission } from "../../access/permission.ts";
-import { refusal } from "../../access/refusal.ts";
 import { ActuatorError } from "../../common/error.ts";
 import type { CallObserver, CallProtocol } from "../../operations/calls/call-record.ts";
 import { allowedHosts } from "./allowed-hosts.ts";
-import { originOf, type Peer } from "./connection.ts";
-import { type Cors, isPreflight } from "./cors.ts";
-import { isCrossSiteWrite } from "./cross-site.ts";
-import { type GateRequest, type GateResponse, headerOf, hostOf } from "./request.ts";
+import { type Cors, isCrossSiteWrite, isPreflight } from "./cors.ts";
+import { type GateRequest, type GateResponse, headerOf, hostOf, originOf, type Peer } from "./request.ts";
 import { RequestContext } from "./request-context.ts";
 
-/** Who asks callers who they are. */
+/** Authenticates and authorizes callers, as `Access` does. */
 export interface Authenticator {
   /** The values of `WWW-Authenticate`. */
   readonly challenges: readonly string[];
-  /** Who it is. */
-  identify(knock: AuthRequest): Caller | Promise<Caller>;
-  /** Lets them do this once. */
-  allow(caller: Caller, permission: Permission): Caller;
-  /** Whether what they showed still counts. */
-  holds(caller: Caller): boolean;
+  authenticate(request: AuthRequest): Caller | Promise<Caller>;
+  /** Allows a caller one operation that needs the permission. */
+  authorize(caller: Caller, permission: Permission): Caller;
+  /** Whether the caller's credentials are still valid. */
+  isStillValid(caller: Caller): boolean;
 }
 
-/** How the gate decides. */
+/** What the gate decides by. */
 export interface GateOptions {
   readonly peer: Peer;
-  /** Left out, everybody may do everything. */
+  /** Default: every caller has all permissions. */
   readonly access?: Authenticator | undefined;
-  /** Whether callers are asked who they are. Default false: only this machine is let in. */
+  /** Whether callers must authenticate. Default false: only this machine may call. */
   readonly authenticated?: boolean | undefined;
-  /** Hosts that requests may name, see `allowedHosts`. Default: this machine's names for itself; with access control, any. */
+  /** Hosts that requests may name, see `allowedHosts`. Default: this machine's own names; any if callers must authenticate. */
   readonly allowedHosts?: readonly string[] | undefined;
-  /** Left out, no page of another origin may call. */
+  /** Default: no page of another origin may call. */
   readonly cors?: Cors | undefined;
   readonly readOnly?: boolean | undefined;
-  /** Hears of every call that is over. */
+  /** Receives every call that has ended. */
   readonly observer?: CallObserver | undefined;
-  /** Hears of every request whose caller said who they are and is let in. */
+  /** Called for every request whose caller has authenticated and has the permission. */
   readonly onAuthenticated?: ((request: GateRequest) => void) | undefined;
 }
 
-/** What every request passes before its body is read, whichever face answers it. */
+/** What every request of REST, RPC and OTLP passes before its body is read. */
 export interface Gate {
-  /** Whether operations that change something are there at all. */
+  /** Whether operations that change something are refused. */
   readonly readOnly: boolean;
-  /** The value of `WWW-Authenticate` for those who have to say who they are. */
+  /** The value of `WWW-Authenticate` in an answer of 401. */
   readonly challenge: string | undefined;
-  /** Begins the record of a request, and says in its answer whether a page of another origin may read it. */
+  /** Begins the context of a request, and sets the headers of CORS on its response. */
   begin(request: GateRequest, response: GateResponse, protocol: CallProtocol): RequestContext;
   /**
-   * Refuses what no caller may do: to name a host that is not ours, to write from a page of another site, and, where nobody
-   * is asked who they are, to come from another machine.
+   * Refuses what no caller may do: name a foreign host, write from a page of another site and, without access control, call from another
+   * machine.
    *
    * @throws ActuatorError PERMISSION_DENIED
    */
   enter(context: RequestContext): void;
-  /** Answers a page that asks if it may call, where it may; otherwise does nothing and returns false. */
+  /** Answers a preflight from an allowed origin; returns false for any other request, without an effect. */
   answerPreflight(context: RequestContext, response: GateResponse): boolean;
   /**
-   * Asks who calls, and whether they have one of the permissions. Synchronous where no file or server has to be asked.
+   * Authenticates the caller and requires one of the permissions. Synchronous unless a JWT or a function of the application decides.
    *
-   * @throws ActuatorError UNAUTHENTICATED, PERMISSION_DENIED, RESOURCE_EXHAUSTED (too many requests), UNAVAILABLE, which is
-   *   what everybody hears once the gate is closed
+   * @throws ActuatorError UNAUTHENTICATED, PERMISSION_DENIED, RESOURCE_EXHAUSTED (too many requests), UNAVAILABLE, also for every
+   *   request after {@link close}
    */
   admit(context: RequestContext, permissions: readonly Permission[]): Caller | Promise<Caller>;
-  /** Whether whoever was let in still would be: a token can be revoked, and a certificate end, while a stream goes on. */
-  holds(context: RequestContext): boolean;
-  /** Whether others are asked who they are, and this caller did not say so. */
+  /** Whether an admitted caller's credentials are still valid: tokens can be revoked, and certificates expire, during a stream. */
+  isStillValid(context: RequestContext): boolean;
+  /** Whether callers must authenticate and this one did not. */
   isAnonymous(context: RequestContext): boolean;
-  /** Admits nobody from now on: what stands behind the gate is being taken down. */
+  /** Refuses every request from now on, because the actuator closes. */
   close(): void;
 }
 
 const ALL: ReadonlySet<Permission> = new Set(PERMISSIONS);
 
-/** Makes the gate of both faces. */
+/** Creates the gate that REST, RPC and OTLP share. */
 export function createGate(options: GateOptions): Gate {
   const { peer, access, authenticated = false, cors, readOnly = false, observer = () => undefined } = options;
   const isHost = allowedHosts(options.allowedHosts);
@@ -86,23 +83,25 @@ export function createGate(options: GateOptions): Gate {
   const authRequestOf = ({ request, origin }: RequestContext): AuthRequest => ({
     address: origin.address,
     authorization: headerOf(request, "authorization"),
-    // What was shown once may have ended by the time that somebody is asked about it again.
+    // Read late: the certificate may have expired by the time the application's function is asked again.
     get certificate() {
       return peer.certificate(request);
     },
     header: (name) => headerOf(request, name),
   });
 
-  // As if there were no certificate, it could do what all may who are let in without; and those were to be none where one is
-  // required, whatever else is shown.
+  // An expired certificate must not fall back to anonymous access.
   const isCertificateExpired = (request: GateRequest) =>
     peer.hasExpiredCertificate(request) &&
     (peer.isCertificateRequired(request) || headerOf(request, "authorization") === undefined);
 
-  /** A newer certificate can be shown on a new connection alone. */
-  const refuseExpiredCertificate = (context: RequestContext): ActuatorError => {
+  const certificateExpired = (context: RequestContext): ActuatorError => {
+    // The client can present a newer certificate only on a new connection.
     context.endConnection();
-    return certificateExpired();
+    return unauthenticated(
+      "The client certificate of this connection has expired or was revoked.",
+      "CREDENTIALS_EXPIRED",
+    );
   };
 
   return {
@@ -114,46 +113,47 @@ export function createGate(options: GateOptions): Gate {
     },
     enter(context) {
       const { request, origin } = context;
-      // Whoever has shown a certificate that TLS knows has been asked, and no page can point a name of its own at TLS.
+      // A client certificate authenticates as well, and TLS makes DNS rebinding impossible.
       const presentedCertificate = () => peer.isOnOwnPort(request) && peer.certificate(request) !== undefined;
       const requiresAuthentication = () => authenticated || presentedCertificate();
-      if (!origin.isLocal && !requiresAuthentication())
-        throw isCertificateExpired(request) ? refuseExpiredCertificate(context) : notLocal();
+      if (!origin.isLocal && !requiresAuthentication()) {
+        throw isCertificateExpired(request) ? certificateExpired(context) : notLocal();
+      }
       const host = hostOf(request);
-      // HTTP/1.0 need not name one, and no browser speaks it. Nor does any reach a Unix socket.
+      // HTTP/1.0 may omit the host, but no browser uses it; no browser reaches a Unix socket either.
       const isNamed = host !== undefined && origin.address !== undefined;
       if (isNamed && !isHost(host) && (hostsAreListed || !requiresAuthentication())) {
-        throw isCertificateExpired(request) ? refuseExpiredCertificate(context) : wrongHost();
+        throw isCertificateExpired(request) ? certificateExpired(context) : wrongHost();
       }
       if (isCrossSiteWrite(request) && !cors?.allows(request)) throw crossSite();
     },
     answerPreflight(context, response) {
       if (!isPreflight(context.request) || !cors?.allows(context.request)) return false;
-      // What may be sent stands in the headers since the context began.
+      // begin() has set the headers.
       response.statusCode = 204;
       response.end();
       context.end("OK");
       return true;
     },
     admit(context, permissions) {
-      if (closed) throw shutDown();
+      if (closed) throw shuttingDown();
       context.permission = permissions[0];
-      if (isCertificateExpired(context.request)) throw refuseExpiredCertificate(context);
-      if (access === undefined) return (context.caller = anybody(context, peer));
-      const allow = (caller: Caller) => {
+      if (isCertificateExpired(context.request)) throw certificateExpired(context);
+      if (access === undefined) return (context.caller = callerWithoutAccess(context, peer));
+      const authorize = (caller: Caller) => {
         context.caller = caller;
-        const allowed = allowAny(access, caller, permissions);
+        const authorized = authorizeAny(access, caller, permissions);
         if (caller.authentication !== "none") options.onAuthenticated?.(context.request);
-        return allowed;
+        return authorized;
       };
-      const caller = access.identify(authRequestOf(context));
-      return caller instanceof Promise ? caller.then(allow) : allow(caller);
+      const caller = access.authenticate(authRequestOf(context));
+      return caller instanceof Promise ? caller.then(authorize) : authorize(caller);
     },
-    holds({ caller, request }) {
+    isStillValid({ caller, request }) {
       if (caller === undefined) return true;
       if (isCertificateExpired(request)) return false;
       if (caller.authentication === "certificate" && peer.certificate(request) === undefined) return false;
-      return access === undefined || access.holds(caller);
+      return access === undefined || access.isStillValid(caller);
     },
     isAnonymous: ({ caller }) => authenticated && (caller === undefined || caller.authentication === "none"),
     close() {
@@ -162,41 +162,37 @@ export function createGate(options: GateOptions): Gate {
   };
 }
 
-/** Where nobody asks who calls, everybody may do everything, and is known by what the connection says of them. */
-function anybody({ request, origin: { address } }: RequestContext, peer: Peer): Caller {
+/** Without access control every caller has all permissions, and is named by its certificate or address. */
+function callerWithoutAccess({ request, origin: { address } }: RequestContext, peer: Peer): Caller {
   const certificate = peer.certificate(request);
-  const known = certificate && (certificate.commonName || certificate.fingerprint256);
-  return known
-    ? { name: known, authentication: "certificate", permissions: ALL }
+  const name = certificate && (certificate.commonName || certificate.fingerprint256);
+  return name
+    ? { name, authentication: "certificate", permissions: ALL }
     : { name: address ?? "local", authentication: "none", permissions: ALL };
 }
 
-function allowAny(access: Authenticator, caller: Caller, [permission, ...others]: readonly Permission[]): Caller {
+function authorizeAny(access: Authenticator, caller: Caller, [permission, ...others]: readonly Permission[]): Caller {
   const other = others.find((each) => caller.permissions.has(each));
   const isMissing = !caller.permissions.has(permission!);
-  return access.allow(caller, isMissing && other !== undefined ? other : permission!);
+  return access.authorize(caller, isMissing && other !== undefined ? other : permission!);
 }
 
 function notLocal(): ActuatorError {
   const message =
-    "Without access control only this machine is answered, and no proxy. Give tokens, certificates or an authorize function (option access).";
+    "Without access control, only direct requests from this machine are accepted. Configure tokens, certificates or an authorize function (option access).";
   return new ActuatorError("PERMISSION_DENIED", "NOT_LOCAL", message);
 }
 
-function shutDown(): ActuatorError {
+function shuttingDown(): ActuatorError {
   return new ActuatorError("UNAVAILABLE", "SHUTTING_DOWN", "This actuator is closed.");
 }
 
-function certificateExpired(): ActuatorError {
-  return refusal("The client certificate of this connection has ended or was revoked.", "CREDENTIALS_EXPIRED");
-}
-
 function wrongHost(): ActuatorError {
-  const message = "The request names a host that is not this server's (option allowedHosts).";
+  const message = "The request names a host that is not allowed (option allowedHosts).";
   return new ActuatorError("PERMISSION_DENIED", "HOST_NOT_ALLOWED", message);
 }
 
 function crossSite(): ActuatorError {
-  const message = "A page of another site may change nothing here (option cors names those that may).";
+  const message = "Pages of other sites must not change anything here (option cors allows origins).";
   return new ActuatorError("PERMISSION_DENIED", "CROSS_SITE", message);
 }

@@ -9,26 +9,25 @@ import type {
   CallSubject,
   HttpCall,
 } from "../../operations/calls/call-record.ts";
-import type { Origin } from "./connection.ts";
-import type { GateRequest, GateResponse } from "./request.ts";
+import type { GateRequest, GateResponse, Origin } from "./request.ts";
 
 const PLAIN_HTTP: ReadonlySet<CallProtocol> = new Set(["rest", "otlp"]);
 
-/** One request on its way: what it asks for, who makes it, and how it ends. */
+/** One request under way: its operation, its caller and its outcome, which goes to the call log. */
 export class RequestContext {
   readonly request: GateRequest;
   readonly protocol: CallProtocol;
   readonly origin: Origin;
-  /** What is called; stays empty for a path or method that is not there. */
+  /** The name of the operation; empty for an unknown path or method. */
   operation = "";
-  /** What its path matched, where it came over plain HTTP: `/loggers/{name}`. */
+  /** The route that the path matched, over plain HTTP: `/loggers/{name}`. */
   route: string | undefined;
   permission: Permission | undefined;
   caller: Caller | undefined;
   subject: CallSubject = {};
-  /** Whether the operation itself was reached, and so says how the context ends. */
+  /** Whether the request reached its operation, which then records the outcome. */
   entered = false;
-  /** That what the caller showed was refused, where the answer is one for everybody: in the call log, the request ended with that. */
+  /** The code of refused credentials, if the answer is the one for anonymous callers. The call log has this code. */
   refused: CallCode | undefined;
   #reason: string | undefined;
   readonly #response: GateResponse;
@@ -51,46 +50,39 @@ export class RequestContext {
     this.#observer = observer;
   }
 
-  /** Notes why it fails, where the error has a reason for programs. */
+  /** Notes the reason of an error for the call log. */
   failed(error: unknown): void {
     if (error instanceof ActuatorError) this.#reason = error.reason;
   }
 
-  /** Has the connection end with the answer. */
+  /** Closes the connection after the response. */
   endConnection(): void {
     if ("stream" in this.#response) this.#response.stream.session?.close();
     else this.#response.setHeader("Connection", "close");
   }
 
-  /** Records in the call log how it ended, after the answer where that is plain HTTP; the first time counts. */
+  /** Records the outcome in the call log; over plain HTTP after the response was sent. Only the first call counts. */
   end(outcome: CallCode): void {
     if (this.#ended) return;
     this.#ended = true;
-    const code = this.refused ?? outcome;
-    const { protocol, operation, permission, caller, subject } = this;
-    const { address } = this.origin;
-    const durationMs = performance.now() - this.#began;
-    const startTime = this.#startTime;
-    const reason = this.#reason;
-    const http = PLAIN_HTTP.has(protocol) ? this.#http() : undefined;
     this.#observer({
-      protocol,
-      operation,
-      http,
-      permission,
-      caller,
-      address,
-      subject,
-      code,
-      reason,
-      startTime,
-      durationMs,
+      protocol: this.protocol,
+      operation: this.operation,
+      http: PLAIN_HTTP.has(this.protocol) ? this.#http() : undefined,
+      permission: this.permission,
+      caller: this.caller,
+      address: this.origin.address,
+      subject: this.subject,
+      code: this.refused ?? outcome,
+      reason: this.#reason,
+      startTime: this.#startTime,
+      durationMs: performance.now() - this.#began,
     });
   }
 
   #http(): HttpCall {
     const { headersSent, statusCode } = this.#response;
-    // Over HTTP/1.1 headers count as sent also on a connection that is gone.
+    // Over HTTP/1.1 headers also count as sent on a destroyed connection.
     const isSent = headersSent && !(this.#response as ServerResponse).destroyed;
     return {
       method: this.request.method ?? "",

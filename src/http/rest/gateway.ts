@@ -1,4 +1,4 @@
-import { CREDENTIALS_MISSING } from "../../access/refusal.ts";
+import { CREDENTIALS_MISSING } from "../../access/credentials.ts";
 import { ActuatorError } from "../../common/error.ts";
 import type { TrustedProxies } from "../../server/peer.ts";
 import type { Endpoints } from "../endpoints.ts";

@@ -21,7 +21,7 @@ type Request = Parameters<Next>[0];
 export function rpcInterceptor(
   streams: OpenStreams,
   onError: (error: unknown, context: string) => void,
-  gate: Pick<Gate, "holds" | "isAnonymous">,
+  gate: Pick<Gate, "isStillValid" | "isAnonymous">,
 ): Interceptor {
   function toRpc(error: unknown, request: Request): ConnectError {
     const { signal, method } = request;
@@ -99,7 +99,7 @@ export function rpcInterceptor(
       remove = streams.add(interrupt, {
         method: context.operation,
         caller: knownCaller(context),
-        holds: () => gate.holds(context),
+        holds: () => gate.isStillValid(context),
         isAnonymous: gate.isAnonymous(context),
       });
     } catch (error) {

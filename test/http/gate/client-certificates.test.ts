@@ -110,7 +110,7 @@ describe("a certificate that TLS has verified", () => {
     expect(await ask("loggers")).toMatchObject({
       status: 401,
       headers: { connection: "close" },
-      body: expect.stringContaining("has ended or was revoked"),
+      body: expect.stringContaining("has expired or was revoked"),
     });
     expect((await ask("loggers", { authorization: "Bearer whatever" })).status, "whatever else is shown").toBe(401);
     for (const headers of elsewhere) expect((await ask("loggers", headers)).status, "from elsewhere").toBe(401);

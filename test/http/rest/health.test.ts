@@ -14,15 +14,15 @@ const gate = createGate({
   peer: LOCAL_PEER,
   access: {
     challenges: ["Bearer"],
-    identify({ authorization }) {
+    authenticate({ authorization }) {
       if (authorization === undefined) throw new ActuatorError("UNAUTHENTICATED", "NO_CREDENTIALS", "Who are you?");
       return { name: "test", authentication: "token", permissions: new Set(authorization.split(" ") as Permission[]) };
     },
-    allow(caller, permission) {
+    authorize(caller, permission) {
       requirePermission(caller, permission);
       return caller;
     },
-    holds: () => true,
+    isStillValid: () => true,
   },
 });
 

@@ -13,7 +13,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, type MockInstance, onTestFinished, test, vi } from "vitest";
 import type { Caller } from "../../../src/access/caller.ts";
-import { permissionsFrom } from "../../../src/access/permission-pattern.ts";
+import { permissionsFrom } from "../../../src/access/permission.ts";
 import { type AuditOption, audit, auditOption } from "../../../src/operations/audit/audit.ts";
 import { AuditFile } from "../../../src/operations/audit/audit-file.ts";
 import { type AuditRecord, auditLine, auditRecord } from "../../../src/operations/audit/audit-record.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { parseAuthorization } from "../../src/access/authorization.ts";
+import { parseAuthorization } from "../../src/access/credentials.ts";
 
 const base64 = (text: string) => Buffer.from(text).toString("base64");
 
