@@ -1,18 +1,34 @@
 import { availableParallelism } from "node:os";
-import { defineConfig } from "vitest/config";
+import { join } from "node:path";
+import { configDefaults, defineConfig } from "vitest/config";
+import { LeftOutReporter, MISSING, slowFiles } from "./test/support/left-out.ts";
 
-export default defineConfig({
-  test: {
-    include: ["test/**/*.test.ts"],
-    setupFiles: ["test/support/property-seed.ts"],
-    // What is waited for is an event, and these only say when to give up: far beyond what the slowest machine takes.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    expect: { poll: { timeout: 30_000 } },
-    pool: "forks",
-    // Vitest leaves one processor out. Much of the time is spent waiting for other processes: on two processors one worker idles.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
-    // The audit's lines of JSON, one for each write of thousands of tests.
-    onConsoleLog: (log) => !log.includes('"msg":"audit"'),
-  },
+// Workers, and the programs that tests start, compile the same modules again and again: this halves what a command line costs.
+process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, "node_modules", ".cache", "node-compile");
+
+// `npm test` is `vitest run --mode fast`; without the mode every test runs, as in `npm run test:all` and `npx vitest run test/loggers`.
+export default defineConfig(({ mode }) => {
+  const leftOut = mode === "fast" ? slowFiles() : [];
+  return {
+    test: {
+      include: ["test/**/*.test.ts"],
+      exclude: [...configDefaults.exclude, ...leftOut],
+      tags: [{ name: "slow", description: "takes more than a few seconds of a processor", skip: mode === "fast" }],
+      reporters: [
+        "default",
+        ...(process.env.GITHUB_ACTIONS ? ["github-actions" as const] : []),
+        new LeftOutReporter(leftOut),
+      ],
+      setupFiles: ["test/support/property-seed.ts"],
+      // Tests wait for events; these bounds only say when to give up, and are far beyond what the slowest machine takes.
+      testTimeout: 60_000,
+      hookTimeout: 60_000,
+      expect: { poll: { timeout: 30_000 } },
+      pool: "forks",
+      // Vitest leaves one processor out. Tests wait for other processes much of the time: with one worker a processor would idle.
+      maxWorkers: Math.max(2, availableParallelism() - 1),
+      // Thousands of tests write audit lines, and the reporter sums up what is missing.
+      onConsoleLog: (log) => !log.includes('"msg":"audit"') && !MISSING.test(log),
+    },
+  };
 });

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { execFile, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";

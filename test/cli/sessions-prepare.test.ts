@@ -1,3 +1,4 @@
+// @module-tag slow
 import { writeFile } from "node:fs/promises";
 import connectPgSimple from "connect-pg-simple";
 import session from "express-session";

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { requirement } from "../support/requirement.ts";
 import { built } from "./build.ts";
 import { clientTests } from "./suite.ts";

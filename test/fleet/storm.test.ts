@@ -1,3 +1,4 @@
+// @module-tag slow
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { fleetLoggers } from "../../src/fleet/index.ts";

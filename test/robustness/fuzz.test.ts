@@ -1,3 +1,4 @@
+// @module-tag slow
 import { expect, test } from "vitest";
 import { fuzz } from "./fuzz.ts";
 import { faults, report } from "./fuzz-report.ts";

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { fork } from "node:child_process";
 import net from "node:net";
 import { join } from "node:path";

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import tls, { type TLSSocket } from "node:tls";

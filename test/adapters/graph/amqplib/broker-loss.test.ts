@@ -1,3 +1,4 @@
+// @module-tag slow
 import { setTimeout as delay } from "node:timers/promises";
 import * as amqp from "amqplib";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";

@@ -1,3 +1,4 @@
+// @module-tag slow
 import * as amqp from "amqplib";
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { AckPolicy, jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { describe, expect, test } from "vitest";
 import { nats } from "../../../../src/adapters/graph/nats/index.ts";

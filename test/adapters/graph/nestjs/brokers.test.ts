@@ -1,3 +1,4 @@
+// @module-tag slow
 import { createRequire } from "node:module";
 import { getQueueToken } from "@nestjs/bullmq";
 import type { DynamicModule } from "@nestjs/common";

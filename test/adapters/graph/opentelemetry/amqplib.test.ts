@@ -1,3 +1,4 @@
+// @module-tag slow
 import { createRequire } from "node:module";
 import { SpanKind, trace } from "@opentelemetry/api";
 import { AmqplibInstrumentation } from "@opentelemetry/instrumentation-amqplib";

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { SpanKind, trace } from "@opentelemetry/api";
 import { FlowProducer, type Job, Queue, Worker } from "bullmq";
 import { BullMQOtel } from "bullmq-otel";

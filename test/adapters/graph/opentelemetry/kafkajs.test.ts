@@ -1,3 +1,4 @@
+// @module-tag slow
 import { createRequire } from "node:module";
 import { trace } from "@opentelemetry/api";
 import { KafkaJsInstrumentation } from "@opentelemetry/instrumentation-kafkajs";
