@@ -13,7 +13,7 @@ export type { PermissionPattern } from "./access/permission.ts";
 export { PERMISSIONS, type Permission } from "./access/permission.ts";
 export { type Actuator, type ActuatorHandler, createActuator } from "./actuator.ts";
 export type { ActuatorLoggersOptions, ActuatorOptions, ActuatorSessionsOptions } from "./actuator-options.ts";
-export { type CustomLoggerOptions, customLogger } from "./adapters/loggers/custom/custom-logger.ts";
+export { type CustomLoggerOptions, customLogger } from "./adapters/loggers/custom/index.ts";
 export { ActuatorError, type ErrorCode } from "./common/error.ts";
 export { type Configuration, type ConfigurationSources, configuration } from "./configuration/configuration.ts";
 export type { Shown } from "./configuration/effective.ts";

@@ -1,2 +1,95 @@
-export { type DebugLoggersOptions, debugLoggers } from "./adapter.ts";
+import type { LoggerAdapter, LoggerHandle, LoggerHost } from "../../../loggers/adapter.ts";
+import { type Level, levelVerbosity } from "../../../loggers/level.ts";
+import { type DebugObserver, debugInstrumentation, type Namespace } from "./instrumentation.ts";
+import { type DebugCopy, type DebugFactory, debugCopy } from "./native.ts";
+
 export type { DebugFactory } from "./native.ts";
+
+/** How the namespaces of debug are named. */
+export interface DebugLoggersOptions {
+  /**
+   * Returns the name for a namespace, or undefined to leave it to debug's own patterns. Default: the namespace itself, so that
+   * `app:http` is the logger `app.http`.
+   */
+  readonly nameOf?: ((namespace: string) => string | undefined) | undefined;
+}
+
+/**
+ * Manages the namespaces of debug 4.3 and newer: of one copy or, if several packages bring their own, of several.
+ *
+ * debug has only on and off. DEBUG and TRACE switch a namespace on, every other level switches it off, and the effective level
+ * is DEBUG or OFF. A namespace that matches the patterns of `DEBUG=` or `debug.enable()` is configured as DEBUG when it is
+ * found. One that they exclude, or of which they name only an ancestor, is configured as OFF. Any other inherits, in the end
+ * from ROOT: with ROOT at DEBUG, every namespace is on that is not excluded.
+ *
+ * A namespace is found when a logger is made for it. debug keeps no list of earlier loggers; they are found at their next call.
+ * Calls of `debug.enable()` and `debug.disable()` are adopted at once, and what the application sets as `enabled` of a single
+ * logger at the next listing. The environment variable is not changed.
+ *
+ * @example
+ * ```ts
+ * import { createActuator } from "connect-actuator";
+ * import { debugLoggers } from "connect-actuator/debug";
+ * import debug from "debug";
+ *
+ * const actuator = createActuator({ adapters: [debugLoggers(debug)] });
+ * const orders = debug("shop:orders");
+ * ```
+ * @throws ActuatorError INVALID_ARGUMENT if a value is not debug, or an older version than 4.3.
+ */
+export function debugLoggers(
+  debug: DebugFactory | readonly [DebugFactory, ...DebugFactory[]],
+  options: DebugLoggersOptions = {},
+): LoggerAdapter {
+  const list = Array.isArray(debug) && debug.length > 0 ? debug : [debug as DebugFactory];
+  const copies = new Set(list.map(debugCopy));
+  const nameOf = options.nameOf ?? ((namespace) => namespace);
+  let attached: readonly Attachment[] = [];
+  return {
+    kind: "debug",
+    attach(host) {
+      attached = [...copies].map((copy) => attachCopy(copy, nameOf, host));
+      return () => {
+        for (const { detach } of attached) detach();
+        attached = [];
+      };
+    },
+    refresh() {
+      for (const { refresh } of attached) refresh();
+    },
+  };
+}
+
+interface Attachment {
+  refresh(): void;
+  detach(): void;
+}
+
+function attachCopy(copy: DebugCopy, nameOf: (namespace: string) => string | undefined, host: LoggerHost): Attachment {
+  const instrumentation = debugInstrumentation(copy);
+  const handles = new Map<Namespace, LoggerHandle>();
+  const observer: DebugObserver = {
+    found(namespace) {
+      const name = nameOf(namespace.name);
+      if (name === undefined) return false;
+      const handle: LoggerHandle = {
+        apply: (level) => {
+          instrumentation.turn(namespace, levelVerbosity(level) >= levelVerbosity("DEBUG"));
+          return levelOf(namespace);
+        },
+      };
+      const taken = host.discovered(name, handle, namespace.configured ? levelOf(namespace) : undefined);
+      if (taken) handles.set(namespace, handle);
+      return taken;
+    },
+    switched(namespace) {
+      const handle = handles.get(namespace);
+      if (handle !== undefined && !host.pushing) host.changedOutside(handle, levelOf(namespace));
+    },
+  };
+  return { refresh: () => instrumentation.refresh(), detach: instrumentation.start(observer) };
+}
+
+function levelOf({ on }: Namespace): Level {
+  return on ? "DEBUG" : "OFF";
+}

@@ -1,35 +1,29 @@
-import { Namespace } from "./namespace.ts";
+import { placeMethod, undoing } from "../../kit/interception/replaced-method.ts";
+import { Instrumentation, oncePer } from "../../kit/loggers/instrumentation.ts";
 import type { DebugCopy, DebugLogger } from "./native.ts";
 
-/** What is told to each adapter that watches a copy of debug. */
+/** What an adapter learns from watching a copy of debug. */
 export interface DebugObserver {
-  /** A namespace is used. Returns whether it was taken; one that nobody takes is left to its patterns. */
+  /** A namespace is used. Returns whether the adapter manages it; otherwise its patterns decide. */
   found(namespace: Namespace): boolean;
-  /** A namespace was switched on or off, by the application or by another adapter. */
+  /** The application or an adapter switched a namespace on or off. */
   switched(namespace: Namespace): void;
 }
 
-const instrumentations = new WeakMap<DebugCopy, Instrumentation>();
-
-/** What decides for a copy of debug; one for all adapters that watch the copy. */
-export function debugInstrumentation(copy: DebugCopy): Instrumentation {
-  let instrumentation = instrumentations.get(copy);
-  if (instrumentation === undefined) instrumentations.set(copy, (instrumentation = new Instrumentation(copy)));
-  return instrumentation;
-}
+/** The instrumentation of a copy of debug, which all adapters share. */
+export const debugInstrumentation = oncePer((copy: DebugCopy) => new DebugInstrumentation(copy));
 
 /**
  * Decides for a copy of debug which namespaces are on, in place of its patterns.
  *
- * A logger of debug asks its copy by name whether it is on, and keeps the answer until `debug.namespaces` is another value.
- * Answering for the copy, and giving it another value with each change, therefore reaches every logger, also those that were
- * made before and that nothing lists. Nothing is added to a call: the logger compares the same two values as ever.
+ * A logger of debug asks its copy by name whether it is on, and keeps the answer until `debug.namespaces` has another value.
+ * Answering for the copy, and changing that value with each change, therefore reaches every logger, also those made before,
+ * which debug does not list. A call costs nothing more: the logger compares the same two values as ever.
  */
-class Instrumentation {
+class DebugInstrumentation extends Instrumentation<DebugObserver> {
   readonly #copy: DebugCopy;
-  readonly #original: Pick<DebugCopy, "init" | "enabled" | "enable">;
-  readonly #replacement: Pick<DebugCopy, "init" | "enabled" | "enable">;
-  readonly #observers = new Set<DebugObserver>();
+  /** debug's own answer, from its patterns. */
+  readonly #matches: (name: string) => boolean;
   readonly #namespaces = new Map<string, Namespace>();
   /** The list of patterns that the application's last `enable` made. */
   #names: readonly unknown[] = [];
@@ -37,39 +31,39 @@ class Instrumentation {
   #pattern: unknown;
 
   constructor(copy: DebugCopy) {
+    super();
     this.#copy = copy;
-    const { init, enabled, enable } = copy;
-    this.#original = { init, enabled, enable };
-    this.#replacement = {
-      init: (logger) => {
-        init.call(copy, logger);
-        this.#made(logger);
-      },
-      enabled: (name) => this.#enabled(name),
-      enable: (namespaces) => {
-        enable.call(copy, namespaces);
-        this.#adopt();
-      },
-    };
+    const { enabled } = copy;
+    this.#matches = (name) => enabled.call(copy, name);
   }
 
-  start(observer: DebugObserver): void {
-    if (this.#observers.size === 0) {
-      Object.assign(this.#copy, this.#replacement);
-      this.#noteEnable();
-      for (const namespace of this.#namespaces.values()) namespace.begin(this.#said(namespace.name));
-    }
-    this.#observers.add(observer);
+  /** Adds an observer and tells it of all namespaces so far. Returns a function that removes it. */
+  start(observer: DebugObserver): () => void {
+    const stop = this.observe(observer);
     for (const namespace of this.#namespaces.values()) observer.found(namespace);
+    return stop;
   }
 
-  stop(observer: DebugObserver): void {
-    if (!this.#observers.delete(observer) || this.#observers.size > 0) return;
-    for (const namespace of this.#namespaces.values()) namespace.end(this.#original.enabled(namespace.name));
-    for (const key of ["init", "enabled", "enable"] as const) {
-      if (this.#copy[key] === this.#replacement[key]) Object.assign(this.#copy, { [key]: this.#original[key] });
-    }
-    if ("namespaces" in this.#copy) this.#copy.namespaces = this.#pattern;
+  protected install(): () => void {
+    const copy = this.#copy;
+    const restore = undoing([
+      placeMethod(copy, "init", (original) => (logger) => {
+        original.call(copy, logger);
+        this.#made(logger as DebugLogger);
+      }),
+      placeMethod(copy, "enabled", () => (name) => this.#enabled(name as string)),
+      placeMethod(copy, "enable", (original) => (namespaces) => {
+        original.call(copy, namespaces);
+        this.#adopt();
+      }),
+    ]);
+    this.#noteEnable();
+    for (const namespace of this.#namespaces.values()) namespace.begin(this.#said(namespace.name));
+    return () => {
+      for (const namespace of this.#namespaces.values()) namespace.end(this.#matches(namespace.name));
+      restore();
+      if ("namespaces" in copy) copy.namespaces = this.#pattern;
+    };
   }
 
   /** Switches a namespace, from its next call on. */
@@ -78,10 +72,10 @@ class Instrumentation {
     namespace.turn(on);
     if (was === on) return;
     this.#askAgain();
-    for (const observer of this.#observers) observer.switched(namespace);
+    for (const observer of this.observers) observer.switched(namespace);
   }
 
-  /** Looks for what application code did without telling. */
+  /** Looks for changes that the application made without calling `enable`. */
   refresh(): void {
     if (this.#copy.names !== this.#names) this.#adopt();
     for (const namespace of this.#namespaces.values()) {
@@ -93,7 +87,7 @@ class Instrumentation {
   #enabled(name: string): boolean {
     // Code may have kept a reference to the original `enable`.
     if (this.#copy.names !== this.#names) this.#adopt();
-    return this.#find(name)?.on ?? this.#original.enabled(name);
+    return this.#find(name)?.on ?? this.#matches(name);
   }
 
   #made(logger: DebugLogger): void {
@@ -101,46 +95,46 @@ class Instrumentation {
   }
 
   #find(name: string): Namespace | undefined {
-    // Whoever wrapped what stands here keeps calling it after the end.
-    if (this.#observers.size === 0) return undefined;
+    // If the application wrapped a replaced method, it is still called after the last observer has gone.
+    if (!this.isWatched) return undefined;
     const known = this.#namespaces.get(name);
     if (known !== undefined) return known;
     const namespace = new Namespace(name);
     namespace.begin(this.#said(name));
     this.#namespaces.set(name, namespace);
     let taken = false;
-    for (const observer of this.#observers) if (observer.found(namespace)) taken = true;
+    for (const observer of this.observers) if (observer.found(namespace)) taken = true;
     if (taken) return namespace;
     this.#namespaces.delete(name);
     return undefined;
   }
 
   /**
-   * What the patterns say of a name: true where one names it, false where one excludes it or names an ancestor alone, which
-   * would else be inherited from; undefined where they say nothing.
+   * What the patterns say about a name: true if one matches it; false if one excludes it, or if one matches only an ancestor,
+   * from which it would inherit otherwise; undefined if none applies.
    */
   #said(name: string): boolean | undefined {
     const { names, skips } = this.#copy;
-    if (this.#original.enabled(name)) return true;
-    for (const { index } of name.matchAll(/[:/.]/g)) if (this.#original.enabled(name.slice(0, index))) return false;
+    if (this.#matches(name)) return true;
+    for (const { index } of name.matchAll(/[:/.]/g)) if (this.#matches(name.slice(0, index))) return false;
     if (skips.length === 0) return undefined;
-    // Which names a pattern matches debug alone can tell.
+    // Only debug itself can match its patterns.
     Object.assign(this.#copy, { names: skips, skips: [] });
-    const excluded = this.#original.enabled(name);
+    const excluded = this.#matches(name);
     Object.assign(this.#copy, { names, skips });
     return excluded ? false : undefined;
   }
 
-  /** The application's last word counts: after `debug.enable()` those namespaces are on that it names, and no others. */
+  /** Adopts the application's patterns: after `debug.enable()` exactly the namespaces are on that match them. */
   #adopt(): void {
-    if (this.#observers.size === 0) return;
+    if (!this.isWatched) return;
     this.#noteEnable();
     let changed = true;
-    // What is adopted for one namespace is inherited by others; each of them is put right at most once.
+    // Others inherit what is adopted for one namespace; each of them is corrected at most once.
     while (changed) {
       changed = false;
       for (const namespace of this.#namespaces.values()) {
-        const on = this.#original.enabled(namespace.name);
+        const on = this.#matches(namespace.name);
         if (on !== namespace.on) changed = true;
         this.turn(namespace, on);
       }
@@ -154,9 +148,67 @@ class Instrumentation {
   }
 
   #askAgain(): void {
-    // Before 4.3.2 loggers keep no answer.
+    // Before 4.3.2 loggers do not keep the answer.
     if (!("namespaces" in this.#copy)) return;
-    // Equal to nothing that a logger has seen, and still the same text for code that reads it.
+    // An object differs from every value that a logger has seen, and still reads as the same string.
     this.#copy.namespaces = new String(this.#pattern ?? "");
+  }
+}
+
+/** How many loggers of one name are held; the oldest make room for new ones. */
+const MAX_LOGGERS = 256;
+
+/** One namespace of debug: whether it is on, and its loggers, which are held weakly. */
+export class Namespace {
+  readonly name: string;
+  /** The application's setting when the namespace was found: on, off, or undefined for none. */
+  #said: boolean | undefined;
+  #on = false;
+  #made = 0;
+  readonly #loggers: WeakRef<DebugLogger>[] = [];
+
+  constructor(name: string) {
+    this.name = name;
+  }
+
+  get on(): boolean {
+    return this.#on;
+  }
+
+  /** Whether it was ever switched, rather than being off by default. */
+  get configured(): boolean {
+    return this.#said !== undefined || this.#on;
+  }
+
+  add(logger: DebugLogger): void {
+    this.#loggers[this.#made++ % MAX_LOGGERS] = new WeakRef(logger);
+  }
+
+  /** Takes over from the patterns and from what single loggers were set to. */
+  begin(said: boolean | undefined): void {
+    this.#on = said ?? false;
+    this.#said = this.override() ?? said;
+    this.turn(this.#said ?? false);
+  }
+
+  /** Switches the namespace, and with it the loggers that the application had set by themselves. */
+  turn(on: boolean): void {
+    this.#on = on;
+    for (const logger of this.#live()) logger.enabled = null;
+  }
+
+  /** What the application set a logger to, if that differs from the namespace. */
+  override(): boolean | undefined {
+    return this.#live().find(({ enabled }) => enabled !== this.#on)?.enabled;
+  }
+
+  /** Gives the loggers back to the patterns; if these differ, each logger keeps what it has. */
+  end(patterns: boolean): void {
+    if (patterns === this.#on) return;
+    for (const logger of this.#live()) logger.enabled = this.#on;
+  }
+
+  #live(): DebugLogger[] {
+    return this.#loggers.flatMap((held) => held.deref() ?? []);
   }
 }

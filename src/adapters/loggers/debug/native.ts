@@ -1,7 +1,7 @@
-import { ActuatorError } from "../../../common/error.ts";
 import { requireVersion } from "../../kit/library-version.ts";
+import { wrongArgument } from "../../kit/loggers/wrong-argument.ts";
 
-/** What debug 4 exports. That it really is that is checked when it is used. */
+/** What debug 4 exports. `debugLoggers` checks what it is given. */
 export interface DebugFactory {
   (namespace: string): unknown;
   enable(namespaces: string): void;
@@ -9,42 +9,44 @@ export interface DebugFactory {
   enabled(namespace: string): boolean;
 }
 
-/** A copy of debug from within. All of it is reached through these properties, by the loggers of the copy too. */
+/** A copy of debug from within. Everything, its own loggers included, uses these properties. */
 export interface DebugCopy extends DebugFactory {
   /** Called with each logger as it is made. */
   init(logger: DebugLogger): void;
-  /** Does nothing; there since 4.3. */
+  /** Does nothing, and exists since 4.3. */
   readonly destroy: unknown;
-  /** The patterns in force; a list of its own for each call of `enable`. */
+  /** The current patterns, in a new list after each call of `enable`. */
   readonly names: readonly unknown[];
-  /** The patterns of what is off whatever `names` say. */
+  /** The patterns of names that are off, whatever is in `names`. */
   readonly skips: readonly unknown[];
-  /** What `enable` was last called with. A logger asks again whether it is enabled once this is another value. */
+  /** What `enable` was last called with. A logger asks again whether it is enabled when this has changed. */
   namespaces?: unknown;
 }
 
-/** One logger. */
+/** One logger of debug. */
 export interface DebugLogger {
   readonly namespace: string;
-  /** Set to true or false, it holds whatever the patterns say; null gives the logger back to the patterns. */
+  /** True or false takes precedence over the patterns; null gives the logger back to the patterns. */
   set enabled(value: boolean | null);
   get enabled(): boolean;
 }
 
 /**
- * The copy of debug behind what the application passed.
+ * Returns a copy of debug with its internals.
  *
- * @throws ActuatorError INVALID_ARGUMENT where the value is no copy of debug, or one before 4.3.
+ * @throws ActuatorError INVALID_ARGUMENT if the value is not debug, or an older version than 4.3.
  */
 export function debugCopy(factory: DebugFactory): DebugCopy {
   const copy = factory as DebugCopy | null | undefined;
   const isCopy =
     typeof copy === "function" &&
-    // Whoever has `destroy` has loggers that ask whether they are enabled; before, they were told.
+    // Since `destroy` exists, loggers ask whether they are enabled.
     [copy.init, copy.enable, copy.disable, copy.enabled, copy.destroy].every((it) => typeof it === "function") &&
     Array.isArray(copy.names) &&
     Array.isArray(copy.skips);
   if (isCopy) return copy;
   requireVersion({ subpath: "debug", library: "debug", versions: "4.3 to 4.x" });
-  throw new ActuatorError("INVALID_ARGUMENT", "NOT_DEBUG", "debugLoggers expects what debug 4.3 or newer exports.");
+  const expected =
+    'debugLoggers needs debug 4.3 or newer, as `import debug from "debug"` gives it, or a list of copies';
+  throw wrongArgument("NOT_DEBUG", expected, factory);
 }

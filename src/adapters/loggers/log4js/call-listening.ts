@@ -1,81 +1,66 @@
+import { type Method, placeMethod, undoing } from "../../kit/interception/replaced-method.ts";
+import { Instrumentation, oncePer } from "../../kit/loggers/instrumentation.ts";
 import type { Log4js, NativeLevel } from "./native.ts";
 
-/** Hears of a call: of which category, at which level, and whether its level lets it through. */
+/** Called for each call of a logger, with its category, the call's level, and whether the logger lets it through. */
 export type CallListener = (category: string, level: NativeLevel, enabled: boolean) => void;
 
 interface NativeLogger {
   readonly category: string;
 }
 
-type Method = (this: NativeLogger, ...values: unknown[]) => unknown;
-type Prototype = Record<string, Method>;
-
-interface Listening {
-  readonly listeners: Set<CallListener>;
-  stop(): void;
+/** Calls `listener` for every call of a copy of log4js. Returns a function that stops it. */
+export function listenToCalls(log4js: Log4js, listener: CallListener): () => void {
+  return listeningOf(Object.getPrototypeOf(log4js.getLogger()) as object).observe(listener);
 }
 
-const listenings = new WeakMap<Prototype, Listening>();
+const listeningOf = oncePer((prototype: object) => new CallListening(prototype));
 
 /**
- * Tells of every call of a copy of log4js until the returned function is called. Every call asks its logger whether its level
- * is enabled, and is over with asking before it writes: so nothing new stands on the stack whose lines log4js may record. That
- * the application asks the same, by `isDebugEnabled()` or by a level's name, is told apart.
+ * Sees every call of the loggers of one prototype. Each call asks its logger whether its level is enabled, and is done asking
+ * before it writes; so replacing that question adds no line to a call stack that log4js may record. The application asks the
+ * same question by `isDebugEnabled()` and the like, which do not count.
  */
-export function listenToCalls(log4js: Log4js, listener: CallListener): () => void {
-  const prototype = Object.getPrototypeOf(log4js.getLogger()) as Prototype;
-  const listening = listenings.get(prototype) ?? listen(prototype);
-  listening.listeners.add(listener);
-  return () => {
-    listening.listeners.delete(listener);
-    if (listening.listeners.size === 0) listening.stop();
-  };
-}
+class CallListening extends Instrumentation<CallListener> {
+  readonly #prototype: object;
+  /** Whether the application is asking. */
+  #isQuestion = false;
 
-function listen(prototype: Prototype): Listening {
-  const listeners = new Set<CallListener>();
-  const undo: (() => void)[] = [];
-  let application = false;
-
-  function replace(name: string, around: (original: Method) => Method): void {
-    const descriptor = Object.getOwnPropertyDescriptor(prototype, name)!;
-    const mine = around(descriptor.value as Method);
-    Object.defineProperty(prototype, name, { ...descriptor, value: mine });
-    undo.push(() => {
-      if (prototype[name] === mine) Object.defineProperty(prototype, name, descriptor);
-    });
+  constructor(prototype: object) {
+    super();
+    this.#prototype = prototype;
   }
 
-  for (const name of Object.getOwnPropertyNames(prototype)) {
-    if (name === "isLevelEnabled" || !/^is.+Enabled$/.test(name)) continue;
-    replace(name, (original) => {
-      return function (...values) {
-        application = true;
-        try {
-          return original.apply(this, values);
-        } finally {
-          application = false;
+  protected install(): () => void {
+    const listening = this;
+    const questions = Object.getOwnPropertyNames(this.#prototype).filter(
+      (name) => name !== "isLevelEnabled" && /^is.+Enabled$/.test(name),
+    );
+    const isLevelEnabled = (original: Method): Method =>
+      function (...values) {
+        const enabled = original.apply(this, values);
+        const [level] = values;
+        if (!listening.#isQuestion && typeof level === "object" && level !== null) {
+          const { category } = this as NativeLogger;
+          for (const listener of listening.observers) listener(category, level as NativeLevel, enabled === true);
         }
+        return enabled;
       };
-    });
+    return undoing([
+      ...questions.map((name) => placeMethod(this.#prototype, name, (original) => this.#question(original))),
+      placeMethod(this.#prototype, "isLevelEnabled", isLevelEnabled),
+    ]);
   }
-  replace("isLevelEnabled", (original) => {
+
+  #question(original: Method): Method {
+    const listening = this;
     return function (...values) {
-      const enabled = original.apply(this, values);
-      const [level] = values;
-      if (!application && typeof level === "object" && level !== null) {
-        for (const listener of listeners) listener(this.category, level as NativeLevel, enabled === true);
+      listening.#isQuestion = true;
+      try {
+        return original.apply(this, values);
+      } finally {
+        listening.#isQuestion = false;
       }
-      return enabled;
     };
-  });
-  const listening: Listening = {
-    listeners,
-    stop() {
-      listenings.delete(prototype);
-      for (const restore of undo) restore();
-    },
-  };
-  listenings.set(prototype, listening);
-  return listening;
+  }
 }

@@ -1,2 +1,242 @@
-export { type Log4jsLoggersOptions, log4jsLoggers } from "./adapter.ts";
+import type { CallTally, LoggerAdapter, LoggerHandle, LoggerHost } from "../../../loggers/adapter.ts";
+import { type Level, levelVerbosity } from "../../../loggers/level.ts";
+import { parentName, ROOT } from "../../../loggers/name.ts";
+import { callCounter } from "../../kit/loggers/call-counter.ts";
+import { stricter } from "../../kit/loggers/level-table.ts";
+import { listenToCalls } from "./call-listening.ts";
+import { filterLimits, writtenLevel } from "./filter.ts";
+import { type CategoriesObserver, categoriesInstrumentation } from "./instrumentation.ts";
+import {
+  type Log4js,
+  type Log4jsCopy,
+  levelFromNative,
+  log4jsCopy,
+  type NativeCategory,
+  type NativeLevel,
+  nativeLevel,
+} from "./native.ts";
+
 export type { Log4js } from "./native.ts";
+
+/** How the categories of log4js are named and found. */
+export interface Log4jsLoggersOptions {
+  /** The name of the category `default`; the others keep theirs. Default: ROOT. */
+  readonly name?: string | undefined;
+  /** What `log4js/lib/categories` exports. Needed only if Node.js did not load log4js itself, as in a bundle. */
+  readonly categories?: object | undefined;
+}
+
+const DEFAULT = "default";
+
+/**
+ * Manages the categories of log4js 6; `default` is ROOT. The adapter finds the categories that exist and all that any code
+ * asks for later.
+ *
+ * log4js copies a level once, when a category is first asked for. With the adapter, a category without a level of its own
+ * follows the nearest one above it that has one. A level that the application sets is adopted. If the application calls
+ * `log4js.configure()` again, each level that differs from its previous configuration is adopted, and levels set by an operator
+ * stay where the configuration has not changed. If a `logLevelFilter` filters records again, the logger shows a warning. Marks,
+ * which log4js writes at every level but OFF, stay as they are.
+ *
+ * @example
+ * ```ts
+ * import { createActuator } from "connect-actuator";
+ * import { log4jsLoggers } from "connect-actuator/log4js";
+ * import log4js from "log4js";
+ *
+ * const actuator = createActuator({ adapters: [log4jsLoggers(log4js)] });
+ * const orders = log4js.getLogger("shop.orders");
+ * ```
+ * @throws ActuatorError INVALID_ARGUMENT if the value is not log4js 6, or if its categories are not found.
+ */
+export function log4jsLoggers(log4js: Log4js, options: Log4jsLoggersOptions = {}): LoggerAdapter {
+  return new Log4jsLoggers(log4js, log4jsCopy(log4js, options.categories), options.name ?? ROOT);
+}
+
+class Log4jsLoggers implements LoggerAdapter, CategoriesObserver {
+  readonly kind = "log4js";
+  readonly #log4js: Log4js;
+  readonly #copy: Log4jsCopy;
+  readonly #rootName: string;
+  readonly #handles = new Map<string, CategoryHandle>();
+  #host: LoggerHost | undefined;
+  #reviewing = false;
+
+  constructor(log4js: Log4js, copy: Log4jsCopy, rootName: string) {
+    this.#log4js = log4js;
+    this.#copy = copy;
+    this.#rootName = rootName;
+  }
+
+  attach(host: LoggerHost): () => void {
+    this.#host = host;
+    const stop = categoriesInstrumentation(this.#copy.categories).observe(this);
+    for (const handle of this.#present()) this.#discover(handle);
+    return () => {
+      stop();
+      this.#handles.clear();
+      this.#host = undefined;
+    };
+  }
+
+  measure(tallyOf: (name: string) => CallTally | undefined): () => void {
+    const count = callCounter<CategoryHandle>(tallyOf);
+    return listenToCalls(this.#log4js, (category, native, enabled) => {
+      const level = levelFromNative(this.#copy.levels, native);
+      // MARK is not a level that a logger could be set to.
+      if (level !== "OFF") count(this.#handles.get(category), levelVerbosity(level), enabled);
+    });
+  }
+
+  refresh(): void {
+    const host = this.#host;
+    if (host === undefined) return;
+    for (const handle of this.#handles.values()) {
+      const { reached } = handle;
+      this.#warn(handle);
+      if (handle.reach() === undefined || handle.reached === reached) continue;
+      host.gone(handle);
+      host.discovered(handle.name, handle);
+    }
+  }
+
+  categorySet(category: string, native: NativeCategory): void {
+    const own = this.#ownLevel(category, native);
+    const handle = this.#handles.get(category);
+    if (handle === undefined) {
+      this.#discover(new CategoryHandle(this.#copy, category, this.#nameOf(category), native.level, own));
+    } else {
+      this.#setAnew(handle, native, own);
+    }
+    this.#review();
+  }
+
+  levelSet(category: string, { level }: NativeCategory): void {
+    const handle = this.#handles.get(category);
+    if (handle === undefined || this.#host?.pushing !== false) return;
+    handle.native = level;
+    handle.own = levelFromNative(this.#copy.levels, level);
+    this.#host.changedOutside(handle, handle.own);
+  }
+
+  #discover(handle: CategoryHandle): void {
+    if (this.#host?.discovered(handle.name, handle, handle.own) !== true) return;
+    this.#handles.set(handle.category, handle);
+    this.#warn(handle);
+  }
+
+  /** The category was set again: log4js was configured again, or the category was asked for again after that. */
+  #setAnew(handle: CategoryHandle, category: NativeCategory, own: Level | undefined): void {
+    const before = handle.own;
+    const isOverridden = handle.applied !== before;
+    handle.own = own;
+    handle.native = category.level;
+    const changed = own !== before && !(own === undefined && isOverridden);
+    if (changed) this.#host!.changedOutside(handle, own);
+    handle.restore(category);
+  }
+
+  /** The level of its own that a category has when log4js sets it; undefined for a copy of the one above it. */
+  #ownLevel(category: string, native: NativeCategory): Level | undefined {
+    const { levels, categories } = this.#copy;
+    const above = categories.get(aboveIn(category));
+    if (category !== DEFAULT) {
+      const source = above ?? categories.get(DEFAULT);
+      if (source?.appenders === native.appenders) return undefined;
+      // In the configuration a category below another one may leave out its level, and log4js does not keep whether it did.
+      if (above !== undefined && this.#nativeOf(aboveIn(category), above) === native.level) return undefined;
+    }
+    return levelFromNative(levels, native.level);
+  }
+
+  /** All existing categories. One whose level differs from the one above it in the tree of names has a level of its own. */
+  #present(): readonly CategoryHandle[] {
+    const { levels, categories } = this.#copy;
+    const byName = new Map([...categories].map(([category, native]) => [this.#nameOf(category), native]));
+    return [...categories].map(([category, native]) => {
+      const name = this.#nameOf(category);
+      let above = parentName(name);
+      while (above !== ROOT && !byName.has(above)) above = parentName(above);
+      const inherited = (byName.get(above) ?? categories.get(DEFAULT))?.level;
+      const differs = native.level === inherited ? undefined : levelFromNative(levels, native.level);
+      const own = this.#ownLevel(category, native) ?? differs;
+      return new CategoryHandle(this.#copy, category, name, native.level, own);
+    });
+  }
+
+  #nativeOf(category: string, native: NativeCategory) {
+    return this.#handles.get(category)?.native ?? native.level;
+  }
+
+  #nameOf(category: string): string {
+    return category === DEFAULT ? this.#rootName : category.replace(/[:/]/g, ".");
+  }
+
+  #warn(handle: CategoryHandle): void {
+    const category = this.#copy.categories.get(handle.category);
+    if (category === undefined) return;
+    for (const limit of filterLimits(this.#copy.levels, category)) this.#host?.warn(handle.name, limit);
+  }
+
+  /** Refreshes once all of the current turn's changes are made: log4js sets a category once for each of its appenders. */
+  #review(): void {
+    if (this.#reviewing) return;
+    this.#reviewing = true;
+    queueMicrotask(() => {
+      this.#reviewing = false;
+      this.refresh();
+    });
+  }
+}
+
+/** One category, by its name: log4js makes a new object for it whenever it is configured again. */
+class CategoryHandle implements LoggerHandle {
+  /** The name in the tree. */
+  readonly name: string;
+  readonly category: string;
+  /** The level that the application gave to this category; undefined if it only inherits one. */
+  own: Level | undefined;
+  /** The category's level from before it was managed. */
+  native: NativeLevel;
+  /** The level that it was last given by {@link apply}. */
+  applied: Level | undefined;
+  /** The level that was reached with that. */
+  reached: Level | undefined;
+  readonly #copy: Log4jsCopy;
+
+  constructor(copy: Log4jsCopy, category: string, name: string, native: NativeLevel, own: Level | undefined) {
+    this.#copy = copy;
+    this.category = category;
+    this.name = name;
+    this.native = native;
+    this.own = own;
+  }
+
+  apply(level: Level): Level {
+    this.applied = level;
+    categoriesInstrumentation(this.#copy.categories).pushLevel(this.category, this.#nativeFor(level));
+    return this.reach() ?? level;
+  }
+
+  /** Gives a category that was made anew the level that it had. */
+  restore(category: NativeCategory): void {
+    if (this.applied !== undefined) category.level = this.#nativeFor(this.applied);
+  }
+
+  /** The level reached with the current appenders; undefined if log4js no longer has the category. */
+  reach(): Level | undefined {
+    const category = this.#copy.categories.get(this.category);
+    if (category === undefined || this.applied === undefined) return undefined;
+    return (this.reached = stricter(this.applied, writtenLevel(this.#copy.levels, category)));
+  }
+
+  /** The application's own level, which may lie between two levels, if it is shown as this level. */
+  #nativeFor(level: Level): NativeLevel {
+    const { levels } = this.#copy;
+    return levelFromNative(levels, this.native) === level ? this.native : nativeLevel(levels, level);
+  }
+}
+
+function aboveIn(category: string): string {
+  return category.slice(0, Math.max(0, category.lastIndexOf(".")));
+}

@@ -1,69 +1,60 @@
+import { placeMethod } from "../../kit/interception/replaced-method.ts";
+import { Instrumentation, oncePer } from "../../kit/loggers/instrumentation.ts";
 import type { NativeCategories, NativeCategory, NativeLevel } from "./native.ts";
 
-/** What is told to each adapter that watches the categories of a copy of log4js. */
+/** What an adapter learns from watching the categories of a copy of log4js. */
 export interface CategoriesObserver {
-  /** A category has come: by configuration, or as a copy of the one above it when somebody first asked for it. */
+  /** A category was added: by configuration, or at its first use as a copy of the one above it. */
   categorySet(name: string, category: NativeCategory): void;
-  /** A level was set on a logger of the category, by application code or by {@link pushLevel}. */
+  /** The application or an adapter set a level on the category. */
   levelSet(name: string, category: NativeCategory): void;
 }
 
-interface Instrumentation {
-  readonly observers: Set<CategoriesObserver>;
-  restore(): void;
-}
+/** The instrumentation of a copy's categories, which all adapters share. */
+export const categoriesInstrumentation = oncePer(
+  (categories: NativeCategories) => new CategoriesInstrumentation(categories),
+);
 
-const instrumentations = new WeakMap<NativeCategories, Instrumentation>();
+/** Watches the categories of a copy of log4js and the levels set on them. Nothing runs when a record is written. */
+class CategoriesInstrumentation extends Instrumentation<CategoriesObserver> {
+  readonly #categories: NativeCategories;
 
-/**
- * Observes the categories of a copy of log4js and the levels set on them, until the returned function is called. Nothing
- * of it runs when a record is written.
- */
-export function observeCategories(categories: NativeCategories, observer: CategoriesObserver): () => void {
-  const instrumentation = instrumentations.get(categories) ?? instrument(categories);
-  instrumentation.observers.add(observer);
-  return () => {
-    instrumentation.observers.delete(observer);
-    if (instrumentation.observers.size === 0) instrumentation.restore();
-  };
-}
+  constructor(categories: NativeCategories) {
+    super();
+    this.#categories = categories;
+  }
 
-/** Sets the level of a category that exists, and tells every observer. */
-export function pushLevel(categories: NativeCategories, name: string, level: NativeLevel): void {
-  const category = categories.get(name);
-  if (category === undefined || category.level === level) return;
-  category.level = level;
-  for (const observer of instrumentations.get(categories)?.observers ?? []) observer.levelSet(name, category);
-}
+  /** Sets the level of a category, if log4js has it, and tells every observer. */
+  pushLevel(name: string, level: NativeLevel): void {
+    const category = this.#categories.get(name);
+    if (category === undefined || category.level === level) return;
+    category.level = level;
+    for (const observer of this.observers) observer.levelSet(name, category);
+  }
 
-function instrument(categories: NativeCategories): Instrumentation {
-  const observers = new Set<CategoriesObserver>();
-  const before = Object.getOwnPropertyDescriptor(categories, "setLevelForCategory")!;
-  const original: NativeCategories["setLevelForCategory"] = before.value;
-
-  const set: NativeCategories["set"] = (name, category) => {
-    Map.prototype.set.call(categories, name, category);
-    for (const observer of observers) observer.categorySet(name, category);
-    return categories;
-  };
-  const setLevelForCategory: typeof original = (name, level) => {
-    original(name, level);
-    const category = categories.get(name);
-    if (category !== undefined) for (const observer of observers) observer.levelSet(name, category);
-  };
-
-  Object.defineProperty(categories, "set", { value: set, configurable: true, writable: true });
-  Object.defineProperty(categories, "setLevelForCategory", { ...before, value: setLevelForCategory });
-  const instrumentation: Instrumentation = {
-    observers,
-    restore() {
-      instrumentations.delete(categories);
-      if (categories.set === set) Reflect.deleteProperty(categories, "set");
-      if (categories.setLevelForCategory === setLevelForCategory) {
-        Object.defineProperty(categories, "setLevelForCategory", before);
-      }
-    },
-  };
-  instrumentations.set(categories, instrumentation);
-  return instrumentation;
+  protected install(): () => void {
+    const categories = this.#categories;
+    const { observers } = this;
+    const restoreSetLevel = placeMethod(categories, "setLevelForCategory", (original) => {
+      return function (this: unknown, ...values) {
+        original.apply(this, values);
+        const name = values[0] as string;
+        const category = categories.get(name);
+        if (category !== undefined) for (const observer of observers) observer.levelSet(name, category);
+      };
+    });
+    // A map is filled through its `set`; log4js has no other way to add a category.
+    const restoreSet = placeMethod(categories, "set", (original) => {
+      return (...values) => {
+        original.apply(categories, values);
+        const [name, category] = values as [string, NativeCategory];
+        for (const observer of observers) observer.categorySet(name, category);
+        return categories;
+      };
+    });
+    return () => {
+      restoreSet();
+      restoreSetLevel();
+    };
+  }
 }

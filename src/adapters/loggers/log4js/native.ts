@@ -1,34 +1,36 @@
 import { createRequire } from "node:module";
 import { join, sep } from "node:path";
 import { ActuatorError } from "../../../common/error.ts";
+import { LEVELS, type Level } from "../../../loggers/level.ts";
 import { requireVersion } from "../../kit/library-version.ts";
+import { wrongArgument } from "../../kit/loggers/wrong-argument.ts";
 
-/** What `import log4js from "log4js"` gives. That it really is log4js 6 is checked when it is used. */
+/** What `import log4js from "log4js"` gives. `log4jsLoggers` checks that it is log4js 6. */
 export interface Log4js {
   readonly levels: object;
   getLogger(category?: string): unknown;
   configure(configuration: never): unknown;
 }
 
-/** A level of log4js: the smaller value lets through more. */
+/** A level of log4js. A smaller value lets more through. */
 export interface NativeLevel {
   readonly level: number;
   readonly levelStr: string;
 }
 
-/** The levels of one copy of log4js, among them those that its configuration adds. */
+/** The levels of one copy of log4js, including those that its configuration adds. */
 export interface NativeLevels {
   getLevel(name: string): NativeLevel | undefined;
 }
 
-/** A record, as far as a filter looks at it. */
+/** A record, as far as a filter reads it. */
 export interface NativeEvent {
   readonly level: { readonly level: number };
 }
 
 export type NativeAppender = (event: NativeEvent) => void;
 
-/** A category: its level is looked at for every record. */
+/** A category. log4js reads its level for every record. */
 export interface NativeCategory {
   level: NativeLevel;
   /** One array for each category of the configuration, shared with those that were copied from it. */
@@ -36,7 +38,7 @@ export interface NativeCategory {
 }
 
 /**
- * Every category that the configuration has or that anybody has asked for, by its name. log4js keeps it to itself, in
+ * All categories in the configuration and all that the application has asked for, by name. log4js keeps this map private, in
  * `log4js/lib/categories`.
  */
 export interface NativeCategories extends Map<string, NativeCategory> {
@@ -50,25 +52,25 @@ export interface Log4jsCopy {
 }
 
 /**
- * Takes a copy of log4js apart. Where its categories are not given, they are found among the modules that Node.js has
- * loaded, beside the one that is this very copy.
+ * Finds the levels and categories of a copy of log4js. If `given` does not hold the categories, they are found among the
+ * modules that Node.js has loaded, beside the module of this copy.
  *
- * @throws ActuatorError INVALID_ARGUMENT for what is no log4js 6, or where the categories are not found.
+ * @throws ActuatorError INVALID_ARGUMENT if the value is not log4js 6, or if its categories are not found.
  */
 export function log4jsCopy(log4js: Log4js, given: object | undefined): Log4jsCopy {
   const levels = log4js?.levels as NativeLevels | undefined;
   if (typeof levels?.getLevel !== "function" || typeof log4js.getLogger !== "function") {
-    throw new ActuatorError(
-      "INVALID_ARGUMENT",
+    throw wrongArgument(
       "NOT_LOG4JS",
-      'log4jsLoggers expects log4js 6, as "log4js" exports it.',
+      'log4jsLoggers needs log4js 6, as `import log4js from "log4js"` gives it',
+      log4js,
     );
   }
   requireVersion({ subpath: "log4js", library: "log4js", versions: "6.4 to 6.x" });
   const categories = given ?? loadedCategories(log4js);
   if (!(categories instanceof Map) || typeof (categories as NativeCategories).setLevelForCategory !== "function") {
     const message =
-      'log4jsLoggers does not find the categories of this log4js, as in a bundle. Give it what "log4js/lib/categories" exports, as options.categories.';
+      'log4jsLoggers cannot find the categories of this log4js, perhaps because it is part of a bundle. Pass what "log4js/lib/categories" exports as options.categories.';
     throw new ActuatorError("INVALID_ARGUMENT", "NO_LOG4JS_CATEGORIES", message);
   }
   return { levels, categories: categories as NativeCategories };
@@ -82,4 +84,17 @@ function loadedCategories(log4js: Log4js): unknown {
     }
   }
   return undefined;
+}
+
+/** The native level for a level. log4js has the seven levels by the same names. */
+export function nativeLevel(levels: NativeLevels, level: Level): NativeLevel {
+  return levels.getLevel(level)!;
+}
+
+/**
+ * The level to show for a threshold of log4js: the most verbose level that passes it. MARK, which stops everything but marks,
+ * is OFF. A level of the application's own between two levels is shown as the less verbose one.
+ */
+export function levelFromNative(levels: NativeLevels, threshold: NativeLevel): Level {
+  return LEVELS.findLast((level) => nativeLevel(levels, level).level >= threshold.level)!;
 }

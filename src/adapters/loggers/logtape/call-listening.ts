@@ -1,14 +1,13 @@
 import { type Level, levelVerbosity } from "../../../loggers/level.ts";
-import { levelFromNative, type NativeLevel } from "./level.ts";
-import type { NativeLogger, NativeTree } from "./native.ts";
+import { type Method, placeMethod, undoing } from "../../kit/interception/replaced-method.ts";
+import { Instrumentation, oncePer } from "../../kit/loggers/instrumentation.ts";
+import { levelFromNative, type NativeLevel, type NativeLogger } from "./native.ts";
 import { filterThreshold } from "./threshold.ts";
 
-/** Hears of a call: on which logger, at which level, and whether the logger's level lets it through. */
+/** Called for each call of a logger, with the call's level and whether the logger lets it through. */
 export type CallListener = (logger: NativeLogger, level: Level, enabled: boolean) => void;
 
-type Method = (this: CalledLogger, ...values: unknown[]) => unknown;
-
-/** What a method is called on: a logger or, from its `with()`, one with properties before it. */
+/** The `this` of a call: a logger, or an object from its `with()`, which adds properties. */
 interface CalledLogger extends NativeLogger {
   readonly logger?: NativeLogger;
 }
@@ -23,106 +22,86 @@ const METHODS: Readonly<Record<string, NativeLevel>> = {
   trace: "trace",
 };
 
-/** What the methods above come down to, some of them later, and what hands a record on to `emit`. */
+/** The methods that those above call, some of them later, and that pass a record on to `emit`. */
 const INNER_METHODS = ["log", "logLazily", "logTemplate"];
 
 const CATEGORY_PREFIX = Symbol.for("logtape.categoryPrefix");
 const SCOPED_CONFIG = Symbol.for("logtape.scopedConfig");
 
-const listenings = new WeakMap<NativeLogger, CallListening>();
-
-/** Tells of every call in a tree of LogTape until the returned function is called. */
-export function listenToCalls(tree: NativeTree, listener: CallListener): () => void {
-  let listening = listenings.get(tree.root);
-  if (listening === undefined) listenings.set(tree.root, (listening = new CallListening(tree)));
-  return listening.listen(listener);
+/** Calls `listener` for every call in the tree of a root. Returns a function that stops it. */
+export function listenToCalls(root: NativeLogger, listener: CallListener): () => void {
+  return listeningOf(root).observe(listener);
 }
 
-/** All loggers share one prototype, and those with properties another: their methods are replaced while somebody listens. */
-class CallListening {
-  readonly #tree: NativeTree;
-  readonly #listeners = new Set<CallListener>();
-  #undo: readonly (() => void)[] = [];
-  /** What is handing a record of its own on to `emit`, which is then no call of the application's. */
+const listeningOf = oncePer((root: NativeLogger) => new CallListening(root));
+
+/** Sees every call: all loggers share one prototype and all objects from `with()` another, whose methods are replaced. */
+class CallListening extends Instrumentation<CallListener> {
+  readonly #root: NativeLogger;
+  /** The logger that is passing a record to its own `emit`, which is then not a call of the application. */
   #inside: NativeLogger | undefined;
 
-  constructor(tree: NativeTree) {
-    this.#tree = tree;
+  constructor(root: NativeLogger) {
+    super();
+    this.#root = root;
   }
 
-  listen(listener: CallListener): () => void {
-    if (this.#listeners.size === 0) this.#undo = [...this.#replaceAll()];
-    this.#listeners.add(listener);
-    return () => {
-      if (!this.#listeners.delete(listener) || this.#listeners.size > 0) return;
-      for (const undo of this.#undo) undo();
-      this.#undo = [];
-    };
-  }
-
-  *#replaceAll(): Generator<() => void> {
-    const { root, prototype } = this.#tree;
+  protected install(): () => void {
     const listening = this;
-    for (const owner of [prototype, Object.getPrototypeOf(root.with({})) as object]) {
-      for (const [name, level] of Object.entries(METHODS)) {
-        yield* replace(owner, name, (original) => {
-          return function call(...values) {
-            listening.#tell(this.logger ?? this, level);
+    const prototype = Object.getPrototypeOf(this.#root) as object;
+    const withProperties = Object.getPrototypeOf(this.#root.with({})) as object;
+    const levelMethods = [prototype, withProperties].flatMap((owner) =>
+      Object.entries(METHODS).map(([name, level]) =>
+        placeMethod(owner, name, (original) => {
+          return function (this: unknown, ...values) {
+            const called = this as CalledLogger;
+            listening.#tell(called.logger ?? called, level);
             return original.apply(this, values);
           };
-        });
-      }
-    }
-    for (const name of INNER_METHODS) {
-      yield* replace(prototype, name, (original) => {
-        return function call(...values) {
-          const outside = listening.#inside;
-          listening.#inside = this;
-          try {
-            return original.apply(this, values);
-          } finally {
-            listening.#inside = outside;
-          }
-        };
-      });
-    }
-    yield* replace(prototype, "emit", (original) => {
-      return function emit(...values) {
-        if (listening.#inside !== this) listening.#tell(this, (values[0] as { level: NativeLevel }).level);
+        }),
+      ),
+    );
+    const inner = INNER_METHODS.map((name) => placeMethod(prototype, name, (original) => this.#innerMethod(original)));
+    const emit = placeMethod(prototype, "emit", (original) => {
+      return function (this: unknown, ...values) {
+        const logger = this as NativeLogger;
+        if (listening.#inside !== logger) listening.#tell(logger, (values[0] as { level: NativeLevel }).level);
         return original.apply(this, values);
       };
     });
+    return undoing([...levelMethods, ...inner, emit]);
+  }
+
+  #innerMethod(original: Method): Method {
+    const listening = this;
+    return function (...values) {
+      const outside = listening.#inside;
+      listening.#inside = this as NativeLogger;
+      try {
+        return original.apply(this, values);
+      } finally {
+        listening.#inside = outside;
+      }
+    };
   }
 
   #tell(logger: NativeLogger, native: NativeLevel): void {
-    // Whoever wrapped a replacement keeps calling it after the end.
-    if (this.#listeners.size === 0) return;
+    if (!this.isWatched) return;
     const level: Level | undefined = levelFromNative(native);
-    // A record that the application made itself may have none of the levels.
+    // A record that the application made itself may have another level.
     if (level === undefined) return;
-    const store = this.#tree.root.contextLocalStorage?.getStore();
+    const store = this.#root.contextLocalStorage?.getStore();
     const prefix = isMeta(logger) ? undefined : store?.[CATEGORY_PREFIX];
     const decides = (Array.isArray(prefix) && logger.getDispatcher?.(prefix)) || logger;
-    // A configuration for one call stands above the filters too.
+    // A configuration for one call takes precedence over filters too.
     const filtered =
       store?.[SCOPED_CONFIG] === undefined && levelVerbosity(level) > levelVerbosity(filterThreshold(decides));
     const enabled = logger.isEnabledFor(native) && !filtered;
-    for (const listener of this.#listeners) listener(decides, level, enabled);
+    for (const listener of this.observers) listener(decides, level, enabled);
   }
 }
 
-/** What LogTape tells of itself goes by no prefix. */
+/** Whether it is LogTape's logger about itself, which ignores prefixes. */
 function isMeta({ category }: NativeLogger): boolean {
   return category.length >= 2 && category[0] === "logtape" && category[1] === "meta";
-}
-
-function* replace(owner: object, name: string, replacement: (original: Method) => Method): Generator<() => void> {
-  const before = Object.getOwnPropertyDescriptor(owner, name);
-  if (typeof before?.value !== "function") return;
-  const value = replacement(before.value as Method);
-  Object.defineProperty(owner, name, { ...before, value });
-  yield () => {
-    // Somebody else may have wrapped it in the meantime.
-    if (Object.getOwnPropertyDescriptor(owner, name)?.value === value) Object.defineProperty(owner, name, before);
-  };
 }

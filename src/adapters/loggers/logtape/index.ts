@@ -1,1 +1,160 @@
-export { type LogTapeLoggersOptions, logtapeLoggers } from "./adapter.ts";
+import type { LoggerAdapter, LoggerHost } from "../../../loggers/adapter.ts";
+import { type Level, levelVerbosity } from "../../../loggers/level.ts";
+import { ROOT } from "../../../loggers/name.ts";
+import { callCounter } from "../../kit/loggers/call-counter.ts";
+import { NativeHandle } from "../../kit/loggers/named-loggers.ts";
+import { listenToCalls } from "./call-listening.ts";
+import {
+  type FoundLogger,
+  type LogTapeInstrumentation,
+  type LogTapeObserver,
+  logtapeInstrumentation,
+} from "./instrumentation.ts";
+import { type NativeLogger, rootLogger } from "./native.ts";
+import { isConfigured, threshold } from "./threshold.ts";
+
+/** How the loggers of LogTape are named. */
+export interface LogTapeLoggersOptions {
+  /**
+   * Returns the name for a category, or undefined to leave it to LogTape's own configuration. Default: the category's parts
+   * with dots between them, and ROOT for the root category `[]`.
+   */
+  readonly nameOf?: ((category: readonly string[]) => string | undefined) | undefined;
+}
+
+/**
+ * Manages the loggers of LogTape 2, all copies of which share one tree in a process.
+ *
+ * A category with a level or sinks of its own is configured when it is found, at the level that its sinks really get. Once it
+ * is managed, a logger's level alone decides what is written, also to the sinks of its parents, whatever the level of those. A
+ * logger with `parentSinks: "override"` keeps to its own sinks. If filters decide too, or sinks that drop records, the logger
+ * shows a warning. What `configure()` and `reset()` set later is adopted. A configuration for one call, `withConfig()`, takes
+ * precedence over all levels.
+ *
+ * @example
+ * ```ts
+ * import { getLogger } from "@logtape/logtape";
+ * import { createActuator } from "connect-actuator";
+ * import { logtapeLoggers } from "connect-actuator/logtape";
+ *
+ * const actuator = createActuator({ adapters: [logtapeLoggers()] });
+ * const orders = getLogger(["shop", "orders"]);
+ * ```
+ * @throws ActuatorError FAILED_PRECONDITION if LogTape 2 is not loaded yet.
+ */
+export function logtapeLoggers(options: LogTapeLoggersOptions = {}): LoggerAdapter {
+  const root = rootLogger();
+  const instrumentation = logtapeInstrumentation(root);
+  const nameOf = options.nameOf ?? ((category) => (category.length === 0 ? ROOT : category.join(".")));
+  let attached: Attachment | undefined;
+  return {
+    kind: "logtape",
+    attach(host) {
+      const attachment = new Attachment(instrumentation, nameOf, host);
+      attached = attachment;
+      const { found, stop } = instrumentation.start(attachment);
+      for (const logger of found) attachment.found(logger);
+      return stop;
+    },
+    refresh: () => instrumentation.refresh(),
+    measure(tallyOf) {
+      const count = callCounter<LogTapeHandle>(tallyOf);
+      return listenToCalls(root, (logger, level, enabled) =>
+        count(attached?.followed(logger), levelVerbosity(level), enabled),
+      );
+    },
+  };
+}
+
+/** The loggers of LogTape for one host. */
+class Attachment implements LogTapeObserver {
+  readonly #instrumentation: LogTapeInstrumentation;
+  readonly #nameOf: (category: readonly string[]) => string | undefined;
+  readonly #host: LoggerHost;
+  readonly #handles = new WeakMap<NativeLogger, LogTapeHandle>();
+  readonly #collected: FinalizationRegistry<LogTapeHandle>;
+
+  constructor(
+    instrumentation: LogTapeInstrumentation,
+    nameOf: (category: readonly string[]) => string | undefined,
+    host: LoggerHost,
+  ) {
+    this.#instrumentation = instrumentation;
+    this.#nameOf = nameOf;
+    this.#host = host;
+    this.#collected = new FinalizationRegistry((handle) => host.gone(handle));
+  }
+
+  found({ logger, level, configured, limits }: FoundLogger): void {
+    const name = this.#nameOf(logger.category);
+    if (name === undefined) return;
+    const setLevel: SetLevel = (on, to) => this.#instrumentation.setLevel(on, to, this);
+    const handle = new LogTapeHandle(name, setLevel, logger, configured);
+    this.#handles.set(logger, handle);
+    if (!this.#host.discovered(name, handle, configured ? level : undefined)) {
+      this.#handles.delete(logger);
+      return;
+    }
+    this.#collected.register(logger, handle);
+    for (const limit of limits) this.#host.warn(name, limit);
+  }
+
+  /** The handle whose level a logger has: its own, or that of the nearest logger above it which it follows. */
+  followed(logger: NativeLogger): LogTapeHandle | undefined {
+    for (let at: NativeLogger | null = logger; at !== null; at = at.parent) {
+      const handle = this.#handles.get(at);
+      if (handle !== undefined) return handle;
+      if (isConfigured(at)) return undefined;
+    }
+    return undefined;
+  }
+
+  made(logger: NativeLogger): void {
+    this.found({ logger, level: threshold(logger), configured: false, limits: [] });
+  }
+
+  levelSet(logger: NativeLogger, level: Level): void {
+    const handle = this.#handles.get(logger);
+    if (handle !== undefined) this.#host.changedOutside(handle, level);
+  }
+
+  configured(loggers: readonly FoundLogger[]): void {
+    for (const found of loggers) {
+      const handle = this.#handles.get(found.logger);
+      if (handle === undefined) this.found(found);
+      else this.#reconfigured(handle, found);
+    }
+  }
+
+  #reconfigured(handle: LogTapeHandle, { logger, level, configured, limits }: FoundLogger): void {
+    // A level that is no longer in the configuration is taken away.
+    const adopted = configured || handle.configured;
+    const same = configured === handle.configured && level === handle.level;
+    handle.configured = configured;
+    if (adopted && !same) this.#host.changedOutside(handle, configured ? level : undefined);
+    else handle.apply(handle.level);
+    for (const limit of limits) this.#host.warn(this.#nameOf(logger.category)!, limit);
+  }
+}
+
+type SetLevel = (logger: NativeLogger, level: Level) => Level;
+
+class LogTapeHandle extends NativeHandle<NativeLogger> {
+  /** Whether the application's configuration, as last seen, gives the logger a level. */
+  configured: boolean;
+  /** The level that it was last given. */
+  level: Level = "OFF";
+  readonly #setLevel: SetLevel;
+
+  constructor(name: string, setLevel: SetLevel, logger: NativeLogger, configured: boolean) {
+    super(name, logger);
+    this.#setLevel = setLevel;
+    this.configured = configured;
+  }
+
+  apply(level: Level): Level {
+    this.level = level;
+    const { logger } = this;
+    return logger === undefined ? level : this.#setLevel(logger, level);
+  }
+}

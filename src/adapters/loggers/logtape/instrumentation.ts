@@ -1,133 +1,135 @@
 import type { Level } from "../../../loggers/level.ts";
-import { levelFromNative, levelToNative, type NativeLevel, stricter } from "./level.ts";
-import { limitsOf } from "./limits.ts";
-import { loggersBelow, type NativeLogger, type NativePrototype, type NativeTree, type Sink } from "./native.ts";
-import { filterThreshold, isConfigured, sinksInReach, threshold } from "./threshold.ts";
+import { placeMethod, undoing } from "../../kit/interception/replaced-method.ts";
+import { Instrumentation, oncePer } from "../../kit/loggers/instrumentation.ts";
+import { stricter } from "../../kit/loggers/level-table.ts";
+import {
+  forwards,
+  levelFromNative,
+  levelToNative,
+  loggersBelow,
+  type NativeLevel,
+  type NativeLogger,
+  type Sink,
+} from "./native.ts";
+import { filterThreshold, isConfigured, limitsOf, sinksInReach, threshold } from "./threshold.ts";
 
-/** What is told to each adapter that watches LogTape. */
+/** What an adapter learns from watching LogTape. */
 export interface LogTapeObserver {
   /** A category is used for the first time. */
   made(logger: NativeLogger): void;
-  /** A level was set on a logger, by another adapter or past all of them. */
+  /** Another adapter or the application set a level on a logger. */
   levelSet(logger: NativeLogger, level: Level): void;
-  /** `configure()` or `reset()` was called: no logger has what an adapter gave it any more. */
+  /** The application called `configure()` or `reset()`: no logger has the level any more that an adapter gave it. */
   configured(loggers: readonly FoundLogger[]): void;
 }
 
-/** A logger as its application has it. */
+/** A logger as the application has configured it. */
 export interface FoundLogger {
   readonly logger: NativeLogger;
   readonly level: Level;
-  /** Whether it has the level by its own configuration. */
+  /** Whether the level is of its own configuration. */
   readonly configured: boolean;
   readonly limits: readonly string[];
 }
 
-/** How a logger was before it got a level from here. */
+/** How a logger was before an adapter gave it a level. */
 interface Original {
   readonly lowestLevel: NativeLevel;
   readonly parentSinks: NativeLogger["parentSinks"];
   readonly sinks: Sink[];
-  /** What it has from here. */
+  /** The level that an adapter gave it. */
   level: NativeLevel;
 }
 
-const instrumentations = new WeakMap<NativeLogger, Instrumentation>();
-
-/** What sets levels in a tree of LogTape; one for all adapters that watch the tree. */
-export function logtapeInstrumentation(tree: NativeTree): Instrumentation {
-  let instrumentation = instrumentations.get(tree.root);
-  if (instrumentation === undefined) instrumentations.set(tree.root, (instrumentation = new Instrumentation(tree)));
-  return instrumentation;
-}
+/** The instrumentation of a tree, which all adapters share. */
+export const logtapeInstrumentation = oncePer((root: NativeLogger) => new LogTapeInstrumentation(root));
 
 /**
- * Sets levels in a tree of LogTape and tells of the loggers that come into it.
+ * Sets levels in a tree of LogTape and watches for loggers that are added to it.
  *
- * In LogTape a logger's level also bounds what those below it write to its sinks. A logger that is given a level here is
- * therefore opened to the sinks above it, so that its own level alone decides. All loggers share a prototype: replacing two of
- * its methods sees each of them made and reset, and nothing of it runs when a record is written.
+ * In LogTape a logger's level also limits what the loggers below it write to its sinks. So a logger that is given a level here
+ * gets access to all sinks above it, and its own level alone decides. All loggers share a prototype, so replacing two of its
+ * methods sees each logger being made and reset, and nothing runs when a record is written.
  */
-export class Instrumentation {
+export class LogTapeInstrumentation extends Instrumentation<LogTapeObserver> {
   readonly root: NativeLogger;
   readonly #forwards: boolean;
-  readonly #prototype: NativePrototype;
-  readonly #original: Pick<NativePrototype, "getChild" | "resetDescendants">;
-  readonly #replacement: Pick<NativePrototype, "getChild" | "resetDescendants">;
-  readonly #observers = new Set<LogTapeObserver>();
   #known = new WeakSet<NativeLogger>();
   #originals = new WeakMap<NativeLogger, Original>();
   #reset = false;
 
-  constructor({ root, prototype, forwards }: NativeTree) {
-    const { getChild, resetDescendants } = prototype;
-    const self = this;
+  constructor(root: NativeLogger) {
+    super();
     this.root = root;
-    this.#prototype = prototype;
-    this.#forwards = forwards;
-    this.#original = { getChild, resetDescendants };
-    this.#replacement = {
-      getChild(this: NativeLogger, subcategory: unknown) {
-        const child = getChild.call(this, subcategory);
-        self.#made(child);
-        return child;
-      },
-      resetDescendants(this: NativeLogger) {
-        resetDescendants.call(this);
-        if (this === root) self.#wasReset();
-      },
+    this.#forwards = forwards(root);
+  }
+
+  /** Adds an observer and returns all loggers there are, with a function that removes the observer. */
+  start(observer: LogTapeObserver): { readonly found: readonly FoundLogger[]; readonly stop: () => void } {
+    // What happened just now is for those who watched already.
+    this.settle();
+    const stop = this.observe(observer);
+    return { found: this.#survey(), stop };
+  }
+
+  protected install(): () => void {
+    const prototype = Object.getPrototypeOf(this.root) as object;
+    const { root } = this;
+    const made = (logger: NativeLogger) => this.#made(logger);
+    const wasReset = () => this.#wasReset();
+    const restore = undoing([
+      placeMethod(prototype, "getChild", (original) => {
+        return function (this: unknown, ...values) {
+          const child = original.apply(this, values) as NativeLogger;
+          made(child);
+          return child;
+        };
+      }),
+      placeMethod(prototype, "resetDescendants", (original) => {
+        return function (this: unknown, ...values) {
+          original.apply(this, values);
+          if (this === root) wasReset();
+        };
+      }),
+    ]);
+    return () => {
+      restore();
+      for (const logger of loggersBelow(root)) this.#close(logger);
+      this.#known = new WeakSet();
+      this.#originals = new WeakMap();
     };
   }
 
-  /** Tells the observer of what happens from now on. Returns what is there. */
-  start(observer: LogTapeObserver): readonly FoundLogger[] {
-    if (this.#observers.size === 0) Object.assign(this.#prototype, this.#replacement);
-    this.settle();
-    this.#observers.add(observer);
-    return this.#survey();
-  }
-
-  stop(observer: LogTapeObserver): void {
-    if (!this.#observers.delete(observer) || this.#observers.size > 0) return;
-    for (const key of ["getChild", "resetDescendants"] as const) {
-      if (this.#prototype[key] === this.#replacement[key])
-        Object.assign(this.#prototype, { [key]: this.#original[key] });
-    }
-    for (const logger of loggersBelow(this.root)) this.#close(logger);
-    this.#known = new WeakSet();
-    this.#originals = new WeakMap();
-  }
-
-  /** Gives a logger a level and tells everybody else. Returns what reaches the logger's sinks. */
+  /** Sets a logger's level and tells all other observers. Returns what reaches the logger's sinks. */
   setLevel(logger: NativeLogger, level: Level, by: LogTapeObserver): Level {
     this.settle();
     const native = levelToNative(level);
     const changed = logger.lowestLevel !== native;
     this.#open(logger, native);
-    for (const observer of changed ? this.#observers : []) if (observer !== by) observer.levelSet(logger, level);
+    for (const observer of changed ? this.observers : []) if (observer !== by) observer.levelSet(logger, level);
     return stricter(level, filterThreshold(logger));
   }
 
-  /** Looks for levels that were set past all adapters. */
+  /** Looks for levels that the application set. */
   refresh(): void {
     this.settle();
     for (const logger of loggersBelow(this.root)) {
       const original = this.#originals.get(logger);
       if (original === undefined || original.level === logger.lowestLevel) continue;
-      for (const observer of this.#observers) observer.levelSet(logger, levelFromNative(logger.lowestLevel));
+      for (const observer of this.observers) observer.levelSet(logger, levelFromNative(logger.lowestLevel));
     }
   }
 
-  /** Tells the observers of a configuration that was made just now, in this very turn. */
+  /** Tells the observers of a configuration that the application made in this turn. */
   settle(): void {
     if (!this.#reset) return;
     this.#reset = false;
     this.#originals = new WeakMap();
     const loggers = this.#survey();
-    for (const observer of this.#observers) observer.configured(loggers);
+    for (const observer of this.observers) observer.configured(loggers);
   }
 
-  /** All loggers, looked at before any of them is changed: what one of them amounts to depends on those above. */
+  /** All loggers, read before any of them is changed: the level of one depends on those above it. */
   #survey(): readonly FoundLogger[] {
     return [...loggersBelow(this.root)].map((logger) => {
       this.#known.add(logger);
@@ -137,18 +139,18 @@ export class Instrumentation {
   }
 
   #wasReset(): void {
-    if (this.#observers.size === 0 || this.#reset) return;
+    if (!this.isWatched || this.#reset) return;
     this.#reset = true;
     // `configure()` sets the loggers up in the same turn, after it has reset them.
     queueMicrotask(() => this.settle());
   }
 
   #made(logger: NativeLogger): void {
-    // While LogTape is being configured its loggers are told of together.
-    if (this.#known.has(logger) || this.#reset || this.#observers.size === 0) return;
+    // While LogTape is being configured, all loggers are reported together afterwards.
+    if (this.#known.has(logger) || this.#reset || !this.isWatched) return;
     if (logger.parent !== null) this.#made(logger.parent);
     this.#known.add(logger);
-    for (const observer of this.#observers) observer.made(logger);
+    for (const observer of this.observers) observer.made(logger);
   }
 
   #open(logger: NativeLogger, level: NativeLevel): void {
@@ -172,7 +174,7 @@ export class Instrumentation {
     }
   }
 
-  /** Makes a logger what it was or, where that is another level by now, leaves it with the one it has. */
+  /** Restores a logger, or leaves it as it is if restoring would change its level. */
   #close(logger: NativeLogger): void {
     const original = this.#originals.get(logger);
     if (original === undefined) return;

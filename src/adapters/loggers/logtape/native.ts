@@ -1,66 +1,76 @@
 import { ActuatorError } from "../../../common/error.ts";
+import type { Level } from "../../../loggers/level.ts";
 import { requireVersion } from "../../kit/library-version.ts";
-import type { NativeLevel } from "./level.ts";
+import { LevelTable } from "../../kit/loggers/level-table.ts";
 
-/** A function that LogTape hands each record to. */
+/** The lowest level of a logger; null if nothing passes. */
+export type NativeLevel = "fatal" | "error" | "warning" | "info" | "debug" | "trace" | null;
+
+const levels = new LevelTable<NativeLevel>({
+  OFF: null,
+  FATAL: "fatal",
+  ERROR: "error",
+  WARN: "warning",
+  INFO: "info",
+  DEBUG: "debug",
+  TRACE: "trace",
+});
+
+/** LogTape's lowest level for a level. */
+export function levelToNative(level: Level): NativeLevel {
+  return levels.native(level);
+}
+
+/** The level of one of LogTape's lowest levels. */
+export function levelFromNative(level: NativeLevel): Level {
+  return levels.level(level)!;
+}
+
+/** A function that LogTape passes each record to. */
 export type Sink = (...of: never[]) => unknown;
 
-/** A logger of LogTape from within: one for each category, however often it is asked for. */
+/** A logger of LogTape, from within. There is one for each category. */
 export interface NativeLogger {
   readonly parent: NativeLogger | null;
   readonly children: { readonly [name: string]: NativeLogger | WeakRef<NativeLogger> };
   readonly category: readonly string[];
-  /** Its own sinks, besides those that it has from its parent. */
+  /** Its own sinks, besides those of its parent. */
   readonly sinks: Sink[];
   readonly filters: readonly ((...of: never[]) => boolean)[];
   /**
-   * Which of its parent's sinks it writes to as well: those that the parent's level lets through, none, or, since LogTape 2.4,
-   * all of them.
+   * Whether it also writes to its parent's sinks: "inherit" as far as the parent's level allows, "override" not at all, and
+   * "forward", since LogTape 2.4, whatever the parent's level is.
    */
   parentSinks: "inherit" | "override" | "forward";
   lowestLevel: NativeLevel;
   getSinks(level: NativeLevel): Iterable<Sink>;
+  getChild(subcategory: unknown): NativeLogger;
+  resetDescendants(): void;
   isEnabledFor(level: NativeLevel): boolean;
   with(properties: object): object;
-  /** The logger that decides under a prefix to all categories; since LogTape 2.4, before which it is always the one called. */
+  /** The logger that decides under a prefix to all categories. Since LogTape 2.4; before, it is always the one called. */
   getDispatcher?(categoryPrefix: readonly string[]): NativeLogger;
-  /** Of the root: what holds for one call of the application's and all that it comes to. */
+  /** On the root: the store of a configuration for one call of the application's. */
   readonly contextLocalStorage?: { getStore(): Readonly<Record<symbol, unknown>> | undefined } | undefined;
 }
 
-/** What all loggers inherit; its methods make them and take their configuration away. */
-export interface NativePrototype extends NativeLogger {
-  readonly constructor: new (parent: NativeLogger | null, category: readonly string[]) => NativeLogger;
-  getChild(subcategory: unknown): NativeLogger;
-  resetDescendants(): void;
-}
-
-/** The one tree of loggers that all copies of LogTape in a process share. */
-export interface NativeTree {
-  readonly root: NativeLogger;
-  readonly prototype: NativePrototype;
-  /** Whether a logger can write to its parent's sinks whatever level its parent has. */
-  readonly forwards: boolean;
-}
-
 /**
- * The tree of this process, where LogTape keeps it for all its copies.
+ * The root of the one tree of loggers that all copies of LogTape in this process share.
  *
- * @throws ActuatorError FAILED_PRECONDITION where LogTape is not loaded yet, or one of another major version is.
+ * @throws ActuatorError FAILED_PRECONDITION if LogTape is not loaded yet, or has another major version.
  */
-export function nativeTree(): NativeTree {
+export function rootLogger(): NativeLogger {
   const root = (globalThis as Record<symbol, unknown>)[Symbol.for("logtape.rootLogger")] as NativeLogger | undefined;
-  const prototype = root && (Object.getPrototypeOf(root) as NativePrototype);
-  const methods = [prototype?.getChild, prototype?.resetDescendants, prototype?.getSinks];
-  if (root === undefined || prototype === undefined || !methods.every((method) => typeof method === "function")) {
-    const message = "logtapeLoggers expects LogTape 2 to be loaded before: import @logtape/logtape.";
-    throw new ActuatorError("FAILED_PRECONDITION", "LOGTAPE_NOT_LOADED", message);
+  const methods = [root?.getChild, root?.resetDescendants, root?.getSinks];
+  if (root !== undefined && methods.every((method) => typeof method === "function")) {
+    requireVersion({ subpath: "logtape", library: "@logtape/logtape", versions: "2" });
+    return root;
   }
-  requireVersion({ subpath: "logtape", library: "@logtape/logtape", versions: "2" });
-  return { root, prototype, forwards: forwards(prototype) };
+  const message = "logtapeLoggers needs LogTape 2, which is not loaded yet; import @logtape/logtape before.";
+  throw new ActuatorError("FAILED_PRECONDITION", "LOGTAPE_NOT_LOADED", message);
 }
 
-/** The logger and all below it that are still in use, each after its parent. */
+/** The logger and all loggers below it that are still in use, each after its parent. */
 export function* loggersBelow(logger: NativeLogger): Generator<NativeLogger> {
   yield logger;
   for (const held of Object.values(logger.children)) {
@@ -69,8 +79,12 @@ export function* loggersBelow(logger: NativeLogger): Generator<NativeLogger> {
   }
 }
 
-/** The copy that made the root decides, whatever version the others have; so it is tried on loggers outside the tree. */
-function forwards({ constructor: Logger }: NativePrototype): boolean {
+/**
+ * Whether loggers know `parentSinks: "forward"`. The copy that made the root decides, whatever the version of the others; so
+ * its loggers are tried, outside of the tree.
+ */
+export function forwards(logger: NativeLogger): boolean {
+  const Logger = logger.constructor as new (parent: NativeLogger | null, category: readonly string[]) => NativeLogger;
   const parent = new Logger(null, []);
   const child = new Logger(parent, ["child"]);
   parent.sinks.push(() => {});

@@ -1,79 +1,74 @@
-import { beforeLast, last } from "./context-argument.ts";
-import type { Threshold } from "./contexts.ts";
+import { placeMethod, undoing } from "../../kit/interception/replaced-method.ts";
+import { Instrumentation } from "../../kit/loggers/instrumentation.ts";
+import { beforeLast, last, type Threshold } from "./contexts.ts";
 import { levelBit, NEST_LEVELS, type NestLevel } from "./level.ts";
 import type { LevelController } from "./level-controller.ts";
 import type { ConsoleLogger, Facade, LoggerService, NestClasses } from "./native.ts";
-import { Replacements } from "./replacements.ts";
 
-/** Hears of a call: what holds for its context, its method, and whether its context lets it through. */
+/** Called for each call, with the threshold of its context, its method, and whether the context lets it through. */
 export type CallListener = (threshold: Threshold, level: NestLevel, enabled: boolean) => void;
 
 /**
- * Tells of the calls of one copy of Nest while somebody listens: the methods that decide on a record are then replaced once more.
+ * Sees the calls of one copy of Nest: the methods that decide on a record are replaced once more.
  *
- * Nest hands a record on from one method to the next: from `Logger` to a service, which may be a `Logger` too, and on to a
- * `ConsoleLogger`. A call within a call of the same context is therefore the same record, and told of once. So is one that
- * Nest keeps back in its buffer: when it is made, not when it is let go.
+ * Nest passes a record from method to method: from `Logger` to a service, which may be a `Logger` too, and on to a
+ * `ConsoleLogger`. So a call within a call of the same context is the same record and counts once. A record that Nest buffers
+ * counts when it is made, not when the buffer is flushed.
  */
-export class CallListening {
+export class CallListening extends Instrumentation<CallListener> {
   readonly #nest: NestClasses;
   readonly #controller: LevelController;
-  readonly #listeners = new Set<CallListener>();
-  readonly #replacements = new Replacements();
+  /** What is being called right now. */
   #inside: Threshold | "flush" | undefined;
 
   constructor(nest: NestClasses, controller: LevelController) {
+    super();
     this.#nest = nest;
     this.#controller = controller;
   }
 
-  /** Tells of every call until the returned function is called. */
-  listen(listener: CallListener): () => void {
-    if (this.#listeners.size === 0) this.#replaceAll();
-    this.#listeners.add(listener);
-    return () => {
-      if (this.#listeners.delete(listener) && this.#listeners.size === 0) this.#replacements.restore();
-    };
-  }
-
-  #replaceAll(): void {
+  protected install(): () => void {
     const { Logger, ConsoleLogger } = this.#nest;
     const controller = this.#controller;
-    for (const level of NEST_LEVELS) {
-      const served = () => this.#isServed(level);
-      this.#replace<Facade>(Logger.prototype, level, served, ({ context }, rest) =>
-        context ? controller.ofContext(context) : controller.ofArguments(last(rest), beforeLast(rest)),
-      );
-      this.#replace(Logger, level, served, (_, rest) => controller.ofArguments(last(rest), beforeLast(rest)));
-      const always = () => true;
-      this.#replace<ConsoleLogger>(ConsoleLogger.prototype, level, always, (logger, rest) =>
-        controller.ofConsole(logger, last(rest), beforeLast(rest)),
-      );
-    }
     const listening = this;
-    this.#replacements.replace(Logger, "flush", (original) => {
-      return function flush(this: unknown, ...values: unknown[]): unknown {
+    const replaced = NEST_LEVELS.flatMap((level) => {
+      const isServed = () => this.#isServed(level);
+      return [
+        this.#replace<Facade>(Logger.prototype, level, isServed, ({ context }, rest) =>
+          context ? controller.ofContext(context) : controller.ofArguments(last(rest), beforeLast(rest)),
+        ),
+        this.#replace(Logger, level, isServed, (_, rest) => controller.ofArguments(last(rest), beforeLast(rest))),
+        this.#replace<ConsoleLogger>(
+          ConsoleLogger.prototype,
+          level,
+          () => true,
+          (logger, rest) => controller.ofConsole(logger, last(rest), beforeLast(rest)),
+        ),
+      ];
+    });
+    const flush = placeMethod(Logger, "flush", (original) => {
+      return function (this: unknown, ...values) {
         return listening.#within("flush", () => original.apply(this, values));
       };
     });
+    return undoing([...replaced, flush]);
   }
 
   #replace<T>(
     owner: object,
     level: NestLevel,
-    served: () => boolean,
+    isServed: () => boolean,
     thresholdOf: (logger: T, rest: readonly unknown[]) => Threshold | undefined,
-  ): void {
+  ): () => void {
     const listening = this;
-    this.#replacements.replace(owner, level, (original) => {
-      return function call(this: T, ...values: unknown[]): unknown {
-        // Whoever wrapped what stands here keeps calling it after the end.
-        if (listening.#listeners.size === 0 || listening.#inside === "flush") return original.apply(this, values);
+    return placeMethod(owner, level, (original) => {
+      return function (this: unknown, ...values): unknown {
+        if (!listening.isWatched || listening.#inside === "flush") return original.apply(this, values);
         listening.#controller.settle();
-        const threshold = thresholdOf(this, values.slice(1));
+        const threshold = thresholdOf(this as T, values.slice(1));
         if (threshold === undefined || threshold === listening.#inside) return original.apply(this, values);
-        const enabled = (threshold.levels & levelBit(level)) !== 0 && served();
-        for (const listener of listening.#listeners) listener(threshold, level, enabled);
+        const enabled = (threshold.levels & levelBit(level)) !== 0 && isServed();
+        for (const listener of listening.observers) listener(threshold, level, enabled);
         return listening.#within(threshold, () => original.apply(this, values));
       };
     });

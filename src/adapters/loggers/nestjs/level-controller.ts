@@ -1,6 +1,5 @@
 import type { Level } from "../../../loggers/level.ts";
-import { contextArgument, isContextName } from "./context-argument.ts";
-import { Contexts, type Threshold } from "./contexts.ts";
+import { Contexts, contextArgument, isContextName, type Threshold } from "./contexts.ts";
 import { type LevelSet, levelBit, levelFromLevelSet, levelSetFromLevel } from "./level.ts";
 import {
   type ConsoleLogger,
@@ -12,26 +11,26 @@ import {
   serviceLevels,
 } from "./native.ts";
 
-/** What is told to each adapter that watches a copy of Nest. The context is undefined where the root is meant. */
+/** What an adapter learns from watching a copy of Nest. The context is undefined for the root. */
 export interface NestObserver {
-  /** A context was used for the first time; the root is told of first. `own`: the level that the application gave it. */
+  /** A context was used for the first time; the root comes first. `own` is the level that the application gave it. */
   found(context: string | undefined, own: Level | undefined): void;
   /** A level was set, by the application or through another adapter. */
   levelSet(context: string | undefined, level: Level): void;
-  /** There are too many contexts; those not found so far follow the root. */
+  /** There are too many contexts. Those not found so far follow the root. */
   full(): void;
-  /** The application has another logger service now. `methodsChanged`: it may reach other levels than the one before. */
+  /** The application has replaced its logger service. `methodsChanged` says whether it can reach other levels than before. */
   serviceReplaced(methodsChanged: boolean): void;
 }
 
-/** Decides which context a record belongs to and whether it is let through; knows what the application itself chose. */
+/** Decides which context a record belongs to and whether the record is let through. Remembers what the application chose. */
 export class LevelController {
   readonly contexts = new Contexts();
   readonly #nest: NestClasses;
-  /** `ConsoleLogger`'s own. */
+  /** The original method of `ConsoleLogger`. */
   readonly #isLevelEnabled: (level: string) => boolean;
   readonly #observers = new Set<NestObserver>();
-  /** The loggers that Nest made for those without a context: they get the context with each record. */
+  /** The loggers that Nest made for `Logger`s without a context. They get the context with each record. */
   readonly #shared = new WeakSet<LoggerService>();
   #state: "waiting" | "settled" | "stopped" = "waiting";
 
@@ -40,15 +39,16 @@ export class LevelController {
     this.#isLevelEnabled = nest.ConsoleLogger.prototype.isLevelEnabled;
   }
 
-  get settled(): boolean {
+  /** Whether Nest's own levels have been read. */
+  get isSettled(): boolean {
     return this.#state === "settled";
   }
 
-  get watched(): boolean {
+  get isWatched(): boolean {
     return this.#observers.size > 0;
   }
 
-  /** Tells a new observer what is known so far. */
+  /** Adds an observer and tells it what has been found so far. */
   add(observer: NestObserver): void {
     this.#observers.add(observer);
     if (this.#state !== "settled") return;
@@ -62,7 +62,7 @@ export class LevelController {
     this.#observers.delete(observer);
   }
 
-  /** Lets everything through from now on. Returns what Nest is to let through by itself, where it must be told. */
+  /** Lets everything through from now on. Returns the levels to set in Nest; undefined if Nest has the right ones. */
   stop(): LevelSet | undefined {
     const { levels, native } = this.contexts.root;
     const changed = this.#state === "settled" && levels !== native && isServedByNest(this.#nest);
@@ -72,8 +72,8 @@ export class LevelController {
   }
 
   /**
-   * Takes over what Nest lets through by itself, at the first record or when an operator reads. Not sooner: the application
-   * may still be about to name its logger service. Returns false where that is done.
+   * Reads what Nest lets through by itself, at the first record or when an operator reads. Not sooner, because the application
+   * may not have set its logger service yet. Returns false if that was done before.
    */
   settle(): boolean {
     if (this.#state !== "waiting") return false;
@@ -84,7 +84,7 @@ export class LevelController {
     return true;
   }
 
-  /** Sets the level of a context, or of the root. Returns the level really reached. */
+  /** Sets the level of a context or of the root. Returns the level really reached. */
   set(context: string | undefined, level: Level): Level {
     const threshold = this.#thresholdOf(context);
     if (threshold === undefined) return level;
@@ -94,14 +94,14 @@ export class LevelController {
     return levelFromLevelSet(levelSetFromLevel(nearest) & methods);
   }
 
-  /** The application chose levels, for a context or for the root. */
+  /** Adopts levels that the application set for a context or for the root. */
   choose(context: string | undefined, levels: LevelSet): void {
     const threshold = this.#thresholdOf(context);
     if (this.#state !== "settled" || threshold === undefined) return;
     if (this.contexts.choose(threshold, levels)) this.#tell(context, levelFromLevelSet(levels));
   }
 
-  /** The application has another logger service than `before`. */
+  /** Adopts the levels of the logger service that has replaced `before`. */
   serviceReplaced(before: LoggerService | undefined): void {
     if (this.#state !== "settled") return;
     const service = this.#nest.Logger.staticInstanceRef;
@@ -112,35 +112,35 @@ export class LevelController {
     for (const observer of this.#observers) observer.serviceReplaced(methodsChanged);
   }
 
-  /** Lets a context follow the root again. */
+  /** Makes a context follow the root again. */
   release(context: string): void {
     const threshold = this.contexts.get(context);
     if (threshold !== undefined) this.contexts.release(threshold);
   }
 
-  /** What holds for a record of this context. */
+  /** The threshold for a record of this context. */
   ofContext(context: string): Threshold {
     return this.contexts.get(context) ?? this.#found(context);
   }
 
-  /** What holds for a record of a logger without a context: it may be among the arguments, of which these are the last. */
+  /** The threshold for a record of a logger without a context, which may be among the last two arguments. */
   ofArguments(last: unknown, beforeLast: unknown): Threshold {
     return this.#ofArguments(last, beforeLast) ?? this.contexts.root;
   }
 
-  /** Tells of a logger that stands behind one without a context. */
+  /** Notes the logger that a `Logger` without a context writes to. */
   share(behind: LoggerService | undefined): void {
     if (behind !== undefined && behind !== this.#nest.Logger.staticInstanceRef) this.#shared.add(behind);
   }
 
-  /** What holds for a record of a `ConsoleLogger`; undefined for one without a context, which goes by its own levels. */
+  /** The threshold for a record of a `ConsoleLogger`; undefined for one without a context, which keeps its own levels. */
   ofConsole(logger: ConsoleLogger, last: unknown, beforeLast: unknown): Threshold | undefined {
     const { context } = logger;
     if (!this.#takesContexts(logger)) return context ? this.#ofOwnContext(logger, context) : undefined;
     return this.#ofArguments(last, beforeLast) ?? (context ? this.ofContext(context) : this.contexts.root);
   }
 
-  /** What a `ConsoleLogger` lets through under one context or another; undefined for one that goes by its own levels. */
+  /** What a `ConsoleLogger` lets through for at least one context; undefined for one that keeps its own levels. */
   levelsOf(logger: ConsoleLogger): LevelSet | undefined {
     this.settle();
     if (this.#state === "stopped") return undefined;
@@ -152,20 +152,20 @@ export class LevelController {
     return context === undefined ? this.contexts.root : this.contexts.get(context);
   }
 
-  /** A context that is used for the first time; `native` is what its own logger lets through. */
+  /** Adds a context at its first use. `native` is what its own logger lets through. */
   #found(context: string, native?: LevelSet): Threshold {
     this.settle();
-    const { root, full } = this.contexts;
-    if (this.#state === "stopped" || full || typeof context !== "string") return root;
+    const { root, isFull } = this.contexts;
+    if (this.#state === "stopped" || isFull || typeof context !== "string") return root;
     const threshold = this.contexts.add(context, native === root.native ? undefined : native);
     const own = threshold.own ? levelFromLevelSet(threshold.levels) : undefined;
     for (const observer of this.#observers) observer.found(context, own);
-    if (this.contexts.full) for (const observer of this.#observers) observer.full();
+    if (this.contexts.isFull) for (const observer of this.#observers) observer.full();
     return threshold;
   }
 
   #ofArguments(last: unknown, beforeLast: unknown): Threshold | undefined {
-    // Before anything is looked at closely: a known context, which no stack is.
+    // A known context cannot be a stack, so it needs no closer look.
     const known = typeof last === "string" ? this.contexts.get(last) : undefined;
     if (known !== undefined) return known;
     const context = contextArgument(last, beforeLast);
@@ -173,15 +173,15 @@ export class LevelController {
     return this.contexts.get(context) ?? (isContextName(context) ? this.#found(context) : undefined);
   }
 
-  /** A logger that the application made itself for one context: what it lets through so far is what the context has. */
+  /** For a logger that the application made for one context: what the logger lets through becomes the context's levels. */
   #ofOwnContext(logger: ConsoleLogger, context: string): Threshold | undefined {
     const threshold = this.contexts.get(context);
     if (threshold !== undefined) return threshold;
-    if (this.#state === "stopped" || this.contexts.full) return undefined;
+    if (this.#state === "stopped" || this.contexts.isFull) return undefined;
     return this.#found(context, consoleLevels(logger, this.#isLevelEnabled));
   }
 
-  /** Whether a logger writes for every context, each record telling its own. */
+  /** Whether a logger writes for all contexts and gets the context with each record. */
   #takesContexts(logger: ConsoleLogger): boolean {
     return logger === this.#nest.Logger.staticInstanceRef || (!logger.context && this.#shared.has(logger));
   }

@@ -1,17 +1,14 @@
-import { ActuatorError } from "../../../common/error.ts";
 import { requireVersion } from "../../kit/library-version.ts";
+import { wrongArgument } from "../../kit/loggers/wrong-argument.ts";
 import { ALL_LEVELS, type LevelSet, levelBit, levelSetFromNames, NEST_LEVELS } from "./level.ts";
 
-/**
- * The classes of the application's copy of @nestjs/common 10, 11 or 12; the module as a whole will do. That they really are
- * these is checked when they are used.
- */
+/** The classes of the application's copy of @nestjs/common 10, 11 or 12. The whole module can be passed as well. */
 export interface NestCommon {
   readonly Logger: { readonly prototype: object; overrideLogger(logger: never): unknown };
   readonly ConsoleLogger: { readonly prototype: object };
 }
 
-/** What Nest calls a logger service: the application's own, a `ConsoleLogger`, or even a `Logger`. */
+/** A logger service of Nest: the application's own, a `ConsoleLogger`, or even a `Logger`. */
 export interface LoggerService {
   context?: string | undefined;
   setLogLevels?(levels: readonly string[]): unknown;
@@ -23,7 +20,7 @@ export interface ConsoleLogger extends LoggerService {
   options?: { logLevels?: readonly string[] | undefined };
 }
 
-/** An instance of `Logger`, from within: a facade, which hands every record on to a service. */
+/** An instance of `Logger`, from within: a facade that passes every record on to a service. */
 export interface Facade extends LoggerService {
   readonly localInstance?: LoggerService | undefined;
 }
@@ -47,9 +44,9 @@ export interface NestClasses {
 }
 
 /**
- * Sees the classes of Nest from within.
+ * Returns the classes of Nest with their internals.
  *
- * @throws ActuatorError INVALID_ARGUMENT where they are others.
+ * @throws ActuatorError INVALID_ARGUMENT if they are not the classes of Nest.
  */
 export function nestClasses(nest: NestCommon): NestClasses {
   const { Logger, ConsoleLogger } = (nest ?? {}) as Partial<NestClasses>;
@@ -59,8 +56,7 @@ export function nestClasses(nest: NestCommon): NestClasses {
     has(ConsoleLogger?.prototype, ["isLevelEnabled", "setLogLevels", ...NEST_LEVELS]);
   requireVersion({ subpath: "nestjs", library: "@nestjs/common", versions: "10 to 12" });
   if (fit) return { Logger: Logger!, ConsoleLogger: ConsoleLogger! };
-  const message = "nestjsLoggers expects { Logger, ConsoleLogger } of @nestjs/common 10, 11 or 12.";
-  throw new ActuatorError("INVALID_ARGUMENT", "NOT_NEST", message);
+  throw wrongArgument("NOT_NEST", "nestjsLoggers needs { Logger, ConsoleLogger } of @nestjs/common 10, 11 or 12", nest);
 }
 
 function has(value: unknown, methods: readonly string[]): boolean {
@@ -80,17 +76,17 @@ export function methodsOf(service: LoggerService | undefined): LevelSet {
   return NEST_LEVELS.reduce((set, level) => (has(service, [level]) ? set | levelBit(level) : set), 0);
 }
 
-/** What a `ConsoleLogger` lets through by itself. `isLevelEnabled`: the method as Nest has it. */
+/** What a `ConsoleLogger` lets through by itself. `isLevelEnabled` is Nest's original method. */
 export function consoleLevels(logger: ConsoleLogger, isLevelEnabled: (level: string) => boolean): LevelSet {
   const options = logger.options;
   const before = options?.logLevels;
   const enabled = NEST_LEVELS.filter((level) => isLevelEnabled.call(logger, level));
-  // Nest decides on a default when it is first asked, from the environment as it is then; asking here must not be that moment.
+  // Nest sets a default when it is first asked, from the environment of that moment; this call must not be the first.
   if (options !== undefined && before === undefined) options.logLevels = undefined;
   return levelSetFromNames(enabled);
 }
 
-/** What Nest lets through with the service that it has now. */
+/** What Nest lets through with its current service. */
 export function serviceLevels(
   { Logger, ConsoleLogger }: NestClasses,
   isLevelEnabled: (level: string) => boolean,
@@ -103,7 +99,7 @@ export function serviceLevels(
   return told ? levelSetFromNames(Logger.logLevels!) : ALL_LEVELS;
 }
 
-/** What the service filters again, whatever level a context has: a sentence for the operator. */
+/** A warning for the operator if the service filters records again, whatever level a context has. */
 export function serviceLimit({ Logger, ConsoleLogger }: NestClasses): string | undefined {
   const service = Logger.staticInstanceRef;
   if (service === undefined) return "logging is switched off in the application (logger: false); nothing is written";

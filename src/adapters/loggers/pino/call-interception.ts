@@ -1,14 +1,15 @@
 import { levelVerbosity } from "../../../loggers/level.ts";
-import { levelOfRecord } from "./level.ts";
-import { levelMethods, type SetLevel } from "./level-methods.ts";
+import { oncePer } from "../../kit/loggers/instrumentation.ts";
+import { WeakList } from "../../kit/loggers/weak-list.ts";
+import { levelMethods, levelOfRecord, type SetLevel } from "./level.ts";
 import type { NativeLogger, PinoCopy } from "./native.ts";
 
-/** Hears of a call: on which logger, at which verbosity of a level, and whether it is let through. */
+/** Called for each call of a logger, with the `levelVerbosity` of the call and whether the logger lets it through. */
 export type CallListener = (logger: unknown, verbosity: number, enabled: boolean) => void;
 
 /**
- * Says of a call that the logger's level does not let through whether it is let through all the same. What it is called on may
- * be no logger: a disabled method needs none.
+ * Decides whether a call that the logger's level disables goes through all the same. `logger` is the `this` of the call and may
+ * be anything: a disabled method does not need a logger.
  */
 export type CallPass = (logger: unknown, verbosity: number) => boolean;
 
@@ -20,22 +21,18 @@ interface IsLevelEnabledPair {
   readonly replacement: IsLevelEnabled;
 }
 
-/** So many loggers are noted before those that the application has let go of are looked for. */
-const SWEEP_AT = 1_000;
-
 /**
- * Counts the calls of loggers of one copy of pino while somebody listens, and lets single disabled calls through while somebody
- * has a pass. Only loggers with methods of their own are touched: those that inherit theirs call them with themselves as
- * `this`, and so are told apart without a trace on them.
+ * Replaces level methods of one copy's loggers while there are listeners, which count calls, or passes, which let single
+ * disabled calls through. Only loggers with methods of their own are touched. Loggers that inherit their methods call them with
+ * themselves as `this`, so they can be told apart all the same.
  *
- * A method is replaced by one that tells the listeners and then does the same, or what the enabled method does. Where there are
- * passes only, just the disabled methods are. The replacement knows what it replaces, so putting everything back needs no memory
- * of each logger, and leaves alone what somebody has put there meanwhile. A replacement that the application has kept goes on
- * doing what the method did, and tells nobody.
+ * A replacement calls the listeners and then the method that it replaces or, if a pass lets the call through, the enabled
+ * method. With passes alone only the disabled methods are replaced. Each replacement knows what it replaces, so restoring needs
+ * no memory for each logger and keeps a method that the application put there meanwhile. A replacement that the application
+ * stored elsewhere keeps working as the method did.
  *
- * The loggers are then as they were. The engine still knows of each place in the code that ran meanwhile that it has called two
- * functions, as after a change of level that was undone: it no longer leaves out a disabled call there, which costs some
- * nanoseconds.
+ * Afterwards the loggers are as before, but V8 has seen two functions at each call site that ran meanwhile. It no longer
+ * inlines a disabled call there, which costs some nanoseconds, as it does after a change of level that was undone.
  */
 export class CallInterception {
   readonly #copy: PinoCopy;
@@ -46,16 +43,14 @@ export class CallInterception {
   #listeners: readonly CallListener[] = [];
   #passes: readonly CallPass[] = [];
   #isLevelEnabled: IsLevelEnabledPair | undefined;
-  #known = new WeakSet<NativeLogger>();
-  #touched: WeakRef<NativeLogger>[] = [];
-  #sweepAt = SWEEP_AT;
+  readonly #touched = new WeakList<NativeLogger>();
 
   constructor(copy: PinoCopy, setLevel: SetLevel) {
     this.#copy = copy;
     this.#setLevel = setLevel;
   }
 
-  /** Tells of every call of these loggers, and of those that are touched later, until the returned function is called. */
+  /** Calls `listener` for every call of these loggers and of those touched later. Returns a function that stops it. */
   listen(listener: CallListener, loggers: Iterable<NativeLogger>): () => void {
     this.#listeners = [...this.#listeners, listener];
     for (const logger of loggers) this.touch(logger);
@@ -66,7 +61,7 @@ export class CallInterception {
     };
   }
 
-  /** Asks at every disabled call of these loggers, and of those that are touched later, until the returned function is called. */
+  /** Asks `pass` at every disabled call of these loggers and of those touched later. Returns a function that stops it. */
   letThrough(pass: CallPass, loggers: Iterable<NativeLogger>): () => void {
     this.#passes = [...this.#passes, pass];
     this.#isLevelEnabled ??= this.#replaceIsLevelEnabled();
@@ -80,21 +75,21 @@ export class CallInterception {
     };
   }
 
-  /** To be called for a logger that was given its methods. Does nothing while nobody listens or has a pass. */
+  /** Replaces the methods of a logger that was given new ones. Does nothing without listeners and passes. */
   touch(logger: NativeLogger): void {
     if (this.#isIdle || !Object.hasOwn(logger, this.#copy.levelValue)) return;
     this.#settle(logger);
-    this.#note(logger);
+    this.#touched.add(logger);
   }
 
   get #isIdle(): boolean {
     return this.#listeners.length === 0 && this.#passes.length === 0;
   }
 
-  /** Gives a logger the methods that it is to have now. */
+  /** Gives a logger the methods that the current listeners and passes require. */
   #settle(logger: NativeLogger): void {
     const silent = this.#passes.length > 0 ? this.#methodsOf(logger, "silent") : undefined;
-    for (const label of labelsOf(logger)) {
+    for (const label of labelsIn(logger.levels)) {
       const descriptor = Object.getOwnPropertyDescriptor(logger, label.label);
       if (typeof descriptor?.value !== "function") continue;
       const present = descriptor.value as Method;
@@ -103,7 +98,7 @@ export class CallInterception {
         this.#listeners.length > 0 || method === silent?.get(label.label)
           ? this.#replacement(logger, method, label)
           : method;
-      // Assigned, since deleting or defining would leave a slower object behind. A frozen logger keeps its methods.
+      // Assigned, because deleting or defining a property would make the object slower. A frozen logger keeps its methods.
       if (wanted !== present) Reflect.set(logger, label.label, wanted);
     }
   }
@@ -125,7 +120,7 @@ export class CallInterception {
       for (const listener of interception.#listeners) listener(this, verbosity, enabled || through);
       if (!through) return method.apply(this, values);
       const logger = this as NativeLogger;
-      // What the application has put in the place of a disabled method is what it wants to be called.
+      // If the application replaced a disabled method, its replacement is called.
       const isSilent = method === interception.#methodsOf(logger, "silent").get(label);
       const lifted = isSilent ? (interception.#methodsOf(logger, label).get(label) as Method) : method;
       return lifted.apply(this, values);
@@ -139,7 +134,7 @@ export class CallInterception {
     return false;
   }
 
-  /** The methods that a logger of this kind has at a level: where that disables one, it is what pino puts in place of all of them. */
+  /** The methods of such a logger at a level. pino puts the same noop in place of every method that the level disables. */
   #methodsOf(logger: NativeLogger, level: string): ReadonlyMap<string, unknown> {
     return levelMethods(this.#copy, this.#setLevel, logger, level).byLabel;
   }
@@ -149,14 +144,14 @@ export class CallInterception {
     return isLevelEnabled.call(logger, label);
   }
 
-  /** Code that asks before it makes a costly record is answered as its call would be. */
+  /** Answers code that asks before it builds an expensive record as its call would be. */
   #replaceIsLevelEnabled(): IsLevelEnabledPair {
     const { prototype } = this.#copy;
     const interception = this;
     const original = prototype.isLevelEnabled as IsLevelEnabled;
     const replacement: IsLevelEnabled = function isLevelEnabled(label) {
       if (original.call(this, label)) return true;
-      const known = labelsOf(this).find((other) => other.label === label);
+      const known = labelsIn(this.levels).find((other) => other.label === label);
       return known !== undefined && interception.#letsThrough(this, known.verbosity);
     };
     prototype.isLevelEnabled = replacement;
@@ -170,28 +165,14 @@ export class CallInterception {
     this.#isLevelEnabled = undefined;
   }
 
-  #note(logger: NativeLogger): void {
-    if (this.#known.has(logger)) return;
-    this.#known.add(logger);
-    if (this.#touched.push(new WeakRef(logger)) < this.#sweepAt) return;
-    this.#touched = this.#touched.filter((each) => each.deref() !== undefined);
-    this.#sweepAt = Math.max(SWEEP_AT, 2 * this.#touched.length);
-  }
-
-  /** To be called where nobody listens any more, or nobody has a pass any more. */
+  /** Called when the last listener or the last pass has gone. */
   #settleAll(): void {
-    for (const each of this.#touched) {
-      const logger = each.deref();
-      if (logger !== undefined) this.#settle(logger);
-    }
-    if (!this.#isIdle) return;
-    this.#known = new WeakSet();
-    this.#touched = [];
-    this.#sweepAt = SWEEP_AT;
+    for (const logger of this.#touched) this.#settle(logger);
+    if (this.#isIdle) this.#touched.clear();
   }
 }
 
-/** A method that writes, and the verbosity of its records. */
+/** A level method and the verbosity of its records. */
 interface Label {
   readonly label: string;
   readonly verbosity: number;
@@ -199,20 +180,13 @@ interface Label {
   readonly disabledKey: string;
 }
 
-const knownLabels = new WeakMap<NativeLogger["levels"], readonly Label[]>();
-
-/** The labels that some level lets through, looked up once for all loggers with the same set of levels. */
-function labelsOf({ levels }: NativeLogger): readonly Label[] {
-  let labels = knownLabels.get(levels);
-  if (labels === undefined) {
-    labels = Object.entries(levels.values).flatMap(([label, value]) => {
-      const level = levelOfRecord(value);
-      if (level === undefined) return [];
-      const verbosity = levelVerbosity(level);
-      const key = `${verbosity} ${label}`;
-      return [{ label, verbosity, enabledKey: `${key} enabled`, disabledKey: `${key} disabled` }];
-    });
-    knownLabels.set(levels, labels);
-  }
-  return labels;
-}
+/** The labels that at least one level lets through; once for all loggers with the same set of levels. */
+const labelsIn = oncePer(({ values }: NativeLogger["levels"]): readonly Label[] =>
+  Object.entries(values).flatMap(([label, value]) => {
+    const level = levelOfRecord(value);
+    if (level === undefined) return [];
+    const verbosity = levelVerbosity(level);
+    const key = `${verbosity} ${label}`;
+    return [{ label, verbosity, enabledKey: `${key} enabled`, disabledKey: `${key} disabled` }];
+  }),
+);

@@ -1,9 +1,9 @@
-import { ActuatorError } from "../../../common/error.ts";
 import { requireVersion } from "../../kit/library-version.ts";
+import { wrongArgument } from "../../kit/loggers/wrong-argument.ts";
 
 /**
- * A logger made by pino 8, 9 or 10, also where a framework declares it as less, as fastify does with `app.log`. That it
- * really is one is checked when it is used.
+ * A logger made by pino 8, 9 or 10. The type is loose because frameworks declare less than a pino logger, as fastify does for
+ * `app.log`; `pinoLoggers` checks what it is given.
  */
 export interface PinoLogger {
   level: string;
@@ -20,15 +20,15 @@ export interface NativeLogger extends PinoLogger {
   [key: string | symbol]: unknown;
 }
 
-/** The object that all loggers of one copy of pino inherit from, and the symbols of that copy. */
+/** One copy of pino: the object that all its loggers inherit from, and its symbols. */
 export interface PinoCopy {
   readonly prototype: NativeLogger;
   readonly setLevel: symbol;
-  /** Under which a logger keeps its own numeric level. */
+  /** The key of a logger's own numeric level. */
   readonly levelValue: symbol;
-  /** Under which a root keeps its destination. */
+  /** The key of a root's destination. */
   readonly stream: symbol;
-  /** Whether a child is born with its parent's level as its own: so it was before pino 10. */
+  /** Whether a child starts with its parent's level as its own, as before pino 10. */
   readonly freezesChildren: boolean;
 }
 
@@ -55,11 +55,8 @@ export function pinoCopy(logger: PinoLogger): PinoCopy {
   const levelValue = symbols.get("pino.levelVal");
   const stream = symbols.get("pino.stream");
   if (prototype === null || setLevel === undefined || levelValue === undefined || stream === undefined) {
-    throw new ActuatorError(
-      "INVALID_ARGUMENT",
-      "NOT_A_PINO_LOGGER",
-      "pinoLoggers expects loggers made by pino 8, 9 or 10.",
-    );
+    const expected = "pinoLoggers needs a logger made by pino 8, 9 or 10, such as pino(), or a list of them";
+    throw wrongArgument("NOT_A_PINO_LOGGER", expected, logger);
   }
   const native = prototype as NativeLogger;
   const freezesChildren = Number.parseInt(String(native.version), 10) < 10;

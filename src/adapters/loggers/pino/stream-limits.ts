@@ -1,11 +1,11 @@
 import type { NativeLogger, PinoCopy } from "./native.ts";
 
-/** Below this value pino has no standard level: a stream that takes it takes everything. */
+/** The lowest value of pino's standard levels: a stream with this level takes everything. */
 const TRACE_VALUE = 10;
 
 /**
- * What the destination of a logger filters again, whatever level the logger has: a sentence for the operator, or undefined
- * where everything that the logger lets through is written.
+ * A warning for the operator if the destination of a logger filters records again, whatever level the logger has; undefined if
+ * it writes everything that the logger lets through.
  */
 export function streamLimit(copy: PinoCopy, logger: NativeLogger): string | undefined {
   const stream = logger[copy.stream] as { streams?: unknown; worker?: unknown; [key: symbol]: unknown } | undefined;

@@ -1,53 +1,54 @@
 import type { Level } from "../../../loggers/level.ts";
-import { CallCounting, type CallListener, type Counted } from "./counting.ts";
+import { CallCounting, type CallListener, type CountedLogger } from "./call-counting.ts";
 import { type LevelSet, OFF_VALUE } from "./level-set.ts";
-import { type Gated, type MethodOverrides, overrideMethods } from "./method-overrides.ts";
+import { type GatedLogger, MethodOverrides } from "./method-overrides.ts";
 import type { NativeLevels, NativeLogger } from "./native.ts";
 
-/** What is told to each adapter that holds a logger. */
+/** What an adapter that manages a logger learns from its gate. */
 export interface LevelGateObserver {
-  /** A level was set on the logger, by whomever. */
+  /** A level was set on the logger, by the application or an adapter. */
   levelSet(logger: NativeLogger, level: Level): void;
-  /** What is written at the level that the logger has is no longer the same: its transports have changed. */
+  /** The transports have changed, so that the logger's level now lets through something else. */
   reachChanged(logger: NativeLogger): void;
 }
 
-/** A logger with its children, as the gate of one of them knows them. */
+/** What a gate needs of the logger with its children that it belongs to. */
 export interface GateGroup {
   readonly levels: LevelSet;
-  /** Who hears of the calls of the loggers. */
+  /** The listeners to the calls of all loggers of the group. */
   readonly listeners: readonly CallListener[];
-  /** The gate of the logger that is no child. */
+  /** The gate of the logger that has the transports. */
   readonly owner: LevelGate;
   labelFor(level: Level): string;
   setLabel(gate: LevelGate, label: string): void;
-  /** The application has chosen this label. */
+  /** Notes a label that the application set. */
   remember(label: string): void;
-  /** Reads the levels again: `logger.configure()` may have brought others. */
+  /** Reads the level set again: `logger.configure()` may have brought another. */
   readLevels(): void;
 }
 
 const gates = new WeakMap<NativeLogger, LevelGate>();
 
+/** The gate of a logger; undefined if no adapter manages it. */
 export function gateOf(logger: NativeLogger): LevelGate | undefined {
   return gates.get(logger);
 }
 
-/** The level of one logger: it stands before the logger's methods. A child has one of its own once a level is set on it. */
-export class LevelGate implements Gated, Counted {
+/** The level of one logger, checked before its methods. A child has one of its own once a level is set on it. */
+export class LevelGate implements GatedLogger, CountedLogger {
   readonly group: GateGroup;
   readonly logger: WeakRef<NativeLogger>;
-  /** Whether this is the logger that owns the transports, and no child of it. */
+  /** Whether this is the logger that has the transports, rather than a child of it. */
   readonly isOwner: boolean;
   readonly observers = new Set<LevelGateObserver>();
   label: string;
-  /** The value of the label; {@link OFF_VALUE} for a word that is no level. */
+  /** The value of the label; {@link OFF_VALUE} for a word that is not a level. */
   value: number;
   threshold = OFF_VALUE;
   written = OFF_VALUE;
   values: NativeLevels;
   #overrides: MethodOverrides | undefined;
-  /** There while somebody listens to the calls. */
+  /** Set while the calls are counted. */
   #counting: CallCounting | undefined;
 
   constructor(group: GateGroup, logger: NativeLogger, isOwner: boolean) {
@@ -60,12 +61,12 @@ export class LevelGate implements Gated, Counted {
     gates.set(logger, this);
   }
 
-  /** False for a child whose level is still that of the logger above it. */
+  /** False for a child that still has the level of the logger above it. */
   get isOwn(): boolean {
     return this.#overrides !== undefined;
   }
 
-  /** Makes `level` the level of the logger, and returns what is then really written. */
+  /** Sets the logger's level, and returns the level that is then really written. */
   apply(level: Level): Level {
     const label = this.group.labelFor(level);
     if (!this.isOwn || label !== this.label) this.#set(label);
@@ -83,19 +84,19 @@ export class LevelGate implements Gated, Counted {
       gate.group.remember(label);
       gate.#set(label);
     } else {
-      // A child that nobody holds: to winston, too, such a level is but a property.
+      // On a child that is not managed the level is just a property, as it is for winston.
       Object.defineProperty(on, "level", { value: label, writable: true, enumerable: true, configurable: true });
     }
   }
 
-  /** Puts the gate before the logger's methods. */
+  /** Overrides the logger's methods. */
   open(): void {
     if (this.#overrides !== undefined || this.logger.deref() === undefined) return;
-    this.#overrides = overrideMethods(this);
+    this.#overrides = new MethodOverrides(this);
     this.settleCounting();
   }
 
-  /** Takes the gate away; the logger keeps its level, as far as winston knows one for it. */
+  /** Puts the original methods back. The logger keeps its level, as far as winston has one for it. */
   close(): void {
     this.#counting?.end();
     this.#counting = undefined;
@@ -105,12 +106,13 @@ export class LevelGate implements Gated, Counted {
     if (logger !== undefined) gates.delete(logger);
   }
 
+  /** Overrides the methods of levels that the logger has got since. */
   coverLevelMethods(): void {
     this.#overrides?.coverLevelMethods();
     this.settleCounting();
   }
 
-  /** Counts calls as long as somebody listens to those of the group. */
+  /** Starts or stops counting calls, according to whether the group has listeners. */
   settleCounting(): void {
     if (this.#overrides !== undefined && this.group.listeners.length > 0) {
       this.#counting ??= new CallCounting(this);

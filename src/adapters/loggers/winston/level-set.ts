@@ -1,7 +1,8 @@
 import { LEVELS, type Level, levelVerbosity } from "../../../loggers/level.ts";
+import { oncePer } from "../../kit/loggers/instrumentation.ts";
 import type { NativeLevels } from "./native.ts";
 
-/** What the levels are called in the sets that winston brings and in those that applications make. */
+/** The labels of each level in the sets that winston brings and in those that applications usually make. */
 const NAMES: readonly (readonly [Level, readonly string[]])[] = [
   ["FATAL", ["fatal", "emerg", "emergency", "panic", "alert", "crit", "critical"]],
   ["ERROR", ["error", "err"]],
@@ -15,18 +16,17 @@ const NAMES: readonly (readonly [Level, readonly string[]])[] = [
 export const OFF_VALUE = Number.NEGATIVE_INFINITY;
 
 /**
- * A set of levels of winston beside the seven of the specification: found by name, or by rank where not one name is known. A
- * label without a counterpart counts as the level that it lets through completely: npm's `verbose`, which stops `debug`, as
- * INFO; but never as OFF.
+ * A set of winston's levels beside the seven that this package shows. Labels are matched by name, or by rank if no name in the
+ * set is known. A label without a counterpart is shown as the level that it lets through completely: npm's `verbose`, which
+ * stops `debug`, as INFO. Only a label outside of the set is shown as OFF.
  */
 export class LevelSet {
   readonly values: NativeLevels;
-  /** A word that is no level of the set: winston accepts it and lets nothing through. */
+  /** A word outside of the set: winston accepts it and lets nothing through. */
   readonly #off: string;
   readonly #labels: readonly (readonly [label: string, value: number])[];
-  /** From FATAL to TRACE, those that the set has. */
+  /** The levels that the set has, from FATAL to TRACE. */
   readonly #known: readonly (readonly [Level, number])[];
-
   readonly #verbosities = new Map<string, number>();
 
   constructor(values: NativeLevels) {
@@ -39,7 +39,7 @@ export class LevelSet {
     }).filter((entry): entry is readonly [Level, number] => entry[1] !== undefined);
     this.#known = named.length > 0 ? named : this.#ranked();
     for (const [label, value] of this.#labels) {
-      // First among those that the set has: where it lacks one, that is set as its neighbour.
+      // Levels that the set has come first: a level that it lacks is set as its neighbour.
       const level =
         this.#known.find(([, known]) => known >= value)?.[0] ??
         LEVELS.find((each) => each !== "OFF" && this.value(this.label(each)) >= value);
@@ -47,7 +47,7 @@ export class LevelSet {
     }
   }
 
-  /** The label to set for a level; where the set lacks the level, the one that comes next to it. */
+  /** The label to set for a level. If the set lacks the level, it is that of the nearest one. */
   label(level: Level): string {
     if (level === "OFF") return this.#off;
     const exact = this.#known.find(([known]) => known === level)?.[1];
@@ -57,22 +57,23 @@ export class LevelSet {
     return nearest?.[0] ?? this.#off;
   }
 
-  /** The most verbose label that is not above a value; a word that lets nothing through where all are. */
+  /** The most verbose label up to a value; a word that lets nothing through if all labels are more verbose. */
   labelOf(value: number): string {
     return this.#labels.findLast(([, known]) => known <= value)?.[0] ?? this.#off;
   }
 
+  /** The value of a label; {@link OFF_VALUE} for a word that is not a level. */
   value(label: string): number {
     return this.values[label] ?? OFF_VALUE;
   }
 
-  /** The level that a threshold of this value amounts to. */
+  /** The level to show for a threshold. */
   level(value: number): Level {
     if (value === OFF_VALUE) return "OFF";
     return (this.#known.findLast(([, known]) => known <= value) ?? this.#known[0])?.[0] ?? "OFF";
   }
 
-  /** That of the least verbose level which lets records of this label through; undefined where none does, or for no label. */
+  /** The verbosity of the least verbose level that lets records of this label through; undefined if none does. */
   verbosity(label: string): number | undefined {
     return this.#verbosities.get(label);
   }
@@ -88,10 +89,31 @@ export class LevelSet {
   }
 }
 
-const sets = new WeakMap<NativeLevels, LevelSet>();
+/** The level set of a logger's or a transport's `levels`. */
+export const levelSet = oncePer((values: NativeLevels) => new LevelSet(values));
 
-export function levelSet(values: NativeLevels): LevelSet {
-  let set = sets.get(values);
-  if (set === undefined) sets.set(values, (set = new LevelSet(values)));
-  return set;
+/** Counts how many loggers need each value of a level, so that the most verbose need is known however many there are. */
+export class LevelCounts {
+  readonly #counts = new Map<number, number>();
+
+  /** The most verbose value that is needed; {@link OFF_VALUE} if none is. */
+  get most(): number {
+    let most = OFF_VALUE;
+    for (const value of this.#counts.keys()) if (value > most) most = value;
+    return most;
+  }
+
+  add(value: number): void {
+    this.#counts.set(value, (this.#counts.get(value) ?? 0) + 1);
+  }
+
+  remove(value: number): void {
+    const rest = this.#counts.get(value)! - 1;
+    if (rest === 0) this.#counts.delete(value);
+    else this.#counts.set(value, rest);
+  }
+
+  clear(): void {
+    this.#counts.clear();
+  }
 }

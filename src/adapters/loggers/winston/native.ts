@@ -1,7 +1,7 @@
-import { ActuatorError } from "../../../common/error.ts";
 import { requireVersion } from "../../kit/library-version.ts";
+import { wrongArgument } from "../../kit/loggers/wrong-argument.ts";
 
-/** A logger of winston 3, also where a framework declares it as less. That it really is one is checked when it is used. */
+/** A logger of winston 3. The type is loose because frameworks may declare less; `winstonLoggers` checks what it is given. */
 export interface WinstonLogger {
   level: string;
   child(metadata: object): unknown;
@@ -13,7 +13,7 @@ export interface WinstonContainer {
   add(id: string, ...options: never[]): unknown;
 }
 
-/** What `import winston from "winston"` gives: it stands for the default logger and for `winston.loggers`. */
+/** What `import winston from "winston"` gives. It stands for the default logger and for `winston.loggers`. */
 export interface WinstonModule {
   readonly loggers: WinstonContainer;
   createLogger(...options: never[]): unknown;
@@ -35,19 +35,19 @@ export interface NativeLogger extends WinstonLogger {
   [key: string]: unknown;
 }
 
-/** Where records go. It filters again: by its own level, or else by the level of the first logger that it was added to. */
+/** A destination of records. It filters by its own level, or else by the level of the first logger that it was added to. */
 export interface NativeTransport {
   level?: string | undefined;
-  /** Those of the first logger. A plain stream, which `pipe()` may have added, has none. */
+  /** The levels of the first logger. A plain stream, which `pipe()` may have added, has none. */
   readonly levels?: NativeLevels | undefined;
   readonly parent?: NativeLogger | null | undefined;
   readonly name?: string | undefined;
-  /** Of a transport written for winston 2, which winston 3 wraps. */
+  /** The original transport, if winston 3 wraps one written for winston 2. */
   readonly transport?: { readonly name?: string | undefined } | undefined;
   listeners(event: string): readonly { readonly name: string }[];
 }
 
-/** What the application handed over, taken apart. */
+/** One logger or container in what the application passed. */
 export type WinstonSource =
   | { readonly type: "logger"; readonly logger: NativeLogger }
   | { readonly type: "container"; readonly container: WinstonContainer };
@@ -63,7 +63,7 @@ export function winstonSources(value: WinstonLogger | WinstonContainer | Winston
   > | null;
   requireVersion({ subpath: "winston", library: "winston", versions: "3.3 to 3.x" }, given?.version);
   if (typeof given?.createLogger === "function") {
-    // `import * as winston` leaves out what the module adds to its exports in a loop; its default export has it.
+    // `import * as winston` lacks what the module adds to its exports in a loop; its default export has it.
     const module = (typeof given.child === "function" ? given : given.default) as WinstonModule & WinstonLogger;
     const defaultLogger = Object.getPrototypeOf(module.child({})) as NativeLogger;
     return [
@@ -81,23 +81,24 @@ export function winstonSources(value: WinstonLogger | WinstonContainer | Winston
     loggerPrototype(logger) === undefined ||
     !Array.isArray(logger.transports)
   ) {
-    const message = "winstonLoggers expects loggers made by winston 3, containers of them, or the winston module.";
-    throw new ActuatorError("INVALID_ARGUMENT", "NOT_A_WINSTON_LOGGER", message);
+    const expected =
+      "winstonLoggers needs a logger made by winston 3, such as winston.createLogger(), a container of loggers, the winston module, or a list of these";
+    throw wrongArgument("NOT_A_WINSTON_LOGGER", expected, value);
   }
   return [{ type: "logger", logger }];
 }
 
-/** What all loggers of one copy of winston inherit from: `winston.Logger.prototype`. Undefined for no logger of winston. */
+/** The `winston.Logger.prototype` that a logger inherits from; undefined if winston did not make it. */
 export function loggerPrototype(logger: NativeLogger): NativeLogger | undefined {
   let prototype: NativeLogger | undefined;
   for (let at = Object.getPrototypeOf(logger); at !== null; at = Object.getPrototypeOf(at)) {
-    // Nearest to the top: a class of the application may override these.
+    // The one nearest to the top: a class of the application may override these methods.
     if (Object.hasOwn(at, "configure") && Object.hasOwn(at, "child") && Object.hasOwn(at, "add")) prototype = at;
   }
   return prototype;
 }
 
-/** The logger that owns the transports: the logger itself, or the one that a child descends from. */
+/** The logger that has the transports: the logger itself, or the one that a child descends from. */
 export function owner(logger: NativeLogger): NativeLogger {
   for (let at = logger; at !== null; at = Object.getPrototypeOf(at) as NativeLogger) {
     if (Object.hasOwn(at, "_readableState")) return at;
@@ -105,7 +106,7 @@ export function owner(logger: NativeLogger): NativeLogger {
   return logger;
 }
 
-/** How an operator knows a transport. */
+/** The name of a transport for the operator. */
 export function transportName(transport: NativeTransport): string {
   return transport.name ?? transport.transport?.name ?? transport.constructor.name;
 }

@@ -1,29 +1,28 @@
 import type { Level } from "../../../loggers/level.ts";
-import type { CallListener } from "./counting.ts";
-import { LevelCounts } from "./level-counts.ts";
+import type { CallListener } from "./call-counting.ts";
 import { type GateGroup, gateOf, LevelGate, type LevelGateObserver } from "./level-gate.ts";
-import { type LevelSet, levelSet, OFF_VALUE } from "./level-set.ts";
+import { LevelCounts, type LevelSet, levelSet, OFF_VALUE } from "./level-set.ts";
 import { type NativeLogger, type NativeTransport, owner } from "./native.ts";
 import { join, leave, open, ownLevel, transportLimits, type Writers } from "./transports.ts";
 
 const groups = new WeakMap<NativeLogger, TransportGroup>();
 
 /**
- * A logger with its children, which all write through its transports. winston knows one level for all of them, in the
- * transports; so these are opened as far as the most verbose logger needs, and each logger's own gate does the rest.
+ * A logger with its children, which all write through its transports. winston has one level for all of them, in the
+ * transports. So the transports are opened as far as the most verbose logger needs, and each logger's gate does the rest.
  */
 export class TransportGroup implements GateGroup, Writers {
   readonly owner: LevelGate;
   levels: LevelSet;
-  /** How many observers the loggers have. */
+  /** The number of observers of all gates. */
   observers = 0;
   #listeners: readonly CallListener[] = [];
   readonly #gates = new Set<LevelGate>();
   readonly #counts = new LevelCounts();
-  /** The labels that the application itself has set, by what they amount to: going back there goes back to these. */
+  /** The labels that the application set, by the level shown for them. Setting such a level again sets its label. */
   readonly #labels = new Map<Level, string>();
   #transports: ReadonlySet<NativeTransport> = new Set();
-  /** The most verbose level that a transport has of its own. */
+  /** The value of the most verbose level that a transport has of its own. */
   #eager = OFF_VALUE;
   /** The most verbose value that any transport writes. */
   #cap = Number.POSITIVE_INFINITY;
@@ -39,7 +38,7 @@ export class TransportGroup implements GateGroup, Writers {
     this.transportsChanged();
   }
 
-  /** The most verbose value among the loggers: what their transports must let through. */
+  /** The most verbose value among the loggers. The transports must let it through. */
   get most(): number {
     return this.#counts.most;
   }
@@ -75,7 +74,6 @@ export class TransportGroup implements GateGroup, Writers {
     for (const transport of this.#transports) open(transport, this);
   }
 
-  /** The gate of a child is no longer needed. */
   #forget(gate: LevelGate): void {
     if (!this.#gates.delete(gate)) return;
     this.#counts.remove(gate.value);
@@ -96,7 +94,7 @@ export class TransportGroup implements GateGroup, Writers {
     }
   }
 
-  /** Looks at the transports again, and tells of loggers that now write something else. */
+  /** Reads the transports again, and tells the observers of loggers whose reach has changed. */
   transportsChanged(): void {
     const logger = this.owner.logger.deref();
     if (logger === undefined) return;
@@ -111,7 +109,7 @@ export class TransportGroup implements GateGroup, Writers {
     this.limitsChanged();
   }
 
-  /** The level that a transport has of its own may have changed. */
+  /** Reads the levels again that the transports have of their own. */
   limitsChanged(): void {
     const own = [...this.#transports].map((transport) => {
       const label = ownLevel(transport);
@@ -129,7 +127,7 @@ export class TransportGroup implements GateGroup, Writers {
     }
   }
 
-  /** What a level of these loggers cannot change: sentences for the operator. */
+  /** Warnings for the operator about what a level of these loggers cannot change. */
   limits(): readonly string[] {
     const limits = [...this.#transports].flatMap((transport) => transportLimits(transport, this));
     return this.owner.logger.deref()?.silent === true
@@ -137,7 +135,7 @@ export class TransportGroup implements GateGroup, Writers {
       : limits;
   }
 
-  /** An observer of the gate is gone. With the last of a child its gate goes, with the last of all everything. */
+  /** Removes an observer of a gate. The last one of a child removes its gate; the last one of all restores the logger. */
   release(gate: LevelGate, observer: LevelGateObserver): void {
     if (!gate.observers.delete(observer)) return;
     this.observers--;
@@ -148,7 +146,7 @@ export class TransportGroup implements GateGroup, Writers {
     if (this.observers === 0) this.#dissolve();
   }
 
-  /** Leaves the logger and its transports as they were. */
+  /** Restores the logger and its transports. */
   #dissolve(): void {
     for (const gate of this.#gates) if (gate !== this.owner) gate.close();
     this.owner.close();
@@ -160,15 +158,15 @@ export class TransportGroup implements GateGroup, Writers {
 
   #limit(gate: LevelGate): void {
     const { value } = gate;
-    // A transport with a level of its own writes more than the logger has, where the application has it so; a level that it
-    // did not set is meant as it is said.
+    // With the application's own level, a transport with a more verbose level of its own writes more than the logger has, as
+    // in winston. A level that an operator set means what it says.
     const isApplications = value !== OFF_VALUE && this.#labels.get(this.levels.level(value)) === gate.label;
     gate.threshold = isApplications ? Math.max(value, this.#eager) : value;
     gate.written = Math.min(gate.threshold, this.#cap);
   }
 }
 
-/** The group that a logger belongs to, where anybody holds one of its loggers. */
+/** The group that a logger belongs to; undefined if no adapter manages any of its loggers. */
 export function groupOf(logger: NativeLogger): TransportGroup | undefined {
   return groups.get(owner(logger));
 }
@@ -179,8 +177,8 @@ const collected = new FinalizationRegistry<{ readonly group: TransportGroup; rea
   },
 );
 
-/** The gate of a logger, made where it has none, for as long as somebody observes it. */
-export function observe(logger: NativeLogger, observer: LevelGateObserver): LevelGate {
+/** Observes the gate of a logger, which is made if it has none. End it with {@link releaseGate}. */
+export function observeGate(logger: NativeLogger, observer: LevelGateObserver): LevelGate {
   const root = owner(logger);
   const group = groupOf(logger) ?? new TransportGroup(root);
   let gate = gateOf(logger);
@@ -193,8 +191,8 @@ export function observe(logger: NativeLogger, observer: LevelGateObserver): Leve
   return gate;
 }
 
-/** Ends {@link observe}. The last one to leave a group leaves its logger and transports as they were. */
-export function release(logger: NativeLogger, observer: LevelGateObserver): void {
+/** Ends {@link observeGate}. The last observer of a group restores its logger and transports. */
+export function releaseGate(logger: NativeLogger, observer: LevelGateObserver): void {
   const gate = gateOf(logger);
   if (gate !== undefined) groupOf(logger)?.release(gate, observer);
 }

@@ -1,31 +1,30 @@
-import { LevelCounts } from "./level-counts.ts";
 import { gateOf } from "./level-gate.ts";
-import { type LevelSet, levelSet } from "./level-set.ts";
+import { LevelCounts, type LevelSet, levelSet } from "./level-set.ts";
 import { type NativeLevels, type NativeLogger, type NativeTransport, owner, transportName } from "./native.ts";
 
-/** A logger with its children, which write through the same transports. */
+/** A logger with its children, which write to the same transports. */
 export interface Writers {
   readonly levels: LevelSet;
   /** The most verbose value among the loggers. */
   readonly most: number;
   /** Whether the logger is one of them. */
   has(logger: NativeLogger): boolean;
-  /** Looks at the transports again. */
+  /** Reads the transports again. */
   transportsChanged(): void;
 }
 
-/** A transport that is opened as far as the loggers need that write to it. */
-interface Opened {
-  /** What each group that writes to it was last known to need. */
+/** A transport that lets through what the loggers need that write to it. */
+interface OpenedTransport {
+  /** What each group that writes to it last needed. */
   readonly needs: Map<Writers, number>;
   readonly counts: LevelCounts;
-  /** The level that was put on the transport, and what stood there. */
+  /** The level that was set on the transport, and its level before. */
   pushed: { readonly label: string; readonly before: string | undefined } | undefined;
 }
 
-const known = new WeakMap<NativeTransport, Opened>();
+const known = new WeakMap<NativeTransport, OpenedTransport>();
 
-/** A group writes to the transport, from now on. */
+/** Notes that a group writes to the transport. */
 export function join(transport: NativeTransport, group: Writers): void {
   let opened = known.get(transport);
   if (opened === undefined)
@@ -33,13 +32,13 @@ export function join(transport: NativeTransport, group: Writers): void {
   if (opened.needs.has(group)) return;
   opened.needs.set(group, group.most);
   opened.counts.add(group.most);
-  // It hung on this logger before, when that was nobody's.
+  // The transport took its level from this logger before, when no adapter managed it.
   const { parent } = transport;
   if (opened.needs.size === 1 || !parent || !group.has(parent)) return;
   for (const other of opened.needs.keys()) if (other !== group) other.transportsChanged();
 }
 
-/** Ends {@link join}. The last one leaves the transport without the level that was put there. */
+/** Ends {@link join}. The last group to leave takes back the level that was set on the transport. */
 export function leave(transport: NativeTransport, group: Writers): void {
   const opened = known.get(transport);
   const need = opened?.needs.get(group);
@@ -54,7 +53,7 @@ export function leave(transport: NativeTransport, group: Writers): void {
   if (opened.pushed !== undefined && transport.level === opened.pushed.label) transport.level = opened.pushed.before;
 }
 
-/** Lets the transport through what the group needs by now, and the others that write to it. */
+/** Makes the transport let through what the group now needs, and what the other groups that write to it need. */
 export function open(transport: NativeTransport, group: Writers): void {
   const opened = known.get(transport);
   const before = opened?.needs.get(group);
@@ -68,8 +67,8 @@ export function open(transport: NativeTransport, group: Writers): void {
   push(transport, opened);
 }
 
-/** Puts a level on the transport, unless the application gave it one, or it is a plain stream, which has none. */
-function push(transport: NativeTransport, opened: Opened): void {
+/** Sets the transport's level, unless the application gave it one or it is a plain stream, which has none. */
+function push(transport: NativeTransport, opened: OpenedTransport): void {
   if (transport.levels === undefined || ownLevel(transport) !== undefined) return;
   const label = levelSet(transport.levels).labelOf(opened.counts.most);
   if (label === transport.level) return;
@@ -78,8 +77,8 @@ function push(transport: NativeTransport, opened: Opened): void {
 }
 
 /**
- * The level that the transport keeps whatever its loggers have: the application's own, or that of a logger outside, to which
- * the transport was added first. Undefined where it takes what the loggers let through.
+ * The level that the transport keeps whatever its loggers have: one that the application set, or that of an unmanaged logger to
+ * which the transport was added first. Undefined if the transport takes what the loggers let through.
  */
 export function ownLevel(transport: NativeTransport): string | undefined {
   const opened = known.get(transport);
@@ -92,18 +91,18 @@ export function ownLevel(transport: NativeTransport): string | undefined {
   return parent && gateOf(owner(parent)) === undefined ? parent.level : undefined;
 }
 
-/** What a transport does whatever level its loggers have: sentences for the operator. */
+/** Warnings for the operator about what a transport does whatever level its loggers have. */
 export function transportLimits(transport: NativeTransport, group: Writers): readonly string[] {
   const name = JSON.stringify(transportName(transport));
   const limits: string[] = [];
   const own = ownLevel(transport);
   if (own !== undefined && group.levels.value(own) < group.levels.most) {
-    const whose = transport.level ? "its own level" : "the level of a logger outside";
+    const whose = transport.level ? "its own level" : "the level of a logger that is not managed";
     limits.push(`the transport ${name} keeps ${whose} (${own}); less severe records are not written to it`);
   }
   if (isSharedOutside(transport)) {
     limits.push(
-      `the transport ${name} is shared with a logger outside, for which it lets through what it does for this one`,
+      `the transport ${name} is shared with a logger that is not managed, for which it lets through what it does for this one`,
     );
   }
   if (transport.levels !== undefined && !sameLevels(transport.levels, group.levels.values)) {
@@ -112,7 +111,7 @@ export function transportLimits(transport: NativeTransport, group: Writers): rea
   return limits;
 }
 
-/** winston does not tell who writes to a transport; but each one that does listens to it. */
+/** winston does not list the loggers that write to a transport, but each of them listens to it. */
 function isSharedOutside(transport: NativeTransport): boolean {
   const writers = transport.listeners("unpipe").filter(({ name }) => name === "onunpipe").length;
   return writers > (known.get(transport)?.needs.size ?? 0);

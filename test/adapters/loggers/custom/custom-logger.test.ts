@@ -5,7 +5,7 @@ import createDebug from "debug";
 import type { RootLogger } from "loglevel";
 import { pino } from "pino";
 import { afterEach, describe, expect, test } from "vitest";
-import { type CustomLoggerOptions, customLogger } from "../../../../src/adapters/loggers/custom/custom-logger.ts";
+import { type CustomLoggerOptions, customLogger } from "../../../../src/adapters/loggers/custom/index.ts";
 import { debugLoggers } from "../../../../src/adapters/loggers/debug/index.ts";
 import { logtapeLoggers } from "../../../../src/adapters/loggers/logtape/index.ts";
 import { pinoLoggers } from "../../../../src/adapters/loggers/pino/index.ts";
@@ -164,7 +164,7 @@ describe("a logger with levels of its own", () => {
       customLogger("fine", fine!.options),
     );
     loggers.setLevel("ROOT", "DEBUG");
-    expect(view(loggers, "odd").warnings).toEqual(['its level "odd" is none of those mapped']);
+    expect(view(loggers, "odd").warnings).toEqual(['its level "odd" is not in its map']);
     expect(view(loggers, "failing").warnings).toContainEqual(expect.stringMatching(/cannot be read: Error: no idea/));
     expect(view(loggers, "deaf").warnings).toEqual([expect.stringMatching(/not applied: Error: will not/)]);
     expect(fine!.level).toBe("all");
@@ -172,8 +172,8 @@ describe("a logger with levels of its own", () => {
 
   test.each([
     ["", { INFO: 1 }, /name is empty/],
-    ["own", {}, /none of the levels OFF, FATAL/],
-    ["own", { info: 1 }, /none of the levels OFF, FATAL/],
+    ["own", {}, /at least one of the levels OFF, FATAL/],
+    ["own", { info: 1 }, /at least one of the levels OFF, FATAL/],
   ])("a name or a map without use is refused: %j, %j", (name, map, message) => {
     expect(() => customLogger(name, { map: map as never, set: () => {} })).toThrow(message);
   });

@@ -122,7 +122,7 @@ describe("when let go", () => {
 });
 
 test.each([undefined, null, {}, { levels: {} }, console, "log4js"])("%j is refused: it is no log4js", (value) => {
-  expect(() => log4jsLoggers(value as never)).toThrow(/expects log4js 6/);
+  expect(() => log4jsLoggers(value as never)).toThrow(/needs log4js 6/);
 });
 
 test("where its categories are not found, as in a bundle, they can be given", () => {

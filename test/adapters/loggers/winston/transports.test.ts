@@ -182,8 +182,8 @@ describe("a transport shared by two loggers", () => {
     const root = winston.createLogger({ transports: [out] });
     const loggers = attach(root);
     expect(warnings(loggers)).toEqual([
-      expect.stringMatching(/"memory" keeps the level of a logger outside \(warn\)/),
-      expect.stringMatching(/"memory" is shared with a logger outside/),
+      expect.stringMatching(/"memory" keeps the level of a logger that is not managed \(warn\)/),
+      expect.stringMatching(/"memory" is shared with a logger that is not managed/),
     ]);
     expect(loggers.setLevel("ROOT", "DEBUG").result).toMatchObject({ effectiveLevel: "WARN" });
     root.info("no");

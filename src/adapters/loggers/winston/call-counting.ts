@@ -1,13 +1,13 @@
 import type { LevelSet } from "./level-set.ts";
 import type { NativeLogger } from "./native.ts";
 
-/** Hears of a call: on which logger, at which verbosity of a level, and whether it gets past the gate. */
+/** Called for each call of a logger, with the `levelVerbosity` of the call and whether the level lets it through. */
 export type CallListener = (logger: unknown, verbosity: number, enabled: boolean) => void;
 
 /** A logger whose calls are counted. */
-export interface Counted {
+export interface CountedLogger {
   readonly logger: WeakRef<NativeLogger>;
-  /** The most verbose value of a level that gets past the methods. */
+  /** The value of the most verbose level that the logger lets through. */
   readonly threshold: number;
   /** The logger with its children. */
   readonly group: { readonly levels: LevelSet; readonly listeners: readonly CallListener[] };
@@ -16,23 +16,22 @@ export interface Counted {
 type Method = (this: unknown, ...values: unknown[]) => unknown;
 
 interface Call {
-  readonly on: Counted;
+  readonly on: CountedLogger;
   readonly label: string;
 }
 
-/** The call that is under way and not yet in `log`, through which most of winston's methods named for levels go on. */
+/** The call of a level method that has not reached `log` yet; most of winston's level methods end up there. */
 let underWay: Call | undefined;
 
 /**
- * Counts what is called on a logger, and on those that inherit from it: each method is replaced by one that tells
- * the listeners and then does the same. A method that the application has taken before goes on unseen; one that it has taken
- * meanwhile does what it did.
+ * Counts the calls of a logger and of loggers that inherit its methods. Each method is replaced by one that calls the listeners
+ * first. A method that the application stored before goes uncounted; a replacement that it stored keeps working.
  */
 export class CallCounting {
-  readonly #on: Counted;
+  readonly #on: CountedLogger;
   readonly #counted = new Map<string, { readonly method: Method; readonly counting: Method }>();
 
-  constructor(on: Counted) {
+  constructor(on: CountedLogger) {
     this.#on = on;
   }
 
@@ -46,12 +45,12 @@ export class CallCounting {
       const method = now.value as Method;
       const counting = key === "log" ? countingLog(this.#on, method) : countingMethod(this.#on, method, key);
       this.#counted.set(key, { method, counting });
-      // Assigned, since deleting or defining would leave a slower object behind.
+      // Assigned, because deleting or defining a property would make the object slower.
       logger[key] = counting;
     }
   }
 
-  /** Puts the methods back, but for what somebody has put there meanwhile. */
+  /** Puts the original methods back, except where the application has put its own meanwhile. */
   end(): void {
     const logger = this.#on.logger.deref();
     for (const [key, { method, counting }] of this.#counted) {
@@ -62,10 +61,10 @@ export class CallCounting {
   }
 }
 
-function countingMethod(on: Counted, method: Method, label: string): Method {
+function countingMethod(on: CountedLogger, method: Method, label: string): Method {
   return function (this: unknown, ...values) {
     if (isUnderWay(on, label)) return method.apply(this, values);
-    tell(on, this, label);
+    count(on, this, label);
     const outer = underWay;
     underWay = { on, label };
     try {
@@ -76,27 +75,30 @@ function countingMethod(on: Counted, method: Method, label: string): Method {
   };
 }
 
-function countingLog(on: Counted, method: Method): Method {
+function countingLog(on: CountedLogger, method: Method): Method {
   return function (this: unknown, ...values) {
-    const first = values[0] as string | { readonly level: string } | undefined;
-    const label = typeof first === "string" ? first : first?.level;
-    if (label === undefined || !isUnderWay(on, label)) tell(on, this, label);
-    // A format or a transport that logs is called from here.
+    const label = labelOfLogCall(values[0]);
+    if (label === undefined || !isUnderWay(on, label)) count(on, this, label);
+    // From here on a format or a transport may log by itself.
     else underWay = undefined;
     return method.apply(this, values);
   };
 }
 
-function isUnderWay(on: Counted, label: string): boolean {
+/** The level of a call of `log`, which takes a level or a whole record first. */
+export function labelOfLogCall(first: unknown): string | undefined {
+  return typeof first === "string" ? first : (first as { readonly level: string } | undefined)?.level;
+}
+
+function isUnderWay(on: CountedLogger, label: string): boolean {
   return underWay?.on === on && underWay.label === label;
 }
 
-function tell(on: Counted, logger: unknown, label: string | undefined): void {
+function count(on: CountedLogger, logger: unknown, label: string | undefined): void {
   const { listeners, levels } = on.group;
   if (label === undefined) return;
   const verbosity = levels.verbosity(label);
   if (verbosity === undefined) return;
   const enabled = levels.values[label]! <= on.threshold;
-  for (const listener of listeners)
-    listener((logger as NativeLogger | undefined) ?? on.logger.deref(), verbosity, enabled);
+  for (const listener of listeners) listener(logger ?? on.logger.deref(), verbosity, enabled);
 }

@@ -1,14 +1,16 @@
-import type { CallTally } from "./adapter.ts";
+import type { CallTally } from "../../../loggers/adapter.ts";
 
-/** Counts one call on a logger; one that was not discovered, undefined, counts nowhere. */
+/** Counts one call on a logger. A call on a logger that was not discovered (`undefined`) is not counted. */
 export type CallCounter<Handle> = (handle: Handle | undefined, verbosity: number, enabled: boolean) => void;
 
-/** A logger whose calls are not wanted. */
+/** Marks a logger whose calls the measurement does not want. */
 const UNMEASURED = null;
 
 /**
- * Counts the calls of one measurement, as an adapter's `measure` has to: `tallyOf` is asked once for each logger, at its first
- * call. `verbosity` is what `levelVerbosity` makes of a call's level; `enabled` says that it was let through.
+ * Counts the calls of one measurement for an adapter's `measure`. Asks `tallyOf` once for each logger, at its first call.
+ *
+ * In the returned function, `verbosity` is the `levelVerbosity` of the call's level, and `enabled` says whether the logger let
+ * the call through.
  */
 export function callCounter<Handle extends { readonly name: string }>(
   tallyOf: (name: string) => CallTally | undefined,
