@@ -1,4 +1,4 @@
-export { type NestjsLoggersOptions, nestjsLoggers } from "../../adapters/loggers/nestjs/adapter.ts";
+export { type NestjsLoggersOptions, nestjsLoggers } from "../../adapters/loggers/nestjs/index.ts";
 export {
   ACTUATOR,
   type ActuatorDynamicModule,
