@@ -1,16 +1,17 @@
 import type { Argument, Command, Option } from "commander";
-import { LEVEL_WORDS } from "./level-text.ts";
+import { LEVEL_WORDS } from "./loggers.ts";
+import { print } from "./output.ts";
 
-/** What a word may become, and what that does. */
+/** A completion of a word, with its description. */
 export interface Candidate {
   readonly value: string;
   readonly description?: string;
 }
 
-/** Names of loggers and groups that begin with this, asked of the server that the words before name; none where it is silent. */
-export type LoggerNames = (prefix: string, words: Readonly<Record<string, string>>) => Promise<readonly string[]>;
+/** Fetches the names of loggers and groups that begin with `prefix`; `options` are those on the command line. None on failure. */
+export type LoggerNames = (prefix: string, options: Readonly<Record<string, string>>) => Promise<readonly string[]>;
 
-/** What an option or argument may be, where its definition does not say it by itself. */
+/** The values of options and arguments that commander does not know. */
 const VALUES: Readonly<Record<string, readonly string[]>> = {
   level: LEVEL_WORDS,
   for: ["5m", "10m", "30m", "1h", "2h", "1d"],
@@ -19,10 +20,10 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
 };
 const LOGGERS = new Set(["name", "filters"]);
 
-/** Names that mean the same in every shell, without quotes. Others are not offered: they may be code to a shell. */
+/** Names that need no quotes in any shell. Others are not offered, because a shell may run them as code. */
 const PLAIN = /^[\p{L}\p{N}_@][\p{L}\p{N}_@.:/+-]*$/u;
 
-/** What the last of the words may become, after the words before it. */
+/** Completes the last of the words of a command line. */
 export async function complete(
   program: Command,
   words: readonly string[],
@@ -30,17 +31,17 @@ export async function complete(
 ): Promise<readonly Candidate[]> {
   const current = words.at(-1) ?? "";
   const place = placeOf(program, words.slice(0, -1));
-  const offered = await candidatesAt(place, current, (prefix) => loggerNames(prefix, place.values));
-  return offered.filter(({ value }) => value.startsWith(current));
+  const candidates = await candidatesAt(place, current, (prefix) => loggerNames(prefix, place.values));
+  return candidates.filter(({ value }) => value.startsWith(current));
 }
 
 interface Place {
   readonly command: Command;
   readonly operands: number;
-  /** The option whose value comes next. */
+  /** The option whose value is the next word. */
   readonly pending: Option | undefined;
   readonly onlyOperands: boolean;
-  /** The values that options got, by their names. */
+  /** The values of options so far, by their names. */
   readonly values: Readonly<Record<string, string>>;
 }
 
@@ -91,7 +92,7 @@ async function candidatesAt(place: Place, current: string, names: Names): Promis
   return plain((await names(current)).filter((name) => PLAIN.test(name)));
 }
 
-/** The options of a command and those that every command takes. */
+/** The options of a command and the global ones. */
 function optionsOf(command: Command): Option[] {
   const help = command.createHelp();
   const options = [...help.visibleOptions(command), ...help.visibleGlobalOptions(command)];
@@ -105,3 +106,35 @@ function valuesOf(definition: Option | Argument, name: string): readonly string[
 function plain(values: readonly string[], before = ""): Candidate[] {
   return values.map((value) => ({ value: `${before}${value}` }));
 }
+
+/** How long to wait for names after TAB was pressed. */
+const NAMES_TIMEOUT_MS = 700;
+const MAX_NAMES = 1_000;
+
+/** Prints the completions of the last of the words, one a line, each with a tab and its description if it has one. */
+export async function printCompletions(program: Command, words: readonly string[]): Promise<void> {
+  const candidates = await complete(program, words, loggerNames);
+  if (candidates.length > 0) print(candidates.map(lineOf).join("\n"));
+}
+
+function lineOf({ value, description }: Candidate): string {
+  return description === undefined || description === "" ? value : `${value}\t${description}`;
+}
+
+/** Ignores every failure: the command itself will report it. */
+const loggerNames: LoggerNames = async (prefix, values) => {
+  try {
+    const { connect } = await import("./connection.ts");
+    const { LoggersService } = await import("../gen/actuator/v3/loggers_pb.ts");
+    const url = values.url ?? (process.env.ACTUATOR_URL || "http://127.0.0.1:9001");
+    const token = values.token ?? process.env.ACTUATOR_TOKEN;
+    const file = (name: "ca" | "cert" | "key") => values[name] ?? process.env[`ACTUATOR_${name.toUpperCase()}`];
+    const given = Object.entries({ token, ca: file("ca"), cert: file("cert"), key: file("key") });
+    const options = Object.fromEntries(given.filter(([, value]) => value !== undefined));
+    const client = connect({ url, timeout: NAMES_TIMEOUT_MS, ...options })(LoggersService);
+    const { loggers, groups } = await client.listLoggers({ namePrefix: prefix, pageSize: MAX_NAMES });
+    return [...groups, ...loggers].map(({ name }) => name);
+  } catch {
+    return [];
+  }
+};

@@ -1,36 +1,74 @@
-import type { Command } from "commander";
-import { type Candidate, complete, type LoggerNames } from "./complete.ts";
+import { Argument, type Command } from "commander";
 import { print } from "./output.ts";
 
-/** How long a shell waits for names before it goes without; somebody has just pressed a key. */
-const PATIENCE_MS = 700;
-/** More names than anybody reads. */
-const MOST_NAMES = 1_000;
+/** The hidden command that the scripts call; the last of its words is the one to complete. */
+export const COMPLETE = "__complete";
 
-/** Prints what the last of the words may become, one a line, each with a tab and its description where it has one. */
-export async function printCompletions(program: Command, words: readonly string[]): Promise<void> {
-  const candidates = await complete(program, words, loggerNames);
-  if (candidates.length > 0) print(candidates.map(lineOf).join("\n"));
+// The program that is typed prints the candidates, one a line, each with a tab and its description. Not `compgen -W`, which
+// expands its words as code. bash splits addresses at their colons, so that COMP_LINE is split here; bash puts the answer after
+// the last such break, so that what precedes it is removed from the answer.
+const bash = `
+_connect_actuator() {
+  local candidate kept word
+  local -a words
+  COMPREPLY=()
+  read -ra words <<<"\${COMP_LINE:0:COMP_POINT}"
+  [[ "\${COMP_LINE:0:COMP_POINT}" == *[[:space:]] ]] && words+=("")
+  word=\${words[\${#words[@]} - 1]}
+  kept=\${word%"\${word##*["$COMP_WORDBREAKS"]}"}
+  while IFS=$'\\t' read -r candidate _; do
+    COMPREPLY+=("\${candidate#"$kept"}")
+  done < <("\${words[0]}" ${COMPLETE} "\${words[@]:1}" 2>/dev/null)
 }
+complete -F _connect_actuator connect-actuator
+`;
 
-function lineOf({ value, description }: Candidate): string {
-  return description === undefined || description === "" ? value : `${value}\t${description}`;
+const zsh = `
+#compdef connect-actuator
+_connect_actuator() {
+  local line tab=$'\\t'
+  local -a candidates shown
+  for line in "\${(@f)$("\${words[1]}" ${COMPLETE} "\${(@Q)words[2,CURRENT]}" 2>/dev/null)}"; do
+    [[ -z $line ]] && continue
+    candidates+=("\${line%%$tab*}")
+    shown+=("\${line/$tab/  -- }")
+  done
+  (( $#candidates )) && compadd -l -d shown -a candidates
 }
+if [[ $funcstack[1] == _connect_actuator ]]; then
+  _connect_actuator "$@"
+else
+  compdef _connect_actuator connect-actuator
+fi
+`;
 
-/** Silent about every failure: whatever went wrong, the command itself will say it. */
-const loggerNames: LoggerNames = async (prefix, values) => {
-  try {
-    const { connect } = await import("./connection.ts");
-    const { LoggersService } = await import("../gen/actuator/v3/loggers_pb.ts");
-    const url = values.url ?? (process.env.ACTUATOR_URL || "http://127.0.0.1:9001");
-    const token = values.token ?? process.env.ACTUATOR_TOKEN;
-    const file = (name: "ca" | "cert" | "key") => values[name] ?? process.env[`ACTUATOR_${name.toUpperCase()}`];
-    const given = Object.entries({ token, ca: file("ca"), cert: file("cert"), key: file("key") });
-    const options = Object.fromEntries(given.filter(([, value]) => value !== undefined));
-    const client = connect({ url, timeout: PATIENCE_MS, ...options })(LoggersService);
-    const { loggers, groups } = await client.listLoggers({ namePrefix: prefix, pageSize: MOST_NAMES });
-    return [...groups, ...loggers].map(({ name }) => name);
-  } catch {
-    return [];
-  }
-};
+const fish = `
+function __connect_actuator_complete
+  set -l words (commandline -opc)
+  set -l current (commandline -ct)
+  $words[1] ${COMPLETE} $words[2..-1] "$current" 2>/dev/null
+end
+complete -c connect-actuator -f -a '(__connect_actuator_complete)'
+`;
+
+/** The script of each shell. */
+const COMPLETION_SCRIPTS = { bash: bash.trimStart(), zsh: zsh.trimStart(), fish: fish.trimStart() } as const;
+
+/** Adds `completion`, which prints the script that a shell loads. */
+export function addCompletionCommand(program: Command): void {
+  program
+    .command("completion")
+    .description("print the shell script that completes commands, options and names of loggers")
+    .addArgument(new Argument("<shell>", "your shell").choices(Object.keys(COMPLETION_SCRIPTS)))
+    .addHelpText(
+      "after",
+      [
+        "",
+        "Examples:",
+        '  bash, in ~/.bashrc:  eval "$(connect-actuator completion bash)"',
+        '  zsh, in ~/.zshrc after compinit:  eval "$(connect-actuator completion zsh)"',
+        "  fish:  connect-actuator completion fish > ~/.config/fish/completions/connect-actuator.fish",
+      ].join("\n"),
+    )
+    .action((shell: keyof typeof COMPLETION_SCRIPTS) => print(COMPLETION_SCRIPTS[shell].trimEnd()));
+}

@@ -1,28 +1,42 @@
 import { readFileSync } from "node:fs";
-import type { DescService } from "@bufbuild/protobuf";
+import { type DescMessage, type DescService, type MessageShape, toJson } from "@bufbuild/protobuf";
 import { type Client, createClient } from "@connectrpc/connect";
 import { isReadableOnTheWay } from "../common/ip-address/loopback.ts";
 import { bearerToken } from "../common/options.ts";
+import { printableJson } from "../common/printable.ts";
 import { clientTransport } from "../fleet/client-transport.ts";
-import { CliError } from "./cli-error.ts";
-import { EXIT } from "./exit-code.ts";
-import type { GlobalOptions } from "./global-options.ts";
-import { note } from "./output.ts";
+import { CliError, EXIT } from "./error.ts";
+import { note, print } from "./output.ts";
 
-/** Calls the services of the actuator that the options name. */
+/** How an actuator is reached. */
+export interface ConnectionOptions {
+  readonly url: string;
+  readonly token?: string;
+  /** Path of a PEM file: the authorities to trust. */
+  readonly ca?: string;
+  /** Paths of PEM files: the client certificate and its key. */
+  readonly cert?: string;
+  readonly key?: string;
+  /** Milliseconds. */
+  readonly timeout: number;
+}
+
+/** Creates clients for the services of one actuator. */
 export type Connection = <S extends DescService>(service: S) => Client<S>;
 
 /**
- * Connects with nothing yet; each call does.
+ * Creates a connection to the actuator that the options name. Nothing is sent before the first call.
  *
  * @throws CliError for an address, a token or a file that cannot be used.
  */
-export function connect(options: Pick<GlobalOptions, "url" | "token" | "timeout" | "ca" | "cert" | "key">): Connection {
+export function connect(options: ConnectionOptions): Connection {
   const url = baseUrlOf(options.url);
   const socketPath = socketPathOf(url);
-  // A variable that is set to nothing.
+  // An environment variable may be set to the empty string.
   const token = options.token || undefined;
-  checkToken(token);
+  if (token !== undefined && bearerToken(token) !== undefined) {
+    throw new CliError(EXIT.usage, "the token has spaces or characters that an HTTP header cannot carry");
+  }
   if (token !== undefined && socketPath === undefined && isReadableOnTheWay(url)) {
     note(`warning: the token goes to ${url} unencrypted`);
   }
@@ -32,10 +46,10 @@ export function connect(options: Pick<GlobalOptions, "url" | "token" | "timeout"
 }
 
 /**
- * The address to call for what was typed, where `http://` may be left out; without the `/` at its end. That of a Unix socket is
- * `unix:` and its path.
+ * Normalizes the address that was typed: `http://` may be left out, and a trailing `/` is removed. The address of a Unix socket
+ * is `unix:` and its path.
  *
- * @throws CliError where it is none. What may be a password is not repeated.
+ * @throws CliError for an invalid address. The message does not repeat it, because it may contain a password.
  */
 export function baseUrlOf(text: string): string {
   if (socketPathOf(text) !== undefined) return text;
@@ -56,8 +70,7 @@ function socketPathOf(url: string): string | undefined {
   return /^unix:(?:\/\/(?=\/))?(.+)$/.exec(url)?.[1];
 }
 
-/** What TLS needs to know, read from the files that the options name. */
-function certificatesFrom({ ca, cert, key }: Pick<GlobalOptions, "ca" | "cert" | "key">) {
+function certificatesFrom({ ca, cert, key }: Pick<ConnectionOptions, "ca" | "cert" | "key">) {
   if ((cert === undefined) !== (key === undefined)) {
     throw new CliError(EXIT.usage, "--cert and --key go together: the certificate and its key");
   }
@@ -75,13 +88,28 @@ function pemOf(option: string, file: string): Buffer {
   } catch (error) {
     throw new CliError(EXIT.usage, `${option}: ${file} cannot be read (${(error as NodeJS.ErrnoException).code})`);
   }
-  // OpenSSL's own word for it would name neither the file nor the option.
-  if (!pem.includes("-----BEGIN ")) throw new CliError(EXIT.usage, `${option}: ${file} is no PEM file`);
+  // OpenSSL's own error would name neither the file nor the option.
+  if (!pem.includes("-----BEGIN ")) throw new CliError(EXIT.usage, `${option}: ${file} is not a PEM file`);
   return pem;
 }
 
-function checkToken(token: string | undefined): void {
-  if (token !== undefined && bearerToken(token) !== undefined) {
-    throw new CliError(EXIT.usage, "the token has spaces or characters that an HTTP header cannot carry");
-  }
+/** Fetches the pages of a list, one after the other, until there are no more or the caller stops. */
+export async function* pages<Page extends { readonly nextPageToken: string }>(
+  fetch: (pageToken: string) => Promise<Page>,
+): AsyncGenerator<Page> {
+  let pageToken = "";
+  do {
+    const page = await fetch(pageToken);
+    yield page;
+    pageToken = page.nextPageToken;
+  } while (pageToken !== "");
+}
+
+/** Prints a message as protobuf JSON, on several lines or, in a stream of JSON lines, on one. */
+export function printJson<Desc extends DescMessage>(
+  schema: Desc,
+  message: MessageShape<Desc>,
+  lines: "many" | "one" = "many",
+): void {
+  print(printableJson(toJson(schema, message), lines === "many" ? 2 : undefined));
 }

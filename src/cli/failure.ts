@@ -1,111 +1,90 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { durationToText } from "../common/duration.ts";
+import { printable } from "../common/printable.ts";
 import { ErrorInfoSchema } from "../gen/google/rpc/error_details_pb.ts";
-import { CliError } from "./cli-error.ts";
-import { EXIT, type ExitCode } from "./exit-code.ts";
-import type { GlobalOptions } from "./global-options.ts";
-import { printable } from "./printable.ts";
+import type { ConnectionOptions } from "./connection.ts";
+import { CliError, EXIT } from "./error.ts";
 
-type Called = Pick<GlobalOptions, "url" | "token" | "timeout">;
-type Explanation = readonly [ExitCode, (said: string, called: Called) => string];
+type Called = Pick<ConnectionOptions, "url" | "token" | "timeout">;
+/** Says what is wrong and what to do. `said` is the message of the server or of Node.js. */
+type Explain = (said: string, called: Called) => string;
 
-/** A call that failed, as whoever typed the command needs to hear it. */
+const OTHER_ADDRESS = "give another address with --url or ACTUATOR_URL";
+
+/** Explains a failed call to the person who typed the command. */
 export function failureOf(error: ConnectError, called: Called): CliError {
   const said = printable(error.rawMessage);
-  const [exitCode, explain] = explanationOf(error);
-  return new CliError(exitCode, explain(said, called));
+  const systemCode = (error.cause as NodeJS.ErrnoException | undefined)?.code;
+  if (typeof systemCode === "string") {
+    const [, explain] = BY_SYSTEM_ERROR.find(([pattern]) => pattern.test(systemCode))!;
+    return new CliError(EXIT.unreachable, explain(said, called));
+  }
+  if (!isFromActuator(error)) return new CliError(EXIT.unreachable, notAnActuator(said, called.url));
+  const explain = BY_REASON.get(reasonOf(error) ?? "");
+  if (explain !== undefined) return new CliError(EXIT.refused, explain(said, called));
+  const [exitCode, explainCode] = BY_CODE.get(error.code) ?? [EXIT.refused, quoted];
+  return new CliError(exitCode, explainCode(said, called));
 }
 
-/** The stable reason in an answer of an actuator, such as LOGGER_NOT_FOUND; undefined where something else answered. */
+/** Returns the reason in the answer of an actuator, such as LOGGER_NOT_FOUND; undefined for answers of other servers. */
 export function reasonOf(error: unknown): string | undefined {
   return error instanceof ConnectError ? error.findDetails(ErrorInfoSchema)[0]?.reason : undefined;
 }
 
-function explanationOf(error: ConnectError): Explanation {
-  const code = (error.cause as NodeJS.ErrnoException | undefined)?.code;
-  if (typeof code === "string") return BY_SYSTEM_ERROR.find(([pattern]) => pattern.test(code))![1];
-  // What is no actuator's answer has only an HTTP status or a content type to tell; 401 and 403 come from proxies, too.
-  const foreign = /^(|HTTP \d{3}|unsupported content type\b.*|protocol error.*|missing trailer.*)$/.test(
-    error.rawMessage,
-  );
-  if (foreign && error.code !== Code.Unauthenticated && error.code !== Code.PermissionDenied) return NO_ACTUATOR;
-  return BY_REASON.get(reasonOf(error) ?? "") ?? BY_CODE.get(error.code) ?? [EXIT.refused, asSaid];
+const quoted: Explain = (said) => `the server says: ${said}`;
+
+/** Other servers answer with an HTTP status or a content type only. 401 and 403 may come from a proxy before an actuator. */
+function isFromActuator(error: ConnectError): boolean {
+  if (error.code === Code.Unauthenticated || error.code === Code.PermissionDenied) return true;
+  return !/^(|HTTP \d{3}|unsupported content type\b.*|protocol error.*|missing trailer.*)$/.test(error.rawMessage);
 }
 
-const asSaid = (said: string): string => `the server says: ${said}`;
-const elsewhere = "--url or ACTUATOR_URL names another address";
-
-const NO_ACTUATOR: Explanation = [
-  EXIT.unreachable,
-  (said, { url }) =>
-    `what answers at ${url} is no actuator${said && ` (${said})`}: ${encrypted(said, url)}${elsewhere}`,
-];
-
-/** A port that speaks TLS answers cleartext with 400, as do many servers. */
-function encrypted(said: string, url: string): string {
-  return said === "HTTP 400" && url.startsWith("http:") ? "if that port speaks TLS, say https; " : "";
+function notAnActuator(said: string, url: string): string {
+  // A port that speaks TLS answers cleartext with 400, as do many servers.
+  const tls = said === "HTTP 400" && url.startsWith("http:") ? "if this port uses TLS, write https; otherwise " : "";
+  return `the server at ${url} is not an actuator${said && ` (${said})`}: ${tls}${OTHER_ADDRESS}`;
 }
 
-/** By the code of the error of Node.js or OpenSSL; the last row takes what no other does. */
-const BY_SYSTEM_ERROR: readonly (readonly [RegExp, Explanation])[] = [
-  [
-    /^ECONNREFUSED$/,
-    [EXIT.unreachable, (_, { url }) => `nothing listens at ${url}: start the application; ${elsewhere}`],
-  ],
-  [
-    /^(ENOTFOUND|EAI_AGAIN)$/,
-    [EXIT.unreachable, (_, { url }) => `the host of ${url} has no address here: is its name right? ${elsewhere}`],
-  ],
+/** By the error code of Node.js or OpenSSL; the last row matches every other. */
+const BY_SYSTEM_ERROR: readonly (readonly [RegExp, Explain])[] = [
+  [/^ECONNREFUSED$/, (_, { url }) => `nothing listens at ${url}: start the application, or ${OTHER_ADDRESS}`],
+  [/^(ENOTFOUND|EAI_AGAIN)$/, (_, { url }) => `the host of ${url} was not found: check its name, or ${OTHER_ADDRESS}`],
   [
     /CERT|SELF_SIGNED|UNABLE_TO_/,
-    [
-      EXIT.unreachable,
-      (said, { url }) =>
-        `the certificate of ${url} is not trusted (${said}): --ca or ACTUATOR_CA names the authority that signed it`,
-    ],
+    (said, { url }) =>
+      `the certificate of ${url} is not trusted (${said}): give its authority with --ca or ACTUATOR_CA`,
   ],
   [
     /^(HPE_|EPROTO|ERR_SSL_)/,
-    [
-      EXIT.unreachable,
-      (_, { url }) => `what answers at ${url} does not speak this protocol: http or https? ${elsewhere}`,
-    ],
+    (_, { url }) => `the server at ${url} does not speak this protocol: check http or https, or ${OTHER_ADDRESS}`,
   ],
   [
     /^(ECONNRESET|EPIPE)$/,
-    [
-      EXIT.unreachable,
-      (_, { url }) => `the connection to ${url} was cut off: has the application ended? Otherwise ${elsewhere}`,
-    ],
+    (_, { url }) => `the connection to ${url} was closed: check that the application runs, or ${OTHER_ADDRESS}`,
   ],
-  [/(?:)/, [EXIT.unreachable, (said, { url }) => `the connection to ${url} failed (${said.trim()}): ${elsewhere}`]],
+  [/(?:)/, (said, { url }) => `the connection to ${url} failed (${said.trim()}): ${OTHER_ADDRESS}`],
 ];
 
-/** Reasons why an actuator does not allow something: its own words say what would help. */
-const REFUSALS = [
-  "PERMISSION_MISSING",
-  "LOGGER_OUT_OF_REACH",
-  "READ_ONLY",
-  "NOT_LOCAL",
-  "HOST_NOT_ALLOWED",
-  "TOO_MANY_REQUESTS",
-];
-
-/** By the reason that an actuator gives. */
-const BY_REASON = new Map<string, Explanation>([
-  ...REFUSALS.map((reason): [string, Explanation] => [reason, [EXIT.refused, asSaid]]),
-  ["NOT_SERVED", [EXIT.refused, () => "this application does not serve that part of the actuator"]],
+/** By the reason that an actuator gives. Messages that say themselves what to do are quoted. */
+const BY_REASON = new Map<string, Explain>([
+  ["PERMISSION_MISSING", quoted],
+  ["LOGGER_OUT_OF_REACH", quoted],
+  ["READ_ONLY", quoted],
+  ["NOT_LOCAL", quoted],
+  ["HOST_NOT_ALLOWED", quoted],
+  ["TOO_MANY_REQUESTS", quoted],
+  ["NOT_SERVED", () => "this application does not serve this part of the actuator"],
   [
     "LIST_ALL_UNSUPPORTED",
-    [EXIT.refused, (said) => `the server says: ${said} Of one user: connect-actuator sessions list <username>`],
+    (said) => `the server says: ${said} For one user: connect-actuator sessions list <username>`,
   ],
 ]);
 
-/** By the code, for answers whose reason says no more. */
-const BY_CODE = new Map<Code, Explanation>([
+/** By the code, for answers without a known reason. */
+const BY_CODE = new Map<Code, readonly [exitCode: 1 | 3, Explain]>([
   [
     Code.Unimplemented,
-    [EXIT.refused, (_, { url }) => `the actuator at ${url} is older than this command and cannot do that`],
+    [EXIT.refused, (_, { url }) => `the actuator at ${url} is older than this command and does not support it`],
   ],
   [
     Code.Unauthenticated,
@@ -113,19 +92,19 @@ const BY_CODE = new Map<Code, Explanation>([
       EXIT.refused,
       (_, { url, token }) =>
         token
-          ? `${url} does not accept the token: is it complete, and not expired?`
-          : `${url} asks who you are: give a token with ACTUATOR_TOKEN or --token`,
+          ? `${url} does not accept the token: check that it is complete and has not expired`
+          : `${url} requires authentication: give a token with ACTUATOR_TOKEN or --token`,
     ],
   ],
-  [Code.PermissionDenied, [EXIT.refused, (_, { url }) => `${url} knows you and does not allow this`]],
+  [Code.PermissionDenied, [EXIT.refused, (_, { url }) => `${url} does not allow this: it needs another permission`]],
   [
     Code.DeadlineExceeded,
     [
       EXIT.unreachable,
-      (_, { url, timeout }) => `no answer from ${url} within ${durationToText(timeout)}: --timeout allows more`,
+      (_, { url, timeout }) => `no answer from ${url} within ${durationToText(timeout)}: allow more with --timeout`,
     ],
   ],
-  [Code.Unavailable, [EXIT.unreachable, (said, { url }) => `${url} cannot answer now (${said}): try again soon`]],
-  [Code.Canceled, [EXIT.unreachable, (_, { url }) => `${url} broke off its answer: try again`]],
-  [Code.Internal, [EXIT.refused, (said, { url }) => `${url} failed (${said}): its log says more`]],
+  [Code.Unavailable, [EXIT.unreachable, (said, { url }) => `${url} is unavailable (${said}): try again soon`]],
+  [Code.Canceled, [EXIT.unreachable, (_, { url }) => `${url} canceled the call: try again`]],
+  [Code.Internal, [EXIT.refused, (said, { url }) => `${url} failed (${said}): its log has details`]],
 ]);

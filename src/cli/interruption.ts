@@ -2,7 +2,7 @@ import { constants } from "node:os";
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** Turns the first signal that would end this process into a chance to leave in good order; the second ends it at once. */
+/** Turns the first signal that would end this process into an abort signal, for an orderly end; a second one ends it at once. */
 export class Interruption {
   readonly #controller = new AbortController();
   readonly #listeners = SIGNALS.map((signal) => ({ signal, listener: () => this.#interrupt(signal) }));
@@ -12,17 +12,17 @@ export class Interruption {
     for (const { signal, listener } of this.#listeners) process.once(signal, listener);
   }
 
-  /** Aborted when a signal has come. */
+  /** Aborted when a signal has arrived. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
-  /** What a shell makes of the signal that came: 130 for Ctrl-C. Undefined while none has. */
+  /** The exit code for the signal that arrived, 130 for Ctrl-C; undefined as long as none has. */
   get exitCode(): number | undefined {
     return this.#exitCode;
   }
 
-  /** Leaves signals to do what they do again. */
+  /** Restores the default effect of the signals. */
   close(): void {
     for (const { signal, listener } of this.#listeners) process.removeListener(signal, listener);
   }

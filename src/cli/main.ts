@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { endWithReader } from "./output.ts";
-import { run } from "./run.ts";
+import { run } from "./program.ts";
 
 endWithReader();
 process.exitCode = await run(process.argv.slice(2));

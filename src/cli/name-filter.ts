@@ -1,26 +1,26 @@
-/** Which loggers are asked for, by their names. */
+/** Selects loggers by their names. */
 export interface NameFilter {
-  /** What every name that passes begins with, as far as that is known: the server leaves out the rest. */
+  /** The common beginning of all names that pass, so that the server can leave out others; may be empty. */
   readonly prefix: string;
   passes(name: string): boolean;
 }
 
 /**
- * Reads the filters of a command line; a name passes where it passes one of them, and without any every name does.
+ * Creates a filter from the arguments of a command line. A name passes if it passes one of them, or if there are none.
  *
- * A filter with `*` or `?` is a pattern of the whole name: `*` is anything but a dot, `**` anything, `?` one character but
- * a dot. Any other is what a name begins with.
+ * An argument with `*` or `?` is a pattern of the full name: `*` matches anything but a dot, `**` anything, `?` one character
+ * that is not a dot. Any other argument is the beginning of a name.
  */
 export function nameFilter(filters: readonly string[]): NameFilter {
-  const asked = filters.map(asServerNames);
-  const patterns = asked.map(patternOf);
+  const given = filters.map(asServerNames);
+  const patterns = given.map(patternOf);
   return {
-    prefix: asked.map((filter) => filter.split(/[*?]/, 1)[0]!).reduce(commonPrefix, asked[0] ?? ""),
+    prefix: given.map((filter) => filter.split(/[*?]/, 1)[0]!).reduce(commonPrefix, given[0] ?? ""),
     passes: (name) => patterns.length === 0 || patterns.some((pattern) => pattern.test(name)),
   };
 }
 
-/** `:` and `/` separate as the dot does, and the root logger is ROOT in any case. */
+/** `:` and `/` separate like the dot, and the root logger is ROOT in upper or lower case. */
 function asServerNames(filter: string): string {
   return /^root$/i.test(filter) ? "ROOT" : filter.replace(/[:/]/g, ".");
 }

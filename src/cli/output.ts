@@ -1,40 +1,131 @@
+import { clearLine, cursorTo } from "node:readline";
 import { styleText } from "node:util";
-import { type DescMessage, type MessageShape, toJson } from "@bufbuild/protobuf";
-import { printableJson } from "./printable.ts";
 
 /** The colours and weights that are used. */
 export type Format = Parameters<typeof styleText>[0];
 
-/** Writes a line of what was asked for. */
+/** Writes a line of the answer to standard output. */
 export function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-/** Writes a line about what was asked for: it does not mix with the answer where that goes on to another program. */
+/** Writes a line about the answer to standard error, so that it stays out of pipes. */
 export function note(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-/** Writes a message as the JSON of protobuf: over several lines, or on one of a stream of such lines. */
-export function printJson<Desc extends DescMessage>(
-  schema: Desc,
-  message: MessageShape<Desc>,
-  lines: "many" | "one" = "many",
-): void {
-  print(printableJson(toJson(schema, message), lines === "many" ? 2 : undefined));
-}
-
-/** Text in a colour, where standard output is a terminal; NO_COLOR and FORCE_COLOR overrule that. */
+/** Colours text if standard output is a terminal; NO_COLOR and FORCE_COLOR override that. */
 export function styled(format: Format, text: string): string {
   return styleText(format, text, { stream: process.stdout });
 }
 
-/** A reader that has seen enough, as `head` does, ends the command without a word: that is no failure. */
+/** Ends the command silently when the reader of its output closes the pipe, as `head` does. */
 export function endWithReader(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", (error: NodeJS.ErrnoException) => {
       if (error.code === "EPIPE") process.exit();
       throw error;
     });
+  }
+}
+
+/** Formats a point in time in the local time zone: `2026-10-01 14:32:10`. */
+export function timeText(milliseconds: number): string {
+  const date = new Date(milliseconds);
+  if (Number.isNaN(date.getTime())) return "?";
+  const day = [date.getFullYear(), pad(date.getMonth() + 1), pad(date.getDate())].join("-");
+  return `${day} ${[date.getHours(), date.getMinutes(), date.getSeconds()].map(pad).join(":")}`;
+}
+
+/** Formats a point in time like {@link timeText}, without the day if that is today. */
+export function shortTimeText(milliseconds: number): string {
+  const [day, clock] = timeText(milliseconds).split(" ");
+  const [today] = timeText(Date.now()).split(" ");
+  return day === today && clock !== undefined ? clock : timeText(milliseconds);
+}
+
+/** The time of day now, dimmed: it begins each line of a watch. */
+export function clockText(): string {
+  return styled("dim", timeText(Date.now()).slice(-8));
+}
+
+function pad(number: number): string {
+  return String(number).padStart(2, "0");
+}
+
+/** The width from which a cell overflows instead of widening its column. */
+const MAX_COLUMN_WIDTH = 60;
+
+/** A column of a table: its title and minimum width. */
+export interface Column {
+  readonly title: string;
+  readonly width: number;
+}
+
+/** Creates columns that fit these rows of plain text; each row has a cell for each title. */
+export function columnsFor(titles: readonly string[], rows: readonly (readonly string[])[]): Column[] {
+  return titles.map((title, at) => {
+    const width = rows.reduce((widest, row) => Math.max(widest, row[at]!.length), title.length);
+    return { title, width: Math.min(width, MAX_COLUMN_WIDTH) };
+  });
+}
+
+/** Formats a row, without trailing spaces. */
+export function tableLine(columns: readonly Column[], cells: readonly string[]): string {
+  return cells
+    .map((cell, at) => cell.padEnd(columns[at]!.width))
+    .join("  ")
+    .trimEnd();
+}
+
+/** Formats the row of titles. */
+export function titleLine(columns: readonly Column[]): string {
+  const titles = columns.map(({ title }) => title);
+  return styled("bold", tableLine(columns, titles));
+}
+
+/** Formats a table of plain text. */
+export function tableLines(titles: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  const columns = columnsFor(titles, rows);
+  return [titleLine(columns), ...rows.map((row) => tableLine(columns, row))];
+}
+
+/** Formats a count with its noun: `1 session`, `1,234 sessions`. */
+export function countText(count: number | bigint, noun: string): string {
+  return `${count.toLocaleString("en")} ${noun}${count === 1 || count === 1n ? "" : "s"}`;
+}
+
+const LABEL_WIDTH = 12;
+
+/** Prints one thing in detail: its name, then a line for each label and text. */
+export function printDetails(name: string, lines: readonly (readonly [label: string, text: string])[]): void {
+  print(styled("bold", name));
+  for (const [label, text] of lines) print(`  ${label.padEnd(LABEL_WIDTH)}${text}`);
+}
+
+/** A line at the bottom of the terminal that is rewritten every second. Shows nothing if standard error is not a terminal. */
+export class StatusLine {
+  readonly #stream = process.stderr;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** `text` returns what the line shows now. */
+  constructor(text: () => string) {
+    if (!this.#stream.isTTY) return;
+    const write = () => {
+      cursorTo(this.#stream, 0);
+      this.#stream.write(text());
+      clearLine(this.#stream, 1);
+    };
+    write();
+    this.#timer = setInterval(write, 1_000);
+  }
+
+  /** Removes the line, so that others can be written in its place. */
+  close(): void {
+    if (this.#timer === undefined) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    cursorTo(this.#stream, 0);
+    clearLine(this.#stream, 0);
   }
 }

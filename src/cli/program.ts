@@ -1,21 +1,26 @@
 import { readFileSync } from "node:fs";
-import { Command } from "commander";
-import { addCompletionCommand } from "./completion-command.ts";
-import { addConfigCommands } from "./config-commands.ts";
-import { examples } from "./examples.ts";
-import { addGlobalOptions } from "./global-options.ts";
-import { addGraphCommand } from "./graph-command.ts";
-import { addHealthCommand } from "./health-command.ts";
-import { addLoggersCommands } from "./loggers-commands.ts";
-import { printable } from "./printable.ts";
-import { addServeCommand } from "./serve-command.ts";
-import { addSessionsCommands } from "./sessions-commands.ts";
-import { addTokenCommands } from "./token-commands.ts";
+import { Command, CommanderError } from "commander";
+import { printable } from "../common/printable.ts";
+import { addCompletionCommand, COMPLETE } from "./completion.ts";
+import { addConfigCommands } from "./config.ts";
+import { CliError, EXIT } from "./error.ts";
+import { addGraphCommand } from "./graph.ts";
+import { addHealthCommand } from "./health.ts";
+import { addLoggersCommands } from "./loggers.ts";
+import { addGlobalOptions, examples, type GlobalOptions } from "./options.ts";
+import { note } from "./output.ts";
+import { addServeCommand } from "./serve.ts";
+import { addSessionsCommands } from "./sessions.ts";
+import { addTokenCommands } from "./token.ts";
 
-/** Every command with its arguments, options and help. What completes words on a command line reads the same. */
+const EXIT_CODES = `
+Exit codes: 0 done, 1 refused by the server or not serving, 2 wrong command line,
+3 no actuator reached, 130 interrupted.`;
+
+/** Creates the program: every command with its arguments, options and help. Completion and the reference are made from it. */
 export function createProgram(): Command {
   const program = new Command("connect-actuator")
-    .description("Sees and changes what a running Node.js application does: loggers, HTTP sessions, integration graph.")
+    .description("Inspects and changes a running Node.js application: loggers, HTTP sessions, integration graph.")
     .version(version(), "-V, --version", "print the version")
     .helpOption("-h, --help", "print this help")
     .helpCommand("help [command]", "print the help of a command")
@@ -43,21 +48,41 @@ export function createProgram(): Command {
   return program;
 }
 
-const EXIT_CODES = `
-Exit codes: 0 done, 1 the server said no or is not well, 2 wrong command line,
-3 no actuator reached, 130 interrupted.`;
-
-/** What is wrong with a command line, as one line like every other error: `connect-actuator: unknown command …`. */
-function asOneLine(text: string): string {
-  return printable(
-    text
-      .replace(/^error: /, "connect-actuator: ")
-      .trim()
-      .replace(/\n+/g, " "),
-  );
+/** Runs a command line, given as the words after the program's name. Prints a failure as one line and returns the exit code. */
+export async function run(words: readonly string[]): Promise<number> {
+  const program = createProgram();
+  try {
+    if (words[0] === COMPLETE) {
+      const { printCompletions } = await import("./complete.ts");
+      await printCompletions(program, words.slice(1));
+    } else {
+      await program.parseAsync(words, { from: "user" });
+    }
+    return Number(process.exitCode ?? EXIT.ok);
+  } catch (error) {
+    // Commander has already printed its message, or the help that was requested.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+    const failure = error instanceof CliError ? error : await callFailure(error, program.opts<GlobalOptions>());
+    note(`connect-actuator: ${failure.message}`);
+    return failure.exitCode;
+  }
 }
 
-/** The package's own version: `package.json` stands at the same distance from the source as from what is built of it. */
+async function callFailure(error: unknown, options: GlobalOptions): Promise<CliError> {
+  const { ConnectError } = await import("@connectrpc/connect");
+  if (!(error instanceof ConnectError)) throw error;
+  const { failureOf } = await import("./failure.ts");
+  const { baseUrlOf } = await import("./connection.ts");
+  return failureOf(error, { ...options, url: baseUrlOf(options.url) });
+}
+
+/** Formats an error of commander like every other error: `connect-actuator: unknown command …`. */
+function asOneLine(text: string): string {
+  const line = text.replace(/^error: /, "connect-actuator: ").trim();
+  return printable(line.replace(/\n+/g, " "));
+}
+
+/** Reads the version of the package; `package.json` is at the same distance from `src/cli` and `dist/cli`. */
 function version(): string {
   return JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")).version;
 }

@@ -1,30 +1,57 @@
 import { once } from "node:events";
+import type { Command } from "commander";
 import { ActuatorError } from "../common/error.ts";
-import { CliError } from "./cli-error.ts";
-import { type ConfigFileOptions, configFileOf } from "./config-file.ts";
-import { EXIT, type ExitCode } from "./exit-code.ts";
+import { printable } from "../common/printable.ts";
+import { type ConfigFileOptions, configFileOf, configOption } from "./config.ts";
+import { CliError, EXIT, type ExitCode } from "./error.ts";
 import { Interruption } from "./interruption.ts";
+import { examples } from "./options.ts";
 import { note, print } from "./output.ts";
-import { printable } from "./printable.ts";
 
-/** For stores and instances that do not let go, after the answers under way have had their time. */
-const LAST_GRACE_MS = 5_000;
+const EXAMPLE = `
+The configuration says what is served: sessions in a store, a graph from OTLP
+traces, the loggers of a fleet.
+  { "sessions": { "store": { "redis": "redis://127.0.0.1:6379" }, "idKeyFile": "id.key" },
+    "graph": true,
+    "fleet": { "instances": ["http://10.0.0.7:9001", "http://10.0.0.8:9001"] } }
+It listens on 127.0.0.1:9001 by default (listen). After SIGTERM it finishes open
+requests and ends; a second signal ends it at once.
+Exit codes: 0 ended by a signal, 1 cannot start, 2 wrong command line.`;
 
-/**
- * `serve`: an actuator without an application, until a signal comes.
- *
- * @throws CliError where it cannot be started.
- */
-export async function serve(options: ConfigFileOptions): Promise<ExitCode> {
+/** How long stores and instances may take to close after the requests were drained. */
+const CLOSE_TIMEOUT_MS = 5_000;
+
+/** Adds `serve`. */
+export function addServeCommand(program: Command): void {
+  program
+    .command("serve")
+    .description("serve an actuator without an application, as a sidecar")
+    .addOption(configOption())
+    .addHelpText(
+      "after",
+      examples(
+        ["serve --config actuator.json", "what the file says, with this environment"],
+        ["config check --config actuator.json", "check the file without starting"],
+      ) + EXAMPLE,
+    )
+    .action(async (_, command: Command) => {
+      process.exitCode = await serve(command.optsWithGlobals<ConfigFileOptions>());
+    });
+}
+
+/** @throws CliError if it cannot start. */
+async function serve(options: ConfigFileOptions): Promise<ExitCode> {
   const file = configFileOf(options);
   const interruption = new Interruption();
   try {
-    const standalone = await started(file);
+    const { standaloneConfiguration } = await import("../configuration/index.ts");
+    const { startStandalone } = await import("../serve/index.ts");
+    const standalone = await startStandalone(standaloneConfiguration({ file }));
     print(printable(`connect-actuator serves ${standalone.serves.join(", ")} on ${standalone.address.url}`));
     for (const trouble of standalone.troubles) note(printable(`connect-actuator: ${trouble}`));
     if (!interruption.signal.aborted) await once(interruption.signal, "abort");
-    note("connect-actuator: ends; a second signal ends it at once");
-    setTimeout(() => process.exit(EXIT.refused), standalone.drainMs + LAST_GRACE_MS).unref();
+    note("connect-actuator: shutting down; a second signal ends it at once");
+    setTimeout(() => process.exit(EXIT.refused), standalone.drainMs + CLOSE_TIMEOUT_MS).unref();
     await standalone.close();
     return EXIT.ok;
   } catch (error) {
@@ -33,10 +60,4 @@ export async function serve(options: ConfigFileOptions): Promise<ExitCode> {
   } finally {
     interruption.close();
   }
-}
-
-async function started(file: string | undefined) {
-  const { standaloneConfiguration } = await import("../configuration/index.ts");
-  const { startStandalone } = await import("../serve/index.ts");
-  return startStandalone(standaloneConfiguration({ file }));
 }

@@ -1,30 +1,197 @@
+import { type Command, InvalidArgumentError, Option } from "commander";
+import type { PrepareStep } from "../adapters/sessions/connect-pg-simple/prepare.ts";
+import type { PrepareRedisOptions } from "../adapters/sessions/connect-redis/prepare.ts";
+import { durationToText } from "../common/duration.ts";
 import { ActuatorError } from "../common/error.ts";
-import { CliError } from "./cli-error.ts";
-import { EXIT } from "./exit-code.ts";
-import { printable } from "./printable.ts";
-import type { PrepareOptions } from "./sessions-prepare-options.ts";
-import { preparePostgres } from "./sessions-prepare-postgres.ts";
-import { prepareRedis } from "./sessions-prepare-redis.ts";
+import { printable, printableJson } from "../common/printable.ts";
+import { CliError, EXIT, type ExitCode } from "./error.ts";
+import { lineOfInput } from "./input.ts";
+import { Interruption } from "./interruption.ts";
+import { examples, type GlobalOptions } from "./options.ts";
+import { countText, note, print, StatusLine } from "./output.ts";
+
+/** The options of `sessions prepare`; some of them are for one store only. */
+interface PrepareOptions extends Pick<GlobalOptions, "json" | "timeout"> {
+  readonly principal?: readonly [string, ...string[]][];
+  readonly dryRun?: boolean;
+  readonly table?: string;
+  readonly schema?: string;
+  readonly remove?: boolean;
+  readonly prefix?: string;
+  readonly indexPrefix?: string;
+  readonly ttl?: number;
+  readonly restart?: boolean;
+}
+
+/** The stores that can be prepared, each with the environment variable that holds its URL if none is typed. */
+const STORES = { postgres: "DATABASE_URL", redis: "REDIS_URL" } as const;
+type Store = keyof typeof STORES;
 
 const PREPARE = { postgres: preparePostgres, redis: prepareRedis } as const;
 
-/**
- * Prepares the store at `url` and answers the exit code.
- *
- * @throws CliError that does not repeat the URL, in which there may be a password.
- */
-export async function prepareSessions(
-  store: keyof typeof PREPARE,
+const URLS = `
+The command connects to the store, not to an actuator. Other users of this machine
+may see a password on a command line: set DATABASE_URL or REDIS_URL, or pass - to
+read the URL from standard input. PGPASSWORD and the like work, too.`;
+
+/** Adds `sessions prepare`. */
+export function addPrepareCommand(sessions: Command): void {
+  sessions
+    .command("prepare")
+    .description("prepare the store for searches by user and by id, while the application runs")
+    .addOption(storeOption("postgres", "the PostgreSQL of connect-pg-simple").conflicts("redis"))
+    .addOption(storeOption("redis", "the Redis of connect-redis"))
+    .option("--principal <paths>", "where a session holds its user: passport.user,userId", pathsOf)
+    .addOption(new Option("--table <name>", "the table of the sessions, as in connect-pg-simple").conflicts("redis"))
+    .addOption(new Option("--schema <name>", "the schema of that table").conflicts("redis"))
+    .addOption(new Option("--remove", "remove what was created").conflicts("redis"))
+    .addOption(new Option("--prefix <text>", "the beginning of the keys of sessions").conflicts("postgres"))
+    .addOption(new Option("--index-prefix <text>", "the beginning of the keys of the index").conflicts("postgres"))
+    .addOption(
+      new Option("--ttl <seconds>", "how long sessions without a cookie lifetime last, as in connect-redis")
+        .argParser(secondsOf)
+        .conflicts("postgres"),
+    )
+    .addOption(new Option("--restart", "start over instead of resuming an interrupted run").conflicts("postgres"))
+    .option("--dry-run", "only say what would be done")
+    .addHelpText(
+      "after",
+      examples(
+        ["sessions prepare --postgres --dry-run", "prints the SQL; the URL is in DATABASE_URL"],
+        ["sessions prepare --redis -", "reads the URL from standard input"],
+        ["sessions prepare --redis redis://127.0.0.1 --principal user.email", "a principal of your own"],
+      ) + URLS,
+    )
+    .action(async (_, command: Command) => {
+      const options = command.optsWithGlobals<GlobalOptions & PrepareOptions & Partial<Record<Store, string | true>>>();
+      const store = (Object.keys(STORES) as Store[]).find((each) => options[each] !== undefined);
+      if (store === undefined) throw new CliError(EXIT.usage, "prepare takes --postgres or --redis");
+      const url = await urlOf(store, options[store]!);
+      try {
+        process.exitCode = await PREPARE[store](url, options);
+      } catch (error) {
+        throw failureOf(error);
+      }
+    });
+}
+
+function storeOption(store: Store, what: string): Option {
+  const text = `${what}; without a URL, that of ${STORES[store]}; - reads it from standard input`;
+  return new Option(`--${store} [url]`, text);
+}
+
+async function urlOf(store: Store, typed: string | true): Promise<string> {
+  if (typed === "-") return lineOfInput("URL of a store");
+  if (typed !== true) {
+    if (URL.parse(typed)?.password) {
+      note(`warning: other users of this machine may see the password; --${store} - reads the URL`);
+    }
+    return typed;
+  }
+  const url = process.env[STORES[store]];
+  if (url) return url;
+  throw new CliError(EXIT.usage, `--${store} takes a URL, or that of ${STORES[store]}, which is not set`);
+}
+
+function secondsOf(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("Give a number of seconds from 1.");
+}
+
+function pathsOf(text: string): [string, ...string[]][] {
+  const paths = text.split(",").map((path) => path.trim().split("."));
+  if (paths.flat().every((key) => key !== "")) return paths as [string, ...string[]][];
+  throw new InvalidArgumentError("Give paths such as passport.user,userId.");
+}
+
+/** Prepares the table of connect-pg-simple for searches. A dry run prints the SQL, for psql. */
+async function preparePostgres(
   url: string,
-  options: PrepareOptions,
-): Promise<number> {
+  { table, schema, principal, remove, dryRun = false, json }: PrepareOptions,
+): Promise<ExitCode> {
+  const { prepareConnectPgSimple } = await import("../adapters/sessions/connect-pg-simple/prepare.ts");
+  let status: StatusLine | undefined;
+  const onStep = (step: PrepareStep) => {
+    status?.close();
+    if (step.state === "begun") status = elapsedTime(step);
+    else if (!json) print(dryRun ? plannedStep(step) : `${step.state.padEnd(8)}  ${printable(step.description)}`);
+  };
   try {
-    return await PREPARE[store](url, options);
-  } catch (error) {
-    throw failureOf(error);
+    const prepared = await prepareConnectPgSimple({ url, table, schema, principal, remove, dryRun, onStep });
+    if (json) print(printableJson(prepared, 2));
+    else if (!prepared.changed) note("There is nothing to do.");
+    else note(dryRun ? "Nothing was changed." : "Done.");
+    return EXIT.ok;
+  } finally {
+    status?.close();
   }
 }
 
+function elapsedTime({ description }: PrepareStep): StatusLine {
+  const began = performance.now();
+  return new StatusLine(() => `${printable(description)} ${durationToText(performance.now() - began)}`);
+}
+
+function plannedStep({ description, sql }: PrepareStep): string {
+  const comment = `-- ${printable(description)}`;
+  return sql === undefined ? comment : `${comment}\n${printable(sql)};`;
+}
+
+type FillProgress = Parameters<NonNullable<PrepareRedisOptions["onProgress"]>>[0];
+
+/**
+ * Adds the sessions in a store of connect-redis to its index. Returns the exit code: 1 if the index is still incomplete, that of
+ * the signal after Ctrl-C, from where the next run continues.
+ */
+async function prepareRedis(
+  url: string,
+  { prefix, indexPrefix, principal, ttl, restart, dryRun = false, timeout, json }: PrepareOptions,
+): Promise<number> {
+  const { prepareRedisSessions } = await import("../adapters/sessions/connect-redis/prepare.ts");
+  const interruption = new Interruption();
+  let progress: FillProgress | undefined;
+  const status = new StatusLine(
+    () => `${progress === undefined ? "reading" : progressText(progress)}; Ctrl-C breaks off`,
+  );
+  try {
+    const result = await prepareRedisSessions({
+      ...{ redis: url, prefix, indexPrefix, principal, ttl, restart, dryRun, timeout },
+      signal: interruption.signal,
+      onProgress: (now) => {
+        progress = now;
+      },
+    });
+    status.close();
+    const { next, ...counts } = result;
+    if (json) print(printableJson(counts, 2));
+    else print(`${dryRun ? "found" : "indexed"} ${progressText(result)}`);
+    if (interruption.exitCode !== undefined && next !== undefined) {
+      note(dryRun ? "Interrupted." : "Interrupted: the next run continues here.");
+      return interruption.exitCode;
+    }
+    if (result.keys === 0) {
+      const wanted = printable(prefix ?? "sess:");
+      note(`No key begins with ${wanted} there: give the prefix of the store with --prefix.`);
+    }
+    if (dryRun) note("Nothing was written.");
+    else if (result.complete)
+      note("Searches now find all sessions, if every process that writes sessions keeps the index.");
+    else {
+      note("The index is incomplete: a write to it failed, or a process writes sessions without it. Run this again.");
+      return EXIT.refused;
+    }
+    return EXIT.ok;
+  } finally {
+    status.close();
+    interruption.close();
+  }
+}
+
+function progressText({ sessions, users }: FillProgress): string {
+  return `${countText(sessions, "session")}, ${users.toLocaleString("en")} with a user`;
+}
+
+/** Describes the failure of a store without repeating the URL, which may contain a password. */
 function failureOf(error: unknown): unknown {
   if (error instanceof ActuatorError) {
     if (error.reason === "PACKAGE_MISSING") {
@@ -38,13 +205,12 @@ function failureOf(error: unknown): unknown {
     if (error.code === "UNAVAILABLE") return new CliError(EXIT.unreachable, said);
     return new CliError(error.code === "INVALID_ARGUMENT" ? EXIT.usage : EXIT.refused, said);
   }
-  // What a database itself refuses, with an SQLSTATE.
-  if (codeOf(error) !== undefined)
-    return new CliError(EXIT.refused, `the store says: ${printable(String((error as Error).message))}`);
-  return error;
+  // PostgreSQL itself refuses, with an SQLSTATE.
+  if (codeOf(error) === undefined) return error;
+  return new CliError(EXIT.refused, `the store answered: ${printable(String((error as Error).message))}`);
 }
 
-/** ECONNREFUSED of Node.js, 42501 of PostgreSQL: what went wrong in a word without names. */
+/** The code of an error: ECONNREFUSED of Node.js, 42501 of PostgreSQL. */
 function codeOf(error: unknown): string | undefined {
   const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
   return typeof code === "string" && /^[A-Z\d_]{2,40}$/.test(code) ? code : undefined;

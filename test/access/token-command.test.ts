@@ -71,10 +71,10 @@ describe("token create", () => {
     [["--name", "a\nb", "--permission", "*"], 2, /printable/],
     [["--name", "a", "--permission", "*", "--loggers", "orders."], 2, /name of a logger/],
     [["--name", "a", "--permission", "*", "--expires", "soon"], 2, /such as 90d/],
-    [["--name", "a", "--permission", "*", "--expires", "2020-01-01"], 2, /a time to come/],
-    [["--name", "a", "--permission", "*", "--expires", "0s"], 2, /a time to come/],
-    [["--name", "a", "--permission", "*", "--expires", "2027-02-31T99:00Z"], 2, /a time to come/],
-    [["--name", "taken", "--permission", "*"], 1, /has a token of the name taken/],
+    [["--name", "a", "--permission", "*", "--expires", "2020-01-01"], 2, /a future time/],
+    [["--name", "a", "--permission", "*", "--expires", "0s"], 2, /a future time/],
+    [["--name", "a", "--permission", "*", "--expires", "2027-02-31T99:00Z"], 2, /a future time/],
+    [["--name", "taken", "--permission", "*"], 1, /already has a token named taken/],
   ])("%j ends with %i", async (words, code, said) => {
     const file = tokenFile(tokenOf("taken").entry);
     const before = readFileSync(file, "utf8");
@@ -147,7 +147,7 @@ describe("token list", () => {
     expect(await token(["list"], inFolder())).toMatchObject({
       code: 1,
       stdout: "",
-      stderr: expect.stringContaining("not there"),
+      stderr: expect.stringContaining("does not exist"),
     });
   });
 });
@@ -166,11 +166,11 @@ describe("token revoke", () => {
     const file = tokenFile(tokenOf("alice").entry);
     expect(await token(["revoke", "alise"], file)).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining("did you mean alice?"),
+      stderr: expect.stringContaining('did you mean "alice"?'),
     });
     expect(await token(["revoke", "x"], inFolder())).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining("not there"),
+      stderr: expect.stringContaining("does not exist"),
     });
   });
 });

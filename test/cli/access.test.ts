@@ -79,7 +79,7 @@ describe("TLS", () => {
   test.each([
     [["--cert", "x.crt"], /--cert and --key go together/],
     [["--ca", "/nowhere/ca.crt"], /--ca: \/nowhere\/ca\.crt cannot be read \(ENOENT\)/],
-    [["--ca", import.meta.filename], /--ca: .* is no PEM file/],
+    [["--ca", import.meta.filename], /--ca: .* is not a PEM file/],
   ])("%j is told before anything is sent", async (args, message) => {
     const { code, stderr } = await cli(["health", "--url", "https://127.0.0.1:1", ...args]);
     expect(code).toBe(2);
@@ -96,5 +96,5 @@ test("a token, and what it does not allow", async () => {
   expect(refused.code).toBe(1);
   expect(refused.stderr).toMatch(/needs the permission loggers:write/);
   const nobody = await cli(["loggers", "list"], { env: { ACTUATOR_URL: url } });
-  expect([nobody.code, nobody.stderr]).toEqual([1, expect.stringMatching(/asks who you are: give a token/)]);
+  expect([nobody.code, nobody.stderr]).toEqual([1, expect.stringMatching(/requires authentication: give a token/)]);
 });

@@ -59,37 +59,37 @@ describe("an actuator that is not reached ends with 3", () => {
       async () => (await listening(net.createServer(), "closed")).url,
       /nothing listens at http:.*--url/,
     ],
-    ["the host has no address", async () => NO_HOST, /host of http:\/\/nobody\.\.here has no address/],
+    ["the host has no address", async () => NO_HOST, /host of http:\/\/nobody\.\.here was not found/],
     [
       "another service answers with JSON of its own",
       () =>
         answering((_, res) =>
           res.writeHead(404, { "content-type": "application/json" }).end('{"error":"no such page"}'),
         ),
-      /is no actuator: --url/,
+      /is not an actuator: .*--url/,
     ],
-    ["another server answers", () => answering((_, res) => res.end("<h1>hi</h1>")), /is no actuator \(.*--url/],
+    ["another server answers", () => answering((_, res) => res.end("<h1>hi</h1>")), /is not an actuator \(.*--url/],
     [
       "another server has nothing there",
       () => answering((_, res) => res.writeHead(404).end()),
-      /is no actuator \(HTTP 404\)/,
+      /is not an actuator \(HTTP 404\)/,
     ],
-    ["a proxy finds nobody", () => answering((_, res) => res.writeHead(502).end()), /is no actuator \(HTTP 502\)/],
+    ["a proxy finds nobody", () => answering((_, res) => res.writeHead(502).end()), /is not an actuator \(HTTP 502\)/],
     ["no HTTP is spoken", () => speaking((socket) => socket.end("SSH-2.0-x\r\n")), /does not speak this protocol/],
     [
       "the connection breaks",
       () => speaking((socket) => socket.destroy()),
-      /the connection to http:.* was cut off: .*--url/,
+      /the connection to http:.* was closed: .*--url/,
     ],
     [
       "perhaps TLS is spoken",
       () => answering((_, res) => res.writeHead(400).end()),
-      /is no actuator \(HTTP 400\): if that port speaks TLS, say https; --url/,
+      /is not an actuator \(HTTP 400\): if this port uses TLS, write https; otherwise .*--url/,
     ],
     [
       "http is spoken in place of https",
       async () => (await openShop()).url.replace("http:", "https:"),
-      /http or https\?/,
+      /check http or https/,
     ],
   ])("where %s", async (_, open, message) => {
     const { code, stdout, stderr } = await cli(["loggers", "list", "--url", await open(), "--timeout", "30s"]);
@@ -101,7 +101,7 @@ describe("an actuator that is not reached ends with 3", () => {
     const url = await speaking(() => {});
     const { code, stdout, stderr } = await cli(["loggers", "list", "--url", url, "--timeout", "400ms"]);
     expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
-    expect(oneLine(stderr)).toMatch(/no answer from http:.* within 400ms: --timeout/);
+    expect(oneLine(stderr)).toMatch(/no answer from http:.* within 400ms: .*--timeout/);
   });
 });
 
@@ -115,12 +115,12 @@ describe("what the server refuses ends with 1", () => {
     const { code, stderr } = await cli([...args, "--url", url]);
     expect({ code, line: oneLine(stderr) }).toEqual({
       code: 1,
-      line: "this application does not serve that part of the actuator",
+      line: "this application does not serve this part of the actuator",
     });
   });
 
   test.each([
-    ["without a token", {}, /asks who you are: give a token with ACTUATOR_TOKEN or --token/],
+    ["without a token", {}, /requires authentication: give a token with ACTUATOR_TOKEN or --token/],
     ["with a wrong one", { ACTUATOR_TOKEN: `${SECRET}x` }, /does not accept the token/],
   ])("a command %s", async (_, env, message) => {
     const { url } = await openGuardedShop(SECRET);

@@ -79,7 +79,7 @@ describe("a level that is held", () => {
     const ended = await child.ended();
     expect(ended).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/\nThe hold is over: somebody configured orders/),
+      stderr: expect.stringMatching(/\nThe hold is over: orders was configured permanently/),
     });
     expect(level(shop)).toBe("error");
   });
@@ -138,7 +138,7 @@ test("a connection that died without a word is noticed by its silence", async ()
   deaf.cut();
   expect(await child.ended()).toMatchObject({
     code: 3,
-    stderr: expect.stringMatching(/connect-actuator: nothing was heard from the server for 4s/),
+    stderr: expect.stringMatching(/connect-actuator: the server sent nothing for 4s/),
   });
 });
 

@@ -135,7 +135,7 @@ describe("get", () => {
     expect(await cli(["loggers", "get", name, "--url", url])).toMatchObject({
       code: 1,
       stdout: "",
-      stderr: `connect-actuator: no logger and no group is called ${name}: ${hint}\n`,
+      stderr: `connect-actuator: no logger and no group is named ${name}: ${hint}\n`,
     });
   });
 });
@@ -192,7 +192,7 @@ describe("set", () => {
     const { url, actuator } = await openShop();
     expect(await cli(["loggers", "set", "order", "warn", "--url", url])).toMatchObject({
       code: 0,
-      stderr: "No logger is called order yet; one that comes gets this level. Did you mean orders?\n",
+      stderr: "No logger is named order yet; the level applies as soon as it appears. Did you mean orders?\n",
     });
     expect(actuator.loggers!.get("order")).toMatchObject({ configuredLevel: "WARN" });
   });
@@ -242,11 +242,11 @@ describe("clear and restore", () => {
     const { url } = await openShop();
     expect(await cli(["loggers", "clear", "oders", "--url", url])).toMatchObject({
       code: 0,
-      stderr: "No logger is called oders yet. Did you mean orders?\n",
+      stderr: "No logger is named oders yet. Did you mean orders?\n",
     });
     expect(await cli(["loggers", "restore", "refund", "--url", url])).toMatchObject({
       code: 1,
-      stderr: "connect-actuator: no logger and no group is called refund: did you mean refunds?\n",
+      stderr: "connect-actuator: no logger and no group is named refund: did you mean refunds?\n",
     });
   });
 });

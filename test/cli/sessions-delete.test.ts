@@ -60,7 +60,7 @@ describe("the end of a user's sessions", () => {
     const ended = await cli(["sessions", "delete", "--user", "alice", ...args, "--url", url]);
     expect(ended).toMatchObject({
       code: 1,
-      stderr: "The store could not be searched to its end: alice may still have sessions.\n",
+      stderr: "The store could not be searched completely: alice may still have sessions.\n",
     });
     if (args.length > 0) expect(JSON.parse(ended.stdout)).toEqual({ deleted: 3, partial: true });
     else expect(ended.stdout).toBe("3 sessions of alice ended\n");
@@ -97,7 +97,7 @@ describe("the end of a user's sessions", () => {
       command.type(`${answer}\n`);
       const ended = await command.ended();
       expect(ended.code).toBe(code);
-      expect(ended.shown).toMatch(code === 0 ? /3 sessions of alice ended\n$/ : /Nothing was ended\.\n$/);
+      expect(ended.shown).toMatch(code === 0 ? /3 sessions of alice ended\n$/ : /No session was ended\.\n$/);
       expect(await idsIn(store)).toHaveLength(left);
     });
 
@@ -128,7 +128,7 @@ describe("the end of a user's sessions", () => {
       command.type("\x04");
       expect(await command.ended()).toMatchObject({
         code: 1,
-        shown: expect.stringMatching(/\nNothing was ended\.\n$/),
+        shown: expect.stringMatching(/\nNo session was ended\.\n$/),
       });
       expect(await idsIn(store)).toHaveLength(4);
     });

@@ -126,7 +126,7 @@ describe("the list", () => {
   test.each([["alice"], []])("that was cut off says so: %j", async (...args) => {
     const { store } = sessionsOfThree();
     const { url } = await openShop({ sessions: { store: cutOff(store), ids: "raw" } });
-    const cut = "The store could not be searched to its end: sessions may be missing.\n";
+    const cut = "The store could not be searched completely: sessions may be missing.\n";
     expect(await cli(["sessions", "list", ...args, "--url", url])).toMatchObject({ code: 0, stderr: cut });
     const json = await cli(["sessions", "list", ...args, "--json", "--url", url]);
     expect(JSON.parse(json.stdout)).toMatchObject({ partial: true, sessions: { length: args.length === 0 ? 4 : 2 } });

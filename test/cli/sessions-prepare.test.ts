@@ -93,7 +93,7 @@ describe.runIf(requirement("redis-server", redisFound))("sessions prepare --redi
       code: 0,
       signal: null,
       stdout: "indexed 3 sessions, 2 with a user\n",
-      stderr: "Searches now find them all, where every process that writes sessions keeps the index.\n",
+      stderr: "Searches now find all sessions, if every process that writes sessions keeps the index.\n",
     });
     const json = await cli(["sessions", "prepare", "--json", "--redis", "-"], { input: `${server.url}\n` });
     expect(JSON.parse(json.stdout)).toMatchObject({ sessions: 3, users: 2, complete: true });
@@ -140,7 +140,7 @@ describe.runIf(requirement("redis-server", redisFound))("sessions prepare --redi
       await expect.poll(() => indexKeys("actuator:sessions:")).not.toEqual([]);
       running.signal("SIGINT");
       const broken = await running.ended();
-      expect(broken).toMatchObject({ code: 130, stderr: "Broken off: the next run goes on here.\n" });
+      expect(broken).toMatchObject({ code: 130, stderr: "Interrupted: the next run continues here.\n" });
       const before = Number(/indexed ([\d,]+) sessions/.exec(broken.stdout)![1]!.replace(",", ""));
       expect(before).toBeLessThan(many);
       const json = await cli(["sessions", "prepare", "--json", ...args, "--redis", server.url]);
@@ -169,7 +169,7 @@ describe.runIf(requirement("redis-server", redisFound))("sessions prepare --redi
     const typedUrl = await cli(["sessions", "prepare", "--redis", url.replace("wrong", "right"), "--dry-run"]);
     expect(typedUrl).toMatchObject({
       code: 0,
-      stderr: expect.stringMatching(/^warning: others on this machine may see/),
+      stderr: expect.stringMatching(/^warning: other users of this machine may see/),
     });
     expect(typedUrl.stderr).not.toContain("right@");
   });
@@ -252,7 +252,7 @@ describe.runIf(requirement("postgresql", postgresFound))("sessions prepare --pos
     const ended = await cli(["sessions", "prepare", "--postgres", server.url, ...of("parts")]);
     expect(ended).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/the store says: .*partitioned.* concurrently/),
+      stderr: expect.stringMatching(/the store answered: .*partitioned.* concurrently/),
     });
   });
 

@@ -1,9 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { CliError } from "../../src/cli/cli-error.ts";
 import { baseUrlOf } from "../../src/cli/connection.ts";
+import { CliError } from "../../src/cli/error.ts";
 import { nameFilter } from "../../src/cli/name-filter.ts";
-import { printable, printableJson } from "../../src/cli/printable.ts";
-import { similar } from "../../src/cli/similar.ts";
 import { durationFromText, durationToText } from "../../src/common/duration.ts";
 
 describe("a duration that is typed", () => {
@@ -80,33 +78,6 @@ describe("a filter of names", () => {
   ])("%j lets the server leave out what does not begin with %j", (filters, prefix) => {
     expect(nameFilter(filters).prefix).toBe(prefix);
   });
-});
-
-test.each([
-  ["oders", ["orders"]],
-  ["orders.paymnt", ["orders.payment"]],
-  ["ORDERS", ["orders"]],
-  ["refund", ["refunds"]],
-  ["quite another", []],
-  ["x", []],
-])("%s is like %j", (word, names) => {
-  expect(similar(word, ["orders", "orders.payment", "refunds"])).toEqual(names);
-});
-
-test.each([
-  ["plain ünïcödé 🙂", "plain ünïcödé 🙂"],
-  ["\x1b[31mred", "\\u001b[31mred"],
-  ["two\nlines\ttab", "two\\u000alines\\u0009tab"],
-  ["\x9b1m\x7f", "\\u009b1m\\u007f"],
-  ["\u202egnp.exe", "\\u202egnp.exe"],
-  ["\ud800", "\\ud800"],
-])("%j is printed as %j", (text, printed) => expect(printable(text)).toBe(printed));
-
-test("JSON is printed without anything that a terminal obeys, and stays the same JSON", () => {
-  const value = { text: "a\x1b\x9b\u202e\u2028\n\ud800🙂" };
-  const printed = printableJson(value, 2);
-  expect(printed).toMatch(/^[\n -~🙂]+$/u);
-  expect(JSON.parse(printed)).toEqual(value);
 });
 
 describe("an address", () => {

@@ -350,7 +350,7 @@ describe("what cannot be started", () => {
   test("a file that is not there is a wrong command line", async () => {
     expect(await cli(["serve", "--config", "/nowhere.json"])).toMatchObject({
       code: 2,
-      stderr: "connect-actuator: there is no file /nowhere.json: --config or ACTUATOR_CONFIG names another\n",
+      stderr: "connect-actuator: there is no file /nowhere.json: give another with --config or ACTUATOR_CONFIG\n",
     });
   });
 });

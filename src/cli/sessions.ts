@@ -1,66 +1,65 @@
-import { type Command, InvalidArgumentError, Option } from "commander";
-import { CliError } from "./cli-error.ts";
-import { examples } from "./examples.ts";
-import { EXIT } from "./exit-code.ts";
+import { type Command, Option } from "commander";
+import { CliError, EXIT } from "./error.ts";
 import { lineOfInput } from "./input.ts";
-import { invocationOf } from "./invocation.ts";
-import { addPrepareCommand } from "./sessions-prepare-command.ts";
+import { countOf, examples, invocationOf } from "./options.ts";
+import { addPrepareCommand } from "./sessions-prepare.ts";
 
 const ID = "the id of the session; - reads it from standard input";
 const CREDENTIAL = `
-An id may be a credential, and on a command line others on this machine may see
-it. One that begins with - goes after --.`;
+An id may be a credential, and other users of this machine may see it on a
+command line. An id that begins with - goes after --.`;
 
-/** Adds `sessions` and what can be done with them. */
+/** Adds `sessions` with its commands. */
 export function addSessionsCommands(program: Command): void {
   const sessions = program.command("sessions").description("see and end HTTP sessions");
 
   sessions
     .command("list")
-    .description("show the sessions of one user, or of everybody")
-    .argument("[username]", "whose sessions, exactly as the application names them")
+    .description("show the sessions of one user, or of all users")
+    .argument("[username]", "the user, exactly as the application names them")
     .addOption(new Option("--active", "only those that have not expired").conflicts("expired"))
-    .option("--expired", "only those that have expired and are still kept")
+    .option("--expired", "only those that have expired and are still stored")
     .option("-n, --limit <count>", "how many sessions at most", countOf)
     .addHelpText(
       "after",
       examples(
         ["sessions list alice", "where Alice is logged in"],
-        ["sessions list --active --limit 20", "the latest of everybody, where the store can tell"],
+        ["sessions list --active --limit 20", "the latest of all users, if the store can sort them"],
       ),
     )
     .action(async (username: string | undefined, _, command: Command) => {
-      if (username === "")
-        throw new CliError(EXIT.usage, "an empty username is nobody's: leave it out for all sessions");
+      if (username === "") {
+        throw new CliError(EXIT.usage, "a username cannot be empty: leave it out for all sessions");
+      }
       const { connection, options } = await invocationOf<{ limit?: number }>(command);
-      const { listSessions } = await import("./sessions-list.ts");
+      const { listSessions } = await import("./sessions-show.ts");
       await listSessions(connection, username, options);
     });
 
   sessions
     .command("get")
-    .description("show one session, without the values in it")
+    .description("show one session, without the values of its attributes")
     .argument("<id>", ID)
-    .addHelpText("after", examples(["sessions get -", "of the id that is typed or piped in"]) + CREDENTIAL)
+    .addHelpText("after", examples(["sessions get -", "reads the id from standard input"]) + CREDENTIAL)
     .action(async (id: string, _, command: Command) => {
       const { connection, options } = await invocationOf(command);
-      const { getSession } = await import("./sessions-get.ts");
+      const { getSession } = await import("./sessions-show.ts");
       await getSession(connection, await idOf(id), options);
     });
 
   sessions
     .command("delete")
-    .description("end one session, or those of a user: whoever has them is logged out")
+    .description("end one session or all sessions of a user, which logs the user out")
     .argument("[id]", ID)
     .option("--user <username>", "all sessions of this user instead")
-    .option("--except <id>", "but for this one; - reads it from standard input")
+    .option("--except <id>", "except this one; - reads it from standard input")
     .option("-y, --yes", "do not ask on a terminal")
     .addHelpText(
       "after",
       examples(
-        ["sessions delete -", "ends that of the id typed or piped in"],
-        ["sessions delete --user alice", "ends all of Alice's"],
-        ["sessions delete --user alice --except -", "but the one that is typed or piped in"],
+        ["sessions delete -", "reads the id from standard input"],
+        ["sessions delete --user alice", "ends all of Alice's sessions"],
+        ["sessions delete --user alice --except -", "all but the one whose id is on standard input"],
       ) + CREDENTIAL,
     )
     .action(async (id: string | undefined, _, command: Command) => {
@@ -69,7 +68,7 @@ export function addSessionsCommands(program: Command): void {
         throw new CliError(EXIT.usage, "delete takes either the id of a session or --user");
       }
       if (user === undefined && except !== undefined) throw new CliError(EXIT.usage, "--except goes with --user");
-      if (user === "" || except === "") throw new CliError(EXIT.usage, "--user and --except take no empty text");
+      if (user === "" || except === "") throw new CliError(EXIT.usage, "--user and --except cannot be empty");
       const { connection, options } = await invocationOf<{ yes?: boolean }>(command);
       const { deleteSession, deleteUserSessions } = await import("./sessions-delete.ts");
       if (user === undefined) return deleteSession(connection, await idOf(id!), options);
@@ -82,9 +81,4 @@ export function addSessionsCommands(program: Command): void {
 
 async function idOf(argument: string): Promise<string> {
   return argument === "-" ? lineOfInput("id of a session") : argument;
-}
-
-function countOf(text: string): number {
-  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError("Give a whole number from 1.");
 }

@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { durationMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { durationToText } from "../common/duration.ts";
-import type { Level } from "../gen/actuator/v3/level_pb.ts";
+import { printable } from "../common/printable.ts";
 import {
   type GetLoggerResponse,
   type HoldLoggerLevelResponse,
@@ -11,23 +11,24 @@ import {
   LoggersService,
   HoldLoggerLevelResponse_Ended_Reason as Reason,
 } from "../gen/actuator/v3/loggers_pb.ts";
-import type { Connection } from "./connection.ts";
-import { EXIT } from "./exit-code.ts";
-import type { GlobalOptions } from "./global-options.ts";
+import type { Level } from "../loggers/level.ts";
+import { type Connection, printJson } from "./connection.ts";
+import { EXIT } from "./error.ts";
 import { Interruption } from "./interruption.ts";
 import { liveStream } from "./live-stream.ts";
-import { noteUnknown, outcomeLine, type SetOptions, setRequest, stateLine } from "./logger-change.ts";
-import { note, print, printJson } from "./output.ts";
-import { printable } from "./printable.ts";
-import { StatusLine } from "./status-line.ts";
+import { APPLIES_LATER, type SetOptions, setRequest } from "./loggers-change.ts";
+import { noteUnknown } from "./loggers-show.ts";
+import { outcomeLine, stateLine } from "./loggers-text.ts";
+import type { GlobalOptions } from "./options.ts";
+import { note, print, StatusLine } from "./output.ts";
 
-/** How often and how long apart to look whether the server has given the level back; it does so at once. */
-const LOOKS = 40;
-const LOOK_EVERY_MS = 50;
+/** How often to check whether the server has restored the level, which it does at once. */
+const MAX_CHECKS = 40;
+const CHECK_INTERVAL_MS = 50;
 
 /**
- * `loggers set --hold`: the level lasts until Ctrl-C, and whatever ends this process ends it too. Answers the exit code:
- * that of the signal, 0 where the time of the hold is over, 1 where somebody else has configured the logger.
+ * Runs `loggers set --hold`: the level lasts until this process ends. Returns the exit code: that of the signal, 0 if the time
+ * of the hold is over, 1 if the logger was configured permanently meanwhile.
  */
 export async function holdLevel(
   connection: Connection,
@@ -50,10 +51,10 @@ export async function holdLevel(
       if (options.json) printJson(HoldLoggerLevelResponseSchema, event, "one");
       if (event.event.case === "held") {
         held = event.event.value;
-        if (!options.json) print(outcomeLine(held));
+        if (!options.json) print(outcomeLine(held.result, held.previousLevel));
         note("Held until Ctrl-C.");
         status = new StatusLine(() => statusText(last!.event, performance.now() - last!.at));
-        await noteUnknown(connection, held, "; one that comes gets this level");
+        await noteUnknown(connection, held.result, APPLIES_LATER);
       } else if (event.event.case === "ended") {
         status?.close();
         return endedBy(event.event.value.reason, name);
@@ -82,11 +83,11 @@ function endedBy(reason: Reason, name: string): number {
     note(`The time of the hold is over: ${printable(name)} is as it was before.`);
     return EXIT.ok;
   }
-  note(`The hold is over: somebody configured ${printable(name)} for good, and that stays.`);
+  note(`The hold is over: ${printable(name)} was configured permanently meanwhile.`);
   return EXIT.refused;
 }
 
-/** Looks until the server has let go, and shows what the level is then. Failing here, the server lets go all the same. */
+/** Waits until the server has restored the level, and shows it. If this check fails, the server restores it all the same. */
 async function confirmRestored(
   connection: Connection,
   name: string,
@@ -95,17 +96,17 @@ async function confirmRestored(
 ): Promise<void> {
   const since = held.result.value?.override?.setTime;
   try {
-    for (let look = 0; look < LOOKS; look++) {
+    for (let check = 0; check < MAX_CHECKS; check++) {
       const { result }: GetLoggerResponse = await connection(LoggersService).getLogger({ name });
       const { override } = result.value ?? {};
       const same =
         override?.setTime !== undefined && since !== undefined && timestampMs(override.setTime) === timestampMs(since);
       if (!(override?.held && same)) return say(`Restored ${stateLine(result)}`);
-      await delay(LOOK_EVERY_MS);
+      await delay(CHECK_INTERVAL_MS);
     }
   } catch (error) {
-    // A logger that existed for the hold only is gone with it.
+    // A logger that existed only because of the hold is gone with it.
     if (error instanceof ConnectError && error.code === Code.NotFound) return say(`Restored ${printable(name)}.`);
   }
-  say(`Let go of ${printable(name)}; the server restores it.`);
+  say(`Released ${printable(name)}; the server restores it.`);
 }
