@@ -73,7 +73,7 @@ await compareCalls<Subject>({
     made.changed.loggers?.setLevel("ROOT", "DEBUG");
     train(subject, disabled.changed);
     made.changed.loggers?.setLevel("ROOT", "INFO");
-    made.during.loggers?.measure({ duration: 300_000 });
+    made.during.loggers?.measure({ durationMs: 300_000 });
     return subject;
   },
   calls,

@@ -38,7 +38,7 @@ export interface ActuatorLoggersOptions extends LoggersOptions, LevelChangeRepor
   /** The logging libraries in use. */
   readonly adapters?: readonly LoggerAdapter[] | undefined;
   /**
-   * Whether DEBUG and TRACE set over REST last only for `defaultTtl`. Default false: they stay, as those who know the
+   * Whether DEBUG and TRACE set over REST last only for `defaultTtlMs`. Default false: they stay, as those who know the
    * interface of old expect.
    */
   readonly temporaryRestLevels?: boolean | undefined;
@@ -148,8 +148,8 @@ export const LOGGERS: Checks<ActuatorLoggersOptions> = {
   },
   maxCreated: count,
   maxLoggers: count,
-  defaultTtl: duration,
-  maxTtl: duration,
+  defaultTtlMs: duration,
+  maxTtlMs: duration,
   allowForever: flag,
   onLevelChange: callable,
   logLevelChanges: flag,

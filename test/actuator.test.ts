@@ -233,7 +233,7 @@ describe("a wrong option is named", () => {
       "createActuator.limits.protocolTimeoutMs must be a whole number of mill",
     ],
     [{ loggers: { maxHistory: 2.5 } }, "createActuator.loggers.maxHistory must be a whole number, not below 0"],
-    [{ loggers: { defaultTtl: 0 } }, "createActuator.loggers.defaultTtl must be a number above 0"],
+    [{ loggers: { defaultTtlMs: 0 } }, "createActuator.loggers.defaultTtlMs must be a number above 0"],
     [{ name: "" }, "createActuator.name must be a text"],
     [{ metrics: "yes" }, "createActuator.metrics must be true, false or an object of options"],
     [{ onError: "console" }, "createActuator.onError must be a function"],
@@ -475,7 +475,7 @@ describe("close", () => {
     const adapter = pinoLoggers(logger);
     const [passing, staying] = ["passing", "staying"].map((name) => logger.child({ name }));
     const actuator = createActuator({ loggers: { adapters: [adapter], logLevelChanges: false } });
-    actuator.loggers!.setLevel("passing", "DEBUG", { ttl: 60_000 });
+    actuator.loggers!.setLevel("passing", "DEBUG", { ttlMs: 60_000 });
     actuator.loggers!.setLevel("staying", "DEBUG");
     await actuator.close();
     expect([passing!.level, staying!.level]).toEqual(["info", "debug"]);

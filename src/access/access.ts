@@ -57,7 +57,7 @@ export class Access {
     this.#certificates = certificates && new Certificates(certificates);
     this.#application =
       authorize &&
-      new ApplicationCallers(authorize, options.authorizeAgainSeconds, (error) => onError(error, "access.authorize"));
+      new ApplicationCallers(authorize, options.reauthorizeIntervalMs, (error) => onError(error, "access.authorize"));
     this.#tokens = tokens === undefined ? undefined : new Tokens(tokens, (error) => onError(error, "access.tokens"));
     try {
       this.#jwt = jwt && new JwtVerifier(jwt, (error) => onError(error, "access.jwt"));

@@ -13,7 +13,7 @@ import { RateLimit } from "./rate-limit.ts";
 const TIMEOUT_MS = 10_000;
 
 /** Default interval between two calls of the function for the same long-lived call. */
-const AGAIN_SECONDS = 60;
+const AGAIN_MS = 60_000;
 
 /** While the function fails, its last answer stays valid for this many intervals: a short outage ends no watch. */
 const PATIENCE = 5;
@@ -48,9 +48,9 @@ export class ApplicationCallers {
   #asking = 0;
 
   /** @param onError receives the errors of the function */
-  constructor(authorize: Authorize, againSeconds: number | undefined, onError: (error: unknown) => void) {
+  constructor(authorize: Authorize, againMs: number | undefined, onError: (error: unknown) => void) {
     this.#authorize = authorize;
-    this.#againMs = (againSeconds ?? AGAIN_SECONDS) * 1_000;
+    this.#againMs = againMs ?? AGAIN_MS;
     this.#onError = onError;
   }
 

@@ -94,8 +94,9 @@ export class JwtVerifier {
     this.#revoked?.close();
   }
 
+  /** In seconds, as JWTs count. */
   get #tolerance(): number {
-    return this.#options.clockToleranceSeconds ?? 30;
+    return (this.#options.clockToleranceMs ?? 30_000) / 1_000;
   }
 
   #library(): Promise<Jose> {

@@ -64,8 +64,8 @@ export interface JwtOptions {
   readonly algorithms?: readonly string[] | undefined;
   /** The `typ` that the header must have, such as `at+jwt` (RFC 9068). Default: any. */
   readonly type?: string | undefined;
-  /** How far the clocks of both sides may be apart. Default 30. */
-  readonly clockToleranceSeconds?: number | undefined;
+  /** How far the clocks of both sides may be apart, in milliseconds. Default 30,000; at most 300,000. */
+  readonly clockToleranceMs?: number | undefined;
   /** The path of a file of JWTs that count no more though they have not expired. Read again whenever it changes. */
   readonly revoked?: string | undefined;
   readonly claims?: JwtClaims | undefined;
@@ -112,9 +112,9 @@ export interface AccessOptions {
   readonly authorize?: Authorize | undefined;
   /**
    * How often `authorize` is asked again, with the same request, while somebody whom it let in watches or holds something. Where
-   * it answers otherwise, that ends; where it fails, after five times as long. Default 60.
+   * it answers otherwise, that ends; where it fails, after five times as long. In milliseconds; default 60,000.
    */
-  readonly authorizeAgainSeconds?: number | undefined;
+  readonly reauthorizeIntervalMs?: number | undefined;
   /**
    * What callers may do who show nothing. Default: nothing, or everything where there is no mechanism. Not together with
    * `authorize`, which can answer for them itself.
@@ -160,8 +160,10 @@ const JWT: Checks<JwtOptions> = {
     ),
   ),
   type: text,
-  clockToleranceSeconds: shaped({ kind: "number" }, (value) =>
-    typeof value === "number" && value >= 0 && value <= 300 ? undefined : "must be a number from 0 to 300",
+  clockToleranceMs: shaped({ kind: "number" }, (value) =>
+    typeof value === "number" && value >= 0 && value <= 300_000
+      ? undefined
+      : "must be a number of milliseconds from 0 to 300000",
   ),
   revoked: text,
   claims: objectOf(CLAIMS),
@@ -206,7 +208,7 @@ export const ACCESS: Checks<AccessOptions> = {
   }),
   certificates: someOf(certificate),
   authorize: callable,
-  authorizeAgainSeconds: duration,
+  reauthorizeIntervalMs: duration,
   anonymous: permissions,
   basic: flag,
   limits: objectOf(LIMITS),

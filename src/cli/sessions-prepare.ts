@@ -155,7 +155,8 @@ async function prepareRedis(
   );
   try {
     const result = await prepareRedisSessions({
-      ...{ redis: url, prefix, indexPrefix, principal, ttl, restart, dryRun, timeout },
+      ...{ redis: url, prefix, indexPrefix, principal, restart, dryRun, timeoutMs: timeout },
+      ttlMs: ttl === undefined ? undefined : ttl * 1_000,
       signal: interruption.signal,
       onProgress: (now) => {
         progress = now;

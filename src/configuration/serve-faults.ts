@@ -13,8 +13,8 @@ type Named = readonly (keyof StoreOptions)[];
 
 /** By where sessions are and who writes them, what else can be said of them. */
 const TAKEN: Readonly<Record<"redis" | "postgres", Readonly<Record<"connect" | "spring", Named>>>> = {
-  redis: { connect: ["prefix", "ttl", "principal", "index"], spring: ["namespace", "indexed"] },
-  postgres: { connect: ["table", "schema", "timeZone", "ttl", "principal"], spring: ["table", "schema"] },
+  redis: { connect: ["prefix", "ttlMs", "principal", "index"], spring: ["namespace", "indexed"] },
+  postgres: { connect: ["table", "schema", "timeZone", "ttlMs", "principal"], spring: ["table", "schema"] },
 };
 
 /** All that a sidecar cannot be made of: sentences with the names of the settings. */
@@ -47,7 +47,7 @@ export function standaloneFaults(settings: {
 }
 
 function storeFaults(options: StoreOptions): StandaloneFault[] {
-  const { redis, postgres, layout = "connect", timeout: _, ...rest } = options;
+  const { redis, postgres, layout = "connect", timeoutMs: _, ...rest } = options;
   if ((redis === undefined) === (postgres === undefined)) {
     return [{ setting: "sessions.store", message: "sessions.store must have either redis or postgres, a URL" }];
   }

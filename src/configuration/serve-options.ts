@@ -24,12 +24,12 @@ export interface StoreOptions {
   readonly schema?: string | undefined;
   /** The time zone of the connections of the applications that use connect-pg-simple. */
   readonly timeZone?: string | undefined;
-  /** Seconds that a session lives whose cookie does not say, as the application has it. Default 86,400. */
-  readonly ttl?: number | undefined;
+  /** Milliseconds that a session lives if its cookie does not say, as the application has it. Default 86,400,000. */
+  readonly ttlMs?: number | undefined;
   /** Whose a session is: places in it. */
   readonly principal?: PrincipalPaths | undefined;
   /** Milliseconds to wait for an answer of the store. Default 5,000. */
-  readonly timeout?: number | undefined;
+  readonly timeoutMs?: number | undefined;
 }
 
 /** The graph that spans of other services are drawn into. */
@@ -68,9 +68,9 @@ export const STORE: Checks<StoreOptions> = {
   table: text,
   schema: text,
   timeZone: text,
-  ttl: count,
+  ttlMs: count,
   principal: (value) => (typeof value === "function" ? "must be a list of places" : principalFault(value)),
-  timeout: timeLimit,
+  timeoutMs: timeLimit,
 };
 
 /** The checks of {@link GraphOptions}. */

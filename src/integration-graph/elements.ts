@@ -26,7 +26,7 @@ export interface GraphInternals {
 interface ElementsOptions {
   readonly app: string;
   readonly limits?: GraphLimits | undefined;
-  readonly observedNodeMaxAge?: number | undefined;
+  readonly observedNodeMaxAgeMs?: number | undefined;
   readonly brokers?: BrokerTable | undefined;
 }
 
@@ -53,7 +53,7 @@ export class GraphElements {
   #noneAgedBefore = 0;
 
   constructor(options: ElementsOptions, internals: GraphInternals = {}) {
-    const { app, limits = {}, observedNodeMaxAge = 3_600_000, brokers } = options;
+    const { app, limits = {}, observedNodeMaxAgeMs = 3_600_000, brokers } = options;
     this.app = app;
     this.brokers = new Brokers(brokers);
     this.#limits = {
@@ -61,7 +61,7 @@ export class GraphElements {
       links: limits.links ?? 10_000,
       linksPerNode: limits.linksPerNode ?? 200,
     };
-    this.#maxAge = observedNodeMaxAge;
+    this.#maxAge = observedNodeMaxAgeMs;
     this.clock = internals.clock ?? (() => performance.now());
     this.#ids = new NodeIds(internals.hash);
   }

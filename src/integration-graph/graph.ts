@@ -30,7 +30,7 @@ export interface IntegrationGraphOptions extends ReadingOptions {
    */
   readonly temporaryNames?: readonly TemporaryName[] | undefined;
   /** How long a node that was only seen at run time outlives its last message, in milliseconds; 1 hour by default. */
-  readonly observedNodeMaxAge?: number | undefined;
+  readonly observedNodeMaxAgeMs?: number | undefined;
 }
 
 /** The order in which the links from an owner to one and the same channel are thought of for a message sent there. */

@@ -7,7 +7,7 @@ import { checkedTopology, type GraphSource, readSource, type Topology } from "./
 /** How sources are read. */
 export interface ReadingOptions {
   /** How long a source may take to answer, in milliseconds; 5,000 by default. */
-  readonly sourceTimeout?: number | undefined;
+  readonly sourceTimeoutMs?: number | undefined;
   /** Told when a source could not be read; by default a process warning that names the source only. */
   readonly onSourceError?: ((source: GraphSource, error: unknown) => void) | undefined;
 }
@@ -19,9 +19,9 @@ export class Sources {
   readonly #onError: (source: GraphSource, error: unknown) => void;
   readonly #sources = new Set<GraphSource>();
 
-  constructor(elements: GraphElements, { sourceTimeout = 5_000, onSourceError = warn }: ReadingOptions) {
+  constructor(elements: GraphElements, { sourceTimeoutMs = 5_000, onSourceError = warn }: ReadingOptions) {
     this.#elements = elements;
-    this.#timeout = sourceTimeout;
+    this.#timeout = sourceTimeoutMs;
     this.#onError = onSourceError;
   }
 

@@ -17,7 +17,7 @@ export interface SetRequest extends ChangeRequest {
    * How long the level lasts, in milliseconds: it then goes back to what was there before the first temporary one. 0 is for
    * ever, where the options allow it; "default" is what they say for the level; undefined, for ever whatever they say.
    */
-  readonly ttl?: number | "default" | undefined;
+  readonly ttlMs?: number | "default" | undefined;
 }
 
 /** How a level is held. */
@@ -26,7 +26,7 @@ export interface HoldRequest extends ChangeRequest {
    * How long the level is held at most, in milliseconds. 0 is for as long as the lease, where the options allow that;
    * undefined, for as long as they allow for the level.
    */
-  readonly ttl?: number | undefined;
+  readonly ttlMs?: number | undefined;
 }
 
 /** The longest reason, in UTF-16 code units. */

@@ -11,7 +11,7 @@ import type { Holder, Setting, TemporarySetting } from "./setting.ts";
 export interface Entry {
   readonly kind: LevelChangeKind;
   /** After how many milliseconds the level goes back; undefined: it stays. */
-  readonly ttl?: number | undefined;
+  readonly ttlMs?: number | undefined;
   /** The lease that the level lasts as long as; undefined: it is nobody's. */
   readonly lease?: Holder | undefined;
   /** The group that a logger is changed through. */
@@ -93,7 +93,7 @@ export class LevelLedger {
    * last already; without, it is there for good, and they are over.
    */
   apply(on: Subject, setting: Setting, entry: Entry): void {
-    const { ttl, lease, group } = entry;
+    const { ttlMs: ttl, lease, group } = entry;
     const before = on.temporary ?? [];
     const forGood = ttl === undefined && lease === undefined;
     // Of those with nothing but a time there is one at most.

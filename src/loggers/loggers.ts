@@ -118,9 +118,9 @@ export class Loggers {
    */
   setLevel(text: string, level: Level | undefined, request: SetRequest = {}): LevelOutcome {
     if (level === undefined) return this.#change(text, request, { kind: "CLEARED" }, () => undefined);
-    const { ttl } = request;
+    const { ttlMs: ttl } = request;
     const lasting = ttl === undefined ? undefined : ttlFor(level, ttl === "default" ? undefined : ttl, this.#options);
-    return this.#change(text, request, { kind: "SET", ttl: lasting }, () => level);
+    return this.#change(text, request, { kind: "SET", ttlMs: lasting }, () => level);
   }
 
   /**
@@ -129,10 +129,10 @@ export class Loggers {
    * @throws ActuatorError as {@link setLevel}.
    */
   holdLevel(text: string, level: Level, request: HoldRequest = {}): HoldOutcome {
-    const ttl = holdTtlFor(level, request.ttl, this.#options);
+    const ttl = holdTtlFor(level, request.ttlMs, this.#options);
     this.#checkHeld();
     const lease = new Lease(ttl, (held) => this.#ledger.lift(held));
-    const outcome = this.#change(text, request, { kind: "SET", ttl, lease }, () => level);
+    const outcome = this.#change(text, request, { kind: "SET", ttlMs: ttl, lease }, () => level);
     this.#leases.add(lease);
     lease.onEnd(() => this.#leases.delete(lease));
     return { ...outcome, lease };
@@ -207,13 +207,13 @@ export class Loggers {
   #change(
     text: string,
     request: ChangeRequest,
-    how: Pick<Entry, "kind" | "ttl" | "lease">,
+    how: Pick<Entry, "kind" | "ttlMs" | "lease">,
     levelOf: (node?: LoggerNode) => Level | undefined,
   ): LevelOutcome {
     const ledger = this.#ledger;
     const name = loggerName(text);
     checkRequest(request, this.revision);
-    const author = overrideOf(request, how.ttl, this.#instance, how.lease !== undefined);
+    const author = overrideOf(request, how.ttlMs, this.#instance, how.lease !== undefined);
     const override = how.kind === "SET" ? author : undefined;
     const entry = { ...how, author };
     const group = ledger.groups.get(name);

@@ -7,7 +7,7 @@ export interface MeasureRequest {
   /** Begins the names of the loggers that are measured. Default: all. */
   readonly namePrefix?: string | undefined;
   /** In milliseconds: over 0, at most 300,000. Default 10,000. */
-  readonly duration?: number | undefined;
+  readonly durationMs?: number | undefined;
 }
 
 /** The calls of the loggers of one name. */
@@ -18,7 +18,7 @@ export interface LoggerCalls extends CallTally {
 /** What was counted since the measurement began. */
 export interface CallReport {
   /** For how long was counted, in milliseconds. */
-  readonly elapsed: number;
+  readonly elapsedMs: number;
   /** The measurement is over: this is all that was counted. */
   readonly ended: boolean;
   /** Those that were called, at most 1,000: the ones with the most calls, in that order. */
@@ -113,7 +113,7 @@ export class Measurement {
       .sort((one, other) => other.count - one.count || (one.calls.name < other.calls.name ? -1 : 1))
       .map(({ calls }) => calls);
     return {
-      elapsed: this.#elapsed ?? performance.now() - this.#start,
+      elapsedMs: this.#elapsed ?? performance.now() - this.#start,
       ended: this.ended,
       loggers: called.slice(0, MAX_LISTED),
       total: sum([...called, this.#rest]),

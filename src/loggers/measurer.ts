@@ -34,7 +34,7 @@ export class Measurer {
    *
    * @throws ActuatorError INVALID_ARGUMENT for a duration out of bounds, RESOURCE_EXHAUSTED while another measurement runs.
    */
-  start({ namePrefix = "", duration = DEFAULT_MS }: MeasureRequest): Measurement {
+  start({ namePrefix = "", durationMs: duration = DEFAULT_MS }: MeasureRequest): Measurement {
     if (!(duration > 0 && duration <= LONGEST_MS)) {
       const message = `The duration is not one to measure for: more than 0 s and at most ${LONGEST_MS / 1_000} s.`;
       throw new ActuatorError("INVALID_ARGUMENT", "INVALID_DURATION", message, { field: "duration" });

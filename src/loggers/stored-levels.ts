@@ -81,7 +81,7 @@ function recall(ledger: LevelLedger, on: Subject | undefined, { lasting, tempora
   const level = on === ledger.registry.root ? ledger.inherited(ledger.registry.root) : undefined;
   ledger.apply(on, lasting ?? { level, override: undefined }, { kind: "SET", silent: true });
   const ttl = timeLeft(temporary);
-  if (ttl > 0) ledger.apply(on, temporary!, { kind: "SET", silent: true, ttl });
+  if (ttl > 0) ledger.apply(on, temporary!, { kind: "SET", silent: true, ttlMs: ttl });
 }
 
 /** Milliseconds; never more than it was set for, whatever was done to the clock since. */

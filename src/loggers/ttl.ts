@@ -4,9 +4,9 @@ import { type Level, levelVerbosity } from "./level.ts";
 /** How long levels last that are set from outside. */
 export interface TtlOptions {
   /** What DEBUG and TRACE last where the caller does not say, in milliseconds. Default 10 minutes. */
-  readonly defaultTtl?: number | undefined;
+  readonly defaultTtlMs?: number | undefined;
   /** The longest that DEBUG and TRACE may last, in milliseconds. Default 24 hours. */
-  readonly maxTtl?: number | undefined;
+  readonly maxTtlMs?: number | undefined;
   /** Whether a caller may ask for DEBUG and TRACE for ever, with a time of 0. Default false. */
   readonly allowForever?: boolean | undefined;
 }
@@ -29,7 +29,7 @@ const LONGEST_MS = 365 * 24 * 3_600_000;
 export function ttlFor(level: Level, asked: number | undefined, options: TtlOptions): number | undefined {
   const verbose = isVerbose(level);
   const longest = longestFor(level, options);
-  if (asked === undefined) return verbose ? Math.min(options.defaultTtl ?? 600_000, longest) : undefined;
+  if (asked === undefined) return verbose ? Math.min(options.defaultTtlMs ?? 600_000, longest) : undefined;
   if (asked === 0) {
     if (!verbose || options.allowForever) return undefined;
     throw unfit(`${level} for ever is not allowed here: give a time of at most ${words(longest)}.`);
@@ -54,8 +54,8 @@ function isVerbose(level: Level): boolean {
   return levelVerbosity(level) >= levelVerbosity("DEBUG");
 }
 
-function longestFor(level: Level, { maxTtl = 24 * 3_600_000 }: TtlOptions): number {
-  return isVerbose(level) ? maxTtl : LONGEST_MS;
+function longestFor(level: Level, { maxTtlMs = 24 * 3_600_000 }: TtlOptions): number {
+  return isVerbose(level) ? maxTtlMs : LONGEST_MS;
 }
 
 function words(milliseconds: number): string {

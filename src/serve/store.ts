@@ -8,19 +8,19 @@ type Open = (url: string, options: StoreOptions) => Promise<SessionStore>;
 const OPENERS: Readonly<Record<"redis" | "postgres", Readonly<Record<"connect" | "spring", Open>>>> = {
   redis: {
     connect: connectRedis,
-    spring: async (url, { namespace, indexed, timeout }) => {
+    spring: async (url, { namespace, indexed, timeoutMs }) => {
       const { springSessionRedis } = await import("../adapters/sessions/spring/index.ts");
-      return springSessionRedis(url, { namespace, indexed, timeout });
+      return springSessionRedis(url, { namespace, indexed, timeoutMs });
     },
   },
   postgres: {
-    connect: async (url, { table, schema, timeZone, ttl, principal, timeout }) => {
+    connect: async (url, { table, schema, timeZone, ttlMs, principal, timeoutMs }) => {
       const { connectPgSimpleSessions } = await import("../adapters/sessions/connect-pg-simple/index.ts");
-      return connectPgSimpleSessions(undefined, { url, table, schema, timeZone, ttl, principal, timeout });
+      return connectPgSimpleSessions(undefined, { url, table, schema, timeZone, ttlMs, principal, timeoutMs });
     },
-    spring: async (url, { table, schema, timeout }) => {
+    spring: async (url, { table, schema, timeoutMs }) => {
       const { springSessionJdbc } = await import("../adapters/sessions/spring/index.ts");
-      return springSessionJdbc(url, { tableName: table, schema, timeout });
+      return springSessionJdbc(url, { tableName: table, schema, timeoutMs });
     },
   },
 };
@@ -58,15 +58,23 @@ export async function storeTrouble(store: SessionStore): Promise<string | undefi
 async function connectRedis(url: string, options: StoreOptions): Promise<SessionStore> {
   const { connectRedisSessions } = await import("../adapters/sessions/connect-redis/index.ts");
   const { redisCommands } = await import("../adapters/kit/redis/index.ts");
-  const { prefix = "sess:", ttl = 86_400, principal, index = false, timeout } = options;
-  const client = redisCommands(url, { timeout });
+  const { prefix = "sess:", ttlMs = 86_400_000, principal, index = false, timeoutMs } = options;
+  const client = redisCommands(url, { timeoutMs });
   const elsewhere = () => undefined;
-  const store = { client, prefix, ttl, serializer: JSON, get: elsewhere, set: elsewhere, destroy: elsewhere };
+  const store = {
+    client,
+    prefix,
+    ttl: ttlMs / 1_000,
+    serializer: JSON,
+    get: elsewhere,
+    set: elsewhere,
+    destroy: elsewhere,
+  };
   const sessions = connectRedisSessions(store as unknown as Parameters<typeof connectRedisSessions>[0], {
     // An index that applications do not keep would soon hide what they write.
     index,
     principal,
-    timeout,
+    timeoutMs,
   });
   return {
     ...sessions,

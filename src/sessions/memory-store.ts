@@ -11,8 +11,11 @@ import type { SessionPage, SessionQuery, SessionSearch, SessionStore } from "./s
 export interface MemorySessionsOptions {
   /** The most sessions kept at once, expired ones included. Default: 100,000. */
   readonly maxSessions?: number | undefined;
-  /** Whole seconds of inactivity after which a session without its own interval expires; negative: never. Default: 1800. */
-  readonly maxInactiveInterval?: number | undefined;
+  /**
+   * Milliseconds of inactivity after which a session without its own interval expires, rounded up to seconds; negative: never.
+   * Default: 1,800,000.
+   */
+  readonly maxInactiveIntervalMs?: number | undefined;
   /** Milliseconds for which lists still show an expired session. Default: 300,000. */
   readonly expiredRetentionMs?: number | undefined;
   /** Milliseconds since the epoch. Default: `Date.now`. */
@@ -21,7 +24,8 @@ export interface MemorySessionsOptions {
 
 const OPTIONS: Checks<MemorySessionsOptions> = {
   maxSessions: count,
-  maxInactiveInterval: (value) => (Number.isSafeInteger(value) ? undefined : "must be a whole number of seconds"),
+  maxInactiveIntervalMs: (value) =>
+    Number.isSafeInteger(value) ? undefined : "must be a whole number of milliseconds",
   expiredRetentionMs: lapse,
   clock: callable,
 };
@@ -71,7 +75,8 @@ export class MemorySessionStore implements SessionStore {
   constructor(options: MemorySessionsOptions = {}) {
     checkOptions("memorySessions", options, OPTIONS);
     this.#maxSessions = options.maxSessions ?? 100_000;
-    this.#maxInactiveInterval = options.maxInactiveInterval ?? 1800;
+    const { maxInactiveIntervalMs = 1_800_000 } = options;
+    this.#maxInactiveInterval = maxInactiveIntervalMs < 0 ? -1 : Math.ceil(maxInactiveIntervalMs / 1_000);
     this.#expiredRetentionMs = options.expiredRetentionMs ?? 300_000;
     this.#clock = options.clock ?? Date.now;
     this.#nextSweep = this.#clock() + SWEEP_INTERVAL_MS;

@@ -235,7 +235,7 @@ describe("somebody whom a function of the application knows, and who stays", () 
     let most = 0;
     let slow = false;
     const { access } = accessWith({
-      authorizeAgainSeconds: 10,
+      reauthorizeIntervalMs: 10_000,
       authorize: async () => {
         if (slow) await new Promise<void>((resolve) => (most = Math.max(most, waiting.push(resolve))));
         return description;

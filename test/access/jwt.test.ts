@@ -152,7 +152,7 @@ describe("a JWT", () => {
   });
 
   test("is held for as long as it has not expired", async () => {
-    const { access } = jwtAccess({ clockToleranceSeconds: 0 });
+    const { access } = jwtAccess({ clockToleranceMs: 0 });
     vi.useFakeTimers({ toFake: ["Date"] });
     const caller = await access.authenticate(bearer(await key.sign({ exp: now() + 10 })));
     expect(access.isStillValid(caller)).toBe(true);

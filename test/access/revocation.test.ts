@@ -50,7 +50,7 @@ test("whom the application lets in no more sees nothing any more, over every pro
   const actuator = createActuator({
     loggers: { adapters: [libraryOf(["orders"])] },
     access: {
-      authorizeAgainSeconds: 1,
+      reauthorizeIntervalMs: 1_000,
       authorize: async ({ header }) => {
         const name = header("x-user") ?? "";
         return known.has(name) ? { name, permissions: ["loggers:read"] } : undefined;

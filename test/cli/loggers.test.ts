@@ -15,7 +15,7 @@ describe("list", () => {
   test("shows a tree with whole names, levels, where they come from, and groups", async () => {
     const { url, actuator } = await openShop();
     actuator.loggers!.setLevel("orders", "WARN", { reason: "ticket 812", actor: "alice" });
-    actuator.loggers!.setLevel("orders.payment.cards", "FATAL", { ttl: 600_000 });
+    actuator.loggers!.setLevel("orders.payment.cards", "FATAL", { ttlMs: 600_000 });
     const { code, stdout, stderr } = await cli(["loggers", "list", "--url", url]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(lines(stdout.replace(/\d\d:\d\d:\d\d/g, "CLOCK").replace(/\d+m( \d+s)? left/, "10m left"))).toEqual([
@@ -91,7 +91,7 @@ describe("list", () => {
 describe("get", () => {
   test("shows all of a logger", async () => {
     const { url, actuator } = await openShop();
-    actuator.loggers!.setLevel("orders", "DEBUG", { ttl: 600_000, actor: "alice", reason: "two\u2028lines" });
+    actuator.loggers!.setLevel("orders", "DEBUG", { ttlMs: 600_000, actor: "alice", reason: "two\u2028lines" });
     const { code, stdout } = await cli(["loggers", "get", "orders", "--url", url]);
     expect(code).toBe(0);
     expect(lines(stdout.replace(/\d{4}-.*/, "TIME").replace(CLOCK, "CLOCK"))).toEqual([

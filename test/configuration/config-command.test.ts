@@ -68,7 +68,7 @@ describe("config check", () => {
   test("lists what is wrong alone, together, for a sidecar and on the disk at once, and serve lists the same", async () => {
     const config = file({
       nmae: "shop",
-      loggers: { maxTtl: "1h" },
+      loggers: { maxTtlMs: "1h" },
       listen: { tls: { cert: "cert.pem" } },
       sessions: { store: { redis: "redis://cache", table: "session" } },
     });

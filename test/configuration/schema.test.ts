@@ -16,7 +16,7 @@ const IN_CODE = [
   "integrationGraph",
   "onError",
   "access.authorize",
-  "access.authorizeAgainSeconds",
+  "access.reauthorizeIntervalMs",
   "health.checks",
   "loggers.adapters",
   "loggers.onLevelChange",
@@ -98,7 +98,7 @@ describe("the JSON Schema for editors", () => {
     [{ sessions: { idKeyFile: "id.key", store: { redis: "redis://localhost" } } }],
     [{ fleet: { instances: ["http://a:9001", { url: "http://b:9001", token: "t" }] } }],
     [{ admin: { url: "http://admin:8080", passwordFile: "admin.password" } }],
-    [{ loggers: { groups: { web: ["a", "b"] }, maxTtl: "1h30m" } }],
+    [{ loggers: { groups: { web: ["a", "b"] }, maxTtlMs: "1h30m" } }],
   ])("takes %j", (file) => {
     validate(file);
     expect(validate.errors).toBeNull();

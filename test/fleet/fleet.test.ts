@@ -166,7 +166,7 @@ describe("a level that is set", () => {
     );
     await known(sidecar);
     sidecar.loggers!.setLevel("money", "WARN");
-    sidecar.loggers!.setLevel("later", "DEBUG", { ttl: 60_000 });
+    sidecar.loggers!.setLevel("later", "DEBUG", { ttlMs: 60_000 });
     await vi.waitFor(async () => {
       expect(await levelsOf(applications, "stock")).toEqual(["warn", "warn"]);
       expect(await levelsOf(applications, "orders.payment")).toEqual(["warn", "warn"]);
@@ -199,7 +199,7 @@ describe("a level that is set", () => {
       return changes.filter(({ kind }) => kind === LevelChange_Kind.EXPIRED).length;
     };
     for (const round of [1, 2]) {
-      sidecar.loggers!.setLevel("stock", "DEBUG", { ttl: 2_000 });
+      sidecar.loggers!.setLevel("stock", "DEBUG", { ttlMs: 2_000 });
       await vi.waitFor(async () => {
         expect(await Promise.all(applications.map(endings))).toEqual([round, round, round]);
         expect(await levelsOf(applications, "stock")).toEqual(["warn", "warn", "warn"]);

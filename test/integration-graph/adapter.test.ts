@@ -348,7 +348,7 @@ describe("a broker", () => {
 
 describe("what was only seen, idle for long", () => {
   function idle() {
-    const set = setUp({ observedNodeMaxAge: 60_000 });
+    const set = setUp({ observedNodeMaxAgeMs: 60_000 });
     const later = async () => {
       set.pass(60_000);
       await set.graph.rebuild();
@@ -422,7 +422,7 @@ describe("what was only seen, idle for long", () => {
   });
 
   test("gives way in a full graph, at once", () => {
-    const { graph, host, library, pass } = setUp({ observedNodeMaxAge: 60_000, limits: { nodes: 1 } });
+    const { graph, host, library, pass } = setUp({ observedNodeMaxAgeMs: 60_000, limits: { nodes: 1 } });
     host.observe(library.queue("first"));
     pass(61_000);
     const second = host.declare(library.queue("second"));

@@ -122,7 +122,7 @@ test("the graph is what a naive model says, ids stay, and the revision grows wit
       let now = 0;
       // So few hashes that some of the names share one.
       const graph = new IntegrationGraph(
-        { app: "shop", observedNodeMaxAge: 0 },
+        { app: "shop", observedNodeMaxAgeMs: 0 },
         { clock: () => ++now, hash: (key) => (hash31(key) % 29) + 1 },
       );
       const model = new Model();

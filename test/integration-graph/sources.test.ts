@@ -32,7 +32,7 @@ class Broker implements GraphSource {
 
 function setUp() {
   const errors: unknown[] = [];
-  const g = integrationGraph({ app: "shop", sourceTimeout: 20, onSourceError: (_, error) => errors.push(error) });
+  const g = integrationGraph({ app: "shop", sourceTimeoutMs: 20, onSourceError: (_, error) => errors.push(error) });
   return { g, graph: g.graph, broker: new Broker(), errors };
 }
 
@@ -320,7 +320,7 @@ describe("a node that was only seen", () => {
   function aged() {
     let passed = 0;
     const graph = new IntegrationGraph(
-      { app: "shop", observedNodeMaxAge: 1_000 },
+      { app: "shop", observedNodeMaxAgeMs: 1_000 },
       { clock: () => performance.now() + passed },
     );
     return { graph, pass: (milliseconds: number) => (passed += milliseconds) };

@@ -13,7 +13,7 @@ test("a listener that throws neither stops a change of a group nor its end, and 
     loggers.onChange(({ name, level }) => heard.push(`${name} ${level}`));
     const levels = () => ["group", "a", "b", "c"].map((name) => loggers.get(name)?.configuredLevel);
 
-    loggers.setLevel("group", "DEBUG", { ttl: 1_000 });
+    loggers.setLevel("group", "DEBUG", { ttlMs: 1_000 });
     expect(levels()).toEqual(["DEBUG", "DEBUG", "DEBUG", "DEBUG"]);
     vi.advanceTimersByTime(1_000);
     expect(levels()).toEqual([undefined, undefined, undefined, undefined]);

@@ -5,7 +5,7 @@ import { Loggers } from "../../src/loggers/loggers.ts";
 test("a change is one line that says what, who, why and until when", () => {
   const loggers = new Loggers({ instance: "i" });
   const reason = "two\u2028lines, \u202eodd ends";
-  loggers.setLevel("a\u2028b", "DEBUG", { actor: "ann", reason, ttl: 60_000 });
+  loggers.setLevel("a\u2028b", "DEBUG", { actor: "ann", reason, ttlMs: 60_000 });
   const [change] = loggers.history({ limit: 1 });
   const line = levelChangeLine(change!);
   expect(line).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u);

@@ -83,7 +83,7 @@ describe("a group that names a prefix", () => {
     const { loggers, born, shown } = application(groups);
     born("orders.a");
     loggers.setLevel("shop", "WARN");
-    loggers.setLevel("shop", "DEBUG", { ttl: 1_000 });
+    loggers.setLevel("shop", "DEBUG", { ttlMs: 1_000 });
     vi.advanceTimersByTime(600);
     born("orders.b");
     vi.advanceTimersByTime(399);
@@ -106,7 +106,7 @@ describe("a group that names a prefix", () => {
 
   test("leaves alone a logger that was changed by itself since", () => {
     const { loggers, born, shown } = application(groups);
-    loggers.setLevel("shop", "DEBUG", { ttl: 1_000 });
+    loggers.setLevel("shop", "DEBUG", { ttlMs: 1_000 });
     born("orders.a");
     loggers.setLevel("orders.a", "ERROR");
     loggers.setLevel("orders.b", undefined);

@@ -34,11 +34,11 @@ function run(steps: string) {
   const verbs: Record<string, (...words: string[]) => unknown> = {
     hold(name, level, minutes) {
       const ttl = minutes === undefined ? undefined : Number(minutes) * MINUTE;
-      leases[name!] = loggers.holdLevel("a", level as Level, { ttl }).lease;
+      leases[name!] = loggers.holdLevel("a", level as Level, { ttlMs: ttl }).lease;
     },
     release: (name) => leases[name!]!.release(),
     set: (level) => loggers.setLevel("a", level as Level),
-    setFor: (level, minutes) => loggers.setLevel("a", level as Level, { ttl: Number(minutes) * MINUTE }),
+    setFor: (level, minutes) => loggers.setLevel("a", level as Level, { ttlMs: Number(minutes) * MINUTE }),
     clear: () => loggers.setLevel("a", undefined),
     restore: () => loggers.restoreLevel("a"),
     restoreAll: () => loggers.restoreAllLevels(),
@@ -187,7 +187,7 @@ describe("a held level", () => {
     const { lease, result, previousLevel } = loggers.holdLevel("a", "DEBUG", {
       actor: "ben",
       reason: "ticket 812",
-      ttl: MINUTE,
+      ttlMs: MINUTE,
     });
     expect(previousLevel).toBe("WARN");
     const override = { actor: "ben", reason: "ticket 812", instance: "i", held: true, expireTime: Date.now() + MINUTE };
@@ -204,19 +204,19 @@ describe("a held level", () => {
   test("that ends unseen changes nothing", () => {
     const { loggers } = run("hold x DEBUG");
     const below = loggers.holdLevel("a", "TRACE").lease;
-    loggers.setLevel("a", "OFF", { ttl: MINUTE });
+    loggers.setLevel("a", "OFF", { ttlMs: MINUTE });
     const { revision } = loggers;
     below.release();
     expect(loggers.revision).toBe(revision);
   });
 
   test("can be refused, and then nothing has changed", () => {
-    const loggers = new Loggers({ maxTtl: MINUTE });
+    const loggers = new Loggers({ maxTtlMs: MINUTE });
     const { revision } = loggers;
     for (const [level, request, reason] of [
-      ["DEBUG", { ttl: MINUTE + 1 }, "INVALID_TTL"],
-      ["DEBUG", { ttl: 0 }, "INVALID_TTL"],
-      ["WARN", { ttl: -1 }, "INVALID_TTL"],
+      ["DEBUG", { ttlMs: MINUTE + 1 }, "INVALID_TTL"],
+      ["DEBUG", { ttlMs: 0 }, "INVALID_TTL"],
+      ["WARN", { ttlMs: -1 }, "INVALID_TTL"],
       ["WARN", { ifRevision: revision + 1 }, "REVISION_CHANGED"],
       ["WARN", { reason: "x".repeat(1_001) }, "INVALID_REASON"],
     ] as const) {
@@ -230,7 +230,7 @@ describe("a held level", () => {
 describe("a lease", () => {
   const lasting: readonly (readonly [LoggersOptions, Level, number | undefined, number | undefined])[] = [
     [{}, "DEBUG", undefined, 24 * 60 * MINUTE],
-    [{ maxTtl: MINUTE }, "TRACE", undefined, MINUTE],
+    [{ maxTtlMs: MINUTE }, "TRACE", undefined, MINUTE],
     [{}, "DEBUG", MINUTE, MINUTE],
     [{ allowForever: true }, "DEBUG", 0, undefined],
     [{}, "INFO", undefined, undefined],
@@ -238,7 +238,7 @@ describe("a lease", () => {
     [{}, "INFO", MINUTE, MINUTE],
   ];
   test.each(lasting)("with %j of %s for %s says that %s ms are left", (options, level, ttl, left) => {
-    const { lease } = new Loggers(options).holdLevel("a", level, { ttl });
+    const { lease } = new Loggers(options).holdLevel("a", level, { ttlMs: ttl });
     expect(lease.timeLeft).toBe(left);
     vi.advanceTimersByTime(MINUTE / 2);
     expect(lease.timeLeft).toBe(left === undefined ? undefined : left - MINUTE / 2);
@@ -246,7 +246,7 @@ describe("a lease", () => {
 
   test("says once that it is over, and nothing to whom listens no more", () => {
     const loggers = new Loggers();
-    const { lease } = loggers.holdLevel("a", "DEBUG", { ttl: MINUTE });
+    const { lease } = loggers.holdLevel("a", "DEBUG", { ttlMs: MINUTE });
     const heard = vi.fn();
     const gone = vi.fn();
     lease.onEnd(heard);
@@ -260,7 +260,7 @@ describe("a lease", () => {
     const loggers = new Loggers({ groups: { g: ["a", "b"] } });
     const { lease } = loggers.holdLevel("g", "DEBUG");
     expect(lease.covered).toBe(false);
-    loggers.setLevel("b", "TRACE", { ttl: MINUTE });
+    loggers.setLevel("b", "TRACE", { ttlMs: MINUTE });
     expect(lease.covered).toBe(true);
     vi.advanceTimersByTime(MINUTE);
     expect(lease.covered).toBe(false);

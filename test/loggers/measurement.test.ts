@@ -55,7 +55,7 @@ describe("a measurement", () => {
     library.call("b", "DEBUG");
     const report = measurement.report();
     expect(report).toEqual({
-      elapsed: expect.any(Number),
+      elapsedMs: expect.any(Number),
       ended: false,
       loggers: [
         { name: "b", emitted: tally({ INFO: 2 }), suppressed: tally({ DEBUG: 1 }) },
@@ -68,7 +68,7 @@ describe("a measurement", () => {
     });
     library.call("a", "DEBUG");
     expect(measurement.report().total.suppressed).toEqual(tally({ DEBUG: 6 }));
-    expect(measurement.report().elapsed).toBeGreaterThanOrEqual(report.elapsed);
+    expect(measurement.report().elapsedMs).toBeGreaterThanOrEqual(report.elapsedMs);
   });
 
   test("keeps to a prefix of the names that the loggers are known by", () => {
@@ -99,7 +99,7 @@ describe("a measurement", () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const library = new Library();
-    const measurement = loggersWith(library).measure({ duration: 5_000 });
+    const measurement = loggersWith(library).measure({ durationMs: 5_000 });
     let ends = 0;
     measurement.onEnd(() => ends++);
     library.call("a", "INFO");
@@ -108,7 +108,7 @@ describe("a measurement", () => {
     vi.advanceTimersByTime(1);
     expect([library.measured, measurement.ended, ends]).toEqual([false, true, 1]);
     const report = measurement.report();
-    expect(report).toMatchObject({ ended: true, elapsed: 5_000, total: { suppressed: tally({ INFO: 1 }) } });
+    expect(report).toMatchObject({ ended: true, elapsedMs: 5_000, total: { suppressed: tally({ INFO: 1 }) } });
     vi.advanceTimersByTime(1_000);
     measurement.end();
     expect(measurement.report()).toEqual(report);
@@ -133,7 +133,7 @@ describe("a measurement", () => {
   test("runs alone, and the next one begins at nothing", () => {
     const library = new Library();
     const loggers = loggersWith(library);
-    const first = loggers.measure({ duration: 60_000 });
+    const first = loggers.measure({ durationMs: 60_000 });
     library.call("a", "INFO");
     expect(() => loggers.measure()).toThrow(
       expect.objectContaining({ code: "RESOURCE_EXHAUSTED", reason: "ALREADY_MEASURING" }),
@@ -151,11 +151,11 @@ describe("a measurement", () => {
   test.each([0, -1, 300_001, Number.NaN, Number.POSITIVE_INFINITY])("is refused for %d ms", (duration) => {
     const library = new Library();
     const loggers = loggersWith(library);
-    expect(() => loggers.measure({ duration })).toThrow(
+    expect(() => loggers.measure({ durationMs: duration })).toThrow(
       expect.objectContaining({ code: "INVALID_ARGUMENT", reason: "INVALID_DURATION" }),
     );
     expect(library.measured).toBe(false);
-    loggers.measure({ duration: 300_000 }).end();
+    loggers.measure({ durationMs: 300_000 }).end();
   });
 
   test("takes in a library that comes, and leaves one that goes alone", () => {

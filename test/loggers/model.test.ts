@@ -137,7 +137,7 @@ test("the tree and every native logger agree with a naive model, whatever happen
           loggers.setLevel(at.name, at.level);
           model.set(at.name, at.level);
         } else if (at.do === "setFor") {
-          loggers.setLevel(at.name, at.level, { ttl: at.ttl });
+          loggers.setLevel(at.name, at.level, { ttlMs: at.ttl });
           model.setFor(at.name, at.level, performance.now() + at.ttl);
         } else if (at.do === "hold") {
           const until = at.ttl === 0 ? Number.POSITIVE_INFINITY : performance.now() + at.ttl;
@@ -146,7 +146,7 @@ test("the tree and every native logger agree with a naive model, whatever happen
           }
           // The group itself is held as well, and in these steps nothing but the end of the lease takes that away.
           if (at.name === "group") model.holdGroup(at.level, until, leases.length);
-          leases.push(loggers.holdLevel(at.name, at.level, { ttl: at.ttl }).lease);
+          leases.push(loggers.holdLevel(at.name, at.level, { ttlMs: at.ttl }).lease);
         } else if (at.do === "release") {
           if (leases.length === 0) continue;
           const lease = at.which % leases.length;

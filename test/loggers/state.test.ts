@@ -73,7 +73,7 @@ describe("after a restart", () => {
   test("a temporary level lasts for the time that is left, and what is beneath it comes back", async () => {
     const before = start();
     before.setLevel("a", "WARN", { actor: "ann" });
-    before.setLevel("a", "DEBUG", { actor: "ben", ttl: 10 * MINUTE });
+    before.setLevel("a", "DEBUG", { actor: "ben", ttlMs: 10 * MINUTE });
     vi.advanceTimersByTime(2 * MINUTE);
     const after = await restart(before, {}, 3 * MINUTE);
     vi.advanceTimersByTime(5 * MINUTE - 1);
@@ -91,7 +91,7 @@ describe("after a restart", () => {
     ["that is about to end is there", 10 * MINUTE - 1, "DEBUG"],
   ])("a temporary level %s", async (_, away, level) => {
     const before = start();
-    before.setLevel("a", "DEBUG", { ttl: 10 * MINUTE });
+    before.setLevel("a", "DEBUG", { ttlMs: 10 * MINUTE });
     const after = await restart(before, {}, away);
     expect(configured(after, "a")).toBe(level);
     expect(after.get("a") === undefined).toBe(level === undefined);
@@ -99,7 +99,7 @@ describe("after a restart", () => {
 
   test("with the clock set back, a temporary level lasts no longer than it was set for", async () => {
     const before = start();
-    before.setLevel("a", "DEBUG", { ttl: 10 * MINUTE });
+    before.setLevel("a", "DEBUG", { ttlMs: 10 * MINUTE });
     const after = await restart(before, {}, -600 * MINUTE);
     vi.advanceTimersByTime(10 * MINUTE);
     expect(configured(after, "a")).toBeUndefined();
@@ -108,15 +108,15 @@ describe("after a restart", () => {
   test("what is left of a level that ended is what was beneath it", async () => {
     const before = start();
     before.setLevel("a", "WARN");
-    before.setLevel("a", "DEBUG", { ttl: MINUTE });
-    before.setLevel("ROOT", "TRACE", { ttl: MINUTE });
+    before.setLevel("a", "DEBUG", { ttlMs: MINUTE });
+    before.setLevel("ROOT", "TRACE", { ttlMs: MINUTE });
     const after = await restart(before, {}, MINUTE);
     expect([configured(after, "a"), configured(after, "ROOT")]).toEqual(["WARN", "INFO"]);
   });
 
   test("a temporary level of ROOT goes back to what the application starts with now", async () => {
     const before = start();
-    before.setLevel("ROOT", "TRACE", { ttl: MINUTE });
+    before.setLevel("ROOT", "TRACE", { ttlMs: MINUTE });
     const after = await restart(before);
     born(after, "ROOT", "ERROR");
     expect(configured(after, "ROOT")).toBe("TRACE");
@@ -152,7 +152,7 @@ describe("after a restart", () => {
     const groups = { web: ["http", "router"], empty: [] };
     const before = start({ groups });
     before.setLevel("web", "WARN", { actor: "ann" });
-    before.setLevel("web", "DEBUG", { ttl: MINUTE });
+    before.setLevel("web", "DEBUG", { ttlMs: MINUTE });
     before.setLevel("empty", "ERROR");
     const after = await restart(before, { groups });
     const levels = () => ["web", "http", "router", "empty"].map((name) => configured(after, name));
@@ -173,7 +173,7 @@ describe("after a restart", () => {
   test("loggers below a prefix have its level when they appear, and those that were changed by themselves have not", async () => {
     const groups = { shop: ["orders.*"] };
     const before = start({ groups });
-    before.setLevel("shop", "DEBUG", { ttl: 10 * MINUTE });
+    before.setLevel("shop", "DEBUG", { ttlMs: 10 * MINUTE });
     for (const name of ["orders.a", "orders.b", "orders.c"]) born(before, name, "ERROR");
     before.restoreLevel("orders.b");
     before.setLevel("orders.c", "TRACE");
@@ -192,7 +192,7 @@ describe("after a restart", () => {
     ["set for a time that is over", () => vi.advanceTimersByTime(MINUTE)],
   ])("nothing is left of a level that was %s", async (_, change) => {
     const before = start();
-    before.setLevel("a", "DEBUG", { ttl: MINUTE });
+    before.setLevel("a", "DEBUG", { ttlMs: MINUTE });
     change(before);
     const after = await restart(before);
     expect(after.list().loggers.map(({ name }) => name)).toEqual(["ROOT"]);
@@ -201,8 +201,8 @@ describe("after a restart", () => {
   test("nothing is left of what was held, even where the process was killed meanwhile", async () => {
     const before = start();
     before.setLevel("a", "WARN");
-    before.holdLevel("a", "TRACE", { ttl: 10 * MINUTE });
-    before.holdLevel("b", "TRACE", { ttl: 10 * MINUTE });
+    before.holdLevel("a", "TRACE", { ttlMs: 10 * MINUTE });
+    before.holdLevel("b", "TRACE", { ttlMs: 10 * MINUTE });
     await before.flushed();
     const after = start();
     expect([configured(after, "a"), configured(after, "b")]).toEqual(["WARN", undefined]);

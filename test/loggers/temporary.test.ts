@@ -14,7 +14,7 @@ describe("a temporary level", () => {
   test("goes back to what was there before, at its time and not earlier", () => {
     const loggers = new Loggers();
     loggers.setLevel("a", "WARN");
-    loggers.setLevel("a", "DEBUG", { ttl: MINUTE });
+    loggers.setLevel("a", "DEBUG", { ttlMs: MINUTE });
     vi.advanceTimersByTime(MINUTE - 1);
     expect(configured(loggers, "a")).toBe("DEBUG");
     vi.advanceTimersByTime(1);
@@ -23,9 +23,9 @@ describe("a temporary level", () => {
 
   test("repeated, goes back to what was there before the first", () => {
     const loggers = new Loggers();
-    loggers.setLevel("a", "DEBUG", { ttl: MINUTE });
+    loggers.setLevel("a", "DEBUG", { ttlMs: MINUTE });
     vi.advanceTimersByTime(MINUTE / 2);
-    loggers.setLevel("a", "TRACE", { ttl: MINUTE });
+    loggers.setLevel("a", "TRACE", { ttlMs: MINUTE });
     vi.advanceTimersByTime(MINUTE / 2);
     expect(configured(loggers, "a")).toBe("TRACE");
     vi.advanceTimersByTime(MINUTE / 2);
@@ -39,7 +39,7 @@ describe("a temporary level", () => {
   ] as const)("is over when it is %s in between", (_, change, level) => {
     const loggers = new Loggers();
     loggers.setLevel("a", "WARN");
-    loggers.setLevel("a", "DEBUG", { ttl: MINUTE });
+    loggers.setLevel("a", "DEBUG", { ttlMs: MINUTE });
     change(loggers);
     vi.advanceTimersByTime(2 * MINUTE);
     expect(configured(loggers, "a")).toBe(level);
@@ -48,7 +48,7 @@ describe("a temporary level", () => {
   test("of a group ends for each member that nobody changed in between, and for the group", () => {
     const loggers = new Loggers({ groups: { g: ["a", "b"] } });
     loggers.setLevel("g", "WARN");
-    loggers.setLevel("g", "DEBUG", { ttl: MINUTE });
+    loggers.setLevel("g", "DEBUG", { ttlMs: MINUTE });
     loggers.setLevel("b", "ERROR");
     expect(loggers.get("g")).toMatchObject({ configuredLevel: "DEBUG", mixed: true });
     vi.advanceTimersByTime(MINUTE);
@@ -57,7 +57,7 @@ describe("a temporary level", () => {
 
   test("of a logger that is not there yet goes back to what the application gives it", () => {
     const loggers = new Loggers();
-    loggers.setLevel("a", "DEBUG", { ttl: MINUTE });
+    loggers.setLevel("a", "DEBUG", { ttlMs: MINUTE });
     loggers.attach({
       kind: "test",
       attach: (host) => {
@@ -74,7 +74,7 @@ describe("a temporary level", () => {
     const loggers = new Loggers({ instance: "i" });
     const now = Date.now();
     loggers.setLevel("a", "WARN", { actor: "ann", reason: "noise" });
-    loggers.setLevel("a", "DEBUG", { actor: "ben", reason: "ticket 812", ttl: MINUTE });
+    loggers.setLevel("a", "DEBUG", { actor: "ben", reason: "ticket 812", ttlMs: MINUTE });
     expect((loggers.get("a") as Logger).override).toEqual({
       setTime: now,
       expireTime: now + MINUTE,
@@ -88,7 +88,7 @@ describe("a temporary level", () => {
 
   test("neither ends early nor stays when somebody sets the clock", () => {
     const loggers = new Loggers();
-    loggers.setLevel("a", "DEBUG", { ttl: MINUTE });
+    loggers.setLevel("a", "DEBUG", { ttlMs: MINUTE });
     vi.setSystemTime(Date.now() + 3_600_000);
     vi.advanceTimersByTime(MINUTE - 1);
     expect(configured(loggers, "a")).toBe("DEBUG");
@@ -100,7 +100,7 @@ describe("a temporary level", () => {
   test("may last longer than one timer can wait", () => {
     const loggers = new Loggers();
     const days = 40 * 24 * 60 * MINUTE;
-    loggers.setLevel("a", "WARN", { ttl: days });
+    loggers.setLevel("a", "WARN", { ttlMs: days });
     vi.advanceTimersByTime(days - 1);
     expect(configured(loggers, "a")).toBe("WARN");
     vi.advanceTimersByTime(1);
@@ -110,8 +110,8 @@ describe("a temporary level", () => {
   test("is over when nobody would end it later", async () => {
     const loggers = new Loggers({ groups: { g: ["b"] } });
     loggers.setLevel("a", "WARN");
-    loggers.setLevel("a", "DEBUG", { ttl: MINUTE });
-    loggers.setLevel("g", "TRACE", { ttl: MINUTE });
+    loggers.setLevel("a", "DEBUG", { ttlMs: MINUTE });
+    loggers.setLevel("g", "TRACE", { ttlMs: MINUTE });
     await loggers.close();
     expect(["a", "b", "g"].map((name) => configured(loggers, name))).toEqual(["WARN", undefined, undefined]);
     expect(loggers.history({ limit: 9 }).map(({ kind }) => kind)).not.toContain("EXPIRED");
@@ -120,7 +120,7 @@ describe("a temporary level", () => {
 
   test("keeps no process alive", () => {
     const loggers = new Loggers();
-    loggers.setLevel("a", "DEBUG", { ttl: MINUTE });
+    loggers.setLevel("a", "DEBUG", { ttlMs: MINUTE });
     expect(vi.getTimerCount()).toBe(1);
     loggers.setLevel("a", undefined);
     expect(vi.getTimerCount()).toBe(0);
@@ -142,10 +142,10 @@ describe("how long a level may last", () => {
     [{}, "DEBUG", 0, "refused"],
     [{}, "INFO", 0, undefined],
     [{ allowForever: true }, "DEBUG", 0, undefined],
-    [{ defaultTtl: MINUTE }, "DEBUG", "default", MINUTE],
-    [{ maxTtl: MINUTE }, "DEBUG", "default", MINUTE],
-    [{ maxTtl: MINUTE }, "DEBUG", MINUTE + 1, "refused"],
-    [{ maxTtl: MINUTE }, "WARN", MINUTE + 1, MINUTE + 1],
+    [{ defaultTtlMs: MINUTE }, "DEBUG", "default", MINUTE],
+    [{ maxTtlMs: MINUTE }, "DEBUG", "default", MINUTE],
+    [{ maxTtlMs: MINUTE }, "DEBUG", MINUTE + 1, "refused"],
+    [{ maxTtlMs: MINUTE }, "WARN", MINUTE + 1, MINUTE + 1],
     [{}, "DEBUG", 24 * 60 * MINUTE + 1, "refused"],
     [{}, "INFO", -1, "refused"],
     [{}, "INFO", Number.NaN, "refused"],
@@ -153,7 +153,7 @@ describe("how long a level may last", () => {
   ];
   test.each(cases)("%j: %s for %s is %s", (options, level, ttl, lasts) => {
     const loggers = new Loggers(options);
-    const set = () => loggers.setLevel("a", level, { ttl });
+    const set = () => loggers.setLevel("a", level, { ttlMs: ttl });
     if (lasts === "refused") {
       expect(set).toThrow(expect.objectContaining({ code: "INVALID_ARGUMENT", reason: "INVALID_TTL" }));
       expect(loggers.get("a")).toBeUndefined();

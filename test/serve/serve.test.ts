@@ -93,7 +93,7 @@ describe.runIf(requirement("redis-server", redisFound))("sessions in Redis", () 
     await save(store, "third");
     await server.kill();
     const { url, child } = await serve({
-      sessions: { store: { redis: server.url, prefix: "shop:", timeout: "500ms" }, idKey: ID_KEY },
+      sessions: { store: { redis: server.url, prefix: "shop:", timeoutMs: "500ms" }, idKey: ID_KEY },
     });
     await child.wrote(/connect-actuator: the store of sessions: Redis/);
     expect((await fetch(`${url}/actuator/sessions?username=alice`)).status).toBe(503);
@@ -298,7 +298,7 @@ describe("what cannot be started", () => {
     [{ fleet: { token: "x" } }, "connect-actuator: cannot start: actuator.json:2:12: fleet has no instances"],
     [{ sessions: { ids: "raw" } }, "connect-actuator: cannot start: actuator.json:2:15: sessions has no store"],
     [
-      { loggers: { maxTtl: "1h" }, graph: true },
+      { loggers: { maxTtlMs: "1h" }, graph: true },
       "connect-actuator: cannot start: actuator.json:2:14: loggers are those of a fleet here",
     ],
     [

@@ -18,7 +18,7 @@ describe("options", () => {
   it.each<[options: object, message: string]>([
     [{ maxSesions: 1 }, 'memorySessions has no option "maxSesions"; did you mean "maxSessions"?'],
     [{ maxSessions: -1 }, "memorySessions.maxSessions must be a whole number, not below 0"],
-    [{ maxInactiveInterval: 0.5 }, "memorySessions.maxInactiveInterval must be a whole number of seconds"],
+    [{ maxInactiveIntervalMs: 0.5 }, "memorySessions.maxInactiveIntervalMs must be a whole number of milliseconds"],
     [{ expiredRetentionMs: "5m" }, "memorySessions.expiredRetentionMs must be a number, not below 0"],
     [{ clock: 0 }, "memorySessions.clock must be a function"],
   ])("%j is refused", (options, message) => {
@@ -27,7 +27,7 @@ describe("options", () => {
   });
 
   it("that fit are taken", () => {
-    memorySessions({ maxSessions: 0, maxInactiveInterval: -1, expiredRetentionMs: 0, clock: undefined });
+    memorySessions({ maxSessions: 0, maxInactiveIntervalMs: -1, expiredRetentionMs: 0, clock: undefined });
   });
 });
 
@@ -181,7 +181,7 @@ describe("bounds", () => {
   });
 
   it("drops what has expired before it refuses", async () => {
-    const small = memorySessions({ clock, maxSessions: 2, maxInactiveInterval: 10 });
+    const small = memorySessions({ clock, maxSessions: 2, maxInactiveIntervalMs: 10_000 });
     small.put({ id: "a", username: "alice" });
     now += 5000;
     small.put({ id: "b" });

@@ -70,10 +70,10 @@ export class Sequence {
       loggers.setLevel(at.name, at.level, { reason });
       model.set(at.name, { level: at.level, reason });
     } else if (at.do === "setFor") {
-      loggers.setLevel(at.name, at.level, { reason, ttl: at.ttl });
+      loggers.setLevel(at.name, at.level, { reason, ttlMs: at.ttl });
       model.set(at.name, { level: at.level, reason }, Date.now() + at.ttl);
     } else if (at.do === "hold") {
-      const { lease } = loggers.holdLevel(at.name, at.level, { reason, ttl: at.ttl });
+      const { lease } = loggers.holdLevel(at.name, at.level, { reason, ttlMs: at.ttl });
       this.#leases.push(lease);
       model.set(at.name, { level: at.level, reason }, at.ttl ? Date.now() + at.ttl : Number.POSITIVE_INFINITY, lease);
     } else if (at.do === "release") {

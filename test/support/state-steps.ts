@@ -37,7 +37,7 @@ export function takeStep(loggers: Loggers, seed: number, number: number): void {
     const kind = random();
     if (kind < 0.02) loggers.restoreAllLevels({ reason });
     else if (kind < 0.2) loggers.setLevel(name, undefined, { reason });
-    else if (kind < 0.5) loggers.setLevel(name, level, { reason, ttl: HOUR });
+    else if (kind < 0.5) loggers.setLevel(name, level, { reason, ttlMs: HOUR });
     else loggers.setLevel(name, level, { reason });
   };
   change("first");

@@ -7,10 +7,10 @@ const JWT_NOTES: Notes<JwtOptions> = {
   audience: { description: "The audiences that mean this application.", kind: "list", schema: TEXT_OR_TEXTS },
   algorithms: { description: "The algorithms that are let in; all are asymmetric.", kind: "list" },
   type: { description: 'The type that the header must have, such as "at+jwt". Default: any.' },
-  clockToleranceSeconds: {
-    description: "How many seconds the clocks of both sides may be apart.",
-    kind: "number",
-    default: 30,
+  clockToleranceMs: {
+    description: "How far the clocks of both sides may be apart.",
+    kind: "milliseconds",
+    default: 30_000,
   },
   revoked: { description: "The file of JWTs that count no more though they have not expired.", path: "read" },
   claims: {
@@ -47,7 +47,7 @@ export const ACCESS_NOTES: Notes<AccessOptions> = {
     schema: { type: "array", items: { type: "object" } },
   },
   authorize: CODE,
-  authorizeAgainSeconds: CODE,
+  reauthorizeIntervalMs: CODE,
   anonymous: {
     description:
       "What callers may do who show nothing. Default: nothing, or everything where nobody is asked who they are.",

@@ -54,7 +54,7 @@ const ROOT_NOTES: Notes<any> = {
     notes: {
       origins: { description: "Origins such as https://admin.example.com or https://*.example.com.", kind: "list" },
       headers: { description: "What a page may send beside the headers of REST, Connect and gRPC-Web." },
-      maxAgeSeconds: { description: "For how long a browser remembers that it may.", default: 600 },
+      maxAgeMs: { description: "How long a browser caches the permission.", kind: "milliseconds", default: 600_000 },
     } satisfies Notes<typeof CORS>,
   },
   access: { description: "Who may do what.", checks: ACCESS, notes: ACCESS_NOTES },

@@ -27,13 +27,16 @@ export const STORE_NOTES: Notes<StoreOptions> = {
   table: { description: "The table in PostgreSQL. Default: session, or SPRING_SESSION." },
   schema: { description: "The schema of that table." },
   timeZone: { description: "The time zone of the connections of the applications that use connect-pg-simple." },
-  ttl: { description: "Seconds that a session lives whose cookie does not say, as the application has it." },
+  ttlMs: {
+    kind: "milliseconds",
+    description: "How long a session lives if its cookie does not say, as the application has it.",
+  },
   principal: {
     description: 'Whose a session is: [["passport", "user"], ["userId"]].',
     kind: "json",
     schema: { type: "array", items: { type: "array", items: { type: "string" }, minItems: 1 } },
   },
-  timeout: { description: "To wait for an answer of the store.", default: 5_000 },
+  timeoutMs: { description: "To wait for an answer of the store.", default: 5_000 },
 };
 
 /** What is said of the graph of a sidecar. */

@@ -9,8 +9,8 @@ export interface CorsOptions {
   readonly origins: readonly (string | RegExp)[];
   /** What a page may send beside the headers of REST, Connect and gRPC-Web, such as `X-Api-Key` for `access.authorize`. */
   readonly headers?: readonly string[] | undefined;
-  /** For how long a browser remembers that it may. Default 600. */
-  readonly maxAgeSeconds?: number | undefined;
+  /** How long a browser caches the permission, in milliseconds. Default 600,000. */
+  readonly maxAgeMs?: number | undefined;
 }
 
 const ORIGIN = /^https?:\/\/(?:\*\.)?(?:\[[0-9a-f:.]+\]|[\w.-]+)(?::\d{1,5})?$/i;
@@ -30,7 +30,7 @@ const headerName = shaped({ kind: "text" }, (value) =>
 export const CORS: Checks<CorsOptions> = {
   origins: (value) => (Array.isArray(value) && value.length > 0 ? listOf(origin)(value) : "must be a list of origins"),
   headers: listOf(headerName),
-  maxAgeSeconds: count,
+  maxAgeMs: count,
 };
 
 /** Tells whether pages of an origin may call. */

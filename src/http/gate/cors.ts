@@ -49,7 +49,7 @@ const RESPONSE_HEADERS = [
  *
  * @see https://fetch.spec.whatwg.org/#http-cors-protocol
  */
-export function cors({ origins, headers = [], maxAgeSeconds = 600 }: CorsOptions): Cors {
+export function cors({ origins, headers = [], maxAgeMs = 600_000 }: CorsOptions): Cors {
   const isAllowed = callableOrigin(origins);
   const requestHeaders = [...REQUEST_HEADERS, ...headers].join(", ");
   const allows = (request: GateRequest) => {
@@ -68,7 +68,7 @@ export function cors({ origins, headers = [], maxAgeSeconds = 600 }: CorsOptions
       if (!isPreflight(request)) return;
       answer.setHeader("Access-Control-Allow-Methods", METHODS);
       answer.setHeader("Access-Control-Allow-Headers", requestHeaders);
-      answer.setHeader("Access-Control-Max-Age", String(maxAgeSeconds));
+      answer.setHeader("Access-Control-Max-Age", String(Math.floor(maxAgeMs / 1_000)));
     },
   };
 }

@@ -14,7 +14,7 @@ export interface OtlpOptions {
   /** The most components that spans can tell of. Default 1,000. */
   readonly maxNodes?: number | undefined;
   /** How long a component outlives its last message, in milliseconds. Default 1 hour. */
-  readonly maxAge?: number | undefined;
+  readonly maxAgeMs?: number | undefined;
   /** The brokers of systems whose spans do not tell where theirs is, by system: `{ bullmq: "127.0.0.1:6379/0" }`. */
   readonly brokers?: { readonly [system: string]: string } | undefined;
 }
@@ -28,7 +28,7 @@ export const DEFAULT_OTLP: OtlpSettings = {
   maxSpansPerSecond: 20_000,
   maxServices: 100,
   maxNodes: 1_000,
-  maxAge: 3_600_000,
+  maxAgeMs: 3_600_000,
   brokers: {},
 };
 
@@ -38,7 +38,7 @@ export const OTLP: Checks<OtlpOptions> = {
   maxSpansPerSecond: duration,
   maxServices: count,
   maxNodes: count,
-  maxAge: duration,
+  maxAgeMs: duration,
   brokers: textsLike('{ bullmq: "127.0.0.1:6379/0" }'),
 };
 

@@ -154,7 +154,7 @@ export class Services {
 
   /** Services that were silent for as long as components are kept make room. */
   #removeSilent(): void {
-    const oldest = performance.now() - this.#settings.maxAge;
+    const oldest = performance.now() - this.#settings.maxAgeMs;
     for (const [app, instances] of this.#services) {
       for (const [name, { seen }] of instances) if (seen < oldest) instances.delete(name);
       if (instances.size === 0) this.#services.delete(app);

@@ -9,7 +9,7 @@ export interface RequestLevelHookOptions {
   /** The header with the token. Default `x-log-level-token`. */
   readonly header?: string | undefined;
   /** A token that is good for longer than this from now counts for nothing: in milliseconds. Default an hour. */
-  readonly maxTtl?: number | undefined;
+  readonly maxTtlMs?: number | undefined;
 }
 
 /** A request of `node:http`, Express or Fastify. */
@@ -36,15 +36,17 @@ const HOUR_MS = 3_600_000;
  * Gives a request that carries a good token of {@link signLevelToken} the level that this asks for, until its response is closed.
  * Any other request runs as it is: a token that counts for nothing is no error, and the first one becomes a warning of the process.
  *
- * @throws ActuatorError INVALID_ARGUMENT for a key under 32 bytes or an unfit `maxTtl`.
+ * @throws ActuatorError INVALID_ARGUMENT for a key under 32 bytes or an unfit `maxTtlMs`.
  */
 export function requestLevel(
   loggers: Pick<Loggers, "withLevel">,
-  { key, header = "x-log-level-token", maxTtl = HOUR_MS }: RequestLevelHookOptions,
+  { key, header = "x-log-level-token", maxTtlMs = HOUR_MS }: RequestLevelHookOptions,
 ): RequestLevelHook {
   checkKey(key);
-  if (!(maxTtl > 0)) {
-    throw new ActuatorError("INVALID_ARGUMENT", "INVALID_MAX_TTL", "The maxTtl is not over 0.", { field: "maxTtl" });
+  if (!(maxTtlMs > 0)) {
+    throw new ActuatorError("INVALID_ARGUMENT", "INVALID_MAX_TTL", "The maxTtlMs is not over 0.", {
+      field: "maxTtlMs",
+    });
   }
   const name = header.toLowerCase();
   let told = false;
@@ -56,7 +58,7 @@ export function requestLevel(
   return (request, response, next) => {
     const token = request.headers[name];
     if (typeof token !== "string") return next();
-    const content = readLevelToken(key, token, maxTtl);
+    const content = readLevelToken(key, token, maxTtlMs);
     const raw = "raw" in response ? response.raw : response;
     if (typeof content === "string") ignore(content);
     if (typeof content === "string" || raw.destroyed) return next();

@@ -9,7 +9,7 @@ export interface LevelToken {
   /** For the logger with this name and those below it. Default: all. */
   readonly logger?: string | undefined;
   /** For so long from now, in milliseconds. */
-  readonly ttl: number;
+  readonly ttlMs: number;
 }
 
 /** What a token says that was found to be good. */
@@ -33,7 +33,7 @@ const PURPOSE = "connect-actuator level token 1\n";
  *
  * @throws ActuatorError INVALID_ARGUMENT for a key under 32 bytes, an unfit level, name or time.
  */
-export function signLevelToken(key: string | Uint8Array, { level, logger, ttl }: LevelToken): string {
+export function signLevelToken(key: string | Uint8Array, { level, logger, ttlMs: ttl }: LevelToken): string {
   checkKey(key);
   if (!LEVELS.includes(level)) throw unfit("level", `The level is none of ${LEVELS.join(", ")}.`);
   if (!(ttl > 0 && Number.isFinite(ttl))) throw unfit("ttl", "The ttl is not a time in milliseconds over 0.");
@@ -42,8 +42,8 @@ export function signLevelToken(key: string | Uint8Array, { level, logger, ttl }:
   return `${content}.${signature(key, content).toString("base64url")}`;
 }
 
-/** Reads a token that expires within `maxTtl` milliseconds from now. Nothing of it is looked at before its signature is. */
-export function readLevelToken(key: string | Uint8Array, token: string, maxTtl: number): TokenContent | TokenFault {
+/** Reads a token that expires within `maxTtlMs` milliseconds from now. Nothing of it is looked at before its signature is. */
+export function readLevelToken(key: string | Uint8Array, token: string, maxTtlMs: number): TokenContent | TokenFault {
   if (token.length > MAX_LENGTH) return "TOO_LONG";
   const dot = token.indexOf(".");
   const content = token.slice(0, Math.max(0, dot));
@@ -55,7 +55,7 @@ export function readLevelToken(key: string | Uint8Array, token: string, maxTtl: 
   if (signed === undefined) return "UNFIT";
   const left = signed.expires - Date.now();
   if (left <= 0) return "EXPIRED";
-  return left > maxTtl ? "LASTS_TOO_LONG" : { level: signed.level, logger: signed.logger };
+  return left > maxTtlMs ? "LASTS_TOO_LONG" : { level: signed.level, logger: signed.logger };
 }
 
 function parse(text: string): (TokenContent & { readonly expires: number }) | undefined {

@@ -55,7 +55,7 @@ export function writeLevel(loggers: Loggers, { temporaryLevels }: LevelSettings)
       requireLoggers(caller, loggers.reach(parameter));
       const level = levelFromBody(body);
       context.subject = { logger: parameter, level: level ?? null };
-      loggers.setLevel(parameter, level, { actor: caller.name, ttl });
+      loggers.setLevel(parameter, level, { actor: caller.name, ttlMs: ttl });
       return { status: 204 };
     },
   };

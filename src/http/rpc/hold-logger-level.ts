@@ -43,7 +43,7 @@ export function holdLoggerLevel(
       open(wake) {
         const level = requestedLevel(request.level);
         const ttl = request.ttl && ttlFrom(request.ttl);
-        hold = loggers.holdLevel(request.name, level, { ...changeFrom(request, context), ttl });
+        hold = loggers.holdLevel(request.name, level, { ...changeFrom(request, context), ttlMs: ttl });
         hold.lease.onEnd(wake);
       },
       take() {

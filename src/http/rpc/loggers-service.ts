@@ -51,7 +51,7 @@ export function loggersService(loggers: Loggers, limits: ServiceLimits): Service
       const level = requestedLevel(request.level);
       checkReach(loggers, context, request.name, level);
       const ttl = request.ttl === undefined ? "default" : ttlFrom(request.ttl);
-      const change = loggers.setLevel(request.name, level, { ...changeFrom(request, context), ttl });
+      const change = loggers.setLevel(request.name, level, { ...changeFrom(request, context), ttlMs: ttl });
       return create(SetLoggerLevelResponseSchema, outcomeToProto(change));
     },
 

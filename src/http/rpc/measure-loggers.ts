@@ -41,7 +41,7 @@ export function measureLoggers(
     {
       open(wake) {
         const { namePrefix, duration } = request;
-        measurement = loggers.measure({ namePrefix, duration: duration && durationMs(duration) });
+        measurement = loggers.measure({ namePrefix, durationMs: duration && durationMs(duration) });
         measurement.onEnd(wake);
       },
       take() {
@@ -59,7 +59,7 @@ export function measureLoggers(
 }
 
 function reportToProto(measurement: Measurement, maxBytes: number): MeasureLoggersResponse {
-  const { elapsed, ended, loggers, total, more, unmeasuredKinds } = measurement.report();
+  const { elapsedMs: elapsed, ended, loggers, total, more, unmeasuredKinds } = measurement.report();
   const limits = { size: loggers.length, bytes: maxBytes - FRAME_BYTES };
   const page = takePage(loggers, limits, ({ name }) => stringWireBytes(name) + LOGGER_BYTES);
   return create(MeasureLoggersResponseSchema, {

@@ -22,7 +22,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-const debug: LevelToken = { level: "DEBUG", ttl: MINUTE };
+const debug: LevelToken = { level: "DEBUG", ttlMs: MINUTE };
 const good = () => signLevelToken(KEY, debug);
 
 /** A token with any content, signed as it has to be. */
@@ -46,7 +46,7 @@ const bad: readonly (readonly [string, string, string])[] = [
   ],
   ["one that is too long", good().padEnd(2_049, "A"), "TOO_LONG"],
   ["one that expired", signed(JSON.stringify({ level: "DEBUG", expires: Date.now() - 1 })), "EXPIRED"],
-  ["one that is good for too long", signLevelToken(KEY, { level: "DEBUG", ttl: 61 * MINUTE }), "LASTS_TOO_LONG"],
+  ["one that is good for too long", signLevelToken(KEY, { level: "DEBUG", ttlMs: 61 * MINUTE }), "LASTS_TOO_LONG"],
   ["one that never expires", signed('{"level":"DEBUG"}'), "UNFIT"],
   ["one with an unknown level", signed(JSON.stringify({ level: "LOUD", expires: Date.now() + 1_000 })), "UNFIT"],
   [
@@ -62,11 +62,11 @@ describe("a level token", () => {
   test.each([
     [debug, { level: "DEBUG", logger: undefined }],
     [
-      { level: "TRACE", logger: "orders:payment", ttl: 60 * MINUTE - 1 },
+      { level: "TRACE", logger: "orders:payment", ttlMs: 60 * MINUTE - 1 },
       { level: "TRACE", logger: "orders.payment" },
     ],
     [
-      { level: "TRACE", logger: "ü".repeat(256), ttl: 1_000 },
+      { level: "TRACE", logger: "ü".repeat(256), ttlMs: 1_000 },
       { level: "TRACE", logger: "ü".repeat(256) },
     ],
   ] as const)("says what was signed: %j", (content, expected) => {
@@ -91,8 +91,8 @@ describe("a level token", () => {
   test.each([
     ["INVALID_KEY", "short", debug],
     ["INVALID_LEVEL", KEY, { ...debug, level: "LOUD" }],
-    ["INVALID_TTL", KEY, { ...debug, ttl: 0 }],
-    ["INVALID_TTL", KEY, { ...debug, ttl: Number.POSITIVE_INFINITY }],
+    ["INVALID_TTL", KEY, { ...debug, ttlMs: 0 }],
+    ["INVALID_TTL", KEY, { ...debug, ttlMs: Number.POSITIVE_INFINITY }],
     ["INVALID_NAME", KEY, { ...debug, logger: "" }],
   ])("is not made where it would be unfit: %s", (reason, key, content) => {
     expect(() => signLevelToken(key, content as LevelToken)).toThrow(expect.objectContaining({ reason }));
@@ -222,7 +222,7 @@ test("a request whose response is closed already runs as it is: nothing would en
 test("refuses a key that could be guessed and a time that is none", () => {
   const { loggers } = logged();
   expect(() => requestLevel(loggers, { key: "secret" })).toThrow(expect.objectContaining({ reason: "INVALID_KEY" }));
-  expect(() => requestLevel(loggers, { key: KEY, maxTtl: 0 })).toThrow(
+  expect(() => requestLevel(loggers, { key: KEY, maxTtlMs: 0 })).toThrow(
     expect.objectContaining({ reason: "INVALID_MAX_TTL" }),
   );
 });

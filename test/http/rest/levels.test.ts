@@ -352,7 +352,7 @@ test("a change is for ever, and the history tells where it came from", async () 
 });
 
 test("a change lasts as long as the options of the loggers say, where that is wanted", async () => {
-  const { post, loggers } = await serveRest({ loggers: { defaultTtl: 60_000 }, gateway: { temporaryLevels: true } });
+  const { post, loggers } = await serveRest({ loggers: { defaultTtlMs: 60_000 }, gateway: { temporaryLevels: true } });
   await post(A, { configuredLevel: "debug" });
   await post("/actuator/loggers/b", { configuredLevel: "warn" });
   const [warn, debug] = loggers.history({ limit: 2 });

@@ -127,7 +127,7 @@ test("a page of loggers stays within its bytes however long the reasons are", as
   const maxBytes = 16 * 1024;
   const { client, loggers } = await serve({}, { writeMaxBytes: maxBytes });
   const reason = "€".repeat(1_000);
-  for (let index = 0; index < 40; index++) loggers.setLevel(`a${index}`, "DEBUG", { reason, ttl: 60_000 });
+  for (let index = 0; index < 40; index++) loggers.setLevel(`a${index}`, "DEBUG", { reason, ttlMs: 60_000 });
   let pageToken = "";
   let count = 0;
   do {

@@ -14,7 +14,7 @@ describe.runIf(requirement("redis-server", redisFound))("the health of sessions 
 
   /** With so many milliseconds before the store gives up, and before the check does. */
   async function start(timeout = 10_000, timeoutMs = 2_000) {
-    const application = await startApplication(server.url, { sessions: { timeout } });
+    const application = await startApplication(server.url, { sessions: { timeoutMs: timeout } });
     onTestFinished(() => application.close());
     const heard: string[] = [];
     const health = new Health(

@@ -20,7 +20,7 @@ test("a scrape tells what the actuator holds", async () => {
   const graph = integrationGraph({ app: "shop" });
   graph.channel("orders");
   const { actuator, scrape } = await serveActuator({ integrationGraph: graph });
-  actuator.loggers!.setLevel("http", "DEBUG", { ttl: 600 });
+  actuator.loggers!.setLevel("http", "DEBUG", { ttlMs: 600 });
   actuator.loggers!.setLevel("db", "WARN");
   actuator.loggers!.holdLevel("db", "TRACE");
   const text = await scrape();

@@ -34,7 +34,7 @@ test("levels are counted by how long they last", () => {
     "actuator.logger.overrides": ["temporary 0", "held 0", "permanent 0"],
   });
   loggers.setLevel("orders", "WARN");
-  loggers.setLevel("web", "DEBUG", { ttl: 60 });
+  loggers.setLevel("web", "DEBUG", { ttlMs: 60 });
   const { lease } = loggers.holdLevel("db", "TRACE");
   const counted = { "actuator.loggers": ["5"], "actuator.logger.overrides": ["temporary 2", "held 1", "permanent 1"] };
   expect(read()).toMatchObject(counted);

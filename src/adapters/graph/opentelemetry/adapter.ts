@@ -34,7 +34,7 @@ export interface OpenTelemetryAdapter extends GraphAdapter {
  */
 export function openTelemetry(options: OpenTelemetryOptions = {}): OpenTelemetryAdapter {
   requireVersion({ subpath: "opentelemetry", library: "@opentelemetry/sdk-trace-base", versions: "2" });
-  const { brokers = {}, sampled = false, maxAge = 3_600_000, maxNodes = 1_000 } = options;
+  const { brokers = {}, sampled = false, maxAgeMs: maxAge = 3_600_000, maxNodes = 1_000 } = options;
   let tracker: Tracker | undefined;
 
   const spanProcessor: SpanProcessor = {
@@ -50,7 +50,7 @@ export function openTelemetry(options: OpenTelemetryOptions = {}): OpenTelemetry
       if (tracker !== undefined) throw new TypeError("this adapter of OpenTelemetry is attached already");
       const attached = new Tracker({
         host,
-        components: new Components(host, "opentelemetry", { maxAge, maxNodes }),
+        components: new Components(host, "opentelemetry", { maxAgeMs: maxAge, maxNodes }),
         app: host.app,
         counts: (system) => host.counts(system),
         brokers,

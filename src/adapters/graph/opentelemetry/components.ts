@@ -8,7 +8,7 @@ export interface ComponentLimits {
   /** Nodes that are described; more only have their names and numbers. */
   readonly maxNodes: number;
   /** How long a component outlives its last message, in milliseconds. */
-  readonly maxAge: number;
+  readonly maxAgeMs: number;
 }
 
 /** The nodes that spans tell of, each until nothing was heard of it for long. */
@@ -46,7 +46,7 @@ export class Components {
   }
 
   #removeAged(): void {
-    const oldest = performance.now() - this.#limits.maxAge;
+    const oldest = performance.now() - this.#limits.maxAgeMs;
     for (const node of this.#declared) {
       if (node.attached && node.lastSeen >= oldest) continue;
       this.#declared.delete(node);

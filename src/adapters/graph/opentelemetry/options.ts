@@ -11,7 +11,7 @@ export interface OpenTelemetryOptions {
    */
   readonly sampled?: boolean | undefined;
   /** How long a component that spans told of outlives its last message, in milliseconds; 1 hour by default. */
-  readonly maxAge?: number | undefined;
+  readonly maxAgeMs?: number | undefined;
   /** How many components spans can tell of, 1,000 by default. */
   readonly maxNodes?: number | undefined;
 }

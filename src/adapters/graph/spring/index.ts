@@ -13,7 +13,7 @@ export interface SpringIntegrationOptions extends RequestOptions {
   /** What the application is called here. Default: the name that it gives itself, else the host and port of its address. */
   readonly app?: string | undefined;
   /** How often its numbers are read, in milliseconds; 0: only when the graph is rebuilt. Default: 15,000. */
-  readonly interval?: number | undefined;
+  readonly intervalMs?: number | undefined;
 }
 
 const COMPONENT_TYPE = /^[a-z][a-z0-9]*(?:[-:.][a-z0-9]+)*$/;
@@ -29,7 +29,7 @@ const COMPONENT_TYPE = /^[a-z][a-z0-9]*(?:[-:.][a-z0-9]+)*$/;
  */
 export function springIntegration(address: string | URL, options: SpringIntegrationOptions = {}): GraphAdapter {
   const url = httpUrl(address);
-  const { interval = 15_000 } = options;
+  const { intervalMs: interval = 15_000 } = options;
   if (!Number.isSafeInteger(interval) || interval < 0 || interval >= 2 ** 31) {
     throw new TypeError("springIntegration: interval must be a whole number of milliseconds, not below 0");
   }

@@ -15,7 +15,7 @@ export interface ConnectSessionsOptions {
   /** Whose session it is. Default: `DEFAULT_PRINCIPAL`. */
   readonly principal?: Principal | undefined;
   /** Milliseconds to wait for an answer of the store. Default: 5,000. */
-  readonly timeout?: number | undefined;
+  readonly timeoutMs?: number | undefined;
   /** For how many sessions at most the creation time is remembered. Default: 100,000. */
   readonly maxRemembered?: number | undefined;
   /** How much is read for a search by user or a page of the list. */
@@ -51,7 +51,7 @@ export function connectSessions<Kind extends string>(
   reading: ConnectReading,
   options: ConnectSessionsOptions,
 ): ConnectSessions<Kind> {
-  const { timeout = 5_000, maxRemembered = 100_000, scan } = options;
+  const { timeoutMs: timeout = 5_000, maxRemembered = 100_000, scan } = options;
   const { times = COOKIE_TIMES, find, entries, limit } = reading;
   const sightings = new Sightings(maxRemembered);
   const watch = watchStore(store, sightings);

@@ -8,7 +8,7 @@ export const SCAN_BOUNDS = objectOf<ScanBounds>({ maxSessions: count, maxMs: lap
 /** What the options of adapters without more of their own must be. */
 export const CONNECT_SESSIONS_OPTIONS: Checks<ConnectSessionsOptions> = {
   principal: principalFault,
-  timeout: timeLimit,
+  timeoutMs: timeLimit,
   maxRemembered: count,
   scan: SCAN_BOUNDS,
 };

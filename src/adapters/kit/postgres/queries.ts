@@ -11,7 +11,7 @@ export type PostgresSource = PgQueryable | PostgresJs | string;
 /** How statements are sent. */
 export interface PostgresQueriesOptions {
   /** Milliseconds to wait for an answer; `Infinity`: for as long as it takes. Default: 5,000. */
-  readonly timeout?: number | undefined;
+  readonly timeoutMs?: number | undefined;
 }
 
 /**
@@ -25,7 +25,7 @@ export interface PostgresQueriesOptions {
  * @throws ActuatorError INVALID_ARGUMENT where `source` is none of these.
  */
 export function postgresQueries(source: PostgresSource, options: PostgresQueriesOptions = {}): PostgresQueries {
-  const { timeout = 5_000 } = options;
+  const { timeoutMs: timeout = 5_000 } = options;
   const { send, close } = typeof source === "string" ? ownPool(source, timeout) : borrowed(sendBy(source, timeout));
   const inTurn = turns(MAX_CONNECTIONS);
   return {

@@ -8,7 +8,7 @@ import { type Argument, type RedisClient, type RedisSender, senderOf } from "./s
 /** How commands are sent. */
 export interface RedisCommandsOptions {
   /** Milliseconds to wait for an answer, connecting included. Default: 5,000. */
-  readonly timeout?: number | undefined;
+  readonly timeoutMs?: number | undefined;
 }
 
 /**
@@ -23,7 +23,7 @@ export interface RedisCommandsOptions {
  * @throws ActuatorError INVALID_ARGUMENT for anything else, and for an ioredis client with `keyPrefix`.
  */
 export function redisCommands(clientOrUrl: RedisClient | string, options: RedisCommandsOptions = {}): RedisCommands {
-  const { timeout = 5_000 } = options;
+  const { timeoutMs: timeout = 5_000 } = options;
   const sender = typeof clientOrUrl === "string" ? redisConnection(clientOrUrl, timeout) : senderOf(clientOrUrl);
   if (sender === undefined) {
     const message =

@@ -12,7 +12,7 @@ const SCAN_PAGE = 1_000;
 
 /** Sessions in better-auth's table, the whole port. */
 export function databaseSessions(auth: BetterAuthInstance, settings: BetterAuthSessionsSettings): SessionStore {
-  const { username, timeout, scan } = settings;
+  const { username, timeoutMs: timeout, scan } = settings;
   const bounded = boundedCall(timeout);
   const boundedWithToken = boundedCall(timeout, { bearer: true });
   const { secondaryStorage, session } = auth.options;

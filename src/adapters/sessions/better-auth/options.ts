@@ -6,7 +6,7 @@ export interface BetterAuthSessionsOptions {
   /** What a user is called. Default: "email". */
   readonly username?: BetterAuthUsername | undefined;
   /** Milliseconds that one operation may take. Default: 5,000. */
-  readonly timeout?: number | undefined;
+  readonly timeoutMs?: number | undefined;
   /** How far a search goes that has no index: where `username` is a function, or one user has very many sessions. */
   readonly scan?:
     | {
@@ -20,14 +20,14 @@ export interface BetterAuthSessionsOptions {
 
 const OPTIONS: Checks<BetterAuthSessionsOptions> = {
   username: (value) => (typeof value === "function" ? undefined : text(value) && "must be a column or a function"),
-  timeout: timeLimit,
+  timeoutMs: timeLimit,
   scan: objectOf({ maxSessions: count, maxMs: lapse }),
 };
 
 /** The options with their defaults. */
 export interface BetterAuthSessionsSettings {
   readonly username: BetterAuthUsername;
-  readonly timeout: number;
+  readonly timeoutMs: number;
   readonly scan: { readonly maxSessions: number; readonly maxMs: number };
 }
 
@@ -38,10 +38,10 @@ export interface BetterAuthSessionsSettings {
  */
 export function settingsOf(options: BetterAuthSessionsOptions): BetterAuthSessionsSettings {
   checkOptions("betterAuthSessions", options, OPTIONS);
-  const { username, timeout, scan } = options;
+  const { username, timeoutMs: timeout, scan } = options;
   return {
     username: username ?? "email",
-    timeout: timeout ?? 5_000,
+    timeoutMs: timeout ?? 5_000,
     scan: { maxSessions: scan?.maxSessions ?? 50_000, maxMs: scan?.maxMs ?? 500 },
   };
 }

@@ -18,7 +18,7 @@ const NO_COLUMN =
  * `<id of the user>:<id of the session>`, so that one session is found through its user.
  */
 export function storageSessions(auth: BetterAuthInstance, settings: BetterAuthSessionsSettings): SessionStore {
-  const { username, timeout } = settings;
+  const { username, timeoutMs: timeout } = settings;
   // The storage's keys are tokens.
   const bounded = boundedCall(timeout, { bearer: true });
   const searchable = username === "id" || (typeof username === "string" && auth.options.database !== undefined);

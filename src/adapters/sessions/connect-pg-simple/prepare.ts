@@ -57,7 +57,7 @@ const LOCK_NOT_AVAILABLE = "55P03";
 export async function prepareConnectPgSimple(options: PrepareOptions): Promise<PreparedTable> {
   checkOptions("prepareConnectPgSimple", options, OPTIONS);
   const { principal = DEFAULT_PRINCIPAL, remove = false, dryRun = false, onStep = () => {} } = options;
-  const queries = postgresQueries(connectionOf(undefined, options), { timeout: Number.POSITIVE_INFINITY });
+  const queries = postgresQueries(connectionOf(undefined, options), { timeoutMs: Number.POSITIVE_INFINITY });
   const steps: PrepareStep[] = [];
   try {
     const table = await findTable(asking(queries), tableNameOf(undefined, options));

@@ -27,10 +27,10 @@ export interface ConnectPgSimpleOptions extends PgSimpleTableOptions {
    * expires. Default: that of the connection that is used, which is right for the application's own.
    */
   readonly timeZone?: string | undefined;
-  /** Seconds that a session lives whose cookie does not say. Default: the store's, or 86,400. */
-  readonly ttl?: number | undefined;
+  /** Milliseconds that a session lives if its cookie does not say. Default: the store's `ttl`, or 24 hours. */
+  readonly ttlMs?: number | undefined;
   /** Milliseconds to wait for an answer of PostgreSQL. Default: 5,000. */
-  readonly timeout?: number | undefined;
+  readonly timeoutMs?: number | undefined;
   /** How much is read for a search by user where the table has no index for it. */
   readonly scan?: ScanBounds | undefined;
   /** For how many sessions at most this process remembers when it saw them first. Default: 100,000. */
@@ -40,8 +40,8 @@ export interface ConnectPgSimpleOptions extends PgSimpleTableOptions {
 const OPTIONS: Checks<ConnectPgSimpleOptions> = {
   ...TABLE_OPTIONS,
   timeZone: anything,
-  ttl: duration,
-  timeout: timeLimit,
+  ttlMs: duration,
+  timeoutMs: timeLimit,
   scan: SCAN_BOUNDS,
   maxRemembered: count,
 };
@@ -84,13 +84,13 @@ export function connectPgSimpleSessions(
   const { principal = DEFAULT_PRINCIPAL, timeZone, scan, maxRemembered = 100_000 } = options;
   const paths = typeof principal === "function" ? undefined : principal;
   checkTimeZone(timeZone);
-  const queries = postgresQueries(connectionOf(store, options), { timeout: options.timeout });
+  const queries = postgresQueries(connectionOf(store, options), { timeoutMs: options.timeoutMs });
   const ask = asking(queries);
   const table = tableLookup(ask, tableNameOf(store, options), paths, timeZone);
   const sightings = new Sightings(maxRemembered);
   const restore = store && keepToExistingRows(store);
   const watch = store && watchStore(store, sightings);
-  const ttl = () => options.ttl ?? ttlOf(store);
+  const ttl = () => (options.ttlMs === undefined ? ttlOf(store) : options.ttlMs / 1_000);
   const reader: RowReader = { resolver: principalResolver(principal), ttl, sightings };
   // The records are read as a whole where a function decides: fewer at a time.
   const batch = paths === undefined ? 100 : 1000;

@@ -62,9 +62,9 @@ export function connectRedisSessions(
 ): ConnectRedisSessions {
   requireVersion({ subpath: "connect-redis", library: "connect-redis", versions: "9 to 10" });
   checkOptions("connectRedisSessions", options, CONNECT_REDIS_OPTIONS);
-  const { principal, scan = {}, timeout } = options;
+  const { principal, scan = {}, timeoutMs: timeout } = options;
   const settings = storeSettings(store);
-  const redis = redisCommands(options.redis ?? settings.client, { timeout });
+  const redis = redisCommands(options.redis ?? settings.client, { timeoutMs: timeout });
   const view = sessionView(settings, principal);
   const indexing = indexOptions(options.index, settings.prefix);
   const index = indexing && new SessionIndex(redis, { ...indexing, principal: view.principalDigest });
@@ -103,7 +103,7 @@ export function connectRedisSessions(
   }
 
   const filling = { stored, keys, view, index };
-  const byStore = options.redis === undefined ? undefined : redisCommands(settings.client, { timeout });
+  const byStore = options.redis === undefined ? undefined : redisCommands(settings.client, { timeoutMs: timeout });
   const claimByStore = byStore && new SessionIndex(byStore, { ...indexing!, principal: view.principalDigest }).claim;
   const corrections = new Corrections(stored, index, view, claimByStore);
   const survey = new Survey(filling, scan.maxSessions ?? 50_000);

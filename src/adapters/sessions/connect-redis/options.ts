@@ -16,7 +16,7 @@ export interface ConnectRedisOptions {
   /** Whether an index is kept beside the sessions, and how. Default: true. */
   readonly index?: boolean | ConnectRedisIndexOptions | undefined;
   /** Milliseconds to wait for an answer of Redis. Default: 5,000. */
-  readonly timeout?: number | undefined;
+  readonly timeoutMs?: number | undefined;
   /** How much is read where the index does not hold all sessions, or there is none. */
   readonly scan?: ScanBounds | undefined;
 }
@@ -29,17 +29,17 @@ export interface ConnectRedisIndexOptions {
    * Milliseconds for which the use of a session is not written again: by so much the list may be out of order. Default:
    * 10,000.
    */
-  readonly interval?: number | undefined;
+  readonly intervalMs?: number | undefined;
 }
 
-const INDEX_OPTIONS = objectOf<ConnectRedisIndexOptions>({ prefix: text, interval: wait });
+const INDEX_OPTIONS = objectOf<ConnectRedisIndexOptions>({ prefix: text, intervalMs: wait });
 
 /** What the options must be. */
 export const CONNECT_REDIS_OPTIONS: Checks<ConnectRedisOptions> = {
   redis: anything,
   principal: principalFault,
   index: (value) => (typeof value === "boolean" ? undefined : INDEX_OPTIONS(value)),
-  timeout: timeLimit,
+  timeoutMs: timeLimit,
   scan: SCAN_BOUNDS,
 };
 
@@ -54,7 +54,7 @@ export function indexOptions(
   storePrefix: string,
 ): { readonly prefix: string; readonly interval: number; readonly slack: number } | undefined {
   if (index === false) return undefined;
-  const { prefix, interval = DEFAULT_INTERVAL } = index === true ? {} : index;
+  const { prefix, intervalMs: interval = DEFAULT_INTERVAL } = index === true ? {} : index;
   return { prefix: indexPrefix(storePrefix, prefix), interval, slack: interval + SLACK };
 }
 

@@ -27,8 +27,8 @@ export interface PrepareRedisOptions extends FillRunOptions {
   readonly redis: RedisClient | string;
   /** What the store's keys begin with. Default: `"sess:"`, as in connect-redis. */
   readonly prefix?: string | undefined;
-  /** The store's `ttl`, for sessions whose cookie says nothing: seconds. Default: 86,400, as in connect-redis. */
-  readonly ttl?: number | undefined;
+  /** The store's `ttl` in milliseconds, for sessions whose cookie does not say. Default: 24 hours, as in connect-redis. */
+  readonly ttlMs?: number | undefined;
   /** The store's serializer. Default: JSON. */
   readonly serializer?: SessionSerializer | undefined;
   /** As the application gives it to `connectRedisSessions`: an index made by another is not complete to it. */
@@ -36,7 +36,7 @@ export interface PrepareRedisOptions extends FillRunOptions {
   /** What the index's keys begin with. Default: `"actuator:sessions:"`. */
   readonly indexPrefix?: string | undefined;
   /** Milliseconds to wait for each answer. Default: 5,000. */
-  readonly timeout?: number | undefined;
+  readonly timeoutMs?: number | undefined;
 }
 
 /** A prefix may be empty. */
@@ -45,11 +45,11 @@ const anyText: Check = (value) => (typeof value === "string" ? undefined : "must
 const OPTIONS: Checks<PrepareRedisOptions> = {
   redis: anything,
   prefix: anyText,
-  ttl: duration,
+  ttlMs: duration,
   serializer: having(["parse"], "an object with parse, as the store has it"),
   principal: principalFault,
   indexPrefix: text,
-  timeout: timeLimit,
+  timeoutMs: timeLimit,
   dryRun: flag,
   restart: flag,
   signal: anything,
@@ -67,10 +67,10 @@ const OPTIONS: Checks<PrepareRedisOptions> = {
  */
 export async function prepareRedisSessions(options: PrepareRedisOptions): Promise<FillResult> {
   checkOptions("prepareRedisSessions", options, OPTIONS);
-  const { redis: clientOrUrl, principal, indexPrefix, timeout, prefix, ttl, serializer, ...run } = options;
-  const redis = redisCommands(clientOrUrl, { timeout });
+  const { redis: clientOrUrl, principal, indexPrefix, timeoutMs: timeout, prefix, ttlMs, serializer, ...run } = options;
+  const redis = redisCommands(clientOrUrl, { timeoutMs: timeout });
   try {
-    const settings = settingsOf({ prefix, ttl, serializer });
+    const settings = settingsOf({ prefix, ttl: ttlMs === undefined ? undefined : ttlMs / 1_000, serializer });
     const view = sessionView(settings, principal);
     const index = indexOptions({ prefix: indexPrefix }, settings.prefix)!;
     return await runFilling(

@@ -46,7 +46,7 @@ export function expressSessions(store: Store, options: ExpressSessionsOptions = 
   requireStore(store, "express-session");
   requireVersion({ subpath: "express-session", library: "express-session", versions: "1.17 to 1.x" });
   checkOptions("expressSessions", options, CONNECT_SESSIONS_OPTIONS);
-  const { timeout = 5_000, principal } = options;
+  const { timeoutMs: timeout = 5_000, principal } = options;
   const reading = { ...memorystoreReading(store), entries: listedSessions(store, timeout), limit: NO_LISTING };
   return connectSessions("express-session", store, reading, {
     ...options,

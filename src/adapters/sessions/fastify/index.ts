@@ -43,7 +43,7 @@ export function fastifySessions(store: ConnectStore, options: FastifySessionsOpt
   requireStore(store, "@fastify/session");
   requireVersion({ subpath: "fastify-session", library: "@fastify/session", versions: "11" });
   checkOptions("fastifySessions", options, CONNECT_SESSIONS_OPTIONS);
-  const { timeout = 5_000 } = options;
+  const { timeoutMs: timeout = 5_000 } = options;
   const entries = sessionMap(store) ?? listedSessions(store, timeout);
   return connectSessions("fastify-session", store, { entries, limit: NO_LISTING }, options);
 }

@@ -22,7 +22,7 @@ export interface KoaSessionsOptions {
   /** Whose session it is: places in it, or a function. Default: `DEFAULT_PRINCIPAL`. */
   readonly principal?: Principal | undefined;
   /** Milliseconds to wait for an answer of the store. Default: 5,000. */
-  readonly timeout?: number | undefined;
+  readonly timeoutMs?: number | undefined;
   /** How many sessions at most are remembered where there is no index. Default: 100,000. */
   readonly maxRemembered?: number | undefined;
   /** How many sessions are read for a search by user, and for how long. */
@@ -65,7 +65,7 @@ export function koaSessions(store: KoaStore, options: KoaSessionsOptions = {}): 
   requireStore(store, "koa-session");
   requireVersion({ subpath: "koa-session", library: "koa-session", versions: "7" });
   checkOptions("koaSessions", options, OPTIONS);
-  const { timeout = 5_000, maxRemembered = 100_000, principal, index } = options;
+  const { timeoutMs: timeout = 5_000, maxRemembered = 100_000, principal, index } = options;
   const directory =
     index === undefined ? new MemoryDirectory(maxRemembered) : redisDirectory(index, principal, timeout, maxRemembered);
   const read = async (id: string): Promise<SessionRecord | undefined> =>

@@ -29,7 +29,7 @@ export function redisDirectory(
   timeout: number,
   maxRemembered: number,
 ): SessionDirectory {
-  const commands = redisCommands(redis, { timeout });
+  const commands = redisCommands(redis, { timeoutMs: timeout });
   const way = typeof principal === "function" ? String(principal) : JSON.stringify(principal);
   const index = new SessionIndex(commands, { prefix, principal: sessionDigest(way).slice(0, 8), slack: SLACK });
   return new RedisDirectory(commands, index, complete, maxRemembered);

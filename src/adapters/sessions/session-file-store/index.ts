@@ -39,7 +39,7 @@ export function fileStoreSessions(store: Store, options: FileStoreSessionsOption
   requireStore(store, "express-session");
   requireVersion({ subpath: "session-file-store", library: "session-file-store", versions: "1.5 to 1.x" });
   checkOptions("fileStoreSessions", options, CONNECT_SESSIONS_OPTIONS);
-  const { timeout = 5_000 } = options;
+  const { timeoutMs: timeout = 5_000 } = options;
   const files = filesOf(store);
   const reading = {
     times: fileTimes(files),

@@ -14,7 +14,7 @@ export interface SpringSessionJdbcOptions {
   /** Default: where PostgreSQL's `search_path` finds the tables. */
   readonly schema?: string | undefined;
   /** Milliseconds to wait for an answer of PostgreSQL. Default: 5,000. */
-  readonly timeout?: number | undefined;
+  readonly timeoutMs?: number | undefined;
   /** Milliseconds since the epoch. Default: `Date.now`. */
   readonly clock?: (() => number) | undefined;
 }
@@ -22,7 +22,7 @@ export interface SpringSessionJdbcOptions {
 const OPTIONS: Checks<SpringSessionJdbcOptions> = {
   tableName: anything,
   schema: anything,
-  timeout: timeLimit,
+  timeoutMs: timeLimit,
   clock: callable,
 };
 
@@ -48,9 +48,9 @@ const MOST_ATTEMPTS = 3;
  */
 export function springSessionJdbc(postgres: PostgresSource, options: SpringSessionJdbcOptions = {}): SpringSessionJdbc {
   checkOptions("springSessionJdbc", options, OPTIONS);
-  const { tableName = "SPRING_SESSION", schema, timeout, clock = Date.now } = options;
+  const { tableName = "SPRING_SESSION", schema, timeoutMs: timeout, clock = Date.now } = options;
   const tables = springTables(tableName, schema);
-  const queries = postgresQueries(postgres, { timeout });
+  const queries = postgresQueries(postgres, { timeoutMs: timeout });
   const firstSeen = new FirstSeen();
 
   function sessionOf({ id, created, accessed, max_inactive, username, names }: SessionRow): Session {

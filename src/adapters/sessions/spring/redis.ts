@@ -21,7 +21,7 @@ export interface SpringSessionRedisOptions {
    */
   readonly indexed?: boolean | undefined;
   /** Milliseconds to wait for an answer of Redis. Default: 5,000. */
-  readonly timeout?: number | undefined;
+  readonly timeoutMs?: number | undefined;
   /** Milliseconds since the epoch. Default: `Date.now`. */
   readonly clock?: (() => number) | undefined;
 }
@@ -29,7 +29,7 @@ export interface SpringSessionRedisOptions {
 const OPTIONS: Checks<SpringSessionRedisOptions> = {
   namespace: anything,
   indexed: flag,
-  timeout: timeLimit,
+  timeoutMs: timeLimit,
   clock: callable,
 };
 
@@ -67,12 +67,12 @@ export function springSessionRedis(
   options: SpringSessionRedisOptions = {},
 ): SpringSessionRedis {
   checkOptions("springSessionRedis", options, OPTIONS);
-  const { namespace = "spring:session", indexed, timeout, clock = Date.now } = options;
+  const { namespace = "spring:session", indexed, timeoutMs: timeout, clock = Date.now } = options;
   if (typeof namespace !== "string" || namespace.trim() === "") {
     const message = 'springSessionRedis\'s namespace must be a text like "spring:session".';
     throw new ActuatorError("INVALID_ARGUMENT", "INVALID_OPTION", message, { field: "namespace" });
   }
-  const commands = redisCommands(redis, { timeout });
+  const commands = redisCommands(redis, { timeoutMs: timeout });
   const spring: SpringRedis = { commands, keys: springKeys(namespace.trim()), clock, firstSeen: new FirstSeen() };
   const userFound = new LatestMap<string, string>();
 

@@ -228,7 +228,7 @@ test("nothing is seen before the adapter is attached and after it is detached, a
 });
 
 test("components are described, and those that were idle for long leave with a rebuild", async () => {
-  const { start, graph, picture } = setUp({ maxAge: 20, sampled: true });
+  const { start, graph, picture } = setUp({ maxAgeMs: 20, sampled: true });
   start("process", process("orders", { "messaging.consumer.group.name": "billing" })).end();
   const described = graph.snapshot().nodes.map(({ componentType, properties }) => [componentType, properties]);
   expect(described).toEqual([

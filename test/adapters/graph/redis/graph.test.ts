@@ -339,7 +339,7 @@ describe.runIf(requirement("redis-server", redisFound))("redisMessaging", () => 
     test("goes on with its numbers when Redis is killed and comes back", async () => {
       await using own = await startRedis();
       const [publisher, subscriber] = [await connect(own), await connect(own)];
-      const { picture, graph, node } = application([publisher, subscriber], { discover: true, sourceTimeout: 500 });
+      const { picture, graph, node } = application([publisher, subscriber], { discover: true, sourceTimeoutMs: 500 });
       let heard = 0;
       await subscriber.subscribe("orders", function charge() {
         heard++;

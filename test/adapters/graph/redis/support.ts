@@ -121,7 +121,7 @@ async function connectIoredis(server: RedisServer): Promise<Client> {
 /** An application with a graph, and clients that are watched. */
 export function application(
   clients: readonly Client[],
-  options: RedisMessagingOptions & { readonly app?: string; readonly sourceTimeout?: number } = {},
+  options: RedisMessagingOptions & { readonly app?: string; readonly sourceTimeoutMs?: number } = {},
 ) {
   const flow = integrationGraph({ app: "shop", onSourceError: () => {}, ...options });
   const redis = redisMessaging(clients.map(({ target }) => target) as never, options);

@@ -38,7 +38,7 @@ function json(body: unknown): Answer {
 
 function graphWith(options?: Parameters<typeof springIntegration>[1]) {
   const flow = integrationGraph({ app: "shop", onSourceError: () => {} });
-  const detach = flow.attach(springIntegration(address, { interval: 0, app: "orders", ...options }));
+  const detach = flow.attach(springIntegration(address, { intervalMs: 0, app: "orders", ...options }));
   return { flow, detach, graph: flow.graph };
 }
 
@@ -152,7 +152,7 @@ describe("its numbers", () => {
   });
 
   it("are read at the interval as well", async () => {
-    const { graph, detach } = graphWith({ interval: 20 });
+    const { graph, detach } = graphWith({ intervalMs: 20 });
     answer = json(one(1, 1, 1));
     await graph.rebuild();
     answer = json(one(5, 1, 1));
@@ -191,7 +191,7 @@ describe("an application out of reach", () => {
     const flow = integrationGraph({ app: "shop", onSourceError: (_, error) => told.push(error) });
     answer = unfitAnswer;
     const credentials = address.replace("//", "//operator:secret@");
-    flow.attach(springIntegration(credentials, { interval: 0, maxBytes: 1_000 }));
+    flow.attach(springIntegration(credentials, { intervalMs: 0, maxBytes: 1_000 }));
     await flow.graph.rebuild();
     expect(told.length).toBeGreaterThan(0);
     expect(told.map(String).join()).not.toContain("secret");
@@ -207,8 +207,8 @@ describe("what is asked", () => {
       json(RECORDED)(request, response);
     };
     const flow = integrationGraph({ app: "shop" });
-    flow.attach(springIntegration(address.replace("//", "//operator:p%40ss@"), { interval: 0 }));
-    flow.attach(springIntegration(address, { interval: 0, app: "b", headers: { authorization: "Bearer t0ken" } }));
+    flow.attach(springIntegration(address.replace("//", "//operator:p%40ss@"), { intervalMs: 0 }));
+    flow.attach(springIntegration(address, { intervalMs: 0, app: "b", headers: { authorization: "Bearer t0ken" } }));
     await flow.graph.rebuild();
     expect(new Set(seen)).toEqual(
       new Set([`Basic ${Buffer.from("operator:p@ss").toString("base64")}`, "Bearer t0ken"]),
@@ -222,7 +222,7 @@ describe("what is asked", () => {
 
   it("ends with the detachment, and takes away what was declared", async () => {
     const timers = process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
-    const { graph, detach } = graphWith({ interval: 60_000 });
+    const { graph, detach } = graphWith({ intervalMs: 60_000 });
     await graph.rebuild();
     detach();
     detach();
@@ -288,7 +288,7 @@ describe("what is asked", () => {
       json(RECORDED)(request, response);
     };
     const flow = integrationGraph({ app: "shop" });
-    flow.attach(springIntegration(address.replace("//", "//user:100%@"), { interval: 0 }));
+    flow.attach(springIntegration(address.replace("//", "//user:100%@"), { intervalMs: 0 }));
     await flow.graph.rebuild();
     expect(authorization).toBe(`Basic ${Buffer.from("user:100%").toString("base64")}`);
   });

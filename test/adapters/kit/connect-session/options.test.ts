@@ -35,7 +35,7 @@ const having = (name: string) => Object.keys(adapters).filter((adapter) => !with
 const without: Readonly<Record<string, readonly string[]>> = {
   principal: ["betterAuthSessions", "springSessionJdbc", "springSessionRedis"],
   scan: ["prepareConnectPgSimple", "prepareRedisSessions", "springSessionJdbc", "springSessionRedis"],
-  timeout: ["prepareConnectPgSimple"],
+  timeoutMs: ["prepareConnectPgSimple"],
 };
 
 async function attached(adapter: string, options: object): Promise<unknown> {
@@ -60,9 +60,9 @@ const unfit: readonly Unfit[] = [
   ["principal", ["user", "email"]],
   ["principal", [["user", ""]]],
   ["principal", [[]]],
-  ["timeout", "5s"],
-  ["timeout", 0],
-  ["timeout", Number.POSITIVE_INFINITY],
+  ["timeoutMs", "5s"],
+  ["timeoutMs", 0],
+  ["timeoutMs", Number.POSITIVE_INFINITY],
   ["scan", { maxSession: 10 }, "scan.maxSession", "UNKNOWN_OPTION"],
   ["scan", { maxMs: "1s" }, "scan.maxMs"],
   ["scan", 500],
@@ -81,7 +81,7 @@ describe.each<Unfit>(unfit)("%s: %j", (name, value, field = name, reason = "INVA
 
 it("of the index are checked as well", async () => {
   for (const [adapter, index] of Object.entries({
-    connectRedisSessions: { interval: "10s" },
+    connectRedisSessions: { intervalMs: "10s" },
     koaSessions: { prefixes: "a" },
   })) {
     const [option] = Object.keys(index);

@@ -46,7 +46,7 @@ describe.runIf(requirement("postgresql", postgresFound))("queries to PostgreSQL"
   describe.each(Object.entries(SOURCES))("by %s", (_, make) => {
     async function connect(timeout = TIMEOUT) {
       const { source, end } = await make(server.url);
-      const queries = postgresQueries(source, { timeout });
+      const queries = postgresQueries(source, { timeoutMs: timeout });
       onTestFinished(async () => {
         await queries.close();
         await end();
@@ -108,7 +108,7 @@ describe.runIf(requirement("postgresql", postgresFound))("queries to PostgreSQL"
     const pool = new pg.Pool({ connectionString: server.url });
     pool.on("error", () => {});
     onTestFinished(() => pool.end());
-    const { query } = postgresQueries(pool, { timeout: TIMEOUT });
+    const { query } = postgresQueries(pool, { timeoutMs: TIMEOUT });
     await answered(query);
     expect(pool.totalCount).toBe(1);
     server.freeze();

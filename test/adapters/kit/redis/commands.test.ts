@@ -121,7 +121,7 @@ describe.runIf(requirement("redis-server", redisFound))("commands to Redis", () 
   it("gives up a connection that swallows what is sent, and makes another", async () => {
     const path = await swallowingPath(server);
     onTestFinished(() => path.close());
-    const commands = redisCommands(`redis://127.0.0.1:${path.port}`, { timeout: TIMEOUT });
+    const commands = redisCommands(`redis://127.0.0.1:${path.port}`, { timeoutMs: TIMEOUT });
     onTestFinished(() => commands.close());
     expect(await commands.command(["PING"])).toBe("PONG");
     path.swallow();
@@ -135,7 +135,7 @@ describe.runIf(requirement("redis-server", redisFound))("commands to Redis", () 
   });
 
   it("keeps a connection that lives, however long nobody asks", async () => {
-    const commands = redisCommands(server.url, { timeout: TIMEOUT });
+    const commands = redisCommands(server.url, { timeoutMs: TIMEOUT });
     onTestFinished(() => commands.close());
     const connection = await commands.command(["CLIENT", "ID"]);
     await delay(3 * TIMEOUT);
@@ -145,7 +145,7 @@ describe.runIf(requirement("redis-server", redisFound))("commands to Redis", () 
   it("notices by itself that an idle connection is dead", async () => {
     const path = await swallowingPath(server);
     onTestFinished(() => path.close());
-    const commands = redisCommands(`redis://127.0.0.1:${path.port}`, { timeout: TIMEOUT });
+    const commands = redisCommands(`redis://127.0.0.1:${path.port}`, { timeoutMs: TIMEOUT });
     onTestFinished(() => commands.close());
     await commands.command(["PING"]);
     path.swallow();

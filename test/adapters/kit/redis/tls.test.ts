@@ -88,7 +88,7 @@ describe.runIf(requirement("redis-server", redisFound))("Redis over TLS", () => 
   });
 
   it("is out of reach in time where it is asked for TLS and has none", async () => {
-    const redis = redisCommands(`rediss://127.0.0.1:${server.port}`, { timeout: 300 });
+    const redis = redisCommands(`rediss://127.0.0.1:${server.port}`, { timeoutMs: 300 });
     onTestFinished(() => redis.close());
     await expect(redis.command(["PING"])).rejects.toMatchObject({ code: "UNAVAILABLE" });
   });

@@ -26,7 +26,7 @@ describe.runIf(requirement("postgresql", postgresFound))("a database that", () =
   test("is dead makes every operation unavailable, until it is back", async () => {
     const application = await startApplication({ database: await postgres(server) });
     await application.signUp("alice@example.org");
-    const store = betterAuthSessions(application.auth, { timeout: 10_000 });
+    const store = betterAuthSessions(application.auth, { timeoutMs: 10_000 });
     await server.kill();
     for (const [name, operation] of OPERATIONS) {
       const error = await operation(store).catch((error) => error as Error);
@@ -42,7 +42,7 @@ describe.runIf(requirement("postgresql", postgresFound))("a database that", () =
   test("is frozen keeps nobody waiting for longer than the timeout", async () => {
     const application = await startApplication({ database: await postgres(server) });
     await application.signUp("alice@example.org");
-    const store = betterAuthSessions(application.auth, { timeout: 300 });
+    const store = betterAuthSessions(application.auth, { timeoutMs: 300 });
     server.freeze();
     try {
       for (const [name, operation] of OPERATIONS) {

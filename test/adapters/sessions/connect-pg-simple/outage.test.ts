@@ -36,7 +36,7 @@ describe.runIf(requirement("postgresql", postgresFound))(
         const made = await testStore(server);
         await made.prepare();
         await made.set("it", record({ username: "ann" }));
-        const sessions = connectPgSimpleSessions(made.store, { ...way(made), timeout: TIMEOUT });
+        const sessions = connectPgSimpleSessions(made.store, { ...way(made), timeoutMs: TIMEOUT });
         const calls = [
           () => sessions.findById("it"),
           () => sessions.findByUsername("ann"),

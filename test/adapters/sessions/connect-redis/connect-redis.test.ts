@@ -108,7 +108,7 @@ describe.runIf(requirement("redis-server", redisFound))("sessions of connect-red
   });
 
   it("lists the newest access first, page by page, and each session once", async () => {
-    const { sessions, browser } = await start({ sessions: { index: { interval: 0 } } });
+    const { sessions, browser } = await start({ sessions: { index: { intervalMs: 0 } } });
     const visitors = Array.from({ length: 7 }, browser);
     for (const visitor of visitors) await visitor.post("/login/alice");
     await visitors[2]!.get("/");

@@ -35,9 +35,9 @@ describe.runIf(requirement("redis-server", redisFound))("sessions whose Redis fa
   });
 
   describe.each([
-    ["by the application's client", () => ({ timeout: TIMEOUT })],
-    ["by a connection of our own", () => ({ timeout: TIMEOUT, redis: server.url })],
-    ["without an index", () => ({ timeout: TIMEOUT, index: false })],
+    ["by the application's client", () => ({ timeoutMs: TIMEOUT })],
+    ["by a connection of our own", () => ({ timeoutMs: TIMEOUT, redis: server.url })],
+    ["without an index", () => ({ timeoutMs: TIMEOUT, index: false })],
   ])("%s", (_, options) => {
     it("are out of reach while it hangs, within the timeout, and back by themselves", async () => {
       const { sessions } = await start({ sessions: options() });
@@ -67,7 +67,7 @@ describe.runIf(requirement("redis-server", redisFound))("sessions whose Redis fa
   });
 
   it("are all in the index again after it was killed while they were written and read", async () => {
-    const { sessions, browser, store } = await start({ sessions: { timeout: TIMEOUT, index: { interval: 0 } } });
+    const { sessions, browser, store } = await start({ sessions: { timeoutMs: TIMEOUT, index: { intervalMs: 0 } } });
     await sessions.prepare!();
     const claims = await server.command("HGETALL", `${INDEX}state`);
     let over = false;

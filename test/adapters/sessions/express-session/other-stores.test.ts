@@ -120,7 +120,7 @@ describe("a store out of reach", () => {
     const store = failing((callback) => {
       answer = callback;
     });
-    const sessions = new Sessions(expressSessions(store, { timeout: 20 }), { ids: "raw" });
+    const sessions = new Sessions(expressSessions(store, { timeoutMs: 20 }), { ids: "raw" });
     const message = "The session store did not answer within 20 ms.";
     await expect(sessions.find("a")).rejects.toMatchObject({ code: "UNAVAILABLE", message });
     answer(null, DATA as never);

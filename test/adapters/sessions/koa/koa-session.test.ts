@@ -257,7 +257,7 @@ describe("the application's store", () => {
     const store = new JsonStore();
     const down = new Error("connect ECONNREFUSED 10.0.0.1:6379");
     store.get = () => Promise.reject(down);
-    const adapter = koaSessions(store, { timeout: 50 });
+    const adapter = koaSessions(store, { timeoutMs: 50 });
     const failed = adapter.findById("a");
     await expect(failed).rejects.toMatchObject({ code: "UNAVAILABLE", cause: down });
     await expect(failed).rejects.not.toThrow(/ECONNREFUSED/);
@@ -346,7 +346,7 @@ describe.runIf(requirement("redis-server", redisFound))("with an index in Redis"
     process.on("unhandledRejection", note);
     const { adapter, app } = await start(new JsonStore(), {
       index: { redis: own.url, complete: true },
-      timeout: 2_000,
+      timeoutMs: 2_000,
     });
     await login(app, "alice");
     expect((await adapter.findByUsername!("alice")).partial).toBe(false);
