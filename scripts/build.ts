@@ -1,56 +1,89 @@
-/** `npm run build`: makes `dist`, which is what the package publishes, from `src` without the sample. */
-import { chmodSync, globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+/**
+ * `npm run build`: makes `dist`, which is what the package publishes, from `src` without the sample. Both the code and its
+ * declarations are bundled: Node.js and compilers find, read and link every file by itself, and applications keep them all on
+ * disk, in blocks of 4 KB. `exports` and `bin` of package.json name the entries.
+ */
+import { chmodSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { rolldown } from "rolldown";
+import { type Plugin, rolldown } from "rolldown";
+import { dts } from "rolldown-plugin-dts";
+import { BUNDLED } from "./bundled.ts";
 import { CommandFailed, root, run } from "./command.ts";
 
 const dist = join(root, "dist");
+/** What the compiler emits: a declaration for each source file. */
+const declarations = join(dist, "declarations");
 
-/**
- * The compiler rewrites `./x.ts` to `./x.js` in what it emits as JavaScript but leaves declarations as they are
- * (seen with TypeScript 7.0.2). There is no `x.ts` in the package; `./x.js` is what every resolver leads to `x.d.ts`.
- */
-function nameJavaScriptInDeclarations(): void {
-  for (const file of globSync("**/*.d.ts", { cwd: dist })) {
-    const path = join(dist, file);
-    const text = readFileSync(path, "utf8");
-    writeFileSync(path, text.replace(/(\bfrom |\bimport\()"(\.{1,2}\/[^"]+)\.ts"/g, '$1"$2.js"'));
-  }
-}
-
-/** What the package lets others import or start, each by its place in `dist` and its source. */
-function entries(): Record<string, string> {
+/** The files in `dist` that applications import or start, without their endings. */
+function entries(): readonly string[] {
   const { exports, bin } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const files = [...Object.values<{ default?: string }>(exports), { default: `./${bin["connect-actuator"]}` }];
-  const names = files.flatMap((file) => file.default?.match(/^\.\/dist\/(.+)\.js$/)?.[1] ?? []);
-  return Object.fromEntries(names.map((name) => [name, join(root, "src", `${name}.ts`)]));
+  return files.flatMap((file) => file.default?.match(/^\.\/dist\/(.+)\.js$/)?.[1] ?? []);
+}
+
+function inputs(folder: string, ending: string): Record<string, string> {
+  return Object.fromEntries(entries().map((entry) => [entry, join(folder, `${entry}${ending}`)]));
+}
+
+function isExternal(id: string): boolean {
+  return !id.startsWith(".") && !id.startsWith(root) && !BUNDLED.includes(id);
 }
 
 /**
- * What entries have in common stands in chunks that they share, so that each class exists once. A tenth of the files is
- * what makes an import quick: Node.js finds, reads and links every one by itself.
+ * What entries have in common stands in chunks that they share, so that each class exists once. There are no source maps: they
+ * were a third of the package, and the code keeps its names and lines.
  */
-async function bundle(): Promise<void> {
-  const build = await rolldown({
-    input: entries(),
-    platform: "node",
-    external: (id) => !id.startsWith(".") && !id.startsWith(root),
-  });
+async function bundleCode(): Promise<void> {
+  const build = await rolldown({ input: inputs(join(root, "src"), ".ts"), platform: "node", external: isExternal });
   await build.write({
     dir: dist,
     format: "esm",
-    sourcemap: true,
     keepNames: true,
+    comments: false,
     chunkFileNames: "chunks/[name]-[hash].js",
   });
 }
 
+/** Editors show comments out of declarations, so these keep theirs. */
+async function bundleDeclarations(): Promise<void> {
+  run("tsc", "-p", "tsconfig.build.json", "--outDir", declarations);
+  const build = await rolldown({
+    input: inputs(declarations, ".d.ts"),
+    external: isExternal,
+    plugins: [declarationImports, dts({ dtsInput: true })],
+    // No comments with the names of source files.
+    experimental: { attachDebugInfo: "none" },
+  });
+  await build.write({ dir: dist, format: "esm", chunkFileNames: "chunks/[name]-[hash].d.ts" });
+  rmSync(declarations, { recursive: true });
+}
+
+/** The compiler leaves `./x.ts` in declarations as it is (seen with TypeScript 7.0.2), though it emits `./x.d.ts`. */
+const declarationImports: Plugin = {
+  name: "declaration-imports",
+  resolveId(id, importer) {
+    const source = /^(\.{1,2}\/.+)\.ts$/.exec(id)?.[1];
+    return source === undefined || id.endsWith(".d.ts") ? undefined : join(importer ?? "", "..", `${source}.d.ts`);
+  },
+};
+
+function writeLicenses(): void {
+  const licenses = BUNDLED.map((name) => {
+    const folder = join(root, "node_modules", name);
+    const { version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+    return `${name} ${version} (${license})\n\n${readFileSync(join(folder, "LICENSE"), "utf8").trim()}\n`;
+  });
+  const rule = `\n${"-".repeat(80)}\n\n`;
+  const title = "The code in this folder contains parts of these packages:\n\n";
+  writeFileSync(join(dist, "LICENSES.txt"), title + licenses.join(rule));
+}
+
 try {
   rmSync(dist, { recursive: true, force: true });
-  run("tsc", "-p", "tsconfig.build.json");
-  nameJavaScriptInDeclarations();
-  await bundle();
-  // npm does the same where it installs the package; this is for whoever runs what was built here.
+  await bundleCode();
+  await bundleDeclarations();
+  writeLicenses();
+  // npm does the same when it installs the package; this is for running what was built here.
   chmodSync(join(dist, "cli", "main.js"), 0o755);
 } catch (error) {
   if (!(error instanceof CommandFailed)) throw error;

@@ -4,6 +4,7 @@ import { root } from "./command.ts";
 
 /** An entry of package-lock.json. */
 export interface LockedPackage {
+  readonly version?: string;
   readonly resolved?: string;
   readonly integrity?: string;
   readonly hasInstallScript?: boolean;
@@ -17,8 +18,9 @@ const REGISTRY = "https://registry.npmjs.org/";
 
 /**
  * What is wrong with package-lock.json. Some releases came out before the packages of all their platforms did: npm then
- * writes a lock file without them, and `npm ci` fails elsewhere. What the repository itself asks for is pinned, every package is
- * held to its hash, and none that applications install with this one runs a script.
+ * writes a lock file without them, and `npm ci` fails elsewhere. The tools are pinned. Dependencies are ranges, so that
+ * applications get a security fix without a release of this package; here the lock file pins them. Every package is held to its
+ * hash, and none that applications install with this one runs a script.
  */
 export function lockFileFaults(): string[] {
   const { packages } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
@@ -39,10 +41,13 @@ export function lockFileFaults(): string[] {
       .map((name) => `${path} names ${name}, which the lock file lacks`),
   );
   const { dependencies, devDependencies } = locked[""]!;
-  const loose = Object.entries({ ...dependencies, ...devDependencies })
+  const loose = Object.entries(devDependencies ?? {})
     .filter(([, version]) => !/^(npm:.+@)?\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))
     .map(([name, version]) => `${name} is not pinned: ${version}`);
-  return [...missing, ...loose, ...unproven, ...scripted];
+  const pinned = Object.entries(dependencies ?? {})
+    .filter(([, version]) => !/^\^\d+\.\d+\.\d+$/.test(version))
+    .map(([name, version]) => `${name} is not a range such as ^1.2.3: ${version}`);
+  return [...missing, ...loose, ...pinned, ...unproven, ...scripted];
 }
 
 /** Where Node.js looks for a package from the place of another: beside it, then in each `node_modules` above. */

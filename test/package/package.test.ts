@@ -1,10 +1,11 @@
 // @module-tag slow
 import { execFile } from "node:child_process";
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { BUNDLED } from "../../scripts/bundled.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 const modules = join(root, "node_modules");
@@ -71,6 +72,22 @@ test("the package holds the code, its declarations and the interface, and nothin
   expect(listed.filter((path) => /\/(sample|test|bench)\//.test(path))).toEqual([]);
 });
 
+test("the package is small: no source maps, few files, and the licences of what it bundles", async () => {
+  const dist = join(await project("size", []), "node_modules", name, "dist");
+  const files = (await readdir(dist, { recursive: true, withFileTypes: true })).filter((file) => file.isFile());
+  expect(files.filter(({ name }) => name.endsWith(".map"))).toEqual([]);
+  expect(files.length).toBeLessThan(250);
+  // Disks keep files in blocks.
+  const blocks = await Promise.all(
+    files.map(async (file) => (await stat(join(file.parentPath, file.name))).blocks * 512),
+  );
+  expect(blocks.reduce((sum, size) => sum + size, 0)).toBeLessThan(2_500_000);
+  const licenses = await readFile(join(dist, "LICENSES.txt"), "utf8");
+  for (const each of BUNDLED)
+    expect(licenses).toMatch(`${each} ${(await manifest(join(modules, each))).version} (MIT)`);
+  expect(licenses).toContain("Permission is hereby granted");
+});
+
 test("the oldest supported Node.js is stated, and no dependency asks for a newer one", async () => {
   const oldest = "22.12.0";
   expect(`${engines.node}.0`).toBe(`>=${oldest}`);
@@ -88,7 +105,9 @@ test("the bill of materials names what an application gets, and nothing of the w
   const named = new Map(
     components.map((component: { name: string; version: string }) => [component.name, component.version]),
   );
-  expect(Object.fromEntries(Object.keys(dependencies).map((each) => [each, named.get(each)]))).toEqual(dependencies);
+  for (const each of [...Object.keys(dependencies), ...BUNDLED]) {
+    expect([each, named.get(each)]).toEqual([each, (await manifest(join(modules, each))).version]);
+  }
   expect(["vitest", "typescript", "pino", "express"].filter((each) => named.has(each))).toEqual([]);
   for (const { hashes } of components) expect(hashes[0].alg).toBe("SHA-512");
 });
