@@ -10,7 +10,11 @@ const rows = page
   .split("\n")
   .map((line) => line.split(" | "))
   .filter((cells) => cells.length === 3)
-  .map(([what, folders, first]) => ({ what: what!.replace("| ", ""), folders: codeIn(folders!), first: codeIn(first!) }))
+  .map(([what, folders, first]) => ({
+    what: what!.replace("| ", ""),
+    folders: codeIn(folders!),
+    first: codeIn(first!),
+  }))
   .filter(({ folders }) => folders.length > 0);
 
 const isThere = (path: string) => existsSync(join(root, path));
