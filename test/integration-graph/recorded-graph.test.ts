@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { integrationGraphJson } from "../../src/http/rest/integration-graph-json.ts";
+import { integrationGraphJson } from "../../src/http/rest/integration-graph.ts";
 import { integrationGraph } from "../../src/integration-graph/builder.ts";
 import { declareRecordedGraph } from "./recorded-graph.ts";
 

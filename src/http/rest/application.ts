@@ -2,26 +2,60 @@ import { ActuatorError } from "../../common/error.ts";
 import type { Application } from "../../operations/health/application.ts";
 import type { Health, HealthReport } from "../../operations/health/health.ts";
 import type { ComponentHealth, HealthStatus } from "../../operations/health/health-status.ts";
+import type { TrustedProxies } from "../../server/peer.ts";
 import type { Answer, Call, Operation } from "./operation.ts";
 import { Representation } from "./representation.ts";
+import { requestOrigin } from "./request-target.ts";
 
-/** What has a status of its own below `/health`, though it is none of the components. */
+/** What the index needs to know of the gateway. */
+export interface IndexSettings {
+  readonly basePath: string;
+  readonly trustedProxies?: TrustedProxies | undefined;
+}
+
+/** GET of the index: every path that is served, under the name that monitoring servers look for. */
+export function readIndex(
+  { basePath, trustedProxies }: IndexSettings,
+  routes: () => readonly { readonly path: string; readonly listed: boolean }[],
+): Operation {
+  return {
+    run(call) {
+      const paths = routes().flatMap(({ path, listed }) => (listed ? [path] : []));
+      const json = indexJson(requestOrigin(call, trustedProxies) + call.mount + basePath, paths);
+      return { status: 200, representation: new Representation(json) };
+    },
+  };
+}
+
+/** The index of these paths below `base`. */
+export function indexJson(base: string, paths: Iterable<string>): string {
+  const links: Record<string, { href: string; templated: boolean }> = {};
+  for (const path of paths) links[linkName(path)] = { href: base + path, templated: path.includes("{") };
+  return JSON.stringify({ _links: links });
+}
+
+/** `self` for the base path, `loggers` for `/loggers`, `loggers-name` for `/loggers/{name}`. */
+function linkName(path: string): string {
+  return path === "" ? "self" : path.slice(1).replace(/\/\{(.*)\}/, "-$1");
+}
+
+/** Parts of the health that have a path of their own and are not components. */
 const GROUPS = ["liveness", "readiness"];
 
-/** A load balancer sends nothing to who is DOWN or OUT_OF_SERVICE, and goes by the status of HTTP. */
+/** A load balancer looks at the HTTP status, and sends nothing to an application that is DOWN or OUT_OF_SERVICE. */
 const STATUS_CODES: Readonly<Record<HealthStatus, number>> = { UP: 200, UNKNOWN: 200, DOWN: 503, OUT_OF_SERVICE: 503 };
 
-const BARE = Object.fromEntries(
+const STATUS_ONLY = Object.fromEntries(
   Object.keys(STATUS_CODES).map((status) => [status, answerOf({ status: status as HealthStatus })]),
 ) as Readonly<Record<HealthStatus, Answer>>;
 
 /**
- * GET of the health: 503 while the process is draining or a check fails, so that load balancers look elsewhere. What the
- * health is made of is shown only to those who may read about the application, and only where there are checks.
+ * GET of the health: 503 while the process drains or a check fails, so that load balancers choose another instance. The components are
+ * shown only to callers with `info:read`, and only if there are checks.
  */
 export function readHealth(health: Health): Operation {
   const answer = (report: HealthReport, call: Call) => {
-    return health.hasChecks && seesMore(call) ? reportAnswer(report) : BARE[report.status];
+    return health.hasChecks && seesComponents(call) ? reportAnswer(report) : STATUS_ONLY[report.status];
   };
   return {
     run(call) {
@@ -32,18 +66,18 @@ export function readHealth(health: Health): Operation {
 }
 
 /**
- * GET of a part of the health. `liveness`: the process answers, whatever it needs. `readiness`: requests are welcome. Both
- * are for everybody; a component is not there for those who do not see components. Undefined where there are no checks, and
- * so no parts.
+ * GET of a part of the health. `liveness`: the process responds, whatever the state of its dependencies. `readiness`: requests are
+ * accepted. Both are public; a component answers 404 to callers who may not see components. Undefined if there are no checks, and so no
+ * parts.
  */
 export function readHealthPart(health: Health): Operation | undefined {
   if (!health.hasChecks) return undefined;
   const whole = readHealth(health);
   return {
     run(call) {
-      if (call.parameter === "liveness") return BARE.UP;
+      if (call.parameter === "liveness") return STATUS_ONLY.UP;
       if (call.parameter === "readiness") return whole.run(call);
-      const component = seesMore(call) ? health.checkComponent(call.parameter) : undefined;
+      const component = seesComponents(call) ? health.checkComponent(call.parameter) : undefined;
       if (component === undefined) {
         throw new ActuatorError("NOT_FOUND", "COMPONENT_NOT_FOUND", "The health has no component of this name.");
       }
@@ -63,7 +97,7 @@ export function readInfo(application: Application): Operation {
   };
 }
 
-function seesMore({ context }: Call): boolean {
+function seesComponents({ context }: Call): boolean {
   return context.caller?.permissions.has("info:read") ?? false;
 }
 

@@ -1,11 +1,39 @@
 import { isUtf8 } from "node:buffer";
-import type { Request, RequestBody } from "./operation.ts";
+import { JSON_TYPE, MEDIA_TYPES, parseMediaRanges } from "./negotiation.ts";
+import type { BodyTypes, Request, RequestBody } from "./operation.ts";
 import { Refusal } from "./problem.ts";
 
-/** Milliseconds that a body may take: nothing else ends a body that never comes over HTTP/2. */
-const DEADLINE = 10_000;
+/** The types of a change of level: those of answers. */
+export const ACTUATOR_BODY: BodyTypes = bodyTypes(MEDIA_TYPES.join(", "), (essence) =>
+  (MEDIA_TYPES as readonly string[]).includes(essence),
+);
 
-/** Refuses a body of another type or content coding, before anything of it is read. */
+/** Any JSON type. */
+export const JSON_BODY: BodyTypes = bodyTypes(
+  `${JSON_TYPE}, application/*+json`,
+  (essence) => essence === JSON_TYPE || /^application\/[^*]+\+json$/.test(essence),
+);
+
+function bodyTypes(listed: string, matches: (essence: string) => boolean): BodyTypes {
+  return {
+    listed,
+    includes(contentType) {
+      if (contentType === JSON_TYPE) return true;
+      const [range, ...more] = parseMediaRanges(contentType) ?? [];
+      if (range === undefined || more.length > 0) return false;
+      return matches(`${range.type}/${range.subtype}`) && range.parameters.every(isUtf8IfCharset);
+    },
+  };
+}
+
+function isUtf8IfCharset([name, value]: readonly [string, string]): boolean {
+  return name !== "charset" || /^"?utf-?8"?$/i.test(value);
+}
+
+/** How long a body may take. Over HTTP/2 nothing else ends a body that never arrives. */
+const TIMEOUT_MS = 10_000;
+
+/** Refuses a body of another type or content coding, before any of it is read. */
 export function checkBodyType(request: Request, { types, typeRequired }: RequestBody): void {
   const { "content-type": contentType = "", "content-encoding": coding = "identity" } = request.headers;
   if (typeRequired && !types.includes(contentType)) throw unsupported(types.listed);
@@ -18,10 +46,10 @@ export function checkBodyType(request: Request, { types, typeRequired }: Request
 }
 
 /**
- * Reads the body as one JSON value; undefined where there is none.
+ * Reads the body as one JSON value; undefined if there is none.
  *
- * @throws Refusal 413 over `maxBytes`, 408 where the body does not come, 415 where an optional body has another type, 400
- *   for anything but one JSON text in UTF-8.
+ * @throws Refusal 413 above `maxBytes`, 408 if the body does not arrive in time, 415 if an optional body has another type, 400
+ *   for anything but one JSON text in UTF-8
  */
 export async function readJson(request: Request, { types }: RequestBody, maxBytes: number): Promise<unknown> {
   const readable = types.includes(request.headers["content-type"] ?? "");
@@ -53,11 +81,10 @@ function readBytes(request: Request, limit: number): Promise<Buffer | undefined>
     let size = 0;
     const timer = setTimeout(() => {
       settle(() => reject(new Refusal(408, "The body did not arrive in time.", closing(request))));
-    }, DEADLINE);
+    }, TIMEOUT_MS);
     const settle = (outcome: () => void) => {
       clearTimeout(timer);
-      // What is left flows on and is forgotten: a caller who is busy writing would not see an answer on a connection that
-      // is closed under it.
+      // The rest is read and discarded: if the connection closed now, a client that is still writing would not see the answer.
       request.off("data", onData).off("end", onEnd).off("error", onGone).off("close", onGone);
       outcome();
     };
@@ -66,29 +93,29 @@ function readBytes(request: Request, limit: number): Promise<Buffer | undefined>
       if (size <= limit) chunks.push(chunk);
       else settle(() => resolve(undefined));
     };
-    // Nobody is left to read it: 499 records that the client went away.
+    // No client is left to read the answer; in the call log, 499 means that it went away.
     const onGone = () => settle(() => reject(new Refusal(499)));
-    // Over HTTP/2 a stream that is reset without an error ends like a complete body.
+    // Over HTTP/2 a stream that was reset without an error ends like a complete body.
     const onEnd = () => (request.aborted ? onGone() : settle(() => resolve(Buffer.concat(chunks, size))));
     request.on("data", onData).on("end", onEnd).on("error", onGone).on("close", onGone);
   });
 }
 
-/** The body where a middleware of the application has read it already, as Express's body parsers do. */
+/** The body if a middleware of the application, such as a body parser of Express, has read it already. */
 function bytesReadBefore({ body, headers, httpVersionMajor }: Request & { body?: unknown }): Buffer {
   if (Buffer.isBuffer(body)) return body;
   if (typeof body === "string") return Buffer.from(body);
   if (body !== undefined) return Buffer.from(JSON.stringify(body));
   const unframed = httpVersionMajor === 1 && headers["transfer-encoding"] === undefined;
   if (Number(headers["content-length"] ?? (unframed ? 0 : undefined)) === 0) return Buffer.alloc(0);
-  throw new Error("Something read the body of the request before the gateway and left nothing of it in request.body.");
+  throw new Error("A middleware read the body of the request and did not keep it in request.body.");
 }
 
 function unsupported(listed: string): Refusal {
   return new Refusal(415, `The body must be one of the types ${listed}, in UTF-8.`, { Accept: listed });
 }
 
-/** Ends a connection on which nothing comes any more. HTTP/2 only ends the stream, and knows no such header. */
+/** Closes a connection of HTTP/1.1 on which nothing more arrives; HTTP/2 ends only the stream, and forbids the header. */
 function closing(request: Request): Record<string, string> | undefined {
   return request.httpVersionMajor === 1 ? { Connection: "close" } : undefined;
 }

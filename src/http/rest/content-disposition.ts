@@ -1,6 +1,6 @@
-import { decodeSegment } from "./path-segment.ts";
+import { decodeSegment } from "./request-target.ts";
 
-/** Extensions that no browser runs: text and data, pictures, sound, video, and XML languages. */
+/** Extensions of files that no browser runs: text, data, pictures, sound, video, and XML languages. */
 const SAFE_EXTENSIONS: ReadonlySet<string> = new Set(
   [
     "txt text yml properties csv json xml atom rss",
@@ -19,7 +19,7 @@ const SAFE_EXTENSIONS: ReadonlySet<string> = new Set(
 const INLINE = { "Content-Disposition": "inline;filename=f.txt" };
 
 /**
- * The header that keeps a browser from taking a logger's name for the name of a file to run: present where the last
+ * Returns the header that keeps a browser from saving the answer under the logger's name as a file to run. Undefined unless the last
  * segment of the path, or its `;matrix` part, has an extension that is not known to be safe.
  */
 export function contentDisposition(segment: string): Readonly<Record<string, string>> | undefined {

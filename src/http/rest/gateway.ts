@@ -6,51 +6,47 @@ import type { Gate } from "../gate/gate.ts";
 import type { RequestContext } from "../gate/request-context.ts";
 import type { SecurityScheme } from "../openapi/security.ts";
 import { checkBodyType, readJson } from "./body.ts";
-import { callCodeOf } from "./call-code.ts";
-import { JSON_TYPE, MEDIA_TYPES } from "./media-type.ts";
-import { mountedUrl } from "./mount.ts";
-import { negotiate } from "./negotiation.ts";
+import { JSON_TYPE, MEDIA_TYPES, negotiate } from "./negotiation.ts";
 import type { Answer, Call, Request, Response } from "./operation.ts";
-import { decodeSegment } from "./path-segment.ts";
-import { problemAnswer, problemOf, Refusal } from "./problem.ts";
-import { isWellFormedTarget, parseRequestTarget, pathBelow } from "./request-target.ts";
+import { callCodeOf, problemAnswer, problemOf, Refusal } from "./problem.ts";
+import { decodeSegment, isWellFormedTarget, mountedUrl, parseRequestTarget, pathBelow } from "./request-target.ts";
 import { respond } from "./respond.ts";
-import { createRouter, type Match } from "./router.ts";
-import { createRoutes, type Route } from "./routes.ts";
+import { createRouter, createRoutes, type Match, type Route } from "./routes.ts";
 
-/** How the REST gateway is set up. */
+/** Options of the REST gateway. */
 export interface GatewayOptions {
-  /** The path that everything stands under, such as `/actuator`; without a slash at its end. */
+  /** The path of the index, below which everything is served, such as `/actuator`; without a final slash. */
   readonly basePath: string;
-  /** Which proxies may say, in `X-Forwarded-*`, what the index shows as its own address. Default: none. */
+  /** Proxies whose `X-Forwarded-*` headers determine the addresses in the index. Default: none. */
   readonly trustedProxies?: TrustedProxies | undefined;
-  /** How callers can say who they are, for the OpenAPI document. Default: nobody is asked. */
+  /** How callers can authenticate, for the OpenAPI document. Default: they need not. */
   readonly schemes?: readonly SecurityScheme[] | undefined;
-  /** What every request passes before its body is read. */
+  /** Checks every request before its body is read. */
   readonly gate: Gate;
-  /** Hears of every error that a caller is told of only as 500 or 503, with the route that it happened on. */
+  /** Receives every error that the caller sees only as 500 or 503, with the route. */
   onError(error: unknown, context: string): void;
-  /** Whether DEBUG and TRACE last only as long as the options of the loggers say. Default: they last for ever. */
+  /** Whether DEBUG and TRACE are temporary, as the options of the loggers say. Default: they are permanent. */
   readonly temporaryLevels?: boolean | undefined;
-  /** The longest body that is read, in bytes. Default: 64 KiB. */
+  /** The maximum size of a body in bytes. Default: 64 KiB. */
   readonly maxBodyBytes?: number | undefined;
 }
 
 /**
- * Answers a request of node:http or node:http2, or of a framework that hands these on. A path outside the base path is
- * left to `next`, or answered 404 where there is none.
+ * Answers a request of node:http or node:http2, also when a framework passes it on. A path outside the base path goes to `next`, or is
+ * answered with 404 if there is no `next`.
  */
 export type Gateway = (request: Request, response: Response, next?: () => void) => void;
 
 /**
- * The REST face of the endpoints, as the contract fixes it: spec section 4.
+ * Creates the REST interface of the endpoints: spec section 4.
  *
- * @throws TypeError for a base path that does not begin with a slash, or ends with one.
+ * @throws ActuatorError INVALID_ARGUMENT for a base path that does not begin with a slash, or ends with one
  */
 export function createGateway(endpoints: Endpoints, options: GatewayOptions): Gateway {
   const { basePath, gate, maxBodyBytes = 64 * 1024 } = options;
   if (!/^(?:\/[\w.~-]+)+$/.test(basePath)) {
-    throw new TypeError(`The base path must look like "/actuator", not ${JSON.stringify(basePath)}.`);
+    const message = `basePath must be a path such as "/actuator", not ${JSON.stringify(basePath)}`;
+    throw new ActuatorError("INVALID_ARGUMENT", "INVALID_BASE_PATH", message, { field: "basePath" });
   }
   const router = createRouter(createRoutes(endpoints, { ...options, readOnly: gate.readOnly }));
 
@@ -78,13 +74,13 @@ export function createGateway(endpoints: Endpoints, options: GatewayOptions): Ga
       } else {
         reply(problemAnswer(problem, target.path, gate.challenge));
       }
-      // The route instead of the path: a path may hold the id of a session.
+      // The route, not the path, which may have the id of a session.
       if (problem.reported) options.onError(error, `${request.method} ${basePath}${match?.resource.path ?? ""}`);
     };
     try {
       if (!isWellFormedTarget(url)) throw new Refusal(400);
       const route = match && routeOf(match, request);
-      // Before anybody is refused, so that the call log can say what was refused.
+      // Set before the gate refuses anything, so that the call log has the route of refused requests.
       context.route = match?.resource.path;
       if (route !== undefined) context.operation = route.name;
       gate.enter(context);
@@ -98,38 +94,38 @@ export function createGateway(endpoints: Endpoints, options: GatewayOptions): Ga
   };
 }
 
-interface Question {
+interface Exchange {
   readonly gate: Gate;
   readonly context: RequestContext;
   readonly request: Request;
   readonly target: Call["target"];
   readonly mount: string;
   readonly match: Match | undefined;
-  /** What is there for the method. */
+  /** Undefined if the path does not have the method. */
   readonly route: Route | undefined;
   readonly acceptable: boolean;
   readonly maxBodyBytes: number;
 }
 
 /**
- * The checks of the contract, in its order: path, method, caller, type of the body, Accept, body; then the operation. Where there
- * is one, what the last segment stands for is asked after the caller, so that the call log says who tried to write to no name.
+ * Runs the checks in the order of the contract: path, method, caller, type of the body, Accept, body; then the operation. The last segment
+ * is decoded only after the caller is known, so that the call log names the caller of a refused write.
  */
-function answerOf(question: Question): Answer | Promise<Answer> {
-  const { gate, context, request, match, route } = question;
+function answerOf(exchange: Exchange): Answer | Promise<Answer> {
+  const { gate, context, request, match, route } = exchange;
   if (match === undefined) throw notFound();
   const { resource, segment } = match;
   if (route === undefined) parameterOf(segment);
   if (request.method === "OPTIONS") return { status: 200, headers: { Allow: resource.allow } };
   if (route === undefined) {
-    const why = gate.readOnly ? " The actuator is read-only: nothing can be changed through it." : "";
-    throw new Refusal(405, `This path answers to ${resource.allow}.${why}`, { Allow: resource.allow });
+    const why = gate.readOnly ? " The actuator is read-only." : "";
+    throw new Refusal(405, `This path supports ${resource.allow}.${why}`, { Allow: resource.allow });
   }
-  const perform = () => performed(question, route, segment);
-  const stranger = (error: unknown) => {
+  const perform = () => performed(exchange, route, segment);
+  const admitAnonymously = (error: unknown) => {
     if (!route.open || !isRefused(error)) throw error;
     context.caller = undefined;
-    if (isGuess(error)) {
+    if (isAuthFailure(error)) {
       context.failed(error);
       context.refused = error.code;
     } else {
@@ -138,9 +134,9 @@ function answerOf(question: Question): Answer | Promise<Answer> {
   };
   try {
     const caller = gate.admit(context, [route.permission]);
-    if (caller instanceof Promise) return caller.then(undefined, stranger).then(perform);
+    if (caller instanceof Promise) return caller.then(undefined, admitAnonymously).then(perform);
   } catch (error) {
-    stranger(error);
+    admitAnonymously(error);
   }
   return perform();
 }
@@ -153,13 +149,13 @@ function isRefused(error: unknown): error is ActuatorError {
   return error instanceof ActuatorError && error.code !== "INVALID_ARGUMENT";
 }
 
-/** Whether somebody has shown wrong credentials, and not just none. */
-function isGuess({ code, reason }: ActuatorError): boolean {
+/** Whether the caller presented wrong credentials, rather than none. */
+function isAuthFailure({ code, reason }: ActuatorError): boolean {
   return code === "RESOURCE_EXHAUSTED" || (code === "UNAUTHENTICATED" && reason !== CREDENTIALS_MISSING);
 }
 
-function performed(question: Question, route: Route, segment: string): Answer | Promise<Answer> {
-  const { request, context, target, mount, acceptable, maxBodyBytes } = question;
+function performed(exchange: Exchange, route: Route, segment: string): Answer | Promise<Answer> {
+  const { request, context, target, mount, acceptable, maxBodyBytes } = exchange;
   const { operation } = route;
   const parameter = parameterOf(segment);
   const run = (body: unknown) => operation.run({ request, context, target, mount, segment, parameter, body });

@@ -1,20 +1,21 @@
 import { requireLoggers } from "../../access/caller.ts";
+import { ActuatorError } from "../../common/error.ts";
+import { isRecord } from "../../common/record.ts";
+import { LEVELS, type Level, levelFromText } from "../../loggers/level.ts";
 import type { Loggers } from "../../loggers/loggers.ts";
-import type { LoggersOverview } from "../../loggers/view.ts";
+import type { Logger, LoggerGroup, LoggersOverview } from "../../loggers/view.ts";
+import { ACTUATOR_BODY } from "./body.ts";
 import { contentDisposition } from "./content-disposition.ts";
-import { levelFromBody } from "./level-request.ts";
-import { groupJson, loggerJson, overviewJson } from "./loggers-json.ts";
-import { ACTUATOR_BODY } from "./media-type.ts";
 import type { Answer, Operation } from "./operation.ts";
 import { Representation } from "./representation.ts";
 
-/** How levels are set over REST. */
+/** How REST sets levels. */
 export interface LevelSettings {
-  /** Whether DEBUG and TRACE last only for a while. */
+  /** Whether DEBUG and TRACE are temporary. */
   readonly temporaryLevels?: boolean | undefined;
 }
 
-/** GET of everything, encoded once for each revision. */
+/** GET of all loggers and groups, encoded once per revision. */
 export function listLoggers(loggers: Loggers): Operation {
   let encoded: LoggersOverview | undefined;
   let answer: Answer;
@@ -30,14 +31,14 @@ export function listLoggers(loggers: Loggers): Operation {
   };
 }
 
-/** GET of one logger or group; 404 without a body where the name is neither. */
+/** GET of one logger or group; 404 without a body if there is neither. */
 export function readLogger(loggers: Loggers): Operation {
   return {
     run({ parameter, segment }) {
       const found = loggers.get(parameter);
       if (found === undefined) return { status: 404 };
       const representation =
-        found.type === "logger" ? representationOf(loggerJson(found)) : new Representation(groupJson(found));
+        found.type === "logger" ? LOGGERS.get(loggerJson(found))! : new Representation(groupJson(found));
       const headers = contentDisposition(segment);
       return headers === undefined ? { status: 200, representation } : { status: 200, representation, headers };
     },
@@ -61,11 +62,61 @@ export function writeLevel(loggers: Loggers, { temporaryLevels }: LevelSettings)
   };
 }
 
-const representations = new Map<string, Representation>();
+/**
+ * Returns the level that a body asks to set, or undefined to clear it. A missing body, null, and an object whose `configuredLevel` is
+ * missing, null or blank clear; `false` is OFF, because YAML reads `off` as false.
+ *
+ * @throws ActuatorError INVALID_ARGUMENT for anything else
+ */
+export function levelFromBody(body: unknown): Level | undefined {
+  if (body === undefined || body === null) return undefined;
+  if (!isRecord(body)) throw invalidLevel("The body must be a JSON object.");
+  const value = Object.hasOwn(body, "configuredLevel") ? body.configuredLevel : null;
+  if (value === null) return undefined;
+  if (value === false) return "OFF";
+  if (typeof value !== "string") throw invalidLevel(LEVEL_RULE);
+  if (value.trim() === "") return undefined;
+  const level = value.isWellFormed() ? levelFromText(value) : undefined;
+  if (level === undefined) throw invalidLevel(LEVEL_RULE);
+  return level;
+}
 
-/** Every logger shows one of few texts: their bytes are made once. */
-function representationOf(json: string): Representation {
-  let known = representations.get(json);
-  if (known === undefined) representations.set(json, (known = new Representation(json)));
-  return known;
+const LEVEL_RULE = `configuredLevel must be one of ${LEVELS.join(", ")}, or null to inherit.`;
+
+function invalidLevel(message: string): ActuatorError {
+  return new ActuatorError("INVALID_ARGUMENT", "INVALID_LEVEL", message, { field: "configuredLevel" });
+}
+
+type LoggerLevels = Pick<Logger, "configuredLevel" | "effectiveLevel">;
+
+/** A logger as section 2.2 of the specification shows it. */
+export function loggerJson({ configuredLevel, effectiveLevel }: LoggerLevels): string {
+  return TEXTS.get(configuredLevel)!.get(effectiveLevel)!;
+}
+
+/** The 56 different texts of a logger, by its levels. */
+const TEXTS: ReadonlyMap<Level | undefined, ReadonlyMap<Level, string>> = new Map(
+  [undefined, ...LEVELS].map((configuredLevel) => [
+    configuredLevel,
+    new Map(LEVELS.map((effectiveLevel) => [effectiveLevel, JSON.stringify({ configuredLevel, effectiveLevel })])),
+  ]),
+);
+
+/** Their bytes. */
+const LOGGERS: ReadonlyMap<string, Representation> = new Map(
+  [...TEXTS.values()].flatMap((texts) => [...texts.values()].map((json) => [json, new Representation(json)])),
+);
+
+/** A group as section 2.3 of the specification shows it. */
+export function groupJson({ configuredLevel, members }: LoggerGroup): string {
+  return JSON.stringify({ configuredLevel, members });
+}
+
+/** All loggers and groups as section 2.4 shows them. Keys are written by hand: an object would move names like `42` to the front. */
+export function overviewJson({ levels, loggers, groups }: LoggersOverview): string {
+  return `{"levels":${JSON.stringify(levels)},"loggers":${byName(loggers, loggerJson)},"groups":${byName(groups, groupJson)}}`;
+}
+
+function byName<Item extends { readonly name: string }>(items: readonly Item[], json: (item: Item) => string): string {
+  return `{${items.map((item) => `${JSON.stringify(item.name)}:${json(item)}`).join(",")}}`;
 }

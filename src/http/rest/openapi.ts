@@ -4,20 +4,20 @@ import { openApiDocument } from "../openapi/document.ts";
 import type { ServedRoute } from "../openapi/model.ts";
 import type { SecurityScheme } from "../openapi/security.ts";
 import type { Answer, Operation } from "./operation.ts";
-import { requestOrigin } from "./origin.ts";
 import { Representation } from "./representation.ts";
+import { requestOrigin } from "./request-target.ts";
 
-/** What the document has to know of the gateway. */
+/** What the document needs to know of the gateway. */
 export interface DocumentSettings {
   readonly basePath: string;
   readonly trustedProxies?: TrustedProxies | undefined;
-  /** How callers can say who they are. Default: nobody is asked. */
+  /** How callers can authenticate. Default: they need not. */
   readonly schemes?: readonly SecurityScheme[] | undefined;
 }
 
 /**
- * GET of the OpenAPI document of everything that is served, under the address that the caller sees. It is there in one type,
- * and is sent whatever Accept prefers: those who know a better type for such documents know this one too.
+ * GET of the OpenAPI document of everything that is served, with the address that the caller uses. Always answers with
+ * `application/json`, whatever the Accept header prefers: every client of such documents understands it.
  */
 export function readOpenApi(
   application: Application,

@@ -1,5 +1,6 @@
 import { STATUS_CODES } from "node:http";
 import { ActuatorError, type ErrorCode } from "../../common/error.ts";
+import type { CallCode } from "../../operations/calls/call-record.ts";
 import type { Answer } from "./operation.ts";
 import { Representation } from "./representation.ts";
 
@@ -17,31 +18,19 @@ export class Refusal extends Error {
   }
 }
 
-/** What a caller is told of an error. */
+/** What a caller learns of an error. */
 export interface Problem {
   readonly status: number;
-  /** Written for the caller; empty where the answer has no body. */
+  /** Written for the caller; empty if the answer has no body. */
   readonly message: string;
   readonly headers: Readonly<Record<string, string>> | undefined;
-  /** Whether the operator has to hear of it. */
+  /** Whether the error is reported to the operator. */
   readonly reported: boolean;
 }
 
-/** Errors of the domain that mean something more exact than their code, by their reason. */
-const REASONS: Readonly<Record<string, Mapping>> = {
-  // The other use of RESOURCE_EXHAUSTED is a bound that waiting does not lift.
-  TOO_MANY_REQUESTS: { status: 429 },
-  // The operator knows.
-  SHUTTING_DOWN: { status: 503 },
-  // The operator has heard of it from what asks callers who they are, and not once more for every stranger.
-  AUTHORIZE_FAILED: { status: 503 },
-  KEYS_OUT_OF_REACH: { status: 503 },
-  KEYS_UNUSABLE: { status: 503 },
-};
-
 interface Mapping {
   readonly status: number;
-  /** The answer has no body: clients of the original take this 404 for "there is none", and one with a body for a wrong address. */
+  /** No body: clients of the original take this 404 for "does not exist", and one with a body for a wrong address. */
   readonly empty?: true;
   readonly reported?: true;
 }
@@ -51,14 +40,26 @@ const MAPPINGS: Readonly<Record<ErrorCode, Mapping>> = {
   UNAUTHENTICATED: { status: 401 },
   PERMISSION_DENIED: { status: 403 },
   NOT_FOUND: { status: 404, empty: true },
-  // No condition of the request, of which a 412 would speak: where the sessions are, something has to be put right first.
+  // Not 412, which is about conditions of the request: the operator has to repair something where the sessions are.
   FAILED_PRECONDITION: { status: 503, reported: true },
   UNIMPLEMENTED: { status: 404, empty: true },
   UNAVAILABLE: { status: 503, reported: true },
   RESOURCE_EXHAUSTED: { status: 507 },
 };
 
-/** Turns whatever was thrown into what the caller may know of it. */
+/** Errors that need another status than their code, by their reason. */
+const REASONS: Readonly<Record<string, Mapping>> = {
+  // Other errors of RESOURCE_EXHAUSTED are limits that waiting does not lift.
+  TOO_MANY_REQUESTS: { status: 429 },
+  // The operator knows.
+  SHUTTING_DOWN: { status: 503 },
+  // Access has reported the cause once, and must not report it again for every anonymous request.
+  AUTHORIZE_FAILED: { status: 503 },
+  KEYS_OUT_OF_REACH: { status: 503 },
+  KEYS_UNUSABLE: { status: 503 },
+};
+
+/** Turns any thrown value into what the caller may know of it. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof Refusal) {
     return { status: error.status, message: error.message, headers: error.headers, reported: false };
@@ -73,16 +74,34 @@ export function problemOf(error: unknown): Problem {
 }
 
 /**
- * The answer that tells a caller of a problem, with the path of the request without its query string.
+ * Makes the answer for a problem, with the path of the request but not its query.
  *
- * @param challenge the value of `WWW-Authenticate` for those who have to say who they are
+ * @param challenge the value of `WWW-Authenticate` for 401
  */
 export function problemAnswer(problem: Problem, path: string, challenge?: string): Answer {
   const { status, message } = problem;
-  const asks = status === 401 && challenge !== undefined;
-  const headers = { ...problem.headers, ...(asks && { "WWW-Authenticate": challenge }) };
+  const isChallenged = status === 401 && challenge !== undefined;
+  const headers = { ...problem.headers, ...(isChallenged && { "WWW-Authenticate": challenge }) };
   if (message === "") return { status, headers };
   const timestamp = new Date().toISOString();
   const json = JSON.stringify({ timestamp, status, error: STATUS_CODES[status], message, path });
   return { status, headers, representation: new Representation(json) };
+}
+
+/** Statuses whose code is more specific than that of their class. */
+const CALL_CODES: Readonly<Record<number, CallCode>> = {
+  401: "UNAUTHENTICATED",
+  403: "PERMISSION_DENIED",
+  404: "NOT_FOUND",
+  429: "RESOURCE_EXHAUSTED",
+  499: "CANCELLED",
+  501: "UNIMPLEMENTED",
+  503: "UNAVAILABLE",
+  507: "RESOURCE_EXHAUSTED",
+};
+
+/** The code of a status in the call log, which has the codes of gRPC. */
+export function callCodeOf(status: number): CallCode {
+  if (status < 400) return "OK";
+  return CALL_CODES[status] ?? (status < 500 ? "INVALID_ARGUMENT" : "INTERNAL");
 }

@@ -1,8 +1,7 @@
 import { BoundedCache } from "../../common/bounded-cache.ts";
 import type { Metrics } from "../../operations/metrics/metrics.ts";
 import { type PrometheusFormat, prometheusText } from "../../operations/metrics/prometheus-text.ts";
-import { type MediaRange, parseMediaRanges } from "./media-type.ts";
-import { parseWeight } from "./negotiation.ts";
+import { type MediaRange, parseMediaRanges, parseWeight } from "./negotiation.ts";
 import type { Operation } from "./operation.ts";
 import { Refusal } from "./problem.ts";
 import { Representation } from "./representation.ts";
@@ -14,7 +13,7 @@ interface TextType {
   readonly version: string;
 }
 
-/** What can be answered, the most preferred first. */
+/** The types of answers, the most preferred first. */
 const TYPES: readonly TextType[] = [
   { format: "text", type: "text", subtype: "plain", version: "0.0.4" },
   { format: "openmetrics", type: "application", subtype: "openmetrics-text", version: "1.0.0" },
@@ -23,7 +22,7 @@ const TYPES: readonly TextType[] = [
 const LISTED = TYPES.map(contentTypeOf).join(", ");
 
 /**
- * GET of the metrics as text, in the format that a scraper prefers.
+ * GET of the metrics as text, in the format that the scraper prefers.
  *
  * @see https://prometheus.io/docs/instrumenting/content_negotiation/
  */
@@ -45,7 +44,7 @@ function contentTypeOf({ type, subtype, version }: TextType): string {
   return `${type}/${subtype}; version=${version}; charset=utf-8`;
 }
 
-/** The type that an `Accept` header prefers; undefined where it takes none. Without a header it is the older text. */
+/** The type that an `Accept` header prefers; undefined if it accepts none. Without a header it is the older text format. */
 function negotiateText(accept: string | undefined): TextType | undefined {
   return accept === undefined || accept.trim() === "" ? TYPES[0] : cache.get(accept);
 }
@@ -64,7 +63,7 @@ const cache = new BoundedCache((accept: string): TextType | undefined => {
   return chosen;
 });
 
-/** How welcome a type is: what the most specific range that it falls under says. */
+/** The quality of a type: that of the most specific range that matches it. */
 function qualityOf(candidate: TextType, ranges: readonly MediaRange[]): number {
   let closest = 0;
   let quality = 0;
@@ -78,7 +77,7 @@ function qualityOf(candidate: TextType, ranges: readonly MediaRange[]): number {
   return quality;
 }
 
-/** 0 where the range is about something else. Of the parameters only the version and the charset tell texts apart. */
+/** How closely a range matches a type; 0 if it does not. Only the parameters version and charset matter. */
 function specificity({ type, subtype, parameters }: MediaRange, candidate: TextType): number {
   if (type === "*") return 1;
   if (type !== candidate.type) return 0;

@@ -3,13 +3,13 @@ import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 
 const compress = promisify(gzip);
-/** Bytes up to which a text is sent as it is: Node.js joins a text with the head and writes both at once. */
-const JOINED_UP_TO = 16 * 1024;
+/** Texts up to this length are sent as they are: Node.js joins a text with the header and writes both at once. */
+const MAX_JOINED_LENGTH = 16 * 1024;
 
-/** The bytes of an answer, whatever type they are answered as, with what is derived from them when it is first needed. */
+/** The bytes of an answer, independent of its content type. Its tag and compressed form are made when they are first needed. */
 export class Representation {
   readonly body: Buffer;
-  /** The same bytes as they are quickest to send: a text of ASCII alone, or the body. */
+  /** What is fastest to send: the text, if it is short and ASCII, or else the bytes. */
   readonly content: string | Buffer;
   #tag: string | undefined;
   #gzip: Buffer | Promise<Buffer> | undefined;
@@ -17,16 +17,16 @@ export class Representation {
   constructor(json: string) {
     this.body = Buffer.from(json);
     const isAscii = this.body.length === json.length;
-    this.content = isAscii && json.length <= JOINED_UP_TO ? json : this.body;
+    this.content = isAscii && json.length <= MAX_JOINED_LENGTH ? json : this.body;
   }
 
-  /** A strong entity tag: it differs with any byte, and between the plain and the compressed form. */
+  /** Returns a strong entity tag: it differs with any byte, and between the plain and the compressed form. */
   entityTag(compressed: boolean): string {
     this.#tag ??= hash("sha256", this.body, "base64url").slice(0, 22);
     return compressed ? `"${this.#tag}-gzip"` : `"${this.#tag}"`;
   }
 
-  /** The compressed form; a promise only the first time, so that compressing never holds up the application. */
+  /** Returns the compressed form; a promise the first time, because compressing must not block the application. */
   gzip(): Buffer | Promise<Buffer> {
     if (this.#gzip === undefined) {
       const compressing = compress(this.body).then((compressed) => {
@@ -40,8 +40,7 @@ export class Representation {
 }
 
 /**
- * Whether an `If-None-Match` header names the entity tag. The comparison is the weak one, as RFC 9110 section 13.1.2 wants
- * it, because caches weaken tags on the way.
+ * Whether an `If-None-Match` header matches the entity tag. The comparison is weak (RFC 9110 section 13.1.2), because caches weaken tags.
  */
 export function matchesEntityTag(ifNoneMatch: string, tag: string): boolean {
   if (ifNoneMatch.trim() === "*") return true;

@@ -1,21 +1,21 @@
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
-import { asksForGzip } from "./content-coding.ts";
+import { prefersGzip } from "./negotiation.ts";
 import type { Answer, Request, Response } from "./operation.ts";
 import { matchesEntityTag } from "./representation.ts";
 
-/** Bytes above which a body is worth compressing. */
+/** Bodies above this size in bytes are worth compressing. */
 const COMPRESSED_ABOVE = 1024;
 
-/** What an answer is sent as. */
+/** The headers of an answer that depend on the request and the path. */
 export interface Form {
   readonly contentType: string;
   readonly cacheControl: string;
 }
 
-/** Sends an answer: compressed, without its body or as 304, as the request wants it. */
+/** Sends an answer: compressed, without its body, or as 304, depending on the request. */
 export function respond(request: Request, response: Response, answer: Answer, form: Form): void | Promise<void> {
   const { status, representation, tagged } = answer;
-  // Set before where pages of other origins may call.
+  // CORS may have set it before.
   const vary = response.hasHeader("Vary") ? `${response.getHeader("Vary")}, Accept` : "Accept";
   const headers: OutgoingHttpHeaders = {
     "Cache-Control": form.cacheControl,
@@ -28,7 +28,7 @@ export function respond(request: Request, response: Response, answer: Answer, fo
     return send(request, response, status, headers);
   }
   const large = representation.body.length > COMPRESSED_ABOVE;
-  const compressed = large && asksForGzip(request.headers["accept-encoding"]?.toString());
+  const compressed = large && prefersGzip(request.headers["accept-encoding"]?.toString());
   if (large) headers.Vary = `${vary}, Accept-Encoding`;
   if (tagged) {
     const tag = representation.entityTag(compressed);
@@ -51,7 +51,7 @@ function send(
   headers: OutgoingHttpHeaders,
   content?: string | Buffer,
 ): void {
-  // Both versions of HTTP answer to these two calls; only their types do not say so together.
+  // The responses of both HTTP versions have these methods, but TypeScript cannot call them on their union.
   const sender = response as ServerResponse;
   if (content !== undefined) headers["Content-Length"] = content.length;
   sender.writeHead(status, headers);

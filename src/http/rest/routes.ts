@@ -1,53 +1,50 @@
 import { isWrite, type Permission } from "../../access/permission.ts";
 import type { Endpoints } from "../endpoints.ts";
-import { readHealth, readHealthPart, readInfo } from "./application.ts";
-import { indexJson } from "./index-json.ts";
+import { readHealth, readHealthPart, readIndex, readInfo } from "./application.ts";
 import { readGraph, rebuildGraph } from "./integration-graph.ts";
 import { type LevelSettings, listLoggers, readLogger, writeLevel } from "./loggers.ts";
 import { type DocumentSettings, readOpenApi } from "./openapi.ts";
 import type { Operation } from "./operation.ts";
-import { requestOrigin } from "./origin.ts";
 import { readPrometheus } from "./prometheus.ts";
-import { Representation } from "./representation.ts";
 import { deleteSession, findSessions, readSession } from "./sessions.ts";
 
 /** What the routes need to know of the gateway. */
 export interface RouteSettings extends DocumentSettings, LevelSettings {
-  /** Whether what changes something is left out. */
+  /** Whether to leave out routes that change something. */
   readonly readOnly?: boolean | undefined;
 }
 
-/** One operation under one path. */
+/** One operation at one path. */
 export interface Route {
   readonly method: Method;
-  /** Below the base path; a parameter stands in braces as the last segment. */
+  /** Below the base path; a parameter in braces can be the last segment. */
   readonly path: string;
   readonly endpoint: keyof Endpoints;
-  /** What its caller must be allowed to do. */
+  /** The permission that the caller needs. */
   readonly permission: Permission;
-  /** Whether those without the permission are answered too, with less. */
+  /** Whether callers without the permission get a reduced answer instead of 401 or 403. */
   readonly open: boolean;
-  /** Whether the index names it. */
+  /** Whether the index lists it. */
   readonly listed: boolean;
   readonly operation: Operation;
-  /** How the call log names it: `GET /loggers/{name}`. */
+  /** The name in the call log: `GET /loggers/{name}`. */
   readonly name: string;
 }
 
 type Method = "GET" | "POST" | "DELETE";
 
 interface Row extends Omit<Route, "operation"> {
-  /** Undefined where the endpoint is not served. */
+  /** Returns undefined if the endpoint is not served. */
   operation(endpoints: Endpoints, settings: RouteSettings, routes: () => readonly Route[]): Operation | undefined;
 }
 
-/** A load balancer asks for the health, and has nothing to say who it is. */
+/** For load balancers, which ask for the health without credentials. */
 const OPEN = { open: true };
-/** The index has the keys that the contract names, and no others. */
+/** The index has exactly the keys that the contract names. */
 const OPEN_UNLISTED = { open: true, listed: false };
 const UNLISTED = { listed: false };
 
-/** Section 4 of the specification and the contract's *Routes*, row by row, and what was added to them. */
+/** Section 4 of the specification and the contract's *Routes*, row by row, and the routes that were added. */
 const ROWS: readonly Row[] = [
   row("GET", "", "application", "info:read", (_, settings, routes) => readIndex(settings, routes)),
   row("GET", "/health", "health", "info:read", (health) => readHealth(health), OPEN),
@@ -65,15 +62,15 @@ const ROWS: readonly Row[] = [
   row("GET", "/prometheus", "metrics", "info:read", (metrics) => readPrometheus(metrics), UNLISTED),
 ];
 
-/** Every operation that there can be, as the call log names it: `GET /loggers/{name}`. */
+/** The names of all operations in the call log: `GET /loggers/{name}`. */
 export const REST_OPERATIONS: readonly string[] = ROWS.map(({ name }) => name);
 
-/** Every path that there can be, below the base path: `/loggers/{name}`. */
+/** All paths below the base path: `/loggers/{name}`. */
 export const REST_PATHS: readonly string[] = ROWS.map(({ path }) => path);
 
 /**
- * The rows of what is served, without those that write where nothing may. Paths, 404, 405, `Allow`, OPTIONS and the index are
- * derived from them.
+ * Returns the routes of the endpoints that are served; in read-only mode without those that write. Paths, 404, 405, `Allow`, OPTIONS, the
+ * index and the OpenAPI document follow from them.
  */
 export function createRoutes(endpoints: Endpoints, settings: RouteSettings): readonly Route[] {
   const routes: Route[] = [];
@@ -104,12 +101,49 @@ function row<Name extends keyof Endpoints>(
   return { method, path, endpoint, permission, open, listed, operation, name: `${method} ${path || "/"}` };
 }
 
-function readIndex({ basePath, trustedProxies }: RouteSettings, routes: () => readonly Route[]): Operation {
-  return {
-    run(call) {
-      const paths = routes().flatMap(({ path, listed }) => (listed ? [path] : []));
-      const json = indexJson(requestOrigin(call, trustedProxies) + call.mount + basePath, paths);
-      return { status: 200, representation: new Representation(json) };
-    },
+/** The routes of one path. */
+export interface Resource {
+  /** As in the table: `/loggers/{name}`. */
+  readonly path: string;
+  /** By method. */
+  readonly operations: ReadonlyMap<string, Route>;
+  /** The value of an `Allow` header. */
+  readonly allow: string;
+  readonly cacheControl: string;
+}
+
+/** The resource at a path. */
+export interface Match {
+  readonly resource: Resource;
+  /** The last segment of the path as it was sent; empty if the resource has no parameter. */
+  readonly segment: string;
+}
+
+/** Finds the resource at a path below the base path; undefined if there is none. */
+export type Router = (path: string) => Match | undefined;
+
+/** Makes the router of these routes. */
+export function createRouter(routes: readonly Route[]): Router {
+  const fixed = new Map<string, Match>();
+  const parents = new Map<string, Resource>();
+  for (const resource of resourcesOf(routes)) {
+    const parameter = resource.path.indexOf("/{");
+    if (parameter < 0) fixed.set(resource.path, { resource, segment: "" });
+    else parents.set(resource.path.slice(0, parameter), resource);
+  }
+  return (path) => {
+    const slash = path.lastIndexOf("/");
+    const resource = slash > 0 && slash < path.length - 1 ? parents.get(path.slice(0, slash)) : undefined;
+    return resource === undefined ? fixed.get(path) : { resource, segment: path.slice(slash + 1) };
   };
+}
+
+function resourcesOf(routes: readonly Route[]): Resource[] {
+  return [...Map.groupBy(routes, ({ path }) => path)].map(([path, rows]) => ({
+    path,
+    operations: new Map(rows.map((route) => [route.method, route])),
+    allow: [...rows.map(({ method }) => method), "HEAD", "OPTIONS"].join(", "),
+    // Session ids are credentials, which no cache may store. Everything else is revalidated each time.
+    cacheControl: rows[0]!.endpoint === "sessions" ? "no-store" : "no-cache",
+  }));
 }

@@ -1,15 +1,15 @@
 import { ActuatorError } from "../../common/error.ts";
 import { sessionFingerprint } from "../../operations/calls/session-fingerprint.ts";
+import type { Session } from "../../sessions/session.ts";
 import type { Sessions } from "../../sessions/sessions.ts";
 import type { Operation } from "./operation.ts";
 import { Refusal } from "./problem.ts";
-import { requiredParameter } from "./query.ts";
 import { Representation } from "./representation.ts";
-import { sessionJson, sessionsJson } from "./sessions-json.ts";
+import { requiredParameter } from "./request-target.ts";
 
 /**
- * GET of a user's sessions; 404 without a body where the store cannot search by user, or not to its end: these bodies
- * cannot say that a list may be short, so that a short one would be taken for the whole.
+ * GET of a user's sessions. 404 without a body if the store cannot search by user, or only partly: the body of the specification cannot
+ * say that a list is incomplete.
  */
 export function findSessions(sessions: Sessions): Operation {
   return {
@@ -23,7 +23,7 @@ export function findSessions(sessions: Sessions): Operation {
   };
 }
 
-/** GET of one session; 404 without a body where the store has none of this id, or it could not be found out. */
+/** GET of one session; 404 without a body if the store does not have it, or cannot tell. */
 export function readSession(sessions: Sessions): Operation {
   return {
     async run({ parameter, context }) {
@@ -36,9 +36,9 @@ export function readSession(sessions: Sessions): Operation {
 }
 
 /**
- * DELETE of one session; 204 whether there was one or not, and only where there is none afterwards. 404 without a body
- * where it could not be found out which session the id stands for. 501, with the reason, where the store must not be
- * changed from outside: the 404 that other routes answer then would read as "it is gone".
+ * DELETE of one session. 204 whether it existed or not, once it is certain that it is gone. 404 without a body if it cannot be found out
+ * which session the id means. 501, with the reason, if sessions of the store cannot be ended from outside: 404, as in other routes, would
+ * read as "it is gone".
  */
 export function deleteSession(sessions: Sessions): Operation {
   return {
@@ -53,4 +53,32 @@ export function deleteSession(sessions: Sessions): Operation {
       return { status: 204 };
     },
   };
+}
+
+/** A session as section 2.5 of the specification shows it. */
+export function sessionJson(session: Session): string {
+  return JSON.stringify(fields(session));
+}
+
+/** The sessions of a user as section 2.6 shows them. */
+export function sessionsJson(sessions: readonly Session[]): string {
+  return JSON.stringify({ sessions: sessions.map(fields) });
+}
+
+/** Leaves out what is unknown and has no honest substitute. */
+function fields(session: Session) {
+  const { id, attributeNames, firstSeenTime, creationTime = firstSeenTime, maxInactiveInterval, expired } = session;
+  return {
+    id,
+    attributeNames,
+    creationTime: timestamp(creationTime),
+    lastAccessedTime: timestamp(session.lastAccessedTime ?? creationTime),
+    maxInactiveInterval: maxInactiveInterval === undefined ? undefined : Math.floor(maxInactiveInterval),
+    expired,
+  };
+}
+
+/** Always with milliseconds, unlike the JSON of protobuf. */
+function timestamp(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
 }

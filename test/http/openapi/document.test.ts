@@ -4,8 +4,8 @@ import { describe, expect, test } from "vitest";
 import { openApiDocument } from "../../../src/http/openapi/document.ts";
 import { ACTUATOR_TYPES } from "../../../src/http/openapi/media-types.ts";
 import type { Header, OpenApiDocument, Response } from "../../../src/http/openapi/model.ts";
-import { MEDIA_TYPES } from "../../../src/http/rest/media-type.ts";
-import { createRouter } from "../../../src/http/rest/router.ts";
+import { MEDIA_TYPES } from "../../../src/http/rest/negotiation.ts";
+import { createRouter } from "../../../src/http/rest/routes.ts";
 import { documentOf, SERVED, served } from "./documents.ts";
 
 const METHODS = ["get", "put", "post", "delete", "patch", "trace"];

@@ -123,6 +123,6 @@ describe("the base path", () => {
     const application = { startTime: 0 };
     const create = () =>
       createGateway({ application, health: new Health() }, { basePath, gate: OPEN_GATE, onError() {} });
-    expect(create).toThrow(TypeError);
+    expect(create).toThrow(expect.objectContaining({ reason: "INVALID_BASE_PATH" }));
   });
 });

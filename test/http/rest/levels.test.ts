@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import { levelFromBody } from "../../../src/http/rest/level-request.ts";
+import { levelFromBody } from "../../../src/http/rest/loggers.ts";
 import type { LoggerAdapter } from "../../../src/loggers/adapter.ts";
 import type { Level } from "../../../src/loggers/level.ts";
 import { problemIn, serveRest } from "../../support/rest-server.ts";

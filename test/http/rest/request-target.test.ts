@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ActuatorError } from "../../../src/common/error.ts";
-import { decodeSegment } from "../../../src/http/rest/path-segment.ts";
+import { decodeSegment } from "../../../src/http/rest/request-target.ts";
 
 const REFUSED = Symbol("refused");
 
