@@ -8,7 +8,7 @@
 import { createRequire } from "node:module";
 import type { SpanProcessor } from "@opentelemetry/sdk-trace-base";
 import type { Channel, ChannelModel } from "amqplib";
-import { amqplib } from "../src/adapters/graph/amqplib/index.ts";
+import { amqplibSource } from "../src/adapters/graph/amqplib/index.ts";
 import { integrationGraph } from "../src/integration-graph/builder.ts";
 import { startRabbitmq } from "../test/support/rabbitmq-server.ts";
 import { Child } from "./support/child.ts";
@@ -29,7 +29,7 @@ const variants: { readonly [name: string]: { readonly setUp: SetUp; readonly bes
   amqplib: { setUp: async () => () => {} },
   "amqplib again": { setUp: async () => () => {} },
   adapter: {
-    setUp: async () => (connection) => integrationGraph({ app: "bench" }).attach(amqplib(connection)),
+    setUp: async () => (connection) => integrationGraph({ app: "bench" }).attach(amqplibSource(connection)),
   },
   "OpenTelemetry's SDK": { setUp: () => traced(false) },
   "SDK with the graph": { setUp: () => traced(true), beside: "OpenTelemetry's SDK" },
@@ -44,8 +44,8 @@ async function traced(drawn: boolean): Promise<() => void> {
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
   const spanProcessors: SpanProcessor[] = [];
   if (drawn) {
-    const { openTelemetry } = await import("../src/adapters/graph/opentelemetry/index.ts");
-    const tracing = openTelemetry();
+    const { openTelemetrySource } = await import("../src/adapters/graph/opentelemetry/index.ts");
+    const tracing = openTelemetrySource();
     spanProcessors.push(tracing.spanProcessor);
     integrationGraph({ app: "bench" }).attach(tracing);
   }

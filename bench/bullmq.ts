@@ -6,7 +6,7 @@
  * other, beginning with another one each time.
  */
 import type { Telemetry } from "bullmq";
-import { bullmq } from "../src/adapters/graph/bullmq/index.ts";
+import { bullmqSource } from "../src/adapters/graph/bullmq/index.ts";
 import { integrationGraph } from "../src/integration-graph/builder.ts";
 import { startRedis } from "../test/support/redis-server.ts";
 import { Child } from "./support/child.ts";
@@ -48,8 +48,8 @@ async function traced(withGraph: boolean): Promise<Telemetry> {
 }
 
 async function processor() {
-  const { openTelemetry } = await import("../src/adapters/graph/opentelemetry/index.ts");
-  const adapter = openTelemetry();
+  const { openTelemetrySource } = await import("../src/adapters/graph/opentelemetry/index.ts");
+  const adapter = openTelemetrySource();
   integrationGraph({ app: "bench" }).attach(adapter);
   return adapter.spanProcessor;
 }
@@ -74,7 +74,7 @@ async function application(name: string, port: number, db: number): Promise<void
     },
     { ...options, concurrency: CONCURRENCY },
   );
-  if (attached) integrationGraph({ app: "bench" }).attach(bullmq([orders, paid, worker]));
+  if (attached) integrationGraph({ app: "bench" }).attach(bullmqSource([orders, paid, worker]));
   await Promise.all([orders.waitUntilReady(), paid.waitUntilReady(), worker.waitUntilReady()]);
 
   async function run(): Promise<number> {

@@ -7,7 +7,11 @@ import { EventEmitter } from "node:events";
 import { PassThrough, Readable, Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { MessageChannel } from "node:worker_threads";
-import { eventEmitter, messageChannel, streamPipeline } from "../src/adapters/graph/in-process/index.ts";
+import {
+  eventEmitterSource,
+  messageChannelSource,
+  streamPipelineSource,
+} from "../src/adapters/graph/in-process/index.ts";
 import { integrationGraph } from "../src/integration-graph/builder.ts";
 import { environment } from "./support/environment.ts";
 import { median } from "./support/median.ts";
@@ -29,7 +33,7 @@ function emitting(listeners: number, observed: boolean): Side {
       sink += value;
     });
   }
-  if (observed) integrationGraph({ app: "bench" }).attach(eventEmitter(bus, { name: "bus" }));
+  if (observed) integrationGraph({ app: "bench" }).attach(eventEmitterSource(bus, { name: "bus" }));
   // A loop of its own for each side, so that the compiler sees one emitter at each place.
   return new Function("bus", "return (count) => { for (let i = 0; i < count; i++) bus.emit('placed', i) }")(
     bus,
@@ -38,7 +42,7 @@ function emitting(listeners: number, observed: boolean): Side {
 
 function posting(observed: boolean): Side {
   const { port1, port2 } = new MessageChannel();
-  if (observed) integrationGraph({ app: "bench" }).attach(messageChannel({ port1, port2 }, { name: "jobs" }));
+  if (observed) integrationGraph({ app: "bench" }).attach(messageChannelSource({ port1, port2 }, { name: "jobs" }));
   let left = 0;
   let done = () => {};
   port2.on("message", (value: number) => {
@@ -58,7 +62,7 @@ function posting(observed: boolean): Side {
 }
 
 function streaming(observed: boolean): Side {
-  const imports = streamPipeline([], { name: "import" });
+  const imports = streamPipelineSource([], { name: "import" });
   if (observed) integrationGraph({ app: "bench" }).attach(imports);
   return async (count) => {
     let made = 0;

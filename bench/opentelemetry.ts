@@ -13,7 +13,7 @@ import {
   NoopSpanProcessor,
   type TracerConfig,
 } from "@opentelemetry/sdk-trace-base";
-import { openTelemetry, recordAll } from "../src/adapters/graph/opentelemetry/index.ts";
+import { openTelemetrySource, recordAll } from "../src/adapters/graph/opentelemetry/index.ts";
 import { integrationGraph } from "../src/integration-graph/builder.ts";
 import { Child } from "./support/child.ts";
 import { environment } from "./support/environment.ts";
@@ -43,7 +43,7 @@ const variants: { readonly [name: string]: { readonly config: () => TracerConfig
 };
 
 function attached() {
-  const tracing = openTelemetry();
+  const tracing = openTelemetrySource();
   integrationGraph({ app: "bench" }).attach(tracing);
   return tracing.spanProcessor;
 }

@@ -6,8 +6,7 @@ const roomOf = (file: string) => file.split("/", 1)[0]!;
 
 const LOGGERS = "loggers/(adapter|call-counter|level|name)";
 const SESSIONS = "sessions/(principal|session|session-id|store)";
-const GRAPH =
-  "integration-graph/(adapter|declaration|delivery|link-type|node|node-id|outcome|pattern|properties|senders|source|watching-adapter)";
+const GRAPH = "integration-graph/(adapter|declaration|link-type|node|node-id|pattern|properties|source)";
 const METRICS = "operations/metrics/(conventions|metric|metrics)";
 const INNER = "(loggers|sessions|integration-graph|access|http|server|operations|gen)/";
 
@@ -19,8 +18,6 @@ const RULES: readonly (readonly [files: RegExp, imports: string])[] = [
   [/^adapters\/kit\//, `(${LOGGERS}|${SESSIONS}|${GRAPH})\\.ts`],
   [/^adapters\/loggers\/[^/]+\//, `adapters/kit/|${LOGGERS}\\.ts`],
   [/^adapters\/sessions\/[^/]+\//, `adapters/kit/|${SESSIONS}\\.ts`],
-  // To be broken by hand: what `nestjs` takes from other adapters belongs in the kit.
-  [/^adapters\/graph\/nestjs\//, `adapters/kit/|${GRAPH}\\.ts|adapters/graph/(amqplib|bullmq|in-process)/`],
   [/^adapters\/graph\/[^/]+\//, `adapters/kit/|${GRAPH}\\.ts`],
   [/^adapters\/metrics\/[^/]+\//, `adapters/kit/|${METRICS}\\.ts`],
 ];

@@ -24,7 +24,7 @@ export interface HostParts {
   readonly shownName: (name: string) => string;
 }
 
-/** The graph as one adapter sees it. It is the declarer of all that the adapter declares: one may be attached twice. */
+/** The graph as one adapter sees it, and the declarer of what that adapter declares. One adapter may be attached several times. */
 export class AdapterHost implements GraphHost {
   readonly #parts: HostParts;
   readonly #name: string;
@@ -43,6 +43,10 @@ export class AdapterHost implements GraphHost {
 
   get current(): GraphNode | undefined {
     return this.#parts.instruments.current;
+  }
+
+  get currentSender(): GraphNode {
+    return this.current ?? this.#ownProducer();
   }
 
   declare(declaration: NodeDeclaration): GraphNode {
@@ -102,19 +106,19 @@ export class AdapterHost implements GraphHost {
   }
 
   sender<F extends AnyFunction>(channel: GraphNode, fn: F): F {
-    return this.#parts.instruments.sender(channel, fn, this.#nobody);
+    return this.#parts.instruments.sender(channel, fn, this.#ownProducer);
   }
 
   sent(channel: GraphNode, outcome: Outcome, from?: GraphNode): void {
-    this.#parts.instruments.sent(channel, outcome, from, this.#nobody);
+    if (!this.#closed) this.#parts.instruments.sent(channel, outcome, from, this.#ownProducer);
   }
 
   handled(endpoint: GraphNode, outcome: Outcome, input?: GraphLink): void {
-    this.#parts.instruments.handled(endpoint, outcome, input);
+    if (!this.#closed) this.#parts.instruments.handled(endpoint, outcome, input);
   }
 
   received(node: GraphNode, outcome: Outcome): void {
-    this.#parts.instruments.received(node, outcome);
+    if (!this.#closed) this.#parts.instruments.received(node, outcome);
   }
 
   within<R>(endpoint: GraphNode, fn: () => R): R {
@@ -139,15 +143,15 @@ export class AdapterHost implements GraphHost {
     if (renamed !== undefined) elements.rename(renamed);
   }
 
-  /** The adapter is detached: what the library still tells of is not taken up any more. */
+  /** The adapter is detached: what it still reports is ignored. */
   close(): void {
     this.#closed = true;
     for (const source of this.#sources) this.#parts.sources.remove(source);
     this.#sources.clear();
   }
 
-  /** Whoever sends outside of any handler. */
-  readonly #nobody = (): GraphNode => {
+  /** The sender outside of any handler. */
+  readonly #ownProducer = (): GraphNode => {
     if (this.#producer?.attached) return this.#producer;
     const name = `${this.app}.producer`;
     const key = endpointKey(this.app, "inbound_gateway", name);

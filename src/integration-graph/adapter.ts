@@ -4,86 +4,96 @@ import type { AnyFunction } from "./measure.ts";
 import type { GraphLink, GraphNode } from "./node.ts";
 import type { GraphSource } from "./source.ts";
 
-/** Leaves the library as it was, and takes away what only the adapter declared. May be called again. */
+/** Restores the library and removes what only the adapter declared. May be called again. */
 export type Detach = () => void;
 
-/** What watches one library, or one object of it, and feeds the graph with what it sees. */
+/** Feeds the graph with what it observes of one library, or of some objects of it. */
 export interface GraphAdapter {
-  /** What an operator calls it: the library's name, such as "amqplib". Never holds a credential. */
+  /** The adapter's name as operators see it: the library's name, such as "amqplib". Never contains a credential. */
   readonly name: string;
-  /** Begins to feed `host`. Throws a TypeError, and has changed nothing, where what it was given is not what it watches. */
+  /**
+   * Begins to feed `host`.
+   *
+   * @throws ActuatorError if it was given something that it cannot watch. It has changed nothing then.
+   */
   attach(host: GraphHost): Detach;
 }
 
 /**
- * A graph as an adapter sees it. Nothing in here throws for what a library does at run time: what is unfit or does not fit
- * into the limits is not shown. What an adapter declares through its host goes when it is detached.
+ * The graph as one adapter sees it. No method throws because of what a library does at run time: a node or link that is invalid,
+ * or exceeds the limits, is not shown. What an adapter declares is removed when it is detached, and what it reports after that is
+ * ignored.
  *
- * Nodes are looked up once and kept by the adapter; the calls of every message take nodes and links, not names.
+ * Look a node up once and keep it: the methods that are called for every message take nodes and links, not names.
  */
 export interface GraphHost {
-  /** The application's name, a part of the keys of its endpoints. */
+  /** The application's name, which is part of the keys of its endpoints. */
   readonly app: string;
 
-  /** Says that a component exists, used or not. Again under the same key: properties are united, the later ones prevail. */
+  /** Declares a component, used or not. Declared again under the same key, properties are merged; the later ones prevail. */
   declare(node: NodeDeclaration): GraphNode;
-  /** Says that messages can go this way; undefined where that is impossible or a limit is reached. */
+  /** Declares that messages can take this way. Undefined if such a link is impossible or a limit is reached. */
   link(from: GraphNode, type: LinkType, to: GraphNode): GraphLink | undefined;
-  /** What this adapter declared is no more: a queue was deleted, a binding undone. */
+  /** Takes back what this adapter declared: a queue was deleted, a binding removed. */
   withdraw(element: GraphNode | GraphLink): void;
   /**
-   * A component that was seen at run time. It ages unless somebody declares it: idle for long, or in a full graph, it is not
-   * shown, and comes back by itself with the next message that is told of it.
+   * Shows a component that was seen at run time. Unless it is declared too, it is hidden after it was idle for long, or when the
+   * graph is full, and reappears with its next message.
    */
   observe(node: NodeDeclaration): GraphNode;
-  /** A way that was seen at run time. */
+  /** Shows a way that messages took at run time. */
   way(from: GraphNode, type: LinkType, to: GraphNode): GraphLink | undefined;
-  /** Reads `source` now and at every rebuild, until the adapter is detached. Out of reach, its part is kept and marked. */
+  /** Reads `source` now and at every rebuild, until the adapter is detached. If that fails, its part is kept and marked. */
   read(source: GraphSource): void;
 
-  /** `fn`, measured as a handler of `node`: what it sends, directly or after awaits, is sent by `node`. */
+  /** Measures `fn` as a handler of `node`: what it sends, directly or after awaits, is sent by `node`. */
   handler<F extends AnyFunction>(node: GraphNode, fn: F, options?: { readonly input?: GraphLink | undefined }): F;
-  /** `fn`, measured as a sender to `channel`, on behalf of whoever calls it. */
+  /** Measures `fn` as a function that sends to `channel`, on behalf of the endpoint that calls it. */
   sender<F extends AnyFunction>(channel: GraphNode, fn: F): F;
 
   /**
-   * For libraries that tell of messages in other ways than by calling functions. Times are readings of `performance.now()`.
+   * Reports messages sent, for libraries that are not measured by wrapping a function. Times are readings of `performance.now()`.
    *
-   * `sent`: `count` messages went to `channel`, sent by `from`; left out: by the endpoint in whose handler this is called, else
-   * by the application's own node `<app>.producer`.
+   * @param from the sender; by default {@link GraphHost.currentSender}
    */
   sent(channel: GraphNode, outcome: Outcome, from?: GraphNode): void;
-  /** `endpoint` handled a message that came by `input`. */
+  /** Reports messages that `endpoint` handled, which came by `input`. */
   handled(endpoint: GraphNode, outcome: Outcome, input?: GraphLink): void;
-  /** `node`, a pollable channel or a source, gave messages out. */
+  /** Reports messages that were taken out of `node`, a pollable channel or a source. */
   received(node: GraphNode, outcome: Outcome): void;
-  /** Calls `fn`: what it sends, directly or after awaits, is sent by `endpoint`. Not measured. */
+  /** Calls `fn`: what it sends, directly or after awaits, is sent by `endpoint`. Does not measure it. */
   within<R>(endpoint: GraphNode, fn: () => R): R;
-  /** The endpoint in whose handler this is called, if any. */
+  /** The endpoint in whose handler this is read; undefined outside of handlers. */
   readonly current: GraphNode | undefined;
+  /**
+   * The sender of what is sent now: {@link GraphHost.current}, or else the application's own node `<app>.producer`. Read it when
+   * a message is sent if the library answers in another context.
+   */
+  readonly currentSender: GraphNode;
 
   /**
-   * A name of a destination as the graph shows it: `amq.gen-*` for the names that RabbitMQ makes up, most names unchanged. To
-   * be asked for before a key is made, so that temporary destinations are one node.
+   * The name of a destination as the graph shows it: `amq.gen-*` for the names that RabbitMQ generates, most names unchanged. Use
+   * it in keys, so that temporary destinations are one node.
    */
   shownName(name: string): string;
   /**
-   * Whether this adapter counts the messages of `system` ("rabbitmq", "kafka", "bullmq" …). The first adapter that asks does,
-   * and all of the same name, until the last of that name is detached; another one only adds what it declares, so that no
-   * message counts twice. Cheap enough to be asked for each message, as it has to be where an adapter may become the first.
+   * Whether this adapter counts the messages of `system` ("rabbitmq", "kafka", "bullmq" …). The first adapter that asks does, with
+   * all others of the same name, until the last of that name is detached; other adapters only declare, so that no message counts
+   * twice. Cheap enough to be called for every message, which is necessary, since the answer may change.
    */
   counts(system: string): boolean;
   /**
-   * The identity of the broker at `address` ("host:port" or what a library calls it): what `nameBroker` or the configuration
-   * says, else the address without credentials.
+   * The identity of the broker at `address` ("host:port" or what a library calls it): what `nameBroker` or the configuration says,
+   * or else the address without credentials.
    */
   broker(system: string, address: string): string;
-  /** The broker at `address` is known to call itself `identity`; channels seen under the address become that broker's. */
+  /** Reports that the broker at `address` calls itself `identity`. Channels seen under the address become that broker's. */
   nameBroker(system: string, address: string, identity: string): void;
 }
 
 /** How one message fared, or several that went together: each of those took the whole time. */
 export interface Outcome {
+  /** A reading of `performance.now()`. */
   readonly start: number;
   readonly end: number;
   readonly failed?: boolean | undefined;

@@ -48,7 +48,7 @@ export class GraphBuilder {
   }
 
   /**
-   * Lets `adapter` feed the graph with what it sees of its library: `flow.attach(amqplib(channel))`. Returns a function that
+   * Lets `adapter` feed the graph with what it sees of its library: `flow.attach(amqplibSource(channel))`. Returns a function that
    * leaves the library as it was and takes away what only the adapter declared.
    *
    * Throws a TypeError, and has changed nothing, where the adapter was given something that it does not watch.

@@ -26,6 +26,11 @@ export interface NodeDeclaration {
 /** The longest name, in UTF-16 code units. */
 export const MAX_NAME_LENGTH = 256;
 
+/** Cuts a name to the longest that a graph shows. The beginning stays, which says what it belongs to. */
+export function shortened(name: string): string {
+  return name.length <= MAX_NAME_LENGTH ? name : name.slice(0, MAX_NAME_LENGTH).toWellFormed();
+}
+
 const UNFIT = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
 const COMPONENT_TYPE = /^[a-z][a-z0-9]*(?:[-:.][a-z0-9]+)*$/;
 

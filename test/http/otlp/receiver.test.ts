@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { amqplib } from "../../../src/adapters/graph/amqplib/index.ts";
+import { amqplibSource } from "../../../src/adapters/graph/amqplib/index.ts";
 import { Allowance } from "../../../src/http/otlp/allowance.ts";
 import { RecentSpans } from "../../../src/http/otlp/recent-spans.ts";
 import { WaitingRoom } from "../../../src/http/otlp/waiting.ts";
@@ -106,7 +106,7 @@ test("resources without a name are one unknown service", async () => {
 test("what the application counts itself is not counted again when it exports to itself", async () => {
   const { take, flow, picture } = await setUp();
   let host: GraphHost | undefined;
-  const adapter = amqplib();
+  const adapter = amqplibSource();
   flow.attach({ ...adapter, attach: (given) => adapter.attach((host = given)) });
   expect(host!.counts("kafka")).toBe(true);
   await take([kafka("send", "orders"), kafka("process", "orders")], { "service.name": "hub" });

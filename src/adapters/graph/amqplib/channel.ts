@@ -1,16 +1,14 @@
 import type { GraphHost } from "../../../integration-graph/adapter.ts";
-import { outcome } from "../../../integration-graph/outcome.ts";
 import { field } from "../../kit/interception/field.ts";
-import { type Making, placeMethod } from "../../kit/interception/replaced-method.ts";
-import { SYSTEM } from "./broker.ts";
+import { type Live, type Making, placeMethod, undoing } from "../../kit/interception/replaced-method.ts";
+import { outcome } from "../../kit/messaging/delivery.ts";
+import type { Unwatch } from "../../kit/messaging/watching-adapter.ts";
 import type { Consumers } from "./consumers.ts";
-import { Consuming } from "./consuming.ts";
+import { Consuming, Deliveries } from "./consuming.ts";
 import type { Declarations } from "./declarations.ts";
-import { Deliveries } from "./deliveries.ts";
-import { measuredConfirmedPublish, measuredPublish } from "./publishing.ts";
-import type { AmqpChannel, Unwatch } from "./target.ts";
-import type { Topology } from "./topology.ts";
-import { requests, settlements, type Watching } from "./watched-method.ts";
+import type { AmqpChannel } from "./target.ts";
+import { SYSTEM, type Topology } from "./topology.ts";
+import { measuredConfirmedPublish, measuredPublish, requests, settlements } from "./wrapped-methods.ts";
 
 /** What one virtual host of one broker is to the graph. */
 export interface Place {
@@ -22,11 +20,11 @@ export interface Place {
 /** Watches what an application does with a channel, until that closes. */
 export function watchChannel(channel: AmqpChannel, host: GraphHost, place: Place, closed: () => void): Unwatch {
   const { topology, consumers, declarations } = place;
-  const watching: Watching = { live: true };
+  const live: Live = { live: true };
   const deliveries = new Deliveries(host);
-  const consuming = new Consuming(host, consumers, deliveries, watching);
-  const [agreed, settling] = [requests(watching), settlements(watching)];
-  // What the name "" stands for: the broker takes the last queue that was declared on the channel.
+  const consuming = new Consuming(host, consumers, deliveries, live);
+  const [agreed, settling] = [requests(live), settlements(live)];
+  // The name "" stands for the queue that was last declared on the channel.
   let last = "";
   const queue = (name: unknown) => (typeof name === "string" && name !== "" ? name : last);
 
@@ -56,8 +54,8 @@ export function watchChannel(channel: AmqpChannel, host: GraphHost, place: Place
       declarations.unbind("exchange", `${name}`, `${source}`, key, args),
     ),
     publish: isConfirming(channel)
-      ? measuredConfirmedPublish(host, topology, watching)
-      : measuredPublish(host, topology, watching),
+      ? measuredConfirmedPublish(host, topology, live)
+      : measuredPublish(host, topology, live),
     consume: consuming.consume(agreed, () => last),
     cancel: agreed(1, ([tag]) => consuming.cancelled(tag)),
     get: agreed(2, ([name], reply) => {
@@ -72,38 +70,35 @@ export function watchChannel(channel: AmqpChannel, host: GraphHost, place: Place
     ),
     nackAll: settling((requeue) => deliveries.settle(0, true, true, isFinal(requeue))),
     reject: settling((message, requeue) => deliveries.settle(tagOf(message), false, true, isFinal(requeue))),
-    recover: settling(() => deliveries.lose()),
+    recover: settling(() => deliveries.abandon()),
     close: settling(() => consuming.ended()),
   };
-  const restore = Object.entries(methods).map(([name, make]) => placeMethod(channel, name, make));
+  const restore = undoing(Object.entries(methods).map(([name, make]) => placeMethod(channel, name, make)));
   const onClose = () => {
-    deliveries.lose();
+    deliveries.abandon();
     consuming.lost();
-    unwatch();
     closed();
   };
   channel.on("close", onClose);
-
-  function unwatch(): void {
-    watching.live = false;
-    for (const put of restore) put();
+  return () => {
+    live.live = false;
+    restore();
     channel.removeListener("close", onClose);
     consuming.giveBack(field(channel, "consumers"));
     deliveries.clear();
-  }
-  return unwatch;
+  };
 }
 
 function isConfirming(channel: AmqpChannel): boolean {
   return typeof field(channel, "waitForConfirms") === "function";
 }
 
-/** The library has taken it already, and read the same. */
+/** The library has accepted the message, so it has a tag. */
 function tagOf(message: unknown): number {
   return (message as { readonly fields: { readonly deliveryTag: number } }).fields.deliveryTag;
 }
 
-/** As the library takes it: a message that is refused goes back to its queue unless the application says otherwise. */
+/** A message that is refused goes back to its queue unless the application says otherwise. */
 function isFinal(requeue: unknown): boolean {
   return requeue !== undefined && !requeue;
 }

@@ -1,117 +1,110 @@
 import type { GraphHost } from "../../../integration-graph/adapter.ts";
-import { MAX_NAME_LENGTH } from "../../../integration-graph/declaration.ts";
 import type { GraphLink, GraphNode } from "../../../integration-graph/node.ts";
-import { endpointKey } from "../../../integration-graph/node-id.ts";
 import { field } from "../../kit/interception/field.ts";
-import type { Destination, Way } from "./destination.ts";
-import type { AmqplibOptions } from "./options.ts";
-import type { Topology } from "./topology.ts";
+import { functionName, HandlerRegistry, type Input } from "../../kit/messaging/handlers.ts";
+import type { AmqpDestination, Topology, Way } from "./topology.ts";
 
-/** So many exchanges that only delivered messages tell of are taken up. */
+/** A function that consumes a queue. */
+export interface Consumption {
+  /** The queue as the graph shows it: `amq.gen-*` for a queue that the broker named. */
+  readonly queue: string;
+  /** The function's name, or "" if it has none. */
+  readonly functionName: string;
+  /** The tag that the application gave it, if it did. */
+  readonly consumerTag: string | undefined;
+}
+
+/** Names a consumer. */
+export type ConsumerNaming = ((consumption: Consumption) => string | undefined) | undefined;
+
+/** How many exchanges that only delivered messages mention are shown. */
 const MAX_LEARNT = 200;
 
-/** A handler of the graph: one function on one queue, unless the application gave several consumers one name. */
-interface Handler {
-  readonly name: string;
-  readonly node: GraphNode;
-  readonly inputs: Map<Destination, GraphLink | undefined>;
-  /** Those that consume now. */
-  readonly active: Set<Consumer>;
-  /** Whether a lost channel ended them. */
-  lost: boolean;
-}
+/** Stands in an input for consumers whose channel was lost: the application is expected to reconnect. */
+const LOST = Symbol("lost");
 
 /** One consumption of a queue by a channel. */
 export class Consumer {
-  readonly handler: Handler;
-  readonly queue: Destination;
   readonly noAck: boolean;
-  /** The ways that its messages came by, by the exchange they were published to; undefined where there is none to count. */
+  readonly by: Input<AmqpDestination>;
+  /** The ways that its messages came by, by exchange; undefined for an exchange without one to count. */
   readonly ways = new Map<string, Way | undefined>();
-  /** As of which revision of the topology. */
+  /** The revision of the topology that `ways` belong to. */
   revision = 0;
 
-  constructor(handler: Handler, queue: Destination, noAck: boolean) {
-    this.handler = handler;
-    this.queue = queue;
+  constructor(by: Input<AmqpDestination>, noAck: boolean) {
+    this.by = by;
     this.noAck = noAck;
   }
 
   get node(): GraphNode {
-    return this.handler.node;
+    return this.by.node;
   }
 
   get input(): GraphLink | undefined {
-    return this.handler.inputs.get(this.queue);
+    return this.by.input;
   }
 }
 
 /** The functions that consume, as nodes of the graph. */
 export class Consumers {
-  readonly #host: GraphHost;
   readonly #topology: Topology;
-  readonly #naming: AmqplibOptions["name"];
-  readonly #handlers = new Map<string, Handler>();
+  readonly #naming: ConsumerNaming;
+  readonly #handlers: HandlerRegistry<AmqpDestination>;
   #learnt = 0;
 
-  constructor(host: GraphHost, topology: Topology, naming: AmqplibOptions["name"]) {
-    this.#host = host;
+  constructor(host: GraphHost, topology: Topology, naming: ConsumerNaming) {
     this.#topology = topology;
     this.#naming = naming;
+    this.#handlers = new HandlerRegistry(host);
   }
 
   /** `callback` begins to consume. */
-  add(queueName: string, callback: { readonly name?: unknown }, options: unknown): Consumer {
+  add(queueName: string, callback: unknown, options: unknown): Consumer {
     const queue = this.#topology.hold("queue", queueName, "consumed");
-    const handler = this.#handler(this.#nameOf(queue, callback, options));
-    const consumer = new Consumer(handler, queue, Boolean(field(options, "noAck")));
-    if (!handler.inputs.has(queue)) handler.inputs.set(queue, this.#host.link(queue.node, "input", handler.node));
-    handler.active.add(consumer);
-    handler.lost = false;
-    this.#describe(handler, consumer);
+    const handler = this.#handlers.get({
+      name: this.#nameOf(queue, callback, options),
+      componentType: "amqp:consumer",
+    });
+    const consumer = new Consumer(this.#handlers.take(handler, queue, LOST), Boolean(field(options, "noAck")));
+    this.#handlers.take(handler, queue, consumer);
+    this.#handlers.end(consumer.by, LOST);
+    this.#describe(consumer);
     return consumer;
   }
 
-  /** It does not consume any more. Its node stays until a rebuild, as it may be a pause. */
+  /** It no longer consumes. Its node stays until a rebuild, as that may be a pause. */
   end(consumer: Consumer): void {
-    if (consumer.handler.active.delete(consumer)) this.#describe(consumer.handler, consumer);
+    this.#handlers.end(consumer.by, consumer);
+    this.#describe(consumer);
   }
 
-  /** Its channel is gone, against the application's will. Its node stays. */
+  /** Its channel was lost. Its node stays. */
   lose(consumer: Consumer): void {
-    consumer.handler.lost = true;
+    consumer.by.users.add(LOST);
     this.end(consumer);
   }
 
-  /** Whether anybody consumes a queue. */
-  consume(queue: Destination): boolean {
-    for (const { active } of this.#handlers.values()) {
-      for (const consumer of active) if (consumer.queue === queue) return true;
-    }
-    return false;
+  /** Whether a queue is consumed. */
+  consume(queue: AmqpDestination): boolean {
+    return [...this.#handlers].some((handler) =>
+      [...(handler.inputs.get(queue)?.users ?? [])].some((user) => user !== LOST),
+    );
   }
 
-  /** A queue is no more. */
-  forget(queue: Destination): void {
-    for (const handler of this.#handlers.values()) {
-      const input = handler.inputs.get(queue);
-      if (!handler.inputs.delete(queue)) continue;
-      if (input !== undefined) this.#host.withdraw(input);
-      for (const consumer of handler.active) if (consumer.queue === queue) handler.active.delete(consumer);
-      if (handler.inputs.size === 0) this.#drop(handler);
-    }
+  /** A queue was deleted. */
+  forget(queue: AmqpDestination): void {
+    this.#handlers.forget(queue);
   }
 
-  /** Drops the handlers that nobody consumes with any more. */
+  /** Removes the handlers that no consumer calls any more. */
   prune(): void {
-    for (const handler of this.#handlers.values()) {
-      if (handler.active.size === 0 && !handler.lost) this.#drop(handler);
-    }
+    this.#handlers.prune();
   }
 
   /**
-   * The way that a message came by, where it is known to have come to the queue from the exchange itself. Where no binding is
-   * known that would explain it, another application has made one.
+   * The way that a message took, if it is known to have come to the queue from the exchange itself. If no known binding explains
+   * it, another application has made one.
    */
   wayTo(consumer: Consumer, exchange: string): Way | undefined {
     if (exchange === "") return undefined;
@@ -121,58 +114,33 @@ export class Consumers {
     }
     const known = consumer.ways.get(exchange);
     if (known !== undefined || consumer.ways.has(exchange)) return known;
-    const way = this.#learn(exchange, consumer.queue);
+    const way = this.#learn(exchange, consumer.by.from);
     if (consumer.ways.size < MAX_LEARNT) consumer.ways.set(exchange, way);
     return way;
   }
 
-  #learn(name: string, queue: Destination): Way | undefined {
-    let exchange = this.#topology.find("exchange", name);
+  #learn(name: string, queue: AmqpDestination): Way | undefined {
+    const exchange = this.#topology.find("exchange", name);
     if (exchange === undefined) {
       if (this.#learnt >= MAX_LEARNT) return undefined;
       this.#learnt++;
-      exchange = this.#topology.hold("exchange", name);
-      return this.#topology.connect(exchange, "route", queue, "seen");
+      return this.#topology.connectNamed(["exchange", name], "route", [queue.kind, queue.name], "seen");
     }
     for (const way of exchange.outgoing.values()) if (way.to === queue && way.type === "route") return way;
     if (this.#topology.leads(exchange, queue)) return undefined;
     return this.#topology.connect(exchange, "route", queue, "seen");
   }
 
-  #nameOf(queue: Destination, callback: { readonly name?: unknown }, options: unknown): string {
-    const functionName = typeof callback.name === "string" ? callback.name.replace(/^bound /, "") : "";
+  #nameOf(queue: AmqpDestination, callback: unknown, options: unknown): string {
+    const called = functionName(callback);
     const tag = field(options, "consumerTag");
-    const consumption = { queue: queue.name, functionName, consumerTag: typeof tag === "string" ? tag : undefined };
-    const name = this.#naming?.(consumption) ?? `${queue.name}.${functionName || "consumer"}`;
-    return name.slice(0, MAX_NAME_LENGTH).toWellFormed();
+    const consumerTag = typeof tag === "string" ? tag : undefined;
+    const given = this.#naming?.({ queue: queue.name, functionName: called, consumerTag });
+    return given ?? `${queue.name}.${called || "consumer"}`;
   }
 
-  #handler(name: string): Handler {
-    let handler = this.#handlers.get(name);
-    if (handler === undefined) {
-      handler = { name, node: this.#declare(name), inputs: new Map(), active: new Set(), lost: false };
-      this.#handlers.set(name, handler);
-    }
-    return handler;
-  }
-
-  #describe({ name, active }: Handler, { noAck }: Consumer): void {
-    this.#declare(name, { consumers: active.size, noAck });
-  }
-
-  #declare(name: string, properties?: { readonly consumers: number; readonly noAck: boolean }): GraphNode {
-    const key = endpointKey(this.#host.app, "service_activator", name);
-    return this.#host.declare({
-      name,
-      pattern: "service_activator",
-      componentType: "amqp:consumer",
-      properties,
-      key,
-    });
-  }
-
-  #drop(handler: Handler): void {
-    this.#handlers.delete(handler.name);
-    this.#host.withdraw(handler.node);
+  #describe({ by: { handler }, noAck }: Consumer): void {
+    const active = [...handler.active].filter((user) => user !== LOST);
+    this.#handlers.describe(handler, { consumers: active.length, noAck });
   }
 }

@@ -1,12 +1,21 @@
 import type { GraphHost } from "../../../integration-graph/adapter.ts";
 import { field } from "../../kit/interception/field.ts";
-import { isPlainPromise, settling } from "../../kit/interception/plain-promise.ts";
-import type { Making } from "../../kit/interception/replaced-method.ts";
+import type { Live, Making } from "../../kit/interception/replaced-method.ts";
+import { Delivery, deliver } from "../../kit/messaging/delivery.ts";
 import type { Consumer, Consumers } from "./consumers.ts";
-import type { Deliveries } from "./deliveries.ts";
-import type { Agreement, Watching } from "./watched-method.ts";
+import { SYSTEM } from "./topology.ts";
+import type { Agreement } from "./wrapped-methods.ts";
+
+/** How many unsettled messages of a channel are watched. For further ones, the function alone decides how they fared. */
+const MAX_OPEN = 10_000;
 
 type Callback = (this: unknown, message: unknown) => unknown;
+
+interface Fields {
+  readonly deliveryTag: number;
+  readonly exchange: string;
+  readonly redelivered: boolean;
+}
 
 /** The functions that consume through one channel. */
 export class Consuming {
@@ -16,22 +25,22 @@ export class Consuming {
   /** The consumers of this channel, by their tags. */
   readonly #byTag = new Map<string, Consumer>();
   readonly #functions = new WeakMap<Callback, Callback>();
-  readonly #watching: Watching;
+  readonly #live: Live;
 
-  constructor(host: GraphHost, consumers: Consumers, deliveries: Deliveries, watching: Watching) {
+  constructor(host: GraphHost, consumers: Consumers, deliveries: Deliveries, live: Live) {
     this.#host = host;
     this.#consumers = consumers;
     this.#deliveries = deliveries;
-    this.#watching = watching;
+    this.#live = live;
   }
 
-  /** The channel's `consume`. `lastQueue` tells which queue the name "" means. */
+  /** Measures the channel's `consume`. `lastQueue` returns the queue that the name "" stands for. */
   consume(agreed: (slot: number, agreed: Agreement) => Making, lastQueue: () => string): Making {
     return (method) => {
       const self = this;
       return function consume(this: unknown, ...args: unknown[]): unknown {
         const [queue, callback, options] = args;
-        if (!self.#watching.live || typeof callback !== "function") return Reflect.apply(method, this, args);
+        if (!self.#live.live || typeof callback !== "function") return Reflect.apply(method, this, args);
         const name = typeof queue === "string" && queue !== "" ? queue : lastQueue();
         let consumer: Consumer | undefined;
         // A message may come before the promise of the reply is fulfilled.
@@ -56,18 +65,18 @@ export class Consuming {
     this.#consumers.end(consumer);
   }
 
-  /** The application closes the channel: nobody consumes through it any more. */
+  /** The application closes the channel, which ends its consumers. */
   ended(): void {
     for (const tag of this.#byTag.keys()) this.cancelled(tag);
   }
 
-  /** The channel is gone, and the application has not closed it: it may come back with another one. */
+  /** The channel was lost without being closed. The application may consume again through another one. */
   lost(): void {
     for (const consumer of this.#byTag.values()) this.#consumers.lose(consumer);
     this.#byTag.clear();
   }
 
-  /** Gives the channel back the functions that it was given. */
+  /** Gives the channel the application's own functions back. */
   giveBack(consumersOfChannel: unknown): void {
     if (!(consumersOfChannel instanceof Map)) return;
     for (const [tag, callback] of consumersOfChannel) {
@@ -79,45 +88,74 @@ export class Consuming {
   #measured(callback: Callback, begun: () => Consumer): Callback {
     const self = this;
     function consumed(this: unknown, message: unknown): unknown {
-      if (!self.#watching.live) return callback.call(this, message);
+      if (!self.#live.live) return callback.call(this, message);
       const consumer = begun();
-      const run = () => callback.call(this, message);
-      if (message !== null) return self.#handled(consumer, message, run);
-      // So the broker says that it cancelled a consumer itself, as it does when the queue is deleted.
+      const handle = () => callback.call(this, message);
+      if (message !== null) return self.#handled(consumer, message, handle);
+      // The broker cancelled the consumer itself, as it does when the queue is deleted.
       for (const [tag, known] of self.#byTag) if (known === consumer) self.cancelled(tag);
-      return self.#host.within(consumer.node, run);
+      return self.#host.within(consumer.node, handle);
     }
     this.#functions.set(consumed, callback);
     return consumed;
   }
 
-  #handled(consumer: Consumer, message: unknown, run: () => unknown): unknown {
-    const fields = (message as { readonly fields: Fields }).fields;
-    const delivery = this.#deliveries.begin(consumer, fields.deliveryTag);
-    if (delivery === undefined) return this.#host.within(consumer.node, run);
-    this.#countWay(consumer, fields);
-    let result: unknown;
-    try {
-      result = this.#host.within(consumer.node, run);
-    } catch (error) {
-      delivery.threw();
-      throw error;
-    }
-    if (isPlainPromise(result)) return settling(result, delivery);
-    delivery.returned();
-    return result;
-  }
-
-  /** A message that comes again comes from the queue, not by its exchange. */
-  #countWay(consumer: Consumer, { exchange, redelivered }: Fields): void {
-    if (redelivered) return;
-    const link = this.#consumers.wayTo(consumer, exchange)?.link;
-    if (link !== undefined) link.count++;
+  #handled(consumer: Consumer, message: unknown, handle: () => unknown): unknown {
+    const { deliveryTag, exchange, redelivered } = (message as { readonly fields: Fields }).fields;
+    const delivery = this.#deliveries.begin(consumer, deliveryTag);
+    if (delivery === undefined) return this.#host.within(consumer.node, handle);
+    // A redelivered message comes from the queue, not by its exchange.
+    const link = redelivered ? undefined : this.#consumers.wayTo(consumer, exchange)?.link;
+    if (link !== undefined) link.tally.count++;
+    return deliver(this.#host, delivery, handle);
   }
 }
 
-interface Fields {
-  readonly deliveryTag: number;
-  readonly exchange: string;
-  readonly redelivered: boolean;
+/** The messages of one channel that are neither acknowledged nor rejected, in the order in which they came. */
+export class Deliveries {
+  readonly #host: GraphHost;
+  readonly #open = new Map<number, Delivery<Consumer>>();
+
+  constructor(host: GraphHost) {
+    this.#host = host;
+  }
+
+  /** A message came to `consumer`; undefined if another adapter counts messages. */
+  begin(consumer: Consumer, tag: number): Delivery | undefined {
+    if (!this.#host.counts(SYSTEM)) return undefined;
+    const settled = consumer.noAck || this.#open.size >= MAX_OPEN;
+    const delivery = new Delivery(this.#host, consumer, settled);
+    if (!settled) this.#open.set(tag, delivery);
+    return delivery;
+  }
+
+  /**
+   * The application settled a message, or all up to it; tag 0 stands for all.
+   *
+   * @param dead whether the broker will not deliver it again
+   */
+  settle(tag: number, upTo: boolean, failed: boolean, dead: boolean): void {
+    if (!upTo) this.#settle(tag, failed, dead);
+    else for (const open of this.#open.keys()) if (tag === 0 || open <= tag) this.#settle(open, failed, dead);
+  }
+
+  /** The broker takes unsettled messages back. */
+  abandon(): void {
+    for (const delivery of this.#open.values()) delivery.abandoned();
+    this.#open.clear();
+  }
+
+  /** Nothing is counted any more. */
+  clear(): void {
+    this.#open.clear();
+  }
+
+  #settle(tag: number, failed: boolean, dead: boolean): void {
+    const delivery = this.#open.get(tag);
+    if (delivery === undefined) return;
+    this.#open.delete(tag);
+    delivery.settled(failed);
+    const deadLetters = dead ? delivery.to.by.from.deadLetters?.link : undefined;
+    if (deadLetters !== undefined) deadLetters.tally.count++;
+  }
 }

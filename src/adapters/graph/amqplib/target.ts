@@ -1,45 +1,56 @@
+import type { GraphHost } from "../../../integration-graph/adapter.ts";
 import { field, hasMethods, isObject } from "../../kit/interception/field.ts";
+import { SYSTEM } from "./topology.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: the methods of both interfaces of the library, and of all its versions.
-type Method = (...args: any[]) => unknown;
+type AnyMethod = (...args: any[]) => unknown;
 
 /** A channel of amqplib, with or without confirms, of its promise or its callback interface. */
 export interface AmqpChannel {
   readonly connection: object;
-  readonly assertQueue: Method;
-  readonly publish: Method;
-  readonly consume: Method;
-  readonly on: Method;
-  readonly removeListener: Method;
+  readonly assertQueue: AnyMethod;
+  readonly publish: AnyMethod;
+  readonly consume: AnyMethod;
+  readonly on: AnyMethod;
+  readonly removeListener: AnyMethod;
 }
 
-/** A connection of amqplib, of its promise or its callback interface; also one that recovers by itself. */
+/** A connection of amqplib, of its promise or its callback interface; also one that reconnects by itself. */
 export interface AmqpConnection {
-  readonly createChannel: Method;
-  readonly createConfirmChannel: Method;
-  readonly on: Method;
-  readonly removeListener: Method;
+  readonly createChannel: AnyMethod;
+  readonly createConfirmChannel: AnyMethod;
+  readonly on: AnyMethod;
+  readonly removeListener: AnyMethod;
 }
 
-/** What amqplib's messages go through. */
+/** What {@link amqplibSource} watches. */
 export type AmqpTarget = AmqpChannel | AmqpConnection;
 
-/** What is watched, and what takes it out of sight again. */
-export type Unwatch = () => void;
-
-const CHANNEL_METHODS = ["assertQueue", "publish", "consume", "on", "removeListener"];
-const CONNECTION_METHODS = ["createChannel", "createConfirmChannel", "on", "removeListener"];
+export function isTarget(value: unknown): value is AmqpTarget {
+  return isChannel(value) || hasMethods(value, "createChannel", "createConfirmChannel", "on", "removeListener");
+}
 
 export function isChannel(value: unknown): value is AmqpChannel {
-  return hasMethods(value, ...CHANNEL_METHODS) && isObject(field(value, "connection"));
+  const methods = ["assertQueue", "publish", "consume", "on", "removeListener"];
+  return hasMethods(value, ...methods) && isObject(field(value, "connection"));
 }
 
-export function isConnection(value: unknown): value is AmqpConnection {
-  return hasMethods(value, ...CONNECTION_METHODS);
-}
-
-/** The channels of a connection that are open already, as far as this version of the library lets them be seen. */
+/** The channels of a connection that are open already, as far as this version of the library exposes them. */
 export function openChannels(connection: AmqpConnection): readonly AmqpChannel[] {
   const entries: unknown = field(field(connection, "connection"), "channels");
   return Array.isArray(entries) ? entries.map((entry) => field(entry, "channel")).filter(isChannel) : [];
+}
+
+/**
+ * The identity of the broker behind a connection: the name of its cluster, which it sends when a connection begins and which is
+ * the same at every address. A broker that sends none is known by its address.
+ */
+export function brokerOf(connection: object, host: GraphHost): string {
+  const stream = field(connection, "stream");
+  const [remote, port] = [field(stream, "remoteAddress"), field(stream, "remotePort")];
+  const known = typeof remote === "string" && typeof port === "number";
+  const address = known ? `${remote.includes(":") ? `[${remote}]` : remote}:${port}` : "unknown";
+  const cluster = field(field(connection, "serverProperties"), "cluster_name");
+  if (typeof cluster === "string" && cluster !== "") host.nameBroker(SYSTEM, address, cluster);
+  return host.broker(SYSTEM, address);
 }

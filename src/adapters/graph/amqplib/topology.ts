@@ -1,88 +1,120 @@
 import type { GraphHost } from "../../../integration-graph/adapter.ts";
 import type { LinkType } from "../../../integration-graph/link-type.ts";
-import type { GraphNode } from "../../../integration-graph/node.ts";
+import type { GraphLink, GraphNode } from "../../../integration-graph/node.ts";
 import type { Properties } from "../../../integration-graph/properties.ts";
-import { Destination, declarationOf, type Kind, Way, wayKey } from "./destination.ts";
+import { rabbitmqDestination } from "../../kit/messaging/broker-destinations.ts";
+import { Destination, DestinationRegistry } from "../../kit/messaging/destinations.ts";
 
-/** So many destinations of published messages are remembered before they are looked up again. */
-const MAX_REMEMBERED = 1_000;
+/** The system of these brokers in keys and counts. */
+export const SYSTEM = "rabbitmq";
 
-/** The queues and exchanges of one virtual host of one broker, and the ways between them, each as long as there is a reason. */
+export type Kind = "queue" | "exchange";
+
+/** A queue or an exchange that this application mentioned. */
+export class AmqpDestination extends Destination<Kind> {
+  readonly outgoing = new Map<string, Way>();
+  readonly incoming = new Set<Way>();
+
+  /** The way of its messages that were rejected or expired. */
+  get deadLetters(): Way | undefined {
+    for (const way of this.outgoing.values()) if (way.type === "error") return way;
+    return undefined;
+  }
+}
+
+/** A way from one destination to another, and its reasons: bindings, dead-lettering, an alternate exchange. */
+export class Way {
+  readonly from: AmqpDestination;
+  readonly type: LinkType;
+  readonly to: AmqpDestination;
+  readonly link: GraphLink | undefined;
+  readonly reasons = new Set<string>();
+
+  constructor(from: AmqpDestination, type: LinkType, to: AmqpDestination, link: GraphLink | undefined) {
+    this.from = from;
+    this.type = type;
+    this.to = to;
+    this.link = link;
+  }
+}
+
+/** The queues and exchanges of one virtual host of one broker, and the ways between them. */
 export class Topology {
   readonly #host: GraphHost;
-  readonly #place: { readonly broker: string; readonly vhost: string };
-  readonly #destinations = { queue: new Map<string, Destination>(), exchange: new Map<string, Destination>() };
-  /** The nodes that messages were sent to, by the names that the application used. */
-  readonly #published = { queue: new Map<string, GraphNode>(), exchange: new Map<string, GraphNode>() };
-
-  /** Grows with every way that comes or goes. */
+  readonly #destinations: DestinationRegistry<Kind, AmqpDestination>;
+  /** Grows with every way that is added or removed. */
   revision = 0;
 
   constructor(host: GraphHost, broker: string, vhost: string) {
     this.#host = host;
-    this.#place = { broker, vhost };
+    this.#destinations = new DestinationRegistry<Kind, AmqpDestination>(host, {
+      kinds: ["queue", "exchange"],
+      type: AmqpDestination,
+      declaration: (kind, name, details) => rabbitmqDestination(kind, name, { broker, vhost }, details),
+    });
   }
 
-  find(kind: Kind, name: string): Destination | undefined {
-    return this.#destinations[kind].get(this.#host.shownName(name));
+  find(kind: Kind, name: string): AmqpDestination | undefined {
+    return this.#destinations.find(kind, name);
   }
 
-  /** Puts a destination down for `reason`, or else as what a way is about to lead to or from. */
-  hold(kind: Kind, name: string, reason?: string, properties?: Properties): Destination {
-    const shown = this.#host.shownName(name);
-    let destination = this.#destinations[kind].get(shown);
-    if (destination === undefined) {
-      const node = this.#declare(kind, shown, false, properties);
-      destination = new Destination(kind, shown, shown !== name, node);
-      this.#destinations[kind].set(shown, destination);
-      this.#published[kind].clear();
-    } else if (properties !== undefined) {
-      destination.node = this.#declare(kind, shown, destination.polled, properties);
-    }
-    if (reason !== undefined) destination.reasons.add(reason);
-    return destination;
+  /** Keeps a destination for `reason`. */
+  hold(kind: Kind, name: string, reason: string, properties?: Properties): AmqpDestination {
+    return this.#destinations.hold(kind, name, reason, properties);
   }
 
   /** Messages are taken out of a queue one by one. */
-  poll(queue: Destination): void {
-    if (queue.polled) return;
-    queue.polled = true;
-    queue.node = this.#declare("queue", queue.name, true);
+  poll(queue: AmqpDestination): void {
+    this.#destinations.poll(queue);
   }
 
-  connect(from: Destination, type: LinkType, to: Destination, reason: string): Way {
-    let way = from.outgoing.get(wayKey(type, to));
+  /** Adds a reason for a way, which keeps both of its ends. */
+  connect(from: AmqpDestination, type: LinkType, to: AmqpDestination, reason: string): Way {
+    const key = keyOf(type, to);
+    let way = from.outgoing.get(key);
     if (way === undefined) {
       way = new Way(from, type, to, this.#host.link(from.node, type, to.node));
-      from.outgoing.set(way.key, way);
+      from.outgoing.set(key, way);
       to.incoming.add(way);
+      from.hold(way);
+      to.hold(way);
       this.revision++;
     }
     way.reasons.add(reason);
     return way;
   }
 
-  /** A reason for a way is no more: all of them, where none is named. */
+  /** The same for ends that are known by name only, and kept by the way alone. */
+  connectNamed(from: readonly [Kind, string], type: LinkType, to: readonly [Kind, string], reason: string): Way {
+    const [start, end] = [this.hold(...from, CONNECTING), this.hold(...to, CONNECTING)];
+    // One node stands for many queues with generated names: so many bindings are one.
+    const lasting = start.temporary || end.temporary ? reason.replace(/^binding .*/s, "binding *") : reason;
+    const way = this.connect(start, type, end, lasting);
+    start.release(CONNECTING);
+    end.release(CONNECTING);
+    return way;
+  }
+
+  /** Removes a reason for a way, or all of them. */
   disconnect(way: Way, reason?: string): void {
     if (reason === undefined) way.reasons.clear();
     else way.reasons.delete(reason);
     if (way.reasons.size > 0) return;
-    way.from.outgoing.delete(way.key);
+    way.from.outgoing.delete(keyOf(way.type, way.to));
     way.to.incoming.delete(way);
     this.revision++;
     if (way.link !== undefined) this.#host.withdraw(way.link);
-    this.#leave(way.from);
-    this.#leave(way.to);
+    way.from.release(way);
+    way.to.release(way);
   }
 
-  /** Nothing but the ways to it keeps a destination any more. */
-  release(destination: Destination): void {
-    destination.reasons.clear();
-    this.#leave(destination);
+  /** Removes all reasons for a destination except for the ways to and from it. */
+  release(destination: AmqpDestination): void {
+    for (const user of [...destination.users]) if (!(user instanceof Way)) destination.release(user);
   }
 
-  /** Whether messages are known to come from one destination to another, directly or not. */
-  leads(from: Destination, to: Destination): boolean {
+  /** Whether messages are known to reach one destination from another, directly or not. */
+  leads(from: AmqpDestination, to: AmqpDestination): boolean {
     const seen = new Set([from]);
     for (const at of seen) {
       for (const way of at.outgoing.values()) if (way.type === "route") seen.add(way.to);
@@ -90,37 +122,17 @@ export class Topology {
     return seen.has(to);
   }
 
-  /** The node that a published message goes to: the default exchange hands it to the queue that the routing key names. */
+  /** The node that a published message goes to: the default exchange passes it to the queue that the routing key names. */
   published(exchange: unknown, routingKey: unknown): GraphNode {
-    const kind = exchange === "" ? "queue" : "exchange";
-    const name = kind === "queue" ? routingKey : exchange;
-    const known = this.#published[kind].get(name as string);
-    if (known !== undefined) return known;
-    const node = this.#lookUp(kind, String(name));
-    if (this.#published[kind].size >= MAX_REMEMBERED) this.#published[kind].clear();
-    this.#published[kind].set(name as string, node);
-    return node;
+    return exchange === ""
+      ? this.#destinations.sentTo("queue", routingKey)
+      : this.#destinations.sentTo("exchange", exchange);
   }
+}
 
-  #lookUp(kind: Kind, name: string): GraphNode {
-    const shown = this.#host.shownName(name);
-    const destination = this.#destinations[kind].get(shown);
-    return destination?.node ?? this.#host.observe(declarationOf(kind, shown, this.#place));
-  }
+const CONNECTING = "connecting";
 
-  /** Somebody else may have declared the queue already, as one that is polled or as one that is not. */
-  #declare(kind: Kind, name: string, polled: boolean, properties?: Properties): GraphNode {
-    const node = this.#host.declare(declarationOf(kind, name, this.#place, { polled, properties }));
-    if (node.key !== "" || kind === "exchange") return node;
-    return this.#host.declare(declarationOf(kind, name, this.#place, { polled: !polled, properties }));
-  }
-
-  #leave(destination: Destination): void {
-    const { kind, name, node, reasons, incoming, outgoing } = destination;
-    if (reasons.size > 0 || incoming.size > 0 || outgoing.size > 0) return;
-    if (this.#destinations[kind].get(name) !== destination) return;
-    this.#destinations[kind].delete(name);
-    this.#published[kind].clear();
-    this.#host.withdraw(node);
-  }
+/** Unique among the ways from one destination: neither types nor kinds contain a space. */
+function keyOf(type: LinkType, { kind, name }: AmqpDestination): string {
+  return `${type} ${kind} ${name}`;
 }

@@ -7,7 +7,7 @@ import { type DocumentChannel, type DocumentOperation, documentParts } from "./d
 
 /**
  * Declares what an AsyncAPI 3 document describes: its channels are channels, its operations endpoints.
- * `flow.attach(asyncApi(JSON.parse(await readFile("asyncapi.json", "utf8"))))`; YAML is parsed by the application.
+ * `flow.attach(asyncApiSource(JSON.parse(await readFile("asyncapi.json", "utf8"))))`; YAML is parsed by the application.
  *
  * A channel on a server of a protocol that an adapter watches (amqp, kafka, mqtt, nats, redis) is the node that the adapter
  * knows, where both call the broker the same: `integrationGraph({ brokers })` says which names mean one broker. An operation
@@ -16,7 +16,7 @@ import { type DocumentChannel, type DocumentOperation, documentParts } from "./d
  *
  * Throws a TypeError that names the place where the document is not AsyncAPI 3 or refers to other documents.
  */
-export function asyncApi(document: unknown): GraphAdapter {
+export function asyncApiSource(document: unknown): GraphAdapter {
   const { channels, operations } = documentParts(document);
   return {
     name: "asyncapi",

@@ -2,19 +2,18 @@ import type { GraphHost } from "../../../integration-graph/adapter.ts";
 import type { NodeDeclaration } from "../../../integration-graph/declaration.ts";
 import type { LinkDeclaration, Topology } from "../../../integration-graph/source.ts";
 import { field, hasMethods } from "../../kit/interception/field.ts";
-import type { Place } from "./broker.ts";
-import { declarationOf } from "./queues.ts";
+import type { Queues } from "./queues.ts";
 import { scheduleOf, schedulerOf } from "./schedulers.ts";
 
-/** So many queues are shown of all under the prefixes of the application's. */
+/** How many queues are shown. */
 const MAX_QUEUES = 200;
 const MAX_SCHEDULERS = 20;
 const MAX_NAMES = 20;
-/** So many answers to SCAN are read, each of about so many keys. */
+/** How many answers to SCAN are read, and about how many keys each has. */
 const MAX_BATCHES = 1_000;
 const BATCH = 1_000;
 
-/** What the backend of BullMQ 6 and ioredis, as BullMQ 5 uses it, have in common. */
+/** The methods that the backend of BullMQ 6 and ioredis, which BullMQ 5 uses, have in common. */
 interface Client {
   scanStream(options: { match: string; count: number }): AsyncIterable<readonly string[]> & { destroy(): void };
   zrange(key: string, start: number, end: number): Promise<string[]>;
@@ -22,10 +21,10 @@ interface Client {
 }
 
 /**
- * The queues that Redis holds at a place, in whatever application, with their schedulers and how many workers they have. Workers
- * of other processes are no nodes: nothing says which application's they are.
+ * Reads the queues that Redis has at a place, of all applications, with their schedulers and how many workers they have. Workers
+ * of other processes are not nodes: their application is not known.
  */
-export async function discover(target: object, place: Place, host: GraphHost, signal: AbortSignal): Promise<Topology> {
+export async function discover(target: object, place: Queues, host: GraphHost, signal: AbortSignal): Promise<Topology> {
   const client = await clientOf(target);
   if (client === undefined) return { nodes: [], links: [] };
   const names = await queueNames(client, place.prefix, signal);
@@ -37,7 +36,7 @@ export async function discover(target: object, place: Place, host: GraphHost, si
     const found = workers.get(`${place.prefix}:${Buffer.from(name).toString("base64")}`);
     const workerNames = [...new Set(found?.names.map((worker) => host.shownName(worker)))].sort().slice(0, MAX_NAMES);
     const properties = { connectedWorkers: found?.count ?? 0, ...(workerNames.length > 0 && { workerNames }) };
-    const queue = declarationOf(place, shown, { properties });
+    const queue = place.declaration("queue", shown, properties);
     nodes.push(queue);
     for (const scheduler of await schedulersOf(client, place, name, host)) {
       links.push({ from: scheduler, type: "output", to: queue });
@@ -64,7 +63,7 @@ async function queueNames(client: Client, prefix: string, signal: AbortSignal): 
   return [...names].sort().slice(0, MAX_QUEUES);
 }
 
-/** How many workers a queue has and what they are called, by the names that the library gives to their connections. */
+/** The workers of each queue and their names, from the names that the library gives to their connections. */
 async function workersOf(client: object) {
   const list = hasMethods(client, "clientList")
     ? await (client as { clientList(): Promise<unknown> }).clientList()
@@ -85,10 +84,10 @@ function divided(text: string, by: string): readonly [before: string, after: str
   return at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + by.length)];
 }
 
-/** Not by the library's own getter, which removes what it cannot read. */
+/** Does not use the library's own getter, which removes what it cannot read. */
 async function schedulersOf(
   client: Client,
-  place: Place,
+  place: Queues,
   name: string,
   host: GraphHost,
 ): Promise<readonly NodeDeclaration[]> {

@@ -1,16 +1,16 @@
 import type { GraphHost } from "../../../integration-graph/adapter.ts";
 import { channelKey, endpointKey } from "../../../integration-graph/node-id.ts";
 import { replaceMethods } from "../../kit/interception/replaced-method.ts";
-import { DEFAULT_PREFIX, SYSTEM } from "./broker.ts";
-import type { Queue } from "./queues.ts";
-import type { BullmqQueueEvents, Unwatch } from "./target.ts";
+import type { Unwatch } from "../../kit/messaging/watching-adapter.ts";
+import { type Queue, SYSTEM } from "./queues.ts";
+import type { BullmqQueueEvents } from "./target.ts";
 
-/** The place of an event in the stream that it came by: what is emitted for other reasons has none. */
+/** The position of an event in its stream: what is emitted for other reasons has none. */
 const PLACE_IN_STREAM = /^\d+-\d+$/;
 
 /**
- * Watches the listeners to what becomes of the jobs of a queue, in whatever process. BullMQ tells it by a stream beside the
- * queue, a channel of its own: events are no jobs. The library keeps to itself whether a listener threw, so none fails here.
+ * Watches the listeners to the events of a queue's jobs, in every process. BullMQ sends them by a stream beside the queue, which is
+ * a channel of its own. The library does not report whether a listener threw, so none fails here.
  */
 export function watchQueueEvents(target: BullmqQueueEvents, host: GraphHost, queue: Queue): Unwatch {
   const { name, place } = queue;
@@ -26,7 +26,7 @@ export function watchQueueEvents(target: BullmqQueueEvents, host: GraphHost, que
     name: listener,
     pattern: "service_activator",
     componentType: "bullmq:queue-events",
-    key: endpointKey(host.app, "service_activator", prefix === DEFAULT_PREFIX ? listener : `${prefix}:${listener}`),
+    key: endpointKey(host.app, "service_activator", `${place.scope}${listener}`),
   });
   host.link(queue.node, "route", events);
   const input = host.link(events, "input", node);
@@ -50,7 +50,7 @@ export function watchQueueEvents(target: BullmqQueueEvents, host: GraphHost, que
   };
 }
 
-/** Events of single jobs, such as `completed:1`, are told of under that name as well: those are the same events. */
+/** Events of single jobs are emitted again as `completed:1`: those are the same events. */
 function isEvent(args: readonly unknown[]): boolean {
   const [event, , id = args[1]] = args;
   return typeof event === "string" && !event.includes(":") && typeof id === "string" && PLACE_IN_STREAM.test(id);

@@ -1,118 +1,80 @@
 import type { GraphHost } from "../../../integration-graph/adapter.ts";
-import type { NodeDeclaration } from "../../../integration-graph/declaration.ts";
 import type { GraphNode } from "../../../integration-graph/node.ts";
-import { channelKey } from "../../../integration-graph/node-id.ts";
-import type { Properties } from "../../../integration-graph/properties.ts";
-import { DEFAULT_PREFIX, type Place, SYSTEM } from "./broker.ts";
+import { bullmqPlace, bullmqQueue, DEFAULT_BULLMQ_PREFIX } from "../../kit/messaging/broker-destinations.ts";
+import { Destination, DestinationRegistry } from "../../kit/messaging/destinations.ts";
 
-/** So many queues that only jobs tell of are remembered before they are looked up again. */
-const MAX_REMEMBERED = 1_000;
+/** The system of queues in keys and counts. */
+export const SYSTEM = "bullmq";
 
-/** A queue that something of the application's works with. */
-export class Queue {
-  readonly place: Place;
-  /** As the graph shows it. */
-  readonly name: string;
-  node: GraphNode;
-  /** Whether jobs are taken out one by one, by the application itself. */
-  polled = false;
-  /** Who works with it. */
-  readonly users = new Set<object>();
-  /** Who listens to what becomes of its jobs. */
+/** A queue that the application works with. */
+export class Queue extends Destination<"queue"> {
+  /** The objects that listen to the events of its jobs. */
   readonly listeners = new Set<object>();
 
-  constructor(place: Place, name: string, node: GraphNode) {
-    this.place = place;
-    this.name = name;
-    this.node = node;
+  get place(): Queues {
+    return this.registry as Queues;
   }
 }
 
-/** The queues that the application works with, each one node however many objects stand for it. */
-export class Queues {
+/** The queues under one prefix in one database of Redis. Two queues of one name are the same only if all of this is. */
+export class Queues extends DestinationRegistry<"queue", Queue> {
+  /** The identity of the database in Redis. */
+  readonly broker: string;
+  readonly prefix: string;
+  readonly #places: Places;
+
+  constructor(host: GraphHost, places: Places, broker: string, prefix: string) {
+    super(host, {
+      kinds: ["queue"],
+      type: Queue,
+      lingers: true,
+      declaration: (_, name, details) => bullmqQueue(name, { broker, prefix }, details),
+    });
+    this.broker = broker;
+    this.prefix = prefix;
+    this.#places = places;
+  }
+
+  /** What tells the names of handlers of these queues from those under other prefixes. */
+  get scope(): string {
+    return this.prefix === DEFAULT_BULLMQ_PREFIX ? "" : `${this.prefix}:`;
+  }
+
+  /** The queues under another prefix of this database. */
+  under(prefix: unknown): Queues {
+    return typeof prefix === "string" && prefix !== "" ? this.#places.at(this.broker, prefix) : this;
+  }
+
+  /** The node of a queue that a job mentions as `<prefix>:<queue>`. Only a prefix can contain a colon. */
+  nodeOfKey(key: string): GraphNode {
+    const colon = key.lastIndexOf(":");
+    return this.#places.at(this.broker, key.slice(0, Math.max(colon, 0))).sentTo("queue", key.slice(colon + 1));
+  }
+}
+
+/** The queues of all databases and prefixes. */
+export class Places {
   readonly #host: GraphHost;
-  readonly #queues = new Map<string, Queue>();
-  readonly #seen = new Map<string, GraphNode>();
+  readonly #places = new Map<string, Queues>();
 
   constructor(host: GraphHost) {
     this.#host = host;
   }
 
-  /** `user` works with a queue until it is released. */
-  hold(place: Place, name: string, user: object, properties?: Properties): Queue {
-    const shown = this.#host.shownName(name);
-    const key = keyOf(place, shown);
-    let queue = this.#queues.get(key);
-    if (queue === undefined || !queue.node.attached) {
-      const users = queue?.users ?? [];
-      queue = new Queue(place, shown, this.#declare(place, shown, queue?.polled ?? false, properties));
-      for (const other of users) queue.users.add(other);
-      this.#queues.set(key, queue);
-      this.#seen.clear();
-    } else if (properties !== undefined) {
-      queue.node = this.#declare(place, shown, queue.polled, properties);
-    }
-    queue.users.add(user);
-    return queue;
+  [Symbol.iterator](): Iterator<Queues> {
+    return this.#places.values();
   }
 
-  /** Nobody has to work with a queue any more. It stays until it is pruned, as it may be a pause. */
-  release(queue: Queue, user: object): void {
-    queue.users.delete(user);
+  at(broker: string, prefix: string): Queues {
+    const key = `${broker} ${prefix}`;
+    let queues = this.#places.get(key);
+    if (queues === undefined) this.#places.set(key, (queues = new Queues(this.#host, this, broker, prefix)));
+    return queues;
   }
 
-  /** Jobs are taken out of a queue one by one. */
-  poll(queue: Queue): void {
-    if (queue.polled) return;
-    queue.polled = true;
-    queue.node = this.#declare(queue.place, queue.name, true);
+  /** Where the queue of a queue or worker is, and those of a flow producer unless a flow names another prefix. */
+  of(target: object): Queues {
+    const { broker, prefix } = bullmqPlace(target, this.#host);
+    return this.at(broker, prefix);
   }
-
-  /** The node of a queue that a job tells of. */
-  seen(place: Place, name: string): GraphNode {
-    const asked = keyOf(place, name);
-    const known = this.#seen.get(asked);
-    if (known !== undefined) return known;
-    const shown = this.#host.shownName(name);
-    const node = this.#queues.get(keyOf(place, shown))?.node ?? this.#host.observe(declarationOf(place, shown));
-    if (this.#seen.size >= MAX_REMEMBERED) this.#seen.clear();
-    this.#seen.set(asked, node);
-    return node;
-  }
-
-  /** Drops the queues that nothing works with any more. */
-  prune(): void {
-    for (const [key, queue] of this.#queues) {
-      if (queue.users.size > 0) continue;
-      this.#queues.delete(key);
-      this.#host.withdraw(queue.node);
-    }
-    this.#seen.clear();
-  }
-
-  /** Somebody else may have declared the queue already, as one that is polled or as one that is not. */
-  #declare(place: Place, name: string, polled: boolean, properties?: Properties): GraphNode {
-    const node = this.#host.declare(declarationOf(place, name, { polled, properties }));
-    return node.key === "" ? this.#host.declare(declarationOf(place, name, { polled: !polled, properties })) : node;
-  }
-}
-
-function keyOf({ broker, prefix }: Place, name: string): string {
-  return `${broker} ${prefix}:${name}`;
-}
-
-/** A queue as the graph is told of it. */
-export function declarationOf(
-  place: Place,
-  name: string,
-  { polled = false, properties }: { readonly polled?: boolean; readonly properties?: Properties | undefined } = {},
-): NodeDeclaration {
-  const { broker, prefix } = place;
-  return {
-    name,
-    pattern: polled ? "pollable_channel" : "message_channel",
-    componentType: "bullmq:queue",
-    properties: prefix === DEFAULT_PREFIX ? properties : { prefix, ...properties },
-    key: channelKey(SYSTEM, broker, "queue", `${prefix}:${name}`),
-  };
 }

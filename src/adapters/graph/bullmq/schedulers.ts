@@ -1,21 +1,20 @@
 import type { GraphHost } from "../../../integration-graph/adapter.ts";
-import { MAX_NAME_LENGTH, type NodeDeclaration } from "../../../integration-graph/declaration.ts";
+import { type NodeDeclaration, shortened } from "../../../integration-graph/declaration.ts";
 import type { GraphNode } from "../../../integration-graph/node.ts";
 import { channelKey } from "../../../integration-graph/node-id.ts";
 import type { Properties } from "../../../integration-graph/properties.ts";
 import { field } from "../../kit/interception/field.ts";
-import { SYSTEM } from "./broker.ts";
-import type { Queue } from "./queues.ts";
+import { type Queue, type Queues, SYSTEM } from "./queues.ts";
 
-/** So many schedulers are shown of those that the application or its jobs tell of. */
+/** How many schedulers are shown. */
 const MAX_SCHEDULERS = 200;
 
 /** How BullMQ 5 made the key of a repeatable job: a hash, or `name:id:endDate:zone:pattern`. */
-const MADE_UP = /^[0-9a-f]{32}$|^[^:]*(:[^:]*){4,}$/;
+const GENERATED = /^[0-9a-f]{32}$|^[^:]*(:[^:]*){4,}$/;
 
 /**
- * What makes jobs by a schedule. It lives in Redis, and whichever worker takes one of its jobs makes the next: it is of its
- * queue, in whatever application, and of no process.
+ * Make jobs by a schedule. A scheduler is stored in Redis, and the worker that takes one of its jobs makes the next: it belongs to
+ * its queue, in every application, and not to a process.
  */
 export class Schedulers {
   readonly #host: GraphHost;
@@ -34,24 +33,24 @@ export class Schedulers {
     const node = this.#host.declare(declaration);
     this.#nodes.set(declaration.key!, node);
     this.#host.link(node, "output", queue.node);
-    queue.users.add(node);
+    queue.hold(node);
   }
 
   /** The application removed one. */
   remove(queue: Queue, id: unknown): void {
     if (typeof id !== "string") return;
     const shown = this.#host.shownName(id);
-    // One node may stand for many with made-up names.
+    // One node may stand for many with generated names.
     if (shown !== id) return;
     const key = keyOf(queue, shown);
     const node = this.#nodes.get(key);
     if (node === undefined) return;
     this.#nodes.delete(key);
-    queue.users.delete(node);
+    queue.release(node);
     this.#host.withdraw(node);
   }
 
-  /** A job that a scheduler made has come out of its queue. */
+  /** A worker has taken a job that a scheduler made. */
   fired(queue: Queue, id: string, jobName: unknown): void {
     const now = performance.now();
     const shown = this.#host.shownName(id);
@@ -64,17 +63,21 @@ export class Schedulers {
     }
     this.#host.received(node, { start: now, end: now });
     const way = this.#host.way(node, "output", queue.node);
-    if (way !== undefined) way.count++;
+    if (way !== undefined) way.tally.count++;
   }
 }
 
-type QueueName = Pick<Queue, "place" | "name">;
+/** The part of a queue that a scheduler's key needs. */
+interface QueueName {
+  readonly place: Queues;
+  readonly name: string;
+}
 
-/** A scheduler as the graph is told of it. `id` is as the graph shows it. */
+/** The declaration of a scheduler. `id` is as the graph shows it. */
 export function schedulerOf(queue: QueueName, id: string, jobName?: unknown, properties?: Properties): NodeDeclaration {
-  const name = MADE_UP.test(id) && typeof jobName === "string" && jobName !== "" ? jobName : id;
+  const name = GENERATED.test(id) && typeof jobName === "string" && jobName !== "" ? jobName : id;
   return {
-    name: name.slice(0, MAX_NAME_LENGTH).toWellFormed(),
+    name: shortened(name),
     pattern: "inbound_channel_adapter",
     componentType: "bullmq:scheduler",
     properties,
@@ -82,7 +85,7 @@ export function schedulerOf(queue: QueueName, id: string, jobName?: unknown, pro
   };
 }
 
-/** What an operator is told of a schedule. */
+/** The properties of a schedule. */
 export function scheduleOf(repeat: unknown): Properties {
   const [cron, every] = [field(repeat, "pattern") ?? field(repeat, "cron"), Number(field(repeat, "every") ?? 0)];
   const zone = field(repeat, "tz");

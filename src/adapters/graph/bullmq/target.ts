@@ -34,15 +34,12 @@ export interface BullmqQueueEvents {
   readonly close: Method;
 }
 
-/** What BullMQ's jobs go through. */
+/** What {@link bullmqSource} watches. */
 export type BullmqTarget = BullmqQueue | BullmqWorker | BullmqFlowProducer | BullmqQueueEvents;
-
-/** What is watched, and what takes it out of sight again. */
-export type Unwatch = () => void;
 
 export type TargetKind = "queue" | "worker" | "flow producer" | "queue events";
 
-/** What a value is; undefined where it is nothing of BullMQ's. */
+/** What a value is; undefined if it is not an object of BullMQ. */
 export function kindOf(value: unknown): TargetKind | undefined {
   if (!hasMethods(value, "close", "emit", "waitUntilReady") && !hasMethods(value, "close", "getFlow")) return undefined;
   if (hasMethods(value, "getFlow", "add", "addBulk")) return "flow producer";

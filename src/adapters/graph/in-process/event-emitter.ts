@@ -1,6 +1,7 @@
 import { errorMonitor } from "node:events";
+import { described } from "../../../common/described.ts";
+import { ActuatorError } from "../../../common/error.ts";
 import type { GraphHost } from "../../../integration-graph/adapter.ts";
-import type { Watch } from "../../../integration-graph/watching-adapter.ts";
 import { hasMethods } from "../../kit/interception/field.ts";
 import { type Method, replaceMethod, undoing } from "../../kit/interception/replaced-method.ts";
 import {
@@ -9,84 +10,77 @@ import {
   type EventName,
   isEmitter,
   type Listener,
+  watchedEmitters,
   wildcardDelimiter,
 } from "../../kit/messaging/emitter-target.ts";
 import { EventChannels } from "../../kit/messaging/event-channels.ts";
-import {
-  type InProcessAdapter,
-  type InProcessOptions,
-  inProcessAdapter,
-  WatchedObjects,
-} from "../../kit/messaging/in-process-adapter.ts";
-import { EventListeners, originalOf, rawListener } from "./event-listeners.ts";
+import { watchingAdapter } from "../../kit/messaging/watching-adapter.ts";
+import { EventListeners, originalOf, rawListener } from "./listeners.ts";
+import { type InProcessAdapter, type InProcessOptions, nameIn } from "./options.ts";
 
-/** How the events of emitters are shown. */
+/** Options of {@link eventEmitterSource}. */
 export interface EventEmitterOptions extends InProcessOptions {
-  /** So many events have nodes of their own, 100 by default. All others are one, `<name>.*`. */
+  /** How many events have nodes of their own; 100 by default. All others are one node, `<name>.*`. */
   readonly maxEvents?: number | undefined;
 }
 
-/** Those with which an emitter speaks of itself, and the one that watches errors without handling them. */
+/** The events of an emitter about itself, and the one that observes errors without handling them. */
 const OWN_EVENTS: ReadonlySet<unknown> = new Set(["newListener", "removeListener", errorMonitor]);
 
-/** Of whichever adapter: an event must not count twice. */
-export const watchedEmitters = new WatchedObjects("emitter");
-
 /**
- * The events of emitters that the application has for its own messages: `flow.attach(eventEmitter(bus, { name: "orders" }))`.
+ * Shows the events of emitters that the application has for its own messages.
  *
- * - An event is a channel, `orders.placed`; a listener is a service activator by the name of its function,
- *   `orders.placed.sendMail`, or `orders.placed.listener`. What listeners there are is in the graph before any event.
- * - An event counts once, as failed where `emit` throws, and once for each listener. An async listener takes until its promise
- *   settles. Everything else stays: the order of listeners, `once`, what `listeners()` shows, what `emit` returns or throws, an
- *   `error` that nobody listens to. Only `rawListeners()` shows the measured functions.
- * - A listener that is gone stays in the graph until a rebuild.
- * - EventEmitter2 as well; an event is led to those who listen to `order.*` by a `route`. Listeners to any event are not seen.
+ * - An event is a channel, `orders.placed`; a listener is a service activator named for its function,
+ *   `orders.placed.sendMail`, or `orders.placed.listener`. Listeners are in the graph before any event.
+ * - An event counts once, as failed if `emit` throws, and once for each listener. An async listener takes until its promise
+ *   settles. Everything else stays: the order of listeners, `once`, the result of `listeners()`, what `emit` returns or throws, an
+ *   `error` without a listener. Only `rawListeners()` returns the measured functions.
+ * - A listener that was removed stays in the graph until a rebuild.
+ * - Emitters that are watched under one name are one: an instance for each connection.
+ * - For EventEmitter2 as well; a `route` leads from an event to listeners of `order.*`. Listeners to any event are not seen.
  *
- * Throws a TypeError where a target is no emitter, or watched already.
+ * @example
+ * ```ts
+ * const bus = new EventEmitter();
+ * flow.attach(eventEmitterSource(bus, { name: "orders" }));
+ * ```
+ * @throws ActuatorError INVALID_ARGUMENT if a target is not an emitter or an option is invalid.
  */
-export function eventEmitter(
+export function eventEmitterSource(
   targets: Emitter | readonly Emitter[],
   options: EventEmitterOptions,
 ): InProcessAdapter<Emitter> {
+  const name = nameIn(options, "eventEmitterSource");
   const { maxEvents = 100 } = options;
-  if (!Number.isInteger(maxEvents) || maxEvents < 1) throw new TypeError("maxEvents must be a positive integer");
-  const checked = (target: unknown) => {
-    if (!isEmitter(target)) throw new TypeError("eventEmitter() watches emitters of events, and got something else");
-  };
-  return inProcessAdapter<Emitter>(Array.isArray(targets) ? targets : [targets], options, checked, (host) =>
-    watchEmitters(host, options.name, maxEvents),
-  );
-}
-
-function watchEmitters(host: GraphHost, name: string, maxEvents: number): Watch<Emitter> {
-  const channels = new EventChannels(host, name, maxEvents);
-  const listeners = new EventListeners(host);
-  const emitters = new Map<Emitter, () => void>();
-  const prune = () => {
-    const found: Listener[] = [];
-    const find = (_: EventName, listener: Listener) => {
-      found.push(listener);
-      return listener;
-    };
-    for (const emitter of emitters.keys()) changeListeners(emitter, find);
-    listeners.keep(found);
-    return { nodes: [], links: [] };
-  };
-  host.read({ name: `events of ${name}`, read: prune });
-  return {
-    add(emitter) {
-      watchedEmitters.enter(emitter);
-      emitters.set(emitter, watchEmitter(emitter, host, channels, listeners));
+  if (!Number.isInteger(maxEvents) || maxEvents < 1) {
+    const message = `eventEmitterSource.maxEvents must be a positive integer, not ${described(maxEvents)}`;
+    throw new ActuatorError("INVALID_ARGUMENT", "INVALID_OPTION", message);
+  }
+  return watchingAdapter<Emitter>({
+    name: "in-process",
+    source: "eventEmitterSource",
+    expected: "an emitter of events, such as new EventEmitter()",
+    accepts: isEmitter,
+    targets,
+    watched: watchedEmitters,
+    begin(host, emitters) {
+      const channels = new EventChannels(host, name, maxEvents);
+      const listeners = new EventListeners(host);
+      return {
+        watch: (emitter) => watchEmitter(emitter, host, channels, listeners),
+        prune() {
+          const found: Listener[] = [];
+          for (const emitter of emitters) {
+            changeListeners(emitter, (_, listener) => {
+              found.push(listener);
+              return listener;
+            });
+          }
+          listeners.keep(found);
+        },
+      };
     },
-    end() {
-      for (const [emitter, unwatch] of emitters) {
-        unwatch();
-        watchedEmitters.leave(emitter);
-      }
-      emitters.clear();
-    },
-  };
+  });
 }
 
 function watchEmitter(
@@ -113,7 +107,7 @@ function watchEmitter(
         failed = false;
         return heard;
       } finally {
-        // Nobody listened, so no time has passed. Reading the clock is most of what an event costs then.
+        // Without listeners no time has passed, and reading the clock would be most of what the event costs.
         host.sent(channel.node, { start, end: heard === false ? start : performance.now(), failed });
       }
     };
@@ -129,7 +123,7 @@ function watchEmitter(
         ...rest,
       ]);
     };
-  /** A function that is called once removes itself, by its own name. */
+  /** A function that is called once removes itself. */
   function registered(event: EventName, listener: Listener): Listener {
     if (OWN_EVENTS.has(event) || typeof listener !== "function" || originalOf(listener) === listener) return listener;
     return listeners.find(channels.listened(event), listener) ?? listener;

@@ -1,7 +1,15 @@
 export type { Emitter } from "../../kit/messaging/emitter-target.ts";
-export type { InProcessAdapter, InProcessOptions } from "../../kit/messaging/in-process-adapter.ts";
-export { type EventEmitterOptions, eventEmitter } from "./event-emitter.ts";
-export { messageChannel } from "./message-channel.ts";
-export type { BothPorts, MessageEnd, MessageTarget } from "./message-target.ts";
-export { type PipelineStreams, type StreamPipelineOptions, streamPipeline } from "./stream-pipeline.ts";
-export type { PipelineStream } from "./stream-stage.ts";
+export { type EventEmitterOptions, eventEmitterSource } from "./event-emitter.ts";
+export {
+  type BothPorts,
+  type MessageEnd,
+  type MessageTarget,
+  messageChannelSource,
+} from "./message-channel.ts";
+export type { InProcessAdapter, InProcessOptions } from "./options.ts";
+export {
+  type PipelineStream,
+  type PipelineStreams,
+  type StreamPipelineOptions,
+  streamPipelineSource,
+} from "./stream-pipeline.ts";

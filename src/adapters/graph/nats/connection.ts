@@ -1,18 +1,18 @@
 import type { GraphHost } from "../../../integration-graph/adapter.ts";
 import { field } from "../../kit/interception/field.ts";
 import { replaceMethod, undoing } from "../../kit/interception/replaced-method.ts";
+import { outcome } from "../../kit/messaging/delivery.ts";
+import type { Unwatch } from "../../kit/messaging/watching-adapter.ts";
 import { counted, watchSending } from "./sending.ts";
-import { isControl, isInbox } from "./subject.ts";
-import type { Subjects } from "./subjects.ts";
-import type { Subscribers } from "./subscribers.ts";
-import { watchSubscription } from "./subscription.ts";
-import { type NatsConnection, type Subscription, subscriptionsOf, type Unwatch } from "./target.ts";
+import { isControl, isInbox, type Subjects, SYSTEM } from "./subjects.ts";
+import { type Loop, type Subscribers, type Use, watchLoops } from "./subscribers.ts";
+import { type Message, type NatsConnection, type Subscription, subscriptionsOf } from "./target.ts";
 
 /** What one broker is to the graph. */
 export interface Place {
   readonly subjects: Subjects;
   readonly subscribers: Subscribers;
-  /** The keys of the subscribers, by subject and queue group. */
+  /** The names and keys of the subscribers, by subject and queue group. */
   readonly own: Map<string, { readonly name: string; readonly key: string }>;
 }
 
@@ -31,15 +31,19 @@ export function watchConnection(connection: NatsConnection, host: GraphHost, pla
     }
     const functionName = noIterator ? String(callback?.name ?? "") : "";
     const consumption = { subject, queue, stream: undefined, consumer: undefined, functionName };
-    const properties = queue ? { queueGroup: queue } : undefined;
-    const use = subscribers.add(consumption, subjects, subjects.hold("subject", subject), properties);
+    const from = subjects.hold("subject", subject, connection);
+    const use = subscribers.subscribe(consumption, from, subscription, queue ? { queueGroup: queue } : undefined);
+    from.release(connection);
     const id = `${subject} ${queue ?? ""}`;
     own.set(id, { name: use.node.name, key: use.node.key });
     const unwatch = watchSubscription(subscription, host, subjects, use);
-    watched.set(subscription, unwatch);
+    watched.set(subscription, () => {
+      unwatch();
+      subscribers.end(use, subscription);
+    });
     const closed = () => {
       if (!watched.delete(subscription)) return;
-      use.end();
+      subscribers.end(use, subscription);
       own.delete(id);
       // A loop may have messages left.
       if (noIterator) unwatch();
@@ -47,7 +51,7 @@ export function watchConnection(connection: NatsConnection, host: GraphHost, pla
     subscription.closed.then(closed, closed);
   }
 
-  /** What services answer to those who ask what they are is no message of the application. */
+  /** What services answer when they are discovered is not a message of the application. */
   function watchControl(subscription: Subscription): void {
     const { callback } = subscription;
     if (!subscription.noIterator || callback === undefined) return;
@@ -80,5 +84,44 @@ export function watchConnection(connection: NatsConnection, host: GraphHost, pla
     restore();
     for (const unwatch of watched.values()) unwatch();
     watched.clear();
+  };
+}
+
+/** Measures what a subscription does with its messages. */
+function watchSubscription(subscription: Subscription, host: GraphHost, subjects: Subjects, use: Use): Unwatch {
+  return subscription.noIterator
+    ? watchCallback(subscription, host, subjects, use)
+    : watchLoops(subscription, () => loopOf(host, subjects, use));
+}
+
+/** The library calls the callback that is a property of the subscription. */
+function watchCallback(subscription: Subscription, host: GraphHost, subjects: Subjects, use: Use): Unwatch {
+  const callback = subscription.callback as NonNullable<Subscription["callback"]>;
+  const { from, node, input } = use;
+  const measured = host.handler(node, callback, { input });
+  let live = true;
+  function watched(this: unknown, error: Error | null, message: Message): unknown {
+    if (error || !live || !host.counts(SYSTEM)) return Reflect.apply(callback, this, [error, message]);
+    if (from.wildcard) subjects.came("subject", message.subject, from);
+    return Reflect.apply(measured, this, [error, message]);
+  }
+  subscription.callback = watched;
+  return () => {
+    live = false;
+    if (subscription.callback === watched) subscription.callback = callback;
+  };
+}
+
+/** A loop that throws cannot be told from one that breaks: its last message counts as handled. */
+function loopOf(host: GraphHost, subjects: Subjects, { from, node, input }: Use): Loop<Message> {
+  let start = 0;
+  return {
+    took(message) {
+      start = performance.now();
+      if (from.wildcard && host.counts(SYSTEM)) subjects.came("subject", message.subject, from);
+    },
+    done() {
+      if (host.counts(SYSTEM)) host.handled(node, outcome(start, false), input);
+    },
   };
 }

@@ -1,26 +1,24 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { GraphHost } from "../../../integration-graph/adapter.ts";
-import { outcome } from "../../../integration-graph/outcome.ts";
-import { senders } from "../../../integration-graph/senders.ts";
 import { field } from "../../kit/interception/field.ts";
+import { whenSettled } from "../../kit/interception/plain-promise.ts";
 import { replaceMethod, undoing } from "../../kit/interception/replaced-method.ts";
-import { SYSTEM } from "./broker.ts";
-import { isControl } from "./subject.ts";
-import type { Subjects } from "./subjects.ts";
-import type { NatsConnection, Unwatch } from "./target.ts";
+import { outcome } from "../../kit/messaging/delivery.ts";
+import type { Unwatch } from "../../kit/messaging/watching-adapter.ts";
+import { isControl, type Subjects, SYSTEM } from "./subjects.ts";
+import type { NatsConnection } from "./target.ts";
 
-/** Where the library sends and subscribes for itself, or for a message that counts elsewhere. */
+/** Set while the library sends and subscribes for itself, or for a message that is counted elsewhere. */
 export const counted = new AsyncLocalStorage<true>();
 
 /**
- * Measures what a connection sends. All of it goes through `publish` of what the library calls its protocol, where replies are
- * seen too, since a message knows nothing else; what the connection's own methods tell more of counts there.
+ * Measures what a connection sends. All of it goes through `publish` of what the library calls its protocol, which is where
+ * replies are seen. What the connection's own methods know more about is counted there.
  */
 export function watchSending(connection: NatsConnection, host: GraphHost, subjects: Subjects): Unwatch {
-  const sender = senders(host);
-  /** How deep we are in methods that count by themselves; all below them happens before they return. */
+  /** The depth of calls to methods that count by themselves; what they call runs before they return. */
   let inside = 0;
-  /** How many messages the library has begun to write. */
+  /** How many messages the library began to write. */
   let written = 0;
   const counts = (subject: unknown): subject is string =>
     inside === 0 && typeof subject === "string" && !isControl(subject) && host.counts(SYSTEM) && !counted.getStore();
@@ -34,7 +32,7 @@ export function watchSending(connection: NatsConnection, host: GraphHost, subjec
     }
   }
 
-  /** A message is sent when the library has taken it, and fails where that throws. */
+  /** A message is sent when the library has taken it, and fails if that throws. */
   function sending(this: void, call: () => unknown, subject: string): unknown {
     const start = performance.now();
     let failed = true;
@@ -43,18 +41,18 @@ export function watchSending(connection: NatsConnection, host: GraphHost, subjec
       failed = false;
       return result;
     } finally {
-      host.sent(subjects.sentTo(subject), outcome(start, failed));
+      host.sent(subjects.sentTo("subject", subject), outcome(start, failed));
     }
   }
 
   /**
-   * A request is sent when it is answered, and fails where it is not. Nobody has to wait for one: once it is on its way the library
-   * handles its failure by itself, unless it has an inbox of its own, and so has what we give back.
+   * A request is sent when it is answered, and fails if it is not. The application need not wait for it: once it is written, the
+   * library handles its rejection, unless it has an inbox of its own; so the promise returned here has to be handled, too.
    */
   function requesting(call: () => unknown, subject: string, options: unknown): unknown {
     const start = performance.now();
-    const from = sender();
-    const node = subjects.sentTo(subject);
+    const from = host.currentSender;
+    const node = subjects.sentTo("subject", subject);
     const sent = (failed: boolean) => host.sent(node, outcome(start, failed), from);
     const before = written;
     let result: unknown;
@@ -69,16 +67,11 @@ export function watchSending(connection: NatsConnection, host: GraphHost, subjec
       sent(false);
       return result;
     }
-    const answered = result.then(
-      (reply) => {
-        sent(false);
-        return reply;
-      },
-      (error) => {
-        sent(true);
-        throw error;
-      },
-    );
+    const answered = whenSettled(
+      result,
+      () => sent(false),
+      () => sent(true),
+    ) as Promise<unknown>;
     if (handled) answered.catch(() => {});
     return answered;
   }

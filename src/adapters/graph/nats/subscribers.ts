@@ -1,109 +1,48 @@
 import type { GraphHost } from "../../../integration-graph/adapter.ts";
-import { MAX_NAME_LENGTH } from "../../../integration-graph/declaration.ts";
-import type { GraphLink, GraphNode } from "../../../integration-graph/node.ts";
-import { endpointKey } from "../../../integration-graph/node-id.ts";
 import type { Properties } from "../../../integration-graph/properties.ts";
-import type { NatsConsumption, NatsOptions } from "./options.ts";
-import type { Destination, Subjects } from "./subjects.ts";
+import { HandlerRegistry, type Input } from "../../kit/messaging/handlers.ts";
+import type { Unwatch } from "../../kit/messaging/watching-adapter.ts";
+import type { NatsDestination } from "./subjects.ts";
 
-interface Input {
-  readonly subjects: Subjects;
-  readonly link: GraphLink | undefined;
-  /** How many subscriptions take from it now. */
-  active: number;
+/** A function or a loop that takes messages. */
+export interface NatsConsumption {
+  /** The subject of a subscription, with its wildcards; undefined for a consumer of JetStream. */
+  readonly subject: string | undefined;
+  /** The queue group of a subscription, if it has one. */
+  readonly queue: string | undefined;
+  /** The stream that a consumer of JetStream reads. */
+  readonly stream: string | undefined;
+  /** The durable name of the consumer of JetStream, if it has one. */
+  readonly consumer: string | undefined;
+  /** The callback's name, or "" if it has none, and for loops. */
+  readonly functionName: string;
 }
 
-interface Subscriber {
-  readonly name: string;
-  readonly node: GraphNode;
-  readonly inputs: Map<Destination, Input>;
-}
+/** Names a subscriber. */
+export type SubscriberNaming = ((consumption: NatsConsumption) => string | undefined) | undefined;
 
-/** One subscription of a subscriber. */
-export interface Use {
-  readonly node: GraphNode;
-  readonly input: GraphLink | undefined;
-  readonly from: Destination;
-  end(): void;
-}
+/** A subscriber that takes messages from a destination. */
+export type Use = Input<NatsDestination>;
 
-/** What a name says nothing about: that of the property that the library takes a callback by. */
+/** Names that say nothing about a callback: those of the properties that the library takes it by. */
 const PROPERTY_NAMES = new Set(["", "callback", "handler", "anonymous"]);
 
-/** The queue group that the endpoints of all services have unless somebody names another one. */
+/** The queue group of the endpoints of all services that name no other. */
 const SERVICES = "q";
 
-/** So many subscriptions that have ended are shown until somebody rebuilds the graph. */
-const MAX_ENDED = 250;
-
 /** The functions and loops of an application that take messages, as nodes of the graph. */
-export class Subscribers {
-  readonly #host: GraphHost;
-  readonly #naming: NatsOptions["name"];
-  readonly #subscribers = new Map<string, Subscriber>();
-  /** How many inputs nobody takes from. */
-  #ended = 0;
+export class Subscribers extends HandlerRegistry<NatsDestination> {
+  readonly #naming: SubscriberNaming;
 
-  constructor(host: GraphHost, naming: NatsOptions["name"]) {
-    this.#host = host;
+  constructor(host: GraphHost, naming: SubscriberNaming) {
+    super(host);
     this.#naming = naming;
   }
 
-  /** `consumption` begins. Its messages come from `from`, which is held for it. */
-  add(consumption: NatsConsumption, subjects: Subjects, from: Destination, properties?: Properties): Use {
-    // Subjects may be made up for each user, and the graph need never be rebuilt.
-    if (this.#ended >= MAX_ENDED) this.prune();
-    const subscriber = this.#subscriber(this.#nameOf(consumption, from.name), properties);
-    let input = subscriber.inputs.get(from);
-    if (input === undefined) {
-      input = { subjects, link: this.#host.link(from.node, "input", subscriber.node), active: 0 };
-      subscriber.inputs.set(from, input);
-    } else {
-      subjects.release(from);
-      if (input.active === 0) this.#ended--;
-    }
-    input.active++;
-    let ended = false;
-    const use = input;
-    return {
-      node: subscriber.node,
-      input: use.link,
-      from,
-      end: () => {
-        if (ended) return;
-        ended = true;
-        if (--use.active === 0) this.#ended++;
-      },
-    };
-  }
-
-  /** Drops what nobody subscribes to any more. */
-  prune(): void {
-    this.#ended = 0;
-    for (const subscriber of this.#subscribers.values()) {
-      for (const [from, { subjects, link, active }] of subscriber.inputs) {
-        if (active > 0) continue;
-        subscriber.inputs.delete(from);
-        if (link !== undefined) this.#host.withdraw(link);
-        subjects.release(from);
-      }
-      if (subscriber.inputs.size > 0) continue;
-      this.#subscribers.delete(subscriber.name);
-      this.#host.withdraw(subscriber.node);
-    }
-  }
-
-  #subscriber(name: string, properties?: Properties): Subscriber {
-    let subscriber = this.#subscribers.get(name);
-    if (subscriber !== undefined && properties === undefined) return subscriber;
-    const key = endpointKey(this.#host.app, "service_activator", name);
-    const what = { name, pattern: "service_activator", componentType: "nats:subscriber", properties, key } as const;
-    const node = this.#host.declare(what);
-    if (subscriber === undefined) {
-      subscriber = { name, node, inputs: new Map() };
-      this.#subscribers.set(name, subscriber);
-    }
-    return subscriber;
+  /** `user` begins to take messages. */
+  subscribe(consumption: NatsConsumption, from: NatsDestination, user: object, properties?: Properties): Use {
+    const name = this.#nameOf(consumption, from.name);
+    return this.add({ name, componentType: "nats:subscriber", properties }, from, user);
   }
 
   #nameOf(consumption: NatsConsumption, from: string): string {
@@ -111,13 +50,67 @@ export class Subscribers {
     const functionName = PROPERTY_NAMES.has(consumption.functionName) ? "" : consumption.functionName;
     const given = this.#naming?.({ ...consumption, functionName });
     if (given !== undefined) return given;
-    if (functionName !== "") return fit(functionName);
-    if (stream !== undefined) return fit(`${consumer ?? stream}.consumer`);
-    return fit(`${queue === undefined || queue === "" || queue === SERVICES ? from : queue}.subscriber`);
+    if (functionName !== "") return functionName;
+    if (stream !== undefined) return `${consumer ?? stream}.consumer`;
+    return `${queue === undefined || queue === "" || queue === SERVICES ? from : queue}.subscriber`;
   }
 }
 
-/** A name that the graph takes: the end of it says what it is. */
-function fit(name: string): string {
-  return name.length <= MAX_NAME_LENGTH ? name : name.slice(-MAX_NAME_LENGTH).toWellFormed();
+/** Called as a loop takes messages one by one. */
+export interface Loop<M> {
+  /** The loop received a message. */
+  took(message: M): void;
+  /** It asks for the next message, so it has handled the last one; or it `left` and asks for no more. */
+  done(left: boolean): void;
+}
+
+/**
+ * Watches what the loops over an iterable do with each of its messages. A `for await` does not run in a context of the adapter, so
+ * what it sends is not known to be sent by the subscriber.
+ */
+export function watchLoops<M>(iterable: AsyncIterable<M>, begin: () => Loop<M>): Unwatch {
+  const own = Object.getOwnPropertyDescriptor(iterable, Symbol.asyncIterator);
+  const iterate = iterable[Symbol.asyncIterator];
+  let live = true;
+  function watchedIterate(this: unknown, ...args: unknown[]): AsyncIterator<M> {
+    const inner = Reflect.apply(iterate, this, args) as AsyncIterator<M>;
+    return live ? watchedIterator(inner, begin(), () => live) : inner;
+  }
+  const place = { value: watchedIterate, configurable: true, writable: true, enumerable: false };
+  Object.defineProperty(iterable, Symbol.asyncIterator, place);
+  return () => {
+    live = false;
+    if (Reflect.get(iterable, Symbol.asyncIterator) !== watchedIterate) return;
+    if (own === undefined) Reflect.deleteProperty(iterable, Symbol.asyncIterator);
+    else Object.defineProperty(iterable, Symbol.asyncIterator, own);
+  };
+}
+
+function watchedIterator<M>(inner: AsyncIterator<M>, loop: Loop<M>, live: () => boolean): AsyncIterator<M> {
+  let inHand = false;
+  function done(left: boolean): void {
+    if (inHand && live()) loop.done(left);
+    inHand = false;
+  }
+  const outer = {
+    async next() {
+      done(false);
+      const result = await inner.next();
+      if (!result.done && live()) {
+        inHand = true;
+        loop.took(result.value);
+      }
+      return result;
+    },
+    return(value?: unknown) {
+      done(true);
+      return inner.return?.(value) ?? Promise.resolve({ done: true as const, value });
+    },
+    throw(error?: unknown) {
+      done(true);
+      return inner.throw?.(error) ?? Promise.reject(error);
+    },
+    [Symbol.asyncIterator]: () => outer,
+  };
+  return outer;
 }

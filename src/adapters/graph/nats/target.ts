@@ -1,4 +1,6 @@
-import { field, isObject } from "../../kit/interception/field.ts";
+import type { GraphHost } from "../../../integration-graph/adapter.ts";
+import { field, hasMethods, isObject } from "../../kit/interception/field.ts";
+import { SYSTEM } from "./subjects.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: the methods of the library, in all its versions.
 type Method = (...args: any[]) => any;
@@ -18,10 +20,10 @@ export interface NatsJetStream {
   readonly consumers: object;
 }
 
-/** What NATS's messages go through. */
+/** What {@link natsSource} watches. */
 export type NatsTarget = NatsConnection | NatsJetStream;
 
-/** A subscription, as the library keeps it. */
+/** A subscription as the library keeps it. */
 export interface Subscription extends AsyncIterable<Message> {
   readonly subject: string;
   readonly queue?: string;
@@ -34,14 +36,11 @@ export interface Message {
   readonly subject: string;
 }
 
-/** What is watched, and what takes it out of sight again. */
-export type Unwatch = () => void;
-
 export function isConnection(value: unknown): value is NatsConnection {
-  return ["publish", "subscribe", "request", "closed", "isClosed"].every((name) => isMethod(value, name));
+  return hasMethods(value, "publish", "subscribe", "request", "closed", "isClosed");
 }
 
-/** The connection of a JetStream is its own business, but every version has it under this name. */
+/** The connection of a JetStream is not public, but every version keeps it under this name. */
 export function isJetStream(value: unknown): value is NatsJetStream & { readonly nc: NatsConnection } {
   return isObject(field(value, "streams")) && isObject(field(value, "consumers")) && isConnection(field(value, "nc"));
 }
@@ -51,12 +50,28 @@ export function statedVersion(target: unknown): unknown {
   return field(field(isConnection(target) ? target : field(target, "nc"), "protocol"), "version");
 }
 
-/** The subscriptions of a connection, as far as this version of the library lets them be seen. */
+/** The subscriptions of a connection, as far as this version of the library exposes them. */
 export function subscriptionsOf(connection: NatsConnection): readonly Subscription[] {
   const subs = field(field(field(connection, "protocol"), "subscriptions"), "subs");
   return subs instanceof Map ? [...subs.values()].filter((sub) => typeof field(sub, "subject") === "string") : [];
 }
 
-export function isMethod(value: unknown, name: string): boolean {
-  return typeof field(value, name) === "function";
+/**
+ * The identity of the broker behind a connection: the name of its cluster, or else the name given to the server, or else the
+ * server's id. An id is new at every start: the first one that is seen stays that of the address.
+ */
+export function brokerOf(connection: NatsConnection, host: GraphHost): string {
+  const info = field(connection, "info");
+  const address = addressOf(connection);
+  const [id, cluster, name] = [field(info, "server_id"), field(info, "cluster"), field(info, "server_name")];
+  const given = [cluster, name].find((text) => typeof text === "string" && text !== "" && text !== id);
+  if (typeof given === "string") host.nameBroker(SYSTEM, address, given);
+  else if (typeof id === "string" && host.broker(SYSTEM, address) === address) host.nameBroker(SYSTEM, address, id);
+  return host.broker(SYSTEM, address);
+}
+
+function addressOf(connection: NatsConnection): string {
+  const getServer = field(connection, "getServer");
+  const address: unknown = typeof getServer === "function" ? Reflect.apply(getServer, connection, []) : "";
+  return typeof address === "string" && address !== "" ? address.toLowerCase() : "unknown";
 }

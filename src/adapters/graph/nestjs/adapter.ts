@@ -1,6 +1,8 @@
+import { described } from "../../../common/described.ts";
+import { ActuatorError } from "../../../common/error.ts";
 import type { Detach, GraphAdapter, GraphHost } from "../../../integration-graph/adapter.ts";
 import { requireVersion } from "../../kit/library-version.ts";
-import { WatchedObjects } from "../../kit/messaging/in-process-adapter.ts";
+import { WatchedObjects } from "../../kit/messaging/watching-adapter.ts";
 import { watchClients } from "./clients.ts";
 import { componentsOf, type NestApplication } from "./container.ts";
 import { watchCqrs } from "./cqrs.ts";
@@ -18,7 +20,7 @@ const ROUTES = ["senders", "all", "none"] as const;
 const watched = new WatchedObjects("application");
 
 /**
- * All that handles and sends messages in an application of NestJS: `flow.attach(nestjsMessaging(app))`, between
+ * All that handles and sends messages in an application of NestJS: `flow.attach(nestjsSource(app))`, between
  * `NestFactory.create()` and `listen()`, `init()` or `startAllMicroservices()`: later NestJS has taken up some methods as they are.
  *
  * - Handlers are in the graph before any message, as the container of NestJS knows them: of @nestjs/cqrs with sagas, `@MessagePattern`
@@ -34,9 +36,12 @@ const watched = new WatchedObjects("application");
  *
  * Throws a TypeError where `app` is no application of NestJS, or it or its EventEmitter2 is watched already.
  */
-export function nestjsMessaging(app: NestApplication, options: NestjsMessagingOptions = {}): GraphAdapter {
+export function nestjsSource(app: NestApplication, options: NestjsMessagingOptions = {}): GraphAdapter {
   const { routes = "senders" } = options;
-  if (!ROUTES.includes(routes)) throw new TypeError(`routes must be one of ${ROUTES.join(", ")}`);
+  if (!ROUTES.includes(routes)) {
+    const message = `nestjsSource.routes must be one of ${ROUTES.join(", ")}, not ${described(routes)}`;
+    throw new ActuatorError("INVALID_ARGUMENT", "INVALID_OPTION", message);
+  }
   requireVersion({ subpath: "nestjs-messaging", library: "@nestjs/core", versions: "10 to 12" });
   componentsOf(app);
   return {

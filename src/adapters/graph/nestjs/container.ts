@@ -1,3 +1,5 @@
+import { described } from "../../../common/described.ts";
+import { ActuatorError } from "../../../common/error.ts";
 import { field } from "../../kit/interception/field.ts";
 /** An application or a microservice of NestJS: what `NestFactory` makes. */
 export interface NestApplication {
@@ -93,7 +95,8 @@ function modulesOf(app: unknown): readonly Module[] {
   const getModules = field(container, "getModules");
   const modules = typeof getModules === "function" ? Reflect.apply(getModules, container, []) : undefined;
   if (modules instanceof Map) return [...modules.values()];
-  throw new TypeError("nestjsMessaging() watches applications of NestJS, and got something else");
+  const message = `nestjsSource() expects an application of NestJS, such as NestFactory.create(AppModule), got ${described(app)}`;
+  throw new ActuatorError("INVALID_ARGUMENT", "INVALID_TARGET", message);
 }
 
 function componentOf(wrapper: Wrapper, controller: boolean): Component | undefined {

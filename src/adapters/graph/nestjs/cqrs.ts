@@ -1,6 +1,6 @@
 import type { GraphLink, GraphNode } from "../../../integration-graph/node.ts";
 import type { Method } from "../../kit/interception/replaced-method.ts";
-import { timedCall } from "../../kit/interception/timed-call.ts";
+import { timedCall } from "../../kit/interception/replaced-method.ts";
 import type { Class, Component } from "./container.ts";
 import { CqrsChannels, type MessageKind } from "./cqrs-channels.ts";
 import { metadataOf } from "./metadata.ts";

@@ -1,3 +1,3 @@
-export { nestjsMessaging } from "./adapter.ts";
+export { nestjsSource } from "./adapter.ts";
 export type { NestApplication } from "./container.ts";
 export type { NestjsMessagingOptions } from "./options.ts";

@@ -1,10 +1,8 @@
 import type { GraphLink } from "../../../integration-graph/node.ts";
 import { field } from "../../kit/interception/field.ts";
-import { timedCall } from "../../kit/interception/timed-call.ts";
-import { wildcardDelimiter } from "../../kit/messaging/emitter-target.ts";
-import { type EventChannel, EventChannels } from "../../kit/messaging/event-channels.ts";
-import { isEventPattern, matchesEvent } from "../../kit/messaging/event-pattern.ts";
-import { watchedEmitters } from "../in-process/event-emitter.ts";
+import { timedCall } from "../../kit/interception/replaced-method.ts";
+import { watchedEmitters, wildcardDelimiter } from "../../kit/messaging/emitter-target.ts";
+import { type EventChannel, EventChannels, isEventPattern, matchesEvent } from "../../kit/messaging/event-channels.ts";
 import { type Component, methodNames } from "./container.ts";
 import { metadataOf } from "./metadata.ts";
 import { isEmitter2, type Port, portNames } from "./ports.ts";

@@ -1,12 +1,13 @@
 import type { GraphNode } from "../../../integration-graph/node.ts";
 import { field } from "../../kit/interception/field.ts";
 import type { Method } from "../../kit/interception/replaced-method.ts";
-import { placeOf, SYSTEM } from "../bullmq/broker.ts";
-import { declarationOf } from "../bullmq/queues.ts";
+import { bullmqPlace, bullmqQueue } from "../../kit/messaging/broker-destinations.ts";
 import type { Component } from "./container.ts";
 import { metadataOf } from "./metadata.ts";
 import { type Port, portNames } from "./ports.ts";
 import type { Site } from "./site.ts";
+
+const SYSTEM = "bullmq";
 
 /**
  * Queues of BullMQ and the classes that process them, by the names of the classes. Where the adapter of BullMQ counts, its numbers
@@ -74,5 +75,5 @@ function watchProcessor(site: Site, component: Component, name: string, queues: 
 }
 
 function queueNode({ host }: Site, queue: object, name: string): GraphNode {
-  return host.declare(declarationOf(placeOf(queue, host), host.shownName(name)));
+  return host.declare(bullmqQueue(host.shownName(name), bullmqPlace(queue, host)));
 }

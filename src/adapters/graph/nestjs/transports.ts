@@ -2,8 +2,8 @@ import type { GraphHost } from "../../../integration-graph/adapter.ts";
 import type { NodeDeclaration } from "../../../integration-graph/declaration.ts";
 import { channelKey } from "../../../integration-graph/node-id.ts";
 import { field } from "../../kit/interception/field.ts";
+import { rabbitmqDestination } from "../../kit/messaging/broker-destinations.ts";
 import { addressOf, redisIdentity } from "../../kit/messaging/redis-address.ts";
-import { declarationOf as amqpDeclaration } from "../amqplib/destination.ts";
 
 /** How messages travel, as the options of a server or a client say. */
 export interface Transport {
@@ -112,8 +112,8 @@ function rabbitmq(host: GraphHost, options: unknown): Transport {
   const wildcards = Boolean(field(options, "wildcards"));
   const exchange = field(options, "exchange") ?? (wildcards ? queue : undefined);
   const fanout = field(options, "exchangeType") === "fanout";
-  const queueNode = amqpDeclaration("queue", queue, place);
-  const exchangeNode = typeof exchange === "string" ? amqpDeclaration("exchange", exchange, place) : undefined;
+  const queueNode = rabbitmqDestination("queue", queue, place);
+  const exchangeNode = typeof exchange === "string" ? rabbitmqDestination("exchange", exchange, place) : undefined;
   return {
     system: "rabbitmq",
     unnamed: address,

@@ -15,7 +15,7 @@ export interface OpenTelemetryAdapter extends GraphAdapter {
  * The messages that an application's spans tell of, for those who trace already:
  *
  * ```ts
- * const tracing = openTelemetry();
+ * const tracing = openTelemetrySource();
  * const provider = new BasicTracerProvider({ spanProcessors: [tracing.spanProcessor, …] });
  * flow.attach(tracing);
  * ```
@@ -32,7 +32,7 @@ export interface OpenTelemetryAdapter extends GraphAdapter {
  *
  * Throws a TypeError where it is attached already.
  */
-export function openTelemetry(options: OpenTelemetryOptions = {}): OpenTelemetryAdapter {
+export function openTelemetrySource(options: OpenTelemetryOptions = {}): OpenTelemetryAdapter {
   requireVersion({ subpath: "opentelemetry", library: "@opentelemetry/sdk-trace-base", versions: "2" });
   const { brokers = {}, sampled = false, maxAgeMs: maxAge = 3_600_000, maxNodes = 1_000 } = options;
   let tracker: Tracker | undefined;

@@ -1,3 +1,3 @@
-export { type OpenTelemetryAdapter, openTelemetry } from "./adapter.ts";
+export { type OpenTelemetryAdapter, openTelemetrySource } from "./adapter.ts";
 export type { OpenTelemetryOptions } from "./options.ts";
 export { recordAll } from "./sampler.ts";

@@ -1,23 +1,19 @@
 import type { GraphHost } from "../../../integration-graph/adapter.ts";
-import type { GraphNode } from "../../../integration-graph/node.ts";
-import { endpointKey } from "../../../integration-graph/node-id.ts";
-import { entriesOf } from "./entries.ts";
 import type { Group, Groups } from "./groups.ts";
 import { type Kind, type Names, SYSTEM } from "./names.ts";
 
-/** Told how a command ended, once. `reply` is as Redis gave it. */
+/** Called once when a command ended, with the reply as Redis gave it. */
 export type Ended = (failed: boolean, reply: unknown) => void;
 
-/** What a command with these arguments, without its name, begins. Undefined where nothing of it is shown. */
+/** Begins a command with these arguments, without its name. Undefined if nothing of it is shown. */
 type Begin = (args: readonly unknown[], db: number) => Ended | undefined;
 
-/** The commands that messages go by, on one Redis. */
+/** The commands that send and receive messages, on one Redis. */
 export class Commands {
   readonly #host: GraphHost;
   readonly #names: Names;
   readonly #groups: Groups;
   readonly #table = new Map<string, Begin>();
-  #producer: GraphNode | undefined;
 
   constructor(host: GraphHost, names: Names, groups: Groups) {
     this.#host = host;
@@ -32,14 +28,14 @@ export class Commands {
       xack: (args, db) => this.#acknowledging(args, db),
       xgroup: (args, db) => this.#grouping(args, db),
     };
-    // Both libraries write a name in one case throughout, and most commands are none of these.
+    // Both libraries write a name in one case throughout, and most commands are other ones.
     for (const [name, begin] of Object.entries(table)) {
       this.#table.set(name, begin);
       this.#table.set(name.toUpperCase(), begin);
     }
   }
 
-  /** A command is sent. Returns what has to hear how it ended, where that is shown. */
+  /** A command is sent. Returns the function to call when it ended, if that is shown. */
   begin(name: string, args: () => readonly unknown[], db: number): Ended | undefined {
     const begin = this.#table.get(name);
     return begin !== undefined && this.#host.counts(SYSTEM) ? begin(args(), db) : undefined;
@@ -47,9 +43,9 @@ export class Commands {
 
   #sending(kind: Kind, name: unknown): Ended {
     const start = performance.now();
-    const node = this.#names.seen(kind, name);
+    const node = this.#names.sentTo(kind, name);
     // Redis answers in another context.
-    const from = this.#host.current ?? this.#anybody();
+    const from = this.#host.currentSender;
     return (failed) => this.#host.sent(node, { start, end: performance.now(), failed }, from);
   }
 
@@ -61,7 +57,7 @@ export class Commands {
     const keys = named.slice(0, named.length / 2).map(String);
     const from = new Map(keys.map((key, index) => [key, String(named[keys.length + index])]));
     const noAck = words.indexOf("NOACK");
-    // A group is in the graph as soon as somebody reads for it, also where nothing comes.
+    // A group is in the graph as soon as the application reads for it, even if nothing comes.
     const groups = new Map<string, Group | undefined>();
     if (group !== undefined) for (const key of keys) groups.set(key, this.#groups.of(`${db}/${key}`, group));
     return (failed, reply) => {
@@ -70,7 +66,7 @@ export class Commands {
         if (ids.length === 0) continue;
         const end = performance.now();
         const isNew = group === undefined || from.get(key) === ">";
-        const stream = this.#names.seen("stream", `${db}/${key}`);
+        const stream = this.#names.sentTo("stream", `${db}/${key}`);
         if (isNew) this.#host.received(stream, { start: end, end, count: ids.length });
         const known = groups.get(key);
         if (known !== undefined) this.#groups.delivered(known, ids, noAck >= 0 && noAck < at);
@@ -97,13 +93,23 @@ export class Commands {
       else this.#groups.remove(`${db}/${key}`, name);
     };
   }
+}
 
-  /** Whoever sends outside of any handler, as the host names it. */
-  #anybody(): GraphNode {
-    if (this.#producer?.attached) return this.#producer;
-    const name = `${this.#host.app}.producer`;
-    const key = endpointKey(this.#host.app, "inbound_gateway", name);
-    this.#producer = this.#host.declare({ name, pattern: "inbound_gateway", key });
-    return this.#producer;
+/**
+ * The ids of the entries that XREAD and XREADGROUP returned, by stream: pairs of RESP 2, or a map of RESP 3, which some clients return as
+ * a flat list. A name or an id may be bytes.
+ */
+function* entriesOf(reply: unknown): Generator<readonly [stream: string, ids: readonly string[]]> {
+  for (const [stream, entries] of streamsOf(reply)) {
+    if (!Array.isArray(entries)) continue;
+    yield [String(stream), entries.filter(Array.isArray).map(([id]) => String(id))];
   }
+}
+
+function streamsOf(reply: unknown): Iterable<readonly [stream: unknown, entries: unknown]> {
+  if (typeof reply !== "object" || reply === null) return [];
+  if (reply instanceof Map) return reply;
+  if (!Array.isArray(reply)) return Object.entries(reply);
+  if (Array.isArray(reply[0])) return reply.filter((pair) => Array.isArray(pair) && pair.length === 2) as never;
+  return reply.flatMap((stream, index) => (index % 2 === 0 ? [[stream, reply[index + 1]] as const] : []));
 }

@@ -1,8 +1,8 @@
 import type { NodeDeclaration } from "../../../integration-graph/declaration.ts";
-import type { WatchedClient } from "./client.ts";
 import type { Kind, Names } from "./names.ts";
+import type { WatchedClient } from "./target.ts";
 
-/** So many channels of each kind are shown of those that anybody subscribes to. */
+/** How many channels of each kind are shown. */
 const MAX_CHANNELS = 200;
 const MAX_GROUPS = 20;
 
@@ -11,7 +11,7 @@ const LISTINGS: readonly (readonly [kind: Kind, list: string, count: string])[] 
   ["sharded-channel", "SHARDCHANNELS", "SHARDNUMSUB"],
 ];
 
-/** The channels that anybody subscribes to, and the consumer groups of the streams that are known. */
+/** Reads the channels that have subscribers in any application, and the consumer groups of the streams that are known. */
 export async function discover(client: WatchedClient, names: Names): Promise<readonly NodeDeclaration[]> {
   const found: NodeDeclaration[] = [];
   for (const [kind, list, count] of LISTINGS) {
@@ -38,7 +38,7 @@ export async function discover(client: WatchedClient, names: Names): Promise<rea
     if (groups.length > 0) {
       found.push({
         ...names.declarationOf("stream", stream),
-        properties: { consumerGroups: groups.map(names.shown, names) },
+        properties: { consumerGroups: groups.map((group) => names.shown(group)) },
       });
     }
   }
@@ -46,7 +46,7 @@ export async function discover(client: WatchedClient, names: Names): Promise<rea
 }
 
 async function groupsOf(client: WatchedClient, key: string): Promise<readonly string[]> {
-  // There may be no such stream any more.
+  // The stream may not exist any more.
   const reply = await optional(client.send("XINFO", "GROUPS", key), "stream");
   if (!Array.isArray(reply)) return [];
   return reply.slice(0, MAX_GROUPS).map(nameOf).sort();
@@ -66,7 +66,7 @@ async function strings(reply: Promise<unknown>): Promise<readonly string[]> {
   return typeof list === "object" && list !== null ? Object.entries(list).flat().map(String) : [];
 }
 
-/** What this Redis does not know, or not allow, is not there; a Redis out of reach is another matter. */
+/** Nothing if this Redis does not support or permit the command. Throws if it is unreachable. */
 async function optional(reply: Promise<unknown>, kind: Kind): Promise<unknown> {
   try {
     return await reply;

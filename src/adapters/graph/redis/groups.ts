@@ -1,32 +1,32 @@
 import type { GraphHost } from "../../../integration-graph/adapter.ts";
-import { MAX_NAME_LENGTH, type NodeDeclaration } from "../../../integration-graph/declaration.ts";
-import type { GraphLink, GraphNode } from "../../../integration-graph/node.ts";
+import { shortened } from "../../../integration-graph/declaration.ts";
 import { endpointKey } from "../../../integration-graph/node-id.ts";
+import type { Receiver } from "../../kit/messaging/delivery.ts";
 import type { Names } from "./names.ts";
 
-/** So many consumer groups are shown. */
+/** How many consumer groups are shown. */
 const MAX_GROUPS = 200;
-/** So many entries that were delivered and not acknowledged are remembered with the time that they came. */
+/** How many delivered entries that are not acknowledged are remembered. */
 const MAX_PENDING = 10_000;
 
-/** A consumer group, as far as this application reads for it. */
-export interface Group {
-  readonly node: GraphNode;
-  readonly input: GraphLink | undefined;
-  /** When entries were delivered that are not acknowledged, by their ids. */
+/** A consumer group that this application reads for. */
+export interface Group extends Receiver {
+  /** The times at which entries that are not acknowledged were delivered, by their ids. */
   readonly pending: Map<string, number>;
-  /** Whether a function is measured that handles its entries. Then acknowledgements tell nothing more. */
+  /** Whether the function that handles its entries is measured, so that acknowledgements do not count. */
   measured: boolean;
 }
 
 /**
- * The consumer groups of one Redis that the application reads for. Redis says when an entry is delivered and when it is
- * acknowledged: what is between is the handling. Who handles it cannot be seen.
+ * The consumer groups of one Redis that the application reads for. An entry is handled from its delivery to its
+ * acknowledgement. Which function handles it is not known.
  */
 export class Groups {
   readonly #host: GraphHost;
   readonly #names: Names;
   readonly #groups = new Map<string, Map<string, Group>>();
+  /** Groups that were destroyed. Their streams stay until the graph is rebuilt. */
+  readonly #destroyed: { readonly stream: string; readonly group: Group }[] = [];
   #count = 0;
 
   constructor(host: GraphHost, names: Names) {
@@ -34,18 +34,17 @@ export class Groups {
     this.#names = names;
   }
 
-  /** The group of a stream, `<db>/<key>`. Undefined where there are too many. */
+  /** The group of a stream, `<db>/<key>`. Undefined if there are too many. */
   of(stream: string, name: unknown): Group | undefined {
     const wanted = typeof name === "string" ? name : String(name);
     let groups = this.#groups.get(stream);
     const known = groups?.get(wanted);
     if (known !== undefined) return known;
     if (this.#count >= MAX_GROUPS) return undefined;
-    const declaration = this.declarationOf(stream, wanted);
     const pending = new Map<string, number>();
     const channel = this.#names.hold("stream", stream, pending);
-    const node = this.#host.declare(declaration);
-    const input = this.#host.link(channel, "input", node);
+    const node = this.#host.declare(this.#declaration(stream, wanted));
+    const input = this.#host.link(channel.node, "input", node);
     const group: Group = { node, input, pending, measured: false };
     if (groups === undefined) this.#groups.set(stream, (groups = new Map()));
     groups.set(wanted, group);
@@ -61,16 +60,21 @@ export class Groups {
     groups.delete(String(name));
     if (groups.size === 0) this.#groups.delete(stream);
     this.#count--;
-    this.#names.release(group.pending);
     this.#host.withdraw(group.node);
+    this.#destroyed.push({ stream, group });
   }
 
-  /** A group as the graph is told of it. */
-  declarationOf(stream: string, name: string): NodeDeclaration {
+  prune(): void {
+    for (const { stream, group } of this.#destroyed.splice(0)) {
+      this.#names.find("stream", stream)?.release(group.pending);
+    }
+  }
+
+  #declaration(stream: string, name: string) {
     const shown = this.#names.shown(stream);
     const group = this.#host.shownName(name);
     const at = shown.indexOf("/");
-    const title = `${shown.slice(at + 1)}.${group}`.slice(0, MAX_NAME_LENGTH).toWellFormed();
+    const title = shortened(`${shown.slice(at + 1)}.${group}`);
     const db = shown.slice(0, at);
     return {
       name: title,
@@ -78,10 +82,10 @@ export class Groups {
       componentType: "redis:consumer-group",
       properties: { group },
       key: endpointKey(this.#host.app, "service_activator", db === "0" ? title : `${db}/${title}`),
-    };
+    } as const;
   }
 
-  /** Entries came that nobody has to acknowledge, or that wait for it. */
+  /** Entries were delivered; `acknowledged` if that need not be done. */
   delivered(group: Group, ids: readonly string[], acknowledged: boolean): void {
     const now = performance.now();
     if (acknowledged) {
@@ -89,12 +93,15 @@ export class Groups {
       return;
     }
     for (const id of ids) {
-      if (!group.pending.has(id) && group.pending.size >= MAX_PENDING) forgetFirst(group.pending);
+      if (!group.pending.has(id) && group.pending.size >= MAX_PENDING) {
+        const [oldest] = group.pending.keys();
+        group.pending.delete(oldest!);
+      }
       group.pending.set(id, now);
     }
   }
 
-  /** Redis says that `count` of these entries were not acknowledged before. */
+  /** `count` of these entries were not acknowledged before. */
   acknowledged(group: Group, ids: readonly string[], count: number, asked: number): void {
     const end = performance.now();
     let left = count;
@@ -105,14 +112,7 @@ export class Groups {
       left--;
       this.#host.handled(group.node, { start: since, end }, group.input);
     }
-    // Somebody else read them, or this process before it was started again.
+    // Another process read them, or this one before it was restarted.
     if (left > 0 && !group.measured) this.#host.handled(group.node, { start: asked, end, count: left }, group.input);
-  }
-}
-
-function forgetFirst(pending: Map<string, number>): void {
-  for (const id of pending.keys()) {
-    pending.delete(id);
-    return;
   }
 }

@@ -1,19 +1,17 @@
 import { field } from "../../kit/interception/field.ts";
 import { type Method, replaceMethods } from "../../kit/interception/replaced-method.ts";
-import type { Parts, WatchedClient } from "./client.ts";
 import type { Ended } from "./commands.ts";
-import { paced } from "./pace.ts";
-import type { Listener, SubscribedKind, Subscription } from "./subscribers.ts";
-import type { RedisMessagingClient } from "./target.ts";
+import { type Listener, paced, type SubscribedKind, type Subscription } from "./subscribers.ts";
+import type { Parts, RedisMessagingClient, WatchedClient } from "./target.ts";
 
 interface Event {
   readonly kind: SubscribedKind;
-  /** Which of its arguments are what is subscribed to, and the channel. */
+  /** The positions of the arguments that are the subscription and the channel. */
   readonly name: number;
   readonly channel: number;
 }
 
-/** The events that messages come by, and the subscriptions that they belong to. */
+/** The events of messages, and the subscriptions that they belong to. */
 const EVENTS: ReadonlyMap<unknown, Event> = new Map([
   ["message", { kind: "channel", name: 0, channel: 0 }],
   ["messageBuffer", { kind: "channel", name: 0, channel: 0 }],
@@ -46,7 +44,7 @@ interface Emitter {
 export function watchIoredis(client: RedisMessagingClient, { commands, subscribers }: Parts): WatchedClient {
   const emitter = client as unknown as Emitter;
   const sent = new WeakSet<object>();
-  /** What is sent in a transaction that is open: all of it happens when it ends, or nothing. */
+  /** What is sent in an open transaction: all of it happens when it ends, or nothing. */
   let transaction: Ended[] | undefined;
   let live = true;
   const known = new Map<Listener, Map<string, Subscription>>();
@@ -74,7 +72,7 @@ export function watchIoredis(client: RedisMessagingClient, { commands, subscribe
     });
   }
 
-  /** Not by the command's promise: whoever watches that would mark its rejection as handled. */
+  /** Does not use the command's promise, because that would mark its rejection as handled. */
   function whenEnded(command: Command, ended: Ended): void {
     const { resolve, reject } = command;
     command.resolve = (reply) => {
@@ -93,8 +91,8 @@ export function watchIoredis(client: RedisMessagingClient, { commands, subscribe
     let subscriptions = known.get(listener);
     if (subscriptions === undefined) known.set(listener, (subscriptions = new Map()));
     let subscription = subscriptions.get(subscribed);
-    if (subscription?.kind !== kind) {
-      subscription = subscribers.add(kind, subscribed, listener, client);
+    if (subscription?.from.kind !== kind) {
+      subscription = subscribers.subscribe(kind, subscribed, listener, client);
       subscriptions.set(subscribed, subscription);
     }
     return subscription;
@@ -114,7 +112,7 @@ export function watchIoredis(client: RedisMessagingClient, { commands, subscribe
       return listeners.length > 0;
     };
 
-  /** Who listens for text is told first, who listens for bytes then. */
+  /** Listeners for text are called before listeners for bytes. */
   function isToldBefore(event: string): boolean {
     return event.endsWith("Buffer") && emitter.rawListeners(event.slice(0, -"Buffer".length)).length > 0;
   }
@@ -123,7 +121,7 @@ export function watchIoredis(client: RedisMessagingClient, { commands, subscribe
     return Number(field(field(client, "condition"), "select") ?? field(field(client, "options"), "db") ?? 0);
   }
 
-  /** What it subscribes to, before any message; while it has no connection, nothing is known anew. */
+  /** Reads what the client subscribes to. Without a connection, nothing has changed. */
   function sync(): number {
     const status = field(client, "status");
     if (!live || (status !== "ready" && status !== "end")) return 0;
@@ -139,7 +137,7 @@ export function watchIoredis(client: RedisMessagingClient, { commands, subscribe
       for (const [name, subscription] of subscriptions) if (!now.has(subscription)) subscriptions.delete(name);
       if (subscriptions.size === 0) known.delete(listener);
     }
-    subscribers.keep(client, (subscription) => now.has(subscription));
+    subscribers.endAll(client, (subscription) => now.has(subscription));
     return now.size;
   }
   const changed = paced(sync);
@@ -170,7 +168,7 @@ export function watchIoredis(client: RedisMessagingClient, { commands, subscribe
       restore();
       emitter.removeListener("newListener", onListener);
       emitter.removeListener("removeListener", onListener);
-      subscribers.keep(client, () => false);
+      subscribers.endAll(client);
     },
   };
 }

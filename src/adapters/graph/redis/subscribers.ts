@@ -1,117 +1,86 @@
 import type { GraphHost } from "../../../integration-graph/adapter.ts";
-import { MAX_NAME_LENGTH } from "../../../integration-graph/declaration.ts";
-import type { GraphLink, GraphNode } from "../../../integration-graph/node.ts";
-import { endpointKey } from "../../../integration-graph/node-id.ts";
-import { handled } from "./handling.ts";
-import { type Kind, type Names, SYSTEM } from "./names.ts";
-import type { RedisMessagingOptions } from "./options.ts";
+import type { Method } from "../../kit/interception/replaced-method.ts";
+import { Delivery, deliver } from "../../kit/messaging/delivery.ts";
+import { functionName, HandlerRegistry, type Input } from "../../kit/messaging/handlers.ts";
+import { type Kind, type Named, type Names, SYSTEM } from "./names.ts";
 
-export type SubscribedKind = Exclude<Kind, "stream">;
-export type Listener = (this: unknown, ...args: unknown[]) => unknown;
-
-/** So many channels are shown to lead to one pattern. */
-const MAX_WAYS = 200;
-/** So many subscriptions are kept at least, though nobody may listen any more, until somebody rebuilds the graph. */
-const MIN_KEPT = 250;
-
-/** One function that listens to one channel or pattern. */
-export interface Subscription {
-  readonly kind: SubscribedKind;
-  /** As the application names it. */
-  readonly name: string;
-  readonly node: GraphNode;
-  readonly input: GraphLink | undefined;
-  /** The clients that it listens by. */
-  readonly clients: Set<object>;
+/** A function that listens and needs a name in the graph. */
+export interface SubscriberDescription {
+  readonly kind: "channel" | "sharded-channel" | "pattern";
+  /** The channel or pattern, as the graph shows it. */
+  readonly channel: string;
+  /** The function's name, or "" if it has none. */
+  readonly functionName: string;
 }
 
+/** Names a subscriber. */
+export type SubscriberNaming = ((subscriber: SubscriberDescription) => string | undefined) | undefined;
+
+export type SubscribedKind = Exclude<Kind, "stream">;
+export type Listener = Method;
+
+/** A function that listens to one channel or pattern. Its users are the clients that it listens by. */
+export type Subscription = Input<Named>;
+
 /** The functions that listen to channels and patterns of one Redis, as nodes of the graph. */
-export class Subscribers {
+export class Subscribers extends HandlerRegistry<Named> {
   readonly #host: GraphHost;
   readonly #names: Names;
-  readonly #naming: RedisMessagingOptions["name"];
-  readonly #subscriptions = new Map<string, Subscription>();
-  readonly #ways = new Map<string, Map<string, GraphLink | undefined>>();
-  #pruneAt = MIN_KEPT;
+  readonly #naming: SubscriberNaming;
 
-  constructor(host: GraphHost, names: Names, naming: RedisMessagingOptions["name"]) {
+  constructor(host: GraphHost, names: Names, naming: SubscriberNaming) {
+    super(host);
     this.#host = host;
     this.#names = names;
     this.#naming = naming;
   }
 
   /** `listener` listens by `client`. */
-  add(kind: SubscribedKind, name: string, listener: Listener, client: object): Subscription {
-    const title = this.#titleOf(kind, name, listener);
-    const key = endpointKey(this.#host.app, "service_activator", kind === "channel" ? title : `${kind}:${title}`);
-    let subscription = this.#subscriptions.get(key);
-    if (subscription === undefined) {
-      if (this.#subscriptions.size >= this.#pruneAt) this.#makeRoom();
-      const clients = new Set<object>();
-      const channel = this.#names.hold(kind, name, clients);
-      const node = this.#host.declare({
-        name: title,
-        pattern: "service_activator",
-        componentType: "redis:subscriber",
-        key,
-      });
-      subscription = { kind, name, node, input: this.#host.link(channel, "input", node), clients };
-      this.#subscriptions.set(key, subscription);
-    }
-    subscription.clients.add(client);
+  subscribe(kind: SubscribedKind, name: string, listener: Listener, client: object): Subscription {
+    const channel = this.#names.hold(kind, name, client);
+    const called = functionName(listener);
+    const given = this.#naming?.({ kind, channel: channel.name, functionName: called });
+    const description = {
+      name: given ?? `${channel.name}.${called || "subscriber"}`,
+      componentType: "redis:subscriber",
+      scope: kind === "channel" ? "" : `${kind}:`,
+    };
+    const subscription = this.add(description, channel, client);
+    channel.release(client);
     return subscription;
   }
 
-  /** Only what `isLive` says listens by a client. */
-  keep(client: object, isLive: (subscription: Subscription) => boolean): void {
-    for (const subscription of this.#subscriptions.values()) {
-      if (!isLive(subscription)) subscription.clients.delete(client);
+  /** Calls a listener with a message. `channel` is where it was published, `first` whether it is the client's first listener. */
+  call(subscription: Subscription, channel: unknown, first: boolean, handle: () => unknown): unknown {
+    if (!this.#host.counts(SYSTEM)) return this.#host.within(subscription.node, handle);
+    // Only messages show which channels a pattern matches.
+    if (first && subscription.from.kind === "pattern") this.#names.came("channel", String(channel), subscription.from);
+    return deliver(this.#host, new Delivery(this.#host, subscription, true), handle);
+  }
+}
+
+/** Up to this many subscriptions are read again with each that is added. */
+const FEW = 200;
+const PAUSE_MS = 100;
+
+/**
+ * Limits how often `look` runs, which reads all subscriptions and returns their number: at once as long as they are few, otherwise
+ * once for all changes within a pause. A client may have thousands of subscriptions.
+ */
+export function paced(look: () => number): () => void {
+  let size = 0;
+  let isWaiting = false;
+  function run(): void {
+    isWaiting = false;
+    size = look();
+  }
+  return () => {
+    if (isWaiting) return;
+    if (size <= FEW) {
+      run();
+      return;
     }
-  }
-
-  /** Drops the functions that listen no more. */
-  prune(): void {
-    for (const [key, { kind, name, clients, node }] of this.#subscriptions) {
-      if (clients.size > 0) continue;
-      this.#subscriptions.delete(key);
-      if (kind === "pattern") this.#ways.delete(name);
-      this.#names.release(clients);
-      this.#host.withdraw(node);
-    }
-  }
-
-  /** Channels may be made up for each user, and the graph need never be rebuilt. */
-  #makeRoom(): void {
-    this.prune();
-    this.#names.prune();
-    this.#pruneAt = Math.max(MIN_KEPT, 2 * this.#subscriptions.size);
-  }
-
-  /** A message came. `channel` is where it was published, `first` whether no other listener of the client has it before. */
-  call(subscription: Subscription, channel: unknown, first: boolean, run: () => unknown): unknown {
-    if (!this.#host.counts(SYSTEM)) return this.#host.within(subscription.node, run);
-    if (first && subscription.kind === "pattern") this.#countWay(subscription.name, channel);
-    return handled(this.#host, subscription, run);
-  }
-
-  /** Which channels a pattern stands for is seen only when messages come. */
-  #countWay(pattern: string, channel: unknown): void {
-    let ways = this.#ways.get(pattern);
-    if (ways === undefined) this.#ways.set(pattern, (ways = new Map()));
-    const name = typeof channel === "string" ? channel : String(channel);
-    let way = ways.get(name);
-    if (way === undefined || way.dormant) {
-      if (ways.size >= MAX_WAYS && !ways.has(name)) return;
-      way = this.#host.way(this.#names.seen("channel", name), "route", this.#names.seen("pattern", pattern));
-      ways.set(name, way);
-    }
-    if (way !== undefined) way.count++;
-  }
-
-  #titleOf(kind: SubscribedKind, name: string, { name: given }: Listener): string {
-    const functionName = typeof given === "string" ? given.replace(/^(bound )+/, "") : "";
-    const channel = this.#names.shown(name);
-    const title = this.#naming?.({ kind, channel, functionName }) ?? `${channel}.${functionName || "subscriber"}`;
-    return title.slice(0, MAX_NAME_LENGTH).toWellFormed();
-  }
+    isWaiting = true;
+    setTimeout(run, PAUSE_MS).unref();
+  };
 }

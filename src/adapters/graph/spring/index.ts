@@ -20,14 +20,14 @@ const COMPONENT_TYPE = /^[a-z][a-z0-9]*(?:[-:.][a-z0-9]+)*$/;
 
 /**
  * The integration graph of an application on the JVM, as its Spring Boot Actuator (3 or 4) shows it under
- * `/actuator/integrationgraph`, as a part of this one: `flow.attach(springIntegration("http://orders:8081/actuator/integrationgraph"))`.
+ * `/actuator/integrationgraph`, as a part of this one: `flow.attach(springIntegrationSource("http://orders:8081/actuator/integrationgraph"))`.
  *
  * Its structure is read now and at every rebuild, its numbers at the interval. Out of reach, its part stays as it was and is
  * marked as stale. Channels inside of a JVM belong to that application alone, so that equal names elsewhere are other channels.
  *
  * Throws a TypeError where the address is not one of HTTP.
  */
-export function springIntegration(address: string | URL, options: SpringIntegrationOptions = {}): GraphAdapter {
+export function springIntegrationSource(address: string | URL, options: SpringIntegrationOptions = {}): GraphAdapter {
   const url = httpUrl(address);
   const { intervalMs: interval = 15_000 } = options;
   if (!Number.isSafeInteger(interval) || interval < 0 || interval >= 2 ** 31) {

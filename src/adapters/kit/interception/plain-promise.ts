@@ -6,14 +6,14 @@ export interface Call {
   threw(): void;
 }
 
-/** Asking another thenable for its `then` may start work. */
+/** Whether a value is a promise of the language. Calling `then` of another thenable may start work. */
 export function isPlainPromise(value: unknown): value is Promise<unknown> {
   return value instanceof Promise && Object.getPrototypeOf(value) === Promise.prototype;
 }
 
 /**
- * The promise that settles as `promise` does, once the call knows. Watching `promise` aside would mark its rejection as handled,
- * and the process would not learn of it.
+ * A promise that settles as `promise` does, after the call was informed. Watching `promise` aside would mark its rejection as
+ * handled, and Node.js would not report it.
  */
 export function settling(promise: Promise<unknown>, call: Call): Promise<unknown> {
   return promise.then(
@@ -25,5 +25,28 @@ export function settling(promise: Promise<unknown>, call: Call): Promise<unknown
       call.threw();
       throw error;
     },
+  );
+}
+
+/**
+ * Calls `fulfilled` or `rejected` when `result` settles, if it is a promise, and returns a promise that settles the same way
+ * afterwards. Any other result is returned as it is: nothing is called.
+ */
+export function whenSettled(
+  result: unknown,
+  fulfilled: (value: unknown) => void,
+  rejected?: (error: unknown) => void,
+): unknown {
+  if (!(result instanceof Promise)) return result;
+  return result.then(
+    (value) => {
+      fulfilled(value);
+      return value;
+    },
+    rejected &&
+      ((error) => {
+        rejected(error);
+        throw error;
+      }),
   );
 }

@@ -1,4 +1,5 @@
 import { hasMethods, isObject } from "../interception/field.ts";
+import { WatchedObjects } from "./watching-adapter.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: the methods of emitters of Node.js and of EventEmitter2.
 type Any = any;
@@ -11,16 +12,19 @@ export interface Emitter {
   eventNames(): Any[];
 }
 
-/** A function as an emitter keeps it: one that was added to be called once knows the listener that the application added. */
+/** A function as an emitter keeps it. One that is called once knows the listener that the application added. */
 export type Listener = ((this: unknown, ...args: never[]) => unknown) & { readonly listener?: unknown };
 
 export type EventName = string | symbol;
+
+/** The emitters that any adapter watches: an event must not count twice. */
+export const watchedEmitters = new WatchedObjects("emitter");
 
 export function isEmitter(value: unknown): value is Emitter {
   return hasMethods(value, "emit", "on", "removeListener", "eventNames");
 }
 
-/** What separates the parts of an event's name, where an emitter of EventEmitter2 lets listeners listen to `order.*`. */
+/** The separator of the parts of an event's name, if this is an EventEmitter2 whose listeners can listen to `order.*`. */
 export function wildcardDelimiter(emitter: Emitter): string | undefined {
   if (Reflect.get(emitter, "wildcard") !== true) return undefined;
   const delimiter: unknown = Reflect.get(emitter, "delimiter");
@@ -28,8 +32,8 @@ export function wildcardDelimiter(emitter: Emitter): string | undefined {
 }
 
 /**
- * Puts `change(event, listener)` in the place of each listener that an emitter has, in the same order. Adding and removing them
- * would be heard of, and makes streams flow.
+ * Replaces each listener of an emitter by `change(event, listener)`, in the same order. Adding and removing them would emit events,
+ * and start streams.
  */
 export function changeListeners(emitter: Emitter, change: (event: EventName, listener: Listener) => Listener): void {
   const changeAt = (holder: object, key: EventName, event: EventName) => {

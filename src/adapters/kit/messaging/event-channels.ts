@@ -3,22 +3,21 @@ import type { NodeDeclaration } from "../../../integration-graph/declaration.ts"
 import type { GraphLink, GraphNode } from "../../../integration-graph/node.ts";
 import { channelKey } from "../../../integration-graph/node-id.ts";
 import type { EventName } from "./emitter-target.ts";
-import { isEventPattern, matchesEvent } from "./event-pattern.ts";
 
-/** The system that in-process channels are of, as keys name it. */
+/** The system of in-process channels in keys. */
 export const SYSTEM = "node";
 
-/** So many names are remembered before they are looked up again. */
+/** How many names are remembered before they are looked up again. */
 const MAX_REMEMBERED = 1_000;
 
 /** An event of an emitter. */
 export class EventChannel {
   /** As the graph shows it, without the emitter's name. */
   readonly event: string;
-  /** Only seen until somebody listens. */
+  /** Declared once the application listens; until then only seen. */
   node: GraphNode;
   listened = false;
-  /** The ways to channels of patterns, such as `order.*`, as of some revision. */
+  /** The links to channels of patterns, such as `order.*`, as of `revision`. */
   routes: readonly GraphLink[] = [];
   revision = 0;
 
@@ -69,7 +68,7 @@ export class EventChannels {
     return channel;
   }
 
-  /** The ways that a message takes from `channel` to those who listen to patterns. */
+  /** The links from `channel` to the patterns that match it and are listened to. */
   routes(channel: EventChannel, delimiter: string): readonly GraphLink[] {
     if (channel.revision === this.revision) return channel.routes;
     const patterns = [...this.#channels.values()].filter(
@@ -102,4 +101,21 @@ export class EventChannels {
 function nameOf(event: unknown): string {
   if (typeof event === "symbol") return `Symbol(${event.description ?? ""})`;
   return String(event);
+}
+
+/** Whether a pattern matches an event: `*` stands for one part of a name, and `**` for any number of them. */
+export function matchesEvent(pattern: string, event: string, delimiter: string): boolean {
+  return matches(pattern.split(delimiter), event.split(delimiter));
+}
+
+/** Whether a name stands for several events. */
+export function isEventPattern(name: string, delimiter: string): boolean {
+  return name.split(delimiter).some((part) => part === "*" || part === "**");
+}
+
+function matches(pattern: readonly string[], event: readonly string[]): boolean {
+  const [first, ...rest] = pattern;
+  if (first === undefined) return event.length === 0;
+  if (first === "**") return event.some((_, at) => matches(rest, event.slice(at))) || matches(rest, []);
+  return event.length > 0 && (first === "*" || first === event[0]) && matches(rest, event.slice(1));
 }

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import * as amqp from "amqplib";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { type AmqplibAdapter, amqplib } from "../../../../src/adapters/graph/amqplib/index.ts";
+import { type AmqplibAdapter, amqplibSource } from "../../../../src/adapters/graph/amqplib/index.ts";
 import { integrationGraph } from "../../../../src/integration-graph/builder.ts";
 import { type RabbitmqServer, rabbitmqFound, startRabbitmq } from "../../../support/rabbitmq-server.ts";
 import { requirement } from "../../../support/requirement.ts";
@@ -71,7 +71,7 @@ describe.runIf(requirement("rabbitmq-server", rabbitmqFound))("a broker that is 
 
   test("costs no numbers, and what was open counts as failed", async () => {
     const flow = integrationGraph({ app: "shop" });
-    const rabbit = amqplib();
+    const rabbit = amqplibSource();
     flow.attach(rabbit);
     const stuck = Promise.withResolvers<void>();
     let begun = 0;
@@ -132,7 +132,7 @@ describe.runIf(requirement("rabbitmq-server", rabbitmqFound))("a broker that is 
 
   test("is watched again through the library's own recovery", async () => {
     const flow = integrationGraph({ app: "shop" });
-    const rabbit = amqplib();
+    const rabbit = amqplibSource();
     flow.attach(rabbit);
     let handled = 0;
     let channel!: amqp.ConfirmChannel;

@@ -1,7 +1,8 @@
 import * as amqp from "amqplib";
 import * as callbackApi from "amqplib/callback_api";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { amqplib } from "../../../../src/adapters/graph/amqplib/index.ts";
+import { amqplibSource } from "../../../../src/adapters/graph/amqplib/index.ts";
+import { ActuatorError } from "../../../../src/common/error.ts";
 import { integrationGraph } from "../../../../src/integration-graph/builder.ts";
 import { mergeGraphs } from "../../../../src/integration-graph/merge.ts";
 import { type RabbitmqServer, rabbitmqFound, startRabbitmq } from "../../../support/rabbitmq-server.ts";
@@ -21,7 +22,7 @@ async function setUp(options: { readonly confirm?: boolean; readonly attach?: bo
   onTestFinished(() => connection.close().catch(() => {}));
   const flow = integrationGraph({ app: "shop" });
   const { graph } = flow;
-  const adapter = amqplib([], { vhost });
+  const adapter = amqplibSource([], { vhost });
   const detach = options.attach === false ? () => {} : flow.attach(adapter);
   if (options.attach !== false) adapter.watch(connection);
   const channel = await (options.confirm ? connection.createConfirmChannel() : connection.createChannel());
@@ -286,7 +287,7 @@ describe.runIf(requirement("rabbitmq-server", rabbitmqFound))("amqplib", () => {
       const { connection, vhost } = await setUp({ attach: false });
       const flow = integrationGraph({ app: "shop" });
       const name = (consumption: object) => JSON.stringify(consumption);
-      flow.attach(amqplib(connection, { vhost, name }));
+      flow.attach(amqplibSource(connection, { vhost, name }));
       const channel = await connection.createChannel();
       await channel.assertQueue("work");
       await channel.consume("work", function handle() {}, { consumerTag: "t" });
@@ -352,7 +353,7 @@ describe.runIf(requirement("rabbitmq-server", rabbitmqFound))("amqplib", () => {
     test("on a closed channel is a failure, and a full buffer is none", async () => {
       const { connection, graph } = await setUp({ attach: false });
       const flow = integrationGraph({ app: "shop" });
-      flow.attach(amqplib(connection));
+      flow.attach(amqplibSource(connection));
       const channel = await connection.createChannel();
       await channel.assertQueue("work", { exclusive: true });
       let taken = 0;
@@ -545,7 +546,7 @@ describe.runIf(requirement("rabbitmq-server", rabbitmqFound))("amqplib", () => {
       callbackApi.connect(broker.vhostUrl(vhost), (error, made) => (error ? reject(error) : resolve(made))),
     );
     onTestFinished(() => new Promise<void>((resolve) => connection.close(() => resolve())));
-    flow.attach(amqplib(connection, { vhost }));
+    flow.attach(amqplibSource(connection, { vhost }));
     const results: unknown[] = [];
     const channel = await new Promise<callbackApi.ConfirmChannel>((resolve) => {
       // Used before it is open.
@@ -608,7 +609,7 @@ describe.runIf(requirement("rabbitmq-server", rabbitmqFound))("amqplib", () => {
       const channel = await connection.createConfirmChannel();
       const before = [owned(connection), owned(channel), owned(channel.connection)];
       const flow = integrationGraph({ app: "shop" });
-      const detach = flow.attach(amqplib([connection, channel].slice(0, 1), { vhost }));
+      const detach = flow.attach(amqplibSource([connection, channel].slice(0, 1), { vhost }));
       expect(owned(channel)).not.toEqual(before[1]);
       await channel.assertQueue("work");
       let seen = 0;
@@ -627,7 +628,7 @@ describe.runIf(requirement("rabbitmq-server", rabbitmqFound))("amqplib", () => {
       channel.sendToQueue("work", body);
       await until(() => seen === 3);
       expect(picture(flow.graph.snapshot())).toEqual({ nodes: {}, links: {} });
-      flow.attach(amqplib(connection, { vhost }));
+      flow.attach(amqplibSource(connection, { vhost }));
       channel.sendToQueue("work", body);
       await channel.waitForConfirms();
       expect(picture(flow.graph.snapshot()).nodes["queue work"]).toBe("1 ok, 0 failed");
@@ -653,7 +654,7 @@ describe.runIf(requirement("rabbitmq-server", rabbitmqFound))("amqplib", () => {
       const channel = await connection.createChannel();
       const before = Reflect.ownKeys(channel).length;
       const flow = integrationGraph({ app: "shop" });
-      flow.attach(amqplib(channel));
+      flow.attach(amqplibSource(channel));
       await channel.assertQueue("work", { exclusive: true });
       const watching = Reflect.ownKeys(channel).length;
       await channel.close();
@@ -669,7 +670,7 @@ describe.runIf(requirement("rabbitmq-server", rabbitmqFound))("amqplib", () => {
     const billing = integrationGraph({ app: "billing" });
     const connection = await amqp.connect(broker.vhostUrl(vhost).replace("127.0.0.1", "localhost"));
     onTestFinished(() => connection.close());
-    billing.attach(amqplib(connection, { vhost }));
+    billing.attach(amqplibSource(connection, { vhost }));
     const other = await connection.createChannel();
     await channel.assertExchange("orders", "fanout");
     await other.assertExchange("orders", "fanout");
@@ -697,12 +698,12 @@ describe.runIf(requirement("rabbitmq-server", rabbitmqFound))("amqplib", () => {
   test("refuses what is no channel, and what is watched already", async () => {
     const { channel, connection, adapter, flow, picture } = await setUp();
     // @ts-expect-error: whatever an application without types gives.
-    expect(() => amqplib({ publish() {} })).toThrow(TypeError);
+    expect(() => amqplibSource({ publish() {} })).toThrow(ActuatorError);
     // @ts-expect-error
-    expect(() => adapter.watch(null)).toThrow(TypeError);
+    expect(() => adapter.watch(null)).toThrow(ActuatorError);
     expect(() => adapter.watch(channel)).toThrow("watched");
     expect(() => adapter.watch(connection)).toThrow("watched");
-    expect(() => flow.attach(amqplib(channel))).toThrow("watched");
+    expect(() => flow.attach(amqplibSource(channel))).toThrow("watched");
     expect(() => flow.attach(adapter)).toThrow("attached already");
     await channel.assertQueue("work");
     expect(picture().nodes).toEqual({ "queue work": "0 ok, 0 failed" });
@@ -712,7 +713,7 @@ describe.runIf(requirement("rabbitmq-server", rabbitmqFound))("amqplib", () => {
     const { connection, vhost } = await setUp({ attach: false });
     const flow = integrationGraph({ app: "shop" });
     flow.attach({ name: "other", attach: (host) => both(host.counts("rabbitmq"), () => {}) });
-    flow.attach(amqplib(connection, { vhost }));
+    flow.attach(amqplibSource(connection, { vhost }));
     const channel = await connection.createConfirmChannel();
     await channel.assertQueue("work");
     let seen = 0;

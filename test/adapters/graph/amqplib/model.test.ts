@@ -2,7 +2,7 @@
 import * as amqp from "amqplib";
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { amqplib } from "../../../../src/adapters/graph/amqplib/index.ts";
+import { amqplibSource } from "../../../../src/adapters/graph/amqplib/index.ts";
 import { integrationGraph } from "../../../../src/integration-graph/builder.ts";
 import { type RabbitmqServer, rabbitmqFound, startRabbitmq } from "../../../support/rabbitmq-server.ts";
 import { requirement } from "../../../support/requirement.ts";
@@ -122,7 +122,7 @@ describe.runIf(requirement("rabbitmq-server", rabbitmqFound))("the topology", ()
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
         const flow = integrationGraph({ app: "shop" });
-        const detach = flow.attach(amqplib(connection));
+        const detach = flow.attach(amqplibSource(connection));
         const model = new Model();
         let channel: amqp.Channel | undefined;
         for (const step of steps) {

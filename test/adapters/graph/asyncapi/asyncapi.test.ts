@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { asyncApi } from "../../../../src/adapters/graph/asyncapi/index.ts";
+import { asyncApiSource } from "../../../../src/adapters/graph/asyncapi/index.ts";
 import { integrationGraph } from "../../../../src/integration-graph/builder.ts";
 import { toAsyncApi } from "../../../../src/integration-graph/export/asyncapi.ts";
 import { channelKey, endpointKey } from "../../../../src/integration-graph/node-id.ts";
@@ -55,7 +55,7 @@ const SHOP = {
 
 function declared(document: unknown, options = {}): GraphSnapshot {
   const flow = integrationGraph({ app: "shop", ...options });
-  flow.attach(asyncApi(document));
+  flow.attach(asyncApiSource(document));
   return flow.graph.snapshot();
 }
 
@@ -103,7 +103,7 @@ describe("a document of AsyncAPI 3", () => {
 
   it("leaves the graph with its adapter", () => {
     const flow = integrationGraph({ app: "shop" });
-    const detach = flow.attach(asyncApi(SHOP));
+    const detach = flow.attach(asyncApiSource(SHOP));
     detach();
     expect(flow.graph.snapshot().nodes).toEqual([]);
   });
@@ -147,8 +147,8 @@ describe("a document that is unfit", () => {
     ],
   ];
   it.each(cases)("that %s is refused with its place", (_, document, message) => {
-    expect(() => asyncApi(document)).toThrow(TypeError);
-    expect(() => asyncApi(document)).toThrow(message);
+    expect(() => asyncApiSource(document)).toThrow(TypeError);
+    expect(() => asyncApiSource(document)).toThrow(message);
   });
 });
 

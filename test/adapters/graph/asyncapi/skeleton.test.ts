@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { asyncApi } from "../../../../src/adapters/graph/asyncapi/index.ts";
+import { asyncApiSource } from "../../../../src/adapters/graph/asyncapi/index.ts";
 import { integrationGraph } from "../../../../src/integration-graph/builder.ts";
 import { toAsyncApi } from "../../../../src/integration-graph/export/asyncapi.ts";
 import { channelKey } from "../../../../src/integration-graph/node-id.ts";
 
 function declared(document: unknown) {
   const flow = integrationGraph({ app: "shop" });
-  flow.attach(asyncApi(document));
+  flow.attach(asyncApiSource(document));
   return flow.graph.snapshot();
 }
 

@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { DelayedError, type Job, Queue, UnrecoverableError, WaitingChildrenError, WaitingError, Worker } from "bullmq";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { bullmq } from "../../../../src/adapters/graph/bullmq/index.ts";
+import { bullmqSource } from "../../../../src/adapters/graph/bullmq/index.ts";
+import { ActuatorError } from "../../../../src/common/error.ts";
 import { integrationGraph } from "../../../../src/integration-graph/builder.ts";
 import { mergeGraphs } from "../../../../src/integration-graph/merge.ts";
 import { type RedisServer, redisFound, startRedis } from "../../../support/redis-server.ts";
@@ -443,7 +444,7 @@ describe.runIf(requirement("redis-server", redisFound))("bullmq", () => {
         skipWaitingForReady: true,
       });
       queue.on("error", () => {});
-      flow.attach(bullmq(queue));
+      flow.attach(bullmqSource(queue));
       void queue.disconnect();
       return flow.graph.snapshot().nodes.map(({ key }) => key);
     });
@@ -492,13 +493,13 @@ describe.runIf(requirement("redis-server", redisFound))("bullmq", () => {
   });
 
   test("refuses what is nothing of BullMQ's, and what is watched already", () => {
-    expect(() => bullmq({} as never)).toThrow(TypeError);
-    expect(() => bullmq([undefined as never])).toThrow(TypeError);
+    expect(() => bullmqSource({} as never)).toThrow(ActuatorError);
+    expect(() => bullmqSource([undefined as never])).toThrow(ActuatorError);
     const { queue, jobs } = application(server);
     const work = queue("work");
-    expect(() => jobs.watch(work)).toThrow(TypeError);
-    expect(() => integrationGraph({ app: "other" }).attach(bullmq(work))).toThrow(TypeError);
-    expect(() => integrationGraph({ app: "other" }).attach(jobs)).toThrow(TypeError);
+    expect(() => jobs.watch(work)).toThrow(ActuatorError);
+    expect(() => integrationGraph({ app: "other" }).attach(bullmqSource(work))).toThrow(ActuatorError);
+    expect(() => integrationGraph({ app: "other" }).attach(jobs)).toThrow(ActuatorError);
   });
 });
 

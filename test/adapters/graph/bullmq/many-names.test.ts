@@ -1,7 +1,7 @@
 import { Queue } from "bullmq";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { bullmq } from "../../../../src/adapters/graph/bullmq/index.ts";
+import { bullmqSource } from "../../../../src/adapters/graph/bullmq/index.ts";
 import { integrationGraph } from "../../../../src/integration-graph/builder.ts";
 import { type RedisServer, redisFound, startRedis } from "../../../support/redis-server.ts";
 import { requirement } from "../../../support/requirement.ts";
@@ -18,7 +18,7 @@ describe.runIf(requirement("redis-server", redisFound))("queues that are made up
     const connection = new Redis(server.port, server.host, { maxRetriesPerRequest: null });
     onTestFinished(() => connection.disconnect());
     const flow = integrationGraph({ app: "shop" });
-    const jobs = bullmq();
+    const jobs = bullmqSource();
     onTestFinished(flow.attach(jobs));
     jobs.watch(new Queue("orders", { connection }));
     for (let user = 0; user < 600; user++) {

@@ -1,6 +1,6 @@
 import { type ConnectionOptions, FlowProducer, Queue, QueueEvents, Worker } from "bullmq";
 import { onTestFinished } from "vitest";
-import { type BullmqOptions, bullmq } from "../../../../src/adapters/graph/bullmq/index.ts";
+import { type BullmqOptions, bullmqSource } from "../../../../src/adapters/graph/bullmq/index.ts";
 import { integrationGraph } from "../../../../src/integration-graph/builder.ts";
 import { graphPictures } from "../../../support/graph-picture.ts";
 import type { RedisServer } from "../../../support/redis-server.ts";
@@ -17,7 +17,7 @@ export function application(
   const db = options.db ?? ++databases;
   const connection: ConnectionOptions = { host: server.host, port: server.port, db };
   const flow = integrationGraph({ app: options.app ?? "shop", onSourceError: () => {} });
-  const jobs = bullmq([], options);
+  const jobs = bullmqSource([], options);
   const detach = options.attach === false ? () => {} : flow.attach(jobs);
   const { graph } = flow;
 

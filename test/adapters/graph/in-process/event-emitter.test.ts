@@ -1,7 +1,8 @@
 import { EventEmitter, errorMonitor, once } from "node:events";
 import eventemitter2 from "eventemitter2";
 import { describe, expect, test, vi } from "vitest";
-import { eventEmitter } from "../../../../src/adapters/graph/in-process/index.ts";
+import { eventEmitterSource } from "../../../../src/adapters/graph/in-process/index.ts";
+import { ActuatorError } from "../../../../src/common/error.ts";
 import { integrationGraph } from "../../../../src/integration-graph/builder.ts";
 import { nodeOf, picture } from "./support.ts";
 
@@ -12,7 +13,7 @@ function setUp<E extends EventEmitter>(
   options: { readonly maxEvents?: number } = {},
 ) {
   const flow = integrationGraph({ app: "shop" });
-  const adapter = eventEmitter(bus, { name: "bus", ...options });
+  const adapter = eventEmitterSource(bus, { name: "bus", ...options });
   const detach = flow.attach(adapter);
   return { bus, flow, graph: flow.graph, adapter, detach, picture: () => picture(flow.graph) };
 }
@@ -276,23 +277,23 @@ describe("detach", () => {
 
   test("lets an emitter be attached again, which it cannot be twice", () => {
     const { bus, flow, adapter, detach } = setUp();
-    expect(() => adapter.watch(bus)).toThrow(new TypeError("this emitter is watched already"));
-    expect(() => flow.attach(eventEmitter(bus, { name: "other" }))).toThrow(TypeError);
-    expect(() => flow.attach(adapter)).toThrow('the adapter of "bus" is attached already');
+    expect(() => adapter.watch(bus)).toThrow("this emitter is watched already");
+    expect(() => flow.attach(eventEmitterSource(bus, { name: "other" }))).toThrow(ActuatorError);
+    expect(() => flow.attach(adapter)).toThrow("this eventEmitterSource() is attached already");
     detach();
-    flow.attach(eventEmitter(bus, { name: "other" }));
+    flow.attach(eventEmitterSource(bus, { name: "other" }));
     bus.emit("a");
     expect(picture(flow.graph).nodes["emitter-event other.a"]).toBe("1 ok, 0 failed");
   });
 });
 
 test.each([
-  ["no emitter", () => eventEmitter({} as EventEmitter, { name: "bus" })],
-  ["an EventTarget", () => eventEmitter(new EventTarget() as unknown as EventEmitter, { name: "bus" })],
-  ["no name", () => eventEmitter(new EventEmitter(), { name: "" })],
-  ["no limit", () => eventEmitter(new EventEmitter(), { name: "bus", maxEvents: 0 })],
+  ["no emitter", () => eventEmitterSource({} as EventEmitter, { name: "bus" })],
+  ["an EventTarget", () => eventEmitterSource(new EventTarget() as unknown as EventEmitter, { name: "bus" })],
+  ["no name", () => eventEmitterSource(new EventEmitter(), { name: "" })],
+  ["no limit", () => eventEmitterSource(new EventEmitter(), { name: "bus", maxEvents: 0 })],
 ])("refuses %s", (_, act) => {
-  expect(act).toThrow(TypeError);
+  expect(act).toThrow(ActuatorError);
 });
 
 describe.each([false, true])("EventEmitter2, wildcard %s", (wildcard) => {
@@ -304,7 +305,7 @@ describe.each([false, true])("EventEmitter2, wildcard %s", (wildcard) => {
     }
     bus.on("order.placed", early);
     const flow = integrationGraph({ app: "shop" });
-    const detach = flow.attach(eventEmitter(bus, { name: "bus" }));
+    const detach = flow.attach(eventEmitterSource(bus, { name: "bus" }));
     const any = () => {};
     bus.on("order.*", any);
     const single = vi.fn();

@@ -1,13 +1,14 @@
 import { getEventListeners, once } from "node:events";
 import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { type MessageTarget, messageChannel } from "../../../../src/adapters/graph/in-process/index.ts";
+import { type MessageTarget, messageChannelSource } from "../../../../src/adapters/graph/in-process/index.ts";
+import { ActuatorError } from "../../../../src/common/error.ts";
 import { integrationGraph } from "../../../../src/integration-graph/builder.ts";
 import { nodeOf, picture } from "./support.ts";
 
 function setUp(target: MessageTarget, name = "jobs") {
   const flow = integrationGraph({ app: "shop" });
-  const adapter = messageChannel(target, { name });
+  const adapter = messageChannelSource(target, { name });
   const detach = flow.attach(adapter);
   return { flow, graph: flow.graph, adapter, detach, picture: () => picture(flow.graph) };
 }
@@ -261,11 +262,11 @@ test("a port alone knows two directions", async () => {
 });
 
 test("a target is refused that is none, or watched already", () => {
-  expect(() => messageChannel({} as MessageTarget, { name: "jobs" })).toThrow(TypeError);
+  expect(() => messageChannelSource({} as MessageTarget, { name: "jobs" })).toThrow(ActuatorError);
   const { port1, port2 } = ports();
   const { flow, adapter } = setUp(port1);
-  expect(() => adapter.watch(port1)).toThrow(new TypeError("this end of a channel is watched already"));
+  expect(() => adapter.watch(port1)).toThrow("this end of a channel is watched already");
   const own = Reflect.ownKeys(port2);
-  expect(() => flow.attach(messageChannel([port2, port1], { name: "other" }))).toThrow(TypeError);
+  expect(() => flow.attach(messageChannelSource([port2, port1], { name: "other" }))).toThrow(ActuatorError);
   expect(Reflect.ownKeys(port2)).toEqual(own);
 });

@@ -5,13 +5,18 @@ import { PassThrough, Readable, Transform, Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip, gzipSync } from "node:zlib";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { eventEmitter, type PipelineStreams, streamPipeline } from "../../../../src/adapters/graph/in-process/index.ts";
+import {
+  eventEmitterSource,
+  type PipelineStreams,
+  streamPipelineSource,
+} from "../../../../src/adapters/graph/in-process/index.ts";
+import { ActuatorError } from "../../../../src/common/error.ts";
 import { integrationGraph } from "../../../../src/integration-graph/builder.ts";
 import { nodeOf, picture } from "./support.ts";
 
 function setUp(options: { readonly stages?: readonly string[] } = {}) {
   const flow = integrationGraph({ app: "shop" });
-  const imports = streamPipeline([], { name: "import", ...options });
+  const imports = streamPipelineSource([], { name: "import", ...options });
   const detach = flow.attach(imports);
   return { flow, imports, detach, picture: () => picture(flow.graph) };
 }
@@ -164,7 +169,7 @@ describe("a pipeline", () => {
   test("is who sends what a stage sends", async () => {
     const { imports, picture, flow } = setUp();
     const bus = new PassThrough();
-    flow.attach(eventEmitter(bus, { name: "bus" }));
+    flow.attach(eventEmitterSource(bus, { name: "bus" }));
     const tell = new Transform({
       objectMode: true,
       transform(value, _, done) {
@@ -198,7 +203,7 @@ describe("streams", () => {
     const before = streams.map(shape);
     const { imports, detach, picture } = setUp();
     imports.watch(streams);
-    expect(() => imports.watch(streams)).toThrow(new TypeError("this stream is watched already"));
+    expect(() => imports.watch(streams)).toThrow("this stream is watched already");
     detach();
     expect(streams.map(shape)).toEqual(before);
     expect(picture()).toEqual({ nodes: {}, links: {} });
@@ -222,7 +227,7 @@ describe("streams", () => {
     ["one that cannot be written", () => [numbers(1), numbers(1)]],
     ["one that cannot be read first", () => [new Table(), new Table()]],
   ] as readonly (readonly [string, () => unknown])[])("are refused: %s", (_, make) => {
-    expect(() => setUp().imports.watch(make() as PipelineStreams)).toThrow(TypeError);
+    expect(() => setUp().imports.watch(make() as PipelineStreams)).toThrow(ActuatorError);
   });
 });
 

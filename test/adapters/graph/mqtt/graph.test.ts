@@ -1,6 +1,7 @@
 import { MqttClient } from "mqtt";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { mqtt } from "../../../../src/adapters/graph/mqtt/index.ts";
+import { mqttSource } from "../../../../src/adapters/graph/mqtt/index.ts";
+import { ActuatorError } from "../../../../src/common/error.ts";
 import { integrationGraph } from "../../../../src/integration-graph/builder.ts";
 import { mergeGraphs } from "../../../../src/integration-graph/merge.ts";
 import { type MosquittoServer, mosquittoFound, startMosquitto } from "../../../support/mosquitto-server.ts";
@@ -163,7 +164,7 @@ describe.runIf(requirement("mosquitto", mosquittoFound))("mqtt", () => {
       setTimeout(() => callback(packet.payload.toString() === "bad" ? new Error("no") : undefined), 5);
     };
     const flow = integrationGraph({ app: "shop" });
-    flow.attach(mqtt(mine));
+    flow.attach(mqttSource(mine));
     await mine.subscribeAsync(`${topic}/#`, { qos: 1 });
     mine.publish(`${topic}/a`, "good");
     mine.publish(`${topic}/a`, "bad");
@@ -286,7 +287,7 @@ describe.runIf(requirement("mosquitto", mosquittoFound))("mqtt", () => {
     await mine.subscribeAsync(topic);
     const before = [Reflect.ownKeys(mine), mine.eventNames(), mine.listeners("message")];
     const flow = integrationGraph({ app: "shop" });
-    const detach = flow.attach(mqtt(mine));
+    const detach = flow.attach(mqttSource(mine));
     expect(picture(flow.graph.snapshot()).links).toEqual({ [`topic ${topic} -input-> subscriber handle`]: 0 });
     mine.publish(topic, "");
     await until(() => handled === 1);
@@ -298,7 +299,7 @@ describe.runIf(requirement("mosquitto", mosquittoFound))("mqtt", () => {
     mine.publish(topic, "");
     await until(() => handled === 2);
     expect(picture(flow.graph.snapshot())).toEqual(left);
-    flow.attach(mqtt(mine));
+    flow.attach(mqttSource(mine));
   });
 
   test("counts what the client refuses as failed, and tells of it as before", async () => {
@@ -393,11 +394,11 @@ describe.runIf(requirement("mosquitto", mosquittoFound))("mqtt", () => {
   test("refuses what is no client, and what is watched already", async () => {
     const { own: mine, adapter, flow } = await application(server);
     // @ts-expect-error: whatever an application without types gives.
-    expect(() => mqtt({ publish() {} })).toThrow(TypeError);
+    expect(() => mqttSource({ publish() {} })).toThrow(ActuatorError);
     // @ts-expect-error
-    expect(() => adapter.watch(null)).toThrow(TypeError);
+    expect(() => adapter.watch(null)).toThrow(ActuatorError);
     expect(() => adapter.watch(mine)).toThrow("watched");
-    expect(() => flow.attach(mqtt(mine))).toThrow("watched");
+    expect(() => flow.attach(mqttSource(mine))).toThrow("watched");
     expect(() => flow.attach(adapter)).toThrow("attached already");
   });
 
@@ -406,7 +407,7 @@ describe.runIf(requirement("mosquitto", mosquittoFound))("mqtt", () => {
     const topic = own();
     const flow = integrationGraph({ app: "shop" });
     flow.attach({ name: "other", attach: (host) => (host.counts("mqtt") ? () => {} : thrown()) });
-    flow.attach(mqtt(mine));
+    flow.attach(mqttSource(mine));
     let seen = 0;
     mine.on("message", function handle() {
       seen++;
@@ -442,7 +443,7 @@ describe.runIf(requirement("mosquitto", mosquittoFound))("mqtt", () => {
         will: { topic: "will", payload: "" },
         ...options,
       } as never);
-      flow.attach(mqtt(idle));
+      flow.attach(mqttSource(idle));
       expect(nodeOf(flow.graph.snapshot(), "topic will").key).toBe(key);
     }
   });

@@ -1,6 +1,6 @@
 import { connectAsync, type IClientOptions, type MqttClient } from "mqtt";
 import { onTestFinished } from "vitest";
-import { type MqttAdapter, type MqttOptions, mqtt } from "../../../../src/adapters/graph/mqtt/index.ts";
+import { type MqttAdapter, type MqttOptions, mqttSource } from "../../../../src/adapters/graph/mqtt/index.ts";
 import { type GraphBuilder, integrationGraph } from "../../../../src/integration-graph/builder.ts";
 import type { MosquittoServer } from "../../../support/mosquitto-server.ts";
 import { picture } from "../nats/support.ts";
@@ -29,7 +29,7 @@ export async function application(
 ): Promise<Application> {
   const own = await client(server, options.client);
   const flow = integrationGraph({ app: options.app ?? "shop" });
-  const adapter = mqtt(own, options);
+  const adapter = mqttSource(own, options);
   const detach = flow.attach(adapter);
   return { own, flow, adapter, detach, picture: () => picture(flow.graph.snapshot()) };
 }

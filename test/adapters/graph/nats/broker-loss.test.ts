@@ -1,7 +1,7 @@
 // @module-tag slow
 import { AckPolicy, jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { describe, expect, test } from "vitest";
-import { nats } from "../../../../src/adapters/graph/nats/index.ts";
+import { natsSource } from "../../../../src/adapters/graph/nats/index.ts";
 import { integrationGraph } from "../../../../src/integration-graph/builder.ts";
 import { natsFound } from "../../../support/nats-server.ts";
 import { requirement } from "../../../support/requirement.ts";
@@ -16,7 +16,7 @@ describe.runIf(requirement("nats-server", natsFound))("a server that is killed",
     await jsm.streams.add({ name: "ORDERS", subjects: ["orders.*"] });
     await jsm.consumers.add("ORDERS", { durable_name: "bill", ack_policy: AckPolicy.Explicit });
     const flow = integrationGraph({ app: "shop", onSourceError: () => {} });
-    flow.attach(nats([nc, js], { services: true }));
+    flow.attach(natsSource([nc, js], { services: true }));
     await flow.graph.rebuild();
     const consumer = await js.consumers.get("ORDERS", "bill");
     await consumer.consume({ callback: (message) => message.ack(), expires: 2_000 });
@@ -53,7 +53,7 @@ describe.runIf(requirement("nats-server", natsFound))("a server that is killed",
     await until(() => count("bill.consumer") >= 2 && count("read") === 2);
     expect(ids()).toEqual(before);
     const twin = await connection(server);
-    flow.attach(nats(twin));
+    flow.attach(natsSource(twin));
     twin.publish("news");
     await until(() => count("read") === 3);
     await flow.graph.rebuild();

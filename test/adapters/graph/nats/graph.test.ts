@@ -1,6 +1,7 @@
 import { jetstream } from "@nats-io/jetstream";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { nats } from "../../../../src/adapters/graph/nats/index.ts";
+import { natsSource } from "../../../../src/adapters/graph/nats/index.ts";
+import { ActuatorError } from "../../../../src/common/error.ts";
 import { integrationGraph } from "../../../../src/integration-graph/builder.ts";
 import { mergeGraphs } from "../../../../src/integration-graph/merge.ts";
 import { type NatsServer, natsFound, startNats } from "../../../support/nats-server.ts";
@@ -198,7 +199,7 @@ describe.runIf(requirement("nats-server", natsFound))("nats", () => {
     const keys = () => objects.map((object) => Reflect.ownKeys(object));
     const before = keys();
     const flow = integrationGraph({ app: "shop" });
-    const detach = flow.attach(nats(nc));
+    const detach = flow.attach(natsSource(nc));
     const late = nc.subscribe("late", { callback });
     nc.publish("early");
     nc.publish("late");
@@ -221,7 +222,7 @@ describe.runIf(requirement("nats-server", natsFound))("nats", () => {
     for await (const _ of loop) break;
     expect(handled).toBe(3);
     expect(picture(flow.graph.snapshot())).toEqual(left);
-    flow.attach(nats(nc));
+    flow.attach(natsSource(nc));
     expect(Object.keys(picture(flow.graph.snapshot()).nodes)).toContain("subject late");
   });
 
@@ -373,12 +374,12 @@ describe.runIf(requirement("nats-server", natsFound))("nats", () => {
   test("refuses what is no connection, and what is watched already", async () => {
     const { nc, adapter, flow } = await application(server);
     // @ts-expect-error: whatever an application without types gives.
-    expect(() => nats({ publish() {} })).toThrow(TypeError);
+    expect(() => natsSource({ publish() {} })).toThrow(ActuatorError);
     // @ts-expect-error
-    expect(() => adapter.watch(null)).toThrow(TypeError);
+    expect(() => adapter.watch(null)).toThrow(ActuatorError);
     expect(() => adapter.watch(nc)).toThrow("watched");
-    expect(() => flow.attach(nats(nc))).toThrow("watched");
-    expect(() => flow.attach(nats(jetstream(nc)))).toThrow("watched");
+    expect(() => flow.attach(natsSource(nc))).toThrow("watched");
+    expect(() => flow.attach(natsSource(jetstream(nc)))).toThrow("watched");
     expect(() => flow.attach(adapter)).toThrow("attached already");
   });
 
@@ -386,7 +387,7 @@ describe.runIf(requirement("nats-server", natsFound))("nats", () => {
     const nc = await connection(server);
     const flow = integrationGraph({ app: "shop" });
     flow.attach({ name: "other", attach: (host) => (host.counts("nats") ? () => {} : ignored) });
-    flow.attach(nats(nc));
+    flow.attach(natsSource(nc));
     nc.subscribe("work.*", { callback: (_error, message) => void message.respond("") });
     await nc.request("work.a", "");
     expect(picture(flow.graph.snapshot())).toEqual({

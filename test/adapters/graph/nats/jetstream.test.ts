@@ -1,7 +1,7 @@
 import { AckPolicy, type ConsumerMessages, type JsMsg, jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { Svcm } from "@nats-io/services";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { nats } from "../../../../src/adapters/graph/nats/index.ts";
+import { natsSource } from "../../../../src/adapters/graph/nats/index.ts";
 import { integrationGraph } from "../../../../src/integration-graph/builder.ts";
 import { type NatsServer, natsFound, startNats } from "../../../support/nats-server.ts";
 import { requirement } from "../../../support/requirement.ts";
@@ -19,7 +19,7 @@ async function setUp(ack: AckPolicy = AckPolicy.Explicit) {
   await jsm.streams.add({ name: stream, subjects: [`s${made}.*`] });
   await jsm.consumers.add(stream, { durable_name: "work", ack_policy: ack, filter_subject: subject });
   const flow = integrationGraph({ app: "shop" });
-  const adapter = nats([js, nc]);
+  const adapter = natsSource([js, nc]);
   const detach = flow.attach(adapter);
   await flow.graph.rebuild();
   /** The graph without the streams of other tests. */
@@ -276,7 +276,7 @@ describe.runIf(requirement("nats-server", natsFound))("services", () => {
     const [ours, theirs, twin] = [await connection(own), await connection(own), await connection(own)];
     const failed: unknown[] = [];
     const flow = integrationGraph({ app: "shop", onSourceError: (_source, error) => failed.push(error) });
-    flow.attach(nats(ours, { services: true }));
+    flow.attach(natsSource(ours, { services: true }));
     const nodes = () => picture(flow.graph.snapshot()).nodes;
     await flow.graph.rebuild();
     expect(nodes()).toEqual({});

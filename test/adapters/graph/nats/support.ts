@@ -1,6 +1,6 @@
 import { type ConnectionOptions, type NatsConnection, connect as toNats } from "@nats-io/transport-node";
 import { onTestFinished } from "vitest";
-import { type NatsAdapter, type NatsOptions, nats } from "../../../../src/adapters/graph/nats/index.ts";
+import { type NatsAdapter, type NatsOptions, natsSource } from "../../../../src/adapters/graph/nats/index.ts";
 import { type GraphBuilder, integrationGraph } from "../../../../src/integration-graph/builder.ts";
 import type { NodeSnapshot } from "../../../../src/integration-graph/snapshot.ts";
 import { graphPictures, sentOnly } from "../../../support/graph-picture.ts";
@@ -33,7 +33,7 @@ export interface Application {
 export async function application(server: NatsServer, options: NatsOptions = {}, app = "shop"): Promise<Application> {
   const nc = await connection(server);
   const flow = integrationGraph({ app });
-  const adapter = nats(nc, options);
+  const adapter = natsSource(nc, options);
   const detach = flow.attach(adapter);
   return { nc, flow, adapter, detach, picture: () => picture(flow.graph.snapshot()) };
 }

@@ -6,8 +6,8 @@ import { NestFactory } from "@nestjs/core";
 import { type MicroserviceOptions, Transport } from "@nestjs/microservices";
 import type { Queue } from "bullmq";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { bullmq } from "../../../../src/adapters/graph/bullmq/index.ts";
-import { nestjsMessaging } from "../../../../src/adapters/graph/nestjs/index.ts";
+import { bullmqSource } from "../../../../src/adapters/graph/bullmq/index.ts";
+import { nestjsSource } from "../../../../src/adapters/graph/nestjs/index.ts";
 import type { GraphAdapter } from "../../../../src/integration-graph/adapter.ts";
 import { integrationGraph } from "../../../../src/integration-graph/builder.ts";
 import { type RabbitmqServer, rabbitmqFound, startRabbitmq } from "../../../support/rabbitmq-server.ts";
@@ -50,7 +50,7 @@ describe.runIf(requirement("redis-server", redisFound))("queues of BullMQ", () =
 
   test("are drawn with their processors, before any job and after some", async () => {
     const { app, flow, picture, graph, start, journal } = await setUp(mailShop(redis.port));
-    flow.attach(nestjsMessaging(app));
+    flow.attach(nestjsSource(app));
     const idle = {
       "bullmq:queue emails": "0 ok, 0 failed",
       "bullmq:worker EmailProcessor": "0 ok, 0 failed",
@@ -80,10 +80,10 @@ describe.runIf(requirement("redis-server", redisFound))("queues of BullMQ", () =
 
   test("count once where the adapter of BullMQ watches them too, on the same nodes", async () => {
     const { app, flow, picture, start, journal } = await setUp(mailShop(redis.port));
-    const jobs = bullmq(app.get<Queue>(getQueueToken("emails")));
+    const jobs = bullmqSource(app.get<Queue>(getQueueToken("emails")));
     flow.attach(counting("bullmq", "bullmq"));
     flow.attach(jobs);
-    flow.attach(nestjsMessaging(app));
+    flow.attach(nestjsSource(app));
     const request = await start();
     await request("/orders/1/mail");
     await until(() => journal.count("job") === 1);
@@ -134,7 +134,7 @@ describe.runIf(requirement("rabbitmq-server", rabbitmqFound) && managed)("Rabbit
       options,
     });
     if (!counted) flow.attach(counting("amqplib", "rabbitmq"));
-    flow.attach(nestjsMessaging(app));
+    flow.attach(nestjsSource(app));
     expect(picture()).toEqual({ nodes: idle, links });
     const request = await start();
     for (const path of ["/orders/1", "/orders/bad", "/orders/1/price"]) expect(await request(path)).toBe(201);

@@ -2,7 +2,7 @@ import { NestFactory } from "@nestjs/core";
 import { ClientProxyFactory, type MicroserviceOptions, Transport } from "@nestjs/microservices";
 import { firstValueFrom } from "rxjs";
 import { expect, onTestFinished, test } from "vitest";
-import { nestjsMessaging } from "../../../../src/adapters/graph/nestjs/index.ts";
+import { nestjsSource } from "../../../../src/adapters/graph/nestjs/index.ts";
 import { integrationGraph } from "../../../../src/integration-graph/builder.ts";
 import { freePort } from "../../../support/server-process.ts";
 import { picture } from "../in-process/support.ts";
@@ -18,7 +18,7 @@ test("a microservice alone is drawn with its own server", async () => {
   });
   onTestFinished(() => service.close());
   const flow = integrationGraph({ app: "warehouse" });
-  flow.attach(nestjsMessaging(service));
+  flow.attach(nestjsSource(service));
   await service.listen();
   const client = ClientProxyFactory.create({ transport: Transport.TCP, options });
   onTestFinished(() => client.close());

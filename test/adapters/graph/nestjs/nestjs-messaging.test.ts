@@ -4,8 +4,8 @@ import { CommandBus, EventBus } from "@nestjs/cqrs";
 import { EventEmitter2 } from "@nestjs/event-emitter";
 import { type MicroserviceOptions, Transport } from "@nestjs/microservices";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { eventEmitter } from "../../../../src/adapters/graph/in-process/index.ts";
-import { type NestjsMessagingOptions, nestjsMessaging } from "../../../../src/adapters/graph/nestjs/index.ts";
+import { eventEmitterSource } from "../../../../src/adapters/graph/in-process/index.ts";
+import { type NestjsMessagingOptions, nestjsSource } from "../../../../src/adapters/graph/nestjs/index.ts";
 import { integrationGraph } from "../../../../src/integration-graph/builder.ts";
 import { freePort } from "../../../support/server-process.ts";
 import { nodeOf, picture } from "../in-process/support.ts";
@@ -24,7 +24,7 @@ async function setUp(options?: NestjsMessagingOptions, { connectFirst = true } =
     app.connectMicroservice<MicroserviceOptions>({ transport: Transport.TCP, options: { host: "127.0.0.1", port } });
   if (connectFirst) connect();
   const flow = integrationGraph({ app: "shop" });
-  const detach = flow.attach(nestjsMessaging(app, options));
+  const detach = flow.attach(nestjsSource(app, options));
   if (!connectFirst) connect();
   async function start() {
     await app.startAllMicroservices();
@@ -211,17 +211,17 @@ describe("an application of NestJS", () => {
     const shapes = () => holders.map((holder) => Reflect.ownKeys(holder));
     const before = shapes();
     const flow = integrationGraph({ app: "shop" });
-    const adapter = nestjsMessaging(app);
+    const adapter = nestjsSource(app);
     const detach = flow.attach(adapter);
     expect(shapes()).not.toEqual(before);
-    expect(() => flow.attach(nestjsMessaging(app))).toThrow(new TypeError("this application is watched already"));
-    const emitter = eventEmitter(app.get(EventEmitter2), { name: "events" });
-    expect(() => flow.attach(emitter)).toThrow(new TypeError("this emitter is watched already"));
+    expect(() => flow.attach(nestjsSource(app))).toThrow("this application is watched already");
+    const emitter = eventEmitterSource(app.get(EventEmitter2), { name: "events" });
+    expect(() => flow.attach(emitter)).toThrow("this emitter is watched already");
     detach();
     expect(shapes()).toEqual(before);
     expect(picture(flow.graph)).toEqual({ nodes: {}, links: {} });
     const detachEmitter = flow.attach(emitter);
-    expect(() => flow.attach(adapter)).toThrow(new TypeError("this emitter is watched already"));
+    expect(() => flow.attach(adapter)).toThrow("this emitter is watched already");
     detachEmitter();
     flow.attach(adapter)();
     expect(shapes()).toEqual(before);
@@ -242,7 +242,7 @@ test("handlers that are made for each request are measured, with all their decor
   onTestFinished(() => app.close());
   const flow = integrationGraph({ app: "shop" });
   const before = [ScopedController, ScopedHandler].map(({ prototype }) => Object.getOwnPropertyDescriptors(prototype));
-  const detach = flow.attach(nestjsMessaging(app));
+  const detach = flow.attach(nestjsSource(app));
   await app.listen(0, "127.0.0.1");
   const answer = await fetch(`${await app.getUrl()}/orders/1`, { method: "POST" });
   expect(await answer.text()).toBe("marked");
@@ -277,15 +277,15 @@ test.each([
   const app = await NestFactory.create(shop(1), { logger: false });
   app.connectMicroservice({ transport, options } as MicroserviceOptions);
   const flow = integrationGraph({ app: "shop" });
-  flow.attach(nestjsMessaging(app));
+  flow.attach(nestjsSource(app));
   expect(flow.graph.snapshot().nodes.find(({ name }) => name === "stock")?.key).toBe(`channel:${key}`);
 });
 
 test.each([
-  ["no application", {}, "watches applications of NestJS"],
-  ["an unknown choice of routes", { routes: "some" as "all" }, "routes must be one of senders, all, none"],
+  ["no application", {}, "expects an application of NestJS"],
+  ["an unknown choice of routes", { routes: "some" as "all" }, "routes must be one of senders, all, none, not"],
 ])("refuses %s", (_, options, message) => {
-  expect(() => nestjsMessaging({} as INestApplication, options)).toThrow(message);
+  expect(() => nestjsSource({} as INestApplication, options)).toThrow(message);
 });
 
 /** All objects that the container of an application holds. */

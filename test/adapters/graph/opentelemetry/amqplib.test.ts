@@ -11,10 +11,10 @@ import {
 } from "@opentelemetry/sdk-trace-base";
 import type * as Amqp from "amqplib";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { amqplib } from "../../../../src/adapters/graph/amqplib/index.ts";
+import { amqplibSource } from "../../../../src/adapters/graph/amqplib/index.ts";
 import {
   type OpenTelemetryOptions,
-  openTelemetry,
+  openTelemetrySource,
   recordAll,
 } from "../../../../src/adapters/graph/opentelemetry/index.ts";
 import { integrationGraph } from "../../../../src/integration-graph/builder.ts";
@@ -33,7 +33,7 @@ interface SetUp extends OpenTelemetryOptions {
 }
 
 async function setUp({ sampler, adapter, ...options }: SetUp = {}) {
-  const tracing = openTelemetry(options);
+  const tracing = openTelemetrySource(options);
   const exporter = new InMemorySpanExporter();
   const spanProcessors = [tracing.spanProcessor, new SimpleSpanProcessor(exporter)];
   register({ spanProcessors, ...(sampler && { sampler }) });
@@ -42,7 +42,7 @@ async function setUp({ sampler, adapter, ...options }: SetUp = {}) {
   onTestFinished(() => connection.close());
   const flow = integrationGraph({ app: "shop" });
   const detach = flow.attach(tracing);
-  if (adapter) flow.attach(amqplib(connection, { vhost }));
+  if (adapter) flow.attach(amqplibSource(connection, { vhost }));
   const channel = await connection.createChannel();
   const key = (kind: string, name: string, at = `127.0.0.1:${broker.port}`) =>
     `rabbitmq:${at.replaceAll(":", "%3A")}:${kind}:${vhost}/${name}`;

@@ -3,8 +3,8 @@ import { SpanKind, trace } from "@opentelemetry/api";
 import { FlowProducer, type Job, Queue, Worker } from "bullmq";
 import { BullMQOtel } from "bullmq-otel";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { bullmq } from "../../../../src/adapters/graph/bullmq/index.ts";
-import { openTelemetry } from "../../../../src/adapters/graph/opentelemetry/index.ts";
+import { bullmqSource } from "../../../../src/adapters/graph/bullmq/index.ts";
+import { openTelemetrySource } from "../../../../src/adapters/graph/opentelemetry/index.ts";
 import { integrationGraph } from "../../../../src/integration-graph/builder.ts";
 import { type RedisServer, redisFound, startRedis } from "../../../support/redis-server.ts";
 import { requirement } from "../../../support/requirement.ts";
@@ -14,7 +14,7 @@ let redis: RedisServer;
 
 function setUp({ tracerName }: { tracerName?: string } = {}) {
   const address = `127.0.0.1:${redis.port}/0`;
-  const tracing = openTelemetry({ brokers: { bullmq: address } });
+  const tracing = openTelemetrySource({ brokers: { bullmq: address } });
   register({ spanProcessors: [tracing.spanProcessor] });
   const flow = integrationGraph({ app: "shop" });
   flow.attach(tracing);
@@ -126,7 +126,7 @@ describe.runIf(requirement("redis-server", redisFound))("spans of BullMQ", () =>
     const { flow, queue, worker, key, picture, numbers } = setUp();
     const orders = queue("both");
     const processed = worker("both", async function ship() {});
-    flow.attach(bullmq([orders, processed]));
+    flow.attach(bullmqSource([orders, processed]));
     for (let index = 0; index < 3; index++) {
       await trace.getTracer("test").startActiveSpan("POST /orders", { kind: SpanKind.SERVER }, async (span) => {
         await orders.add("order", {});

@@ -4,7 +4,7 @@ import { trace } from "@opentelemetry/api";
 import { KafkaJsInstrumentation } from "@opentelemetry/instrumentation-kafkajs";
 import type * as KafkaJs from "kafkajs";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { openTelemetry } from "../../../../src/adapters/graph/opentelemetry/index.ts";
+import { openTelemetrySource } from "../../../../src/adapters/graph/opentelemetry/index.ts";
 import { integrationGraph } from "../../../../src/integration-graph/builder.ts";
 import { type KafkaCluster, kafkaFound, startKafka } from "../../../support/kafka-server.ts";
 import { requirement } from "../../../support/requirement.ts";
@@ -14,7 +14,7 @@ let cluster: KafkaCluster;
 let library: typeof KafkaJs;
 
 async function setUp() {
-  const tracing = openTelemetry();
+  const tracing = openTelemetrySource();
   register({ spanProcessors: [tracing.spanProcessor] });
   const flow = integrationGraph({ app: "shop" });
   flow.attach(tracing);

@@ -1,12 +1,12 @@
 import { context, type Span, SpanKind, type SpanOptions, SpanStatusCode, trace } from "@opentelemetry/api";
 import { BasicTracerProvider } from "@opentelemetry/sdk-trace-base";
 import { expect, onTestFinished, test } from "vitest";
-import { type OpenTelemetryOptions, openTelemetry } from "../../../../src/adapters/graph/opentelemetry/index.ts";
+import { type OpenTelemetryOptions, openTelemetrySource } from "../../../../src/adapters/graph/opentelemetry/index.ts";
 import { integrationGraph } from "../../../../src/integration-graph/builder.ts";
 import { picture } from "./support.ts";
 
 function setUp(options: OpenTelemetryOptions = {}) {
-  const tracing = openTelemetry(options);
+  const tracing = openTelemetrySource(options);
   const provider = new BasicTracerProvider({ spanProcessors: [tracing.spanProcessor] });
   const flow = integrationGraph({ app: "shop" });
   const detach = flow.attach(tracing);
@@ -202,7 +202,7 @@ test("what a Kafka cluster calls itself is learnt late, and its topics stay one"
 });
 
 test("nothing is seen before the adapter is attached and after it is detached, and it can be attached again", () => {
-  const tracing = openTelemetry();
+  const tracing = openTelemetrySource();
   const provider = new BasicTracerProvider({ spanProcessors: [tracing.spanProcessor] });
   const tracer = provider.getTracer("test");
   const flow = integrationGraph({ app: "shop" });

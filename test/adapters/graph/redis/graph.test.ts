@@ -1,7 +1,8 @@
 import { Redis } from "ioredis";
 import { createClient } from "redis";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { redisMessaging } from "../../../../src/adapters/graph/redis/index.ts";
+import { redisSource } from "../../../../src/adapters/graph/redis/index.ts";
+import { ActuatorError } from "../../../../src/common/error.ts";
 import { integrationGraph } from "../../../../src/integration-graph/builder.ts";
 import { mergeGraphs } from "../../../../src/integration-graph/merge.ts";
 import { type RedisServer, redisFound, startRedis } from "../../../support/redis-server.ts";
@@ -394,22 +395,22 @@ describe.runIf(requirement("redis-server", redisFound))("redisMessaging", () => 
 
   test("refuses what is no client, and what is watched already", () => {
     const client = createClient();
-    expect(() => redisMessaging({} as never)).toThrow(TypeError);
+    expect(() => redisSource({} as never)).toThrow(ActuatorError);
     const flow = integrationGraph({ app: "shop" });
-    const redis = redisMessaging(client);
+    const redis = redisSource(client);
     flow.attach(redis);
-    expect(() => redis.watch(client)).toThrow(TypeError);
-    expect(() => redis.watch(client.withTypeMapping({}) as never)).toThrow(TypeError);
-    expect(() => integrationGraph({ app: "other" }).attach(redisMessaging(client))).toThrow(TypeError);
+    expect(() => redis.watch(client)).toThrow(ActuatorError);
+    expect(() => redis.watch(client.withTypeMapping({}) as never)).toThrow(ActuatorError);
+    expect(() => integrationGraph({ app: "other" }).attach(redisSource(client))).toThrow(ActuatorError);
     redis.unwatch(client);
-    integrationGraph({ app: "other" }).attach(redisMessaging(client))();
+    integrationGraph({ app: "other" }).attach(redisSource(client))();
   });
 
   test("a transaction of ioredis that is discarded, or that a watched key stops, sent nothing", async () => {
     const client = new Redis(server.port, server.host);
     onTestFinished(() => client.disconnect());
     const flow = integrationGraph({ app: "shop" });
-    flow.attach(redisMessaging(client));
+    flow.attach(redisSource(client));
     await client.multi({ pipeline: false });
     await client.publish("a", "message");
     await client.discard();
@@ -431,7 +432,7 @@ describe.runIf(requirement("redis-server", redisFound))("redisMessaging", () => 
     const client = new Redis(server.port, server.host);
     onTestFinished(() => client.disconnect());
     const flow = integrationGraph({ app: "shop" });
-    flow.attach(redisMessaging(client));
+    flow.attach(redisSource(client));
     const sent = [client.publish("a", "message"), client.multi().publish("b", "message").exec()];
     await Promise.all(sent);
     expect(picture(flow.graph.snapshot()).nodes).toEqual({
@@ -445,7 +446,7 @@ describe.runIf(requirement("redis-server", redisFound))("redisMessaging", () => 
     const [client, publisher] = [new Redis(server.port, server.host), new Redis(server.port, server.host)];
     onTestFinished(() => void [client, publisher].map((each) => each.disconnect()));
     const flow = integrationGraph({ app: "shop" });
-    flow.attach(redisMessaging([client, publisher]));
+    flow.attach(redisSource([client, publisher]));
     await client.subscribe("a", "b");
     await client.psubscribe("a*");
     client.on("message", function text() {});
@@ -472,7 +473,7 @@ describe.runIf(requirement("redis-server", redisFound))("redisMessaging", () => 
     const client = await createClient({ url: server.url }).connect();
     onTestFinished(() => client.destroy());
     const flow = integrationGraph({ app: "shop" });
-    flow.attach(redisMessaging(client));
+    flow.attach(redisSource(client));
     const made = () => client.multi().publish("a", "message");
     await made().execTyped();
     await made().exec(true);
@@ -490,7 +491,7 @@ describe.runIf(requirement("redis-server", redisFound))("redisMessaging", () => 
     let heard = 0;
     const listen = () => void heard++;
     await client.subscribe("a", listen);
-    const detach = flow.attach(redisMessaging([client, publisher]));
+    const detach = flow.attach(redisSource([client, publisher]));
     await client.subscribe("a", listen);
     await client.pSubscribe(["p*", "q*"], listen);
     for (const channel of ["a", "p1", "q1"]) await publisher.publish(channel, "message");

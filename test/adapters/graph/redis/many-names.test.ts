@@ -1,7 +1,7 @@
 import { Redis } from "ioredis";
 import { createClient } from "redis";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { type RedisMessagingClient, redisMessaging } from "../../../../src/adapters/graph/redis/index.ts";
+import { type RedisMessagingClient, redisSource } from "../../../../src/adapters/graph/redis/index.ts";
 import { integrationGraph } from "../../../../src/integration-graph/builder.ts";
 import { type RedisServer, redisFound, startRedis } from "../../../support/redis-server.ts";
 import { requirement } from "../../../support/requirement.ts";
@@ -52,7 +52,7 @@ const libraries: readonly (readonly [name: string, connect: () => Promise<Subscr
 async function application(connect: () => Promise<Subscriber>) {
   const subscriber = await connect();
   const flow = integrationGraph({ app: "shop" });
-  onTestFinished(flow.attach(redisMessaging(subscriber.client)));
+  onTestFinished(flow.attach(redisSource(subscriber.client)));
   return { ...subscriber, graph: flow.graph, count: () => flow.graph.snapshot().nodes.length };
 }
 

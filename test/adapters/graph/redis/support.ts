@@ -1,7 +1,7 @@
 import { Redis } from "ioredis";
 import { createClient } from "redis";
 import { onTestFinished } from "vitest";
-import { type RedisMessagingOptions, redisMessaging } from "../../../../src/adapters/graph/redis/index.ts";
+import { type RedisMessagingOptions, redisSource } from "../../../../src/adapters/graph/redis/index.ts";
 import { integrationGraph } from "../../../../src/integration-graph/builder.ts";
 import type { RedisServer } from "../../../support/redis-server.ts";
 import { nodeOf, picture } from "../bullmq/support.ts";
@@ -12,7 +12,7 @@ type Listener = (message: string, channel: string) => unknown;
 
 /** What the tests do with a client, with either library. */
 export interface Client {
-  readonly target: Parameters<typeof redisMessaging>[0];
+  readonly target: Parameters<typeof redisSource>[0];
   publish(channel: string, message: string): Promise<unknown>;
   spublish(channel: string, message: string): Promise<unknown>;
   subscribe(channel: string | string[], listener: Listener): Promise<unknown>;
@@ -124,7 +124,7 @@ export function application(
   options: RedisMessagingOptions & { readonly app?: string; readonly sourceTimeoutMs?: number } = {},
 ) {
   const flow = integrationGraph({ app: "shop", onSourceError: () => {}, ...options });
-  const redis = redisMessaging(clients.map(({ target }) => target) as never, options);
+  const redis = redisSource(clients.map(({ target }) => target) as never, options);
   const detach = flow.attach(redis);
   const { graph } = flow;
   return {

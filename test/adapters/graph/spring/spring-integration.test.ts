@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { springIntegration } from "../../../../src/adapters/graph/spring/index.ts";
+import { springIntegrationSource } from "../../../../src/adapters/graph/spring/index.ts";
 import { integrationGraph } from "../../../../src/integration-graph/builder.ts";
 import type { GraphSnapshot } from "../../../../src/integration-graph/snapshot.ts";
 
@@ -36,9 +36,9 @@ function json(body: unknown): Answer {
     response.setHeader("content-type", "application/vnd.spring-boot.actuator.v3+json").end(JSON.stringify(body));
 }
 
-function graphWith(options?: Parameters<typeof springIntegration>[1]) {
+function graphWith(options?: Parameters<typeof springIntegrationSource>[1]) {
   const flow = integrationGraph({ app: "shop", onSourceError: () => {} });
-  const detach = flow.attach(springIntegration(address, { intervalMs: 0, app: "orders", ...options }));
+  const detach = flow.attach(springIntegrationSource(address, { intervalMs: 0, app: "orders", ...options }));
   return { flow, detach, graph: flow.graph };
 }
 
@@ -191,7 +191,7 @@ describe("an application out of reach", () => {
     const flow = integrationGraph({ app: "shop", onSourceError: (_, error) => told.push(error) });
     answer = unfitAnswer;
     const credentials = address.replace("//", "//operator:secret@");
-    flow.attach(springIntegration(credentials, { intervalMs: 0, maxBytes: 1_000 }));
+    flow.attach(springIntegrationSource(credentials, { intervalMs: 0, maxBytes: 1_000 }));
     await flow.graph.rebuild();
     expect(told.length).toBeGreaterThan(0);
     expect(told.map(String).join()).not.toContain("secret");
@@ -207,8 +207,10 @@ describe("what is asked", () => {
       json(RECORDED)(request, response);
     };
     const flow = integrationGraph({ app: "shop" });
-    flow.attach(springIntegration(address.replace("//", "//operator:p%40ss@"), { intervalMs: 0 }));
-    flow.attach(springIntegration(address, { intervalMs: 0, app: "b", headers: { authorization: "Bearer t0ken" } }));
+    flow.attach(springIntegrationSource(address.replace("//", "//operator:p%40ss@"), { intervalMs: 0 }));
+    flow.attach(
+      springIntegrationSource(address, { intervalMs: 0, app: "b", headers: { authorization: "Bearer t0ken" } }),
+    );
     await flow.graph.rebuild();
     expect(new Set(seen)).toEqual(
       new Set([`Basic ${Buffer.from("operator:p@ss").toString("base64")}`, "Bearer t0ken"]),
@@ -217,7 +219,7 @@ describe("what is asked", () => {
   });
 
   it.each(["orders", "file:///etc/passwd", ""])("is refused for the address %j", (unfit) => {
-    expect(() => springIntegration(unfit)).toThrow(TypeError);
+    expect(() => springIntegrationSource(unfit)).toThrow(TypeError);
   });
 
   it("ends with the detachment, and takes away what was declared", async () => {
@@ -288,7 +290,7 @@ describe("what is asked", () => {
       json(RECORDED)(request, response);
     };
     const flow = integrationGraph({ app: "shop" });
-    flow.attach(springIntegration(address.replace("//", "//user:100%@"), { intervalMs: 0 }));
+    flow.attach(springIntegrationSource(address.replace("//", "//user:100%@"), { intervalMs: 0 }));
     await flow.graph.rebuild();
     expect(authorization).toBe(`Basic ${Buffer.from("user:100%").toString("base64")}`);
   });

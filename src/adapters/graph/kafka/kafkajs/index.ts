@@ -1,3 +1,167 @@
-export { kafkajs } from "./adapter.ts";
-export type { Consumption, KafkajsOptions } from "./options.ts";
+import { callable, checkOptions, text } from "../../../../common/options.ts";
+import type { GraphHost } from "../../../../integration-graph/adapter.ts";
+import { field, hasMethods } from "../../../kit/interception/field.ts";
+import { whenSettled } from "../../../kit/interception/plain-promise.ts";
+import { type Live, type Method, replaceMethod, undoing } from "../../../kit/interception/replaced-method.ts";
+import { requireVersion } from "../../../kit/library-version.ts";
+import {
+  type Unwatch,
+  WatchedObjects,
+  type Watcher,
+  type WatchingAdapter,
+  type WatchSet,
+  watchingAdapter,
+} from "../../../kit/messaging/watching-adapter.ts";
+import { Cluster, type HandlerNaming } from "../cluster.ts";
+import { watchConsumer, watchProducer } from "./clients.ts";
+import {
+  isConsumer,
+  isKafka,
+  isProducer,
+  type KafkajsConsumer,
+  type KafkajsKafka,
+  type KafkajsProducer,
+  type KafkajsTarget,
+} from "./target.ts";
+
+export type { Consumption } from "../cluster.ts";
 export type { KafkajsConsumer, KafkajsKafka, KafkajsProducer, KafkajsTarget } from "./target.ts";
+
+/** Options of {@link kafkajsSource}. */
+export interface KafkajsOptions {
+  /**
+   * The id of the cluster, if the application knows it. By default, it is read over a short connection of its own, once for
+   * each Kafka object, when the first of its clients has connected.
+   */
+  readonly clusterId?: string | undefined;
+  /**
+   * Names the handler of a group and a topic in the graph. By default, and if this returns undefined, `<group>@<topic>`.
+   * Handlers of one name are one node.
+   */
+  readonly name?: HandlerNaming;
+}
+
+/** Weak: an application may make a client for each of its tasks, and clients have no end. */
+const watched = new WatchedObjects("object of kafkajs", { weak: true });
+
+/** Feeds the graph with what passes through clients of kafkajs. */
+export type KafkajsAdapter = WatchingAdapter<KafkajsTarget>;
+
+/**
+ * Shows the topics, consumer groups and producers of an application that uses kafkajs.
+ *
+ * - Producers, consumers and admins that a Kafka object makes from now on are watched too; those it made before have to
+ *   be given themselves. Methods are replaced on the objects, not on prototypes.
+ * - A group and a topic that it reads are one node, `<group>@<topic>`, as soon as the subscription stands and before any message;
+ *   what a regular expression matches is known when the group is joined. The group of a consumer that is given alone is known
+ *   then, too. What the application stops or disconnects goes at the next rebuild; a consumer that crashes, or is paused, stays.
+ * - Each call of `eachMessage` counts, so a message that is retried counts again. A call of `eachBatch` counts the messages
+ *   of its batch, all as failed if it throws or rejects.
+ * - Messages are sent when the library says so, and failed when it gives up; each message of a batch counts. Those of a
+ *   transaction count when the broker has them, whether it commits or not.
+ * - The cluster's id is its identity. Until it is known, the topics of each Kafka object are apart. Clients that are given
+ *   beside Kafka objects are taken to be on the cluster of the first; alone they have no id unless `clusterId` is given.
+ *
+ * @example
+ * ```ts
+ * const kafka = new Kafka({ brokers: ["localhost:9092"] });
+ * flow.attach(kafkajsSource(kafka)); // before the application makes its clients
+ * ```
+ * @throws ActuatorError INVALID_ARGUMENT if a target is not an object of kafkajs, or an option is invalid.
+ */
+export function kafkajsSource(
+  targets: KafkajsTarget | readonly KafkajsTarget[] = [],
+  options: KafkajsOptions = {},
+): KafkajsAdapter {
+  checkOptions("kafkajsSource()", options, { clusterId: text, name: callable });
+  const given = Array.isArray(targets) ? (targets as readonly KafkajsTarget[]) : [targets as KafkajsTarget];
+  return watchingAdapter<KafkajsTarget>({
+    name: "kafkajs",
+    source: "kafkajsSource",
+    expected: "a Kafka object, producer or consumer of kafkajs",
+    checkVersion: () => requireVersion({ subpath: "kafkajs", library: "kafkajs", versions: "2" }),
+    accepts: (target) => isKafka(target) || isProducer(target) || isConsumer(target),
+    // Clients that are given beside a Kafka object are on its cluster, in whatever order.
+    targets: given.toSorted((a, b) => Number(isKafka(b)) - Number(isKafka(a))),
+    watched,
+    begin: (host, objects) => watchTargets(host, objects, options),
+  });
+}
+
+function watchTargets(
+  host: GraphHost,
+  objects: WatchSet<KafkajsTarget>,
+  options: KafkajsOptions,
+): Watcher<KafkajsTarget> {
+  const live: Live = { live: true };
+  const clusters: Cluster[] = [];
+  let alone: Cluster | undefined;
+
+  function newCluster(admin?: () => unknown): Cluster {
+    const cluster = new Cluster(host, options, live, admin);
+    clusters.push(cluster);
+    return cluster;
+  }
+
+  function watchKafka(kafka: KafkajsKafka): Unwatch {
+    // The library's own method, not the one that replaces it.
+    const { admin } = kafka;
+    const cluster = newCluster(() => Reflect.apply(admin, kafka, [{ retry: { retries: 0 } }]));
+    const making = (method: Method): Method =>
+      function (this: unknown, ...args) {
+        const client = Reflect.apply(method, this, args);
+        if (live.live) made(client, args[0]);
+        return client;
+      };
+    const made = (client: unknown, config: unknown) => {
+      if (hasMethods(client, "on") && watched.has(client)) return;
+      if (isProducer(client) || isConsumer(client)) {
+        objects.keep(client, watchClient(client, cluster, field(config, "groupId")));
+      } else if (hasMethods(client, "describeCluster")) {
+        objects.keep(client as KafkajsTarget, watchAdmin(client, cluster));
+      }
+    };
+    return undoing(["producer", "consumer", "admin"].map((name) => replaceMethod(kafka, name, making)));
+  }
+
+  function watchClient(client: KafkajsProducer | KafkajsConsumer, cluster: Cluster, groupId?: unknown): Unwatch {
+    const known = typeof groupId === "string" ? groupId : undefined;
+    const producing = isProducer(client);
+    const role = producing ? "producer" : "consumer";
+    const ask = () => void cluster.ask();
+    const listening = [client.on(`${role}.connect`, ask)];
+    // One that was given may be connected already.
+    if (groupId === undefined) listening.push(client.on(`${role}.network.request`, ask));
+    return undoing([
+      ...listening.filter((stop) => typeof stop === "function"),
+      ...(producing
+        ? watchProducer(client, host, cluster.topics, live)
+        : watchConsumer(client, known, host, cluster, live)),
+    ]);
+  }
+
+  /** An application that describes its cluster itself saves the adapter a connection. */
+  function watchAdmin(admin: object, cluster: Cluster): Unwatch {
+    const describing = (method: Method): Method =>
+      function (this: unknown, ...args) {
+        return whenSettled(Reflect.apply(method, this, args), (description) =>
+          cluster.identify(field(description, "clusterId")),
+        );
+      };
+    return replaceMethod(admin, "describeCluster", describing);
+  }
+
+  return {
+    watch(target) {
+      if (isKafka(target)) return watchKafka(target);
+      alone ??= clusters[0] ?? newCluster();
+      return watchClient(target, alone);
+    },
+    prune() {
+      for (const { groups } of clusters) groups.prune();
+    },
+    end() {
+      live.live = false;
+    },
+  };
+}

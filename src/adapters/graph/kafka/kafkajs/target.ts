@@ -3,14 +3,14 @@ import { hasMethods } from "../../../kit/interception/field.ts";
 // biome-ignore lint/suspicious/noExplicitAny: the methods of the library, in all its versions.
 type Method = (...args: any[]) => any;
 
-/** The object that clients of kafkajs come from. */
+/** The Kafka object of kafkajs, which makes clients. */
 export interface KafkajsKafka {
   readonly producer: Method;
   readonly consumer: Method;
   readonly admin: Method;
 }
 
-/** What `kafka.producer()` gives, as far as it is watched. */
+/** A producer of kafkajs: what `kafka.producer()` returns. */
 export interface KafkajsProducer {
   readonly send: Method;
   readonly sendBatch: Method;
@@ -18,7 +18,7 @@ export interface KafkajsProducer {
   readonly on: Method;
 }
 
-/** What `kafka.consumer()` gives, as far as it is watched. */
+/** A consumer of kafkajs: what `kafka.consumer()` returns. */
 export interface KafkajsConsumer {
   readonly subscribe: Method;
   readonly run: Method;
@@ -27,7 +27,7 @@ export interface KafkajsConsumer {
   readonly on: Method;
 }
 
-/** What messages of kafkajs go through. */
+/** What {@link kafkajsSource} watches. */
 export type KafkajsTarget = KafkajsKafka | KafkajsProducer | KafkajsConsumer;
 
 export function isKafka(value: unknown): value is KafkajsKafka {

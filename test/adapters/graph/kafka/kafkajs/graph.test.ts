@@ -1,6 +1,7 @@
 import { type Consumer, type EachBatchPayload, Kafka, logLevel, Partitioners, type Producer } from "kafkajs";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { kafkajs } from "../../../../../src/adapters/graph/kafka/kafkajs/index.ts";
+import { kafkajsSource } from "../../../../../src/adapters/graph/kafka/kafkajs/index.ts";
+import { ActuatorError } from "../../../../../src/common/error.ts";
 import { integrationGraph } from "../../../../../src/integration-graph/builder.ts";
 import { mergeGraphs } from "../../../../../src/integration-graph/merge.ts";
 import { kafkaFound, startKafka } from "../../../../support/kafka-server.ts";
@@ -24,7 +25,7 @@ function kafkaOf(): Kafka {
 function setUp(app = "shop", prefix = `t${++used}.`) {
   const kafka = kafkaOf();
   const flow = integrationGraph({ app });
-  const detach = flow.attach(kafkajs(kafka));
+  const detach = flow.attach(kafkajsSource(kafka));
   return { kafka, flow, detach, prefix, picture: () => pictureOf(flow.graph.snapshot(), prefix) };
 }
 
@@ -207,7 +208,7 @@ describe.each(servers.filter(({ found }) => found()))("kafkajs with $server", { 
     const kafka = kafkaOf();
     const consumer = kafka.consumer({ groupId: `${prefix}g`, maxWaitTimeInMs: 50 });
     onTestFinished(() => consumer.disconnect());
-    flow.attach(kafkajs(consumer, { clusterId: "mine" }));
+    flow.attach(kafkajsSource(consumer, { clusterId: "mine" }));
     await consumer.connect();
     await subscribed(consumer, [`${prefix}a`], true);
     expect(picture(flow.graph.snapshot()).nodes).toEqual({});
@@ -277,7 +278,7 @@ describe.each(servers.filter(({ found }) => found()))("kafkajs with $server", { 
     const methods = [producer.send, consumer.run];
     let seen = 0;
     await consumer.run({ eachMessage: async () => void seen++ });
-    expect(() => flow.attach(kafkajs(producer))).toThrow(TypeError);
+    expect(() => flow.attach(kafkajsSource(producer))).toThrow(ActuatorError);
     detach();
     detach();
     expect(Object.getOwnPropertyNames(kafka)).toEqual(Object.getOwnPropertyNames(plain));
@@ -292,7 +293,7 @@ describe.each(servers.filter(({ found }) => found()))("kafkajs with $server", { 
   });
 
   test("refuses what is not of kafkajs", () => {
-    expect(() => kafkajs({} as never)).toThrow(TypeError);
+    expect(() => kafkajsSource({} as never)).toThrow(ActuatorError);
   });
 });
 

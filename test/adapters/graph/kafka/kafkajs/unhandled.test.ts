@@ -8,7 +8,7 @@ function run(attach: string): { readonly status: number | null; readonly error: 
   const script = `
     import { Kafka, logLevel } from "kafkajs";
     import { integrationGraph } from ${at("../../../../../src/integration-graph/builder.ts")};
-    import { kafkajs } from ${at("../../../../../src/adapters/graph/kafka/kafkajs/index.ts")};
+    import { kafkajsSource } from ${at("../../../../../src/adapters/graph/kafka/kafkajs/index.ts")};
     const kafka = new Kafka({ brokers: ["127.0.0.1:1"], logLevel: logLevel.NOTHING, retry: { retries: 0 } });
     const flow = integrationGraph({ app: "shop" });
     ${attach}
@@ -24,5 +24,5 @@ function run(attach: string): { readonly status: number | null; readonly error: 
 test("a rejection that nobody handles ends the process as without the adapter", () => {
   const plain = run("");
   expect(plain.status).toBe(1);
-  expect(run("flow.attach(kafkajs(kafka));")).toEqual(plain);
+  expect(run("flow.attach(kafkajsSource(kafka));")).toEqual(plain);
 });

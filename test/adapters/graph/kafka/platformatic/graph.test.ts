@@ -1,7 +1,7 @@
 import { channel } from "node:diagnostics_channel";
 import { Consumer, Producer, stringDeserializers, stringSerializers } from "@platformatic/kafka";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { platformaticKafka } from "../../../../../src/adapters/graph/kafka/platformatic/index.ts";
+import { platformaticKafkaSource } from "../../../../../src/adapters/graph/kafka/platformatic/index.ts";
 import { integrationGraph } from "../../../../../src/integration-graph/builder.ts";
 import { kafkaFound, startKafka } from "../../../../support/kafka-server.ts";
 import { requirement } from "../../../../support/requirement.ts";
@@ -19,7 +19,7 @@ function producerOf(bootstrapBrokers: string[] = [...cluster.brokers]) {
 
 function setUp() {
   const flow = integrationGraph({ app: "shop" });
-  const detach = flow.attach(platformaticKafka());
+  const detach = flow.attach(platformaticKafkaSource());
   onTestFinished(detach);
   return { flow, detach, picture: () => picture(flow.graph.snapshot()) };
 }

@@ -1,19 +1,19 @@
 import type { GraphHost } from "../../../../integration-graph/adapter.ts";
 import { field } from "../../../kit/interception/field.ts";
-import type { Method } from "../../../kit/interception/replaced-method.ts";
-import type { Groups, Reading } from "./groups.ts";
-import { replaceListed, type Watching } from "./replaced-method.ts";
-import type { KafkajsConsumer } from "./target.ts";
-import { SYSTEM } from "./topics.ts";
+import { whenSettled } from "../../../kit/interception/plain-promise.ts";
+import { type Live, type Method, replaceMethod } from "../../../kit/interception/replaced-method.ts";
+import type { Unwatch } from "../../../kit/messaging/watching-adapter.ts";
+import { type Cluster, type Reading, SYSTEM } from "../cluster.ts";
+import type { KafkajsConsumer, KafkajsProducer } from "./target.ts";
 
-/** Watches what a consumer subscribes to, and how its functions fare. A group that is not known is learnt when it is joined. */
+/** Watches what a consumer subscribes to, and how its functions fare. An unknown group is learnt when it is joined. */
 export function watchConsumer(
   consumer: KafkajsConsumer,
   groupId: string | undefined,
   host: GraphHost,
-  groups: Groups,
-  watching: Watching,
-): (() => void)[] {
+  cluster: Cluster,
+  live: Live,
+): Unwatch[] {
   let group = groupId;
   const reader = {};
   const readings = new Map<string, Reading>();
@@ -27,7 +27,7 @@ export function watchConsumer(
     }
     let reading = readings.get(topic);
     if (reading === undefined) {
-      reading = groups.read(group, topic, reader);
+      reading = cluster.read(group, topic, reader);
       readings.set(topic, reading);
     }
     return reading;
@@ -35,14 +35,14 @@ export function watchConsumer(
 
   function leave(): void {
     for (const topic of readings.keys()) early.add(topic);
-    groups.leave(reader);
+    cluster.groups.endAll(reader);
     readings.clear();
   }
 
   const joined = consumer.on("consumer.group_join", (event: unknown) => {
-    if (!watching.live) return;
-    const { groupId: told, memberAssignment } = Object(field(event, "payload")) as Record<string, unknown>;
-    if (typeof told === "string") group = told;
+    if (!live.live) return;
+    const { groupId: joinedGroup, memberAssignment } = Object(field(event, "payload")) as Record<string, unknown>;
+    if (typeof joinedGroup === "string") group = joinedGroup;
     for (const topic of [...early, ...Object.keys(Object(memberAssignment))]) read(topic);
     early.clear();
   });
@@ -50,11 +50,8 @@ export function watchConsumer(
   const subscribe = (method: Method): Method =>
     function (this: unknown, ...args) {
       const topics = namedTopics(args[0]);
-      const result = Reflect.apply(method, this, args);
-      if (!(result instanceof Promise)) return result;
-      return result.then((value) => {
-        if (watching.live) for (const topic of topics) read(topic);
-        return value;
+      return whenSettled(Reflect.apply(method, this, args), () => {
+        if (live.live) for (const topic of topics) read(topic);
       });
     };
 
@@ -80,7 +77,7 @@ export function watchConsumer(
   function measure(fn: Method, countOf: (payload: unknown) => number): Method {
     return function (this: unknown, payload, ...rest) {
       const call = () => Reflect.apply(fn, this, [payload, ...rest]);
-      if (!watching.live) return call();
+      if (!live.live) return call();
       const topic = field(payload, "topic") ?? field(field(payload, "batch"), "topic");
       const reading = typeof topic === "string" ? read(topic) : undefined;
       if (reading === undefined) return call();
@@ -89,7 +86,7 @@ export function watchConsumer(
       // The function may take messages out of the array.
       const count = countOf(payload);
       const tell = (failed: boolean) => {
-        if (watching.live) host.handled(reading.node, { start, end: performance.now(), failed, count }, reading.input);
+        if (live.live) host.handled(reading.node, { start, end: performance.now(), failed, count }, reading.input);
       };
       return host.within(reading.node, () => settling(call, tell));
     };
@@ -98,24 +95,19 @@ export function watchConsumer(
   const leaving = (method: Method): Method =>
     function (this: unknown, ...args) {
       const result = Reflect.apply(method, this, args);
-      if (!(result instanceof Promise) || !watching.live) return result;
-      // Not aside: a rejection that nobody handles would be marked as handled.
-      return result.then((value) => {
-        leave();
-        return value;
-      });
+      return live.live ? whenSettled(result, leave) : result;
     };
 
   return [
-    ...(typeof joined === "function" ? [joined as () => void] : []),
-    replaceListed(consumer, "subscribe", subscribe),
-    replaceListed(consumer, "run", run),
-    replaceListed(consumer, "stop", leaving),
-    replaceListed(consumer, "disconnect", leaving),
+    ...(typeof joined === "function" ? [joined as Unwatch] : []),
+    replaceMethod(consumer, "subscribe", subscribe),
+    replaceMethod(consumer, "run", run),
+    replaceMethod(consumer, "stop", leaving),
+    replaceMethod(consumer, "disconnect", leaving),
   ];
 }
 
-/** The result of `call`, and how it fared, thrown or rejected. */
+/** Returns the result of `call`, and reports whether it threw or rejected. The library awaits any thenable. */
 function settling(call: () => unknown, tell: (failed: boolean) => void): unknown {
   let result: unknown;
   try {
@@ -145,4 +137,64 @@ function namedTopics(subscription: unknown): readonly string[] {
   const topics = field(subscription, "topics");
   const all: readonly unknown[] = Array.isArray(topics) ? topics : [field(subscription, "topic")];
   return all.filter((topic) => typeof topic === "string" && topic !== "") as string[];
+}
+
+/** Watches what a producer, or a transaction of one, sends. */
+export function watchProducer(
+  producer: KafkajsProducer,
+  host: GraphHost,
+  topics: Cluster["topics"],
+  live: Live,
+): Unwatch[] {
+  const transaction = (method: Method): Method =>
+    function (this: unknown, ...args) {
+      return whenSettled(Reflect.apply(method, this, args), (sender) => {
+        // A transaction ends by itself: there is nothing to restore.
+        if (live.live) watchSends(sender as object, host, topics, live);
+      });
+    };
+  return [...watchSends(producer, host, topics, live), replaceMethod(producer, "transaction", transaction)];
+}
+
+function watchSends(sender: object, host: GraphHost, topics: Cluster["topics"], live: Live): Unwatch[] {
+  const told = (entries: (request: unknown) => readonly unknown[]) => (method: Method) =>
+    function (this: unknown, ...args: unknown[]) {
+      if (!live.live || !host.counts(SYSTEM)) return Reflect.apply(method, this, args);
+      const start = performance.now();
+      // Read before the call: the application may use the object again.
+      const sent = entries(args[0]).map((entry) => [field(entry, "topic"), countOf(entry)] as const);
+      const tell = (failed: boolean) => {
+        if (!live.live) return;
+        const end = performance.now();
+        for (const [topic, count] of sent) {
+          if (typeof topic !== "string" || topic === "" || count === 0) continue;
+          host.sent(topics.sentTo("topic", topic), { start, end, failed, count });
+        }
+      };
+      return whenSettled(
+        Reflect.apply(method, this, args),
+        () => tell(false),
+        () => tell(true),
+      );
+    };
+  return [
+    replaceMethod(
+      sender,
+      "send",
+      told((request) => [request]),
+    ),
+    replaceMethod(
+      sender,
+      "sendBatch",
+      told((request) => {
+        const list = field(request, "topicMessages");
+        return Array.isArray(list) ? list : [];
+      }),
+    ),
+  ];
+}
+
+function countOf(entry: unknown): number {
+  const messages = field(entry, "messages");
+  return Array.isArray(messages) ? messages.length : 0;
 }
