@@ -1,9 +1,9 @@
 /**
  * `npm run build`: makes `dist`, which is what the package publishes, from `src` without the sample. Both the code and its
  * declarations are bundled: Node.js and compilers find, read and link every file by itself, and applications keep them all on
- * disk, in blocks of 4 KB. `exports` and `bin` of package.json name the entries.
+ * disk, in blocks of 4 KB. The entries are `exports` of package.json, and the command line that `bin` starts.
  */
-import { chmodSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Plugin, rolldown } from "rolldown";
 import { dts } from "rolldown-plugin-dts";
@@ -16,9 +16,9 @@ const declarations = join(dist, "declarations");
 
 /** The files in `dist` that applications import or start, without their endings. */
 function entries(): readonly string[] {
-  const { exports, bin } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-  const files = [...Object.values<{ default?: string }>(exports), { default: `./${bin["connect-actuator"]}` }];
-  return files.flatMap((file) => file.default?.match(/^\.\/dist\/(.+)\.js$/)?.[1] ?? []);
+  const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const files = Object.values<{ default?: string }>(exports);
+  return ["cli/main", ...files.flatMap((file) => file.default?.match(/^\.\/dist\/(.+)\.js$/)?.[1] ?? [])];
 }
 
 function inputs(folder: string, ending: string): Record<string, string> {
@@ -83,8 +83,6 @@ try {
   await bundleCode();
   await bundleDeclarations();
   writeLicenses();
-  // npm does the same when it installs the package; this is for running what was built here.
-  chmodSync(join(dist, "cli", "main.js"), 0o755);
 } catch (error) {
   if (!(error instanceof CommandFailed)) throw error;
   console.error(`${error.message}\n${error.output}`);

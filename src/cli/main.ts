@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 import { endWithReader } from "./output.ts";
 import { run } from "./program.ts";
 

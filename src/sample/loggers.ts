@@ -1,17 +1,17 @@
 import pino, { type Logger } from "pino";
 import { pinoLoggers } from "../adapters/loggers/pino/index.ts";
 
-// Lines are pino's JSON, kept short: no process id and host name, and the level as a word.
+// The JSON of pino, short: without process id and host name, the level as a word.
 const root = pino({
   base: null,
   timestamp: pino.stdTimeFunctions.isoTime,
   formatters: { level: (label) => ({ level: label }) },
 });
 
-/** The loggers of the application, for the actuator. It finds those that are made from here on. */
+/** The loggers of the application, for the actuator. Those created from here on are found. */
 export const loggers = pinoLoggers(root);
 
-/** A logger of its own name. The dots make the hierarchy: its level is that of the nearest ancestor that has one. */
+/** Creates a logger. Dots in its name make the hierarchy: it inherits the level of its nearest configured ancestor. */
 export function logger(name: string): Logger {
   return root.child({ name });
 }

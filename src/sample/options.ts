@@ -1,13 +1,17 @@
 import { parseArgs } from "node:util";
-import { StartError } from "./start-error.ts";
 
-/** How the sample is started. */
+/** The sample cannot start; the message says why, and which option helps. */
+export class StartError extends Error {
+  override readonly name = "StartError";
+}
+
+/** The options of the sample. */
 export interface SampleOptions {
   readonly port: number;
   readonly host: string;
   readonly shopPort: number;
   readonly traffic: boolean;
-  /** The path of a configuration file, whose settings win over everything here; then the environment counts too. */
+  /** Path of a configuration file, which overrides everything here; with it, the environment counts, too. */
   readonly config?: string | undefined;
 }
 
@@ -19,15 +23,15 @@ A small shop, managed by connect-actuator.
   --port <port>       port of the actuator (default: $PORT, else 9001; 0: any free one)
   --host <host>       loopback host of the actuator (default: 127.0.0.1)
   --shop-port <port>  port of the shop on 127.0.0.1 (default: 8080; 0: any free one)
-  --no-traffic        no orders and visits but your own
-  --config <file>     a configuration file for the actuator, such as one with access tokens; with it, ACTUATOR_… count too
+  --no-traffic        only your own orders and visits
+  --config <file>     a configuration file of the actuator, such as one with access tokens; ACTUATOR_… count, too
   --help              this text
 `;
 
 /**
- * Reads the command line; undefined where it asks for help.
+ * Reads the command line; undefined if it asks for help.
  *
- * @throws StartError for an option that does not exist or has a value that cannot be.
+ * @throws StartError for an unknown option or an invalid value.
  */
 export function sampleOptions(args: readonly string[], env: NodeJS.ProcessEnv): SampleOptions | undefined {
   const values = parsed(args);

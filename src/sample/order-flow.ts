@@ -3,7 +3,7 @@ import { integrationGraph } from "../index.ts";
 import { logger } from "./loggers.ts";
 import { type Line, PRICES, Stock } from "./stock.ts";
 
-/** What a customer orders. */
+/** The order of a customer. */
 export interface Order {
   readonly number: number;
   readonly customer: string;
@@ -31,8 +31,8 @@ const stock = new Stock();
 let orders = 0;
 
 /**
- * The flow that every order takes. Each endpoint is declared where it is written: what it reads, what it sends to, and
- * the function that does it. Who sends to which channel is then measured by itself.
+ * The path of every order. Each endpoint is declared beside its function: the channels that it reads and sends to. Calls are
+ * measured from then on.
  */
 export const flow = integrationGraph({ app: "shop" });
 
@@ -95,7 +95,7 @@ const pay = flow
   .handle(async (order: Order) => {
     const cents = order.lines.reduce((sum, { product, quantity }) => sum + quantity * (PRICES[product] ?? 0), 0);
     await delay(cents % 30);
-    log.payment.debug({ order: order.number, cents }, "payment asked for");
+    log.payment.debug({ order: order.number, cents }, "payment requested");
     if (order.number % 25 === 0) {
       const error = new Error("the card was declined");
       toFailures({ order, error });
@@ -114,13 +114,13 @@ const inStock = flow
   .filter("in-stock", { input: incoming, output: accepted, discard: rejected })
   .handle((order: Order) => {
     const taken = stock.take(order.lines);
-    log.stock.trace({ order: order.number, taken }, "shelves looked through");
+    log.stock.trace({ order: order.number, taken }, "stock checked");
     (taken ? toAccepted : toRejected)(order);
     return taken;
   });
 const toOrders = incoming.sender(inStock);
 
-/** The entrance of the flow: takes an order and says whether it can be had. */
+/** The entry of the flow: takes an order and returns whether everything is in stock. */
 export const placeOrder = flow
   .gateway("checkout", { output: incoming })
   .handle((customer: string, lines: readonly Line[], express: boolean): { number: number; accepted: boolean } => {
@@ -134,7 +134,7 @@ const store = flow.serviceActivator("store-room", { input: deliveries }).handle(
 });
 const toDeliveries = deliveries.sender(apart(store));
 
-/** The other entrance: a supplier who brings what is scarcest, or nothing where the shelves are full enough. */
+/** The other entry: a supplier that delivers the scarcest product, or nothing if the shelves are full enough. */
 export const restock = flow
   .inboundChannelAdapter("supplier", { output: deliveries, componentType: "supplier" })
   .receiver((): string | null => {
@@ -144,7 +144,7 @@ export const restock = flow
     return product;
   });
 
-/** Lets the handler run apart from the sender, as an executor channel does. A failure has been reported by then. */
+/** Runs the handler outside the call of the sender, as an executor channel does. Its failure has been reported by then. */
 function apart<M>(handle: (message: M) => unknown): (message: M) => void {
   return (message) => {
     setImmediate(async () => {

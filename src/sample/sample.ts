@@ -12,10 +12,9 @@ import {
   type ListenOptions,
 } from "../index.ts";
 import { loggers } from "./loggers.ts";
-import type { SampleOptions } from "./options.ts";
+import { type SampleOptions, StartError } from "./options.ts";
 import { flow } from "./order-flow.ts";
 import { sessionStore, shopServer } from "./shop.ts";
-import { StartError } from "./start-error.ts";
 import { runTraffic } from "./traffic.ts";
 
 /** The running sample. */
@@ -24,19 +23,19 @@ export interface Sample {
   readonly actuator: string;
   /** The address of the shop, such as `http://127.0.0.1:8080`. */
   readonly shop: string;
-  /** Lets visitors and orders come, where the options do not forbid it. */
+  /** Sends visitors and orders, unless the options forbid it. */
   open(): void;
-  /** Answers what has been asked and ends. */
+  /** Finishes open requests and ends. */
   close(): Promise<void>;
 }
 
-const DRAIN_DEADLINE = 5_000;
+const DRAIN_DEADLINE_MS = 5_000;
 const GROUPS = { web: ["shop.web", "shop.customers"], money: ["shop.orders.payment", "shop.orders.failures"] };
 
 /**
  * Starts the shop and its actuator.
  *
- * @throws StartError where one of the two cannot listen.
+ * @throws StartError if one of the two cannot listen.
  */
 export async function startSample({ port, host, shopPort, traffic, config }: SampleOptions): Promise<Sample> {
   const { actuator, listen } = await orStartError(async () => {
@@ -62,13 +61,13 @@ export async function startSample({ port, host, shopPort, traffic, config }: Sam
   };
 }
 
-/** What the actuator of the shop is made with; a configuration file has the last word. */
+/** The options of the actuator; a configuration file overrides them. */
 function configured(listen: ListenOptions, file: string | undefined): Pick<Configuration, "options" | "listen"> {
   const options: ActuatorOptions = {
     name: "shop",
     version: "1.0.0",
     loggers: { adapters: [loggers], groups: GROUPS },
-    // The shop's sessions end with the process, and so may the key of the ids that stand for them.
+    // The sessions end with the process, so that the key of their ids may end with it, too.
     sessions: { store: expressSessions(sessionStore), idKey: randomBytes(32) },
     integrationGraph: flow,
     otlp: true,
@@ -88,9 +87,9 @@ async function orStartError<T>(start: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Ends the shop: what is under way is answered, for so long. */
+/** Closes the shop; open requests have until the deadline. */
 async function drain(server: Server): Promise<void> {
-  const cutOff = setTimeout(() => server.closeAllConnections(), DRAIN_DEADLINE);
+  const cutOff = setTimeout(() => server.closeAllConnections(), DRAIN_DEADLINE_MS);
   server.close();
   server.closeIdleConnections();
   await once(server, "close");

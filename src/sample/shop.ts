@@ -20,10 +20,10 @@ const log = {
   customers: logger("shop.customers"),
 };
 
-/** Where the shop keeps the sessions of its visitors. */
+/** The sessions of the visitors. */
 export const sessionStore = new session.MemoryStore();
 
-/** The shop's web server, not listening yet. */
+/** Creates the web server of the shop, which does not listen yet. */
 export function shopServer(): Server {
   const app = express();
   app.disable("x-powered-by");
@@ -53,7 +53,7 @@ function routes(app: Express): void {
     response.json({ products: PRICES });
   });
 
-  // A sample: the shop believes everybody's name.
+  // This is a sample: the shop does not ask for a password.
   app.post("/login", (request, response, next) => {
     const username: unknown = request.body?.username;
     if (typeof username !== "string" || !/^[a-z]{1,20}$/.test(username)) {
@@ -70,7 +70,7 @@ function routes(app: Express): void {
 
   app.get("/account", (request, response) => {
     const { user, cart = [] } = request.session;
-    if (user === undefined) response.status(401).json({ error: "nobody is logged in" });
+    if (user === undefined) response.status(401).json({ error: "not logged in" });
     else response.json({ username: user.username, cart });
   });
 
@@ -92,7 +92,7 @@ function routes(app: Express): void {
       return;
     }
     delete request.session.cart;
-    const order = placeOrder(user?.username ?? "somebody", cart, false);
+    const order = placeOrder(user?.username ?? "guest", cart, false);
     response.status(order.accepted ? 202 : 409).json(order);
   });
 
@@ -117,5 +117,5 @@ function answerError(error: { status?: number }, request: Request, response: Res
   const status = error.status ?? 500;
   if (status >= 500) log.web.error({ err: error, method: request.method, path: request.path }, "request failed");
   if (response.headersSent) next(error);
-  else response.status(status).json({ error: status >= 500 ? "the shop failed" : "the shop does not understand" });
+  else response.status(status).json({ error: status >= 500 ? "the shop failed" : "the request is invalid" });
 }

@@ -1,5 +1,5 @@
+import { Agent, request } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
-import { Browser } from "./browser.ts";
 import { logger } from "./loggers.ts";
 import { placeOrder, restock } from "./order-flow.ts";
 import { PRICES } from "./stock.ts";
@@ -10,13 +10,13 @@ const ORDER_INTERVAL = 1_000;
 const VISIT_INTERVAL = 3_000;
 const PRODUCTS = Object.keys(PRICES);
 
-/** Who comes by, and after how many rounds they log out again; Alice never does. */
+/** The visitors, and after how many rounds each logs out; Alice never does. */
 const VISITORS = [
   { username: "alice", rounds: Number.POSITIVE_INFINITY },
   { username: "bob", rounds: 5 },
 ] as const;
 
-/** Lets orders and visitors come to the shop at `base` until `signal` is aborted. */
+/** Sends orders and visitors to the shop at `base` until `signal` is aborted. */
 export async function runTraffic(base: string, signal: AbortSignal): Promise<void> {
   const running = [orderByTelephone(signal), ...VISITORS.map((visitor) => visit(base, visitor, signal))];
   await Promise.allSettled(running);
@@ -51,7 +51,7 @@ async function visit(
         await browser.post("/logout");
         log.visits.info({ username }, "left");
       } else {
-        log.visits.info({ username }, "was logged out by somebody else");
+        log.visits.info({ username }, "was logged out by an operator");
       }
     } catch (error) {
       if (!signal.aborted) log.visits.warn({ username, reason: (error as Error).message }, "found the shop closed");
@@ -60,7 +60,7 @@ async function visit(
   }
 }
 
-/** Looks around and buys. Resolves to false as soon as the shop no longer knows the visitor. */
+/** Browses and buys. Resolves to false as soon as the shop does not know the visitor any more. */
 async function stayLoggedIn(browser: Browser, rounds: number, signal: AbortSignal): Promise<boolean> {
   for (let round = 0; round < rounds; round++) {
     await delay(VISIT_INTERVAL, undefined, { signal });
@@ -70,4 +70,53 @@ async function stayLoggedIn(browser: Browser, rounds: number, signal: AbortSigna
     if (round % 3 === 2) await browser.post("/orders");
   }
   return true;
+}
+
+/** The answer of the shop to one request. */
+interface Page {
+  readonly status: number;
+}
+
+/** The browser of one visitor, which keeps its connection and its cookie. */
+class Browser {
+  readonly #base: string;
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  #cookie = "";
+
+  constructor(base: string) {
+    this.#base = base;
+  }
+
+  get(path: string): Promise<Page> {
+    return this.#send("GET", path);
+  }
+
+  post(path: string, form: Readonly<Record<string, string>> = {}): Promise<Page> {
+    return this.#send("POST", path, new URLSearchParams(form).toString());
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  #send(method: string, path: string, body?: string): Promise<Page> {
+    const headers = {
+      ...(this.#cookie === "" ? {} : { cookie: this.#cookie }),
+      ...(body === undefined ? {} : { "content-type": "application/x-www-form-urlencoded" }),
+    };
+    return new Promise((resolve, reject) => {
+      const sent = request(
+        new URL(path, this.#base),
+        { method, headers, agent: this.#agent, timeout: 5000 },
+        (response) => {
+          this.#cookie = response.headers["set-cookie"]?.[0]?.split(";", 1)[0] ?? this.#cookie;
+          response.once("error", reject);
+          response.resume().once("end", () => resolve({ status: response.statusCode ?? 0 }));
+        },
+      );
+      sent.once("timeout", () => sent.destroy(new Error("the shop did not answer")));
+      sent.once("error", reject);
+      sent.end(body);
+    });
+  }
 }

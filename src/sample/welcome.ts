@@ -1,4 +1,6 @@
-/** Where the two servers of the sample are reached. */
+import { styleText } from "node:util";
+
+/** The addresses of the two servers of the sample. */
 export interface Addresses {
   /** The actuator, such as `http://127.0.0.1:9001`. */
   readonly actuator: string;
@@ -6,36 +8,45 @@ export interface Addresses {
   readonly shop: string;
 }
 
-/** What the sample prints when it has started: lines to paste into another terminal, and what each shows. */
+/** The address that the command line calls by default. */
+const DEFAULT_URL = "http://127.0.0.1:9001";
+
+/** The text that the sample prints when it has started: commands to paste into another terminal, and what each does. */
 export function welcome({ actuator, shop }: Addresses): string {
-  const hostAndPort = new URL(actuator).host;
-  const rpc = `npx buf curl --http2-prior-knowledge ${actuator}/actuator.v3`;
-  const examples: readonly (readonly [what: string, line: string])[] = [
-    ["all that can be managed", `curl ${actuator}/actuator`],
-    ["every logger with its level", `curl ${actuator}/actuator/loggers`],
-    ["orders at DEBUG: watch them appear below", setLevel(`${actuator}/actuator/loggers/shop.orders`, '"DEBUG"')],
-    ["orders inherit their level again", setLevel(`${actuator}/actuator/loggers/shop.orders`, "null")],
-    ["a group: all that deals with money, at once", setLevel(`${actuator}/actuator/loggers/money`, '"TRACE"')],
-    ["where Alice is logged in", `curl '${actuator}/actuator/sessions?username=alice'`],
+  const url = actuator === DEFAULT_URL ? "" : ` --url ${actuator}`;
+  const pad = (text: string) => " ".repeat(Math.max(shop.length, actuator.length) - text.length);
+  const command = (words: string) => `npx connect-actuator ${words}${url}`;
+  const steps: readonly (readonly [what: string, ...lines: string[]])[] = [
+    ["every logger with its level, as a tree", command("loggers list")],
+    ["orders at DEBUG for ten minutes: they appear below at once", command("loggers set shop.orders debug --for 10m")],
+    ["the path of an order, with live numbers", command("graph")],
     [
-      "log her out: put the id of the answer before in place of ID; she notices below",
-      `curl -X DELETE ${actuator}/actuator/sessions/ID`,
+      "where Alice is logged in, then log her out: she notices below",
+      command("sessions list alice"),
+      command("sessions delete --user alice"),
     ],
-    ["log in yourself", `curl -d username=you ${shop}/login`],
-    ["the way of an order, with live numbers", `curl ${actuator}/actuator/integrationgraph`],
-    ["the same over gRPC, without a schema", `${rpc}.IntegrationGraphService/GetIntegrationGraph --protocol grpc`],
-    ["one logger, over Connect", `${rpc}.LoggersService/GetLogger -d '{"name":"shop"}'`],
-    ["all services, over gRPC", `grpcurl -plaintext ${hostAndPort} list`],
+    [
+      "the same over REST; gRPC, gRPC-Web and Connect answer on this port, too",
+      `curl ${actuator}/actuator/loggers/shop.orders`,
+    ],
   ];
   return [
-    `A small shop on ${shop}, managed on ${actuator}. Ctrl-C ends it. Paste into another terminal:`,
     "",
-    ...examples.flatMap(([what, line]) => [`  # ${what}`, `  ${line}`]),
+    `  ${dot("green")} ${bold("shop")}      ${address(shop)}${pad(shop)}  ${dim("a small shop with customers of its own")}`,
+    `  ${dot("blue")} ${bold("actuator")}  ${address(actuator)}${pad(actuator)}  ${dim("manages it while it runs")}`,
+    "",
+    `  Paste into another terminal:`,
+    "",
+    ...steps.flatMap(([what, ...lines]) => [dim(`  # ${what}`), ...lines.map((line) => `  ${bold(line)}`), ""]),
+    dim("  Ctrl-C ends the shop. Its log:"),
     "",
     "",
   ].join("\n");
 }
 
-function setLevel(url: string, level: string): string {
-  return `curl -d '{"configuredLevel":${level}}' -H 'Content-Type: application/json' ${url}`;
-}
+const styled = (format: Parameters<typeof styleText>[0]) => (text: string) =>
+  styleText(format, text, { stream: process.stdout });
+const bold = styled("bold");
+const dim = styled("dim");
+const address = styled(["cyan", "underline"]);
+const dot = (colour: "green" | "blue") => styled(colour)("●");

@@ -18,8 +18,8 @@ interface Running {
 
 async function startSample(...args: string[]): Promise<Running> {
   const process = new SampleProcess([...FREE_PORTS, ...args]);
-  const [, shop, actuator] = await process.printed(/shop on (http:\S+), managed on (http:[^\s]+?)\. /);
-  await process.printed(/grpcurl .*\n/);
+  const [, shop, actuator] = await process.printed(/shop +(http:\S+).*\n.*actuator +(http:\S+).*\n/);
+  await process.printed(/Its log:\n/);
   return { process, actuator: `${actuator}/actuator`, shop: shop! };
 }
 
@@ -158,13 +158,16 @@ describe.runIf(runsTypeScript)("an operator", () => {
 
   it("pastes the printed lines, and each of them works", async () => {
     const lines = running.process.stdout.split("\n").map((line) => line.trim());
-    const curl = lines.filter((line) => line.startsWith("curl ") && !line.includes("<id>"));
-    expect(curl.length).toBeGreaterThan(5);
-    for (const line of curl) await shell(line.replace("curl ", "curl --fail --silent --show-error "));
-    const buf = lines.filter((line) => line.startsWith("npx buf "));
-    expect(buf).toHaveLength(2);
-    expect(JSON.parse(await shell(buf[0]!)).nodes.length).toBeGreaterThan(10);
-    expect(JSON.parse(await shell(buf[1]!)).logger.name).toBe("shop");
+    const commands = lines.filter((line) => line.startsWith("npx "));
+    expect(commands.length).toBeGreaterThan(4);
+    const answers = await Promise.all(commands.map(shell));
+    expect(answers[0]).toMatch(/\n {4}shop\.orders +INFO +inherited\n/);
+    expect(answers[1]).toMatch(/^shop\.orders: DEBUG, until/);
+    const curl = lines.filter((line) => line.startsWith("curl "));
+    expect(curl).toHaveLength(1);
+    const answer = await shell(curl[0]!.replace("curl ", "curl --fail --silent --show-error "));
+    expect(JSON.parse(answer)).toEqual({ configuredLevel: "DEBUG", effectiveLevel: "DEBUG" });
+    await setLevel(running.actuator, "shop.orders", null);
   });
 });
 
@@ -176,7 +179,7 @@ describe.runIf(runsTypeScript)("the sample's own traffic", () => {
       const { sessions } = await json(`${actuator}/sessions?username=alice`);
       expect(sessions).toHaveLength(1);
       await fetch(`${actuator}/sessions/${sessions[0].id}`, { method: "DELETE" });
-      await process.printed(/"username":"alice","msg":"was logged out by somebody else"/);
+      await process.printed(/"username":"alice","msg":"was logged out by an operator"/);
       await process.printed(/"username":"alice","msg":"came in".*"username":"alice","msg":"came in"/s);
     } finally {
       await process.kill();
@@ -230,9 +233,9 @@ describe.runIf(runsTypeScript)("the command line", () => {
     await once(server, "close");
     const sample = new SampleProcess(["--shop-port", "0", "--no-traffic"], { PORT: String(port) });
     try {
-      await sample.printed(new RegExp(`managed on http://127.0.0.1:${port}\\.`));
+      await sample.printed(new RegExp(`actuator +http://127.0.0.1:${port} `));
       const other = new SampleProcess([...FREE_PORTS, "--no-traffic"], { PORT: String(port) });
-      await other.printed(/managed on/);
+      await other.printed(/actuator +http/);
       await other.kill();
     } finally {
       await sample.kill();
