@@ -1,5 +1,5 @@
 // node .ci/tally.mjs <vitest's JSON report> <vitest's exit code>: prints "<passed> <failed>".
-// A skipped test counts as failed, and so does a file that broke before its first test, or an error outside of tests.
+// A skipped test counts as failed, and so does a file that fails before its first test, or an error outside of tests.
 import { readFileSync } from "node:fs";
 
 const [report, exitCode] = process.argv.slice(2);

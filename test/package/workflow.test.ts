@@ -16,20 +16,26 @@ describe.each(files)("%s", (file) => {
     .split(/^ {2}(?=[\w-]+:$)/m)
     .slice(1);
 
-  test("takes actions of others by their commit, which cannot be moved as a tag can", () => {
+  test("pins actions to a commit, since a tag can be moved", () => {
     const used = [...text.matchAll(/\buses: (.+)/g)].map(([, action]) => action!);
     expect(used.filter((action) => !/^[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(action))).toEqual([]);
   });
 
-  test("has no right that a job does not ask for", () => {
+  test("grants a job only the permissions that it lists", () => {
     expect(text).toMatch(/^permissions: \{\}$/m);
     expect(jobs.length).toBeGreaterThan(0);
     for (const job of jobs) expect(job).toContain("    permissions:\n");
   });
 
-  test("runs nothing of the repository or of its dependencies where something may be written", () => {
+  test("runs no code of the repository or its dependencies in a job that may write", () => {
     for (const job of jobs.filter((job) => /: write/.test(job))) {
       expect(job).not.toMatch(/actions\/checkout|npm (?:ci|install|run|test|exec)|\bnpx\b/);
     }
   });
+});
+
+test("a pull request runs the checks, what a newcomer runs, and every test", () => {
+  const text = readFileSync(join(root, ".github/workflows/pull-request.yml"), "utf8");
+  for (const command of ["npm run check", "npm test", "bash .ci/run"]) expect(text).toContain(`- run: ${command}\n`);
+  expect(readFileSync(join(root, ".ci/run"), "utf8")).toContain("npm run test:all");
 });

@@ -44,7 +44,10 @@ export class LeftOutReporter implements Reporter {
     const slow = tests.filter(({ tags }) => tags.includes("slow")).length;
     const lines = [
       ...(this.#slowFiles.length > 0
-        ? [`${this.#slowFiles.length} files and ${slow} single tests that are slow. To run them: npm run test:all`]
+        ? [
+            `${this.#slowFiles.length} files${slow > 0 ? ` and ${slow} single tests` : ""} of slow tests. ` +
+              "To run them: npm run test:all",
+          ]
         : []),
       ...(this.#missing.size > 0
         ? [
