@@ -72,10 +72,10 @@ export type { HoldOutcome, Lease, LeaseEnd } from "./loggers/lease.ts";
 export { LEVELS, type Level } from "./loggers/level.ts";
 export type { Loggers } from "./loggers/loggers.ts";
 export type { CallReport, LoggerCalls, Measurement, MeasureRequest } from "./loggers/measurement.ts";
-export type { LoggersOptions } from "./loggers/options.ts";
-export type { Override } from "./loggers/override.ts";
+export type { LoggersOptions, TtlOptions } from "./loggers/options.ts";
 export type { RequestLevelOptions } from "./loggers/request-level.ts";
-export type { TtlOptions } from "./loggers/ttl.ts";
+export type { Override } from "./loggers/setting.ts";
+
 export type { LevelOutcome, Logger, LoggerGroup, LoggersOverview } from "./loggers/view.ts";
 export type { AuditFileOptions, AuditOption } from "./operations/audit/audit.ts";
 export type { AuditRecord } from "./operations/audit/audit-record.ts";

@@ -1,6 +1,6 @@
 import type { LevelChange } from "../loggers/history.ts";
 import type { Level } from "../loggers/level.ts";
-import type { Override } from "../loggers/override.ts";
+import type { Override } from "../loggers/setting.ts";
 
 /** A level that somebody set here, and that every instance is to have. */
 export interface Wanted {

@@ -1,85 +1,84 @@
 import type { Level } from "./level.ts";
 
-/** One native logger, or one name in a native registry. Cheap to hold: an application may have a hundred thousand. */
+/** One native logger, or one name in a native registry. It must be small: an application may have a hundred thousand. */
 export interface LoggerHandle {
   /**
-   * Makes `level` the threshold of this very logger, from the next record on. Returns the level really reached, which
-   * differs where the library lacks the level.
+   * Makes `level` the threshold of this logger, from the next record on. Returns the level really reached, which differs if the
+   * library lacks the level.
    */
   apply(level: Level): Level;
   /**
-   * Where the library's own inheritance is live: the handle whose level this one follows until it is given its own. The
-   * core then leaves this logger alone for as long as following gives the right level.
+   * The handle whose level this logger follows natively until it is given its own, for libraries whose inheritance is live. The
+   * host then leaves this logger alone as long as following gives the right level.
    */
   readonly parent?: LoggerHandle | undefined;
 }
 
-/** What an adapter is given by the core when it is attached. */
+/** What an adapter is given when it is attached. */
 export interface LoggerHost {
   /**
-   * A native logger exists, from the start or since now. `configured` is a level that somebody set on it explicitly;
-   * left out, the logger inherits. The core gives it its level before this call returns. Returns false where the logger
-   * was not taken, because the registry is full or the name is unfit: the adapter then forgets it.
+   * Reports a native logger, existing or new, and gives it its level before it returns. `configured` is a level that the
+   * application set on the logger itself; without it the logger inherits. Returns false if the logger is not managed, because
+   * there are too many or its name is invalid; the adapter then forgets it.
    */
   discovered(name: string, handle: LoggerHandle, configured?: Level): boolean;
-  /** The native logger is gone; its name stays known. */
+  /** Reports that a native logger no longer exists. Its name stays known. */
   gone(handle: LoggerHandle): void;
   /**
-   * Application code set the native level past the core, which adopts it as the configured level of the name; undefined: it
-   * took the level away, and the name inherits.
+   * Reports that the application set a native level itself. It becomes the configured level of the name; undefined means that
+   * the application removed its level and the name inherits.
    */
   changedOutside(handle: LoggerHandle, level: Level | undefined): void;
-  /** True while the core itself changes native levels, so that an adapter can tell its own echo from the application. */
+  /** True while the host itself changes native levels, so that an adapter can tell its own changes from the application's. */
   readonly pushing: boolean;
-  /** Something an operator should know of a logger, such as "transport keeps its own level info". Shown over RPC. */
+  /** Adds a warning for operators to a logger, such as "transport keeps its own level info". Shown over RPC. */
   warn(name: string, message: string): void;
-  /** What was warned of is over. Left out by hosts of before it was there. */
+  /** Removes a warning that no longer applies. */
   retract?(name: string, message: string): void;
 }
 
 /**
- * How often the loggers of one name were called, at each level: at the index of `levelVerbosity`, where the least verbose level
- * counts that lets the call through.
+ * How often the loggers of one name were called at each level. The index is the `levelVerbosity` of the least verbose level that
+ * lets the call through.
  */
 export interface CallTally {
   /** Calls that the logger's level let through. */
   readonly emitted: number[];
-  /** Calls that it did not. */
+  /** Calls that the logger's level dropped. */
   readonly suppressed: number[];
 }
 
 /**
- * Says of a call that its logger's level does not let through whether it is let through all the same. `verbosity` is that of the
- * least verbose level that would; `nameOf` answers with the name of the discovered logger whose level `logger` follows, and
- * undefined where there is none.
+ * Decides whether a call that its logger's level disables goes through all the same. `verbosity` is that of the least verbose
+ * level that would let it through. `nameOf` returns the name of the managed logger whose level `logger` follows, or undefined.
  */
 export type CallGate = <L>(verbosity: number, logger: L, nameOf: (logger: L) => string | undefined) => boolean;
 
-/** A logging library, as the core sees it. */
+/** A logging library. */
 export interface LoggerAdapter {
   /** The library's name, such as "pino"; shown as the kind of its loggers. */
   readonly kind: string;
-  /** Finds the library's loggers, those made later too, and reports them to the host until detached. */
+  /** Reports the library's loggers to the host, existing and later ones, until the returned function is called. */
   attach(host: LoggerHost): Detach;
   /**
-   * Where the library tells nobody of new loggers or changed levels: looks for them, and reports them to the host that it is
-   * attached to. Called when an operator reads, at most once a second.
+   * Reports new loggers and changed levels, if the library does not announce them. Called when an operator reads, at most once a
+   * second.
    */
   refresh?(): void;
   /**
-   * Counts the calls of its loggers, also of those that appear meanwhile, until the returned function is called, which leaves
-   * them as they were. A call on a logger that was not discovered counts for the one whose level it follows. `tallyOf` is asked
-   * once for each logger, at its first call, and answers undefined where its calls are not wanted. Left out where the library
-   * cannot be measured. Called while the adapter is attached, by one measurement at a time.
+   * Counts the calls of all its loggers, including later ones, until the returned function is called, which restores them. A
+   * call of a logger that is not managed counts for the one whose level it follows. `tallyOf` is called once for each logger, at
+   * its first call, and returns undefined if its calls are not wanted. Leave it out if the library cannot be measured. It is
+   * called while the adapter is attached, and by one measurement at a time.
    */
   measure?(tallyOf: (name: string) => CallTally | undefined): () => void;
   /**
-   * Asks `lets` at every call of its loggers that their level does not let through, also of those that appear meanwhile, and lets
-   * through what it says, until the returned function is called, which leaves them as they were. Left out where the library
-   * cannot. Called while the adapter is attached, once at a time.
+   * Asks `lets` at every disabled call of its loggers, including later ones, and lets the call through if it returns true, until
+   * the returned function is called, which restores the loggers. Leave it out if the library cannot do this. It is called while
+   * the adapter is attached, and once at a time.
    */
   gate?(lets: CallGate): () => void;
 }
 
-/** Leaves the library as it was before it was attached; levels stay as they are. */
+/** Restores the library to how it was before it was attached. Levels stay as they are. */
 export type Detach = () => void;

@@ -2,13 +2,13 @@ import type { LoggerHandle } from "./adapter.ts";
 import { type Level, levelVerbosity } from "./level.ts";
 import { isAncestorOrSelf, type LevelNode, levelSource, visitHeirs } from "./tree.ts";
 
-/** A name with the native loggers that bear it. */
+/** A name with its native loggers. */
 export interface BoundNode extends LevelNode {
   readonly parent: BoundNode | undefined;
   children: BoundNode[] | undefined;
   /** The native loggers of this name. */
   bindings: Binding[] | undefined;
-  /** Where the node is configured: the bindings that must be told of a new level, because nothing native tells them. */
+  /** On a configured node: the bindings that each new level must be pushed to, because they do not follow another natively. */
   pushed: Set<Binding> | undefined;
 }
 
@@ -17,32 +17,32 @@ export interface Binding {
   readonly node: BoundNode;
   readonly handle: LoggerHandle;
   readonly kind: string;
-  /** The binding that this one follows natively until it is first pushed to. */
+  /** The binding that this one follows natively until a level is first pushed to it. */
   leader: Binding | undefined;
-  /** The bindings that name this one as their leader; undefined while there are none. */
+  /** The bindings whose leader is this one; undefined if there are none. */
   followers: Set<Binding> | undefined;
-  /** What the last push reached; undefined while the native logger still follows its leader. */
+  /** The level that the last push reached; undefined while the native logger still follows its leader. */
   reached: Level | undefined;
 }
 
 /**
- * Carries levels from the tree into native loggers, at the moment of change and with the fewest pushes.
+ * Pushes levels from the tree into native loggers when they change, with as few pushes as possible.
  *
- * Where a library inherits live, a native logger that follows another one bearing an ancestor's name needs no push until a
- * level comes between the two names. Hence each configured node keeps the set of those that do need it, and changing its level
- * costs that set alone: one push for a hundred thousand pino loggers that follow their root.
+ * If a library's inheritance is live, a native logger that follows the logger of an ancestor needs no push until a level is set
+ * between the two names. So each configured node keeps the set of bindings that do need one, and a change costs only that set:
+ * one push for a hundred thousand pino loggers that follow their root.
  */
 export class Bindings {
   readonly #byHandle = new Map<LoggerHandle, Binding>();
   readonly #onFailure: (node: BoundNode, error: unknown) => void;
   #pushing = false;
 
-  /** `onFailure` hears of a native logger that threw; the others are changed all the same. */
+  /** `onFailure` is called if a native logger throws. The other loggers are changed all the same. */
   constructor(onFailure: (node: BoundNode, error: unknown) => void) {
     this.#onFailure = onFailure;
   }
 
-  /** True while native loggers are being changed from here. */
+  /** True while a level is being pushed. */
   get pushing(): boolean {
     return this.#pushing;
   }
@@ -51,7 +51,7 @@ export class Bindings {
     return this.#byHandle.get(handle);
   }
 
-  /** Binds a native logger to its name and gives it its level. `own`: it has a native level of its own now. */
+  /** Binds a native logger to its name and gives it its level. `own` is the native level that it has by itself, if any. */
   add(node: BoundNode, handle: LoggerHandle, kind: string, own: Level | undefined): Binding {
     const above = handle.parent && this.#byHandle.get(handle.parent);
     const leader = above !== undefined && isAncestorOrSelf(above.node, node) ? above : undefined;
@@ -63,7 +63,7 @@ export class Bindings {
     return binding;
   }
 
-  /** Forgets a native logger. Those that followed it follow its own leader, where it followed one, or are pushed to. */
+  /** Forgets a native logger. Its followers then follow its leader, or are pushed to if it has none. */
   remove(handle: LoggerHandle): void {
     const binding = this.#byHandle.get(handle);
     if (binding === undefined) return;
@@ -81,7 +81,7 @@ export class Bindings {
     }
   }
 
-  /** Sets or clears (undefined) the level of a node and tells the native loggers that inherit from it. */
+  /** Sets or clears (undefined) the level of a node and pushes it to the native loggers that inherit from it. */
   configure(node: BoundNode, level: Level | undefined): void {
     const before = node.configured;
     if (before === undefined && level === undefined) return;
@@ -105,7 +105,7 @@ export class Bindings {
     }
   }
 
-  /** Puts right a binding whose native level was set past the core: whatever it is now, it is no more what was pushed. */
+  /** Pushes the right level again to a binding whose native level the application has set. */
   reclaim(binding: Binding): void {
     const source = levelSource(binding.node);
     binding.reached = source.configured;
@@ -114,7 +114,7 @@ export class Bindings {
 
   #settle(binding: Binding, source: BoundNode & { configured: Level }): void {
     const { leader } = binding;
-    // Once it has a level of its own a native logger keeps one: taking it away again would leave a slower object behind.
+    // A native logger that once got a level of its own keeps one, because removing it would make the object slower.
     if (binding.reached === undefined && leader !== undefined && levelSource(leader.node) === source) return;
     (source.pushed ??= new Set()).add(binding);
     this.#push(binding, source.configured);
@@ -138,7 +138,7 @@ function follow(binding: Binding, leader: Binding): void {
   (leader.followers ??= new Set()).add(binding);
 }
 
-/** The level really in effect on a name: the most verbose of its native loggers, or what the tree says where there is none. */
+/** The level really in effect on a name: the most verbose one of its native loggers, or that of the tree if it has none. */
 export function effectiveLevel(node: BoundNode): Level {
   let most: Level | undefined;
   for (const binding of node.bindings ?? []) {
@@ -148,7 +148,7 @@ export function effectiveLevel(node: BoundNode): Level {
   return most ?? levelSource(node).configured;
 }
 
-/** Whether a name shows the same with this native logger as without it, for all that is known without asking the others. */
+/** Whether another native logger of the name has the same kind and level, so that this one does not change what is shown. */
 export function isShownBeside(binding: Binding): boolean {
   const first = binding.node.bindings?.find((other) => other !== binding);
   return first !== undefined && first.kind === binding.kind && reachedLevel(first) === reachedLevel(binding);

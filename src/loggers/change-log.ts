@@ -2,7 +2,7 @@ import { logLine } from "../common/log-line.ts";
 import type { LevelChange } from "./history.ts";
 import type { Loggers } from "./loggers.ts";
 
-/** A change of level as a line of a structured log. */
+/** Formats a change of level as a line of a structured log. */
 export function levelChangeLine({ name, previousLevel, level, override, kind, time, revision }: LevelChange): string {
   return logLine("info", new Date(time).toISOString(), "level of a logger changed", {
     logger: name,
@@ -19,22 +19,22 @@ export function levelChangeLine({ name, previousLevel, level, override, kind, ti
   });
 }
 
-/** How an application hears of changes. */
+/** How changes of level are reported to the application. */
 export interface LevelChangeReport {
-  /** Hears of every change of a configured level, to send it to a chat or an audit store. What it throws goes to `onError`. */
+  /** Called for every change of a configured level, for example to post it to a chat. Its errors go to `onError`. */
   readonly onLevelChange?: ((change: LevelChange) => void) | undefined;
-  /** Whether each change is also one line of JSON on the standard error. Default true. */
+  /** Whether to write each change to the standard error as one line of JSON. Default true. */
   readonly logLevelChanges?: boolean | undefined;
 }
 
-/** Tells the application of every change from now on. */
+/** Reports every change from now on to the application. */
 export function reportLevelChanges(
   loggers: Loggers,
   { onLevelChange, logLevelChanges = true }: LevelChangeReport,
   onError: (error: unknown, context: string) => void,
 ): void {
   loggers.onChange((change) => {
-    // A group is one line, whatever the number of its members.
+    // The change of a group is one line, whatever the number of its members.
     if (logLevelChanges && change.group === undefined) process.stderr.write(`${levelChangeLine(change)}\n`);
     try {
       onLevelChange?.(change);

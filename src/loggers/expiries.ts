@@ -1,9 +1,9 @@
-/** Longer waits are cut into pieces: setTimeout cannot wait for more than 24 days. */
-const LONGEST_WAIT_MS = 3_600_000;
+/** Longer waits are split, because setTimeout cannot wait for more than 24 days. */
+const MAX_WAIT_MS = 3_600_000;
 
 /**
- * Calls back for each key when its time is over. Times run on the monotonic clock, so that setting the machine's clock neither
- * ends a level nor keeps it; a process that stood still calls back at once when it goes on. The timer keeps no process alive.
+ * Calls back for each key when its time is over. It uses the monotonic clock, so setting the machine's clock changes nothing. A
+ * suspended process calls back as soon as it continues. The timer does not keep the process alive.
  */
 export class Expiries<Key> {
   readonly #deadlines = new Map<Key, number>();
@@ -15,14 +15,14 @@ export class Expiries<Key> {
     this.#onDue = onDue;
   }
 
-  /** Starts the key's time anew. */
-  set(key: Key, milliseconds: number): void {
-    const deadline = performance.now() + milliseconds;
+  /** Starts or restarts the time of a key. */
+  set(key: Key, timeMs: number): void {
+    const deadline = performance.now() + timeMs;
     this.#deadlines.set(key, deadline);
     if (deadline < this.#wakesAt) this.#wakeAt(deadline);
   }
 
-  /** Ends the time of one key with that of another, where that ends. */
+  /** Gives a key the same end as another key, if that has one. */
   share(key: Key, other: Key): void {
     const deadline = this.#deadlines.get(other);
     if (deadline !== undefined) this.#deadlines.set(key, deadline);
@@ -33,7 +33,7 @@ export class Expiries<Key> {
     if (this.#deadlines.size === 0) this.#wakeAt(Number.POSITIVE_INFINITY);
   }
 
-  /** Lets every time go, and answers whose it was. */
+  /** Stops all times without calling back, and returns their keys. */
   end(): Key[] {
     const keys = [...this.#deadlines.keys()];
     this.#deadlines.clear();
@@ -45,7 +45,7 @@ export class Expiries<Key> {
     clearTimeout(this.#timer);
     this.#wakesAt = deadline;
     if (deadline === Number.POSITIVE_INFINITY) return;
-    const wait = Math.min(Math.max(deadline - performance.now(), 0), LONGEST_WAIT_MS);
+    const wait = Math.min(Math.max(deadline - performance.now(), 0), MAX_WAIT_MS);
     this.#timer = setTimeout(() => this.#wake(), wait).unref();
   }
 

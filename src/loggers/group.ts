@@ -5,36 +5,35 @@ import { loggerName } from "./name.ts";
 import type { LoggerNode, LoggerRegistry } from "./registry.ts";
 import type { Configurable } from "./setting.ts";
 
-/** What a member that names a prefix ends with. */
+/** The end of a member that is a prefix. */
 const WILDCARD = ".*";
 
 /**
- * Every logger below a name, those included that appear later: `orders.*` is `orders.a` and `orders.a.b`, not `orders`.
+ * Every logger below a name, including later ones: `orders.*` is `orders.a` and `orders.a.b`, not `orders`.
  *
- * A level is configured on the loggers directly below the name, and deeper ones inherit it unless they are configured
- * themselves, as everywhere in the tree. What is kept here is what a logger directly below would have that was there all the
- * time and never changed by itself: one that appears begins with it.
+ * A level is configured on the loggers directly below the name; deeper ones inherit it unless they have a level of their own.
+ * The prefix keeps its own setting, which a new logger directly below starts with.
  */
 export interface Prefix extends Configurable {
   /** The name without the wildcard. */
   readonly prefix: string;
 }
 
-/** Loggers that are changed together, under a name of their own. */
+/** Loggers that are changed together under one name. */
 export interface Group extends Configurable {
   readonly name: string;
-  /** Names of loggers, as the tree spells them, and prefixes with their wildcard. */
+  /** The names of loggers, as the tree spells them, and of prefixes with their wildcard. */
   readonly members: readonly string[];
   /** The members that are single loggers. */
   readonly loggers: readonly string[];
-  /** The members that are prefixes; groups that name the same one share it. */
+  /** The members that are prefixes. Groups with the same prefix share it. */
   readonly prefixes: readonly Prefix[];
 }
 
 /**
- * Reads the groups of the configuration, in its order.
+ * Reads the configured groups, in their order.
  *
- * @throws ActuatorError INVALID_ARGUMENT where the name of a group or of a member cannot be a logger's name.
+ * @throws ActuatorError INVALID_ARGUMENT if the name of a group or a member cannot be a logger's name.
  */
 export function groupsFrom(configuration: Readonly<Record<string, readonly string[]>>): Map<string, Group> {
   const known = new Map<string, Prefix>();
@@ -50,24 +49,24 @@ export function groupsFrom(configuration: Readonly<Record<string, readonly strin
           return logger;
         }
         const prefix = nameIn(text, logger.slice(0, -WILDCARD.length));
-        const shared = known.get(prefix) ?? { prefix, ...nothing };
+        const shared = known.get(prefix) ?? { prefix, ...unconfigured };
         known.set(prefix, shared);
         prefixes.add(shared);
         return prefix + WILDCARD;
       });
-      return [name, { name, members: names, loggers, prefixes: [...prefixes], ...nothing }];
+      return [name, { name, members: names, loggers, prefixes: [...prefixes], ...unconfigured }];
     }),
   );
 }
 
-/** The loggers to configure for a level of the group; its single members are added where they are new. */
+/** The loggers to configure for a level of the group. Single members are added to the tree if they are new. */
 export function loggersOf({ loggers, prefixes }: Group, registry: LoggerRegistry): ReadonlySet<LoggerNode> {
   const nodes = new Set(loggers.map((name) => registry.ensure(name)));
   for (const { prefix } of prefixes) for (const node of registry.childrenOf(prefix)) nodes.add(node);
   return nodes;
 }
 
-/** Whether the effective levels of the group's loggers differ, every known one below its prefixes included. */
+/** Whether the effective levels of the group's loggers differ, including every known logger below its prefixes. */
 export function isMixed({ loggers, prefixes }: Group, registry: LoggerRegistry): boolean {
   let first: Level | undefined;
   const differs = (node: LoggerNode) => effectiveLevel(node) !== (first ??= effectiveLevel(node));
@@ -80,7 +79,12 @@ export function isMixed({ loggers, prefixes }: Group, registry: LoggerRegistry):
   return false;
 }
 
-const nothing: Configurable = { configured: undefined, override: undefined, beneath: undefined, temporary: undefined };
+const unconfigured: Configurable = {
+  configured: undefined,
+  override: undefined,
+  permanent: undefined,
+  temporary: undefined,
+};
 
 function nameIn(group: string, text: string): string {
   try {

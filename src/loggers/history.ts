@@ -1,41 +1,41 @@
 import type { Level } from "./level.ts";
-import type { Override } from "./override.ts";
+import type { Override } from "./setting.ts";
 
-/** How a level came to change. */
+/** The cause of a change of level. */
 export type LevelChangeKind = "SET" | "CLEARED" | "RESTORED" | "EXPIRED" | "APPLICATION";
 
 /** One change of the configured level of a logger or group. */
 export interface LevelChange {
   readonly name: string;
-  /** The level configured before; undefined: none was. */
+  /** The level configured before; undefined if there was none. */
   readonly previousLevel: Level | undefined;
-  /** The level configured since; undefined: none is. */
+  /** The level configured since; undefined if there is none. */
   readonly level: Level | undefined;
-  /** Who asked for it; undefined where nobody did, as when the application changes a level itself. */
+  /** Who asked for it; undefined if the application changed the level itself. */
   readonly override: Override | undefined;
   readonly kind: LevelChangeKind;
   /** Milliseconds since the epoch. */
   readonly time: number;
-  /** The revision that the change led to. */
+  /** The revision after the change. */
   readonly revision: number;
-  /** The group that the logger was changed through; the change of the group itself is told as well. */
+  /** The group through which the logger was changed, if any. The change of the group itself is reported as well. */
   readonly group: string | undefined;
-  /** Numbers the changes of this process, without gaps. */
+  /** The number of the change in this process, without gaps. */
   readonly sequence: number;
 }
 
-/** What is asked of the history. */
+/** Selects changes from the history. */
 export interface HistoryQuery {
   /** Only changes of this logger or group. */
   readonly name?: string | undefined;
-  /** Only changes before the one of this sequence. */
+  /** Only changes before the one with this sequence. */
   readonly before?: number | undefined;
   readonly limit: number;
 }
 
 /**
- * The latest changes, in a bounded number. Those made to members through their group are kept apart and bounded by themselves:
- * one change of a large group must not push out what anybody did before.
+ * The latest changes. Changes of members through their group have a limit of their own, so that one change of a large group does
+ * not displace earlier changes.
  */
 export class LevelHistory {
   readonly #single: Ring<LevelChange>;
@@ -64,7 +64,7 @@ export class LevelHistory {
   }
 }
 
-/** The latest so and so many of what was added. */
+/** Keeps the last `capacity` elements. */
 class Ring<Element> {
   readonly #elements: Element[] = [];
   readonly #capacity: number;

@@ -1,68 +1,68 @@
-import type { Holder, TemporarySetting } from "./setting.ts";
+import type { SettingOwner, TemporarySetting } from "./setting.ts";
 import type { LevelOutcome } from "./view.ts";
 
 /** Why a lease is over. */
 export type LeaseEnd =
-  /** Whoever held it let go. */
+  /** The caller released it. */
   | "RELEASED"
-  /** Its time is over. */
+  /** Its maximum time is over. */
   | "EXPIRED"
-  /** Somebody, or the application itself, configured everything that it held for good. */
+  /** Permanent levels replaced everything that it held, set by an operator or by the application. */
   | "OVERRULED"
   /** The loggers are no longer managed. */
   | "CLOSED";
 
 /**
- * A level that somebody holds: a temporary one whose end is that of an interest and not, or not only, a time.
+ * A temporary level that lasts until its caller releases it, or until its maximum time is over.
  *
- * Of several temporary levels on one logger, held or for a time, the latest is in force. When it ends, the latest of those
- * that still last comes back, and after the last of them what was there before the first. A level configured for good ends
- * them all. The lease of a group holds the group and each of its members, and is over when none is left.
+ * Of several temporary levels on one logger, held or timed, the latest is in force. When it ends, the latest of the others comes
+ * back, and after the last of them the permanent setting from before. A new permanent level ends them all. The lease of a group
+ * holds the group and each of its members, and is over when none is left.
  */
-export class Lease implements Holder {
+export class Lease implements SettingOwner {
   readonly #deadline: number | undefined;
-  readonly #lift: (held: TemporarySetting) => void;
+  readonly #endSetting: (held: TemporarySetting) => void;
   readonly #held = new Set<TemporarySetting>();
   readonly #listeners = new Set<() => void>();
   #end: LeaseEnd | undefined;
 
-  /** `lift` ends one temporary level; `ttl` in milliseconds. */
-  constructor(ttl: number | undefined, lift: (held: TemporarySetting) => void) {
-    this.#deadline = ttl === undefined ? undefined : performance.now() + ttl;
-    this.#lift = lift;
+  /** `endSetting` ends one temporary level. */
+  constructor(ttlMs: number | undefined, endSetting: (held: TemporarySetting) => void) {
+    this.#deadline = ttlMs === undefined ? undefined : performance.now() + ttlMs;
+    this.#endSetting = endSetting;
   }
 
-  /** Why it is over; undefined while it lasts. */
+  /** The reason why it is over; undefined while it lasts. */
   get end(): LeaseEnd | undefined {
     return this.#end;
   }
 
-  /** Milliseconds until it ends by itself; undefined where no time ends it. */
+  /** Milliseconds until it ends by itself; undefined if it has no maximum time. */
   get timeLeft(): number | undefined {
     return this.#deadline === undefined ? undefined : Math.max(0, this.#deadline - performance.now());
   }
 
-  /** Whether a later temporary level lies over one that this holds. */
+  /** Whether a later temporary level is in force instead of one of its own. */
   get covered(): boolean {
     for (const held of this.#held) if (held.on.temporary?.at(-1) !== held) return true;
     return false;
   }
 
-  /** How many loggers and groups it holds. */
+  /** The number of loggers and groups that it holds. */
   get size(): number {
     return this.#held.size;
   }
 
-  /** Calls `listener` once when the lease is over, unless the returned function is called before. */
+  /** Calls `listener` once when the lease is over. Returns a function that removes the listener. */
   onEnd(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Gives back every level that it still holds. Does nothing once it is over. */
+  /** Ends every level that it still holds. Does nothing once it is over. */
   release(end: LeaseEnd = "RELEASED"): void {
     if (this.#end !== undefined) return;
-    for (const held of this.#held) this.#lift(held);
+    for (const held of this.#held) this.#endSetting(held);
     this.#held.clear();
     this.#finish(end);
   }
@@ -83,7 +83,7 @@ export class Lease implements Holder {
   }
 }
 
-/** A level that is held now, and what that led to. */
+/** The result of holding a level. */
 export interface HoldOutcome extends LevelOutcome {
   readonly lease: Lease;
 }

@@ -1,23 +1,23 @@
-/** The seven levels in the order of the specification, section 2.1: from nothing to everything. */
+/** The seven levels in the order of the specification, section 2.1, from the least to the most verbose. */
 export const LEVELS = ["OFF", "FATAL", "ERROR", "WARN", "INFO", "DEBUG", "TRACE"] as const;
 
-/** A level of the specification: a logger lets through what is at least as severe. */
+/** A level of the specification. A logger lets records through that are at least as severe. */
 export type Level = (typeof LEVELS)[number];
 
 const verbosity = new Map<string, number>(LEVELS.map((level, index) => [level, index]));
 
-/** Orders levels by how much they let through: 0 for OFF, 6 for TRACE. */
+/** The rank of a level by how much it lets through: 0 for OFF, 6 for TRACE. */
 export function levelVerbosity(level: Level): number {
   return verbosity.get(level)!;
 }
 
 /**
- * Reads a level as the REST contract does: trimmed, without case and without characters other than letters and digits
- * (`debug`, ` Debug `, `d-e_b u g`); `false` is OFF, as in YAML. Returns undefined for any other word.
+ * Reads a level as the REST contract does: it ignores case and all characters other than letters and digits (`debug`,
+ * ` Debug `, `d-e_b u g`); `false` is OFF, as in YAML. Returns undefined for any other word.
  */
 export function levelFromText(text: string): Level | undefined {
   const letters = text.replace(/[^\p{L}\p{N}]/gu, "");
-  // Upper case alone would make an I of a dotless one and an FF of its ligature.
+  // Upper case would turn a dotless i into I and the ligature ﬀ into FF.
   if (!/^[a-z]+$/i.test(letters)) return undefined;
   const word = letters.toUpperCase();
   if (word === "FALSE") return "OFF";

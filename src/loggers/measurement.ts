@@ -1,45 +1,48 @@
+import { ActuatorError } from "../common/error.ts";
 import type { CallTally, LoggerAdapter } from "./adapter.ts";
 import { LEVELS } from "./level.ts";
 import { loggerName } from "./name.ts";
 
-/** What is measured, and for how long. */
+/** Which loggers to measure, and for how long. */
 export interface MeasureRequest {
-  /** Begins the names of the loggers that are measured. Default: all. */
+  /** Measures the loggers whose names begin with this. Default: all. */
   readonly namePrefix?: string | undefined;
-  /** In milliseconds: over 0, at most 300,000. Default 10,000. */
+  /** More than 0, at most 300,000. Default 10,000. */
   readonly durationMs?: number | undefined;
 }
 
-/** The calls of the loggers of one name. */
+/** The calls of the loggers with one name. */
 export interface LoggerCalls extends CallTally {
   readonly name: string;
 }
 
-/** What was counted since the measurement began. */
+/** What was counted since the measurement started. */
 export interface CallReport {
-  /** For how long was counted, in milliseconds. */
+  /** How long calls were counted. */
   readonly elapsedMs: number;
-  /** The measurement is over: this is all that was counted. */
+  /** Whether the measurement is over, so that the numbers are final. */
   readonly ended: boolean;
-  /** Those that were called, at most 1,000: the ones with the most calls, in that order. */
+  /** The loggers with the most calls, at most 1,000, in descending order. */
   readonly loggers: readonly LoggerCalls[];
-  /** The calls of all, those of loggers that are not listed included. */
+  /** The calls of all loggers, including those that are not listed. */
   readonly total: CallTally;
-  /** More loggers were called than are listed. */
+  /** Whether more loggers were called than are listed. */
   readonly more: boolean;
-  /** The libraries in use whose loggers cannot be measured. */
+  /** The attached libraries that cannot be measured. */
   readonly unmeasuredKinds: readonly string[];
 }
 
-/** So many names have a tally of their own; those called first after that count in the total alone. */
+/** The maximum of names with a tally of their own. Names first called after that count only in the total. */
 const MAX_TALLIES = 10_000;
 const MAX_LISTED = 1_000;
+const DEFAULT_DURATION_MS = 10_000;
+const MAX_DURATION_MS = 300_000;
 
-/** Counts calls for a while: from its making until its time is over or it is ended. */
+/** Counts calls from when it is made until its time is over or it is ended. */
 export class Measurement {
   readonly #prefix: string;
   readonly #start = performance.now();
-  readonly #duration: number;
+  readonly #durationMs: number;
   readonly #tallies = new Map<string, LoggerCalls>();
   readonly #rest: CallTally = emptyTally();
   readonly #stops = new Map<LoggerAdapter, () => void>();
@@ -47,33 +50,33 @@ export class Measurement {
   readonly #listeners = new Set<() => void>();
   readonly #onFailure: (kind: string, error: unknown) => void;
   readonly #timer: NodeJS.Timeout;
-  #elapsed: number | undefined;
+  #elapsedMs: number | undefined;
   #restCalled = false;
 
-  /** `onFailure` hears of a library that threw: it is not measured, or was not left as it was. */
-  constructor(prefix: string, duration: number, onFailure: (kind: string, error: unknown) => void) {
+  /** `onFailure` is called if an adapter throws: its library is not measured, or was not restored. */
+  constructor(prefix: string, durationMs: number, onFailure: (kind: string, error: unknown) => void) {
     this.#prefix = prefix;
-    this.#duration = duration;
+    this.#durationMs = durationMs;
     this.#onFailure = onFailure;
-    this.#timer = setTimeout(() => this.end(), duration).unref();
+    this.#timer = setTimeout(() => this.end(), durationMs).unref();
   }
 
   /** Milliseconds until it ends by itself. */
   get timeLeft(): number {
-    return Math.max(0, this.#start + this.#duration - performance.now());
+    return Math.max(0, this.#start + this.#durationMs - performance.now());
   }
 
   get ended(): boolean {
-    return this.#elapsed !== undefined;
+    return this.#elapsedMs !== undefined;
   }
 
-  /** Calls `listener` when it ends, until the returned function is called. */
+  /** Calls `listener` when the measurement ends. Returns a function that removes the listener. */
   onEnd(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Measures the loggers of a library too. */
+  /** Also measures the loggers of a library. */
   add(adapter: LoggerAdapter): void {
     const { kind } = adapter;
     try {
@@ -86,7 +89,7 @@ export class Measurement {
     }
   }
 
-  /** Leaves the loggers of a library alone again; what was counted stays. */
+  /** Stops measuring the loggers of a library. What was counted stays. */
   delete(adapter: LoggerAdapter): void {
     const stop = this.#stops.get(adapter);
     this.#stops.delete(adapter);
@@ -97,10 +100,10 @@ export class Measurement {
     }
   }
 
-  /** Leaves every library as it was. May be called again. */
+  /** Ends the measurement and restores every library. May be called again. */
   end(): void {
     if (this.ended) return;
-    this.#elapsed = performance.now() - this.#start;
+    this.#elapsedMs = performance.now() - this.#start;
     clearTimeout(this.#timer);
     for (const adapter of [...this.#stops.keys()]) this.delete(adapter);
     for (const listener of this.#listeners) listener();
@@ -113,7 +116,7 @@ export class Measurement {
       .sort((one, other) => other.count - one.count || (one.calls.name < other.calls.name ? -1 : 1))
       .map(({ calls }) => calls);
     return {
-      elapsedMs: this.#elapsed ?? performance.now() - this.#start,
+      elapsedMs: this.#elapsedMs ?? performance.now() - this.#start,
       ended: this.ended,
       loggers: called.slice(0, MAX_LISTED),
       total: sum([...called, this.#rest]),
@@ -134,6 +137,55 @@ export class Measurement {
     const calls = { name, ...emptyTally() };
     this.#tallies.set(name, calls);
     return calls;
+  }
+}
+
+/** Starts measurements of all attached libraries, one at a time. Without a measurement, calls cost nothing more. */
+export class Measurer {
+  readonly #adapters = new Set<LoggerAdapter>();
+  readonly #warn: (message: string) => void;
+  #running: Measurement | undefined;
+
+  /** `warn` is called if an adapter throws. */
+  constructor(warn: (message: string) => void) {
+    this.#warn = warn;
+  }
+
+  add(adapter: LoggerAdapter): void {
+    this.#adapters.add(adapter);
+    this.#running?.add(adapter);
+  }
+
+  delete(adapter: LoggerAdapter): void {
+    this.#running?.delete(adapter);
+    this.#adapters.delete(adapter);
+  }
+
+  /** @throws ActuatorError INVALID_ARGUMENT (invalid duration), RESOURCE_EXHAUSTED (another measurement is running). */
+  start({ namePrefix = "", durationMs = DEFAULT_DURATION_MS }: MeasureRequest): Measurement {
+    if (!(durationMs > 0 && durationMs <= MAX_DURATION_MS)) {
+      const message = `The duration must be more than 0 s and at most ${MAX_DURATION_MS / 1_000} s.`;
+      throw new ActuatorError("INVALID_ARGUMENT", "INVALID_DURATION", message, { field: "duration" });
+    }
+    if (this.#running !== undefined) {
+      const left = Math.ceil(this.#running.timeLeft / 1_000);
+      const message = `Another measurement is running, for at most ${left} s. Only one can run at a time.`;
+      throw new ActuatorError("RESOURCE_EXHAUSTED", "ALREADY_MEASURING", message);
+    }
+    const measurement = new Measurement(namePrefix, durationMs, (kind, error) =>
+      this.#warn(`calls of ${kind} not measured: ${error}`),
+    );
+    this.#running = measurement;
+    measurement.onEnd(() => {
+      this.#running = undefined;
+    });
+    for (const adapter of this.#adapters) measurement.add(adapter);
+    return measurement;
+  }
+
+  /** Ends the running measurement, if any. */
+  end(): void {
+    this.#running?.end();
   }
 }
 

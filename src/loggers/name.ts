@@ -3,12 +3,12 @@ import { ActuatorError } from "../common/error.ts";
 /** The name of the root logger. */
 export const ROOT = "ROOT";
 
-/** The longest name, in bytes of UTF-8. */
+/** Counted in UTF-8. */
 const MAX_NAME_BYTES = 512;
 
 /**
- * Reads the name of a logger: case-sensitive, separated by dots; `:` and `/` separate too and become dots, so that one
- * tree holds the names of every library. ROOT is the root logger in any case.
+ * Returns the name of a logger as the tree spells it. Names are case-sensitive and separated by dots; `:` and `/` become dots, so
+ * that one tree holds the names of every library. ROOT, in any case, is the root logger.
  *
  * @throws ActuatorError INVALID_ARGUMENT for an empty name, one over 512 bytes, a control character or a lone surrogate.
  */
@@ -19,7 +19,7 @@ export function loggerName(text: string): string {
   return /[:/]/.test(text) ? text.replace(/[:/]/g, ".") : text;
 }
 
-/** The name of the nearest ancestor: what stands before the last dot, or ROOT. */
+/** The name of the nearest ancestor: the part before the last dot, or ROOT. */
 export function parentName(name: string): string {
   const dot = name.lastIndexOf(".");
   if (dot <= 0) return ROOT;

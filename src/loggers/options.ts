@@ -1,38 +1,46 @@
-import type { TtlOptions } from "./ttl.ts";
+/** How long levels last that operators set. */
+export interface TtlOptions {
+  /** How long DEBUG and TRACE last if the caller does not say. Default 10 minutes. */
+  readonly defaultTtlMs?: number | undefined;
+  /** The longest time that DEBUG and TRACE may last. Default 24 hours. */
+  readonly maxTtlMs?: number | undefined;
+  /** Whether a caller may set DEBUG and TRACE without an end, by a time of 0. Default false. */
+  readonly allowForever?: boolean | undefined;
+}
 
-/** How the loggers of an application are set up. */
+/** The options of the loggers of an application. */
 export interface LoggersOptions extends TtlOptions {
   /**
-   * Groups by name, each with the names of its members. A member with a trailing `.*` is every logger below a name, those
-   * included that appear later: `orders.*` is `orders.a` and `orders.a.b`, not `orders`; `ROOT.*` is every logger but ROOT.
-   * A level of the group is configured on the loggers directly below and inherited by deeper ones that have none of their
-   * own; a logger that appears begins with it, until the group is cleared, restored or its time is over.
+   * Groups by name, each with the names of its members. A member with a trailing `.*` is every logger below a name, including
+   * later ones: `orders.*` is `orders.a` and `orders.a.b`, not `orders`; `ROOT.*` is every logger but ROOT. A level of the group
+   * is configured on the loggers directly below, and deeper ones without a level of their own inherit it. A new logger starts
+   * with it, until the group is cleared or restored or its time is over.
    */
   readonly groups?: Readonly<Record<string, readonly string[]>> | undefined;
   /**
-   * The path of a file in which levels set from outside survive a restart, with who set them, why and until when: those of
-   * loggers and groups, and what is beneath a temporary one. Default: none, and they end with the process. The folder must
-   * exist. The file is read once, at the start, before any logging library takes part: levels whose time is over are left out,
-   * the others last for what is left of it by the clock on the wall, and a name that no library has yet waits for its logger.
-   * What somebody holds, what the application sets itself, and that a level was cleared, are not kept.
+   * The path of a file that keeps levels over a restart, with who set them, why and until when: the levels that operators set on
+   * loggers and groups, and the permanent levels beneath temporary ones. Default: none; levels end with the process. The folder
+   * must exist. The file is read once at the start, before any adapter is attached. Levels whose time is over are left out, and
+   * the others last for the rest of their time by the wall clock. A name without a logger waits for one. Levels that are held or
+   * that the application set itself are not kept, nor is it kept that a level was cleared.
    *
-   * The file is replaced as a whole soon after each change, and so is whole at any moment. No caller waits for that: what was
-   * acknowledged in the last milliseconds before a process is killed may be missing after it. `Loggers.flushed` waits, and
-   * `close` of the actuator does. Where it cannot be written, `onError` hears of that once, and it is tried again at the next
-   * change. A file that cannot be understood, or is that of a later release, is renamed to one with `.kept-` and the time at
-   * its end, and `onError` and a warning on ROOT tell of it.
+   * The file is replaced as a whole soon after each change, so it is never partly written. Callers do not wait for that: a change
+   * of the last milliseconds before the process is killed may be missing. `Loggers.flushed` waits for the file, and so does
+   * `close` of the actuator. If the file cannot be written, `onError` is called once, and the next change tries again. A file
+   * that cannot be parsed, or that a later release wrote, is renamed with `.kept-` and the time at its end, and reported to
+   * `onError` and by a warning on ROOT.
    *
-   * Each process is to have a file of its own. Where two share one, neither reads what the other writes and the last to write
-   * wins, which suits a process that takes the place of another. The file is JSON of a versioned format, readable by its owner
-   * alone (mode 0600).
+   * Give each process a file of its own. If two processes share one, neither reads what the other writes and the last to write
+   * wins, which suits a process that replaces another one. The file is JSON in a versioned format, and only its owner can read
+   * it (mode 0600).
    */
   readonly state?: string | undefined;
-  /** How many loggers may exist only because somebody set a level on their name. Default 10,000. */
+  /** How many loggers may exist only because a level was set on their name. Default 10,000. */
   readonly maxCreated?: number | undefined;
-  /** How many names may be known at all; loggers found beyond keep the level they have. Default 250,000. */
+  /** How many names there may be in all. Loggers found beyond that keep the level they have. Default 250,000. */
   readonly maxLoggers?: number | undefined;
-  /** How many changes of level are remembered. Default 10,000. */
+  /** How many changes of level the history keeps. Default 10,000. */
   readonly maxHistory?: number | undefined;
-  /** What this process is called where it says that a level was set through it. Default: host name and process id. */
+  /** The name of this process in the history and in overrides. Default: host name and process id. */
   readonly instance?: string | undefined;
 }

@@ -3,47 +3,47 @@ import type { Detach, LoggerAdapter, LoggerHandle, LoggerHost } from "./adapter.
 import { Bindings, type BoundNode, isShownBeside } from "./binding.ts";
 import type { Level } from "./level.ts";
 import { loggerName, parentName, ROOT } from "./name.ts";
-import { Refresh } from "./refresh.ts";
 import type { Configurable } from "./setting.ts";
 import { LevelTree } from "./tree.ts";
-import { Warnings } from "./warnings.ts";
 
-/** One name, with everything that is known of it. */
+/** One name with everything that is known about it. */
 export interface LoggerNode extends BoundNode, Configurable {
-  /** What the application itself had configured when the name was found. */
+  /** The level that the application had configured when the name was found. */
   baseline: Level | undefined;
-  /** Known only because somebody asked for the name or for one below it. */
+  /** Whether it exists only because a level was set on it or on a name below it. */
   created: boolean;
 }
 
-/** How many loggers there may be. */
+/** The limits on the number of loggers. */
 export interface RegistryLimits {
   readonly maxCreated: number;
   readonly maxLoggers: number;
 }
 
-/** What the registry tells its owner. */
+/** The events of the registry. */
 export interface RegistryEvents {
-  /** A name is about to join the tree, without children or native loggers: it may be given what it is to begin with. */
-  appeared(node: LoggerNode): void;
-  /** What is shown of the loggers is not what it was, other than by a change of level. */
+  /** A name is about to be added to the tree; its first level can be set on the node. */
+  added(node: LoggerNode): void;
+  /** What is shown of the loggers has changed, other than by a change of level. */
   changed(): void;
-  /** The application has configured this level at the logger's birth. */
-  born(node: LoggerNode, level: Level): void;
-  /** The application has set a level past us; undefined: it took the level away. */
+  /** A logger was found for the first time, with a level that the application had set on it. */
+  foundConfigured(node: LoggerNode, level: Level): void;
+  /** The application has set a level itself, or removed it (undefined). */
   setOutside(node: LoggerNode, level: Level | undefined): void;
 }
 
 const none: readonly LoggerNode[] = [];
 
-/** An adapter tells one host of what it finds. */
+/** How long what was read from the libraries stays current. */
+const REFRESH_AFTER_MS = 1_000;
+
+/** An adapter can report to one host only. */
 const attached = new WeakSet<LoggerAdapter>();
 
-/** Which loggers exist, in one tree of names, and the native loggers that obey it. */
+/** All loggers: one tree of names, and the native loggers whose levels follow it. */
 export class LoggerRegistry {
   readonly warnings: Warnings;
   readonly #tree = new LevelTree<LoggerNode>("INFO", ({ name, parent, children, configured }) => {
-    const life = { override: undefined, beneath: undefined, temporary: undefined, baseline: undefined, created: false };
     const node = {
       name,
       parent: parent as LoggerNode | undefined,
@@ -51,17 +51,23 @@ export class LoggerRegistry {
       configured,
       bindings: undefined,
       pushed: undefined,
-      ...life,
+      override: undefined,
+      permanent: undefined,
+      temporary: undefined,
+      baseline: undefined,
+      created: false,
     } as LoggerNode;
-    if (parent !== undefined) this.#events.appeared(node);
+    if (parent !== undefined) this.#events.added(node);
     return node;
   });
   readonly #bindings = new Bindings((node, error) => this.warnings.add(node.name, `level not applied: ${error}`));
-  readonly #refresh = new Refresh();
+  /** The adapters of libraries that do not announce changes. */
+  readonly #refreshable = new Set<LoggerAdapter>();
   readonly #limits: RegistryLimits;
   readonly #events: RegistryEvents;
   #created = 0;
   #sortedNodes: readonly LoggerNode[] = [];
+  #lastRefresh = Number.NEGATIVE_INFINITY;
 
   constructor(limits: RegistryLimits, events: RegistryEvents) {
     this.#limits = limits;
@@ -73,35 +79,39 @@ export class LoggerRegistry {
     return this.#tree.root;
   }
 
-  /** Lets a logging library take part, until the returned function is called. */
+  /** Manages the loggers of a library until the returned function is called. */
   attach(adapter: LoggerAdapter): Detach {
     if (attached.has(adapter)) {
-      const message = `This adapter of ${adapter.kind} is attached already: make one for each actuator.`;
+      const message = `This ${adapter.kind} adapter is already attached; make one for each actuator.`;
       throw new ActuatorError("FAILED_PRECONDITION", "ADAPTER_ATTACHED", message, { field: "adapters" });
     }
     const handles = new Set<LoggerHandle>();
     const detach = adapter.attach(this.#host(adapter.kind, handles));
-    this.#refresh.add(adapter);
+    if (adapter.refresh !== undefined) this.#refreshable.add(adapter);
     attached.add(adapter);
     return () => {
       attached.delete(adapter);
       detach();
-      this.#refresh.delete(adapter);
+      this.#refreshable.delete(adapter);
       for (const handle of handles) this.#bindings.remove(handle);
       this.#events.changed();
     };
   }
 
-  /** Asks the libraries that tell of nothing. */
+  /** Reads the libraries that do not announce changes, at most once a second. */
   refresh(): void {
-    this.#refresh.run();
+    if (this.#refreshable.size === 0) return;
+    const now = performance.now();
+    if (now - this.#lastRefresh < REFRESH_AFTER_MS) return;
+    this.#lastRefresh = now;
+    for (const adapter of this.#refreshable) adapter.refresh?.();
   }
 
   get(name: string): LoggerNode | undefined {
     return this.#tree.get(name);
   }
 
-  /** The node of this name or, where it is not known, of its nearest known ancestor. */
+  /** The node of this name or, if it is not known, of its nearest known ancestor. */
   nearest(name: string): LoggerNode {
     let at = name;
     for (;;) {
@@ -111,17 +121,21 @@ export class LoggerRegistry {
     }
   }
 
-  /** The nodes directly below a name; none where it is not known. */
+  /** The nodes directly below a name; none if the name is not known. */
   childrenOf(name: string): readonly LoggerNode[] {
     return (this.#tree.get(name)?.children as LoggerNode[] | undefined) ?? none;
   }
 
-  /** The node of a name that the configuration holds. */
+  /** The node of a name in the configuration, which is added if it is new. */
   ensure(name: string): LoggerNode {
     return this.#tree.ensure(name);
   }
 
-  /** @throws ActuatorError RESOURCE_EXHAUSTED where too many loggers exist only because somebody asked for them. */
+  /**
+   * The node of a name on which an operator sets a level.
+   *
+   * @throws ActuatorError RESOURCE_EXHAUSTED if too many loggers exist only because a level was set on their name.
+   */
   getOrCreate(name: string): LoggerNode {
     const missing = this.#tree.missing(name);
     const { maxCreated, maxLoggers } = this.#limits;
@@ -132,17 +146,17 @@ export class LoggerRegistry {
     return this.#create(name);
   }
 
-  /** The node of a name whose level was stored; undefined where there may be no more loggers. */
-  recall(name: string): LoggerNode | undefined {
+  /** The node of a name whose level was stored; undefined if there are too many loggers. */
+  getOrCreateStored(name: string): LoggerNode | undefined {
     return this.#tree.size + this.#tree.missing(name) > this.#limits.maxLoggers ? undefined : this.#create(name);
   }
 
-  /** Sets or clears the level of a node and pushes what follows from it. */
+  /** Sets or clears the level of a node, and pushes it to the native loggers. */
   configure(node: LoggerNode, level: Level | undefined): void {
     this.#bindings.configure(node, level);
   }
 
-  /** ROOT first, then by UTF-16 code unit. */
+  /** All nodes, ROOT first, then by UTF-16 code unit. */
   sorted(): readonly LoggerNode[] {
     if (this.#sortedNodes.length !== this.#tree.size) {
       const [root, ...rest] = this.#tree.nodes();
@@ -168,7 +182,7 @@ export class LoggerRegistry {
         handles.add(handle);
         if (configured !== undefined && node.bindings === undefined && node.baseline === undefined) {
           node.baseline = configured;
-          this.#events.born(node, configured);
+          this.#events.foundConfigured(node, configured);
         }
         const binding = bindings.add(node, handle, kind, configured);
         if (!isShownBeside(binding)) this.#events.changed();
@@ -201,13 +215,13 @@ export class LoggerRegistry {
     };
   }
 
-  /** The node of a name that a library uses, added where it is new; undefined where it cannot be taken. */
+  /** The node of a name that a library uses, added if it is new; undefined if it is not managed. */
   #find(text: string): LoggerNode | undefined {
     let name: string;
     try {
       name = loggerName(text);
     } catch {
-      this.warnings.add(ROOT, "a logger with an unfit name is not managed");
+      this.warnings.add(ROOT, "a logger with an invalid name is not managed");
       return undefined;
     }
     const { maxLoggers } = this.#limits;
@@ -221,5 +235,50 @@ export class LoggerRegistry {
       this.#created--;
     }
     return node;
+  }
+}
+
+const MAX_WARNINGS = 1_000;
+const noWarnings: readonly string[] = [];
+
+/**
+ * The warnings shown on loggers, each once a name and at most 1,000 in all. ROOT, which shows warnings about the whole, has a
+ * limit of its own, so that many other warnings cannot hide them.
+ */
+export class Warnings {
+  readonly #byName = new Map<string, string[]>();
+  readonly #onChange: () => void;
+  #count = 0;
+
+  constructor(onChange: () => void) {
+    this.#onChange = onChange;
+  }
+
+  add(name: string, message: string): void {
+    const messages = this.#byName.get(name) ?? [];
+    if (messages.includes(message)) return;
+    if (name === ROOT && messages.length >= MAX_WARNINGS) return;
+    if (name !== ROOT && this.#count >= MAX_WARNINGS) {
+      this.add(ROOT, `more than ${MAX_WARNINGS} warnings of loggers: the rest is not shown`);
+      return;
+    }
+    if (name !== ROOT) this.#count++;
+    this.#byName.set(name, [...messages, message]);
+    this.#onChange();
+  }
+
+  /** Removes a warning that no longer applies. */
+  delete(name: string, message: string): void {
+    const messages = this.#byName.get(name);
+    if (messages?.includes(message) !== true) return;
+    if (name !== ROOT) this.#count--;
+    const left = messages.filter((each) => each !== message);
+    if (left.length === 0) this.#byName.delete(name);
+    else this.#byName.set(name, left);
+    this.#onChange();
+  }
+
+  of(name: string): readonly string[] {
+    return this.#byName.get(name) ?? noWarnings;
   }
 }

@@ -4,27 +4,24 @@ import type { CallGate, LoggerAdapter } from "./adapter.ts";
 import { LEVELS, type Level, levelVerbosity } from "./level.ts";
 import { loggerName, ROOT } from "./name.ts";
 
-/** Which loggers a level for one request is for. */
+/** The loggers to which a level for one request applies. */
 export interface RequestLevelOptions {
-  /** The logger with this name and those below it. Default: all. */
+  /** The logger with this name and all loggers below it. Default: all. */
   readonly logger?: string | undefined;
 }
 
 interface Scope {
   readonly verbosity: number;
-  /** Undefined: all loggers. */
+  /** Undefined for all loggers. */
   readonly logger: string | undefined;
   readonly outer: Scope | undefined;
   open: boolean;
 }
 
-/** Gates stay for so long after the last scope, lest each of several flagged requests in a row put them up and take them down. */
+/** Gates stay this long after the last scope, so that several flagged requests in a row do not each add and remove them. */
 const LINGER_MS = 1_000;
 
-/**
- * Levels for what is done inside a function alone. While no scope is open, and since a second, no logger is changed and nothing
- * is on the way of a call.
- */
+/** Levels that apply only inside a function. One second after the last scope has closed, all loggers are as before. */
 export class RequestLevels {
   readonly #adapters = new Set<LoggerAdapter>();
   readonly #warn: (message: string) => void;
@@ -35,25 +32,25 @@ export class RequestLevels {
   #closed = false;
   #lingering: NodeJS.Timeout | undefined;
 
-  /** `warn` hears of a library that threw. */
+  /** `warn` is called if an adapter throws. */
   constructor(warn: (message: string) => void) {
     this.#warn = warn;
   }
 
   add(adapter: LoggerAdapter): void {
     this.#adapters.add(adapter);
-    if (this.#gating) this.#putGate(adapter);
+    if (this.#gating) this.#addGate(adapter);
   }
 
   delete(adapter: LoggerAdapter): void {
-    this.#takeGate(adapter);
+    this.#removeGate(adapter);
     this.#adapters.delete(adapter);
   }
 
-  /** Runs `run` with `level`, until it has returned or, where it answers with a promise, that is settled. */
+  /** Runs `run` with `level`, until it has returned or the promise that it returned is settled. */
   withLevel<T>(level: Level, run: () => T, options: RequestLevelOptions): T {
     if (!LEVELS.includes(level)) {
-      const message = `The level is none of ${LEVELS.join(", ")}.`;
+      const message = `The level must be one of ${LEVELS.join(", ")}.`;
       throw new ActuatorError("INVALID_ARGUMENT", "INVALID_LEVEL", message, { field: "level" });
     }
     const name = options.logger === undefined ? ROOT : loggerName(options.logger);
@@ -71,17 +68,17 @@ export class RequestLevels {
         close();
         throw error;
       }
-      // The promise that the caller gets is the one that follows, so that a rejection nobody handles is still told of.
+      // The caller gets the promise that follows, so that an unhandled rejection is still reported.
       if (isThenable(result)) return Promise.resolve(result).finally(close) as T;
       close();
       return result;
     });
   }
 
-  /** Leaves every library as it was, for good: functions still run, at the levels that the loggers have. */
+  /** Removes all gates for good. `withLevel` still runs functions, at the levels that the loggers have. */
   end(): void {
     this.#closed = true;
-    this.#takeGates();
+    this.#removeGates();
   }
 
   #open(): void {
@@ -89,39 +86,39 @@ export class RequestLevels {
     clearTimeout(this.#lingering);
     if (this.#gating) return;
     this.#gating = true;
-    for (const adapter of this.#adapters) this.#putGate(adapter);
+    for (const adapter of this.#adapters) this.#addGate(adapter);
   }
 
   #close(scope: Scope): void {
     scope.open = false;
     if (--this.#openScopes > 0 || !this.#gating) return;
-    this.#lingering = setTimeout(() => this.#takeGates(), LINGER_MS).unref();
+    this.#lingering = setTimeout(() => this.#removeGates(), LINGER_MS).unref();
   }
 
-  #takeGates(): void {
+  #removeGates(): void {
     clearTimeout(this.#lingering);
     this.#gating = false;
-    for (const adapter of [...this.#gates.keys()]) this.#takeGate(adapter);
-    // Before Node 24 a storage in use costs something for every promise of the process.
+    for (const adapter of [...this.#gates.keys()]) this.#removeGate(adapter);
+    // Before Node.js 24 an enabled storage slows down every promise of the process.
     this.#storage.disable();
   }
 
-  #putGate(adapter: LoggerAdapter): void {
+  #addGate(adapter: LoggerAdapter): void {
     try {
-      const take = adapter.gate?.(this.#lets);
-      if (take !== undefined) this.#gates.set(adapter, take);
+      const remove = adapter.gate?.(this.#lets);
+      if (remove !== undefined) this.#gates.set(adapter, remove);
     } catch (error) {
       this.#warn(`${adapter.kind} takes no level for one request: ${error}`);
     }
   }
 
-  #takeGate(adapter: LoggerAdapter): void {
-    const take = this.#gates.get(adapter);
+  #removeGate(adapter: LoggerAdapter): void {
+    const remove = this.#gates.get(adapter);
     this.#gates.delete(adapter);
     try {
-      take?.();
+      remove?.();
     } catch (error) {
-      this.#warn(`${adapter.kind} was not left as it was after a level for one request: ${error}`);
+      this.#warn(`${adapter.kind} was not restored after a level for one request: ${error}`);
     }
   }
 

@@ -1,36 +1,52 @@
 import type { Level } from "./level.ts";
-import type { Override } from "./override.ts";
 
-/** A level and who put it there; both undefined where nothing is configured. */
+/** Who set a level, other than the application itself, when, why and until when. */
+export interface Override {
+  /** Milliseconds since the epoch. */
+  readonly setTime: number;
+  /** When it ends by itself, in milliseconds since the epoch; undefined if it does not. */
+  readonly expireTime: number | undefined;
+  /** The caller, as far as it is known; may be empty. */
+  readonly actor: string;
+  /** The caller's reason; may be empty. */
+  readonly reason: string;
+  /** The process through which the level was set. */
+  readonly instance: string;
+  /** Whether it ends as soon as the caller releases it. */
+  readonly held?: boolean | undefined;
+}
+
+/** A level and who set it; both undefined if nothing is configured. */
 export interface Setting {
   readonly level: Level | undefined;
   readonly override: Override | undefined;
 }
 
-/** A logger or a group: what levels are configured on. */
+/** What levels are configured on: a logger, a group or a prefix. */
 export interface Configurable {
+  /** The level in force. */
   configured: Level | undefined;
-  /** Who configured it, where it was not the application. */
+  /** Who configured it; undefined if the application did. */
   override: Override | undefined;
-  /** While the level is temporary: what comes back when it ends, which is what was there before the first temporary one. */
-  beneath: Setting | undefined;
-  /** While the level is temporary: all that are, from the first to the one in force. */
+  /** While the level is temporary: the permanent setting from before the first temporary one, which comes back at the end. */
+  permanent: Setting | undefined;
+  /** While the level is temporary: all temporary settings, from the oldest to the one in force. */
   temporary: TemporarySetting[] | undefined;
 }
 
-/** A level that is to end by itself. */
+/** A level that will end. */
 export interface TemporarySetting extends Setting {
   readonly on: Configurable;
-  /** The lease that it lasts as long as; undefined where only its time ends it. */
-  readonly lease: Holder | undefined;
-  /** The group that it was set through, where it is a logger's. */
+  /** The lease that it lasts as long as; undefined if only its time ends it. */
+  readonly lease: SettingOwner | undefined;
+  /** The group through which it was set on a logger, if any. */
   readonly group?: string | undefined;
 }
 
-/** Who holds temporary levels, as a lease does: the ledger tells it which. */
-export interface Holder {
-  /** A level is held from now on. */
+/** What owns temporary levels, such as a lease. */
+export interface SettingOwner {
+  /** A temporary level begins. */
   add(held: TemporarySetting): void;
-  /** A level is no longer held: its time is over, or another one was configured for good. */
+  /** A temporary level has ended: its time is over, or a permanent level replaced it. */
   lost(held: TemporarySetting, end: "EXPIRED" | "OVERRULED"): void;
 }

@@ -1,50 +1,63 @@
-import { basename, dirname, resolve } from "node:path";
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { ActuatorError } from "../common/error.ts";
-import { replaceFile } from "../common/files/replaced-file.ts";
-import { keepAside, prepareFolder, readStored } from "./stored-file.ts";
+import { OWNER_ONLY, replaceFile, TEMPORARY, temporaryOf } from "../common/files/replaced-file.ts";
 import { decodeState, type StoredState } from "./stored-state.ts";
 
-/** The largest file that is read or written. */
+/** The maximum size of a file that is read or written. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** What a state file is used with. */
+/** After this time another process is no longer expected to be writing a temporary file. */
+const STALE_AFTER_MS = 60_000;
+
+/** The content of a state file, and what to do if it cannot be written. */
 export interface StateFileOptions {
-  /** What the file is to hold, at the moment of the call. */
+  /** Returns the current content. */
   readonly content: () => string;
-  /** Hears that levels could not be stored: once, until they could again. */
+  /** Called when levels could not be stored; not again before they could. */
   readonly onError: (error: Error) => void;
 }
 
-/** What was found in the place of a state file: a state, or something else that is now beside it; or neither. */
+/** What a state file contained: a state, or a problem, in which case the file was renamed; neither if there was no file. */
 export interface LoadedState {
   readonly state?: StoredState;
-  /** What was wrong and what the file is called now, in a sentence without the folder's name. */
+  /** A sentence on what was wrong and the file's new name, without the folder. */
   readonly problem?: string;
 }
 
 interface Attempt {
-  /** The changes that it stores. */
+  /** The number of changes that it includes. */
   readonly upTo: number;
   readonly failure: unknown;
 }
 
 /**
- * A file that follows a state: written soon after each change, by one write at a time, and atomically. Changes during a write
- * lead to one more write, however many they are. A write that fails is tried again at the next change.
+ * A file that is atomically replaced soon after each change of a state, by one write at a time. All changes during a write lead
+ * to one more write. A write that fails is tried again at the next change.
  */
 export class StateFile {
   readonly #path: string;
   readonly #options: StateFileOptions;
-  /** How many changes there were, and how many of them the file holds. */
   #changes = 0;
-  #stopped = false;
+  /** The number of changes that the file includes. */
   #stored = 0;
+  #stopped = false;
   #content: string | undefined;
   #attempt: Promise<Attempt> | undefined;
   #failing = false;
 
-  /** @throws ActuatorError INVALID_ARGUMENT where no file can be written there. */
+  /** @throws ActuatorError INVALID_ARGUMENT if no file can be written there. */
   constructor(path: string, options: StateFileOptions) {
     this.#path = resolve(path);
     this.#options = options;
@@ -56,14 +69,14 @@ export class StateFile {
   }
 
   /**
-   * Reads the file. What is no state, or that of a later version, is kept under another name.
+   * Reads the file. If it is not a state, or one of a later version, it is renamed.
    *
-   * @throws ActuatorError INVALID_ARGUMENT where something is there that cannot be read at all.
+   * @throws ActuatorError INVALID_ARGUMENT if there is something that cannot be read at all.
    */
   load(): LoadedState {
     let bytes: ReturnType<typeof readStored>;
     try {
-      bytes = readStored(this.#path, MAX_BYTES);
+      bytes = readStored(this.#path);
     } catch (cause) {
       throw unusable(this.#path, "it cannot be read", cause);
     }
@@ -78,12 +91,12 @@ export class StateFile {
     }
   }
 
-  /** Leaves the file as it is from now on. */
+  /** Stops writing the file. */
   stop(): void {
     this.#stopped = true;
   }
 
-  /** The state has changed: the file is to follow. */
+  /** Writes the file soon, because the state has changed. */
   changed(): void {
     if (this.#stopped) return;
     this.#changes++;
@@ -91,9 +104,9 @@ export class StateFile {
   }
 
   /**
-   * Resolves when the file holds every change so far.
+   * Resolves when the file includes every change so far.
    *
-   * @throws the error of the file system where it cannot be written
+   * @throws the error of the file system if the file cannot be written.
    */
   async flushed(): Promise<void> {
     const wanted = this.#changes;
@@ -108,7 +121,7 @@ export class StateFile {
   }
 
   async #tryToWrite(): Promise<Attempt> {
-    // What one operation changes is stored at once, and what a busy moment changes with a single write.
+    // One write covers all changes of this turn.
     await setImmediate();
     const upTo = this.#changes;
     let failure: unknown;
@@ -129,7 +142,7 @@ export class StateFile {
 
   async #replace(content: string): Promise<void> {
     const bytes = Buffer.byteLength(content);
-    if (bytes > MAX_BYTES) throw new Error(`they take ${bytes} bytes, and ${MAX_BYTES} are the most`);
+    if (bytes > MAX_BYTES) throw new Error(`they take ${bytes} bytes, and the maximum is ${MAX_BYTES}`);
     this.#content = undefined;
     await replaceFile(this.#path, content);
     this.#content = content;
@@ -140,4 +153,49 @@ function unusable(path: string, why: string, cause: unknown): ActuatorError {
   const { code } = cause as NodeJS.ErrnoException;
   const message = `loggers.state: ${path} cannot be used, because ${why} (${code ?? (cause as Error).message}).`;
   return new ActuatorError("INVALID_ARGUMENT", "INVALID_STATE_FILE", message, { field: "loggers.state" }, { cause });
+}
+
+/**
+ * Checks that a file can be written there, and removes temporary files that killed processes left behind.
+ *
+ * @throws the error of the file system.
+ */
+function prepareFolder(path: string): void {
+  const temporary = temporaryOf(path);
+  closeSync(openSync(temporary, "wx", OWNER_ONLY));
+  rmSync(temporary);
+  const folder = dirname(path);
+  for (const name of readdirSync(folder)) {
+    if (!name.startsWith(`${basename(path)}.`) || !TEMPORARY.test(name)) continue;
+    const left = join(folder, name);
+    const age = Date.now() - (statSync(left, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY);
+    if (age > STALE_AFTER_MS) rmSync(left, { force: true });
+  }
+}
+
+/**
+ * Reads the file; undefined if there is none, "too large" if it has more than the maximum.
+ *
+ * @throws the error of the file system, and Error if it is not a file.
+ */
+function readStored(path: string): Uint8Array | "too large" | undefined {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined) return undefined;
+  // A pipe, for example, may never end.
+  if (!found.isFile()) throw new Error("not a file");
+  const file = openSync(path, "r");
+  try {
+    return fstatSync(file).size > MAX_BYTES ? "too large" : readFileSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Renames the file to an unused name beside it, and returns the new path. */
+function keepAside(path: string): string {
+  const time = new Date().toISOString().replaceAll(":", "-");
+  let kept = `${path}.kept-${time}`;
+  for (let count = 2; existsSync(kept); count++) kept = `${path}.kept-${time}-${count}`;
+  renameSync(path, kept);
+  return kept;
 }

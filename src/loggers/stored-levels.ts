@@ -1,22 +1,22 @@
-import type { LevelLedger, Subject } from "./ledger.ts";
+import type { ConfiguredLevels, LevelTarget } from "./configured-levels.ts";
 import { parentName, ROOT } from "./name.ts";
 import type { LoggerNode } from "./registry.ts";
 import type { Configurable, Setting } from "./setting.ts";
 import { StateFile } from "./state-file.ts";
 import { encodeState, type StoredLevel, type StoredSetting, type StoredState } from "./stored-state.ts";
 
-/** Where an error happened, for its handler. */
+/** The context of errors, for `onError`. */
 const CONTEXT = "loggers.state";
 
 /**
- * Puts the levels in the file back in force, and keeps those of the ledger in it from then on. `onError` and a warning on ROOT
- * tell of what was not read, and `onError` alone of what cannot be written.
+ * Restores the levels in the file, and stores every later change there. What cannot be read is reported to `onError` and as a
+ * warning on ROOT, what cannot be written to `onError` only.
  *
- * @throws ActuatorError INVALID_ARGUMENT where the file cannot be used.
+ * @throws ActuatorError INVALID_ARGUMENT if the file cannot be used.
  */
 export function keepLevels(
   path: string,
-  ledger: LevelLedger,
+  ledger: ConfiguredLevels,
   onError: (error: unknown, context: string) => void,
 ): StateFile {
   const file = new StateFile(path, {
@@ -29,14 +29,14 @@ export function keepLevels(
   };
   const { state, problem } = file.load();
   if (problem !== undefined) tell(problem);
-  const left = state === undefined ? 0 : recallLevels(ledger, state);
-  if (left > 0) tell(`${left} stored levels were left out: there may be no more loggers`);
+  const omitted = state === undefined ? 0 : restoreLevels(ledger, state);
+  if (omitted > 0) tell(`${omitted} stored levels were left out, because there are too many loggers`);
   ledger.onChange(() => file.changed());
   return file;
 }
 
-/** What is to survive of the levels: those that somebody set, for good or for a time. What is held ends with its holder. */
-function storedLevels({ overridden, groups, prefixes, registry }: LevelLedger): StoredState {
+/** The levels to store: those that operators set, permanent or timed. Levels that are held end with their lease. */
+function storedLevels({ overridden, groups, prefixes, registry }: ConfiguredLevels): StoredState {
   const inForce = new Map<string, StoredLevel>();
   for (const [name, prefix] of prefixes) {
     const stored = storedOf(name, prefix);
@@ -45,7 +45,7 @@ function storedLevels({ overridden, groups, prefixes, registry }: LevelLedger): 
   const loggers: StoredLevel[] = [];
   const add = (node: LoggerNode) => {
     const stored = storedOf(node.name, node);
-    // A logger that has what its prefix has will have it again when it appears; one that has not must be told apart.
+    // A logger with the setting of its prefix gets it again when it is found; one with another setting must be stored.
     const prefix = node.parent && inForce.get(node.parent.name);
     if (prefix === undefined ? !isNothing(stored) : !isSame(stored, prefix)) loggers.push(stored);
   };
@@ -58,42 +58,42 @@ function storedLevels({ overridden, groups, prefixes, registry }: LevelLedger): 
 }
 
 /**
- * Puts stored levels back in force: those whose time is over are left out, and the others last for what is left of it. Answers
- * how many found no place, because there may be no more loggers. Groups and prefixes that are no longer configured are left
- * out; the loggers that were changed through them are not.
+ * Restores stored levels, except those whose time is over; the others last for the rest of their time. Groups and prefixes that
+ * are no longer configured are left out, but not the loggers that were changed through them. Returns the number of levels that
+ * were left out because there are too many loggers.
  */
-function recallLevels(ledger: LevelLedger, { loggers, groups, prefixes }: StoredState): number {
-  for (const stored of prefixes) recall(ledger, ledger.prefixes.get(stored.name), stored);
-  for (const stored of groups) recall(ledger, ledger.groups.get(stored.name), stored);
-  let left = 0;
+function restoreLevels(ledger: ConfiguredLevels, { loggers, groups, prefixes }: StoredState): number {
+  for (const stored of prefixes) restore(ledger, ledger.prefixes.get(stored.name), stored);
+  for (const stored of groups) restore(ledger, ledger.groups.get(stored.name), stored);
+  let omitted = 0;
   for (const stored of loggers) {
-    const apart = ledger.prefixes.get(parentName(stored.name))?.configured !== undefined;
-    if (!apart && stored.lasting === undefined && timeLeft(stored.temporary) === 0) continue;
-    const node = ledger.registry.recall(stored.name);
-    if (node === undefined) left++;
-    else recall(ledger, node, stored);
+    const isBelowPrefix = ledger.prefixes.get(parentName(stored.name))?.configured !== undefined;
+    if (!isBelowPrefix && stored.lasting === undefined && timeLeft(stored.temporary) === 0) continue;
+    const node = ledger.registry.getOrCreateStored(stored.name);
+    if (node === undefined) omitted++;
+    else restore(ledger, node, stored);
   }
-  return left;
+  return omitted;
 }
 
-function recall(ledger: LevelLedger, on: Subject | undefined, { lasting, temporary }: StoredLevel): void {
+function restore(ledger: ConfiguredLevels, on: LevelTarget | undefined, { lasting, temporary }: StoredLevel): void {
   if (on === undefined) return;
   const level = on === ledger.registry.root ? ledger.inherited(ledger.registry.root) : undefined;
   ledger.apply(on, lasting ?? { level, override: undefined }, { kind: "SET", silent: true });
-  const ttl = timeLeft(temporary);
-  if (ttl > 0) ledger.apply(on, temporary!, { kind: "SET", silent: true, ttlMs: ttl });
+  const ttlMs = timeLeft(temporary);
+  if (ttlMs > 0) ledger.apply(on, temporary!, { kind: "SET", silent: true, ttlMs });
 }
 
-/** Milliseconds; never more than it was set for, whatever was done to the clock since. */
+/** Milliseconds; never more than it was set for, even if the clock was changed since. */
 function timeLeft(temporary: StoredSetting | undefined): number {
   if (temporary === undefined) return 0;
   const { setTime, expireTime = setTime } = temporary.override;
   return Math.max(0, Math.min(expireTime - Date.now(), expireTime - setTime));
 }
 
-function storedOf(name: string, { configured, override, beneath, temporary }: Configurable): StoredLevel {
+function storedOf(name: string, { configured, override, permanent, temporary }: Configurable): StoredLevel {
   const timed = temporary?.findLast(({ lease }) => lease === undefined);
-  const lasting = settingOf(temporary === undefined ? { level: configured, override } : beneath);
+  const lasting = settingOf(temporary === undefined ? { level: configured, override } : permanent);
   const until = settingOf(timed);
   return { name, ...(lasting && { lasting }), ...(until && { temporary: until }) };
 }
@@ -107,7 +107,7 @@ function isNothing({ lasting, temporary }: StoredLevel): boolean {
   return lasting === undefined && temporary === undefined;
 }
 
-/** Whether both came about by the very same changes. */
+/** Whether the same changes led to both. */
 function isSame(one: StoredLevel, other: StoredLevel): boolean {
   return isSameSetting(one.lasting, other.lasting) && isSameSetting(one.temporary, other.temporary);
 }
@@ -115,7 +115,7 @@ function isSame(one: StoredLevel, other: StoredLevel): boolean {
 function isSameSetting(one: StoredSetting | undefined, other: StoredSetting | undefined): boolean {
   if (one === undefined || other === undefined) return one === other;
   const [a, b] = [one.override, other.override];
-  // Of one change there are two objects where it was stored for two names and read again.
+  // A change that was stored for two names gives two objects when it is read.
   const isSameOverride =
     a.setTime === b.setTime &&
     a.expireTime === b.expireTime &&

@@ -1,39 +1,39 @@
 import { isRecord } from "../common/record.ts";
 import { LEVELS, type Level } from "./level.ts";
 import { loggerName } from "./name.ts";
-import type { Override } from "./override.ts";
+import type { Override } from "./setting.ts";
 
-/** A level that somebody set, as it is stored. */
+/** A level that an operator set, as it is stored. */
 export interface StoredSetting {
   readonly level: Level;
   readonly override: Override;
 }
 
-/** What is stored of one logger, group or prefix. */
+/** The stored levels of one logger, group or prefix. */
 export interface StoredLevel {
   readonly name: string;
-  /** What was set for good. Where there is neither this nor `temporary`, a logger has no part in what its prefix has. */
+  /** The permanent level. A logger with neither this nor `temporary` does not get the level of its prefix. */
   readonly lasting?: StoredSetting | undefined;
-  /** What was set for a time, above that. */
+  /** The temporary level, which takes precedence. */
   readonly temporary?: StoredSetting | undefined;
 }
 
-/** Everything that is stored of the levels of an application. */
+/** All stored levels of an application. */
 export interface StoredState {
   readonly loggers: readonly StoredLevel[];
   readonly groups: readonly StoredLevel[];
-  /** What loggers that appear below a name begin with; by that name, without the wildcard. */
+  /** The levels that new loggers below a name start with. The name has no wildcard. */
   readonly prefixes: readonly StoredLevel[];
 }
 
-/** The version of the format that {@link encodeState} writes. */
+/** The version of the format. */
 const STATE_VERSION = 1;
 
-/** The end of the year 9999: what a timestamp of Protobuf can hold. */
-const LATEST_TIME = 253_402_300_799_999;
+/** The end of the year 9999, the maximum of a Protobuf timestamp. */
+const MAX_TIME = 253_402_300_799_999;
 
 /**
- * A state as one line of JSON:
+ * Formats a state as one line of JSON:
  *
  * ```json
  * {"version":1,"loggers":[{"name":"orders",
@@ -43,8 +43,7 @@ const LATEST_TIME = 253_402_300_799_999;
  *  "groups":[],"prefixes":[]}
  * ```
  *
- * Times are milliseconds since the epoch. Keys that a version does not know are ignored; whatever changes the meaning of the
- * others is a new version.
+ * Times are milliseconds since the epoch. Unknown keys are ignored. A change in the meaning of a known key needs a new version.
  */
 export function encodeState({ loggers, groups, prefixes }: StoredState): string {
   return `${JSON.stringify({ version: STATE_VERSION, loggers, groups, prefixes })}\n`;
@@ -53,7 +52,7 @@ export function encodeState({ loggers, groups, prefixes }: StoredState): string 
 /**
  * Reads what {@link encodeState} wrote.
  *
- * @throws Error that says what is wrong, for anything else.
+ * @throws Error with what is wrong, for anything else.
  */
 export function decodeState(bytes: Uint8Array): StoredState {
   const { version, loggers, groups, prefixes } = objectIn(parsed(bytes), "the file");
@@ -74,7 +73,7 @@ function parsed(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch {
-    // The parser's own message quotes the text.
+    // The parser's own message would quote the content.
     throw new Error("it is not JSON");
   }
 }
@@ -122,16 +121,16 @@ function nameIn(value: unknown, where: string): string {
   try {
     return loggerName(textIn(value, where));
   } catch {
-    throw new Error(`${where} has an unfit name`);
+    throw new Error(`${where} has an invalid name`);
   }
 }
 
 function timeIn(value: unknown, where: string): number {
-  if (Number.isFinite(value) && (value as number) >= 0 && (value as number) <= LATEST_TIME) return value as number;
-  throw new Error(`${where} has an unfit time`);
+  if (Number.isFinite(value) && (value as number) >= 0 && (value as number) <= MAX_TIME) return value as number;
+  throw new Error(`${where} has an invalid time`);
 }
 
 function textIn(value: unknown, where: string): string {
   if (typeof value === "string") return value;
-  throw new Error(`${where} lacks a text`);
+  throw new Error(`${where} lacks a string`);
 }

@@ -1,21 +1,25 @@
-import type { Level } from "./level.ts";
-import type { Override } from "./override.ts";
+import { effectiveLevel } from "./binding.ts";
+import type { ConfiguredLevels } from "./configured-levels.ts";
+import { type Group, isMixed } from "./group.ts";
+import { LEVELS, type Level } from "./level.ts";
+import type { LoggerNode } from "./registry.ts";
+import type { Override } from "./setting.ts";
 
-/** One logger, as both faces show it. */
+/** One logger, as REST and RPC show it. */
 export interface Logger {
   readonly type: "logger";
   readonly name: string;
-  /** The level set on this very logger; undefined where it inherits. */
+  /** The level set on this logger; undefined if it inherits. */
   readonly configuredLevel: Level | undefined;
-  /** The level that the logging library really reached. */
+  /** The level that is really in effect in the logging library. */
   readonly effectiveLevel: Level;
-  /** What the application itself had configured when the logger was found. */
+  /** The level that the application had configured when the logger was found. */
   readonly baselineLevel: Level | undefined;
-  /** Who put the configured level there; undefined where the application did or nothing is configured. */
+  /** Who set the configured level; undefined if the application did or if nothing is configured. */
   readonly override: Override | undefined;
-  /** The library that owns the logger; empty where it is known by name only. */
+  /** The logging library; empty if no logger of this name was found. */
   readonly kind: string;
-  /** Limits of the library that a level cannot lift. */
+  /** What a level of this logger cannot change. */
   readonly warnings: readonly string[];
 }
 
@@ -23,20 +27,20 @@ export interface Logger {
 export interface LoggerGroup {
   readonly type: "group";
   readonly name: string;
-  /** The last level set through the group; it does not follow its members. */
+  /** The last level set through the group. It does not follow the members. */
   readonly configuredLevel: Level | undefined;
   /** Who set that level. */
   readonly override: Override | undefined;
   /** Whether the effective levels of the members differ. */
   readonly mixed: boolean;
   /**
-   * As the group is configured: names of loggers, and prefixes such as `orders.*` for every logger below `orders`. A prefix
-   * is not spelled out, since thousands of loggers may stand below it and the list holds them anyway.
+   * The members as configured: names of loggers, and prefixes such as `orders.*` for every logger below `orders`. A prefix is
+   * not expanded, because there may be thousands of loggers below it, which are listed anyway.
    */
   readonly members: readonly string[];
 }
 
-/** Everything at one moment: loggers with ROOT first, then by UTF-16 code unit; groups as they were configured. */
+/** All loggers, ROOT first and then by UTF-16 code unit, and all groups in the configured order, at one moment. */
 export interface LoggersOverview {
   readonly levels: readonly Level[];
   readonly loggers: readonly Logger[];
@@ -44,10 +48,82 @@ export interface LoggersOverview {
   readonly revision: number;
 }
 
-/** What a change of level led to. */
+/** The result of a change of level. */
 export interface LevelOutcome {
   readonly result: Logger | LoggerGroup;
   /** The level that was configured before. */
   readonly previousLevel: Level | undefined;
   readonly revision: number;
+}
+
+/** Makes the views of loggers and groups. Views that take long to make are made once for each revision. */
+export class LoggerViews {
+  readonly #levels: ConfiguredLevels;
+  readonly #mixed = new Map<Group, { readonly revision: number; readonly mixed: boolean }>();
+  #overview: LoggersOverview | undefined;
+
+  constructor(levels: ConfiguredLevels) {
+    this.#levels = levels;
+  }
+
+  list(): LoggersOverview {
+    const { registry, groups, revision } = this.#levels;
+    if (this.#overview?.revision !== revision) {
+      this.#overview = {
+        levels: LEVELS,
+        loggers: registry.sorted().map((node) => this.logger(node)),
+        groups: [...groups.values()].map((group) => this.group(group)),
+        revision,
+      };
+    }
+    return this.#overview;
+  }
+
+  /** The group of this name, or else the logger; undefined if there is neither. */
+  get(name: string): Logger | LoggerGroup | undefined {
+    const { registry, groups } = this.#levels;
+    const group = groups.get(name);
+    if (group !== undefined) return this.group(group);
+    const node = registry.get(name);
+    return node && this.logger(node);
+  }
+
+  logger(node: LoggerNode): Logger {
+    return loggerView(node, this.#levels.registry.warnings.of(node.name));
+  }
+
+  group(group: Group): LoggerGroup {
+    // A group without members is a logger when a level is set, so it shows what that logger has.
+    const { configured, override } =
+      group.members.length > 0 ? group : (this.#levels.registry.get(group.name) ?? group);
+    return groupView({ ...group, configured, override }, this.#isMixed(group));
+  }
+
+  /** Kept for each revision, because a prefix may include every logger. */
+  #isMixed(group: Group): boolean {
+    const { registry, revision } = this.#levels;
+    let known = this.#mixed.get(group);
+    if (known?.revision !== revision) {
+      known = { revision, mixed: isMixed(group, registry) };
+      this.#mixed.set(group, known);
+    }
+    return known.mixed;
+  }
+}
+
+function loggerView(node: LoggerNode, warnings: readonly string[]): Logger {
+  return {
+    type: "logger",
+    name: node.name,
+    configuredLevel: node.configured,
+    effectiveLevel: effectiveLevel(node),
+    baselineLevel: node.baseline,
+    override: node.override,
+    kind: node.bindings?.[0]?.kind ?? "",
+    warnings,
+  };
+}
+
+function groupView({ name, configured, override, members }: Group, mixed: boolean): LoggerGroup {
+  return { type: "group", name, configuredLevel: configured, override, mixed, members };
 }

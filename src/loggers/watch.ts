@@ -1,43 +1,44 @@
 import type { Loggers } from "./loggers.ts";
 import type { Logger, LoggerGroup, LoggersOverview } from "./view.ts";
 
-/** Something that is watched, and the revision in which it was last seen to change. */
+/** A logger or group, and the revision in which it last changed. */
 export interface Dated<Subject> {
   readonly subject: Subject;
   readonly revision: number;
 }
 
-/** Everything at one moment, in the order of the overview, each with the revision of its last change. */
+/** All loggers and groups at one moment, in the order of the overview, each with the revision of its last change. */
 export interface WatchedState {
   readonly loggers: readonly Dated<Logger>[];
   readonly groups: readonly Dated<LoggerGroup>[];
   readonly revision: number;
 }
 
-/** The shortest time between two states that watchers are told of. */
-const INTERVAL_MS = 100;
-/** The longest, however much there is to do. */
+/** The shortest time between two states that watchers get. */
+const MIN_INTERVAL_MS = 100;
+/** The longest time between two states, however much there is to do. */
 const MAX_INTERVAL_MS = 2_000;
-/** Of the time, telling watchers takes about one part in so many. */
+/** Notifying watchers takes at most about one tenth of the time. */
 const SHARE = 10;
-/** How often libraries that tell of nothing are asked. */
+/** How often libraries that do not announce changes are read. */
 const REFRESH_MS = 1_000;
-/** So many watchers are told before the application has its turn. */
+/** The number of watchers that are notified before the application gets its turn. */
 const BATCH = 20;
 
 /**
- * The changes of the loggers, for those who watch them. It holds one state for all watchers: whoever knows up to which
- * revision it has seen can tell what is new, so a watcher needs no more memory than that number however slow it is.
+ * Notifies watchers of changes of the loggers. It keeps one state for all watchers. A watcher finds what is new by the revision
+ * that it has seen last, so even a slow watcher needs no more memory than that number.
  *
- * A logger changes when anything that is shown of it does, and so also when it inherits another level. Changes that come in
- * quick succession are seen as one. While nobody watches, nothing is computed and nothing is listened to.
+ * A logger changes when anything that is shown of it changes, for example when it inherits another level. Changes in quick
+ * succession count as one. Without watchers nothing is computed.
  */
 export class LoggersWatch {
   readonly #loggers: Loggers;
   readonly #watchers = new Set<() => void>();
   #state: WatchedState | undefined;
   #overview: LoggersOverview | undefined;
-  #told = 0;
+  /** The revision that watchers were last notified of. */
+  #notified = 0;
   #timer: NodeJS.Timeout | undefined;
   #busy = false;
   #again = false;
@@ -48,19 +49,19 @@ export class LoggersWatch {
     this.#loggers = loggers;
   }
 
-  /** How many watch. */
+  /** The number of watchers. */
   get size(): number {
     return this.#watchers.size;
   }
 
-  /** The state that watchers may be told of. While somebody watches, and only then. */
+  /** The state for watchers. Defined only while there is at least one. */
   get state(): WatchedState {
     return this.#state!;
   }
 
-  /** Calls `watcher` after the state has changed, until the returned function is called. The state is fresh at once. */
+  /** Calls `watcher` after each change of the state, which is current at once. Returns a function that removes the watcher. */
   watch(watcher: () => void): () => void {
-    this.#look();
+    this.#read();
     if (this.#watchers.size === 0) this.#begin();
     this.#watchers.add(watcher);
     return () => {
@@ -69,7 +70,7 @@ export class LoggersWatch {
   }
 
   #begin(): void {
-    this.#told = this.state.revision;
+    this.#notified = this.state.revision;
     const off = this.#loggers.onRevision(() => this.#schedule());
     const refresh = setInterval(() => this.#schedule(), REFRESH_MS).unref();
     this.#stop = () => {
@@ -87,28 +88,28 @@ export class LoggersWatch {
     this.#notBefore = 0;
   }
 
-  /** On the way of every change, and so no more than a timer: the application may be making ten thousand loggers. */
+  /** Runs at every change, so it only sets a timer: the application may be making ten thousand loggers. */
   #schedule(): void {
     if (this.#busy) this.#again = true;
-    else this.#timer ??= setTimeout(() => this.#tell(), Math.max(1, this.#notBefore - performance.now())).unref();
+    else this.#timer ??= setTimeout(() => this.#notify(), Math.max(1, this.#notBefore - performance.now())).unref();
   }
 
-  async #tell(): Promise<void> {
+  async #notify(): Promise<void> {
     this.#timer = undefined;
     this.#busy = true;
     this.#again = false;
     const start = performance.now();
     try {
-      this.#look();
+      this.#read();
     } catch {
-      // An adapter that cannot look fails for whoever lists, who is told. A watcher goes on with what it knows.
+      // A failing adapter is reported to callers that list loggers. Watchers keep the last state.
     }
-    if (this.#told !== this.#state?.revision) {
-      this.#told = this.#state?.revision ?? 0;
+    if (this.#notified !== this.#state?.revision) {
+      this.#notified = this.#state?.revision ?? 0;
       await this.#wake();
     }
     const end = performance.now();
-    this.#notBefore = start + Math.min(Math.max(INTERVAL_MS, SHARE * (end - start)), MAX_INTERVAL_MS);
+    this.#notBefore = start + Math.min(Math.max(MIN_INTERVAL_MS, SHARE * (end - start)), MAX_INTERVAL_MS);
     this.#busy = false;
     if (this.#again && this.#watchers.size > 0) this.#schedule();
   }
@@ -121,7 +122,7 @@ export class LoggersWatch {
     }
   }
 
-  #look(): void {
+  #read(): void {
     const overview = this.#loggers.list();
     if (overview === this.#overview) return;
     const { loggers, groups, revision } = overview;
@@ -134,7 +135,7 @@ export class LoggersWatch {
   }
 }
 
-/** Names are never lost and keep their order, so one that is not the next known one is new. */
+/** Names stay and keep their order, so a name that is not the next known one is new. */
 function dated<Subject extends { readonly name: string }>(
   known: readonly Dated<Subject>[],
   seen: readonly Subject[],

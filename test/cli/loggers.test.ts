@@ -208,7 +208,7 @@ describe("set", () => {
     expect(await cli(["loggers", "set", "orders", "debug", "--forever", "--url", url])).toMatchObject({
       code: 1,
       stdout: "",
-      stderr: expect.stringMatching(/^connect-actuator: the server says: DEBUG for ever is not allowed here.*\n$/),
+      stderr: expect.stringMatching(/^connect-actuator: the server says: DEBUG without an end is not allowed.*\n$/),
     });
   });
 });

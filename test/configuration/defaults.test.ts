@@ -16,7 +16,7 @@ const FILES: Readonly<Record<string, readonly string[]>> = {
   fleet: ["fleet/options.ts"],
   health: ["operations/health/health-options.ts"],
   listen: ["server/listen-options.ts", "server/tls-options.ts"],
-  loggers: ["loggers/options.ts", "loggers/ttl.ts", "loggers/change-log.ts", "actuator-options.ts"],
+  loggers: ["loggers/options.ts", "loggers/options.ts", "loggers/change-log.ts", "actuator-options.ts"],
   metrics: ["operations/metrics/options.ts"],
   sessions: ["sessions/sessions.ts", "configuration/serve-options.ts"],
 };

@@ -175,7 +175,7 @@ test("a library that tells of nothing is asked when somebody reads, and not at e
 test("an adapter is attached to one host at a time", () => {
   const adapter = { kind: "test", attach: () => () => {} };
   const detach = new Loggers().attach(adapter);
-  expect(() => new Loggers().attach(adapter)).toThrow(/attached already/);
+  expect(() => new Loggers().attach(adapter)).toThrow(/already attached/);
   detach();
   new Loggers().attach(adapter)();
 });

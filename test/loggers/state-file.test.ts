@@ -42,19 +42,19 @@ describe("a file that cannot be read", () => {
     ["a later version", '{"version":2,"levels":{}}', "it has version 2, and this release reads version 1"],
     ["a list too few", '{"version":1,"loggers":[],"groups":[]}', '"prefixes" is not a list'],
     ["an entry that is none", state({ groups: [1] }), '"groups" 0 is not an object'],
-    ["a name too few", state({ loggers: [{}] }), '"loggers" 0 has an unfit name'],
-    ["an unfit name", entry({ name: "a\n" }), '"loggers" 0 has an unfit name'],
+    ["a name too few", state({ loggers: [{}] }), '"loggers" 0 has an invalid name'],
+    ["an unfit name", entry({ name: "a\n" }), '"loggers" 0 has an invalid name'],
     ["an unknown level", entry({ lasting: { level: "LOUD", override } }), '"loggers" 0 has an unknown level'],
     ["a level without its author", entry({ lasting: { level: "DEBUG" } }), '"loggers" 0 is not an object'],
     [
       "a time that is none",
       entry({ lasting: { level: "DEBUG", override: { ...override, setTime: "now" } } }),
-      '"loggers" 0 has an unfit time',
+      '"loggers" 0 has an invalid time',
     ],
     [
       "a time that no timestamp holds",
       entry({ temporary: { level: "DEBUG", override: { ...override, expireTime: 1e300 } } }),
-      '"loggers" 0 has an unfit time',
+      '"loggers" 0 has an invalid time',
     ],
     [
       "a lasting level with an end",
@@ -69,7 +69,7 @@ describe("a file that cannot be read", () => {
     [
       "a reason that is no text",
       entry({ lasting: { level: "DEBUG", override: { ...override, reason: 1 } } }),
-      '"loggers" 0 lacks a text',
+      '"loggers" 0 lacks a string',
     ],
     ["deep nesting", "[".repeat(1_000_000), "it is not JSON"],
     ["too much", " ".repeat(64 * MEBIBYTE + 1), "it has more than 67108864 bytes"],
@@ -284,7 +284,7 @@ describe("the file", () => {
     await file.flushed();
     content = "x".repeat(64 * MEBIBYTE + 1);
     file.changed();
-    await expect(file.flushed()).rejects.toThrow("they take 67108865 bytes, and 67108864 are the most");
+    await expect(file.flushed()).rejects.toThrow("they take 67108865 bytes, and the maximum is 67108864");
     expect(readFileSync(at.path, "utf8")).toBe("small");
   });
 

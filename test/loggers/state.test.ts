@@ -240,7 +240,7 @@ describe("after a restart", () => {
     const errors: string[] = [];
     const after = new Loggers({ state: at.path, maxLoggers: 3 }, (error) => errors.push(String(error)));
     expect(after.list().loggers).toHaveLength(3);
-    expect(errors).toEqual(["Error: 1 stored levels were left out: there may be no more loggers"]);
+    expect(errors).toEqual(["Error: 1 stored levels were left out, because there are too many loggers"]);
     expect((after.get("ROOT") as Logger).warnings).toHaveLength(1);
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Warnings } from "../../src/loggers/warnings.ts";
+import { Warnings } from "../../src/loggers/registry.ts";
 
 test("a warning is there once, and until it is taken back", () => {
   let changes = 0;

@@ -8,7 +8,7 @@ import {
   OverrideSchema,
 } from "../../gen/actuator/v3/loggers_pb.ts";
 import type { LevelChange } from "../../loggers/history.ts";
-import type { Override } from "../../loggers/override.ts";
+import type { Override } from "../../loggers/setting.ts";
 import { levelToProto } from "./level-proto.ts";
 
 /** An override as RPC shows it; undefined where there is none. */

@@ -5,7 +5,7 @@ import {
   ListLoggersResponseSchema,
 } from "../../gen/actuator/v3/loggers_pb.ts";
 import { ROOT } from "../../loggers/name.ts";
-import type { Override } from "../../loggers/override.ts";
+import type { Override } from "../../loggers/setting.ts";
 import type { Logger, LoggerGroup, LoggersOverview } from "../../loggers/view.ts";
 import { levelToProto } from "./level-proto.ts";
 import { groupToProto, loggerToProto } from "./logger-proto.ts";
