@@ -19,6 +19,7 @@ export default defineConfig(({ mode }) => {
         ...(process.env.GITHUB_ACTIONS ? ["github-actions" as const] : []),
         new LeftOutReporter(leftOut),
       ],
+      globalSetup: ["test/package/packed-package.ts"],
       setupFiles: ["test/support/property-seed.ts"],
       // Tests wait for events; these bounds only say when to give up, and are far beyond what the slowest machine takes.
       testTimeout: 60_000,

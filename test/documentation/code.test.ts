@@ -78,7 +78,7 @@ function moduleOf({ code, line }: Block): string {
 /** Everything that the prelude exports. */
 function preludeNames(): string[] {
   const text = readFileSync(prelude, "utf8");
-  const declared = [...text.matchAll(/^export (?:declare const|interface) (\w+)/gm)].map(([, name]) => name!);
+  const declared = [...text.matchAll(/^export (?:declare (?:const|class)|interface) (\w+)/gm)].map(([, name]) => name!);
   const passedOn = [...text.matchAll(/^export \{([^}]+)\}/gm)].flatMap(([, list]) => list!.split(","));
   return [...declared, ...passedOn.map((each) => /(?:\bas )?(?:type )?(\w+)\s*$/.exec(each)![1]!)];
 }

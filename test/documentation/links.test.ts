@@ -36,5 +36,5 @@ function anchorsOf(page: string): string[] {
 }
 
 function proseOf(page: string): string {
-  return textOf(page).replace(/^```\w*\n[\s\S]*?^```$/gm, "");
+  return textOf(page).replace(/^```.*\n[\s\S]*?^```$/gm, "");
 }

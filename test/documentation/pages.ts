@@ -5,7 +5,7 @@ import { join } from "node:path";
 export const root: string = join(import.meta.dirname, "..", "..");
 
 /** Every page that users read, by its path from the root. */
-export const PAGES: readonly string[] = globSync(["*.md", "docs/*.md", "examples/**/*.md"], {
+export const PAGES: readonly string[] = globSync(["*.md", "docs/**/*.md", "examples/**/*.md"], {
   cwd: root,
   exclude: (path) => path.includes("node_modules"),
 }).sort();
@@ -16,6 +16,8 @@ export interface Block {
   /** Of its first line of code, counted from 1. */
   readonly line: number;
   readonly language: string;
+  /** The name of the file that it is, as in "```js app.js"; undefined for a part of a program. */
+  readonly file: string | undefined;
   readonly code: string;
 }
 
@@ -27,9 +29,9 @@ export function textOf(page: string): string {
 /** The blocks of code in all pages that are said to be of these languages. */
 export function blocksOf(...languages: readonly string[]): Block[] {
   return PAGES.flatMap((page) =>
-    [...textOf(page).matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map((match) => {
+    [...textOf(page).matchAll(/^```(\w*)(?: ([\w.-]+))?\n([\s\S]*?)^```$/gm)].map((match) => {
       const line = match.input.slice(0, match.index).split("\n").length + 1;
-      return { page, line, language: match[1]!, code: match[2]! };
+      return { page, line, language: match[1]!, file: match[2], code: match[3]! };
     }),
   ).filter(({ language }) => languages.includes(language));
 }
@@ -37,7 +39,7 @@ export function blocksOf(...languages: readonly string[]): Block[] {
 /** The words of prose between backticks, with the lines that they stand in. */
 export function spansOf(page: string): { readonly text: string; readonly line: number }[] {
   // Blocks leave their line breaks.
-  const prose = textOf(page).replace(/^```\w*\n[\s\S]*?^```$/gm, (block) => block.replace(/[^\n]/g, ""));
+  const prose = textOf(page).replace(/^```.*\n[\s\S]*?^```$/gm, (block) => block.replace(/[^\n]/g, ""));
   return [...prose.matchAll(/(`+)(?!`)([\s\S]+?)(?<!`)\1(?!`)/g)].map(({ 2: text, index, input }) => {
     return { text: text!.replace(/\s+/g, " ").trim(), line: input.slice(0, index).split("\n").length };
   });

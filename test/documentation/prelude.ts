@@ -20,13 +20,24 @@ import type {
 } from "../../src/index.ts";
 
 export { default as http } from "node:http";
+export { ConsoleLogger, Logger } from "@nestjs/common";
+export { NestFactory } from "@nestjs/core";
 export { RedisStore } from "connect-redis";
 export { default as session, type Store } from "express-session";
 export { fastify } from "fastify";
 export { pinoLoggers } from "../../src/adapters/loggers/pino/index.ts";
 export { connectRedisSessions } from "../../src/adapters/sessions/connect-redis/index.ts";
 export { expressSessions } from "../../src/adapters/sessions/express-session/index.ts";
+export { ActuatorModule, nestjsLoggers } from "../../src/frameworks/nestjs/index.ts";
 export { createActuator, integrationGraph, requestLevel, signLevelToken } from "../../src/index.ts";
+
+/** The configuration service of NestJS, which is not installed here. */
+export declare class ConfigService {
+  getOrThrow<T>(name: string): T;
+}
+
+/** The root module of an application of NestJS. */
+export declare class AppModule {}
 
 /** What an order of the application is. */
 export interface Order {
