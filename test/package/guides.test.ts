@@ -1,3 +1,4 @@
+// @module-tag slow
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
@@ -67,6 +68,34 @@ describe.each(programs)("%s", (_, blocks) => {
       expect(ran.stdout.trim(), command).toMatch(patternOf(moved(output)));
     }
   });
+});
+
+test.each([
+  ["module", ["--module", "nodenext"]],
+  ["commonjs", ["--module", "nodenext"]],
+  ["commonjs", ["--module", "node20"]],
+  ["commonjs", ["--module", "commonjs"]],
+  ["module", ["--module", "preserve"]],
+  ["module", ["--module", "esnext", "--moduleResolution", "bundler"]],
+])("docs/guides/typescript.md: a package of type %s compiles with %j", async (type, options) => {
+  const folder = await mkdtemp(join(dirname(modules), "typescript-"));
+  await symlink(modules, join(folder, "node_modules"));
+  await writeFile(join(folder, "package.json"), JSON.stringify({ type }));
+  const program = `import { createActuator } from "connect-actuator";
+    import { pinoLoggers } from "connect-actuator/pino";
+    import pino from "pino";
+    createActuator({ loggers: { adapters: [pinoLoggers(pino())] } });`;
+  await writeFile(join(folder, "app.ts"), program);
+  const strict = ["--ignoreConfig", "--noEmit", "--strict", "--target", "es2023", "--types", "node"];
+  await promisify(execFile)("tsc", [...strict, ...options, "app.ts"], { cwd: folder });
+});
+
+test("docs/guides/typescript.md: require loads the package", async () => {
+  const { code } = blocksOf("js").find(({ file }) => file === "app.cjs")!;
+  const folder = await mkdtemp(join(dirname(modules), "commonjs-"));
+  await symlink(modules, join(folder, "node_modules"));
+  await writeFile(join(folder, "app.cjs"), code);
+  await promisify(execFile)("node", ["app.cjs"], { cwd: folder });
 });
 
 /** Starts what a block of shell says, until the test ends, and waits for its ports. */
