@@ -6,7 +6,8 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Block, blocksOf, root } from "./pages.ts";
 
-const blocks = blocksOf("ts", "js");
+// Whole programs are compiled and run by test/package/guides.test.ts.
+const blocks = blocksOf("ts", "js").filter(({ file }) => file === undefined);
 const prelude = join(import.meta.dirname, "prelude.ts");
 /** What the package exports, each with its source. */
 const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
