@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { PAGES, root, spansOf, textOf } from "./pages.ts";
@@ -9,6 +9,17 @@ test.each(PAGES)("every link in %s leads somewhere", (page) => {
   const targets = [...proseOf(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => target!);
   const relative = targets.filter((target) => !/^[a-z]+:/.test(target));
   expect(relative.filter((target) => !leadsSomewhere(page, target))).toEqual([]);
+});
+
+const { files } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+/** What npm puts into the package: package.json names most of it, and some files always come along. */
+const packed = [...files, "README.md", "LICENSE", "package.json"];
+const isPacked = (path: string) => packed.some((entry) => path === entry || path.startsWith(`${entry}/`));
+
+test.each(PAGES.filter(isPacked))("every link in %s leads somewhere in the package, too", (page) => {
+  const targets = [...proseOf(page).matchAll(/\]\(([^)\s#]+)[^)]*\)/g)].map(([, target]) => target!);
+  const relative = targets.filter((target) => !/^[a-z]+:/.test(target)).map((target) => join(dirname(page), target));
+  expect(relative.filter((path) => !isPacked(path))).toEqual([]);
 });
 
 test.each(PAGES)("every file of the repository that %s names is there", (page) => {
