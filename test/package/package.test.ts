@@ -1,11 +1,12 @@
 // @module-tag slow
 import { execFile } from "node:child_process";
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { BUNDLED } from "../../scripts/bundled.ts";
+import { requirement } from "../support/requirement.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 const modules = join(root, "node_modules");
@@ -112,30 +113,146 @@ test("the bill of materials names what an application gets, and nothing of the w
   for (const { hashes } of components) expect(hashes[0].alg).toBe("SHA-512");
 });
 
+/** The packages that the types of each subpath need: its library, or the types of it. None: its types are the adapter's own. */
+const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
+  "better-auth": ["better-auth"],
+  "connect-redis": ["connect-redis"],
+  "express-session": ["@types/express-session"],
+  nestjs: ["@nestjs/common"],
+  opentelemetry: ["@opentelemetry/sdk-trace-base"],
+  "opentelemetry-metrics": ["@opentelemetry/api"],
+};
+
+test("each subpath compiles strictly beside the root, with no other library than its own", async () => {
+  const packed = await unpacked("types");
+  const { exports } = JSON.parse(await readFile(join(packed, "package.json"), "utf8"));
+  const subpaths = Object.keys(exports).flatMap((each) => (each === "./package.json" ? [] : each.slice(2) || []));
+  const files = await Promise.all(
+    subpaths.map(async (subpath, index) => {
+      const directory = join(scratch, "subpaths", subpath);
+      const installed = join(directory, "node_modules", name);
+      await cp(packed, installed, {
+        recursive: true,
+        filter: (file) => !file.endsWith(".js") && !file.includes("/docs/"),
+      });
+      // The compiler takes equal versions of a package for the same, wherever they are.
+      await writeFile(
+        join(installed, "package.json"),
+        JSON.stringify({ ...(await manifest(packed)), version: `0.0.${index}` }),
+      );
+      await linkPackages(directory, [...Object.keys(dependencies), "@types/node", ...(LIBRARIES[subpath] ?? [])]);
+      await writeFile(join(directory, "package.json"), '{ "type": "module" }');
+      const file = join(directory, "application.ts");
+      const text = `import { createActuator } from "${name}";\nimport * as adapter from "${name}/${subpath}";\nexport const all = [createActuator, adapter];\n`;
+      await writeFile(file, text);
+      return file;
+    }),
+  );
+  expect(subpaths.length).toBeGreaterThan(25);
+  await linkPackages(scratch, ["@types/node"]);
+  const faults = await run(scratch, "tsc", ...STRICT, "--noEmit", ...files).then(() => "", String);
+  // Libraries' own declarations may have faults, and so does the package's own if it names what is not there.
+  expect(faults.split("\n").filter((line) => /^(subpaths|error)/.test(line))).toEqual([]);
+}, 180_000);
+
+describe.runIf(requirement("the npm registry", await registryAnswers()))(
+  "beside versions that no adapter supports",
+  () => {
+    const old = {
+      redis: "4",
+      pino: "7",
+      winston: "2",
+      "@nestjs/common": "9",
+      mqtt: "4",
+      "@opentelemetry/sdk-trace-base": "1",
+    };
+    let directory: string;
+
+    beforeAll(async () => {
+      directory = join(scratch, "beside");
+      await mkdir(directory);
+      await writeFile(join(directory, "package.json"), '{ "type": "module", "private": true }');
+      const libraries = Object.entries(old).map(([library, version]) => `${library}@${version}`);
+      const quietly = ["--no-audit", "--no-fund", "--ignore-scripts"];
+      await run(
+        directory,
+        "npm",
+        "install",
+        ...quietly,
+        ...libraries,
+        "reflect-metadata@0.1",
+        "rxjs@7",
+        "@opentelemetry/api",
+      );
+      await run(directory, "npm", "install", ...quietly, tarball);
+    }, 300_000);
+
+    test("npm installs the package, and every subpath can be imported", async () => {
+      await cp(join(import.meta.dirname, "consumer", "beside.mjs"), join(directory, "beside.mjs"));
+      const answers = JSON.parse(await run(directory, "node", "beside.mjs"));
+      expect(answers).toEqual({
+        redis: expect.stringMatching(
+          /^connect-actuator\/redis-messaging supports redis 5 to 6, not 4\.[\d.]+; update redis\.$/,
+        ),
+        pino: expect.stringMatching(/^connect-actuator\/pino supports pino 8 to 10, not 7\.[\d.]+; update pino\.$/),
+        winston: expect.stringMatching(
+          /^connect-actuator\/winston supports winston 3\.3 to 3\.x, not 2\.[\d.]+; update winston\.$/,
+        ),
+        nestjs: expect.stringMatching(
+          /^connect-actuator\/nestjs supports @nestjs\/common 10 to 12, not 9\.[\d.]+; update @nestjs\/common\.$/,
+        ),
+        mqtt: expect.stringMatching(/^connect-actuator\/mqtt supports mqtt 5, not 4\.[\d.]+; update mqtt\.$/),
+        opentelemetry: expect.stringMatching(
+          /^connect-actuator\/opentelemetry supports @opentelemetry\/sdk-trace-base 2, not 1\.[\d.]+; update @opentelemetry\/sdk-trace-base\.$/,
+        ),
+      });
+    });
+  },
+);
+
+async function registryAnswers(): Promise<boolean> {
+  return run(root, "npm", "view", "pino@7", "name", "--fetch-retries=0", "--fetch-timeout=15000").then(
+    () => true,
+    () => false,
+  );
+}
+
 /**
  * An empty project with the packed package and these libraries installed. No registry is asked: the package is unpacked
  * where npm would put it, and what it depends on is linked from the repository. The package's own code finds nothing
  * else, since Node.js looks from its place upwards.
  */
 async function project(title: string, libraries: readonly string[]): Promise<string> {
+  await unpacked(title);
   const directory = join(scratch, title);
-  const installed = join(directory, "node_modules", name);
   await cp(join(import.meta.dirname, "consumer"), directory, { recursive: true });
+  await linkPackages(directory, [...Object.keys(dependencies), "@types/node", ...libraries]);
+  return directory;
+}
+
+async function unpacked(title: string): Promise<string> {
+  const installed = join(scratch, title, "node_modules", name);
   await mkdir(installed, { recursive: true });
   await run(installed, "tar", "-xzf", tarball, "--strip-components=1");
-  for (const library of [...Object.keys(dependencies), "@types/node", ...libraries]) {
+  return installed;
+}
+
+async function linkPackages(directory: string, libraries: readonly string[]): Promise<void> {
+  for (const library of libraries) {
     const link = join(directory, "node_modules", library);
     await mkdir(dirname(link), { recursive: true });
     await symlink(join(modules, library), link, "dir");
   }
-  return directory;
 }
+
+/** How applications compile that check the declarations of their libraries too. */
+const STRICT = ["--ignoreConfig", "--module", "nodenext", "--target", "es2023", "--types", "node"].concat(
+  ...["--strict", "--exactOptionalPropertyTypes", "--skipLibCheck", "false"],
+);
 
 /** Compiles one file of the project, the declarations of libraries included, runs it, and answers the JSON it prints. */
 async function compileAndRun(directory: string, file: string): Promise<unknown> {
-  const strict = ["--strict", "--exactOptionalPropertyTypes", "--skipLibCheck", "false", "--noEmitOnError"];
-  const options = ["--ignoreConfig", "--module", "nodenext", "--target", "es2023", "--types", "node", ...strict];
-  await run(directory, "tsc", ...options, `${file}.ts`);
+  await run(directory, "tsc", ...STRICT, "--noEmitOnError", `${file}.ts`);
   return JSON.parse(await run(directory, "node", `${file}.js`));
 }
 

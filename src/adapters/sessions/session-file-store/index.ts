@@ -1,4 +1,3 @@
-import type { Store } from "express-session";
 import { ActuatorError } from "../../../common/error.ts";
 import { checkOptions } from "../../../common/options.ts";
 import type { SessionRecord } from "../../../sessions/principal.ts";
@@ -10,10 +9,12 @@ import {
 import { CONNECT_SESSIONS_OPTIONS } from "../../kit/connect-session/options.ts";
 import type { RecordTimes } from "../../kit/connect-session/record-reader.ts";
 import { requireStore } from "../../kit/connect-session/required-store.ts";
+import type { ConnectStore } from "../../kit/connect-session/store.ts";
 import { requireVersion } from "../../kit/library-version.ts";
 import { readSession, readSessions, type SessionFiles, sessionIds } from "./session-file.ts";
 
 export type { ScanBounds } from "../../kit/connect-session/session-scan.ts";
+export type { ConnectStore } from "../../kit/connect-session/store.ts";
 
 /** How the sessions in the files of session-file-store are read. */
 export type FileStoreSessionsOptions = ConnectSessionsOptions;
@@ -35,7 +36,7 @@ export type FileStoreSessions = ConnectSessions<"session-file-store">;
  *
  * @throws ActuatorError INVALID_ARGUMENT for a store that session-file-store did not make.
  */
-export function fileStoreSessions(store: Store, options: FileStoreSessionsOptions = {}): FileStoreSessions {
+export function fileStoreSessions(store: ConnectStore, options: FileStoreSessionsOptions = {}): FileStoreSessions {
   requireStore(store, "express-session");
   requireVersion({ subpath: "session-file-store", library: "session-file-store", versions: "1.5 to 1.x" });
   checkOptions("fileStoreSessions", options, CONNECT_SESSIONS_OPTIONS);
@@ -50,7 +51,7 @@ export function fileStoreSessions(store: Store, options: FileStoreSessionsOption
   return connectSessions("session-file-store", store, reading, options);
 }
 
-function filesOf(store: Store): SessionFiles {
+function filesOf(store: ConnectStore): SessionFiles {
   const files = (store as { options?: Partial<SessionFiles> }).options;
   if (typeof files?.path === "string" && files.filePattern instanceof RegExp && typeof files.decoder === "function") {
     return files as SessionFiles;
