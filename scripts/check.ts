@@ -18,6 +18,7 @@ interface Step {
 const steps: readonly Step[] = [
   { name: "lock file", run: lockFile },
   { name: "generated code", run: generatedCode },
+  { name: "OpenAPI document", run: openApiDocument },
   { name: "buf lint", run: () => quietly("buf", "lint") },
   { name: "buf format", run: () => quietly("buf", "format", "--diff", "--exit-code") },
   { name: "buf breaking", run: bufBreaking },
@@ -41,6 +42,12 @@ function generatedCode(scratch: string): string | undefined {
     if (!(error instanceof CommandFailed)) throw error;
     throw new CommandFailed("src/gen is not what proto generates: npm run generate", error.output);
   }
+}
+
+function openApiDocument(): string | undefined {
+  process.env.REDOCLY_TELEMETRY = "off";
+  quietly("redocly", "lint", "src/http/openapi/openapi.yaml");
+  return quietly("node", "scripts/openapi.ts", "--check");
 }
 
 function bufBreaking(scratch: string): string {

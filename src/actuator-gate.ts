@@ -3,7 +3,7 @@ import type { AccessOptions } from "./access/options.ts";
 import { cors } from "./http/gate/cors.ts";
 import type { CorsOptions } from "./http/gate/cors-options.ts";
 import { createGate, type Gate } from "./http/gate/gate.ts";
-import type { SecurityScheme } from "./http/openapi/security.ts";
+import type { SecurityScheme } from "./http/openapi/document.ts";
 import type { CallObserver } from "./operations/calls/call-record.ts";
 import { clientCertificate, hasExpiredCertificate, isCertificateRequired } from "./server/client-certificate.ts";
 import { isForwarded } from "./server/forwarded.ts";

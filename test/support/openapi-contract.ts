@@ -1,8 +1,8 @@
 import { gunzipSync } from "node:zlib";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
+import type { Header, OpenApiDocument, PathItem, Reference, Response } from "../../src/http/openapi/document.ts";
 import { type OpenApiSettings, openApiDocument } from "../../src/http/openapi/document.ts";
-import type { Header, OpenApiDocument, PathItem, Reference, Response } from "../../src/http/openapi/model.ts";
 import type { RestClient, RestRequest, RestResponse } from "./rest-client.ts";
 
 /** Headers of HTTP itself and of the frameworks around a gateway, which no document describes. */

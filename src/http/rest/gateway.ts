@@ -4,7 +4,7 @@ import type { TrustedProxies } from "../../server/peer.ts";
 import type { Endpoints } from "../endpoints.ts";
 import type { Gate } from "../gate/gate.ts";
 import type { RequestContext } from "../gate/request-context.ts";
-import type { SecurityScheme } from "../openapi/security.ts";
+import type { SecurityScheme } from "../openapi/document.ts";
 import { checkBodyType, readJson } from "./body.ts";
 import { JSON_TYPE, MEDIA_TYPES, negotiate } from "./negotiation.ts";
 import type { Answer, Call, Request, Response } from "./operation.ts";

@@ -1,8 +1,7 @@
 import type { Application } from "../../operations/health/application.ts";
 import type { TrustedProxies } from "../../server/peer.ts";
+import type { SecurityScheme, ServedRoute } from "../openapi/document.ts";
 import { openApiDocument } from "../openapi/document.ts";
-import type { ServedRoute } from "../openapi/model.ts";
-import type { SecurityScheme } from "../openapi/security.ts";
 import type { Answer, Operation } from "./operation.ts";
 import { Representation } from "./representation.ts";
 import { requestOrigin } from "./request-target.ts";

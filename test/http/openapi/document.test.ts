@@ -1,11 +1,17 @@
+import { readFileSync } from "node:fs";
 import { STATUS_CODES } from "node:http";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { describe, expect, test } from "vitest";
-import { openApiDocument } from "../../../src/http/openapi/document.ts";
-import { ACTUATOR_TYPES } from "../../../src/http/openapi/media-types.ts";
-import type { Header, OpenApiDocument, Response } from "../../../src/http/openapi/model.ts";
-import { MEDIA_TYPES } from "../../../src/http/rest/negotiation.ts";
+import { openApiTemplate } from "../../../scripts/openapi.ts";
+import type { Header, OpenApiDocument, Response } from "../../../src/http/openapi/document.ts";
+import { ACTUATOR_TYPES, openApiDocument } from "../../../src/http/openapi/document.ts";
+import { OPENAPI_TEMPLATE } from "../../../src/http/openapi/template.ts";
+import { MEDIA_TYPES, V3 } from "../../../src/http/rest/negotiation.ts";
 import { createRouter } from "../../../src/http/rest/routes.ts";
+import { LINK_TYPES } from "../../../src/integration-graph/link-type.ts";
+import { PATTERNS } from "../../../src/integration-graph/pattern.ts";
+import { PROVIDER } from "../../../src/integration-graph/provider.ts";
+import { LEVELS } from "../../../src/loggers/level.ts";
 import { documentOf, SERVED, served } from "./documents.ts";
 
 const METHODS = ["get", "put", "post", "delete", "patch", "trace"];
@@ -40,7 +46,7 @@ describe("the document", () => {
     }
   });
 
-  test("is an error where a route is described by nobody", () => {
+  test("is an error for a route that openapi.yaml does not describe", () => {
     const route = { method: "GET", path: "/beans", permission: "info:read", open: false } as const;
     const settings = { application: {}, basePath: "/actuator", serverUrl: "http://x", schemes: [] };
     expect(() => openApiDocument({ ...settings, served: [route] })).toThrow("GET /beans");
@@ -94,6 +100,24 @@ describe("the document", () => {
 
   test("answers in the types of the gateway", () => {
     expect(ACTUATOR_TYPES).toEqual(MEDIA_TYPES);
+  });
+
+  test("is generated from openapi.yaml", () => {
+    const read = (name: string) => readFileSync(`src/http/openapi/${name}`, "utf8");
+    expect(read("template.ts"), "npm run generate").toBe(openApiTemplate(read("openapi.yaml")));
+  });
+
+  test("has the values of the domains", () => {
+    const { paths, components } = JSON.parse(OPENAPI_TEMPLATE);
+    const { Level, LevelText, LoggersOverview, Node, Link } = components.schemas;
+    expect(Level.enum).toEqual(LEVELS);
+    expect(LoggersOverview.properties.levels.const).toEqual(LEVELS);
+    for (const level of [...LEVELS, "FALSE"]) expect(level).toMatch(new RegExp(LevelText.pattern));
+    expect(Node.properties.integrationPatternType.enum).toEqual(Object.values(PATTERNS).flat());
+    expect(Node.properties.integrationPatternCategory.enum).toEqual(Object.keys(PATTERNS));
+    expect(Link.properties.type.enum).toEqual(LINK_TYPES);
+    const graph = paths["/integrationgraph"].get.responses[200].content[V3].examples.graph.value;
+    expect(graph.contentDescriptor).toEqual(PROVIDER);
   });
 
   test("calls statuses what HTTP calls them here", () => {

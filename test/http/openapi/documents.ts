@@ -1,6 +1,6 @@
 import type { Endpoints } from "../../../src/http/endpoints.ts";
+import type { OpenApiDocument } from "../../../src/http/openapi/document.ts";
 import { openApiDocument } from "../../../src/http/openapi/document.ts";
-import type { OpenApiDocument } from "../../../src/http/openapi/model.ts";
 import { createRoutes, type Route, type RouteSettings } from "../../../src/http/rest/routes.ts";
 import { integrationGraph } from "../../../src/integration-graph/builder.ts";
 import { Loggers } from "../../../src/loggers/loggers.ts";

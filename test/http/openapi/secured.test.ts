@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { createToken } from "../../../src/access/token.ts";
 import { createActuator } from "../../../src/actuator.ts";
 import type { ActuatorOptions } from "../../../src/actuator-options.ts";
-import type { OpenApiDocument } from "../../../src/http/openapi/model.ts";
+import type { OpenApiDocument } from "../../../src/http/openapi/document.ts";
 import { MemorySessionStore } from "../../../src/sessions/memory-store.ts";
 import { OpenApiContract } from "../../support/openapi-contract.ts";
 import { http1Client, type RestRequest, type RestResponse } from "../../support/rest-client.ts";
