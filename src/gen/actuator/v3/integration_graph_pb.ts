@@ -119,7 +119,7 @@ export type Node = Message<"actuator.v3.Node"> & {
   input?: string | undefined;
 
   /**
-   * output is the name of the channel that the component writes: its first, where it has several; the links name all.
+   * output is the name of the channel that the component writes: the first, if it has several; the links name all.
    *
    * @generated from field: optional string output = 9;
    */
@@ -183,14 +183,14 @@ export type Node = Message<"actuator.v3.Node"> & {
   rate: number;
 
   /**
-   * last_seen_time is when the last message was seen. Unset: none was.
+   * last_seen_time is when the last message was seen. Unset: never.
    *
    * @generated from field: google.protobuf.Timestamp last_seen_time = 18;
    */
   lastSeenTime?: Timestamp | undefined;
 
   /**
-   * stale says that all who declare the node were out of reach when they were last read.
+   * stale says that every source that declares the node was unreachable when it was last read.
    *
    * @generated from field: bool stale = 19;
    */
@@ -246,7 +246,7 @@ export const HandlerSchema: GenMessage<Handler> = /*@__PURE__*/
  */
 export type SendTimers = Message<"actuator.v3.SendTimers"> & {
   /**
-   * successes time the messages that went through.
+   * successes time the messages that were handled.
    *
    * @generated from field: actuator.v3.Timer successes = 1;
    */
@@ -331,7 +331,7 @@ export const ReceiveCountersSchema: GenMessage<ReceiveCounters> = /*@__PURE__*/
   messageDesc(file_actuator_v3_integration_graph, 5);
 
 /**
- * Link is a way that messages take from one node to another.
+ * Link is a path that messages take from one node to another.
  *
  * @generated from message actuator.v3.Link
  */
@@ -358,14 +358,14 @@ export type Link = Message<"actuator.v3.Link"> & {
   type: Link_Type;
 
   /**
-   * count is the number of messages seen on this way.
+   * count is the number of messages seen on this path.
    *
    * @generated from field: uint64 count = 4;
    */
   count: bigint;
 
   /**
-   * declared says that somebody declared the link; otherwise messages were seen to take it.
+   * declared says that the link was declared; otherwise it was derived from messages that took it.
    *
    * @generated from field: bool declared = 5;
    */
@@ -386,7 +386,7 @@ export const LinkSchema: GenMessage<Link> = /*@__PURE__*/
  */
 export const Link_Type = {
   /**
-   * TYPE_UNSPECIFIED is never answered.
+   * TYPE_UNSPECIFIED is never sent.
    *
    * @generated from enum value: TYPE_UNSPECIFIED = 0;
    */
@@ -477,7 +477,7 @@ export type GetIntegrationGraphResponse = Message<"actuator.v3.GetIntegrationGra
   nodes: Node[];
 
   /**
-   * links are the ways between nodes.
+   * links are the paths between nodes.
    *
    * @generated from field: repeated actuator.v3.Link links = 3;
    */
@@ -514,7 +514,7 @@ export const RebuildIntegrationGraphRequestSchema: GenMessage<RebuildIntegration
   messageDesc(file_actuator_v3_integration_graph, 9);
 
 /**
- * RebuildIntegrationGraphResponse says what the graph has become.
+ * RebuildIntegrationGraphResponse describes the rebuilt graph.
  *
  * @generated from message actuator.v3.RebuildIntegrationGraphResponse
  */
@@ -568,8 +568,8 @@ export type WatchIntegrationGraphResponse = Message<"actuator.v3.WatchIntegratio
    */
   event: {
     /**
-     * snapshot comes first, and takes the place of everything sent before. It may come again, to a client that was away from its
-     * stream for so long that what is gone is no longer remembered one by one.
+     * snapshot comes first, and replaces everything sent before. It may be sent again, to a client that has not read
+     * its stream for so long that the server no longer remembers each removal.
      *
      * @generated from field: actuator.v3.WatchIntegrationGraphResponse.Snapshot snapshot = 1;
      */
@@ -601,8 +601,8 @@ export type WatchIntegrationGraphResponse = Message<"actuator.v3.WatchIntegratio
   revision: bigint;
 
   /**
-   * more says that further events follow at once, because all of it is too large for one message or something has changed
-   * meanwhile. What was received is the graph at one moment when more is false.
+   * more says that further events follow at once, because the graph is too large for one message or has changed in the
+   * meantime. When more is false, the client has the graph of one moment.
    *
    * @generated from field: bool more = 5;
    */
@@ -637,7 +637,7 @@ export type WatchIntegrationGraphResponse_Snapshot = Message<"actuator.v3.WatchI
   nodes: Node[];
 
   /**
-   * links are the ways between nodes.
+   * links are the paths between nodes.
    *
    * @generated from field: repeated actuator.v3.Link links = 3;
    */
@@ -694,7 +694,7 @@ export const WatchIntegrationGraphResponse_ChangeSchema: GenMessage<WatchIntegra
   messageDesc(file_actuator_v3_integration_graph, 12, 1);
 
 /**
- * Heartbeat says that nothing has changed for a while and the stream lives.
+ * Heartbeat says that nothing has changed for a while and the stream is alive.
  *
  * @generated from message actuator.v3.WatchIntegrationGraphResponse.Heartbeat
  */
@@ -717,7 +717,7 @@ export const WatchIntegrationGraphResponse_HeartbeatSchema: GenMessage<WatchInte
 /**
  * IntegrationGraphService shows which channels and endpoints messages flow through, with live numbers.
  *
- * The same operations are answered over REST under /actuator/integrationgraph.
+ * REST has the same operations under /actuator/integrationgraph.
  *
  * @generated from service actuator.v3.IntegrationGraphService
  */
@@ -733,7 +733,7 @@ export const IntegrationGraphService: GenService<{
     output: typeof GetIntegrationGraphResponseSchema;
   },
   /**
-   * RebuildIntegrationGraph reads every source again and drops what is gone. Ids and counters are kept.
+   * RebuildIntegrationGraph reads every source again and removes what is gone. Ids and counters are kept.
    *
    * @generated from rpc actuator.v3.IntegrationGraphService.RebuildIntegrationGraph
    */
@@ -744,7 +744,7 @@ export const IntegrationGraphService: GenService<{
   },
   /**
    * WatchIntegrationGraph sends the whole graph and then, at the interval, the nodes and links that have changed since, with their
-   * numbers. Nothing is sent while nothing changes, but for heartbeats. A rate that changes by itself, as rates do between
+   * numbers. Only heartbeats are sent while nothing changes. A rate that changes by itself, as rates do between
    * messages, is sent again when it is off by a fifth.
    *
    * @generated from rpc actuator.v3.IntegrationGraphService.WatchIntegrationGraph

@@ -13,7 +13,7 @@ export const file_actuator_v3_level: GenFile = /*@__PURE__*/
   fileDesc("ChdhY3R1YXRvci92My9sZXZlbC5wcm90bxILYWN0dWF0b3IudjMqkQEKBUxldmVsEhUKEUxFVkVMX1VOU1BFQ0lGSUVEEAASDQoJTEVWRUxfT0ZGEAESDwoLTEVWRUxfRkFUQUwQAhIPCgtMRVZFTF9FUlJPUhADEg4KCkxFVkVMX1dBUk4QBBIOCgpMRVZFTF9JTkZPEAUSDwoLTEVWRUxfREVCVUcQBhIPCgtMRVZFTF9UUkFDRRAHYgZwcm90bzM");
 
 /**
- * Level is the threshold of a logger: it lets through what is at least as severe.
+ * Level is the threshold of a logger: records that are at least as severe pass.
  *
  * The seven levels of the specification, section 2.1, in its order. REST shows them by their names without the prefix.
  *
@@ -35,7 +35,7 @@ export const Level = {
   OFF: 1,
 
   /**
-   * LEVEL_FATAL lets only fatal records through. Where a library has no such level, `effective_level` says what was reached.
+   * LEVEL_FATAL lets only fatal records through. If a library has no such level, `effective_level` is the one it uses.
    *
    * @generated from enum value: LEVEL_FATAL = 2;
    */
@@ -78,7 +78,7 @@ export const Level = {
 } as const;
 
 /**
- * Level is the threshold of a logger: it lets through what is at least as severe.
+ * Level is the threshold of a logger: records that are at least as severe pass.
  *
  * The seven levels of the specification, section 2.1, in its order. REST shows them by their names without the prefix.
  *

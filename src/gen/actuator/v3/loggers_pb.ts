@@ -30,14 +30,14 @@ export type Logger = Message<"actuator.v3.Logger"> & {
   name: string;
 
   /**
-   * configured_level is the level set on this very logger. UNSPECIFIED: it inherits.
+   * configured_level is the level set on this logger itself. UNSPECIFIED: it inherits.
    *
    * @generated from field: actuator.v3.Level configured_level = 2;
    */
   configuredLevel: Level;
 
   /**
-   * effective_level is the level that the logging library really reached.
+   * effective_level is the level that the logging library actually uses.
    *
    * @generated from field: actuator.v3.Level effective_level = 3;
    */
@@ -51,7 +51,7 @@ export type Logger = Message<"actuator.v3.Logger"> & {
   baselineLevel: Level;
 
   /**
-   * override says who put the configured level there. Unset where the application did or nothing is configured.
+   * override says who set the configured level. Unset if the application did or if no level is configured.
    *
    * @generated from field: actuator.v3.Override override = 5;
    */
@@ -65,7 +65,7 @@ export type Logger = Message<"actuator.v3.Logger"> & {
   kind: string;
 
   /**
-   * warnings are limits of the logging library that a level cannot lift, such as a transport with a level of its own.
+   * warnings are limits of the logging library that a level cannot remove, such as a transport with a level of its own.
    *
    * @generated from field: repeated string warnings = 7;
    */
@@ -129,7 +129,7 @@ export const LoggerGroupSchema: GenMessage<LoggerGroup> = /*@__PURE__*/
   messageDesc(file_actuator_v3_loggers, 1);
 
 /**
- * Override says who put a level where it is, when, why and until when.
+ * Override says which caller set a level, when, why and until when.
  *
  * @generated from message actuator.v3.Override
  */
@@ -142,35 +142,35 @@ export type Override = Message<"actuator.v3.Override"> & {
   setTime?: Timestamp | undefined;
 
   /**
-   * expire_time is when it ends by itself. Unset: it stays.
+   * expire_time is when the level expires. Unset: never.
    *
    * @generated from field: google.protobuf.Timestamp expire_time = 2;
    */
   expireTime?: Timestamp | undefined;
 
   /**
-   * actor is who asked for it, as far as the server knows.
+   * actor is the caller that set it, as far as the server knows.
    *
    * @generated from field: string actor = 3;
    */
   actor: string;
 
   /**
-   * reason is why, in the words of who asked.
+   * reason is why, in the caller's words.
    *
    * @generated from field: string reason = 4;
    */
   reason: string;
 
   /**
-   * instance is the process that was asked.
+   * instance is the process that received the call.
    *
    * @generated from field: string instance = 5;
    */
   instance: string;
 
   /**
-   * held says that the level goes back when whoever asked for it lets go; see HoldLoggerLevel.
+   * held says that the level ends with the call that set it; see HoldLoggerLevel.
    *
    * @generated from field: bool held = 6;
    */
@@ -212,14 +212,14 @@ export type LevelChange = Message<"actuator.v3.LevelChange"> & {
   level: Level;
 
   /**
-   * override says who changed it. Unset where nobody did.
+   * override says which caller changed it. Unset if no caller did.
    *
    * @generated from field: actuator.v3.Override override = 4;
    */
   override?: Override | undefined;
 
   /**
-   * kind is how it came to change.
+   * kind is the cause of the change.
    *
    * @generated from field: actuator.v3.LevelChange.Kind kind = 5;
    */
@@ -240,7 +240,7 @@ export type LevelChange = Message<"actuator.v3.LevelChange"> & {
   revision: bigint;
 
   /**
-   * group is the group that the logger was changed through. The change of the group itself is told as well.
+   * group is the group that the logger was changed through. The change of the group itself is listed as well.
    *
    * @generated from field: string group = 8;
    */
@@ -255,34 +255,34 @@ export const LevelChangeSchema: GenMessage<LevelChange> = /*@__PURE__*/
   messageDesc(file_actuator_v3_loggers, 3);
 
 /**
- * Kind is how the level came to change.
+ * Kind is the cause of a change.
  *
  * @generated from enum actuator.v3.LevelChange.Kind
  */
 export const LevelChange_Kind = {
   /**
-   * KIND_UNSPECIFIED is never answered.
+   * KIND_UNSPECIFIED is never sent.
    *
    * @generated from enum value: KIND_UNSPECIFIED = 0;
    */
   UNSPECIFIED: 0,
 
   /**
-   * KIND_SET: somebody set a level.
+   * KIND_SET: a caller set a level.
    *
    * @generated from enum value: KIND_SET = 1;
    */
   SET: 1,
 
   /**
-   * KIND_CLEARED: somebody took the configured level away.
+   * KIND_CLEARED: a caller removed the configured level.
    *
    * @generated from enum value: KIND_CLEARED = 2;
    */
   CLEARED: 2,
 
   /**
-   * KIND_RESTORED: somebody took the level back to the application's own.
+   * KIND_RESTORED: a caller restored the application's own level.
    *
    * @generated from enum value: KIND_RESTORED = 3;
    */
@@ -304,7 +304,7 @@ export const LevelChange_Kind = {
 } as const;
 
 /**
- * Kind is how the level came to change.
+ * Kind is the cause of a change.
  *
  * @generated from enum actuator.v3.LevelChange.Kind
  */
@@ -435,13 +435,13 @@ export const GetLoggerRequestSchema: GenMessage<GetLoggerRequest> = /*@__PURE__*
  */
 export type GetLoggerResponse = Message<"actuator.v3.GetLoggerResponse"> & {
   /**
-   * result is a group where a group has the name, and a logger otherwise.
+   * result is a group if a group has the name, and a logger otherwise.
    *
    * @generated from oneof actuator.v3.GetLoggerResponse.result
    */
   result: {
     /**
-     * logger is set where the name is a logger's.
+     * logger is set if the name is a logger's.
      *
      * @generated from field: actuator.v3.Logger logger = 1;
      */
@@ -449,7 +449,7 @@ export type GetLoggerResponse = Message<"actuator.v3.GetLoggerResponse"> & {
     case: "logger";
   } | {
     /**
-     * group is set where the name is a group's.
+     * group is set if the name is a group's.
      *
      * @generated from field: actuator.v3.LoggerGroup group = 2;
      */
@@ -486,22 +486,22 @@ export type SetLoggerLevelRequest = Message<"actuator.v3.SetLoggerLevelRequest">
   level: Level;
 
   /**
-   * ttl is how long the level lasts; it then goes back to what was there before the first temporary one. Unset: as the server
-   * is configured, which is 10 minutes for DEBUG and TRACE and for ever for the rest. 0: for ever, where the server allows it.
+   * ttl is how long the level lasts; then the level before the first temporary one is restored. Unset: the server's default,
+   * which is 10 minutes for DEBUG and TRACE and unlimited for the others unless configured. 0: unlimited, if the server allows it.
    *
    * @generated from field: google.protobuf.Duration ttl = 3;
    */
   ttl?: Duration | undefined;
 
   /**
-   * reason is why, for whoever reads the history; at most 1,000 characters.
+   * reason is why, for readers of the history; at most 1,000 characters.
    *
    * @generated from field: string reason = 4;
    */
   reason: string;
 
   /**
-   * if_revision makes the change conditional: FAILED_PRECONDITION where the revision is no longer this one. 0: unconditional.
+   * if_revision makes the change conditional: FAILED_PRECONDITION if the revision is no longer this one. 0: unconditional.
    *
    * @generated from field: uint64 if_revision = 5;
    */
@@ -528,7 +528,7 @@ export type SetLoggerLevelResponse = Message<"actuator.v3.SetLoggerLevelResponse
    */
   result: {
     /**
-     * logger is set where a logger was changed.
+     * logger is set if a logger was changed.
      *
      * @generated from field: actuator.v3.Logger logger = 1;
      */
@@ -536,7 +536,7 @@ export type SetLoggerLevelResponse = Message<"actuator.v3.SetLoggerLevelResponse
     case: "logger";
   } | {
     /**
-     * group is set where a group was changed.
+     * group is set if a group was changed.
      *
      * @generated from field: actuator.v3.LoggerGroup group = 2;
      */
@@ -594,13 +594,13 @@ export const WatchLoggersRequestSchema: GenMessage<WatchLoggersRequest> = /*@__P
  */
 export type WatchLoggersResponse = Message<"actuator.v3.WatchLoggersResponse"> & {
   /**
-   * event is what there is to tell.
+   * event is what this event contains.
    *
    * @generated from oneof actuator.v3.WatchLoggersResponse.event
    */
   event: {
     /**
-     * snapshot is the first event: everything that is watched, or the first part of it.
+     * snapshot is the first event: everything that the watch selects, or the first part of it.
      *
      * @generated from field: actuator.v3.Snapshot snapshot = 1;
      */
@@ -608,7 +608,7 @@ export type WatchLoggersResponse = Message<"actuator.v3.WatchLoggersResponse"> &
     case: "snapshot";
   } | {
     /**
-     * change is what has changed since, or the next part of it.
+     * change is what has changed since, or the next part of the event before.
      *
      * @generated from field: actuator.v3.Change change = 2;
      */
@@ -625,14 +625,14 @@ export type WatchLoggersResponse = Message<"actuator.v3.WatchLoggersResponse"> &
   } | { case: undefined; value?: undefined };
 
   /**
-   * revision is the revision up to which the client has been told everything, once `more` is false.
+   * revision is the revision up to which the client has received everything, once `more` is false.
    *
    * @generated from field: uint64 revision = 4;
    */
   revision: bigint;
 
   /**
-   * more says that the snapshot or change goes on in the next event.
+   * more says that the snapshot or change continues in the next event.
    *
    * @generated from field: bool more = 5;
    */
@@ -647,7 +647,7 @@ export const WatchLoggersResponseSchema: GenMessage<WatchLoggersResponse> = /*@_
   messageDesc(file_actuator_v3_loggers, 11);
 
 /**
- * Snapshot is everything that is watched.
+ * Snapshot is everything that the watch selects.
  *
  * @generated from message actuator.v3.Snapshot
  */
@@ -675,7 +675,7 @@ export const SnapshotSchema: GenMessage<Snapshot> = /*@__PURE__*/
   messageDesc(file_actuator_v3_loggers, 12);
 
 /**
- * Change is what has changed of what is watched, each element as a whole.
+ * Change contains what has changed, each element as a whole.
  *
  * @generated from message actuator.v3.Change
  */
@@ -695,7 +695,7 @@ export type Change = Message<"actuator.v3.Change"> & {
   groups: LoggerGroup[];
 
   /**
-   * removed are the names of loggers that are no longer known. At present a name, once known, stays so.
+   * removed are the names of loggers that are no longer known. At present a name, once known, stays known.
    *
    * @generated from field: repeated string removed = 3;
    */
@@ -710,14 +710,14 @@ export const ChangeSchema: GenMessage<Change> = /*@__PURE__*/
   messageDesc(file_actuator_v3_loggers, 13);
 
 /**
- * Heartbeat says that a stream is alive while there is nothing else to tell.
+ * Heartbeat says that a stream is alive while nothing changes.
  *
  * @generated from message actuator.v3.Heartbeat
  */
 export type Heartbeat = Message<"actuator.v3.Heartbeat"> & {
   /**
-   * interval is the longest time between two events of this stream. A client that hears nothing for much longer may take the
-   * server for dead.
+   * interval is the longest time between two events of this stream. A client that receives nothing for much longer may
+   * treat the connection as lost.
    *
    * @generated from field: google.protobuf.Duration interval = 1;
    */
@@ -753,21 +753,21 @@ export type HoldLoggerLevelRequest = Message<"actuator.v3.HoldLoggerLevelRequest
 
   /**
    * ttl is how long the level is held at most. Unset: DEBUG and TRACE for as long as the server allows them, which is 24 hours
-   * unless configured, and the rest for as long as the call. 0: for as long as the call, where the server allows it.
+   * unless configured, and the others for as long as the call. 0: for as long as the call, if the server allows it.
    *
    * @generated from field: google.protobuf.Duration ttl = 3;
    */
   ttl?: Duration | undefined;
 
   /**
-   * reason is why, for whoever reads the history; at most 1,000 characters.
+   * reason is why, for readers of the history; at most 1,000 characters.
    *
    * @generated from field: string reason = 4;
    */
   reason: string;
 
   /**
-   * if_revision makes the change conditional: FAILED_PRECONDITION where the revision is no longer this one. 0: unconditional.
+   * if_revision makes the change conditional: FAILED_PRECONDITION if the revision is no longer this one. 0: unconditional.
    *
    * @generated from field: uint64 if_revision = 5;
    */
@@ -810,7 +810,7 @@ export type HoldLoggerLevelResponse = Message<"actuator.v3.HoldLoggerLevelRespon
     case: "heartbeat";
   } | {
     /**
-     * ended is the last event, where the stream does not end otherwise.
+     * ended is the last event, unless the stream ends otherwise.
      *
      * @generated from field: actuator.v3.HoldLoggerLevelResponse.Ended ended = 3;
      */
@@ -826,7 +826,7 @@ export type HoldLoggerLevelResponse = Message<"actuator.v3.HoldLoggerLevelRespon
   timeLeft?: Duration | undefined;
 
   /**
-   * covered says that a later temporary level lies over the held one at present, on one member at least where it is a group.
+   * covered says that a later temporary level applies instead of the held one, for a group on at least one member.
    *
    * @generated from field: bool covered = 5;
    */
@@ -853,7 +853,7 @@ export type HoldLoggerLevelResponse_Held = Message<"actuator.v3.HoldLoggerLevelR
    */
   result: {
     /**
-     * logger is set where a logger is held.
+     * logger is set if a logger is held.
      *
      * @generated from field: actuator.v3.Logger logger = 1;
      */
@@ -861,7 +861,7 @@ export type HoldLoggerLevelResponse_Held = Message<"actuator.v3.HoldLoggerLevelR
     case: "logger";
   } | {
     /**
-     * group is set where a group is held.
+     * group is set if a group is held.
      *
      * @generated from field: actuator.v3.LoggerGroup group = 2;
      */
@@ -892,13 +892,13 @@ export const HoldLoggerLevelResponse_HeldSchema: GenMessage<HoldLoggerLevelRespo
   messageDesc(file_actuator_v3_loggers, 16, 0);
 
 /**
- * Ended says that the hold is over before its stream was.
+ * Ended says that the hold ended before its stream.
  *
  * @generated from message actuator.v3.HoldLoggerLevelResponse.Ended
  */
 export type HoldLoggerLevelResponse_Ended = Message<"actuator.v3.HoldLoggerLevelResponse.Ended"> & {
   /**
-   * reason is why it is over.
+   * reason is why it ended.
    *
    * @generated from field: actuator.v3.HoldLoggerLevelResponse.Ended.Reason reason = 1;
    */
@@ -913,27 +913,27 @@ export const HoldLoggerLevelResponse_EndedSchema: GenMessage<HoldLoggerLevelResp
   messageDesc(file_actuator_v3_loggers, 16, 1);
 
 /**
- * Reason is why a hold is over.
+ * Reason is why a hold ended.
  *
  * @generated from enum actuator.v3.HoldLoggerLevelResponse.Ended.Reason
  */
 export const HoldLoggerLevelResponse_Ended_Reason = {
   /**
-   * REASON_UNSPECIFIED is never answered.
+   * REASON_UNSPECIFIED is never sent.
    *
    * @generated from enum value: REASON_UNSPECIFIED = 0;
    */
   UNSPECIFIED: 0,
 
   /**
-   * REASON_EXPIRED: its ttl is over, and the level went back.
+   * REASON_EXPIRED: its ttl has expired, and the previous level is restored.
    *
    * @generated from enum value: REASON_EXPIRED = 1;
    */
   EXPIRED: 1,
 
   /**
-   * REASON_OVERRULED: somebody, or the application, configured something else for good, which stays.
+   * REASON_OVERRULED: a caller, or the application, permanently configured something else.
    *
    * @generated from enum value: REASON_OVERRULED = 2;
    */
@@ -941,7 +941,7 @@ export const HoldLoggerLevelResponse_Ended_Reason = {
 } as const;
 
 /**
- * Reason is why a hold is over.
+ * Reason is why a hold ended.
  *
  * @generated from enum actuator.v3.HoldLoggerLevelResponse.Ended.Reason
  */
@@ -967,7 +967,7 @@ export type MeasureLoggersRequest = Message<"actuator.v3.MeasureLoggersRequest">
   namePrefix: string;
 
   /**
-   * duration is how long is counted. Unset: 10 s; 0, negative or over 5 min: INVALID_ARGUMENT.
+   * duration is how long to count. Unset: 10 s; 0, negative or over 5 min: INVALID_ARGUMENT.
    *
    * @generated from field: google.protobuf.Duration duration = 2;
    */
@@ -988,21 +988,21 @@ export const MeasureLoggersRequestSchema: GenMessage<MeasureLoggersRequest> = /*
  */
 export type MeasureLoggersResponse = Message<"actuator.v3.MeasureLoggersResponse"> & {
   /**
-   * loggers are those that were called, the ones with the most calls first: at most 1,000, and no more than fit into a response.
+   * loggers are those that were called, those with the most calls first: at most 1,000, and no more than fit into a response.
    *
    * @generated from field: repeated actuator.v3.LoggerCalls loggers = 1;
    */
   loggers: LoggerCalls[];
 
   /**
-   * total are the calls of all loggers that are measured, those that are not listed included.
+   * total is the number of calls of all measured loggers, including those that are not listed.
    *
    * @generated from field: repeated actuator.v3.LevelCalls total = 2;
    */
   total: LevelCalls[];
 
   /**
-   * elapsed is for how long was counted.
+   * elapsed is how long the measurement has run.
    *
    * @generated from field: google.protobuf.Duration elapsed = 3;
    */
@@ -1038,8 +1038,8 @@ export const MeasureLoggersResponseSchema: GenMessage<MeasureLoggersResponse> = 
   messageDesc(file_actuator_v3_loggers, 18);
 
 /**
- * LoggerCalls is how often the loggers of one name were called. A logger without a name of its own counts for the one whose
- * level it follows.
+ * LoggerCalls is how often the loggers of one name were called. Calls of an unnamed logger count for the logger whose level
+ * it follows.
  *
  * @generated from message actuator.v3.LoggerCalls
  */
@@ -1087,7 +1087,7 @@ export type LevelCalls = Message<"actuator.v3.LevelCalls"> & {
   emitted: bigint;
 
   /**
-   * suppressed is how many they did not let through.
+   * suppressed is how many they suppressed.
    *
    * @generated from field: uint64 suppressed = 3;
    */
@@ -1115,14 +1115,14 @@ export type ClearLoggerLevelRequest = Message<"actuator.v3.ClearLoggerLevelReque
   name: string;
 
   /**
-   * reason is why, for whoever reads the history; at most 1,000 characters.
+   * reason is why, for readers of the history; at most 1,000 characters.
    *
    * @generated from field: string reason = 2;
    */
   reason: string;
 
   /**
-   * if_revision makes the change conditional: FAILED_PRECONDITION where the revision is no longer this one. 0: unconditional.
+   * if_revision makes the change conditional: FAILED_PRECONDITION if the revision is no longer this one. 0: unconditional.
    *
    * @generated from field: uint64 if_revision = 3;
    */
@@ -1149,7 +1149,7 @@ export type ClearLoggerLevelResponse = Message<"actuator.v3.ClearLoggerLevelResp
    */
   result: {
     /**
-     * logger is set where a logger was changed.
+     * logger is set if a logger was changed.
      *
      * @generated from field: actuator.v3.Logger logger = 1;
      */
@@ -1157,7 +1157,7 @@ export type ClearLoggerLevelResponse = Message<"actuator.v3.ClearLoggerLevelResp
     case: "logger";
   } | {
     /**
-     * group is set where a group was changed.
+     * group is set if a group was changed.
      *
      * @generated from field: actuator.v3.LoggerGroup group = 2;
      */
@@ -1201,7 +1201,7 @@ export type RestoreLoggerLevelRequest = Message<"actuator.v3.RestoreLoggerLevelR
   name: string;
 
   /**
-   * reason is why, for whoever reads the history; at most 1,000 characters.
+   * reason is why, for readers of the history; at most 1,000 characters.
    *
    * @generated from field: string reason = 2;
    */
@@ -1228,7 +1228,7 @@ export type RestoreLoggerLevelResponse = Message<"actuator.v3.RestoreLoggerLevel
    */
   result: {
     /**
-     * logger is set where a logger was changed.
+     * logger is set if a logger was changed.
      *
      * @generated from field: actuator.v3.Logger logger = 1;
      */
@@ -1236,7 +1236,7 @@ export type RestoreLoggerLevelResponse = Message<"actuator.v3.RestoreLoggerLevel
     case: "logger";
   } | {
     /**
-     * group is set where a group was changed.
+     * group is set if a group was changed.
      *
      * @generated from field: actuator.v3.LoggerGroup group = 2;
      */
@@ -1273,7 +1273,7 @@ export const RestoreLoggerLevelResponseSchema: GenMessage<RestoreLoggerLevelResp
  */
 export type RestoreAllLoggerLevelsRequest = Message<"actuator.v3.RestoreAllLoggerLevelsRequest"> & {
   /**
-   * reason is why, for whoever reads the history; at most 1,000 characters.
+   * reason is why, for readers of the history; at most 1,000 characters.
    *
    * @generated from field: string reason = 1;
    */
@@ -1381,15 +1381,15 @@ export const ListLevelChangesResponseSchema: GenMessage<ListLevelChangesResponse
 /**
  * LoggersService reads and changes the levels of the application's loggers while it runs.
  *
- * Names are dotted and case-sensitive; `:` and `/` separate as `.` does. ROOT, in any case, is the root logger. A group wins
- * over a logger of the same name. The same operations are answered over REST under /actuator/loggers.
+ * Names are dotted and case-sensitive; `:` and `/` separate as `.` does. ROOT, in any case, is the root logger. A group takes
+ * precedence over a logger of the same name. REST has the same operations under /actuator/loggers.
  *
  * @generated from service actuator.v3.LoggersService
  */
 export const LoggersService: GenService<{
   /**
-   * ListLoggers returns loggers and groups with their levels: everything in one page unless a page size is asked for or
-   * the answer would exceed the response limit.
+   * ListLoggers returns loggers and groups with their levels: everything in one page unless the request has a page size or
+   * the response would exceed its limit.
    *
    * @generated from rpc actuator.v3.LoggersService.ListLoggers
    */
@@ -1399,7 +1399,7 @@ export const LoggersService: GenService<{
     output: typeof ListLoggersResponseSchema;
   },
   /**
-   * GetLogger returns one logger or one group. NOT_FOUND where the name is neither.
+   * GetLogger returns one logger or one group. NOT_FOUND if the name is neither.
    *
    * @generated from rpc actuator.v3.LoggersService.GetLogger
    */
@@ -1409,8 +1409,8 @@ export const LoggersService: GenService<{
     output: typeof GetLoggerResponseSchema;
   },
   /**
-   * SetLoggerLevel configures a level on a logger, which is created where it is unknown, or on every member of a group, for
-   * ever or for a time.
+   * SetLoggerLevel configures a level on a logger, which is created if it is unknown, or on every member of a group,
+   * permanently or for a limited time.
    *
    * @generated from rpc actuator.v3.LoggersService.SetLoggerLevel
    */
@@ -1420,7 +1420,7 @@ export const LoggersService: GenService<{
     output: typeof SetLoggerLevelResponseSchema;
   },
   /**
-   * ClearLoggerLevel takes the configured level away, so that the logger inherits again. ROOT, which must have a level,
+   * ClearLoggerLevel removes the configured level, so that the logger inherits again. ROOT, which must have a level,
    * returns to the one that the application started with.
    *
    * @generated from rpc actuator.v3.LoggersService.ClearLoggerLevel
@@ -1431,8 +1431,8 @@ export const LoggersService: GenService<{
     output: typeof ClearLoggerLevelResponseSchema;
   },
   /**
-   * RestoreLoggerLevel takes a logger, or every member of a group, back to what the application itself configured. NOT_FOUND
-   * where the name is neither.
+   * RestoreLoggerLevel resets a logger, or every member of a group, to the level that the application itself configured.
+   * NOT_FOUND if the name is neither.
    *
    * @generated from rpc actuator.v3.LoggersService.RestoreLoggerLevel
    */
@@ -1442,7 +1442,7 @@ export const LoggersService: GenService<{
     output: typeof RestoreLoggerLevelResponseSchema;
   },
   /**
-   * RestoreAllLoggerLevels takes every logger back to what the application itself configured.
+   * RestoreAllLoggerLevels resets every logger to the level that the application itself configured.
    *
    * @generated from rpc actuator.v3.LoggersService.RestoreAllLoggerLevels
    */
@@ -1452,14 +1452,14 @@ export const LoggersService: GenService<{
     output: typeof RestoreAllLoggerLevelsResponseSchema;
   },
   /**
-   * WatchLoggers tells everything first, and then what changes: a logger changes when anything that is shown of it does, and so
-   * also when it inherits another level. Changes in quick succession come as one, at most about ten times a second, and a
-   * client that reads slowly gets the latest state and not each one between. Heartbeats come while nothing changes.
+   * WatchLoggers sends everything first, and then changes: a logger changes if any of its fields does, and so also if it
+   * inherits another level. Changes in quick succession are sent as one, at most about ten times a second, and a client that
+   * reads slowly gets the latest state and not each one between. Heartbeats are sent while nothing changes.
    *
-   * What does not fit into one event, which is at most 64 KiB of protobuf, goes on in the next: a large snapshot begins with
-   * a snapshot and goes on in changes, `more` being true on each event but the last of them. A client that replaces what it
-   * knows by a snapshot and puts changes into it is always right; where it shows a moment as a whole, it waits for `more` to be
-   * false. The stream has no end of its own: UNAVAILABLE says that the server is shutting down.
+   * An event is at most 64 KiB of protobuf. What does not fit continues in the next: a large snapshot begins with a snapshot
+   * and continues in changes, and `more` is true on each event but the last of them. A client that replaces its state by a
+   * snapshot and applies changes to it is always right; to show one moment as a whole, it waits for `more` to be false. The
+   * stream does not end by itself: UNAVAILABLE means that the server is shutting down.
    *
    * @generated from rpc actuator.v3.LoggersService.WatchLoggers
    */
@@ -1469,12 +1469,12 @@ export const LoggersService: GenService<{
     output: typeof WatchLoggersResponseSchema;
   },
   /**
-   * HoldLoggerLevel configures a level as SetLoggerLevel does, for as long as the call lasts: when the stream ends for whatever
-   * reason (cancelled, its client gone, its deadline over, the server draining), the level goes back to what was there before.
-   * Of several temporary levels on one logger, held or set for a time, the latest is in force; when it ends, the latest that
-   * still lasts comes back. A level set for good, cleared or restored overrules them all.
+   * HoldLoggerLevel configures a level as SetLoggerLevel does, for as long as the call lasts: when the stream ends for any
+   * reason (canceled, client disconnected, deadline exceeded, server draining), the previous level is restored. Of several
+   * temporary levels on one logger, held or set for a time, the latest applies; when it ends, the latest that still lasts
+   * applies again. A level that is set permanently, cleared or restored overrides them all.
    *
-   * The first event confirms the level. Heartbeats follow. Where the hold ends before its stream does, an event says why and
+   * The first event confirms the level. Heartbeats follow. If the hold ends before its stream does, an event says why and
    * the stream ends with OK.
    *
    * @generated from rpc actuator.v3.LoggersService.HoldLoggerLevel
@@ -1485,13 +1485,13 @@ export const LoggersService: GenService<{
     output: typeof HoldLoggerLevelResponseSchema;
   },
   /**
-   * MeasureLoggers counts for a while how often loggers are called, at the levels that are disabled too, and so tells what a
-   * level would cost before it is set: with DEBUG and TRACE suppressed on a logger, what DEBUG adds is what was suppressed there
-   * at DEBUG, and what TRACE adds is that and what was suppressed at TRACE.
+   * MeasureLoggers counts for a limited time how often loggers are called, at disabled levels too, and so shows what a level
+   * would cost before it is set: if DEBUG and TRACE are suppressed on a logger, DEBUG would add the calls suppressed at DEBUG,
+   * and TRACE would add those and the calls suppressed at TRACE.
    *
-   * The first report comes at once, further ones about every second, and the last one when the duration is over; then the stream
-   * ends with OK. A client that reads slowly gets the latest counts. However the stream ends, nothing is counted any more, and
-   * the loggers are as they were. One measurement runs at a time: RESOURCE_EXHAUSTED while there is another.
+   * The first report is sent at once, further ones about every second, and the last one at the end of the duration; then the
+   * stream ends with OK. A client that reads slowly gets the latest counts. When the stream ends for any reason, counting stops
+   * and the loggers are as they were. One measurement runs at a time: RESOURCE_EXHAUSTED while there is another.
    *
    * @generated from rpc actuator.v3.LoggersService.MeasureLoggers
    */
@@ -1501,7 +1501,7 @@ export const LoggersService: GenService<{
     output: typeof MeasureLoggersResponseSchema;
   },
   /**
-   * ListLevelChanges returns the latest changes of configured levels, newest first, as far as they are remembered.
+   * ListLevelChanges returns the latest changes of configured levels, newest first, as far back as the history reaches.
    *
    * @generated from rpc actuator.v3.LoggersService.ListLevelChanges
    */

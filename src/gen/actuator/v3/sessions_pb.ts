@@ -15,43 +15,43 @@ export const file_actuator_v3_sessions: GenFile = /*@__PURE__*/
   fileDesc("ChphY3R1YXRvci92My9zZXNzaW9ucy5wcm90bxILYWN0dWF0b3IudjMi9gEKB1Nlc3Npb24SCgoCaWQYASABKAkSFwoPYXR0cmlidXRlX25hbWVzGAIgAygJEjEKDWNyZWF0aW9uX3RpbWUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjYKEmxhc3RfYWNjZXNzZWRfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASOAoVbWF4X2luYWN0aXZlX2ludGVydmFsGAUgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEg8KB2V4cGlyZWQYBiABKAgSEAoIdXNlcm5hbWUYByABKAkihQEKE0xpc3RTZXNzaW9uc1JlcXVlc3QSEAoIdXNlcm5hbWUYASABKAkSEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkSEwoGYWN0aXZlGAQgASgISACIAQESFQoNaW5jbHVkZV90b3RhbBgFIAEoCEIJCgdfYWN0aXZlIpABChRMaXN0U2Vzc2lvbnNSZXNwb25zZRImCghzZXNzaW9ucxgBIAMoCzIULmFjdHVhdG9yLnYzLlNlc3Npb24SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEg8KB3BhcnRpYWwYAyABKAgSFwoKdG90YWxfc2l6ZRgEIAEoBEgAiAEBQg0KC190b3RhbF9zaXplIh8KEUdldFNlc3Npb25SZXF1ZXN0EgoKAmlkGAEgASgJIjsKEkdldFNlc3Npb25SZXNwb25zZRIlCgdzZXNzaW9uGAEgASgLMhQuYWN0dWF0b3IudjMuU2Vzc2lvbiIiChREZWxldGVTZXNzaW9uUmVxdWVzdBIKCgJpZBgBIAEoCSIoChVEZWxldGVTZXNzaW9uUmVzcG9uc2USDwoHZXhpc3RlZBgBIAEoCCJAChlEZWxldGVVc2VyU2Vzc2lvbnNSZXF1ZXN0EhAKCHVzZXJuYW1lGAEgASgJEhEKCWV4Y2VwdF9pZBgCIAEoCSI+ChpEZWxldGVVc2VyU2Vzc2lvbnNSZXNwb25zZRIPCgdkZWxldGVkGAEgASgNEg8KB3BhcnRpYWwYAiABKAgyggMKD1Nlc3Npb25zU2VydmljZRJYCgxMaXN0U2Vzc2lvbnMSIC5hY3R1YXRvci52My5MaXN0U2Vzc2lvbnNSZXF1ZXN0GiEuYWN0dWF0b3IudjMuTGlzdFNlc3Npb25zUmVzcG9uc2UiA5ACARJSCgpHZXRTZXNzaW9uEh4uYWN0dWF0b3IudjMuR2V0U2Vzc2lvblJlcXVlc3QaHy5hY3R1YXRvci52My5HZXRTZXNzaW9uUmVzcG9uc2UiA5ACARJYCg1EZWxldGVTZXNzaW9uEiEuYWN0dWF0b3IudjMuRGVsZXRlU2Vzc2lvblJlcXVlc3QaIi5hY3R1YXRvci52My5EZWxldGVTZXNzaW9uUmVzcG9uc2UiABJnChJEZWxldGVVc2VyU2Vzc2lvbnMSJi5hY3R1YXRvci52My5EZWxldGVVc2VyU2Vzc2lvbnNSZXF1ZXN0GicuYWN0dWF0b3IudjMuRGVsZXRlVXNlclNlc3Npb25zUmVzcG9uc2UiAGIGcHJvdG8z", [file_google_protobuf_duration, file_google_protobuf_timestamp]);
 
 /**
- * Session is one HTTP session. Values of attributes are never shown.
+ * Session is one HTTP session. Attribute values are never shown.
  *
  * @generated from message actuator.v3.Session
  */
 export type Session = Message<"actuator.v3.Session"> & {
   /**
    * id identifies the session. Unless the application chose to show its own ids, it is a keyed hash in the shape of a UUID that
-   * only this service understands: it lets nobody into the session.
+   * only this service understands, and that no client can use to open the session.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * attribute_names are the names of what is stored in the session.
+   * attribute_names are the names of the attributes in the session.
    *
    * @generated from field: repeated string attribute_names = 2;
    */
   attributeNames: string[];
 
   /**
-   * creation_time is when the session was created. Unset where the store does not know.
+   * creation_time is when the session was created. Unset if the store does not know.
    *
    * @generated from field: google.protobuf.Timestamp creation_time = 3;
    */
   creationTime?: Timestamp | undefined;
 
   /**
-   * last_accessed_time is when a request last used the session. Unset where the store does not know.
+   * last_accessed_time is when a request last used the session. Unset if the store does not know.
    *
    * @generated from field: google.protobuf.Timestamp last_accessed_time = 4;
    */
   lastAccessedTime?: Timestamp | undefined;
 
   /**
-   * max_inactive_interval is the longest inactivity before the session expires; negative: it never does. Unset where the store
-   * does not know.
+   * max_inactive_interval is the longest inactivity before the session expires; negative: it never does. Unset if the store does
+   * not know.
    *
    * @generated from field: google.protobuf.Duration max_inactive_interval = 5;
    */
@@ -65,7 +65,7 @@ export type Session = Message<"actuator.v3.Session"> & {
   expired: boolean;
 
   /**
-   * username is whose session it is. Empty: nobody's, or not known.
+   * username is the user that the session belongs to. Empty: no user, or unknown.
    *
    * @generated from field: string username = 7;
    */
@@ -86,7 +86,7 @@ export const SessionSchema: GenMessage<Session> = /*@__PURE__*/
  */
 export type ListSessionsRequest = Message<"actuator.v3.ListSessionsRequest"> & {
   /**
-   * username is whose sessions to list, compared exactly. Empty: everybody's and nobody's.
+   * username is the user whose sessions to list, compared exactly. Empty: all sessions, including those without a user.
    *
    * @generated from field: string username = 1;
    */
@@ -137,8 +137,8 @@ export const ListSessionsRequestSchema: GenMessage<ListSessionsRequest> = /*@__P
  */
 export type ListSessionsResponse = Message<"actuator.v3.ListSessionsResponse"> & {
   /**
-   * sessions are ordered by last access, newest first, then by id. A store that cannot order all of its sessions so gives an
-   * order of its own, the same on every page.
+   * sessions are ordered by last access, newest first, then by id. A store that cannot order its sessions this way uses
+   * its own order, the same on every page.
    *
    * @generated from field: repeated actuator.v3.Session sessions = 1;
    */
@@ -159,7 +159,7 @@ export type ListSessionsResponse = Message<"actuator.v3.ListSessionsResponse"> &
   partial: boolean;
 
   /**
-   * total_size is how many sessions the whole list has now. Unset: not asked for, or the store cannot tell.
+   * total_size is how many sessions the whole list has now. Unset: not requested, or unknown to the store.
    *
    * @generated from field: optional uint64 total_size = 4;
    */
@@ -264,14 +264,14 @@ export const DeleteSessionResponseSchema: GenMessage<DeleteSessionResponse> = /*
  */
 export type DeleteUserSessionsRequest = Message<"actuator.v3.DeleteUserSessionsRequest"> & {
   /**
-   * username is whose sessions to end, compared exactly.
+   * username is the user whose sessions to end, compared exactly.
    *
    * @generated from field: string username = 1;
    */
   username: string;
 
   /**
-   * except_id is the id of a session of the user that goes on. Empty: none.
+   * except_id is the id of a session of the user to keep. Empty: none.
    *
    * @generated from field: string except_id = 2;
    */
@@ -316,15 +316,15 @@ export const DeleteUserSessionsResponseSchema: GenMessage<DeleteUserSessionsResp
 /**
  * SessionsService shows and ends the HTTP sessions of the application.
  *
- * It reads the store that the application already uses; reading never counts as an access to the session. The same operations
- * are answered over REST under /actuator/sessions.
+ * It reads the store that the application already uses; reading never counts as an access to the session. REST has the same
+ * operations under /actuator/sessions.
  *
  * @generated from service actuator.v3.SessionsService
  */
 export const SessionsService: GenService<{
   /**
-   * ListSessions returns the sessions of one user, or all sessions where the username is left out. UNIMPLEMENTED, with the reason,
-   * where the store cannot search by user or list.
+   * ListSessions returns the sessions of one user, or all sessions if the username is left out. UNIMPLEMENTED, with the reason,
+   * if the store cannot search by user or list.
    *
    * @generated from rpc actuator.v3.SessionsService.ListSessions
    */
@@ -334,7 +334,7 @@ export const SessionsService: GenService<{
     output: typeof ListSessionsResponseSchema;
   },
   /**
-   * GetSession returns one session. NOT_FOUND where the store has none of that id.
+   * GetSession returns one session. NOT_FOUND if the store has no session with that id.
    *
    * @generated from rpc actuator.v3.SessionsService.GetSession
    */
@@ -344,8 +344,8 @@ export const SessionsService: GenService<{
     output: typeof GetSessionResponseSchema;
   },
   /**
-   * DeleteSession ends one session. Ending a session that is gone is no error. UNIMPLEMENTED, with the reason, where the store
-   * must not be changed from outside.
+   * DeleteSession ends one session. Ending a session that no longer exists is not an error. UNIMPLEMENTED, with the
+   * reason, if the store must not be changed from outside.
    *
    * @generated from rpc actuator.v3.SessionsService.DeleteSession
    */
@@ -355,8 +355,8 @@ export const SessionsService: GenService<{
     output: typeof DeleteSessionResponseSchema;
   },
   /**
-   * DeleteUserSessions ends all sessions of one user, or all but one. UNIMPLEMENTED, with the reason, where the store cannot search
-   * by user or must not be changed from outside; NOT_FOUND, and nothing is ended, where the session to be spared is not the user's.
+   * DeleteUserSessions ends all sessions of one user, or all but one. UNIMPLEMENTED, with the reason, if the store cannot search
+   * by user or must not be changed from outside; NOT_FOUND, and no session is ended, if the session to keep is not the user's.
    *
    * @generated from rpc actuator.v3.SessionsService.DeleteUserSessions
    */
