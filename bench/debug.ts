@@ -1,4 +1,4 @@
-/** What a call of a debug logger costs with the adapter attached, beside debug as it is. */
+/** What a call of a debug logger costs with the adapter attached, compared with debug alone. */
 import createDebug, { type Debugger } from "debug";
 import { debugLoggers } from "../src/adapters/loggers/debug/index.ts";
 import { Loggers } from "../src/loggers/loggers.ts";

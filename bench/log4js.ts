@@ -1,4 +1,4 @@
-/** What a call of a log4js logger costs with the adapter attached, beside log4js as it is. */
+/** What a call of a log4js logger costs with the adapter attached, compared with log4js alone. */
 import log4js from "log4js";
 import { log4jsLoggers } from "../src/adapters/loggers/log4js/index.ts";
 import { Loggers } from "../src/loggers/loggers.ts";

@@ -1,4 +1,4 @@
-/** What a call of a LogTape logger costs with the adapter attached, beside LogTape as it is. */
+/** What a call of a LogTape logger costs with the adapter attached, compared with LogTape alone. */
 import { configureSync, getLogger, type Logger } from "@logtape/logtape";
 import { logtapeLoggers } from "../src/adapters/loggers/logtape/index.ts";
 import { Loggers } from "../src/loggers/loggers.ts";

@@ -1,4 +1,4 @@
-/** What a call of NestJS's loggers costs with the adapter attached, beside Nest as it is. */
+/** What a call of NestJS's loggers costs with the adapter attached, compared with Nest alone. */
 import { openSync, writeSync } from "node:fs";
 import { devNull } from "node:os";
 import { ConsoleLogger, Logger } from "@nestjs/common";
@@ -15,7 +15,7 @@ interface Subject {
 await compareCalls<Subject>({
   libraries: ["@nestjs/common"],
   subject(attached) {
-    // Nest writes to the standard output, which Node.js does at once where that is a file.
+    // Nest writes to the standard output, which is synchronous if that is a file.
     const out = openSync(devNull, "w");
     process.stdout.write = (text) => writeSync(out, text as string) > 0;
     Logger.overrideLogger(new ConsoleLogger({ logLevels: ["log"], colors: false }));

@@ -1,4 +1,4 @@
-/** What a call of a pino logger costs with the adapter attached, beside pino as it is. */
+/** What a call of a pino logger costs with the adapter attached, compared with pino alone. */
 import { type Logger, pino } from "pino";
 import { pinoLoggers } from "../src/adapters/loggers/pino/index.ts";
 import { Loggers } from "../src/loggers/loggers.ts";

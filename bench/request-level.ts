@@ -1,6 +1,6 @@
 /**
- * What a call of a pino logger costs before, while and after somebody else's request has a level of its own, beside pino as it
- * is; and what it costs to give a request one.
+ * What a call of a pino logger costs before, during and after a level for another request, compared with pino alone; and what it
+ * costs to give a request a level.
  */
 import { type Logger, pino } from "pino";
 import { pinoLoggers } from "../src/adapters/loggers/pino/index.ts";

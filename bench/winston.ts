@@ -1,4 +1,4 @@
-/** What a call of a winston logger costs with the adapter attached, beside winston as it is. */
+/** What a call of a winston logger costs with the adapter attached, compared with winston alone. */
 import { Writable } from "node:stream";
 import winston from "winston";
 import { winstonLoggers } from "../src/adapters/loggers/winston/index.ts";

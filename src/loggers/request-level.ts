@@ -75,7 +75,7 @@ export class RequestLevels {
     });
   }
 
-  /** Removes all gates for good. `withLevel` still runs functions, at the levels that the loggers have. */
+  /** Removes all gates permanently. `withLevel` still runs functions, at the levels that the loggers have. */
   end(): void {
     this.#closed = true;
     this.#removeGates();

@@ -43,7 +43,7 @@ describe("what is pushed into native loggers", () => {
     expect([inside, below].map((logger) => logger.effective())).toEqual(["INFO", "INFO"]);
   });
 
-  test("a native parent that is no ancestor by name is not followed", () => {
+  test("a native parent that is not an ancestor by name is not followed", () => {
     const loggers = new Loggers();
     const native = new NativeTree(attached(loggers), "INFO");
     const orders = native.make("orders", native.root);
@@ -60,7 +60,7 @@ test("a logger that appears later gets the level that was set for its name", () 
   expect(native.make("late.one", native.root).effective()).toBe("TRACE");
 });
 
-test("a level set by application code is adopted, for every logger of the name", () => {
+test("a level that the application sets is adopted, for every logger of the name", () => {
   const loggers = new Loggers();
   const native = new NativeTree(attached(loggers), "INFO");
   const first = native.make("a", native.root);
@@ -73,7 +73,7 @@ test("a level set by application code is adopted, for every logger of the name",
   expect([first, second, below].map((logger) => logger.effective())).toEqual(["INFO", "INFO", "INFO"]);
 });
 
-test("a level that application code takes away is inherited again", () => {
+test("a level that the application removes is inherited again", () => {
   const loggers = new Loggers();
   const host = attached(loggers);
   const native = new NativeTree(host, "INFO");
@@ -96,7 +96,7 @@ test("a level that the library does not reach is stored as asked and reported as
   expect(loggers.get("a")).toMatchObject({ configuredLevel: "FATAL", effectiveLevel: "ERROR" });
 });
 
-test("a native logger that throws does not keep the others from changing, and carries a warning", () => {
+test("a native logger that throws does not keep the others from changing, and shows a warning", () => {
   const loggers = new Loggers();
   const host = attached(loggers);
   const reached: Level[] = [];
@@ -117,7 +117,7 @@ test("a native logger that throws does not keep the others from changing, and ca
   expect((loggers.get("a") as Logger).warnings).toEqual([expect.stringContaining("level not applied")]);
 });
 
-test("loggers that followed one that is gone follow on", () => {
+test("loggers that followed one that is gone follow its parent", () => {
   const loggers = new Loggers();
   const host = attached(loggers);
   const native = new NativeTree(host, "INFO");
@@ -148,7 +148,7 @@ test("a detached library is left as it is", () => {
   expect(loggers.get("ROOT")).toMatchObject({ effectiveLevel: "WARN", kind: "" });
 });
 
-test("a library that tells of nothing is asked when somebody reads, and not at every reading", () => {
+test("a library that does not announce changes is read at a listing, but not at every one", () => {
   const loggers = new Loggers();
   const handle: LoggerHandle = { apply: (level) => level };
   let asked = 0;

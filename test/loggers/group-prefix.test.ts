@@ -94,7 +94,7 @@ describe("a group that names a prefix", () => {
     expect(shown("orders.c")).toBe("WARN/WARN");
   });
 
-  test("held, lets go of loggers that appeared in between", () => {
+  test("held, releases loggers that appeared in between", () => {
     const { loggers, born, shown } = application(groups);
     const { lease } = loggers.holdLevel("shop", "TRACE");
     born("orders.a");
@@ -104,7 +104,7 @@ describe("a group that names a prefix", () => {
     expect([shown("orders.a"), shown("orders.b")]).toEqual(["-/INFO", "-/INFO"]);
   });
 
-  test("leaves alone a logger that was changed by itself since", () => {
+  test("does not change a logger that was changed by itself since", () => {
     const { loggers, born, shown } = application(groups);
     loggers.setLevel("shop", "DEBUG", { ttlMs: 1_000 });
     born("orders.a");
@@ -123,7 +123,7 @@ describe("a group that names a prefix", () => {
     expect(loggers.get("shop")).toMatchObject({ configuredLevel: undefined });
   });
 
-  test("is told of in the history once for each logger that it changed, and none that began with its level", () => {
+  test("is in the history once for each logger that it changed, but not for loggers that started with its level", () => {
     const { loggers, born } = application({ shop: ["orders.*", "orders.a"] });
     born("orders.a");
     loggers.setLevel("shop", "DEBUG");
@@ -158,12 +158,12 @@ describe("a group that names a prefix", () => {
     expect((loggers.get(beside) as Logger).configuredLevel).not.toBe("TRACE");
   });
 
-  test("has to name one", () => {
+  test("must name one", () => {
     expect(() => application({ g: [".*"] })).toThrow(/group "g".*empty/);
   });
 });
 
-test("whatever happens in whatever order, a logger that appears has what it would have had from the start", () => {
+test("after any sequence of changes, a new logger has what it would have had from the start", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
       const sequence = new Sequence();

@@ -26,7 +26,7 @@ const told = ({ name, previousLevel, level, kind }: LevelChange): string =>
   `${name} ${previousLevel ?? "-"}>${level ?? "-"} ${kind}`;
 
 describe("the baseline", () => {
-  test("is what the application configured, whoever changes the level", () => {
+  test("is what the application configured, even if an operator changes the level", () => {
     const { loggers, born, host } = application();
     const handle = born("a", "ERROR");
     loggers.setLevel("a", "DEBUG");
@@ -69,14 +69,14 @@ describe("the baseline", () => {
     expect(loggers.restoreAllLevels()).toMatchObject({ restored: 0 });
   });
 
-  test("of a name that nobody knows is not to be restored", () => {
+  test("of an unknown name cannot be restored", () => {
     const { loggers } = application();
     expect(() => loggers.restoreLevel("nope")).toThrow(expect.objectContaining({ code: "NOT_FOUND" }));
   });
 });
 
 describe("the history", () => {
-  test("tells every change, newest first, with its author", () => {
+  test("lists every change, newest first, with its author", () => {
     const { loggers, born, host } = application({ instance: "i" });
     const handle = born("a", "ERROR");
     loggers.setLevel("a", "DEBUG", { actor: "ann", reason: "why" });
@@ -94,19 +94,19 @@ describe("the history", () => {
     expect(changes[3]).toMatchObject({ override: { reason: "why", instance: "i" }, revision: expect.any(Number) });
   });
 
-  test("does not tell of a level that the application sets once more", () => {
+  test("does not list a level that the application sets again", () => {
     const { loggers, born, host } = application();
     host.changedOutside(born("a", "ERROR"), "ERROR");
     expect(loggers.history({ limit: 10 })).toEqual([]);
   });
 
-  test("tells a group and its members", () => {
+  test("lists a group and its members", () => {
     const { loggers } = application({ groups: { g: ["a", "b"] } });
     loggers.setLevel("g", "DEBUG");
     expect(loggers.history({ limit: 10 }).map(told)).toEqual(["g ->DEBUG SET", "b ->DEBUG SET", "a ->DEBUG SET"]);
   });
 
-  test("is asked by name and in pages", () => {
+  test("can be read by name and in pages", () => {
     const { loggers } = application();
     for (const level of ["DEBUG", "INFO", "WARN"] as const)
       for (const name of ["a", "b"]) loggers.setLevel(name, level);
@@ -124,7 +124,7 @@ describe("the history", () => {
     expect(application({ maxHistory: 0 }).loggers.history({ limit: 1 })).toEqual([]);
   });
 
-  test("of many members pushes out nothing that anybody did before", () => {
+  test("of many members does not displace earlier changes", () => {
     const members = Array.from({ length: 20 }, (_, index) => `m${index}`);
     const { loggers } = application({ groups: { g: members }, maxHistory: 5 });
     loggers.setLevel("a", "WARN", { actor: "ann" });
@@ -137,7 +137,7 @@ describe("the history", () => {
     );
   });
 
-  test("is told to listeners at once", () => {
+  test("is reported to listeners at once", () => {
     const { loggers } = application();
     const heard: string[] = [];
     const stop = loggers.onChange((change) => heard.push(told(change)));

@@ -64,8 +64,8 @@ describe("a held level", () => {
       "DEBUG WARN INFO INFO",
       "x RELEASED",
     ],
-    ["lasts a day at most where it is DEBUG", "hold x DEBUG, pass 1439, pass 1", "DEBUG DEBUG WARN", "x EXPIRED"],
-    ["lasts as long as it is held where it is not", "hold x ERROR, pass 600000", "ERROR ERROR", "x undefined"],
+    ["lasts a day at most if it is DEBUG", "hold x DEBUG, pass 1439, pass 1", "DEBUG DEBUG WARN", "x EXPIRED"],
+    ["lasts as long as it is held if it is not", "hold x ERROR, pass 600000", "ERROR ERROR", "x undefined"],
     ["ends at its time", "hold x ERROR 5, pass 4, pass 1, release x", "ERROR ERROR WARN WARN", "x EXPIRED"],
     [
       "under another held one comes back when that ends",
@@ -122,7 +122,7 @@ describe("a held level", () => {
       "x RELEASED",
     ],
     [
-      "is overruled by one set for good",
+      "is overruled by a permanent one",
       "hold x DEBUG 5, set ERROR, pass 5, release x",
       "DEBUG ERROR ERROR ERROR",
       "x OVERRULED",
@@ -147,7 +147,7 @@ describe("a held level", () => {
     expect(run(steps)).toMatchObject({ levels, ends });
   });
 
-  test("of a group is that of each member, until the last of them is overruled", () => {
+  test("of a group is held on each member, until the last of them is overruled", () => {
     const loggers = new Loggers({ groups: { g: ["a", "b", "a"] } });
     loggers.setLevel("g", "WARN");
     const { lease } = loggers.holdLevel("g", "DEBUG");
@@ -179,7 +179,7 @@ describe("a held level", () => {
     expect(configured(loggers, "a")).toBe("ERROR");
   });
 
-  test("says who holds it, and that it is held; the history tells its begin and its end", () => {
+  test("shows who holds it and that it is held; the history has its start and its end", () => {
     const loggers = new Loggers({ instance: "i" });
     const changes: LevelChange[] = [];
     loggers.onChange((change) => changes.push(change));
@@ -244,7 +244,7 @@ describe("a lease", () => {
     expect(lease.timeLeft).toBe(left === undefined ? undefined : left - MINUTE / 2);
   });
 
-  test("says once that it is over, and nothing to whom listens no more", () => {
+  test("calls listeners once when it is over, but not removed ones", () => {
     const loggers = new Loggers();
     const { lease } = loggers.holdLevel("a", "DEBUG", { ttlMs: MINUTE });
     const heard = vi.fn();
@@ -256,7 +256,7 @@ describe("a lease", () => {
     expect([lease.end, lease.timeLeft, heard.mock.calls.length, gone.mock.calls.length]).toEqual(["EXPIRED", 0, 1, 0]);
   });
 
-  test("is covered while a later temporary level lies over it", () => {
+  test("is covered while a later temporary level is in force", () => {
     const loggers = new Loggers({ groups: { g: ["a", "b"] } });
     const { lease } = loggers.holdLevel("g", "DEBUG");
     expect(lease.covered).toBe(false);
@@ -293,7 +293,7 @@ describe("a lease", () => {
   });
 });
 
-test("what is held at once is bounded", () => {
+test("the number of held levels is limited", () => {
   const members = Array.from({ length: 10_000 }, (_, index) => `m${index}`);
   const loggers = new Loggers({ groups: { g: members } });
   const leases: Lease[] = [];

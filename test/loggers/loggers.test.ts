@@ -110,13 +110,13 @@ describe("a group", () => {
     expect(loggers.get("empty")).toMatchObject({ type: "group", configuredLevel: "DEBUG" });
   });
 
-  test("with an unfit member is refused when it is configured", () => {
+  test("with an invalid member is refused when it is configured", () => {
     expect(() => new Loggers({ groups: { web: ["a\n"] } })).toThrow(/group "web".*control character/);
   });
 });
 
 describe("bounds", () => {
-  test("loggers that exist only because somebody set a level on them are limited, ancestors included", () => {
+  test("loggers that exist only because a level was set on them are limited, including ancestors", () => {
     const loggers = new Loggers({ maxCreated: 3 });
     loggers.setLevel("a.b", "DEBUG");
     expect(() => loggers.setLevel("c.d", "DEBUG")).toThrow(expect.objectContaining({ code: "RESOURCE_EXHAUSTED" }));
@@ -126,7 +126,7 @@ describe("bounds", () => {
     expect(loggers.list().loggers).toHaveLength(4);
   });
 
-  test("a created logger no longer counts once a library has it", () => {
+  test("a created logger no longer counts once an adapter has found it", () => {
     const loggers = new Loggers({ maxCreated: 2 });
     loggers.setLevel("a.b", "DEBUG");
     loggers.attach({
@@ -140,7 +140,7 @@ describe("bounds", () => {
     expect(shown(loggers, "c.d")).toBe("DEBUG/DEBUG");
   });
 
-  test("loggers found beyond the limit are left alone, and ROOT says so", () => {
+  test("loggers found beyond the limit are not managed, which ROOT shows", () => {
     const loggers = new Loggers({ maxLoggers: 2 });
     const taken: boolean[] = [];
     loggers.attach({
@@ -156,7 +156,7 @@ describe("bounds", () => {
 });
 
 describe("the revision", () => {
-  test("moves with every change, and the list is built once for each", () => {
+  test("grows with every change, and the list is made once for each", () => {
     const loggers = new Loggers();
     const first = loggers.list();
     expect(loggers.list()).toBe(first);

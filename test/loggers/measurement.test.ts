@@ -71,14 +71,14 @@ describe("a measurement", () => {
     expect(measurement.report().elapsedMs).toBeGreaterThanOrEqual(report.elapsedMs);
   });
 
-  test("keeps to a prefix of the names that the loggers are known by", () => {
+  test("includes only names with the prefix", () => {
     const library = new Library();
     const measurement = loggersWith(library).measure({ namePrefix: "orders." });
     for (const name of ["orders", "orders:payment", "orders.mail", "users"]) library.call(name, "INFO");
     expect(measurement.report().loggers.map(({ name }) => name)).toEqual(["orders.mail", "orders.payment"]);
   });
 
-  test("says which libraries it lacks: those that cannot be measured, and one that fails to be", () => {
+  test("lists the libraries that cannot be measured or that fail", () => {
     const broken: LoggerAdapter = {
       kind: "broken",
       attach: () => () => undefined,
@@ -95,7 +95,7 @@ describe("a measurement", () => {
     expect(library.measured).toBe(true);
   });
 
-  test("ends by itself when its time is over, whoever reads, and keeps its counts", () => {
+  test("ends by itself when its time is over, and keeps its counts", () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const library = new Library();
@@ -115,7 +115,7 @@ describe("a measurement", () => {
     expect(ends).toBe(1);
   });
 
-  test("leaves the other libraries as they were where one fails to end", () => {
+  test("restores the other libraries if one fails to end", () => {
     const broken: LoggerAdapter = {
       kind: "broken",
       attach: () => () => undefined,
@@ -130,7 +130,7 @@ describe("a measurement", () => {
     expect(() => loggers.measure()).not.toThrow();
   });
 
-  test("runs alone, and the next one begins at nothing", () => {
+  test("runs alone, and the next one starts at zero", () => {
     const library = new Library();
     const loggers = loggersWith(library);
     const first = loggers.measure({ durationMs: 60_000 });
@@ -158,7 +158,7 @@ describe("a measurement", () => {
     loggers.measure({ durationMs: 300_000 }).end();
   });
 
-  test("takes in a library that comes, and leaves one that goes alone", () => {
+  test("includes a new library, and releases one that is detached", () => {
     const [first, second] = [new Library("first"), new Library("second")];
     const loggers = new Loggers();
     const detach = loggers.attach(first);
@@ -180,7 +180,7 @@ describe("a measurement", () => {
     expect([library.measured, measurement.ended]).toEqual([false, true]);
   });
 
-  test("lists 1,000 loggers and tells 10,000 apart; the total has them all", () => {
+  test("lists 1,000 loggers and counts 10,000 separately; the total has them all", () => {
     const library = new Library();
     const measurement = loggersWith(library).measure();
     for (let index = 0; index < 1_000; index++) library.call(`a${index}`, "INFO");

@@ -10,7 +10,7 @@ import { NativeTree } from "../support/native-tree.ts";
 /** The same in the most naive way: a level by name, looked up from the name upwards. */
 class NaiveModel {
   readonly configured = new Map<string, Level>([["ROOT", "INFO"]]);
-  /** The level for good of each name, whatever lies over it. */
+  /** The permanent level of each name. */
   readonly lasting = new Map<string, Level>([["ROOT", "INFO"]]);
   /** Temporary levels of every name, the latest last; those of a lease bear its number. */
   temporary: { readonly name: string; readonly level: Level; readonly until: number; readonly lease?: number }[] = [];
@@ -115,7 +115,7 @@ const step = fc.oneof(
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance", "Date"] }));
 afterEach(() => void vi.useRealTimers());
 
-test("the tree and every native logger agree with a naive model, whatever happens in whatever order", () => {
+test("the tree and every native logger agree with a naive model after any sequence of changes", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
       const members = ["a", "a.b", "ROOT"];

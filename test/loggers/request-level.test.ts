@@ -11,7 +11,7 @@ const broken: LoggerAdapter = {
   },
 };
 
-test("refuses what is no level and an unfit name, and then runs nothing", () => {
+test("refuses an invalid level or name, and does not run the function", () => {
   const loggers = new Loggers();
   let ran = 0;
   const run = () => ran++;
@@ -22,7 +22,7 @@ test("refuses what is no level and an unfit name, and then runs nothing", () => 
   expect(ran).toBe(0);
 });
 
-test("runs the function where a library cannot do it, or throws, which ROOT then tells", () => {
+test("runs the function if a library cannot do it or throws, which ROOT shows", () => {
   const loggers = new Loggers();
   loggers.attach({ kind: "plain", attach: () => () => undefined });
   loggers.attach(broken);
@@ -49,7 +49,7 @@ test("asks a library for its gate once, however many functions run", async () =>
   expect([gates.length, taken]).toEqual([1, 1]);
 });
 
-test("a promise nobody handles is still told of as such", async () => {
+test("an unhandled rejection is still reported as such", async () => {
   const loggers = new Loggers();
   const inner = Promise.reject(new Error("inner"));
   const outer = loggers.withLevel("DEBUG", () => inner);

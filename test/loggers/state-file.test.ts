@@ -43,7 +43,7 @@ describe("a file that cannot be read", () => {
     ["a list too few", '{"version":1,"loggers":[],"groups":[]}', '"prefixes" is not a list'],
     ["an entry that is none", state({ groups: [1] }), '"groups" 0 is not an object'],
     ["a name too few", state({ loggers: [{}] }), '"loggers" 0 has an invalid name'],
-    ["an unfit name", entry({ name: "a\n" }), '"loggers" 0 has an invalid name'],
+    ["an invalid name", entry({ name: "a\n" }), '"loggers" 0 has an invalid name'],
     ["an unknown level", entry({ lasting: { level: "LOUD", override } }), '"loggers" 0 has an unknown level'],
     ["a level without its author", entry({ lasting: { level: "DEBUG" } }), '"loggers" 0 is not an object'],
     [
@@ -67,14 +67,14 @@ describe("a file that cannot be read", () => {
       '"loggers" 0 has a temporary level without end',
     ],
     [
-      "a reason that is no text",
+      "a reason that is not a string",
       entry({ lasting: { level: "DEBUG", override: { ...override, reason: 1 } } }),
       '"loggers" 0 lacks a string',
     ],
     ["deep nesting", "[".repeat(1_000_000), "it is not JSON"],
     ["too much", " ".repeat(64 * MEBIBYTE + 1), "it has more than 67108864 bytes"],
   ];
-  test.each(cases)("%s, is kept aside and told of, and the levels start anew", async (_, content, why) => {
+  test.each(cases)("%s, is renamed and reported, and the levels start anew", async (_, content, why) => {
     writeFileSync(at.path, content);
     const loggers = start();
     const [kept, ...others] = at.names();
@@ -135,7 +135,7 @@ describe("a path that cannot be used is refused at the start", () => {
     expect(at.names().filter((name) => name.endsWith(".tmp"))).toEqual([]);
   });
 
-  test("and one that is no text", () => {
+  test("and one that is not a string", () => {
     const options = { loggers: { state: 1 as unknown as string } };
     expect(() => createActuator(options)).toThrow("createActuator.loggers.state must be a text");
   });
@@ -157,7 +157,7 @@ describe("the file", () => {
     if (process.platform !== "win32") expect(statSync(at.path).mode & 0o777).toBe(0o600);
   });
 
-  test("is not written where no change concerns it", async () => {
+  test("is not written if no change concerns it", async () => {
     const loggers = start();
     loggers.setLevel("a", "DEBUG");
     await loggers.flushed();
@@ -211,7 +211,7 @@ describe("the file", () => {
     expect(errors).toEqual([]);
   });
 
-  test("follows a change during a write although nobody waits for it", async () => {
+  test("includes a change during a write even if no caller waits", async () => {
     let content = "one";
     let begun = false;
     const file = new StateFile(at.path, {
@@ -250,7 +250,7 @@ describe("the file", () => {
     await file.flushed();
   });
 
-  test("that cannot be written is told of once, tried again at the next change, and the levels are in force", async () => {
+  test("that cannot be written is reported once and tried again at the next change, and the levels are in force", async () => {
     const loggers = start();
     rmSync(at.folder, { recursive: true });
     for (const name of ["a", "b", "c"]) {
@@ -288,7 +288,7 @@ describe("the file", () => {
     expect(readFileSync(at.path, "utf8")).toBe("small");
   });
 
-  test("is rid of what killed writers left, but not of what another may be writing", () => {
+  test("loses what killed writers left, but not what another process may be writing", () => {
     const names = {
       old: "levels.json.0123456789ab.tmp",
       young: "levels.json.ba9876543210.tmp",
@@ -304,7 +304,7 @@ describe("the file", () => {
     expect(at.names()).toEqual([names.young, names.others, names.kept].sort());
   });
 
-  test("shared by two is that of who wrote last, and whole", async () => {
+  test("shared by two processes is whole and has the state of the last to write", async () => {
     const [one, two] = [start(), start()];
     for (let count = 0; count < 50; count++) {
       one.setLevel("one", count % 2 ? "DEBUG" : "TRACE");
@@ -338,7 +338,7 @@ describe("an actuator with a state file", () => {
     await next.close();
   });
 
-  test("closes although the file cannot be written, and has told so", async () => {
+  test("closes even if the file cannot be written, which is reported", async () => {
     const actuator = create();
     rmSync(at.folder, { recursive: true });
     actuator.loggers!.setLevel("a", "DEBUG");

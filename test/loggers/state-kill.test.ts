@@ -14,7 +14,7 @@ const KILLS = 64;
 const LANES = 4;
 const child = join(import.meta.dirname, "../support/state-kill-child.ts");
 
-test("a kill at any moment leaves a whole state that there was, no older than what was acknowledged", async () => {
+test("a kill at any moment leaves a whole state, no older than what was acknowledged", async () => {
   // The same steps every time; when a kill comes, the machine decides.
   const seed = Number(process.env.STATE_KILL_SEED ?? 1);
   console.info(`STATE_KILL_SEED=${seed} repeats the steps`);

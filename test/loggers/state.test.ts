@@ -70,7 +70,7 @@ describe("after a restart", () => {
     expect(after.history({ limit: 10 })).toEqual([]);
   });
 
-  test("a temporary level lasts for the time that is left, and what is beneath it comes back", async () => {
+  test("a temporary level lasts for the rest of its time, and the permanent level comes back", async () => {
     const before = start();
     before.setLevel("a", "WARN", { actor: "ann" });
     before.setLevel("a", "DEBUG", { actor: "ben", ttlMs: 10 * MINUTE });
@@ -105,7 +105,7 @@ describe("after a restart", () => {
     expect(configured(after, "a")).toBeUndefined();
   });
 
-  test("what is left of a level that ended is what was beneath it", async () => {
+  test("a temporary level that has ended leaves the permanent level", async () => {
     const before = start();
     before.setLevel("a", "WARN");
     before.setLevel("a", "DEBUG", { ttlMs: MINUTE });
@@ -198,7 +198,7 @@ describe("after a restart", () => {
     expect(after.list().loggers.map(({ name }) => name)).toEqual(["ROOT"]);
   });
 
-  test("nothing is left of what was held, even where the process was killed meanwhile", async () => {
+  test("held levels are gone, even if the process was killed meanwhile", async () => {
     const before = start();
     before.setLevel("a", "WARN");
     before.holdLevel("a", "TRACE", { ttlMs: 10 * MINUTE });
@@ -208,7 +208,7 @@ describe("after a restart", () => {
     expect([configured(after, "a"), configured(after, "b")]).toEqual(["WARN", undefined]);
   });
 
-  test("nothing is left of what the application set itself", async () => {
+  test("levels that the application set itself are gone", async () => {
     const before = start();
     before.setLevel("a", "DEBUG");
     const handle = { apply: (level: Level) => level };
@@ -233,7 +233,7 @@ describe("after a restart", () => {
     after.setLevel("d", "DEBUG");
   });
 
-  test("names beyond the number of loggers that there may be are left out, and that is told", async () => {
+  test("names beyond the maximum of loggers are left out, which is reported", async () => {
     const before = start();
     for (const name of ["a", "b", "c"]) before.setLevel(name, "DEBUG");
     await before.flushed();
@@ -245,7 +245,7 @@ describe("after a restart", () => {
   });
 });
 
-test("whatever happens in whatever order, restarts included, levels agree with a naive model", async () => {
+test("after any sequence of changes and restarts, levels agree with a naive model", async () => {
   let files = 0;
   const restarting = fc.record({ do: fc.constant("restart" as const), killed: fc.boolean() });
   const anything = fc.oneof({ weight: 27, arbitrary: step }, { weight: 3, arbitrary: restarting });

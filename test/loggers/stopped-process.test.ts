@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { messageOf } from "../support/child-message.ts";
 
-test("a process that stood still gives a temporary level back as soon as it goes on", async () => {
+test("a suspended process ends a temporary level as soon as it continues", async () => {
   const child = fork(join(import.meta.dirname, "..", "support", "stopped-child.ts"));
   onTestFinished(() => void child.kill("SIGKILL"));
   expect(await messageOf(child)).toBe("ready");

@@ -45,7 +45,7 @@ describe("a temporary level", () => {
     expect(configured(loggers, "a")).toBe(level);
   });
 
-  test("of a group ends for each member that nobody changed in between, and for the group", () => {
+  test("of a group ends for each member that was not changed in between, and for the group", () => {
     const loggers = new Loggers({ groups: { g: ["a", "b"] } });
     loggers.setLevel("g", "WARN");
     loggers.setLevel("g", "DEBUG", { ttlMs: MINUTE });
@@ -70,7 +70,7 @@ describe("a temporary level", () => {
     expect(configured(loggers, "a")).toBe("ERROR");
   });
 
-  test("says who set it, why and until when, and what came back says what it said", () => {
+  test("shows who set it, why and until when, and so does the level that comes back", () => {
     const loggers = new Loggers({ instance: "i" });
     const now = Date.now();
     loggers.setLevel("a", "WARN", { actor: "ann", reason: "noise" });
@@ -86,7 +86,7 @@ describe("a temporary level", () => {
     expect((loggers.get("a") as Logger).override).toMatchObject({ actor: "ann", expireTime: undefined });
   });
 
-  test("neither ends early nor stays when somebody sets the clock", () => {
+  test("neither ends early nor stays when the clock is set", () => {
     const loggers = new Loggers();
     loggers.setLevel("a", "DEBUG", { ttlMs: MINUTE });
     vi.setSystemTime(Date.now() + 3_600_000);
@@ -107,7 +107,7 @@ describe("a temporary level", () => {
     expect(configured(loggers, "a")).toBeUndefined();
   });
 
-  test("is over when nobody would end it later", async () => {
+  test("ends with the loggers", async () => {
     const loggers = new Loggers({ groups: { g: ["b"] } });
     loggers.setLevel("a", "WARN");
     loggers.setLevel("a", "DEBUG", { ttlMs: MINUTE });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Warnings } from "../../src/loggers/registry.ts";
 
-test("a warning is there once, and until it is taken back", () => {
+test("a warning is shown once, until it is removed", () => {
   let changes = 0;
   const warnings = new Warnings(() => changes++);
   warnings.add("orders", "one");
@@ -16,7 +16,7 @@ test("a warning is there once, and until it is taken back", () => {
   expect(warnings.of("orders")).toEqual([]);
 });
 
-test("many warnings are bounded, which ROOT tells, and do not hide those of ROOT", () => {
+test("warnings are limited, which ROOT shows, and do not hide those of ROOT", () => {
   const warnings = new Warnings(() => undefined);
   for (let each = 0; each < 2_000; each++) warnings.add(`logger${each}`, "a warning");
   warnings.add("ROOT", "the whole is in trouble");

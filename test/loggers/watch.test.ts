@@ -62,7 +62,7 @@ function watched(options: ConstructorParameters<typeof Loggers>[0] = {}) {
 }
 
 describe("a watch", () => {
-  test("costs nothing while nobody watches", () => {
+  test("costs nothing without watchers", () => {
     const { loggers, watch } = watched();
     loggers.setLevel("a", "DEBUG");
     vi.advanceTimersByTime(10_000);
@@ -80,7 +80,7 @@ describe("a watch", () => {
     expect(watch.state.revision).toBe(loggers.revision);
   });
 
-  test("does no more than set a timer on the way of a change", () => {
+  test("only sets a timer at a change", () => {
     const { loggers, watch, discover } = watched();
     watch.watch(() => {});
     const { lists } = loggers;
@@ -96,7 +96,7 @@ describe("a watch", () => {
       ({ loggers }) => loggers.setLevel("ROOT", "WARN"),
       ["ROOT", "a", "a.b", "a.b.c", "b"],
     ],
-    ["the same level by somebody else", ({ loggers }) => loggers.setLevel("x", "ERROR", { actor: "ann" }), ["x"]],
+    ["the same level by another operator", ({ loggers }) => loggers.setLevel("x", "ERROR", { actor: "ann" }), ["x"]],
     ["a group, with its members", ({ loggers }) => loggers.setLevel("g", "OFF"), ["a", "a.b", "a.b.c", "b", "g"]],
     ["a new logger", ({ discover }) => discover("a.b.bb"), ["a.b.bb"]],
     [
@@ -108,7 +108,7 @@ describe("a watch", () => {
       ["Z", "a.a", "x", "z"],
     ],
     [
-      "nothing, where all came back",
+      "nothing, if all came back",
       ({ loggers }) => {
         loggers.holdLevel("a", "DEBUG").lease.release();
       },
@@ -128,7 +128,7 @@ describe("a watch", () => {
     expect(woken).toHaveBeenCalledOnce();
   });
 
-  test("tells many changes in a row ten times a second, the first at once and the last in the end", async () => {
+  test("reports many changes in a row ten times a second, the first at once and the last at the end", async () => {
     const { loggers, watch } = watched();
     const seen: [time: number, revision: number][] = [];
     const start = performance.now();
@@ -144,7 +144,7 @@ describe("a watch", () => {
     expect(seen.at(-1)![1]).toBe(loggers.revision);
   });
 
-  test("tells many watchers in turns, and each of them", async () => {
+  test("notifies all of many watchers in turns", async () => {
     const { loggers, watch } = watched();
     const woken = Array.from({ length: 100 }, () => vi.fn());
     const leave = woken.map((watcher) => watch.watch(watcher));
@@ -185,7 +185,7 @@ describe("a watch", () => {
     expect(woken[1]! - woken[0]!).toBeLessThan(pause + 50);
   });
 
-  test("gives whoever comes the present state, and tells the others of it as well", () => {
+  test("gives a new watcher the current state, and the others as well", () => {
     const { loggers, watch } = watched();
     const woken = vi.fn();
     watch.watch(woken);
@@ -196,7 +196,7 @@ describe("a watch", () => {
     expect(woken).toHaveBeenCalledOnce();
   });
 
-  test("asks libraries that tell of nothing once a second, and outlives one that fails", async () => {
+  test("reads libraries that do not announce changes once a second, and survives one that fails", async () => {
     const { loggers, watch } = watched();
     let failing = false;
     let host: LoggerHost | undefined;

@@ -14,7 +14,7 @@ export abstract class NativeHandle<Native extends object> implements LoggerHandl
     this.#logger = new WeakRef(logger);
   }
 
-  /** The logger; undefined once the application has let go of it. */
+  /** The logger; undefined once it was collected. */
   get logger(): Native | undefined {
     return this.#logger.deref();
   }

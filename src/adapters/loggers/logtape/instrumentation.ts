@@ -66,7 +66,7 @@ export class LogTapeInstrumentation extends Instrumentation<LogTapeObserver> {
 
   /** Adds an observer and returns all loggers there are, with a function that removes the observer. */
   start(observer: LogTapeObserver): { readonly found: readonly FoundLogger[]; readonly stop: () => void } {
-    // What happened just now is for those who watched already.
+    // Changes of this turn are reported to the earlier observers only.
     this.settle();
     const stop = this.observe(observer);
     return { found: this.#survey(), stop };

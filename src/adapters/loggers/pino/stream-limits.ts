@@ -28,5 +28,5 @@ function transportLimit(copy: PinoCopy, stream: { [key: symbol]: unknown }): str
   // pino 8 and 9 do not mark the transports whose targets filter.
   if (filters !== true && !copy.freezesChildren) return undefined;
   const verb = filters === true ? "keep" : "may keep";
-  return `pino.transport: its targets ${verb} levels of their own (info, where several are given without one); they run in a worker and can neither be read nor changed`;
+  return `pino.transport: its targets ${verb} levels of their own (info, if several are given without one); they run in a worker and can neither be read nor changed`;
 }

@@ -25,7 +25,7 @@ function attach(...adapters: Parameters<Loggers["attach"]>[0][]): Loggers {
 }
 const view = (loggers: Loggers, name: string) => loggers.get(name) as Logger;
 
-/** A threshold as somebody's own logger has it. */
+/** A threshold as in an application's own logger. */
 function threshold(level: string) {
   const sets: string[] = [];
   const map = { OFF: "none", ERROR: "high", INFO: "normal", DEBUG: "all" };
@@ -107,7 +107,7 @@ describe("a logger with levels of its own", () => {
     expect(view(loggers, "ROOT")).toMatchObject({ configuredLevel: level, baselineLevel: level, kind: "mine" });
   });
 
-  test("says what was really reached, where the library does less than it is asked", () => {
+  test("shows the level really reached if the library does less than it is asked", () => {
     const own = threshold("normal");
     const set = (native: string) => own.options.set(native === "all" ? "normal" : native);
     const loggers = attach(customLogger("own", { ...own.options, set }));
@@ -122,7 +122,7 @@ describe("a logger with levels of its own", () => {
     expect(sets).toEqual(["all"]);
   });
 
-  test("a level that application code sets is adopted when somebody reads, until it is detached", () => {
+  test("a level that the application sets is adopted at the next listing, until the adapter is detached", () => {
     const own = threshold("normal");
     const loggers = new Loggers();
     const detach = loggers.attach(customLogger("own", own.options));
@@ -148,7 +148,7 @@ describe("a logger with levels of its own", () => {
     expect(adopted).toEqual(["ERROR", "INFO"]);
   });
 
-  test("what it cannot say or do is shown on it, and leaves the others alone", () => {
+  test("a failing get or set is shown on it and does not affect the others", () => {
     const [odd, failing, deaf, fine] = [1, 2, 3, 4].map(() => threshold("normal"));
     odd!.level = "odd";
     const get = () => {
@@ -174,7 +174,7 @@ describe("a logger with levels of its own", () => {
     ["", { INFO: 1 }, /name is empty/],
     ["own", {}, /at least one of the levels OFF, FATAL/],
     ["own", { info: 1 }, /at least one of the levels OFF, FATAL/],
-  ])("a name or a map without use is refused: %j, %j", (name, map, message) => {
+  ])("an invalid name or map is refused: %j, %j", (name, map, message) => {
     expect(() => customLogger(name, { map: map as never, set: () => {} })).toThrow(message);
   });
 });
@@ -253,7 +253,7 @@ describe("loglevel in a few lines", () => {
     return { root, written, adapt };
   }
 
-  test("writes what the levels say, and says that FATAL is ERROR", () => {
+  test("writes what the levels say, and shows FATAL as ERROR", () => {
     const { root, written, adapt } = application();
     const log = root.getLogger("orders");
     const loggers = attach(adapt("ROOT"), adapt("orders"));

@@ -30,7 +30,7 @@ describe("namespaces are found", () => {
     expect(names(loggers)).toEqual(["ROOT", "a", "a.b", "early", "early.sub"]);
   });
 
-  test("at their next call, on or off, where they were made before", () => {
+  test("at their next call, on or off, if they were made before", () => {
     const { debug, written } = debugCopy("on");
     const [on, off] = [debug("on"), debug("off")];
     on("kept before");
@@ -95,7 +95,7 @@ describe("namespaces are found", () => {
     expect(written).toEqual(["beyond yes"]);
   });
 
-  test("with the newest of their loggers held, a bounded number of one name", () => {
+  test("with only the newest loggers of a name managed", () => {
     const { debug, written } = debugCopy();
     const { loggers } = attach(debug);
     const logs = Array.from({ length: 300 }, () => debug("request"));
@@ -119,7 +119,7 @@ describe("namespaces are found", () => {
   });
 });
 
-describe("a copy that is let go", () => {
+describe("a copy after detaching", () => {
   const cases = [undefined, "a,b:*,-b:c"] as const;
   test.each(cases)("has its properties and its pattern again (DEBUG=%s)", (pattern) => {
     const { debug } = debugCopy(pattern);
@@ -161,7 +161,7 @@ describe("a copy that is let go", () => {
     expect(written).toEqual(["a 1", "c 2", "b 3"]);
   });
 
-  test("is left alone by those who wrapped it meanwhile", () => {
+  test("keeps wrappers that the application added meanwhile", () => {
     const { debug, written } = debugCopy();
     const { loggers, detach } = attach(debug);
     const [x, own] = [debug("x"), debug("own")];
@@ -206,7 +206,7 @@ test("a process writes to stderr what the levels say, and DEBUG= what it says", 
   expect(stdout.trim()).toBe("a");
 });
 
-test("what is no copy of debug, or an old one, is refused", () => {
+test("a value that is not debug, or an old version, is refused", () => {
   const requireNested = createRequire(createRequire(import.meta.url).resolve("express-session"));
   const old = requireNested("debug") as never;
   for (const value of [undefined, null, {}, () => {}, console, "debug", old]) {

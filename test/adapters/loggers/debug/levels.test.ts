@@ -19,7 +19,7 @@ function application(pattern?: string) {
 }
 
 describe("the level of a namespace", () => {
-  test.each(LEVELS)("%s reaches on or off, and says which", (level) => {
+  test.each(LEVELS)("%s switches on or off, and shows which", (level) => {
     const { debug, written, loggers } = application();
     const log = debug("app:http");
     const { result } = loggers.setLevel("app.http", level);
@@ -129,7 +129,7 @@ describe("what DEBUG says at the start", () => {
   });
 });
 
-describe("what application code does meanwhile", () => {
+describe("what the application does meanwhile", () => {
   test("debug.enable() is adopted at once: what it names is on, and nothing else", () => {
     const { debug, written, loggers } = application("a:*");
     const logs = ["a:b", "c:d", "c", "e"].map((name) => debug(name));
@@ -165,8 +165,8 @@ describe("what application code does meanwhile", () => {
 
   test.each([
     ["at the next call", (log: Debugger) => log("yes")],
-    ["when somebody reads", () => {}],
-  ] as const)("an enable() that somebody kept a reference to is noticed %s", (_, call) => {
+    ["at the next listing", () => {}],
+  ] as const)("a call of a stored reference to enable() is noticed %s", (_, call) => {
     const { debug: copy, written } = debugCopy();
     const [log, { enable }] = [copy("a"), copy];
     const loggers = new Loggers();
@@ -181,7 +181,7 @@ describe("what application code does meanwhile", () => {
   test.each([
     { set: true, before: "INFO", configured: "DEBUG" },
     { set: false, before: "DEBUG", configured: "OFF" },
-  ] as const)("enabled = $set on one logger is adopted for the name when somebody reads", (row) => {
+  ] as const)("enabled = $set on one logger is adopted for the name at the next listing", (row) => {
     const { set, before, configured } = row;
     const { debug, written, loggers } = application();
     const [one, other] = [debug("a"), debug("a")];
@@ -194,7 +194,7 @@ describe("what application code does meanwhile", () => {
     expect([one.enabled, other.enabled]).toEqual([!set, !set]);
   });
 
-  test("process.env.DEBUG is the application's alone", () => {
+  test("process.env.DEBUG is not changed", () => {
     const { debug, loggers } = application();
     const before = process.env.DEBUG;
     debug("a");

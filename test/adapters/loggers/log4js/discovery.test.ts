@@ -74,7 +74,7 @@ test("two actuators at once agree", () => {
   expect(one.get("a")).toMatchObject({ configuredLevel: "WARN" });
 });
 
-describe("when let go", () => {
+describe("after detaching", () => {
   test("everything is as it was", () => {
     configure(memory(), { default: "info" });
     const shapes = () =>
@@ -121,11 +121,11 @@ describe("when let go", () => {
   });
 });
 
-test.each([undefined, null, {}, { levels: {} }, console, "log4js"])("%j is refused: it is no log4js", (value) => {
+test.each([undefined, null, {}, { levels: {} }, console, "log4js"])("%j is refused: it is not log4js", (value) => {
   expect(() => log4jsLoggers(value as never)).toThrow(/needs log4js 6/);
 });
 
-test("where its categories are not found, as in a bundle, they can be given", () => {
+test("categories can be passed if they are not found, as in a bundle", () => {
   configure(memory(), { default: "info" });
   const bundled = { ...log4js };
   expect(() => log4jsLoggers(bundled)).toThrow(/options\.categories/);

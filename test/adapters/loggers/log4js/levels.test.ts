@@ -151,7 +151,7 @@ test("every logger of a category obeys, those made before too", () => {
   expect(out.written).toEqual(["http x", "http x"]);
 });
 
-describe("a level set by application code is adopted", () => {
+describe("a level that the application sets is adopted", () => {
   test("at once, for the whole category and what inherits from it", () => {
     configure(out, { default: "info" });
     attach();
@@ -166,7 +166,7 @@ describe("a level set by application code is adopted", () => {
     expect(out.written).toEqual(["a.b 1"]);
   });
 
-  test("a level of its own between two stays as it is for as long as it amounts to the one asked for", () => {
+  test("the application's own level between two stays if it is shown as the level that was set", () => {
     configure(out, { default: "info" }, { levels: { NOTICE: { value: 25_000, colour: "blue" } } });
     attach();
     const logger = log4js.getLogger("a");
@@ -258,7 +258,7 @@ describe("a logLevelFilter", () => {
   };
   const warnings = (name: string) => (loggers.get(name) as Logger).warnings;
 
-  test("is said on the logger, and what is reached is reported", () => {
+  test("shows a warning and lowers the effective level", () => {
     configure(
       out,
       { default: "info", a: { level: "info", appenders: ["errors", "warnings"] } },

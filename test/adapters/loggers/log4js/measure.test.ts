@@ -54,7 +54,7 @@ test("calls are counted once each, at the levels that are disabled too", () => {
   expect(out.written).toEqual(["1", "2", "3", "4", "5", "6"].map((text) => `orders ${text}`));
 });
 
-test("that the application asks for a level is no call", () => {
+test("asking whether a level is enabled is not counted", () => {
   const measurement = measure(attach());
   const logger = log4js.getLogger("orders");
   if (logger.isDebugEnabled()) logger.debug("no");
@@ -89,7 +89,7 @@ test("the lines of call stacks stay the application's", () => {
   expect(files.map((file) => file?.endsWith("measure.test.ts"))).toEqual([true, true]);
 });
 
-test("afterwards everything is as before, with two who measure at once too", () => {
+test("afterwards everything is as before, also after two measurements at once", () => {
   const before = Object.getOwnPropertyDescriptors(prototype());
   const [one, other] = [measure(attach()), measure(attach())];
   expect(Object.getOwnPropertyDescriptors(prototype())).not.toEqual(before);

@@ -17,7 +17,7 @@ const names = (loggers: Loggers): string[] =>
     .list()
     .loggers.map(({ name }) => name)
     .filter((name) => !name.startsWith("logtape"));
-/** LogTape lets go of loggers that nobody holds. */
+/** LogTape holds loggers weakly. */
 const held: unknown[] = [];
 const use = (...category: string[]) => held.push(getLogger(category));
 const root = (globalThis as Record<symbol, unknown>)[Symbol.for("logtape.rootLogger")] as object;
@@ -75,7 +75,7 @@ describe("loggers are found", () => {
     expect(written).toEqual([]);
   });
 
-  test("and let go when the application has", async () => {
+  test("and forgotten when the application has no reference any more", async () => {
     setFlagsFromString("--expose-gc");
     const gc = runInNewContext("gc") as () => void;
     let gone = 0;
@@ -113,14 +113,14 @@ describe("loggers are found", () => {
   });
 });
 
-describe("a tree that is let go", () => {
+describe("a tree after detaching", () => {
   const state = (categories: readonly string[][]) =>
     categories.map((category) => {
       const { lowestLevel, parentSinks, sinks } = getLogger(category) as unknown as Record<string, unknown>;
       return { lowestLevel, parentSinks, sinks: [...(sinks as unknown[])] };
     });
 
-  test("is as it was, where levels are as they were", () => {
+  test("is as it was if no level was changed", () => {
     application.configure([
       { category: [], sinks: ["all"], lowestLevel: "info" },
       { category: ["kept", "a"], sinks: ["other"], lowestLevel: "debug" },
@@ -162,7 +162,7 @@ describe("a tree that is let go", () => {
   });
 });
 
-test("without LogTape in the process it is said what to do", () => {
+test("without LogTape in the process the error says what to do", () => {
   const url = JSON.stringify(new URL("../../../../src/adapters/loggers/logtape/index.ts", import.meta.url).href);
   const program = `
     import { logtapeLoggers } from ${url};

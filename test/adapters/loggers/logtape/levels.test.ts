@@ -54,7 +54,7 @@ describe("levels", () => {
     expect(written).toEqual(["app.orders debug: 1", "later debug: 2"]);
   });
 
-  test("a logger is more verbose than what is above it, whose sink it has, and given back when cleared", () => {
+  test("a logger is more verbose than its parent, whose sink it uses, and inherits again when cleared", () => {
     const loggers = attached([
       { category: [], sinks: ["all"], lowestLevel: "error" },
       { category: "app", lowestLevel: "warning" },
@@ -168,8 +168,8 @@ describe("what is configured when the loggers are found", () => {
   });
 });
 
-describe("what application code does meanwhile", () => {
-  test("a level set directly is adopted when somebody reads", () => {
+describe("what the application does meanwhile", () => {
+  test("a level set directly is adopted at the next listing", () => {
     const loggers = attached();
     const log = getLogger("a");
     const below = getLogger(["a", "b"]);
@@ -179,7 +179,7 @@ describe("what application code does meanwhile", () => {
     expect(written).toEqual(["a.b trace: yes"]);
   });
 
-  test("configure() is adopted as soon as it is done; what it names no more inherits, and what an operator set stays", async () => {
+  test("configure() is adopted at once: categories it no longer names inherit, and levels set by operators stay", async () => {
     const loggers = attached([
       ...usual,
       { category: "a", lowestLevel: "error" },
@@ -272,7 +272,7 @@ describe("limits are shown on the logger", () => {
     expect(view(loggers, "a").warnings).toEqual([expect.stringMatching(/were given different levels/)]);
   });
 
-  test("an ordinary configuration has none, and one made later is looked at again", async () => {
+  test("an ordinary configuration has none, and a later one is checked again", async () => {
     const loggers = attached();
     getLogger("a");
     expect(loggers.list().loggers.flatMap(({ warnings }) => warnings)).toEqual([]);

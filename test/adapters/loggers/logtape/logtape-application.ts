@@ -11,7 +11,7 @@ export function lines(): { readonly written: string[]; readonly sink: Sink } {
   return { written, sink };
 }
 
-/** What the meta logger would write is nobody's concern here. */
+/** What the meta logger would write does not matter here. */
 const quietMeta: Setup[number] = { category: ["logtape", "meta"], lowestLevel: "error" };
 
 /** What an application configures of its categories, with the sinks `all` and `other`. */

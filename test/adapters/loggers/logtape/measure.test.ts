@@ -78,7 +78,7 @@ test.each<[string, () => AnyLogger]>([
   expect(counts(measurement.report())).toEqual({ "app.orders": CALLED });
 });
 
-test("counts for loggers that are made meanwhile, and for those whose name begins as asked", () => {
+test("counts loggers made meanwhile, and only names with the prefix", () => {
   const loggers = attached();
   const measurement = measure(loggers);
   getLogger(["late"]).debug("x");
@@ -101,7 +101,7 @@ test("counts a logger that is not managed for the one that it follows, unless it
   expect(counts(measurement.report())).toEqual({ ROOT: { DEBUG: "0+1" } });
 });
 
-test("stays right when levels change meanwhile, through us and past us", async () => {
+test("stays right when operators and the application change levels meanwhile", async () => {
   const loggers = attached();
   const log = getLogger(["app"]);
   // LogTape itself tells of its configuration.
@@ -191,7 +191,7 @@ test("leaves no trace: loggers and their prototypes have what they had", () => {
   expect(counts(measurement.report())).toEqual({ app: { INFO: "1+0" } });
 });
 
-test("leaves alone what the application has put there meanwhile, and tells nobody through it", () => {
+test("keeps methods that the application put there meanwhile, which count no more", () => {
   const loggers = attached();
   const prototype = Object.getPrototypeOf(getLogger(["app"])) as AnyLogger;
   const own = Object.getOwnPropertyDescriptor(prototype, "info")!;
@@ -208,7 +208,7 @@ test("leaves alone what the application has put there meanwhile, and tells nobod
   expect([written, counts(measurement.report())]).toEqual([["app info: x"], {}]);
 });
 
-test("is one of each actuator, and ends with the adapter", () => {
+test("is separate for each actuator, and ends with the adapter", () => {
   const loggers = attached();
   const { loggers: other, detach } = application.attach();
   const prototype = Object.getPrototypeOf(getLogger()) as object;

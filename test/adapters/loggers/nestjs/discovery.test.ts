@@ -13,7 +13,7 @@ const names = (loggers: Loggers): string[] => loggers.list().loggers.map(({ name
 describe.each(NEST_VERSIONS)("Nest %s: contexts are found", (_, nest) => {
   const { Logger, ConsoleLogger } = nest;
 
-  test("when they are first used, whoever uses them and at whatever level", () => {
+  test("at their first use, from any code and at any level", () => {
     const { loggers } = managed(nest);
     const early = new Logger("Early");
     expect(names(loggers)).toEqual(["ROOT"]);
@@ -95,7 +95,7 @@ describe.each(NEST_VERSIONS)("Nest %s: contexts are found", (_, nest) => {
   });
 });
 
-describe.each(NEST_VERSIONS)("Nest %s is let go", (_, nest) => {
+describe.each(NEST_VERSIONS)("Nest %s is restored", (_, nest) => {
   const { Logger, ConsoleLogger } = nest;
   const owners = [Logger, Logger.prototype, ConsoleLogger.prototype];
   const descriptors = () => owners.map((owner) => Object.getOwnPropertyDescriptors(owner));
@@ -137,7 +137,7 @@ describe.each(NEST_VERSIONS)("Nest %s is let go", (_, nest) => {
     expect(messages(lines)).toEqual(["fatal", "error", "warn", "fatal", "error", "warn"]);
   });
 
-  test("without the wrapper that somebody else has put around it in the meantime", () => {
+  test("except for a wrapper that the application added meanwhile", () => {
     const { log } = Logger.prototype;
     onTestFinished(() => {
       Logger.prototype.log = log;
@@ -197,7 +197,7 @@ describe.each(NEST_VERSIONS)("Nest %s is let go", (_, nest) => {
 describe("what is refused", () => {
   const [, nest] = NEST_VERSIONS[0]!;
   test.each([undefined, null, {}, { Logger: nest.Logger }, { Logger: console, ConsoleLogger: class {} }, nest.Logger])(
-    "%j: it is no copy of Nest",
+    "%j: it is not Nest",
     (value) => {
       expect(() => nestjsLoggers(value as never)).toThrow(
         /\{ Logger, ConsoleLogger \} of @nestjs\/common 10, 11 or 12/,
@@ -205,7 +205,7 @@ describe("what is refused", () => {
     },
   );
 
-  test.each(["", "a\u0000b", "x".repeat(513)])("an unfit prefix: %j", (prefix) => {
+  test.each(["", "a\u0000b", "x".repeat(513)])("an invalid prefix: %j", (prefix) => {
     expect(() => nestjsLoggers(nest, { prefix })).toThrow(/name/);
   });
 });

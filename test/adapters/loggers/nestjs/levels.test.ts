@@ -84,7 +84,7 @@ describe.each(NEST_VERSIONS)("Nest %s writes what the levels say", (version, nes
         [level, written, "everything", {} as Own] as const,
         [level, written, "warnings", { logLevels: ["warn"] } as Own] as const,
       ]),
-    )("%s: %j, where Nest itself lets through %s", (level, written, _, own) => {
+    )("%s: %j, while Nest itself lets through %s", (level, written, _, own) => {
       const { loggers, lines } = managed(nest);
       if (own.logLevels !== undefined) Logger.overrideLogger(own.logLevels);
       loggers.list();
@@ -144,7 +144,7 @@ describe.each(NEST_VERSIONS)("Nest %s writes what the levels say", (version, nes
     expect(lines).toHaveLength(6);
   });
 
-  test("a context that is no text is none", () => {
+  test("a context that is not a string is ignored", () => {
     const { loggers, lines } = managed(nest, { prefix: "nest" });
     loggers.list();
     loggers.setLevel("nest", "ERROR");
@@ -177,7 +177,7 @@ describe.each(NEST_VERSIONS)("Nest %s writes what the levels say", (version, nes
   test.each([
     ["Logger", (logger: object) => logger],
     ["Logger, static", () => Logger],
-  ])("the stack of an error is no context, and is written with it: %s", (_, of) => {
+  ])("the stack of an error is not a context, and is written: %s", (_, of) => {
     const { loggers, lines } = managed(nest);
     loggers.list();
     const stack = new Error("lost").stack!;
@@ -195,7 +195,7 @@ describe.each(NEST_VERSIONS)("Nest %s writes what the levels say", (version, nes
     expect(lines).toEqual([]);
   });
 
-  test("isLevelEnabled tells of a level that one context lets through, and of the very context where there is one", () => {
+  test("isLevelEnabled is true if any context lets the level through, or the logger's own context if it has one", () => {
     const { loggers } = managed(nest);
     const service = new ConsoleLogger();
     Logger.overrideLogger(service);
@@ -218,7 +218,7 @@ describe.each(NEST_VERSIONS)("Nest %s writes what the levels say", (version, nes
     expect(Logger.isLevelEnabled("log")).toBe(false);
   });
 
-  test("the level reached is said as it is where the service lacks methods, and warned of where it filters again", () => {
+  test("the effective level shows methods that the service lacks, and a warning shows that it filters again", () => {
     const { loggers } = managed(nest);
     class Terse {
       log(): void {}

@@ -79,7 +79,7 @@ describe.each(NEST_VERSIONS)("a measurement of Nest %s", (_, nest) => {
     expect(counts(measurement.report())).toEqual({ Orders: AT_INFO });
   });
 
-  test("counts for contexts that appear meanwhile, for none, and for those whose name begins as asked", () => {
+  test("counts contexts found meanwhile, records without a context, and only names with the prefix", () => {
     const { loggers } = managed(nest);
     loggers.setLevel("ROOT", "INFO");
     const measurement = measure(loggers);
@@ -100,14 +100,14 @@ describe.each(NEST_VERSIONS)("a measurement of Nest %s", (_, nest) => {
     expect(counts(measurement.report())).toEqual({ nest: { WARN: "1+0" }, "nest.Orders": { WARN: "1+0" } });
   });
 
-  test("leaves out a ConsoleLogger that goes by its own levels, which no name decides", () => {
+  test("does not count a ConsoleLogger that keeps its own levels", () => {
     const { loggers, lines } = managed(nest);
     const measurement = measure(loggers);
     new ConsoleLogger().warn("x");
     expect([lines.length, counts(measurement.report())]).toEqual([1, {}]);
   });
 
-  test("counts a record within a record where it has another context", () => {
+  test("counts a record within a record if it has another context", () => {
     const { loggers } = managed(nest);
     const inner = new Logger("Audit");
     Logger.overrideLogger({
@@ -124,7 +124,7 @@ describe.each(NEST_VERSIONS)("a measurement of Nest %s", (_, nest) => {
     expect(counts(measurement.report())).toEqual({ Orders: { INFO: "1+0", TRACE: "0+1" }, Audit: { INFO: "1+0" } });
   });
 
-  test("stays right when levels change meanwhile, through us and past us", () => {
+  test("stays right when operators and the application change levels meanwhile", () => {
     const { loggers, lines } = managed(nest);
     const logger = new Logger("Orders");
     loggers.setLevel("ROOT", "INFO");
@@ -142,7 +142,7 @@ describe.each(NEST_VERSIONS)("a measurement of Nest %s", (_, nest) => {
     expect(lines).toEqual(["DEBUG [Orders] emitted", "DEBUG [Orders] emitted"]);
   });
 
-  test("counts a record that Nest keeps back once, also where a service throws", () => {
+  test("counts a record that Nest buffers once, also if a service throws", () => {
     const { loggers, lines } = managed(nest);
     loggers.setLevel("ROOT", "INFO");
     const logger = new Logger("Orders");
@@ -188,7 +188,7 @@ describe.each(NEST_VERSIONS)("a measurement of Nest %s", (_, nest) => {
     expect(counts(measurement.report())).toEqual({ Orders: { ...AT_INFO, DEBUG: "1+0", TRACE: "1+0" } });
   });
 
-  test("leaves alone what the application has put there meanwhile, and tells nobody through it", () => {
+  test("keeps methods that the application put there meanwhile, which count no more", () => {
     const { loggers, lines } = managed(nest);
     const own = Object.getOwnPropertyDescriptor(Logger.prototype, "log")!;
     onTestFinished(() => void Object.defineProperty(Logger.prototype, "log", own));
@@ -207,7 +207,7 @@ describe.each(NEST_VERSIONS)("a measurement of Nest %s", (_, nest) => {
     expect(counts(again.report())).toEqual({ Orders: { INFO: "1+0" } });
   });
 
-  test("is one of each actuator, and ends with the adapter", () => {
+  test("is separate for each actuator, and ends with the adapter", () => {
     const { loggers, detach } = managed(nest);
     const other = new Loggers();
     onTestFinished(other.attach(nestjsLoggers(nest)));

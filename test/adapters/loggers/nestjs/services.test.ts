@@ -134,7 +134,7 @@ describe.each(NEST_VERSIONS)("Nest %s: what the application sets is adopted", (v
     ["a service whose levels cannot be known", () => Logger.overrideLogger({ ...console }), "DEBUG"],
     ["another service with the levels that the first one had", () => Logger.overrideLogger(quiet()), "DEBUG"],
     [
-      "levels for all where the service takes them",
+      "levels for all if the service takes them",
       () => {
         Logger.overrideLogger(obedient());
         Logger.overrideLogger(["error"]);
@@ -142,7 +142,7 @@ describe.each(NEST_VERSIONS)("Nest %s: what the application sets is adopted", (v
       "ERROR",
     ],
     [
-      "levels for all where the service takes none",
+      "levels for all if the service takes none",
       () => {
         Logger.overrideLogger({ ...console });
         // Nest 10 fails here.
@@ -151,7 +151,7 @@ describe.each(NEST_VERSIONS)("Nest %s: what the application sets is adopted", (v
       "DEBUG",
     ],
     [
-      "levels for all where a Logger is the service",
+      "levels for all if a Logger is the service",
       () => {
         Logger.overrideLogger(new Logger());
         if (Number(version) >= 11) Logger.overrideLogger(["fatal"]);
@@ -298,7 +298,7 @@ describe.each(NEST_VERSIONS)("Nest %s: the service of the application stays in p
     expect(lines).toEqual([expect.stringMatching(line)]);
   });
 
-  test("a service that is no ConsoleLogger is called for what its context lets through, and nothing else", () => {
+  test("a service other than ConsoleLogger is called only for what the context lets through", () => {
     const { loggers } = managed(nest);
     const calls: unknown[][] = [];
     const call =
@@ -325,13 +325,13 @@ describe.each(NEST_VERSIONS)("Nest %s: the service of the application stays in p
     ["a ConsoleLogger", () => new ConsoleLogger()],
     ["a subclass of it", () => new Shouting()],
     ["a Logger", () => new Logger()],
-  ])("a service that does as it is told carries no warning: %s", (_, service) => {
+  ])("a service without levels of its own shows no warning: %s", (_, service) => {
     const { loggers } = managed(nest);
     Logger.overrideLogger(service() as never);
     expect((loggers.list().loggers[0] as LoggerView).warnings).toEqual([]);
   });
 
-  test("a service that decides by itself what is enabled carries a warning", () => {
+  test("a service that decides by itself what is enabled shows a warning", () => {
     const { loggers } = managed(nest);
     class Stubborn extends ConsoleLogger {
       override isLevelEnabled(): boolean {
@@ -342,7 +342,7 @@ describe.each(NEST_VERSIONS)("Nest %s: the service of the application stays in p
     expect((loggers.list().loggers[0] as LoggerView).warnings).toEqual([expect.stringMatching(/^Stubborn/)]);
   });
 
-  test("records that are kept back are judged when they are let go, in their order", () => {
+  test("buffered records are judged when the buffer is flushed, in their order", () => {
     const { loggers, lines } = managed(nest);
     Logger.overrideLogger(["warn"]);
     loggers.list();

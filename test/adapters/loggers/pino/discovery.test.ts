@@ -54,7 +54,7 @@ describe.each(PINO_VERSIONS)("pino %s loggers are found", (_, pino) => {
     ]);
   });
 
-  test("and let go: a detached copy is as it was", () => {
+  test("and released: a detached copy is as it was", () => {
     const root = pino({}, messages());
     const prototype = Object.getPrototypeOf(Object.getPrototypeOf(root)) as object;
     const before = Object.getOwnPropertyDescriptors(prototype);
@@ -68,7 +68,7 @@ describe.each(PINO_VERSIONS)("pino %s loggers are found", (_, pino) => {
     expect(Object.getOwnPropertyDescriptors(prototype)).toEqual(before);
   });
 
-  test("in a bounded number of one name, the oldest let go first", () => {
+  test("up to a maximum for one name, of which the oldest are dropped first", () => {
     const out = messages();
     const root = pino({}, out);
     const loggers = new Loggers();
@@ -141,7 +141,7 @@ describe("limits of a destination are shown on the logger", () => {
   });
 });
 
-test("fastify's loggers of single requests are never held, and follow a change while the request is in flight", async () => {
+test("fastify's loggers of single requests are never managed, and follow a change while the request is in flight", async () => {
   const out: string[] = [];
   const app = fastify({ logger: { level: "info", stream: { write: (line: string) => void out.push(line) } } });
   cleanups.push(() => app.close());
@@ -160,7 +160,7 @@ test("fastify's loggers of single requests are never held, and follow a change w
   expect(loggers.list().loggers.map(({ name }) => name)).toEqual(["ROOT"]);
 });
 
-test("a logger made for one request is let go with the request", async () => {
+test("a logger made for one request is collected with the request", async () => {
   setFlagsFromString("--expose-gc");
   const gc = runInNewContext("gc") as () => void;
   const { default: pino } = await import("pino");
@@ -185,7 +185,7 @@ test("a logger made for one request is let go with the request", async () => {
 });
 
 test.each([undefined, null, {}, { level: "info" }, console, "logger"])(
-  "%j is refused: it is no pino logger",
+  "%j is refused: it is not a pino logger",
   (value) => {
     expect(() => pinoLoggers(value as never)).toThrow(/pino 8, 9 or 10/);
   },

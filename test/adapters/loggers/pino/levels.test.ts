@@ -127,7 +127,7 @@ describe.each(PINO_VERSIONS)("pino %s writes what the levels say", (_, pino) => 
     expect(out.written).toEqual(["1"]);
   });
 
-  test("a level set by application code is adopted and reaches every logger of the name", () => {
+  test("a level that the application sets is adopted and reaches every logger of the name", () => {
     const { out, root, loggers } = application();
     const first = root.child({ name: "a" });
     const second = root.child({ name: "a" });
@@ -179,7 +179,7 @@ describe.each(PINO_VERSIONS)("pino %s writes what the levels say", (_, pino) => 
     expect(out.written).toEqual(["yes"]);
   });
 
-  test("level-change listeners of the application hear of a change", () => {
+  test("level-change listeners of the application are called", () => {
     const { root, loggers } = application();
     const heard: unknown[] = [];
     root.on("level-change", (level) => heard.push(level));

@@ -37,7 +37,7 @@ describe.each(PINO_VERSIONS)("a measurement of pino %s", (_, pino) => {
     return { lines, root, loggers, measure };
   }
 
-  test("counts each level, those let through and those not", () => {
+  test("counts each level, both enabled and disabled calls", () => {
     const { root, measure } = application({ level: "warn" });
     const measurement = measure();
     const calls = { trace: 1, debug: 2, info: 3, warn: 4, error: 5, fatal: 6 };
@@ -49,7 +49,7 @@ describe.each(PINO_VERSIONS)("a measurement of pino %s", (_, pino) => {
     expect(counts(measurement.report())).toEqual({ ROOT: expected });
   });
 
-  test("counts children by their name, and those without one for whose level they follow", () => {
+  test("counts children by their name, and children without a name for the logger that they follow", () => {
     const { root, loggers, measure } = application();
     const orders = root.child({ name: "orders" });
     const payment = orders.child({ name: "orders:payment" });
@@ -76,7 +76,7 @@ describe.each(PINO_VERSIONS)("a measurement of pino %s", (_, pino) => {
     });
   });
 
-  test("leaves out a logger without a name that has a level of its own, which no name decides", () => {
+  test("does not count a logger without a name that has a level of its own", () => {
     const { root, measure } = application();
     const before = root.child({ reqId: 1 }, { level: "trace" });
     const measurement = measure();
@@ -85,7 +85,7 @@ describe.each(PINO_VERSIONS)("a measurement of pino %s", (_, pino) => {
     expect(counts(measurement.report())).toEqual({});
   });
 
-  test("keeps to the loggers whose name begins as asked", () => {
+  test("counts only names with the prefix", () => {
     const { root, measure } = application();
     const measurement = measure("orders");
     for (const name of ["orders", "orders/payment", "users"]) root.child({ name }).debug("x");
@@ -93,7 +93,7 @@ describe.each(PINO_VERSIONS)("a measurement of pino %s", (_, pino) => {
     expect(Object.keys(counts(measurement.report())).sort()).toEqual(["orders", "orders.payment"]);
   });
 
-  test("stays right when levels change meanwhile, through us and past us", () => {
+  test("stays right when operators and the application change levels meanwhile", () => {
     const { lines, root, loggers, measure } = application();
     const child = root.child({ name: "a" });
     const request = child.child({ reqId: 1 });
@@ -208,7 +208,7 @@ describe.each(PINO_VERSIONS)("a measurement of pino %s", (_, pino) => {
     expect(measurement.report().total.suppressed[levelVerbosity("DEBUG")]).toBe(4_500);
   });
 
-  test("leaves alone what the application has put there meanwhile, and serves what it has kept", () => {
+  test("keeps methods that the application put there or stored meanwhile", () => {
     const { lines, root, measure } = application();
     const measurement = measure();
     const kept = root.info.bind(root);
@@ -225,7 +225,7 @@ describe.each(PINO_VERSIONS)("a measurement of pino %s", (_, pino) => {
     expect(counts(measurement.report())).toEqual({});
   });
 
-  test("is one of each actuator: two may measure the same loggers, and the last leaves them as they were", () => {
+  test("is separate for each actuator: two may measure the same loggers, and the last one restores them", () => {
     const { root, loggers, measure } = application();
     const other = new Loggers();
     cleanups.push(other.attach(pinoLoggers(root)));
@@ -253,7 +253,7 @@ describe.each(PINO_VERSIONS)("a measurement of pino %s", (_, pino) => {
     expect(functions.filter(({ value }) => (value as { name: string }).name === "counted")).toEqual([]);
   });
 
-  test("ends with the adapter, and takes in one that comes", () => {
+  test("ends with the adapter, and includes a new one", () => {
     const { root, loggers, measure } = application();
     const before = Object.getOwnPropertyDescriptors(root);
     const measurement = measure();

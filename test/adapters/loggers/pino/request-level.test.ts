@@ -24,7 +24,7 @@ describe.each(PINO_VERSIONS)("a level for one request, with pino %s", (_, pino) 
     return { lines, written, root, loggers };
   }
 
-  test("is in force inside alone, for loggers with a level of their own and for those that follow", () => {
+  test("applies only inside, to loggers with a level of their own and to those that follow", () => {
     const { written, root, loggers } = application();
     const orders = root.child({ name: "orders" });
     const own = root.child({ name: "own" }, { level: "silent" });
@@ -97,7 +97,7 @@ describe.each(PINO_VERSIONS)("a level for one request, with pino %s", (_, pino) 
     expect(written()).toEqual(["inside"]);
   });
 
-  test("ends when the function throws or its promise is rejected, and the caller hears of it", async () => {
+  test("ends when the function throws or its promise is rejected, and the caller gets the error", async () => {
     const { written, root, loggers } = application();
     const failure = new Error("failed");
     const thrown = () =>
@@ -130,7 +130,7 @@ describe.each(PINO_VERSIONS)("a level for one request, with pino %s", (_, pino) 
     expect(written()).toEqual(["orders, both", "users, both", "orders, outer"]);
   });
 
-  test("may be for a logger and those below it", () => {
+  test("may be limited to a logger and those below it", () => {
     const { written, root, loggers } = application();
     const names = ["orders", "orders:payment", "orders2", "orders.payment.card"];
     const children = names.map((name) => root.child({ name }));
@@ -154,7 +154,7 @@ describe.each(PINO_VERSIONS)("a level for one request, with pino %s", (_, pino) 
     expect(asked()).toEqual([false, false, true, false]);
   });
 
-  test("stays right when levels change meanwhile, through us and past us", () => {
+  test("stays right when operators and the application change levels meanwhile", () => {
     const { written, root, loggers } = application();
     const child = root.child({ name: "a" });
     loggers.withLevel("DEBUG", () => {
@@ -176,7 +176,7 @@ describe.each(PINO_VERSIONS)("a level for one request, with pino %s", (_, pino) 
     expect([child.level, root.level]).toEqual(["warn", "silent"]);
   });
 
-  test("lets levels of the application's own through, and calls without a logger be", () => {
+  test("includes the application's own levels, and allows calls without a logger", () => {
     const { written, root, loggers } = application({
       level: "error",
       customLevels: { notice: 35, detail: 15, silly: 5 },
@@ -194,7 +194,7 @@ describe.each(PINO_VERSIONS)("a level for one request, with pino %s", (_, pino) 
     expect(written()).toEqual(["notice", "step"]);
   });
 
-  test("leaves alone what the application has put in the place of a method", () => {
+  test("keeps methods that the application replaced", () => {
     const { written, root, loggers } = application();
     const seen: string[] = [];
     root.debug = ((text: string) => void seen.push(text)) as typeof root.debug;
@@ -271,7 +271,7 @@ describe.each(PINO_VERSIONS)("a level for one request, with pino %s", (_, pino) 
     expect([root.debug, root.isLevelEnabled]).toEqual([debug, isLevelEnabled]);
   });
 
-  test("is of its actuator: loggers of another one stay as they are, those of both do not", () => {
+  test("applies to its actuator: loggers of another one alone stay as they are", () => {
     const { written, root, loggers } = application();
     const lines: string[] = [];
     const foreign = pino({ base: null }, { write: (line) => void lines.push(line) });
@@ -288,7 +288,7 @@ describe.each(PINO_VERSIONS)("a level for one request, with pino %s", (_, pino) 
     expect(lines).toHaveLength(1);
   });
 
-  test("ends with the adapter, takes in one that comes, and is over when the loggers are closed", async () => {
+  test("ends with the adapter, includes a new one, and ends when the loggers are closed", async () => {
     const { written, root, loggers } = application();
     const lines: string[] = [];
     const late = pino({ base: null }, { write: (line) => void lines.push(line) });

@@ -83,7 +83,7 @@ describe("winston's loggers are found", () => {
     expect(await written(out, pool)).toEqual(["yes"]);
   });
 
-  test("at once: a logger found while it is made is free when disabled as soon as the code that made it has run", async () => {
+  test("at once: disabled calls of a new logger are free as soon as the code that made it has run", async () => {
     let formatted = 0;
     const format = winston.format((info) => {
       formatted++;
@@ -153,7 +153,7 @@ describe("winston's loggers are found", () => {
     expect(names(loggers)).toEqual(["ROOT", "late", "two", "two.child"]);
   });
 
-  test("in a bounded number of one name, the oldest let go first: it follows its parent then", async () => {
+  test("up to a maximum for one name, of which the oldest are dropped first and follow their parent", async () => {
     const { root, out } = memoryLogger();
     const loggers = attach(root, { maxPerName: 2 });
     const [oldest, middle, newest] = [1, 2, 3].map(() => root.child({ name: "orders" }));
@@ -166,7 +166,7 @@ describe("winston's loggers are found", () => {
     expect(await written(out, root)).toEqual(["1", "2"]);
   });
 
-  test("and is what it was, when let go with a level of its own", () => {
+  test("and a logger dropped with a level of its own is as it was", () => {
     const { root } = memoryLogger();
     const gone: unknown[] = [];
     const handles: LoggerHandle[] = [];
@@ -198,7 +198,7 @@ describe("winston's loggers are found", () => {
   });
 });
 
-describe("and let go", () => {
+describe("and released", () => {
   const shapes = (...of: object[]) => of.map((each) => Object.getOwnPropertyDescriptors(each));
 
   test("everything is as it was", () => {
@@ -260,7 +260,7 @@ describe("and let go", () => {
     expect(child.isDebugEnabled()).toBe(true);
   });
 
-  test("what the application has put in the place of a method stays", () => {
+  test("methods that the application replaced stay", () => {
     const { root } = memoryLogger();
     const detach = new Loggers().attach(winstonLoggers(root));
     const spy = vi.spyOn(root, "info");
@@ -282,7 +282,7 @@ test("the engine's fast shape of a logger is kept while it is managed", () => {
   expect([root, child, Object.getPrototypeOf(root), winston.Logger.prototype].map(isFast)).not.toContain(false);
 });
 
-test("a logger made for one request is let go with the request", async () => {
+test("a logger made for one request is collected with the request", async () => {
   setFlagsFromString("--expose-gc");
   const gc = runInNewContext("gc") as () => void;
   const { root, out } = memoryLogger();
@@ -314,7 +314,7 @@ test("a logger made for one request is let go with the request", async () => {
 });
 
 test.each([undefined, null, {}, { level: "info" }, console, "logger", new Map()])(
-  "%j is refused: it is no logger of winston",
+  "%j is refused: it is not a winston logger",
   (value) => {
     expect(() => winstonLoggers(value as never)).toThrow(/made by winston 3/);
   },

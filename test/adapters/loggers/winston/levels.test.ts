@@ -242,7 +242,7 @@ test("the metadata of a child are on its records, whatever its level", async () 
   expect(seen).toEqual(["http", "http"]);
 });
 
-test("isLevelEnabled and its kin say what is written", () => {
+test("isLevelEnabled and the like say what is written", () => {
   const { root, loggers } = application();
   const child = root.child({ name: "http" });
   loggers.setLevel("http", "DEBUG");
@@ -256,7 +256,7 @@ test("isLevelEnabled and its kin say what is written", () => {
   expect(root.isLevelEnabled("no such level")).toBe(false);
 });
 
-test("a method that was taken while its level was disabled comes alive with it", async () => {
+test("a method that was stored while its level was disabled works once the level is enabled", async () => {
   const { root, loggers, written } = application();
   const { debug } = root;
   const bound = root.debug.bind(root);
@@ -268,7 +268,7 @@ test("a method that was taken while its level was disabled comes alive with it",
   expect(await written()).toEqual(["1", "2"]);
 });
 
-describe("a level set by application code is adopted", () => {
+describe("a level that the application sets is adopted", () => {
   test("on the logger, at once, and kept as it was spelt", async () => {
     const { root, loggers, written } = application();
     root.level = "http";

@@ -99,7 +99,7 @@ test("a call from inside a call counts too", () => {
   expect(counts(measurement.report())).toEqual({ ROOT: { WARN: "1+0", INFO: "5+0" } });
 });
 
-test("what is no level is not counted", () => {
+test("a word that is not a level is not counted", () => {
   const { root, measure } = application();
   const measurement = measure();
   root.isLevelEnabled("info");
@@ -108,7 +108,7 @@ test("what is no level is not counted", () => {
   expect(counts(measurement.report())).toEqual({});
 });
 
-test("children count by their name, and those without one for the nearest that has one", () => {
+test("children count by their name, and children without a name for the nearest logger that has one", () => {
   const { root, loggers, measure } = application();
   const orders = root.child({ name: "orders" });
   const payment = orders.child({ name: "orders:payment" });
@@ -133,7 +133,7 @@ test("children count by their name, and those without one for the nearest that h
   });
 });
 
-test("loggers made meanwhile are counted, and left as they would be", async () => {
+test("loggers made meanwhile are counted, and restored", async () => {
   const { measure } = application();
   const make = () => winston.createLogger({ defaultMeta: { name: "late" }, level: "warn", silent: true });
   const twin = make();
@@ -152,7 +152,7 @@ test("loggers made meanwhile are counted, and left as they would be", async () =
   expect(Reflect.ownKeys(late)).toEqual(Reflect.ownKeys(twin));
 });
 
-test("only loggers whose name begins as asked are counted", () => {
+test("only names with the prefix are counted", () => {
   const { root, measure } = application();
   const measurement = measure("orders");
   for (const name of ["orders", "orders/payment", "users"]) root.child({ name }).debug("x");
@@ -160,7 +160,7 @@ test("only loggers whose name begins as asked are counted", () => {
   expect(Object.keys(counts(measurement.report())).sort()).toEqual(["orders", "orders.payment"]);
 });
 
-test("counts and levels stay right when levels change meanwhile, through us and past us", async () => {
+test("counts and levels stay right when operators and the application change levels meanwhile", async () => {
   const { root, loggers, measure, written } = application();
   const child = root.child({ name: "a" });
   const request = child.child({ requestId: 1 });
@@ -258,7 +258,7 @@ test("no trace is left: every logger has what it had", () => {
   }
 });
 
-test("what the application has put there meanwhile is left alone, and what it has kept is served", async () => {
+test("methods that the application put there or stored meanwhile stay", async () => {
   const { root, measure, written } = application();
   const measurement = measure();
   const kept = root.info.bind(root);
@@ -278,7 +278,7 @@ test("what the application has put there meanwhile is left alone, and what it ha
   expect(root.error).toBe(replaced);
 });
 
-test("two actuators measure the same loggers, and the last leaves them as they were", () => {
+test("two actuators measure the same loggers, and the last one restores them", () => {
   const { root, loggers, measure } = application();
   const other = new Loggers();
   cleanups.push(other.attach(winstonLoggers(root)));
@@ -315,7 +315,7 @@ test("a measurement ends with the adapter, which leaves the logger as winston ma
   measurement.end();
 });
 
-test("a logger that is let go meanwhile is as winston made it", () => {
+test("a logger that is dropped meanwhile is as winston made it", () => {
   const { root } = memoryLogger();
   const loggers = new Loggers();
   cleanups.push(loggers.attach(winstonLoggers(root, { maxPerName: 1 })));
@@ -330,7 +330,7 @@ test("a logger that is let go meanwhile is as winston made it", () => {
   expect(counts(measurement.report())).toEqual({ ROOT: { DEBUG: "0+1" } });
 });
 
-test("of thousands of loggers none is left changed", () => {
+test("all of thousands of loggers are restored", () => {
   const { root, loggers, measure } = application();
   const make = (index: number) => winston.createLogger({ defaultMeta: { name: `n${index}` }, level: "error" });
   const measurement = measure();

@@ -40,7 +40,7 @@ interface Known {
   readonly isNamed: boolean;
 }
 
-test("whatever is set by whomever, loggers that share a transport write what the tree of names says", async () => {
+test("after any changes, loggers that share a transport write what the tree of names says", async () => {
   await fc.assert(
     fc.asyncProperty(steps, async (sequence: readonly Step[]) => {
       const out = new Memory();
@@ -69,7 +69,7 @@ test("whatever is set by whomever, loggers that share a transport write what the
             const logger = winston.createLogger({ transports: [out], defaultMeta: { name: step.name }, ...level });
             owners.push(logger);
             known.push({ logger, name: step.name, isNamed: true });
-            // A level that a logger brings counts where it is the first of its name and nobody has set another.
+            // A logger's own level counts if it is the first of its name and no level has been set.
             if (step.label !== undefined && !seen.has(step.name) && !model.has(step.name)) {
               model.set(step.name, LABELS[step.label]!);
             }

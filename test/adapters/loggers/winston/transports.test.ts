@@ -26,7 +26,7 @@ const warnings = (loggers: Loggers, name = "ROOT") => (loggers.get(name) as Logg
 const effective = (loggers: Loggers, name = "ROOT") => (loggers.get(name) as Logger).effectiveLevel;
 
 describe("a transport with a level of its own", () => {
-  test("keeps it: what it does not take is said, and the level that is reached reported", async () => {
+  test("keeps it, which a warning and the effective level show", async () => {
     const out = new Memory({ level: "info" });
     const root = winston.createLogger({ transports: [out] });
     const loggers = attach(root);
@@ -44,7 +44,7 @@ describe("a transport with a level of its own", () => {
     expect(out.level).toBe("info");
   });
 
-  test("does not keep the others from what the logger lets through", async () => {
+  test("does not limit the other transports", async () => {
     const [all, errors] = [new Memory(), new Memory({ level: "error" })];
     const root = winston.createLogger({ transports: [all, errors] });
     const loggers = attach(root);
@@ -135,7 +135,7 @@ describe("transports come and go", () => {
     expect(out.level).toBeUndefined();
   });
 
-  test("what is reached is reported anew, for loggers that inherit too", () => {
+  test("the effective level is updated, for loggers that inherit too", () => {
     const strict = new Memory({ level: "error" });
     const root = winston.createLogger({ transports: [strict] });
     const loggers = attach(root);
@@ -176,7 +176,7 @@ describe("a transport shared by two loggers", () => {
     expect((await written(out, a, b)).slice(1)).toEqual(["yes"]);
   });
 
-  test("one of them outside is reported, and not changed", async () => {
+  test("one of them not managed is reported, and not changed", async () => {
     const out = new Memory();
     const outside = winston.createLogger({ transports: [out], level: "warn" });
     const root = winston.createLogger({ transports: [out] });
@@ -235,7 +235,7 @@ describe("a transport shared by two loggers", () => {
   });
 });
 
-test("a silent logger is said to be silent, and heard of when it speaks", async () => {
+test("a silent logger shows that it is silent, until it is not", async () => {
   const out = new Memory();
   const root = winston.createLogger({ transports: [out], silent: true });
   const loggers = attach(root);
