@@ -1,9 +1,11 @@
+import { described } from "../common/described.ts";
+import { ActuatorError } from "../common/error.ts";
 import type { Detach, GraphAdapter } from "./adapter.ts";
 import { AdapterHost, type HostParts } from "./adapter-host.ts";
 import { Claims } from "./claims.ts";
 import { withdraw } from "./declarers.ts";
 
-/** The adapters of a graph. What each of them declares goes when it is detached. */
+/** The adapters of a graph. What each of them declares is removed when it is detached. */
 export class Adapters {
   readonly #parts: HostParts;
 
@@ -11,7 +13,12 @@ export class Adapters {
     this.#parts = { ...parts, claims: new Claims() };
   }
 
+  /** @throws ActuatorError INVALID_ARGUMENT if `adapter` is not an adapter. */
   attach(adapter: GraphAdapter): Detach {
+    if (typeof adapter?.attach !== "function") {
+      const message = `attach expects an adapter, such as amqplibSource(connection); got ${described(adapter)}`;
+      throw new ActuatorError("INVALID_ARGUMENT", "INVALID_ADAPTER", message);
+    }
     const { claims, elements } = this.#parts;
     const leave = claims.enter(adapter.name);
     const host = new AdapterHost(this.#parts, adapter.name);

@@ -1,3 +1,6 @@
+import { described } from "../common/described.ts";
+import { ActuatorError } from "../common/error.ts";
+import { isRecord } from "../common/record.ts";
 import type { Detach, GraphAdapter } from "./adapter.ts";
 import {
   Channel,
@@ -23,11 +26,21 @@ import type {
 import type { PatternType } from "./pattern.ts";
 
 /**
- * The integration graph of an application: `integrationGraph({ app: "orders" })`, to be given to `createActuator`.
+ * Makes the integration graph of an application.
  *
- * Throws a TypeError where the application's name is empty.
+ * @example
+ * ```ts
+ * const flow = integrationGraph({ app: "orders" });
+ * flow.attach(amqplibSource(connection));
+ * const actuator = createActuator({ integrationGraph: flow });
+ * ```
+ * @throws ActuatorError INVALID_ARGUMENT without options; TypeError if the application's name is invalid.
  */
 export function integrationGraph(options: IntegrationGraphOptions): GraphBuilder {
+  if (!isRecord(options)) {
+    const message = `integrationGraph expects options, such as { app: "orders" }; got ${described(options)}`;
+    throw new ActuatorError("INVALID_ARGUMENT", "INVALID_OPTION", message);
+  }
   return new GraphBuilder(new IntegrationGraph(options));
 }
 
@@ -48,10 +61,10 @@ export class GraphBuilder {
   }
 
   /**
-   * Lets `adapter` feed the graph with what it sees of its library: `flow.attach(amqplibSource(channel))`. Returns a function that
-   * leaves the library as it was and takes away what only the adapter declared.
+   * Lets `adapter` feed the graph with what it observes of its library: `flow.attach(amqplibSource(channel))`. Returns a function
+   * that restores the library and removes what only the adapter declared.
    *
-   * Throws a TypeError, and has changed nothing, where the adapter was given something that it does not watch.
+   * @throws ActuatorError if this is not an adapter, or the adapter cannot be attached. It has changed nothing then.
    */
   attach(adapter: GraphAdapter): Detach {
     return this.graph.attach(adapter);

@@ -26,7 +26,14 @@ export interface NodeDeclaration {
 /** The longest name, in UTF-16 code units. */
 export const MAX_NAME_LENGTH = 256;
 
-/** Cuts a name to the longest that a graph shows. The beginning stays, which says what it belongs to. */
+/**
+ * Cuts a name to the longest that a graph shows. The beginning stays, which says what it belongs to.
+ *
+ * @example
+ * ```ts
+ * const name = shortened(`${queue}.${functionName}`);
+ * ```
+ */
 export function shortened(name: string): string {
   return name.length <= MAX_NAME_LENGTH ? name : name.slice(0, MAX_NAME_LENGTH).toWellFormed();
 }

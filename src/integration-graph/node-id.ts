@@ -5,8 +5,8 @@ import { redact } from "./redact.ts";
 export const MAX_KEY_LENGTH = 1_024;
 
 /**
- * The canonical key of a node, from which its id follows. A channel belongs to everybody who uses it, so its key does
- * not name the application; an endpoint's does. An adapter that knows a broker gives its own keys: see
+ * The canonical key of a node, from which its id follows. A channel belongs to all applications that use it, so its key does
+ * not name the application; an endpoint's does. An adapter that knows a broker provides its own keys: see
  * {@link channelKey}.
  */
 export function nodeKey(app: string, pattern: PatternType, name: string): string {
@@ -14,8 +14,13 @@ export function nodeKey(app: string, pattern: PatternType, name: string): string
 }
 
 /**
- * The key of a broker's destination, the same in every application: `channelKey("rabbitmq", "main", "queue", "/shop/orders")`.
- * `broker` is its identity, as the host of an adapter gives it, and `kind` tells apart what may have the same name.
+ * The key of a broker's destination, the same in every application. `broker` is its identity as the host of an adapter returns it;
+ * `kind` distinguishes destinations that may have the same name.
+ *
+ * @example
+ * ```ts
+ * channelKey("rabbitmq", "main", "queue", "/shop/orders"); // "channel:rabbitmq:main:queue:/shop/orders"
+ * ```
  */
 export function channelKey(system: string, broker: string, kind: string, name: string): string {
   return `${channelPrefix(system, broker)}${part(kind)}:${redact(name)}`;
@@ -26,7 +31,14 @@ export function channelPrefix(system: string, broker: string): string {
   return `channel:${part(system)}:${part(redact(broker))}:`;
 }
 
-/** The key of an application's endpoint, the same in every instance of it. */
+/**
+ * The key of an application's endpoint, the same in every instance of it.
+ *
+ * @example
+ * ```ts
+ * endpointKey("shop", "service_activator", "orders.charge"); // "endpoint:shop:service_activator:orders.charge"
+ * ```
+ */
 export function endpointKey(app: string, pattern: EndpointPattern, name: string): string {
   return `endpoint:${part(app)}:${pattern}:${name}`;
 }

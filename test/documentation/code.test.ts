@@ -22,7 +22,12 @@ const folder = mkdtempSync(join(tmpdir(), "connect-actuator-documentation-"));
 let errors: readonly string[];
 
 beforeAll(async () => {
-  for (const block of blocks) writeFileSync(join(folder, fileOf(block)), moduleOf(block));
+  for (const block of blocks) {
+    writeFileSync(join(folder, fileOf(block)), moduleOf(block));
+    // A block that begins with the name of its file can be imported by others.
+    const [, name] = /^\/\/ ([\w-]+\.ts)\n/.exec(block.code) ?? [];
+    if (name !== undefined) writeFileSync(join(folder, name), block.code);
+  }
   symlinkSync(join(root, "node_modules"), join(folder, "node_modules"), "dir");
   writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }));
   writeFileSync(

@@ -12,7 +12,7 @@ export class Queue extends Destination<"queue"> {
   readonly listeners = new Set<object>();
 
   get place(): Queues {
-    return this.registry as Queues;
+    return this.registry as unknown as Queues;
   }
 }
 

@@ -30,7 +30,12 @@ export function settling(promise: Promise<unknown>, call: Call): Promise<unknown
 
 /**
  * Calls `fulfilled` or `rejected` when `result` settles, if it is a promise, and returns a promise that settles the same way
- * afterwards. Any other result is returned as it is: nothing is called.
+ * afterwards. Returns any other result as it is, without calling either.
+ *
+ * @example
+ * ```ts
+ * return whenSettled(Reflect.apply(send, this, args), () => sent(false), () => sent(true));
+ * ```
  */
 export function whenSettled(
   result: unknown,

@@ -1,3 +1,4 @@
+/** A method of an object of a library. */
 export type Method = (this: unknown, ...args: unknown[]) => unknown;
 
 /** Makes a method that does the same as the one it is given, and more. */
@@ -43,6 +44,15 @@ export function replaceMethod(object: object, name: string, make: Making): () =>
 /**
  * The same for methods that are called for every message: the function that `make` returns is called directly. If it stays in place
  * after it was restored, it has to check by itself whether it still measures, as by a {@link Live}.
+ *
+ * @example
+ * ```ts
+ * const live: Live = { live: true };
+ * const restore = placeMethod(queue, "send", (send) => function (this: unknown, message) {
+ *   if (live.live) count++;
+ *   return send.call(this, message);
+ * });
+ * ```
  */
 export function placeMethod(object: object, name: string, make: Making): () => void {
   const method = methodOf(object, name);
@@ -62,12 +72,26 @@ export function placeMethod(object: object, name: string, make: Making): () => v
   };
 }
 
-/** Replaces several methods, each as {@link replaceMethod} does. */
+/**
+ * Replaces several methods, each as {@link replaceMethod} does.
+ *
+ * @example
+ * ```ts
+ * const restore = replaceMethods(queue, { send: measured, sendAll: measured });
+ * ```
+ */
 export function replaceMethods(object: object, makers: { readonly [name: string]: Making }): () => void {
   return undoing(Object.entries(makers).map(([name, make]) => replaceMethod(object, name, make)));
 }
 
-/** A function that calls all of these, the last first. */
+/**
+ * A function that calls all of these, the last first.
+ *
+ * @example
+ * ```ts
+ * const unwatch = undoing([replaceMethod(queue, "send", sending), () => queue.off("close", onClose)]);
+ * ```
+ */
 export function undoing(done: readonly (() => void)[]): () => void {
   return () => {
     for (const undo of done.toReversed()) undo();

@@ -14,6 +14,13 @@ const last = { start: 0, end: 0, failed: false };
 /**
  * How a message fared that began at `start`, a reading of `performance.now()`, and ends now. Valid until the next call: pass it to
  * a method of {@link GraphHost} and do not keep it.
+ *
+ * @example
+ * ```ts
+ * const start = performance.now();
+ * queue.send(message);
+ * host.sent(orders.node, outcome(start, false));
+ * ```
  */
 export function outcome(start: number, failed: boolean): Outcome {
   last.start = start;
@@ -26,6 +33,8 @@ export function outcome(start: number, failed: boolean): Outcome {
  * A message on its way through a handler, which the application settles: acknowledges, rejects and the like. It counts once: at
  * once if the handler throws or rejects, which is a failure; otherwise when the handler has returned and the message is settled,
  * whichever is later. A message that is never settled does not count.
+ *
+ * See {@link deliver}.
  */
 export class Delivery<To extends Receiver = Receiver> {
   readonly to: To;
@@ -76,7 +85,16 @@ export class Delivery<To extends Receiver = Receiver> {
   }
 }
 
-/** Calls a handler with its message: what it sends, directly or after awaits, is sent by its node. Its result goes on as it is. */
+/**
+ * Calls a handler with its message: what it sends, directly or after awaits, is sent by its node. Returns or throws what it does.
+ *
+ * @example
+ * ```ts
+ * const delivery = new Delivery(host, input, false);
+ * message.onAck = () => delivery.settled(false);
+ * return deliver(host, delivery, () => onMessage(message));
+ * ```
+ */
 export function deliver(host: Pick<GraphHost, "within">, delivery: Delivery, handle: () => unknown): unknown {
   let result: unknown;
   try {

@@ -6,6 +6,11 @@ import type { Properties } from "../../../integration-graph/properties.ts";
 /** How many names that only messages mention are remembered before they are looked up again. */
 const MAX_REMEMBERED = 1_000;
 
+/** Learns that a destination is unused: the registry that made it. */
+interface Keeper {
+  unused(destination: Destination): void;
+}
+
 /** A queue, topic, stream or other channel of a broker that the application uses, as a node of the graph. */
 export class Destination<K extends string = string> {
   readonly kind: K;
@@ -22,9 +27,9 @@ export class Destination<K extends string = string> {
   readonly users = new Set<unknown>();
   /** The links that lead here from the names that messages were sent to; undefined for a name without a node of its own. */
   readonly routes = new Map<string, GraphLink | undefined>();
-  readonly registry: DestinationRegistry<K, Destination<K>>;
+  protected readonly registry: Keeper;
 
-  constructor(registry: DestinationRegistry<K, Destination<K>>, kind: K, name: string, node: GraphNode) {
+  constructor(registry: Keeper, kind: K, name: string, node: GraphNode) {
     this.registry = registry;
     this.kind = kind;
     this.name = name;
@@ -134,7 +139,7 @@ export class DestinationRegistry<K extends string, D extends Destination<K> = De
     if (destination === undefined) {
       const Type = (this.#options.type ?? Destination) as DestinationType<K, D>;
       const node = this.#declare(kind, shown, false, properties);
-      destination = new Type(this as unknown as DestinationRegistry<K, Destination<K>>, kind, shown, node);
+      destination = new Type(this, kind, shown, node);
       destination.wildcard = this.#options.limit?.isWildcard(shown) ?? false;
       held.set(shown, destination);
       sent.clear();
@@ -203,11 +208,11 @@ export class DestinationRegistry<K extends string, D extends Destination<K> = De
   }
 
   /** For {@link Destination.release}. */
-  unused(destination: Destination<K>): void {
+  unused(destination: Destination): void {
     if (!this.#options.lingers) this.#withdraw(destination);
   }
 
-  #withdraw(destination: Destination<K>): void {
+  #withdraw(destination: Destination): void {
     const { held, sent } = this.#kinds[destination.kind]!;
     if (held.get(destination.name) !== destination) return;
     held.delete(destination.name);
@@ -244,7 +249,14 @@ export class DestinationRegistry<K extends string, D extends Destination<K> = De
   }
 }
 
-/** Keeps the strings, numbers and flags of `values`, which an operator can read. Strings of more than 255 characters go. */
+/**
+ * Keeps the strings, numbers and flags of `values`, which an operator can read. Drops strings of more than 255 characters.
+ *
+ * @example
+ * ```ts
+ * plainProperties({ durable: true, expires: undefined, schema: {} }); // { durable: true }
+ * ```
+ */
 export function plainProperties(values: { readonly [name: string]: unknown }): Properties {
   const fit = ([, value]: [string, unknown]) =>
     typeof value === "boolean" ||
@@ -253,7 +265,15 @@ export function plainProperties(values: { readonly [name: string]: unknown }): P
   return Object.fromEntries(Object.entries(values).filter(fit)) as Properties;
 }
 
-/** What an adapter keeps for each broker, made when the broker is first seen. */
+/**
+ * What an adapter keeps for each broker, made when the broker is first seen.
+ *
+ * @example
+ * ```ts
+ * const registries = new PerBroker((broker) => registryOf(host, broker));
+ * const queues = registries.at(host.broker("tinyqueue", "localhost:7000"));
+ * ```
+ */
 export class PerBroker<P> {
   readonly #made = new Map<string, P>();
   readonly #make: (broker: string) => P;

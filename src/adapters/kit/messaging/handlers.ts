@@ -27,8 +27,8 @@ export interface HandlerDescription {
   readonly scope?: string | undefined;
 }
 
-/** The way from one channel to a handler. */
-class Input<C extends InputChannel> implements Receiver {
+/** The input of a handler from one channel. It changes with the channel's consumers, and is what a message is delivered by. */
+export class Input<C extends InputChannel> implements Receiver {
   readonly handler: Handler<C>;
   readonly from: C;
   readonly input: GraphLink | undefined;
@@ -45,8 +45,6 @@ class Input<C extends InputChannel> implements Receiver {
     return this.handler.node;
   }
 }
-
-export type { Input };
 
 /** A function of the application that handles messages: one node, however many consumers call it. */
 export class Handler<C extends InputChannel> {
@@ -200,7 +198,14 @@ export class HandlerRegistry<C extends InputChannel> {
   }
 }
 
-/** The name of a function without what `bind` put before it; "" if it has none. */
+/**
+ * The name of a function without the prefix of `bind`; "" if it has none.
+ *
+ * @example
+ * ```ts
+ * functionName(charge.bind(shop)); // "charge"
+ * ```
+ */
 export function functionName(fn: unknown): string {
   const name: unknown = typeof fn === "function" ? fn.name : undefined;
   return typeof name === "string" ? name.replace(/^(bound )+/, "") : "";
