@@ -2,26 +2,26 @@ import type { SecureContextOptions } from "node:tls";
 import type { Interceptor, Transport } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 
-/** The most bytes of one answer: far over what an actuator sends, and a bound for what is none. */
+/** The maximum size of one answer: far more than an actuator sends, to limit what other servers can send. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
 /** How an actuator is reached. */
 export interface ActuatorAddress {
   /** With the path that the actuator is mounted under; without a `/` at the end. */
   readonly url: string;
-  /** The Unix socket that is called in the place of the URL's host. */
+  /** The Unix socket that is called instead of the host of the URL. */
   readonly socketPath?: string | undefined;
-  /** Sent as a bearer token. One that no header can carry fails each call, in words of Node that repeat it: check it before. */
+  /** Sent as a bearer token. Check it first: if a header cannot carry it, each call fails with an error of Node.js that repeats it. */
   readonly token?: string | undefined;
-  /** Milliseconds that a call may take that says nothing else; for ever, where left out. */
+  /** The default timeout of a call, in milliseconds. Default none. */
   readonly timeoutMs?: number | undefined;
-  /** Whom to believe, and who to be. */
+  /** The authorities to trust, and the client certificate. */
   readonly tls?: Pick<SecureContextOptions, "ca" | "cert" | "key"> | undefined;
 }
 
 /**
- * Calls an actuator; nothing is connected before the first call. Connect over HTTP/1.1 is spoken, since that alone goes through
- * every port, mount and proxy of an actuator; streams included, as none of them sends both ways.
+ * Creates the transport to an actuator; it connects with the first call. It uses Connect over HTTP/1.1, which passes every port, mount
+ * and proxy of an actuator, also for streams, because none of them is bidirectional.
  */
 export function clientTransport({ url, socketPath, token, timeoutMs, tls }: ActuatorAddress): Transport {
   return createConnectTransport({

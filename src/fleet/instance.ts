@@ -1,46 +1,45 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { WatchLoggersResponse } from "../gen/actuator/v3/loggers_pb.ts";
+import { errorText, InstanceClient, type RemoteLogger, remoteLogger } from "./instance-client.ts";
 import type { FleetInstance, FleetOptions } from "./options.ts";
-import { Remote, words } from "./remote.ts";
-import { type RemoteLogger, remoteLogger } from "./remote-logger.ts";
 
-/** What an instance tells its fleet. */
+/** The events of an {@link Instance}. */
 export interface InstanceEvents {
-  /** Everything of it is known now, for the first time or anew. */
+  /** All loggers of the instance are known, for the first time or again. */
   found(instance: Instance): void;
-  /** These of its loggers are new, have changed or are gone. */
+  /** These loggers are new, have changed or are gone. */
   changed(instance: Instance, names: readonly string[]): void;
-  /** It does not answer any more, or did not at the first attempt. */
+  /** The instance does not answer any more, or did not answer the first attempt. */
   lost(instance: Instance, reason: string): void;
 }
 
-const FIRST_WAIT_MS = 200;
+const FIRST_RECONNECT_MS = 200;
 
-/** One actuator, watched for as long as the fleet lives, and what is known of its loggers. */
+/** Watches the loggers of one actuator, and connects again whenever the watch ends. */
 export class Instance {
-  /** What it is called in warnings. */
+  /** The name in warnings. */
   readonly label: string;
-  readonly remote: Remote;
-  /** What it last said; nothing while it is out of reach. */
+  readonly client: InstanceClient;
+  /** The loggers; empty while the instance is unreachable. */
   readonly loggers = new Map<string, RemoteLogger>();
-  /** The revision up to which it has told everything. */
+  /** The revision up to which the watch has told every change. */
   revision = 0n;
   isReachable = false;
-  /** Whether its revision goes on where it was, as it does in one process. */
+  /** Whether the revision continued after the last connection, as it does in the same process. */
   isResumed = false;
   readonly #events: InstanceEvents;
-  readonly #maxWaitMs: number;
+  readonly #maxReconnectMs: number;
   readonly #silenceMs: number;
-  readonly #ended = new AbortController();
-  /** By name, the revision of an answer that is newer than what the watch has told. */
-  readonly #answered = new Map<string, bigint>();
+  readonly #closing = new AbortController();
+  /** For loggers known from an answer, its revision: older news of the watch do not count. */
+  readonly #updated = new Map<string, bigint>();
   #running: Promise<void> = Promise.resolve();
 
   constructor(instance: FleetInstance, options: FleetOptions, events: InstanceEvents) {
     this.label = instance.name ?? instance.url;
-    this.remote = new Remote(instance, options);
+    this.client = new InstanceClient(instance, options);
     this.#events = events;
-    this.#maxWaitMs = options.maxReconnectMs ?? 10_000;
+    this.#maxReconnectMs = options.maxReconnectMs ?? 10_000;
     this.#silenceMs = options.silenceMs ?? 45_000;
   }
 
@@ -49,30 +48,30 @@ export class Instance {
   }
 
   async close(): Promise<void> {
-    this.#ended.abort();
+    this.#closing.abort();
     await this.#running;
   }
 
-  /** Takes what an answer says of a logger, which the watch may tell only later. */
-  take(name: string, logger: RemoteLogger, revision: bigint): void {
+  /** Updates a logger from an answer, which may be ahead of the watch. */
+  update(name: string, logger: RemoteLogger, revision: bigint): void {
     if (!this.isReachable || revision < this.revision) return;
-    this.#answered.set(name, revision);
+    this.#updated.set(name, revision);
     this.loggers.set(name, logger);
     this.#events.changed(this, [name]);
   }
 
   async #run(): Promise<void> {
-    const { signal } = this.#ended;
+    const { signal } = this.#closing;
     let attempts = 0;
-    let told = false;
+    let wasLost = false;
     while (!signal.aborted) {
       const reason = await this.#watch();
       if (signal.aborted) break;
       if (this.isReachable) attempts = 0;
-      if (this.isReachable || !told) this.#lose(reason);
-      told = true;
-      // Those who lost the same instance, or many at once, must not come back in step.
-      const wait = Math.min(this.#maxWaitMs, FIRST_WAIT_MS * 2 ** attempts++);
+      if (this.isReachable || !wasLost) this.#lose(reason);
+      wasLost = true;
+      // Random, so that many clients do not reconnect at the same moment.
+      const wait = Math.min(this.#maxReconnectMs, FIRST_RECONNECT_MS * 2 ** attempts++);
       await delay(wait * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => undefined);
     }
     this.isReachable = false;
@@ -81,17 +80,17 @@ export class Instance {
   #lose(reason: string): void {
     this.isReachable = false;
     this.loggers.clear();
-    this.#answered.clear();
+    this.#updated.clear();
     this.#events.lost(this, reason);
   }
 
-  /** Watches until that ends, and answers why. */
+  /** Watches until the stream ends, and returns why. */
   async #watch(): Promise<string> {
     const silence = new AbortController();
     const timer = setTimeout(() => silence.abort(), this.#silenceMs);
     let snapshot: Map<string, RemoteLogger> | undefined;
     try {
-      for await (const response of this.remote.watch(AbortSignal.any([this.#ended.signal, silence.signal]))) {
+      for await (const response of this.client.watch(AbortSignal.any([this.#closing.signal, silence.signal]))) {
         timer.refresh();
         if (response.event.case === "snapshot") snapshot = new Map();
         if (snapshot === undefined) this.#change(response);
@@ -104,7 +103,7 @@ export class Instance {
       }
       return "it ended the watch";
     } catch (error) {
-      return silence.signal.aborted ? `it was silent for ${this.#silenceMs} ms` : words(error);
+      return silence.signal.aborted ? `it was silent for ${this.#silenceMs} ms` : errorText(error);
     } finally {
       clearTimeout(timer);
     }
@@ -124,9 +123,9 @@ export class Instance {
     if (event.case !== "change") return;
     const names: string[] = [];
     for (const [name, logger] of loggersIn(response)) {
-      const answered = this.#answered.get(name);
-      if (answered !== undefined && revision < answered) continue;
-      this.#answered.delete(name);
+      const updated = this.#updated.get(name);
+      if (updated !== undefined && revision < updated) continue;
+      this.#updated.delete(name);
       this.loggers.set(name, logger);
       names.push(name);
     }

@@ -43,7 +43,7 @@ async function levelsOf(applications: readonly Application[], name: string): Pro
 async function known(sidecar: Actuator): Promise<void> {
   await vi.waitFor(() => {
     expect(logger(sidecar, "stock")?.kind).toBe("fleet");
-    expect(warnings(sidecar, "ROOT").filter((text) => text.includes("out of reach"))).toEqual([]);
+    expect(warnings(sidecar, "ROOT").filter((text) => text.includes("unreachable"))).toEqual([]);
   }, soon);
 }
 
@@ -61,7 +61,7 @@ test("a token that goes to another machine in the clear is warned of, by the nam
   ];
   const sidecar = await sidecarOf(instances, {}, { token });
   const told = warnings(sidecar, "ROOT").filter((text) => text.includes("unencrypted"));
-  expect(told).toEqual(["the token for far goes there unencrypted: use https"]);
+  expect(told).toEqual(["the token for far is sent unencrypted: use https"]);
 });
 
 describe("what is shown", () => {
@@ -241,7 +241,7 @@ describe("a level that is set", () => {
     const sidecar = await sidecarOf([{ url: application.url, name: "full" }]);
     await known(sidecar);
     sidecar.loggers!.setLevel("stock.x", "WARN");
-    await vi.waitFor(() => expect(warnings(sidecar, "stock.x")[0]).toMatch(/^not WARN at full, which refuses: /), soon);
+    await vi.waitFor(() => expect(warnings(sidecar, "stock.x")[0]).toMatch(/^not WARN at full, which refused: /), soon);
   });
 });
 
@@ -260,7 +260,7 @@ describe("a change there", () => {
     await vi.waitFor(async () => expect(await levelsOf([a, b], "stock")).toEqual(["error", "error"]), soon);
     await change(a);
     await vi.waitFor(() => {
-      expect(warnings(sidecar, "stock")).toContain("not ERROR at a: it is WARN there since somebody changed it there");
+      expect(warnings(sidecar, "stock")).toContain("not ERROR at a: it was changed to WARN there");
       expect(logger(sidecar, "stock")).toMatchObject({ configuredLevel: "ERROR", effectiveLevel: "WARN" });
     }, soon);
     expect(await levelsOf([a, b], "stock")).toEqual(["warn", "error"]);
@@ -282,9 +282,9 @@ describe("an instance that goes and comes", () => {
     await vi.waitFor(async () => expect(await levelsOf([a, b], "stock")).toEqual(["error", "error"]), soon);
     await a.kill();
     await vi.waitFor(() => {
-      expect(warnings(sidecar, "ROOT").join()).toMatch(/a is out of reach \(.+\): its loggers are not among these/);
+      expect(warnings(sidecar, "ROOT").join()).toMatch(/a is unreachable \(.+\): its loggers are not shown/);
       expect(warnings(sidecar, "stock")).toEqual([
-        "not known to be ERROR at a, which did not answer; it is asked again",
+        "ERROR is not confirmed by a, which did not answer; retrying",
       ]);
       expect(logger(sidecar, "orders.only")).toMatchObject({ kind: "" });
     }, soon);
@@ -306,12 +306,12 @@ describe("an instance that goes and comes", () => {
     sidecar.loggers!.setLevel("stock", "ERROR");
     await vi.waitFor(async () => expect(await levelsOf([a], "stock")).toEqual(["error"]), soon);
     a.signal("SIGSTOP");
-    await vi.waitFor(() => expect(warnings(sidecar, "ROOT").join()).toContain("out of reach"), soon);
+    await vi.waitFor(() => expect(warnings(sidecar, "ROOT").join()).toContain("unreachable"), soon);
     const changed = a.set("stock", "warn");
     a.signal("SIGCONT");
     await changed;
     await vi.waitFor(() => {
-      expect(warnings(sidecar, "stock")).toEqual(["not ERROR at a: it is WARN there since somebody changed it there"]);
+      expect(warnings(sidecar, "stock")).toEqual(["not ERROR at a: it was changed to WARN there"]);
     }, soon);
     expect(await levelsOf([a], "stock")).toEqual(["warn"]);
   });
@@ -321,7 +321,7 @@ describe("an instance that goes and comes", () => {
     const sidecar = await sidecarOf([{ url: a.url, name: "a" }], {}, { silenceMs: 2_000 });
     await known(sidecar);
     a.signal("SIGSTOP");
-    await vi.waitFor(() => expect(warnings(sidecar, "ROOT").join()).toContain("out of reach"), soon);
+    await vi.waitFor(() => expect(warnings(sidecar, "ROOT").join()).toContain("unreachable"), soon);
     sidecar.loggers!.setLevel("stock", undefined);
     a.signal("SIGCONT");
     await vi.waitFor(async () => expect(await levelsOf([a], "stock")).toEqual(["info"]), soon);
@@ -333,7 +333,7 @@ describe("an instance that goes and comes", () => {
     await vi.waitFor(() => {
       expect(logger(sidecar, "stock")?.kind).toBe("fleet");
       expect(warnings(sidecar, "ROOT")).toEqual([
-        "nobody is out of reach (ECONNREFUSED): its loggers are not among these",
+        "nobody is unreachable (ECONNREFUSED): its loggers are not shown",
       ]);
     }, soon);
   });
@@ -356,7 +356,7 @@ test("a sidecar that starts again knows what it had set, and what was changed th
   await known(second);
   await vi.waitFor(() => {
     expect(logger(second, "stock")).toMatchObject({ configuredLevel: "ERROR", warnings: [] });
-    expect(warnings(second, "orders")).toEqual(["not WARN at a: somebody set FATAL there later"]);
+    expect(warnings(second, "orders")).toEqual(["not WARN at a: FATAL was set there later"]);
   }, soon);
   const { changes } = await there(application).listLevelChanges({});
   expect(changes.map(({ name }) => name).sort()).toEqual(["orders", "orders", "stock"]);
@@ -365,12 +365,12 @@ test("a sidecar that starts again knows what it had set, and what was changed th
 test("a wrong token is told without the token", async () => {
   const a = await startApplication();
   const sidecar = await sidecarOf([{ url: `${a.url}/nowhere`, name: "a", token: "s3cret-token" }]);
-  await vi.waitFor(() => expect(warnings(sidecar, "ROOT").join()).toMatch(/a is out of reach/), soon);
+  await vi.waitFor(() => expect(warnings(sidecar, "ROOT").join()).toMatch(/a is unreachable/), soon);
   expect(JSON.stringify(sidecar.loggers!.list())).not.toContain("s3cret");
 });
 
 test.each([
-  [{}, "fleetLoggers needs instances"],
+  [{}, "fleetLoggers.instances must be a list of addresses, such as"],
   [{ instances: [] }, "fleetLoggers.instances must be a list of addresses"],
   [{ instances: ["ftp://a"] }, "entry 0 must be an address such as http://10.0.0.7:9001"],
   [{ instances: ["http://a", "http://a/"] }, "has http://a twice"],

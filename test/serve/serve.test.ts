@@ -226,7 +226,7 @@ test("a fleet is reached over TLS, with a token that may do what it is for and n
   await setLevel(other.url, "stock", "OFF");
   await vi.waitFor(async () => {
     const { stdout } = await cli(["loggers", "get", "stock", "--url", other.url]);
-    expect(stdout).toMatch(/not OFF at https:\S+, which refuses: /);
+    expect(stdout).toMatch(/not OFF at https:\S+, which refused: /);
   }, soon);
   expect((await application.levels()).stock).toBe("info");
   await setLevel(url, "stock", "ERROR");

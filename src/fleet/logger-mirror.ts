@@ -2,38 +2,38 @@ import type { LoggerHandle, LoggerHost } from "../loggers/adapter.ts";
 import { type Level, levelVerbosity } from "../loggers/level.ts";
 import type { Loggers } from "../loggers/loggers.ts";
 import type { Instance } from "./instance.ts";
-import type { Notices } from "./notices.ts";
-import type { RemoteLogger } from "./remote-logger.ts";
+import type { RemoteLogger } from "./instance-client.ts";
+import type { Warnings } from "./warnings.ts";
 
-/** A logger of one instance, as the tree here holds it. */
+/** A logger of one instance in the tree here. */
 interface Shown {
   readonly handle: LoggerHandle;
-  /** The level that the tree takes it to have reached. */
+  /** The level that the tree assumes it has. */
   level: Level;
 }
 
-/** More names in one sentence nobody reads. */
-const MOST_LABELS = 5;
+/** How many instances one warning names. */
+const MAX_LABELS = 5;
 
 /**
- * Shows the loggers of the instances in the tree here: each name once, with the most verbose of the levels that are really in
- * effect. It never changes anything there: a level that the tree hands down is what an instance is expected to say soon.
+ * Shows the loggers of the instances in the tree here: each name once, with the most verbose of the effective levels. It changes
+ * nothing in the instances: a level that the tree applies is the one that the instance is expected to report soon.
  */
-export class Mirror {
+export class LoggerMirror {
   readonly #host: LoggerHost;
   readonly #loggers: Loggers;
-  readonly #notices: Notices;
+  readonly #warnings: Warnings;
   readonly #shown = new Map<Instance, Map<string, Shown>>();
-  /** Whether what the instances say is being shown, so that the tree learns levels rather than handing them down. */
+  /** Whether levels of instances are being shown: then the tree learns levels instead of applying its own. */
   #showing = false;
 
-  constructor(host: LoggerHost, loggers: Loggers, notices: Notices) {
+  constructor(host: LoggerHost, loggers: Loggers, warnings: Warnings) {
     this.#host = host;
     this.#loggers = loggers;
-    this.#notices = notices;
+    this.#warnings = warnings;
   }
 
-  /** Shows what an instance says of these loggers now. */
+  /** Shows these loggers of an instance as they are now. */
   show(instance: Instance, names: Iterable<string>): void {
     this.#whileShowing(() => {
       const shown = this.#shown.get(instance) ?? new Map<string, Shown>();
@@ -42,7 +42,7 @@ export class Mirror {
     });
   }
 
-  /** Shows nothing of an instance any more; the names stay known. */
+  /** Stops showing the loggers of an instance, and returns their names. */
   hide(instance: Instance): readonly string[] {
     const shown = this.#shown.get(instance);
     if (shown === undefined) return [];
@@ -51,14 +51,14 @@ export class Mirror {
     return [...shown.keys()];
   }
 
-  /** Shows again what an instance says, where the tree expected something else of it. */
+  /** Shows again the loggers for which the tree expected another level than the instance reports. */
   correct(instance: Instance): void {
     this.show(instance, [...(this.#shown.get(instance)?.keys() ?? [])]);
   }
 
   /**
-   * Takes over what the instances have configured by themselves, unless a level that was set here is in force; where they differ, the
-   * most verbose, and a warning tells who has what.
+   * Takes over the level that the instances have configured by themselves, unless a level that was set here is in force. If they
+   * differ, it takes the most verbose one and warns.
    */
   adopt(name: string): void {
     const levels = new Map<Level | undefined, string[]>();
@@ -70,10 +70,11 @@ export class Mirror {
       const labels = levels.get(logger.configured) ?? [];
       levels.set(logger.configured, [...labels, instance.label]);
     }
-    this.#notices.tell(name, "mixed", levels.size > 1 ? mixed(levels) : undefined);
+    if (levels.size > 1) this.#warnings.set(name, "mixed", mixedText(levels));
+    else this.#warnings.clear(name, "mixed");
     if (any === undefined) return;
     const here = this.#loggers.get(name);
-    // A group of the name hides the logger.
+    // A group of this name hides the logger.
     if (here?.type !== "logger" || here.override !== undefined) return;
     const level = mostVerbose([...levels.keys()]);
     if (level === here.configuredLevel) return;
@@ -121,10 +122,10 @@ function mostVerbose(levels: readonly (Level | undefined)[]): Level | undefined 
   return known.sort((a, b) => levelVerbosity(b) - levelVerbosity(a))[0];
 }
 
-function mixed(levels: ReadonlyMap<Level | undefined, readonly string[]>): string {
+function mixedText(levels: ReadonlyMap<Level | undefined, readonly string[]>): string {
   const parts = [...levels].map(([level, labels]) => {
-    const more = labels.length > MOST_LABELS ? ` and ${labels.length - MOST_LABELS} more` : "";
-    return `${level ?? "none"} at ${labels.slice(0, MOST_LABELS).join(", ")}${more}`;
+    const more = labels.length > MAX_LABELS ? ` and ${labels.length - MAX_LABELS} more` : "";
+    return `${level ?? "none"} at ${labels.slice(0, MAX_LABELS).join(", ")}${more}`;
   });
   return `the configured levels differ: ${parts.sort().join("; ")}`;
 }
