@@ -283,9 +283,7 @@ describe("an instance that goes and comes", () => {
     await a.kill();
     await vi.waitFor(() => {
       expect(warnings(sidecar, "ROOT").join()).toMatch(/a is unreachable \(.+\): its loggers are not shown/);
-      expect(warnings(sidecar, "stock")).toEqual([
-        "ERROR is not confirmed by a, which did not answer; retrying",
-      ]);
+      expect(warnings(sidecar, "stock")).toEqual(["ERROR is not confirmed by a, which did not answer; retrying"]);
       expect(logger(sidecar, "orders.only")).toMatchObject({ kind: "" });
     }, soon);
     sidecar.loggers!.setLevel("orders", "WARN");
@@ -332,9 +330,7 @@ describe("an instance that goes and comes", () => {
     const sidecar = await sidecarOf([a.url, { url: "http://127.0.0.1:1", name: "nobody" }]);
     await vi.waitFor(() => {
       expect(logger(sidecar, "stock")?.kind).toBe("fleet");
-      expect(warnings(sidecar, "ROOT")).toEqual([
-        "nobody is unreachable (ECONNREFUSED): its loggers are not shown",
-      ]);
+      expect(warnings(sidecar, "ROOT")).toEqual(["nobody is unreachable (ECONNREFUSED): its loggers are not shown"]);
     }, soon);
   });
 });
