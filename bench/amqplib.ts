@@ -64,7 +64,7 @@ async function application(variant: string, url: string): Promise<void> {
   attach(connection);
   const channel = await connection.createChannel();
   const { queue } = await channel.assertQueue("", { exclusive: true });
-  // Nobody listens there: the broker drops what comes.
+  // No queue is bound there: the broker drops the messages.
   await channel.assertExchange("paid", "fanout", { durable: false });
   await channel.prefetch(200);
   const round = { left: 0, over: () => {} };

@@ -100,7 +100,7 @@ async function alternate(sides: readonly [bare: Side, observed: Side], count: nu
 console.log(environment());
 const rows = [];
 for (const [name, count, make] of [
-  ["event that nobody listens to", 200_000, (observed: boolean) => emitting(0, observed)],
+  ["event without listeners", 200_000, (observed: boolean) => emitting(0, observed)],
   ["event, one listener", 200_000, (observed: boolean) => emitting(1, observed)],
   ["event, three listeners", 100_000, (observed: boolean) => emitting(3, observed)],
   ["message to a port, and received", 10_000, posting],

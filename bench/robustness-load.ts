@@ -1,6 +1,6 @@
 /**
- * How long a normal client waits while 2,000 connections stand idle and 1,000 watch, beside the same client of a server that
- * nobody else uses.
+ * How long a normal client waits while 2,000 connections are idle and 1,000 watch, compared with the same client of a server
+ * without other clients.
  */
 import { join } from "node:path";
 import { Child } from "./support/child.ts";
@@ -48,7 +48,7 @@ for (const kind of kinds) {
   for (const { port } of [crowded, empty]) await ask(port, 2 * requests);
   const pairs: { crowded: Waited; empty: Waited }[] = [];
   for (let round = 0; round < rounds; round++) {
-    // Whoever is second finds the machine as the first one left it: the two take turns.
+    // The second run finds the machine as the first one left it, so the two take turns.
     const first = await ask(round % 2 === 0 ? crowded.port : empty.port, requests);
     const second = await ask(round % 2 === 0 ? empty.port : crowded.port, requests);
     pairs.push(round % 2 === 0 ? { crowded: first, empty: second } : { crowded: second, empty: first });

@@ -45,7 +45,7 @@ export async function built(example: string, tools: readonly string[]): Promise<
   const done = { cwd: join(final, "examples", example), command: "sh", args: ["-c", `${run} "$@"`, example] };
   if (existsSync(final)) return { ...done, env: environment(final) };
 
-  // Built beside and moved as a whole: whoever finds it finds it complete, also with two runs at a time.
+  // Built elsewhere and moved as a whole, so that it is always complete, also with two runs at a time.
   const scratch = join(kept, `.${name}-${process.pid}`);
   try {
     for (const file of files) {

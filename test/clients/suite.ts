@@ -132,13 +132,13 @@ function clientTestsOf(start: Start, reflects: boolean): void {
       await using shop = await Shop.open({ access: { tokens: file } });
       const set = ["set", "shop.web", "debug"];
 
-      await using nobody = start(shop, set);
+      await using anonymous = start(shop, set);
       // A client that asks for the schema first is refused there, and grpcurl keeps no details of that.
       const missing = reflects ? /^UNAUTHENTICATED: \S/m : /^UNAUTHENTICATED CREDENTIALS_MISSING: \S/m;
-      expect(await nobody.outcome()).toEqual({ code: 1, lines: [], errors: expect.stringMatching(missing) });
-      await using stranger = start(shop, set, { ACTUATOR_TOKEN: createToken().token });
+      expect(await anonymous.outcome()).toEqual({ code: 1, lines: [], errors: expect.stringMatching(missing) });
+      await using unknown = start(shop, set, { ACTUATOR_TOKEN: createToken().token });
       const invalid = reflects ? /^UNAUTHENTICATED: \S/m : /^UNAUTHENTICATED CREDENTIALS_INVALID: \S/m;
-      expect(await stranger.outcome()).toEqual({ code: 1, lines: [], errors: expect.stringMatching(invalid) });
+      expect(await unknown.outcome()).toEqual({ code: 1, lines: [], errors: expect.stringMatching(invalid) });
       await using reader = start(shop, set, { ACTUATOR_TOKEN: tokens.reader });
       const denied = /^PERMISSION_DENIED \S+ permission=loggers:write: \S/m;
       expect(await reader.outcome()).toEqual({ code: 1, lines: [], errors: expect.stringMatching(denied) });

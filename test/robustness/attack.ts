@@ -13,7 +13,7 @@ export interface Ports {
 const ALPN: Partial<Record<Over, string[]>> = { "tls h2": ["h2"], "tls http/1.1": ["http/1.1"], tls: [] };
 /** Much longer than every limit of the server, and then as long as a machine may need that is busy with other things. */
 const PATIENCE_MS = [10_000, 60_000];
-/** Whoever hears something that often is in a conversation, such as a watch over HTTP/1.1, which ends when its client goes. */
+/** A client that receives this many messages is in a conversation, such as a watch over HTTP/1.1, which ends when its client disconnects. */
 const CONVERSATION_MS = 2_000;
 /** This watch answers at once, and then says nothing while nothing changes: its messages cannot be heartbeats, and HTTP/1.1 has no PING. */
 const QUIET_WATCH = "POST /grpc.health.v1.Health/Watch HTTP/1.1";
@@ -43,7 +43,7 @@ export async function attack({ port, tlsPort }: Ports, input: FuzzInput, index: 
   for (const write of input.writes) {
     if (tcp.destroyed) break;
     if (typeof write === "number") await delay(write);
-    // A server that stops reading would hold up whoever waits for it.
+    // A server that stops reading would block the attack.
     else if (!socket.write(write)) await Promise.race([once(socket, "drain").catch(() => {}), closed, delay(1_000)]);
   }
   if (input.leave === "reset") tcp.resetAndDestroy();

@@ -171,7 +171,7 @@ const METHODS = [
   "/actuator.v3.LoggersService/HoldLoggerLevel",
 ];
 
-/** Bodies that are made to hurt whoever reads them. */
+/** Bodies that are made to harm their reader. */
 export const BODY_INPUTS: Readonly<Record<string, (random: Random) => Input>> = {
   "hostile JSON over REST": (random) =>
     http1(REST, random.pick(["application/json", "application/json;charset=utf-7"]), random.pick(JSONS)(random)),

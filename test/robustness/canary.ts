@@ -7,7 +7,7 @@ import { Level } from "../../src/gen/actuator/v3/level_pb.ts";
 import { LoggersService } from "../../src/gen/actuator/v3/loggers_pb.ts";
 import type { Ports } from "./attack.ts";
 
-/** What somebody with a right to be there saw of the server. */
+/** What a legitimate client observed of the server. */
 export interface CanaryResult {
   /** Right answers. Anything else rejects. */
   readonly answers: number;

@@ -15,7 +15,7 @@ export interface Held {
   readonly connections: number;
   readonly sessions: number;
   readonly streams: number;
-  /** Open files and sockets of the process, whoever counts them. */
+  /** The number of open files and sockets of the process. */
   readonly descriptors: number;
   /** Streaming calls that are open: watches and the like. */
   readonly watchers: number;

@@ -113,7 +113,7 @@ export async function fuzz({ seed, inputs }: FuzzRun): Promise<FuzzResult> {
   }
 }
 
-/** What is held when nobody is connected any more, or what is after a minute. */
+/** What the server still holds when no client is connected any more, or after a minute. */
 async function settled(tell: () => Promise<Held>, reports: string[] = []): Promise<Held> {
   const end = performance.now() + SETTLE_MS;
   for (;;) {

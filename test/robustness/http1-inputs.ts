@@ -2,7 +2,7 @@ import type { Input, Random } from "../support/server-hostile-inputs.ts";
 
 const LEVEL = '{"configuredLevel":"debug"}';
 const SMUGGLED = "POST /actuator/loggers/smuggled HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n";
-/** Stands in the body of a request, whatever takes it for one of its own. It must never come to be. */
+/** A request inside the body of another. A server that takes it for a request of its own creates this logger. */
 export const BODIED = "bodied";
 const INNER = `${SMUGGLED}Content-Length: ${LEVEL.length}\r\n\r\n${LEVEL}`;
 

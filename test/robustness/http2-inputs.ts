@@ -62,7 +62,8 @@ export const HTTP2_INPUTS: Readonly<Record<string, (random: Random) => Input>> =
       ),
     ),
   "a flood of PING": () => flood(times(3_000, () => frame(FRAME.PING, 0, 0, Buffer.alloc(8)))),
-  "PINGs that nobody sent, acknowledged": () => flood(times(500, () => frame(FRAME.PING, 1, 0, Buffer.alloc(8)))),
+  "acknowledgements of PINGs that were not sent": () =>
+    flood(times(500, () => frame(FRAME.PING, 1, 0, Buffer.alloc(8)))),
   "rapid reset": (random) =>
     flood(
       times(300, (index) =>
@@ -176,7 +177,7 @@ export const HTTP2_INPUTS: Readonly<Record<string, (random: Random) => Input>> =
     ),
   "a push from a client": () =>
     flood(frame(FRAME.PUSH_PROMISE, END_HEADERS, 1, Buffer.concat([uint32(2), hpack({ ":path": "/" })]))),
-  "frames that nobody knows": (random) =>
+  "frames of unknown types": (random) =>
     flood(
       times(500, () => frame(20 + random.below(200), random.below(256), random.below(5), random.bytes(9))),
       get(1),

@@ -1,7 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 
-/** The next message of a process. Rejects where it ends before it says anything, so that nobody waits for a dead one. */
+/** The next message of a process. Rejects if it ends before it sends one, so that the test does not wait for a dead process. */
 export async function messageOf<T>(child: ChildProcess): Promise<T> {
   const over = new AbortController();
   const { signal } = over;

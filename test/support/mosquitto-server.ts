@@ -18,7 +18,7 @@ export interface MosquittoServerOptions {
 }
 
 /**
- * A real Mosquitto of one test file, on 127.0.0.1 and in a folder of its own, open to everybody. Retained messages and sessions
+ * A real Mosquitto of one test file, on 127.0.0.1 and in a folder of its own, open to all clients. Retained messages and sessions
  * that are more than a second old survive `kill`.
  */
 export interface MosquittoServer extends RestartableServer {
@@ -38,7 +38,7 @@ export async function startMosquitto(options: MosquittoServerOptions = {}): Prom
     `persistence_location ${folder.path}/`,
     "autosave_interval 1",
     "log_dest stderr",
-    // Started by root it would become another user, who may not write here. For everybody else this says nothing.
+    // Started by root, it would switch to another user, who may not write here. For other users this has no effect.
     "user root",
     ...(options.config ?? []),
   ];

@@ -1,6 +1,6 @@
 import { createGate, type GateOptions } from "../../src/http/gate/gate.ts";
 
-/** What a connection on this machine, without TLS or a proxy, says of whoever calls. */
+/** The connection of a caller on this machine, without TLS or a proxy. */
 export const LOCAL_PEER: GateOptions["peer"] = {
   connection: (request) => request.socket,
   address: (request) => request.socket.remoteAddress,
@@ -13,5 +13,5 @@ export const LOCAL_PEER: GateOptions["peer"] = {
   isOnOwnPort: () => true,
 };
 
-/** A gate for faces that stand by themselves: it asks nobody who they are, and so lets this machine in. */
+/** A gate without access control, for tests of REST and RPC alone: it admits this machine. */
 export const OPEN_GATE = createGate({ peer: LOCAL_PEER, allowedHosts: ["*"] });

@@ -47,7 +47,7 @@ export async function startRabbitmq(options: RabbitmqServerOptions = {}): Promis
     return await start(options);
   } catch (error) {
     if (options.port !== undefined) throw error;
-    // Three ports were free a moment ago: somebody may have been faster.
+    // Three ports were free a moment ago: another process may have taken one.
     return start(options);
   }
 }

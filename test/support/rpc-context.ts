@@ -5,7 +5,7 @@ import { PERMISSIONS } from "../../src/access/permission.ts";
 import { callValues } from "../../src/http/rpc/caller.ts";
 import { OPEN_GATE } from "./open-gate.ts";
 
-/** What a method of a service is told of a call by somebody who may do everything. */
+/** The context of a call whose caller has every permission. */
 export function anybody(): HandlerContext {
   const request = new IncomingMessage(new Socket());
   const context = OPEN_GATE.begin(request, new ServerResponse(request), "grpc");

@@ -122,7 +122,7 @@ export function libraryOf(names: Iterable<string>, kind = "test"): LoggerAdapter
   };
 }
 
-/** A store out of whose hands nothing comes: every call waits for ever. */
+/** A store that never answers: every call waits forever. */
 export function silentStore(): SessionStore {
   const never = () => new Promise<never>(() => {});
   return { kind: "silent", findById: never, findByUsername: never, delete: never };

@@ -34,7 +34,7 @@ export function settings(initialWindowSize = 65_535): Buffer {
   return frame(FRAME.SETTINGS, 0, 0, payload);
 }
 
-/** Headers without compression state: literal fields that nobody indexes. Short names and values only. */
+/** Headers without compression state: literal fields without indexing. Short names and values only. */
 export function hpack(fields: Readonly<Record<string, string>>): Buffer {
   return Buffer.concat(
     Object.entries(fields).map(([name, value]) =>

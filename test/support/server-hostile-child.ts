@@ -11,7 +11,7 @@ export interface Held {
   readonly connections: number;
   readonly sessions: number;
   readonly streams: number;
-  /** TCP sockets that the process holds, whoever counts them. */
+  /** The number of TCP sockets that the process holds. */
   readonly sockets: number;
   /** Errors that reached `onError`, and warnings of Node. */
   readonly reports: readonly string[];

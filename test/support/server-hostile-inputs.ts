@@ -30,7 +30,7 @@ export class Random {
     return Buffer.from(Array.from({ length }, () => this.below(256)));
   }
 
-  /** Printable text, with now and then something that is none. */
+  /** Mostly printable text. */
   text(length: number): string {
     return Array.from({ length }, () =>
       String.fromCharCode(this.below(20) === 0 ? this.below(256) : 32 + this.below(95)),

@@ -157,14 +157,14 @@ export async function killed(child: ChildProcess): Promise<void> {
   await exit;
 }
 
-/** A port of 127.0.0.1 that nobody listens to. */
+/** A port of 127.0.0.1 without a listener. */
 export async function freePort(): Promise<number> {
   const [port] = await freePorts(1);
   return port!;
 }
 
 /**
- * Several ports of 127.0.0.1 that nobody listens to. Below those that a system gives to whoever asks for any: else one of
+ * Several ports of 127.0.0.1 without listeners, below those that the system assigns for port 0: else one of
  * the many connections and servers of other tests would get it before its own server listens, or while that is started again.
  */
 export async function freePorts(count: number): Promise<number[]> {

@@ -26,7 +26,7 @@ export interface SpringBootAdminServer extends RunningServer {
  * the health and the info of its instances every two seconds, and not every ten, so that tests need not wait.
  *
  * @param settings properties of Spring Boot, such as `{ "server.port": "8080" }`. With `spring.security.user.password` the
- *   server asks the user `user` for it (Basic); without, everybody may do everything.
+ *   server asks the user `user` for it (Basic); without it, all requests are accepted.
  * @param jvmOptions such as `["-Djavax.net.ssl.trustStore=trust.p12"]`
  */
 export async function startSpringBootAdmin(
@@ -76,7 +76,7 @@ export async function springBootAdminJar(): Promise<string> {
   const jar = join(cache, `spring-boot-admin-${hash.digest("hex").slice(0, 12)}.jar`);
   if (existsSync(jar)) return jar;
   mkdirSync(cache, { recursive: true });
-  // Somebody may build at the same time: the jar appears whole or not at all.
+  // Another process may build at the same time: the jar appears as a whole or not at all.
   const output = mkdtempSync(join(cache, "build-"));
   try {
     const args = ["-q", "-B", "-f", join(project, "pom.xml"), `-Doutput=${output}`, "package"];

@@ -87,7 +87,7 @@ export class NaiveLevels {
     subject.native = true;
   }
 
-  /** The application sets a level past everybody. */
+  /** The application sets a level directly on its logger. */
   outside(name: string, level: Level): void {
     takeBack(this.#subjects.get(name)!, level);
   }
