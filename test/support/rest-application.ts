@@ -8,7 +8,7 @@ import { Health } from "../../src/operations/health/health.ts";
 import { MemorySessionStore } from "../../src/sessions/memory-store.ts";
 import { Sessions } from "../../src/sessions/sessions.ts";
 import { OPEN_GATE } from "./open-gate.ts";
-import { contractOf } from "./openapi-contract.ts";
+import { contractOf, type OpenApiContract } from "./openapi-contract.ts";
 import type { RestClient } from "./rest-client.ts";
 
 /** The real domains behind a gateway, each within reach of the test. */
@@ -22,6 +22,7 @@ export interface RestApplication {
   readonly reported: { readonly error: unknown; readonly context: string }[];
   /** The same client, failing where an answer is not as the OpenAPI document says. */
   checked(client: RestClient): RestClient;
+  readonly contract: OpenApiContract;
 }
 
 /** How the application under test differs from the usual one. */
@@ -59,5 +60,5 @@ export function restApplication(options: RestApplicationOptions = {}): RestAppli
   const { basePath, gate } = settings;
   const served = createRoutes(endpoints, { ...settings, readOnly: gate.readOnly });
   const contract = contractOf({ basePath, served, schemes: gate.challenge === undefined ? [] : ["bearer", "basic"] });
-  return { gateway, health, loggers, store, graph, reported, checked: (client) => contract.checked(client) };
+  return { gateway, health, loggers, store, graph, reported, contract, checked: (client) => contract.checked(client) };
 }

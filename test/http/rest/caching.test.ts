@@ -1,6 +1,5 @@
 import { gunzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import type { RestRequest } from "../../support/rest-client.ts";
 import { type RestServer, serveRest } from "../../support/rest-server.ts";
 
 /** A server whose overview and graph are over 1 KiB. */
@@ -15,42 +14,15 @@ async function serveLarge(host?: string): Promise<RestServer> {
 
 const TAGGED = ["/actuator/loggers", "/actuator/integrationgraph"];
 
-describe("every answer", () => {
-  test.each<readonly [request: RestRequest, status: number, cacheControl: string]>([
-    [{ path: "/actuator" }, 200, "no-cache"],
-    [{ path: "/actuator/health" }, 200, "no-cache"],
-    [{ path: "/actuator/info" }, 200, "no-cache"],
-    [{ path: "/actuator/loggers" }, 200, "no-cache"],
-    [{ path: "/actuator/loggers/ROOT" }, 200, "no-cache"],
-    [{ path: "/actuator/loggers/nope" }, 404, "no-cache"],
-    [{ path: "/actuator/loggers/a", method: "POST", headers: { "Content-Type": "application/json" } }, 204, "no-cache"],
-    [{ path: "/actuator/loggers/a", method: "POST" }, 415, "no-cache"],
-    [{ path: "/actuator/loggers", method: "OPTIONS" }, 200, "no-cache"],
-    [{ path: "/actuator/integrationgraph" }, 200, "no-cache"],
-    [{ path: "/actuator/nope" }, 404, "no-cache"],
-    [{ path: "/actuator#" }, 400, "no-cache"],
-    [{ path: "/actuator/sessions?username=alice" }, 200, "no-store"],
-    [{ path: "/actuator/sessions?username=alice", method: "HEAD" }, 200, "no-store"],
-    [{ path: "/actuator/sessions" }, 400, "no-store"],
-    [{ path: "/actuator/sessions/s1" }, 200, "no-store"],
-    [{ path: "/actuator/sessions/nope" }, 404, "no-store"],
-    [{ path: "/actuator/sessions/%ff" }, 400, "no-store"],
-    [{ path: "/actuator/sessions/s1", headers: { Accept: "text/plain" } }, 406, "no-store"],
-    [{ path: "/actuator/sessions/s1", method: "PUT" }, 405, "no-store"],
-    [{ path: "/actuator/sessions/s1", method: "OPTIONS" }, 200, "no-store"],
-    [{ path: "/actuator/sessions/s1", method: "DELETE" }, 204, "no-store"],
-  ])("%j is %i with Cache-Control: %s, nosniff and Vary", async (request, status, cacheControl) => {
-    const { send, store } = await serveRest();
-    store.put({ id: "s1", username: "alice" });
-    const answer = await send(request);
-    expect(answer).toMatchObject({
-      status,
-      headers: { "cache-control": cacheControl, "x-content-type-options": "nosniff", vary: "Accept" },
-    });
-    expect("etag" in answer.headers).toBe(
-      status === 200 && TAGGED.includes(request.path) && request.method === undefined,
-    );
-  });
+test.each([
+  "/actuator",
+  "/actuator/health",
+  "/actuator/info",
+  "/actuator/loggers/ROOT",
+  "/actuator/sessions?username=a",
+])("%s has no entity tag", async (path) => {
+  const { get } = await serveRest();
+  expect((await get(path)).headers).not.toHaveProperty("etag");
 });
 
 describe.each(TAGGED)("the entity tag of %s", (path) => {
