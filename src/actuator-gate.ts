@@ -25,13 +25,13 @@ export interface GateSettings {
 /** The gate of an actuator, and what stands behind it. */
 export interface GuardedGate {
   readonly gate: Gate;
-  /** Whether callers are asked who they are, so that others than this machine may reach the port. */
+  /** Whether callers must authenticate, so that the port may be open to other machines. */
   readonly authenticated: boolean;
   /** Resolves when all that decides is loaded. */
   ready(): Promise<void>;
-  /** Lets nobody in from now on, and follows no files. */
+  /** Refuses every request from now on, and stops following files. */
   close(): void;
-  /** How callers can say who they are. */
+  /** How callers can authenticate. */
   readonly schemes: readonly SecurityScheme[];
 }
 

@@ -25,7 +25,7 @@ export function countErrors(metrics: Metrics | undefined, onError: ServerErrorHa
   };
 }
 
-/** Has the metrics read what the actuator holds whenever somebody asks for it. */
+/** Makes the metrics read what the actuator holds at each scrape. */
 export function observeEndpoints(
   metrics: Metrics,
   { health, loggers, integrationGraph }: Endpoints,
@@ -35,7 +35,7 @@ export function observeEndpoints(
   addGauges(metrics, {
     loggers,
     integrationGraph,
-    // Nobody may ask for the health otherwise, and then it would never be checked.
+    // If no client asks for the health, it is checked only here.
     health: { statuses: HEALTH_STATUSES, status: () => health.glance() },
     streams: () => rpc.openStreams,
     port: () => listener()?.counts,

@@ -62,7 +62,7 @@ export interface Actuator {
    */
   listen(options: ListenOptions): Promise<ListenAddress>;
   /**
-   * Ends in good order: health turns OUT_OF_SERVICE; after `delayMs` (default `limits.drainDelayMs`, which is none) watches
+   * Ends in good order: health turns OUT_OF_SERVICE; after `delayMs` (default `limits.drainDelayMs`, which is 0) watches
    * end with UNAVAILABLE and the port of {@link listen} takes no more connections; it closes when the answers under way are
    * complete, or `deadlineMs` (default `limits.drainDeadlineMs`) later; then the logging libraries are left as they were
    * found, but for their levels, and the file of `loggers.state` holds the latest ones. A server of the application's own goes

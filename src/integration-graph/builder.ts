@@ -120,7 +120,7 @@ export class GraphBuilder {
     return this.#make(InboundChannelAdapter, "inbound_channel_adapter", name, options);
   }
 
-  /** An endpoint that asks somebody outside and passes the answer on. */
+  /** An endpoint that calls an external system and passes the reply on. */
   outboundGateway(name: string, options?: EndpointOptions): Endpoint {
     return this.#make(Endpoint, "outbound_gateway", name, options);
   }

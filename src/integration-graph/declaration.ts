@@ -19,7 +19,7 @@ export interface NodeDeclaration {
   readonly properties?: Properties | undefined;
   /** The members of a chain, in order. */
   readonly handlers?: readonly ChainHandler[] | undefined;
-  /** The canonical key, where somebody knows a better one than that made of pattern and name. */
+  /** The canonical key, if the declarer knows a better one than that derived from pattern and name. */
   readonly key?: string | undefined;
 }
 

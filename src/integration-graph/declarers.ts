@@ -6,7 +6,7 @@ import type { LinkType } from "./link-type.ts";
 import type { GraphLink, GraphNode } from "./node.ts";
 import { isChannel } from "./pattern.ts";
 
-/** Somebody who declares nodes and links: the application, or a source. What nobody declares any more is gone. */
+/** What declares nodes and links: the application, or a source. What no longer has a declarer is removed. */
 export type Declarer = object;
 
 /** The application itself, which declares through the builder. */
@@ -65,14 +65,14 @@ export function withdraw(
   for (const node of elements.nodes) if (!kept.nodes.has(node)) takeBack(elements, node, declarer);
 }
 
-/** Takes back what `declarer` said of a link. Declared by nobody else, it is gone. */
+/** Withdraws the declaration of a link. Without another declarer, the link is removed. */
 export function withdrawLink(elements: GraphElements, link: GraphLink, declarer: Declarer): void {
   if (!link.declarers.delete(declarer)) return;
   if (link.declared) elements.changed();
   else elements.disconnect(link);
 }
 
-/** Takes back what `declarer` said of a node and of the links to and from it. Declared by nobody else, it is gone. */
+/** Withdraws the declarations of a node and of its links. Without another declarer, they are removed. */
 export function withdrawNode(elements: GraphElements, node: GraphNode, declarer: Declarer): void {
   for (const link of [...node.incoming, ...node.outgoing]) withdrawLink(elements, link, declarer);
   takeBack(elements, node, declarer);

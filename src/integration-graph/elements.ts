@@ -30,7 +30,7 @@ interface ElementsOptions {
   readonly brokers?: BrokerTable | undefined;
 }
 
-/** The nodes and links of a graph, within its limits. Whoever changes them ends up in here. */
+/** The nodes and links of a graph, within its limits. Every change is made here. */
 export class GraphElements {
   readonly app: string;
   readonly brokers: Brokers;
@@ -76,7 +76,7 @@ export class GraphElements {
     return [...this.#links];
   }
 
-  /** The node that was declared or seen under `name`, unless it has a key that somebody gave. */
+  /** The node that was declared or seen under `name`, unless it was given a key. */
   named(name: string): GraphNode | undefined {
     return this.#names.get(name);
   }
@@ -108,7 +108,7 @@ export class GraphElements {
       this.disconnect(link);
       link.dormant = dormant;
       if (!dormant) continue;
-      // Whoever declared it may be gone when it wakes.
+      // Its declarer may be gone when it wakes.
       link.declarers.clear();
       node.asleep.push(link);
     }
@@ -117,7 +117,7 @@ export class GraphElements {
     this.changed();
   }
 
-  /** Takes away what nobody declares and was idle for too long. */
+  /** Removes what is not declared and was idle for too long. */
   removeAged(): void {
     const now = this.clock();
     let oldest = now;

@@ -101,7 +101,7 @@ export class IntegrationGraph {
   }
 
   /**
-   * Says that statistics are taken of a node, or that a component was seen at run time which nobody may have declared.
+   * Says that statistics are taken of a node, or that a component was seen at run time, declared or not.
    * A node that is only seen ages: a rebuild drops it when it has been idle for long. Never throws for a name seen.
    */
   observe(seen: GraphNode | NodeDeclaration): GraphNode {
@@ -135,8 +135,8 @@ export class IntegrationGraph {
   }
 
   /**
-   * The link that a message takes from `owner` to `channel`. Where none is declared, a new one is seen: a `route` from
-   * a router, an `output` from everybody else.
+   * The link that a message takes from `owner` to `channel`. If none is declared, a new one is created: a `route` from
+   * a router, an `output` from any other component.
    */
   way(owner: GraphNode, channel: GraphNode): GraphLink | undefined {
     const known = owner.ways.get(channel);
@@ -145,7 +145,7 @@ export class IntegrationGraph {
     const declared = WAYS.map((type) => from.linkTo(type, to)).find((link) => link !== undefined);
     const undeclared = PATTERN_TRAITS[from.pattern].links.includes("route") ? "route" : "output";
     const link = declared ?? this.#elements.connect(from, undeclared, to);
-    // Only a node that is part of the graph hears of links that go.
+    // Only a node that is part of the graph is updated when links are removed.
     if (link !== undefined && from === owner) owner.ways.set(channel, link);
     return link;
   }
@@ -214,7 +214,7 @@ export class IntegrationGraph {
         node.seenAs = checked;
         if (known !== undefined && !known.declared) this.#elements.changed();
       }
-      // Whoever keeps the node of a full graph need not ask again.
+      // A holder of the node of a full graph need not ask again.
       if (!node.attached) node.dormant = true;
       return node;
     } catch {

@@ -44,7 +44,7 @@ function isPlainPromise(value: unknown): value is Promise<unknown> {
 
 /**
  * The promise that settles as `promise` does, once that is measured. Watching `promise` and returning it as it is would
- * mark its rejection as handled, and the process would no longer learn of one that nobody handles.
+ * mark its rejection as handled, and the process would no longer report one that is not handled.
  */
 function settled<C>(promise: Promise<unknown>, meter: Meter<C>, call: C, start: number): Promise<unknown> {
   const measuredPromise = promise.then(

@@ -70,7 +70,7 @@ interface Sighting {
 function mergedNode(nodeId: number, sightings: readonly Sighting[]): NodeSnapshot {
   const nodes = sightings.map(({ node }) => node).sort((one, other) => Number(one.stale) - Number(other.stale));
   const first = nodes[0]!;
-  // A message channel may be a guess of somebody who only refers to the channel.
+  // A message channel may be a guess of an instance that only refers to the channel.
   const { integrationPatternType: pattern } =
     nodes.find((node) => node.integrationPatternType !== "message_channel") ?? first;
   const named = nodes.find(({ componentType, integrationPatternType }) => {

@@ -35,7 +35,7 @@ abstract class OwnerMeter {
   }
 }
 
-/** What is sent while the function runs is sent by whoever called it. */
+/** What is sent while the function runs is sent by its caller. */
 abstract class CalleeMeter {
   protected readonly node: GraphNode;
 

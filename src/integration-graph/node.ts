@@ -18,7 +18,7 @@ export class GraphNode {
   dormant = false;
   /** The links that come back with it. */
   readonly asleep: GraphLink[] = [];
-  /** The node that this one became one with. They share their statistics, so whoever kept either records into both. */
+  /** The node that this one became one with. They share their statistics, so a holder of either records into both. */
   successor: GraphNode | undefined;
   /** Whether statistics are taken. */
   observed = false;
@@ -26,11 +26,11 @@ export class GraphNode {
   referenced = false;
   /** When it became a node, as a reading of `performance.now()`. */
   since: number;
-  /** When it last sent a message, where that is told of apart from its own statistics. */
+  /** When it last sent a message, if that is reported apart from its own statistics. */
   sent = 0;
-  /** What each declarer says of it. Nobody does where the node was only referred to, or seen at run time. */
+  /** The declaration of each declarer; none if the node was only referred to, or seen at run time. */
   readonly declarations = new Map<object, NodeDeclaration>();
-  /** What it was seen as at run time: that counts where nobody declares it. */
+  /** What it was seen as at run time, which applies if it is not declared. */
   seenAs: NodeDeclaration | undefined;
   readonly incoming = new Set<GraphLink>();
   readonly outgoing = new Set<GraphLink>();
@@ -102,11 +102,11 @@ export class GraphLink {
   /** Another one where the node became one with it. */
   to: GraphNode;
   readonly type: LinkType;
-  /** Who declared the link. Nobody did when it was only seen at run time. */
+  /** The declarers of the link; none if it was only seen at run time. */
   readonly declarers = new Set<object>();
   /** Whether it left its graph with a node that was idle for long. It comes back with the next message. */
   dormant = false;
-  /** Shared by links that became one, so that whoever kept either counts on both. */
+  /** Shared by links that became one, so that a holder of either counts on both. */
   tally = { count: 0 };
 
   constructor(from: GraphNode, type: LinkType, to: GraphNode) {

@@ -2,7 +2,7 @@ import type { Channel } from "./component.ts";
 import type { ChainHandler } from "./declaration.ts";
 import type { Properties } from "./properties.ts";
 
-/** A channel, or the name of one. A name that nobody declares becomes a message channel. */
+/** A channel, or the name of one. A name that is not declared becomes a message channel. */
 export type ChannelReference = Channel | string;
 
 /** What can be said of every component. */

@@ -1,6 +1,6 @@
 /** The time in which the weight of a message falls by e, in milliseconds. */
 const TIME_CONSTANT = 60_000;
-/** Slower than this, about four messages an hour, is at rest: so a rate ends instead of falling for ever. */
+/** Slower than this, about four messages an hour, is at rest: so a rate ends instead of falling forever. */
 const AT_REST = 0.001;
 
 /**

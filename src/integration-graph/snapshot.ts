@@ -37,15 +37,15 @@ export interface NodeSnapshot {
   readonly rate: number;
   /** When the last message was seen, in milliseconds since the epoch. */
   readonly lastSeenTime?: number | undefined;
-  /** Whether everybody who declares the node was out of reach when last read. */
+  /** Whether every source that declares the node was unreachable when it was last read. */
   readonly stale: boolean;
   /** The instances in which the node is, in order. Only in graphs that were merged. */
   readonly instances?: readonly string[] | undefined;
 }
 
 /**
- * A way that messages take between two nodes of the same snapshot; `count` messages were seen on it. `declared` where somebody
- * says that it exists; otherwise it was only seen. REST shows neither.
+ * A way that messages take between two nodes of the same snapshot; `count` messages were seen on it. `declared` if a source
+ * or the application declares it; otherwise it was only seen. REST shows neither.
  */
 export interface LinkSnapshot {
   readonly from: number;

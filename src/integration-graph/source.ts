@@ -19,8 +19,8 @@ export interface Topology {
  * A place where topology is declared apart from the builder: a broker, a framework's registry, a document.
  *
  * The graph reads it when it is added and at every rebuild. What a source no longer declares leaves the graph,
- * unless somebody else declares it too. A source that throws, rejects, takes too long or declares something unfit
- * keeps the part that it had; what nobody else declares is marked as stale until the source is read again.
+ * unless another source or the application declares it too. A source that throws, rejects, takes too long or declares something
+ * invalid keeps the part that it had; what has no other declarer is marked as stale until the source is read again.
  */
 export interface GraphSource {
   /** What an operator calls the source. Never holds a credential. */

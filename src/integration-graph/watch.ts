@@ -18,9 +18,9 @@ export interface GraphWatcher {
 }
 
 /**
- * The changes of a graph, for those who watch it. The watchers of one interval share one timer, one look at the graph and one
- * state: whoever knows up to which version it has seen can tell what is news, so a watcher needs no more memory than that number
- * however slow it is. While nobody watches, nothing is computed and no timer runs.
+ * The changes of a graph, for its watchers. The watchers of one interval share one timer, one look at the graph and one
+ * state: the version that a watcher has seen determines what is new to it, so a watcher needs no more memory than that number,
+ * however slow it is. Without watchers, nothing is computed and no timer runs.
  */
 export class GraphWatch {
   readonly #graph: { snapshot(): GraphSnapshot };

@@ -12,7 +12,7 @@ export interface Dated<Subject> {
   readonly place: number;
 }
 
-/** A graph at one moment, with what whoever knows an earlier version needs to know. */
+/** A graph at one moment, with what a client of an earlier version needs to know. */
 export interface WatchedGraph {
   readonly contentDescriptor: ContentDescriptor;
   readonly nodes: readonly Dated<NodeSnapshot>[];
@@ -25,16 +25,16 @@ export interface WatchedGraph {
   readonly revision: number;
   /** Grows whenever anything changes. */
   readonly version: number;
-  /** Whoever knows less than this version begins anew: what was gone by then is forgotten. */
+  /** A client with an older version starts again: what was removed before is forgotten. */
   readonly remembers: number;
 }
 
 /** A rate that changes by itself is news when it is off by this part: every quarter of a minute after the last message. */
 const RATE_TOLERANCE = 0.2;
-/** So many nodes and links that are gone are remembered, for those who did not hear of them yet. */
+/** How many removed nodes and links are remembered, for watchers that have not received their removal yet. */
 const MAX_REMOVED = 4_000;
 
-/** A graph that nobody knows anything of yet. */
+/** The first version of a watched graph. */
 export function watchedGraph(graph: GraphSnapshot): WatchedGraph {
   const { contentDescriptor, revision } = graph;
   const fresh = <Subject>(subject: Subject, place: number) => ({ subject, version: 1, since: 1, place });
@@ -42,7 +42,7 @@ export function watchedGraph(graph: GraphSnapshot): WatchedGraph {
   return { contentDescriptor, nodes, links, removedNodes: [], removedLinks: [], revision, version: 1, remembers: 1 };
 }
 
-/** The graph as it is now for those who knew it as `before`; `before` itself where nothing is news. */
+/** The graph as it is now for watchers of `before`; `before` itself if nothing has changed. */
 export function watchedAgain(before: WatchedGraph, graph: GraphSnapshot): WatchedGraph {
   const version = before.version + 1;
   const nodes = dated(before.nodes, graph.nodes, { version, ...NODES });

@@ -8,7 +8,7 @@ const POLL_MS = 5_000;
 /** How long after word of a change they are read: one change makes many words, and other files of the folder change too. */
 const SETTLE_MS = 100;
 
-/** How long files that make no sense may still be in somebody's hands before that is told. */
+/** How long invalid files may still be in the middle of being written before they are reported. */
 const PATIENCE_MS = 500;
 
 /** What files are followed with. */
@@ -109,7 +109,7 @@ export class FollowedFiles<Content> {
     }
   }
 
-  /** Tells of trouble when it is found a second time, so that files that are just being written are none. */
+  /** Reports a fault when it is found a second time, so that files that are just being written cause no report. */
   #fail(error: unknown): void {
     const trouble = String((error as Error).message);
     if (trouble === this.#told) return;

@@ -14,7 +14,7 @@ export function temporaryOf(path: string): string {
 }
 
 /**
- * Puts `text` in the place of the file, all of it or nothing: whoever reads the file at any moment, and whoever reads it after
+ * Puts `text` in the place of the file, all of it or nothing: a reader at any moment, and a reader after
  * the process or the machine stopped at any moment, finds the old text or the new one.
  *
  * @param prepare is given the new file, which is its owner's alone, before anything stands in it

@@ -4,7 +4,7 @@ import { type Check, type Checks, count, listOf, shaped } from "../../common/opt
 export interface CorsOptions {
   /**
    * Origins such as `https://admin.example.com`, with `https://*.example.com` for all below a name, or a pattern that the
-   * whole origin has to match. `*` alone is refused: a page that nobody knows should not see who is logged in.
+   * whole origin has to match. `*` alone is refused: an unknown page must not see which users are logged in.
    */
   readonly origins: readonly (string | RegExp)[];
   /** What a page may send beside the headers of REST, Connect and gRPC-Web, such as `X-Api-Key` for `access.authorize`. */

@@ -4,7 +4,7 @@ import { checkKey, readLevelToken, type TokenFault } from "./token.ts";
 
 /** Which requests may ask for a level of their own. */
 export interface RequestLevelHookOptions {
-  /** Signs the tokens, with at least 32 bytes. Whoever has it can make requests verbose, and nothing else. */
+  /** Signs the tokens, with at least 32 bytes. A client with the key can make requests verbose, and nothing else. */
   readonly key: string | Uint8Array;
   /** The header with the token. Default `x-log-level-token`. */
   readonly header?: string | undefined;

@@ -24,11 +24,11 @@ export type TokenFault = "TOO_LONG" | "NOT_SIGNED" | "EXPIRED" | "LASTS_TOO_LONG
 /** Longer than any token that {@link signLevelToken} makes. */
 const MAX_LENGTH = 2_048;
 const MIN_KEY_BYTES = 32;
-/** Signed with every token, so that what the key signs elsewhere is none. */
+/** Signed with every token, so that another signature of the same key is not a token. */
 const PURPOSE = "connect-actuator level token 1\n";
 
 /**
- * Makes a token for the header that {@link requestLevel} reads: what it asks for and when it expires, readable by whoever has it,
+ * Makes a token for the header that {@link requestLevel} reads: what it asks for and when it expires, readable by its holder,
  * with an HMAC-SHA-256 over both.
  *
  * @throws ActuatorError INVALID_ARGUMENT for a key under 32 bytes, an unfit level, name or time.
@@ -50,7 +50,7 @@ export function readLevelToken(key: string | Uint8Array, token: string, maxTtlMs
   const given = Buffer.from(token.slice(dot + 1), "base64url");
   const right = signature(key, content);
   if (dot < 0 || given.length !== right.length || !timingSafeEqual(given, right)) return "NOT_SIGNED";
-  // Whoever has the key may have signed what this version does not know.
+  // A newer version with the same key may have signed what this version does not know.
   const signed = parse(Buffer.from(content, "base64url").toString());
   if (signed === undefined) return "UNFIT";
   const left = signed.expires - Date.now();

@@ -13,8 +13,8 @@ export interface Group {
 const IN_PROCESS = "node";
 
 /**
- * The nodes by application and by broker, applications first. A channel without a broker is the application's where the graph
- * is of one, and nobody's where it is of several.
+ * The nodes by application and by broker, applications first. A channel without a broker belongs to the application if the
+ * graph is of one application, and to no group if it is of several.
  */
 export function groupsOf(graph: GraphSnapshot): readonly Group[] {
   const groups = Map.groupBy(graph.nodes, (node) => JSON.stringify(placeOf(node, graph.contentDescriptor.name)));
