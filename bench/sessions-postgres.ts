@@ -8,7 +8,10 @@
 import connectPgSimple from "connect-pg-simple";
 import session, { type SessionData } from "express-session";
 import pg from "pg";
-import { connectPgSimpleSessions, prepareConnectPgSimple } from "../src/adapters/sessions/connect-pg-simple/index.ts";
+import {
+  connectPgSimpleSessions,
+  prepareConnectPgSimpleSessions,
+} from "../src/adapters/sessions/connect-pg-simple/index.ts";
 import { startPostgres } from "../test/support/postgres-server.ts";
 import { environment } from "./support/environment.ts";
 import { median } from "./support/median.ts";
@@ -69,7 +72,7 @@ for (let times = 0; times < 3; times++)
     ),
   );
 await pool.query("CREATE INDEX by_hand ON plain.session ((sess -> 'passport' ->> 'user'))");
-const preparing = await milliseconds(() => prepareConnectPgSimple({ pool }));
+const preparing = await milliseconds(() => prepareConnectPgSimpleSessions({ pool }));
 await pool.query("VACUUM ANALYZE session");
 await pool.query("VACUUM ANALYZE plain.session");
 const sessions = connectPgSimpleSessions(store);

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { PrepareStep } from "../adapters/sessions/connect-pg-simple/prepare.ts";
-import type { PrepareRedisOptions } from "../adapters/sessions/connect-redis/prepare.ts";
+import type { PrepareConnectRedisOptions } from "../adapters/sessions/connect-redis/prepare.ts";
 import { durationToText } from "../common/duration.ts";
 import { ActuatorError } from "../common/error.ts";
 import { printable, printableJson } from "../common/printable.ts";
@@ -109,7 +109,7 @@ async function preparePostgres(
   url: string,
   { table, schema, principal, remove, dryRun = false, json }: PrepareOptions,
 ): Promise<ExitCode> {
-  const { prepareConnectPgSimple } = await import("../adapters/sessions/connect-pg-simple/prepare.ts");
+  const { prepareConnectPgSimpleSessions } = await import("../adapters/sessions/connect-pg-simple/prepare.ts");
   let status: StatusLine | undefined;
   const onStep = (step: PrepareStep) => {
     status?.close();
@@ -117,7 +117,7 @@ async function preparePostgres(
     else if (!json) print(dryRun ? plannedStep(step) : `${step.state.padEnd(8)}  ${printable(step.description)}`);
   };
   try {
-    const prepared = await prepareConnectPgSimple({ url, table, schema, principal, remove, dryRun, onStep });
+    const prepared = await prepareConnectPgSimpleSessions({ url, table, schema, principal, remove, dryRun, onStep });
     if (json) print(printableJson(prepared, 2));
     else if (!prepared.changed) note("There is nothing to do.");
     else note(dryRun ? "Nothing was changed." : "Done.");
@@ -137,7 +137,7 @@ function plannedStep({ description, sql }: PrepareStep): string {
   return sql === undefined ? comment : `${comment}\n${printable(sql)};`;
 }
 
-type FillProgress = Parameters<NonNullable<PrepareRedisOptions["onProgress"]>>[0];
+type FillProgress = Parameters<NonNullable<PrepareConnectRedisOptions["onProgress"]>>[0];
 
 /**
  * Adds the sessions in a store of connect-redis to its index. Returns the exit code: 1 if the index is still incomplete, that of
@@ -147,14 +147,14 @@ async function prepareRedis(
   url: string,
   { prefix, indexPrefix, principal, ttl, restart, dryRun = false, timeout, json }: PrepareOptions,
 ): Promise<number> {
-  const { prepareRedisSessions } = await import("../adapters/sessions/connect-redis/prepare.ts");
+  const { prepareConnectRedisSessions } = await import("../adapters/sessions/connect-redis/prepare.ts");
   const interruption = new Interruption();
   let progress: FillProgress | undefined;
   const status = new StatusLine(
     () => `${progress === undefined ? "reading" : progressText(progress)}; Ctrl-C breaks off`,
   );
   try {
-    const result = await prepareRedisSessions({
+    const result = await prepareConnectRedisSessions({
       ...{ redis: url, prefix, indexPrefix, principal, restart, dryRun, timeoutMs: timeout },
       ttlMs: ttl === undefined ? undefined : ttl * 1_000,
       signal: interruption.signal,

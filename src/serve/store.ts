@@ -9,8 +9,8 @@ const OPENERS: Readonly<Record<"redis" | "postgres", Readonly<Record<"connect" |
   redis: {
     connect: connectRedis,
     spring: async (url, { namespace, indexed, timeoutMs }) => {
-      const { springSessionRedis } = await import("../adapters/sessions/spring/index.ts");
-      return springSessionRedis(url, { namespace, indexed, timeoutMs });
+      const { springSessions } = await import("../adapters/sessions/spring/index.ts");
+      return springSessions({ redis: url, namespace, indexed, timeoutMs });
     },
   },
   postgres: {
@@ -19,8 +19,8 @@ const OPENERS: Readonly<Record<"redis" | "postgres", Readonly<Record<"connect" |
       return connectPgSimpleSessions(undefined, { url, table, schema, timeZone, ttlMs, principal, timeoutMs });
     },
     spring: async (url, { table, schema, timeoutMs }) => {
-      const { springSessionJdbc } = await import("../adapters/sessions/spring/index.ts");
-      return springSessionJdbc(url, { tableName: table, schema, timeoutMs });
+      const { springSessions } = await import("../adapters/sessions/spring/index.ts");
+      return springSessions({ postgres: url, tableName: table, schema, timeoutMs });
     },
   },
 };

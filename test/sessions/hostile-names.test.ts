@@ -11,7 +11,7 @@ import fileStore from "session-file-store";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   connectPgSimpleSessions,
-  prepareConnectPgSimple,
+  prepareConnectPgSimpleSessions,
 } from "../../src/adapters/sessions/connect-pg-simple/index.ts";
 import { connectRedisSessions } from "../../src/adapters/sessions/connect-redis/index.ts";
 import { expressSessions } from "../../src/adapters/sessions/express-session/index.ts";
@@ -148,7 +148,7 @@ async function postgresBed(url: string, prepared: boolean): Promise<Bed> {
   const options = { pool, schemaName, createTableIfMissing: true, pruneSessionInterval: false } as const;
   const store = new (connectPgSimple(session))(options);
   await new Promise((resolve) => store.get("none", resolve));
-  if (prepared) await prepareConnectPgSimple({ pool, schema: schemaName });
+  if (prepared) await prepareConnectPgSimpleSessions({ pool, schema: schemaName });
   const clear = () => pool.query(`DELETE FROM ${schemaName}.session`);
   return connectBed(store, connectPgSimpleSessions(store), clear, () => pool.end());
 }

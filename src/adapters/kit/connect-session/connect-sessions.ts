@@ -1,66 +1,78 @@
-import { type Principal, principalResolver, type SessionRecord } from "../../../sessions/principal.ts";
-import type { Session } from "../../../sessions/session.ts";
+import { type Checks, count, timeLimit } from "../../../common/options.ts";
+import { type Principal, principalFault, principalResolver, type SessionRecord } from "../../../sessions/principal.ts";
 import type { SessionStore } from "../../../sessions/store.ts";
-import { parseRecord } from "./record.ts";
-import { COOKIE_TIMES, type RecordTimes, recordReader } from "./record-reader.ts";
-import { type ScannedSessions, scannedSessions } from "./scanned-sessions.ts";
-import type { ScanBounds, SessionEntries } from "./session-scan.ts";
+import { COOKIE_TIMES, parseRecord, type RecordTimes } from "./record.ts";
+import {
+  RecordReader,
+  SCAN_BOUNDS,
+  type ScanBounds,
+  type ScannedSessions,
+  type SessionEntries,
+  scannedSessions,
+} from "./scan.ts";
 import { Sightings } from "./sightings.ts";
-import type { ConnectStore } from "./store.ts";
-import { awaitStore, callStore } from "./store-call.ts";
+import { awaitStore, type ConnectStore, callStore } from "./store.ts";
 import { watchStore } from "./watch.ts";
 
 /** How the sessions of a connect store are read. */
 export interface ConnectSessionsOptions {
-  /** Whose session it is. Default: `DEFAULT_PRINCIPAL`. */
+  /** How to find a session's user. Default: `DEFAULT_PRINCIPAL`. */
   readonly principal?: Principal | undefined;
   /** Milliseconds to wait for an answer of the store. Default: 5,000. */
   readonly timeoutMs?: number | undefined;
-  /** For how many sessions at most the creation time is remembered. Default: 100,000. */
+  /** The most sessions whose creation time is remembered. Default: 100,000. */
   readonly maxRemembered?: number | undefined;
-  /** How much is read for a search by user or a page of the list. */
+  /** Bounds of a search by user or a page of the list. */
   readonly scan?: ScanBounds | undefined;
 }
+
+/** The checks of adapters without options of their own. */
+export const CONNECT_SESSIONS_OPTIONS: Checks<ConnectSessionsOptions> = {
+  principal: principalFault,
+  timeoutMs: timeLimit,
+  maxRemembered: count,
+  scan: SCAN_BOUNDS,
+};
 
 /** The sessions of a connect store, whose creation times this process remembers. */
 export interface ConnectSessions<Kind extends string = string> extends SessionStore {
   readonly kind: Kind;
-  /** How many sessions are remembered for their creation time. */
+  /** The number of sessions whose creation time is remembered. */
   readonly remembered: number;
-  /** Gives the application's store back as it was. Reading and deleting still work; creation times are no longer noted. */
+  /** Restores the application's store. Reading and deleting still work; creation times are no longer noted. */
   detach(): void;
 }
 
-/** How a connect store is read beyond what all of them have. */
+/** How a particular connect store is read. */
 export interface ConnectReading {
-  /** What the records say of their times. Default: what their cookies say. */
+  /** The times in its records. Default: those of their cookies. */
   readonly times?: RecordTimes | undefined;
-  /** What the store has under this id. Default: what its `get` answers. */
+  /** Reads the session with this id. Default: the store's `get`. */
   readonly find?: ((id: string) => unknown) | undefined;
-  /** All that the store has, as an array where it tells all at once; undefined: it cannot list, and `limit` says why. */
+  /** Reads all sessions, as an array if the store returns all at once; undefined: it cannot, and `limit` says why. */
   readonly entries?: (() => Promise<SessionEntries>) | undefined;
-  /** How many sessions the store has, where it can tell without reading them. */
+  /** Counts the sessions, if that is possible without reading them. */
   readonly count?: (() => Promise<number>) | undefined;
   readonly limit?: string | undefined;
 }
 
-/** The sessions in a store without an index: what the adapters of such stores share. */
+/** Reads and ends the sessions in a store without an index: what the adapters of such stores share. */
 export function connectSessions<Kind extends string>(
   kind: Kind,
   store: ConnectStore,
   reading: ConnectReading,
   options: ConnectSessionsOptions,
 ): ConnectSessions<Kind> {
-  const { timeoutMs: timeout = 5_000, maxRemembered = 100_000, scan } = options;
+  const { timeoutMs = 5_000, maxRemembered = 100_000, scan } = options;
   const { times = COOKIE_TIMES, find, entries, limit } = reading;
   const sightings = new Sightings(maxRemembered);
   const watch = watchStore(store, sightings);
-  const reader = recordReader(times, sightings, principalResolver(options.principal));
+  const reader = new RecordReader(times, sightings, principalResolver(options.principal));
 
   function found(id: string): Promise<unknown> {
-    if (find !== undefined) return awaitStore(timeout, () => find(id));
-    return callStore<unknown>(timeout, (callback) =>
-      // The middlewares take this error as "there is none": stores of files report it.
+    if (find !== undefined) return awaitStore(timeoutMs, () => find(id));
+    return callStore<unknown>(timeoutMs, (callback) =>
+      // File stores report ENOENT for a missing session, and the middlewares take it as such.
       store.get(id, (error, data) => (codeOf(error) === "ENOENT" ? callback() : callback(error, data))),
     );
   }
@@ -72,18 +84,7 @@ export function connectSessions<Kind extends string>(
     return record;
   }
 
-  async function findById(id: string): Promise<Session | undefined> {
-    const record = await findRecord(id);
-    return record && reader.session(id, record);
-  }
-
-  async function destroy(id: string): Promise<boolean> {
-    if ((await findRecord(id)) === undefined) return false;
-    await watch.end(id, () => callStore(timeout, (callback) => store.destroy(id, callback)));
-    return true;
-  }
-
-  /** What the store has. What it has no more is forgotten where it tells all at once. */
+  /** Reads all sessions; if they come at once, those that are gone are forgotten. */
   async function listed(list: () => Promise<SessionEntries>): Promise<SessionEntries> {
     const began = Date.now();
     const all = await list();
@@ -98,14 +99,21 @@ export function connectSessions<Kind extends string>(
     const { count } = reading;
     if (count === undefined) return scanned;
     const counted: ScannedSessions["count"] = ({ active }) =>
-      active === undefined ? awaitStore(timeout, count) : scanned.count({ active });
+      active === undefined ? awaitStore(timeoutMs, count) : scanned.count({ active });
     return { ...scanned, count: counted };
   }
 
   return {
     kind,
-    findById,
-    delete: destroy,
+    async findById(id) {
+      const record = await findRecord(id);
+      return record && reader.session(id, record);
+    },
+    async delete(id) {
+      if ((await findRecord(id)) === undefined) return false;
+      await watch.end(id, () => callStore(timeoutMs, (callback) => store.destroy(id, callback)));
+      return true;
+    },
     detach: watch.detach,
     get remembered() {
       return sightings.size;

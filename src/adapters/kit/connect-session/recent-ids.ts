@@ -1,23 +1,23 @@
-/** Ids of the last while: each for `lifetime` milliseconds after it was added last, and at most `limit` of them. */
+/** Remembers ids for `lifetimeMs` after each was last added, at most `limit` of them. */
 export class RecentIds {
-  readonly #lifetime: number;
+  readonly #lifetimeMs: number;
   readonly #limit: number;
   readonly #addedById = new Map<string, number>();
   #droppedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(lifetime: number, limit: number) {
-    this.#lifetime = lifetime;
+  constructor(lifetimeMs: number, limit: number) {
+    this.#lifetimeMs = lifetimeMs;
     this.#limit = limit;
   }
 
-  /** False where an id had to go before its time, because there were too many. */
+  /** False if the limit has lately dropped an id before its time. */
   get complete(): boolean {
-    return this.#droppedAt + this.#lifetime <= Date.now();
+    return this.#droppedAt + this.#lifetimeMs <= Date.now();
   }
 
   has(id: string): boolean {
     const added = this.#addedById.get(id);
-    return added !== undefined && added + this.#lifetime > Date.now();
+    return added !== undefined && added + this.#lifetimeMs > Date.now();
   }
 
   add(id: string): void {
@@ -25,9 +25,9 @@ export class RecentIds {
     this.#addedById.delete(id);
     this.#addedById.set(id, now);
     for (const [oldest, added] of this.#addedById) {
-      const dead = added + this.#lifetime <= now;
-      if (!dead && this.#addedById.size <= this.#limit) break;
-      if (!dead) this.#droppedAt = now;
+      const expired = added + this.#lifetimeMs <= now;
+      if (!expired && this.#addedById.size <= this.#limit) break;
+      if (!expired) this.#droppedAt = now;
       this.#addedById.delete(oldest);
     }
   }

@@ -1,31 +1,31 @@
 import type { SessionRecord } from "../../../sessions/principal.ts";
 import { expiryTime } from "./record.ts";
-import type { StoreWatcher } from "./store-watcher.ts";
+import type { StoreWatcher } from "./watch.ts";
 
 /** What this process saw of a session that its store does not keep. Times are milliseconds since the epoch. */
 export interface Sighting {
-  /** Set only where the session was made while somebody watched. */
+  /** Set only if this process saw the session being created. */
   readonly creationTime: number | undefined;
   readonly firstSeenTime: number;
   /** When it was last saved or touched; undefined: not since it was first seen. */
   lastUsedTime: number | undefined;
-  /** When its store may drop it without a word; undefined: it never says. */
+  /** When its store may silently drop it; undefined: unknown. */
   expiryTime: number | undefined;
 }
 
-const SMALLEST_SWEEP = 256;
+const MIN_SWEEP_SIZE = 256;
 
 /**
- * The sightings of the sessions of one store, at most `limit`; it watches the store as a `StoreWatcher`.
+ * Remembers sightings of the sessions of one store, at most `limit`; watches the store as a `StoreWatcher`.
  *
  * Stores drop expired sessions silently, so sightings are swept whenever their number has doubled since the last sweep, or
- * as many as the limit have come since: a constant cost for each session, no timer, and never more than twice the living or
- * 256. Beyond the limit the sessions seen first are forgotten; their creation time is then unknown.
+ * as many as the limit have been added since: a constant cost per session, no timer, and never more than twice the live
+ * ones or 256. Beyond the limit it forgets the sessions seen first; their creation time is then unknown.
  */
 export class Sightings implements StoreWatcher {
   readonly #limit: number;
   readonly #byId = new Map<string, Sighting>();
-  #sweepAt = SMALLEST_SWEEP;
+  #sweepAt = MIN_SWEEP_SIZE;
   #newSinceSweep = 0;
 
   constructor(limit: number) {
@@ -36,7 +36,11 @@ export class Sightings implements StoreWatcher {
     return this.#byId.size;
   }
 
-  /** The session exists; `made` says whether it was made just now. */
+  /**
+   * Notes that the session exists and returns what is known of it.
+   *
+   * @param made whether it was created just now
+   */
   see(id: string, session: SessionRecord | undefined, made: boolean): Sighting {
     const known = this.#byId.get(id);
     if (known !== undefined) return known;
@@ -67,7 +71,7 @@ export class Sightings implements StoreWatcher {
     this.forget(id);
   }
 
-  /** A request used the session. Sessions never seen are left alone: the store may not have them. */
+  /** Notes a use. Ignores sessions never seen, since the store may not have them. */
   used(id: string, session: SessionRecord): void {
     const sighting = this.#byId.get(id);
     if (sighting === undefined) return;
@@ -75,7 +79,7 @@ export class Sightings implements StoreWatcher {
     sighting.expiryTime = expiryTime(session);
   }
 
-  /** The session is gone, unless it was first seen at `time` or later. */
+  /** Forgets the session, unless it was first seen at `time` or later. */
   forget(id: string, time = Number.POSITIVE_INFINITY): void {
     const sighting = this.#byId.get(id);
     if (sighting !== undefined && sighting.firstSeenTime < time) this.#byId.delete(id);
@@ -83,10 +87,10 @@ export class Sightings implements StoreWatcher {
 
   cleared(): void {
     this.#byId.clear();
-    this.#sweepAt = SMALLEST_SWEEP;
+    this.#sweepAt = MIN_SWEEP_SIZE;
   }
 
-  /** Forgets what is not among the sessions that exist, unless it was first seen at `time` or later. */
+  /** Forgets the sessions that no longer exist, unless they were first seen at `time` or later. */
   keepOnly(exists: (id: string) => boolean, time: number): void {
     for (const [id, sighting] of this.#byId) {
       if (sighting.firstSeenTime < time && !exists(id)) this.#byId.delete(id);
@@ -97,7 +101,7 @@ export class Sightings implements StoreWatcher {
     for (const [id, sighting] of this.#byId) {
       if (sighting.expiryTime !== undefined && sighting.expiryTime <= now) this.#byId.delete(id);
     }
-    this.#sweepAt = Math.max(SMALLEST_SWEEP, 2 * this.#byId.size);
+    this.#sweepAt = Math.max(MIN_SWEEP_SIZE, 2 * this.#byId.size);
     this.#newSinceSweep = 0;
   }
 

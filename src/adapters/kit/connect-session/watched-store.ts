@@ -1,119 +1,148 @@
-import type { SessionRecord } from "../../../sessions/principal.ts";
 import { isPlainPromise, settling } from "../interception/plain-promise.ts";
-import { EndedSessions } from "./ended-sessions.ts";
-import { parseRecord } from "./record.ts";
-import { SessionOrigins } from "./session-origins.ts";
-import type { ConnectStore } from "./store.ts";
-import type { StoreWatcher } from "./store-watcher.ts";
-import { type Call, WatchedObject, type Watching } from "./watched-object.ts";
+import { replaceMethod } from "../interception/replaced-method.ts";
+import { RecentIds } from "./recent-ids.ts";
 
-type Callback = (this: unknown, ...args: unknown[]) => unknown;
+/** Calls the original method as it was called, but with these arguments. */
+export type Call = (args: unknown[]) => unknown;
+/** Runs instead of a method. */
+export type Watching = (call: Call, args: unknown[]) => unknown;
 
-/** One store and all that watch it. Its methods are replaced while anybody does. */
-export class WatchedStore {
-  readonly #store: ConnectStore;
-  readonly #watched: WatchedObject<StoreWatcher>;
-  readonly #ended = new EndedSessions();
-  // It is express-session that puts a `generate` on its store.
-  readonly #origins = new SessionOrigins(() => "generate" in this.#store);
+/** A watch on a store. */
+export interface StoreWatch {
+  /**
+   * Ends a session for an operator with `destroy`, so that no request under way saves it again: for 60 seconds, and for the
+   * last 10,000 sessions, the store's saves of this id report success and do nothing. A save already on its way is awaited
+   * for up to 5 seconds; then `destroy` is called a second time. If `destroy` fails, the session may be saved as before.
+   * Resolves to what the first `destroy` resolves to.
+   */
+  end<T>(id: string, destroy: () => Promise<T>): Promise<T>;
+  /** Stops watching. The store is as it was once its last watch is detached, in whatever order. */
+  detach(): void;
+}
 
-  constructor(store: ConnectStore) {
+/** Watches stores of one kind: each store's methods are replaced once, for any number of watchers. */
+export class StoreWatches<Store extends object, Watcher> {
+  readonly #byStore = new WeakMap<Store, WatchedStore<Watcher>>();
+  readonly #methodsOf: (store: Store, watched: WatchedStore<Watcher>) => Readonly<Record<string, Watching>>;
+
+  /** @param methodsOf what replaces the methods of a store */
+  constructor(methodsOf: (store: Store, watched: WatchedStore<Watcher>) => Readonly<Record<string, Watching>>) {
+    this.#methodsOf = methodsOf;
+  }
+
+  watch(store: Store, watcher: Watcher): StoreWatch {
+    let watched = this.#byStore.get(store);
+    if (watched === undefined) {
+      watched = new WatchedStore<Watcher>(store, (made) => this.#methodsOf(store, made));
+      this.#byStore.set(store, watched);
+    }
+    return watched.watch(watcher);
+  }
+}
+
+const REFUSED_MS = 60_000;
+const MAX_REFUSED = 10_000;
+const MAX_WAIT_MS = 5_000;
+
+/** One store and its watchers. Its methods are replaced while there is one. */
+export class WatchedStore<Watcher> {
+  readonly #store: object;
+  readonly #methods: Readonly<Record<string, Watching>>;
+  readonly #watchers = new Set<Watcher>();
+  readonly #ended = new RecentIds(REFUSED_MS, MAX_REFUSED);
+  readonly #saves = new PendingSaves();
+  #restores: readonly (() => void)[] = [];
+
+  constructor(store: object, methodsOf: (watched: WatchedStore<Watcher>) => Readonly<Record<string, Watching>>) {
     this.#store = store;
-    this.#watched = new WatchedObject(store, this.#methods);
+    this.#methods = methodsOf(this);
   }
 
-  add(watcher: StoreWatcher): void {
-    this.#watched.add(watcher);
+  watch(watcher: Watcher): StoreWatch {
+    if (this.#watchers.size === 0) {
+      this.#restores = Object.entries(this.#methods).map(([name, watching]) => this.#replace(name, watching));
+    }
+    this.#watchers.add(watcher);
+    return { end: (id, destroy) => this.#end(id, destroy), detach: () => this.#detach(watcher) };
   }
 
-  remove(watcher: StoreWatcher): void {
-    this.#watched.remove(watcher);
+  /** Tells every watcher. What a watcher throws or rejects with never reaches the application. */
+  tell(tell: (watcher: Watcher) => unknown): void {
+    for (const watcher of this.#watchers) {
+      try {
+        const told = tell(watcher);
+        if (told instanceof Promise) told.catch(() => {});
+      } catch {
+        // The application's request goes on.
+      }
+    }
   }
 
-  end<T>(id: string, destroy: () => Promise<T>): Promise<T> {
-    return this.#ended.end(id, destroy);
-  }
-
-  readonly #methods: Readonly<Record<string, Watching>> = {
-    get: (call, args) => {
-      const id = args[0];
-      if (typeof id !== "string") return call(args);
-      return call(
-        withCallback(args, (error, found) => {
-          const record = error ? undefined : parseRecord(found);
-          if (record === undefined) return;
-          this.#origins.given(id, record);
-          // express-session says by createSession what it loaded.
-          if (!("generate" in this.#store)) this.#watched.tell((watcher) => watcher.loaded?.(id, record));
-        }),
-      );
-    },
-    createSession: (call, args) => {
-      const [request, data] = args;
-      const session = call(args);
-      const record = parseRecord(data);
-      if (typeof session === "object" && session !== null) this.#origins.inflated(session, record);
-      const id = parseRecord(request)?.sessionID;
-      if (typeof id === "string" && record !== undefined) this.#watched.tell((watcher) => watcher.loaded?.(id, record));
-      return session;
-    },
-    set: (call, args) => {
-      let made = false;
-      return this.#write(
-        call,
-        args,
-        (id, record) => {
-          const origin = this.#origins.saving(id, record);
-          made = origin.made;
-          this.#watched.tell((watcher) => watcher.saved?.(id, record, made, origin.stored));
-        },
-        (id, record, failed) => {
-          if (!failed) this.#origins.taken(id, record);
-          this.#watched.tell((watcher) => watcher.written?.(id, made));
-        },
-      );
-    },
-    touch: (call, args) => {
-      return this.#write(call, args, (id, record) => this.#watched.tell((watcher) => watcher.used?.(id, record)));
-    },
-    destroy: (call, args) => {
-      const ids = Array.isArray(args[0]) ? args[0] : [args[0]];
-      return endingWith(call, args, () => {
-        for (const id of ids) {
-          if (typeof id !== "string") continue;
-          this.#origins.ended(id);
-          this.#watched.tell((watcher) => watcher.ended?.(id));
-        }
-      });
-    },
-    clear: (call, args) => endingWith(call, args, () => this.#watched.tell((watcher) => watcher.cleared?.())),
-  };
-
-  #write(
-    call: Call,
-    args: unknown[],
-    tell: (id: string, record: SessionRecord) => void,
-    tellAnswered: (id: string, record: SessionRecord, failed: boolean) => void = () => {},
-  ): unknown {
-    const [id, session] = args;
-    if (typeof id !== "string") return call(args);
-    if (this.#ended.refuses(id)) {
+  /**
+   * Performs a save, unless an operator has ended the session.
+   *
+   * @param before called before the store's method, in the same turn
+   * @param after called when the store has answered, with whether it failed
+   */
+  save(call: Call, args: unknown[], id: string, before: () => void, after: (failed: boolean) => void): unknown {
+    if (this.#ended.has(id)) {
       const callback = args.findLast((arg): arg is Callback => typeof arg === "function");
       if (callback !== undefined) setImmediate(callback, null);
       return Promise.resolve();
     }
-    // Not parsed: text is no session of a request.
-    const record = typeof session === "object" ? parseRecord(session) : undefined;
-    if (record !== undefined) tell(id, record);
-    const writing = this.#ended.writing(id);
+    before();
+    const settle = this.#saves.begin(id);
     return answering(call, args, (failed) => {
-      writing();
-      if (record !== undefined) tellAnswered(id, record, failed);
+      settle();
+      after(failed);
+    });
+  }
+
+  async #end<T>(id: string, destroy: () => Promise<T>): Promise<T> {
+    const save = this.#saves.pending(id);
+    const before = this.#ended.has(id);
+    this.#ended.add(id);
+    try {
+      const result = await destroy();
+      if (save === undefined) return result;
+      if (await settledWithin(MAX_WAIT_MS, save)) await destroy();
+      else save.then(destroy).catch(() => {});
+      return result;
+    } catch (error) {
+      if (!before) this.#ended.delete(id);
+      throw error;
+    }
+  }
+
+  #detach(watcher: Watcher): void {
+    if (!this.#watchers.delete(watcher) || this.#watchers.size > 0) return;
+    for (const restore of this.#restores) restore();
+  }
+
+  #replace(name: string, watching: Watching): () => void {
+    return replaceMethod(this.#store, name, (method) => {
+      return function (this: unknown, ...args: unknown[]) {
+        return watching((passed) => Reflect.apply(method, this, passed), args);
+      };
     });
   }
 }
 
-/** Calls the store and tells when it has answered, by its callback or else its promise, or has thrown. */
+type Callback = (this: unknown, ...args: unknown[]) => unknown;
+
+/** Returns the arguments with a callback that first calls `listener`. */
+export function withCallback(args: readonly unknown[], listener: (...args: unknown[]) => void): unknown[] {
+  const at = args.findLastIndex((arg) => typeof arg === "function");
+  if (at < 0) return [...args];
+  const callback = args[at] as Callback;
+  function listened(this: unknown, ...results: unknown[]): unknown {
+    listener(...results);
+    return Reflect.apply(callback, this, results);
+  }
+  return args.with(at, listened);
+}
+
+/** Calls the store and reports when it has answered, by its callback or else its promise, or has thrown. */
 function answering(call: Call, args: unknown[], answered: (failed: boolean) => void): unknown {
   let result: unknown;
   try {
@@ -128,26 +157,37 @@ function answering(call: Call, args: unknown[], answered: (failed: boolean) => v
   return result;
 }
 
-/** Tells once the store was called; before that where it calls back at once, since what follows may save again. */
-function endingWith(call: Call, args: unknown[], tell: () => void): unknown {
-  let told = false;
-  const tellOnce = (): void => {
-    if (!told) tell();
-    told = true;
-  };
-  const result = call(withCallback(args, tellOnce));
-  tellOnce();
-  return result;
+/** Tracks the saves that a store has not answered yet, by session. */
+class PendingSaves {
+  readonly #byId = new Map<string, { count: number; readonly settled: PromiseWithResolvers<void> }>();
+
+  /** Notes that a save begins. Returns what to call when the store has answered. */
+  begin(id: string): () => void {
+    const saves = this.#byId.get(id) ?? { count: 0, settled: Promise.withResolvers<void>() };
+    this.#byId.set(id, saves);
+    saves.count++;
+    let answered = false;
+    return () => {
+      if (answered) return;
+      answered = true;
+      if (--saves.count > 0) return;
+      this.#byId.delete(id);
+      saves.settled.resolve();
+    };
+  }
+
+  /** Resolves when no save of the session is pending any more; undefined if none is. */
+  pending(id: string): Promise<void> | undefined {
+    return this.#byId.get(id)?.settled.promise;
+  }
 }
 
-/** The arguments, of which the callback tells `listener` first. */
-function withCallback(args: readonly unknown[], listener: (...args: unknown[]) => void): unknown[] {
-  const at = args.findLastIndex((arg) => typeof arg === "function");
-  if (at < 0) return [...args];
-  const callback = args[at] as Callback;
-  function listened(this: unknown, ...results: unknown[]): unknown {
-    listener(...results);
-    return Reflect.apply(callback, this, results);
+async function settledWithin(milliseconds: number, promise: Promise<void>): Promise<boolean> {
+  const { promise: late, resolve } = Promise.withResolvers<boolean>();
+  const timer = setTimeout(resolve, milliseconds, false);
+  try {
+    return await Promise.race([promise.then(() => true), late]);
+  } finally {
+    clearTimeout(timer);
   }
-  return args.with(at, listened);
 }

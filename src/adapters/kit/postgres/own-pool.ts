@@ -1,18 +1,17 @@
 import { ActuatorError } from "../../../common/error.ts";
 import { requireVersion } from "../library-version.ts";
-import type { Send } from "./prepared.ts";
-import { sendBy } from "./source.ts";
+import { type Send, sendBy } from "./source.ts";
 
-/** The most connections of our own at once. */
+/** The most connections of our own, and the most statements, at once. */
 export const MAX_CONNECTIONS = 4;
 
 /**
- * Connections of our own to `url` by the package `pg`, which the application installs. They are made when needed and given
- * up when idle or broken; none keeps the process alive.
+ * Opens connections of our own to `url` with the package `pg`, which the application installs: when needed, and until they
+ * are idle or broken. None keeps the process alive.
  *
- * @throws ActuatorError INVALID_ARGUMENT where `url` is no such URL.
+ * @throws ActuatorError INVALID_ARGUMENT if `url` is not such a URL.
  */
-export function ownPool(url: string, timeout: number): { readonly send: Send; close(): Promise<void> } {
+export function ownPool(url: string, timeoutMs: number): { readonly send: Send; close(): Promise<void> } {
   checkUrl(url);
   let pool: Promise<{ readonly send: Send; end(): Promise<void> }> | undefined;
   let closed = false;
@@ -20,22 +19,21 @@ export function ownPool(url: string, timeout: number): { readonly send: Send; cl
   async function connect(): Promise<{ readonly send: Send; end(): Promise<void> }> {
     const { default: pg } = await packagePg();
     requireVersion({ library: "pg", versions: "8" });
-    const limited = Number.isFinite(timeout);
+    const limited = Number.isFinite(timeoutMs);
     const made = new pg.Pool({
       connectionString: url,
       max: MAX_CONNECTIONS,
       idleTimeoutMillis: 30_000,
       allowExitOnIdle: true,
-      connectionTimeoutMillis: limited ? timeout : 30_000,
-      // The limit is kept here, not by the server's statement_timeout: poolers such as PgBouncer refuse a connection that
-      // asks for it.
-      ...(limited && { query_timeout: timeout }),
+      connectionTimeoutMillis: limited ? timeoutMs : 30_000,
+      // Not the server's statement_timeout: poolers such as PgBouncer refuse connections that set it.
+      ...(limited && { query_timeout: timeoutMs }),
       keepAlive: true,
       application_name: "connect-actuator",
     });
-    // An idle connection broke. The pool replaces it; an error event that nobody listens to would end the process.
+    // The pool replaces an idle connection that breaks; an error event without a listener would end the process.
     made.on("error", () => {});
-    return { send: sendBy(made, timeout), end: () => made.end() };
+    return { send: sendBy(made, timeoutMs), end: () => made.end() };
   }
 
   return {
@@ -68,7 +66,7 @@ async function packagePg(): Promise<{ default: typeof import("pg") }> {
   try {
     return (await import("pg")) as unknown as { default: typeof import("pg") };
   } catch (cause) {
-    const message = 'A URL of PostgreSQL needs the package "pg": npm install pg. Or pass the pool of the application.';
+    const message = 'A URL of PostgreSQL needs the package "pg": npm install pg. Or pass the application\'s pool.';
     throw new ActuatorError("FAILED_PRECONDITION", "PACKAGE_MISSING", message, { package: "pg" }, { cause });
   }
 }

@@ -1,6 +1,6 @@
 import type { RedisClientOptions } from "redis";
 import { ActuatorError } from "../../../common/error.ts";
-import { type NodeRedisClient, nodeRedisSender, type RedisSender, requireNodeRedis } from "./sender.ts";
+import { type NodeRedisClient, nodeRedisSender, type RedisSender, requireNodeRedis } from "./clients.ts";
 
 interface OwnClient extends NodeRedisClient {
   readonly isReady: boolean;
@@ -9,18 +9,18 @@ interface OwnClient extends NodeRedisClient {
   destroy(): void;
 }
 
-/** A part of the timeout after which an idle connection is asked whether it still lives, and after which it is given up. */
+/** Parts of the timeout after which an idle connection is pinged, and after which a silent one is closed. */
 const PING_AFTER = 0.5;
 const DEAD_AFTER = 1;
 
 /**
- * A connection of our own to `url` (`redis:` or `rediss:`) by the package `redis`, which the application installs. It is
- * made with the first command. One that breaks, or on which a command was not answered in time, is replaced with the next
- * command: a server that is back is reached at once, and nothing is tried while nobody asks.
+ * Connects to `url` (`redis:` or `rediss:`) with the package `redis`, which the application installs. The first command
+ * opens the connection. If it breaks, or a command was not answered in time, the next command opens a new one: a server
+ * that is back is reached at once, and an idle process does not retry.
  *
- * @throws ActuatorError INVALID_ARGUMENT where `url` is no such URL.
+ * @throws ActuatorError INVALID_ARGUMENT if `url` is not such a URL.
  */
-export function redisConnection(url: string, timeout: number): RedisSender {
+export function redisConnection(url: string, timeoutMs: number): RedisSender {
   checkUrl(url);
   let connecting: Promise<OwnClient> | undefined;
   let client: OwnClient | undefined;
@@ -32,16 +32,16 @@ export function redisConnection(url: string, timeout: number): RedisSender {
     const options: RedisClientOptions = {
       url,
       disableOfflineQueue: true,
-      pingInterval: Math.ceil(timeout * PING_AFTER),
+      pingInterval: Math.ceil(timeoutMs * PING_AFTER),
       socket: {
-        connectTimeout: timeout,
-        socketTimeout: Math.ceil(timeout * DEAD_AFTER),
+        connectTimeout: timeoutMs,
+        socketTimeout: Math.ceil(timeoutMs * DEAD_AFTER),
         reconnectStrategy: false,
       },
     };
     const made = createClient(options) as unknown as OwnClient;
     requireNodeRedis(made);
-    // Whoever waits for an answer is told; an error event that nobody listens to would end the process.
+    // Pending commands reject by themselves; an error event without a listener would end the process.
     made.on("error", () => drop(made));
     client = made;
     try {
@@ -93,8 +93,7 @@ async function packageRedis(): Promise<typeof import("redis")> {
   try {
     return await import("redis");
   } catch (cause) {
-    const message =
-      'A URL of Redis needs the package "redis": npm install redis. Or pass the client of the application.';
+    const message = 'A URL of Redis needs the package "redis": npm install redis. Or pass the application\'s client.';
     throw new ActuatorError("FAILED_PRECONDITION", "PACKAGE_MISSING", message, { package: "redis" }, { cause });
   }
 }

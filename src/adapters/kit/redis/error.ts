@@ -7,8 +7,8 @@ const UNAVAILABLE = "SESSION_STORE_UNAVAILABLE";
 const REFUSED = "SESSION_STORE_REFUSED";
 
 /**
- * What the first word of an error reply means for a caller: https://redis.io/docs/latest/develop/reference/protocol-spec/#simple-errors.
- * What passes by itself is UNAVAILABLE; what somebody has to change is FAILED_PRECONDITION.
+ * Maps the first word of an error reply: https://redis.io/docs/latest/develop/reference/protocol-spec/#simple-errors. What
+ * passes by itself is UNAVAILABLE; what an operator has to change is FAILED_PRECONDITION.
  */
 const REPLIES: Readonly<Record<string, Answer>> = {
   LOADING: ["UNAVAILABLE", UNAVAILABLE, "Redis is still loading its data."],
@@ -17,16 +17,16 @@ const REPLIES: Readonly<Record<string, Answer>> = {
   MASTERDOWN: ["UNAVAILABLE", UNAVAILABLE, "Redis has lost its primary."],
   CLUSTERDOWN: ["UNAVAILABLE", UNAVAILABLE, "The Redis cluster is down."],
   TRYAGAIN: ["UNAVAILABLE", UNAVAILABLE, "The Redis cluster is moving its keys."],
-  NOREPLICAS: ["UNAVAILABLE", UNAVAILABLE, "Redis refuses to write: too few replicas follow it."],
+  NOREPLICAS: ["UNAVAILABLE", UNAVAILABLE, "Redis refuses to write: too few replicas are connected."],
   MISCONF: ["UNAVAILABLE", UNAVAILABLE, "Redis refuses to write: it cannot save its data."],
   OOM: ["UNAVAILABLE", UNAVAILABLE, "Redis refuses to write: its memory is full."],
-  NOAUTH: ["FAILED_PRECONDITION", REFUSED, "Redis asks for a password, and the connection has none."],
+  NOAUTH: ["FAILED_PRECONDITION", REFUSED, "Redis requires a password, and the connection has none."],
   WRONGPASS: ["FAILED_PRECONDITION", REFUSED, "Redis refuses the connection's user name or password."],
   NOPERM: ["FAILED_PRECONDITION", REFUSED, "The connection's user has no permission in Redis for the command %."],
   WRONGTYPE: [
     "FAILED_PRECONDITION",
     "SESSION_STORE_WRONG_TYPE",
-    "The key holds something else than the command % is for.",
+    "The key holds another type than the command % expects.",
   ],
 };
 
@@ -34,8 +34,8 @@ const UNKNOWN_COMMAND: Answer = ["FAILED_PRECONDITION", REFUSED, "Redis does not
 const OTHER_REPLY: Answer = ["UNAVAILABLE", UNAVAILABLE, "Redis refused the command %."];
 
 /**
- * The error of a command as a caller may see it. The native one, which may name hosts and keys, is its `cause`; an
- * `ActuatorError` stays itself.
+ * Returns the error of a command as a caller may see it. The native error, which may name hosts and keys, is its `cause`;
+ * an `ActuatorError` is returned as it is.
  */
 export function redisError(cause: unknown, command: string): ActuatorError {
   if (cause instanceof ActuatorError) return cause;
@@ -43,16 +43,16 @@ export function redisError(cause: unknown, command: string): ActuatorError {
   return new ActuatorError(code, reason, message.replace("%", command), {}, { cause });
 }
 
-/** No answer came in time. Whether the server carries the command out is not known, unless it was not yet sent. */
-export function redisTimeout(timeout: number): ActuatorError {
-  return new ActuatorError("UNAVAILABLE", UNAVAILABLE, `Redis did not answer within ${timeout} ms.`);
+/** Returns the error for a missing answer. Whether the server executes the command is unknown, unless it was not sent. */
+export function redisTimeout(timeoutMs: number): ActuatorError {
+  return new ActuatorError("UNAVAILABLE", UNAVAILABLE, `Redis did not answer within ${timeoutMs} ms.`);
 }
 
 function answerTo(cause: unknown): Answer | undefined {
   if (!(cause instanceof Error)) return undefined;
   const fault = certificateFault(cause);
   if (fault !== undefined) {
-    return ["UNAVAILABLE", UNAVAILABLE, `The certificate of Redis is refused (${fault}). ${CERTIFICATE_ADVICE}`];
+    return ["UNAVAILABLE", UNAVAILABLE, `The certificate of Redis was rejected (${fault}). ${CERTIFICATE_ADVICE}`];
   }
   const [word] = /^[A-Z]{2,}(?= )/.exec(cause.message) ?? [];
   if (word === undefined) return undefined;

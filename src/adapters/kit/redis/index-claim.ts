@@ -1,42 +1,42 @@
-import type { RedisCommands } from "./client.ts";
+import type { RedisCommands } from "./index.ts";
 
 const FAILURES = "failures";
 const COMPLETE = "complete";
 const SUSPENDED = "suspended";
 
 /**
- * The claim that an index holds every session. It is made for the number of writes that had failed when the search began on
- * which it rests, and no longer holds after one more: so a write that fails while somebody searches is never overlooked.
- * It is made for one way of telling users apart, and no other.
+ * Claims that an index holds every session. A claim is made for the number of lost writes at the beginning of the search on
+ * which it rests, and becomes void with the next one, so that a write lost during the search is never overlooked. It holds
+ * for one way of finding users only.
  */
 export class IndexClaim {
   readonly #redis: RedisCommands;
   readonly #key: string;
   readonly #principal: string;
-  /** A failure that could not be told to Redis yet. */
-  #untold = false;
+  /** A lost write that could not be recorded in Redis yet. */
+  #unrecorded = false;
 
-  /** @param principal stands for how the name of a session's user is found */
+  /** @param principal identifies how a session's user is found */
   constructor(redis: RedisCommands, key: string, principal: string) {
     this.#redis = redis;
     this.#key = key;
     this.#principal = principal;
   }
 
-  /** Whether the index holds every session. */
+  /** Checks whether the index holds every session. */
   async holds(): Promise<boolean> {
     const [basis, made] = await this.#read();
-    return !this.#untold && made === this.#claim(basis);
+    return !this.#unrecorded && made === this.#claim(basis);
   }
 
-  /** To be called before the search on which a claim shall rest. */
+  /** Returns the basis for a claim; call it before the search on which the claim will rest. */
   async basis(): Promise<string> {
-    if (this.#untold) await this.withdraw();
+    if (this.#unrecorded) await this.withdraw();
     const [basis] = await this.#read();
     return basis;
   }
 
-  /** The index holds every session that there was at some moment since `basis`, and every one made since. */
+  /** Claims that the index holds every session there was at some moment since `basis`, and every one made since. */
   async make(basis: string): Promise<void> {
     await Promise.all([
       this.#redis.command(["HSET", this.#key, COMPLETE, this.#claim(basis)]),
@@ -44,23 +44,23 @@ export class IndexClaim {
     ]);
   }
 
-  /** A search that began at `basis` may be broken off here; `position` is a text that says where it goes on. */
+  /** Notes where a search that began at `basis` continues if it is interrupted. */
   async suspend(basis: string, position: string): Promise<void> {
     await this.#redis.command(["HSET", this.#key, SUSPENDED, `${this.#claim(basis)} ${position}`]);
   }
 
-  /** Where a search goes on that a claim can still rest on; undefined: there is none. */
+  /** Returns where an interrupted search continues, if a claim can still rest on it; undefined otherwise. */
   async suspended(basis: string): Promise<string | undefined> {
     const text = await this.#redis.command(["HGET", this.#key, SUSPENDED]);
     const start = `${this.#claim(basis)} `;
     return typeof text === "string" && text.startsWith(start) ? text.slice(start.length) : undefined;
   }
 
-  /** A write of the index was lost. */
+  /** Voids the claim: a write of the index was lost. */
   async withdraw(): Promise<void> {
-    this.#untold = true;
+    this.#unrecorded = true;
     await this.#redis.command(["HINCRBY", this.#key, FAILURES, "1"]);
-    this.#untold = false;
+    this.#unrecorded = false;
   }
 
   async #read(): Promise<readonly [basis: string, made: string | null]> {

@@ -1,20 +1,28 @@
 import { ActuatorError } from "../../../common/error.ts";
 import type { Session } from "../../../sessions/session.ts";
 import type { SessionPage, SessionQuery, SessionSearch, SessionStore } from "../../../sessions/store.ts";
-import { boundedCall } from "./bounded-call.ts";
-import type { BetterAuthContext, BetterAuthInstance, BetterAuthSessionOptions, Condition, Row } from "./instance.ts";
-import type { BetterAuthSessionsSettings } from "./options.ts";
+import { ScanLimit } from "../../kit/connect-session/scan.ts";
+import {
+  type BetterAuthContext,
+  type BetterAuthInstance,
+  type BetterAuthSessionOptions,
+  type BetterAuthSettings,
+  type Condition,
+  type Row,
+  sessionColumns,
+  sessionOf,
+  timeOf,
+} from "./instance.ts";
 import { rowPage } from "./row-pages.ts";
-import { sessionColumns, sessionOf, timeOf } from "./session-row.ts";
+import { bounded, withoutValues } from "./storage-call.ts";
 import { fitsId, userIdsOf, usernamesOf } from "./users.ts";
 
 const SCAN_PAGE = 1_000;
 
-/** Sessions in better-auth's table, the whole port. */
-export function databaseSessions(auth: BetterAuthInstance, settings: BetterAuthSessionsSettings): SessionStore {
-  const { username, timeoutMs: timeout, scan } = settings;
-  const bounded = boundedCall(timeout);
-  const boundedWithToken = boundedCall(timeout, { bearer: true });
+/** Shows and ends the sessions in better-auth's table. */
+export function databaseSessions(auth: BetterAuthInstance, settings: BetterAuthSettings): SessionStore {
+  const { username, timeoutMs, scan = {} } = settings;
+  const { maxSessions = 50_000 } = scan;
   const { secondaryStorage, session } = auth.options;
   const preserved =
     secondaryStorage !== undefined && (session as BetterAuthSessionOptions | undefined)?.preserveSessionInDatabase;
@@ -29,7 +37,7 @@ export function databaseSessions(auth: BetterAuthInstance, settings: BetterAuthS
     if (!fitsId(context, id)) return undefined;
     const where: Condition[] = [{ field: "id", value: id }];
     const row = await context.adapter.findOne({ model: "session", where, select });
-    // A database may compare without regard to case; an id is exact.
+    // A database may ignore case; an id is exact.
     return row !== null && String(row.id) === id ? row : undefined;
   }
 
@@ -39,26 +47,25 @@ export function databaseSessions(auth: BetterAuthInstance, settings: BetterAuthS
     const rows = await context.adapter.findMany({
       model: "session",
       where: [{ field: "userId", operator: "in", value: [...ids] }],
-      limit: scan.maxSessions + 1,
+      limit: maxSessions + 1,
       select: sessionColumns(context),
       sortBy: { field: "updatedAt", direction: "desc" },
     });
-    const sessions = rows.slice(0, scan.maxSessions).map((row) => sessionOf(row, name));
-    return { sessions, partial: partial || rows.length > scan.maxSessions };
+    const sessions = rows.slice(0, maxSessions).map((row) => sessionOf(row, name));
+    return { sessions, partial: partial || rows.length > maxSessions };
   }
 
   async function scanned(context: BetterAuthContext, name: string): Promise<SessionSearch> {
-    const end = performance.now() + scan.maxMs;
+    const scanLimit = new ScanLimit(scan);
     const sessions: Session[] = [];
-    let read = 0;
     let next: string | undefined;
     do {
-      const page = await rowPage(context, [], Math.min(SCAN_PAGE, scan.maxSessions - read), next);
+      const page = await rowPage(context, [], Math.min(SCAN_PAGE, scanLimit.left), next);
       const all = await sessionsOf(context, page.rows);
       sessions.push(...all.filter((session) => session.username === name));
-      read += page.rows.length;
+      scanLimit.left -= page.rows.length;
       next = page.next;
-    } while (next !== undefined && read < scan.maxSessions && performance.now() < end);
+    } while (next !== undefined && !scanLimit.reached());
     return { sessions, partial: next !== undefined };
   }
 
@@ -66,41 +73,46 @@ export function databaseSessions(auth: BetterAuthInstance, settings: BetterAuthS
     kind: "better-auth",
 
     findById: (id) =>
-      bounded(async () => {
+      bounded(timeoutMs, async () => {
         const context = await auth.$context;
         const row = await findRow(context, id, sessionColumns(context));
         return row && (await sessionsOf(context, [row]))[0];
       }),
 
     findByUsername: (name) =>
-      bounded(async () => {
+      bounded(timeoutMs, async () => {
         const context = await auth.$context;
         return typeof username === "string" ? searched(context, name, username) : scanned(context, name);
       }),
 
     list: ({ limit, after, active }: SessionQuery): Promise<SessionPage> =>
-      bounded(async () => {
+      bounded(timeoutMs, async () => {
         const context = await auth.$context;
         const { rows, next } = await rowPage(context, activity(active), limit, after);
         return { sessions: await sessionsOf(context, rows), partial: false, next };
       }),
 
     count: ({ active }) =>
-      bounded(async () => (await auth.$context).adapter.count({ model: "session", where: activity(active) })),
+      bounded(timeoutMs, async () =>
+        (await auth.$context).adapter.count({ model: "session", where: activity(active) }),
+      ),
 
     async delete(id) {
-      const row = await bounded(async () => findRow(await auth.$context, id, ["id", "token", "expiresAt"]));
+      const row = await bounded(timeoutMs, async () => findRow(await auth.$context, id, ["id", "token", "expiresAt"]));
       if (row === undefined || (preserved && ended(row))) return false;
-      await boundedWithToken(async () => (await auth.$context).internalAdapter.deleteSession(String(row.token)));
-      // better-auth says nothing where it could not read the session, or where a hook refused.
-      const left = await bounded(async () => findRow(await auth.$context, id, ["id", "expiresAt"]));
-      if (left !== undefined && !(preserved && ended(left))) throw kept();
+      await bounded(timeoutMs, async () => {
+        const { internalAdapter } = await auth.$context;
+        await withoutValues(() => internalAdapter.deleteSession(String(row.token)));
+      });
+      // better-auth reports nothing if it could not read the session, or if a hook refused.
+      const left = await bounded(timeoutMs, async () => findRow(await auth.$context, id, ["id", "expiresAt"]));
+      if (left !== undefined && !(preserved && ended(left))) throw refusedByHook();
       return true;
     },
   };
 }
 
-function kept(): ActuatorError {
+function refusedByHook(): ActuatorError {
   const message = "better-auth kept the session: a hook of the application (session.delete.before) refused to end it.";
   return new ActuatorError("FAILED_PRECONDITION", "SESSION_KEPT", message);
 }

@@ -1,5 +1,4 @@
-import type { BetterAuthContext, Condition, Row } from "./instance.ts";
-import { sessionColumns, timeOf } from "./session-row.ts";
+import { type BetterAuthContext, type Condition, type Row, sessionColumns, timeOf } from "./instance.ts";
 
 /** Where a page ended. Without an id: after every session of that millisecond. */
 interface Position {
@@ -13,15 +12,14 @@ export interface RowPage {
   readonly next?: string | undefined;
 }
 
-/** A limit that is none: better-auth would set one of its own. */
-const EVERY = Number.MAX_SAFE_INTEGER;
+/** A limit that better-auth does not replace with its own. */
+const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 
 /**
- * A page of the table of sessions, latest update first, then by id in the database's own order.
+ * Returns a page of the table of sessions, latest update first, then by id in the database's own order.
  *
- * better-auth's queries sort by one column and know no "earlier, or as early with a greater id". So sessions of the
- * millisecond at which a page begins or ends are asked for by themselves: one to three queries a page, none of which
- * skips rows.
+ * better-auth's queries sort by one column and cannot express "earlier, or as early with a greater id". So sessions of the
+ * millisecond at which a page begins or ends are queried separately: one to three queries a page, none of which skips rows.
  */
 export async function rowPage(
   context: BetterAuthContext,
@@ -40,8 +38,8 @@ export async function rowPage(
       { field: "updatedAt", operator: "lt", value: new Date(time + 1) },
     ];
     if (context.adapter.id === "memory") {
-      // better-auth's own database for development sorts texts by locale and compares them by code unit.
-      const rows = await context.adapter.findMany({ model: "session", where, limit: EVERY, select });
+      // better-auth's own database for development sorts strings by locale and compares them by code unit.
+      const rows = await context.adapter.findMany({ model: "session", where, limit: NO_LIMIT, select });
       return rows
         .filter((row) => id === undefined || String(row.id) > id)
         .sort((a, b) => (String(a.id) < String(b.id) ? -1 : 1))

@@ -1,26 +1,31 @@
 import type { Session } from "../../../sessions/session.ts";
 import { sessionDigest } from "../../../sessions/session-id.ts";
 import type { SessionStore } from "../../../sessions/store.ts";
-import { boundedCall } from "./bounded-call.ts";
-import type { BetterAuthContext, BetterAuthInstance, Row } from "./instance.ts";
-import type { BetterAuthSessionsSettings } from "./options.ts";
-import { sessionOf } from "./session-row.ts";
+import {
+  type BetterAuthContext,
+  type BetterAuthInstance,
+  type BetterAuthSettings,
+  type Row,
+  sessionOf,
+} from "./instance.ts";
+import { bounded, withoutValues } from "./storage-call.ts";
 import { userIdsOf, usernamesOf } from "./users.ts";
 
-const IN_DATABASE = "`session: { storeSessionInDatabase: true }` keeps them in the database as well, where this works.";
+const IN_DATABASE =
+  "`session: { storeSessionInDatabase: true }` keeps them in the database as well, which can be listed.";
 const NO_LIST = `better-auth keeps its sessions in a secondary storage only, which cannot be listed. ${IN_DATABASE}`;
 const NO_COLUMN =
-  "better-auth keeps its sessions in a secondary storage only, which finds them by the user's id. Name a column of the " +
-  'users in option `username` of betterAuthSessions, or "id" where better-auth has no database.';
+  "better-auth keeps its sessions in a secondary storage only, which finds them by the user's id. Set username of " +
+  'betterAuthSessions to a column of the users, or to "id" if better-auth has no database.';
 
 /**
- * Sessions in a secondary storage alone. It finds them by token and by user; since a token shows nowhere, the port's id is
- * `<id of the user>:<id of the session>`, so that one session is found through its user.
+ * Shows and ends sessions that are in a secondary storage only. It finds them by token and by user; since tokens are never
+ * shown, the id is `<id of the user>:<id of the session>`, so that a session is found through its user.
  */
-export function storageSessions(auth: BetterAuthInstance, settings: BetterAuthSessionsSettings): SessionStore {
-  const { username, timeoutMs: timeout } = settings;
+export function storageSessions(auth: BetterAuthInstance, settings: BetterAuthSettings): SessionStore {
+  const { username, timeoutMs } = settings;
   // The storage's keys are tokens.
-  const bounded = boundedCall(timeout, { bearer: true });
+  const guarded = <T>(work: () => Promise<T>) => bounded(timeoutMs, () => withoutValues(work));
   const searchable = username === "id" || (typeof username === "string" && auth.options.database !== undefined);
 
   async function find(context: BetterAuthContext, id: string): Promise<Row | undefined> {
@@ -44,7 +49,7 @@ export function storageSessions(auth: BetterAuthInstance, settings: BetterAuthSe
     kind: "better-auth",
 
     findById: (id) =>
-      bounded(async () => {
+      guarded(async () => {
         const context = await auth.$context;
         const row = await find(context, id);
         if (row === undefined) return undefined;
@@ -53,7 +58,7 @@ export function storageSessions(auth: BetterAuthInstance, settings: BetterAuthSe
       }),
 
     delete: (id) =>
-      bounded(async () => {
+      guarded(async () => {
         const context = await auth.$context;
         const row = await find(context, id);
         if (row === undefined) return false;
@@ -61,7 +66,7 @@ export function storageSessions(auth: BetterAuthInstance, settings: BetterAuthSe
         return true;
       }),
 
-    ...(searchable && { findByUsername: (name: string) => bounded(() => findByUsername(name)) }),
+    ...(searchable && { findByUsername: (name: string) => guarded(() => findByUsername(name)) }),
     limits: { list: NO_LIST, ...(!searchable && { findByUsername: NO_COLUMN }) },
   };
 }
@@ -75,7 +80,7 @@ function idOf({ id, token }: Row): string {
   return typeof id === "string" ? id : sessionDigest(String(token));
 }
 
-/** The ids of the user and of the session, the latter undefined where this is no such id. */
+/** Splits an id into those of the user and of the session; the latter is undefined for any other id. */
 function parts(id: string): readonly [userId: string, sessionId: string | undefined] {
   const colon = id.indexOf(":");
   if (colon < 0) return [id, undefined];

@@ -1,18 +1,12 @@
 import { ActuatorError } from "../../../common/error.ts";
-import type { BetterAuthAdvancedOptions, BetterAuthContext, Row } from "./instance.ts";
+import type { BetterAuthAdvancedOptions, BetterAuthContext, BetterAuthUsername, Row } from "./instance.ts";
 
-/**
- * What a user is called: a column of better-auth's table `user`, such as "email", "name", "id" or "username", or what a
- * function makes of the user's row. The database cannot search by what a function makes.
- */
-export type BetterAuthUsername = string | ((user: Row) => string | undefined);
+/** The most users with the same name. */
+const MAX_NAMESAKES = 100;
+/** How many ids fit into one statement of any database. */
+const MAX_IDS = 500;
 
-/** Users that share one name: more would be no name. */
-const MOST_NAMESAKES = 100;
-/** So many ids fit into one statement of every database. */
-const IDS_AT_ONCE = 500;
-
-/** The names of these users, by their ids. A user who is gone has none. */
+/** Returns the names of these users by id. A deleted user has none. */
 export async function usernamesOf(
   context: BetterAuthContext,
   userIds: Iterable<string>,
@@ -21,8 +15,8 @@ export async function usernamesOf(
   const ids = [...new Set(userIds)];
   if (username === "id") return new Map(ids.map((id) => [id, id]));
   const names = new Map<string, string>();
-  for (let at = 0; at < ids.length; at += IDS_AT_ONCE) {
-    const some = ids.slice(at, at + IDS_AT_ONCE);
+  for (let at = 0; at < ids.length; at += MAX_IDS) {
+    const some = ids.slice(at, at + MAX_IDS);
     const users = await context.adapter.findMany({
       model: "user",
       where: [some.length === 1 ? { field: "id", value: some[0]! } : { field: "id", operator: "in", value: some }],
@@ -37,7 +31,7 @@ export async function usernamesOf(
   return names;
 }
 
-/** The ids of the users of this name; `partial` where there are more than these. */
+/** Returns the ids of the users with this name; `partial` if there are more. */
 export async function userIdsOf(
   context: BetterAuthContext,
   name: string,
@@ -47,15 +41,15 @@ export async function userIdsOf(
   const users = await context.adapter.findMany({
     model: "user",
     where: [{ field: columnOf(context, username), value: name }],
-    limit: MOST_NAMESAKES + 1,
+    limit: MAX_NAMESAKES + 1,
     select: ["id", username],
   });
-  // Some databases compare without regard to case.
+  // Some databases ignore case.
   const ids = users.filter((user) => nameOf(user, username) === name).map((user) => String(user.id));
-  return { ids: ids.slice(0, MOST_NAMESAKES), partial: users.length > MOST_NAMESAKES };
+  return { ids: ids.slice(0, MAX_NAMESAKES), partial: users.length > MAX_NAMESAKES };
 }
 
-/** Whether an id has the shape of this application's ids. A database refuses to look for a number or UUID that is none. */
+/** Checks whether an id has the shape of this application's ids; databases refuse to compare a number or UUID with others. */
 export function fitsId({ options }: BetterAuthContext, id: string): boolean {
   const made = (options as BetterAuthAdvancedOptions).advanced?.database?.generateId;
   if (made === "serial") return /^[1-9]\d{0,8}$/.test(id);
@@ -65,7 +59,7 @@ export function fitsId({ options }: BetterAuthContext, id: string): boolean {
 
 function columnOf({ tables }: BetterAuthContext, username: string): string {
   if (Object.hasOwn(tables.user?.fields ?? {}, username)) return username;
-  const message = "better-auth's users have no such column as option `username` of betterAuthSessions names.";
+  const message = "betterAuthSessions.username must name a column of better-auth's table of users.";
   throw new ActuatorError("FAILED_PRECONDITION", "USERNAME_COLUMN_UNKNOWN", message);
 }
 
@@ -75,7 +69,7 @@ function nameOf(user: Row, username: BetterAuthUsername): string | undefined {
   return typeof name === "string" && name !== "" ? name : undefined;
 }
 
-/** One user whom the function cannot read must not hide the others. */
+/** A row that the function cannot read must not hide the others. */
 function resolved(user: Row, resolve: (user: Row) => string | undefined): unknown {
   try {
     return resolve(user);

@@ -9,7 +9,7 @@ import {
 } from "../../kit/connect-session/record.ts";
 import type { Sighting, Sightings } from "../../kit/connect-session/sightings.ts";
 
-/** What a statement answers of a session: see `statements`. Times are milliseconds, but for the expiry in seconds. */
+/** A session as `statements` return it. Times are milliseconds, except the expiry, which is seconds. */
 export type SessionRow = readonly [
   id: string,
   expire: string,
@@ -27,11 +27,11 @@ interface RecordFacts {
   readonly expiryTime: number | undefined;
   readonly names: readonly string[];
   readonly username: string | undefined;
-  /** Whether it is known whose it is. */
+  /** Whether its user is known. */
   readonly resolved: boolean;
 }
 
-/** A session, and whether it is known whose it is: not where its record is too large to be read as a whole. */
+/** A session, and whether its user is known; not if its record is too large to be read as a whole. */
 export interface ReadSession {
   readonly session: Session;
   readonly resolved: boolean;
@@ -40,15 +40,15 @@ export interface ReadSession {
 /** How rows become sessions. */
 export interface RowReader {
   readonly resolver: PrincipalResolver;
-  /** Seconds that a session lives whose cookie does not say. */
-  ttl(): number;
+  /** Milliseconds that a session lives whose cookie has no expiry. */
+  ttlMs(): number;
   readonly sightings: Sightings;
 }
 
-const HOUR = 3_600_000;
-const ROUNDING = 1000;
+const HOUR_MS = 3_600_000;
+const ROUNDING_MS = 1000;
 
-/** The session that a row is of. */
+/** Returns the session of a row. */
 export function readSession(row: SessionRow, reader: RowReader): ReadSession {
   const [id, , expiry, shownTwice, created, seen, record] = row;
   const { age, ...facts } = recordFacts(record, reader);
@@ -71,14 +71,14 @@ export function readSession(row: SessionRow, reader: RowReader): ReadSession {
   };
 }
 
-/** The second at which the store takes a session for expired that expires before. */
+/** Returns the second before which the store takes a session as expired. */
 export function nowInSeconds(): number {
   return Math.ceil(Date.now() / 1000);
 }
 
 /**
- * Expiry less age. The store rounds the expiry up to whole seconds: where neither the record (unless it was touched since
- * it was saved) nor this process knows better, it is the beginning of that second, so at most a second too early.
+ * Returns the expiry minus the age. The store rounds the expiry up to whole seconds: unless the record (if it was not
+ * touched since it was saved) or this process knows better, it is the beginning of that second, at most a second early.
  */
 function lastAccessedTime(
   expiryTime: number | undefined,
@@ -89,36 +89,36 @@ function lastAccessedTime(
 ): number | undefined {
   if (expiryTime === undefined || age === undefined) return lastUsedTime;
   const inSecond = (time: number | undefined, end: number) =>
-    time !== undefined && time > end - ROUNDING && time <= end;
-  for (const end of shownTwice ? [expiryTime, expiryTime - HOUR] : [expiryTime]) {
+    time !== undefined && time > end - ROUNDING_MS && time <= end;
+  for (const end of shownTwice ? [expiryTime, expiryTime - HOUR_MS] : [expiryTime]) {
     if (inSecond(cookieExpiry, end)) return cookieExpiry! - age;
     if (inSecond(lastUsedTime, end - age)) return lastUsedTime;
   }
   const latest = expiryTime - age;
-  const earlierMeant = shownTwice && latest > Date.now() + ROUNDING;
-  return (earlierMeant ? latest - HOUR : latest) - ROUNDING + 1;
+  const earlierMeant = shownTwice && latest > Date.now() + ROUNDING_MS;
+  return (earlierMeant ? latest - HOUR_MS : latest) - ROUNDING_MS + 1;
 }
 
-/** Within the second that the expiry is rounded by, a session was made before it was used. */
+/** Corrects the rounding of the expiry: a session was created before it was used. */
 function notBefore(creationTime: number | undefined, time: number | undefined): number | undefined {
-  if (creationTime === undefined || time === undefined || creationTime - time >= ROUNDING) return time;
+  if (creationTime === undefined || time === undefined || creationTime - time >= ROUNDING_MS) return time;
   return Math.max(creationTime, time);
 }
 
-function recordFacts(stored: SessionRow[6], { resolver, ttl }: RowReader): RecordFacts {
+function recordFacts(stored: SessionRow[6], { resolver, ttlMs }: RowReader): RecordFacts {
   if (stored === true) {
     return { age: undefined, expiryTime: undefined, names: [], username: undefined, resolved: false };
   }
   const resolved = !Array.isArray(stored);
   const record = parseRecord(resolved ? stored : stored[0]) ?? {};
   const username = resolved ? resolver(record) : undefined;
-  return { ...cookieFacts(record, ttl), names: attributeNames(record), username, resolved };
+  return { ...cookieFacts(record, ttlMs), names: attributeNames(record), username, resolved };
 }
 
-/** As the store decides by itself: where the cookie has no expiry, the session lives for the store's own time. */
-function cookieFacts(record: SessionRecord, ttl: RowReader["ttl"]): Pick<RecordFacts, "age" | "expiryTime"> {
+/** As in the store: if the cookie has no expiry, the session lives for the store's own time. */
+function cookieFacts(record: SessionRecord, ttlMs: RowReader["ttlMs"]): Pick<RecordFacts, "age" | "expiryTime"> {
   const expires = expiryTime(record);
-  return { expiryTime: expires, age: expires === undefined ? ttl() * 1000 : maxAge(record) };
+  return { expiryTime: expires, age: expires === undefined ? ttlMs() : maxAge(record) };
 }
 
 function see(sightings: Sightings, id: string, expiryTime: number | undefined): Sighting {

@@ -1,48 +1,60 @@
 import type { PrincipalPaths } from "../../../sessions/principal.ts";
-import { DIGEST_EXPRESSION } from "./digest-sql.ts";
-import { expiryOf } from "./expiry-sql.ts";
-import { ASK_THE_RESOLVER, INDEXED_CHARACTERS, principalExpression } from "./principal-sql.ts";
-import { unreadable } from "./record-sql.ts";
-import { reducedRecord } from "./reduced-sql.ts";
+import {
+  ASK_THE_RESOLVER,
+  DIGEST_EXPRESSION,
+  INDEXED_CHARACTERS,
+  principalExpression,
+  reducedRecord,
+  unreadable,
+} from "./record-sql.ts";
 import { literal } from "./sql.ts";
-import { hasOrderIndex, qualifiedName, type Table } from "./table.ts";
+import {
+  type Ask,
+  digestIndexName,
+  findTable,
+  hasIndex,
+  hasOrderIndex,
+  qualifiedName,
+  type Table,
+  userIndexName,
+} from "./table.ts";
 
-/** Latest expiry first, or by id where no index serves that. */
+/** Latest expiry first, or by id if no index serves that. */
 export type Order = "expire" | "sid";
 
-/** The statements for one table. The comment of each says what its parameters are. */
+/** The statements for one table, each with its parameters. */
 export interface Statements {
-  /** The order that the table has an index for. */
+  /** The order for which the table has an index. */
   readonly order: Order;
   /** $1: the id. */
   readonly find: string;
   /** $1: the id. */
   readonly remove: string;
   /**
-   * $1: the name or null, $2: how many at most, $3: how many at most of which only the resolver knows the name, $4: the
-   * index. Answers with whether it is one of the latter and the session; null: the index cannot be used.
+   * $1: the name or null, $2: the most sessions, $3: the most sessions whose name only the resolver can find, $4: the index.
+   * Returns whether it is one of the latter, and the session; null: the index cannot be used.
    */
   readonly findByUser: string;
-  /** $1: the digest, $2: the index. Answers with the id; null: the index cannot be used. */
+  /** $1: the digest, $2: the index. Returns the id; null: the index cannot be used. */
   readonly findByDigest: string;
   /** $1: now, in seconds. */
   count(active: boolean | undefined): string;
-  /** $1: how many, $2: now, in seconds, $3 and $4: the position where `after`. */
+  /** $1: how many, $2: now, in seconds, $3 and $4: the position if `after`. */
   page(order: Order, after: boolean, active: boolean | undefined): string;
-  /** $1: how many, $2: the name or null, $3 and $4: the position where `after`. */
+  /** $1: how many, $2: the name or null, $3 and $4: the position if `after`. */
   scan(order: Order, after: boolean): string;
 }
 
-/** Of records from which values must be read as a whole, the greatest size. */
+/** The largest records, in bytes, that are read as a whole. */
 const MAX_WHOLE = 16 * 1024;
 const MAX_WHOLE_FOR_FUNCTION = 256 * 1024;
 
-/** @param paths where the principal stands; undefined: a function finds it in the whole record */
-export function statements(table: Table, paths: PrincipalPaths | undefined, timeZone: string | undefined): Statements {
+/** @param paths of the user's name; undefined: a function finds it in the whole record */
+function statements(table: Table, paths: PrincipalPaths | undefined, timeZone: string | undefined): Statements {
   const from = `FROM ${qualifiedName(table)}`;
   const { epoch, twice, from: expiresFrom, before } = expiryOf(table, timeZone);
   const [created, seen] = ["created_at", "first_seen_at"].map((name) => hasTimeColumn(table, name) && name);
-  // The text once for all that look at it.
+  // The string once for all expressions that use it.
   const columns = ["sid", "sess", "sess::text AS text", "expire", created, seen].filter(Boolean).join(", ");
   const session = `json_build_array(sid, expire, ${epoch}, ${twice}, ${milliseconds(created)}, ${milliseconds(seen)}, ${recordToRead(table, paths)})`;
   const row = `${session}::text AS answer`;
@@ -100,8 +112,8 @@ export function statements(table: Table, paths: PrincipalPaths | undefined, time
 }
 
 /**
- * The record without the values that nobody needs; as a text and whole where the server cannot take it apart or a function
- * has to be asked; true: it is too large for that.
+ * Returns the record without the values that are not needed; as a whole string if the server cannot take it apart or a
+ * function finds the user; true: too large for that.
  */
 function recordToRead(table: Table, paths: PrincipalPaths | undefined): string {
   const whole = (limit: number) => `WHEN octet_length(text) <= ${limit} THEN to_json(text)`;
@@ -116,4 +128,103 @@ function hasTimeColumn({ columns }: Table, name: string): boolean {
 
 function milliseconds(column: string | false | undefined): string {
   return column ? `extract(epoch FROM ${column}) * 1000` : "NULL";
+}
+
+/**
+ * The column `expire` as points in time.
+ *
+ * The store writes a timestamp without time zone, in the zone of its connection: so it is read in the zone of the same
+ * connection, or in the one that is configured. In the hour that a clock shows twice, PostgreSQL takes the second.
+ */
+interface Expiry {
+  /** Seconds since the epoch; NULL: never. */
+  readonly epoch: string;
+  /** Whether the clock showed this time twice, so that an hour earlier may be meant. */
+  readonly twice: string;
+  /** A condition: it is at this second since the epoch or later. An index on the column serves it. */
+  from(second: string): string;
+  /** A condition: it is earlier. */
+  before(second: string): string;
+}
+
+/** Returns how to read the expiry in this table. @param timeZone of the application's connections; undefined: this one's */
+function expiryOf(table: Table, timeZone: string | undefined): Expiry {
+  if (table.columns.expire === "timestamp with time zone") {
+    return {
+      epoch: epochOf("expire"),
+      twice: "false",
+      from: (second) => `expire >= to_timestamp(${second})`,
+      before: (second) => `expire < to_timestamp(${second})`,
+    };
+  }
+  const zone = timeZone === undefined ? undefined : literal(timeZone);
+  const instant = zone === undefined ? "expire::timestamptz" : `(expire AT TIME ZONE ${zone})`;
+  const shown = (time: string) => (zone === undefined ? `(${time})::timestamp` : `((${time}) AT TIME ZONE ${zone})`);
+  return {
+    epoch: epochOf(instant),
+    twice: `${shown(`${instant} - interval '1 hour'`)} = expire`,
+    // Clocks may have been set back by some hours meanwhile: the index finds candidates, the second condition decides.
+    from: (second) =>
+      `expire >= ${shown(`to_timestamp(${second})`)} - interval '3 hours' AND ${instant} >= to_timestamp(${second})`,
+    before: (second) =>
+      `expire < ${shown(`to_timestamp(${second})`)} + interval '3 hours' AND ${instant} < to_timestamp(${second})`,
+  };
+}
+
+function epochOf(instant: string): string {
+  return `CASE WHEN isfinite(expire) THEN extract(epoch FROM ${instant}) END`;
+}
+
+/** The table as it was lately, with the statements for it. */
+export interface KnownTable {
+  readonly statements: Statements;
+  /** The quoted names of the indexes that it had. */
+  readonly userIndex: string | undefined;
+  readonly digestIndex: string | undefined;
+}
+
+/** After how long a preparation is noticed while the application runs. */
+const LOOK_AGAIN_AFTER_MS = 10_000;
+
+/**
+ * Returns a function that looks up the table, and again after 10 seconds or with `renew`. An index that was dropped since
+ * does no harm: the statements that need it check for it themselves.
+ */
+export function tableLookup(
+  ask: Ask,
+  quotedName: string,
+  paths: PrincipalPaths | undefined,
+  timeZone: string | undefined,
+): (renew?: boolean) => Promise<KnownTable> {
+  let lookup: { readonly at: number; readonly table: Promise<KnownTable> } | undefined;
+  let last: { readonly text: string; readonly known: KnownTable } | undefined;
+
+  async function look(): Promise<KnownTable> {
+    const table = await findTable(ask, quotedName);
+    const text = JSON.stringify(table);
+    // The same statements stay prepared.
+    if (last?.text !== text) last = { text, known: know(table, paths, timeZone) };
+    return last.known;
+  }
+
+  return (renew = false) => {
+    if (lookup === undefined || renew || performance.now() - lookup.at > LOOK_AGAIN_AFTER_MS) {
+      const looked = { at: performance.now(), table: look() };
+      lookup = looked;
+      looked.table.catch(() => {
+        if (lookup === looked) lookup = undefined;
+      });
+    }
+    return lookup.table;
+  };
+}
+
+function know(table: Table, paths: PrincipalPaths | undefined, timeZone: string | undefined): KnownTable {
+  const indexCalled = (name: string) =>
+    hasIndex(table, name) ? qualifiedName({ schema: table.schema, name }) : undefined;
+  return {
+    statements: statements(table, paths, timeZone),
+    userIndex: paths && indexCalled(userIndexName(table, paths)),
+    digestIndex: table.utf8 ? indexCalled(digestIndexName(table)) : undefined,
+  };
 }

@@ -1,32 +1,46 @@
 import { createHash } from "node:crypto";
 import { ActuatorError } from "../../../common/error.ts";
 import type { PrincipalPaths } from "../../../sessions/principal.ts";
-import type { Ask } from "./answers.ts";
-import { principalExpression } from "./principal-sql.ts";
-import type { RecordType } from "./record-sql.ts";
+import type { PostgresQueries } from "../../kit/postgres/index.ts";
+import { principalExpression, type RecordType } from "./record-sql.ts";
 import { identifier } from "./sql.ts";
 
-/** The table of a store, as the database has it now. */
+/** Runs a statement and resolves to the JSON in the column `answer` of each row. */
+export type Ask = <Answer>(sql: string, values?: readonly (string | number | null)[]) => Promise<readonly Answer[]>;
+
+/**
+ * Returns how statements are run: each answers with a single string, because connect-pg-simple passes on only one row, and
+ * because a borrowed connection may be configured to parse types and name columns in its own way.
+ */
+export function asking(queries: PostgresQueries): Ask {
+  return async <Answer>(sql: string, values: readonly (string | number | null)[] = []) => {
+    const text = `WITH answers AS (${sql}) SELECT '[' || coalesce(string_agg(answer, ','), '') || ']' AS answers FROM answers`;
+    const [row] = await queries.query<{ answers: string }>(text, values);
+    return JSON.parse(row!.answers) as Answer[];
+  };
+}
+
+/** The table of a store, as the database describes it now. */
 export interface Table extends RecordType {
   readonly schema: string;
   readonly name: string;
-  /** Its columns and their types. */
+  /** The types of its columns by name. */
   readonly columns: Readonly<Record<string, string>>;
-  /** Those of its columns that were added for us. */
+  /** Those of its columns that this adapter added. */
   readonly added: readonly string[];
   readonly indexes: readonly TableIndex[];
 }
 
-/** The comment on a column that was added for us, so that no other is ever taken away. */
+/** The comment on a column that this adapter added, so that no other is ever dropped. */
 export const ADDED = "added by connect-actuator";
 
 export interface TableIndex {
   readonly name: string;
-  /** Whether it is complete: one whose making was interrupted is not. */
+  /** Whether it is complete: one whose creation was interrupted is not. */
   readonly valid: boolean;
-  /** Whether it is being made at this moment, where the connection's user may see that. */
+  /** Whether it is being created at this moment, if the connection's user may see that. */
   readonly building: boolean;
-  /** The column that it begins with; null: an expression. */
+  /** Its first column; null: an expression. */
   readonly leading: string | null;
   /** Whether it leaves rows out. */
   readonly partial: boolean;
@@ -52,52 +66,54 @@ const TABLE = `
   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = to_regclass($1::text)`;
 
 const NO_TABLE =
-  "PostgreSQL has no table of this name, or not where it was looked for. With createTableIfMissing, connect-pg-simple makes " +
-  "it when it is first used.";
+  "PostgreSQL has no table with this name in the search path. With createTableIfMissing, connect-pg-simple creates it when " +
+  "it is first used.";
 
 /**
- * Looks the table up by its quoted name.
+ * Looks up the table by its quoted name.
  *
- * @throws ActuatorError FAILED_PRECONDITION where there is none, or it is no table of connect-pg-simple.
+ * @throws ActuatorError FAILED_PRECONDITION if there is none, or it is not a table of connect-pg-simple.
  */
 export async function findTable(ask: Ask, quotedName: string): Promise<Table> {
   const [table] = await ask<Omit<Table, "type">>(TABLE, [quotedName]);
   if (table === undefined) throw unfit(NO_TABLE);
   const { sid, sess, expire } = table.columns;
   if (sid === undefined || (sess !== "json" && sess !== "jsonb") || !expire?.startsWith("timestamp")) {
-    throw unfit('The table is none of connect-pg-simple: it needs "sid", "sess" of type json or jsonb, and "expire".');
+    throw unfit(
+      'The table is not one of connect-pg-simple: it needs "sid", "sess" of type json or jsonb, and "expire".',
+    );
   }
   return { ...table, type: sess };
 }
 
-/** The table's name with its schema, for statements. */
+/** Returns the quoted name with its schema. */
 export function qualifiedName({ schema, name }: Pick<Table, "schema" | "name">): string {
   return `${identifier(schema)}.${identifier(name)}`;
 }
 
-/** The name of the index by which sessions of a user are found: another one for other places of the principal. */
+/** Returns the name of the index of users, which depends on the paths of the user's name. */
 export function userIndexName(table: Table, paths: PrincipalPaths): string {
   return indexName(table, "user", principalExpression(paths, table));
 }
 
-/** The name of the index by which an id is found from its digest. */
+/** Returns the name of the index of digests. */
 export function digestIndexName(table: Table): string {
   return indexName(table, "digest", "");
 }
 
-/** The name of the index that lists are ordered by, where the table has lost the store's own. */
+/** Returns the name of the index that orders lists, if the table has lost the store's own. */
 export function orderIndexName(table: Table): string {
   return indexName(table, "expire", "");
 }
 
-/** What the names of all indexes begin with that were made of this kind. */
+/** Returns the prefix of the names of all indexes of this kind. */
 export function indexPrefix({ name }: Pick<Table, "name">, kind: string): string {
-  // A name has 63 bytes at most; the hash tells tables apart whose names begin alike.
+  // A name has at most 63 bytes; the hash distinguishes tables whose names begin alike.
   const start = Buffer.from(name).subarray(0, 24).toString("utf8").replaceAll("\ufffd", "");
   return `${start}_actuator_${kind}_`;
 }
 
-/** Whether the list's order has an index to follow. */
+/** Checks whether an index orders lists. */
 export function hasOrderIndex({ indexes }: Table): boolean {
   return indexes.some(({ valid, leading, partial }) => valid && leading === "expire" && !partial);
 }

@@ -1,29 +1,16 @@
 import type { SessionSearch } from "../../../sessions/store.ts";
-import type { ScanBounds } from "../../kit/connect-session/session-scan.ts";
-import type { Ask } from "./answers.ts";
-import type { KnownTable } from "./known-table.ts";
+import { type ScanBounds, ScanLimit } from "../../kit/connect-session/scan.ts";
 import { type ReadSession, type RowReader, readSession, type SessionRow } from "./session-row.ts";
 import { isStorable } from "./sql.ts";
-import type { Statements } from "./statements.ts";
-
-/** How much of a table is searched at most. */
-export interface SearchBounds {
-  readonly maxSessions: number;
-  readonly maxMs: number;
-  /** Rows read by one statement of a scan. */
-  readonly batch: number;
-}
+import type { KnownTable, Statements } from "./statements.ts";
+import type { Ask } from "./table.ts";
 
 /** The most sessions of one user. */
 const MAX_FOUND = 50_000;
-/** Of the sessions whose user only the resolver can tell, so many are asked for in a search by the index. */
+/** The most sessions whose user only the resolver can find, in a search by the index. */
 const MAX_TO_RESOLVE = 1000;
 
-export function searchBounds({ maxSessions = 50_000, maxMs = 500 }: ScanBounds = {}, batch: number): SearchBounds {
-  return { maxSessions, maxMs, batch };
-}
-
-/** The sessions of a user by the index; undefined: the table has none any more. */
+/** Finds the sessions of a user by the index; undefined if the table no longer has it. */
 export async function findByIndex(
   ask: Ask,
   { statements, userIndex }: KnownTable,
@@ -43,19 +30,20 @@ export async function findByIndex(
   );
 }
 
-/** The sessions of a user by reading one after the other, those first that expire last, until a bound is reached. */
+/** Finds the sessions of a user by reading all, those that expire last first, until a bound is reached. */
 export async function findByScan(
   ask: Ask,
   statements: Statements,
   username: string,
   reader: RowReader,
-  { maxSessions, maxMs, batch }: SearchBounds,
+  bounds: ScanBounds | undefined,
+  batch: number,
 ): Promise<SessionSearch> {
-  const end = performance.now() + maxMs;
+  const scanLimit = new ScanLimit(bounds);
   const found: ReadSession[] = [];
   let position: readonly [string, string] | undefined;
-  for (let left = maxSessions; ; ) {
-    const limit = Math.min(batch, left);
+  while (true) {
+    const limit = Math.min(batch, scanLimit.left);
     const sql = statements.scan(statements.order, position !== undefined);
     const answers = await ask<ScanAnswer | SessionRow>(sql, [limit, storable(username), ...(position ?? [])]);
     const scan = answers.find((answer): answer is ScanAnswer => "last" in answer)!;
@@ -65,9 +53,9 @@ export async function findByScan(
         .map((row) => readSession(row, reader))
         .filter(({ session, resolved }) => !resolved || session.username === username),
     );
-    left -= scan.read;
+    scanLimit.left -= scan.read;
     if (scan.read < limit) return search(username, found, false);
-    if (left <= 0 || performance.now() > end) return search(username, found, true);
+    if (scanLimit.reached()) return search(username, found, true);
     position = scan.last!;
   }
 }
@@ -84,7 +72,7 @@ function search(username: string, read: readonly ReadSession[], cutOff: boolean)
   };
 }
 
-/** A name that the database cannot hold is in none of its indexes; sessions of it wait for the resolver. */
+/** Returns the name; null if the database cannot store it, so that only the resolver can find it. */
 function storable(username: string): string | null {
   return isStorable(username) ? username : null;
 }

@@ -4,26 +4,27 @@ import { indexedOf, type SessionView } from "./session-view.ts";
 import type { StoredSession, StoredSessions } from "./stored-sessions.ts";
 
 interface Correction {
-  /** Users under whose name the session was found, or may be. */
+  /** Users whose index has the session, or may have it. */
   readonly usernames: Set<string>;
-  /** A write of the index failed: until it is made up for, the index may lack the session. */
+  /** A write failed: until it is repeated, the index may lack the session. */
   lost: boolean;
 }
 
-const DELAY = 1000;
+const DELAY_MS = 1000;
 const BATCH = 500;
 const LIMIT = 10_000;
-/** As often as corrections have to fail, one after the other, before the index is given up as whole by another way. */
-const FAILURES = 3;
+/** After how many failed attempts in a row the claim is withdrawn through the store's connection. */
+const MAX_FAILURES = 3;
 
 /**
- * Sessions of which the index may say something else than the store: those whose write failed, and those that were found
- * to be gone or somebody else's. A second later each is read again, and the index made to say what the store does. Not at
- * once, because the application's own commands may be between the index and the store just then; and again and again
- * where Redis is out of reach.
+ * Corrects the index for sessions on which it may disagree with the store: those whose write failed, and those that turned
+ * out to be gone or another user's. A second later each is read again and the index updated. Not at once, because the
+ * application's own commands may be between the index and the store at that moment; and repeatedly while Redis is out of
+ * reach.
  *
- * Where the index has a connection of its own that stays broken while the store's works, sessions are written that the
- * index lacks, and a process that ends then leaves nobody who knows. So the claim is withdrawn by the store's connection.
+ * If the index has a connection of its own (option `redis`) whose password is revoked, the application goes on writing
+ * sessions that the index lacks; after a restart "end all sessions of this user" would miss them without a sign. So the
+ * claim is withdrawn through the store's connection.
  */
 export class Corrections {
   readonly #stored: StoredSessions;
@@ -32,12 +33,12 @@ export class Corrections {
   readonly #claimByStore: IndexClaim | undefined;
   #failures = 0;
   #waiting = new Map<string, Correction>();
-  #inHand = new Map<string, Correction>();
+  #inProgress = new Map<string, Correction>();
   #withdraw = false;
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
 
-  /** @param claimByStore the index's claim by the store's connection, where the index has another */
+  /** @param claimByStore the index's claim through the store's connection, if the index has another connection */
   constructor(stored: StoredSessions, index: SessionIndex, view: SessionView, claimByStore?: IndexClaim) {
     this.#claimByStore = claimByStore;
     this.#stored = stored;
@@ -47,20 +48,20 @@ export class Corrections {
 
   /** Whether the index may lack sessions that this process knows of. */
   get outstanding(): boolean {
-    return this.#withdraw || hasLost(this.#inHand) || hasLost(this.#waiting);
+    return this.#withdraw || hasLost(this.#inProgress) || hasLost(this.#waiting);
   }
 
-  /** A write of the session did not reach the index. */
+  /** Notes that a write of the session did not reach the index. */
   lost(id: string, username: string | undefined): void {
     this.#add(id, username, true);
   }
 
-  /** The index has the session, under the name of this user perhaps, and the store has not. */
+  /** Notes that the index may have a session, perhaps of this user, that the store has not. */
   doubt(id: string, username?: string): void {
     this.#add(id, username, false);
   }
 
-  /** The index can no longer be said to hold all. */
+  /** Withdraws the claim that the index holds every session. */
   withdraw(): void {
     this.#withdraw = true;
     this.#schedule(0);
@@ -81,7 +82,7 @@ export class Corrections {
     if (username !== undefined) correction.usernames.add(username);
     correction.lost ||= lost;
     this.#waiting.set(id, correction);
-    this.#schedule(DELAY);
+    this.#schedule(DELAY_MS);
   }
 
   #schedule(delay: number): void {
@@ -94,7 +95,7 @@ export class Corrections {
         .catch(() => this.#putBack())
         .finally(() => {
           this.#timer = undefined;
-          if (this.#waiting.size > 0 || this.#withdraw) this.#schedule(DELAY);
+          if (this.#waiting.size > 0 || this.#withdraw) this.#schedule(DELAY_MS);
         });
     }, delay);
     this.#timer.unref();
@@ -105,26 +106,26 @@ export class Corrections {
       await this.#index.claim.withdraw();
       this.#withdraw = false;
     }
-    this.#inHand = new Map([...this.#waiting].slice(0, BATCH));
-    for (const id of this.#inHand.keys()) this.#waiting.delete(id);
+    this.#inProgress = new Map([...this.#waiting].slice(0, BATCH));
+    for (const id of this.#inProgress.keys()) this.#waiting.delete(id);
     await Promise.all(
-      [...this.#inHand].flatMap(([id, { usernames }]) =>
+      [...this.#inProgress].flatMap(([id, { usernames }]) =>
         [...usernames].map((username) => this.#index.removeFromUser(username, [id])),
       ),
     );
-    const ids = [...this.#inHand.keys()];
+    const ids = [...this.#inProgress.keys()];
     const sessions = await this.#stored.read(ids);
     await Promise.all(sessions.map((session, at) => this.#agree(ids[at]!, session)));
-    this.#inHand = new Map();
+    this.#inProgress = new Map();
   }
 
   #putBack(): void {
-    for (const [id, { usernames, lost }] of this.#inHand) {
+    for (const [id, { usernames, lost }] of this.#inProgress) {
       for (const username of [undefined, ...usernames]) this.#add(id, username, lost);
     }
-    this.#inHand = new Map();
-    // Again each time: another process may have made the claim anew meanwhile.
-    if (++this.#failures >= FAILURES && this.outstanding) this.#claimByStore?.withdraw().catch(() => {});
+    this.#inProgress = new Map();
+    // Again each time: another process may have renewed the claim meanwhile.
+    if (++this.#failures >= MAX_FAILURES && this.outstanding) this.#claimByStore?.withdraw().catch(() => {});
   }
 
   async #agree(id: string, session: StoredSession | undefined): Promise<void> {

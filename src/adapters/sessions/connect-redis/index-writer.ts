@@ -1,11 +1,12 @@
+import { LatestMap } from "../../../common/latest-map.ts";
 import type { SessionRecord } from "../../../sessions/principal.ts";
-import type { StoreWatcher } from "../../kit/connect-session/store-watcher.ts";
+import type { StoreWatcher } from "../../kit/connect-session/watch.ts";
 import type { SessionIndex } from "../../kit/redis/session-index.ts";
 import type { Corrections } from "./corrections.ts";
 import type { SessionView } from "./session-view.ts";
 import { nextExpiry } from "./settings.ts";
 
-/** What this process wrote of a session last. */
+/** What this process last wrote about a session. */
 interface Written {
   readonly username: string | undefined;
   /** Milliseconds since the epoch; undefined: it was only loaded. */
@@ -19,39 +20,22 @@ const PRUNE_EVERY = 16;
 const PRUNE_BATCH = 64;
 
 /**
- * Keeps the index by what passes through the store. A session that is used again and again is written once in `interval`
- * milliseconds at most, unless its user or its lifetime changes.
+ * Keeps the index by what passes through the store. A session that is used again and again is written at most once in
+ * `intervalMs`, unless its user or its lifetime changes.
  */
 export class IndexWriter implements StoreWatcher {
   readonly #index: SessionIndex;
   readonly #view: SessionView;
   readonly #corrections: Corrections;
-  readonly #interval: number;
-  readonly #written = new Map<string, Written>();
+  readonly #intervalMs: number;
+  readonly #written = new LatestMap<string, Written>(MAX_WRITTEN);
   #writes = 0;
 
-  constructor(index: SessionIndex, view: SessionView, corrections: Corrections, interval: number) {
+  constructor(index: SessionIndex, view: SessionView, corrections: Corrections, intervalMs: number) {
     this.#index = index;
     this.#view = view;
     this.#corrections = corrections;
-    this.#interval = interval;
-  }
-
-  /**
-   * Ends a session for an operator: in the store by `destroy`, which resolves to what it was, and in the index. Other
-   * processes that save it again are told, and therefore first.
-   */
-  async end<T extends { readonly record: SessionRecord | undefined }>(
-    id: string,
-    destroy: () => Promise<T>,
-  ): Promise<T> {
-    await this.#index.ended.mark(id);
-    const destroyed = await destroy();
-    // Sent before anything that the caller does next, and nothing that he has to wait for.
-    this.ended(id);
-    const username = destroyed.record && this.#view.principal(destroyed.record);
-    if (username !== undefined) this.#leave(username, id);
-    return destroyed;
+    this.#intervalMs = intervalMs;
   }
 
   saved(id: string, record: SessionRecord, made: boolean): void {
@@ -67,11 +51,12 @@ export class IndexWriter implements StoreWatcher {
   loaded(id: string, record: SessionRecord): void {
     if (this.#written.has(id)) return;
     const username = this.#view.principal(record);
-    this.#remember(id, { username, time: undefined, expiryTime: undefined, creationTime: undefined });
+    this.#written.set(id, { username, time: undefined, expiryTime: undefined, creationTime: undefined });
   }
 
-  ended(id: string): void {
-    const username = this.#usernameOf(id);
+  /** Removes a session that has ended. @param record what it was, if that is known */
+  ended(id: string, record?: SessionRecord): void {
+    const username = record === undefined ? this.#written.get(id)?.username : this.#view.principal(record);
     this.#written.delete(id);
     this.#index.remove([id], username).catch(() => this.#corrections.doubt(id, username));
   }
@@ -87,10 +72,10 @@ export class IndexWriter implements StoreWatcher {
     const username = this.#view.principal(record);
     if (!made && before !== undefined && !this.#differs(before, username, now, expiryTime)) return;
     const creationTime = made ? now : before?.creationTime;
-    this.#remember(id, { username, time: now, expiryTime, creationTime });
+    this.#written.set(id, { username, time: now, expiryTime, creationTime });
     if (before?.username !== undefined && before.username !== username) this.#leave(before.username, id);
     if (expiryTime === undefined) {
-      // Known only by asking the store, which a correction does.
+      // Only the store knows it, and a correction asks the store.
       if (made) this.#corrections.lost(id, username);
       else if (before?.time === undefined) this.#corrections.doubt(id, username);
       this.#index.use(id, now).catch(() => {});
@@ -104,19 +89,15 @@ export class IndexWriter implements StoreWatcher {
     if (++this.#writes % PRUNE_EVERY === 0) this.#prune();
   }
 
-  /** The session is this user's no more. */
+  /** The session is no longer this user's. */
   #leave(username: string, id: string): void {
     this.#index.removeFromUser(username, [id]).catch(() => this.#corrections.doubt(id, username));
   }
 
-  #usernameOf(id: string): string | undefined {
-    return this.#written.get(id)?.username;
-  }
-
   #differs(before: Written, username: string | undefined, now: number, expiryTime: number | undefined): boolean {
     if (before.time === undefined || before.username !== username) return true;
-    if (now - before.time >= this.#interval) return true;
-    return Math.abs((expiryTime ?? 0) - (before.expiryTime ?? 0)) >= this.#interval;
+    if (now - before.time >= this.#intervalMs) return true;
+    return Math.abs((expiryTime ?? 0) - (before.expiryTime ?? 0)) >= this.#intervalMs;
   }
 
   #prune(): void {
@@ -126,13 +107,5 @@ export class IndexWriter implements StoreWatcher {
         for (const id of ids) this.#corrections.doubt(id);
       })
       .catch(() => {});
-  }
-
-  #remember(id: string, written: Written): void {
-    this.#written.delete(id);
-    this.#written.set(id, written);
-    if (this.#written.size <= MAX_WRITTEN) return;
-    const [oldest] = this.#written.keys();
-    this.#written.delete(oldest!);
   }
 }

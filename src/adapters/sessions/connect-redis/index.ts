@@ -1,38 +1,59 @@
-import { checkOptions } from "../../../common/options.ts";
+import { anything, type Checks, checkOptions, objectOf, text, timeLimit, wait } from "../../../common/options.ts";
+import { type Principal, principalFault } from "../../../sessions/principal.ts";
 import type { SessionStore } from "../../../sessions/store.ts";
+import { SCAN_BOUNDS, type ScanBounds } from "../../kit/connect-session/scan.ts";
 import { Sightings } from "../../kit/connect-session/sightings.ts";
 import { watchStore } from "../../kit/connect-session/watch.ts";
 import { requireVersion } from "../../kit/library-version.ts";
-import { redisCommands } from "../../kit/redis/commands.ts";
 import { EndedMarks } from "../../kit/redis/ended-marks.ts";
+import { type RedisClient, redisCommands } from "../../kit/redis/index.ts";
 import { SessionIndex } from "../../kit/redis/session-index.ts";
 import { Corrections } from "./corrections.ts";
-import { keepEndedElsewhere } from "./ended-elsewhere.ts";
-import { type FillResult, type FillRunOptions, runFilling } from "./fill-run.ts";
+import { BackgroundFilling, type FillResult, type FillRunOptions, runFilling } from "./filling.ts";
 import { IndexWriter } from "./index-writer.ts";
-import { IndexedSessions } from "./indexed-sessions.ts";
-import { CONNECT_REDIS_OPTIONS, type ConnectRedisOptions, indexOptions, indexPrefix } from "./options.ts";
-import { ScannedSessions } from "./scanned-sessions.ts";
-import { SessionKeys } from "./session-keys.ts";
-import { SessionReader } from "./session-reader.ts";
-import { sessionView } from "./session-view.ts";
-import { type ConnectRedisStore, storeSettings } from "./settings.ts";
+import { IndexedSessions, ScannedSessions } from "./searches.ts";
+import { indexSettingsOf, SessionReader, sessionKeys, sessionView } from "./session-view.ts";
+import { type ConnectRedisIndexOptions, type ConnectRedisStore, storeSettings } from "./settings.ts";
 import { StoredSessions } from "./stored-sessions.ts";
-import { Survey } from "./survey.ts";
 
-export type { ScanBounds } from "../../kit/connect-session/session-scan.ts";
-export type { FillResult, FillRunOptions } from "./fill-run.ts";
-export type { FillProgress } from "./filling.ts";
-export type { ConnectRedisIndexOptions, ConnectRedisOptions } from "./options.ts";
-export { type PrepareRedisOptions, prepareRedisSessions } from "./prepare.ts";
-export type { ConnectRedisStore } from "./settings.ts";
+export type { ScanBounds } from "../../kit/connect-session/scan.ts";
+export type { FillProgress, FillResult, FillRunOptions } from "./filling.ts";
+export { type PrepareConnectRedisOptions, prepareConnectRedisSessions } from "./prepare.ts";
+export type { ConnectRedisIndexOptions, ConnectRedisStore } from "./settings.ts";
+
+/** How sessions of connect-redis are read. */
+export interface ConnectRedisOptions {
+  /**
+   * Where commands are sent: another client than the store's, such as one of ioredis or one whose user has fewer
+   * permissions, or a URL, which needs the package `redis`. Default: the store's client.
+   */
+  readonly redis?: RedisClient | string | undefined;
+  /** How to find a session's user. Default: `DEFAULT_PRINCIPAL`. */
+  readonly principal?: Principal | undefined;
+  /** Whether an index is kept beside the sessions, and how. Default: true. */
+  readonly index?: boolean | ConnectRedisIndexOptions | undefined;
+  /** Milliseconds to wait for an answer of Redis. Default: 5,000. */
+  readonly timeoutMs?: number | undefined;
+  /** Bounds of a search while there is no index, or it does not hold all sessions. */
+  readonly scan?: ScanBounds | undefined;
+}
+
+const INDEX_OPTIONS = objectOf<ConnectRedisIndexOptions>({ prefix: text, intervalMs: wait });
+
+const OPTIONS: Checks<ConnectRedisOptions> = {
+  redis: anything,
+  principal: principalFault,
+  index: (value) => (typeof value === "boolean" ? undefined : INDEX_OPTIONS(value)),
+  timeoutMs: timeLimit,
+  scan: SCAN_BOUNDS,
+};
 
 /** The sessions of a store of connect-redis. */
 export interface ConnectRedisSessions extends SessionStore {
   readonly kind: "connect-redis";
   /**
-   * Fills the index with the sessions that are there already, as `prepareRedisSessions` does; for applications whose
-   * `principal` is a function. Without an index there is nothing to fill.
+   * Fills the index with the existing sessions, as `prepareConnectRedisSessions` does; for applications whose `principal` is
+   * a function. Left out without an index.
    */
   readonly prepare?: (options?: FillRunOptions) => Promise<FillResult>;
 }
@@ -40,94 +61,100 @@ export interface ConnectRedisSessions extends SessionStore {
 const MAX_REMEMBERED = 100_000;
 
 /**
- * The sessions in `store`, the RedisStore of connect-redis 9 or 10 that the application hands to express-session or
- * @fastify/session. Client, prefix, lifetime and serializer are read off it, and it stays the object that it is.
+ * Shows and ends the sessions in `store`, the RedisStore of connect-redis 9 or 10 that the application passes to
+ * express-session or @fastify/session. Client, prefix, lifetime and serializer are read from it.
  *
  * An index is kept beside the sessions, in the same Redis, by commands that travel with the store's own: by user, by last
  * access and by id. It is a hint: each session found is read again, and its user compared, before it is shown. Call this
- * before the first request, and in every process that writes sessions: what is written elsewhere the index does not know.
- * Sessions that were there before are found by a bounded scan, and the answer says where it is partial, until
- * `prepareRedisSessions` or, where they are few, a search has put them into the index.
+ * before the first request, and in every process that writes sessions: the index does not know what is written elsewhere.
+ * Sessions that existed before are found by a bounded scan, and the answer says if it is partial, until
+ * `prepareConnectRedisSessions` or, if they are few, a search has added them to the index.
  *
- * `lastAccessedTime` is what the time left to a session says, to the second; where its use was seen, to the millisecond. It is
- * unknown where the store has `disableTouch` and no index saw the use. `creationTime` is known of sessions that were made
- * while somebody watched. Nothing is ever shown as expired: Redis drops what has. Reading counts as no access.
+ * `lastAccessedTime` is worked out from the session's remaining life, to the second; if its use was seen, to the
+ * millisecond. It is unknown if the store has `disableTouch` and no index saw the use. `creationTime` is known for sessions
+ * that were created while this adapter watched. No session is shown as expired, since Redis drops those. Reading does not
+ * count as access.
  *
- * A session that is deleted is not saved again by a request that was under way then, in whatever process that has called
- * this and for a minute.
+ * A deleted session is not saved again by a request that was under way, in any process that has called this, for a minute.
+ *
+ * @throws ActuatorError INVALID_ARGUMENT if `store` is not a store of connect-redis or an option is invalid.
+ * @example
+ * const store = new RedisStore({ client });
+ * createActuator({ sessions: connectRedisSessions(store) });
+ * app.use(session({ store, secret, resave: false, saveUninitialized: false }));
  */
 export function connectRedisSessions(
   store: ConnectRedisStore,
   options: ConnectRedisOptions = {},
 ): ConnectRedisSessions {
   requireVersion({ subpath: "connect-redis", library: "connect-redis", versions: "9 to 10" });
-  checkOptions("connectRedisSessions", options, CONNECT_REDIS_OPTIONS);
-  const { principal, scan = {}, timeoutMs: timeout } = options;
+  checkOptions("connectRedisSessions", options, OPTIONS);
+  const { principal, scan = {}, timeoutMs, index: indexing = true } = options;
   const settings = storeSettings(store);
-  const redis = redisCommands(options.redis ?? settings.client, { timeoutMs: timeout });
+  const redis = redisCommands(options.redis ?? settings.client, { timeoutMs });
   const view = sessionView(settings, principal);
-  const indexing = indexOptions(options.index, settings.prefix);
-  const index = indexing && new SessionIndex(redis, { ...indexing, principal: view.principalDigest });
+  const { intervalMs, ...indexSettings } = indexSettingsOf(view, indexing === true ? {} : indexing || {});
+  const index = indexing === false ? undefined : new SessionIndex(redis, indexSettings);
 
   const stored = new StoredSessions(redis, settings);
-  const prefix = indexing?.prefix ?? indexPrefix(settings.prefix);
-  const keys = new SessionKeys(redis, settings.prefix, prefix);
+  const scanning = { stored, keys: sessionKeys(redis, settings.prefix, indexSettings.prefix), view };
   const sightings = new Sightings(MAX_REMEMBERED);
   const reader = new SessionReader(stored, index, view, sightings);
-  const scanned = new ScannedSessions(stored, keys, reader, view, scan);
+  const scanned = new ScannedSessions(scanning, reader, scan);
+  const marks = index?.ended ?? new EndedMarks(redis, indexSettings.prefix);
+  const kept = index && keepIndex(index);
 
-  const findById = async (id: string) => (await reader.read([id]))[0];
-  const none = { sessions: [], partial: false };
-
-  if (index === undefined) {
-    const marks = new EndedMarks(redis, prefix);
-    const watch = watchStore(store, sightings);
-    const leaveEnded = keepEndedElsewhere(store, marks, (id) => stored.delete(id));
-    const end = async (id: string) => {
-      await marks.mark(id);
-      return stored.delete(id);
-    };
+  function keepIndex(index: SessionIndex) {
+    const filling = { ...scanning, index };
+    const { maxSessions = 50_000 } = scan;
+    const byStore = options.redis === undefined ? undefined : redisCommands(settings.client, { timeoutMs });
+    const corrections = new Corrections(stored, index, view, byStore && new SessionIndex(byStore, indexSettings).claim);
+    const background = new BackgroundFilling(filling, maxSessions);
     return {
-      kind: "connect-redis",
-      findById,
-      findByUsername: (username) => scanned.findByUsername(username),
-      list: async (query) => (query.active === false ? none : scanned.list(query)),
-      count: async ({ active }) => (active === false ? 0 : scanned.count()),
-      delete: async (id) => (await watch.end(id, () => end(id))).existed,
-      async detach() {
-        leaveEnded();
-        watch.detach();
-        await redis.close();
+      writer: new IndexWriter(index, view, corrections, intervalMs),
+      sessions: new IndexedSessions(index, reader, corrections, scanned, maxSessions, () => background.start()),
+      prepare: (run?: FillRunOptions) => runFilling(filling, run),
+      stop() {
+        corrections.stop();
+        background.stop();
       },
     };
   }
 
-  const filling = { stored, keys, view, index };
-  const byStore = options.redis === undefined ? undefined : redisCommands(settings.client, { timeoutMs: timeout });
-  const claimByStore = byStore && new SessionIndex(byStore, { ...indexing!, principal: view.principalDigest }).claim;
-  const corrections = new Corrections(stored, index, view, claimByStore);
-  const survey = new Survey(filling, scan.maxSessions ?? 50_000);
-  const writer = new IndexWriter(index, view, corrections, indexing!.interval);
-  const watch = watchStore(store, writer);
-  const leaveEnded = keepEndedElsewhere(store, index.ended, async (id) => {
-    await stored.delete(id);
-    writer.ended(id);
+  async function remove(id: string): Promise<boolean> {
+    const { existed, record } = await stored.delete(id);
+    kept?.writer.ended(id, record);
+    return existed;
+  }
+
+  const sessions = kept?.sessions ?? scanned;
+  const watch = watchStore(store, kept?.writer ?? sightings);
+  const endedElsewhere = watchStore(store, {
+    // A request of this process may have saved a session that an operator has ended through another process.
+    async written(id, made) {
+      if (!made && (await marks.has(id))) await endedElsewhere.end(id, () => remove(id));
+    },
   });
-  const indexed = new IndexedSessions(index, reader, corrections, scanned, scan, () => survey.begin());
   return {
     kind: "connect-redis",
-    findById,
-    findByUsername: (username) => indexed.findByUsername(username),
-    list: async (query) => (query.active === false ? none : indexed.list(query)),
-    count: async ({ active }) => (active === false ? 0 : indexed.count()),
-    findIdByDigest: (digest) => indexed.findIdByDigest(digest),
-    prepare: (run) => runFilling(filling, run),
-    delete: async (id) => (await watch.end(id, () => writer.end(id, () => stored.delete(id)))).existed,
+    findById: async (id) => (await reader.read([id]))[0],
+    findByUsername: (username) => sessions.findByUsername(username),
+    list: async (query) => (query.active === false ? { sessions: [], partial: false } : sessions.list(query)),
+    count: async ({ active }) => (active === false ? 0 : sessions.count()),
+    ...(kept && {
+      findIdByDigest: (digest: string) => kept.sessions.findIdByDigest(digest),
+      prepare: kept.prepare,
+    }),
+    delete: (id) =>
+      watch.end(id, async () => {
+        // Before the session is removed: processes that save it again look for the mark.
+        await marks.mark(id);
+        return remove(id);
+      }),
     async detach() {
-      leaveEnded();
+      endedElsewhere.detach();
       watch.detach();
-      corrections.stop();
-      survey.stop();
+      kept?.stop();
       await redis.close();
     },
   };

@@ -1,11 +1,10 @@
 import type { SessionRecord } from "../../../sessions/principal.ts";
 import { parseRecord } from "../../kit/connect-session/record.ts";
-import type { RedisCommands } from "../../kit/redis/client.ts";
-import { lifetimesOf } from "../../kit/redis/lifetimes.ts";
-import { valuesAt } from "../../kit/redis/values.ts";
+import type { RedisCommands } from "../../kit/redis/index.ts";
+import { lifetimesOf, valuesAt } from "../../kit/redis/keys.ts";
 import type { RedisStoreSettings, SessionSerializer } from "./settings.ts";
 
-/** A session as it stands in Redis. */
+/** A session as Redis has it. */
 export interface StoredSession {
   readonly id: string;
   readonly record: SessionRecord;
@@ -13,10 +12,14 @@ export interface StoredSession {
   readonly expiryTime: number;
 }
 
-/** How many sessions are asked for at once: more would keep other clients waiting, fewer would travel too often. */
+/** How many sessions one command reads: more would keep other clients waiting, fewer would take too many round trips. */
 const BATCH = 500;
 
-/** The sessions that one store keeps in Redis. Reading them moves nothing. */
+/** What PTTL answers for a key that never expires, and for a missing one. */
+const ENDLESS = -1;
+const MISSING = -2;
+
+/** Reads and deletes the sessions that one store keeps in Redis. Reading does not prolong them. */
 export class StoredSessions {
   readonly redis: RedisCommands;
   readonly settings: RedisStoreSettings;
@@ -30,9 +33,8 @@ export class StoredSessions {
     return this.settings.prefix + id;
   }
 
-  /** Each session, or undefined where there is none: it is gone, or something else stands at its key. */
+  /** Reads each session; undefined if it is gone, or its key holds something else. */
   async read(ids: readonly string[]): Promise<(StoredSession | undefined)[]> {
-    if (ids.length <= BATCH) return this.#readBatch(ids);
     const sessions: (StoredSession | undefined)[] = [];
     for (let at = 0; at < ids.length; at += BATCH) {
       sessions.push(...(await this.#readBatch(ids.slice(at, at + BATCH))));
@@ -40,7 +42,7 @@ export class StoredSessions {
     return sessions;
   }
 
-  /** The texts at the keys of these ids. */
+  /** Reads the strings at the keys of these ids. */
   texts(ids: readonly string[]): Promise<(string | null)[]> {
     return valuesAt(
       this.redis,
@@ -48,13 +50,13 @@ export class StoredSessions {
     );
   }
 
-  /** What a text says, as the store's serializer reads it; undefined where it cannot. */
+  /** Parses a string with the store's serializer; undefined if it cannot. */
   parse(text: string): Promise<SessionRecord | undefined> | SessionRecord | undefined {
     const { serializer } = this.settings;
     return serializer === JSON ? parseRecord(text) : parseWith(serializer, text);
   }
 
-  /** Resolves to whether there was one, and to what it was. */
+  /** Deletes the session. Resolves to whether it existed, and its record. */
   async delete(id: string): Promise<{ readonly existed: boolean; readonly record: SessionRecord | undefined }> {
     const [[text], deleted] = await Promise.all([this.texts([id]), this.redis.command(["DEL", this.key(id)])]);
     return { existed: Number(deleted) > 0, record: text ? await this.parse(text) : undefined };
@@ -68,7 +70,7 @@ export class StoredSessions {
       ids.map(async (id, at) => {
         const text = texts[at];
         const lifetime = lifetimes[at]!;
-        if (!text || lifetime === GONE) return undefined;
+        if (!text || lifetime === MISSING) return undefined;
         const record = await this.parse(text);
         const expiryTime = lifetime === ENDLESS ? Number.POSITIVE_INFINITY : now + lifetime;
         return record === undefined ? undefined : { id, record, expiryTime };
@@ -76,10 +78,6 @@ export class StoredSessions {
     );
   }
 }
-
-/** What Redis says of a key that never expires, and of none. */
-const ENDLESS = -1;
-const GONE = -2;
 
 async function parseWith(serializer: SessionSerializer, text: string): Promise<SessionRecord | undefined> {
   try {

@@ -1,19 +1,19 @@
 import type { PrincipalResolver, SessionRecord } from "../../../sessions/principal.ts";
 import type { Session } from "../../../sessions/session.ts";
 import type { SessionPage, SessionQuery, SessionSearch } from "../../../sessions/store.ts";
-import type { ScanBounds } from "../../kit/connect-session/session-scan.ts";
+import { attributeNames, maxInactiveInterval } from "../../kit/connect-session/record.ts";
+import { type ScanBounds, ScanLimit } from "../../kit/connect-session/scan.ts";
 import type { DirectoryEntry, SessionDirectory } from "./directory.ts";
-import { koaExpiryTime, koaFields, koaSavedTime } from "./koa-times.ts";
 
 const BATCH = 32;
-/** After how many milliseconds a session that its store has not is looked for again, and how many wait for that at most. */
-const LOOK_AGAIN_AFTER = 1000;
+/** After how long a missing session is looked for again, and how many sessions may wait for that. */
+const LOOK_AGAIN_AFTER_MS = 1000;
 const MAX_MISSING = 1000;
 
 type Read = (id: string) => Promise<SessionRecord | undefined>;
 type Found = readonly [id: string, record: SessionRecord];
 
-/** The sessions of a store as a directory finds them and the store has them. */
+/** Reads the sessions that a directory finds from their store. */
 export class DirectorySessions {
   readonly #read: Read;
   readonly #directory: SessionDirectory;
@@ -28,12 +28,12 @@ export class DirectorySessions {
     this.#bounds = bounds;
   }
 
-  /** The application saves the session. */
+  /** Notes a save. */
   saved(id: string, record: SessionRecord, made: boolean): Promise<void> {
     return this.#directory.saved(this.#entry(id, record, made), made);
   }
 
-  /** The session exists. */
+  /** Notes that the session exists. */
   seen(id: string, record: SessionRecord): void {
     this.#directory.seen(this.#entry(id, record, false));
   }
@@ -44,20 +44,21 @@ export class DirectorySessions {
   }
 
   async findByUsername(username: string): Promise<SessionSearch> {
-    const { maxSessions = 50_000, maxMs = 500 } = this.#bounds;
-    const end = performance.now() + maxMs;
-    // Asked before the search, so that what is lost meanwhile makes it partial.
+    const limit = new ScanLimit(this.#bounds);
+    // Asked before the search, so that a write lost meanwhile makes it partial.
     const complete = await this.#directory.complete();
-    const ids = await this.#directory.idsOfUser(username, maxSessions + 1);
+    const ids = await this.#directory.idsOfUser(username, limit.left + 1);
     const sessions: Session[] = [];
     let read = 0;
-    for (; read < Math.min(ids.length, maxSessions); read += BATCH) {
-      if (read > 0 && performance.now() >= end) break;
-      const found = await this.#readAll(ids.slice(read, Math.min(read + BATCH, maxSessions)));
+    while (read < ids.length && limit.left > 0 && !(read > 0 && limit.reached())) {
+      const batch = ids.slice(read, read + Math.min(BATCH, limit.left));
+      read += batch.length;
+      limit.left -= batch.length;
+      const found = await this.#readAll(batch);
       const theirs = found.filter(([, record]) => this.#principal(record) === username);
       sessions.push(...(await Promise.all(theirs.map((one) => this.#session(one)))));
     }
-    return { sessions, partial: !complete || read < ids.length || ids.length > maxSessions };
+    return { sessions, partial: !complete || read < ids.length };
   }
 
   async list({ limit, after, active }: SessionQuery): Promise<SessionPage> {
@@ -75,7 +76,7 @@ export class DirectorySessions {
     };
   }
 
-  /** What the store has of these. The directory is told of what it has not, once that is sure. */
+  /** Reads what the store has of these sessions. The directory forgets those it lacks, once that is certain. */
   async #readAll(ids: readonly string[]): Promise<Found[]> {
     const records = await Promise.all(ids.map(this.#read));
     return ids.flatMap((id, at): Found[] => {
@@ -85,7 +86,7 @@ export class DirectorySessions {
     });
   }
 
-  /** A session that is being saved stands in the directory a moment before it stands in the store. */
+  /** Looks again later: a session that is being saved is in the directory a moment before it is in the store. */
   #doubt(id: string): void {
     if (this.#missing.has(id) || this.#missing.size >= MAX_MISSING) return;
     this.#missing.add(id);
@@ -93,7 +94,7 @@ export class DirectorySessions {
       this.#missing.delete(id);
       if ((await this.#read(id)) === undefined) this.#directory.ended(id);
     };
-    setTimeout(() => lookAgain().catch(() => {}), LOOK_AGAIN_AFTER).unref();
+    setTimeout(() => lookAgain().catch(() => {}), LOOK_AGAIN_AFTER_MS).unref();
   }
 
   async #session([id, record]: Found): Promise<Session> {
@@ -121,4 +122,36 @@ export class DirectorySessions {
       firstSeenTime: now,
     };
   }
+}
+
+const HIDDEN = ["_expire", "_maxAge", "_session"];
+
+/** Returns the milliseconds of inactivity until the session expires; undefined: its cookie lives as long as the browser. */
+function koaMaxAge({ _maxAge }: SessionRecord): number | undefined {
+  return finite(_maxAge);
+}
+
+/** Returns when the session expires, in milliseconds since the epoch; Infinity: never. */
+function koaExpiryTime({ _expire }: SessionRecord): number {
+  return finite(_expire) ?? Number.POSITIVE_INFINITY;
+}
+
+/** Returns when the session was last saved; undefined if the record does not say. */
+function koaSavedTime(record: SessionRecord): number | undefined {
+  const age = koaMaxAge(record);
+  const expires = finite(record._expire);
+  return age === undefined || expires === undefined ? undefined : expires - age;
+}
+
+/** Reads what a record of koa-session says itself. */
+function koaFields(record: SessionRecord) {
+  return {
+    attributeNames: attributeNames(record, HIDDEN),
+    maxInactiveInterval: maxInactiveInterval(koaMaxAge(record)),
+    expired: koaExpiryTime(record) < Date.now(),
+  };
+}
+
+function finite(value: unknown): number | undefined {
+  return typeof value === "number" && Number.isFinite(value) ? value : undefined;
 }

@@ -1,65 +1,65 @@
+import { LatestMap } from "../../../common/latest-map.ts";
 import { DEFAULT_PRINCIPAL, type Principal } from "../../../sessions/principal.ts";
 import { sessionDigest } from "../../../sessions/session-id.ts";
 import { type RedisClient, type RedisCommands, redisCommands } from "../../kit/redis/index.ts";
 import { SessionIndex } from "../../kit/redis/session-index.ts";
 import type { Beginning, DirectoryEntry, SessionDirectory } from "./directory.ts";
 
-/** Where an index of koa-session's sessions is kept. */
+/** Where an index of the sessions of koa-session is kept. */
 export interface KoaIndexOptions {
-  /** The application's client, or a URL, for which the package `redis` has to be installed. */
+  /** The application's client, or a URL, which needs the package `redis`. */
   readonly redis: RedisClient | string;
-  /** What the keys of the index begin with; applications that share a Redis need different ones. Default: "koa:sess-index:". */
+  /** The prefix of its keys; applications that share a Redis need different ones. Default: "koa:sess-index:". */
   readonly prefix?: string | undefined;
   /**
-   * True says that the index has been kept since before the first session that is still there, in every instance: searches
-   * are then complete, until a write of the index is lost. Default: false.
+   * States that every instance has kept the index since before the oldest session: searches are then complete, until a
+   * write of the index is lost. Default: false.
    */
   readonly complete?: boolean | undefined;
 }
 
 /** koa-session lets a store keep a session 10 seconds longer than its cookie. */
-const SLACK = 60_000;
+const SLACK_MS = 60_000;
 const PRUNE_EVERY = 16;
 const PRUNE_BATCH = 64;
 
-/** The directory that all instances of an application share. */
+/** Returns the directory that all instances of an application share. */
 export function redisDirectory(
   { redis, prefix = "koa:sess-index:", complete = false }: KoaIndexOptions,
   principal: Principal = DEFAULT_PRINCIPAL,
-  timeout: number,
+  timeoutMs: number,
   maxRemembered: number,
 ): SessionDirectory {
-  const commands = redisCommands(redis, { timeoutMs: timeout });
+  const commands = redisCommands(redis, { timeoutMs });
   const way = typeof principal === "function" ? String(principal) : JSON.stringify(principal);
-  const index = new SessionIndex(commands, { prefix, principal: sessionDigest(way).slice(0, 8), slack: SLACK });
+  const index = new SessionIndex(commands, { prefix, principal: sessionDigest(way).slice(0, 8), slackMs: SLACK_MS });
   return new RedisDirectory(commands, index, complete, maxRemembered);
 }
 
 class RedisDirectory implements SessionDirectory {
   readonly #commands: RedisCommands;
   readonly #index: SessionIndex;
-  readonly #limit: number;
-  /** Whose session it was when this process saw it last. */
-  readonly #users = new Map<string, string | undefined>();
+  /** The session's user when this process last saw it. */
+  readonly #users: LatestMap<string, string | undefined>;
   #toClaim: boolean;
   #writes = 0;
 
   constructor(commands: RedisCommands, index: SessionIndex, complete: boolean, limit: number) {
     this.#commands = commands;
     this.#index = index;
-    this.#limit = limit;
+    this.#users = new LatestMap(limit);
     this.#toClaim = complete;
   }
 
   async saved(entry: DirectoryEntry, made: boolean): Promise<void> {
     const before = this.#users.get(entry.id);
-    this.#remember(entry);
+    this.#users.set(entry.id, entry.username);
     try {
       const moved = before === undefined || before === entry.username ? [] : [entry.id];
       await Promise.all([this.#index.put(entry, made), this.#index.removeFromUser(before ?? "", moved)]);
       if (++this.#writes % PRUNE_EVERY === 0) await this.#prune();
     } catch {
-      await this.#lost();
+      await this.#index.claim.withdraw().catch(() => {});
     }
   }
 
@@ -67,7 +67,7 @@ class RedisDirectory implements SessionDirectory {
     const known = this.#users.has(entry.id);
     if (known && this.#users.get(entry.id) === entry.username) return;
     if (known) return void this.saved(entry, false);
-    this.#remember(entry);
+    this.#users.set(entry.id, entry.username);
     this.#index.fill([entry]).catch(() => this.#users.delete(entry.id));
   }
 
@@ -106,7 +106,7 @@ class RedisDirectory implements SessionDirectory {
     const { claim } = this.#index;
     if (this.#toClaim) {
       const basis = await claim.basis();
-      // What has been lost once is lost, whatever the application says of the beginning.
+      // A lost write stays lost, whatever the application states about the beginning.
       if (basis === NOTHING_LOST) await claim.make(basis);
       this.#toClaim = false;
     }
@@ -117,21 +117,9 @@ class RedisDirectory implements SessionDirectory {
     return this.#commands.close();
   }
 
-  #remember({ id, username }: DirectoryEntry): void {
-    this.#users.delete(id);
-    this.#users.set(id, username);
-    if (this.#users.size <= this.#limit) return;
-    const [oldest] = this.#users.keys();
-    this.#users.delete(oldest!);
-  }
-
-  /** Sessions that the store dropped silently. */
+  /** Removes sessions that the store dropped silently. */
   async #prune(): Promise<void> {
     await this.#index.remove(await this.#index.overdue(PRUNE_BATCH));
-  }
-
-  async #lost(): Promise<void> {
-    await this.#index.claim.withdraw().catch(() => {});
   }
 }
 

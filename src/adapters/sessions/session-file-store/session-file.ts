@@ -2,18 +2,17 @@ import { readdir, readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import type { SessionRecord } from "../../../sessions/principal.ts";
-import { parseRecord } from "../../kit/connect-session/record.ts";
-import type { SessionEntry } from "../../kit/connect-session/session-scan.ts";
-import { awaitStore } from "../../kit/connect-session/store-call.ts";
+import { parseRecord, type SessionEntry } from "../../kit/connect-session/record.ts";
+import { awaitStore } from "../../kit/connect-session/store.ts";
 
-/** What a store of session-file-store says of its files in its `options`. */
+/** The `options` of a store of session-file-store that describe its files. */
 export interface SessionFiles {
   readonly path: string;
   readonly fileExtension: string;
   readonly filePattern: RegExp;
   readonly encoding: BufferEncoding;
   readonly decoder: (text: string) => unknown;
-  /** Seconds of inactivity until a session expires whose cookie has no maximum age. */
+  /** Seconds of inactivity after which a session expires whose cookie has no maximum age. */
   readonly ttl: number;
   readonly secret?: unknown;
   readonly encryptEncoding?: string | null | undefined;
@@ -29,7 +28,7 @@ const ATTEMPTS = 3;
 const PASSING = new Set(["EAGAIN", "EBUSY", "EMFILE", "ENFILE", "EPERM"]);
 const NO_SESSION = new Set(["EISDIR", "ENAMETOOLONG", "ENOENT", "ENOTDIR"]);
 
-/** The record in the file of the session; undefined where there is none or nobody can read what it says. */
+/** Reads the session's file; undefined if there is none or it cannot be decoded. */
 export async function readSession(files: SessionFiles, id: string): Promise<SessionRecord | undefined> {
   const name = id + files.fileExtension;
   // The library joins the id to the folder's path, wherever that leads.
@@ -38,13 +37,13 @@ export async function readSession(files: SessionFiles, id: string): Promise<Sess
   return data === undefined ? undefined : decoded(files, data);
 }
 
-/** The sessions of all files, in no order, read as they are asked for. */
-export async function* readSessions(files: SessionFiles, timeout: number): AsyncGenerator<SessionEntry> {
-  const ids = await awaitStore(timeout, () => sessionIds(files));
+/** Yields the sessions of all files, in no order, reading them as they are needed. */
+export async function* readSessions(files: SessionFiles, timeoutMs: number): AsyncGenerator<SessionEntry> {
+  const ids = await awaitStore(timeoutMs, () => sessionIds(files));
   for (let first = 0; first < ids.length; first += BATCH) {
     const batch = ids.slice(first, first + BATCH);
     const read = batch.map((id) => readPatiently(join(files.path, id + files.fileExtension), files));
-    const contents = await awaitStore(timeout, () => Promise.all(read));
+    const contents = await awaitStore(timeoutMs, () => Promise.all(read));
     for (const [index, data] of contents.entries()) {
       const record = data === undefined ? undefined : decoded(files, data);
       if (record !== undefined) yield [batch[index]!, record];
@@ -52,7 +51,7 @@ export async function* readSessions(files: SessionFiles, timeout: number): Async
   }
 }
 
-/** The ids of all sessions that have a file. */
+/** Returns the ids of all sessions that have a file. */
 export async function sessionIds({ path, fileExtension, filePattern }: SessionFiles): Promise<string[]> {
   const names = (await readdir(path)).filter((name) => filePattern.test(name));
   return names.map((name) => name.slice(0, name.length - fileExtension.length)).filter((id) => id !== "");
@@ -72,7 +71,7 @@ async function readPatiently(path: string, files: SessionFiles): Promise<string 
   }
 }
 
-/** Decodes as the library's own `get` does, which however removes a file that it cannot decode. */
+/** Decodes as the library's own `get` does, except that `get` removes a file that it cannot decode. */
 function decoded(files: SessionFiles, data: string | Buffer): SessionRecord | undefined {
   try {
     const text = encrypted(files) ? (files.decoder(decrypted(files, data)) as string) : (data as string);

@@ -3,14 +3,14 @@ import { readSession, type SpringRedis, type StoredSession } from "./redis-sessi
 import { textOf, writingsOf, zeroLike } from "./serialized.ts";
 import { expiryTime } from "./session-times.ts";
 
-/** For how long the indexed repositories keep the hash when its session is over, for those who are told of it. */
-const KEPT = 300_000;
+/** How long the indexed repositories keep the hash after its session, for their listeners. */
+const KEPT_MS = 300_000;
 
 /**
- * Ends a session as Spring's own `deleteById` does. Resolves to whether there was one.
+ * Ends a session as Spring's own `deleteById` does. Resolves to whether it existed.
  *
- * @param username whose it is, where that is known
- * @throws ActuatorError UNIMPLEMENTED where a serializer wrote the session that cannot be imitated.
+ * @param username its user, if known
+ * @throws ActuatorError UNIMPLEMENTED if the session was written by a serializer that cannot be imitated.
  */
 export async function endSession(
   redis: SpringRedis,
@@ -24,7 +24,7 @@ export async function endSession(
   return (await redis.commands.command(["DEL", redis.keys.session(id)])) === 1;
 }
 
-/** The indexed repositories keep the hash for longer than the session lasts, and a shadow key for as long as it lasts. */
+/** Detects an indexed repository: it keeps the hash longer than the session, and a shadow key exactly as long. */
 async function isIndexed({ commands, keys, clock }: SpringRedis, { session, times }: StoredSession): Promise<boolean> {
   const [shadow, ttl] = await Promise.all([
     commands.command(["EXISTS", keys.shadow(session.id)]),
@@ -33,13 +33,13 @@ async function isIndexed({ commands, keys, clock }: SpringRedis, { session, time
   const expiry = expiryTime(times);
   if (shadow === 1 || expiry === Number.POSITIVE_INFINITY) return true;
   if (expiry === undefined) throw new ActuatorError("UNIMPLEMENTED", "DELETE_UNSUPPORTED", WHICH_REPOSITORY);
-  return clock() + ttl - expiry > KEPT / 2;
+  return clock() + ttl - expiry > KEPT_MS / 2;
 }
 
 /**
- * What `RedisIndexedSessionRepository.deleteById` does, in an order that ends the session first: the interval becomes 0,
- * so that no request can use it, nor one under way bring it back. When the shadow key goes, Redis tells Spring, which
- * reads the hash for its listeners and takes the session out of its indexes. WebFlux's repository then removes the hash.
+ * Does what `RedisIndexedSessionRepository.deleteById` does, in an order that ends the session first: the interval becomes
+ * 0, so that no request can use the session or bring it back. When the shadow key is deleted, Redis notifies Spring, which
+ * reads the hash for its listeners and removes the session from its indexes. WebFlux's repository then removes the hash.
  */
 async function endIndexed(redis: SpringRedis, stored: StoredSession): Promise<boolean> {
   const { commands, keys } = redis;
@@ -50,20 +50,20 @@ async function endIndexed(redis: SpringRedis, stored: StoredSession): Promise<bo
   const removals = await memberships(redis, stored);
   const [, , whole] = await Promise.all([
     commands.command(["HSET", hash, "maxInactiveInterval", zero]),
-    commands.command(["PEXPIRE", hash, `${KEPT}`]),
+    commands.command(["PEXPIRE", hash, `${KEPT_MS}`]),
     commands.command(["HEXISTS", hash, "creationTime"]),
     ...removals.map(([command, key, members]) => commands.command([command, key, ...members])),
     commands.command(["DEL", keys.shadow(id)]),
     commands.command(["DEL", keys.indexesOf(id)]),
   ]);
-  // Removed by somebody else meanwhile. Spring would stumble over the rest of a hash.
+  // The session was removed meanwhile: Spring would fail on the rest of a hash.
   if (whole !== 1) await commands.command(["DEL", hash]);
   return true;
 }
 
 type Removal = readonly [command: "SREM" | "ZREM", key: string, members: readonly Buffer[]];
 
-/** Where the bookkeeping has the session, by whichever serializer. */
+/** Returns where the bookkeeping has the session, for each serializer. */
 async function memberships({ commands, keys }: SpringRedis, { session, times }: StoredSession): Promise<Removal[]> {
   const { id, username } = session;
   const members = writingsOf(id);
@@ -73,7 +73,7 @@ async function memberships({ commands, keys }: SpringRedis, { session, times }: 
   removals.push(["ZREM", keys.allExpirations, members]);
   const { lastAccessedTime, maxInactiveInterval } = times;
   if (lastAccessedTime !== undefined && maxInactiveInterval !== undefined) {
-    // Also one that never expires, which Spring files under its interval of less than nothing.
+    // Also a session that never expires, which Spring files under its negative interval.
     const end = lastAccessedTime + maxInactiveInterval * 1000;
     removals.push(["SREM", keys.expirations(end), writingsOf(`expires:${id}`)]);
   }
@@ -81,8 +81,8 @@ async function memberships({ commands, keys }: SpringRedis, { session, times }: 
 }
 
 const UNKNOWN_SERIALIZER =
-  "Spring Session's values are written here by another serializer than Java's or Jackson's, so that its bookkeeping " +
-  "cannot be followed. End the session in the application.";
+  "Spring Session uses another serializer than Java's or Jackson's here, so its bookkeeping cannot be updated. End the " +
+  "session in the application.";
 const WHICH_REPOSITORY =
-  "It cannot be told whether Spring's plain or its indexed repository keeps this session. Say so: springSessionRedis's " +
-  "option indexed.";
+  "It is unclear whether Spring's plain or its indexed repository keeps this session. Set the option indexed of " +
+  "springSessions.";

@@ -1,20 +1,20 @@
 /**
- * The numbers and texts that Spring Session writes to Redis, by Java's serialization (its default) or by Jackson's JSON.
- * Nothing else is read, and no object is made of what is read.
+ * Reads and writes the numbers and strings that Spring Session stores in Redis, by Java's serialization (its default) or by
+ * Jackson's JSON. Nothing else is read, and no object is made of what is read.
  *
  * Java: https://docs.oracle.com/en/java/javase/17/docs/specs/serialization/protocol.html, where a boxed number ends in
- * its bytes and what goes before is always the same.
+ * its bytes after a constant prefix.
  */
 const STREAM = Buffer.from("aced0005", "hex");
 const STRING = Buffer.concat([STREAM, Buffer.from("t")]);
 const LONG = boxed("java.lang.Long", "3b8be490cc8f23df", "J");
 const INTEGER = boxed("java.lang.Integer", "12e2a0a4f7818738", "I");
 
-/** Jackson writes a number bare or, where it was told to say the types of all values, with its class. */
+/** Jackson writes a number as it is or, if configured to write the types of all values, with its class. */
 const JSON_NUMBER = /^(?:(-?\d{1,19})|\["java\.lang\.(?:Integer|Long)",(-?\d{1,19})\])$/;
 const LONGEST_JSON_NUMBER = 48;
 
-/** The number that was written; undefined where it was something else, or by another serializer. */
+/** Returns the number; undefined for anything else, or another serializer. */
 export function numberOf(value: Buffer): number | undefined {
   if (isBoxed(value, LONG, 8)) return Number(value.readBigInt64BE(LONG.length));
   if (isBoxed(value, INTEGER, 4)) return value.readInt32BE(INTEGER.length);
@@ -23,7 +23,7 @@ export function numberOf(value: Buffer): number | undefined {
   return digits === undefined ? undefined : Number(digits);
 }
 
-/** 0, written as `value` is; undefined where `value` is no number. */
+/** Returns 0, written in the same way as `value`; undefined if `value` is not a number. */
 export function zeroLike(value: Buffer): Buffer | undefined {
   if (isBoxed(value, LONG, 8)) return Buffer.concat([LONG, Buffer.alloc(8)]);
   if (isBoxed(value, INTEGER, 4)) return Buffer.concat([INTEGER, Buffer.alloc(4)]);
@@ -31,7 +31,7 @@ export function zeroLike(value: Buffer): Buffer | undefined {
   return text === undefined ? undefined : Buffer.from(text.replace(/-?\d+/, "0"));
 }
 
-/** The text that was written; undefined where it was something else, or by another serializer. */
+/** Returns the string; undefined for anything else, or another serializer. */
 export function textOf(value: Buffer): string | undefined {
   if (value.subarray(0, STRING.length).equals(STRING)) {
     const bytes = value.subarray(STRING.length + 2);
@@ -46,7 +46,7 @@ export function textOf(value: Buffer): string | undefined {
   }
 }
 
-/** The text in each of the ways in which it may have been written. It has at most 21,845 UTF-16 code units. */
+/** Returns the string, of at most 21,845 UTF-16 code units, in each way in which it may be written. */
 export function writingsOf(text: string): readonly Buffer[] {
   const bytes = modifiedUtf8(text);
   const length = Buffer.alloc(2);
@@ -54,7 +54,7 @@ export function writingsOf(text: string): readonly Buffer[] {
   return [Buffer.concat([STRING, length, bytes]), Buffer.from(JSON.stringify(text))];
 }
 
-/** TC_OBJECT of a class with the one field `value`, and of Number, the class above it, which has none. */
+/** Returns the prefix of a TC_OBJECT of a class with the one field `value`, and of its superclass Number. */
 function boxed(name: string, serialVersion: string, type: string): Buffer {
   return Buffer.concat([
     STREAM,
@@ -82,7 +82,7 @@ function jsonNumber(value: Buffer): RegExpExecArray | null {
   return value.length > LONGEST_JSON_NUMBER ? null : JSON_NUMBER.exec(value.toString("latin1"));
 }
 
-/** Java writes each UTF-16 code unit for itself, and 0 in two bytes: `DataInput` calls it modified UTF-8. */
+/** Encodes in modified UTF-8 (`DataInput`): each UTF-16 code unit by itself, and 0 in two bytes. */
 function modifiedUtf8(text: string): Buffer {
   const bytes: number[] = [];
   for (let i = 0; i < text.length; i++) {

@@ -1,6 +1,5 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { NewestSessions } from "../../../../src/adapters/kit/connect-session/newest-sessions.ts";
 import {
   attributeNames,
   expiryTime,
@@ -8,7 +7,7 @@ import {
   maxInactiveInterval,
   parseRecord,
 } from "../../../../src/adapters/kit/connect-session/record.ts";
-import { scanSessions } from "../../../../src/adapters/kit/connect-session/session-scan.ts";
+import { NewestSessions, scanSessions } from "../../../../src/adapters/kit/connect-session/scan.ts";
 
 describe("a record", () => {
   it.each([

@@ -6,8 +6,8 @@ import express from "express";
 import session, { type SessionData } from "express-session";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { RecentIds } from "../../../../src/adapters/kit/connect-session/recent-ids.ts";
-import type { StoreWatcher } from "../../../../src/adapters/kit/connect-session/store-watcher.ts";
-import { type ConnectWatch, watchStore } from "../../../../src/adapters/kit/connect-session/watch.ts";
+import { type StoreWatcher, watchStore } from "../../../../src/adapters/kit/connect-session/watch.ts";
+import type { StoreWatch } from "../../../../src/adapters/kit/connect-session/watched-store.ts";
 
 const METHODS = ["get", "set", "touch", "destroy", "clear", "createSession"] as const;
 
@@ -193,7 +193,7 @@ describe("the watched object", () => {
 });
 
 describe("a session that an operator ends", () => {
-  async function ended(): Promise<{ store: session.MemoryStore; watch: ConnectWatch }> {
+  async function ended(): Promise<{ store: session.MemoryStore; watch: StoreWatch }> {
     const store = new session.MemoryStore();
     const watch = watchStore(store, noting());
     store.set("a", record());

@@ -131,6 +131,6 @@ describe.runIf(requirement("postgresql", postgresFound))("queries to PostgreSQL"
   });
 
   it.each([["redis://127.0.0.1"], ["secret@host"], [{} as never], [undefined as never]])("refuse %j", (source) => {
-    expect(() => postgresQueries(source)).toThrow(/^(The URL of PostgreSQL must|PostgreSQL is reached by)/);
+    expect(() => postgresQueries(source)).toThrow(/^(The URL of PostgreSQL must|postgres must be)/);
   });
 });

@@ -45,7 +45,7 @@ describe.runIf(requirement("postgresql", postgresFound))("PostgreSQL over TLS", 
       (reason: Error) => reason,
     );
     expect(error).toMatchObject({ code: "UNAVAILABLE", reason: "SESSION_STORE_UNAVAILABLE" });
-    expect(error!.message).toMatch(/^The certificate of PostgreSQL is refused \(\w+\)\. .* NODE_EXTRA_CA_CERTS/);
+    expect(error!.message).toMatch(/^The certificate of PostgreSQL was rejected \(\w+\)\. .* NODE_EXTRA_CA_CERTS/);
     for (const told of [secret, server.host, `${server.port}`]) expect(error!.message).not.toContain(told);
   });
 });

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { RedisCommands } from "../../../../src/adapters/kit/redis/client.ts";
-import { redisCommands } from "../../../../src/adapters/kit/redis/commands.ts";
+import { type RedisCommands, redisCommands } from "../../../../src/adapters/kit/redis/index.ts";
 import { type IndexedSession, SessionIndex } from "../../../../src/adapters/kit/redis/session-index.ts";
 import { type RedisServer, redisFound, startRedis } from "../../../support/redis-server.ts";
 import { requirement } from "../../../support/requirement.ts";
@@ -14,7 +13,7 @@ describe.runIf(requirement("redis-server", redisFound))("the ids of a user", () 
   beforeAll(async () => {
     server = await startRedis();
     redis = redisCommands(server.url);
-    index = new SessionIndex(redis, { prefix: "idx:", principal: "p", slack: MINUTE });
+    index = new SessionIndex(redis, { prefix: "idx:", principal: "p", slackMs: MINUTE });
   });
   afterAll(async () => {
     await redis?.close();

@@ -328,7 +328,7 @@ describe.runIf(requirement("postgresql", postgresFound))("sessions of connect-pg
     const pool = { query: async () => ({ rows: [] }) };
     expect(() => connectPgSimpleSessions(store, { pool, table: "session" })).toThrow(/connect-pg-simple made/);
     expect(Object.getOwnPropertyNames(store)).toEqual(Object.getOwnPropertyNames(new session.MemoryStore()));
-    expect(() => connectPgSimpleSessions(undefined)).toThrow(/its store, by a `pool` or by a `url`/);
+    expect(() => connectPgSimpleSessions(undefined)).toThrow(/`pool` or `url` must be given/);
   });
 
   it("give the store back as it was", async () => {

@@ -109,9 +109,7 @@ describe.runIf(requirement("postgresql", postgresFound))(
     it("say it plainly where the table is missing", async () => {
       const { sessions, pool, table } = await testStore(server);
       await pool.query(`DROP TABLE ${table}`);
-      const message = expect.stringContaining(
-        "has no table of this name, or not where it was looked for. With createTable",
-      );
+      const message = expect.stringContaining("has no table with this name in the search path. With createTable");
       await expect(sessions.findById("it")).rejects.toMatchObject({ code: "FAILED_PRECONDITION", message });
     });
 

@@ -2,7 +2,10 @@ import { setTimeout as delay } from "node:timers/promises";
 import fc from "fast-check";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { type PrepareStep, prepareConnectPgSimple } from "../../../../src/adapters/sessions/connect-pg-simple/index.ts";
+import {
+  type PrepareStep,
+  prepareConnectPgSimpleSessions,
+} from "../../../../src/adapters/sessions/connect-pg-simple/index.ts";
 import { principalResolver } from "../../../../src/sessions/principal.ts";
 import { type PostgresServer, postgresFound, startPostgres } from "../../../support/postgres-server.ts";
 import { requirement } from "../../../support/requirement.ts";
@@ -158,7 +161,7 @@ describe.runIf(requirement("postgresql", postgresFound))("preparing the table of
       await server.query("DROP ROLE IF EXISTS reader");
       await server.query("CREATE ROLE reader LOGIN");
       const url = role === undefined ? server.url : server.url.replace("postgres@", `${role}@`);
-      const prepared = prepareConnectPgSimple({ url, schema: made.schema, ...options });
+      const prepared = prepareConnectPgSimpleSessions({ url, schema: made.schema, ...options });
       await expect(prepared).rejects.toMatchObject({ code: "FAILED_PRECONDITION", message });
     },
   );

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { DIGEST_EXPRESSION } from "../../../../src/adapters/sessions/connect-pg-simple/digest-sql.ts";
 import {
   ASK_THE_RESOLVER,
+  DIGEST_EXPRESSION,
   INDEXED_CHARACTERS,
   principalExpression,
-} from "../../../../src/adapters/sessions/connect-pg-simple/principal-sql.ts";
+} from "../../../../src/adapters/sessions/connect-pg-simple/record-sql.ts";
 import { DEFAULT_PRINCIPAL, type PrincipalPaths, principalResolver } from "../../../../src/sessions/principal.ts";
 import { sessionDigest } from "../../../../src/sessions/session-id.ts";
 import { type PostgresServer, postgresFound, startPostgres } from "../../../support/postgres-server.ts";

@@ -6,8 +6,8 @@ import {
   type ConnectPgSimpleOptions,
   type ConnectPgSimpleSessions,
   connectPgSimpleSessions,
-  type PrepareOptions,
-  prepareConnectPgSimple,
+  type PrepareConnectPgSimpleOptions,
+  prepareConnectPgSimpleSessions,
 } from "../../../../src/adapters/sessions/connect-pg-simple/index.ts";
 import type { PostgresServer } from "../../../support/postgres-server.ts";
 
@@ -28,7 +28,7 @@ export interface TestStore {
   readonly sessions: ConnectPgSimpleSessions;
   /** The table's name in statements. */
   readonly table: string;
-  prepare(options?: Partial<PrepareOptions>): ReturnType<typeof prepareConnectPgSimple>;
+  prepare(options?: Partial<PrepareConnectPgSimpleOptions>): ReturnType<typeof prepareConnectPgSimpleSessions>;
   /** As the store's callbacks say. */
   set(id: string, record: object): Promise<void>;
   touch(id: string, record: object): Promise<void>;
@@ -73,7 +73,7 @@ export async function testStore(
     schema,
     sessions,
     table: `"schema ""${schemas}""".session`,
-    prepare: (options) => prepareConnectPgSimple({ pool, schema, ...options }),
+    prepare: (options) => prepareConnectPgSimpleSessions({ pool, schema, ...options }),
     set: call("set"),
     touch: call("touch"),
   };

@@ -1,7 +1,7 @@
 import type { SessionData } from "express-session";
 import { createClient } from "redis";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import type { Argument, CommandClient } from "../../../../src/adapters/kit/redis/sender.ts";
+import type { Argument, CommandClient } from "../../../../src/adapters/kit/redis/index.ts";
 import { type RedisServer, redisFound, startRedis } from "../../../support/redis-server.ts";
 import { requirement } from "../../../support/requirement.ts";
 import { type ApplicationOptions, startForTest } from "./application.ts";

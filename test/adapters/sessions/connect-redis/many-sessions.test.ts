@@ -1,7 +1,10 @@
 import { RedisStore } from "connect-redis";
 import { createClient } from "redis";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { connectRedisSessions, prepareRedisSessions } from "../../../../src/adapters/sessions/connect-redis/index.ts";
+import {
+  connectRedisSessions,
+  prepareConnectRedisSessions,
+} from "../../../../src/adapters/sessions/connect-redis/index.ts";
 import { sessionDigest } from "../../../../src/sessions/session-id.ts";
 import { type RedisServer, redisFound, startRedis } from "../../../support/redis-server.ts";
 import { requirement } from "../../../support/requirement.ts";
@@ -37,7 +40,7 @@ describe.runIf(requirement("redis-server", redisFound))("ten thousand sessions t
   }
 
   it("are counted by a dry run, which writes nothing", async () => {
-    const result = await prepareRedisSessions({ redis: server.url, dryRun: true });
+    const result = await prepareConnectRedisSessions({ redis: server.url, dryRun: true });
     expect(result).toMatchObject({ sessions: SESSIONS, users: SESSIONS, complete: false, resumed: false });
     expect(await server.command("DBSIZE")).toBe(SESSIONS);
   });
@@ -45,7 +48,7 @@ describe.runIf(requirement("redis-server", redisFound))("ten thousand sessions t
   it("are put into the index bit by bit, going on where it was broken off", async () => {
     const breakOff = new AbortController();
     let steps = 0;
-    const first = await prepareRedisSessions({
+    const first = await prepareConnectRedisSessions({
       redis: server.url,
       signal: breakOff.signal,
       onProgress: () => {
@@ -55,7 +58,10 @@ describe.runIf(requirement("redis-server", redisFound))("ten thousand sessions t
     expect(first).toMatchObject({ complete: false, resumed: false });
     expect(first.sessions).toBeLessThan(SESSIONS);
     const seen: number[] = [];
-    const second = await prepareRedisSessions({ redis: server.url, onProgress: ({ sessions }) => seen.push(sessions) });
+    const second = await prepareConnectRedisSessions({
+      redis: server.url,
+      onProgress: ({ sessions }) => seen.push(sessions),
+    });
     expect(second).toMatchObject({ complete: true, resumed: true, users: second.sessions });
     expect(second.sessions).toBeGreaterThanOrEqual(SESSIONS);
     expect(seen[0]).toBeGreaterThan(first.sessions);
@@ -66,12 +72,12 @@ describe.runIf(requirement("redis-server", redisFound))("ten thousand sessions t
     const broken = new AbortController();
     broken.abort();
     const once = { redis: server.url, signal: broken.signal };
-    expect(await prepareRedisSessions(once)).toMatchObject({ resumed: false });
-    expect(await prepareRedisSessions(once)).toMatchObject({ resumed: true });
-    expect(await prepareRedisSessions({ ...once, restart: true })).toMatchObject({ resumed: false });
+    expect(await prepareConnectRedisSessions(once)).toMatchObject({ resumed: false });
+    expect(await prepareConnectRedisSessions(once)).toMatchObject({ resumed: true });
+    expect(await prepareConnectRedisSessions({ ...once, restart: true })).toMatchObject({ resumed: false });
     await server.command("HINCRBY", "actuator:sessions:sess:state", "failures", "1");
-    expect(await prepareRedisSessions(once)).toMatchObject({ resumed: false });
-    expect(await prepareRedisSessions({ redis: server.url })).toMatchObject({ complete: true });
+    expect(await prepareConnectRedisSessions(once)).toMatchObject({ resumed: false });
+    expect(await prepareConnectRedisSessions({ redis: server.url })).toMatchObject({ complete: true });
   });
 
   it("are found, listed, counted and ended by the index", async () => {

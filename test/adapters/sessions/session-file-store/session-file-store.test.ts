@@ -204,6 +204,6 @@ describe("a folder out of reach", () => {
 
 it("a store that is none of session-file-store's is refused, and left as it was", () => {
   const store = new session.MemoryStore();
-  expect(() => fileStoreSessions(store)).toThrow("must be one that session-file-store made");
+  expect(() => fileStoreSessions(store)).toThrow("must be the store that session-file-store made");
   expect(Object.hasOwn(store, "set")).toBe(false);
 });

@@ -1,9 +1,9 @@
 import { Client, Pool, types } from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import {
-  type SpringSessionJdbc,
-  type SpringSessionJdbcOptions,
-  springSessionJdbc,
+  type SpringJdbcOptions,
+  type SpringJdbcSessions,
+  springSessions,
 } from "../../../../src/adapters/sessions/spring/index.ts";
 import type { Session } from "../../../../src/sessions/session.ts";
 import { type PostgresServer, postgresFound, startPostgres } from "../../../support/postgres-server.ts";
@@ -12,7 +12,7 @@ import { expected, longName, postgresText, recordedClock, seen, zoe } from "./re
 
 const NEVER = "9223372036854775807";
 
-async function all(store: SpringSessionJdbc, limit = 100, active?: boolean): Promise<Session[]> {
+async function all(store: SpringJdbcSessions, limit = 100, active?: boolean): Promise<Session[]> {
   const sessions: Session[] = [];
   let after: string | undefined;
   do {
@@ -41,8 +41,8 @@ describe.runIf(requirement("postgresql", postgresFound))("Spring Session's sessi
     await server.query(`DROP SCHEMA IF EXISTS public, jvm CASCADE; CREATE SCHEMA public; ${postgresText}`);
   });
 
-  function storeOf(options: SpringSessionJdbcOptions = {}): SpringSessionJdbc {
-    return springSessionJdbc(pool, { clock: recordedClock, ...options });
+  function storeOf(options: Omit<SpringJdbcOptions, "postgres"> = {}): SpringJdbcSessions {
+    return springSessions({ postgres: pool, clock: recordedClock, ...options });
   }
 
   const insert = (id: string, values: { max?: number; expiry?: string | number; user?: string } = {}) =>
@@ -116,7 +116,7 @@ describe.runIf(requirement("postgresql", postgresFound))("Spring Session's sessi
 
     test("reading works where nothing may be written", async () => {
       const connection = `${server.url}?options=-c%20default_transaction_read_only%3Don`;
-      const store = springSessionJdbc(connection, { clock: recordedClock });
+      const store = springSessions({ postgres: connection, clock: recordedClock });
       const [session] = await all(store);
       expect(await store.findById(session!.id)).toEqual(session);
       expect((await store.findByUsername("alice")).sessions).toHaveLength(2);
@@ -127,7 +127,7 @@ describe.runIf(requirement("postgresql", postgresFound))("Spring Session's sessi
     test("SELECT and DELETE are the permissions that it takes", async () => {
       await server.query(`DROP ROLE IF EXISTS operator; CREATE ROLE operator LOGIN; GRANT USAGE ON SCHEMA public TO operator;
         GRANT SELECT, DELETE ON SPRING_SESSION, SPRING_SESSION_ATTRIBUTES TO operator`);
-      const store = springSessionJdbc(server.url.replace("postgres@", "operator@"), { clock: recordedClock });
+      const store = springSessions({ postgres: server.url.replace("postgres@", "operator@"), clock: recordedClock });
       const [session] = (await store.findByUsername("alice")).sessions;
       expect(await store.delete(session!.id)).toBe(true);
       await store.detach();
@@ -139,7 +139,7 @@ describe.runIf(requirement("postgresql", postgresFound))("Spring Session's sessi
         oid === types.builtins.INT8 ? Number : types.getTypeParser(oid)) as typeof types.getTypeParser;
       const own = new Pool({ connectionString: server.url, types: { getTypeParser } });
       await insert("never", { expiry: NEVER, max: -1 });
-      expect(await all(springSessionJdbc(own, { clock: recordedClock }), 1)).toEqual(await all(storeOf()));
+      expect(await all(springSessions({ postgres: own, clock: recordedClock }), 1)).toEqual(await all(storeOf()));
       await own.end();
     });
   });
@@ -178,20 +178,20 @@ describe.runIf(requirement("postgresql", postgresFound))("Spring Session's sessi
     });
 
     test.each([
-      ["a page", "spring_session_ix2", (store: SpringSessionJdbc) => store.list({ limit: 50 })],
+      ["a page", "spring_session_ix2", (store: SpringJdbcSessions) => store.list({ limit: 50 })],
       [
         "a later page",
         "spring_session_ix2",
-        (store: SpringSessionJdbc) => store.list({ limit: 50, after: "900000 row-1" }),
+        (store: SpringJdbcSessions) => store.list({ limit: 50, after: "900000 row-1" }),
       ],
       [
         "a page of the living",
         "spring_session_ix2",
-        (store: SpringSessionJdbc) => store.list({ limit: 50, active: true }),
+        (store: SpringJdbcSessions) => store.list({ limit: 50, active: true }),
       ],
-      ["one session", "spring_session_ix1", (store: SpringSessionJdbc) => store.findById("id-7")],
-      ["a user's sessions", "spring_session_ix3", (store: SpringSessionJdbc) => store.findByUsername("user-7")],
-      ["the end of one", "spring_session_ix1", (store: SpringSessionJdbc) => store.delete("id-7")],
+      ["one session", "spring_session_ix1", (store: SpringJdbcSessions) => store.findById("id-7")],
+      ["a user's sessions", "spring_session_ix3", (store: SpringJdbcSessions) => store.findByUsername("user-7")],
+      ["the end of one", "spring_session_ix1", (store: SpringJdbcSessions) => store.delete("id-7")],
     ])("%s goes through Spring's index", async (_, index, use) => {
       await server.query(`INSERT INTO SPRING_SESSION
         SELECT 'row-' || n, 'id-' || n, n, n, 1800, n + 1800000, 'user-' || n FROM generate_series(1, 10000) n`);
@@ -207,7 +207,7 @@ describe.runIf(requirement("postgresql", postgresFound))("Spring Session's sessi
           return { rows: [] };
         },
       };
-      await use(springSessionJdbc(explaining, { clock: () => 5_000_000 }));
+      await use(springSessions({ postgres: explaining, clock: () => 5_000_000 }));
       expect(plans).toHaveLength(1);
       expect(plans[0]).toContain(index);
       expect(plans[0]).not.toMatch(/Seq Scan on spring_session(_attributes)? /);
@@ -337,14 +337,14 @@ describe.runIf(requirement("postgresql", postgresFound))("Spring Session's sessi
           return result;
         },
       };
-      const session = await springSessionJdbc(counting).findById("big");
+      const session = await springSessions({ postgres: counting }).findById("big");
       expect(session?.attributeNames).toEqual([1, 2, 3, 4, 5].map((n) => `huge-${n}`));
       expect(texts.join("").length).toBeLessThan(1_000);
     });
   });
 
   test("out of reach, every method says UNAVAILABLE, and works again when the server is back", async () => {
-    const store = springSessionJdbc(server.url, { clock: recordedClock });
+    const store = springSessions({ postgres: server.url, clock: recordedClock });
     const [session] = await all(store);
     await server.kill();
     const error = { code: "UNAVAILABLE", reason: "SESSION_STORE_UNAVAILABLE" };

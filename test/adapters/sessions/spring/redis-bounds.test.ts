@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { createCluster } from "redis";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { springSessionRedis } from "../../../../src/adapters/sessions/spring/index.ts";
+import { springSessions } from "../../../../src/adapters/sessions/spring/index.ts";
 import { Sessions } from "../../../../src/sessions/sessions.ts";
 import { type RedisServer, redisFound, startRedis } from "../../../support/redis-server.ts";
 import { requirement } from "../../../support/requirement.ts";
@@ -23,7 +23,7 @@ describe.runIf(requirement("redis-server", redisFound))("Spring Session's sessio
     const script = `for i = 1, 60000 do redis.call("SADD", "n:${INDEX}:robot", '"' .. i .. '"') end`;
     await server.command("EVAL", script, "0");
     await server.command("HSET", "n:sessions:1", "creationTime", "1", "maxInactiveInterval", "-1");
-    const store = springSessionRedis(server.url, { namespace: "n" });
+    const store = springSessions({ redis: server.url, namespace: "n" });
     const { sessions, partial } = await store.findByUsername!("robot");
     expect(partial).toBe(true);
     expect(sessions.length).toBeLessThanOrEqual(1);
@@ -32,14 +32,14 @@ describe.runIf(requirement("redis-server", redisFound))("Spring Session's sessio
 
   test("nobody's sessions are not said to be none where no session is found among other keys", async () => {
     await server.command("EVAL", `for i = 1, 150000 do redis.call("SET", "cache:" .. i, "") end`, "0");
-    const store = springSessionRedis(server.url, { namespace: "n" });
+    const store = springSessions({ redis: server.url, namespace: "n" });
     expect(await store.findByUsername!("alice")).toEqual({ sessions: [], partial: true });
     await store.detach();
   });
 
   test("the domain ends all sessions of a user but one", async () => {
     await loadRedis(server);
-    const store = springSessionRedis(server.url, { namespace: "indexed:jdk", clock: recordedClock });
+    const store = springSessions({ redis: server.url, namespace: "indexed:jdk", clock: recordedClock });
     const sessions = new Sessions(store, { idKey: "a key of sixteen" });
     const [spared] = (await sessions.findByUsername("alice")).sessions;
     expect(await sessions.deleteByUsername("alice", spared!.id)).toEqual({ deleted: 1, partial: false });
@@ -50,8 +50,11 @@ describe.runIf(requirement("redis-server", redisFound))("Spring Session's sessio
   });
 
   test.each(["", " ", 7 as unknown as string])("%j is no namespace", (namespace) => {
-    const error = expect.objectContaining({ code: "INVALID_ARGUMENT", metadata: { field: "namespace" } });
-    expect(() => springSessionRedis(server.url, { namespace })).toThrow(error);
+    const error = expect.objectContaining({
+      code: "INVALID_ARGUMENT",
+      metadata: { field: "springSessions.namespace" },
+    });
+    expect(() => springSessions({ redis: server.url, namespace })).toThrow(error);
   });
 });
 
@@ -75,7 +78,7 @@ describe.runIf(requirement("redis-server", redisFound))("Spring Session's sessio
       await cluster.expire(`spring:session:sessions:${id}`, 1800);
     }
 
-    const store = springSessionRedis(cluster);
+    const store = springSessions({ redis: cluster });
     const found = new Set<string>();
     let after: string | undefined;
     do {

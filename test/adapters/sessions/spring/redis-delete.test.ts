@@ -1,7 +1,7 @@
 import { Redis } from "ioredis";
 import { createClient, RESP_TYPES } from "redis";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { type SpringSessionRedis, springSessionRedis } from "../../../../src/adapters/sessions/spring/index.ts";
+import { type SpringRedisSessions, springSessions } from "../../../../src/adapters/sessions/spring/index.ts";
 import { numberOf } from "../../../../src/adapters/sessions/spring/serialized.ts";
 import type { Session } from "../../../../src/sessions/session.ts";
 import { type RedisServer, redisFound, startRedis } from "../../../support/redis-server.ts";
@@ -29,11 +29,11 @@ describe.runIf(requirement("redis-server", redisFound))("deleting Spring Session
     await server?.stop();
   });
 
-  function storeOf(namespace: string, indexed?: boolean): SpringSessionRedis {
-    return springSessionRedis(client, { namespace, indexed, clock: recordedClock });
+  function storeOf(namespace: string, indexed?: boolean): SpringRedisSessions {
+    return springSessions({ redis: client, namespace, indexed, clock: recordedClock });
   }
 
-  async function sessionOf(store: SpringSessionRedis, matches: (session: Session) => boolean): Promise<Session> {
+  async function sessionOf(store: SpringRedisSessions, matches: (session: Session) => boolean): Promise<Session> {
     const { sessions } = await store.list({ limit: 100 });
     const session = sessions.find(matches);
     expect(session).toBeDefined();
@@ -237,7 +237,7 @@ describe.runIf(requirement("redis-server", redisFound))("deleting Spring Session
     );
     const own = new Redis(server.port, "127.0.0.1", { username: "operator", password: "x", enableReadyCheck: false });
     for (const namespace of ["indexed:jdk", "plain:jdk", "webflux:jdk"]) {
-      const store = springSessionRedis(own, { namespace, clock: recordedClock });
+      const store = springSessions({ redis: own, namespace, clock: recordedClock });
       const { id } = await sessionOf(store, (session) => session.maxInactiveInterval === 60);
       await store.findByUsername!("alice").catch((error) => expect(error).toMatchObject({ code: "UNIMPLEMENTED" }));
       expect(await store.delete(id)).toBe(true);

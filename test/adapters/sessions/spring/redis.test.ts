@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type SpringSessionRedis, springSessionRedis } from "../../../../src/adapters/sessions/spring/index.ts";
+import { type SpringRedisSessions, springSessions } from "../../../../src/adapters/sessions/spring/index.ts";
 import type { Session } from "../../../../src/sessions/session.ts";
 import { type RedisServer, redisFound, startRedis } from "../../../support/redis-server.ts";
 import { requirement } from "../../../support/requirement.ts";
 import { expected, loadRedis, longName, recordedClock, recordedHashes, repositories, seen, zoe } from "./recorded.ts";
 
 /** Every session of a store, by pages of this size; once, though Redis may list one twice while it enlarges its table. */
-async function all(store: SpringSessionRedis, limit = 100, active?: boolean): Promise<Session[]> {
+async function all(store: SpringRedisSessions, limit = 100, active?: boolean): Promise<Session[]> {
   const sessions = new Map<string, Session>();
   let after: string | undefined;
   do {
@@ -20,10 +20,10 @@ async function all(store: SpringSessionRedis, limit = 100, active?: boolean): Pr
 
 describe.runIf(requirement("redis-server", redisFound))("Spring Session's sessions in Redis", () => {
   let server: RedisServer;
-  const stores: SpringSessionRedis[] = [];
+  const stores: SpringRedisSessions[] = [];
 
-  function storeOf(namespace: string, indexed?: boolean): SpringSessionRedis {
-    const store = springSessionRedis(server.url, { namespace, indexed, clock: recordedClock });
+  function storeOf(namespace: string, indexed?: boolean): SpringRedisSessions {
+    const store = springSessions({ redis: server.url, namespace, indexed, clock: recordedClock });
     stores.push(store);
     return store;
   }
@@ -225,7 +225,7 @@ describe.runIf(requirement("redis-server", redisFound))("Spring Session's sessio
 
     test("what cannot be read is not known, and the time of the first sight stays", async () => {
       let now = 5_000;
-      const store = springSessionRedis(server.url, { namespace, clock: () => now++ });
+      const store = springSessions({ redis: server.url, namespace, clock: () => now++ });
       stores.push(store);
       const unknown = { creationTime: undefined, lastAccessedTime: undefined, maxInactiveInterval: undefined };
       const broken = await store.findById("broken");

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { LatestMap } from "../../../../src/adapters/sessions/spring/latest-map.ts";
+import { LatestMap } from "../../src/common/latest-map.ts";
 
 test("keeps what was set last", () => {
   const map = new LatestMap<string, number>(2);

@@ -1,10 +1,14 @@
-/** A map that keeps what was set last, at most `limit` entries. */
+/** A map of the entries that were set last, at most `limit`. */
 export class LatestMap<Key, Value> {
   readonly #limit: number;
   readonly #entries = new Map<Key, Value>();
 
-  constructor(limit = 10_000) {
+  constructor(limit: number) {
     this.#limit = limit;
+  }
+
+  has(key: Key): boolean {
+    return this.#entries.has(key);
   }
 
   get(key: Key): Value | undefined {
@@ -17,5 +21,13 @@ export class LatestMap<Key, Value> {
     if (this.#entries.size <= this.#limit) return;
     const [oldest] = this.#entries.keys();
     this.#entries.delete(oldest!);
+  }
+
+  delete(key: Key): void {
+    this.#entries.delete(key);
+  }
+
+  clear(): void {
+    this.#entries.clear();
   }
 }

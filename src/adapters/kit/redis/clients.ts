@@ -1,6 +1,6 @@
 import { requireVersion } from "../library-version.ts";
 
-/** How commands reach one kind of client. Where `signal` is aborted before a command is sent, it is not sent any more. */
+/** Sends commands through one kind of client. A command is not sent any more once `signal` is aborted. */
 export interface RedisSender {
   send(args: readonly Argument[], buffers: boolean, signal: AbortSignal): Promise<unknown>;
   nodes?(): Promise<readonly RedisSender[]>;
@@ -9,6 +9,7 @@ export interface RedisSender {
   close?(): Promise<void>;
 }
 
+/** One word of a command. */
 export type Argument = string | Buffer;
 
 /** A client of node-redis 5 or 6, or a pool of them. */
@@ -28,7 +29,7 @@ export interface NodeRedisCluster {
   ): Promise<unknown>;
 }
 
-/** Clients of node-redis 5 or 6 that follow what sentinels say. */
+/** Clients of node-redis 5 or 6 behind sentinels. */
 export interface NodeRedisSentinel {
   getSentinelNode(): unknown;
   sendCommand(isReadonly: boolean, args: Argument[], options?: object): Promise<unknown>;
@@ -42,18 +43,18 @@ export interface IoRedisClient {
   callBuffer(command: string, ...args: Argument[]): Promise<unknown>;
   on(event: string, listener: () => void): unknown;
   off(event: string, listener: () => void): unknown;
-  /** Clusters have it. */
+  /** Only clusters have it. */
   nodes?(role: "master"): IoRedisClient[];
 }
 
-/** Anything else that can send a command. */
+/** Anything else that sends commands. */
 export interface CommandClient {
   command(args: readonly Argument[]): Promise<unknown>;
-  /** Needed for values that are no UTF-8. */
+  /** Needed for values that are not UTF-8. */
   commandForBuffers?(args: readonly Argument[]): Promise<unknown>;
 }
 
-/** A client of Redis that the application has: of node-redis, of ioredis, or whatever sends commands. */
+/** A Redis client of the application: of node-redis, of ioredis, or anything that sends commands. */
 export type RedisClient = NodeRedisClient | NodeRedisCluster | NodeRedisSentinel | IoRedisClient | CommandClient;
 
 /** The sender for a client of the application; undefined where it is none that we know. */
@@ -89,12 +90,12 @@ const [BULK_STRING, MAP, VERBATIM_STRING] = [36, 37, 61];
 const TYPES_FOR_TEXTS = { [MAP]: Array };
 const TYPES_FOR_BUFFERS = { [MAP]: Array, [BULK_STRING]: Buffer, [VERBATIM_STRING]: Buffer };
 
-/** These stand in for whatever the application has set for its own commands; the deadline is ours alone. */
+/** These replace what the application has set for its own commands; the deadline is ours alone. */
 function nodeRedisOptions(buffers: boolean, abortSignal: AbortSignal): object {
   return { typeMapping: buffers ? TYPES_FOR_BUFFERS : TYPES_FOR_TEXTS, abortSignal, timeout: undefined };
 }
 
-/** The sender for a client of node-redis or a pool of them. */
+/** Returns the sender for a client of node-redis or a pool of them. */
 export function nodeRedisSender(client: NodeRedisClient): RedisSender {
   return { send: (args, buffers, signal) => client.sendCommand([...args], nodeRedisOptions(buffers, signal)) };
 }
@@ -121,7 +122,7 @@ function ioRedisSender(client: IoRedisClient): RedisSender {
   return {
     ...(nodes && { nodes: async () => nodes.call(client, "master").map(ioRedisSender) }),
     async send([command, ...args], buffers, signal) {
-      // It would queue the command, and nothing takes it out of the queue again.
+      // ioredis would queue the command, and nothing removes it from the queue.
       if (client.status !== "ready" && client.status !== "wait") await ioRedisReady(client, signal);
       signal.throwIfAborted();
       const method = buffers ? "callBuffer" : "call";
@@ -144,8 +145,8 @@ interface IoRedisCommand {
 }
 
 /**
- * The client, telling which command object it sent last. Without its option enableAutoPipelining, with which `callBuffer`
- * takes the key for the command (ioredis 6.0.0); commands of one turn travel together all the same.
+ * Wraps the client to capture the command object that it sent last. Its option enableAutoPipelining is off, because with it
+ * `callBuffer` takes the key for the command (ioredis 6.0.0); commands of one turn travel together all the same.
  */
 function capturing(client: IoRedisClient) {
   let last: IoRedisCommand | undefined;
@@ -164,8 +165,8 @@ function capturing(client: IoRedisClient) {
 }
 
 /**
- * On its next connection ioredis sends again whatever was not answered on the last one (autoResendUnfulfilledCommands),
- * however long ago. What was reported as failed must not happen then.
+ * Turns a command into a PING. On its next connection ioredis resends whatever was not answered on the last one
+ * (autoResendUnfulfilledCommands), however long ago; a command that was reported as failed must not run then.
  */
 function disarm(command: IoRedisCommand): void {
   command.name = "ping";
@@ -187,7 +188,7 @@ function ioRedisReady(client: IoRedisClient, signal: AbortSignal): Promise<void>
   });
 }
 
-/** Maps, which ioredis may be told to make of replies, as the lists that they are without it. Their keys are texts. */
+/** Flattens the maps that ioredis may be configured to make of replies into the lists they are otherwise. */
 function plain(reply: unknown, buffers: boolean): unknown {
   if (typeof reply !== "object" || reply === null || Buffer.isBuffer(reply)) return reply;
   if (Array.isArray(reply)) {
@@ -205,7 +206,7 @@ function commandSender(client: CommandClient): RedisSender {
     async send(args, buffers) {
       if (!buffers) return client.command(args);
       if (client.commandForBuffers !== undefined) return client.commandForBuffers(args);
-      throw new Error("The client given cannot read bytes: it has no method commandForBuffers.");
+      throw new Error("The client cannot read bytes: it has no method commandForBuffers.");
     },
   };
 }
