@@ -41,6 +41,15 @@ async function bundleCode(): Promise<void> {
     keepNames: true,
     comments: false,
     chunkFileNames: "chunks/[name]-[hash].js",
+    // Small files that import no other room, and that most entries need, stand together.
+    codeSplitting: {
+      groups: [
+        { name: "common", test: /\/src\/common\// },
+        { name: "gen", test: /\/src\/gen\// },
+        { name: "loggers", test: /\/src\/loggers\// },
+        { name: "kit", test: /\/src\/adapters\/kit\/(?:interception\/|loggers\/|[^/]+\.ts)/ },
+      ],
+    },
   });
 }
 
