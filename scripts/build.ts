@@ -47,7 +47,7 @@ async function bundleCode(): Promise<void> {
         { name: "common", test: /\/src\/common\// },
         { name: "gen", test: /\/src\/gen\// },
         { name: "loggers", test: /\/src\/loggers\// },
-        { name: "kit", test: /\/src\/adapters\/kit\/(?:interception\/|loggers\/|[^/]+\.ts)/ },
+        { name: "kit", test: /\/src\/adapters\/kit\/(?:interception\/|loggers\/|library-version)/ },
       ],
     },
   });

@@ -7,6 +7,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { BUNDLED } from "../../scripts/bundled.ts";
 import { requirement } from "../support/requirement.ts";
+import { packedPackage } from "./packed-package.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 const modules = join(root, "node_modules");
@@ -16,9 +17,7 @@ let tarball: string;
 
 beforeAll(async () => {
   scratch = await mkdtemp(join(tmpdir(), "connect-actuator-package-"));
-  // npm runs "prepack" first, which builds.
-  const packed = await run(root, "npm", "pack", "--silent", "--pack-destination", scratch);
-  tarball = join(scratch, packed.trim().split("\n").at(-1)!);
+  tarball = await packedPackage();
 }, 120_000);
 
 afterAll(() => rm(scratch, { recursive: true, force: true }));
@@ -69,7 +68,7 @@ test("the package holds the code, its declarations and the interface, and nothin
   );
   expect(listed).toContain("package/LICENSE");
   expect(listed).toContain("package/proto/actuator/v3/loggers.proto");
-  expect([...tops].filter((path) => !/^(dist|proto)\//.test(path) && path !== "LICENSE")).toEqual([]);
+  expect([...tops].filter((path) => !/^(dist|docs|proto)\//.test(path) && path !== "LICENSE")).toEqual([]);
   expect(listed.filter((path) => /\/(sample|test|bench)\//.test(path))).toEqual([]);
 });
 

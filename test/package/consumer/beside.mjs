@@ -11,18 +11,17 @@ import winston from "winston";
 const { exports } = JSON.parse(readFileSync("node_modules/connect-actuator/package.json", "utf8"));
 const modules = {};
 for (const subpath of Object.keys(exports).filter((each) => !each.endsWith(".json"))) {
-  // The module for NestJS is made of the framework's own decorators.
   modules[subpath.slice(2)] = await import(`connect-actuator${subpath.slice(1)}`);
 }
 
 const client = new mqtt.Client(() => new Duplex({ read() {}, write: (_chunk, _encoding, done) => done() }), {});
 const answers = {
-  redis: refusal(() => modules["redis-messaging"].redisMessaging(createClient())),
+  redis: refusal(() => modules["redis-messaging"].redisSource(createClient())),
   pino: refusal(() => modules.pino.pinoLoggers(pino({ level: "silent" }))),
   winston: refusal(() => modules.winston.winstonLoggers(winston)),
   nestjs: refusal(() => modules.nestjs.nestjsLoggers(nest)),
-  mqtt: refusal(() => modules.mqtt.mqtt(client)),
-  opentelemetry: refusal(() => modules.opentelemetry.openTelemetry()),
+  mqtt: refusal(() => modules.mqtt.mqttSource(client)),
+  opentelemetry: refusal(() => modules.opentelemetry.openTelemetrySource()),
 };
 client.end(true);
 console.log(JSON.stringify(answers));
