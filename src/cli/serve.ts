@@ -45,14 +45,14 @@ async function serve(options: ConfigFileOptions): Promise<ExitCode> {
   const interruption = new Interruption();
   try {
     const { standaloneConfiguration } = await import("../configuration/index.ts");
-    const { startStandalone } = await import("../serve/index.ts");
-    const standalone = await startStandalone(standaloneConfiguration({ file }));
-    print(printable(`connect-actuator serves ${standalone.serves.join(", ")} on ${standalone.address.url}`));
-    for (const trouble of standalone.troubles) note(printable(`connect-actuator: ${trouble}`));
+    const { startStandaloneActuator } = await import("../serve/index.ts");
+    const actuator = await startStandaloneActuator(standaloneConfiguration({ file }));
+    print(printable(`connect-actuator serves ${actuator.serves.join(", ")} on ${actuator.address.url}`));
+    for (const warning of actuator.warnings) note(printable(`connect-actuator: ${warning}`));
     if (!interruption.signal.aborted) await once(interruption.signal, "abort");
     note("connect-actuator: shutting down; a second signal ends it at once");
-    setTimeout(() => process.exit(EXIT.refused), standalone.drainMs + CLOSE_TIMEOUT_MS).unref();
-    await standalone.close();
+    setTimeout(() => process.exit(EXIT.refused), actuator.drainMs + CLOSE_TIMEOUT_MS).unref();
+    await actuator.close();
     return EXIT.ok;
   } catch (error) {
     if (!(error instanceof ActuatorError)) throw error;

@@ -95,7 +95,7 @@ describe.runIf(requirement("redis-server", redisFound))("sessions in Redis", () 
     const { url, child } = await serve({
       sessions: { store: { redis: server.url, prefix: "shop:", timeoutMs: "500ms" }, idKey: ID_KEY },
     });
-    await child.wrote(/connect-actuator: the store of sessions: Redis/);
+    await child.wrote(/connect-actuator: the session store: Redis/);
     expect((await fetch(`${url}/actuator/sessions?username=alice`)).status).toBe(503);
     for (let round = 0; round < 2; round++) {
       await server.restart();

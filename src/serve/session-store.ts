@@ -2,7 +2,7 @@ import { ActuatorError } from "../common/error.ts";
 import type { StoreOptions } from "../configuration/serve-options.ts";
 import type { SessionStore } from "../sessions/store.ts";
 
-/** Opens sessions at a URL. */
+/** Opens the session store at a URL. */
 type Open = (url: string, options: StoreOptions) => Promise<SessionStore>;
 
 const OPENERS: Readonly<Record<"redis" | "postgres", Readonly<Record<"connect" | "spring", Open>>>> = {
@@ -25,53 +25,50 @@ const OPENERS: Readonly<Record<"redis" | "postgres", Readonly<Record<"connect" |
   },
 };
 
-/**
- * Opens the sessions of other processes in the store that these share. It connects with the first question, and again whenever
- * the connection broke.
- */
-export async function openStore(options: StoreOptions): Promise<SessionStore> {
+/** Opens the session store that other processes share. It connects with the first call, and again when the connection breaks. */
+export async function openSessionStore(options: StoreOptions): Promise<SessionStore> {
   const { redis, postgres, layout = "connect" } = options;
   const url = (redis ?? postgres)!;
   return OPENERS[redis === undefined ? "postgres" : "redis"][layout](url, options);
 }
 
 /**
- * Asks a store whether it answers at all.
+ * Checks whether a store answers. A fault may be temporary, and is not a reason not to start.
  *
- * @returns what is wrong, for an operator; undefined where it answers. What may pass by itself is no reason not to start.
- * @throws ActuatorError FAILED_PRECONDITION where the package that talks to it is not installed.
+ * @returns the fault; undefined if the store answers
+ * @throws ActuatorError FAILED_PRECONDITION if the package for the store is not installed
  */
-export async function storeTrouble(store: SessionStore): Promise<string | undefined> {
+export async function sessionStoreFault(store: SessionStore): Promise<string | undefined> {
   try {
     await store.findById("00000000-0000-4000-8000-000000000000");
     return undefined;
   } catch (error) {
-    if (!(error instanceof ActuatorError)) return "it refuses to be read";
+    if (!(error instanceof ActuatorError)) return "it cannot be read";
     if (error.reason !== "PACKAGE_MISSING") return error.message;
     const { package: name } = error.metadata;
-    const message = `the store of sessions needs the package ${name}, which is not installed beside connect-actuator: npm install ${name}`;
+    const message = `the session store needs the package ${name}, which is not installed beside connect-actuator: npm install ${name}`;
     throw new ActuatorError(error.code, error.reason, message, error.metadata, { cause: error });
   }
 }
 
-/** connect-redis's own object is in other processes: this has what is read off it, and nothing ever passes through it. */
+/** The store object of connect-redis is in other processes: this one has the properties that the adapter reads; no call passes it. */
 async function connectRedis(url: string, options: StoreOptions): Promise<SessionStore> {
   const { connectRedisSessions } = await import("../adapters/sessions/connect-redis/index.ts");
   const { redisCommands } = await import("../adapters/kit/redis/index.ts");
   const { prefix = "sess:", ttlMs = 86_400_000, principal, index = false, timeoutMs } = options;
   const client = redisCommands(url, { timeoutMs });
-  const elsewhere = () => undefined;
+  const unused = () => undefined;
   const store = {
     client,
     prefix,
     ttl: ttlMs / 1_000,
     serializer: JSON,
-    get: elsewhere,
-    set: elsewhere,
-    destroy: elsewhere,
+    get: unused,
+    set: unused,
+    destroy: unused,
   };
   const sessions = connectRedisSessions(store as unknown as Parameters<typeof connectRedisSessions>[0], {
-    // An index that applications do not keep would soon hide what they write.
+    // An index that the applications do not keep would miss what they write.
     index,
     principal,
     timeoutMs,
