@@ -6,10 +6,9 @@ import { createGate, type Gate } from "./http/gate/gate.ts";
 import type { SecurityScheme } from "./http/openapi/document.ts";
 import type { CallObserver } from "./operations/calls/call-record.ts";
 import { clientCertificate, hasExpiredCertificate, isCertificateRequired } from "./server/client-certificate.ts";
-import { isForwarded } from "./server/forwarded.ts";
+import { carrierOf, isOnOwnPort, markAuthenticated } from "./server/connections.ts";
 import type { ServerErrorHandler } from "./server/guard.ts";
-import { carrierOf, isOnOwnPort, markAuthenticated } from "./server/own-connections.ts";
-import { clientAddress, isNamedByProxy, isTrusted, schemeOf, type TrustedProxies } from "./server/peer.ts";
+import { clientAddress, isForwarded, isNamedByProxy, isTrusted, schemeOf, type TrustedProxies } from "./server/peer.ts";
 
 /** Who is let in, and to what. */
 export interface GateSettings {

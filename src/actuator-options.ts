@@ -1,5 +1,5 @@
 import { type AccessOptions, accessOptions } from "./access/options.ts";
-import { networkOf } from "./common/ip-address/address-list.ts";
+import { networkOf } from "./common/ip-address.ts";
 import {
   type Checks,
   callable,

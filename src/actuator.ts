@@ -7,8 +7,7 @@ import {
   isStore,
 } from "./actuator-options.ts";
 import { ActuatorError } from "./common/error.ts";
-import { addressList } from "./common/ip-address/address-list.ts";
-import { isLoopback } from "./common/ip-address/loopback.ts";
+import { addressList, isLoopback } from "./common/ip-address.ts";
 import { requireNode } from "./common/node-version.ts";
 import type { Endpoints } from "./http/endpoints.ts";
 import { otlpHandler } from "./http/otlp/http.ts";
@@ -22,16 +21,15 @@ import { reportLevelChanges } from "./loggers/change-log.ts";
 import { Loggers } from "./loggers/loggers.ts";
 import { audit } from "./operations/audit/audit.ts";
 import type { Application } from "./operations/health/application.ts";
-import { Health } from "./operations/health/health.ts";
-import { sessionStoreCheck } from "./operations/health/session-store-check.ts";
+import { Health, sessionStoreCheck } from "./operations/health/health.ts";
 import type { Metrics } from "./operations/metrics/metrics.ts";
 import { requireReachable } from "./operations/spring-boot-admin/announcement.ts";
 import { type Registration, registerWithSpringBootAdmin } from "./operations/spring-boot-admin/registration.ts";
 import type { ListenAddress } from "./server/address.ts";
+import { careful, reportError } from "./server/guard.ts";
 import type { ServerAnswer, ServerRequest } from "./server/handler.ts";
 import type { ListenOptions } from "./server/listen-options.ts";
 import { createListener, type DrainOptions, type Listener } from "./server/listener.ts";
-import { careful, reportError } from "./server/report.ts";
 import { endOnSignals } from "./server/signals.ts";
 import { Sessions } from "./sessions/sessions.ts";
 import type { SessionStore } from "./sessions/store.ts";

@@ -4,7 +4,7 @@ import { importsOf, sourceFiles } from "./support/source-files.ts";
 const imports = new Map(sourceFiles.filter((file) => !file.startsWith("gen/")).map((file) => [file, importsOf(file)]));
 const roomOf = (file: string) => file.split("/", 1)[0]!;
 
-const LOGGERS = "loggers/(adapter|call-counter|level|name)";
+const LOGGERS = "loggers/(adapter|level|name)";
 const SESSIONS = "sessions/(principal|session|session-id|store)";
 const GRAPH = "integration-graph/(adapter|declaration|link-type|node|node-id|pattern|properties|source)";
 const METRICS = "operations/metrics/(conventions|metric|metrics)";

@@ -1,5 +1,5 @@
 import { ActuatorError } from "../common/error.ts";
-import { addressBlock } from "../common/ip-address/address-block.ts";
+import { addressBlock } from "../common/ip-address.ts";
 import { ApplicationCallers } from "./application-callers.ts";
 import { AuthFailureLimiter } from "./auth-failure-limiter.ts";
 import type { AuthRequest } from "./auth-request.ts";

@@ -1,5 +1,5 @@
 import type { ActuatorError } from "../common/error.ts";
-import { addressBlock } from "../common/ip-address/address-block.ts";
+import { addressBlock } from "../common/ip-address.ts";
 import { MAX_DEBT_MINUTES, RateLimit, tooMany } from "./rate-limit.ts";
 
 /**

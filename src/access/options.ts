@@ -1,4 +1,4 @@
-import { isLoopback } from "../common/ip-address/loopback.ts";
+import { isLoopback } from "../common/ip-address.ts";
 import {
   type Check,
   type Checks,

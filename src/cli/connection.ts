@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { type DescMessage, type DescService, type MessageShape, toJson } from "@bufbuild/protobuf";
 import { type Client, createClient } from "@connectrpc/connect";
-import { isReadableOnTheWay } from "../common/ip-address/loopback.ts";
+import { isReadableOnTheWay } from "../common/ip-address.ts";
 import { bearerToken } from "../common/options.ts";
 import { printableJson } from "../common/printable.ts";
 import { clientTransport } from "../fleet/client-transport.ts";

@@ -1,5 +1,5 @@
 import { ActuatorError } from "../common/error.ts";
-import { isReadableOnTheWay } from "../common/ip-address/loopback.ts";
+import { isReadableOnTheWay } from "../common/ip-address.ts";
 import { checkOptions } from "../common/options.ts";
 import type { Detach, LoggerAdapter, LoggerHost } from "../loggers/adapter.ts";
 import type { LevelChange } from "../loggers/history.ts";

@@ -1,7 +1,7 @@
 import { isIP, type Server } from "node:net";
 import { dirname, resolve } from "node:path";
 import { ActuatorError } from "../common/error.ts";
-import { isLoopback } from "../common/ip-address/loopback.ts";
+import { isLoopback } from "../common/ip-address.ts";
 import { checkOptions } from "../common/options.ts";
 import { fileMode, LISTEN, type ListenOptions } from "./listen-options.ts";
 import { requiresCertificates } from "./tls-options.ts";

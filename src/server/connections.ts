@@ -1,10 +1,80 @@
+import type { Http2ServerRequest } from "node:http2";
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
-import { addressBlock } from "../common/ip-address/address-block.ts";
-import { canonicalAddress } from "../common/ip-address/canonical-address.ts";
-import { isLoopback } from "../common/ip-address/loopback.ts";
-import { Client, Connection } from "./connection.ts";
+import { addressBlock, canonicalAddress, isLoopback } from "../common/ip-address.ts";
+import type { ServerRequest } from "./handler.ts";
 import type { TrustedProxies } from "./peer.ts";
+
+/** Somebody whose connections are counted together: an IPv4 address, or the /64 of an IPv6 address. */
+export class Client {
+  readonly name: string;
+  readonly sockets = new Map<Connection, Socket>();
+  /** The connections that may end to make room: the one that is idle for longest comes first. */
+  readonly idle = new Set<Connection>();
+
+  constructor(name: string) {
+    this.name = name;
+  }
+
+  /** The one that is idle for longest. */
+  get idlest(): Connection | undefined {
+    return this.idle.values().next().value;
+  }
+}
+
+/**
+ * What a port knows of one of its connections. It is idle unless somebody who is known has a request under way: strangers may
+ * not hold a place by what they begin, such as a body that never comes.
+ *
+ * It must not lead to its socket once that has closed, whoever still holds it: `Http2Sessions` says why.
+ */
+export class Connection {
+  readonly client: Client;
+  #isKnown: boolean;
+  #requests = 0;
+  #idleSince = performance.now();
+
+  /** @param isKnown whether everybody counts as known, because nobody is asked who they are */
+  constructor(client: Client, socket: Socket, isKnown: boolean) {
+    this.client = client;
+    this.#isKnown = isKnown;
+    client.sockets.set(this, socket);
+    client.idle.add(this);
+  }
+
+  /** When it was opened, or when its last request was over: a time of `performance.now()`. */
+  get idleSince(): number {
+    return this.#idleSince;
+  }
+
+  /** Notes that a request has begun. */
+  began(): void {
+    this.#requests++;
+    if (this.#isKnown) this.client.idle.delete(this);
+  }
+
+  /** Notes that the answer to a request is over. */
+  ended(): void {
+    this.#requests--;
+    if (this.#isKnown && this.#requests > 0) return;
+    this.#idleSince = performance.now();
+    const { idle, sockets } = this.client;
+    idle.delete(this);
+    if (sockets.has(this)) idle.add(this);
+  }
+
+  /** Notes that somebody has said over it who they are, and was let in. */
+  markAuthenticated(): void {
+    this.#isKnown = true;
+    if (this.#requests > 0) this.client.idle.delete(this);
+  }
+
+  /** Notes that its socket has closed. */
+  closed(): void {
+    this.client.sockets.delete(this);
+    this.client.idle.delete(this);
+  }
+}
 
 /** How many connections a port takes, and whose. */
 export interface ConnectionBounds {
@@ -118,4 +188,32 @@ function underlying(socket: Socket | TLSSocket): Socket {
 /** Who speaks for many clients: this machine, on which proxies and tunnels run, and the proxies that are trusted. */
 export function speakersForMany(trusted: TrustedProxies | undefined): (address: string) => boolean {
   return (address) => isLoopback(address) || trusted?.(address) === true;
+}
+
+const connections = new WeakMap<object, Connection>();
+
+/** Notes that a socket of HTTP/1.1, or a session of HTTP/2, is one of a port of the actuator's own. */
+export function noteOwnConnection(carrier: object, connection: Connection): void {
+  connections.set(carrier, connection);
+}
+
+/**
+ * Whether a request came by a port of the actuator's own. A server of the application asks for certificates for reasons of its
+ * own: they may be those of all its customers.
+ */
+export function isOnOwnPort(req: ServerRequest): boolean {
+  return connections.has(carrierOf(req));
+}
+
+/**
+ * Notes that whoever makes a request has said who they are, and was let in: their connection makes room for no other while a
+ * request is under way on it. Does nothing on a server of the application's own.
+ */
+export function markAuthenticated(req: ServerRequest): void {
+  connections.get(carrierOf(req))?.markAuthenticated();
+}
+
+/** What stays the same for all requests of a connection: over HTTP/2 each stream has a stand-in for the socket of its own. */
+export function carrierOf(req: ServerRequest): object {
+  return (req as Http2ServerRequest).stream?.session ?? req.socket;
 }

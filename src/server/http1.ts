@@ -9,8 +9,8 @@ import {
 import { createServer as createSecureServer, type Server as SecureServer } from "node:https";
 import type { Socket } from "node:net";
 import type { TlsOptions as ServerTlsOptions } from "node:tls";
-import { continueWhenRead } from "./continue.ts";
 import type { RequestHandler } from "./handler.ts";
+import { continueWhenRead } from "./handler.ts";
 import type { Limits } from "./limits.ts";
 
 type Headers = OutgoingHttpHeaders | OutgoingHttpHeader[];

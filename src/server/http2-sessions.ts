@@ -8,11 +8,11 @@ import {
   type ServerHttp2Stream,
 } from "node:http2";
 import type { Socket } from "node:net";
-import type { Connection } from "./connection.ts";
-import { continueWhenRead } from "./continue.ts";
+import type { Connection } from "./connections.ts";
+import { noteOwnConnection } from "./connections.ts";
 import type { RequestHandler } from "./handler.ts";
+import { continueWhenRead } from "./handler.ts";
 import { isOver, type Limits } from "./limits.ts";
-import { noteOwnConnection } from "./own-connections.ts";
 
 interface StreamRecord {
   readonly openedAt: number;

@@ -6,19 +6,16 @@ import { addressOf, type ListenAddress, type ListenTarget, listenError, listenTa
 import { noteCertificateDemands } from "./client-certificate.ts";
 import { Connections, speakersForMany } from "./connections.ts";
 import { type Drainable, drain } from "./drain.ts";
-import { guard, type ServerErrorHandler } from "./guard.ts";
+import { careful, guard, reportError, type ServerErrorHandler } from "./guard.ts";
 import type { RequestHandler } from "./handler.ts";
 import { Http2Sessions } from "./http2-sessions.ts";
 import { type Limits, limitsWith } from "./limits.ts";
 import type { ListenOptions } from "./listen-options.ts";
 import type { TrustedProxies } from "./peer.ts";
 import { cleartextPort, type PortParts, securePort } from "./port.ts";
-import { careful, reportError } from "./report.ts";
-import { readCredentials, type TlsCredentials } from "./tls-credentials.ts";
+import { readCredentials, type TlsCredentials, tlsSettings } from "./tls-credentials.ts";
 import type { TlsOptions } from "./tls-options.ts";
-import { reloadCredentials } from "./tls-reload.ts";
-import { tlsSettings } from "./tls-settings.ts";
-import { tellOfEnd } from "./tls-validity.ts";
+import { reloadCredentials, tellOfEnd } from "./tls-reload.ts";
 import { listenOnPath } from "./unix-socket.ts";
 
 /** How a listener is made. */

@@ -3,13 +3,11 @@ import type { Server as SecureServer } from "node:https";
 import type { Socket } from "node:net";
 import type { TlsOptions as ServerTlsOptions, TLSSocket } from "node:tls";
 import type { Connections } from "./connections.ts";
-import { firstBytes } from "./first-bytes.ts";
+import { noteOwnConnection } from "./connections.ts";
 import type { RequestHandler } from "./handler.ts";
 import { http1Server } from "./http1.ts";
 import type { Http2Sessions } from "./http2-sessions.ts";
 import type { Limits } from "./limits.ts";
-import { noteOwnConnection } from "./own-connections.ts";
-import { openingOf, type Protocol, protocolOf } from "./preface.ts";
 
 /** What the connections of a port meet. */
 export interface PortParts {
@@ -123,4 +121,67 @@ function refusePlain(socket: Socket, timeoutMs: number): void {
   socket.end(PLAIN_ANSWER);
   const timer = setTimeout(() => socket.destroy(), timeoutMs || 1_000).unref();
   socket.once("close", () => clearTimeout(timer));
+}
+
+/**
+ * Reads as much of a new connection as `decide` needs for an answer other than undefined, puts it back and calls `found`
+ * once. A socket that ends, fails or stays silent for `timeoutMs` (0: for ever) before is destroyed and `found` never
+ * called. Afterwards the socket carries no listener of this function.
+ */
+export function firstBytes<Answer>(
+  socket: Socket,
+  timeoutMs: number,
+  decide: (head: Buffer) => Answer | undefined,
+  found: (answer: Answer) => void,
+): void {
+  let head: Buffer = Buffer.alloc(0);
+  const giveUp = () => socket.destroy();
+  const timer = timeoutMs > 0 ? setTimeout(giveUp, timeoutMs).unref() : undefined;
+  // Without a listener, the reset of a connection that nobody owns yet would be an uncaught exception.
+  const listeners = { readable: onReadable, end: giveUp, error: giveUp, close: release };
+  for (const [event, listener] of Object.entries(listeners)) socket.on(event, listener);
+
+  function onReadable(): void {
+    for (let chunk = socket.read() as Buffer | null; chunk !== null; chunk = socket.read() as Buffer | null) {
+      head = head.length === 0 ? chunk : Buffer.concat([head, chunk]);
+    }
+    const answer = decide(head);
+    if (answer === undefined) return;
+    release();
+    socket.unshift(head);
+    found(answer);
+  }
+
+  function release(): void {
+    clearTimeout(timer);
+    for (const [event, listener] of Object.entries(listeners)) socket.removeListener(event, listener);
+  }
+}
+
+/** The protocols that share one port. */
+export type Protocol = "http/1.1" | "h2";
+
+/** The first bytes of an HTTP/2 connection with prior knowledge (RFC 9113 section 3.4). */
+export const PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "latin1");
+
+/**
+ * The protocol of a cleartext connection that begins with these bytes; undefined while they fit both. One byte does not
+ * decide: POST, PUT, PATCH and PROPFIND begin like the preface.
+ */
+export function protocolOf(head: Buffer): Protocol | undefined {
+  const length = Math.min(head.length, PREFACE.length);
+  if (PREFACE.compare(head, 0, length, 0, length) !== 0) return "http/1.1";
+  return length === PREFACE.length ? "h2" : undefined;
+}
+
+/** What speaks on a port of TLS: a handshake, a request that forgot it, or nothing that could be answered. */
+export type Opening = "tls" | "plain" | "unknown";
+
+const HANDSHAKE = 22;
+
+/** The opening that the first byte shows (RFC 8446 section 5.1); undefined for none yet. Methods of HTTP begin with a letter. */
+export function openingOf([first]: Uint8Array): Opening | undefined {
+  if (first === undefined) return undefined;
+  if (first === HANDSHAKE) return "tls";
+  return /[A-Za-z]/.test(String.fromCharCode(first)) ? "plain" : "unknown";
 }

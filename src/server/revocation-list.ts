@@ -1,6 +1,3 @@
-import { derTime, derValues, TAG } from "./der.ts";
-import { canonicalName } from "./distinguished-name.ts";
-
 /** What a list of an authority says (CRL, RFC 5280 §5). */
 export interface RevocationList {
   /** The name of the authority, see {@link canonicalName}. */
@@ -71,3 +68,83 @@ function hexOf(bytes: Buffer | undefined): string {
   if (bytes === undefined) throw new Error("it is not whole");
   return bytes.toString("hex");
 }
+
+/** How the kinds of text in a name are written, by their tags (X.680 §8.6). */
+const TEXT: Readonly<Record<number, (bytes: Buffer) => string>> = {
+  12: (bytes) => bytes.toString("utf8"),
+  19: (bytes) => bytes.toString("latin1"),
+  20: (bytes) => bytes.toString("latin1"),
+  22: (bytes) => bytes.toString("latin1"),
+  26: (bytes) => bytes.toString("latin1"),
+  30: (bytes) => Buffer.from(bytes).swap16().toString("utf16le"),
+};
+
+/**
+ * The name of an authority in one form, whatever kind of text it is written in, and whatever its capitals and spaces: as names
+ * are compared (RFC 5280 §7.1) and OpenSSL compares them. Programs that sign lists write the name of the authority anew.
+ *
+ * @throws RangeError for what is none
+ */
+export function canonicalName(name: DerValue): string {
+  const parts = [...derValues(name.content)].map(({ content }) => [...derValues(content)].map(attribute).sort());
+  return JSON.stringify(parts);
+}
+
+function attribute({ content }: DerValue): string {
+  const [type, value] = derValues(content);
+  if (type === undefined || value === undefined) throw new RangeError("a name is not whole");
+  return `${type.content.toString("hex")} ${textOf(value)}`;
+}
+
+function textOf({ tag, content, bytes }: DerValue): string {
+  const text = TEXT[tag]?.(content);
+  return text === undefined ? bytes.toString("hex") : text.trim().replace(/\s+/g, " ").toLowerCase();
+}
+
+/** One value in DER: what kind it is, what it holds, and all of its bytes. */
+export interface DerValue {
+  readonly tag: number;
+  readonly content: Buffer;
+  readonly bytes: Buffer;
+}
+
+/** The tags that are told apart (X.690 §8, ITU-T X.680 §8.6). */
+export const TAG = { integer: 0x02, sequence: 0x30, utcTime: 0x17, generalizedTime: 0x18 } as const;
+
+/**
+ * The values that stand one after the other, as in the content of a SEQUENCE.
+ *
+ * @throws RangeError where they do not end where the bytes do
+ */
+export function* derValues(bytes: Buffer): Generator<DerValue> {
+  for (let at = 0; at < bytes.length; ) {
+    const tag = bytes.readUInt8(at);
+    const first = bytes.readUInt8(at + 1);
+    const wide = first < 0x80 ? 0 : first & 0x7f;
+    // The indefinite length of BER is not DER. It looks like a length of no bytes, which `readUIntBE` refuses.
+    const length = first < 0x80 ? first : bytes.readUIntBE(at + 2, wide);
+    const begin = at + 2 + wide;
+    const end = begin + length;
+    if (end > bytes.length) throw new RangeError("a value goes on beyond the end");
+    yield { tag, content: bytes.subarray(begin, end), bytes: bytes.subarray(at, end) };
+    at = end;
+  }
+}
+
+/**
+ * Milliseconds since the epoch of a UTCTime or GeneralizedTime.
+ *
+ * @throws RangeError for one that is not as RFC 5280 §4.1.2.5 has them
+ */
+export function derTime({ tag, content }: DerValue): number {
+  const text = content.toString("latin1");
+  const short = tag === TAG.utcTime;
+  const [, year, month, day, hour, minute, second] = (short ? UTC_TIME : GENERALIZED_TIME).exec(text) ?? [];
+  const century = !short ? "" : Number(year) < 50 ? "20" : "19";
+  const time = Date.parse(`${century}${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
+  if (Number.isNaN(time)) throw new RangeError("it is not a time");
+  return time;
+}
+
+const UTC_TIME = /^(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)Z$/;
+const GENERALIZED_TIME = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)Z$/;

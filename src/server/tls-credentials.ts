@@ -1,9 +1,10 @@
-import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
-import { createSecureContext, type SecureContextOptions } from "node:tls";
+import { constants, createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
+import { createSecureContext, type SecureContextOptions, type TlsOptions as ServerTlsOptions } from "node:tls";
+import { ActuatorError } from "../common/error.ts";
+import { readBounded } from "../common/files/bounded-file.ts";
+import type { Limits } from "./limits.ts";
 import { decodeRevocationList, type RevocationList, revocationListBlocks } from "./revocation-list.ts";
 import type { PemSource, TlsOptions } from "./tls-options.ts";
-import { type Field, nameOf, readPem, type TlsPem, unfit } from "./tls-pem.ts";
-import { secureContextOptions } from "./tls-settings.ts";
 
 /** What a port proves itself with, and whom it believes: each is sound, and they fit together. */
 export interface TlsCredentials {
@@ -92,4 +93,132 @@ function privateKeyOf({ key: source, passphrase }: TlsOptions, key: Buffer): Key
     if (encrypted) throw unfit("TLS_PASSPHRASE", "passphrase", `the \`passphrase\` does not open ${name}`, error);
     throw unfit("TLS_NOT_PEM", "key", `${name} holds a damaged private key`, error);
   }
+}
+
+/** What the sources of a port's credentials hold. */
+export interface TlsPem {
+  readonly cert: Buffer;
+  readonly key: Buffer;
+  readonly ca: Buffer | undefined;
+  readonly crl: Buffer | undefined;
+}
+
+/** An option that names some of it. */
+export type Field = keyof TlsPem;
+
+/** More than any chain of certificates; a file beyond it is not one. A large authority has some 100,000 to revoke. */
+const MAX_BYTES: Readonly<Record<Field, number>> = {
+  cert: 1_048_576,
+  key: 1_048_576,
+  ca: 1_048_576,
+  crl: 16 * 1_048_576,
+};
+
+/**
+ * Reads what the options name.
+ *
+ * @throws ActuatorError FAILED_PRECONDITION that names the option and the file, where one is missing, no file or too large
+ */
+export async function readPem(options: TlsOptions): Promise<TlsPem> {
+  const [cert, key, ca, crl] = await Promise.all([
+    read("cert", options.cert),
+    read("key", options.key),
+    options.ca === undefined ? undefined : read("ca", options.ca),
+    options.crl === undefined ? undefined : read("crl", options.crl),
+  ]);
+  return { cert, key, ca, crl };
+}
+
+/** The files that the options name. */
+export function pemPaths({ cert, key, ca, crl }: TlsOptions): string[] {
+  return [cert, key, ca, crl].flatMap((source) => (source && pathOf(source)) ?? []);
+}
+
+/** The path that a source names; undefined where it is the content itself. */
+function pathOf(source: PemSource): string | undefined {
+  return typeof source === "string" && !source.includes("-----BEGIN") ? source : undefined;
+}
+
+async function read(field: Field, source: PemSource): Promise<Buffer> {
+  const path = pathOf(source);
+  if (path === undefined) return separated(Buffer.from(source as string));
+  try {
+    return separated(await readBounded(path, MAX_BYTES[field]));
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const fault = code === undefined ? `cannot be used: ${message}` : (FAULTS[code] ?? `fails with ${code}`);
+    throw unfit("TLS_FILE_UNREADABLE", field, `${nameOf(field, source)} ${fault}`, error);
+  }
+}
+
+/** Of files that were put together without a line break between them, OpenSSL would take the first alone and say nothing. */
+function separated(content: Buffer): Buffer {
+  if (!content.includes("----------BEGIN")) return content;
+  return Buffer.from(content.toString("latin1").replaceAll("----------BEGIN", "-----\n-----BEGIN"), "latin1");
+}
+
+const FAULTS: Readonly<Record<string, string>> = {
+  ENOENT: "does not exist",
+  ENOTDIR: "does not exist",
+  EACCES: "may not be read by this process",
+  EPERM: "may not be read by this process",
+};
+
+/** A source as messages call it. Its content is never shown. */
+export function nameOf(field: Field, source: PemSource): string {
+  const path = pathOf(source);
+  return path === undefined ? `the \`${field}\` option` : `the \`${field}\` file ${path}`;
+}
+
+/** An error of what the options name. */
+export function unfit(reason: string, field: string, message: string, cause?: unknown): ActuatorError {
+  const metadata = { field: `tls.${field}` };
+  return new ActuatorError("FAILED_PRECONDITION", reason, `TLS: ${message}`, metadata, { cause });
+}
+
+/** Forward secrecy and authenticated encryption only: what RFC 9113 appendix A leaves of TLS 1.2, and all of TLS 1.3. */
+const CIPHERS = [
+  "TLS_AES_128_GCM_SHA256",
+  "TLS_AES_256_GCM_SHA384",
+  "TLS_CHACHA20_POLY1305_SHA256",
+  "ECDHE-ECDSA-AES128-GCM-SHA256",
+  "ECDHE-RSA-AES128-GCM-SHA256",
+  "ECDHE-ECDSA-AES256-GCM-SHA384",
+  "ECDHE-RSA-AES256-GCM-SHA384",
+  "ECDHE-ECDSA-CHACHA20-POLY1305",
+  "ECDHE-RSA-CHACHA20-POLY1305",
+  // No key below 112 bits of strength, as Node 24 has it of itself and Node 22 has not.
+  "@SECLEVEL=2",
+].join(":");
+
+/** How a port negotiates, whatever its certificate. */
+export function tlsSettings({ clientCertificate = "none" }: TlsOptions, limits: Limits): ServerTlsOptions {
+  return {
+    ALPNProtocols: ["h2", "http/1.1", "http/1.0"],
+    requestCert: clientCertificate !== "none",
+    rejectUnauthorized: clientCertificate === "require",
+    handshakeTimeout: limits.handshakeTimeoutMs,
+  };
+}
+
+/** What a context is made of. */
+export function secureContextOptions(
+  { passphrase, clientCertificate = "none", minVersion = "TLSv1.2" }: TlsOptions,
+  { cert, key, ca, crl }: TlsPem,
+): SecureContextOptions {
+  // A second handshake on a connection costs its client little and this process much, and could change who is there.
+  const options = constants.SSL_OP_NO_RENEGOTIATION;
+  return {
+    cert,
+    key,
+    ...(ca === undefined ? {} : { ca }),
+    ...(crl === undefined ? {} : { crl: revocationListBlocks(crl.toString("latin1")) }),
+    ...(passphrase === undefined ? {} : { passphrase }),
+    minVersion,
+    maxVersion: "TLSv1.3",
+    ciphers: CIPHERS,
+    honorCipherOrder: true,
+    // A session that goes on elsewhere would skip the certificate, though it may have ended or its authority be gone.
+    secureOptions: clientCertificate === "none" ? options : options | constants.SSL_OP_NO_TICKET,
+  };
 }

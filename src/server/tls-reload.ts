@@ -1,8 +1,9 @@
+import type { ActuatorError } from "../common/error.ts";
 import { FollowedFiles } from "../common/files/followed-files.ts";
+import { LONGEST_TIMER_MS } from "../common/timeout.ts";
 import type { ServerErrorHandler } from "./guard.ts";
-import { credentialsOf, type TlsCredentials } from "./tls-credentials.ts";
+import { credentialsOf, pemPaths, readPem, type TlsCredentials, unfit } from "./tls-credentials.ts";
 import type { TlsOptions } from "./tls-options.ts";
-import { pemPaths, readPem } from "./tls-pem.ts";
 
 /**
  * Reads the files of a port's credentials again when they change, and gives those that are sound to `apply`. Until then the
@@ -28,4 +29,39 @@ export function reloadCredentials(
     onError: (error) => onError(error, "new TLS certificate, the last one stays in force"),
   });
   return () => files.close();
+}
+
+/**
+ * Tells that the certificate or a list is not valid: at once, or when it ends. Nobody, or no client with a certificate, is let in
+ * from then on. It is told once, since both stay in force until others take their place.
+ *
+ * @returns a function that stops it
+ */
+export function tellOfEnd(credentials: TlsCredentials, onError: ServerErrorHandler): () => void {
+  const ends = [Date.parse(credentials.certificate.validTo)];
+  for (const { nextUpdate } of credentials.revocations) if (nextUpdate !== undefined) ends.push(nextUpdate);
+  let timer: NodeJS.Timeout | undefined;
+  const look = () => {
+    const now = Date.now();
+    const fault = validityFault(credentials, now);
+    if (fault !== undefined) onError(fault, "TLS certificate");
+    else timer = setTimeout(look, Math.min(...ends.map((end) => end - now + 1_000), LONGEST_TIMER_MS)).unref();
+  };
+  look();
+  return () => clearTimeout(timer);
+}
+
+/** Says that a certificate or a list is not valid at `now`, which its clients will find; undefined while all are. */
+function validityFault({ certificate, revocations }: TlsCredentials, now: number): ActuatorError | undefined {
+  const { validFrom, validTo } = certificate;
+  if (now > Date.parse(validTo)) {
+    return unfit("TLS_CERTIFICATE_EXPIRED", "cert", `the server's certificate is not valid any more since ${validTo}`);
+  }
+  if (now < Date.parse(validFrom)) {
+    return unfit("TLS_CERTIFICATE_NOT_YET_VALID", "cert", `the server's certificate is not valid before ${validFrom}`);
+  }
+  const old = revocations.find(({ nextUpdate = Infinity }) => nextUpdate < now)?.nextUpdate;
+  if (old === undefined) return undefined;
+  const message = `a revocation list was to be replaced by ${new Date(old).toISOString()}; no client of its authority is let in`;
+  return unfit("TLS_CRL_OUTDATED", "crl", message);
 }

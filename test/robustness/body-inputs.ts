@@ -1,5 +1,5 @@
 import { gzipSync } from "node:zlib";
-import { PREFACE } from "../../src/server/preface.ts";
+import { PREFACE } from "../../src/server/port.ts";
 import { END_HEADERS, END_STREAM, FRAME, frame, requestHeaders, settings } from "../support/server-frames.ts";
 import type { Input, Random } from "../support/server-hostile-inputs.ts";
 

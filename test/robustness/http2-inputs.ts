@@ -1,4 +1,4 @@
-import { PREFACE } from "../../src/server/preface.ts";
+import { PREFACE } from "../../src/server/port.ts";
 import { END_HEADERS, END_STREAM, FRAME, frame, hpack, requestHeaders, settings } from "../support/server-frames.ts";
 import type { Input, Random } from "../support/server-hostile-inputs.ts";
 

@@ -3,7 +3,7 @@ import http from "node:http";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import type { RequestHandler } from "../../src/server/handler.ts";
-import { PREFACE } from "../../src/server/preface.ts";
+import { PREFACE } from "../../src/server/port.ts";
 import { requirement } from "../support/requirement.ts";
 import { END_HEADERS, END_STREAM, FRAME, framesOf, requestHeaders, settings } from "../support/server-frames.ts";
 import {

@@ -10,7 +10,7 @@ import { createActuator } from "../../src/index.ts";
 import type { RequestHandler, ServerAnswer } from "../../src/server/handler.ts";
 import type { ListenOptions } from "../../src/server/listen-options.ts";
 import { createListener, type Listener } from "../../src/server/listener.ts";
-import { PREFACE } from "../../src/server/preface.ts";
+import { PREFACE } from "../../src/server/port.ts";
 import { patient } from "../support/patient-limits.ts";
 import { END_HEADERS, END_STREAM, requestHeaders, settings } from "../support/server-frames.ts";
 import { eventually } from "../support/server-harness.ts";

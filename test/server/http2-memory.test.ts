@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { Connections } from "../../src/server/connections.ts";
 import { Http2Sessions } from "../../src/server/http2-sessions.ts";
 import { limitsWith } from "../../src/server/limits.ts";
-import { PREFACE } from "../../src/server/preface.ts";
+import { PREFACE } from "../../src/server/port.ts";
 import { patient } from "../support/patient-limits.ts";
 import { END_HEADERS, FRAME, frame, settings } from "../support/server-frames.ts";
 import { eventually } from "../support/server-harness.ts";

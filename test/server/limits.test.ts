@@ -4,7 +4,7 @@ import { constants } from "node:http2";
 import { describe, expect, test } from "vitest";
 import type { ServerAnswer } from "../../src/server/handler.ts";
 import { DEFAULT_LIMITS, limitsWith } from "../../src/server/limits.ts";
-import { PREFACE } from "../../src/server/preface.ts";
+import { PREFACE } from "../../src/server/port.ts";
 import { patient } from "../support/patient-limits.ts";
 import { END_HEADERS, END_STREAM, FRAME, frame, framesOf, requestHeaders, settings } from "../support/server-frames.ts";
 import {

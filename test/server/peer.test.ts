@@ -1,10 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { addressList } from "../../src/common/ip-address/address-list.ts";
-import { clientCertificate } from "../../src/server/client-certificate.ts";
-import { isForwarded } from "../../src/server/forwarded.ts";
+import { addressList } from "../../src/common/ip-address.ts";
+import { alternativeNamesOf, clientCertificate } from "../../src/server/client-certificate.ts";
 import type { ServerRequest } from "../../src/server/handler.ts";
-import { clientAddress, isEncrypted } from "../../src/server/peer.ts";
-import { alternativeNamesOf } from "../../src/server/verified-certificate.ts";
+import { clientAddress, isEncrypted, isForwarded } from "../../src/server/peer.ts";
 
 const proxies = addressList(["127.0.0.1", "::1", "10.0.0.0/8"]);
 

@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import { describe, expect, test } from "vitest";
-import { PREFACE, protocolOf } from "../../src/server/preface.ts";
+import { PREFACE, protocolOf } from "../../src/server/port.ts";
 import { settings } from "../support/server-frames.ts";
 import { emptied, eventually, http1Request, rawClient, serve } from "../support/server-harness.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { reportError } from "../../src/server/report.ts";
+import { reportError } from "../../src/server/guard.ts";
 
 test("an error is one line of bounded length that says what it says, whatever is in it", () => {
   const said = vi.spyOn(console, "error").mockImplementation(() => undefined);

@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from "vitest";
 import { readCredentials } from "../../src/server/tls-credentials.ts";
-import { tellOfEnd } from "../../src/server/tls-validity.ts";
+import { tellOfEnd } from "../../src/server/tls-reload.ts";
 import { authority, daysFromNow } from "../support/certificates.ts";
 
 afterEach(() => void vi.useRealTimers());

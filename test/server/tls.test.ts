@@ -7,7 +7,7 @@ import { clientCertificate } from "../../src/server/client-certificate.ts";
 import type { RequestHandler } from "../../src/server/handler.ts";
 import { createListener } from "../../src/server/listener.ts";
 import { isEncrypted } from "../../src/server/peer.ts";
-import { PREFACE } from "../../src/server/preface.ts";
+import { PREFACE } from "../../src/server/port.ts";
 import { authority, daysFromNow } from "../support/certificates.ts";
 import { patient } from "../support/patient-limits.ts";
 import { END_HEADERS, END_STREAM, FRAME, framesOf, requestHeaders, settings } from "../support/server-frames.ts";

@@ -4,7 +4,7 @@ import tls from "node:tls";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { RequestHandler } from "../../src/server/handler.ts";
 import type { Listener } from "../../src/server/listener.ts";
-import { PREFACE } from "../../src/server/preface.ts";
+import { PREFACE } from "../../src/server/port.ts";
 import { END_HEADERS, END_STREAM, FRAME, frame, framesOf, requestHeaders, settings } from "../support/server-frames.ts";
 import { emptied, eventually, type RawClient, rawClient, serve } from "../support/server-harness.ts";
 import { serveTls, testTrust, tlsClient } from "../support/server-tls.ts";

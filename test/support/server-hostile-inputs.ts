@@ -1,4 +1,4 @@
-import { PREFACE } from "../../src/server/preface.ts";
+import { PREFACE } from "../../src/server/port.ts";
 import { END_HEADERS, END_STREAM, FRAME, frame, hpack, requestHeaders, settings } from "./server-frames.ts";
 
 /** Numbers that look random and are the same for the same seed (mulberry32). */

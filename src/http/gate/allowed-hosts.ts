@@ -1,5 +1,5 @@
 import { BoundedCache } from "../../common/bounded-cache.ts";
-import { isLoopback } from "../../common/ip-address/loopback.ts";
+import { isLoopback } from "../../common/ip-address.ts";
 
 /** Tells whether a request may name this host. */
 export type AllowedHosts = (host: string) => boolean;

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import type { ClientCertificate } from "../../access/auth-request.ts";
-import { isLoopback } from "../../common/ip-address/loopback.ts";
+import { isLoopback } from "../../common/ip-address.ts";
 
 /** A request of node:http or node:http2. */
 export type GateRequest = IncomingMessage | Http2ServerRequest;

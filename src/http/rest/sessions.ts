@@ -1,5 +1,5 @@
 import { ActuatorError } from "../../common/error.ts";
-import { sessionFingerprint } from "../../operations/calls/session-fingerprint.ts";
+import { sessionFingerprint } from "../../operations/calls/call-record.ts";
 import type { Session } from "../../sessions/session.ts";
 import type { Sessions } from "../../sessions/sessions.ts";
 import type { Operation } from "./operation.ts";

@@ -8,7 +8,7 @@ import {
   GetSessionResponseSchema,
   type SessionsService,
 } from "../../gen/actuator/v3/sessions_pb.ts";
-import { sessionFingerprint } from "../../operations/calls/session-fingerprint.ts";
+import { sessionFingerprint } from "../../operations/calls/call-record.ts";
 import type { Sessions } from "../../sessions/sessions.ts";
 import { callerOf, requestContextOf } from "./caller.ts";
 import { listAllSessions, listUserSessions } from "./session-list.ts";

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { Caller } from "../../access/caller.ts";
 import type { Permission } from "../../access/permission.ts";
 import type { ErrorCode } from "../../common/error.ts";
@@ -52,3 +53,11 @@ export interface CallRecord {
 
 /** Hears of every call when it is over. Never throws. */
 export type CallObserver = (record: CallRecord) => void;
+
+/**
+ * What stands for the id of a session in books, as whoever asked wrote it: the first 12 hexadecimal digits of its SHA-256. The
+ * id itself may be a credential, and what somebody typed may be one of another system.
+ */
+export function sessionFingerprint(id: string): string {
+  return createHash("sha256").update(id).digest("hex").slice(0, 12);
+}

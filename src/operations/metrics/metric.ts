@@ -49,3 +49,25 @@ export interface HistogramFamily extends MetricDescription {
 
 /** All series of one metric. */
 export type MetricFamily = CounterFamily | GaugeFamily | HistogramFamily;
+
+/** One series of values in buckets. */
+export class Histogram implements HistogramPoint {
+  readonly attributes: Attributes;
+  readonly counts: number[];
+  sum = 0;
+  count = 0;
+  readonly #boundaries: readonly number[];
+
+  constructor(attributes: Attributes, boundaries: readonly number[]) {
+    this.attributes = attributes;
+    this.#boundaries = boundaries;
+    this.counts = new Array<number>(boundaries.length + 1).fill(0);
+  }
+
+  record(value: number): void {
+    const bucket = this.#boundaries.findIndex((boundary) => value <= boundary);
+    this.counts[bucket < 0 ? this.#boundaries.length : bucket]!++;
+    this.count++;
+    this.sum += value;
+  }
+}

@@ -9,7 +9,6 @@ import {
   OTHER,
   RPC_DURATION,
 } from "./conventions.ts";
-import { Histogram } from "./histogram.ts";
 import type {
   CounterFamily,
   GaugeFamily,
@@ -18,6 +17,7 @@ import type {
   MetricFamily,
   NumberPoint,
 } from "./metric.ts";
+import { Histogram } from "./metric.ts";
 import type { MetricsOptions } from "./options.ts";
 
 /** What {@link Metrics} has to know of what is served. */

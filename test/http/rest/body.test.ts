@@ -5,7 +5,7 @@ import { Readable } from "node:stream";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { ACTUATOR_BODY, readJson } from "../../../src/http/rest/body.ts";
 import type { Request } from "../../../src/http/rest/operation.ts";
-import { PREFACE } from "../../../src/server/preface.ts";
+import { PREFACE } from "../../../src/server/port.ts";
 import { exchangeBytes } from "../../support/rest-client.ts";
 import { problemIn, serveRest } from "../../support/rest-server.ts";
 import { END_HEADERS, FRAME, frame, requestHeaders, settings } from "../../support/server-frames.ts";

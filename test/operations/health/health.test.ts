@@ -1,10 +1,9 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { ActuatorError } from "../../../src/common/error.ts";
 import { checkOptions } from "../../../src/common/options.ts";
-import { Health, type HealthReport } from "../../../src/operations/health/health.ts";
+import { Health, type HealthReport, sessionStoreCheck } from "../../../src/operations/health/health.ts";
 import { HEALTH, type HealthCheck, type HealthOptions } from "../../../src/operations/health/health-options.ts";
 import { aggregateStatus, type HealthStatus } from "../../../src/operations/health/health-status.ts";
-import { sessionStoreCheck } from "../../../src/operations/health/session-store-check.ts";
 import { MemorySessionStore } from "../../../src/sessions/memory-store.ts";
 import { eventually } from "../../support/server-harness.ts";
 

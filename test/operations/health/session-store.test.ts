@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { Health } from "../../../src/operations/health/health.ts";
-import { sessionStoreCheck } from "../../../src/operations/health/session-store-check.ts";
+import { Health, sessionStoreCheck } from "../../../src/operations/health/health.ts";
 import { startApplication } from "../../adapters/sessions/connect-redis/application.ts";
 import { type RedisServer, redisFound, startRedis } from "../../support/redis-server.ts";
 import { requirement } from "../../support/requirement.ts";

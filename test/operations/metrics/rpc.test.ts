@@ -2,7 +2,7 @@ import { once } from "node:events";
 import http2 from "node:http2";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createActuator } from "../../../src/index.ts";
-import { PREFACE } from "../../../src/server/preface.ts";
+import { PREFACE } from "../../../src/server/port.ts";
 import { END_HEADERS, FRAME, frame, requestHeaders, settings } from "../../support/server-frames.ts";
 import { eventually, rawClient } from "../../support/server-harness.ts";
 

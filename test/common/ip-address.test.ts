@@ -1,9 +1,7 @@
 import { isIP } from "node:net";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { addressBlock } from "../../../src/common/ip-address/address-block.ts";
-import { addressList, networkOf } from "../../../src/common/ip-address/address-list.ts";
-import { isLoopback } from "../../../src/common/ip-address/loopback.ts";
+import { addressBlock, addressList, isLoopback, networkOf } from "../../src/common/ip-address.ts";
 
 describe("a loopback host", () => {
   test.each([
