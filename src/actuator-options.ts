@@ -1,21 +1,6 @@
 import { type AccessOptions, accessOptions } from "./access/options.ts";
 import { networkOf } from "./common/ip-address.ts";
-import {
-  type Checks,
-  callable,
-  count,
-  duration,
-  flag,
-  flagOr,
-  having,
-  listOf,
-  objectOf,
-  oneOf,
-  optionFaults,
-  refuseFaults,
-  text,
-  wait,
-} from "./common/options.ts";
+import { type Checks, callable, count, flag, flagOr, having, listOf, objectOf, oneOf, option, optionFaults, positiveMs, refuseFaults, shaped, text, timerMs } from "./common/options.ts";
 import { CORS, type CorsOptions } from "./http/gate/cors-options.ts";
 import { OTLP, type OtlpOptions } from "./http/otlp/options.ts";
 import { STREAMS, type StreamOptions } from "./http/rpc/stream-options.ts";
@@ -142,20 +127,20 @@ const store = having(["findById"], "a session store, such as expressSessions(sto
 /** The checks of {@link ActuatorLoggersOptions}. */
 export const LOGGERS: Checks<ActuatorLoggersOptions> = {
   adapters: listOf(having(["attach"], "an adapter of a logging library, such as pinoLoggers(logger)")),
-  groups: (value) => {
+  groups: shaped({ kind: "lists" }, (value) => {
     const lists = typeof value === "object" && !Array.isArray(value) ? Object.values(value ?? {}) : [undefined];
     return lists.every(Array.isArray) ? undefined : "must be an object of lists of logger names";
-  },
-  maxCreated: count,
-  maxLoggers: count,
-  defaultTtlMs: duration,
-  maxTtlMs: duration,
-  allowForever: flag,
+  }),
+  maxCreated: option(count, { default: 10_000 }),
+  maxLoggers: option(count, { default: 250_000 }),
+  defaultTtlMs: option(positiveMs, { default: 600_000 }),
+  maxTtlMs: option(positiveMs, { default: 86_400_000 }),
+  allowForever: option(flag, { default: false }),
   onLevelChange: callable,
-  logLevelChanges: flag,
-  temporaryRestLevels: flag,
-  maxHistory: count,
-  state: text,
+  logLevelChanges: option(flag, { default: true }),
+  temporaryRestLevels: option(flag, { default: false }),
+  maxHistory: option(count, { default: 10_000 }),
+  state: option(text, { path: "written" }),
   instance: text,
 };
 
@@ -168,27 +153,31 @@ export const ATTRIBUTES: Checks<NonNullable<ActuatorSessionsOptions["attributes"
 /** The checks of {@link ActuatorSessionsOptions}. */
 export const SESSIONS: Checks<ActuatorSessionsOptions> = {
   store,
-  ids: oneOf("hashed", "raw"),
-  idKey: (value) => {
-    const fits = (typeof value === "string" || value instanceof Uint8Array) && value.length >= MIN_KEY_LENGTH;
-    return fits ? undefined : `must be a random text of ${MIN_KEY_LENGTH} characters or more, or as many bytes`;
-  },
+  ids: option(oneOf("hashed", "raw"), { default: "hashed" }),
+  idKey: shaped(
+    { kind: "text" },
+    (value) => {
+      const fits = (typeof value === "string" || value instanceof Uint8Array) && value.length >= MIN_KEY_LENGTH;
+      return fits ? undefined : `must be a random string of at least ${MIN_KEY_LENGTH} characters, or as many bytes`;
+    },
+    { secret: true },
+  ),
   attributes: objectOf(ATTRIBUTES),
-  maxShown: count,
+  maxShown: option(count, { default: 10_000 }),
 };
 
 /** The checks of {@link ActuatorOptions}. */
 export const OPTIONS: Checks<ActuatorOptions> = {
   name: text,
   version: text,
-  loggers: objectOf(LOGGERS),
+  loggers: objectOf(LOGGERS, undefined, "{ adapters: [pinoLoggers(logger)] }"),
   sessions: (value) =>
     typeof value === "object" && (value as ActuatorSessionsOptions)?.store ? undefined : store(value),
   integrationGraph: (value) =>
     having(["snapshot", "rebuild"], "what integrationGraph({ app }) gave")((value as GraphBuilder)?.graph ?? value),
   otlp: flagOr(OTLP),
   access: accessOptions,
-  readOnly: flag,
+  readOnly: option(flag, { default: false }),
   allowedHosts: listOf((entry) =>
     typeof entry === "string" && /^(?:\*|(?:\*\.)?(?:\[[0-9a-f:.]+\]|[\w.-]+))$/i.test(entry)
       ? undefined
@@ -199,13 +188,17 @@ export const OPTIONS: Checks<ActuatorOptions> = {
   cors: objectOf(CORS),
   metrics: flagOr(METRICS),
   health: objectOf(HEALTH),
-  basePath: (value) =>
-    typeof value === "string" && /^(?:\/[\w.~-]+)+$/.test(value) ? undefined : 'must be a path such as "/actuator"',
+  basePath: shaped(
+    { kind: "text" },
+    (value) =>
+      typeof value === "string" && /^(?:\/[\w.~-]+)+$/.test(value) ? undefined : 'must be a path such as "/actuator"',
+    { default: "/actuator" },
+  ),
   trustedProxies: listOf((entry) =>
     networkOf(entry) === undefined ? 'must be an IP address or a network such as "10.0.0.0/8"' : undefined,
   ),
-  heartbeatMs: wait,
+  heartbeatMs: option(timerMs, { default: 15_000 }),
   streams: objectOf(STREAMS),
-  limits: objectOf(LIMITS),
+  limits: option(objectOf(LIMITS), { always: true }),
   onError: callable,
 };

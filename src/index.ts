@@ -14,10 +14,9 @@ export { PERMISSIONS, type Permission } from "./access/permission.ts";
 export { type Actuator, type ActuatorHandler, createActuator } from "./actuator.ts";
 export type { ActuatorLoggersOptions, ActuatorOptions, ActuatorSessionsOptions } from "./actuator-options.ts";
 export { type CustomLoggerOptions, customLogger } from "./adapters/loggers/custom/index.ts";
-export { ActuatorError, type ErrorCode } from "./common/error.ts";
+export { ActuatorError, type ErrorCode, type Fault } from "./common/error.ts";
 export { type Configuration, type ConfigurationSources, configuration } from "./configuration/configuration.ts";
-export type { Shown } from "./configuration/effective.ts";
-export { ConfigurationError, type Fault } from "./configuration/fault.ts";
+export type { EffectiveSetting } from "./configuration/effective.ts";
 export type { CorsOptions } from "./http/gate/cors-options.ts";
 export type { OtlpOptions } from "./http/otlp/options.ts";
 export {

@@ -169,19 +169,22 @@ const failing = {
 describe("a wrong option is named", () => {
   const adapterHint = "must be an adapter of a logging library, such as pinoLoggers(logger)";
   test.each<[options: unknown, message: string]>([
-    [{ logger: {} }, 'createActuator has no option "logger"; did you mean "loggers"?'],
-    [{ Sessions: {} }, 'createActuator has no option "Sessions"; did you mean "sessions"?'],
-    [{ graph: {} }, 'createActuator has no option "graph"; did you mean "integrationGraph"?'],
-    [{ access: { token: "f" } }, 'createActuator.access has no option "token"; did you mean "tokens"?'],
+    [{ logger: {} }, 'Unknown option "createActuator.logger"; did you mean "loggers"?'],
+    [{ Sessions: {} }, 'Unknown option "createActuator.Sessions"; did you mean "sessions"?'],
+    [{ graph: {} }, 'Unknown option "createActuator.graph"; did you mean "integrationGraph"?'],
+    [{ access: { token: "f" } }, 'Unknown option "createActuator.access.token"; did you mean "tokens"?'],
     [{ access: { jwt: { claims: { name: 5 } } } }, "createActuator.access.jwt.claims.name must be"],
     [
       { access: { certificates: [{ commonName: 5 }] } },
       "createActuator.access.certificates entry 0.commonName must be",
     ],
-    [{ base_path: "/x" }, 'createActuator has no option "base_path"; did you mean "basePath"?'],
-    [{ colour: "red" }, 'createActuator has no option "colour"; there are name, version, loggers, sessions,'],
-    [{ loggers: { adapter: [] } }, 'createActuator.loggers has no option "adapter"; did you mean "adapters"?'],
-    [{ loggers: [] }, "createActuator.loggers must be an object with adapters, groups, maxCreated, maxLoggers"],
+    [{ base_path: "/x" }, 'Unknown option "createActuator.base_path"; did you mean "basePath"?'],
+    [{ colour: "red" }, 'Unknown option "createActuator.colour"; known options: name, version, loggers, sessions,'],
+    [{ loggers: { adapter: [] } }, 'Unknown option "createActuator.loggers.adapter"; did you mean "adapters"?'],
+    [
+      { loggers: [] },
+      "createActuator.loggers must be an object of options such as { adapters: [pinoLoggers(logger)] }, not a list",
+    ],
     [{ loggers: { adapters: pinoLoggers(pino()) } }, "createActuator.loggers.adapters must be a list"],
     [{ loggers: { adapters: [pino()] } }, `createActuator.loggers.adapters entry 0 ${adapterHint}`],
     [{ loggers: { groups: [] } }, "createActuator.loggers.groups must be an object of lists of logger names"],
@@ -189,17 +192,17 @@ describe("a wrong option is named", () => {
       { loggers: { groups: { web: "http" } } },
       "createActuator.loggers.groups must be an object of lists of logger names",
     ],
-    [{ loggers: { maxCreated: -1 } }, "createActuator.loggers.maxCreated must be a whole number, not below 0"],
+    [{ loggers: { maxCreated: -1 } }, "createActuator.loggers.maxCreated must be a whole number of at least 0"],
     [{ sessions: new Map() }, "createActuator.sessions must be a session store, such as expressSessions(store)"],
     [{ sessions: null }, "createActuator.sessions must be a session store"],
     [{ sessions: { ids: "raw" } }, "createActuator.sessions must be a session store"],
     [{ sessions: { store: undefined } }, "createActuator.sessions must be a session store"],
     [{ sessions: { store: {} } }, "createActuator.sessions.store must be a session store"],
-    [{ sessions: { store: memorySessions(), id: "raw" } }, 'createActuator.sessions has no option "id"; did you mean'],
+    [{ sessions: { store: memorySessions(), id: "raw" } }, 'Unknown option "createActuator.sessions.id"; did you mean'],
     [{ sessions: { store: memorySessions(), ids: "plain" } }, 'createActuator.sessions.ids must be "hashed" or "raw"'],
     [
       { sessions: { store: memorySessions(), idKey: "fifteen letters" } },
-      "createActuator.sessions.idKey must be a random text of 16 characters or more, or as many bytes",
+      "createActuator.sessions.idKey must be a random string of at least 16 characters, or as many bytes",
     ],
     [{ sessions: { store: memorySessions(), idKey: Buffer.alloc(15) } }, "createActuator.sessions.idKey must be"],
     [
@@ -208,13 +211,13 @@ describe("a wrong option is named", () => {
     ],
     [
       { sessions: { store: memorySessions(), attributes: { allowed: [] } } },
-      'createActuator.sessions.attributes has no option "allowed"; did you mean "allow"?',
+      'Unknown option "createActuator.sessions.attributes.allowed"; did you mean "allow"?',
     ],
     [
       { sessions: { store: memorySessions(), attributes: { deny: [/x/] } } },
-      "createActuator.sessions.attributes.deny entry 0 must be a text",
+      "createActuator.sessions.attributes.deny entry 0 must be a non-empty string",
     ],
-    [{ sessions: { store: { ...failing, bearerIds: true }, ids: "raw" } }, "let their holder in and cannot be shown"],
+    [{ sessions: { store: { ...failing, bearerIds: true }, ids: "raw" } }, "bearer tokens and cannot be shown"],
     [{ integrationGraph: {} }, "createActuator.integrationGraph must be what integrationGraph({ app }) gave"],
     [{ basePath: "actuator" }, 'createActuator.basePath must be a path such as "/actuator"'],
     [{ basePath: "/" }, 'createActuator.basePath must be a path such as "/actuator"'],
@@ -222,22 +225,22 @@ describe("a wrong option is named", () => {
     [{ trustedProxies: ["proxy"] }, "createActuator.trustedProxies entry 0 must be an IP address or a network"],
     [
       { limits: { drainDeadline: 5 } },
-      'createActuator.limits has no option "drainDeadline"; did you mean "drainDeadlineMs"?',
+      'Unknown option "createActuator.limits.drainDeadline"; did you mean "drainDeadlineMs"?',
     ],
     [
       { limits: { maxConnections: "many" } },
-      "createActuator.limits.maxConnections must be a whole number, not below 0",
+      "createActuator.limits.maxConnections must be a whole number of at least 0",
     ],
     [
       { limits: { protocolTimeoutMs: 2 ** 31 } },
       "createActuator.limits.protocolTimeoutMs must be a whole number of mill",
     ],
-    [{ loggers: { maxHistory: 2.5 } }, "createActuator.loggers.maxHistory must be a whole number, not below 0"],
-    [{ loggers: { defaultTtlMs: 0 } }, "createActuator.loggers.defaultTtlMs must be a number above 0"],
-    [{ name: "" }, "createActuator.name must be a text"],
+    [{ loggers: { maxHistory: 2.5 } }, "createActuator.loggers.maxHistory must be a whole number of at least 0"],
+    [{ loggers: { defaultTtlMs: 0 } }, "createActuator.loggers.defaultTtlMs must be a number of milliseconds above 0"],
+    [{ name: "" }, "createActuator.name must be a non-empty string"],
     [{ metrics: "yes" }, "createActuator.metrics must be true, false or an object of options"],
     [{ onError: "console" }, "createActuator.onError must be a function"],
-    [null, "createActuator must be an object with name, version,"],
+    [null, "createActuator must be an object of options such as { name, version, loggers, … }, not null"],
   ])("%j", (options, message) => {
     expect(() => createActuator(options as ActuatorOptions)).toThrow(
       expect.objectContaining({
@@ -260,13 +263,13 @@ describe("a wrong option is named", () => {
       otlp: true,
     };
     const lines = [
-      'createActuator has no option "nmae"; did you mean "name"?',
+      'Unknown option "createActuator.nmae"; did you mean "name"?',
       "createActuator.heartbeatMs must be",
-      "createActuator.access.tokens must be a text",
-      'createActuator.access.jwt has no option "isuer"; did you mean "issuer"?',
-      "createActuator.access.jwt.claims.name must be a text",
+      "createActuator.access.tokens must be a non-empty string",
+      'Unknown option "createActuator.access.jwt.isuer"; did you mean "issuer"?',
+      "createActuator.access.jwt.claims.name must be a string or a list of strings",
       "createActuator.admin.url must be an address",
-      'createActuator.limits has no option "maxConections"; did you mean "maxConnections"?',
+      'Unknown option "createActuator.limits.maxConections"; did you mean "maxConnections"?',
       "createActuator.metrics.durationBuckets must be",
       "createActuator.sessions must be a session store",
       'createActuator.sessions.ids must be "hashed" or "raw"',
@@ -374,7 +377,7 @@ test("a store that hangs does not keep the actuator from ending", async () => {
   });
   await actuator.listen({ port: 0 });
   await actuator.close();
-  expect(errors).toEqual(["sessions: ActuatorError: The session store was not left within 5000 ms."]);
+  expect(errors).toEqual(["sessions: ActuatorError: The session store did not detach within 5000 ms."]);
 });
 
 describe("an internal error", () => {

@@ -1,18 +1,5 @@
 import { isLoopback } from "../common/ip-address.ts";
-import {
-  type Check,
-  type Checks,
-  callable,
-  duration,
-  faultOf,
-  faultsWithin,
-  flag,
-  listOf,
-  objectOf,
-  refuseFaults,
-  shaped,
-  text,
-} from "../common/options.ts";
+import { type Check, type Checks, callable, codeOnly, faultOf, faultsWithin, flag, listOf, objectOf, option, positive, positiveMs, refuseFaults, shaped, someOf, text, textOrTexts } from "../common/options.ts";
 import { isRecord } from "../common/record.ts";
 import type { AuthRequest } from "./auth-request.ts";
 import { type PermissionPattern, permissionPattern } from "./permission.ts";
@@ -68,6 +55,7 @@ export interface JwtOptions {
   readonly clockToleranceMs?: number | undefined;
   /** The path of a file of JWTs that count no more though they have not expired. Read again whenever it changes. */
   readonly revoked?: string | undefined;
+  /** The claims that hold the name, the permissions and the loggers of a caller. */
   readonly claims?: JwtClaims | undefined;
   /** What values in the claim of permissions stand for, such as `{ "oncall": ["loggers:*"] }`. Default: permissions stand for themselves. */
   readonly grants?: Readonly<Record<string, readonly PermissionPattern[]>> | undefined;
@@ -105,6 +93,7 @@ export interface AccessLimits {
 export interface AccessOptions {
   /** The path of a file of tokens, as `connect-actuator token create` writes it. Read again whenever it changes. */
   readonly tokens?: string | undefined;
+  /** JSON Web Tokens, as an identity provider signs them. */
   readonly jwt?: JwtOptions | undefined;
   /** The first rule that fits counts. Only for a server whose TLS asks for certificates. */
   readonly certificates?: readonly CertificateRule[] | undefined;
@@ -122,6 +111,7 @@ export interface AccessOptions {
   readonly anonymous?: readonly PermissionPattern[] | undefined;
   /** Whether tokens are also taken as the password of Basic, which is all that Spring Boot Admin sends. Default true. */
   readonly basic?: boolean | undefined;
+  /** Rate limits of failed authentications and of writes. */
   readonly limits?: AccessLimits | undefined;
 }
 
@@ -134,19 +124,24 @@ export const JWT_ALGORITHMS = [
 const permissions = listOf(permissionPattern);
 const loggers = someOf(loggerPrefix);
 
-const textOrTexts = shaped({ kind: "list", of: text }, (value) =>
-  Array.isArray(value) ? someOf(text)(value) : text(value) && "must be a text or a list of texts",
+const jwks = shaped(
+  { kind: "text" },
+  (value) => {
+    if (typeof value !== "string" || !/^[a-z][a-z0-9+.-]*:\/\//i.test(value)) return text(value);
+    const url = URL.parse(value);
+    if (url === null || url.username !== "" || url.password !== "")
+      return "must be an address without user and password";
+    if (url.protocol === "https:" || (url.protocol === "http:" && isLoopback(url.hostname))) return undefined;
+    return "must be a path or an https: address, as changed keys could sign anything";
+  },
+  { path: "read" },
 );
 
-const jwks = shaped({ kind: "text" }, (value) => {
-  if (typeof value !== "string" || !/^[a-z][a-z0-9+.-]*:\/\//i.test(value)) return text(value);
-  const url = URL.parse(value);
-  if (url === null || url.username !== "" || url.password !== "") return "must be an address without user and password";
-  if (url.protocol === "https:" || (url.protocol === "http:" && isLoopback(url.hostname))) return undefined;
-  return "must be a path or an https: address, as whoever changes the keys on their way could sign anything";
-});
-
-const CLAIMS: Checks<JwtClaims> = { name: textOrTexts, permissions: textOrTexts, loggers: textOrTexts };
+const CLAIMS: Checks<JwtClaims> = {
+  name: option(textOrTexts, { default: ["sub"] }),
+  permissions: textOrTexts,
+  loggers: textOrTexts,
+};
 
 const JWT: Checks<JwtOptions> = {
   jwks,
@@ -160,19 +155,22 @@ const JWT: Checks<JwtOptions> = {
     ),
   ),
   type: text,
-  clockToleranceMs: shaped({ kind: "number" }, (value) =>
-    typeof value === "number" && value >= 0 && value <= 300_000
-      ? undefined
-      : "must be a number of milliseconds from 0 to 300000",
+  clockToleranceMs: shaped(
+    { kind: "milliseconds" },
+    (value) =>
+      typeof value === "number" && value >= 0 && value <= 300_000
+        ? undefined
+        : "must be a number of milliseconds from 0 to 300000",
+    { default: 30_000 },
   ),
-  revoked: text,
+  revoked: option(text, { path: "read" }),
   claims: objectOf(CLAIMS),
-  grants: (value) => {
+  grants: shaped({ kind: "lists" }, (value) => {
     if (!isRecord(value)) return "must be an object of lists";
     const faults = Object.entries(value).map(([role, patterns]) => [role, permissions(patterns)] as const);
     const [role, fault] = faults.find(([, fault]) => fault !== undefined) ?? [];
     return fault && faultOf(`of "${role}"`, fault);
-  },
+  }),
 };
 
 const CERTIFICATE: Checks<CertificateRule> = {
@@ -197,20 +195,23 @@ const certificate = objectOf(CERTIFICATE, ({ permissions, commonName, alternativ
     : undefined;
 });
 
-const LIMITS: Checks<AccessLimits> = { maxFailuresPerMinute: duration, maxWritesPerMinute: duration };
+const LIMITS: Checks<AccessLimits> = {
+  maxFailuresPerMinute: option(positive, { default: 30 }),
+  maxWritesPerMinute: option(positive, { default: 300 }),
+};
 
 /** The checks of {@link AccessOptions}. */
 export const ACCESS: Checks<AccessOptions> = {
-  tokens: text,
+  tokens: option(text, { path: "read" }),
   jwt: objectOf(JWT, (jwt) => {
     const missing = (["jwks", "issuer", "audience"] as const).filter((name) => jwt[name] === undefined);
     return missing.length === 0 ? undefined : `must have ${missing.join(", ")}`;
   }),
   certificates: someOf(certificate),
   authorize: callable,
-  reauthorizeIntervalMs: duration,
+  reauthorizeIntervalMs: codeOnly(positiveMs),
   anonymous: permissions,
-  basic: flag,
+  basic: option(flag, { default: true }),
   limits: objectOf(LIMITS),
 };
 
@@ -218,7 +219,7 @@ export const ACCESS: Checks<AccessOptions> = {
 export const accessOptions: Check = objectOf(ACCESS, ({ authorize, anonymous }) =>
   authorize === undefined || anonymous === undefined
     ? undefined
-    : ".anonymous does not go with authorize, which can answer for those who show nothing",
+    : ".anonymous cannot be combined with authorize, which decides about anonymous callers itself",
 );
 
 /**
@@ -232,10 +233,3 @@ export function checkAccessOptions(where: string, options: AccessOptions): void 
 
 /** What a function of the application answers for somebody it lets in. */
 export const DESCRIPTION: Checks<CallerDescription> = { name: callerName, permissions, loggers };
-
-/** A list that is not empty: what says that nobody or everybody is meant says so by being left out. */
-function someOf(check: Check): Check {
-  return shaped({ kind: "list", of: check }, (value) =>
-    Array.isArray(value) && value.length === 0 ? "must not be empty" : listOf(check)(value),
-  );
-}

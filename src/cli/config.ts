@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { type Command, Option } from "commander";
+import { ActuatorError } from "../common/error.ts";
 import { printable, printableJson } from "../common/printable.ts";
 import { CliError, EXIT, type ExitCode } from "./error.ts";
 import { examples, type GlobalOptions } from "./options.ts";
@@ -69,9 +70,7 @@ export function configFileOf({ config }: ConfigFileOptions): string | undefined 
 async function checkConfiguration(options: CheckOptions): Promise<ExitCode> {
   const { application = false, json = false } = options;
   const file = configFileOf(options);
-  const { ConfigurationError, applicationConfiguration, standaloneConfiguration } = await import(
-    "../configuration/index.ts"
-  );
+  const { applicationConfiguration, standaloneConfiguration } = await import("../configuration/index.ts");
   try {
     const { settings } = application ? applicationConfiguration({ file }) : standaloneConfiguration({ file });
     if (json) print(printableJson({ valid: true, settings }, 2));
@@ -81,8 +80,8 @@ async function checkConfiguration(options: CheckOptions): Promise<ExitCode> {
     }
     return EXIT.ok;
   } catch (error) {
-    if (!(error instanceof ConfigurationError)) throw error;
-    const { faults } = error;
+    const faults = error instanceof ActuatorError ? error.faults : [];
+    if (faults.length === 0) throw error;
     if (json) print(printableJson({ valid: false, faults }, 2));
     else for (const { at, message } of faults) note(printable(`${at}: ${message}`));
     return EXIT.refused;

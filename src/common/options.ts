@@ -1,87 +1,136 @@
 import { ActuatorError } from "./error.ts";
 import { isRecord } from "./record.ts";
-import { nearest } from "./suggestion.ts";
+import { didYouMean } from "./suggestion.ts";
 import { LONGEST_TIMER_MS } from "./timeout.ts";
 
 /**
- * Says what is wrong with a value, as the rest of a sentence about it: "must be …", or ".jwt must be …" of what is inside; see
- * `faultOf`. Undefined where it is fit.
+ * Checks one option: returns what is wrong with a value, as the rest of a sentence about it ("must be …", or ".jwt must be …" for a part
+ * of it), or undefined if it is valid.
+ *
+ * Checks stand beside the interface of their options, one for each name; the comments of that interface describe them. Files, the
+ * environment, the JSON schema and `docs/reference/options.md` are derived from both.
  */
 export interface Check {
   (value: unknown): string | undefined;
-  /** What kind of value it takes, for those who read values from texts. Left out: only the check itself knows. */
-  readonly shape?: Shape;
+  /** The kind of value, for reading it from a file or the environment. Left out: only code can pass it. */
+  readonly shape?: Shape | undefined;
+  readonly facts?: Facts | undefined;
 }
 
-/** What kind of value a check takes. `code`: one that only code can pass. */
+/** The kind of value that a check takes. `texts` and `lists` are objects of strings and of lists of strings under any names. */
 export type Shape =
-  | { readonly kind: "text" | "flag" | "count" | "number" | "milliseconds" | "code" }
+  | { readonly kind: "text" | "flag" | "count" | "number" | "milliseconds" | "texts" | "lists" | "json" | "code" }
   | { readonly kind: "list"; readonly of: Check }
-  | { readonly kind: "object"; readonly checks: Checks<object> };
+  | {
+      readonly kind: "object";
+      readonly checks: Checks<object>;
+      /** It can be true or false as well. */
+      readonly flag?: boolean;
+      readonly example?: string | undefined;
+    };
 
-/** The options of something by name, each with its check. */
+/** What else there is to know about an option. */
+export interface Facts {
+  /** The value in force if it is not given. */
+  readonly default?: unknown;
+  /** Never shown. `url`: shown without credentials. */
+  readonly secret?: true | "url";
+  /**
+   * It is the path of a file; relative paths in a configuration file start from the folder of that file. `read`: the file must exist,
+   * unless the value is an address or the content itself; `written`: its folder must exist.
+   */
+  readonly path?: "read" | "written";
+  /** The JSON schema of the value in a file, if it says more than the shape. */
+  readonly schema?: object;
+  /** The section is in force even if it is not given. */
+  readonly always?: true;
+  /** Only `connect-actuator serve` reads it from a configuration; an application passes it in code. */
+  readonly serveOnly?: true;
+}
+
+/** One check for each option of an interface. */
 export type Checks<Options> = { readonly [Name in keyof Options]-?: Check };
 
-/** One thing that is wrong with what a caller passed. */
+/** One thing that is wrong with the options that a caller passed. */
 export interface OptionFault {
-  /** The whole path of the option. */
+  /** The path of the option, such as `createActuator.limits.maxConnections`. */
   readonly field: string;
-  readonly reason: string;
+  readonly reason: "INVALID_OPTION" | "UNKNOWN_OPTION";
   readonly message: string;
 }
 
-/**
- * Checks what a caller passed as options, for those who are not told by a type checker. A key whose value is undefined is
- * as good as left out.
- *
- * @throws ActuatorError INVALID_ARGUMENT with everything that is wrong, a line each: it names the option and, for one that does
- *   not exist, the likely right one. Its reason and field are those of the first.
- */
-export function checkOptions<Options extends object>(where: string, value: unknown, checks: Checks<Options>): void {
-  refuseFaults(optionFaults(where, value, checks));
+/** Makes a check of a test and the kind of value that it takes. */
+export function shaped(shape: Shape, test: (value: unknown) => string | undefined, facts?: Facts): Check {
+  return Object.assign((value: unknown) => test(value), { shape, facts });
 }
 
-/** What has more wrong with it is something else altogether, such as another file. */
-const MAX_TOLD = 20;
+/** Adds facts to a check: `option(count, { default: 1_000 })`. */
+export function option(check: Check, facts: Facts): Check {
+  return Object.assign((value: unknown) => check(value), { shape: check.shape, facts: { ...check.facts, ...facts } });
+}
+
+/** An option that only code can pass, whatever its check says about values. */
+export function codeOnly(check: Check): Check {
+  return shaped({ kind: "code" }, check);
+}
 
 /**
- * @throws ActuatorError INVALID_ARGUMENT as {@link checkOptions}, where there is a fault at all; of many it tells the first, and how
- *   many more there are.
+ * Checks the options that a caller passed. A property whose value is undefined counts as left out.
+ *
+ * @param where the function that takes them, such as "createActuator"
+ * @param example of such options, for callers that pass something else, such as `{ app: "shop" }`
+ * @throws ActuatorError INVALID_ARGUMENT with every fault, one per line; for an unknown option with the nearest name. Its reason and
+ *   field are those of the first fault.
  */
+export function checkOptions<Options extends object>(
+  where: string,
+  value: unknown,
+  checks: Checks<Options>,
+  example?: string,
+): void {
+  refuseFaults(optionFaults(where, value, checks, example));
+}
+
+/** More faults than this mean that something else was passed altogether, such as another file. */
+const MAX_LISTED = 20;
+
+/** @throws ActuatorError INVALID_ARGUMENT as {@link checkOptions}, if there is any fault; it lists the first 20. */
 export function refuseFaults(faults: readonly OptionFault[]): void {
   const [first] = faults;
   if (first === undefined) return;
-  const lines = faults.slice(0, MAX_TOLD).map((fault) => fault.message);
-  if (faults.length > MAX_TOLD) lines.push(`and ${faults.length - MAX_TOLD} more`);
-  const message = lines.join("\n");
-  throw new ActuatorError("INVALID_ARGUMENT", first.reason, message, { field: first.field });
+  const lines = faults.slice(0, MAX_LISTED).map((fault) => fault.message);
+  if (faults.length > MAX_LISTED) lines.push(`and ${faults.length - MAX_LISTED} more`);
+  throw new ActuatorError(...(["INVALID_ARGUMENT", first.reason, lines.join("\n"), { field: first.field }] as const), {
+    faults: faults.map(({ field, message }) => ({ at: field, message })),
+  });
 }
 
-/** Everything that {@link checkOptions} refuses, also within options that have options of their own. */
+/** Lists everything that {@link checkOptions} refuses, including the options of options. */
 export function optionFaults<Options extends object>(
   where: string,
   value: unknown,
   checks: Checks<Options>,
+  example?: string,
 ): OptionFault[] {
   const known = new Map(Object.entries<Check>(checks));
-  if (!isRecord(value)) {
-    const message = `${where} must be an object with ${[...known.keys()].join(", ")}`;
+  if (!isOptions(value, known)) {
+    const message = `${where} ${notOptions(value, [...known.keys()], example)}`;
     return [{ field: where, reason: "INVALID_OPTION", message }];
   }
   return Object.entries(value).flatMap(([name, option]) => {
     const check = known.get(name);
-    if (check !== undefined) return option === undefined ? [] : faultsWithin(`${where}.${name}`, option, check);
-    const near = nearest(name, [...known.keys()]);
-    const hint = near === undefined ? `there are ${[...known.keys()].join(", ")}` : `did you mean "${near}"?`;
-    const message = `${where} has no option "${name}"; ${hint}`;
-    return [{ field: `${where}.${name}`, reason: "UNKNOWN_OPTION", message }];
+    const field = where === "" ? name : `${where}.${name}`;
+    if (check !== undefined) return option === undefined ? [] : faultsWithin(field, option, check);
+    const message = `Unknown option "${field}"; ${didYouMean(name, [...known.keys()])}`;
+    return [{ field, reason: "UNKNOWN_OPTION", message }];
   });
 }
 
-/** Everything that a check and, of an object of options, the checks inside refuse. */
+/** Lists everything that a check refuses; of an object of options, what the checks inside refuse. */
 export function faultsWithin(where: string, value: unknown, check: Check): OptionFault[] {
+  const { shape } = check;
   const inside =
-    check.shape?.kind === "object" && isRecord(value) ? optionFaults(where, value, check.shape.checks) : [];
+    shape?.kind === "object" && isRecord(value) ? optionFaults(where, value, shape.checks, shape.example) : [];
   if (inside.length > 0) return inside;
   const fault = check(value);
   if (fault === undefined) return [];
@@ -89,14 +138,36 @@ export function faultsWithin(where: string, value: unknown, check: Check): Optio
   return [{ field: `${where}${below}`, reason: "INVALID_OPTION", message: faultOf(where, fault) }];
 }
 
-/** What a check says, with whom it says it of. */
+/** A fault of a check with its subject: "limits" and "must be …", or "access" and ".jwt must be …". */
 export function faultOf(subject: string, fault: string): string {
   return fault.startsWith(".") ? `${subject}${fault}` : `${subject} ${fault}`;
 }
 
-/** A text that is not empty. */
+/** An adapter, store or graph in the place of options has methods, none of which is an option: listing them would not help. */
+function isOptions(value: unknown, known: ReadonlyMap<string, Check>): value is Readonly<Record<string, unknown>> {
+  if (!isRecord(value)) return false;
+  const entries = Object.entries(value);
+  return entries.some(([name]) => known.has(name)) || !entries.some(([, member]) => typeof member === "function");
+}
+
+function notOptions(value: unknown, known: readonly string[], example?: string): string {
+  const names = `{ ${known.slice(0, 3).join(", ")}${known.length > 3 ? ", …" : ""} }`;
+  return `must be an object of options such as ${example ?? names}, not ${described(value)}`;
+}
+
+/** What a value is, without repeating anything that could be a secret. */
+function described(value: unknown): string {
+  if (value === undefined || value === null || typeof value === "boolean" || typeof value === "number")
+    return `${value}`;
+  if (Array.isArray(value)) return "a list";
+  const { kind } = value as { readonly kind?: unknown };
+  if (typeof value === "object") return typeof kind === "string" ? `an object of kind "${kind}"` : "another object";
+  return `a ${typeof value}`;
+}
+
+/** A non-empty string. */
 export const text = shaped({ kind: "text" }, (value) =>
-  typeof value === "string" && value !== "" ? undefined : `must be a text${value === "" ? " that is not empty" : ""}`,
+  typeof value === "string" && value !== "" ? undefined : "must be a non-empty string",
 );
 
 /** A function. */
@@ -104,89 +175,124 @@ export const callable = shaped({ kind: "code" }, (value) =>
   typeof value === "function" ? undefined : "must be a function",
 );
 
-/** A switch. */
+/** True or false. */
 export const flag = shaped({ kind: "flag" }, (value) =>
   typeof value === "boolean" ? undefined : "must be true or false",
 );
 
-/** How many there may be of something. */
-export const count = shaped({ kind: "count" }, (value) =>
-  Number.isSafeInteger(value) && (value as number) >= 0 ? undefined : "must be a whole number, not below 0",
+/** A number that is wrong; other values are not repeated, since they may be secrets. */
+function given(value: unknown): string {
+  return typeof value === "number" ? `, not ${value}` : "";
+}
+
+/** A whole number from `min` to `max`. */
+export function countFrom(min: number, max = Number.MAX_SAFE_INTEGER): Check {
+  const range = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
+  const fits = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max;
+  return shaped({ kind: "count" }, (value) => (fits(value) ? undefined : `must be a whole number ${range}${given(value)}`), {
+    schema: { type: "integer", minimum: min, ...(max !== Number.MAX_SAFE_INTEGER && { maximum: max }) },
+  });
+}
+
+/** A whole number of at least 0. */
+export const count = countFrom(0);
+
+/** A number above 0. */
+export const positive = shaped({ kind: "number" }, (value) =>
+  Number.isFinite(value) && (value as number) > 0 ? undefined : `must be a number above 0${given(value)}`,
 );
 
-/** How long something lasts that is never over at once. */
-export const duration = shaped({ kind: "number" }, (value) =>
-  Number.isFinite(value) && (value as number) > 0 ? undefined : "must be a number above 0",
+/** Milliseconds above 0, of any length. */
+export const positiveMs = shaped({ kind: "milliseconds" }, (value) =>
+  Number.isFinite(value) && (value as number) > 0 ? undefined : `must be a number of milliseconds above 0${given(value)}`,
 );
 
-/** How long something may last that may be over at once. */
-export const lapse = shaped({ kind: "number" }, (value) =>
-  typeof value === "number" && value >= 0 ? undefined : "must be a number, not below 0",
+/** Milliseconds of at least 0, of any length. */
+export const nonNegativeMs = shaped({ kind: "milliseconds" }, (value) =>
+  typeof value === "number" && value >= 0 ? undefined : `must be a number of milliseconds of at least 0${given(value)}`,
 );
 
-/** Milliseconds that a timer can wait. */
-export const wait = shaped({ kind: "milliseconds" }, (value) =>
+/** Milliseconds of at least 0 that a timer can wait. */
+export const timerMs = shaped({ kind: "milliseconds" }, (value) =>
   Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= LONGEST_TIMER_MS
     ? undefined
-    : `must be a whole number of milliseconds, not below 0 and at most ${LONGEST_TIMER_MS}`,
+    : `must be a whole number of milliseconds from 0 to ${LONGEST_TIMER_MS}${given(value)}`,
 );
 
-/** Milliseconds that an operation may take at most; none would be over before it began. */
-export const timeLimit = shaped({ kind: "milliseconds" }, (value) =>
-  typeof value === "number" && value > 0 && value < 2 ** 31
+/** Milliseconds above 0 that a timer can wait: a timeout of 0 would be over before it began. */
+export const timeLimitMs = shaped({ kind: "milliseconds" }, (value) =>
+  typeof value === "number" && value > 0 && value <= LONGEST_TIMER_MS
     ? undefined
-    : "must be a number of milliseconds above 0 and below 2147483648",
+    : `must be a number of milliseconds above 0 and at most ${LONGEST_TIMER_MS}${given(value)}`,
 );
 
-/** One of a few texts. */
+/** One of a few strings. */
 export function oneOf(...values: readonly string[]): Check {
   const names = values.map((value) => JSON.stringify(value));
-  return shaped({ kind: "text" }, (value) =>
-    values.includes(value as string) ? undefined : `must be ${names.slice(0, -1).join(", ")} or ${names.at(-1)}`,
-  );
+  const expected = `must be ${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;
+  return shaped({ kind: "text" }, (value) => (values.includes(value as string) ? undefined : expected), {
+    schema: { enum: values },
+  });
 }
 
 /** A key or certificates: the path of a file in PEM format, or its content. */
-export const pem = shaped({ kind: "text" }, (value) =>
-  (typeof value === "string" && value !== "") || value instanceof Uint8Array
-    ? undefined
-    : "must be the path of a PEM file, or its content",
+export const pem = shaped(
+  { kind: "text" },
+  (value) =>
+    (typeof value === "string" && value !== "") || value instanceof Uint8Array
+      ? undefined
+      : "must be the path of a PEM file, or its content",
+  { path: "read" },
 );
 
-/** A token that a header can carry: Node's own error would repeat it. */
-export const bearerToken = shaped({ kind: "text" }, (value) =>
-  typeof value === "string" && /^[\x21-\x7e]+$/.test(value) ? undefined : "must be a text without spaces",
+/** A token that a header can carry: the error of Node.js would repeat it. */
+export const bearerToken = shaped(
+  { kind: "text" },
+  (value) =>
+    typeof value === "string" && /^[\x21-\x7e]+$/.test(value) ? undefined : "must be a string without spaces",
+  { secret: true },
 );
 
-/** Whatever it is: somebody else checks it. */
-export const anything: Check = () => undefined;
+/** Any value: it is checked elsewhere. */
+export const unknown: Check = () => undefined;
 
-/** An object of options of its own; `whole` checks what they are together, where each by itself is fit. */
+/** An object of options of its own; `whole` checks them together once each is valid. */
 export function objectOf<Options extends object>(
   checks: Checks<Options>,
   whole: (options: Options) => string | undefined = () => undefined,
+  example?: string,
 ): Check {
-  return shaped({ kind: "object", checks: checks as Checks<object> }, (value) => {
+  return shaped({ kind: "object", checks: checks as Checks<object>, example }, (value) => {
+    if (!isRecord(value)) return notOptions(value, Object.keys(checks), example);
     const [fault] = optionFaults("", value, checks);
-    return fault === undefined ? whole(value as Options) : fault.message.trimStart();
+    return fault === undefined ? whole(value as Options) : nestedFault(fault);
   });
 }
 
-/** A switch that may also be an object of options of its own, which is on. */
+/** The first fault inside an object, as the rest of a sentence about the object. */
+function nestedFault({ field, reason, message }: OptionFault): string {
+  return reason === "UNKNOWN_OPTION" ? `has an u${message.slice(1)}` : `.${field}${message.slice(field.length)}`;
+}
+
+/** True, false, or an object of options of its own, which means true. */
 export function flagOr<Options extends object>(checks: Checks<Options>): Check {
   const object = objectOf(checks);
-  return shaped(object.shape!, (value) => {
-    if (isRecord(value)) return object(value);
-    return flag(value) === undefined ? undefined : "must be true, false or an object of options";
-  });
+  return shaped(
+    { kind: "object", checks: checks as Checks<object>, flag: true },
+    (value) => {
+      if (isRecord(value)) return object(value);
+      return flag(value) === undefined ? undefined : "must be true, false or an object of options";
+    },
+    { default: false },
+  );
 }
 
-/** An object of texts under any names, such as `example`. */
+/** An object of strings under any names, such as `example`. */
 export function textsLike(example: string): Check {
-  return (value) => {
+  return shaped({ kind: "texts" }, (value) => {
     const fits = isRecord(value) && Object.values(value).every((each) => text(each) === undefined);
-    return fits ? undefined : `must be an object of texts, such as ${example}`;
-  };
+    return fits ? undefined : `must be an object of strings, such as ${example}`;
+  });
 }
 
 /** An object with these methods; `description` says what such objects are and where they come from. */
@@ -209,7 +315,16 @@ export function listOf(check: Check): Check {
   });
 }
 
-/** A check that says what kind of value it takes. */
-export function shaped(shape: Shape, check: (value: unknown) => string | undefined): Check {
-  return Object.assign(check, { shape });
+/** A list with at least one entry. */
+export function someOf(check: Check): Check {
+  return shaped({ kind: "list", of: check }, (value) =>
+    Array.isArray(value) && value.length === 0 ? "must not be empty" : listOf(check)(value),
+  );
 }
+
+/** A non-empty string, or a list of at least one. */
+export const textOrTexts = shaped(
+  { kind: "list", of: text },
+  (value) => (Array.isArray(value) ? someOf(text)(value) : text(value) && "must be a string or a list of strings"),
+  { schema: { oneOf: [{ type: "string" }, { type: "array", items: { type: "string" }, minItems: 1 }] } },
+);

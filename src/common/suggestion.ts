@@ -3,10 +3,14 @@ const MAX_EDITS = 3;
 /** Longer lists of names are not repeated in a message. */
 const MAX_LISTED = 25;
 
-/** The candidates that are most like a mistyped word, at most three, ignoring case; empty if none is like it. */
-export function similar(word: string, candidates: Iterable<string>): readonly string[] {
+/**
+ * The candidates that are most like a mistyped word, at most three, ignoring case; empty if none is like it.
+ *
+ * @param minEdits edits that are allowed however short the word is
+ */
+export function similar(word: string, candidates: Iterable<string>, minEdits = 0): readonly string[] {
   const asked = word.toLowerCase();
-  const limit = Math.min(MAX_EDITS, Math.ceil(asked.length / 3));
+  const limit = Math.min(MAX_EDITS, Math.max(minEdits, Math.ceil(asked.length / 3)));
   const found = [...candidates]
     .map((candidate) => ({ candidate, distance: editDistance(asked, candidate.toLowerCase(), limit) }))
     .filter(({ distance }) => distance <= limit);
@@ -19,7 +23,7 @@ export function similar(word: string, candidates: Iterable<string>): readonly st
 
 /** The option that was probably meant by an unknown name: the most similar one, or else the shortest that shares the whole name. */
 export function nearest(name: string, options: readonly string[]): string | undefined {
-  const [best] = similar(name, options);
+  const [best] = similar(name, options, 2);
   if (best !== undefined || name.length < 3) return best;
   const word = name.toLowerCase();
   const sharing = options.filter((option) => {

@@ -1,23 +1,25 @@
+import { accessSync, constants } from "node:fs";
+import { dirname } from "node:path";
 import type { AccessOptions } from "../access/options.ts";
 import { type ActuatorOptions, OPTIONS } from "../actuator-options.ts";
-import { ActuatorError } from "../common/error.ts";
+import { ActuatorError, type Fault } from "../common/error.ts";
 import { optionFaults } from "../common/options.ts";
 import { requireReachable } from "../operations/spring-boot-admin/announcement.ts";
 import { adminNameFaults, type SpringBootAdminOptions } from "../operations/spring-boot-admin/options.ts";
 import { listenFaults } from "../server/address.ts";
 import type { ListenOptions } from "../server/listen-options.ts";
-import type { Fault } from "./fault.ts";
-import { standaloneFaults } from "./serve-faults.ts";
-import type { StandaloneOptions } from "./serve-options.ts";
+import type { EffectiveSetting } from "./effective.ts";
+import { nameOf, SCHEMA, settingsOf } from "./schema.ts";
+import { type StandaloneOptions, standaloneFaults } from "./serve-options.ts";
 
-/** All that is said. */
-interface Said {
+/** A whole configuration. */
+interface Parts {
   readonly options: ActuatorOptions;
   readonly listen: ListenOptions;
   readonly standalone: StandaloneOptions;
 }
 
-/** What is wrong with settings together, though each may be fit by itself. */
+/** What is wrong with settings together, though each is valid by itself. */
 interface Combination {
   readonly setting: string;
   readonly message: string;
@@ -26,40 +28,32 @@ interface Combination {
 }
 
 /**
- * What cannot be together in a configuration, but for what depends on a setting that is wrong itself: it would only be reported
- * twice.
+ * Lists the settings that cannot be combined, except those that depend on a setting which is wrong itself: one mistake is reported once.
  *
  * @param known what is wrong with single settings
- * @param standalone whether code adds nothing to it
+ * @param serving whether nothing is added in code
  */
-export function combinationFaults(configuration: Said, known: readonly Fault[], standalone: boolean): Combination[] {
-  const { options, listen } = configuration;
+export function combinationFaults(parts: Parts, known: readonly Fault[], serving: boolean): Combination[] {
+  const { options, listen } = parts;
   // A store and a graph are added in code, or by the sidecar.
   const { sessions: _, integrationGraph: __, ...rest } = options;
   const all: Combination[] = [
-    ...ofOptions(rest),
-    ...ofListening(listen, options.access),
-    ...ofAnnouncing(options.admin, listen),
-    ...(standalone ? [...ofAdmin(options.admin, options.name), ...standaloneFaults(configuration)] : []),
+    ...optionFaults("", rest, OPTIONS).map(({ field, message }) => ({ setting: field, message })),
+    ...listenCombinations(listen, options.access),
+    ...adminAddress(options.admin, listen),
+    ...(serving ? [...adminName(options.admin, options.name), ...standaloneFaults(parts)] : []),
   ];
   const wrong = known.flatMap(({ setting }) => setting ?? []);
   const isOpen = (setting: string) => wrong.some((each) => isWithin(each, setting) || isWithin(setting, each));
   return all.filter(({ setting, dependsOn = [setting] }) => !dependsOn.some(isOpen));
 }
 
-function ofOptions(options: object): Combination[] {
-  return optionFaults("", options, OPTIONS).map(({ field, message }) => ({
-    setting: field.slice(1),
-    message: message.replace(/^[. ]/, ""),
-  }));
-}
-
-function ofAdmin(admin: SpringBootAdminOptions | undefined, name: string | undefined): Combination[] {
+function adminName(admin: SpringBootAdminOptions | undefined, name: string | undefined): Combination[] {
   const faults = admin === undefined ? [] : adminNameFaults("admin", admin, name);
   return faults.map(({ field, message }) => ({ setting: field, message, dependsOn: [field, "name"] }));
 }
 
-function ofAnnouncing(admin: SpringBootAdminOptions | undefined, listen: ListenOptions): Combination[] {
+function adminAddress(admin: SpringBootAdminOptions | undefined, listen: ListenOptions): Combination[] {
   try {
     if (admin !== undefined) requireReachable(admin, listen);
     return [];
@@ -70,7 +64,7 @@ function ofAnnouncing(admin: SpringBootAdminOptions | undefined, listen: ListenO
   }
 }
 
-/** By option of listening, what a fault of it depends on. */
+/** By option of `listen`, the settings that a fault of it depends on. */
 const LISTENING: Readonly<Record<string, readonly string[]>> = {
   host: ["listen.host", "listen.tls", "access"],
   "tls.cert": ["listen.tls.cert"],
@@ -80,7 +74,7 @@ const LISTENING: Readonly<Record<string, readonly string[]>> = {
   mode: ["listen.mode", "listen.path"],
 };
 
-function ofListening(listen: ListenOptions, access: AccessOptions | undefined): Combination[] {
+function listenCombinations(listen: ListenOptions, access: AccessOptions | undefined): Combination[] {
   const { tokens, jwt, certificates, authorize } = access ?? {};
   const authenticated = (tokens ?? jwt ?? certificates ?? authorize) !== undefined;
   return listenFaults(listen, authenticated).map(({ message, metadata }) => {
@@ -92,4 +86,40 @@ function ofListening(listen: ListenOptions, access: AccessOptions | undefined): 
 
 function isWithin(setting: string, section: string): boolean {
   return section === "" || setting === section || setting.startsWith(`${section}.`);
+}
+
+const PATHS = new Map(settingsOf(SCHEMA).map((setting) => [nameOf(setting), setting.path]));
+
+/**
+ * Lists the files of settings that cannot be read here, such as tokens, keys and certificates, and files to be written whose folder does
+ * not exist: no folder is created.
+ */
+export function fileFaults(settings: readonly EffectiveSetting[]): Fault[] {
+  return settings.flatMap(({ setting, value, from }) => {
+    const path = PATHS.get(setting);
+    // Addresses, and the contents of files, are not paths.
+    if (path === undefined || typeof value !== "string" || /^[a-z][\w+.-]*:\/\/|^</i.test(value)) return [];
+    const what = path === "read" ? unreadable(value) : missingFolder(value);
+    return what === undefined ? [] : [{ at: from, message: `${setting}: ${what}`, setting }];
+  });
+}
+
+function unreadable(path: string): string | undefined {
+  const code = accessFailure(path, constants.R_OK);
+  if (code === undefined) return undefined;
+  return code === "ENOENT" ? `there is no file ${path}` : `cannot read (${code}) the file ${path}`;
+}
+
+function missingFolder(path: string): string | undefined {
+  const folder = dirname(path);
+  return accessFailure(folder, constants.F_OK) === undefined ? undefined : `there is no folder ${folder}`;
+}
+
+function accessFailure(path: string, mode: number): string | undefined {
+  try {
+    accessSync(path, mode);
+    return undefined;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? "unknown";
+  }
 }

@@ -1,38 +1,38 @@
-import type { ActuatorOptions } from "../actuator-options.ts";
+import { type ActuatorOptions, isStore } from "../actuator-options.ts";
+import type { Fault } from "../common/error.ts";
 import type { ListenOptions } from "../server/listen-options.ts";
-import { assembled } from "./assembly.ts";
-import { combinationFaults } from "./combination.ts";
-import { effective, type Shown } from "./effective.ts";
+import { combinationFaults, fileFaults } from "./combination.ts";
+import { type EffectiveSetting, effectiveSettings } from "./effective.ts";
 import { readEnvironment } from "./environment.ts";
-import { ConfigurationError, type Fault } from "./fault.ts";
+import { configurationError } from "./fault.ts";
 import { readConfigurationFile } from "./file.ts";
-import { fileFaults } from "./file-faults.ts";
-import { DEFAULT_PORT } from "./notes/listen.ts";
-import { SCHEMA } from "./notes/root.ts";
-import { placeOf } from "./place.ts";
+import { nameOf, SCHEMA, type Tree } from "./schema.ts";
 import type { StandaloneOptions } from "./serve-options.ts";
-import type { Tree } from "./tree.ts";
+import { type Entry, originText, placeOf } from "./source.ts";
 
-/** Where a configuration comes from. What stands further down wins. */
+/** The port that the command line calls by default. */
+const DEFAULT_PORT = 9001;
+
+/** The sources of a configuration; a later one overrides those before it. */
 export interface ConfigurationSources {
-  /** What the application says in code: its own defaults. */
+  /** The application's own defaults, in code. */
   readonly options?: ActuatorOptions | undefined;
   /** Where the application would listen. */
   readonly listen?: ListenOptions | undefined;
-  /** The path of a file of JSON, whose settings win over the options. Default: none. */
+  /** The path of a file of JSON or YAML. Default: none. */
   readonly file?: string | undefined;
-  /** The environment, whose `ACTUATOR_…` win over the file. Default: `process.env`. */
+  /** The environment, of which `ACTUATOR_…` counts. Default: `process.env`. */
   readonly env?: NodeJS.ProcessEnv | undefined;
 }
 
-/** What an actuator is to be made with. */
+/** What to create an actuator with. */
 export interface Configuration {
   /** For `createActuator`. */
   readonly options: ActuatorOptions;
-  /** For `actuator.listen`; on port 9001 where nobody says a port or a path. */
+  /** For `actuator.listen`; port 9001 if no source gives a port or a path. */
   readonly listen: ListenOptions;
-  /** Each setting in force with who said it, without secrets: for a log or a page of the application's own. */
-  readonly settings: readonly Shown[];
+  /** Each setting in force with its origin, without secrets: for a log or a page of the application. */
+  readonly settings: readonly EffectiveSetting[];
 }
 
 /** The configuration of an actuator without an application. */
@@ -41,91 +41,160 @@ export interface StandaloneConfiguration extends Configuration {
 }
 
 /**
- * Puts the options of an actuator together from code, a file and the environment. What code passes is the default, the file
- * overrides it and the environment overrides the file: whoever operates the application wins, without a new build of it.
- * Lists are replaced as a whole, sections are merged.
+ * Combines the options of an actuator from code, a file and the environment. The file overrides what code passes, and the environment
+ * overrides the file, so that an operator can change an application without a new build. Lists are replaced as a whole, sections are
+ * merged. `createActuator` itself reads neither files nor the environment.
  *
- * `createActuator` reads neither files nor the environment by itself: this is the call that does.
+ * @example
+ * ```ts
+ * const { options, listen } = configuration({ options: { name: "shop" }, file: process.env.ACTUATOR_CONFIG });
+ * await createActuator(options).listen(listen);
+ * ```
  *
- * @throws ConfigurationError (INVALID_ARGUMENT) with every fault there is, each with its place: settings that do not exist,
- *   with the one that was probably meant; values that do not fit; files that cannot be read. Secrets are in none of them.
+ * @throws ActuatorError INVALID_ARGUMENT (reason INVALID_CONFIGURATION) with all `faults`, each with its place: unknown settings with the
+ *   nearest name, invalid values, unreadable files. No message contains a secret.
  */
 export function configuration(sources: ConfigurationSources = {}): Configuration {
-  const { standalone: _, ...rest } = configured(sources, { standalone: false, files: false });
+  const { standalone: _, ...rest } = configured(sources, { serving: false, files: false });
   return rest;
 }
 
 /**
- * As {@link configuration}, for whoever asks whether the application could start with it: the files that settings name have to be
- * there as well.
+ * As {@link configuration}, to check whether the application could start with it: the files of its settings must exist as well.
  *
- * @throws ConfigurationError as {@link configuration}.
+ * @throws ActuatorError as {@link configuration}.
  */
 export function applicationConfiguration(sources: ConfigurationSources = {}): Configuration {
-  return configured(sources, { standalone: false, files: true });
+  return configured(sources, { serving: false, files: true });
 }
 
 /**
- * As {@link configuration}, for an actuator without an application: the file and the environment may also say `sessions.store`,
- * `graph` and `fleet`, all that they say together has to be enough, and the files that settings name have to be there.
+ * As {@link configuration}, for an actuator without an application: the file and the environment may also set `sessions.store`, `graph`
+ * and `fleet`, together they must be enough to serve something, and the files of its settings must exist.
  *
- * @throws ConfigurationError as {@link configuration}.
+ * @throws ActuatorError as {@link configuration}.
  */
 export function standaloneConfiguration(sources: ConfigurationSources = {}): StandaloneConfiguration {
-  return configured(sources, { standalone: true, files: true });
+  return configured(sources, { serving: true, files: true });
 }
 
-/** What a configuration has to be fit for. */
+/** What a configuration is checked for. */
 interface Purpose {
-  readonly standalone: boolean;
+  readonly serving: boolean;
   readonly files: boolean;
 }
 
-function configured(sources: ConfigurationSources, { standalone, files }: Purpose): StandaloneConfiguration {
+function configured(sources: ConfigurationSources, { serving, files }: Purpose): StandaloneConfiguration {
   const { options = {}, listen = {}, file, env = process.env } = sources;
   const readings = [
-    ...(file === undefined ? [] : [readConfigurationFile(file, SCHEMA, standalone)]),
-    readEnvironment(env, SCHEMA, standalone),
+    ...(file === undefined ? [] : [readConfigurationFile(file, SCHEMA, serving)]),
+    readEnvironment(env, SCHEMA, serving),
   ];
   const base = { ...options, listen };
   const entries = readings.map((reading) => reading.entries);
-  const { tree: said, faults } = assembled(base, entries);
-  // A sidecar's graph has nothing but spans to be drawn from.
-  const tree = standalone && said.graph && said.otlp === undefined ? { ...said, otlp: true } : said;
+  const { tree: merged, faults } = merge(base, entries);
+  // The graph of a sidecar can only be drawn from spans.
+  const tree = serving && merged.graph && merged.otlp === undefined ? { ...merged, otlp: true } : merged;
   const known: Fault[] = [...readings.flatMap((reading) => reading.faults), ...faults];
-  const parts = standalone ? standaloneParts(tree) : applicationParts(tree);
-  const settings = effective(SCHEMA, tree, base, entries.flat());
+  const parts = serving ? standaloneParts(tree) : applicationParts(tree);
+  const settings = effectiveSettings(SCHEMA, tree, base, entries.flat());
   const all: Fault[] = [
     ...known,
-    ...combinationFaults(parts, known, standalone).map(({ setting, message }) => {
+    ...combinationFaults(parts, known, serving).map(({ setting, message }) => {
       return { at: placeOf(setting, readings, base), message, setting };
     }),
     ...(files ? fileFaults(settings) : []),
   ];
-  if (all.length > 0) throw new ConfigurationError(all);
+  if (all.length > 0) throw configurationError(all);
   return { ...parts, settings };
+}
+
+/** Puts the entries of each source over those before. A setting of a section that is switched off is a fault: it has no effect. */
+function merge(base: Tree, sources: readonly (readonly Entry[])[]): { tree: Tree; faults: readonly Fault[] } {
+  const faults: Fault[] = [];
+  let tree = base;
+  for (const entries of sources) {
+    tree = withoutRivals(tree, entries);
+    // A switch comes before the settings that it switches on.
+    for (const entry of [...entries].sort((a, b) => a.setting.at.length - b.setting.at.length)) {
+      const changed = withValue(tree, entry.setting.at, entry);
+      if (changed !== undefined) tree = changed;
+      else {
+        const section = entry.setting.at.slice(0, -1).join(".");
+        const message = `${nameOf(entry.setting)} has no effect, because ${section} is false`;
+        faults.push({ at: originText(entry.origin), message, setting: nameOf(entry.setting) });
+      }
+    }
+  }
+  return { tree, faults };
+}
+
+/** The tree with a value in its place; undefined if a section on the way is switched off. */
+function withValue(tree: Tree, [name, ...rest]: readonly string[], entry: Entry): Tree | undefined {
+  const before = tree[name!];
+  if (rest.length === 0) {
+    // A switch that is on, and an empty section, keep the settings that the section has already.
+    const isThere = typeof before === "object" && before !== null;
+    const keeps = isThere && (entry.value === true || isEmpty(entry.value));
+    return keeps ? tree : { ...tree, [name!]: entry.value };
+  }
+  if (before === false) return undefined;
+  const section = withValue(sectionFrom(before), rest, entry);
+  return section && { ...tree, [name!]: section };
+}
+
+function isEmpty(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && Object.keys(value).length === 0;
+}
+
+/** In code, a section may be `true`, or a store of sessions without options. */
+function sectionFrom(value: unknown): Tree {
+  if (typeof value !== "object" || value === null) return {};
+  return isStore(value as never) ? { store: value } : (value as Tree);
+}
+
+/** Two ways to say where to listen, of which an actuator takes one. */
+const RIVALS: readonly (readonly [names: readonly string[], rivals: readonly string[]])[] = [
+  [["path"], ["port", "host"]],
+  [
+    ["port", "host"],
+    ["path", "mode"],
+  ],
+];
+
+/**
+ * Removes from the tree the other kind of address: a port of the environment replaces a socket of the file. A source that gives both
+ * contradicts itself, which is a fault.
+ */
+function withoutRivals(tree: Tree, entries: readonly Entry[]): Tree {
+  const given = new Set(entries.map(({ setting }) => nameOf(setting)));
+  const gives = (names: readonly string[]) => names.some((name) => given.has(`listen.${name}`));
+  const listen: Record<string, unknown> = { ...(tree.listen as Tree | undefined) };
+  for (const [names, rivals] of RIVALS) {
+    if (gives(names) && !gives(rivals)) for (const rival of rivals) delete listen[rival];
+  }
+  return { ...tree, listen };
 }
 
 type Parts = Omit<StandaloneConfiguration, "settings">;
 
 function applicationParts(tree: Tree): Parts {
   const { listen: _, ...options } = tree;
-  return { options, listen: whereIn(tree), standalone: {} };
+  return { options, listen: addressIn(tree), standalone: {} };
 }
 
 function standaloneParts(tree: Tree): Parts {
   const { listen: _, graph, fleet, sessions, ...rest } = tree;
-  const { store, ...shown } = (sessions ?? {}) as Tree;
-  const options = { ...rest, ...(sessions !== undefined && { sessions: shown }) } as Tree;
+  const { store, ...others } = (sessions ?? {}) as Tree;
+  const options = { ...rest, ...(sessions !== undefined && { sessions: others }) } as Tree;
   return {
     options: options as ActuatorOptions,
-    listen: whereIn(tree),
+    listen: addressIn(tree),
     standalone: { store, graph, fleet } as StandaloneOptions,
   };
 }
 
-/** Where to listen; the port that the command line calls where nobody says a place. */
-function whereIn({ listen }: Tree): ListenOptions {
-  const where = listen as ListenOptions;
-  return where.port === undefined && where.path === undefined ? { ...where, port: DEFAULT_PORT } : where;
+function addressIn({ listen }: Tree): ListenOptions {
+  const address = listen as ListenOptions;
+  return address.port === undefined && address.path === undefined ? { ...address, port: DEFAULT_PORT } : address;
 }

@@ -1,30 +1,16 @@
-import { ActuatorError } from "../common/error.ts";
+import { ActuatorError, type Fault } from "../common/error.ts";
 
-/** One thing that is wrong with a configuration. */
-export interface Fault {
-  /** Where it stands: `actuator.json:3:5`, or the name of a variable of the environment. */
-  readonly at: string;
-  /** What is wrong, in words without secrets. */
-  readonly message: string;
-  /** The setting that it is about, such as `limits.maxConnections`; empty: all that a source says. */
-  readonly setting?: string | undefined;
+/** The error of a configuration that cannot be used, with everything that is wrong with it, one line each. */
+export function configurationError(faults: readonly Fault[]): ActuatorError {
+  const lines = faults.map(({ at, message }) => `${at}: ${message}`);
+  const metadata = { field: faults[0]?.at ?? "" };
+  return new ActuatorError("INVALID_ARGUMENT", "INVALID_CONFIGURATION", lines.join("\n"), metadata, { faults });
 }
 
-/** A configuration that cannot be used, with everything that is wrong with it, one line each. */
-export class ConfigurationError extends ActuatorError {
-  readonly faults: readonly Fault[];
-
-  constructor(faults: readonly Fault[]) {
-    const lines = faults.map(({ at, message }) => `${at}: ${message}`);
-    super("INVALID_ARGUMENT", "INVALID_CONFIGURATION", lines.join("\n"), { field: faults[0]?.at ?? "" });
-    this.faults = faults;
-  }
-}
-
-/** What is wrong with one setting; whoever reads it knows where it stands. */
+/** What is wrong with one setting; the reader of its source adds where it is. */
 export class SettingFault extends Error {
   override readonly name = "SettingFault";
-  /** The setting that was probably meant, where it is another. */
+  /** The setting that was probably meant, if it is another one. */
   readonly meant: string | undefined;
 
   constructor(message: string, meant?: string) {
@@ -33,7 +19,7 @@ export class SettingFault extends Error {
   }
 }
 
-/** The fault that a {@link SettingFault} is at its place; any other error is not the writer's and goes on. */
+/** Turns a {@link SettingFault} into the fault at its place; rethrows any other error. */
 export function settingFault(error: unknown, at: string, setting: string | undefined): Fault {
   if (!(error instanceof SettingFault)) throw error;
   return { at, message: error.message, setting: error.meant ?? setting };

@@ -1,76 +1,135 @@
 import { readFileSync, statSync } from "node:fs";
+import { createRequire } from "node:module";
 import { basename, dirname, isAbsolute, resolve } from "node:path";
+import type * as Yaml from "yaml";
+import type { Fault } from "../common/error.ts";
 import { faultOf } from "../common/options.ts";
-import { type Entry, originText } from "./entry.ts";
-import { type Fault, SettingFault, settingFault } from "./fault.ts";
-import { JsonFault, type PlacedJson, parseJson } from "./json.ts";
-import { WRITINGS } from "./kind.ts";
-import { emptySetting, settingsOf } from "./schema.ts";
-import { secretFrom, withReferences } from "./secret.ts";
-import { isSection, nameOf, type Section, type Setting, standaloneFault } from "./setting.ts";
-import { meantBy, suggestion } from "./suggestion.ts";
-import { textOf } from "./text.ts";
+import { isRecord } from "../common/record.ts";
+import { didYouMean, nearest } from "../common/suggestion.ts";
+import { SettingFault, settingFault } from "./fault.ts";
+import {
+  emptySetting,
+  isSection,
+  nameOf,
+  type Section,
+  type Setting,
+  serveOnlyFault,
+  settingsOf,
+  WRITINGS,
+} from "./schema.ts";
+import { secretFrom, textOf, withReferences } from "./secret.ts";
+import { type Entry, originText, type Place, type Reading } from "./source.ts";
 
-/** What a source of settings says, and what is wrong with it. */
-export interface Reading {
-  readonly entries: readonly Entry[];
-  readonly faults: readonly Fault[];
-  /** Where it speaks of a section, where it does. */
-  placeOfSection(path: string): string | undefined;
-}
-
-/** A configuration is written by people; more is a mistake. */
+/** A configuration is written by people; a larger file is a mistake. */
 const MAX_BYTES = 1024 * 1024;
 
-/** Reads the settings in a file of JSON. Nothing is thrown: what is wrong is in `faults`, all of it. */
-export function readConfigurationFile(file: string, schema: Section, standalone: boolean): Reading {
+/** Reads the settings of a file of JSON or YAML. It does not throw: everything that is wrong is in `faults`. */
+export function readConfigurationFile(file: string, schema: Section, serving: boolean): Reading {
   try {
     const { size } = statSync(file);
-    if (size > MAX_BYTES) return failed(file, `is larger than ${MAX_BYTES} bytes`);
+    if (size > MAX_BYTES) return failed([{ at: file, message: `is larger than ${MAX_BYTES} bytes` }]);
     const text = textOf(readFileSync(file));
-    if (text === undefined) return failed(file, "the file is no text in UTF-8");
-    return new FileReading(file, parseJson(text), schema, standalone).read();
-  } catch (error) {
-    if (error instanceof JsonFault) {
-      const { message, place } = error;
-      return failed(`${basename(file)}:${place.line}:${place.column}`, message);
+    if (text === undefined) return failed([{ at: file, message: "the file is not text in UTF-8" }]);
+    const content = parse(text, file.endsWith(".json"));
+    if ("faults" in content) {
+      const at = ({ line, column }: Place) => `${basename(file)}:${line}:${column}`;
+      return failed(content.faults.map(({ place, message }) => ({ at: at(place), message })));
     }
+    return new FileReading(file, content, schema, serving).read();
+  } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;
-    return failed(file, code === "ENOENT" ? "there is no such file" : `the file cannot be read (${code})`);
+    return failed([{ at: file, message: code === "ENOENT" ? "there is no such file" : `cannot be read (${code})` }]);
   }
 }
 
-function failed(at: string, message: string): Reading {
-  return { entries: [], faults: [{ at, message, setting: "" }], placeOfSection: () => undefined };
+function failed(faults: readonly Fault[]): Reading {
+  return { entries: [], faults: faults.map((fault) => ({ ...fault, setting: "" })), placeOfSection: () => undefined };
+}
+
+/** A parsed file: its value, and by path (`limits.maxConnections`) where each value is and how its scalar is written. */
+interface Content {
+  readonly value: unknown;
+  readonly places: ReadonlyMap<string, Place>;
+  readonly sources: ReadonlyMap<string, string>;
+}
+
+interface SyntaxFaults {
+  readonly faults: readonly { readonly place: Place; readonly message: string }[];
+}
+
+/** Reads YAML 1.2, of which JSON is a part. The package is loaded only if there is a file. */
+function parse(text: string, isJson: boolean): Content | SyntaxFaults {
+  const yaml = createRequire(import.meta.url)("yaml") as typeof Yaml;
+  const lines = new yaml.LineCounter();
+  const place = (offset: number): Place => {
+    const { line, col } = lines.linePos(offset);
+    return { line: Math.max(1, line), column: Math.max(1, col) };
+  };
+  const document = yaml.parseDocument(text.replace(/^\ufeff/, ""), {
+    lineCounter: lines,
+    prettyErrors: false,
+    stringKeys: true,
+    uniqueKeys: true,
+    ...(isJson && { schema: "json" }),
+  });
+  const errors = [...document.errors, ...document.warnings];
+  if (errors.length > 0) {
+    return { faults: errors.map(({ pos, message }) => ({ place: place(pos[0]), message: plain(message) })) };
+  }
+  const places = new Map<string, Place>();
+  const sources = new Map<string, string>();
+  const faults: { place: Place; message: string }[] = [];
+  const visit = (node: unknown, path: string): void => {
+    if (!yaml.isNode(node)) return;
+    const at = place(node.range?.[0] ?? 0);
+    places.set(path, at);
+    if (yaml.isAlias(node)) faults.push({ place: at, message: "write the value again: aliases are not supported" });
+    else if (yaml.isScalar(node) && !isJson && node.source !== undefined) sources.set(path, node.source);
+    else if (yaml.isMap(node)) {
+      for (const { key, value } of node.items) visit(value, join(path, String((key as Yaml.Scalar).value)));
+    } else if (yaml.isSeq(node)) {
+      for (const [index, item] of node.items.entries()) visit(item, join(path, String(index)));
+    }
+  };
+  visit(document.contents, "");
+  if (faults.length > 0) return { faults };
+  return { value: document.contents === null ? {} : document.toJS({ maxAliasCount: 0 }), places, sources };
+}
+
+const join = (path: string, name: string) => (path === "" ? name : `${path}.${name}`);
+
+/** The package's message without its end: the place is told before it. */
+function plain(message: string): string {
+  return message.replace(/ at line \d+, column \d+:?[\s\S]*$/, "");
 }
 
 /** One reading of one file. */
 class FileReading {
   readonly #file: string;
   readonly #folder: string;
-  readonly #json: PlacedJson;
+  readonly #content: Content;
   readonly #schema: Section;
-  readonly #standalone: boolean;
+  readonly #serving: boolean;
   readonly #entries: Entry[] = [];
   readonly #faults: Fault[] = [];
 
-  constructor(file: string, json: PlacedJson, schema: Section, standalone: boolean) {
+  constructor(file: string, content: Content, schema: Section, serving: boolean) {
     this.#file = basename(file);
     this.#folder = dirname(resolve(file));
-    this.#json = json;
+    this.#content = content;
     this.#schema = schema;
-    this.#standalone = standalone;
+    this.#serving = serving;
   }
 
   read(): Reading {
-    this.#tell("", () => this.#section(this.#schema, this.#json.value));
-    const placeOfSection = (path: string) => (this.#json.places.has(path) ? this.#at(path) : undefined);
+    this.#collect("", () => this.#section(this.#schema, this.#content.value));
+    const placeOfSection = (path: string) => (this.#content.places.has(path) ? this.#at(path) : undefined);
     return { entries: this.#entries, faults: this.#faults, placeOfSection };
   }
 
-  /** Goes on behind what is wrong: all of it is told. */
-  #tell(path: string, read: () => void): void {
+  /** Continues after a fault, so that all of them are reported. */
+  #collect(path: string, read: () => void): void {
     try {
       read();
     } catch (error) {
@@ -79,31 +138,31 @@ class FileReading {
   }
 
   #at(path: string): string {
-    return originText({ from: "file", file: this.#file, place: this.#json.places.get(path) });
+    return originText({ from: "file", file: this.#file, place: this.#content.places.get(path) });
   }
 
   #section(section: Section, value: unknown): void {
     const name = section.at.join(".");
-    if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    if (!isRecord(value)) {
       const other = section.flag === undefined ? "" : "true, false or ";
       throw new SettingFault(`${name === "" ? "the file" : name} must be ${other}an object of settings`);
     }
     this.#begin(section, value, name);
     for (const [key, each] of Object.entries(value)) {
-      const path = [...section.at, key].join(".");
-      if (path !== "$schema") this.#tell(path, () => this.#member(section, key, each, path));
+      const path = join(name, key);
+      if (path !== "$schema") this.#collect(path, () => this.#member(section, key, each, path));
     }
   }
 
-  /** A section that is there is on, whatever it says; so is one that says nothing. */
+  /** A section in the file is in force, even if it is empty. */
   #begin(section: Section, value: object, path: string): void {
     if (section.flag !== undefined) this.#take(section.flag, true, path, false);
     else if (path !== "" && Object.keys(value).length === 0) this.#take(emptySetting(section), {}, path, false);
   }
 
   #member(section: Section, key: string, value: unknown, path: string): void {
-    const member = section.members.get(key) ?? this.#unknown(section, key, path);
-    if (member.standalone && !this.#standalone) throw new SettingFault(standaloneFault(path));
+    const member = section.members.get(key) ?? this.#secretOf(section, key, path);
+    if (member.serveOnly && !this.#serving) throw new SettingFault(serveOnlyFault(path));
     if (isSection(member)) {
       if (member.flag !== undefined && typeof value === "boolean") this.#take(member.flag, value, path, false);
       else this.#section(member, value);
@@ -112,20 +171,32 @@ class FileReading {
       this.#take(member, secretFrom(value, this.#folder), path, true);
     } else {
       if (value === null) throw new SettingFault(`${path} is null; leave it out`);
-      const { value: whole, concealed } = withReferences(value, this.#folder);
+      const { value: whole, concealed } = withReferences(this.#written(member, value, path), this.#folder);
       this.#take(member, whole, path, concealed);
     }
   }
 
-  /** The secret whose file this names; nothing else that has no setting is known. */
-  #unknown(section: Section, key: string, path: string): Setting {
+  /** YAML reads `mode: 0600` and `version: 1.10` as numbers; a string option means what is written. */
+  #written({ kind }: Setting, value: unknown, path: string): unknown {
+    const isNumber = typeof value === "number" || typeof value === "boolean";
+    return kind === "text" && isNumber ? (this.#content.sources.get(path) ?? value) : value;
+  }
+
+  /** The secret for whose file a name stands, such as `idKeyFile`; any other unknown name is a fault. */
+  #secretOf(section: Section, key: string, path: string): Setting {
     const secret = key.endsWith("File") ? section.members.get(key.slice(0, -"File".length)) : undefined;
     if (secret !== undefined && !isSection(secret) && secret.secret !== undefined) return secret;
-    if (section.codeOnly.includes(key)) throw new SettingFault(`${path} can only be given in code`);
-    const members = [...section.members.keys()];
-    const found = meantBy(key, members, settingsOf(this.#schema).map(nameOf));
-    const meant = found && members.includes(found) ? [...section.at, found].join(".") : found;
-    throw new SettingFault(`there is no setting "${path}"; ${suggestion(found, members)}`, meant);
+    if (section.codeOnly.includes(key)) throw new SettingFault(`${path} can only be passed in code`);
+    const names = [...section.members.keys()];
+    const near = nearest(key, names);
+    const all = settingsOf(this.#schema).map(nameOf);
+    const far = near ?? all.find((name) => lastName(name) === key.toLowerCase()) ?? nearest(key, all);
+    const hint =
+      near !== undefined || far === undefined ? didYouMean(key, names, "settings") : `did you mean "${far}"?`;
+    throw new SettingFault(
+      `Unknown setting "${path}"; ${hint}`,
+      near === undefined ? far : [...section.at, near].join("."),
+    );
   }
 
   #take(setting: Setting, written: unknown, path: string, concealed: boolean): void {
@@ -133,14 +204,18 @@ class FileReading {
     const value = isDuration ? (WRITINGS.milliseconds.fromText(written) ?? written) : written;
     const fault = setting.check(value);
     if (fault !== undefined) throw new SettingFault(faultOf(path, isDuration ? WRITINGS.milliseconds.expected : fault));
-    const origin = { from: "file", file: this.#file, place: this.#json.places.get(path) } as const;
+    const origin = { from: "file", file: this.#file, place: this.#content.places.get(path) } as const;
     this.#entries.push({ setting, value: this.#resolved(setting, value), origin, concealed });
   }
 
-  /** A path counts from the folder of the file, wherever the process was started. */
+  /** A path starts from the folder of the file, wherever the process was started. */
   #resolved({ path }: Setting, value: unknown): unknown {
     if (path === undefined || typeof value !== "string" || isAbsolute(value)) return value;
     if (/^[a-z][a-z0-9+.-]*:\/\//i.test(value) || value.startsWith("-----BEGIN")) return value;
     return resolve(this.#folder, value);
   }
+}
+
+function lastName(path: string): string {
+  return path.slice(path.lastIndexOf(".") + 1).toLowerCase();
 }

@@ -1,3 +1,4 @@
+export type { Fault } from "../common/error.ts";
 export {
   applicationConfiguration,
   type Configuration,
@@ -6,6 +7,5 @@ export {
   type StandaloneConfiguration,
   standaloneConfiguration,
 } from "./configuration.ts";
-export type { Shown } from "./effective.ts";
-export { ConfigurationError, type Fault } from "./fault.ts";
-export { configurationSchema } from "./json-schema.ts";
+export type { EffectiveSetting } from "./effective.ts";
+export { configurationSchema } from "./schema.ts";

@@ -1,4 +1,4 @@
-import { type Check, type Checks, count, flag, oneOf, text, textsLike, timeLimit } from "../common/options.ts";
+import { type Check, type Checks, flag, nonNegativeMs, oneOf, option, shaped, text, textsLike, timeLimitMs } from "../common/options.ts";
 import type { FleetOptions } from "../fleet/options.ts";
 import { type PrincipalPaths, principalFault } from "../sessions/principal.ts";
 
@@ -47,30 +47,40 @@ export interface StandaloneOptions {
   readonly fleet?: FleetOptions | undefined;
 }
 
-const urlOf = (...protocols: readonly string[]): Check => {
-  return (value) =>
-    typeof value === "string" &&
-    URL.canParse(value) &&
-    protocols.some((protocol) => value.toLowerCase().startsWith(`${protocol}//`))
-      ? undefined
-      : `must be a URL that begins with ${protocols.map((protocol) => `${protocol}//`).join(" or ")}`;
-};
+/** The URL of a store, which may have a password in it. */
+function urlOf(...protocols: readonly string[]): Check {
+  const beginnings = protocols.map((protocol) => `${protocol}//`);
+  return shaped(
+    { kind: "text" },
+    (value) =>
+      typeof value === "string" &&
+      URL.canParse(value) &&
+      beginnings.some((beginning) => value.toLowerCase().startsWith(beginning))
+        ? undefined
+        : `must be a URL that begins with ${beginnings.join(" or ")}`,
+    { secret: "url" },
+  );
+}
 
 /** The checks of {@link StoreOptions}. */
 export const STORE: Checks<StoreOptions> = {
   redis: urlOf("redis:", "rediss:"),
   postgres: urlOf("postgres:", "postgresql:"),
-  layout: oneOf("connect", "spring"),
-  prefix: (value) => (typeof value === "string" ? undefined : "must be a text"),
+  layout: option(oneOf("connect", "spring"), { default: "connect" }),
+  prefix: shaped({ kind: "text" }, (value) => (typeof value === "string" ? undefined : "must be a string")),
   namespace: text,
   indexed: flag,
   index: flag,
   table: text,
   schema: text,
   timeZone: text,
-  ttlMs: count,
-  principal: (value) => (typeof value === "function" ? "must be a list of places" : principalFault(value)),
-  timeoutMs: timeLimit,
+  ttlMs: nonNegativeMs,
+  principal: shaped(
+    { kind: "json" },
+    (value) => (typeof value === "function" ? "must be a list of paths" : principalFault(value)),
+    { schema: { type: "array", items: { type: "array", items: { type: "string" }, minItems: 1 } } },
+  ),
+  timeoutMs: option(timeLimitMs, { default: 5_000 }),
 };
 
 /** The checks of {@link GraphOptions}. */
@@ -78,3 +88,64 @@ export const GRAPH: Checks<GraphOptions> = {
   app: text,
   brokers: textsLike('{ "rabbitmq://10.0.0.1:5672": "main" }'),
 };
+
+/** Settings of a sidecar that are valid one by one, but not together. */
+export interface StandaloneFault {
+  /** Such as `sessions.store`; empty: the configuration as a whole. */
+  readonly setting: string;
+  readonly message: string;
+  /** The settings that it depends on. Left out: the setting itself. */
+  readonly dependsOn?: readonly string[];
+}
+
+type Named = readonly (keyof StoreOptions)[];
+
+/** By database and layout, the other options of the store. */
+const TAKEN: Readonly<Record<"redis" | "postgres", Readonly<Record<"connect" | "spring", Named>>>> = {
+  redis: { connect: ["prefix", "ttlMs", "principal", "index"], spring: ["namespace", "indexed"] },
+  postgres: { connect: ["table", "schema", "timeZone", "ttlMs", "principal"], spring: ["table", "schema"] },
+};
+
+/** Lists everything that keeps a sidecar from being made of these settings. */
+export function standaloneFaults(settings: {
+  readonly standalone: StandaloneOptions;
+  readonly options: { readonly sessions?: object | undefined; readonly loggers?: unknown; readonly otlp?: unknown };
+}): StandaloneFault[] {
+  const { store, fleet, graph } = settings.standalone;
+  const { sessions, loggers, otlp } = settings.options;
+  const faults = store === undefined ? [] : storeFaults(store);
+  if (fleet !== undefined && fleet.instances === undefined) {
+    faults.push({ setting: "fleet", message: "fleet has no instances", dependsOn: ["fleet.instances"] });
+  }
+  if (sessions !== undefined && store === undefined && Object.keys(sessions).length > 0) {
+    const message = "sessions needs a store: set sessions.store.redis or sessions.store.postgres";
+    faults.push({ setting: "sessions", message, dependsOn: ["sessions.store"] });
+  }
+  if (loggers !== undefined && fleet === undefined) {
+    const message = "loggers belong to a fleet here: set fleet.instances";
+    faults.push({ setting: "loggers", message, dependsOn: ["fleet"] });
+  }
+  if (otlp && graph === false) {
+    faults.push({ setting: "otlp", message: "otlp needs a graph to draw into, but graph is false" });
+  }
+  const isEmpty = store === undefined && fleet === undefined && !graph && !otlp;
+  if (faults.length > 0 || !isEmpty) return faults;
+  const message =
+    "there is nothing to serve: set sessions.store, graph or fleet (connect-actuator config schema lists all)";
+  return [{ setting: "", message }];
+}
+
+function storeFaults(options: StoreOptions): StandaloneFault[] {
+  const { redis, postgres, layout = "connect", timeoutMs: _, ...rest } = options;
+  if ((redis === undefined) === (postgres === undefined)) {
+    return [{ setting: "sessions.store", message: "sessions.store must have either redis or postgres, a URL" }];
+  }
+  const kind = redis === undefined ? "postgres" : "redis";
+  const taken = TAKEN[kind][layout];
+  return Object.entries(rest)
+    .filter(([name, value]) => value !== undefined && !taken.includes(name as keyof StoreOptions))
+    .map(([name]) => ({
+      setting: `sessions.store.${name}`,
+      message: `sessions.store has ${name}, which ${kind} with the layout "${layout}" does not take; it takes ${taken.join(", ")}`,
+    }));
+}

@@ -1,4 +1,4 @@
-import { bearerToken, type Check, type Checks, faultOf, objectOf, text, timeLimit } from "../common/options.ts";
+import { bearerToken, type Check, type Checks, faultOf, objectOf, option, shaped, text, timeLimitMs } from "../common/options.ts";
 
 /** An actuator whose loggers are part of the fleet. */
 export interface FleetInstance {
@@ -38,22 +38,42 @@ const address: Check = (value) => {
 
 const INSTANCE = objectOf<FleetInstance>({ url: address, token: bearerToken, name: text });
 
+const INSTANCES_SCHEMA = {
+  type: "array",
+  minItems: 1,
+  items: {
+    oneOf: [
+      { type: "string" },
+      {
+        type: "object",
+        required: ["url"],
+        additionalProperties: false,
+        properties: { url: { type: "string" }, token: { type: "string" }, name: { type: "string" } },
+      },
+    ],
+  },
+};
+
 /** The checks of {@link FleetOptions}. */
 export const FLEET: Checks<FleetOptions> = {
-  instances: (value) => {
-    if (!Array.isArray(value) || value.length === 0) return "must be a list of addresses";
-    if (value.length > MAX_INSTANCES) return `must be a list of at most ${MAX_INSTANCES} addresses`;
-    for (const [index, entry] of value.entries()) {
-      const fault =
-        typeof entry === "string" ? address(entry) : (INSTANCE(entry) ?? address((entry as FleetInstance).url));
-      if (fault !== undefined) return faultOf(`entry ${index}`, fault);
-    }
-    const urls = value.map((entry) => (typeof entry === "string" ? entry : entry.url).replace(/\/+$/, ""));
-    const twice = urls.find((url, index) => urls.indexOf(url) !== index);
-    return twice === undefined ? undefined : `has ${twice} twice`;
-  },
+  instances: shaped(
+    { kind: "list", of: text },
+    (value) => {
+      if (!Array.isArray(value) || value.length === 0) return "must be a list of addresses";
+      if (value.length > MAX_INSTANCES) return `must be a list of at most ${MAX_INSTANCES} addresses`;
+      for (const [index, entry] of value.entries()) {
+        const fault =
+          typeof entry === "string" ? address(entry) : (INSTANCE(entry) ?? address((entry as FleetInstance).url));
+        if (fault !== undefined) return faultOf(`entry ${index}`, fault);
+      }
+      const urls = value.map((entry) => (typeof entry === "string" ? entry : entry.url).replace(/\/+$/, ""));
+      const twice = urls.find((url, index) => urls.indexOf(url) !== index);
+      return twice === undefined ? undefined : `has ${twice} twice`;
+    },
+    { schema: INSTANCES_SCHEMA },
+  ),
   token: bearerToken,
-  ca: text,
-  maxReconnectMs: timeLimit,
-  silenceMs: timeLimit,
+  ca: option(text, { secret: true }),
+  maxReconnectMs: option(timeLimitMs, { default: 10_000 }),
+  silenceMs: option(timeLimitMs, { default: 45_000 }),
 };

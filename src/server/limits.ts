@@ -1,4 +1,5 @@
-import { type Checks, checkOptions, count, shaped, wait } from "../common/options.ts";
+import { type Checks, checkOptions, count, countFrom, option, timerMs } from "../common/options.ts";
+import { LONGEST_TIMER_MS } from "../common/timeout.ts";
 
 /**
  * What a listener puts up with. Times are milliseconds; each may be late by `sweepIntervalMs`. A 0 is no limit, over either
@@ -89,24 +90,19 @@ export const DEFAULT_LIMITS: Limits = {
   drainDeadlineMs: 10_000,
 };
 
-const some = shaped({ kind: "count" }, (value) =>
-  Number.isSafeInteger(value) && (value as number) > 0 && (value as number) < 2 ** 31
-    ? undefined
-    : "must be a whole number above 0 and below 2147483648",
-);
+/** Limits that cannot be switched off with a 0. */
+const ABOVE_ZERO: ReadonlySet<string> = new Set([
+  ...["maxHeaderBytes", "maxConcurrentStreams", "maxSessionMemoryMb", "maxInvalidFrames", "maxRejectedStreams"],
+  "sweepIntervalMs",
+]);
 
 /** The checks of {@link Limits}. */
-export const LIMITS: Checks<Limits> = {
-  ...(Object.fromEntries(
-    Object.keys(DEFAULT_LIMITS).map((name) => [name, name.endsWith("Ms") ? wait : count]),
-  ) as Checks<Limits>),
-  maxHeaderBytes: some,
-  maxConcurrentStreams: some,
-  maxSessionMemoryMb: some,
-  maxInvalidFrames: some,
-  maxRejectedStreams: some,
-  sweepIntervalMs: some,
-};
+export const LIMITS = Object.fromEntries(
+  Object.entries(DEFAULT_LIMITS).map(([name, value]) => {
+    const check = name.endsWith("Ms") ? timerMs : count;
+    return [name, option(ABOVE_ZERO.has(name) ? countFrom(1, LONGEST_TIMER_MS) : check, { default: value })];
+  }),
+) as Checks<Limits>;
 
 /**
  * The default limits with these in place of single ones; undefined stands for the default.

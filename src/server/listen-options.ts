@@ -1,9 +1,9 @@
-import { type Checks, objectOf, shaped, text } from "../common/options.ts";
+import { type Checks, countFrom, objectOf, option, shaped, text } from "../common/options.ts";
 import { TLS, type TlsOptions } from "./tls-options.ts";
 
 /** Where to listen: a TCP port of a host, or the path of a Unix socket. */
 export interface ListenOptions {
-  /** TCP port, 0 to 65535; 0 lets the system choose a free one. */
+  /** TCP port, 0 to 65535; 0 lets the system choose a free one. `connect-actuator serve` and `configuration` default to 9001. */
   readonly port?: number | undefined;
   /**
    * The name or address to listen on. Default `127.0.0.1`. One that others than this machine reach, such as `0.0.0.0` or
@@ -26,13 +26,9 @@ export interface ListenOptions {
 
 /** The checks of {@link ListenOptions}. */
 export const LISTEN: Checks<ListenOptions> = {
-  port: shaped({ kind: "count" }, (value) => {
-    if (Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 65_535) return undefined;
-    const which = typeof value === "number" ? `port ${value} does not exist` : "this is no number";
-    return `must be a whole number from 0 to 65535; ${which}`;
-  }),
-  host: text,
-  path: text,
+  port: option(countFrom(0, 65_535), { default: 9001 }),
+  host: option(text, { default: "127.0.0.1" }),
+  path: option(text, { path: "written" }),
   mode: shaped({ kind: "text" }, (value) =>
     fileMode(value) === undefined
       ? 'must be permissions of a file, as a number up to 0o777 or as octal digits such as "0660"'

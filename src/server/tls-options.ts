@@ -1,4 +1,4 @@
-import { type Checks, oneOf, pem, text } from "../common/options.ts";
+import { type Checks, oneOf, option, pem, text } from "../common/options.ts";
 
 /** The path of a file in PEM format, or its content: a text that begins with `-----BEGIN`, or bytes. */
 export type PemSource = string | Uint8Array;
@@ -38,11 +38,11 @@ export interface TlsOptions {
 export const TLS: Checks<TlsOptions> = {
   cert: pem,
   key: pem,
-  passphrase: text,
+  passphrase: option(text, { secret: true }),
   ca: pem,
   crl: pem,
-  clientCertificate: oneOf("none", "request", "require"),
-  minVersion: oneOf("TLSv1.2", "TLSv1.3"),
+  clientCertificate: option(oneOf("none", "request", "require"), { default: "none" }),
+  minVersion: option(oneOf("TLSv1.2", "TLSv1.3"), { default: "TLSv1.2" }),
 };
 
 /** Whether nobody gets through without a certificate that an authority of the operator's vouches for. */

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import { ActuatorError } from "../common/error.ts";
-import { type Checks, callable, checkOptions, count, lapse } from "../common/options.ts";
+import { type Checks, callable, checkOptions, count, nonNegativeMs } from "../common/options.ts";
 import { AccessOrder, type AccessPosition, EntriesByUser, MemoryEntry } from "./memory-entries.ts";
 import type { Session } from "./session.ts";
 import { isSessionId, sessionDigest } from "./session-id.ts";
@@ -26,7 +26,7 @@ const OPTIONS: Checks<MemorySessionsOptions> = {
   maxSessions: count,
   maxInactiveIntervalMs: (value) =>
     Number.isSafeInteger(value) ? undefined : "must be a whole number of milliseconds",
-  expiredRetentionMs: lapse,
+  expiredRetentionMs: nonNegativeMs,
   clock: callable,
 };
 

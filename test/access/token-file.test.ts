@@ -115,9 +115,9 @@ describe("a file of tokens", () => {
     [
       "an unknown key",
       file({ ...entry, permission: [] }),
-      /^tokens\[0\] has no option "permission"; did you mean "permissions"\?$/,
+      /^Unknown option "tokens\[0\].permission"; did you mean "permissions"\?$/,
     ],
-    ["a prototype", bytes(`{"version":1,"tokens":[{"__proto__":{"name":"x"}}]}`), /has no option "__proto__"/],
+    ["a prototype", bytes(`{"version":1,"tokens":[{"__proto__":{"name":"x"}}]}`), /Unknown option "tokens\[0\]\.__proto__"/],
     ["no name", file({ ...entry, name: undefined }), "tokens[0] has no name"],
     ["no id", file({ ...entry, id: undefined }), "tokens[0] has no id"],
     ["no hash", file({ ...entry, hash: undefined }), "tokens[0] has no hash"],

@@ -51,8 +51,8 @@ describe("config check", () => {
       signal: null,
       stdout: "",
       stderr: [
-        'actuator.json:2:11: there is no setting "nmae"; did you mean "name"?',
-        'actuator.json:4:22: there is no setting "limits.maxConections"; did you mean "maxConnections"?',
+        'actuator.json:2:11: Unknown setting "nmae"; did you mean "name"?',
+        'actuator.json:4:22: Unknown setting "limits.maxConections"; did you mean "maxConnections"?',
         "ACTUATOR_LISTEN_PORT: must be a whole number",
         "",
       ].join("\n"),
@@ -78,11 +78,11 @@ describe("config check", () => {
     expect({ code: checked.code, lines }).toEqual({
       code: 1,
       lines: [
-        'actuator.json:2:11: there is no setting "nmae"; did you mean "name"?',
+        'actuator.json:2:11: Unknown setting "nmae"; did you mean "name"?',
         "actuator.json:7:12: listen.tls.key: `tls` has no `key`; TLS needs one",
         expect.stringMatching(/^ACTUATOR_LISTEN_HOST: listen.host: refused to listen on "0.0.0.0"/),
         expect.stringMatching(/^actuator.json:14:16: sessions.store has table, which redis with the layout "connect"/),
-        "actuator.json:3:14: loggers are those of a fleet here: say fleet.instances",
+        "actuator.json:3:14: loggers belong to a fleet here: set fleet.instances",
         `actuator.json:8:15: listen.tls.cert: there is no file ${join(config, "..", "cert.pem")}`,
       ],
     });
@@ -102,7 +102,7 @@ describe("config check", () => {
     });
     const { code, stderr } = await cli(["config", "check", "--application", "--config", config]);
     expect(code).toBe(1);
-    expect(stderr).toContain('"sessions.store" is for connect-actuator serve; an application gives this in code');
+    expect(stderr).toContain('"sessions.store" is for connect-actuator serve; an application passes it in code');
   });
 
   test("tells which files and folders that it names are not there", async () => {

@@ -2,23 +2,23 @@ import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import {
-  ConfigurationError,
-  type ConfigurationSources,
-  configuration,
-  standaloneConfiguration,
-} from "../../src/configuration/index.ts";
-import { type ActuatorOptions, createActuator, memorySessions } from "../../src/index.ts";
+import { type ConfigurationSources, configuration, standaloneConfiguration } from "../../src/configuration/index.ts";
+import { ActuatorError, type ActuatorOptions, createActuator, memorySessions } from "../../src/index.ts";
 import { folderWith } from "./folder.ts";
 
 function faultsOf(sources: ConfigurationSources, read = configuration): string[] {
   try {
     read(sources);
   } catch (error) {
-    expect(error).toBeInstanceOf(ConfigurationError);
-    return (error as ConfigurationError).faults.map(({ at, message }) => `${at}: ${message}`);
+    expect(error).toBeInstanceOf(ActuatorError);
+    return (error as ActuatorError).faults.map(({ at, message }) => `${at}: ${message}`);
   }
   return [];
+}
+
+/** A file of YAML. */
+function yaml(content: string, others: Readonly<Record<string, string>> = {}): string {
+  return join(folderWith({ "actuator.yaml": content, ...others }), "actuator.yaml");
 }
 
 function file(content: string | object, others: Readonly<Record<string, string>> = {}): string {
@@ -155,24 +155,24 @@ describe("what the environment says", () => {
 
   test.each([
     ["ACTUATOR_LIMITS_MAX_CONNECTIONS", "many", "must be a whole number"],
-    ["ACTUATOR_LIMITS_MAX_CONNECTIONS", "-1", "must be a whole number, not below 0"],
+    ["ACTUATOR_LIMITS_MAX_CONNECTIONS", "-1", "must be a whole number of at least 0, not -1"],
     [
       "ACTUATOR_HEARTBEAT_MS",
       "soon",
       "must be a duration such as 500ms, 90s, 10m or 1h30m, or a number of milliseconds",
     ],
     ["ACTUATOR_READ_ONLY", "yes", "must be true or false"],
-    ["ACTUATOR_TRUSTED_PROXIES", "10.0.0.0/8,,::1", "must be texts with commas between them, none of them empty"],
+    ["ACTUATOR_TRUSTED_PROXIES", "10.0.0.0/8,,::1", "must be non-empty strings separated by commas"],
     ["ACTUATOR_TRUSTED_PROXIES", "proxy", 'entry 0 must be an IP address or a network such as "10.0.0.0/8"'],
     ["ACTUATOR_LOGGERS_GROUPS", "web=a", 'must be JSON such as {"web":["shop.web","shop.api"]}'],
-    ["ACTUATOR_LISTEN_PROT", "1", 'there is no such setting; did you mean "ACTUATOR_LISTEN_PORT"?'],
-    ["ACTUATOR_PORT", "9001", 'there is no such setting; did you mean "ACTUATOR_LISTEN_PORT"?'],
-    ["ACTUATOR_TOKENS", "x", 'there is no such setting; did you mean "ACTUATOR_ACCESS_TOKENS"?'],
-    ["ACTUATOR_FROBNICATE", "x", "there is no such setting; connect-actuator config schema lists all"],
+    ["ACTUATOR_LISTEN_PROT", "1", 'Unknown setting; did you mean "ACTUATOR_LISTEN_PORT"?'],
+    ["ACTUATOR_PORT", "9001", 'Unknown setting; did you mean "ACTUATOR_LISTEN_PORT"?'],
+    ["ACTUATOR_TOKENS", "x", 'Unknown setting; did you mean "ACTUATOR_ACCESS_TOKENS"?'],
+    ["ACTUATOR_FROBNICATE", "x", "Unknown setting; connect-actuator config schema lists all"],
     [
       "ACTUATOR_FLEET_INSTANCES",
       "http://a",
-      '"fleet.instances" is for connect-actuator serve; an application gives this in code',
+      '"fleet.instances" is for connect-actuator serve; an application passes it in code',
     ],
   ])("%s=%s is an error", (variable, value, message) => {
     expect(faultsOf({ env: { [variable]: value } })).toEqual([`${variable}: ${message}`]);
@@ -227,15 +227,15 @@ describe("what a file says", () => {
 }`;
     const faults = faultsOf({ file: file(text), env: { ACTUATOR_READ_ONLY: "maybe" } });
     expect(faults).toEqual([
-      'actuator.json:3:11: there is no setting "nmae"; did you mean "name"?',
-      'actuator.json:4:32: there is no setting "limits.maxConections"; did you mean "maxConnections"?',
+      'actuator.json:3:11: Unknown setting "nmae"; did you mean "name"?',
+      'actuator.json:4:32: Unknown setting "limits.maxConections"; did you mean "maxConnections"?',
       "actuator.json:4:51: limits.drainGraceMs must be a duration such as 500ms, 90s, 10m or 1h30m, or a number of milliseconds",
-      'actuator.json:5:15: there is no setting "maxTtlMs"; did you mean "loggers.maxTtlMs"?',
+      'actuator.json:5:15: Unknown setting "maxTtlMs"; did you mean "loggers.maxTtlMs"?',
       "actuator.json:6:14: loggers must be an object of settings",
       'actuator.json:7:21: trustedProxies entry 0 must be an IP address or a network such as "10.0.0.0/8"',
-      'actuator.json:8:26: "sessions.store" is for connect-actuator serve; an application gives this in code',
-      "actuator.json:8:39: sessions.idKey must be a random text of 16 characters or more, or as many bytes",
-      "actuator.json:9:14: onError can only be given in code",
+      'actuator.json:8:26: "sessions.store" is for connect-actuator serve; an application passes it in code',
+      "actuator.json:8:39: sessions.idKey must be a random string of at least 16 characters, or as many bytes",
+      "actuator.json:9:14: onError can only be passed in code",
       "actuator.json:10:18: heartbeatMs is null; leave it out",
       "ACTUATOR_READ_ONLY: must be true or false",
     ]);
@@ -257,7 +257,7 @@ describe("what a file says", () => {
     const env = { ACTUATOR_ADMIN_CREDENTIALS_USERNAME: "b", ACTUATOR_LISTEN_TLS_CA: "-----BEGIN CERTIFICATE-----" };
     expect(faultsOf({ file: path, env })).toEqual([
       expect.stringMatching(/^actuator.json:3:13: listen.port must be a whole number/),
-      'actuator.json:17:22: there is no setting "limits.maxConections"; did you mean "maxConnections"?',
+      'actuator.json:17:22: Unknown setting "limits.maxConections"; did you mean "maxConnections"?',
       "ACTUATOR_ADMIN_CREDENTIALS_USERNAME: admin.credentials must have username and password",
       "actuator.json:5:12: listen.tls.key: `tls` has no `key`; TLS needs one",
       expect.stringMatching(/^actuator.json:5:12: listen.tls.clientCertificate: `tls.ca` vouches for clients/),
@@ -267,11 +267,11 @@ describe("what a file says", () => {
   });
 
   test.each<[content: object, env: NodeJS.ProcessEnv, fault: string]>([
-    [{ access: { jwt: { jwks: "k", isuer: "i", audience: "a" } } }, {}, 'there is no setting "access.jwt.isuer"'],
-    [{ acess: { tokens: "tokens.json" }, listen: { host: "0.0.0.0" } }, {}, 'there is no setting "acess"'],
-    [{ listen: { host: "0.0.0.0" } }, { ACTUATOR_ACCES_TOKENS: "tokens.json" }, "there is no such setting"],
-    [{ listen: { host: "0.0.0.0" } }, { ACTUATOR_ACCESS_TOKENS_FILE: "t" }, "there is no such setting"],
-    [{ listen: { tls: { cert: "c", keyy: "k" } } }, {}, 'there is no setting "listen.tls.keyy"'],
+    [{ access: { jwt: { jwks: "k", isuer: "i", audience: "a" } } }, {}, 'Unknown setting "access.jwt.isuer"'],
+    [{ acess: { tokens: "tokens.json" }, listen: { host: "0.0.0.0" } }, {}, 'Unknown setting "acess"'],
+    [{ listen: { host: "0.0.0.0" } }, { ACTUATOR_ACCES_TOKENS: "tokens.json" }, "Unknown setting"],
+    [{ listen: { host: "0.0.0.0" } }, { ACTUATOR_ACCESS_TOKENS_FILE: "t" }, "Unknown setting"],
+    [{ listen: { tls: { cert: "c", keyy: "k" } } }, {}, 'Unknown setting "listen.tls.keyy"'],
   ])("what a wrong setting leaves open is not told as well: %j, %j", (content, env, fault) => {
     expect(faultsOf({ file: file(content), env })).toEqual([expect.stringContaining(fault)]);
   });
@@ -297,10 +297,69 @@ describe("what a file says", () => {
   });
 
   test.each([
-    ['{"name": "shop",}', 'actuator.json:1:17: expected a name in double quotes, found "}"'],
-    ['{"name": "a",\n "name": "b"}', 'actuator.json:2:2: "name" stands here a second time'],
+    [
+      '{"name": "shop"',
+      "actuator.json:1:16: Flow map must end with a }",
+    ],
+    ['{"name": "a",\n "name": "b"}', "actuator.json:2:2: Map keys must be unique"],
     ["[]", "actuator.json:1:1: the file must be an object of settings"],
   ])("%s is an error", (text, fault) => expect(faultsOf({ file: file(text), env: {} })).toEqual([fault]));
+
+  test("YAML is read like JSON, with the places of its values", () => {
+    const path = yaml(
+      `# the shop
+name: shop
+limits: { maxConnections: 10, drainDeadlineMs: 5s }
+loggers:
+  groups:
+    web: [shop.web, shop.api.*]
+  maxTtlMs: 1h30m
+sessions:
+  idKeyFile: id.key
+`,
+      { "id.key": "0123456789abcdef" },
+    );
+    const { options, settings } = configuration({ file: path, env: {} });
+    expect(options).toEqual({
+      name: "shop",
+      limits: { maxConnections: 10, drainDeadlineMs: 5_000 },
+      loggers: { groups: { web: ["shop.web", "shop.api.*"] }, maxTtlMs: 5_400_000 },
+      sessions: { idKey: "0123456789abcdef" },
+    });
+    const from = Object.fromEntries(settings.map(({ setting, from }) => [setting, from]));
+    expect(from).toMatchObject({
+      "limits.maxConnections": "actuator.yaml:3:27",
+      "loggers.maxTtlMs": "actuator.yaml:7:13",
+      "sessions.idKey": "actuator.yaml:9:14",
+    });
+  });
+
+  test("a string option is what is written in YAML, not the number that it looks like", () => {
+    const path = yaml("version: 1.10\nname: yes\nlisten: { path: a.sock, mode: 0600 }\n");
+    const { options, listen } = configuration({ file: path, env: {} });
+    expect({ ...options, mode: listen.mode }).toEqual({ version: "1.10", name: "yes", mode: "0600" });
+  });
+
+  test.each([
+    ["name: a\nname: b\n", ["actuator.yaml:2:1: Map keys must be unique"]],
+    ["name: &a shop\nversion: *a\n", ["actuator.yaml:2:10: write the value again: aliases are not supported"]],
+    ["name: [shop\n", [expect.stringMatching(/^actuator.yaml:2:1: Flow sequence/)]],
+    [
+      "nmae: shop\nlimits:\n  maxConections: 1\n",
+      [
+        'actuator.yaml:1:7: Unknown setting "nmae"; did you mean "name"?',
+        'actuator.yaml:3:18: Unknown setting "limits.maxConections"; did you mean "maxConnections"?',
+      ],
+    ],
+    ["limits: 5\n", ["actuator.yaml:1:9: limits must be an object of settings"]],
+    ["name: !!js/function x\n", [expect.stringMatching(/^actuator.yaml:1:7: Unresolved tag/)]],
+  ])("what is wrong in YAML is reported with its place: %j", (text, faults) => {
+    expect(faultsOf({ file: yaml(text), env: {} })).toEqual(faults);
+  });
+
+  test("an empty file of YAML sets nothing", () => {
+    expect(configuration({ file: yaml("# nothing yet\n"), env: {} }).options).toEqual({});
+  });
 
   test("a file that is not there is an error", () => {
     expect(faultsOf({ file: "/nowhere/actuator.json", env: {} })).toEqual([
@@ -405,11 +464,11 @@ describe("secrets", () => {
     const secret = file({ sessions: { idKeyFile: "binary.key" } }, {});
     writeFileSync(join(secret, "..", "binary.key"), Buffer.from([0x61, 0xff, 0xfe, 0x80]));
     expect(faultsOf({ file: secret, env: {} })).toEqual([
-      `actuator.json:3:18: the file ${join(secret, "..", "binary.key")} is no text in UTF-8: write keys in hexadecimal or Base64`,
+      `actuator.json:3:18: the file ${join(secret, "..", "binary.key")} is not text in UTF-8: write keys in hexadecimal or Base64`,
     ]);
     const latin = file({});
     writeFileSync(latin, Buffer.from('{"name":"Käse"}', "latin1"));
-    expect(faultsOf({ file: latin, env: {} })).toEqual([`${latin}: the file is no text in UTF-8`]);
+    expect(faultsOf({ file: latin, env: {} })).toEqual([`${latin}: the file is not text in UTF-8`]);
   });
 
   test("a file of a secret that cannot be read, or is empty, or is given twice, is an error", () => {
@@ -422,7 +481,7 @@ describe("secrets", () => {
       `ACTUATOR_SESSIONS_ID_KEY_FILE: the file ${env.ACTUATOR_SESSIONS_ID_KEY_FILE} is empty`,
     ]);
     expect(faultsOf({ env: { ...env, ACTUATOR_SESSIONS_ID_KEY: key } })).toEqual([
-      "ACTUATOR_SESSIONS_ID_KEY_FILE: ACTUATOR_SESSIONS_ID_KEY is set as well; set one of the two",
+      "ACTUATOR_SESSIONS_ID_KEY_FILE: ACTUATOR_SESSIONS_ID_KEY is set as well; set only one of the two",
     ]);
   });
 });

@@ -1,9 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { SCHEMA } from "../../src/configuration/notes/root.ts";
-import { settingsOf } from "../../src/configuration/schema.ts";
-import { nameOf } from "../../src/configuration/setting.ts";
+import { nameOf, SCHEMA, settingsOf } from "../../src/configuration/schema.ts";
 
 const source = join(import.meta.dirname, "..", "..", "src");
 

@@ -2,12 +2,18 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import type { Command } from "commander";
 import { describe, expect, test } from "vitest";
 import { createProgram } from "../../src/cli/program.ts";
-import { anything, callable, count, flag, listOf, objectOf, text, wait } from "../../src/common/options.ts";
-import { OF_THE_COMMAND_LINE } from "../../src/configuration/environment.ts";
+import { callable, codeOnly, count, flag, listOf, objectOf, text, timerMs, unknown } from "../../src/common/options.ts";
+import { COMMAND_LINE_VARIABLES } from "../../src/configuration/environment.ts";
 import { configurationSchema } from "../../src/configuration/index.ts";
-import { SCHEMA } from "../../src/configuration/notes/root.ts";
-import { sectionOf, settingsOf } from "../../src/configuration/schema.ts";
-import { CODE, isSection, nameOf, type Section, variableOf } from "../../src/configuration/setting.ts";
+import {
+  isSection,
+  nameOf,
+  SCHEMA,
+  type Section,
+  sectionOf,
+  settingsOf,
+  variableOf,
+} from "../../src/configuration/schema.ts";
 
 const settings = settingsOf(SCHEMA);
 
@@ -24,12 +30,12 @@ const IN_CODE = [
 
 describe("the schema leaves no option out", () => {
   test("what only code can give is what is known to be so", () => {
-    const codeOnly = (section: Section): string[] => [
+    const codeOnlyIn = (section: Section): string[] => [
       ...section.codeOnly.map((name) => [...section.at, name].join(".")),
-      ...[...section.members.values()].filter(isSection).flatMap(codeOnly),
+      ...[...section.members.values()].filter(isSection).flatMap(codeOnlyIn),
     ];
     const known = new Set(IN_CODE);
-    expect(codeOnly(SCHEMA).filter((name) => !known.has(name))).toEqual([]);
+    expect(codeOnlyIn(SCHEMA).filter((name) => !known.has(name))).toEqual([]);
   });
 
   test.each(settings.map((setting) => [nameOf(setting), setting] as const))("%s is described", (_, setting) => {
@@ -41,7 +47,7 @@ describe("the schema leaves no option out", () => {
     const withFiles = settings
       .filter(({ secret }) => secret !== undefined)
       .map((setting) => `${variableOf(setting)}_FILE`);
-    const all = [...variables, ...withFiles, ...OF_THE_COMMAND_LINE];
+    const all = [...variables, ...withFiles, ...COMMAND_LINE_VARIABLES];
     expect(new Set(all).size).toBe(all.length);
   });
 
@@ -49,7 +55,7 @@ describe("the schema leaves no option out", () => {
     const commands = (command: Command): Command[] => [command, ...command.commands.flatMap(commands)];
     const options = commands(createProgram()).flatMap((command) => command.options);
     const variables = new Set(options.flatMap(({ envVar }) => (envVar?.startsWith("ACTUATOR_") ? [envVar] : [])));
-    expect(variables).toEqual(OF_THE_COMMAND_LINE);
+    expect(variables).toEqual(COMMAND_LINE_VARIABLES);
   });
 
   test("a default passes the check that stands beside the option", () => {
@@ -58,20 +64,20 @@ describe("the schema leaves no option out", () => {
   });
 });
 
-test("an option without a note is a setting where its check says what it takes", () => {
+test("an option is a setting if its check says what kind of value it takes", () => {
   const checks = {
     name: text,
     on: flag,
     most: count,
-    waitMs: wait,
+    waitMs: timerMs,
     names: listOf(text),
     more: objectOf({ name: text }),
     listener: callable,
-    whatever: anything,
-    said: text,
+    whatever: unknown,
+    inCode: codeOnly(text),
     password: text,
   };
-  const { members, codeOnly } = sectionOf({ description: "", notes: { said: CODE } }, checks);
+  const { members, codeOnly: inCode } = sectionOf(checks);
   const kinds = [...members].map(([name, member]) => [name, isSection(member) ? "section" : member.kind]);
   expect(Object.fromEntries(kinds)).toEqual({
     name: "text",
@@ -83,7 +89,7 @@ test("an option without a note is a setting where its check says what it takes",
     password: "text",
   });
   expect(members.get("password")).toMatchObject({ secret: true });
-  expect(codeOnly).toEqual(["listener", "whatever", "said"]);
+  expect(inCode).toEqual(["listener", "whatever", "inCode"]);
 });
 
 describe("the JSON Schema for editors", () => {

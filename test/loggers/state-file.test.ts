@@ -137,7 +137,7 @@ describe("a path that cannot be used is refused at the start", () => {
 
   test("and one that is not a string", () => {
     const options = { loggers: { state: 1 as unknown as string } };
-    expect(() => createActuator(options)).toThrow("createActuator.loggers.state must be a text");
+    expect(() => createActuator(options)).toThrow("createActuator.loggers.state must be a non-empty string");
   });
 
   function link(name: string): string {

@@ -16,10 +16,10 @@ const userSessions = async (username: string, from = store) => (await from.findB
 
 describe("options", () => {
   it.each<[options: object, message: string]>([
-    [{ maxSesions: 1 }, 'memorySessions has no option "maxSesions"; did you mean "maxSessions"?'],
-    [{ maxSessions: -1 }, "memorySessions.maxSessions must be a whole number, not below 0"],
+    [{ maxSesions: 1 }, 'Unknown option "memorySessions.maxSesions"; did you mean "maxSessions"?'],
+    [{ maxSessions: -1 }, "memorySessions.maxSessions must be a whole number of at least 0, not -1"],
     [{ maxInactiveIntervalMs: 0.5 }, "memorySessions.maxInactiveIntervalMs must be a whole number of milliseconds"],
-    [{ expiredRetentionMs: "5m" }, "memorySessions.expiredRetentionMs must be a number, not below 0"],
+    [{ expiredRetentionMs: "5m" }, "memorySessions.expiredRetentionMs must be a number of milliseconds of at least 0"],
     [{ clock: 0 }, "memorySessions.clock must be a function"],
   ])("%j is refused", (options, message) => {
     const refusal = expect.objectContaining({ code: "INVALID_ARGUMENT", message });

@@ -1,4 +1,4 @@
-import { type Check, type Checks, count, listOf, shaped } from "../../common/options.ts";
+import { type Check, type Checks, listOf, option, shaped, text, timerMs } from "../../common/options.ts";
 
 /** Which pages may call from a browser. */
 export interface CorsOptions {
@@ -28,9 +28,11 @@ const headerName = shaped({ kind: "text" }, (value) =>
 
 /** The checks of {@link CorsOptions}. */
 export const CORS: Checks<CorsOptions> = {
-  origins: (value) => (Array.isArray(value) && value.length > 0 ? listOf(origin)(value) : "must be a list of origins"),
+  origins: shaped({ kind: "list", of: text }, (value) =>
+    Array.isArray(value) && value.length > 0 ? listOf(origin)(value) : "must be a list of origins",
+  ),
   headers: listOf(headerName),
-  maxAgeMs: count,
+  maxAgeMs: option(timerMs, { default: 600_000 }),
 };
 
 /** Tells whether pages of an origin may call. */

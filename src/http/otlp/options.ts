@@ -1,4 +1,4 @@
-import { type Checks, count, duration, textsLike } from "../../common/options.ts";
+import { type Checks, count, option, positive, positiveMs, textsLike } from "../../common/options.ts";
 
 /** How spans of other services are taken in. */
 export interface OtlpOptions {
@@ -34,11 +34,11 @@ export const DEFAULT_OTLP: OtlpSettings = {
 
 /** The checks of {@link OtlpOptions}. */
 export const OTLP: Checks<OtlpOptions> = {
-  maxRequestBytes: duration,
-  maxSpansPerSecond: duration,
-  maxServices: count,
-  maxNodes: count,
-  maxAgeMs: duration,
+  maxRequestBytes: option(positive, { default: DEFAULT_OTLP.maxRequestBytes }),
+  maxSpansPerSecond: option(positive, { default: DEFAULT_OTLP.maxSpansPerSecond }),
+  maxServices: option(count, { default: DEFAULT_OTLP.maxServices }),
+  maxNodes: option(count, { default: DEFAULT_OTLP.maxNodes }),
+  maxAgeMs: option(positiveMs, { default: DEFAULT_OTLP.maxAgeMs }),
   brokers: textsLike('{ bullmq: "127.0.0.1:6379/0" }'),
 };
 

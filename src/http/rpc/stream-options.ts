@@ -1,4 +1,4 @@
-import { type Checks, shaped, wait } from "../../common/options.ts";
+import { type Checks, countFrom, option, timerMs } from "../../common/options.ts";
 
 /** How many streams there may be: watches, held levels, measurements. Further ones are RESOURCE_EXHAUSTED. */
 export interface StreamOptions {
@@ -16,9 +16,9 @@ export interface StreamOptions {
 /** The numbers in force unless an application says otherwise. */
 export const DEFAULT_STREAMS = { max: 1_000, maxPerCaller: 200, maxAgeMs: 0 } as const;
 
-const some = shaped({ kind: "count" }, (value) =>
-  Number.isSafeInteger(value) && (value as number) >= 1 ? undefined : "must be a whole number above 0",
-);
-
 /** The checks of {@link StreamOptions}. */
-export const STREAMS: Checks<StreamOptions> = { max: some, maxPerCaller: some, maxAgeMs: wait };
+export const STREAMS: Checks<StreamOptions> = {
+  max: option(countFrom(1), { default: DEFAULT_STREAMS.max }),
+  maxPerCaller: option(countFrom(1), { default: DEFAULT_STREAMS.maxPerCaller }),
+  maxAgeMs: option(timerMs, { default: DEFAULT_STREAMS.maxAgeMs }),
+};

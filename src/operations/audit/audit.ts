@@ -1,6 +1,6 @@
 import { isWrite } from "../../access/permission.ts";
 import { RateLimit } from "../../access/rate-limit.ts";
-import { type Check, faultsWithin, objectOf, refuseFaults, shaped, text } from "../../common/options.ts";
+import { type Check, faultsWithin, objectOf, option, refuseFaults, type Shape, shaped, text } from "../../common/options.ts";
 import { isRecord } from "../../common/record.ts";
 import type { CallObserver, CallRecord } from "../calls/call-record.ts";
 import { AuditFile } from "./audit-file.ts";
@@ -27,15 +27,19 @@ export interface Audit extends CallObserver {
   close(): Promise<void>;
 }
 
-const file = objectOf<AuditFileOptions>({ file: text }, ({ file }) =>
+const file = objectOf<AuditFileOptions>({ file: option(text, { path: "written" }) }, ({ file }) =>
   file === undefined ? "must have a file" : undefined,
 );
 
 /** The check of {@link AuditOption}. */
-export const auditOption: Check = shaped(file.shape!, (value) => {
-  if (typeof value === "boolean" || typeof value === "function") return undefined;
-  return isRecord(value) ? file(value) : 'must be true, false, a function or { file: "audit.log" }';
-});
+export const auditOption: Check = shaped(
+  { ...(file.shape as Extract<Shape, { readonly kind: "object" }>), flag: true },
+  (value) => {
+    if (typeof value === "boolean" || typeof value === "function") return undefined;
+    return isRecord(value) ? file(value) : 'must be true, false, a function or { file: "audit.log" }';
+  },
+  { default: true },
+);
 
 /** Refused calls a minute that get a record each, of a caller, and of all whom nobody knows: a flood of them fills no disk. */
 const MAX_REFUSALS_PER_MINUTE = 300;

@@ -1,4 +1,4 @@
-import { type Checks, shaped, timeLimit, wait } from "../../common/options.ts";
+import { type Checks, option, shaped, timeLimitMs, timerMs } from "../../common/options.ts";
 import { isRecord } from "../../common/record.ts";
 
 /**
@@ -33,12 +33,12 @@ export const HEALTH: Checks<HealthOptions> = {
       if (!/^[A-Za-z][\w.-]{0,99}$/.test(name)) {
         return `has a check ${JSON.stringify(name)}; a name is a letter, then letters, digits, ".", "_" and "-"`;
       }
-      if (RESERVED.has(name)) return `cannot have a check "${name}"; that name is taken`;
-      if (check !== false && typeof check !== "function") return `has a check "${name}" that is no function`;
+      if (RESERVED.has(name)) return `cannot have a check "${name}"; that name is reserved`;
+      if (check !== false && typeof check !== "function") return `has a check "${name}" that is not a function`;
     }
     return undefined;
   }),
-  timeoutMs: timeLimit,
-  cacheMs: wait,
-  intervalMs: timeLimit,
+  timeoutMs: option(timeLimitMs, { default: 1_000 }),
+  cacheMs: option(timerMs, { default: 1_000 }),
+  intervalMs: option(timeLimitMs, { default: 5_000 }),
 };

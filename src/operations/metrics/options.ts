@@ -1,4 +1,4 @@
-import { type Checks, duration, flag, shaped } from "../../common/options.ts";
+import { type Checks, flag, option, shaped } from "../../common/options.ts";
 
 /** Which books are kept on the actuator's own calls. */
 export interface MetricsOptions {
@@ -16,15 +16,19 @@ const MAX_BUCKETS = 50;
 
 /** What {@link MetricsOptions} must be. */
 export const METRICS: Checks<MetricsOptions> = {
-  prometheus: flag,
-  durationBuckets: shaped({ kind: "list", of: duration }, (value) => {
-    const fits =
-      Array.isArray(value) &&
-      value.length > 0 &&
-      value.length <= MAX_BUCKETS &&
-      value.every((boundary, index) => Number.isFinite(boundary) && boundary > (value[index - 1] ?? 0));
-    return fits
-      ? undefined
-      : `must be a list of at most ${MAX_BUCKETS} numbers of seconds above 0, each above the last`;
-  }),
+  prometheus: option(flag, { default: true }),
+  durationBuckets: shaped(
+    { kind: "json" },
+    (value) => {
+      const fits =
+        Array.isArray(value) &&
+        value.length > 0 &&
+        value.length <= MAX_BUCKETS &&
+        value.every((boundary, index) => Number.isFinite(boundary) && boundary > (value[index - 1] ?? 0));
+      return fits
+        ? undefined
+        : `must be a list of at most ${MAX_BUCKETS} numbers of seconds above 0, in ascending order`;
+    },
+    { schema: { type: "array", items: { type: "number" } } },
+  ),
 };

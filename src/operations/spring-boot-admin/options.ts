@@ -1,16 +1,4 @@
-import {
-  type Check,
-  type Checks,
-  faultsWithin,
-  flag,
-  type OptionFault,
-  objectOf,
-  pem,
-  refuseFaults,
-  shaped,
-  text,
-  timeLimit,
-} from "../../common/options.ts";
+import { type Check, type Checks, faultsWithin, flag, listOf, type OptionFault, objectOf, option, pem, refuseFaults, shaped, text, textOrTexts, timeLimitMs, timerMs } from "../../common/options.ts";
 import { isRecord } from "../../common/record.ts";
 
 /** Which Spring Boot Admin servers an application registers with, and what it tells them. */
@@ -30,6 +18,7 @@ export interface SpringBootAdminOptions {
   readonly healthUrl?: string | undefined;
   /** Who registers, where the server asks for it (Basic). Goes together with `password`. */
   readonly username?: string | undefined;
+  /** The password of `username`. */
   readonly password?: string | undefined;
   /** What the server shall send to the actuator. */
   readonly credentials?: CallCredentials | undefined;
@@ -88,32 +77,35 @@ const adminUrl = shaped({ kind: "text" }, (value) => httpUrl(value, true));
 const name = shaped({ kind: "text" }, (value) =>
   typeof value === "string" && /^(?=.*\S)[^\p{C}\p{Zl}\p{Zp}]{1,128}$/u.test(value)
     ? undefined
-    : "must be a text of 1 to 128 printable characters",
+    : "must be a string of 1 to 128 printable characters",
 );
 
 /** RFC 7617: a colon ends the user's name. */
 const username = shaped({ kind: "text" }, (value) =>
-  typeof value === "string" && /^[^\p{Cc}:]{1,256}$/u.test(value) ? undefined : "must be a text without a colon",
+  typeof value === "string" && /^[^\p{Cc}:]{1,256}$/u.test(value) ? undefined : "must be a string without a colon",
 );
 
-const password = shaped({ kind: "text" }, (value) =>
-  typeof value === "string" && /^[^\p{Cc}]{1,4096}$/u.test(value) ? undefined : "must be a text on one line",
+const password = shaped(
+  { kind: "text" },
+  (value) =>
+    typeof value === "string" && /^[^\p{Cc}]{1,4096}$/u.test(value) ? undefined : "must be a string on one line",
+  { secret: true },
 );
 
-const metadata: Check = (value) => {
-  if (!isRecord(value)) return "must be an object of texts";
+const metadata = shaped({ kind: "texts" }, (value) => {
+  if (!isRecord(value)) return "must be an object of strings";
   const entries = Object.entries(value);
   if (entries.length > MAX_METADATA) return `must not have more than ${MAX_METADATA} entries`;
   for (const [key, entry] of entries) {
     if (typeof entry !== "string")
-      return `must be flat: ${JSON.stringify(key)} is no text, and the server takes no other`;
+      return `must be flat: ${JSON.stringify(key)} is not a string, and the server takes nothing else`;
     if (entry.length > MAX_TEXT || key.length > MAX_TEXT)
-      return `must not have texts of more than ${MAX_TEXT} characters`;
+      return `must not have strings of more than ${MAX_TEXT} characters`;
     if (CREDENTIALS.test(key)) return `must not have ${JSON.stringify(key)}: \`credentials\` says that`;
     if (key === "startup") return 'must not have "startup", which says when the application started';
   }
   return undefined;
-};
+});
 
 const CALL_CREDENTIALS: Checks<CallCredentials> = { username, password };
 
@@ -121,12 +113,15 @@ const ADMIN_TLS: Checks<AdminTlsOptions> = { ca: pem };
 
 /** The checks of {@link SpringBootAdminOptions}. */
 export const ADMIN: Checks<SpringBootAdminOptions> = {
-  url: shaped({ kind: "list", of: adminUrl }, (value) => {
-    if (!Array.isArray(value)) return adminUrl(value);
-    if (value.length === 0 || value.length > 16) return "must be one address, or a list of 1 to 16";
-    const index = value.findIndex((entry) => adminUrl(entry) !== undefined);
-    return index < 0 ? undefined : `entry ${index} ${adminUrl(value[index])}`;
-  }),
+  url: shaped(
+    { kind: "list", of: adminUrl },
+    (value) => {
+      if (!Array.isArray(value)) return adminUrl(value);
+      if (value.length === 0 || value.length > 16) return "must be one address, or a list of 1 to 16";
+      return listOf(adminUrl)(value);
+    },
+    { schema: textOrTexts.facts!.schema! },
+  ),
   name,
   managementUrl: shaped({ kind: "text" }, (value) => {
     const fault = httpUrl(value, true);
@@ -141,15 +136,18 @@ export const ADMIN: Checks<SpringBootAdminOptions> = {
     user === undefined || secret === undefined ? "must have username and password" : undefined,
   ),
   metadata,
-  intervalMs: shaped({ kind: "milliseconds" }, (value) =>
-    Number.isSafeInteger(value) && (value as number) >= 100 && (value as number) < 2 ** 31
-      ? undefined
-      : "must be a whole number of milliseconds, not below 100",
+  intervalMs: shaped(
+    { kind: "milliseconds" },
+    (value) =>
+      timerMs(value) === undefined && (value as number) >= 100
+        ? undefined
+        : "must be a whole number of milliseconds of at least 100",
+    { default: 10_000 },
   ),
-  timeoutMs: timeLimit,
-  deregister: flag,
-  deregisterTimeoutMs: timeLimit,
-  registerOnce: flag,
+  timeoutMs: option(timeLimitMs, { default: 5_000 }),
+  deregister: option(flag, { default: true }),
+  deregisterTimeoutMs: option(timeLimitMs, { default: 2_000 }),
+  registerOnce: option(flag, { default: false }),
   tls: objectOf(ADMIN_TLS),
 };
 

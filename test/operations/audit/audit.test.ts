@@ -227,7 +227,7 @@ describe("records go", () => {
   });
 
   test("not to a file that is named by a key that is not there", () => {
-    expect(() => audit({ path: "x" } as unknown as AuditOption)).toThrow('audit has no option "path"');
+    expect(() => audit({ path: "x" } as unknown as AuditOption)).toThrow('Unknown option "audit.path"');
   });
 });
 

@@ -282,9 +282,9 @@ describe("the check of a store of sessions", () => {
 
 test.each<[unknown, string]>([
   [{ checks: [] }, "health.checks must be an object of functions"],
-  [{ checks: { db: 1 } }, 'health.checks has a check "db" that is no function'],
-  [{ checks: { drain: () => {} } }, 'health.checks cannot have a check "drain"; that name is taken'],
-  [{ checks: { readiness: () => {} } }, 'health.checks cannot have a check "readiness"; that name is taken'],
+  [{ checks: { db: 1 } }, 'health.checks has a check "db" that is not a function'],
+  [{ checks: { drain: () => {} } }, 'health.checks cannot have a check "drain"; that name is reserved'],
+  [{ checks: { readiness: () => {} } }, 'health.checks cannot have a check "readiness"; that name is reserved'],
   [
     { checks: { "a/b": () => {} } },
     'health.checks has a check "a/b"; a name is a letter, then letters, digits, ".", "_" and "-"',
@@ -293,8 +293,8 @@ test.each<[unknown, string]>([
     { checks: JSON.parse('{"__proto__": 1}') },
     'health.checks has a check "__proto__"; a name is a letter, then letters, digits, ".", "_" and "-"',
   ],
-  [{ timeoutMs: 0 }, "health.timeoutMs must be a number of milliseconds above 0 and below 2147483648"],
-  [{ check: {} }, 'health has no option "check"; did you mean "checks"?'],
+  [{ timeoutMs: 0 }, "health.timeoutMs must be a number of milliseconds above 0 and at most 2147483647"],
+  [{ check: {} }, 'Unknown option "health.check"; did you mean "checks"?'],
 ])("the options %j are refused", (options, message) => {
   expect(() => checkOptions("health", options, HEALTH)).toThrow(message);
 });

@@ -1,4 +1,4 @@
-import { type Checks, count, timeLimit } from "../../../common/options.ts";
+import { type Checks, count, timeLimitMs } from "../../../common/options.ts";
 import { type Principal, principalFault, principalResolver, type SessionRecord } from "../../../sessions/principal.ts";
 import type { SessionStore } from "../../../sessions/store.ts";
 import { COOKIE_TIMES, parseRecord, type RecordTimes } from "./record.ts";
@@ -29,7 +29,7 @@ export interface ConnectSessionsOptions {
 /** The checks of adapters without options of their own. */
 export const CONNECT_SESSIONS_OPTIONS: Checks<ConnectSessionsOptions> = {
   principal: principalFault,
-  timeoutMs: timeLimit,
+  timeoutMs: timeLimitMs,
   maxRemembered: count,
   scan: SCAN_BOUNDS,
 };

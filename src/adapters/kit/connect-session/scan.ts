@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { count, lapse, objectOf } from "../../../common/options.ts";
+import { count, nonNegativeMs, objectOf } from "../../../common/options.ts";
 import type { PrincipalResolver, SessionRecord } from "../../../sessions/principal.ts";
 import type { Session } from "../../../sessions/session.ts";
 import type { SessionStore } from "../../../sessions/store.ts";
@@ -14,7 +14,7 @@ export interface ScanBounds {
   readonly maxMs?: number | undefined;
 }
 
-export const SCAN_BOUNDS = objectOf<ScanBounds>({ maxSessions: count, maxMs: lapse });
+export const SCAN_BOUNDS = objectOf<ScanBounds>({ maxSessions: count, maxMs: nonNegativeMs });
 
 /** Measures one search against its bounds. */
 export class ScanLimit {

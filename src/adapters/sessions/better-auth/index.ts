@@ -1,5 +1,5 @@
 import { ActuatorError } from "../../../common/error.ts";
-import { type Checks, checkOptions, text, timeLimit } from "../../../common/options.ts";
+import { type Checks, checkOptions, text, timeLimitMs } from "../../../common/options.ts";
 import type { SessionStore } from "../../../sessions/store.ts";
 import { SCAN_BOUNDS, type ScanBounds } from "../../kit/connect-session/scan.ts";
 import { requireVersion } from "../../kit/library-version.ts";
@@ -21,7 +21,7 @@ export interface BetterAuthSessionsOptions {
 
 const OPTIONS: Checks<BetterAuthSessionsOptions> = {
   username: (value) => (typeof value === "function" ? undefined : text(value) && "must be a column or a function"),
-  timeoutMs: timeLimit,
+  timeoutMs: timeLimitMs,
   scan: SCAN_BOUNDS,
 };
 

@@ -1,5 +1,5 @@
 import { ActuatorError } from "../../../common/error.ts";
-import { anything, type Checks, checkOptions, count, duration, timeLimit } from "../../../common/options.ts";
+import { unknown, type Checks, checkOptions, count, timeLimitMs, positiveMs } from "../../../common/options.ts";
 import { DEFAULT_PRINCIPAL, principalResolver } from "../../../sessions/principal.ts";
 import { sessionDigest } from "../../../sessions/session-id.ts";
 import type { SessionPage, SessionQuery, SessionSearch, SessionStore } from "../../../sessions/store.ts";
@@ -51,9 +51,9 @@ export interface ConnectPgSimpleOptions extends PgSimpleTableOptions {
 
 const OPTIONS: Checks<ConnectPgSimpleOptions> = {
   ...TABLE_OPTIONS,
-  timeZone: anything,
-  ttlMs: duration,
-  timeoutMs: timeLimit,
+  timeZone: unknown,
+  ttlMs: positiveMs,
+  timeoutMs: timeLimitMs,
   scan: SCAN_BOUNDS,
   maxRemembered: count,
 };

@@ -1,5 +1,5 @@
 import { ActuatorError } from "../../../common/error.ts";
-import { anything, type Checks, text } from "../../../common/options.ts";
+import { unknown, type Checks, text } from "../../../common/options.ts";
 import { type Principal, principalFault } from "../../../sessions/principal.ts";
 import { type ConnectStore, wrongStore } from "../../kit/connect-session/store.ts";
 import { watchStore } from "../../kit/connect-session/watch.ts";
@@ -24,7 +24,7 @@ export interface PgSimpleTableOptions {
 
 /** The checks of {@link PgSimpleTableOptions}. */
 export const TABLE_OPTIONS: Checks<PgSimpleTableOptions> = {
-  pool: anything,
+  pool: unknown,
   url: text,
   table: text,
   schema: text,

@@ -1,4 +1,4 @@
-import { anything, type Checks, checkOptions, objectOf, text, timeLimit, wait } from "../../../common/options.ts";
+import { unknown, type Checks, checkOptions, objectOf, text, timeLimitMs, timerMs } from "../../../common/options.ts";
 import { type Principal, principalFault } from "../../../sessions/principal.ts";
 import type { SessionStore } from "../../../sessions/store.ts";
 import { SCAN_BOUNDS, type ScanBounds } from "../../kit/connect-session/scan.ts";
@@ -38,13 +38,13 @@ export interface ConnectRedisOptions {
   readonly scan?: ScanBounds | undefined;
 }
 
-const INDEX_OPTIONS = objectOf<ConnectRedisIndexOptions>({ prefix: text, intervalMs: wait });
+const INDEX_OPTIONS = objectOf<ConnectRedisIndexOptions>({ prefix: text, intervalMs: timerMs });
 
 const OPTIONS: Checks<ConnectRedisOptions> = {
-  redis: anything,
+  redis: unknown,
   principal: principalFault,
   index: (value) => (typeof value === "boolean" ? undefined : INDEX_OPTIONS(value)),
-  timeoutMs: timeLimit,
+  timeoutMs: timeLimitMs,
   scan: SCAN_BOUNDS,
 };
 

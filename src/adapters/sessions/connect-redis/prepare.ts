@@ -1,15 +1,4 @@
-import {
-  anything,
-  type Check,
-  type Checks,
-  callable,
-  checkOptions,
-  duration,
-  flag,
-  having,
-  text,
-  timeLimit,
-} from "../../../common/options.ts";
+import { unknown, type Check, type Checks, callable, checkOptions, flag, having, text, timeLimitMs, positiveMs } from "../../../common/options.ts";
 import { type Principal, principalFault } from "../../../sessions/principal.ts";
 import { type RedisClient, redisCommands } from "../../kit/redis/index.ts";
 import { SessionIndex } from "../../kit/redis/session-index.ts";
@@ -40,16 +29,16 @@ export interface PrepareConnectRedisOptions extends FillRunOptions {
 const anyString: Check = (value) => (typeof value === "string" ? undefined : "must be a string");
 
 const OPTIONS: Checks<PrepareConnectRedisOptions> = {
-  redis: anything,
+  redis: unknown,
   prefix: anyString,
-  ttlMs: duration,
+  ttlMs: positiveMs,
   serializer: having(["parse"], "an object with parse, such as the store's serializer"),
   principal: principalFault,
   indexPrefix: text,
-  timeoutMs: timeLimit,
+  timeoutMs: timeLimitMs,
   dryRun: flag,
   restart: flag,
-  signal: anything,
+  signal: unknown,
   onProgress: callable,
 };
 

@@ -1,4 +1,4 @@
-import { anything, checkOptions, flag, objectOf, text } from "../../../common/options.ts";
+import { unknown, checkOptions, flag, objectOf, text } from "../../../common/options.ts";
 import { principalResolver, type SessionRecord } from "../../../sessions/principal.ts";
 import type { SessionStore } from "../../../sessions/store.ts";
 import { CONNECT_SESSIONS_OPTIONS, type ConnectSessionsOptions } from "../../kit/connect-session/connect-sessions.ts";
@@ -31,7 +31,7 @@ const ONE_DAY_MS = 86_400_000;
 
 const OPTIONS = {
   ...CONNECT_SESSIONS_OPTIONS,
-  index: objectOf<KoaIndexOptions>({ redis: anything, prefix: text, complete: flag }),
+  index: objectOf<KoaIndexOptions>({ redis: unknown, prefix: text, complete: flag }),
 };
 
 /**

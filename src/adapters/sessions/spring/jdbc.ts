@@ -1,5 +1,5 @@
 import { ActuatorError } from "../../../common/error.ts";
-import { anything, type Checks, callable, timeLimit } from "../../../common/options.ts";
+import { unknown, type Checks, callable, timeLimitMs } from "../../../common/options.ts";
 import type { Session } from "../../../sessions/session.ts";
 import type { SessionPage, SessionQuery, SessionSearch, SessionStore } from "../../../sessions/store.ts";
 import { sqlState } from "../../kit/postgres/error.ts";
@@ -22,11 +22,11 @@ export interface SpringJdbcOptions {
 }
 
 export const SPRING_JDBC_OPTIONS: Checks<SpringJdbcOptions> = {
-  postgres: anything,
-  redis: anything,
-  tableName: anything,
-  schema: anything,
-  timeoutMs: timeLimit,
+  postgres: unknown,
+  redis: unknown,
+  tableName: unknown,
+  schema: unknown,
+  timeoutMs: timeLimitMs,
   clock: callable,
 };
 

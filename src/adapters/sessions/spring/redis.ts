@@ -1,6 +1,6 @@
 import { ActuatorError } from "../../../common/error.ts";
 import { LatestMap } from "../../../common/latest-map.ts";
-import { anything, type Checks, callable, flag, timeLimit } from "../../../common/options.ts";
+import { unknown, type Checks, callable, flag, timeLimitMs } from "../../../common/options.ts";
 import type { Session } from "../../../sessions/session.ts";
 import type { SessionPage, SessionQuery, SessionSearch, SessionStore } from "../../../sessions/store.ts";
 import { type RedisClient, redisCommands } from "../../kit/redis/index.ts";
@@ -32,12 +32,12 @@ export interface SpringRedisOptions {
 }
 
 export const SPRING_REDIS_OPTIONS: Checks<SpringRedisOptions> = {
-  redis: anything,
-  postgres: anything,
+  redis: unknown,
+  postgres: unknown,
   namespace: (value) =>
     typeof value === "string" && value.trim() !== "" ? undefined : 'must be a non-empty string like "spring:session"',
   indexed: flag,
-  timeoutMs: timeLimit,
+  timeoutMs: timeLimitMs,
   clock: callable,
 };
 

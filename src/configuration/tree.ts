@@ -1,2 +1,0 @@
-/** Options as a tree of plain objects. */
-export type Tree = Readonly<Record<string, unknown>>;
