@@ -1,6 +1,23 @@
 import { type AccessOptions, accessOptions } from "./access/options.ts";
 import { networkOf } from "./common/ip-address.ts";
-import { type Checks, callable, count, flag, flagOr, having, listOf, objectOf, oneOf, option, optionFaults, positiveMs, refuseFaults, shaped, text, timerMs } from "./common/options.ts";
+import {
+  type Checks,
+  callable,
+  count,
+  flag,
+  flagOr,
+  having,
+  listOf,
+  objectOf,
+  oneOf,
+  option,
+  optionFaults,
+  positiveMs,
+  refuseFaults,
+  shaped,
+  text,
+  timerMs,
+} from "./common/options.ts";
 import { CORS, type CorsOptions } from "./http/gate/cors-options.ts";
 import { OTLP, type OtlpOptions } from "./http/otlp/options.ts";
 import { STREAMS, type StreamOptions } from "./http/rpc/stream-options.ts";

@@ -1,5 +1,23 @@
 import { isLoopback } from "../common/ip-address.ts";
-import { type Check, type Checks, callable, codeOnly, faultOf, faultsWithin, flag, listOf, objectOf, option, positive, positiveMs, refuseFaults, shaped, someOf, text, textOrTexts } from "../common/options.ts";
+import {
+  type Check,
+  type Checks,
+  callable,
+  codeOnly,
+  faultOf,
+  faultsWithin,
+  flag,
+  listOf,
+  objectOf,
+  option,
+  positive,
+  positiveMs,
+  refuseFaults,
+  shaped,
+  someOf,
+  text,
+  textOrTexts,
+} from "../common/options.ts";
 import { isRecord } from "../common/record.ts";
 import type { AuthRequest } from "./auth-request.ts";
 import { type PermissionPattern, permissionPattern } from "./permission.ts";

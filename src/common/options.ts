@@ -189,9 +189,13 @@ function given(value: unknown): string {
 export function countFrom(min: number, max = Number.MAX_SAFE_INTEGER): Check {
   const range = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
   const fits = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max;
-  return shaped({ kind: "count" }, (value) => (fits(value) ? undefined : `must be a whole number ${range}${given(value)}`), {
-    schema: { type: "integer", minimum: min, ...(max !== Number.MAX_SAFE_INTEGER && { maximum: max }) },
-  });
+  return shaped(
+    { kind: "count" },
+    (value) => (fits(value) ? undefined : `must be a whole number ${range}${given(value)}`),
+    {
+      schema: { type: "integer", minimum: min, ...(max !== Number.MAX_SAFE_INTEGER && { maximum: max }) },
+    },
+  );
 }
 
 /** A whole number of at least 0. */
@@ -204,7 +208,9 @@ export const positive = shaped({ kind: "number" }, (value) =>
 
 /** Milliseconds above 0, of any length. */
 export const positiveMs = shaped({ kind: "milliseconds" }, (value) =>
-  Number.isFinite(value) && (value as number) > 0 ? undefined : `must be a number of milliseconds above 0${given(value)}`,
+  Number.isFinite(value) && (value as number) > 0
+    ? undefined
+    : `must be a number of milliseconds above 0${given(value)}`,
 );
 
 /** Milliseconds of at least 0, of any length. */

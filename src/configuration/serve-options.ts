@@ -1,4 +1,15 @@
-import { type Check, type Checks, flag, nonNegativeMs, oneOf, option, shaped, text, textsLike, timeLimitMs } from "../common/options.ts";
+import {
+  type Check,
+  type Checks,
+  flag,
+  nonNegativeMs,
+  oneOf,
+  option,
+  shaped,
+  text,
+  textsLike,
+  timeLimitMs,
+} from "../common/options.ts";
 import type { FleetOptions } from "../fleet/options.ts";
 import { type PrincipalPaths, principalFault } from "../sessions/principal.ts";
 

@@ -1,4 +1,14 @@
-import { bearerToken, type Check, type Checks, faultOf, objectOf, option, shaped, text, timeLimitMs } from "../common/options.ts";
+import {
+  bearerToken,
+  type Check,
+  type Checks,
+  faultOf,
+  objectOf,
+  option,
+  shaped,
+  text,
+  timeLimitMs,
+} from "../common/options.ts";
 
 /** An actuator whose loggers are part of the fleet. */
 export interface FleetInstance {

@@ -21,6 +21,7 @@ import { WallClock } from "./wall-clock.ts";
 export interface IntegrationGraphOptions extends ReadingOptions {
   /** The application's name. It is part of the identity of its endpoints, and `contentDescriptor.name`. */
   readonly app: string;
+  /** The most nodes, links and the like that the graph holds; what is beyond is counted in `dropped`. */
   readonly limits?: GraphLimits | undefined;
   /** What brokers are called, where they do not say it themselves: `{ "redis://10.0.0.1:6379/0": "jobs" }`. */
   readonly brokers?: BrokerTable | undefined;

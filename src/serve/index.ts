@@ -1,6 +1,5 @@
 import { ActuatorError } from "../common/error.ts";
-import { standaloneFaults } from "../configuration/serve-faults.ts";
-import type { StandaloneOptions } from "../configuration/serve-options.ts";
+import { type StandaloneOptions, standaloneFaults } from "../configuration/serve-options.ts";
 import { type FleetLoggers, fleetLoggers } from "../fleet/index.ts";
 import {
   type Actuator,

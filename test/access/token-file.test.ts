@@ -117,7 +117,11 @@ describe("a file of tokens", () => {
       file({ ...entry, permission: [] }),
       /^Unknown option "tokens\[0\].permission"; did you mean "permissions"\?$/,
     ],
-    ["a prototype", bytes(`{"version":1,"tokens":[{"__proto__":{"name":"x"}}]}`), /Unknown option "tokens\[0\]\.__proto__"/],
+    [
+      "a prototype",
+      bytes(`{"version":1,"tokens":[{"__proto__":{"name":"x"}}]}`),
+      /Unknown option "tokens\[0\]\.__proto__"/,
+    ],
     ["no name", file({ ...entry, name: undefined }), "tokens[0] has no name"],
     ["no id", file({ ...entry, id: undefined }), "tokens[0] has no id"],
     ["no hash", file({ ...entry, hash: undefined }), "tokens[0] has no hash"],

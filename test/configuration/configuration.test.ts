@@ -297,10 +297,7 @@ describe("what a file says", () => {
   });
 
   test.each([
-    [
-      '{"name": "shop"',
-      "actuator.json:1:16: Flow map must end with a }",
-    ],
+    ['{"name": "shop"', "actuator.json:1:16: Flow map must end with a }"],
     ['{"name": "a",\n "name": "b"}', "actuator.json:2:2: Map keys must be unique"],
     ["[]", "actuator.json:1:1: the file must be an object of settings"],
   ])("%s is an error", (text, fault) => expect(faultsOf({ file: file(text), env: {} })).toEqual([fault]));

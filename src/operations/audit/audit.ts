@@ -1,6 +1,15 @@
 import { isWrite } from "../../access/permission.ts";
 import { RateLimit } from "../../access/rate-limit.ts";
-import { type Check, faultsWithin, objectOf, option, refuseFaults, type Shape, shaped, text } from "../../common/options.ts";
+import {
+  type Check,
+  faultsWithin,
+  objectOf,
+  option,
+  refuseFaults,
+  type Shape,
+  shaped,
+  text,
+} from "../../common/options.ts";
 import { isRecord } from "../../common/record.ts";
 import type { CallObserver, CallRecord } from "../calls/call-record.ts";
 import { AuditFile } from "./audit-file.ts";

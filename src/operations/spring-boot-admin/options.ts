@@ -1,4 +1,20 @@
-import { type Check, type Checks, faultsWithin, flag, listOf, type OptionFault, objectOf, option, pem, refuseFaults, shaped, text, textOrTexts, timeLimitMs, timerMs } from "../../common/options.ts";
+import {
+  type Check,
+  type Checks,
+  faultsWithin,
+  flag,
+  listOf,
+  type OptionFault,
+  objectOf,
+  option,
+  pem,
+  refuseFaults,
+  shaped,
+  text,
+  textOrTexts,
+  timeLimitMs,
+  timerMs,
+} from "../../common/options.ts";
 import { isRecord } from "../../common/record.ts";
 
 /** Which Spring Boot Admin servers an application registers with, and what it tells them. */

@@ -1,5 +1,5 @@
 import { ActuatorError } from "../../../common/error.ts";
-import { unknown, type Checks, checkOptions, count, timeLimitMs, positiveMs } from "../../../common/options.ts";
+import { type Checks, checkOptions, count, positiveMs, timeLimitMs, unknown } from "../../../common/options.ts";
 import { DEFAULT_PRINCIPAL, principalResolver } from "../../../sessions/principal.ts";
 import { sessionDigest } from "../../../sessions/session-id.ts";
 import type { SessionPage, SessionQuery, SessionSearch, SessionStore } from "../../../sessions/store.ts";

@@ -1,5 +1,5 @@
 import { ActuatorError } from "../../../common/error.ts";
-import { unknown, type Checks, text } from "../../../common/options.ts";
+import { type Checks, text, unknown } from "../../../common/options.ts";
 import { type Principal, principalFault } from "../../../sessions/principal.ts";
 import { type ConnectStore, wrongStore } from "../../kit/connect-session/store.ts";
 import { watchStore } from "../../kit/connect-session/watch.ts";

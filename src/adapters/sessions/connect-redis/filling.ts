@@ -14,6 +14,7 @@ export interface FillRunOptions {
   readonly restart?: boolean | undefined;
   /** Interrupts the run after the current step. What was done stays, and the next run continues there. */
   readonly signal?: AbortSignal | undefined;
+  /** Called after each batch with the counts so far. */
   readonly onProgress?: ((progress: FillProgress) => void) | undefined;
 }
 

@@ -1,4 +1,4 @@
-import { unknown, type Checks, checkOptions, objectOf, text, timeLimitMs, timerMs } from "../../../common/options.ts";
+import { type Checks, checkOptions, objectOf, text, timeLimitMs, timerMs, unknown } from "../../../common/options.ts";
 import { type Principal, principalFault } from "../../../sessions/principal.ts";
 import type { SessionStore } from "../../../sessions/store.ts";
 import { SCAN_BOUNDS, type ScanBounds } from "../../kit/connect-session/scan.ts";

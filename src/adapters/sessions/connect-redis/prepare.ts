@@ -1,4 +1,15 @@
-import { unknown, type Check, type Checks, callable, checkOptions, flag, having, text, timeLimitMs, positiveMs } from "../../../common/options.ts";
+import {
+  type Check,
+  type Checks,
+  callable,
+  checkOptions,
+  flag,
+  having,
+  positiveMs,
+  text,
+  timeLimitMs,
+  unknown,
+} from "../../../common/options.ts";
 import { type Principal, principalFault } from "../../../sessions/principal.ts";
 import { type RedisClient, redisCommands } from "../../kit/redis/index.ts";
 import { SessionIndex } from "../../kit/redis/session-index.ts";

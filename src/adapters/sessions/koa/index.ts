@@ -1,4 +1,4 @@
-import { unknown, checkOptions, flag, objectOf, text } from "../../../common/options.ts";
+import { checkOptions, flag, objectOf, text, unknown } from "../../../common/options.ts";
 import { principalResolver, type SessionRecord } from "../../../sessions/principal.ts";
 import type { SessionStore } from "../../../sessions/store.ts";
 import { CONNECT_SESSIONS_OPTIONS, type ConnectSessionsOptions } from "../../kit/connect-session/connect-sessions.ts";

@@ -1,5 +1,5 @@
 import { ActuatorError } from "../../../common/error.ts";
-import { unknown, type Checks, callable, timeLimitMs } from "../../../common/options.ts";
+import { type Checks, callable, timeLimitMs, unknown } from "../../../common/options.ts";
 import type { Session } from "../../../sessions/session.ts";
 import type { SessionPage, SessionQuery, SessionSearch, SessionStore } from "../../../sessions/store.ts";
 import { sqlState } from "../../kit/postgres/error.ts";

@@ -1,6 +1,6 @@
 import { ActuatorError } from "../../../common/error.ts";
 import { LatestMap } from "../../../common/latest-map.ts";
-import { unknown, type Checks, callable, flag, timeLimitMs } from "../../../common/options.ts";
+import { type Checks, callable, flag, timeLimitMs, unknown } from "../../../common/options.ts";
 import type { Session } from "../../../sessions/session.ts";
 import type { SessionPage, SessionQuery, SessionSearch, SessionStore } from "../../../sessions/store.ts";
 import { type RedisClient, redisCommands } from "../../kit/redis/index.ts";

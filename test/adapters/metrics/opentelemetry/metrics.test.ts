@@ -158,7 +158,12 @@ test("a provider that does nothing does no harm", () => {
 test.each([
   [{ metrics: undefined }, {}, "FAILED_PRECONDITION", "the actuator has no metrics; createActuator({ metrics: true })"],
   [books(), { meterProvider: 1 }, "INVALID_ARGUMENT", "openTelemetryMetrics.meterProvider must be a meter provider"],
-  [books(), { meter: 1 }, "INVALID_ARGUMENT", 'Unknown option "openTelemetryMetrics.meter"; did you mean "meterProvider"?'],
+  [
+    books(),
+    { meter: 1 },
+    "INVALID_ARGUMENT",
+    'Unknown option "openTelemetryMetrics.meter"; did you mean "meterProvider"?',
+  ],
 ])("what cannot work is refused: %#", (source, options, code, message) => {
   const register = () => openTelemetryMetrics(source, options as object);
   expect(register).toThrow(expect.objectContaining({ code, message: expect.stringContaining(message) }));
