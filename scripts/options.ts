@@ -198,10 +198,12 @@ export function reference(): string {
     "",
     "| Option | Type | |",
     "| --- | --- | --- |",
-    ...membersOf(declaration).map(
-      ({ name, type, required, comment }) =>
-        `| ${code(name)}${required ? " (required)" : ""} | ${code(type)} | ${cell(comment)} |`,
-    ),
+    ...membersOf(declaration)
+      .filter(({ type }) => type !== "undefined")
+      .map(
+        ({ name, type, required, comment }) =>
+          `| ${code(name)}${required ? " (required)" : ""} | ${code(type)} | ${cell(comment)} |`,
+      ),
     "",
   ]);
   return [
