@@ -67,7 +67,7 @@ export async function getLogger(connection: Connection, name: string, { json = f
   const { result } = response;
   if (result.case === undefined) return;
   const lines = result.case === "logger" ? loggerLines(result.value) : groupLines(result.value);
-  printDetails(printable(result.value.name), lines);
+  printDetails(printable(result.value.name), 12, lines);
 }
 
 function loggerLines(logger: Logger): [string, string][] {

@@ -95,12 +95,14 @@ export function countText(count: number | bigint, noun: string): string {
   return `${count.toLocaleString("en")} ${noun}${count === 1 || count === 1n ? "" : "s"}`;
 }
 
-const LABEL_WIDTH = 12;
-
-/** Prints one thing in detail: its name, then a line for each label and text. */
-export function printDetails(name: string, lines: readonly (readonly [label: string, text: string])[]): void {
+/** Prints one thing in detail: its name, then a line for each label and text, with labels padded to `labelWidth`. */
+export function printDetails(
+  name: string,
+  labelWidth: number,
+  lines: readonly (readonly [label: string, text: string])[],
+): void {
   print(styled("bold", name));
-  for (const [label, text] of lines) print(`  ${label.padEnd(LABEL_WIDTH)}${text}`);
+  for (const [label, text] of lines) print(`  ${label.padEnd(labelWidth)}${text}`);
 }
 
 /** A line at the bottom of the terminal that is rewritten every second. Shows nothing if standard error is not a terminal. */

@@ -136,7 +136,7 @@ export async function getSession(
   if (json) return printJson(GetSessionResponseSchema, response);
   const { session } = response;
   if (session === undefined) return;
-  printDetails(SESSION_TEXTS.id(session), [
+  printDetails(SESSION_TEXTS.id(session), 14, [
     ["user", SESSION_TEXTS.user(session) || "unknown"],
     ["created", SESSION_TEXTS.created(session)],
     ["last used", SESSION_TEXTS.lastUsed(session)],

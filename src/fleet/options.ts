@@ -12,27 +12,27 @@ import {
 
 /** An actuator whose loggers are part of the fleet. */
 export interface FleetInstance {
-  /** Its address, such as `http://10.0.0.7:9001` or `https://shop-1.internal:9001`; with the path that it is mounted under. */
+  /** The address, such as `http://10.0.0.7:9001`, with the path that the actuator is mounted under. */
   readonly url: string;
   /** Sent as a bearer token. Default: the `token` of the fleet. */
   readonly token?: string | undefined;
-  /** What it is called in warnings. Default: its address. */
+  /** The name in warnings. Default: the address. */
   readonly name?: string | undefined;
 }
 
-/** Whose loggers are shown and set as one. */
+/** The options of `fleetLoggers`. */
 export interface FleetOptions {
   /** The actuators: their addresses, or addresses with tokens. At most 200. */
   readonly instances: readonly (string | FleetInstance)[];
-  /** Sent to every instance that has none of its own. Its permissions there: loggers:read and loggers:write. */
+  /** Sent to every instance without a token of its own. It needs the permissions loggers:read and loggers:write. */
   readonly token?: string | undefined;
-  /** Certificates of authorities, as PEM, that are believed besides those of Node.js. */
+  /** Certificates of authorities in PEM, trusted besides those of Node.js. */
   readonly ca?: string | undefined;
   /** The longest time between two attempts to reach an instance, in milliseconds. Default 10,000. */
   readonly maxReconnectMs?: number | undefined;
   /**
-   * For how long an instance may be silent before it is asked anew, in milliseconds: more than its `heartbeatMs`. Default 45,000,
-   * which are three of its heartbeats.
+   * How long an instance may be silent before the connection is replaced, in milliseconds; must be more than its `heartbeatMs`.
+   * Default 45,000, which is three of its heartbeats.
    */
   readonly silenceMs?: number | undefined;
 }

@@ -27,7 +27,7 @@ function pemFiles(name: string, { cert, key }: KeyPair) {
   return files;
 }
 
-test("a Unix socket, which needs nothing more", async () => {
+test("a Unix socket needs no other option", async () => {
   const url = await serveGuarded({ port: undefined, path: join(folder(), "shop.sock") });
   expect(url).toMatch(/^unix:\//);
   const { code, stdout } = await cli(["loggers", "set", "orders", "warn", "--forever", "--url", url]);
@@ -37,7 +37,7 @@ test("a Unix socket, which needs nothing more", async () => {
 });
 
 describe("TLS", () => {
-  test("an authority of one's own, in the environment as on the command line", async () => {
+  test("a private authority, in the environment or on the command line", async () => {
     const ca = await authority();
     const { cert, key } = await ca.issue("server");
     const file = join(folder(), "ca.crt");
@@ -80,14 +80,14 @@ describe("TLS", () => {
     [["--cert", "x.crt"], /--cert and --key go together/],
     [["--ca", "/nowhere/ca.crt"], /--ca: \/nowhere\/ca\.crt cannot be read \(ENOENT\)/],
     [["--ca", import.meta.filename], /--ca: .* is not a PEM file/],
-  ])("%j is told before anything is sent", async (args, message) => {
+  ])("%j is refused before anything is sent", async (args, message) => {
     const { code, stderr } = await cli(["health", "--url", "https://127.0.0.1:1", ...args]);
     expect(code).toBe(2);
     expect(stderr).toMatch(message);
   });
 });
 
-test("a token, and what it does not allow", async () => {
+test("a token, and a permission that it lacks", async () => {
   const { file, tokens } = tokensFor({ reader: { permissions: ["loggers:read"] } });
   const url = await serveGuarded({}, { access: { tokens: file } });
   const env = { ACTUATOR_URL: url, ACTUATOR_TOKEN: tokens.reader };
@@ -95,6 +95,9 @@ test("a token, and what it does not allow", async () => {
   const refused = await cli(["loggers", "set", "orders", "warn"], { env });
   expect(refused.code).toBe(1);
   expect(refused.stderr).toMatch(/needs the permission loggers:write/);
-  const nobody = await cli(["loggers", "list"], { env: { ACTUATOR_URL: url } });
-  expect([nobody.code, nobody.stderr]).toEqual([1, expect.stringMatching(/requires authentication: give a token/)]);
+  const anonymous = await cli(["loggers", "list"], { env: { ACTUATOR_URL: url } });
+  expect([anonymous.code, anonymous.stderr]).toEqual([
+    1,
+    expect.stringMatching(/requires authentication: give a token/),
+  ]);
 });

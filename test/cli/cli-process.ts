@@ -6,7 +6,7 @@ import { onTestFinished } from "vitest";
 /** The program, as its source. */
 export const MAIN = join(import.meta.dirname, "..", "..", "src", "cli", "main.ts");
 
-/** How a command ended, and what it wrote. */
+/** The exit of a command, and its output. */
 export interface Ended {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -14,7 +14,7 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** The command line as whoever types it has it: a process that writes lines. Killed when the test ends. */
+/** The command line as a process that writes lines. Killed when the test ends. */
 export class CliProcess {
   readonly #child: ChildProcess;
   readonly #closed: Promise<unknown>;
@@ -33,12 +33,12 @@ export class CliProcess {
     onTestFinished(() => this.kill());
   }
 
-  /** Writes all that the command is going to read. */
+  /** Writes everything that the command reads, and closes its standard input. */
   input(text: string): void {
     this.#child.stdin!.end(text);
   }
 
-  /** Resolves as soon as what was written to either stream matches; rejects after half a minute or when the process has ended. */
+  /** Resolves as soon as the output on either stream matches; rejects after 30 seconds or when the process has ended. */
   async wrote(pattern: RegExp): Promise<void> {
     const streams = [this.#child.stdout!, this.#child.stderr!];
     const { promise, resolve } = Promise.withResolvers<string>();
@@ -56,7 +56,7 @@ export class CliProcess {
     }
   }
 
-  /** Reads no more of what the command writes, as `head` does. */
+  /** Closes the pipe that the command writes to, as `head` does. */
   leave(): void {
     this.#child.stdout!.destroy();
   }
@@ -71,14 +71,14 @@ export class CliProcess {
     return { code, signal, stdout: this.stdout, stderr: this.stderr };
   }
 
-  /** Ends the process, whatever it is doing. */
+  /** Kills the process. */
   async kill(): Promise<void> {
     if (this.#child.exitCode === null && this.#child.signalCode === null) this.#child.kill("SIGKILL");
     await this.#closed;
   }
 }
 
-/** Runs a command to its end, with nothing or this to read. */
+/** Runs a command to its end, with `input` on its standard input. */
 export async function cli(
   args: readonly string[],
   { env = {}, input = "" }: { readonly env?: NodeJS.ProcessEnv; readonly input?: string } = {},
@@ -88,9 +88,9 @@ export async function cli(
   return child.ended();
 }
 
-/** This environment in place of what whoever runs the tests has set for colours, the time zone and the program itself. */
+/** The environment without settings for colours and the program itself, in UTC. */
 export function cliEnv(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  // Node.js takes a terminal for one without colours where CI is set.
+  // If CI is set, Node.js assumes a terminal without colours.
   const { ACTUATOR_URL, ACTUATOR_TOKEN, CI, NO_COLOR, FORCE_COLOR, NODE_OPTIONS, ...inherited } = process.env;
   return { ...inherited, TZ: "UTC", ...env };
 }

@@ -7,17 +7,17 @@ import { cli } from "./cli-process.ts";
 import { openGuardedShop, openShop } from "./shop.ts";
 
 const SECRET = "sesame-0815";
-/** No name at all, so that the host is not asked of any name server. */
-const NO_HOST = "http://nobody..here";
+/** An invalid name, so that no name server is asked. */
+const NO_HOST = "http://no..host";
 
-/** One line that begins with the program's name, and never the token. */
+/** Expects one line that begins with the program's name and does not contain the token. */
 function oneLine(stderr: string): string {
   expect(stderr).toMatch(/^connect-actuator: [^\n]+\n$/);
   expect(stderr).not.toContain(SECRET);
   return stderr.slice("connect-actuator: ".length, -1);
 }
 
-describe("a wrong command line is told in one line, and ends with 2", () => {
+describe("a wrong command line exits with 2 after one line", () => {
   test.each([
     [["lst"], /unknown command 'lst'/],
     [["loggers", "lst"], /unknown command 'lst' \(Did you mean list\?\)/],
@@ -45,21 +45,21 @@ describe("a wrong command line is told in one line, and ends with 2", () => {
     expect(oneLine(stderr)).toMatch(message);
   });
 
-  test.each([[[]], [["loggers"]], [["sessions"]]])("%j, which is not all, shows what there is", async (args) => {
+  test.each([[[]], [["loggers"]], [["sessions"]]])("%j, which is incomplete, shows the help", async (args) => {
     const { code, stdout, stderr } = await cli(args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toMatch(/^Usage: connect-actuator/);
   });
 });
 
-describe("an actuator that is not reached ends with 3", () => {
+describe("an actuator that cannot be reached exits with 3", () => {
   test.each([
     [
       "nothing listens",
       async () => (await listening(net.createServer(), "closed")).url,
       /nothing listens at http:.*--url/,
     ],
-    ["the host has no address", async () => NO_HOST, /host of http:\/\/nobody\.\.here was not found/],
+    ["the host has no address", async () => NO_HOST, /host of http:\/\/no\.\.host was not found/],
     [
       "another service answers with JSON of its own",
       () =>
@@ -74,30 +74,38 @@ describe("an actuator that is not reached ends with 3", () => {
       () => answering((_, res) => res.writeHead(404).end()),
       /is not an actuator \(HTTP 404\)/,
     ],
-    ["a proxy finds nobody", () => answering((_, res) => res.writeHead(502).end()), /is not an actuator \(HTTP 502\)/],
-    ["no HTTP is spoken", () => speaking((socket) => socket.end("SSH-2.0-x\r\n")), /does not speak this protocol/],
     [
-      "the connection breaks",
+      "a proxy finds no application",
+      () => answering((_, res) => res.writeHead(502).end()),
+      /is not an actuator \(HTTP 502\)/,
+    ],
+    [
+      "the server does not speak HTTP",
+      () => speaking((socket) => socket.end("SSH-2.0-x\r\n")),
+      /does not speak this protocol/,
+    ],
+    [
+      "the connection is closed",
       () => speaking((socket) => socket.destroy()),
       /the connection to http:.* was closed: .*--url/,
     ],
     [
-      "perhaps TLS is spoken",
+      "the port may use TLS",
       () => answering((_, res) => res.writeHead(400).end()),
       /is not an actuator \(HTTP 400\): if this port uses TLS, write https; otherwise .*--url/,
     ],
     [
-      "http is spoken in place of https",
+      "the port uses http instead of https",
       async () => (await openShop()).url.replace("http:", "https:"),
       /check http or https/,
     ],
-  ])("where %s", async (_, open, message) => {
+  ])("if %s", async (_, open, message) => {
     const { code, stdout, stderr } = await cli(["loggers", "list", "--url", await open(), "--timeout", "30s"]);
     expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
     expect(oneLine(stderr)).toMatch(message);
   });
 
-  test("where nothing is answered", async () => {
+  test("if nothing is answered", async () => {
     const url = await speaking(() => {});
     const { code, stdout, stderr } = await cli(["loggers", "list", "--url", url, "--timeout", "400ms"]);
     expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
@@ -105,12 +113,12 @@ describe("an actuator that is not reached ends with 3", () => {
   });
 });
 
-describe("what the server refuses ends with 1", () => {
+describe("a refusal of the server exits with 1", () => {
   test.each([
     [["loggers", "list"], { loggers: undefined }],
     [["sessions", "list", "alice"], { sessions: undefined }],
     [["graph"], { integrationGraph: undefined }],
-  ])("%j where the application has none of it", async (args, options) => {
+  ])("%j if the application does not serve it", async (args, options) => {
     const { url } = await openShop({ ...options });
     const { code, stderr } = await cli([...args, "--url", url]);
     expect({ code, line: oneLine(stderr) }).toEqual({
@@ -137,7 +145,7 @@ describe("what the server refuses ends with 1", () => {
     expect(oneLine(stderr)).toMatch(/is older than this command/);
   });
 
-  test("what a hostile server says does not reach the terminal as it is", async () => {
+  test("control characters from a hostile server do not reach the terminal", async () => {
     const answer = JSON.stringify({ code: "internal", message: "\x1b]0;title\x07\nfake line" });
     const url = await answering((_, res) => res.writeHead(500, { "content-type": "application/json" }).end(answer));
     const { code, stderr } = await cli(["health", "--url", url]);
@@ -157,13 +165,13 @@ describe("a token", () => {
     expect(native.orders!.level).toBe("warn");
   });
 
-  test("that would travel in the clear is warned of, and not shown", async () => {
+  test("that would be sent unencrypted causes a warning without the token", async () => {
     const { stderr } = await cli(["health", "--url", "http://0.0.0.0:1", "--token", SECRET]);
     expect(stderr).toMatch(/^warning: the token goes to http:\/\/0\.0\.0\.0:1 unencrypted\nconnect-actuator: /);
     expect(stderr).not.toContain(SECRET);
   });
 
-  test("does not show in the help", async () => {
+  test("is not shown in the help", async () => {
     const { stdout } = await cli(["health", "--help"], { env: { ACTUATOR_TOKEN: SECRET } });
     expect(stdout).toContain("ACTUATOR_TOKEN");
     expect(stdout).not.toContain(SECRET);

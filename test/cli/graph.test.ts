@@ -179,7 +179,7 @@ describe("graph --watch", () => {
     });
   });
 
-  test("at an interval that is too short is told what is possible", async () => {
+  test("at an interval that is too short says what is possible", async () => {
     const { url } = await openShop();
     const ended = await cli(["graph", "--watch", "--interval", "10ms", "--url", url]);
     expect(ended).toMatchObject({ code: 1, stderr: expect.stringMatching(/0\.25 seconds at least/) });

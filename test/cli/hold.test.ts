@@ -23,7 +23,7 @@ describe("a level that is held", () => {
     ["SIGINT", 130],
     ["SIGTERM", 143],
     ["SIGHUP", 129],
-  ] as const)("is restored on %s, which is said", async (signal, code) => {
+  ] as const)("is restored on %s, which is confirmed", async (signal, code) => {
     const shop = await openShop();
     const child = await hold(shop, "--reason", "ticket 812");
     expect(level(shop)).toBe("debug");
@@ -54,14 +54,14 @@ describe("a level that is held", () => {
     expect([native["orders.payment"]!.level, native.refunds!.level]).toEqual(["info", "info"]);
   });
 
-  test("shows as held to everybody else", async () => {
+  test("is shown as held to other callers", async () => {
     const shop = await openShop();
     await hold(shop, "--for", "10m");
     const other = new CliProcess(["loggers", "list", "orders", "--url", shop.url]);
     expect((await other.ended()).stdout).toMatch(/^orders +DEBUG +held, until \d\d:\d\d:\d\d \(\d+m( \d+s)? left\)/m);
   });
 
-  test("ends with its time, and that is no failure", async () => {
+  test("ends with its time, without a failure", async () => {
     const shop = await openShop();
     const child = await hold(shop, "--for", "1s");
     const ended = await child.ended();
@@ -72,7 +72,7 @@ describe("a level that is held", () => {
     expect(level(shop)).toBe("info");
   });
 
-  test("ends with 1 when somebody configures the logger for good", async () => {
+  test("exits with 1 when the logger is configured permanently", async () => {
     const shop = await openShop();
     const child = await hold(shop);
     shop.actuator.loggers!.setLevel("orders", "ERROR");
@@ -84,7 +84,7 @@ describe("a level that is held", () => {
     expect(level(shop)).toBe("error");
   });
 
-  test("ends with 3 when the application does", async () => {
+  test("exits with 3 when the application ends", async () => {
     const shop = await openShop();
     const child = await hold(shop);
     await shop.actuator.close();
@@ -94,7 +94,7 @@ describe("a level that is held", () => {
     });
   });
 
-  test("is a stream of JSON, where that is asked for", async () => {
+  test("is a stream of JSON with --json", async () => {
     const shop = await openShop();
     const child = await hold(shop, "--json");
     child.signal("SIGINT");
@@ -108,7 +108,7 @@ describe("a level that is held", () => {
   });
 });
 
-test("that the server refuses holds nothing, and says why", async () => {
+test("a hold that the server refuses says why", async () => {
   const { url } = await openShop();
   const child = new CliProcess(["loggers", "set", "orders", "debug", "--hold", "--forever", "--url", url]);
   expect(await child.ended()).toMatchObject({
@@ -118,7 +118,7 @@ test("that the server refuses holds nothing, and says why", async () => {
   });
 });
 
-test("a connection that died without a word is noticed by its silence", async () => {
+test("a connection that died silently is noticed by missing heartbeats", async () => {
   const loggers = new Loggers();
   const { port } = await serveRpc({ loggers }, { heartbeatMs: 50 });
   const deaf = await cuttable(port);
@@ -142,7 +142,7 @@ test("a connection that died without a word is noticed by its silence", async ()
   });
 });
 
-/** A way to the port that can stop carrying anything without ending the connections, as a network does. */
+/** A proxy to the port that can stop forwarding without closing the connections, as a failing network does. */
 async function cuttable(port: number): Promise<{ readonly url: string; cut(): void }> {
   const sockets: net.Socket[] = [];
   const server = net.createServer((near) => {

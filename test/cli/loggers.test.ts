@@ -12,7 +12,7 @@ const lines = (text: string) => text.trimEnd().split("\n");
 const CLOCK = /\d\d:\d\d:\d\d \(\d+m( \d+s)? left\)/;
 
 describe("list", () => {
-  test("shows a tree with whole names, levels, where they come from, and groups", async () => {
+  test("shows a tree with full names, levels, their origin, and groups", async () => {
     const { url, actuator } = await openShop();
     actuator.loggers!.setLevel("orders", "WARN", { reason: "ticket 812", actor: "alice" });
     actuator.loggers!.setLevel("orders.payment.cards", "FATAL", { ttlMs: 600_000 });
@@ -157,7 +157,7 @@ describe("set", () => {
 
   test.each([
     ["as long as the server likes", ["DEBUG"], 600_000],
-    ["for good, where the level is not a loud one", ["Warn"], undefined],
+    ["permanently, if the level is not a verbose one", ["Warn"], undefined],
     ["for a sum of times", ["trace", "--for", "1h30m"], 5_400_000],
     ["for ever", ["info", "--forever"], undefined],
   ])("lasts %s", async (_, args, lasting) => {
@@ -176,7 +176,7 @@ describe("set", () => {
     expect([native["orders.payment"]!.level, native.refunds!.level]).toEqual(["error", "error"]);
   });
 
-  test("with a revision holds only while nobody else changed a level", async () => {
+  test("with a revision is refused if a level has changed since", async () => {
     const { url, actuator } = await openShop();
     const { revision } = actuator.loggers!.list();
     const set = () => cli(["loggers", "set", "orders", "warn", "--if-revision", String(revision), "--url", url]);
@@ -270,7 +270,7 @@ describe("history", () => {
     [["-n", "1200"], 1200],
     [[], 20],
     [["refunds"], 1],
-    [["nobody"], 0],
+    [["unknown"], 0],
   ])("with %j shows %i", async (args, count) => {
     const { url, actuator } = await openShop();
     actuator.loggers!.setLevel("refunds", "WARN");

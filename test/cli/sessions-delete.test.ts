@@ -27,7 +27,7 @@ const endless = (store: SessionStore): SessionStore => ({
 });
 
 describe("the end of a user's sessions", () => {
-  test("is that of all, and of nobody else's", async () => {
+  test("ends all of the user's sessions, and no others", async () => {
     const { url, store } = await openLoggedIn();
     const end = () => cli(["sessions", "delete", "--user", "alice", "--url", url]);
     expect(await end()).toMatchObject({ code: 0, stdout: "3 sessions of alice ended\n", stderr: "" });
@@ -47,15 +47,15 @@ describe("the end of a user's sessions", () => {
     expect(await idsIn(store)).toEqual(["a2", "b1"]);
   });
 
-  test.each(["b1", "nobodys"])("does not begin where the one to spare is not the user's: %s", async (except) => {
+  test.each(["b1", "unknown"])("does nothing if the session to spare is not the user's: %s", async (except) => {
     const { url, store } = await openLoggedIn();
     const ended = await cli(["sessions", "delete", "--user", "alice", "--except", except, "--url", url]);
-    expect(ended).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("None was ended") });
+    expect(ended).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("No session was ended") });
     expect(ended.stderr).not.toContain(except);
     expect(await idsIn(store)).toHaveLength(4);
   });
 
-  test.each([[], ["--json"]])("fails where some may be left, and says so: %j", async (...args) => {
+  test.each([[], ["--json"]])("fails if some may be left, and says so: %j", async (...args) => {
     const { url, store } = await openLoggedIn(endless);
     const ended = await cli(["sessions", "delete", "--user", "alice", ...args, "--url", url]);
     expect(ended).toMatchObject({
@@ -72,8 +72,8 @@ describe("the end of a user's sessions", () => {
     [["a1", "--except", "a2"], /--except goes with --user/],
     [["a1", "--user", "alice"], /takes either/],
     [[], /takes either/],
-    [["--user", ""], /no empty text/],
-    [["--user", "alice", "--except", ""], /no empty text/],
+    [["--user", ""], /cannot be empty/],
+    [["--user", "alice", "--except", ""], /cannot be empty/],
     [["--user", "alice", "--except", "-"], /standard input has no id of a session/],
   ])("is not asked of the server with %j", async (args, said) => {
     const { url, store } = await openLoggedIn();

@@ -19,10 +19,10 @@ describe("sessions", () => {
     ]);
   });
 
-  test("list of somebody who has none says so on the side", async () => {
+  test("list of a user without sessions says so on standard error", async () => {
     const { url } = await openShop();
-    const ended = await cli(["sessions", "list", "nobody", "--url", url]);
-    expect(ended).toMatchObject({ code: 0, stdout: "", stderr: "No session of nobody.\n" });
+    const ended = await cli(["sessions", "list", "carol", "--url", url]);
+    expect(ended).toMatchObject({ code: 0, stdout: "", stderr: "No session of carol.\n" });
   });
 
   test("list as JSON has all pages", async () => {
@@ -51,7 +51,7 @@ describe("sessions", () => {
 
   test("get of what does not exist does not repeat the id", async () => {
     const { url } = await openShop();
-    const ended = await cli(["sessions", "get", "somebody-elses", "--url", url]);
+    const ended = await cli(["sessions", "get", "unknown-id", "--url", url]);
     expect(ended).toMatchObject({
       code: 1,
       stdout: "",

@@ -11,7 +11,7 @@ import { scriptFound, typed } from "./terminal.ts";
 
 const lines = (text: string) => text.trimEnd().split("\n");
 
-/** Alice has two sessions, Bob one, nobody one; Alice's older one has expired. The latest used comes first. */
+/** Alice has two sessions, Bob one, a guest one; Alice's older one has expired. The latest used comes first. */
 function sessionsOfThree() {
   const store = memorySessions();
   const now = Date.now();
@@ -23,7 +23,7 @@ function sessionsOfThree() {
   return { store, ids: "raw" } as const;
 }
 
-/** A store whose searches are cut off. */
+/** A store whose searches are incomplete. */
 function cutOff(store: SessionStore): SessionStore {
   return {
     kind: "cut off",
@@ -37,7 +37,7 @@ function cutOff(store: SessionStore): SessionStore {
 describe("the list", () => {
   const first = (stdout: string) => lines(stdout).map((line) => line.split(/ {2,}/).slice(0, 2));
 
-  test("of everybody says whose each is, the latest used first", async () => {
+  test("of all users shows the user of each session, the latest used first", async () => {
     const { url } = await openShop({ sessions: sessionsOfThree() });
     const { code, stdout, stderr } = await cli(["sessions", "list", "--url", url]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -77,7 +77,7 @@ describe("the list", () => {
   });
 
   test.each([
-    [["nobody"], "No session of nobody.\n"],
+    [["carol"], "No session of carol.\n"],
     [["bob", "--expired"], "No expired session of bob.\n"],
     [["bob", "--active", "--json"], ""],
   ])("that has none, with %j, says so on the side", async (args, stderr) => {
@@ -123,7 +123,7 @@ describe("the list", () => {
     expect(pages).toBeLessThanOrEqual(most);
   });
 
-  test.each([["alice"], []])("that was cut off says so: %j", async (...args) => {
+  test.each([["alice"], []])("that is incomplete says so: %j", async (...args) => {
     const { store } = sessionsOfThree();
     const { url } = await openShop({ sessions: { store: cutOff(store), ids: "raw" } });
     const cut = "The store could not be searched completely: sessions may be missing.\n";
@@ -139,11 +139,11 @@ describe("the list", () => {
     const { code, stderr } = await cli(["sessions", "list", "--url", url]);
     expect(code).toBe(1);
     expect(stderr).toBe(
-      "connect-actuator: the server says: The store has no list. Of one user: connect-actuator sessions list <username>\n",
+      "connect-actuator: the server says: The store has no list. For one user: connect-actuator sessions list <username>\n",
     );
   });
 
-  test("of an unset variable is not that of everybody", async () => {
+  test("of an empty username is not the list of all users", async () => {
     const { url } = await openShop({ sessions: sessionsOfThree() });
     expect(await cli(["sessions", "list", "", "--url", url])).toMatchObject({ code: 2, stdout: "" });
   });

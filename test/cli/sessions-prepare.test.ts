@@ -50,7 +50,7 @@ describe("sessions prepare", () => {
   test.each([
     ["--redis", "redis://127.0.0.1:1"],
     ["--postgres", "postgres://postgres@127.0.0.1:1/postgres"],
-  ])("%s where nothing listens is told from a refusal", async (flag, url) => {
+  ])("%s distinguishes an unreachable store from a refusal", async (flag, url) => {
     const ended = await cli(["sessions", "prepare", flag, url]);
     expect(ended).toMatchObject({
       code: 3,
@@ -62,7 +62,7 @@ describe("sessions prepare", () => {
   test.each([
     ["--redis", "redis://127.0.0.1:1", "redis"],
     ["--postgres", "postgres://127.0.0.1:1/x", "pg"],
-  ])("%s says what to install where the package is missing", async (flag, url, name) => {
+  ])("%s says what to install if the package is missing", async (flag, url, name) => {
     const ended = await cli(["sessions", "prepare", flag, url], { env: without(name) });
     expect(ended).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining(`npm install ${name}\n`) });
   });
@@ -76,7 +76,7 @@ describe.runIf(requirement("redis-server", redisFound))("sessions prepare --redi
   afterAll(() => server.stop());
   beforeEach(async () => void (await server.command("FLUSHALL")));
 
-  /** An application that has no index; Alice is logged in twice, and somebody has a basket. */
+  /** An application that has no index; Alice is logged in twice, and a guest has a basket. */
   async function logIn(prefix?: string) {
     const store = prefix === undefined ? {} : { store: { prefix } };
     const application = await startApplication(server.url, { sessions: false, ...store });
@@ -86,7 +86,7 @@ describe.runIf(requirement("redis-server", redisFound))("sessions prepare --redi
 
   const indexKeys = async (prefix: string) => (await server.command("KEYS", `${prefix}*`)) as string[];
 
-  test("puts the sessions that are there into the index, which is then complete", async () => {
+  test("adds the existing sessions to the index, which is then complete", async () => {
     await logIn();
     const ended = await cli(["sessions", "prepare", "--redis", server.url]);
     expect(ended).toEqual({
@@ -102,7 +102,7 @@ describe.runIf(requirement("redis-server", redisFound))("sessions prepare --redi
 
   test("takes prefixes and a principal of the application's own", async () => {
     await logIn("shop:");
-    const args = ["--prefix", "shop:", "--index-prefix", "idx:", "--principal", "nobody.is,here"];
+    const args = ["--prefix", "shop:", "--index-prefix", "idx:", "--principal", "not.here,either"];
     const ended = await cli(["sessions", "prepare", "--redis", ...args], { env: { REDIS_URL: server.url } });
     expect(ended).toMatchObject({ code: 0, stdout: "indexed 3 sessions, 0 with a user\n" });
     expect((await indexKeys("idx:")).length).toBeGreaterThan(0);
@@ -128,7 +128,7 @@ describe.runIf(requirement("redis-server", redisFound))("sessions prepare --redi
     expect(await indexKeys("actuator:")).toEqual([]);
   });
 
-  test.each([["goes on where Ctrl-C broke it off"], ["begins anew after Ctrl-C with", "--restart"]])(
+  test.each([["continues after Ctrl-C"], ["starts over after Ctrl-C with", "--restart"]])(
     "%s %s",
     async (_, ...args) => {
       await logIn();
@@ -150,7 +150,7 @@ describe.runIf(requirement("redis-server", redisFound))("sessions prepare --redi
     },
   );
 
-  test.runIf(requirement("script, of util-linux,", scriptFound))("shows on a terminal how far it is", async () => {
+  test.runIf(requirement("script, of util-linux,", scriptFound))("shows the progress on a terminal", async () => {
     await logIn();
     const command = typed(["sessions", "prepare", "--redis", server.url]);
     expect(await command.ended()).toMatchObject({
@@ -204,7 +204,7 @@ describe.runIf(requirement("postgresql", postgresFound))("sessions prepare --pos
       ({ indexdef }) => indexdef,
     );
 
-  test("makes what is missing, once, and takes it out again", async () => {
+  test("creates what is missing, once, and removes it again", async () => {
     const name = await schema();
     const prepare = (...args: string[]) =>
       cli(["sessions", "prepare", "--postgres", ...of(name), ...args], { env: { DATABASE_URL: server.url } });
@@ -221,7 +221,7 @@ describe.runIf(requirement("postgresql", postgresFound))("sessions prepare --pos
     expect(await indexesOf(name)).toEqual(before);
   });
 
-  test("prints in a dry run what psql can run", async () => {
+  test("prints SQL for psql in a dry run", async () => {
     const name = await schema();
     const args = ["sessions", "prepare", "--postgres", "-", ...of(name), "--dry-run", "--principal", "who.am,i"];
     const ended = await cli(args, { input: server.url });
@@ -246,7 +246,7 @@ describe.runIf(requirement("postgresql", postgresFound))("sessions prepare --pos
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringMatching(/no permission in PostgreSQL/) });
   });
 
-  test("tells what the server itself refuses", async () => {
+  test("reports what the server itself refuses", async () => {
     await server.query(`CREATE SCHEMA parts;
       CREATE TABLE parts.logins (sid varchar, sess json, expire timestamp(6)) PARTITION BY HASH (sid)`);
     const ended = await cli(["sessions", "prepare", "--postgres", server.url, ...of("parts")]);
@@ -274,22 +274,19 @@ describe.runIf(requirement("postgresql", postgresFound))("sessions prepare --pos
     expect(await cli(args, { env: { PGPASSWORD: "right" } })).toMatchObject({ code: 0, stderr: "Done.\n" });
   });
 
-  test.runIf(requirement("script, of util-linux,", scriptFound))(
-    "shows on a terminal what takes its time",
-    async () => {
-      const name = await schema();
-      const blocker = new pg.Client({ connectionString: server.url });
-      await blocker.connect();
-      onTestFinished(() => blocker.end());
-      // Whoever makes an index concurrently waits for transactions that have written.
-      await blocker.query(`BEGIN; LOCK TABLE ${name}.logins IN ROW EXCLUSIVE MODE`);
-      const command = typed(["sessions", "prepare", "--postgres", server.url, ...of(name)]);
-      await command.shows(/The index of users\. [1-9]\d*s/);
-      await blocker.query("COMMIT");
-      expect(await command.ended()).toMatchObject({
-        code: 0,
-        shown: expect.stringContaining("done      The index of users."),
-      });
-    },
-  );
+  test.runIf(requirement("script, of util-linux,", scriptFound))("shows the elapsed time on a terminal", async () => {
+    const name = await schema();
+    const blocker = new pg.Client({ connectionString: server.url });
+    await blocker.connect();
+    onTestFinished(() => blocker.end());
+    // Creating an index concurrently waits for transactions that have written.
+    await blocker.query(`BEGIN; LOCK TABLE ${name}.logins IN ROW EXCLUSIVE MODE`);
+    const command = typed(["sessions", "prepare", "--postgres", server.url, ...of(name)]);
+    await command.shows(/The index of users\. [1-9]\d*s/);
+    await blocker.query("COMMIT");
+    expect(await command.ended()).toMatchObject({
+      code: 0,
+      shown: expect.stringContaining("done      The index of users."),
+    });
+  });
 });

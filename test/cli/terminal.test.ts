@@ -9,7 +9,7 @@ import { openShop } from "./shop.ts";
 const COLOUR = /\x1b\[\d+m/;
 const script = spawnSync("script", ["--version"], { encoding: "utf8" });
 
-/** Runs a command line of a shell to its end; its words stand for themselves. */
+/** Runs a program to its end. */
 async function shell(program: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) {
   const child = spawn(program, args, { env: cliEnv(env), stdio: ["ignore", "pipe", "pipe"] });
   let [stdout, stderr] = ["", ""];
@@ -27,9 +27,9 @@ const terminal = requirement("script, of util-linux,", /util-linux/.test(script.
 
 describe("colours", () => {
   test.each([
-    ["none where the output goes to another program", {}, false],
-    ["some there too where FORCE_COLOR asks for them", { FORCE_COLOR: "1" }, true],
-    ["none where FORCE_COLOR is 0", { FORCE_COLOR: "0" }, false],
+    ["none if the output goes to another program", {}, false],
+    ["some with FORCE_COLOR", { FORCE_COLOR: "1" }, true],
+    ["none if FORCE_COLOR is 0", { FORCE_COLOR: "0" }, false],
   ])("%s", async (_, env, coloured) => {
     const { url } = await openShop();
     const { stdout } = await cli(["loggers", "list", "--url", url], { env });
@@ -46,8 +46,8 @@ describe("colours", () => {
   describe.runIf(terminal)("on a terminal", () => {
     test.each([
       ["are there", {}, true],
-      ["are not, where NO_COLOR is set", { NO_COLOR: "1" }, false],
-      ["are not, where the terminal is a dumb one", { TERM: "dumb" }, false],
+      ["are not there if NO_COLOR is set", { NO_COLOR: "1" }, false],
+      ["are not there on a dumb terminal", { TERM: "dumb" }, false],
     ])("%s", async (_, env, coloured) => {
       const { url } = await openShop();
       const line = `'${process.execPath}' '${MAIN}' loggers list --url ${url}`;
@@ -76,8 +76,8 @@ test.runIf(terminal)("on a terminal, a level that is held shows the time left un
   expect(native.orders!.level).toBe("info");
 });
 
-describe("a reader that goes", () => {
-  test("before the end is no failure, and nothing is said", async () => {
+describe("a reader of the output", () => {
+  test("that closes the pipe early causes no failure and no message", async () => {
     const { url, actuator } = await openShop();
     for (let i = 0; i < 9_000; i++) actuator.loggers!.setLevel(`a.long.name.of.a.logger.that.fills.pipes.${i}`, "WARN");
     const line = `set -o pipefail; "$0" "$@" | head -n 2`;
@@ -86,7 +86,7 @@ describe("a reader that goes", () => {
     expect(ended.stdout.split("\n")).toHaveLength(3);
   });
 
-  test("that stays gets everything, be it more than a pipe holds", async () => {
+  test("gets everything, even if it is more than a pipe holds", async () => {
     const { url, actuator } = await openShop();
     for (let i = 0; i < 9_000; i++) actuator.loggers!.setLevel(`a.long.name.of.a.logger.that.fills.pipes.${i}`, "WARN");
     const line = `"$0" "$@" | (read -r first; wc -l)`;

@@ -12,7 +12,7 @@ export const scriptFound: boolean = /util-linux/.test(
 export interface Typed {
   /** Resolves when the terminal shows this. */
   shows(pattern: RegExp): Promise<void>;
-  /** What somebody types. */
+  /** Types text. */
   type(text: string): void;
   ended(): Promise<{ readonly code: number; readonly shown: string }>;
 }

@@ -14,7 +14,7 @@ async function watch(url: string, ...args: string[]): Promise<CliProcess> {
 }
 
 describe("watch", () => {
-  test("shows what there is, then each change, until Ctrl-C", async () => {
+  test("shows the loggers, then each change, until Ctrl-C", async () => {
     const { url, actuator } = await openShop();
     const child = await watch(url);
     await child.wrote(/\nmoney /);
@@ -35,7 +35,7 @@ describe("watch", () => {
     ]);
   });
 
-  test("counts loggers that only inherit another level, where they are many", async () => {
+  test("counts loggers that only inherit another level if they are many", async () => {
     const { url, actuator } = await openShop();
     for (let i = 0; i < 50; i++) {
       actuator.loggers!.setLevel(`many.${i}`, "WARN");
@@ -63,7 +63,7 @@ describe("watch", () => {
     expect(more).toEqual([]);
   });
 
-  test("puts together what the server takes to pieces", async () => {
+  test("joins the pieces of large events", async () => {
     const { url, actuator } = await openShop();
     const count = 5_000;
     for (let i = 0; i < count; i++) actuator.loggers!.setLevel(`many.loggers.with.long.names.${i}`, "WARN");
@@ -87,7 +87,7 @@ describe("watch", () => {
     await child.wrote(/later\.on/);
   });
 
-  test("ends with 3 when the application does", async () => {
+  test("exits with 3 when the application ends", async () => {
     const { url, actuator } = await openShop();
     const child = await watch(url);
     await actuator.close();
@@ -97,7 +97,7 @@ describe("watch", () => {
     });
   });
 
-  test("ends without a word when its reader does", async () => {
+  test("ends silently when its reader does", async () => {
     const { url, actuator } = await openShop();
     const child = await watch(url);
     child.leave();

@@ -52,7 +52,7 @@ function there({ url }: Pick<Application, "url">) {
   return createClient(LoggersService, createConnectTransport({ baseUrl: url, httpVersion: "1.1" }));
 }
 
-test("a token that goes to another machine in the clear is warned of, by the name of the instance and not its own", async () => {
+test("a token that is sent unencrypted causes a warning with the name of the instance, without the token", async () => {
   const token = "ca_000000000000_secret";
   const instances = [
     { url: "http://192.0.2.1:9001", name: "far" },
@@ -65,7 +65,7 @@ test("a token that goes to another machine in the clear is warned of, by the nam
 });
 
 describe("what is shown", () => {
-  test("each name once, with the most verbose level in effect, and a warning where instances differ", async () => {
+  test("each name once, with the most verbose level in effect, and a warning if instances differ", async () => {
     const [a, b] = await Promise.all([
       startApplication({ levels: { stock: "debug", "orders.audit": "warn", "orders.payment": "error" } }),
       startApplication(),
@@ -141,7 +141,7 @@ describe("a level that is set", () => {
     }, soon);
   });
 
-  test("is the last one where several follow quickly, in every instance", async () => {
+  test("is the last one if several follow quickly, in every instance", async () => {
     const applications = await Promise.all([startApplication(), startApplication()]);
     const sidecar = await sidecarOf(applications.map(({ url }) => url));
     await known(sidecar);
@@ -190,7 +190,7 @@ describe("a level that is set", () => {
     await vi.waitFor(async () => expect(await levelsOf(applications, "shop.late")).toEqual(["info", "info"]), soon);
   });
 
-  test("for a time is over there by itself, and nothing is taken for a change of theirs", async () => {
+  test("for a time expires there by itself, and is not taken for a change of the instance", async () => {
     const applications = await Promise.all([1, 2, 3].map(() => startApplication({ levels: { stock: "warn" } })));
     const sidecar = await sidecarOf(applications.map(({ url }) => url));
     await known(sidecar);
@@ -211,7 +211,7 @@ describe("a level that is set", () => {
     expect(kinds).toEqual(["EXPIRED", "SET", "EXPIRED", "SET"]);
   });
 
-  test("for ever is kept up where the instance lets nobody set it for ever, and ends there when it is cleared", async () => {
+  test("without an end is renewed in an instance that does not allow it, and ends there when it is cleared", async () => {
     const application = await startApplication();
     const sidecar = await sidecarOf([application.url]);
     await known(sidecar);
@@ -225,7 +225,7 @@ describe("a level that is set", () => {
     await vi.waitFor(async () => expect(await levelsOf([application], "stock")).toEqual(["info"]), soon);
   });
 
-  test("by a hold ends with the hold, and what was beneath comes back", async () => {
+  test("by a hold ends with the hold, and the level beneath comes back", async () => {
     const application = await startApplication({ levels: { stock: "warn" } });
     const sidecar = await sidecarOf([application.url]);
     await known(sidecar);
@@ -236,7 +236,7 @@ describe("a level that is set", () => {
     await vi.waitFor(() => expect(logger(sidecar, "stock").effectiveLevel).toBe("WARN"), soon);
   });
 
-  test("that an instance refuses is told", async () => {
+  test("that an instance refuses causes a warning", async () => {
     const application = await startApplication({ loggers: { maxCreated: 0 } });
     const sidecar = await sidecarOf([{ url: application.url, name: "full" }]);
     await known(sidecar);
@@ -249,7 +249,7 @@ describe("a change there", () => {
   test.each([
     ["by the application", (application: Application) => application.set("stock", "warn")],
     [
-      "by somebody",
+      "by another caller",
       (application: Application) => there(application).setLoggerLevel({ name: "stock", level: LevelProto.WARN }),
     ],
   ])("%s is left alone and told, and the others keep what was set here", async (_, change) => {
@@ -297,7 +297,7 @@ describe("an instance that goes and comes", () => {
     }, soon);
   });
 
-  test("that was only out of hearing keeps what was changed there meanwhile", async () => {
+  test("that was only disconnected keeps what was changed there meanwhile", async () => {
     const a = await startApplication({ heartbeatMs: 200 });
     const sidecar = await sidecarOf([{ url: a.url, name: "a" }], {}, { silenceMs: 2_000 });
     await known(sidecar);
@@ -314,7 +314,7 @@ describe("an instance that goes and comes", () => {
     expect(await levelsOf([a], "stock")).toEqual(["warn"]);
   });
 
-  test("that was only out of hearing is cleared when it is back", async () => {
+  test("that was only disconnected is cleared when it is back", async () => {
     const a = await startApplication({ heartbeatMs: 200, levels: { stock: "debug" } });
     const sidecar = await sidecarOf([{ url: a.url, name: "a" }], {}, { silenceMs: 2_000 });
     await known(sidecar);
@@ -327,10 +327,10 @@ describe("an instance that goes and comes", () => {
 
   test("that was never there does not keep the others from being served", async () => {
     const a = await startApplication();
-    const sidecar = await sidecarOf([a.url, { url: "http://127.0.0.1:1", name: "nobody" }]);
+    const sidecar = await sidecarOf([a.url, { url: "http://127.0.0.1:1", name: "absent" }]);
     await vi.waitFor(() => {
       expect(logger(sidecar, "stock")?.kind).toBe("fleet");
-      expect(warnings(sidecar, "ROOT")).toEqual(["nobody is unreachable (ECONNREFUSED): its loggers are not shown"]);
+      expect(warnings(sidecar, "ROOT")).toEqual(["absent is unreachable (ECONNREFUSED): its loggers are not shown"]);
     }, soon);
   });
 });
@@ -358,7 +358,7 @@ test("a sidecar that starts again knows what it had set, and what was changed th
   expect(changes.map(({ name }) => name).sort()).toEqual(["orders", "orders", "stock"]);
 });
 
-test("a wrong token is told without the token", async () => {
+test("a wrong token causes a warning without the token", async () => {
   const a = await startApplication();
   const sidecar = await sidecarOf([{ url: `${a.url}/nowhere`, name: "a", token: "s3cret-token" }]);
   await vi.waitFor(() => expect(warnings(sidecar, "ROOT").join()).toMatch(/a is unreachable/), soon);

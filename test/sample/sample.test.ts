@@ -89,7 +89,7 @@ describe.runIf(runsTypeScript)("an operator", () => {
     expect(Object.keys(groups)).toEqual(expect.arrayContaining(["web", "money"]));
   });
 
-  it("changes a level, and the next order is told in the output; changes it back, and the one after is not", async () => {
+  it("changes a level, and the next order is logged; changes it back, and the one after is not", async () => {
     await order();
     expect(running.process.stdout).not.toContain("order received");
     expect((await setLevel(running.actuator, "shop.orders", "debug")).status).toBe(204);
@@ -138,7 +138,7 @@ describe.runIf(runsTypeScript)("an operator", () => {
     expect(running.process.stdout).not.toContain(sessions[0].id);
   });
 
-  it("sees the way of an order with live numbers", async () => {
+  it("sees the path of an order with live numbers", async () => {
     const graph = () => json(`${running.actuator}/integrationgraph`);
     const sent = ({ nodes }: Json, name: string) =>
       nodes.find((node: Json) => node.name === name).sendTimers.successes.count;
@@ -172,7 +172,7 @@ describe.runIf(runsTypeScript)("an operator", () => {
 });
 
 describe.runIf(runsTypeScript)("the sample's own traffic", () => {
-  it("keeps somebody logged in, who comes back when an operator ends the session", async () => {
+  it("keeps a visitor logged in, who comes back when an operator ends the session", async () => {
     const { process, actuator } = await startSample();
     try {
       await process.printed(/"username":"alice","msg":"came in"/);
@@ -215,7 +215,7 @@ describe.runIf(runsTypeScript)("the command line", () => {
   it.each([
     ["--port", ["--shop-port", "0"]],
     ["--shop-port", ["--port", "0"]],
-  ])("names %s where that port is taken", async (option, rest) => {
+  ])("names %s if that port is in use", async (option, rest) => {
     const { server, port } = await takenPort();
     try {
       const sample = new SampleProcess([option, String(port), ...rest]);

@@ -21,7 +21,7 @@ import { requirement } from "../support/requirement.ts";
 
 const soon = { timeout: 30_000, interval: 20 };
 
-/** A sidecar in a process of its own, and where it is. */
+/** A sidecar in a process of its own, and its address. */
 async function serve(configuration: object, env: NodeJS.ProcessEnv = {}): Promise<{ url: string; child: CliProcess }> {
   const folder = folderWith({ "actuator.json": { listen: { port: 0 }, ...configuration } });
   const child = new CliProcess(["serve", "--config", join(folder, "actuator.json")], env);
@@ -315,7 +315,7 @@ describe("what cannot be started", () => {
     ],
   ])("%j", async (configuration, message) => expect(await refused(configuration)).toContain(message));
 
-  test("a port that somebody else has", async () => {
+  test("a port that is in use", async () => {
     const server = createServer().listen(0, "127.0.0.1");
     await vi.waitFor(() => expect(server.listening).toBe(true), { timeout: 30_000 });
     onTestFinished(() => void server.close());
@@ -347,7 +347,7 @@ describe("what cannot be started", () => {
     expect(stderr).not.toContain("s3cret");
   });
 
-  test("a file that is not there is a wrong command line", async () => {
+  test("a file that does not exist is a wrong command line", async () => {
     expect(await cli(["serve", "--config", "/nowhere.json"])).toMatchObject({
       code: 2,
       stderr: "connect-actuator: there is no file /nowhere.json: give another with --config or ACTUATOR_CONFIG\n",
