@@ -3,22 +3,22 @@ import { channelPrefix } from "./node-id.ts";
 
 /**
  * What brokers are called, by the address that the application knows: `{ "rabbitmq://10.0.0.1:5672": "main" }`. A key is the
- * system, `://` and the address without credentials, or what the broker calls itself. Two keys with one value are one broker.
+ * system, `://` and the address without credentials, or the broker's own name. Two keys with one value are one broker.
  */
 export type BrokerTable = { readonly [systemAndAddress: string]: string };
 
-/** So many addresses are remembered; further ones stay under their address. */
+/** How many addresses are remembered; further brokers are known by their address. */
 const MAX_LEARNT = 1_000;
 
 /** The identities of brokers: one broker is known by several addresses, and often calls itself something else. */
 export class Brokers {
   readonly #configured = new Map<string, string>();
-  /** What a broker said of itself, by system and address. */
+  /** The brokers' own names, by system and address. */
   readonly #learnt = new Map<string, string>();
   /** How the keys of a broker's channels begin now, by how they began under its address. */
   readonly #prefixes = new Map<string, string>();
 
-  /** Throws a TypeError where a key is not a system and an address, or a name is unfit. */
+  /** @throws TypeError if a key is not a system and an address, or a name is invalid. */
   constructor(table: BrokerTable = {}) {
     for (const [key, identity] of Object.entries(table)) {
       const [, system, address] = /^([a-z][a-z0-9.+-]*):\/\/(.+)$/i.exec(key) ?? [];
@@ -31,7 +31,7 @@ export class Brokers {
     }
   }
 
-  /** What the configuration or the broker itself says, else the address without credentials. */
+  /** The name from the configuration or from the broker itself, or else the address without credentials. */
   identity(system: string, address: string): string {
     const known = withoutCredentials(address);
     const key = at(system, known);

@@ -1,4 +1,4 @@
-/** Who counts the messages of which system, so that no message counts twice where two adapters see it. */
+/** The adapter that counts the messages of each system, so that no message counts twice if two adapters see it. */
 export class Claims {
   /** The adapters that are attached, by name, and how many of each name. */
   readonly #attached = new Map<string, number>();

@@ -42,8 +42,9 @@ const UNFIT = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
 const COMPONENT_TYPE = /^[a-z][a-z0-9]*(?:[-:.][a-z0-9]+)*$/;
 
 /**
- * `name` as a graph may show it: credentials in URLs are cut out. Throws a TypeError where it is empty, longer than
- * {@link MAX_NAME_LENGTH}, or has control characters or lone surrogates.
+ * `name` as a graph may show it, without credentials in URLs.
+ *
+ * @throws TypeError if it is empty, longer than {@link MAX_NAME_LENGTH}, or has control characters or lone surrogates.
  */
 export function checkedName(name: unknown, what = "name"): string {
   return redact(checkedText(name, what, MAX_NAME_LENGTH));
@@ -57,7 +58,11 @@ function checkedText(text: unknown, what: string, maxLength: number): string {
   return text;
 }
 
-/** A frozen, checked copy of a declaration. Throws a TypeError that says what is unfit. */
+/**
+ * A frozen, checked copy of a declaration.
+ *
+ * @throws TypeError that says what is invalid.
+ */
 export function checkedDeclaration(declaration: NodeDeclaration): NodeDeclaration {
   const { pattern, componentType, properties, handlers, key } = declaration;
   const name = checkedName(declaration.name);
@@ -73,8 +78,9 @@ export function checkedDeclaration(declaration: NodeDeclaration): NodeDeclaratio
 }
 
 /**
- * What two declarations by the same declarer say together; the later one prevails. Throws a TypeError where their
- * properties are too large together.
+ * What two declarations by the same declarer say together; the later one prevails.
+ *
+ * @throws TypeError if their properties are too large together.
  */
 export function mergedDeclaration(before: NodeDeclaration | undefined, now: NodeDeclaration): NodeDeclaration {
   if (before === undefined) return now;

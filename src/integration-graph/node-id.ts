@@ -43,7 +43,7 @@ export function endpointKey(app: string, pattern: EndpointPattern, name: string)
   return `endpoint:${part(app)}:${pattern}:${name}`;
 }
 
-/** What a key says: of which application an endpoint is, of which broker a channel. */
+/** The parts of a key: the application of an endpoint, the broker of a channel. */
 export interface KeyParts {
   readonly app?: string | undefined;
   readonly system?: string | undefined;
@@ -51,7 +51,7 @@ export interface KeyParts {
   readonly kind?: string | undefined;
 }
 
-/** Reads a key. Where it is not one of the forms above, nothing is known of it. */
+/** Reads a key. Returns no parts if it has none of the forms above. */
 export function keyParts(key: string): KeyParts {
   const [, app] = /^endpoint:([^:]+):/.exec(key) ?? [];
   if (app !== undefined) return { app: whole(app) };
@@ -68,7 +68,7 @@ export function redactedKey(key: string): string {
 
 const BROKER_KEY = /^channel:([a-z][^:/@]*):([^:/][^:]*):([a-z][^:/@]*):/;
 
-/** Only the last part of a key may hold a colon of its own. */
+/** Only the last part of a key may contain a colon. */
 function part(text: string): string {
   return text.replaceAll("%", "%25").replaceAll(":", "%3A");
 }
@@ -89,7 +89,7 @@ export function hash31(text: string): number {
   return hash >>> 1 || 1;
 }
 
-/** How many keys are remembered: enough for all that ever come and go, unless names are made up without end. */
+/** How many keys are remembered: enough for all that come and go, unless names are generated without end. */
 const REMEMBERED_KEYS = 20_000;
 
 /**

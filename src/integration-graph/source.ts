@@ -9,7 +9,7 @@ export interface LinkDeclaration {
   readonly to: NodeDeclaration;
 }
 
-/** Everything that a source declares at one moment. */
+/** All that a source declares at one moment. */
 export interface Topology {
   readonly nodes: readonly NodeDeclaration[];
   readonly links: readonly LinkDeclaration[];
@@ -23,9 +23,9 @@ export interface Topology {
  * invalid keeps the part that it had; what has no other declarer is marked as stale until the source is read again.
  */
 export interface GraphSource {
-  /** What an operator calls the source. Never holds a credential. */
+  /** The source's name as operators see it. Never contains a credential. */
   readonly name: string;
-  /** Reads the topology as it is now. `signal` is aborted when the graph no longer waits. */
+  /** Reads the current topology. `signal` is aborted when the graph no longer waits. */
   read(signal: AbortSignal): Topology | Promise<Topology>;
 }
 
@@ -43,8 +43,9 @@ export async function readSource(source: GraphSource, timeout: number): Promise<
 }
 
 /**
- * The declarations of a topology, each with its checked copy; several of one component are merged. Throws a TypeError or
- * an Error that says what is unfit.
+ * The declarations of a topology, each with its checked copy; several of one component are merged.
+ *
+ * @throws TypeError or Error that says what is invalid.
  */
 export function checkedTopology({ nodes, links }: Topology): Map<NodeDeclaration, NodeDeclaration> {
   const ends = links.flatMap(({ from, to }) => [from, to]);

@@ -1,6 +1,6 @@
 /**
- * Names that are made up while the application runs, so that a graph which showed each would grow without end: server-named
- * queues and reply queues of RabbitMQ, inboxes of NATS, reply channels of NestJS, and whatever has a UUID in it.
+ * Names that are generated while the application runs, so that a graph with all of them would grow without end: server-named
+ * queues and reply queues of RabbitMQ, inboxes of NATS, reply channels of NestJS, and all names that contain a UUID.
  */
 export const DEFAULT_TEMPORARY_NAMES: readonly TemporaryName[] = [
   "amq.gen-*",
@@ -20,7 +20,7 @@ export type TemporaryName = string | RegExp;
 /**
  * Gives a name as it is shown: `amq.gen-*` for `amq.gen-mTT3`, `reply-*` for `reply-` and a UUID, any other name unchanged.
  *
- * Throws a TypeError for a pattern that is empty or stands for every name.
+ * @throws TypeError for a pattern that is empty or stands for every name.
  */
 export function temporaryNames(patterns: readonly TemporaryName[] = DEFAULT_TEMPORARY_NAMES): (name: string) => string {
   const rules = patterns.map((pattern) => (typeof pattern === "string" ? wholeName(pattern) : parts(pattern)));

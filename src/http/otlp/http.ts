@@ -1,18 +1,81 @@
 import type { ServerResponse } from "node:http";
+import { promisify } from "node:util";
+import { gunzip } from "node:zlib";
 import type { ExportTraceServiceRequest } from "../../gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.ts";
 import type { Gate } from "../gate/gate.ts";
 import type { GateRequest, GateResponse } from "../gate/request.ts";
 import type { RequestContext } from "../gate/request-context.ts";
-import { readBody } from "./body.ts";
 import { type Encoding, encodingOf, JSON_ENCODING, PROTOBUF } from "./encoding.ts";
 import { callCodeOf, codeOf, OtlpProblem, problemOf } from "./problem.ts";
 import type { OtlpReceiver } from "./receiver.ts";
 
+/** Milliseconds that a body may take. */
+const DEADLINE_MS = 10_000;
+
+/** Reads a body and decompresses it; neither form may be longer than `maxBytes`. */
+async function readBody(request: GateRequest, maxBytes: number): Promise<Uint8Array> {
+  const coding = request.headers["content-encoding"]?.toString().toLowerCase() ?? "identity";
+  if (coding !== "identity" && coding !== "gzip") {
+    throw new OtlpProblem(415, "The body may be compressed by gzip only.", { "Accept-Encoding": "gzip" });
+  }
+  if (Number(request.headers["content-length"] ?? 0) > maxBytes) throw tooLarge(maxBytes);
+  const body = request.readableEnded ? bodyReadBefore(request) : await readBytes(request, maxBytes);
+  if (body.length > maxBytes) throw tooLarge(maxBytes);
+  return coding === "gzip" && body.length > 0 ? inflated(body, maxBytes) : body;
+}
+
+const inflate = promisify(gunzip);
+
+async function inflated(body: Uint8Array, maxOutputLength: number): Promise<Uint8Array> {
+  try {
+    return await inflate(body, { maxOutputLength });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") throw tooLarge(maxOutputLength);
+    throw new OtlpProblem(400, "The body is not valid gzip.");
+  }
+}
+
+function readBytes(request: GateRequest, maxBytes: number): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const timer = setTimeout(() => settle(new OtlpProblem(408, "The body did not arrive in time.")), DEADLINE_MS);
+    const settle = (problem: OtlpProblem | undefined) => {
+      clearTimeout(timer);
+      // The rest is read and dropped: a sender that is busy writing would not see an answer otherwise.
+      request.off("data", onData).off("end", onEnd).off("error", onGone).off("close", onGone);
+      if (problem === undefined) resolve(Buffer.concat(chunks, size));
+      else reject(problem);
+    };
+    const onData = (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= maxBytes) chunks.push(chunk);
+      else settle(tooLarge(maxBytes));
+    };
+    // No client is left to read it: 499 records that it went away.
+    const onGone = () => settle(new OtlpProblem(499, "The body is not complete."));
+    // Over HTTP/2 a stream that is reset without an error ends like a complete body.
+    const onEnd = () => (request.aborted ? onGone() : settle(undefined));
+    request.on("data", onData).on("end", onEnd).on("error", onGone).on("close", onGone);
+  });
+}
+
+/** The body, if a middleware of the application has read it already. */
+function bodyReadBefore({ body }: GateRequest & { body?: unknown }): Uint8Array {
+  if (body instanceof Uint8Array) return body;
+  if (typeof body === "string") return Buffer.from(body);
+  return body === undefined ? Buffer.alloc(0) : Buffer.from(JSON.stringify(body));
+}
+
+function tooLarge(maxBytes: number): OtlpProblem {
+  return new OtlpProblem(413, `The body is longer than ${maxBytes} bytes (option otlp.maxRequestBytes).`);
+}
+
 /**
- * Answers a request if its path is that of traces. Otherwise returns false: the request is somebody else's to answer. Never
+ * Answers a request if its path is that of traces. Otherwise returns false: the request is for another handler. Never
  * throws.
  */
-export type OtlpHandler = (request: GateRequest, response: GateResponse) => boolean;
+type OtlpHandler = (request: GateRequest, response: GateResponse) => boolean;
 
 /** Where exporters send traces, says the protocol. */
 const PATH = "/v1/traces";
@@ -41,7 +104,7 @@ export function otlpHandler(
     if (!receiver.isOpen) {
       throw new OtlpProblem(429, "More spans come than are taken (option otlp.maxSpansPerSecond).", RETRY);
     }
-    const leave = receiver.places.take();
+    const leave = receiver.reading.enter();
     if (leave === undefined) throw new OtlpProblem(429, "Too many requests at a time.", RETRY);
     try {
       const body = await readBody(request, receiver.settings.maxRequestBytes);

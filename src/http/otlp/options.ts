@@ -1,21 +1,21 @@
 import { type Checks, count, option, positive, positiveMs, textsLike } from "../../common/options.ts";
 
-/** How spans of other services are taken in. */
+/** How spans of other services are received. */
 export interface OtlpOptions {
   /** The largest request in bytes, decompressed. Default 4 MiB: batches of SDKs hold 512 spans, some 300 KiB. */
   readonly maxRequestBytes?: number | undefined;
   /**
-   * The most spans a second, on average over two seconds. Default 20,000, which take a third of a core; whoever sends more is
-   * asked to come back later. What comes with spans, such as attributes, counts in proportion.
+   * The most spans a second, on average over two seconds. Default 20,000, which take a third of a core; a sender of more is
+   * asked to retry later. What comes with spans, such as attributes, counts in proportion.
    */
   readonly maxSpansPerSecond?: number | undefined;
   /** The most services, told apart by namespace and name. Default 100; spans of further ones are rejected. */
   readonly maxServices?: number | undefined;
-  /** The most components that spans can tell of. Default 1,000. */
+  /** How many components are shown at most. Default 1,000. */
   readonly maxNodes?: number | undefined;
   /** How long a component outlives its last message, in milliseconds. Default 1 hour. */
   readonly maxAgeMs?: number | undefined;
-  /** The brokers of systems whose spans do not tell where theirs is, by system: `{ bullmq: "127.0.0.1:6379/0" }`. */
+  /** The brokers of systems whose spans do not name theirs, by system: `{ bullmq: "127.0.0.1:6379/0" }`. */
   readonly brokers?: { readonly [system: string]: string } | undefined;
 }
 

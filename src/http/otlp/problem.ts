@@ -36,7 +36,7 @@ const CALL_CODES: { readonly [code: number]: CallCode } = {
   14: "UNAVAILABLE",
   16: "UNAUTHENTICATED",
 };
-/** What an exporter is told of errors of the domain; 400 for all others. */
+/** The HTTP statuses for errors of the domain; 400 for all others. */
 const STATUSES: { readonly [Name in ErrorCode]?: number } = {
   UNAUTHENTICATED: 401,
   PERMISSION_DENIED: 403,
@@ -55,9 +55,9 @@ export function callCodeOf(status: number): CallCode {
 }
 
 /**
- * What an exporter is told of an error.
+ * Translates an error for an exporter.
  *
- * @param challenge the value of `WWW-Authenticate` for those who have to say who they are
+ * @param challenge the value of `WWW-Authenticate` for callers that have to authenticate
  */
 export function problemOf(error: unknown, challenge: string | undefined): OtlpProblem {
   if (error instanceof OtlpProblem) return error;

@@ -1,39 +1,38 @@
+import { ActuatorError } from "../../common/error.ts";
 import type { ExportTraceServiceRequest } from "../../gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.ts";
 import type { Detach, GraphAdapter, GraphHost } from "../../integration-graph/adapter.ts";
-import { Allowance } from "./allowance.ts";
+import { ConcurrencyLimit, TokenBucket } from "./limits.ts";
 import { type OtlpOptions, type OtlpSettings, otlpSettings } from "./options.ts";
-import { Places } from "./places.ts";
 import { Services } from "./services.ts";
-import { sourceOf } from "./source.ts";
-import { beginning, type ReceivedSpan, receivedSpan } from "./span.ts";
+import { beginning, type ReceivedSpan, receivedSpan, sourceOf } from "./span.ts";
 
 /** The most spans of one request: more than SDKs and collectors put into one, and less than a second of work. */
 const MAX_SPANS = 10_000;
 
 const MAX_SCOPE_NAME = 256;
 
-/** So many attributes or events are read in the time of a span. */
+/** How many attributes or events cost as much as a span. */
 const PARTS = 16;
-/** Bytes that are read in the time of a span, at worst. */
+/** How many bytes cost as much as a span, at worst. */
 const SPAN_BYTES = 64;
 
-/** What was not taken of a request, and must not be sent again. */
+/** What was rejected of a request, and must not be sent again. */
 export interface Rejection {
   readonly rejectedSpans: number;
-  /** Written for the sender; empty where all was taken. */
+  /** Written for the sender; empty if all was accepted. */
   readonly errorMessage: string;
 }
 
-/** Feeds a graph with the spans of other services, which send them by OTLP. */
+/** Feeds a graph with the spans that other services send by OTLP. */
 export interface OtlpReceiver extends GraphAdapter {
   readonly settings: OtlpSettings;
-  /** Room for the requests that are read, for both protocols together. */
-  readonly places: Places;
-  /** Whether spans can be taken now; where not, the sender is to come back in a second. */
+  /** Limits the requests that are read at the same time, by both protocols together. */
+  readonly reading: ConcurrencyLimit;
+  /** Whether spans are accepted now. If not, the sender is asked to retry in a second. */
   readonly isOpen: boolean;
-  /** Takes the spans of a request. Never throws for what is in it. */
+  /** Accepts the spans of a request. Never throws for what is in it. */
   take(request: ExportTraceServiceRequest): Rejection;
-  /** A request of this many bytes could not be read: that has cost time as well. */
+  /** A request of this many bytes could not be read, which has cost time as well. */
   failed(bytes: number): void;
 }
 
@@ -41,23 +40,24 @@ export interface OtlpReceiver extends GraphAdapter {
  * A receiver of OTLP traces. Each service has endpoints of its own in the graph, named by its `service.namespace` and
  * `service.name`, and meets the others at the destinations of the brokers that they share. Instances of a service are counted.
  *
- * Spans are told of when they have ended, in batches: whose a message is may be known only with a later request, for which it
- * waits half a minute. All is bounded: what is remembered, what waits, how many spans are taken.
+ * Spans arrive after they have ended, in batches: the sender of a message may be known only with a later request, for which the
+ * message waits half a minute. Everything is bounded: what is remembered, what waits, how many spans are accepted.
  */
 export function otlpReceiver(options: OtlpOptions = {}): OtlpReceiver {
   const settings = otlpSettings(options);
-  const allowance = new Allowance(settings.maxSpansPerSecond);
+  const bucket = new TokenBucket(settings.maxSpansPerSecond);
   let services: Services | undefined;
 
   return {
     name: "otlp",
     settings,
-    places: new Places(),
+    reading: new ConcurrencyLimit(),
     get isOpen() {
-      return services !== undefined && allowance.isLeft;
+      return services !== undefined && bucket.hasTokens;
     },
     attach(host: GraphHost): Detach {
-      if (services !== undefined) throw new TypeError("this receiver of OTLP is attached already");
+      if (services !== undefined)
+        throw new ActuatorError("FAILED_PRECONDITION", "ALREADY_ATTACHED", "this receiver of OTLP is attached already");
       const attached = new Services(host, settings);
       services = attached;
       return () => {
@@ -92,11 +92,11 @@ export function otlpReceiver(options: OtlpOptions = {}): OtlpReceiver {
         if (service === undefined) rejected.services += spans.length;
         else services.take(service, spans);
       }
-      allowance.spend(cost);
+      bucket.spend(cost);
       return rejectionOf(rejected);
     },
     failed(bytes) {
-      allowance.spend(bytes / SPAN_BYTES);
+      bucket.spend(bytes / SPAN_BYTES);
     },
   };
 }

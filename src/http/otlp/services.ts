@@ -1,27 +1,45 @@
 import { Components } from "../../adapters/graph/opentelemetry/components.ts";
-import { Messages } from "../../adapters/graph/opentelemetry/messages.ts";
-import { Owner } from "../../adapters/graph/opentelemetry/owner.ts";
+import { Messages, Owner } from "../../adapters/graph/opentelemetry/messages.ts";
 import type { HandlerState, Route } from "../../adapters/graph/opentelemetry/routes.ts";
 import { hasFailed, SpanKind } from "../../adapters/graph/opentelemetry/span.ts";
 import { countOf } from "../../adapters/graph/opentelemetry/traffic.ts";
 import type { GraphHost, Outcome } from "../../integration-graph/adapter.ts";
+import type { NodeDeclaration } from "../../integration-graph/declaration.ts";
 import type { GraphNode } from "../../integration-graph/node.ts";
-import { Instances } from "./instances.ts";
 import type { OtlpSettings } from "./options.ts";
-import { RecentSpans } from "./recent-spans.ts";
-import type { SpanSource } from "./source.ts";
-import type { ReceivedSpan } from "./span.ts";
-import { WaitingRoom } from "./waiting.ts";
+import { PendingSpans, RecentSpans } from "./pending-spans.ts";
+import type { ReceivedSpan, SpanSource } from "./span.ts";
+
+/** How many instances of one service are counted. */
+const MAX_COUNTED = 1_000;
+
+/** In how many instances of its service each endpoint was seen: fewer than there are show a rollout that is half done. */
+export class Instances {
+  readonly #components: Components;
+  readonly #seen = new WeakMap<GraphNode, Set<string>>();
+
+  constructor(components: Components) {
+    this.#components = components;
+  }
+
+  saw(node: GraphNode, declaration: NodeDeclaration, instance: string): void {
+    let instances = this.#seen.get(node);
+    if (instances === undefined) this.#seen.set(node, (instances = new Set()));
+    if (instance === "" || instances.has(instance) || instances.size >= MAX_COUNTED) return;
+    instances.add(instance);
+    this.#components.describe(node, declaration, { ...declaration.properties, instances: instances.size });
+  }
+}
 
 /** Some minutes of a busy service, at a few hundred bytes each. */
-const RECENT = { maxSpans: 50_000, maxAge: 300_000 };
+const RECENT = { maxSpans: 50_000, maxAgeMs: 300_000 };
 /** SDKs send every five seconds, and a parent is sent when it has ended. */
-const WAITING = { maxItems: 10_000, maxWait: 30_000 };
-/** So many instances have what is known of their spans' readings remembered. */
+const PENDING = { maxItems: 10_000, maxWaitMs: 30_000 };
+/** How many instances have the readings of their spans remembered. */
 const MAX_INSTANCES = 500;
 
 /** One instance of a service. */
-export interface Service {
+interface Service {
   readonly app: string;
   readonly messages: Messages;
   /** When it was last heard of, as a reading of `performance.now()`. */
@@ -35,7 +53,7 @@ interface Sending {
   readonly outcome: Outcome;
 }
 
-/** The services that spans come from, and what they tell of messages. */
+/** The services that spans come from, and their messages. */
 export class Services {
   readonly #host: GraphHost;
   readonly #settings: OtlpSettings;
@@ -45,7 +63,7 @@ export class Services {
   /** By application, then by instance. */
   readonly #services = new Map<string, Map<string, Service>>();
   readonly #recent = new RecentSpans<Owner>(RECENT);
-  readonly #waiting = new WaitingRoom<Sending>(WAITING, (sending) => this.#send(sending, null));
+  readonly #pending = new PendingSpans<Sending>(PENDING, (sending) => this.#send(sending, null));
 
   constructor(host: GraphHost, settings: OtlpSettings) {
     this.#host = host;
@@ -77,12 +95,12 @@ export class Services {
     for (const span of spans) this.#remember(service, span);
     for (const span of spans) {
       this.#count(service, span);
-      for (const sending of this.#waiting.take(span.id)) this.#route(sending, span.id);
+      for (const sending of this.#pending.take(span.id)) this.#route(sending, span.id);
     }
   }
 
   close(): void {
-    this.#waiting.close();
+    this.#pending.close();
   }
 
   #remember(service: Service, span: ReceivedSpan): void {
@@ -118,7 +136,7 @@ export class Services {
   /** Finds whose a message is, from the span `id` upwards. */
   #route(sending: Sending, id: string | undefined): void {
     const owner = id === undefined ? null : this.#recent.ownerOf(id, sending.service);
-    if (typeof owner === "string") this.#waiting.add(owner, sending);
+    if (typeof owner === "string") this.#pending.add(owner, sending);
     else this.#send(sending, owner);
   }
 
@@ -141,7 +159,7 @@ export class Services {
       host,
       components: this.#components,
       app,
-      // The messages of other services are nobody else's to count.
+      // No other adapter counts the messages of other services.
       counts: (system: string) => !isOwn || host.counts(system),
       brokers: this.#settings.brokers,
       properties: undefined,

@@ -1,7 +1,9 @@
-import { ATTRIBUTES } from "../../adapters/graph/opentelemetry/dialects/table.ts";
-import { FAILURE_EVENTS, type Span } from "../../adapters/graph/opentelemetry/span.ts";
+import { ATTRIBUTES } from "../../adapters/graph/opentelemetry/dialects.ts";
+import { FAILURE_EVENTS, fit, type Span, textOf } from "../../adapters/graph/opentelemetry/span.ts";
 import type { KeyValue } from "../../gen/opentelemetry/proto/common/v1/common_pb.ts";
+import type { Resource } from "../../gen/opentelemetry/proto/resource/v1/resource_pb.ts";
 import type { Span as SpanMessage } from "../../gen/opentelemetry/proto/trace/v1/trace_pb.ts";
+import { checkedName } from "../../integration-graph/declaration.ts";
 
 /** A span of another service, complete. */
 export interface ReceivedSpan extends Span {
@@ -19,7 +21,7 @@ const LONGEST = 24 * 60 * 60 * 1_000;
 const PARENT_IS_REMOTE = 0x200;
 const NO_EVENTS: Span["events"] = [];
 
-/** Reads a span, with the attributes that the graph has a use for. Undefined where its ids are none. */
+/** Reads a span, with the attributes that the graph uses. Undefined if its ids are invalid. */
 export function receivedSpan(message: SpanMessage, scope: { readonly name: string }): ReceivedSpan | undefined {
   const { traceId, spanId, parentSpanId, name, kind, attributes, events, status, flags } = message;
   if (!isId(traceId, 16) || !isId(spanId, 8)) return undefined;
@@ -42,10 +44,7 @@ export function receivedSpan(message: SpanMessage, scope: { readonly name: strin
 }
 
 /** The attributes with these names that are texts, numbers or flags. */
-export function attributesOf(
-  attributes: readonly KeyValue[],
-  names: ReadonlySet<string> = ATTRIBUTES,
-): Span["attributes"] {
+function attributesOf(attributes: readonly KeyValue[], names: ReadonlySet<string> = ATTRIBUTES): Span["attributes"] {
   const known: Record<string, unknown> = Object.create(null);
   for (const { key, value } of attributes) {
     if (!names.has(key)) continue;
@@ -55,7 +54,7 @@ export function attributesOf(
   return known;
 }
 
-/** The first so many characters of a text. A copy: a slice would keep the whole text in memory for as long as it is kept itself. */
+/** The first characters of a text, as a copy: a slice would keep the whole text in memory. */
 export function beginning(text: string, length: number): string {
   return text.length <= length ? text : Buffer.from(text.slice(0, length), "utf16le").toString("utf16le");
 }
@@ -66,4 +65,36 @@ function isId(bytes: Uint8Array, length: number): boolean {
 
 function latin1(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
+}
+
+/** The service instance that made spans. */
+export interface SpanSource {
+  /** `service.namespace/service.name`, as the keys of its endpoints have it. */
+  readonly app: string;
+  /** `service.instance.id`, or "" if it is not given. */
+  readonly instance: string;
+}
+
+const NAMES: ReadonlySet<string> = new Set(["service.name", "service.namespace", "service.instance.id"]);
+const MAX_NAME = 200;
+const UNKNOWN = "unknown_service";
+
+/** Reads a resource. One without a name is `unknown_service`, as the conventions call it. */
+export function sourceOf(resource: Resource | undefined): SpanSource {
+  const attributes = attributesOf(resource?.attributes ?? [], NAMES);
+  const namespace = textOf(attributes["service.namespace"]);
+  const name = textOf(attributes["service.name"]) ?? UNKNOWN;
+  return {
+    app: named(namespace === undefined ? name : `${namespace}/${name}`),
+    instance: (textOf(attributes["service.instance.id"]) ?? "").slice(0, MAX_NAME),
+  };
+}
+
+/** A name that may be shown, without credentials that a URL may contain. */
+function named(name: string): string {
+  try {
+    return checkedName(fit(name.slice(0, MAX_NAME)));
+  } catch {
+    return UNKNOWN;
+  }
 }

@@ -28,7 +28,7 @@ export function traceServiceOptions(receiver: OtlpReceiver, gate: RequestGate) {
       // The code after which exporters try again.
       const refusal = (message: string) => new ConnectError(message, Code.Unavailable);
       if (!receiver.isOpen) throw refusal("More spans come than are taken (option otlp.maxSpansPerSecond).");
-      const leave = receiver.places.take();
+      const leave = receiver.reading.enter();
       if (leave === undefined) throw refusal("Too many requests at a time.");
       // Aborted when the call is over as well, however it ends.
       if (context.signal.aborted) leave();

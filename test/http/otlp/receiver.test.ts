@@ -1,8 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { amqplibSource } from "../../../src/adapters/graph/amqplib/index.ts";
-import { Allowance } from "../../../src/http/otlp/allowance.ts";
-import { RecentSpans } from "../../../src/http/otlp/recent-spans.ts";
-import { WaitingRoom } from "../../../src/http/otlp/waiting.ts";
+import { TokenBucket } from "../../../src/http/otlp/limits.ts";
+import { PendingSpans, RecentSpans } from "../../../src/http/otlp/pending-spans.ts";
 import type { GraphHost } from "../../../src/integration-graph/adapter.ts";
 import { until } from "../../adapters/graph/opentelemetry/support.ts";
 import { attributes, KIND, kafka, request, span } from "./requests.ts";
@@ -136,7 +135,7 @@ test("after the actuator is closed nothing of other services is left", async () 
 
 test("what waits for a span that never comes goes on without it, in time or for want of room", async () => {
   const gone: string[] = [];
-  const room = new WaitingRoom<string>({ maxItems: 2, maxWait: 30 }, (item) => gone.push(item));
+  const room = new PendingSpans<string>({ maxItems: 2, maxWaitMs: 30 }, (item) => gone.push(item));
   onTestFinished(() => room.close());
   room.add("a", "one");
   room.add("b", "two");
@@ -153,7 +152,7 @@ test("what waits for a span that never comes goes on without it, in time or for 
 test("spans are remembered for a time, and only so many", () => {
   const source = {};
   let now = 0;
-  const recent = new RecentSpans<string>({ maxSpans: 4, maxAge: 100 }, () => now);
+  const recent = new RecentSpans<string>({ maxSpans: 4, maxAgeMs: 100 }, () => now);
   const known = (...ids: string[]) => ids.filter((id) => recent.get(id) !== undefined);
   const add = (...ids: string[]) => {
     for (const id of ids) recent.add(id, { owner: id, parent: undefined, source });
@@ -171,15 +170,15 @@ test("spans are remembered for a time, and only so many", () => {
   expect(known("e", "f", "g")).toEqual(["f", "g"]);
 });
 
-test("an allowance fills up with time, to no more than two seconds' worth", () => {
+test("a token bucket fills up with time, to no more than two seconds' worth", () => {
   let now = 0;
-  const allowance = new Allowance(10, () => now);
-  allowance.spend(25);
-  expect(allowance.isLeft).toBe(false);
+  const bucket = new TokenBucket(10, () => now);
+  bucket.spend(25);
+  expect(bucket.hasTokens).toBe(false);
   now = 600;
-  expect(allowance.isLeft).toBe(true);
+  expect(bucket.hasTokens).toBe(true);
   now = 1_000_000;
-  expect(allowance.isLeft).toBe(true);
-  allowance.spend(20);
-  expect(allowance.isLeft).toBe(false);
+  expect(bucket.hasTokens).toBe(true);
+  bucket.spend(20);
+  expect(bucket.hasTokens).toBe(false);
 });

@@ -1,19 +1,19 @@
 import { isRecord } from "../../../common/record.ts";
 import type { DocumentChannel, JsonObject } from "./document.ts";
 
-/** What a channel of a document is to a broker. */
+/** The destination of a broker that a channel stands for. */
 export interface Destination {
   readonly system: string;
   readonly kind: string;
   /** As in the key of the channel. */
   readonly name: string;
-  /** Whether every receiver gets each message. */
+  /** Whether every receiver receives each message. */
   readonly shared: boolean;
 }
 
 type Reading = (channel: DocumentChannel, protocol: string) => Destination;
 
-/** What the protocols of servers mean. The names are those of the adapters, so that both speak of one node. */
+/** The destinations of each protocol. Their names are those of the adapters, so that both show one node. */
 const READINGS: Readonly<Record<string, Reading>> = {
   amqp: rabbit,
   amqps: rabbit,
@@ -29,7 +29,7 @@ const READINGS: Readonly<Record<string, Reading>> = {
   bullmq: ({ address }) => ({ system: "bullmq", kind: "queue", name: address, shared: false }),
 };
 
-/** The destination that a channel on this protocol is. */
+/** The destination of a channel on a server of this protocol. */
 export function destinationOf(channel: DocumentChannel, protocol: string): Destination {
   const reading = Object.hasOwn(READINGS, protocol) ? READINGS[protocol] : undefined;
   return (reading ?? simple(protocol.toLowerCase().replace(/[^a-z0-9-]+/g, "-") || "unknown", "channel"))(
@@ -42,7 +42,7 @@ function simple(system: string, kind: string): Reading {
   return ({ address }) => ({ system, kind, name: address, shared: true });
 }
 
-/** The binding may name the topic apart from the address. */
+/** The binding may name a topic other than the address. */
 function topic(system: string): Reading {
   return ({ address, bindings }) => {
     const named = system === "kafka" ? text(member(bindings, "kafka"), "topic") : undefined;

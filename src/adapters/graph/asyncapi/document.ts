@@ -1,3 +1,4 @@
+import { ActuatorError } from "../../../common/error.ts";
 import { isRecord } from "../../../common/record.ts";
 
 /** A JSON object. */
@@ -10,10 +11,10 @@ export interface DocumentServer {
   readonly host: string;
 }
 
-/** A channel of a document: where messages are. */
+/** A channel of a document. */
 export interface DocumentChannel {
   readonly id: string;
-  /** What the broker calls it. Left out or null in the document: the channel's id. */
+  /** Its name at the broker; the channel's id if the document has none. */
   readonly address: string;
   readonly title: string | undefined;
   readonly server: DocumentServer | undefined;
@@ -25,11 +26,11 @@ export interface DocumentOperation {
   readonly id: string;
   readonly action: "send" | "receive";
   readonly channel: DocumentChannel;
-  /** Where the answer goes, or comes from. */
+  /** The channel of the reply. */
   readonly reply: DocumentChannel | undefined;
 }
 
-/** What of an AsyncAPI document concerns the integration graph. */
+/** The parts of an AsyncAPI document that the integration graph shows. */
 export interface DocumentParts {
   readonly channels: readonly DocumentChannel[];
   readonly operations: readonly DocumentOperation[];
@@ -38,17 +39,18 @@ export interface DocumentParts {
 const MAX_REFERENCES = 32;
 
 /**
- * Reads an AsyncAPI 3 document that was parsed from JSON or YAML: its servers, channels and operations, wherever references
- * within the document lead.
+ * Reads an AsyncAPI 3 document that was parsed from JSON or YAML: its servers, channels and operations, following references
+ * within the document.
  *
- * Throws a TypeError that names the place where the document is not of version 3, or refers to another document.
+ * @throws ActuatorError INVALID_ARGUMENT that names the place if the document is not of version 3, or refers to another one.
  */
 export function documentParts(document: unknown): DocumentParts {
-  if (!isRecord(document)) throw new TypeError("asyncApi: the document must be an object, parsed from JSON or YAML");
+  if (!isRecord(document))
+    throw invalid("asyncApiSource: the document must be an object that was parsed from JSON or YAML");
   const { asyncapi } = document;
   if (typeof asyncapi !== "string" || !asyncapi.startsWith("3.")) {
     const version = typeof asyncapi === "string" ? `version ${asyncapi.slice(0, 16)}` : "without a version";
-    throw new TypeError(`asyncApi: the document must be of AsyncAPI 3; this one is ${version}`);
+    throw invalid(`asyncApiSource: the document must be of AsyncAPI 3; this one is ${version}`);
   }
   const reader = new Reader(document);
   const channels = new Map<object, DocumentChannel>();
@@ -58,14 +60,14 @@ export function documentParts(document: unknown): DocumentParts {
   }
   const channelOf = (value: unknown, place: string): DocumentChannel => {
     const channel = channels.get(reader.resolved(value, place));
-    if (channel === undefined) throw new TypeError(`asyncApi: ${place} is none of the document's channels`);
+    if (channel === undefined) throw invalid(`asyncApiSource: ${place} is not one of the document's channels`);
     return channel;
   };
   const operations = entries(document.operations, "operations").map(([id, value]): DocumentOperation => {
     const place = `operations.${id}`;
     const { action, channel, reply } = reader.resolved(value, place);
     if (action !== "send" && action !== "receive")
-      throw new TypeError(`asyncApi: ${place}.action must be send or receive`);
+      throw invalid(`asyncApiSource: ${place}.action must be send or receive`);
     const answer = reply === undefined ? undefined : reader.resolved(reply, `${place}.reply`).channel;
     return {
       id,
@@ -99,13 +101,13 @@ class Reader {
   resolved(value: unknown, place: string): JsonObject {
     let found = value;
     for (let count = 0; isRecord(found) && typeof found.$ref === "string"; count++) {
-      if (count === MAX_REFERENCES) throw new TypeError(`asyncApi: the references at ${place} lead in a circle`);
+      if (count === MAX_REFERENCES) throw invalid(`asyncApiSource: the references at ${place} lead in a circle`);
       if (!found.$ref.startsWith("#/")) {
-        throw new TypeError(`asyncApi: ${place} refers to another document: bundle the documents into one first`);
+        throw invalid(`asyncApiSource: ${place} refers to another document: bundle the documents into one first`);
       }
       found = this.#at(found.$ref);
     }
-    if (!isRecord(found)) throw new TypeError(`asyncApi: ${place} must be an object, or refer to one in the document`);
+    if (!isRecord(found)) throw invalid(`asyncApiSource: ${place} must be an object, or refer to one in the document`);
     return found;
   }
 
@@ -139,6 +141,10 @@ function decoded(text: string): string {
 
 function entries(value: unknown, place: string): [string, unknown][] {
   if (value === undefined) return [];
-  if (!isRecord(value)) throw new TypeError(`asyncApi: ${place} must be an object`);
+  if (!isRecord(value)) throw invalid(`asyncApiSource: ${place} must be an object`);
   return Object.entries(value);
+}
+
+function invalid(message: string): ActuatorError {
+  return new ActuatorError("INVALID_ARGUMENT", "INVALID_DOCUMENT", message);
 }

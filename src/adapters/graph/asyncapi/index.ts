@@ -6,15 +6,19 @@ import { destinationOf } from "./destination.ts";
 import { type DocumentChannel, type DocumentOperation, documentParts } from "./document.ts";
 
 /**
- * Declares what an AsyncAPI 3 document describes: its channels are channels, its operations endpoints.
- * `flow.attach(asyncApiSource(JSON.parse(await readFile("asyncapi.json", "utf8"))))`; YAML is parsed by the application.
+ * Declares what an AsyncAPI 3 document describes: its channels are channels, its operations endpoints. Measures nothing. The
+ * application parses the document, which may be JSON or YAML.
  *
- * A channel on a server of a protocol that an adapter watches (amqp, kafka, mqtt, nats, redis) is the node that the adapter
- * knows, where both call the broker the same: `integrationGraph({ brokers })` says which names mean one broker. An operation
- * that sends and expects a reply is an outbound gateway. On a server of the protocol `in-process`, which the export writes, it is
- * a channel inside of the application. Nothing is measured by a document.
+ * A channel on a server of a protocol that an adapter watches (amqp, kafka, mqtt, nats, redis) is the adapter's node if
+ * both use the same name for the broker: `integrationGraph({ brokers })` says which names mean one broker. An operation
+ * that sends and expects a reply is an outbound gateway. A channel on a server of the protocol `in-process`, which the export
+ * writes, is inside the application.
  *
- * Throws a TypeError that names the place where the document is not AsyncAPI 3 or refers to other documents.
+ * @example
+ * ```ts
+ * flow.attach(asyncApiSource(JSON.parse(await readFile("asyncapi.json", "utf8"))));
+ * ```
+ * @throws ActuatorError INVALID_ARGUMENT that names the place if the document is not AsyncAPI 3 or refers to other documents.
  */
 export function asyncApiSource(document: unknown): GraphAdapter {
   const { channels, operations } = documentParts(document);
@@ -65,7 +69,7 @@ function declareOperation(
   if (reply !== undefined) link(action === "send" ? "input" : "output", reply);
 }
 
-/** Who only sends brings messages into the flow; who sends and hears the answer asks somebody outside. */
+/** An operation that only sends brings messages into the flow; one that also receives a reply calls an outside system. */
 const PATTERNS = {
   send: { alone: "inbound_channel_adapter", replied: "outbound_gateway" },
   receive: { alone: "service_activator", replied: "service_activator" },

@@ -68,7 +68,7 @@ const watched = new WatchedObjects("end of a channel", { parts });
  * const worker = new Worker(new URL("./images.js", import.meta.url));
  * flow.attach(messageChannelSource(worker, { name: "images" }));
  * ```
- * @throws ActuatorError INVALID_ARGUMENT if a target is none of these or there is no name.
+ * @throws ActuatorError INVALID_ARGUMENT if a target is something else, or there is no name.
  */
 export function messageChannelSource(
   targets: MessageTarget | readonly MessageTarget[],

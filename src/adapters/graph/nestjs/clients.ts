@@ -1,13 +1,13 @@
 import type { GraphNode } from "../../../integration-graph/node.ts";
 import { field } from "../../kit/interception/field.ts";
 import type { Method } from "../../kit/interception/replaced-method.ts";
+import type { Port } from "./container.ts";
+import { subscribedBy } from "./observable.ts";
 import { nameBroker, normalized } from "./patterns.ts";
-import type { Port } from "./ports.ts";
-import { subscribedBy } from "./saga.ts";
 import type { Site } from "./site.ts";
 import { type Transport, transportOfClient } from "./transports.ts";
 
-/** So many patterns of a client have nodes of their own; all others are one. */
+/** How many patterns of a client have nodes of their own; all others are one node. */
 const MAX_PATTERNS = 200;
 
 /** Clients of microservices. A message is sent when the client has handed it to its transport. */
@@ -22,7 +22,7 @@ function watchClient(site: Site, client: object): void {
   const destination = destinations(site, client, transport);
   nameBroker(site, transport, client);
 
-  // A request goes out when somebody subscribes to its answer, which may be long after its sender has returned.
+  // A request is sent when its answer is subscribed to, which may be long after its sender has returned.
   site.replace(client, "send", (method) => {
     return function send(this: unknown, ...args) {
       const owner = host.current;
@@ -37,7 +37,7 @@ function watchClient(site: Site, client: object): void {
       const callback = args[1];
       let failed = false;
       let published = false;
-      // Clients tell of what they cannot send as of an answer.
+      // Clients report what they cannot send as an answer.
       args[1] = function (this: unknown, ...results: unknown[]) {
         if (!published && field(results[0], "err")) failed = true;
         return Reflect.apply(callback as Method, this, results);

@@ -1,12 +1,53 @@
+import type { NodeDeclaration } from "../../../integration-graph/declaration.ts";
 import type { GraphLink, GraphNode } from "../../../integration-graph/node.ts";
-import type { Method } from "../../kit/interception/replaced-method.ts";
-import { timedCall } from "../../kit/interception/replaced-method.ts";
-import type { Class, Component } from "./container.ts";
-import { CqrsChannels, type MessageKind } from "./cqrs-channels.ts";
-import { metadataOf } from "./metadata.ts";
-import { type Port, portNames } from "./ports.ts";
-import { watchSaga } from "./saga.ts";
+import { channelKey } from "../../../integration-graph/node-id.ts";
+import { type Method, timedCall } from "../../kit/interception/replaced-method.ts";
+import { SYSTEM } from "../../kit/messaging/event-channels.ts";
+import { type Class, type Component, isObject, metadataOf, type Port, portNames } from "./container.ts";
+import { observed } from "./observable.ts";
 import type { Site } from "./site.ts";
+
+/** The kinds of messages of @nestjs/cqrs. */
+type MessageKind = "command" | "query" | "event";
+
+/** The commands, queries and events of @nestjs/cqrs, by their classes. */
+class CqrsChannels {
+  /** The event that is being published, as long as `publish` runs: what sagas make of it at once, they make of this. */
+  publishing: GraphNode | undefined;
+  readonly #site: Site;
+  readonly #nodes = new Map<unknown, GraphNode>();
+
+  constructor(site: Site) {
+    this.#site = site;
+  }
+
+  declared(kind: MessageKind, type: Class): GraphNode {
+    const node = this.#site.host.declare(this.#declaration(kind, type));
+    this.#nodes.set(type, node);
+    return node;
+  }
+
+  /** The channel of a message that is sent. If it has no handler, it is only seen. */
+  of(kind: MessageKind, message: unknown): GraphNode | undefined {
+    const type = isObject(message) ? Object.getPrototypeOf(message)?.constructor : undefined;
+    if (typeof type !== "function") return undefined;
+    let node = this.#nodes.get(type);
+    if (node === undefined) {
+      node = this.#site.host.observe(this.#declaration(kind, type));
+      this.#nodes.set(type, node);
+    }
+    return node;
+  }
+
+  #declaration(kind: MessageKind, { name }: Class): NodeDeclaration {
+    return {
+      name,
+      pattern: kind === "event" ? "publish_subscribe_channel" : "message_channel",
+      componentType: `nest:${kind}`,
+      key: channelKey(SYSTEM, this.#site.host.app, `cqrs-${kind}`, name),
+    };
+  }
+}
 
 /** The kinds of messages of @nestjs/cqrs, how their handlers are decorated, and which method handles them. */
 const HANDLERS = [
@@ -95,4 +136,30 @@ function watchPublish(site: Site, channels: CqrsChannels, bus: object): void {
     "publishAll",
     publishing(([all]) => (Array.isArray(all) ? all : [])),
   );
+}
+
+/**
+ * A saga makes commands of events. Each command counts as a message that it handled, of the event that is being published at that
+ * moment; for a command that comes later, the event is not known.
+ */
+function watchSaga(site: Site, channels: CqrsChannels, component: Component, name: string): void {
+  const { host } = site;
+  const node = site.endpoint({
+    name: `${component.type.name}.${name}`,
+    pattern: "service_activator",
+    componentType: "nest:saga",
+    properties: { injected: portNames(component) },
+  });
+  site.wrap(component, name, (method) => {
+    return function saga(this: unknown, ...args) {
+      const commands = Reflect.apply(method, this, args);
+      return observed(commands, (command, next) => {
+        if (!command) return next();
+        const event = channels.publishing;
+        const now = performance.now();
+        host.handled(node, { start: now, end: now }, event && host.way(event, "input", node));
+        return host.within(node, next);
+      });
+    };
+  });
 }

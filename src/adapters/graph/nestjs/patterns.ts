@@ -1,9 +1,15 @@
 import type { GraphLink, GraphNode } from "../../../integration-graph/node.ts";
 import { field } from "../../kit/interception/field.ts";
 import type { Method } from "../../kit/interception/replaced-method.ts";
-import { type Component, isObject, methodNames, microservicesOf, serversOf } from "./container.ts";
-import { metadataOf } from "./metadata.ts";
-import { portNames } from "./ports.ts";
+import {
+  type Component,
+  isObject,
+  metadataOf,
+  methodNames,
+  microservicesOf,
+  portNames,
+  serversOf,
+} from "./container.ts";
 import type { Site } from "./site.ts";
 import { type Transport, transportOfServer } from "./transports.ts";
 
@@ -56,7 +62,7 @@ export function watchPatterns(site: Site, controllers: readonly Component[], app
   });
 }
 
-/** A server that is connected already has taken up the methods as they were. Until it listens it may take them up again. */
+/** A server that is connected already has taken the methods as they were. Until it listens, it can take them again. */
 function registerAgain(microservice: object): void {
   const server = field(microservice, "serverInstance");
   const [getHandlers, register] = [field(server, "getHandlers"), field(microservice, "registerListeners")];
@@ -70,7 +76,7 @@ function registerAgain(microservice: object): void {
   for (const [pattern, handler] of before) if (!handlers.has(pattern)) handlers.set(pattern, handler);
 }
 
-/** The broker of a server or client tells its name when it is connected. */
+/** The broker of a server or client sends its name when it is connected. */
 export function nameBroker(site: Site, { system, unnamed }: Transport, object: object): void {
   if (unnamed === undefined) return;
   site.replace(object, "setupChannel", (method) => {

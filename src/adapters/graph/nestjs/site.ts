@@ -4,8 +4,7 @@ import { endpointKey } from "../../../integration-graph/node-id.ts";
 import type { EndpointPattern } from "../../../integration-graph/pattern.ts";
 import type { Properties } from "../../../integration-graph/properties.ts";
 import { type Method, replaceMethod, undoing } from "../../kit/interception/replaced-method.ts";
-import type { Component } from "./container.ts";
-import { copyMetadata } from "./metadata.ts";
+import { type Component, copyMetadata } from "./container.ts";
 
 /** A function of the application, before it is a node. */
 export interface EndpointDescription {
@@ -15,7 +14,7 @@ export interface EndpointDescription {
   readonly properties?: Properties | undefined;
 }
 
-/** One application of NestJS, watched for one graph: what is changed in it, until it is put back. */
+/** One application of NestJS, watched for one graph: what was changed in it, and how to restore it. */
 export class Site {
   readonly host: GraphHost;
   readonly #undo: (() => void)[] = [];
@@ -29,7 +28,7 @@ export class Site {
     return this.host.declare({ name, pattern, componentType, properties, key });
   }
 
-  /** Puts `make(method)` in the place of a method of a component, decorated as it is. */
+  /** Replaces a method of a component by `make(method)`, with the same decorators. */
   wrap({ holder }: Component, name: string, make: (method: Method) => Method): void {
     const method: unknown = Reflect.get(holder, name);
     this.replace(holder, name, make);
@@ -37,17 +36,17 @@ export class Site {
     if (typeof method === "function" && typeof made === "function") copyMetadata(method, made);
   }
 
-  /** Puts `make(method)` in the place of a method of an object that is no component of the application's own. */
+  /** Replaces a method of an object that is not a component of the application. */
   replace(object: object, name: string, make: (method: Method) => Method): void {
     this.#undo.push(replaceMethod(object, name, make));
   }
 
-  /** Puts back what else was changed. */
+  /** Restores something else at the end. */
   atEnd(undo: () => void): void {
     this.#undo.push(undo);
   }
 
-  /** Measures a method as a handler of `node`. Where it has several inputs, `input` says by which a call came. */
+  /** Measures a method as a handler of `node`. If it has several inputs, `input` returns the one that a call came by. */
   handle(
     component: Component,
     name: string,

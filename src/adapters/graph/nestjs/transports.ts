@@ -5,15 +5,15 @@ import { field } from "../../kit/interception/field.ts";
 import { rabbitmqDestination } from "../../kit/messaging/broker-destinations.ts";
 import { addressOf, redisIdentity } from "../../kit/messaging/redis-address.ts";
 
-/** How messages travel, as the options of a server or a client say. */
+/** How messages travel, by the options of a server or client. */
 export interface Transport {
-  /** As keys and counts name it. */
+  /** Its name in keys and counts. */
   readonly system: string;
   /** Where clients send messages of a pattern. */
   sentTo(pattern: string): NodeDeclaration;
   /** Where a server takes messages of a pattern from, each leading to the next; the last is that of the pattern. */
   takenFrom(pattern: string): readonly NodeDeclaration[];
-  /** The address by which the application knows the broker, where the broker tells its own name later. */
+  /** The address of a broker that sends its own name later. */
   readonly unnamed?: string | undefined;
 }
 
@@ -147,7 +147,7 @@ function optionsOfTcp(client: object): unknown {
   return { host: field(client, "host"), port: field(client, "port") };
 }
 
-/** Names of this very machine are one. */
+/** All names of this machine are one. */
 function local(address: string): string {
   return address.replace(/^(localhost|\[?::1?\]?|0\.0\.0\.0)(?=:\d+$)/i, "127.0.0.1");
 }

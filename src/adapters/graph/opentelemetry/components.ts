@@ -11,7 +11,7 @@ export interface ComponentLimits {
   readonly maxAgeMs: number;
 }
 
-/** The nodes that spans tell of, each until nothing was heard of it for long. */
+/** The nodes that spans mention, each until it was idle for long. */
 export class Components {
   readonly #host: GraphHost;
   readonly #limits: ComponentLimits;
@@ -27,7 +27,7 @@ export class Components {
     host.read({ name, read });
   }
 
-  /** The node of this key. Where somebody else has declared it, theirs; undefined where its name is unfit. */
+  /** The node of this key, which another adapter may have declared; undefined if its name is invalid. */
   node(declaration: NodeDeclaration): GraphNode | undefined {
     if (this.#declared.size >= this.#limits.maxNodes) this.#removeAged();
     const node = this.#host.observe(declaration);
@@ -40,7 +40,7 @@ export class Components {
     return declared;
   }
 
-  /** Says more of a node, if it is one that nobody else declares. */
+  /** Adds properties to a node that no other adapter declares. */
   describe(node: GraphNode, declaration: NodeDeclaration, properties: Properties): void {
     if (this.#declared.has(node)) this.#host.declare({ ...declaration, properties });
   }

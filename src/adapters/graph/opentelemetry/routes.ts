@@ -4,11 +4,18 @@ import type { GraphLink, GraphNode } from "../../../integration-graph/node.ts";
 import { channelKey, endpointKey } from "../../../integration-graph/node-id.ts";
 import type { Properties } from "../../../integration-graph/properties.ts";
 import type { Components } from "./components.ts";
-import { fit } from "./endpoint.ts";
-import { componentTypeOf, handlerWord, patternOf } from "./systems.ts";
-import type { Destination, Dialect, Reading, Traffic } from "./traffic.ts";
+import { fit } from "./span.ts";
+import {
+  componentTypeOf,
+  type Destination,
+  type Dialect,
+  handlerWord,
+  patternOf,
+  type Reading,
+  type Traffic,
+} from "./traffic.ts";
 
-/** So many readings are remembered before they are looked into again. */
+/** How many readings are remembered before they are read again. */
 const MAX_REMEMBERED = 1_000;
 
 /** Where spans come from, and the graph that is told. */
@@ -17,7 +24,7 @@ export interface Scene {
   readonly components: Components;
   /** The application that its endpoints belong to. */
   readonly app: string;
-  /** Whether messages of the system are counted, as opposed to by somebody else. */
+  /** Whether messages of the system are counted here, not by another adapter. */
   counts(system: string): boolean;
   /** The brokers of systems whose spans do not name one. */
   readonly brokers: { readonly [system: string]: string };
@@ -26,7 +33,7 @@ export interface Scene {
   /** What is said of every endpoint as well. */
   readonly endpointProperties: Properties | undefined;
   readonly handlers: WeakMap<GraphNode, HandlerState>;
-  /** Hears of every endpoint that comes to be known here. */
+  /** Called with every endpoint that becomes known here. */
   seen?(node: GraphNode, declaration: NodeDeclaration): void;
 }
 
@@ -41,7 +48,7 @@ export interface Handler {
 }
 
 export interface HandlerState {
-  /** Whether spans tell of single messages, so that those that received them must not count again. */
+  /** Whether each message has a span of its own, so that the span that received them must not count again. */
   processes: boolean;
 }
 
@@ -102,7 +109,7 @@ export class Routes {
     const counted = this.#scene.counts(traffic.system);
     const isSend = traffic.operation === "send";
     const broker = this.#brokerOf(traffic);
-    // Whoever else counts has nodes for it; where the broker is not known they cannot be found.
+    // The adapter that counts has nodes for it; if the broker is not known they cannot be found.
     if (!counted && (!isSend || broker === UNKNOWN)) {
       return { reading, traffic, counted, channel: undefined, handler: undefined };
     }

@@ -1,3 +1,4 @@
+import type { ChannelPattern } from "../../../integration-graph/pattern.ts";
 import type { Span } from "./span.ts";
 
 /** What a span says happened to messages. */
@@ -41,7 +42,7 @@ export interface Traffic {
   /** The exchange that a message was published to, before it came to the queue. */
   readonly exchange?: Destination | undefined;
   readonly group?: string | undefined;
-  /** What tells those who process apart otherwise, such as a worker's name. */
+  /** What distinguishes handlers otherwise, such as a worker's name. */
   readonly handler?: string | undefined;
   /** host:port; undefined where spans do not tell. */
   readonly address?: string | undefined;
@@ -70,4 +71,72 @@ export function countOf({ attributes }: Span): number {
   if (said === undefined) return 1;
   const count = Number(said);
   return Number.isInteger(count) && count >= 0 && count <= MAX_COUNT ? count : 1;
+}
+
+/** What the graph has to know about a messaging system. */
+interface System {
+  /** The kind of its destinations if a span does not say. */
+  readonly kind: string;
+  /** The prefix of the component types of its nodes; by default the system's name. */
+  readonly type?: string;
+  /** The word for handlers of its messages; "consumer" by default. */
+  readonly handler?: string;
+  /** Whether applications poll for messages. */
+  readonly polled?: true;
+}
+
+const SYSTEMS: { readonly [system: string]: System } = {
+  activemq: { kind: "queue" },
+  aws_sns: { kind: "topic", type: "sns" },
+  aws_sqs: { kind: "queue", type: "sqs", polled: true },
+  bullmq: { kind: "queue", handler: "worker" },
+  eventhubs: { kind: "topic" },
+  gcp_pubsub: { kind: "topic", type: "pubsub" },
+  jms: { kind: "queue" },
+  kafka: { kind: "topic" },
+  mqtt: { kind: "topic" },
+  nats: { kind: "subject" },
+  pulsar: { kind: "topic" },
+  rabbitmq: { kind: "queue", type: "amqp" },
+  rocketmq: { kind: "topic" },
+  servicebus: { kind: "queue" },
+};
+
+const OTHER: System = { kind: "destination" };
+
+const PATTERNS: { readonly [kind: string]: ChannelPattern } = {
+  exchange: "publish_subscribe_channel",
+  topic: "publish_subscribe_channel",
+  subject: "publish_subscribe_channel",
+};
+
+function systemOf(system: string): System {
+  return Object.hasOwn(SYSTEMS, system) ? SYSTEMS[system]! : OTHER;
+}
+
+/** The kind of a system's destinations. */
+export function defaultKind(system: string): string {
+  return systemOf(system).kind;
+}
+
+/** The word for handlers of a system's messages. */
+export function handlerWord(system: string): string {
+  return systemOf(system).handler ?? "consumer";
+}
+
+/** Whether applications poll the system for messages, so that only receiving them can be seen. */
+export function isPolled(system: string): boolean {
+  return systemOf(system).polled === true;
+}
+
+/** The pattern of a destination. */
+export function patternOf(system: string, kind: string): ChannelPattern {
+  if (kind === "queue" && isPolled(system)) return "pollable_channel";
+  return (Object.hasOwn(PATTERNS, kind) ? PATTERNS[kind] : undefined) ?? "message_channel";
+}
+
+/** The component type of a node of the system, such as `amqp:queue`. */
+export function componentTypeOf(system: string, what: string): string {
+  const name = systemOf(system).type ?? system.replace(/[^a-z0-9]+/g, "-").replace(/^[-0-9]+|-+$/g, "");
+  return `${name.slice(0, 50).replace(/-+$/, "") || "messaging"}:${what}`;
 }

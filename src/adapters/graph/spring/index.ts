@@ -1,3 +1,4 @@
+import { ActuatorError } from "../../../common/error.ts";
 import type { GraphAdapter, GraphHost } from "../../../integration-graph/adapter.ts";
 import type { NodeDeclaration } from "../../../integration-graph/declaration.ts";
 import { channelKey, endpointKey } from "../../../integration-graph/node-id.ts";
@@ -5,33 +6,43 @@ import { isChannel } from "../../../integration-graph/pattern.ts";
 import type { Properties } from "../../../integration-graph/properties.ts";
 import type { GraphSource, LinkDeclaration } from "../../../integration-graph/source.ts";
 import { Progress } from "./progress.ts";
-import { leads, type RemoteGraph, type RemoteNode, remoteGraph } from "./remote-graph.ts";
-import { type RequestOptions, requestJson } from "./request.ts";
+import {
+  leads,
+  type RemoteGraph,
+  type RemoteNode,
+  type RequestOptions,
+  remoteGraph,
+  requestJson,
+} from "./remote-graph.ts";
 
-/** How the graph of an application on the JVM is taken in. */
+/** Options of {@link springIntegrationSource}. */
 export interface SpringIntegrationOptions extends RequestOptions {
-  /** What the application is called here. Default: the name that it gives itself, else the host and port of its address. */
+  /** The application's name here. Default: the name that it is configured with, or else the host and port of its address. */
   readonly app?: string | undefined;
-  /** How often its numbers are read, in milliseconds; 0: only when the graph is rebuilt. Default: 15,000. */
+  /** How often its numbers are read; 0: only when the graph is rebuilt. Default: 15,000. */
   readonly intervalMs?: number | undefined;
 }
 
 const COMPONENT_TYPE = /^[a-z][a-z0-9]*(?:[-:.][a-z0-9]+)*$/;
 
 /**
- * The integration graph of an application on the JVM, as its Spring Boot Actuator (3 or 4) shows it under
- * `/actuator/integrationgraph`, as a part of this one: `flow.attach(springIntegrationSource("http://orders:8081/actuator/integrationgraph"))`.
+ * Shows the integration graph of an application on the JVM as a part of this one. It is read from the application's Spring Boot
+ * Actuator 3 or 4, at `/actuator/integrationgraph`.
  *
- * Its structure is read now and at every rebuild, its numbers at the interval. Out of reach, its part stays as it was and is
- * marked as stale. Channels inside of a JVM belong to that application alone, so that equal names elsewhere are other channels.
+ * Its structure is read now and at every rebuild, its numbers at the interval. While it is unreachable, its part stays as it was and
+ * is marked as stale. Channels inside a JVM belong to that application alone: equal names elsewhere are other channels.
  *
- * Throws a TypeError where the address is not one of HTTP.
+ * @example
+ * ```ts
+ * flow.attach(springIntegrationSource("http://orders:8081/actuator/integrationgraph"));
+ * ```
+ * @throws ActuatorError INVALID_ARGUMENT if the address is not an HTTP URL, or the interval is invalid.
  */
 export function springIntegrationSource(address: string | URL, options: SpringIntegrationOptions = {}): GraphAdapter {
   const url = httpUrl(address);
-  const { intervalMs: interval = 15_000 } = options;
-  if (!Number.isSafeInteger(interval) || interval < 0 || interval >= 2 ** 31) {
-    throw new TypeError("springIntegration: interval must be a whole number of milliseconds, not below 0");
+  const { intervalMs = 15_000 } = options;
+  if (!Number.isSafeInteger(intervalMs) || intervalMs < 0 || intervalMs >= 2 ** 31) {
+    throw invalid("springIntegrationSource.intervalMs must be a whole number of milliseconds, not below 0");
   }
   return {
     name: "spring-integration",
@@ -43,7 +54,7 @@ export function springIntegrationSource(address: string | URL, options: SpringIn
         return remoteGraph(body);
       };
       host.read(source(host, url, options, progress, read));
-      const timer = interval === 0 ? undefined : setInterval(refresh, interval);
+      const timer = intervalMs === 0 ? undefined : setInterval(refresh, intervalMs);
       timer?.unref();
       let refreshing = false;
 
@@ -51,10 +62,10 @@ export function springIntegrationSource(address: string | URL, options: SpringIn
         if (refreshing) return;
         refreshing = true;
         try {
-          const remote = await read(AbortSignal.timeout(Math.max(interval, 1_000)));
+          const remote = await read(AbortSignal.timeout(Math.max(intervalMs, 1_000)));
           if (!attached.signal.aborted) takeNumbers(host, appOf(options, remote, url), remote, progress);
         } catch {
-          // A rebuild says that it is out of reach; its numbers stay as they were until it is back.
+          // A rebuild reports that it is unreachable; until then its numbers stay as they were.
         } finally {
           refreshing = false;
         }
@@ -122,7 +133,9 @@ function appOf({ app }: SpringIntegrationOptions, { name }: RemoteGraph, url: UR
 function httpUrl(address: string | URL): URL {
   const url = URL.parse(String(address));
   if (url?.protocol === "http:" || url?.protocol === "https:") return url;
-  throw new TypeError(
-    "springIntegration: the address must be a URL such as http://orders:8081/actuator/integrationgraph",
-  );
+  throw invalid("springIntegrationSource expects a URL, such as http://orders:8081/actuator/integrationgraph");
+}
+
+function invalid(message: string): ActuatorError {
+  return new ActuatorError("INVALID_ARGUMENT", "INVALID_OPTION", message);
 }

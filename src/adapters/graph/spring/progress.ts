@@ -3,13 +3,13 @@ import type { GraphNode } from "../../../integration-graph/node.ts";
 import type { RemoteNode, RemoteTimer } from "./remote-graph.ts";
 
 const NOTHING: RemoteTimer = { count: 0, mean: 0, max: 0 };
-/** An hour before this process began, on its clock: too long ago to be in a rate, and no time that anything is shown to have been seen. */
+/** An hour before this process began, on its clock: too long ago to be part of a rate, or to be shown as a time. */
 const LONG_AGO = -3_600_000;
 
 /**
- * Turns the totals that a remote node shows into what happened since they were read before, and counts that here. Counts and
- * means stay exact. A remote application that began anew shows less than before: all of it is then new. When the messages of
- * the first reading came is not known: they are counted, and are in no rate.
+ * Counts here what was added to the totals of a remote node since they were last read. Counts and means stay exact. A remote
+ * application that was restarted shows less than before: then all of it is new. The times of the messages of the first
+ * reading are not known: they are counted without being part of a rate.
  */
 export class Progress {
   readonly #host: GraphHost;
@@ -34,7 +34,7 @@ export class Progress {
     }
   }
 
-  /** Ends a reading, of these nodes: forgets those that are no more. */
+  /** Ends a reading of these nodes and forgets all others. */
   endReading(keys: ReadonlySet<string>): void {
     this.#isFirst = false;
     for (const key of this.#before.keys()) if (!keys.has(key)) this.#before.delete(key);
@@ -45,7 +45,7 @@ export class Progress {
     const count = now.count - since.count;
     if (count === 0) return;
     const total = Math.max(0, now.count * now.mean - since.count * since.mean);
-    // The remote maximum is one of a time window: it belongs to these messages only where it has risen.
+    // The remote maximum covers a time window: it belongs to these messages only if it has risen.
     const longest = now.max > since.max ? Math.min(now.max, total) : total / count;
     this.#handled(node, { count: 1, failed }, longest);
     if (count > 1) this.#handled(node, { count: count - 1, failed }, (total - longest) / (count - 1));

@@ -2,9 +2,9 @@ import { isRecord } from "../../../common/record.ts";
 import { LINK_TYPES, type LinkType } from "../../../integration-graph/link-type.ts";
 import { isChannel, isPattern, type PatternType } from "../../../integration-graph/pattern.ts";
 
-/** A graph as an application of Spring Integration answers it: the parts of it that can be shown. */
+/** The parts of an application's integration graph that can be shown. */
 export interface RemoteGraph {
-  /** The application's name, where it is configured there. */
+  /** The application's name, if it is configured there. */
   readonly name: string | undefined;
   readonly nodes: readonly RemoteNode[];
   readonly links: readonly RemoteLink[];
@@ -28,7 +28,7 @@ export interface RemoteTimer {
   readonly max: number;
 }
 
-export interface RemoteLink {
+interface RemoteLink {
   readonly from: number;
   readonly to: number;
   readonly type: LinkType;
@@ -42,10 +42,10 @@ const LONGEST = 315_360_000_000;
 const HIDDEN = /[\p{Cc}\p{Zl}\p{Zp}]/u;
 
 /**
- * Reads the body of `/actuator/integrationgraph`, of whatever version: what is missing or unknown in a node is left out, a node
- * without an id or a name is, and a link that is none.
+ * Reads the body of `/actuator/integrationgraph`, of any version. Leaves out what is missing or unknown in a node, nodes
+ * without an id or a name, and invalid links.
  *
- * Throws a TypeError where the body is no such graph.
+ * @throws TypeError if the body is not such a graph.
  */
 export function remoteGraph(body: unknown): RemoteGraph {
   if (!isRecord(body) || !Array.isArray(body.nodes) || !Array.isArray(body.links)) {
@@ -92,7 +92,7 @@ function remoteLink(link: unknown): RemoteLink | undefined {
   return type && { from: link.from, to: link.to, type };
 }
 
-/** Whether a link of this type can lead from the one to the other, so that one wrong link does not cost the whole graph. */
+/** Whether a link of this type can lead from one node to the other. One wrong link must not fail the whole graph. */
 export function leads({ type }: RemoteLink, from: RemoteNode, to: RemoteNode): boolean {
   if (type === "input") return isChannel(from.pattern) && !isChannel(to.pattern);
   return isChannel(to.pattern) && (type === "route" || type === "error" || !isChannel(from.pattern));
@@ -102,7 +102,7 @@ function isHandler(handler: unknown): handler is { name: string; type: string } 
   return isRecord(handler) && isName(handler.name) && typeof handler.type === "string";
 }
 
-/** What cannot be a name here would cost the whole graph. */
+/** Whether a graph accepts a name. One wrong name must not fail the whole graph. */
 function isName(name: unknown): name is string {
   return (
     typeof name === "string" && name !== "" && name.length <= MAX_NAME && name.isWellFormed() && !HIDDEN.test(name)
@@ -120,4 +120,63 @@ function count(value: unknown): number {
 
 function duration(value: unknown): number {
   return Number.isFinite(value) && (value as number) > 0 ? Math.min(value as number, LONGEST) : 0;
+}
+
+/** Options of a request. */
+export interface RequestOptions {
+  /** Sent with each request, such as `{ authorization: "Basic …" }`. Never shown. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** The largest answer that is read, in bytes. Default: 16 MiB. */
+  readonly maxBytes?: number | undefined;
+}
+
+const ACCEPT = "application/vnd.spring-boot.actuator.v3+json, application/json;q=0.9";
+
+/**
+ * Requests JSON from `url`. Redirects are not followed, since the headers may contain credentials.
+ *
+ * @throws Error that says what is wrong with the answer, without the credentials of the URL.
+ */
+export async function requestJson(url: URL, options: RequestOptions, signal: AbortSignal): Promise<unknown> {
+  const { headers = {}, maxBytes = 16 * 1024 * 1024 } = options;
+  const address = new URL(url);
+  const { username, password } = address;
+  address.username = "";
+  address.password = "";
+  const response = await fetch(address, {
+    headers: { accept: ACCEPT, ...basic(username, password), ...headers },
+    redirect: "error",
+    signal,
+  });
+  if (!response.ok) {
+    await response.body?.cancel();
+    throw new Error(`${address.href} answers ${response.status}`);
+  }
+  return JSON.parse(await text(response, maxBytes, address.href));
+}
+
+async function text(response: Response, maxBytes: number, address: string): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body ?? []) {
+    size += chunk.byteLength;
+    if (size > maxBytes) throw new Error(`${address} answers more than ${maxBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+function basic(username: string, password: string): Record<string, string> {
+  if (username === "" && password === "") return {};
+  const credentials = `${decoded(username)}:${decoded(password)}`;
+  return { authorization: `Basic ${Buffer.from(credentials).toString("base64")}` };
+}
+
+/** A URL may hold a percent sign that encodes nothing. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { asyncApiSource } from "../../../../src/adapters/graph/asyncapi/index.ts";
+import { ActuatorError } from "../../../../src/common/error.ts";
 import { integrationGraph } from "../../../../src/integration-graph/builder.ts";
 import { toAsyncApi } from "../../../../src/integration-graph/export/asyncapi.ts";
 import { channelKey, endpointKey } from "../../../../src/integration-graph/node-id.ts";
@@ -143,11 +144,11 @@ describe("a document that is unfit", () => {
     [
       "has an operation without a channel",
       { asyncapi: "3.0.0", channels, operations: { o: { action: "send", channel: { address: "x" } } } },
-      /operations\.o\.channel is none of/,
+      /operations\.o\.channel is not one of/,
     ],
   ];
   it.each(cases)("that %s is refused with its place", (_, document, message) => {
-    expect(() => asyncApiSource(document)).toThrow(TypeError);
+    expect(() => asyncApiSource(document)).toThrow(ActuatorError);
     expect(() => asyncApiSource(document)).toThrow(message);
   });
 });

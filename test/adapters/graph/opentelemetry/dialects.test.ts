@@ -1,9 +1,13 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { ATTRIBUTES, dialectOf } from "../../../../src/adapters/graph/opentelemetry/dialects/table.ts";
+import { ATTRIBUTES, dialectOf } from "../../../../src/adapters/graph/opentelemetry/dialects.ts";
 import { type Span, SpanKind } from "../../../../src/adapters/graph/opentelemetry/span.ts";
-import { componentTypeOf, patternOf } from "../../../../src/adapters/graph/opentelemetry/systems.ts";
-import { countOf, type Traffic } from "../../../../src/adapters/graph/opentelemetry/traffic.ts";
+import {
+  componentTypeOf,
+  countOf,
+  patternOf,
+  type Traffic,
+} from "../../../../src/adapters/graph/opentelemetry/traffic.ts";
 
 function span(kind: number, attributes: Span["attributes"], scope = "any", name = "span"): Span {
   return { kind, attributes, name, status: { code: 0 }, events: [], instrumentationScope: { name: scope } };

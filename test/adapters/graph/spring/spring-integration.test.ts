@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { springIntegrationSource } from "../../../../src/adapters/graph/spring/index.ts";
+import { ActuatorError } from "../../../../src/common/error.ts";
 import { integrationGraph } from "../../../../src/integration-graph/builder.ts";
 import type { GraphSnapshot } from "../../../../src/integration-graph/snapshot.ts";
 
@@ -219,7 +220,7 @@ describe("what is asked", () => {
   });
 
   it.each(["orders", "file:///etc/passwd", ""])("is refused for the address %j", (unfit) => {
-    expect(() => springIntegrationSource(unfit)).toThrow(TypeError);
+    expect(() => springIntegrationSource(unfit)).toThrow(ActuatorError);
   });
 
   it("ends with the detachment, and takes away what was declared", async () => {
