@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { integrationGraph } from "../../src/integration-graph/builder.ts";
-import { Rate } from "../../src/integration-graph/rate.ts";
-import { Counter, Timer } from "../../src/integration-graph/statistics.ts";
+import { Counter, Rate, Timer } from "../../src/integration-graph/statistics.ts";
 import { nodeOf } from "./support.ts";
 
 const minute = 60_000;

@@ -1,15 +1,18 @@
 import { keyParts } from "../node-id.ts";
 import type { GraphSnapshot, JsonValue, NodeSnapshot } from "../snapshot.ts";
 
-/** Where the names of protocols differ from those of systems. */
+/** The protocols whose names differ from those of systems. */
 const PROTOCOLS: Readonly<Record<string, string>> = { rabbitmq: "amqp", node: "in-process", spring: "in-process" };
 
 /**
- * The skeleton of an AsyncAPI 3 document, as JSON: brokers as servers, channels with their addresses, and an operation for each
- * link between an endpoint and a channel. What messages look like, the graph does not know.
+ * Writes the skeleton of an AsyncAPI 3 document as JSON: brokers as servers, channels with their addresses, and an operation for
+ * each link between an endpoint and a channel. It has no message schemas, which the graph does not know.
  *
- * Read by the adapter `asyncapi`, it gives the same topics, subjects, queues and exchanges again, and the same ways in and out;
- * kinds that AsyncAPI does not tell apart, such as streams and patterns, come back as plain channels of their broker.
+ * `asyncApiSource` reads the same topics, subjects, queues, exchanges and links back from it; kinds that AsyncAPI does not
+ * distinguish, such as streams and patterns, come back as plain channels of their broker.
+ *
+ * @example
+ * await writeFile("asyncapi.json", toAsyncApi(flow.graph.snapshot()));
  */
 export function toAsyncApi(graph: GraphSnapshot): string {
   const { name = "application" } = graph.contentDescriptor;
@@ -45,7 +48,7 @@ export function toAsyncApi(graph: GraphSnapshot): string {
   return `${JSON.stringify(document, null, 2)}\n`;
 }
 
-/** A channel without servers would be on all of them, so those inside of an application have one too. */
+/** A channel without servers would be on all of them, so channels inside an application have one too. */
 function serverOf(
   { key }: NodeSnapshot,
   application: string,
@@ -61,7 +64,7 @@ function serverOf(
   return id;
 }
 
-/** The name as the key has it: what is shown may be shortened. */
+/** The name in the key, since the shown one may be shortened. */
 function addressOf({ key, name }: NodeSnapshot): string {
   const { system, kind } = keyParts(key);
   if (kind === undefined || system === "rabbitmq") return name;
@@ -81,7 +84,7 @@ function objectOf(entries: Iterable<{ readonly id: string; readonly value: JsonV
   return Object.fromEntries(Array.from(entries, ({ id, value }) => [id, value]));
 }
 
-/** Ids as AsyncAPI wants them: letters, digits, `.`, `_` and `-`, and none twice. */
+/** Makes unique ids of letters, digits, `.`, `_` and `-`, as AsyncAPI requires. */
 class Names {
   readonly #taken = new Set<string>();
 

@@ -1,14 +1,17 @@
+import { printable } from "../../common/printable.ts";
 import type { GraphSnapshot, LinkSnapshot, NodeSnapshot } from "../snapshot.ts";
 import { type Group, groupsOf } from "./groups.ts";
-import { hasFailures, numberTexts } from "./numbers.ts";
-import { shortened, visible } from "./visible.ts";
+import { hasFailures, linkLabel, numberTexts, shortened } from "./labels.ts";
 
-/** The longest name in a picture; the whole one is its tooltip. */
+/** The longest name in a picture; its tooltip has the whole name. */
 const MAX_LABEL = 64;
 
 /**
- * A graph in the language of Graphviz, to be drawn with `dot -Tsvg`: applications and brokers are clusters, a failure is red,
- * what is stale or was never used is grey. Names are text, whatever is in them.
+ * Writes a graph in the language of Graphviz, for `dot -Tsvg`: applications and brokers are clusters, failures are red, and what
+ * is stale or was never used is grey. Names are escaped, so that they cannot be markup.
+ *
+ * @example
+ * await writeFile("graph.dot", toDot(flow.graph.snapshot()));
  */
 export function toDot(graph: GraphSnapshot): string {
   const ids = new Map(graph.nodes.map(({ nodeId }, index) => [nodeId, `n${index}`]));
@@ -55,16 +58,16 @@ function shapeOf({ integrationPatternType: pattern }: NodeSnapshot): Attributes 
   return {};
 }
 
-/** Of each kind of link that is not the plain way on. */
+/** Of each type of link but input and output. */
 const LOOKS: { readonly [type: string]: Attributes } = {
   error: { color: "#c53030", fontcolor: "#c53030", style: "dashed" },
   discard: { style: "dashed" },
   route: { style: "bold" },
 };
 
-function linkAttributes({ type, count }: LinkSnapshot): Attributes {
-  const way = type === "input" || type === "output" ? [] : [type];
-  const label = [...way, ...(count > 0 ? [`${count}`] : [])].join(" ");
+function linkAttributes(link: LinkSnapshot): Attributes {
+  const { type, count } = link;
+  const label = linkLabel(link);
   return {
     ...(label !== "" && { label: escaped(label) }),
     ...(count === 0 && type !== "error" && { color: "#a0a0a0" }),
@@ -83,5 +86,5 @@ function quoted(text: string): string {
 
 /** Backslashes begin escapes in labels, and ampersands entities, even between quotes. */
 function escaped(text: string): string {
-  return visible(text).replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("&", "&amp;");
+  return printable(text).replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("&", "&amp;");
 }

@@ -3,13 +3,13 @@ import type { GraphSnapshot, NodeSnapshot } from "../snapshot.ts";
 
 /** The nodes of one application or one broker. */
 export interface Group {
-  /** The application's name, or the system and the broker; undefined for nodes of which neither is known. */
+  /** The application's name, or the system and the broker; undefined if neither is known. */
   readonly title: string | undefined;
   readonly kind: "application" | "broker" | "none";
   readonly nodes: readonly NodeSnapshot[];
 }
 
-/** The system of destinations inside of a process: those stand with the application. */
+/** The system of destinations inside a process, which belong to its application. */
 const IN_PROCESS = "node";
 
 /**
@@ -34,7 +34,7 @@ function placeOf({ key }: NodeSnapshot, only: string | undefined): Place {
   return only === undefined ? { kind: "none", title: undefined } : { kind: "application", title: only };
 }
 
-/** The instances in which anything of an application is, by its name. Empty for a graph that was not merged. */
+/** Maps each application to the instances that have a node of it. Empty for a graph that was not merged. */
 export function instancesOfApplications(graph: GraphSnapshot): ReadonlyMap<string, ReadonlySet<string>> {
   const all = new Map<string, Set<string>>();
   for (const { key, instances = [] } of graph.nodes) {

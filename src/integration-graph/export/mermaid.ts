@@ -1,18 +1,20 @@
+import { printable } from "../../common/printable.ts";
 import type { GraphSnapshot, LinkSnapshot, NodeSnapshot } from "../snapshot.ts";
 import { groupsOf } from "./groups.ts";
-import { numberTexts } from "./numbers.ts";
-import { shortened, visible } from "./visible.ts";
+import { linkLabel, numberTexts, shortened } from "./labels.ts";
 
-/** What Mermaid draws unless it is told otherwise. */
+/** The limits of Mermaid in its default configuration. */
 const MAX_LINKS = 500;
 const MAX_TEXT = 50_000;
 const MAX_LABEL = 64;
 
 /**
- * A graph as a flowchart of Mermaid, which GitHub and many others draw in Markdown: applications and brokers are subgraphs.
- * Names are text, whatever is in them.
+ * Writes a graph as a Mermaid flowchart, which GitHub draws in Markdown: applications and brokers are subgraphs. Names are
+ * escaped, so that they cannot be markup.
  *
- * Throws a RangeError that says what to do where the graph is larger than Mermaid draws: 500 links, 50,000 characters.
+ * @throws RangeError if the graph is larger than Mermaid draws: 500 links, 50,000 characters.
+ * @example
+ * await writeFile("graph.md", `\`\`\`mermaid\n${toMermaid(flow.graph.snapshot())}\`\`\`\n`);
  */
 export function toMermaid(graph: GraphSnapshot): string {
   const ids = new Map(graph.nodes.map(({ nodeId }, index) => [nodeId, `n${index}`]));
@@ -61,16 +63,15 @@ const ARROWS: Readonly<Record<LinkSnapshot["type"], string>> = {
   discard: "-.->",
 };
 
-function arrow({ type, count }: LinkSnapshot): string {
-  const way = type === "input" || type === "output" ? [] : [type];
-  const label = [...way, ...(count > 0 ? [`${count}`] : [])].join(" ");
-  return label === "" ? ARROWS[type] : `${ARROWS[type]}|"${label}"|`;
+function arrow(link: LinkSnapshot): string {
+  const label = linkLabel(link);
+  return label === "" ? ARROWS[link.type] : `${ARROWS[link.type]}|"${label}"|`;
 }
 
-/** What is not a plain character becomes an entity: quotes, markup of HTML and of Markdown, and what begins an entity. */
+/** Writes every character but plain ones as an entity: quotes, HTML and Markdown markup, and what begins an entity. */
 function escaped(text: string): string {
   const entity = (character: string) => `#${character.codePointAt(0)};`;
-  return visible(text)
+  return printable(text)
     .replace(/[^\p{L}\p{N}\p{M} _.,:/-]/gu, entity)
     .replace(/^[-\d]/, entity);
 }

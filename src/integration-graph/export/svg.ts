@@ -1,14 +1,14 @@
+import { printable } from "../../common/printable.ts";
 import type { GraphSnapshot, LinkSnapshot, NodeSnapshot } from "../snapshot.ts";
 import { type Group, groupsOf } from "./groups.ts";
+import { hasFailures, linkLabel, numberTexts, shortened } from "./labels.ts";
 import type { Point } from "./layout.ts";
-import { hasFailures, numberTexts } from "./numbers.ts";
-import { shortened, visible } from "./visible.ts";
 
 /** Laid out within some three seconds of one processor. */
 const MAX_NODES = 1_000;
 const MAX_LINKS = 2_000;
 
-/** The longest name in a picture; the whole one is its tooltip. */
+/** The longest name in a picture; its tooltip has the whole name. */
 const MAX_LABEL = 64;
 
 /** In pixels. */
@@ -42,7 +42,7 @@ export async function toSvg(graph: GraphSnapshot): Promise<string> {
   );
   const arrows = links.flatMap((link): Arrow[] => {
     const [from, to] = [boxes.get(link.from), boxes.get(link.to)];
-    return from === undefined || to === undefined || from === to ? [] : [{ link, from, to, text: linkText(link) }];
+    return from === undefined || to === undefined || from === to ? [] : [{ link, from, to, text: linkLabel(link) }];
   });
   for (const link of links) if (link.from === link.to) boxes.get(link.from)?.loops.push(link);
 
@@ -95,7 +95,7 @@ function boxOf(node: NodeSnapshot, { title, kind }: Group): NodeBox {
   const shape = shapeOf(node);
   const texts = [
     { text: shown(node.name), look: "name" },
-    { text: shown(`[${shortened(node.componentType, MAX_LABEL)}]`), look: "aside" },
+    { text: `[${shown(node.componentType)}]`, look: "aside" },
     ...(title === undefined ? [] : [{ text: shown(title), look: "group" }]),
     ...numberTexts(node).map(({ text, failure }) => ({ text, look: failure ? "failure" : "number" })),
   ];
@@ -118,11 +118,6 @@ function shapeOf({ integrationPatternType: pattern }: NodeSnapshot): Shape {
   if (pattern === "publish_subscribe_channel") return "ellipse";
   if (pattern.endsWith("_channel")) return "pill";
   return pattern === "router" || pattern === "recipient_list_router" ? "hexagon" : "box";
-}
-
-function linkText({ type, count }: LinkSnapshot): string {
-  const way = type === "input" || type === "output" ? [] : [type];
-  return [...way, ...(count > 0 ? [`${count}`] : [])].join(" ");
 }
 
 function linkLook({ type, count }: LinkSnapshot): string {
@@ -216,7 +211,7 @@ function drawBox(box: NodeBox, centre: Point): { readonly shape: string; readonl
 
 /** An arc over the top of the box; further ones are higher. */
 function drawLoop({ shape, width, height }: NodeBox, { x, y }: Point, link: LinkSnapshot, index: number) {
-  const text = linkText(link);
+  const text = linkLabel(link);
   // Wider than its label, which would hide it.
   const reach = Math.max(10, Math.min(width / 2 - 20, textWidth(text, LABEL_SIZE) / 2 + 18));
   const top = y - (height / 2) * (shape === "ellipse" ? Math.sqrt(1 - ((2 * reach) / width) ** 2) : 1);
@@ -272,11 +267,11 @@ function textWidth(text: string, size: number): number {
 }
 
 function shown(text: string): string {
-  return shortened(visible(text), MAX_LABEL);
+  return shortened(text, MAX_LABEL);
 }
 
 function escaped(text: string): string {
-  return visible(text).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+  return printable(text).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
 function at({ x, y }: Point): string {

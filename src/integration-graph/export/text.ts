@@ -1,22 +1,25 @@
+import { printable } from "../../common/printable.ts";
 import { keyParts } from "../node-id.ts";
 import type { GraphSnapshot, LinkSnapshot, NodeSnapshot } from "../snapshot.ts";
 import { instancesOfApplications } from "./groups.ts";
-import { numberTexts } from "./numbers.ts";
-import { visible } from "./visible.ts";
+import { numberTexts } from "./labels.ts";
 
 /** The parts of a line that may be emphasised. */
 export type TextPart = "failure" | "aside";
 
 /** Options of {@link toText}. */
 export interface TextOptions {
-  /** Emphasises a part of a line, such as with the colours of a terminal; by default nothing is. */
+  /** Emphasises a part of a line, such as with colours of a terminal. Default: no emphasis. */
   readonly style?: (part: TextPart, text: string) => string;
 }
 
 /**
- * A graph as an indented tree: what nothing leads to comes first, and beneath each node what it leads to. A node with several
- * ways to it is shown in full once, and by name elsewhere; so circles end. Each link is one line. No line holds anything that a
- * terminal would obey, beside what `style` adds.
+ * Writes a graph as an indented tree: nodes without incoming links first, and below each node those it leads to. A node with
+ * several incoming links is written in full once and by name elsewhere, so that circles end. Each link is one line. No line
+ * has control characters besides those that `style` adds.
+ *
+ * @example
+ * console.log(toText(flow.graph.snapshot()));
  */
 export function toText(graph: GraphSnapshot, { style = (_, text) => text }: TextOptions = {}): string {
   const { nodes } = graph;
@@ -28,7 +31,7 @@ export function toText(graph: GraphSnapshot, { style = (_, text) => text }: Text
   const shown = new Set<number>();
   const lines: string[] = [];
 
-  /** Walks without recursion: a flow may be longer than the stack is deep. */
+  /** Without recursion, since a flow may be longer than the stack is deep. */
   function walk(start: NodeSnapshot): void {
     const open: { readonly node: NodeSnapshot; readonly link?: LinkSnapshot; readonly depth: number }[] = [
       { node: start, depth: 0 },
@@ -45,7 +48,7 @@ export function toText(graph: GraphSnapshot, { style = (_, text) => text }: Text
   }
 
   for (const node of nodes) if (!reached.has(node.nodeId)) walk(node);
-  // What is left are circles that nothing leads into.
+  // The rest are circles without incoming links.
   for (const node of nodes) if (!shown.has(node.nodeId)) walk(node);
   return lines.map((line) => `${line}\n`).join("");
 }
@@ -53,7 +56,7 @@ export function toText(graph: GraphSnapshot, { style = (_, text) => text }: Text
 /** Emphasises a part of a line. */
 export type Style = NonNullable<TextOptions["style"]>;
 
-/** What leads to a node, where that is not the plain way on. */
+/** The type of the link to a node, unless it is an input or output. */
 function wayText(link: LinkSnapshot | undefined, style: Style): string {
   if (link === undefined || link.type === "input" || link.type === "output") return "";
   return `${style(link.type === "error" ? "failure" : "aside", `${link.type}:`)} `;
@@ -69,7 +72,7 @@ function describer(graph: GraphSnapshot, style: Style): (node: NodeSnapshot, aga
     const all = applications.get(app ?? "")?.size ?? 0;
     const instances = node.instances?.length ?? 0;
     return [
-      ...(several && where !== undefined ? [`of ${visible(where)}`] : []),
+      ...(several && where !== undefined ? [`of ${printable(where)}`] : []),
       ...(instances > 0 && instances < all ? [`in ${instances} of ${all} instances`] : []),
       ...(node.stale ? ["stale"] : []),
     ];
@@ -80,7 +83,7 @@ function describer(graph: GraphSnapshot, style: Style): (node: NodeSnapshot, aga
   };
 }
 
-/** One node on a line of its own, with its numbers and these remarks. Nothing that a terminal would obey. */
+/** Writes one node with its numbers and remarks, without control characters. */
 export function nodeText(node: NodeSnapshot, style: Style, remarks = node.stale ? ["stale"] : []): string {
   const name = nodeName(node, style);
   const numbers = numberTexts(node).map(({ text, failure }) => (failure ? style("failure", text) : text));
@@ -88,5 +91,5 @@ export function nodeText(node: NodeSnapshot, style: Style, remarks = node.stale 
 }
 
 function nodeName(node: NodeSnapshot, style: Style): string {
-  return `${visible(node.name)} ${style("aside", `[${visible(node.componentType)}]`)}`;
+  return `${printable(node.name)} ${style("aside", `[${printable(node.componentType)}]`)}`;
 }

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { integrationGraph } from "../../../src/integration-graph/builder.ts";
 import { toDot } from "../../../src/integration-graph/export/dot.ts";
-import { shortened, visible } from "../../../src/integration-graph/export/visible.ts";
+import { shortened } from "../../../src/integration-graph/export/labels.ts";
 import type { GraphSnapshot } from "../../../src/integration-graph/snapshot.ts";
 import { requirement } from "../../support/requirement.ts";
 import { declareRecordedGraph } from "../recorded-graph.ts";
@@ -95,7 +95,7 @@ function expectDrawn(graph: GraphSnapshot, svg: string): void {
   const texts = drawn(svg);
   const counted = (text: string) => texts.filter((one) => one === text).length;
   for (const { name } of graph.nodes) {
-    const line = shortened(visible(name), 64).replaceAll("\u00a0", " ");
+    const line = shortened(name, 64).replaceAll("\u00a0", " ");
     expect(counted(line), JSON.stringify(line)).toBeGreaterThan(0);
   }
   expect(svg.match(/class="node"/g)).toHaveLength(graph.nodes.length);

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { printable } from "../../../src/common/printable.ts";
 import { integrationGraph } from "../../../src/integration-graph/builder.ts";
 import { toMermaid } from "../../../src/integration-graph/export/mermaid.ts";
-import { visible } from "../../../src/integration-graph/export/visible.ts";
 import { declareRecordedGraph } from "../recorded-graph.ts";
 import { anyName, graphOfNames, HOSTILE_NAMES, twoApplications } from "./graphs.ts";
 
@@ -64,7 +64,7 @@ test.each(HOSTILE_NAMES)("the name %j is text", (name) => {
   const text = toMermaid(graphOfNames([name, "next"]));
   expectGrammar(text);
   const [, label] = /n0[^"]*"(.*?)<br\/>/.exec(text)!;
-  if (name.length < 64) expect(read(label!)).toBe(visible(name));
+  if (name.length < 64) expect(read(label!)).toBe(printable(name));
 });
 
 test("any names keep to the grammar", () => {

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { integrationGraph } from "../../../src/integration-graph/builder.ts";
+import { shortened } from "../../../src/integration-graph/export/labels.ts";
 import { toSvg } from "../../../src/integration-graph/export/svg.ts";
-import { shortened, visible } from "../../../src/integration-graph/export/visible.ts";
 import { channelKey, endpointKey } from "../../../src/integration-graph/node-id.ts";
 import type { GraphSnapshot, LinkSnapshot } from "../../../src/integration-graph/snapshot.ts";
 import { declareRecordedGraph } from "../recorded-graph.ts";
@@ -19,7 +19,7 @@ function decoded(text: string): string {
 
 function expectDrawn(graph: GraphSnapshot, svg: string): void {
   const all = texts(svg);
-  for (const { name } of graph.nodes) expect(all).toContain(shortened(visible(name), 64));
+  for (const { name } of graph.nodes) expect(all).toContain(shortened(name, 64));
   expect(svg.match(/<g class="node"/g)).toHaveLength(graph.nodes.length);
   expect(svg.match(/<path class="edge /g) ?? []).toHaveLength(graph.links.length);
   const elements = new Set(Array.from(svg.matchAll(/<([a-z]+)/gi), ([, element]) => element));

@@ -1,4 +1,5 @@
-import type { NodeSnapshot } from "../snapshot.ts";
+import { printable } from "../../common/printable.ts";
+import type { LinkSnapshot, NodeSnapshot } from "../snapshot.ts";
 
 /** A number of a node in words, and whether it is one of failures. */
 export interface NumberText {
@@ -6,7 +7,7 @@ export interface NumberText {
   readonly failure: boolean;
 }
 
-/** What a node says of its messages, in words; nothing where none was seen. */
+/** States the messages of a node in words; nothing if none was seen. */
 export function numberTexts({ sendTimers, receiveCounters, rate }: NodeSnapshot): readonly NumberText[] {
   const texts: NumberText[] = [];
   const say = (text: string, failure = false) => texts.push({ text, failure });
@@ -23,9 +24,26 @@ export function numberTexts({ sendTimers, receiveCounters, rate }: NodeSnapshot)
   return texts;
 }
 
-/** Whether anything failed at a node. */
+/** Returns whether a message failed at a node. */
 export function hasFailures({ sendTimers, receiveCounters }: NodeSnapshot): boolean {
   return (sendTimers?.failures.count ?? 0) + (receiveCounters?.failures ?? 0) > 0;
+}
+
+/** The label of a link: its type, unless it is the plain way on, and its messages, if there were any. */
+export function linkLabel({ type, count }: LinkSnapshot): string {
+  const way = type === "input" || type === "output" ? [] : [type];
+  return [...way, ...(count > 0 ? [`${count}`] : [])].join(" ");
+}
+
+/**
+ * Cuts printable text to at most `length` characters, the last of them `…` if there were more. A graph may come from elsewhere, so
+ * that its names can hold what a terminal obeys.
+ */
+export function shortened(text: string, length: number): string {
+  const whole = printable(text);
+  if (whole.length <= length) return whole;
+  const characters = Array.from(whole.slice(0, 2 * length));
+  return characters.length <= length ? characters.join("") : `${characters.slice(0, length - 1).join("")}…`;
 }
 
 function milliseconds(time: number): string {
