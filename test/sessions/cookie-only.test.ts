@@ -11,7 +11,7 @@ import { createActuator } from "../../src/index.ts";
 import { cookieOnlySessions } from "../../src/sessions/cookie-only.ts";
 import { errorInfo, transportOver } from "../support/rpc-harness.ts";
 
-/** Applications that log in whoever posts to them and say who somebody is, with nothing but a cookie. */
+/** Applications that log in the user of a POST and return the user of a request, with nothing but a cookie. */
 const LIBRARIES: readonly { library: string; application: (secret: string) => RequestListener }[] = [
   {
     library: "iron-session",

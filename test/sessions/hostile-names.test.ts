@@ -250,7 +250,7 @@ describe("whatever names and ids are made of", () => {
   });
 
   it.each(present.filter(([kind]) => !/^memory|^Memory/.test(kind)))(
-    "%s says neither in its errors where it is gone",
+    "%s repeats neither in its errors when it is gone",
     async (_, __, make) => {
       const bed = await make();
       const [id, username] = ["correct-horse-battery", "staple@example.com"];

@@ -112,7 +112,7 @@ describe("the list of all", () => {
     expect(await store.count({ active })).toBe(ids.length);
   });
 
-  it("goes on where the page ended although the session there was given an older time", async () => {
+  it("continues where the page ended although the last session was given an older time", async () => {
     const store = memorySessions({ clock: () => START });
     for (const [age, id] of ["a", "b", "c", "d"].entries()) store.put({ id, lastAccessedTime: START - age });
     const { next: after } = await store.list({ limit: 2 });
@@ -120,7 +120,7 @@ describe("the list of all", () => {
     expect((await store.list({ limit: 9, after })).sessions.map(({ id }) => id)).toEqual(["c", "d", "b"]);
   });
 
-  it("goes on where the page ended although the session there is gone", async () => {
+  it("continues where the page ended although the last session is gone", async () => {
     const store = memorySessions({ clock: () => START });
     for (const id of ["a", "b", "c", "d"]) store.put({ id });
     const { next: after } = await store.list({ limit: 2 });

@@ -80,7 +80,7 @@ describe("put", () => {
     expect(await userSessions("bob")).toHaveLength(1);
   });
 
-  it("begins anew where the session of that id has expired", () => {
+  it("starts a new session if the one with that id has expired", () => {
     store.put({ id: "a", maxInactiveInterval: 1 });
     now += 1000;
     expect(store.put({ id: "a" })).toMatchObject({ creationTime: now, firstSeenTime: now });
@@ -133,7 +133,7 @@ describe("expiry", () => {
     expect(await store.findById("a")).toMatchObject({ expired: false, maxInactiveInterval: -1 });
   });
 
-  it("is no access when somebody looks", async () => {
+  it("is not put off by reading the session", async () => {
     store.put({ id: "a", username: "alice" });
     now += 5000;
     await store.findById("a");
@@ -141,7 +141,7 @@ describe("expiry", () => {
     expect(await store.findById("a")).toMatchObject({ lastAccessedTime: START });
   });
 
-  it("ends in oblivion after the retention", async () => {
+  it("is followed by removal after the retention", async () => {
     store.put({ id: "a", username: "alice", maxInactiveInterval: 1 });
     now += 1000 + 299_999;
     expect(await userSessions("alice")).toHaveLength(1);
@@ -199,7 +199,7 @@ describe("bounds", () => {
     expect(store.size).toBeLessThanOrEqual(1 + 300 + 60);
   });
 
-  it("lets the application have its turn while very many are counted, none of them twice", async () => {
+  it("yields to the application while very many are counted, none of them twice", async () => {
     const large = memorySessions({ clock: () => now, maxSessions: 200_000 });
     for (let number = 0; number < 120_000; number++) large.put({ id: `${number}` });
     let counted = false;

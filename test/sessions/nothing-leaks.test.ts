@@ -13,7 +13,7 @@ import { createActuator } from "../../src/index.ts";
 import { grpcClient } from "../support/rpc-harness.ts";
 import { http1Request } from "../support/server-harness.ts";
 
-/** What is in a session and nobody's concern. The first is the credential. */
+/** Secrets in a session. The first is the credential. */
 const SECRETS = ["Xk3vQ0-credential-of-ann", "hunter2", "4111111111111111", "csrf-mVYkMEVP", "/private"];
 const [ID, PASSWORD, CARD, CSRF, PATH] = SECRETS as [string, string, string, string, string];
 
@@ -23,7 +23,7 @@ const record = {
   csrfSecret: CSRF,
 } as unknown as SessionData;
 
-it("neither answers nor books nor logs hold values of sessions or ids that open them, while all is well and while it is not", async () => {
+it("answers, audit records and logs never hold values of sessions or ids that grant access, in success or failure", async () => {
   const told: string[] = [];
   for (const method of ["log", "info", "warn", "error"] as const) {
     vi.spyOn(console, method).mockImplementation((...args) => void told.push(args.map(String).join(" ")));

@@ -7,7 +7,7 @@ const seal = new PageSeal(randomBytes(32));
 const refused = expect.objectContaining({ code: "INVALID_ARGUMENT", reason: "INVALID_PAGE_TOKEN" });
 
 describe("a page token", () => {
-  it("gives the position back, whatever it is", () => {
+  it("returns the position, whatever it is", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), fc.string(), (position, filters) => {
         expect(seal.open(seal.seal(position, filters), filters)).toBe(position);
@@ -21,7 +21,7 @@ describe("a page token", () => {
     for (const token of tokens) expect(Buffer.from(token, "base64url").toString("latin1")).not.toContain("secret");
   });
 
-  it("is refused where a single bit of it was changed, or a byte cut off", () => {
+  it("is refused if a single bit was changed or a byte cut off", () => {
     const bytes = Buffer.from(seal.seal("42", "all"), "base64url");
     for (let bit = 0; bit < bytes.length * 8; bit++) {
       const altered = Buffer.from(bytes);

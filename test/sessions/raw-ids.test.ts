@@ -95,7 +95,7 @@ describe("a store's own ids", () => {
   });
 });
 
-describe("a key that nobody configured", () => {
+describe("without a configured key", () => {
   const run = async (code: string) => {
     const index = join(import.meta.dirname, "..", "..", "src", "index.ts");
     const script = `import { createActuator, memorySessions } from ${JSON.stringify(index)}; ${code}`;
@@ -104,7 +104,7 @@ describe("a key that nobody configured", () => {
   const show = `const store = memorySessions(); store.put({ id: "a", username: "alice" });
     const idOf = async (options) => (await createActuator({ sessions: { store, ...options } }).sessions.list()).sessions[0].id;`;
 
-  test("is told of once, however many actuators there are, and makes other ids at each start", async () => {
+  test("a warning appears once per process, and ids differ with each start", async () => {
     const twice = `${show} console.log(await idOf({}), await idOf({}));`;
     const [first, second] = await Promise.all([run(twice), run(twice)]);
     const ids = `${first.stdout} ${second.stdout}`.trim().split(/\s+/);
@@ -114,7 +114,7 @@ describe("a key that nobody configured", () => {
     );
   });
 
-  test("is none where there is one, or where ids are shown as they are", async () => {
+  test("no warning appears with a key or with raw ids", async () => {
     const quiet = `${show} console.log(await idOf({ idKey: "a key of 16 and more" }), await idOf({ ids: "raw" }));`;
     const [first, second] = await Promise.all([run(quiet), run(quiet)]);
     expect(first).toEqual(second);

@@ -25,7 +25,7 @@ function storeOf(ids: readonly string[], abilities: Partial<SessionStore> = {}) 
   return { store, asked };
 }
 
-/** What somebody was shown by another instance with the same key. */
+/** What another instance with the same key shows. */
 const handleOf = (id: string) => new HashedIds({ kind: "other", findById: async () => undefined }, KEY).shown(id);
 const numbered = (count: number) => Array.from({ length: count }, (_, index) => `sid-${index}`);
 const without = (...names: (keyof SessionStore)[]) => Object.fromEntries(names.map((name) => [name, undefined]));
@@ -64,7 +64,7 @@ describe("an id that another instance has shown", () => {
     expect(asked).toEqual({ index: 1, pages: 0 });
   });
 
-  it("is searched for where the index does not have it, or says something else", async () => {
+  it("is searched for if the index lacks it or returns another session", async () => {
     for (const said of [undefined, "sid-0"]) {
       const { store, asked } = storeOf(numbered(3), { findIdByDigest: async () => said });
       expect(await new HashedIds(store, KEY).resolve(handleOf("sid-2"))).toBe("sid-2");
@@ -72,7 +72,7 @@ describe("an id that another instance has shown", () => {
     }
   });
 
-  it("is not searched for where the index knows every session", async () => {
+  it("is not searched for if the index holds every session", async () => {
     const { store, asked } = storeOf(numbered(3), { findIdByDigest: async () => null });
     expect(await new HashedIds(store, KEY).resolve(handleOf("sid-2"))).toBeUndefined();
     expect(asked.pages).toBe(0);
@@ -87,10 +87,10 @@ describe("an id that another instance has shown", () => {
   });
 });
 
-describe("an id that cannot be found out", () => {
+describe("an id that cannot be resolved", () => {
   const unresolved = { code: "NOT_FOUND", reason: "SESSION_NOT_RESOLVED" };
 
-  it("is said to be one in a store of endless pages, after a bounded number of them", async () => {
+  it("is reported for a store of endless pages after a bounded number of pages", async () => {
     let pages = 0;
     const list = async () => ({ sessions: [], partial: false, next: String(++pages) });
     const { store } = storeOf([], { list, findIdByDigest: async () => undefined });
@@ -100,13 +100,13 @@ describe("an id that cannot be found out", () => {
     expect(pages).toBeLessThanOrEqual(100);
   });
 
-  it("is said to be one in a store whose pages were cut off", async () => {
+  it("is reported for a store whose pages were cut off", async () => {
     const list = async () => ({ sessions: [], partial: true });
     const { store } = storeOf([], { list, findIdByDigest: async () => undefined });
     await expect(new HashedIds(store, KEY).resolve(handleOf("sid"))).rejects.toMatchObject(unresolved);
   });
 
-  it("is said to be one in a store that cannot list", async () => {
+  it("is reported for a store that cannot list", async () => {
     const { store } = storeOf([], without("list", "findIdByDigest"));
     const found = new HashedIds(store, KEY).resolve(handleOf("sid"));
     await expect(found).rejects.toMatchObject(unresolved);
@@ -173,7 +173,7 @@ describe("the ids that were shown", () => {
     }
   });
 
-  it("are forgotten, and none is kept where none is to be", () => {
+  it("are forgotten, and with a limit of 0 none is kept", () => {
     const shown = new ShownIds(1);
     shown.remember("a", "1");
     shown.remember("b", "2");

@@ -18,7 +18,7 @@ function shop(options: SessionsOptions = {}) {
 const idsOf = ({ sessions }: SessionPage) => sessions.map(({ id }) => id);
 
 describe("the list of all sessions", () => {
-  it("comes in pages, newest access first, with a total where one is asked for", async () => {
+  it("comes in pages, newest access first, with a total if requested", async () => {
     const { sessions } = shop();
     const first = await sessions.list({ pageSize: 10 });
     expect(idsOf(first)).toEqual(Array.from({ length: 10 }, (_, index) => `sid-${index}`));
@@ -50,7 +50,7 @@ describe("the list of all sessions", () => {
     expect(sessions).toHaveLength(5);
   });
 
-  it("has no total where the store cannot count", async () => {
+  it("has no total if the store cannot count", async () => {
     const { store } = shop();
     const plain: SessionStore = { kind: "plain", findById: async () => undefined, list: (query) => store.list(query) };
     expect((await new Sessions(plain, { idKey: KEY }).list({ includeTotal: true })).totalSize).toBeUndefined();
@@ -121,7 +121,7 @@ describe("what a store cannot do", () => {
     ["delete", "delete", "DELETE_UNSUPPORTED"],
     ["deleteByUsername", "findByUsername", "FIND_BY_USERNAME_UNSUPPORTED"],
     ["deleteByUsername", "delete", "DELETE_UNSUPPORTED"],
-  ])("%s says why where there is no %s", async (call, ability, reason) => {
+  ])("%s gives the reason if the store has no %s", async (call, ability, reason) => {
     const { [ability]: _, ...unable } = able;
     const refused = { code: "UNIMPLEMENTED", reason };
     await expect(calls[call](new Sessions(unable, { idKey: KEY }))).rejects.toMatchObject({
@@ -136,7 +136,7 @@ describe("what a store cannot do", () => {
   });
 
   it.each(Object.keys(calls) as (keyof typeof calls)[])(
-    "%s says why where sessions cannot be reached at all",
+    "%s gives the reason if sessions cannot be reached at all",
     async (call) => {
       const limits = { findById: "They live in the clients' cookies." };
       await expect(calls[call](new Sessions({ ...able, limits }, { idKey: KEY }))).rejects.toMatchObject({

@@ -50,13 +50,13 @@ describe("findByUsername", () => {
     });
   });
 
-  it("finds a name of 1,024 characters, and none that is longer, whatever the store has", async () => {
+  it("finds a name of 1,024 characters and no longer one, whatever the store has", async () => {
     const sessions = sessionsOf({ username: "x".repeat(1024) }, { username: "x".repeat(1025) });
     expect((await sessions.findByUsername("x".repeat(1024))).sessions).toHaveLength(1);
     expect((await sessions.findByUsername("x".repeat(1025))).sessions).toEqual([]);
   });
 
-  it("says why where the store cannot search", async () => {
+  it("gives the reason if the store cannot search", async () => {
     const store: SessionStore = {
       kind: "cookie",
       findById: async () => undefined,

@@ -31,7 +31,7 @@ const left = async (store: MemorySessionStore) => {
 const handles = new SessionHandles(sessionKeys(KEY).handles);
 
 describe("ending the sessions of a user", () => {
-  it("ends all of them, and nobody else's; again it ends none", async () => {
+  it("ends all of them and no other user's; a second call ends none", async () => {
     const { store, sessions } = shop();
     expect(await sessions.deleteByUsername("alice")).toEqual({ deleted: 3, partial: false });
     expect(await left(store)).toEqual(["b1"]);
@@ -47,9 +47,9 @@ describe("ending the sessions of a user", () => {
   });
 
   it.each([
-    ["somebody else's", "b1"],
+    ["another user's", "b1"],
     ["unknown", undefined],
-  ])("ends nothing where the one to be spared is %s", async (_, id) => {
+  ])("ends nothing if the session to keep is %s", async (_, id) => {
     const { store, sessions } = shop();
     const spared = id === undefined ? "4db5efcc-0000-0000-0000-000000000000" : handles.handleOf(id);
     await expect(sessions.deleteByUsername("alice", spared)).rejects.toMatchObject({
@@ -60,7 +60,7 @@ describe("ending the sessions of a user", () => {
     expect(await left(store)).toEqual(["a1", "a2", "a3", "b1"]);
   });
 
-  it("ends nothing where the one to be spared has expired: it cannot go on", async () => {
+  it("ends nothing if the session to keep has expired", async () => {
     const { store, sessions } = shop();
     store.put({ id: "a9", username: "alice", maxInactiveInterval: 1, lastAccessedTime: Date.now() - 2_000 });
     const [expired] = (await sessions.findByUsername("alice", { active: false })).sessions;
@@ -94,7 +94,7 @@ describe("ending the sessions of a user", () => {
     expect(await sessions.deleteByUsername("alice")).toEqual({ deleted: 3, partial: false });
   });
 
-  it("gives up after a few rounds against somebody who is faster, and says so", async () => {
+  it("gives up after a few rounds against a user who logs in faster, and reports it", async () => {
     let logins = 0;
     const { sessions } = shop((store) => ({
       delete(id) {
@@ -135,7 +135,7 @@ describe("ending the sessions of a user", () => {
     await expect(sessions.deleteByUsername("alice", bobs)).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 
-  it("takes no empty name for everybody's, and finds none of an endless one", async () => {
+  it("refuses an empty name, and finds no session of an endless one", async () => {
     const { store, sessions } = shop();
     store.put({ id: "nobody's" });
     await expect(sessions.deleteByUsername("")).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });

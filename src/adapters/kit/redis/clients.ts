@@ -57,7 +57,7 @@ export interface CommandClient {
 /** A Redis client of the application: of node-redis, of ioredis, or anything that sends commands. */
 export type RedisClient = NodeRedisClient | NodeRedisCluster | NodeRedisSentinel | IoRedisClient | CommandClient;
 
-/** The sender for a client of the application; undefined where it is none that we know. */
+/** Returns the sender for a client of the application; undefined for an unknown object. */
 export function senderOf(client: unknown): RedisSender | undefined {
   const isIoRedis = hasMethods(client, ["call", "callBuffer", "on", "off"]);
   if (isIoRedis) requireVersion({ library: "ioredis", versions: "5 to 6" });

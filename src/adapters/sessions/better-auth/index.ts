@@ -33,7 +33,7 @@ const OPTIONS: Checks<BetterAuthSessionsOptions> = {
  * `creationTime` is `createdAt`. `lastAccessedTime` is `updatedAt`, which better-auth writes once in
  * `session.updateAge` (a day, unless configured) and when a plugin changes the session: requests in between are not
  * recorded. `maxInactiveInterval` is what was left until `expiresAt` then. `attributeNames` are the columns that plugins and
- * the application added, where they hold something.
+ * the application added, if they hold a value.
  *
  * A list is ordered by `updatedAt`, newest first; better-auth creates no index on it, and a large table needs one. Sessions
  * are ended through `internalAdapter.deleteSession`. With `session.cookieCache`, better-auth itself accepts the cookie of an

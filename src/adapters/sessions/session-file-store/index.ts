@@ -30,7 +30,7 @@ export type FileStoreSessions = ConnectSessions<"session-file-store">;
  * `ttl`. An expired session is shown as such until the store reaps it. The creation time is what this process saw, as in
  * `expressSessions`: a file's birth time is that of the last save, which replaces the file.
  *
- * Every search and page reads all files within `scan` and says where it was cut off. Counting all sessions counts files.
+ * Every search and page reads all files within `scan`, and the result says if it is partial. Counting all sessions counts files.
  *
  * @throws ActuatorError INVALID_ARGUMENT if `store` is not a store of session-file-store or an option is invalid.
  * @example

@@ -11,7 +11,7 @@ import type { StoreWatch } from "../../../../src/adapters/kit/connect-session/wa
 
 const METHODS = ["get", "set", "touch", "destroy", "clear", "createSession"] as const;
 
-/** A watcher that writes down what it is told. */
+/** A watcher that records its calls. */
 function noting(): StoreWatcher & { readonly told: string[] } {
   const told: string[] = [];
   return {
@@ -42,7 +42,7 @@ afterEach(() => {
 });
 
 describe("a watcher", () => {
-  it("is told of saves and uses before the store, and of ends after it, each in the same turn", () => {
+  it("is called for saves and uses before the store, and for ends after it, in the same turn", () => {
     const order: string[] = [];
     class Telling extends session.MemoryStore {
       override set(id: string): void {
@@ -96,7 +96,7 @@ describe("a watcher", () => {
     await delay(1);
   });
 
-  it("is told of each id where a store destroys several at once", () => {
+  it("is called for each id if a store destroys several at once", () => {
     const watcher = noting();
     const store = new session.MemoryStore();
     watchStore(store, watcher);
@@ -174,7 +174,7 @@ describe("the watched object", () => {
     expect(watchers[order[1]!]!.told).toEqual(["saved a", "saved b"]);
   });
 
-  it("keeps what somebody else wrapped around it since, and tells once after being watched again", () => {
+  it("keeps a later wrapper of other code, and calls each watcher once after being watched again", () => {
     const store = new session.MemoryStore();
     const first = noting();
     const watch = watchStore(store, first);
@@ -219,7 +219,7 @@ describe("a session that an operator ends", () => {
     expect(await has(store, "a")).toBe(true);
   });
 
-  it("can be saved as before where the store could not end it", async () => {
+  it("can be saved as before if the store could not end it", async () => {
     const store = new session.MemoryStore();
     const watch = watchStore(store, noting());
     const down = new Error("down");
@@ -228,14 +228,14 @@ describe("a session that an operator ends", () => {
     expect(await has(store, "a")).toBe(true);
   });
 
-  it("stays ended where ending it once more fails", async () => {
+  it("stays ended if ending it again fails", async () => {
     const { store, watch } = await ended();
     await expect(watch.end("a", () => Promise.reject(new Error("down")))).rejects.toThrow("down");
     store.set("a", record());
     expect(await has(store, "a")).toBe(false);
   });
 
-  it("is refused whoever of several watchers ended it", async () => {
+  it("is refused whichever of several watchers ended it", async () => {
     const { store, watch } = await ended();
     const other = noting();
     watchStore(store, other);
@@ -245,7 +245,7 @@ describe("a session that an operator ends", () => {
     expect(other.told).toEqual([]);
   });
 
-  it("stays ended where a save was on its way to the store", async () => {
+  it("stays ended if a save was on its way to the store", async () => {
     const writes: (() => void)[] = [];
     class Slow extends session.MemoryStore {
       override set(id: string, data: SessionData, callback?: (error?: unknown) => void): void {

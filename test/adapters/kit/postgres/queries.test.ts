@@ -82,7 +82,7 @@ describe.runIf(requirement("postgresql", postgresFound))("queries to PostgreSQL"
     it.each<[string, () => unknown, () => unknown]>([
       ["killed", () => server.kill(), () => server.restart()],
       ["mute", () => server.freeze(), () => server.thaw()],
-    ])("say so where the server is %s, and work again by themselves", async (_, takeAway, giveBack) => {
+    ])("report that the server is %s, and recover by themselves", async (_, takeAway, giveBack) => {
       const { query } = await connect();
       await answered(query);
       await takeAway();
@@ -92,7 +92,7 @@ describe.runIf(requirement("postgresql", postgresFound))("queries to PostgreSQL"
     });
   });
 
-  it("go on where a pooler forgets what was prepared", async () => {
+  it("continue if a pooler forgets what was prepared", async () => {
     const pool = new pg.Pool({ connectionString: server.url, max: 1 });
     onTestFinished(() => pool.end());
     const { query } = postgresQueries(pool);

@@ -29,7 +29,7 @@ describe.runIf(requirement("redis-server", redisFound))("commands to Redis", () 
   }
 
   describe.each(Object.entries(CLIENTS))("by %s", (_, make) => {
-    it("answers with texts, numbers, null and lists of these", async () => {
+    it("answers with strings, numbers, null and lists of these", async () => {
       const { command } = await connect(make);
       await command(["DEL", "text", "hash", "scores"]);
       expect(await command(["SET", "text", "é"])).toBe("OK");
@@ -43,7 +43,7 @@ describe.runIf(requirement("redis-server", redisFound))("commands to Redis", () 
       expect(scores.flat().map(String)).toEqual(["m", "1.5"]);
     });
 
-    it("answers with bytes where they are asked for, and takes bytes", async () => {
+    it("answers with bytes on request, and takes bytes", async () => {
       const { command, commandForBuffers } = await connect(make);
       const bytes = Buffer.from([0xac, 0xed, 0x00, 0xff]);
       await command(["DEL", "bytes"]);
@@ -134,7 +134,7 @@ describe.runIf(requirement("redis-server", redisFound))("commands to Redis", () 
     expect(await second).toMatchObject({ code: "UNAVAILABLE" });
   });
 
-  it("keeps a connection that lives, however long nobody asks", async () => {
+  it("keeps a live connection, however long it is idle", async () => {
     const commands = redisCommands(server.url, { timeoutMs: TIMEOUT });
     onTestFinished(() => commands.close());
     const connection = await commands.command(["CLIENT", "ID"]);

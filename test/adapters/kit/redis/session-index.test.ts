@@ -32,7 +32,7 @@ describe.runIf(requirement("redis-server", redisFound))("the ids of a user", () 
     ["first", [Number.POSITIVE_INFINITY, MINUTE]],
     ["last", [MINUTE, Number.POSITIVE_INFINITY]],
     ["between others", [MINUTE, Number.POSITIVE_INFINITY, 2 * MINUTE]],
-  ])("stay for ever where one session never expires that was made %s", async (_, lifetimes) => {
+  ])("never expire if a session that never expires was made %s", async (_, lifetimes) => {
     for (const [at, each] of lifetimes.entries()) await put(`id${at}`, Date.now() + each);
     expect(await lifetime()).toBe(-1);
   });

@@ -50,7 +50,7 @@ describe.runIf(requirement("redis-server", redisFound))("Redis over TLS", () => 
     return (await promisify(execFile)(process.execPath, [child, url(host)], { env })).stdout.trim();
   }
 
-  it.each(["127.0.0.1", "localhost"])("is reached by a URL of %s where its authority is trusted", async (host) => {
+  it.each(["127.0.0.1", "localhost"])("is reached by a URL of %s if its authority is trusted", async (host) => {
     expect(await ping("ca", host)).toBe("PONG");
   });
 
@@ -62,13 +62,13 @@ describe.runIf(requirement("redis-server", redisFound))("Redis over TLS", () => 
     expect(await redisCommands(client).command(["PING"])).toBe("PONG");
   });
 
-  it("is refused with what is wrong and what to do where another authority is trusted", async () => {
+  it("is refused with the fault and what to do if another authority is trusted", async () => {
     expect(await ping("other")).toMatch(
       /^The certificate of Redis was rejected \(\w+\)\. It must be valid for this host .* NODE_EXTRA_CA_CERTS/,
     );
   });
 
-  it("is refused where the certificate is another host's", async () => {
+  it("is refused if the certificate is another host's", async () => {
     await server.command("CONFIG", "SET", "tls-cert-file", file("foreign"), "tls-key-file", file("foreign-key"));
     onTestFinished(async () => {
       await server.command("CONFIG", "SET", "tls-cert-file", file("cert"), "tls-key-file", file("key"));
@@ -87,7 +87,7 @@ describe.runIf(requirement("redis-server", redisFound))("Redis over TLS", () => 
     for (const secret of [PASSWORD, "reader", "127.0.0.1", `${port}`]) expect(error!.message).not.toContain(secret);
   });
 
-  it("is out of reach in time where it is asked for TLS and has none", async () => {
+  it("is reported out of reach in time if it does not speak TLS", async () => {
     const redis = redisCommands(`rediss://127.0.0.1:${server.port}`, { timeoutMs: 300 });
     onTestFinished(() => redis.close());
     await expect(redis.command(["PING"])).rejects.toMatchObject({ code: "UNAVAILABLE" });

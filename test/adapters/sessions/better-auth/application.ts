@@ -9,17 +9,17 @@ import { onTestFinished } from "vitest";
 /** A real application of better-auth, with e-mail and password, that serves on 127.0.0.1 until the test ends. */
 export interface Application {
   readonly auth: ReturnType<typeof betterAuth>;
-  /** A browser of somebody who has no account yet. */
+  /** A browser of a user without an account. */
   signUp(email: string): Promise<Visitor>;
-  /** Another browser of somebody who has an account. */
+  /** Another browser of a user with an account. */
   signIn(email: string): Promise<Visitor>;
 }
 
 /** A browser that is logged in: it keeps the cookie that it was given. */
 export interface Visitor {
-  /** What better-auth keeps beside the cookie's signature: whoever has it is let in. */
+  /** What better-auth keeps beside the cookie's signature: it grants access. */
   readonly token: string;
-  /** Who the application says this is; undefined: it knows nobody by this cookie. */
+  /** The user that the application returns; undefined: no user has this cookie. */
   who(): Promise<string | undefined>;
   signOut(): Promise<void>;
 }

@@ -26,7 +26,7 @@ const DATABASES: readonly { name: string; open: (sessions?: string) => Promise<D
   ...(withPostgres ? [{ name: "PostgreSQL", open: () => postgres(server) }] : []),
 ];
 
-/** Sessions get a column of the application's own, which tells where they were opened. */
+/** Sessions get a column of the application's own, which says where they were opened. */
 const DEVICE: Pick<BetterAuthOptions, "session" | "databaseHooks"> = {
   session: {
     additionalFields: {
@@ -225,7 +225,7 @@ describe.each(DATABASES)("on $name", ({ open }) => {
       expect(await searched(store, String(userId))).toMatchObject([{ username: userId }]);
     });
 
-    test("by nothing, where the column does not exist or the function throws", async () => {
+    test("by nothing, if the column does not exist or the function throws", async () => {
       const application = await startApplication({ database: await open() });
       await application.signUp("alice@example.org");
       const wrong = betterAuthSessions(application.auth, { username: "emial" });
@@ -239,7 +239,7 @@ describe.each(DATABASES)("on $name", ({ open }) => {
       expect((await throwing.list!({ limit: 5 })).sessions).toMatchObject([{ username: undefined }]);
     });
 
-    test("in another case by nobody", async () => {
+    test("not in another case", async () => {
       const application = await startApplication({ database: await open() });
       await application.signUp("alice@example.org");
       expect(await searched(betterAuthSessions(application.auth), "Alice@example.org")).toEqual([]);
@@ -272,7 +272,7 @@ describe.each(DATABASES)("on $name", ({ open }) => {
 
 describe.each(DATABASES.filter(({ name }) => name !== "the memory adapter"))("on $name", ({ open }) => {
   test.each(["uuid", "serial"] as const)(
-    "ids that are a %s are found, and what is none finds nothing",
+    "ids that are a %s are found, and anything else finds nothing",
     async (kind) => {
       const application = await startApplication({
         database: await open(),
@@ -318,7 +318,7 @@ describe("plugins", () => {
   });
 });
 
-test("a database that compares without regard to case finds nobody else", async () => {
+test("a database that ignores case finds no other user", async () => {
   const database = sqlite() as DatabaseSync;
   const columns = '"emailVerified" integer, "image" text, "createdAt" date, "updatedAt" date';
   database.exec(

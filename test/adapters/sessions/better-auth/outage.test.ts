@@ -39,7 +39,7 @@ describe.runIf(requirement("postgresql", postgresFound))("a database that", () =
       .toMatchObject({ sessions: [{ username: "alice@example.org" }] });
   });
 
-  test("is frozen keeps nobody waiting for longer than the timeout", async () => {
+  test("is frozen keeps no caller waiting for longer than the timeout", async () => {
     const application = await startApplication({ database: await postgres(server) });
     await application.signUp("alice@example.org");
     const store = betterAuthSessions(application.auth, { timeoutMs: 300 });

@@ -87,7 +87,7 @@ describe("sessions in a secondary storage alone", () => {
     expect(store.limits?.list).toContain("storeSessionInDatabase");
   });
 
-  test("are searched by the user's id alone where there is no database of users", async () => {
+  test("are searched by the user's id only if there is no database of users", async () => {
     const secondaryStorage = storage();
     const application = await startApplication({ secondaryStorage });
     const alice = await application.signUp("alice@example.org");

@@ -58,7 +58,7 @@ const anyOptions: fc.Arbitrary<Partial<SessionOptions>> = fc.record({
   cookie: fc.constantFrom({ maxAge: 60_000 }, {}),
 });
 
-describe.runIf(requirement("postgresql", postgresFound))("sessions that nobody else ends", () => {
+describe.runIf(requirement("postgresql", postgresFound))("sessions that no one else ends", () => {
   let server: PostgresServer;
   beforeAll(async () => {
     server = await startPostgres();

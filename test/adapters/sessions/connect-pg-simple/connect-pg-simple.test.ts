@@ -133,7 +133,7 @@ describe.runIf(requirement("postgresql", postgresFound))("sessions of connect-pg
       });
     });
 
-    it("say that a search may be short where a record is too large to tell whose it is", async () => {
+    it("mark a search as partial if a record is too large to find its user", async () => {
       const { sessions, set } = await aStore();
       await set("it", record({ username: "ann", text: `\0${"x".repeat(100_000)}` }));
       expect(await sessions.findByUsername("ann")).toEqual({ sessions: [], partial: true });
@@ -192,7 +192,7 @@ describe.runIf(requirement("postgresql", postgresFound))("sessions of connect-pg
       expect(await sessions.findByUsername("ann+bob")).toMatchObject({ sessions: [{ id: "it" }], partial: false });
     });
 
-    it("leave the last access as it is, whoever reads", async () => {
+    it("keep the last access unchanged by reading", async () => {
       const { sessions, set, pool, table } = await aStore();
       await set("it", record({ username: "ann" }));
       const all = async () => (await pool.query(`SELECT sid, sess::text, expire::text, xmin FROM ${table}`)).rows;
@@ -204,7 +204,7 @@ describe.runIf(requirement("postgresql", postgresFound))("sessions of connect-pg
     });
   });
 
-  it("know when a session was last saved, and to a second when it was touched, also where another process did it", async () => {
+  it("know when a session was last saved, and to a second when it was touched, even by another process", async () => {
     const { set, touch, sessions, pool, schema } = await testStore(server);
     const other = connectPgSimpleSessions(undefined, { pool, schema });
     const lastAccess = async ({ findById }: SessionStore) => (await findById("it"))!.lastAccessedTime!;
@@ -322,7 +322,7 @@ describe.runIf(requirement("postgresql", postgresFound))("sessions of connect-pg
     expect(ids([...first.sessions, ...second.sessions])).toEqual(["0", "1", "2", "3", "4"]);
   });
 
-  it("refuse what is no store of connect-pg-simple", () => {
+  it("refuse other stores than connect-pg-simple's", () => {
     const store = new session.MemoryStore();
     expect(() => connectPgSimpleSessions(store)).toThrow(/connect-pg-simple made/);
     const pool = { query: async () => ({ rows: [] }) };
@@ -331,7 +331,7 @@ describe.runIf(requirement("postgresql", postgresFound))("sessions of connect-pg
     expect(() => connectPgSimpleSessions(undefined)).toThrow(/`pool` or `url` must be given/);
   });
 
-  it("give the store back as it was", async () => {
+  it("restore the store", async () => {
     const { store, sessions } = await testStore(server);
     const own = Object.keys(Object.getOwnPropertyDescriptors(store)).sort();
     expect(own).toContain("set");

@@ -125,7 +125,7 @@ describe.runIf(requirement("postgresql", postgresFound))("a session of connect-p
     return `http://127.0.0.1:${(listening.address() as AddressInfo).port}`;
   }
 
-  it("is saved anew where its first save has failed", async () => {
+  it("is saved again if its first save failed", async () => {
     const one = await testStore(server);
     const errors: unknown[] = [];
     const base = await serve(one.store, async (request, response) => {
@@ -234,7 +234,7 @@ describe.runIf(requirement("postgresql", postgresFound))("a session of connect-p
     expect(await stored(one)).toMatchObject([{ sid: "a" }]);
   });
 
-  it("is written as ever once nobody watches", async () => {
+  it("is written as before once no adapter watches", async () => {
     const one = await testStore(server);
     const { query } = Object.getPrototypeOf(one.store) as { query: unknown };
     expect((one.store as unknown as { query: unknown }).query).not.toBe(query);

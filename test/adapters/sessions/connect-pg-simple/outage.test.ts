@@ -52,7 +52,7 @@ describe.runIf(requirement("postgresql", postgresFound))(
       it.each<[string, (server: PostgresServer) => unknown, (server: PostgresServer) => unknown]>([
         ["was killed", (server) => server.kill(), (server) => server.restart()],
         ["is mute", (server) => server.freeze(), (server) => server.thaw()],
-      ])("say so in time where it %s, and work again by themselves", async (_, takeAway, giveBack) => {
+      ])("report it in time if it %s, and recover by themselves", async (_, takeAway, giveBack) => {
         const { sessions, calls, answers } = await prepared();
         // Where much else is going on, the first connections may take longer than an answer is given here.
         await expect.poll(() => answers().catch(() => undefined)).toBeDefined();
@@ -106,7 +106,7 @@ describe.runIf(requirement("postgresql", postgresFound))(
       });
     });
 
-    it("say it plainly where the table is missing", async () => {
+    it("report a missing table clearly", async () => {
       const { sessions, pool, table } = await testStore(server);
       await pool.query(`DROP TABLE ${table}`);
       const message = expect.stringContaining("has no table with this name in the search path. With createTable");
@@ -120,7 +120,7 @@ describe.runIf(requirement("postgresql", postgresFound))(
         "GRANT USAGE ON SCHEMA % TO reader; GRANT SELECT ON ALL TABLES IN SCHEMA % TO reader",
         undefined,
       ],
-    ])("say it plainly where the user %s", async (_, grants, refusal) => {
+    ])("report clearly that the user %s", async (_, grants, refusal) => {
       const made = await testStore(server);
       await made.set("it", record());
       await server.query(OWN_ROLE);
@@ -145,7 +145,7 @@ describe.runIf(requirement("postgresql", postgresFound))(
         (url: URL) => void (url.pathname = "/nowhere"),
         "has no database of the connection's name.",
       ],
-    ])("say it plainly where the %s, and nothing of the URL", async (_, change, sentence) => {
+    ])("report clearly that the %s, without the URL", async (_, change, sentence) => {
       await server.query(OWN_ROLE.replaceAll("reader", "secretive"));
       await server.query("ALTER ROLE secretive PASSWORD 'right'");
       const rule = "host all secretive 127.0.0.1/32 scram-sha-256";

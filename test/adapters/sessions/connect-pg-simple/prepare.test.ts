@@ -87,12 +87,12 @@ describe.runIf(requirement("postgresql", postgresFound))("preparing the table of
     expect((await made.prepare({ remove: true })).steps).toEqual([]);
   });
 
-  it("makes an index anew whose making was interrupted, which nobody searches meanwhile", async () => {
+  it("recreates an index whose creation was interrupted, and does not search it meanwhile", async () => {
     const made = await testStore(server);
     for (let number = 0; number < 20; number++) await made.set(`${number}`, record({ username: "ann" }));
     const blocker = new pg.Client({ connectionString: server.url });
     await blocker.connect();
-    // Whoever makes an index concurrently waits for transactions that are older.
+    // Creating an index concurrently waits for older transactions.
     await blocker.query(`BEGIN; SELECT count(*) FROM ${made.table}; LOCK TABLE ${made.table} IN ROW EXCLUSIVE MODE`);
     const making = made.prepare().catch((error) => error);
     const building = async () =>
@@ -124,7 +124,7 @@ describe.runIf(requirement("postgresql", postgresFound))("preparing the table of
     expect((await made.sessions.findByUsername("ann")).sessions).toEqual([]);
   });
 
-  it("tries again where the table is locked, and lets others in meanwhile", async () => {
+  it("tries again if the table is locked, without blocking others meanwhile", async () => {
     const made = await testStore(server);
     await made.prepare();
     await made.pool.query(`ALTER TABLE ${made.table} DROP COLUMN created_at, DROP COLUMN first_seen_at`);

@@ -13,7 +13,7 @@ import type { PostgresServer } from "../../../support/postgres-server.ts";
 
 const PGStore = connectPgSimple(session);
 
-/** No test leaves a rejection behind that nobody handles. */
+/** Fails a test that leaves an unhandled rejection. */
 export function expectNoUnhandledRejections(): void {
   const unhandled: unknown[] = [];
   process.on("unhandledRejection", (reason) => unhandled.push(reason));

@@ -67,13 +67,13 @@ describe.runIf(requirement("postgresql", postgresFound))(
         ["the second time", change + HOUR / 2],
         ["before", change - 2 * HOUR],
         ["after", change + 2 * HOUR],
-      ])("is told apart by the cookie: %s", async (_, expires) => {
+      ])("is resolved by the cookie: %s", async (_, expires) => {
         const { sessions, set } = await testStore(server);
         await set("it", { cookie: { originalMaxAge: 60_000, expires: new Date(expires + 123) } });
         expect((await sessions.findById("it"))!.lastAccessedTime).toBe(expires + 123 - 60_000);
       });
 
-      it("is taken for the earlier where the later would be a use in the future", async () => {
+      it("is taken as the earlier one if the later would be a use in the future", async () => {
         const { sessions, set, touch } = await testStore(server);
         // A session so long that it was used just now and expires in that hour.
         const age = change - HOUR / 2 - Date.now();

@@ -225,7 +225,7 @@ describe.runIf(requirement("redis-server", redisFound))("sessions of connect-red
     await expect.poll(() => server.command("ZCARD", `${INDEX}accessed`)).toBe(0);
   });
 
-  it("believes no hint: a record that somebody else rewrote is its new user's", async () => {
+  it("treats the index as a hint: a record that another client rewrote belongs to its new user", async () => {
     const { sessions, browser } = await start();
     const visitor = browser();
     await visitor.post("/login/alice");
@@ -302,7 +302,7 @@ describe.runIf(requirement("redis-server", redisFound))("sessions of connect-red
   });
 
   describe("an index that does not hold every session", () => {
-    it("is filled by the first search, where the sessions are few", async () => {
+    it("is filled by the first search if there are few sessions", async () => {
       const before = await start({ sessions: false });
       const visitors = Array.from({ length: 20 }, before.browser);
       await Promise.all(visitors.map((visitor) => visitor.post("/login/alice")));
@@ -317,7 +317,7 @@ describe.runIf(requirement("redis-server", redisFound))("sessions of connect-red
       expect(await server.command("ZCARD", `${INDEX}user:alice`)).toBe(20);
     });
 
-    it("gives what it has, and says that it is partial, where they are many", async () => {
+    it("returns what it has, marked as partial, if there are many sessions", async () => {
       const scan = { maxSessions: 10, maxMs: 1 };
       const { sessions, client, browser } = await start({ sessions: { scan } });
       await Promise.all(Array.from({ length: 5000 }, (_, id) => client.set(`sess:${id}`, '{"user":"bob"}')));
@@ -336,7 +336,7 @@ describe.runIf(requirement("redis-server", redisFound))("sessions of connect-red
       expect(await sessions.count!({})).toBe(5001);
     });
 
-    it("is no longer complete when the application clears its store, until somebody looks again", async () => {
+    it("is incomplete after the application clears its store, until the next search", async () => {
       const { sessions, store, browser } = await start();
       await browser().post("/login/alice");
       await sessions.prepare!();
@@ -422,7 +422,7 @@ describe.runIf(requirement("redis-server", redisFound))("sessions of connect-red
   it.each([
     ["ioredis", () => new Redis(server.url)],
     ["a URL", () => server.url],
-  ])("reads and indexes by %s where it is told to", async (_, make) => {
+  ])("reads and indexes by %s if configured", async (_, make) => {
     const redis = make();
     if (typeof redis !== "string") onTestFinished(() => redis.disconnect());
     const { sessions, browser } = await start({ sessions: { redis } });
@@ -445,7 +445,7 @@ describe.runIf(requirement("redis-server", redisFound))("sessions of connect-red
     for (const store of [sessions, indexed.sessions]) {
       const found = await store.findById(visitor.id);
       expect(found).toMatchObject({ username: "alice" });
-      // Worked out from what is left to live, which nobody wrote down, it may differ by a millisecond or two.
+      // Worked out from the remaining life, it may differ by a millisecond or two.
       const again = { ...found, lastAccessedTime: expect.closeTo(found!.lastAccessedTime!, -2) };
       expect(await store.findByUsername!("alice")).toEqual({ sessions: [again], partial: false });
       await expect(store.delete!(visitor.id)).rejects.toMatchObject({

@@ -91,7 +91,7 @@ describe.runIf(requirement("redis-server", redisFound))("a session that another 
 
   const stored = () => server.command("KEYS", "sess:*");
 
-  it("stays ended where the index hears of its login later than of its end", async () => {
+  it("stays ended if the index receives its login after its end", async () => {
     const redis = await slowConnection();
     const record = redis.hold(isRecord);
     const here = await shopping({ sessions: { redis } });
@@ -107,7 +107,7 @@ describe.runIf(requirement("redis-server", redisFound))("a session that another 
     ["without an index", false, false],
     ["with an index, by one without", true, false],
   ])("%s", (_, index, elsewhere) => {
-    it("stays ended where a save was on its way to the store while it ended", async () => {
+    it("stays ended if a save was on its way to the store", async () => {
       const here = await shopping({ sessions: { index } });
       const client: { set: typeof here.client.set } = here.client;
       const { set } = client;

@@ -45,7 +45,7 @@ describe.runIf(requirement("redis-server", redisFound))("ten thousand sessions t
     expect(await server.command("DBSIZE")).toBe(SESSIONS);
   });
 
-  it("are put into the index bit by bit, going on where it was broken off", async () => {
+  it("are added to the index step by step, continuing after an interruption", async () => {
     const breakOff = new AbortController();
     let steps = 0;
     const first = await prepareConnectRedisSessions({
@@ -68,7 +68,7 @@ describe.runIf(requirement("redis-server", redisFound))("ten thousand sessions t
     expect(seen).toEqual(seen.toSorted((a, b) => a - b));
   });
 
-  it("begins anew where a write of the index has failed since, or it is told to", async () => {
+  it("starts again if a write of the index was lost meanwhile, or with restart", async () => {
     const broken = new AbortController();
     broken.abort();
     const once = { redis: server.url, signal: broken.signal };

@@ -118,7 +118,7 @@ describe.runIf(requirement("redis-server", redisFound))("sessions whose Redis fa
     expect(listed.sessions.map(({ id }) => id).sort()).toEqual(kept.map(({ id }) => id).sort());
   });
 
-  it("are in the index a little later where their own write succeeded and that of the index failed", async () => {
+  it("are in the index a little later if their own write succeeded and that of the index failed", async () => {
     await server.command("ACL", "SETUSER", "indexer", "on", ">of-a-test", "~*", "+@all");
     const redis = server.url.replace("//", "//indexer:of-a-test@");
     const { sessions, browser } = await start({ sessions: { redis } });
@@ -139,7 +139,7 @@ describe.runIf(requirement("redis-server", redisFound))("sessions whose Redis fa
     expect(await server.command("HGETALL", `${INDEX}state`)).toEqual(claims);
   });
 
-  it("are known to be missing in the index by others, where its own connection stays broken", async () => {
+  it("are known to other processes to be missing in the index if its own connection stays broken", async () => {
     await server.command("ACL", "SETUSER", "indexer", "on", ">of-a-test", "~*", "+@all");
     const redis = server.url.replace("//", "//indexer:of-a-test@");
     const { sessions, browser } = await start({ sessions: { redis } });
@@ -158,7 +158,7 @@ describe.runIf(requirement("redis-server", redisFound))("sessions whose Redis fa
     });
   });
 
-  it("are searched by a scan where the index is lost", async () => {
+  it("are found by a scan if the index is lost", async () => {
     const { sessions, browser } = await start();
     const visitor = browser();
     await visitor.post("/login/alice");

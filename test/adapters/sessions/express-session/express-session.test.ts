@@ -74,7 +74,7 @@ describe("a visitor's session", () => {
   });
 
   it.each([{ rolling: true }, { resave: true }, { rolling: true, resave: true }])(
-    "is accessed by each request and made once where the application says %j",
+    "is accessed by each request and created once if the application sets %j",
     async (options) => {
       const store = new session.MemoryStore();
       const adapter = expressSessions(store);
@@ -128,7 +128,7 @@ describe("a visitor's session", () => {
     expect(adapter.remembered).toBe(0);
   });
 
-  it("ends when it is deleted: the next request is nobody's", async () => {
+  it("ends when it is deleted: the next request is anonymous", async () => {
     const { sessions, browser } = await start(new session.MemoryStore());
     await browser.post("/login/alice");
     expect(await (await browser.get("/")).json()).toEqual({ user: "alice" });
@@ -258,7 +258,7 @@ describe("a creation time", () => {
     });
   });
 
-  it("is not invented where it was forgotten because too many sessions are remembered", async () => {
+  it("is not invented if it was forgotten because too many sessions are remembered", async () => {
     const { adapter, browser } = await start(new session.MemoryStore(), { maxRemembered: 1 });
     await browser.post("/login/alice");
     expect(await adapter.findById(browser.sessionId!)).toMatchObject({ creationTime: expect.any(Number) });
@@ -268,7 +268,7 @@ describe("a creation time", () => {
     expect(adapter.remembered).toBe(1);
   });
 
-  it("is not invented where it was forgotten while a request was under way", async () => {
+  it("is not invented if it was forgotten while a request was under way", async () => {
     const store = new session.MemoryStore();
     const adapter = expressSessions(store, { maxRemembered: 1 });
     const others = async (): Promise<unknown> => application!.browser().post("/login/bob");
@@ -322,7 +322,7 @@ describe("whose session it is", () => {
     expect((await adapter.findById("id"))?.username).toBe(username);
   });
 
-  it("is what the application's own resolver says, and nobody's where that throws", async () => {
+  it("is what the application's own resolver returns, and none if it throws", async () => {
     const store = new session.MemoryStore();
     const principal = (data: SessionData & { account?: { login: string } }): string => data.account!.login;
     const adapter = expressSessions(store, { principal });

@@ -36,7 +36,7 @@ async function listed(adapter: ExpressSessions, limit: number, active?: boolean)
 }
 
 describe.each(stores)("a list of %s", (_, make) => {
-  it("shows those who logged in, the last to be active first", async () => {
+  it("shows the logged-in sessions, most recently active first", async () => {
     const store = make();
     const adapter = expressSessions(store);
     application = await startApplication(store);
@@ -75,7 +75,7 @@ describe.each(stores)("a list of %s", (_, make) => {
     expect(await listed(adapter, 4)).toEqual([["a", "b", "d", "c"]]);
   });
 
-  it("goes on where it was when sessions end between two pages", async () => {
+  it("continues where it was when sessions end between two pages", async () => {
     const store = make();
     const adapter = expressSessions(store);
     const now = Date.now();
@@ -109,7 +109,7 @@ describe.each(stores)("a list of %s", (_, make) => {
     expect(await adapter.count!({ active: true })).toBe(10_000);
   });
 
-  it("says that it is partial where the bounds cut it off, and counts nothing rather than too little", async () => {
+  it("is partial if the bounds cut it off, and returns no count rather than one too low", async () => {
     const store = make();
     const adapter = expressSessions(store, { scan: { maxSessions: 2 } });
     for (const id of ["a", "b", "c"]) await set(store, id, { user: "alice" });

@@ -57,7 +57,7 @@ describe("a store that lists an array", () => {
     expect((await sessions.findByUsername("alice")).sessions).toMatchObject([{ id: "a", attributeNames: ["user"] }]);
   });
 
-  it("cannot be searched where it adds none", async () => {
+  it("cannot be searched if it adds no ids", async () => {
     const store = new ArrayStore();
     store.ids = false;
     store.set("a", DATA);
@@ -137,7 +137,7 @@ describe("a store out of reach", () => {
     });
   });
 
-  it("is told from a missing file, which is no session", async () => {
+  it("is distinguished from a missing file, which is no session", async () => {
     const missing = Object.assign(new Error("no such file"), { code: "ENOENT" });
     const sessions = new Sessions(expressSessions(failing((callback) => callback(missing))), { ids: "raw" });
     expect(await sessions.find("a")).toBeUndefined();

@@ -88,7 +88,7 @@ describe.each(stores)("a visitor's session in %s", (_, make) => {
     expect(adapter.remembered).toBe(1);
   });
 
-  it("is not given a creation time where it is older than the adapter", async () => {
+  it("has no creation time if it is older than the adapter", async () => {
     const store = make();
     application = await startApplication({ store, cookie: { maxAge: 60_000 } });
     const browser = application.browser();
@@ -148,7 +148,7 @@ describe.each(stores)("a visitor's session in %s", (_, make) => {
 });
 
 describe("a watcher", () => {
-  it("is told once that a session is made, and that each request loads it", async () => {
+  it("is called once when a session is made, and for each request that loads it", async () => {
     const told: string[] = [];
     const ids: string[] = [];
     const store = new fastifySession.MemoryStore();

@@ -92,7 +92,7 @@ function finding(options: () => Promise<KoaSessionsOptions>, partial: boolean): 
     await expect.poll(() => adapter.findByUsername!("carol")).toMatchObject({ sessions: [{ id: alice.sessionId }] });
   });
 
-  it("finds a session that somebody looked for while it was being saved", async () => {
+  it("finds a session that was searched for while it was being saved", async () => {
     const store = new JsonStore();
     const { promise: written, resolve: write } = Promise.withResolvers<void>();
     const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
@@ -195,7 +195,7 @@ function finding(options: () => Promise<KoaSessionsOptions>, partial: boolean): 
 describe("without an index", () => {
   finding(async () => ({}), true);
 
-  it("forgets what was saved the longest time ago where there are too many", async () => {
+  it("forgets the session saved longest ago if there are too many", async () => {
     const { adapter, app } = await start(new JsonStore(), { maxRemembered: 2 });
     for (const user of ["alice", "bob", "carol"]) await login(app, user);
     // Saved in the same millisecond, the two have no order.
@@ -329,7 +329,7 @@ describe.runIf(requirement("redis-server", redisFound))("with an index in Redis"
     if (slow === "save") beforeSet = wait;
     const basket = browser.post("/basket");
     await begun.promise;
-    // Meanwhile the index is written, and whoever asks it too early has asked.
+    // Meanwhile the index is written.
     for (let looks = 0; looks < 5; looks++) await other.findByUsername!("alice");
     expect(await other.delete!(browser.sessionId!)).toBe(true);
     answer.resolve();

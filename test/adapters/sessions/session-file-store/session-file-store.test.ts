@@ -112,7 +112,7 @@ describe("looking at a session", () => {
 });
 
 describe("an expired session", () => {
-  it("is shown as such until it is reaped, and by the store's ttl where its cookie has no maximum age", async () => {
+  it("is shown as such until it is reaped, by the store's ttl if its cookie has no maximum age", async () => {
     const { store, adapter } = await start({ ttl: 7 });
     await set(store, "ageless", {}, null);
     expect(await adapter.findById("ageless")).toMatchObject({ maxInactiveInterval: 7, expired: false });
@@ -202,7 +202,7 @@ describe("a folder out of reach", () => {
   });
 });
 
-it("a store that is none of session-file-store's is refused, and left as it was", () => {
+it("a store other than session-file-store's is refused and left as it was", () => {
   const store = new session.MemoryStore();
   expect(() => fileStoreSessions(store)).toThrow("must be the store that session-file-store made");
   expect(Object.hasOwn(store, "set")).toBe(false);

@@ -114,7 +114,7 @@ describe.runIf(requirement("postgresql", postgresFound))("Spring Session's sessi
       expect(await storeOf().count({})).toBe(sessions.length);
     });
 
-    test("reading works where nothing may be written", async () => {
+    test("reading works on a read-only connection", async () => {
       const connection = `${server.url}?options=-c%20default_transaction_read_only%3Don`;
       const store = springSessions({ postgres: connection, clock: recordedClock });
       const [session] = await all(store);
@@ -168,7 +168,7 @@ describe.runIf(requirement("postgresql", postgresFound))("Spring Session's sessi
       expect((await storeOf().findByUsername("user-7")).sessions).toHaveLength(100);
     });
 
-    test("a user with too many is found in part, and it is said", async () => {
+    test("a user with too many sessions is found in part, and the result says so", async () => {
       await server.query(`INSERT INTO SPRING_SESSION
         SELECT 'row-' || n, 'id-' || n, n, n, 1800, n + 1800000, 'robot' FROM generate_series(1, 50001) n`);
       const { sessions, partial } = await storeOf().findByUsername("robot");
@@ -251,7 +251,7 @@ describe.runIf(requirement("postgresql", postgresFound))("Spring Session's sessi
       expect((await storeOf().findByUsername(user)).sessions).toEqual([]);
     });
 
-    test("also where a request stores an attribute meanwhile and nothing cascades", async () => {
+    test("even if a request stores an attribute meanwhile and nothing cascades", async () => {
       await server.query(`ALTER TABLE spring_session_attributes DROP CONSTRAINT spring_session_attributes_fk,
         ADD CONSTRAINT own FOREIGN KEY (session_primary_id) REFERENCES spring_session (primary_id)`);
       await insert("busy");

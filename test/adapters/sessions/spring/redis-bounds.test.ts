@@ -30,7 +30,7 @@ describe.runIf(requirement("redis-server", redisFound))("Spring Session's sessio
     await store.detach();
   });
 
-  test("nobody's sessions are not said to be none where no session is found among other keys", async () => {
+  test("a search is partial if no session is found among many other keys", async () => {
     await server.command("EVAL", `for i = 1, 150000 do redis.call("SET", "cache:" .. i, "") end`, "0");
     const store = springSessions({ redis: server.url, namespace: "n" });
     expect(await store.findByUsername!("alice")).toEqual({ sessions: [], partial: true });
@@ -49,7 +49,7 @@ describe.runIf(requirement("redis-server", redisFound))("Spring Session's sessio
     await sessions.close();
   });
 
-  test.each(["", " ", 7 as unknown as string])("%j is no namespace", (namespace) => {
+  test.each(["", " ", 7 as unknown as string])("%j is not a namespace", (namespace) => {
     const error = expect.objectContaining({
       code: "INVALID_ARGUMENT",
       metadata: { field: "springSessions.namespace" },

@@ -188,7 +188,7 @@ describe.runIf(requirement("redis-server", redisFound))("deleting Spring Session
 
     beforeEach(() => server.command("HSET", hash, ...unreadable));
 
-    test("is refused with the reason where bookkeeping had to be written, and changes nothing", async () => {
+    test("is refused with the reason if bookkeeping would have to be written, and changes nothing", async () => {
       await server.command("SET", "other:sessions:expires:kryo", "");
       const before = await contents();
       for (const indexed of [undefined, true]) {
@@ -203,7 +203,7 @@ describe.runIf(requirement("redis-server", redisFound))("deleting Spring Session
       });
     });
 
-    test("is done where the repository is known to be plain", async () => {
+    test("works if the repository is known to be plain", async () => {
       expect(await storeOf("other", false).delete("kryo")).toBe(true);
       expect(await server.command("EXISTS", hash)).toBe(0);
     });

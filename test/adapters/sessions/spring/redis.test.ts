@@ -58,14 +58,14 @@ describe.runIf(requirement("redis-server", redisFound))("Spring Session's sessio
       }
     });
 
-    test("what is left of a deleted session is none", async () => {
+    test("the remainder of a deleted session is not a session", async () => {
       const listed = new Set((await all(storeOf(namespace))).map(({ id }) => id));
       const left = [...hashes.keys()].filter((id) => !listed.has(id));
       expect(left).toHaveLength(kind === "indexed" ? 1 : 0);
       for (const id of left) expect(await storeOf(namespace).findById(id)).toBeUndefined();
     });
 
-    test("they are found by their user where Spring has an index", async () => {
+    test("they are found by their user if Spring has an index", async () => {
       const store = storeOf(namespace);
       if (kind === "plain") {
         const error = { code: "UNIMPLEMENTED", reason: "FIND_BY_USERNAME_UNSUPPORTED" };
@@ -110,7 +110,7 @@ describe.runIf(requirement("redis-server", redisFound))("Spring Session's sessio
   });
 
   test.each(["indexed:jdk", "sorted:jdk", "webflux:jdk"])(
-    "whose a session is that Spring Security knows, is known where it is found by its user: %s",
+    "the user of a session of Spring Security is known if it is found by its user: %s",
     async (namespace) => {
       const store = storeOf(namespace);
       const { sessions } = await store.findByUsername!("secured");
@@ -129,7 +129,7 @@ describe.runIf(requirement("redis-server", redisFound))("Spring Session's sessio
     );
   });
 
-  test("an index is a hint: sessions that are gone or somebody else's are left out", async () => {
+  test("an index is a hint: sessions that are gone or another user's are left out", async () => {
     const store = storeOf("indexed:jackson2");
     const index =
       "indexed:jackson2:index:org.springframework.session.FindByIndexNameSessionRepository.PRINCIPAL_NAME_INDEX_NAME:alice";
@@ -145,7 +145,7 @@ describe.runIf(requirement("redis-server", redisFound))("Spring Session's sessio
     expect(store.limits?.findByUsername).toContain("repository-type=indexed");
   });
 
-  test("told that the repository is indexed, nobody's sessions are none, without a look at others", async () => {
+  test("with indexed: true, an unknown user has no sessions, without a look at others", async () => {
     const store = storeOf("plain:jdk", true);
     expect(await store.findByUsername!("nobody")).toEqual({ sessions: [], partial: false });
   });
@@ -166,7 +166,7 @@ describe.runIf(requirement("redis-server", redisFound))("Spring Session's sessio
     expect(await all(storeOf("nowhere"))).toEqual([]);
   });
 
-  test.each(["", "\ud800", "a".repeat(400_000), "*"])("a strange name finds nobody", async (username) => {
+  test.each(["", "\ud800", "a".repeat(400_000), "*"])("a strange name finds no session", async (username) => {
     expect((await storeOf("indexed:jdk").findByUsername!(username)).sessions).toEqual([]);
   });
 
@@ -324,7 +324,7 @@ describe.runIf(requirement("redis-server", redisFound))("Spring Session's sessio
       expect(String(await server.command("INFO", "commandstats"))).toMatch(/cmdstat_scan:calls=1,/);
     });
 
-    test("a page holds no more than one where no more is asked for", async () => {
+    test("a page holds one session if the limit is one", async () => {
       await server.command("FLUSHALL");
       for (let i = 0; i < 300; i++) await server.command("HSET", `many:sessions:${i}`, "creationTime", "1");
       const ids = (await all(storeOf(namespace), 1)).map(({ id }) => Number(id));
