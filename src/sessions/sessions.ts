@@ -1,4 +1,5 @@
 import { ActuatorError } from "../common/error.ts";
+import { withTimeout } from "../common/timeout.ts";
 import { PageSeal } from "./page-seal.ts";
 import { byNewestAccess, type Session } from "./session.ts";
 import { sessionKeys, warnAboutRandomKey } from "./session-handle.ts";
@@ -227,17 +228,15 @@ function attributeFilter({ allow, deny = [] }: AttributeNamesOptions = {}) {
   return (names: readonly string[]) => names.filter((name) => allowed?.has(name) !== false && !denied.has(name));
 }
 
-async function detach(store: SessionStore, timeoutMs: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    const message = `The session store did not detach within ${timeoutMs} ms.`;
-    timer = setTimeout(() => reject(new ActuatorError("UNAVAILABLE", "SESSION_STORE_UNAVAILABLE", message)), timeoutMs);
-  });
-  try {
-    await Promise.race([store.detach?.(), late]);
-  } finally {
-    clearTimeout(timer);
-  }
+function detach(store: SessionStore, timeoutMs: number): Promise<void> {
+  return withTimeout(
+    async () => store.detach?.(),
+    timeoutMs,
+    () => {
+      const message = `The session store did not detach within ${timeoutMs} ms.`;
+      return new ActuatorError("UNAVAILABLE", "SESSION_STORE_UNAVAILABLE", message);
+    },
+  );
 }
 
 function invalid(reason: string, field: string, message: string): ActuatorError {

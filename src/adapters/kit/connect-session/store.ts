@@ -1,4 +1,5 @@
 import { ActuatorError } from "../../../common/error.ts";
+import { withTimeout } from "../../../common/timeout.ts";
 import { parseRecord, type SessionEntry } from "./record.ts";
 
 /** Node's callback convention, as the connect family's stores use it. */
@@ -56,21 +57,16 @@ export function callStore<T>(timeoutMs: number, call: (callback: StoreCallback<T
  * @param name the subject of the error's message
  * @throws ActuatorError UNAVAILABLE as `callStore` does.
  */
-export async function awaitStore<T>(
+export function awaitStore<T>(
   timeoutMs: number,
-  call: () => T | Promise<T>,
+  call: () => T | PromiseLike<T>,
   name = "The session store",
-): Promise<Awaited<T>> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(unavailable(`${name} did not answer within ${timeoutMs} ms.`)), timeoutMs);
-  const answer = (async () => call())().catch((cause: unknown) => {
+): Promise<T> {
+  // Not a function: the store has no use for its signal.
+  const answer = (async (): Promise<T> => call())().catch((cause: unknown) => {
     throw cause instanceof ActuatorError ? cause : unavailable(`${name} could not be reached.`, cause);
   });
-  try {
-    return await Promise.race([answer, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+  return withTimeout(answer, timeoutMs, () => unavailable(`${name} did not answer within ${timeoutMs} ms.`));
 }
 
 function unavailable(message: string, cause?: unknown): ActuatorError {

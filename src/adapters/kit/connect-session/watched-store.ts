@@ -1,3 +1,4 @@
+import { settlesWithin } from "../../../common/timeout.ts";
 import { isPlainPromise, settling } from "../interception/plain-promise.ts";
 import { replaceMethod } from "../interception/replaced-method.ts";
 import { RecentIds } from "./recent-ids.ts";
@@ -105,7 +106,7 @@ export class WatchedStore<Watcher> {
     try {
       const result = await destroy();
       if (save === undefined) return result;
-      if (await settledWithin(MAX_WAIT_MS, save)) await destroy();
+      if (await settlesWithin(save, MAX_WAIT_MS)) await destroy();
       else save.then(destroy).catch(() => {});
       return result;
     } catch (error) {
@@ -179,15 +180,5 @@ class PendingSaves {
   /** Resolves when no save of the session is pending any more; undefined if none is. */
   pending(id: string): Promise<void> | undefined {
     return this.#byId.get(id)?.settled.promise;
-  }
-}
-
-async function settledWithin(milliseconds: number, promise: Promise<void>): Promise<boolean> {
-  const { promise: late, resolve } = Promise.withResolvers<boolean>();
-  const timer = setTimeout(resolve, milliseconds, false);
-  try {
-    return await Promise.race([promise.then(() => true), late]);
-  } finally {
-    clearTimeout(timer);
   }
 }

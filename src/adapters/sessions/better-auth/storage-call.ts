@@ -6,7 +6,7 @@ import { awaitStore } from "../../kit/connect-session/store.ts";
  *
  * @throws ActuatorError UNAVAILABLE if it fails or does not answer in time; the storage's own error is the `cause`.
  */
-export function bounded<T>(timeoutMs: number, work: () => Promise<T>): Promise<Awaited<T>> {
+export function bounded<T>(timeoutMs: number, work: () => Promise<T>): Promise<T> {
   return awaitStore(timeoutMs, work, "better-auth's storage");
 }
 
