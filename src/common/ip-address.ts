@@ -2,7 +2,7 @@ import { BlockList, isIP, SocketAddress } from "node:net";
 
 /**
  * An IP address as it is compared and counted: IPv6 in its shortest form, an IPv4 address inside of IPv6 as IPv4, no zone.
- * Undefined for what is no address.
+ * Undefined if it is not an address.
  */
 export function canonicalAddress(text: string): string | undefined {
   const version = isIP(text);
@@ -24,7 +24,7 @@ export function isLoopback(host: string): boolean {
   return loopback.check(bare, family === 6 ? "ipv6" : "ipv4");
 }
 
-/** Whether others can read on its way what is sent to this address of HTTP: it is not encrypted, and leaves this machine. */
+/** Whether others can read what is sent to this URL, because it is not encrypted and leaves this machine. */
 export function isReadableOnTheWay(url: string): boolean {
   const { protocol, hostname } = new URL(url);
   return protocol === "http:" && !isLoopback(hostname);
@@ -60,8 +60,8 @@ export function addressList(entries: readonly string[]): (address: string) => bo
 }
 
 /**
- * What limits count as one client: an IPv4 address, or the 64 bits of an IPv6 address that a network gives to one site, who
- * may choose among all addresses in it (RFC 4291 §2.5.4). What comes over a Unix socket is one.
+ * What limits count as one client: an IPv4 address, or the 64 bits of an IPv6 address that a network assigns to one site, which
+ * can choose among all addresses in it (RFC 4291 §2.5.4). All connections over a Unix socket are one client.
  *
  * @param bits how many are counted as one network: 64, or the 48 that are the most that one customer gets (RFC 6177 §2)
  */

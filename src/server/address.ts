@@ -14,7 +14,7 @@ export interface ListenAddress {
   readonly url: string;
 }
 
-/** What is asked for, once the options are known to be sound. */
+/** Where to listen, from checked options. */
 export type ListenTarget =
   | { readonly port: number; readonly host: string }
   | { readonly path: string; readonly mode: number };
@@ -22,10 +22,10 @@ export type ListenTarget =
 /**
  * Checks the options and fills in the defaults.
  *
- * @param authenticated whether callers are asked who they are
- * @throws ActuatorError INVALID_ARGUMENT for options that cannot be, FAILED_PRECONDITION for a host that others reach where
- * nobody asks who they are: whoever gets through to this port can change levels and end sessions. It has everything that is
- * wrong, a line each.
+ * @param authenticated whether callers must authenticate
+ * @throws ActuatorError INVALID_ARGUMENT for options that cannot be, FAILED_PRECONDITION for a host that others can reach
+ * without access control: any client of this port can change levels and end sessions. The message has everything that is wrong,
+ * one line each.
  */
 export function listenTarget(options: ListenOptions, authenticated = false): ListenTarget {
   checkListenOptions(options ?? {});

@@ -7,15 +7,15 @@ import type { ServerRequest } from "./handler.ts";
 import { encryptedSocket, serverOf } from "./peer.ts";
 import { type CertificateNumber, certificateNumber, isRevoked, type RevocationList } from "./revocation-list.ts";
 
-/** What a server asks of the certificates of its clients. */
+/** A server's requirements for the certificates of its clients. */
 export interface CertificateDemands {
-  /** Whether nobody is let in without one. */
+  /** Whether a client must have one. */
   readonly required: boolean;
-  /** What the authorities have revoked that they are verified against. */
+  /** The revocation lists of the authorities that verify them. */
   readonly revocations: readonly RevocationList[];
 }
 
-/** A certificate, and what had been revoked when it was shown. */
+/** A certificate, and the revocation lists when it was presented. */
 interface ShownCertificate extends VerifiedCertificate {
   readonly revocations: readonly RevocationList[];
 }
@@ -23,14 +23,14 @@ interface ShownCertificate extends VerifiedCertificate {
 const shown = new WeakMap<object, ShownCertificate>();
 const demands = new WeakMap<Server, CertificateDemands>();
 
-/** Notes what a server asks of the certificates of its clients, from now on. */
+/** Sets a server's requirements for the certificates of its clients. */
 export function noteCertificateDemands(server: Server, asked: CertificateDemands): void {
   demands.set(server, asked);
 }
 
 /**
- * The client certificate of a request's connection, where TLS has verified one against the authorities of the port and
- * it has neither ended nor been revoked since; undefined for any other, and without TLS.
+ * The client certificate of a request's connection, if TLS has verified it against the authorities of the port and it has not
+ * expired or been revoked since; otherwise, and without TLS, undefined.
  */
 export function clientCertificate(req: ServerRequest): ClientCertificate | undefined {
   const known = shownCertificate(req);
@@ -38,8 +38,8 @@ export function clientCertificate(req: ServerRequest): ClientCertificate | undef
 }
 
 /**
- * Whether a port of the actuator's own let a connection in by a certificate that has ended or was revoked since. Nobody could
- * begin such a connection now.
+ * Whether the actuator's own port accepted a connection with a certificate that has expired or been revoked since. Such a
+ * connection could not be opened now.
  */
 export function hasExpiredCertificate(req: ServerRequest): boolean {
   const known = isOnOwnPort(req) ? shownCertificate(req) : undefined;
@@ -58,7 +58,7 @@ function shownCertificate(req: ServerRequest): ShownCertificate | undefined {
   return known;
 }
 
-/** Whether a port of the actuator's own lets nobody in without a certificate, whatever else they show. */
+/** Whether the actuator's own port requires a client certificate, even with other credentials. */
 export function isCertificateRequired(req: ServerRequest): boolean {
   return demandsOf(req)?.required === true;
 }
@@ -76,30 +76,30 @@ const NONE: readonly RevocationList[] = [];
 
 function counts({ validTo, chain, isWhole, revocations }: ShownCertificate, req: ServerRequest): boolean {
   const lists = revocationsOf(req);
-  // OpenSSL knew who vouches for it. Where Node does not say, what is revoked since may be one of those.
+  // OpenSSL knew the whole chain. If Node.js does not return it, a certificate in it may have been revoked since.
   if (!isWhole && lists.length > 0 && lists !== revocations) return false;
   return Date.now() <= validTo && !lists.some((list) => chain.some((number) => isRevoked(list, number)));
 }
 
-/** A client certificate that TLS has verified, with what may end it. */
+/** A client certificate that TLS has verified, and what may end its validity. */
 export interface VerifiedCertificate {
   readonly certificate: ClientCertificate;
   /** When it ends, in milliseconds since the epoch. */
   readonly validTo: number;
-  /** The numbers of it and of those that vouch for it. */
+  /** The numbers of the certificate and of its issuers. */
   readonly chain: readonly CertificateNumber[];
-  /** Whether those are all, up to one that vouches for itself. */
+  /** Whether the chain is complete, up to a self-signed certificate. */
   readonly isWhole: boolean;
 }
 
-/** The certificate that the client at the other end has shown; undefined where there is none. */
+/** The certificate that the client has presented; undefined if there is none. */
 export function verifiedCertificateOf(socket: TLSSocket): VerifiedCertificate | undefined {
-  // Asked once, and for all: each other way to ask makes Node forget who vouches (nodejs/node#65579).
+  // Asked only once and in this form, because any other call makes Node.js forget the issuers (nodejs/node#65579).
   const shown = socket.getPeerCertificate(true) as DetailedPeerCertificate | null;
   if (shown?.raw === undefined) return undefined;
   const chain = chainOf(shown);
   const x509 = chain[0]!;
-  // Several common names come as a list, of which nobody could say which one is meant.
+  // Several common names come as a list, in which the intended one is not known.
   const commonName: unknown = shown.subject?.CN;
   return {
     certificate: {
@@ -113,14 +113,14 @@ export function verifiedCertificateOf(socket: TLSSocket): VerifiedCertificate | 
   };
 }
 
-/** This form alone holds those of the port's authorities that the client has not sent. The last one vouches for itself. */
+/** Only this form has those authorities of the port that the client has not sent. The last one is self-signed. */
 function chainOf(certificate: DetailedPeerCertificate): X509Certificate[] {
   const seen = new Set<DetailedPeerCertificate>();
   for (let at = certificate; at !== undefined && !seen.has(at); at = at.issuerCertificate) seen.add(at);
   return [...seen].map(({ raw }) => new X509Certificate(raw));
 }
 
-/** Node looks for authorities by name, also among what the client has sent, which may be made up, and Node 24.21 loses some. */
+/** Node.js finds issuers by name, also among certificates that the client sent, which may be forged, and Node.js 24.21 loses some. */
 function isSigned(chain: readonly X509Certificate[]): boolean {
   return chain.every((each, at) => each.verify((chain[at + 1] ?? each).publicKey));
 }

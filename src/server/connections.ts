@@ -5,7 +5,7 @@ import { addressBlock, canonicalAddress, isLoopback } from "../common/ip-address
 import type { ServerRequest } from "./handler.ts";
 import type { TrustedProxies } from "./peer.ts";
 
-/** Somebody whose connections are counted together: an IPv4 address, or the /64 of an IPv6 address. */
+/** A client, whose connections are counted together: an IPv4 address, or the /64 of an IPv6 address. */
 export class Client {
   readonly name: string;
   readonly sockets = new Map<Connection, Socket>();
@@ -16,17 +16,17 @@ export class Client {
     this.name = name;
   }
 
-  /** The one that is idle for longest. */
+  /** The connection that has been idle for longest. */
   get idlest(): Connection | undefined {
     return this.idle.values().next().value;
   }
 }
 
 /**
- * What a port knows of one of its connections. It is idle unless somebody who is known has a request under way: strangers may
- * not hold a place by what they begin, such as a body that never comes.
+ * One connection of a port. It is idle unless an authenticated client has a request under way: anonymous clients must not keep a
+ * place by an unfinished request, such as a body that never arrives.
  *
- * It must not lead to its socket once that has closed, whoever still holds it: `Http2Sessions` says why.
+ * It must not reference its socket once that has closed; `Http2Sessions` says why.
  */
 export class Connection {
   readonly client: Client;
@@ -34,7 +34,7 @@ export class Connection {
   #requests = 0;
   #idleSince = performance.now();
 
-  /** @param isKnown whether everybody counts as known, because nobody is asked who they are */
+  /** @param isKnown whether the client counts as authenticated, because the port requires no authentication */
   constructor(client: Client, socket: Socket, isKnown: boolean) {
     this.client = client;
     this.#isKnown = isKnown;
@@ -63,7 +63,7 @@ export class Connection {
     if (sockets.has(this)) idle.add(this);
   }
 
-  /** Notes that somebody has said over it who they are, and was let in. */
+  /** Notes that its client has authenticated. */
   markAuthenticated(): void {
     this.#isKnown = true;
     if (this.#requests > 0) this.client.idle.delete(this);
@@ -76,7 +76,7 @@ export class Connection {
   }
 }
 
-/** How many connections a port takes, and whose. */
+/** The limits on the connections of a port. */
 export interface ConnectionBounds {
   /** Of all; 0 is no limit. */
   readonly max: number;
@@ -84,13 +84,13 @@ export interface ConnectionBounds {
   readonly maxPerClient: number;
   /** Addresses that speak for many clients, and have no limit of their own. */
   readonly exempt: (address: string) => boolean;
-  /** Whether callers are asked who they are: see {@link Connection}. */
+  /** Whether callers must authenticate; see {@link Connection}. */
   readonly authenticated: boolean;
 }
 
 /**
- * The connections of a port, and which of them have not said yet what they speak. Where there are too many, a new one takes
- * the place of an idle one: whoever opens them ahead of need, or to keep others out, loses the first of theirs.
+ * The connections of a port, and which of them have not shown their protocol yet. If there are too many, a new one replaces an
+ * idle one, so clients that open connections ahead of need, or to exclude others, lose theirs first.
  */
 export class Connections {
   readonly #bounds: ConnectionBounds;
@@ -103,8 +103,8 @@ export class Connections {
   }
 
   /**
-   * Takes a new socket into the books until it closes. Over the limit of its client, the client's connection that is idle for
-   * longest ends; over that of all, the one of the client who has most idle ones. Undefined where none is idle.
+   * Admits a new socket until it closes. Over the limit of its client, the client's connection that has been idle for longest ends;
+   * over the limit of all, one of the client with the most idle connections. Returns undefined if none is idle.
    */
   admit(socket: Socket): Connection | undefined {
     const { max, maxPerClient, exempt, authenticated } = this.#bounds;
@@ -124,22 +124,22 @@ export class Connections {
     return connection;
   }
 
-  /** The connection of a socket that is open, or of what TLS is spoken over. */
+  /** The connection of an open socket, or of the socket under a TLS socket. */
   of(socket: Socket | TLSSocket): Connection | undefined {
     return this.#connections.get(underlying(socket));
   }
 
-  /** Notes that it is known what a socket speaks. */
+  /** Notes that the protocol of a socket is known. */
   decided(socket: Socket | TLSSocket): void {
     this.#undecided.delete(underlying(socket));
   }
 
-  /** Sockets now, those included that have not said what they speak. */
+  /** The number of sockets, including those whose protocol is not known yet. */
   get size(): number {
     return this.#connections.size;
   }
 
-  /** Ends those that have not said what they speak, in the midst of a TLS handshake or not. */
+  /** Ends the connections whose protocol is not known yet, during a TLS handshake or not. */
   destroyUndecided(): void {
     for (const socket of this.#undecided) socket.destroy();
   }
@@ -149,7 +149,7 @@ export class Connections {
     for (const socket of this.#connections.keys()) socket.destroy();
   }
 
-  /** The client with most idle connections; among equals, the one who has had the first of them for longest. */
+  /** The client with the most idle connections; among equals, the one whose first idle connection is oldest. */
   #mostIdle(): Client | undefined {
     let most: Client | undefined;
     for (const client of this.#clients.values()) {
@@ -163,7 +163,7 @@ export class Connections {
   #end(connection: Connection | undefined): boolean {
     const socket = connection?.client.sockets.get(connection);
     if (socket === undefined) return false;
-    // At once: there is no event before the next connection.
+    // Immediately, because there is no event before the next connection.
     this.#remove(socket);
     socket.destroy();
     return true;
@@ -180,40 +180,40 @@ export class Connections {
   }
 }
 
-/** The socket that TLS is spoken over, which Node says nowhere else; without TLS, the socket itself. */
+/** The socket under a TLS socket, which Node.js exposes only here; without TLS, the socket itself. */
 function underlying(socket: Socket | TLSSocket): Socket {
   return (socket as TLSSocket & { readonly _parent?: Socket | null })._parent ?? socket;
 }
 
-/** Who speaks for many clients: this machine, on which proxies and tunnels run, and the proxies that are trusted. */
+/** Whether an address speaks for many clients: this machine, where proxies and tunnels run, and trusted proxies do. */
 export function speakersForMany(trusted: TrustedProxies | undefined): (address: string) => boolean {
   return (address) => isLoopback(address) || trusted?.(address) === true;
 }
 
 const connections = new WeakMap<object, Connection>();
 
-/** Notes that a socket of HTTP/1.1, or a session of HTTP/2, is one of a port of the actuator's own. */
+/** Notes that an HTTP/1.1 socket or an HTTP/2 session belongs to the actuator's own port. */
 export function noteOwnConnection(carrier: object, connection: Connection): void {
   connections.set(carrier, connection);
 }
 
 /**
- * Whether a request came by a port of the actuator's own. A server of the application asks for certificates for reasons of its
- * own: they may be those of all its customers.
+ * Whether a request came by the actuator's own port. A server of the application may request certificates for other reasons, for
+ * example from all its customers.
  */
 export function isOnOwnPort(req: ServerRequest): boolean {
   return connections.has(carrierOf(req));
 }
 
 /**
- * Notes that whoever makes a request has said who they are, and was let in: their connection makes room for no other while a
- * request is under way on it. Does nothing on a server of the application's own.
+ * Notes that the caller of a request has authenticated, so that its connection is not replaced while it has a request under way.
+ * Does nothing on a server of the application.
  */
 export function markAuthenticated(req: ServerRequest): void {
   connections.get(carrierOf(req))?.markAuthenticated();
 }
 
-/** What stays the same for all requests of a connection: over HTTP/2 each stream has a stand-in for the socket of its own. */
+/** The object that all requests of a connection share: over HTTP/2 each stream has its own stand-in for the socket. */
 export function carrierOf(req: ServerRequest): object {
   return (req as Http2ServerRequest).stream?.session ?? req.socket;
 }

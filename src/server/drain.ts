@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-/** What a drain acts on. Everything but `closed` returns at once and may be called again. */
+/** A server that can be drained. Everything but `closed` returns at once and may be called again. */
 export interface Drainable {
   /** Accepts no further connection. Answers from now on say that their connection closes. */
   stopListening(): void;

@@ -1,7 +1,7 @@
 import { constants } from "node:http2";
 import type { RequestHandler, ServerAnswer } from "./handler.ts";
 
-/** Hears of an error that no client could be told; `context` says in a few words what was going on. */
+/** Called with an error that could not be sent to a client; `context` says in a few words what was going on. */
 export type ServerErrorHandler = (error: unknown, context: string) => void;
 
 /**
@@ -30,7 +30,7 @@ function fail(res: ServerAnswer): void {
   }
 }
 
-/** What hears of errors must not make new ones: from inside a promise they would end the process. */
+/** Wraps an error handler, because an error that it throws from inside a promise would end the process. */
 export function careful(onError: ServerErrorHandler): ServerErrorHandler {
   return (error, context) => {
     try {
@@ -43,8 +43,8 @@ export function careful(onError: ServerErrorHandler): ServerErrorHandler {
 }
 
 /**
- * Says it on the standard error, in one line whatever the error is: without its stack, which holds paths of this machine, and
- * without characters that could forge a second line or turn this one around.
+ * Writes an error to the standard error as one line, without its stack, which contains paths of this machine, and without
+ * characters that could forge a second line or reverse the text.
  */
 export function reportError(error: unknown, context: string): void {
   const line = `connect-actuator: ${context}: ${error}`;

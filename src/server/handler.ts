@@ -11,8 +11,8 @@ export type ServerAnswer = ServerResponse | Http2ServerResponse;
 export type RequestHandler = (req: ServerRequest, res: ServerAnswer) => void;
 
 /**
- * Tells a client that holds its body back (`Expect: 100-continue`) to go on when somebody begins to read it. Who is refused
- * by the headers alone is not asked for it (RFC 9110 section 10.1.1); Node would ask before anybody has seen the headers.
+ * Tells a client that waits with its body (`Expect: 100-continue`) to continue when the body is first read. A request that is
+ * refused by its headers alone is not asked for its body (RFC 9110 section 10.1.1); Node.js itself would ask for it at once.
  */
 export function continueWhenRead(req: ServerRequest, res: ServerAnswer): void {
   const read = req._read;

@@ -66,7 +66,7 @@ export function http1Server(
   return server;
 }
 
-/** Node takes the first; whoever stands in front may have looked at the other (RFC 9112 section 3.2). */
+/** Node.js takes the first; a proxy in front may have used the other (RFC 9112 section 3.2). */
 function namesTwoHosts({ rawHeaders }: IncomingMessage): boolean {
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {

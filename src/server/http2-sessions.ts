@@ -36,8 +36,8 @@ interface SessionRecord {
 }
 
 /**
- * The HTTP/2 connections of a port, and the limits on time that Node does not have for them: idle connections, dead
- * peers, requests that never end and answers that nobody reads. {@link sweep} looks after them.
+ * The HTTP/2 connections of a port, with time limits that Node.js lacks: for idle connections, dead peers, requests that never
+ * end and answers that are not read. {@link sweep} enforces them.
  */
 export class Http2Sessions {
   readonly #server: Http2Server;
@@ -66,8 +66,8 @@ export class Http2Sessions {
       continueWhenRead(req, res);
       answer(req, res);
     });
-    // The first bytes of a connection come in one piece, so that a stream may be over before anybody hears of it. Node
-    // would go on to answer what it expects, which throws, and nobody could say any more where it came from.
+    // The first bytes of a connection come in one piece, so a stream may have ended before its event. Node.js would still answer
+    // its expectation, which throws where it cannot be caught.
     const [serve] = this.#server.listeners("stream") as [(stream: ServerHttp2Stream, ...rest: unknown[]) => void];
     this.#server.removeAllListeners("stream");
     this.#server.on("stream", (stream, ...rest) => {
@@ -76,7 +76,7 @@ export class Http2Sessions {
     });
   }
 
-  /** Takes over a connection that begins with the preface. */
+  /** Serves a connection that begins with the preface. */
   accept(socket: Socket, connection: Connection): void {
     // A half-open socket would keep its session for ever after the client has gone.
     socket.allowHalfOpen = false;
@@ -96,7 +96,7 @@ export class Http2Sessions {
     return count;
   }
 
-  /** Ends what has outstayed its limit at `now`, a time of `performance.now()`. */
+  /** Ends everything that is over its limit at `now`, a time of `performance.now()`. */
   sweep(now: number): void {
     for (const [session, record] of this.#sessions) {
       if (record.socket.bytesRead !== record.bytesRead) {
@@ -215,8 +215,8 @@ class Http2Response extends Http2ServerResponse {
 }
 
 /**
- * Whether the headers are more than the client was told to send at most, by the count of RFC 9113 section 6.5.2. Node sees to
- * that only once the client has acknowledged it, which one that means harm never does.
+ * Whether the headers are larger than the announced maximum, by the count of RFC 9113 section 6.5.2. Node.js enforces it only
+ * once the client has acknowledged it, which a hostile client never does.
  */
 function isTooLarge({ stream, rawHeaders }: Http2ServerRequest, maxBytes: number): boolean {
   if (stream.session?.pendingSettingsAck !== true) return false;

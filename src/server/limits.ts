@@ -2,7 +2,7 @@ import { type Checks, checkOptions, count, countFrom, option, timerMs } from "..
 import { LONGEST_TIMER_MS } from "../common/timeout.ts";
 
 /**
- * What a listener puts up with. Times are milliseconds; each may be late by `sweepIntervalMs`. A 0 is no limit, over either
+ * Limits of a listener. Times are milliseconds; each may be late by `sweepIntervalMs`. A 0 is no limit, over either
  * protocol, where it does not say otherwise. A URL has no limit of its own: it is part of `maxHeaderBytes`.
  */
 export interface Limits {
@@ -45,7 +45,7 @@ export interface Limits {
   readonly maxRejectedStreams: number;
   /** An HTTP/2 connection without an open stream. Node has no such limit. */
   readonly idleSessionTimeoutMs: number;
-  /** Silence of an HTTP/2 peer after which it is asked for a sign of life. A 0 asks nobody. */
+  /** Silence of an HTTP/2 peer after which it gets a PING. 0 sends none. */
   readonly pingIntervalMs: number;
   /** For that sign; then the peer is dead and its streams end. Also for a peer to close its side of an ended connection. */
   readonly pingTimeoutMs: number;

@@ -20,13 +20,13 @@ import { listenOnPath } from "./unix-socket.ts";
 
 /** How a listener is made. */
 export interface ListenerOptions {
-  /** Whether callers are asked who they are. Without that, only loopback hosts are listened on. Default false. */
+  /** Whether callers must authenticate. Without that, only loopback hosts are allowed. Default false. */
   readonly authenticated?: boolean | undefined;
   /** Proxies that speak for many clients, and are not counted as one. This machine is exempt too. */
   readonly trustedProxies?: TrustedProxies | undefined;
   /** Overrides single limits of `DEFAULT_LIMITS`. */
   readonly limits?: Partial<Limits> | undefined;
-  /** Hears what the handler threw and what went wrong in accepting connections. Default: the console. */
+  /** Called with errors of the handler and of accepting connections. Default: writes them to the console. */
   readonly onError?: ServerErrorHandler | undefined;
 }
 
@@ -54,8 +54,7 @@ export interface ListenerCounts {
 }
 
 /**
- * One port that speaks HTTP/1.1 and HTTP/2: cleartext, where clients know beforehand what they speak, or over TLS. It lives
- * once: what has ended stays so.
+ * One port for HTTP/1.1 and HTTP/2, cleartext (with prior knowledge) or over TLS. It cannot be used again once it has ended.
  */
 export interface Listener {
   /**
@@ -70,7 +69,7 @@ export interface Listener {
    */
   drain(options?: DrainOptions): Promise<void>;
   readonly counts: ListenerCounts;
-  /** Until when the certificate that the port shows is valid, in milliseconds since the epoch; undefined without TLS. */
+  /** The end of validity of the port's certificate, in milliseconds since the epoch; undefined without TLS. */
   readonly certificateValidTo: number | undefined;
 }
 
@@ -144,7 +143,7 @@ export function createListener(handler: RequestHandler, options: ListenerOptions
 
   async function bind(port: NonNullable<typeof server>, target: ListenTarget): Promise<void> {
     ending.signal.throwIfAborted();
-    // Node ends the process for an error of a server that nobody listens for.
+    // An error of a server without a listener would end the process.
     port.on("error", (error) => port.listening && onError(error, "accepting a connection"));
     if ("path" in target) {
       removePath = await listenOnPath(port, target.path, target.mode, ending.signal);
@@ -165,7 +164,7 @@ export function createListener(handler: RequestHandler, options: ListenerOptions
     server?.close();
   }
 
-  /** What a step throws must not keep the others from being taken, least of all the last. */
+  /** A step that throws must not prevent the other steps, least of all the last. */
   function step(name: string, action: () => void): () => void {
     return () => {
       try {

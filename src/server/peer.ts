@@ -4,18 +4,18 @@ import type { TLSSocket } from "node:tls";
 import { canonicalAddress } from "../common/ip-address.ts";
 import type { ServerRequest } from "./handler.ts";
 
-/** Tells whether the peer of this IP address is a proxy whose word about its clients is taken. */
+/** Whether the peer with this IP address is a proxy whose statements about its clients are trusted. */
 export type TrustedProxies = (address: string) => boolean;
 
-/** Whether a request came over TLS. A Unix socket and a proxy's word are not that. */
+/** Whether a request came over TLS. A Unix socket or a proxy's header does not count. */
 export function isEncrypted(req: ServerRequest): boolean {
   return encryptedSocket(req) !== undefined;
 }
 
 /**
- * What the client speaks: the connection, or what `X-Forwarded-Proto` says.
+ * The scheme that the client uses: that of the connection, or `X-Forwarded-Proto`.
  *
- * @param believed whether whoever sent that header is, see {@link isTrusted}
+ * @param believed whether the sender of that header is trusted, see {@link isTrusted}
  */
 export function schemeOf(req: ServerRequest, believed: boolean): "http" | "https" {
   const [told] = believed ? `${req.headers["x-forwarded-proto"] ?? ""}`.toLowerCase().split(/ *,/) : [];
@@ -23,7 +23,7 @@ export function schemeOf(req: ServerRequest, believed: boolean): "http" | "https
   return isEncrypted(req) ? "https" : "http";
 }
 
-/** Whether the other end of the connection is a proxy whose word about its clients is taken. */
+/** Whether the peer of the connection is a trusted proxy. */
 export function isTrusted({ socket }: ServerRequest, trusted: TrustedProxies | undefined): boolean {
   return trusted?.(canonicalAddress(socket.remoteAddress ?? "") ?? "") === true;
 }
@@ -67,13 +67,13 @@ function isOnUnixSocket(req: ServerRequest): boolean {
   return req.socket.localAddress === undefined && typeof serverOf(req)?.address() === "string";
 }
 
-/** Whether the connection has ended, after which nobody can say any more what it was. */
+/** Whether the connection has ended, so that nothing is known about it any more. */
 function isGone(req: ServerRequest): boolean {
   const { stream } = req as Http2ServerRequest;
   return stream === undefined ? req.socket.destroyed : stream.session === undefined || stream.session.destroyed;
 }
 
-/** The server that a request came by, which Node says and its types do not. */
+/** The server of a request, which the types of Node.js do not have. */
 export function serverOf({ socket }: ServerRequest): Server | undefined {
   return (socket as Socket & { readonly server?: Server }).server;
 }
@@ -85,11 +85,11 @@ export function encryptedSocket(req: ServerRequest): TLSSocket | undefined {
   return socket.encrypted === true ? socket : undefined;
 }
 
-/** What is read of a list of hops, from its right end. No honest chain of proxies is longer. */
+/** How much of a list of hops is read, from its right end. No honest chain of proxies is longer. */
 const MAX_HOPS = 32;
 const MAX_LENGTH = 2_048;
 
-/** Somebody on the way of a request, as the one behind said it; undefined where that is no IP address. */
+/** A hop on the way of a request, as the next hop named it; undefined if that is not an IP address. */
 export type Hop = string | undefined;
 
 /**
@@ -108,10 +108,10 @@ export function forwardedHops({ headers }: ServerRequest): readonly Hop[] {
   return hops === undefined || `${hops}` === `${named}` ? named : [];
 }
 
-/** What proxies say of themselves or of their client, be it only to count hops or to tell the scheme. */
+/** The headers that proxies set about themselves or their client. */
 const SIGNS = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip", "via"] as const;
 
-/** Whether a request says that it came through somebody else. Who that was for only the first two can say. */
+/** Whether a request says that it was forwarded. Only the first two headers can name the client. */
 export function isForwarded({ headers }: ServerRequest): boolean {
   return SIGNS.some((name) => headers[name] !== undefined);
 }
@@ -141,7 +141,7 @@ const PART = /[^,"]+|,|"(?:[^"\\]|\\.)*(?:(?<end>")|\\?$)/gs;
 
 /**
  * The elements of a `Forwarded` header. A comma inside of quotes is part of a value; behind a quote without an end, none is
- * quoted. Each character is read once: the header is a stranger's.
+ * quoted. Each character is read once, because the header is untrusted.
  */
 function elementsOf(header: string): string[] {
   const elements = [""];

@@ -9,7 +9,7 @@ import { http1Server } from "./http1.ts";
 import type { Http2Sessions } from "./http2-sessions.ts";
 import type { Limits } from "./limits.ts";
 
-/** What the connections of a port meet. */
+/** The parts that handle the connections of a port. */
 export interface PortParts {
   readonly handler: RequestHandler;
   readonly limits: Limits;
@@ -21,8 +21,8 @@ export interface PortParts {
 type Take = (socket: Socket) => void;
 
 /**
- * A server that does not listen yet. Its own listener for connections is replaced by one that looks at the first bytes and
- * hands what is HTTP/2 over.
+ * Makes a server that does not listen yet. Its own listener for connections is replaced by one that reads the first bytes and
+ * passes HTTP/2 connections on.
  */
 export function cleartextPort({ handler, limits, draining, connections, http2 }: PortParts): Server {
   const server = http1Server(counted(handler, connections), limits, draining) as Server;
@@ -41,8 +41,8 @@ export function cleartextPort({ handler, limits, draining, connections, http2 }:
 }
 
 /**
- * The same over TLS, where the handshake says what is spoken (ALPN, RFC 7301); nothing said is HTTP/1.1. A request that
- * forgot TLS is told so.
+ * The same over TLS, where the handshake negotiates the protocol (ALPN, RFC 7301); without ALPN it is HTTP/1.1. A request without
+ * TLS gets an answer that says so.
  */
 export function securePort(
   { handler, limits, draining, connections, http2 }: PortParts,
@@ -70,13 +70,13 @@ export function securePort(
       readByEvents(socket);
     };
     if (socket.alpnProtocol === "h2") serve("h2");
-    // What never asks for anything is as idle as one on a cleartext port, and ends like it.
+    // A connection without a request ends as on a cleartext port.
     else firstBytes(socket, limits.protocolTimeoutMs, ({ length }) => (length > 0 ? "http/1.1" : undefined), serve);
   });
   return server;
 }
 
-/** Takes the place of Node's own listener, and returns what it does. */
+/** Removes the listener of Node.js, and returns it as a function. */
 function takeOver(server: Server | SecureServer, event: string): Take {
   const listener = server.listeners(event)[0] as Take;
   server.removeAllListeners(event);
@@ -84,14 +84,14 @@ function takeOver(server: Server | SecureServer, event: string): Take {
 }
 
 /**
- * Keeps Node from parsing requests where TLS decrypts them. There, what has come in one packet is all parsed, also behind a
- * request that shall wait for answers to be read, which ends the connection ("Parse Error: Paused"). Any listener does that.
+ * Keeps Node.js from parsing requests right where TLS decrypts them. There it parses everything in one packet, even behind a
+ * request that must wait for answers to be read, which ends the connection ("Parse Error: Paused"). Any listener prevents that.
  */
 function readByEvents(socket: TLSSocket): void {
   socket.on("data", () => {});
 }
 
-/** Tells connections of HTTP/1.1 when a request begins, and when its answer is over. */
+/** Notes on HTTP/1.1 connections when a request begins and when its answer is over. */
 function counted(handler: RequestHandler, connections: Connections): RequestHandler {
   return (req, res) => {
     const connection = connections.of(req.socket);
@@ -114,7 +114,7 @@ const PLAIN_ANSWER = [
   PLAIN_TEXT,
 ].join("\r\n");
 
-/** Reads on, so that the answer is not lost to a reset, until the client closes or for `timeoutMs`. */
+/** Keeps reading until the client closes or for `timeoutMs`, so that a reset does not lose the answer. */
 function refusePlain(socket: Socket, timeoutMs: number): void {
   socket.on("error", () => socket.destroy());
   socket.resume();
@@ -137,7 +137,7 @@ export function firstBytes<Answer>(
   let head: Buffer = Buffer.alloc(0);
   const giveUp = () => socket.destroy();
   const timer = timeoutMs > 0 ? setTimeout(giveUp, timeoutMs).unref() : undefined;
-  // Without a listener, the reset of a connection that nobody owns yet would be an uncaught exception.
+  // Without a listener, the reset of a connection would be an uncaught exception here.
   const listeners = { readable: onReadable, end: giveUp, error: giveUp, close: release };
   for (const [event, listener] of Object.entries(listeners)) socket.on(event, listener);
 
@@ -174,7 +174,7 @@ export function protocolOf(head: Buffer): Protocol | undefined {
   return length === PREFACE.length ? "h2" : undefined;
 }
 
-/** What speaks on a port of TLS: a handshake, a request that forgot it, or nothing that could be answered. */
+/** How a connection to a TLS port begins: with a handshake, with a request without TLS, or with something unknown. */
 export type Opening = "tls" | "plain" | "unknown";
 
 const HANDSHAKE = 22;

@@ -1,10 +1,10 @@
-/** What a list of an authority says (CRL, RFC 5280 §5). */
+/** The content of an authority's revocation list (CRL, RFC 5280 §5). */
 export interface RevocationList {
   /** The name of the authority, see {@link canonicalName}. */
   readonly issuer: string;
   /** The serial numbers of the certificates that it has revoked, in hexadecimal digits. */
   readonly serials: ReadonlySet<string>;
-  /** By when there is to be a newer one, after which nothing is believed that this one says: milliseconds since the epoch. */
+  /** When a newer list must replace this one, after which this one is not valid; milliseconds since the epoch. */
   readonly nextUpdate: number | undefined;
 }
 
@@ -16,15 +16,15 @@ export interface CertificateNumber {
 
 const CRL = /-----BEGIN X509 CRL-----[^-]+-----END X509 CRL-----/g;
 
-/** The lists in a text in PEM format, each by itself: of several in one text Node reads the first alone. */
+/** The lists in a text in PEM format, separately, because Node.js reads only the first one of a text. */
 export function revocationListBlocks(pem: string): string[] {
   return pem.match(CRL) ?? [];
 }
 
 /**
- * Reads one list. Whether its authority has signed it is left to OpenSSL, which asks before it lets anybody in.
+ * Reads one list. OpenSSL verifies its signature when clients connect.
  *
- * @throws Error for what is none
+ * @throws Error if it is not a revocation list
  */
 export function decodeRevocationList(block: string): RevocationList {
   const parts = fieldsOf(Buffer.from(block.replaceAll(/-----[A-Z0-9 ]+-----/g, ""), "base64"));
@@ -80,10 +80,10 @@ const TEXT: Readonly<Record<number, (bytes: Buffer) => string>> = {
 };
 
 /**
- * The name of an authority in one form, whatever kind of text it is written in, and whatever its capitals and spaces: as names
- * are compared (RFC 5280 §7.1) and OpenSSL compares them. Programs that sign lists write the name of the authority anew.
+ * The normalized name of an authority, independent of its string type, capitals and spaces, as RFC 5280 §7.1 and OpenSSL compare
+ * names. Programs that sign lists may encode the name of the authority differently.
  *
- * @throws RangeError for what is none
+ * @throws RangeError if it is not a name
  */
 export function canonicalName(name: DerValue): string {
   const parts = [...derValues(name.content)].map(({ content }) => [...derValues(content)].map(attribute).sort());

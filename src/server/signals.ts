@@ -1,9 +1,9 @@
 /**
- * Ends a process in good order: on the first of the `signals` it runs `end` and then lets the process go.
+ * Ends a process gracefully: on the first of the `signals` it runs `end` and then lets the process exit.
  *
  * From then on the signal means what it would without this, so that a second one ends the process at once. A process with
- * nothing left to do exits by itself. Where something still runs and nobody else listened for the signal, it is sent once
- * more: without this function it would have ended the process in the first place.
+ * nothing left to do exits by itself. If something still runs and there was no other listener for the signal, it is sent again,
+ * as it would have ended the process without this function.
  *
  * @returns a function that stops listening
  */
@@ -16,12 +16,12 @@ export function endOnSignals(signals: readonly NodeJS.Signals[], end: () => Prom
     const alone = process.listenerCount(signal) === 0;
     end().finally(() => alone && sendAgain(signal));
   }
-  // In front: a `once` listener of the application that was called before this one could no longer be seen.
+  // Prepended, because a `once` listener of the application that was called before could no longer be seen.
   for (const signal of signals) process.prependListener(signal, receive);
   return stop;
 }
 
-/** The timer fires only where something else keeps the process alive. */
+/** The timer fires only if something else keeps the process alive. */
 function sendAgain(signal: NodeJS.Signals): void {
   setTimeout(() => process.kill(process.pid, signal), 100).unref();
 }

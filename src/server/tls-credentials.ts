@@ -6,9 +6,9 @@ import type { Limits } from "./limits.ts";
 import { decodeRevocationList, type RevocationList, revocationListBlocks } from "./revocation-list.ts";
 import type { PemSource, TlsOptions } from "./tls-options.ts";
 
-/** What a port proves itself with, and whom it believes: each is sound, and they fit together. */
+/** The checked credentials of a port: its certificate and key, and the authorities of its clients. */
 export interface TlsCredentials {
-  /** What Node makes a context of. */
+  /** The options of the secure context. */
   readonly context: SecureContextOptions;
   readonly certificate: X509Certificate;
   /** What the authorities of clients have revoked. */
@@ -95,7 +95,7 @@ function privateKeyOf({ key: source, passphrase }: TlsOptions, key: Buffer): Key
   }
 }
 
-/** What the sources of a port's credentials hold. */
+/** The contents of the sources of a port's credentials. */
 export interface TlsPem {
   readonly cert: Buffer;
   readonly key: Buffer;
@@ -103,10 +103,10 @@ export interface TlsPem {
   readonly crl: Buffer | undefined;
 }
 
-/** An option that names some of it. */
+/** The option of one of the sources. */
 export type Field = keyof TlsPem;
 
-/** More than any chain of certificates; a file beyond it is not one. A large authority has some 100,000 to revoke. */
+/** Larger than any chain of certificates. A large authority has some 100,000 revoked certificates. */
 const MAX_BYTES: Readonly<Record<Field, number>> = {
   cert: 1_048_576,
   key: 1_048_576,
@@ -164,7 +164,7 @@ const FAULTS: Readonly<Record<string, string>> = {
   EPERM: "may not be read by this process",
 };
 
-/** A source as messages call it. Its content is never shown. */
+/** The name of a source for messages. Its content is never shown. */
 export function nameOf(field: Field, source: PemSource): string {
   const path = pathOf(source);
   return path === undefined ? `the \`${field}\` option` : `the \`${field}\` file ${path}`;
@@ -191,7 +191,7 @@ const CIPHERS = [
   "@SECLEVEL=2",
 ].join(":");
 
-/** How a port negotiates, whatever its certificate. */
+/** The settings of the handshake. */
 export function tlsSettings({ clientCertificate = "none" }: TlsOptions, limits: Limits): ServerTlsOptions {
   return {
     ALPNProtocols: ["h2", "http/1.1", "http/1.0"],
@@ -201,12 +201,12 @@ export function tlsSettings({ clientCertificate = "none" }: TlsOptions, limits: 
   };
 }
 
-/** What a context is made of. */
+/** The options of a secure context. */
 export function secureContextOptions(
   { passphrase, clientCertificate = "none", minVersion = "TLSv1.2" }: TlsOptions,
   { cert, key, ca, crl }: TlsPem,
 ): SecureContextOptions {
-  // A second handshake on a connection costs its client little and this process much, and could change who is there.
+  // A second handshake costs the client little and this process much, and could change the client's identity.
   const options = constants.SSL_OP_NO_RENEGOTIATION;
   return {
     cert,
@@ -218,7 +218,7 @@ export function secureContextOptions(
     maxVersion: "TLSv1.3",
     ciphers: CIPHERS,
     honorCipherOrder: true,
-    // A session that goes on elsewhere would skip the certificate, though it may have ended or its authority be gone.
+    // A resumed session would skip the certificate, which may have expired or lost its authority.
     secureOptions: clientCertificate === "none" ? options : options | constants.SSL_OP_NO_TICKET,
   };
 }

@@ -32,8 +32,8 @@ export function reloadCredentials(
 }
 
 /**
- * Tells that the certificate or a list is not valid: at once, or when it ends. Nobody, or no client with a certificate, is let in
- * from then on. It is told once, since both stay in force until others take their place.
+ * Reports once that the certificate or a revocation list is not valid, at once or when its validity ends. From then on no client,
+ * or no client with a certificate, can connect until it is replaced.
  *
  * @returns a function that stops it
  */
@@ -51,7 +51,7 @@ export function tellOfEnd(credentials: TlsCredentials, onError: ServerErrorHandl
   return () => clearTimeout(timer);
 }
 
-/** Says that a certificate or a list is not valid at `now`, which its clients will find; undefined while all are. */
+/** The error of a certificate or list that is not valid at `now`; undefined if all are valid. */
 function validityFault({ certificate, revocations }: TlsCredentials, now: number): ActuatorError | undefined {
   const { validFrom, validTo } = certificate;
   if (now > Date.parse(validTo)) {

@@ -15,12 +15,12 @@ import { dirname, join } from "node:path";
 import { ActuatorError } from "../common/error.ts";
 
 /**
- * Listens on a Unix socket with these permissions. The socket comes to be in a folder that only this user enters, gets its
- * permissions there, and then its name: nobody else can connect before. A umask would do it too, but for every thread
- * of the process, and not in a worker.
+ * Listens on a Unix socket with these permissions. The socket is made in a folder that only this user can enter, gets its
+ * permissions there, and then its name, so no other user can connect before. A umask would apply to every thread of the process,
+ * and is not possible in a worker.
  *
- * @returns a function that removes the socket's file, unless it is somebody else's by then
- * @throws ActuatorError where another process answers there, or something else than a socket is there
+ * @returns a function that removes the socket's file, unless another process has replaced it
+ * @throws ActuatorError if another process answers there, or if there is something other than a socket
  */
 export async function listenOnPath(
   server: Server,
@@ -50,7 +50,7 @@ export async function listenOnPath(
   }
 }
 
-/** A link, unlike a renaming, never replaces what came there meanwhile. Not every file system links sockets. */
+/** A link, unlike a rename, never replaces another file. Not every file system can link sockets. */
 function giveName(socket: string, path: string): void {
   try {
     linkSync(socket, path);
@@ -60,7 +60,7 @@ function giveName(socket: string, path: string): void {
   }
 }
 
-/** Removes the socket of a process that is dead. */
+/** Removes the socket of a dead process. */
 async function makeWay(path: string): Promise<void> {
   const found = look(path);
   if (found === undefined) return;
@@ -71,7 +71,7 @@ async function makeWay(path: string): Promise<void> {
   if (await isAbandoned(path)) removeOwn(path, found);
 }
 
-/** A socket that nobody listens on refuses; whatever else happens, somebody may. */
+/** A socket without a listener refuses; after any other outcome there may be one. */
 async function isAbandoned(path: string): Promise<boolean> {
   const socket = connect(path);
   try {
@@ -84,7 +84,7 @@ async function isAbandoned(path: string): Promise<boolean> {
   }
 }
 
-/** Removes a socket unless another is there by now. Numbers of inodes are used again at once, times of creation are not. */
+/** Removes a socket unless another one has replaced it. Inode numbers are reused at once, modification times are not. */
 function removeOwn(path: string, { ino, dev, mtimeNs }: BigIntStats): void {
   const found = look(path);
   if (found?.ino === ino && found.dev === dev && found.mtimeNs === mtimeNs) unlinkSync(path);

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from "node:fs";
 import { open } from "node:fs/promises";
 
-/** What is no file, such as a pipe without a writer, must not be waited for. */
+/** Opening something other than a file, such as a pipe without a writer, must not wait. */
 const READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
 /**

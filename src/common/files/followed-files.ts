@@ -2,31 +2,31 @@ import { type FSWatcher, watch } from "node:fs";
 import { dirname } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 
-/** How often files are read that nothing told to have changed, as on network file systems: milliseconds. */
+/** How often files are read without a change event, as on network file systems. */
 const POLL_MS = 5_000;
 
-/** How long after word of a change they are read: one change makes many words, and other files of the folder change too. */
+/** How long after a change event files are read: one change makes many events, and other files of the folder change too. */
 const SETTLE_MS = 100;
 
 /** How long invalid files may still be in the middle of being written before they are reported. */
 const PATIENCE_MS = 500;
 
-/** What files are followed with. */
+/** The content of followed files, and what to do when it changes. */
 export interface FollowedFilesOptions<Content> {
-  /** What they held when they were read last. */
+  /** The content when they were last read. */
   readonly content: Content;
-  /** Reads what they hold now: bytes, alone or in lists and plain objects. */
+  /** Reads the current content: bytes, alone or in lists and plain objects. */
   readonly read: () => Promise<Content>;
-  /** Takes what they hold now, where that is something else. What it throws says that this makes no sense. */
+  /** Called with changed content. It throws if the content is not valid. */
   readonly onChange: (content: Content) => void;
-  /** Hears that they cannot be read or make no sense: once, until that changes. */
+  /** Called when they cannot be read or are not valid; not again before that changes. */
   readonly onError: (error: unknown) => void;
 }
 
 /**
- * Follows what files hold that belong together. Their folders are watched, so that a file, or a link on the way to it, may be
- * replaced; and every five seconds their bytes are compared, since neither a watch nor a time stamp tells everything. Keeps
- * no process alive.
+ * Follows the content of files that belong together. Their folders are watched, so that a file, or a link on its path, may be
+ * replaced; and every five seconds the bytes are compared, because neither events nor time stamps are complete. Does not keep the
+ * process alive.
  */
 export class FollowedFiles<Content> {
   readonly #options: FollowedFilesOptions<Content>;
@@ -36,7 +36,7 @@ export class FollowedFiles<Content> {
   #reading: Promise<void> | undefined;
   #again = false;
   #content: Content;
-  /** What made no sense, and why. */
+  /** The content that was not valid, and why. */
   #refused: { readonly content: Content; readonly error: unknown } | undefined;
   #trouble: string | undefined;
   #told: string | undefined;
@@ -60,7 +60,7 @@ export class FollowedFiles<Content> {
     await this.#reading;
   }
 
-  /** Leaves the files alone from now on. */
+  /** Stops following the files. */
   close(): void {
     this.#closed = true;
     clearInterval(this.#poll);
@@ -98,7 +98,7 @@ export class FollowedFiles<Content> {
     this.#refused = this.#trouble = this.#told = undefined;
   }
 
-  /** The same makes no sense again, and is not looked into at each poll: a large file can take seconds. */
+  /** The same invalid content is not checked at each poll, because a large file can take seconds. */
   #change(content: Content): void {
     if (this.#refused !== undefined && isDeepStrictEqual(content, this.#refused.content)) throw this.#refused.error;
     try {
@@ -123,13 +123,13 @@ export class FollowedFiles<Content> {
   }
 }
 
-/** The folder, not the file: a file that is renamed over, or a link that is turned elsewhere, tells nothing any more. */
+/** Watches the folder, not the file: a file that is replaced, or a link that is changed, makes no more events. */
 function watchFolder(folder: string, changed: () => void): FSWatcher[] {
   try {
     const watcher = watch(folder, { persistent: false }, changed);
     return [watcher.on("error", () => watcher.close())];
   } catch {
-    // Where nothing can be watched, as when a machine has no watches left, the files are compared all the same.
+    // If nothing can be watched, for example because no watches are left, the files are still compared.
     return [];
   }
 }

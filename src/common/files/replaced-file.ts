@@ -2,10 +2,10 @@ import { randomBytes } from "node:crypto";
 import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 
-/** What a temporary file is called: its own name keeps two processes from writing into one. */
+/** The end of the name of a temporary file, which is unique, so that two processes never write to the same one. */
 export const TEMPORARY = /\.[0-9a-f]{12}\.tmp$/;
 
-/** Only who made a file may read and write it. */
+/** Only the owner may read and write the file. */
 export const OWNER_ONLY = 0o600;
 
 /** The name of a temporary file beside `path`, another one each time. */
@@ -17,7 +17,7 @@ export function temporaryOf(path: string): string {
  * Puts `text` in the place of the file, all of it or nothing: a reader at any moment, and a reader after
  * the process or the machine stopped at any moment, finds the old text or the new one.
  *
- * @param prepare is given the new file, which is its owner's alone, before anything stands in it
+ * @param prepare called with the new, empty file, which only its owner can access
  * @throws the error of the file system; then the old file is as it was
  */
 export async function replaceFile(
@@ -43,7 +43,7 @@ export async function replaceFile(
   await syncFolder(dirname(path));
 }
 
-/** A new name in a folder is on the disk when the folder is. Windows has no such thing. */
+/** A new name is on the disk when its folder is. Windows has no equivalent. */
 async function syncFolder(path: string): Promise<void> {
   if (process.platform === "win32") return;
   const folder = await open(path, "r");

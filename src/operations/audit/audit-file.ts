@@ -3,18 +3,18 @@ import { type FileHandle, lstat, open } from "node:fs/promises";
 import { resolve } from "node:path";
 import { logLine } from "../../common/log-line.ts";
 
-/** The most characters that wait for a disk that is slow or full. */
+/** The maximum of characters that wait for a slow or full disk. */
 const MAX_WAITING = 4 * 1024 * 1024;
 
-/** How long after a failure it is tried again without a new line. */
+/** How long after a failure writing is tried again without a new line. */
 const RETRY_MS = 5_000;
 
-/** Only who runs the application may read who did what. */
+/** Only the user of the application may read the audit. */
 const MODE = 0o600;
 
 const { O_WRONLY, O_CREAT, O_APPEND, O_NONBLOCK = 0, O_NOFOLLOW = 0 } = constants;
 
-/** No link is followed: who may write in the folder alone could choose by one into which other file the lines go. */
+/** Links are not followed: with one, a user who can write to the folder could redirect the lines into another file. */
 const APPEND = O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_NOFOLLOW;
 
 interface OpenFile {
@@ -24,9 +24,9 @@ interface OpenFile {
 }
 
 /**
- * Lines at the end of a file, in their order. A file that was renamed or removed is left for a new one of the old name, which
- * is how files are rotated; one that was copied and emptied is gone on with. A name that is a symbolic link is not followed.
- * Where nothing can be written, lines wait, and those that are too many are counted.
+ * Appends lines to a file, in order. After the file was renamed or removed, a new one is made, which is how files are rotated; a
+ * file that was copied and truncated is continued. A symbolic link is not followed. If the file cannot be written, lines wait, and
+ * lines over the maximum are counted as lost.
  */
 export class AuditFile {
   readonly #path: string;
@@ -41,11 +41,11 @@ export class AuditFile {
   #retry: NodeJS.Timeout | undefined;
   #failing = false;
 
-  /** @param onError hears that nothing can be written: once, until it can again */
+  /** @param onError called when the file cannot be written; not again before it could */
   constructor(path: string, onError: (error: unknown) => void) {
     this.#path = resolve(path);
     this.#onError = onError;
-    // Whoever named a folder that is not there should hear of it now, and not with the first line that is missing.
+    // A missing folder should be reported now, and not with the first line.
     void this.#write();
   }
 
@@ -60,9 +60,9 @@ export class AuditFile {
     void this.#write();
   }
 
-  /** Writes what waits, as far as it can be written, and lets go of the file. */
+  /** Writes the waiting lines, as far as possible, and closes the file. */
   async close(): Promise<void> {
-    // What is under way may be about to fail though it would go well by now.
+    // The write under way may fail although a new one would succeed.
     await this.#writing;
     await this.#write();
     clearTimeout(this.#retry);

@@ -3,18 +3,18 @@ import type { Permission } from "../../access/permission.ts";
 import { logLine } from "../../common/log-line.ts";
 import type { CallCode, CallProtocol, CallRecord } from "../calls/call-record.ts";
 
-/** What the audit says of one call. Nothing in it is a secret: a session is there by a fingerprint of its id. */
+/** The audit record of one call. It contains no secrets: a session is named by a fingerprint of its id. */
 export interface AuditRecord {
   /** When the call began, RFC 3339. */
   readonly time: string;
-  /** The name of who called; left out where nobody was let in. */
+  /** The name of the caller; left out if no caller was authenticated. */
   readonly who?: string;
   readonly authentication?: Authentication;
-  /** What was called: `POST /loggers/{name}`, `actuator.v3.LoggersService/SetLoggerLevel`; `_OTHER` where no such thing is. */
+  /** What was called: `POST /loggers/{name}`, `actuator.v3.LoggersService/SetLoggerLevel`; `_OTHER` if there is no such operation. */
   readonly operation: string;
-  /** What that needs. */
+  /** The permission that the operation requires. */
   readonly permission?: Permission;
-  /** What it was about, as far as the call got. `level` is null where a level was cleared. */
+  /** The target of the call, as far as it is known. `level` is null if a level was cleared. */
   readonly target?: {
     readonly logger?: string;
     readonly level?: string | null;
@@ -29,14 +29,14 @@ export interface AuditRecord {
   /** Why it was not `OK`, for programs: `PERMISSION_MISSING`, `HOST_NOT_ALLOWED`, `READ_ONLY`. */
   readonly reason?: string;
   readonly durationMs: number;
-  /** How many refused calls before this one have no record, since there were too many a minute. */
+  /** How many refused calls before this one have no record, because there were too many in a minute. */
   readonly suppressed?: number;
 }
 
-/** The most characters of a text that somebody else wrote. */
+/** The maximum length of text from callers. */
 const MAX_TEXT = 256;
 
-/** What the audit says of a call. */
+/** Makes the audit record of a call. */
 export function auditRecord(call: CallRecord): AuditRecord {
   const { caller, operation, permission, address, protocol, code, startTime, durationMs } = call;
   const { logger, level, username, session } = call.subject;
@@ -63,7 +63,7 @@ export function auditRecord(call: CallRecord): AuditRecord {
 
 /** A record as a line of a structured log. */
 export function auditLine({ time, ...record }: AuditRecord): string {
-  // A caller that leaves is how every hold ends that does not run out.
+  // A hold that does not expire ends when its caller disconnects.
   const well = record.result === "OK" || record.result === "CANCELLED";
   return logLine(well ? "info" : "warn", time, "audit", record);
 }

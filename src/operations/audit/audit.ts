@@ -25,14 +25,14 @@ export interface AuditFileOptions {
 }
 
 /**
- * Whether and where it is kept who did what: `true` for lines of JSON on the standard error, a function, or a file. What a
- * function throws is reported and harms nobody.
+ * Whether and where it is kept who did what: `true` for lines of JSON on the standard error, a function, or a file. An
+ * error that a function throws is reported.
  */
 export type AuditOption = boolean | ((record: AuditRecord) => unknown) | AuditFileOptions;
 
-/** Keeps the audit. */
+/** Writes the audit. */
 export interface Audit extends CallObserver {
-  /** Resolves when everything that was heard of is written, as far as it can be. */
+  /** Resolves when all records are written, as far as possible. */
   close(): Promise<void>;
 }
 
@@ -50,14 +50,14 @@ export const auditOption: Check = shaped(
   { default: true },
 );
 
-/** Refused calls a minute that get a record each, of a caller, and of all whom nobody knows: a flood of them fills no disk. */
+/** Records of refused calls in a minute, for each caller and for all anonymous ones together: a flood must not fill the disk. */
 const MAX_REFUSALS_PER_MINUTE = 300;
 
 /**
- * Keeps a record of every write, every read of sessions, and everything that was refused for want of rights. Spans that are
- * taken are none of it: they are what a machine saw, not what somebody did.
+ * Records every write, every read of sessions, and every call that was refused for missing credentials or permissions. Received
+ * spans are not recorded.
  *
- * @param onError hears of what keeps records from being written
+ * @param onError called if records cannot be written
  * @throws ActuatorError INVALID_ARGUMENT for an option that does not fit
  */
 export function audit(option: AuditOption, onError: (error: unknown) => void = () => {}): Audit {
@@ -83,7 +83,7 @@ export function audit(option: AuditOption, onError: (error: unknown) => void = (
   return Object.assign(option === false ? () => {} : observe, { close });
 }
 
-/** How calls end that did nothing, and of which there may therefore be any number. */
+/** The results of refused calls, of which there may be any number. */
 const REFUSALS: ReadonlySet<CallRecord["code"]> = new Set([
   "UNAUTHENTICATED",
   "PERMISSION_DENIED",
@@ -97,7 +97,7 @@ function isAudited(call: CallRecord): boolean {
   return isWrite(permission) || permission.startsWith("sessions:");
 }
 
-/** A limit that somebody hit who is not known was that of wrong credentials. */
+/** If an anonymous caller hit a limit, it was the limit of failed authentications. */
 function isRefused(call: CallRecord): boolean {
   const { code, permission } = call;
   if (code === "UNAUTHENTICATED" || code === "PERMISSION_DENIED") return true;

@@ -1,8 +1,8 @@
-/** What the application says of itself, and since when this process runs it. */
+/** The application's name and version, and when the actuator was created. */
 export interface Application {
-  /** The application's name, where one is configured. */
+  /** The application's name, if one is configured. */
   readonly name?: string | undefined;
-  /** The application's version, where one is configured. */
+  /** The application's version, if one is configured. */
   readonly version?: string | undefined;
   /** When the actuator was created, in milliseconds since the epoch. */
   readonly startTime: number;

@@ -7,10 +7,10 @@ export interface CheckBounds {
   readonly cacheMs: number;
 }
 
-/** Runs that nobody waits for any more, but which have not ended either: with as many, no new one begins. */
+/** The maximum of runs that timed out and have not ended; with this many, no new run begins. */
 const MAX_ABANDONED = 4;
 
-/** A check that answers in time, is not run more often than is good for it, and never throws. */
+/** A check with a timeout and a cache, which never throws. */
 export class BoundedCheck {
   readonly #check: HealthCheck;
   readonly #bounds: CheckBounds;
@@ -20,7 +20,7 @@ export class BoundedCheck {
   #running: Promise<ComponentHealth> | undefined;
   #abandoned = 0;
 
-  /** `onFailure` hears of the first failure of a row. */
+  /** `onFailure` is called at the first failure in a row. */
   constructor(check: HealthCheck, bounds: CheckBounds, onFailure: (error: unknown) => void) {
     this.#check = check;
     this.#bounds = bounds;
@@ -32,7 +32,7 @@ export class BoundedCheck {
     return this.#latest;
   }
 
-  /** The latest answer where it is good enough; otherwise that of a run, which all who ask meanwhile share. */
+  /** The latest answer if it is recent enough; otherwise that of a new run, which concurrent callers share. */
   ask(): ComponentHealth | Promise<ComponentHealth> {
     if (this.#running !== undefined) return this.#running;
     const fresh = performance.now() - this.#settledAt < this.#bounds.cacheMs || this.#abandoned >= MAX_ABANDONED;
@@ -48,7 +48,7 @@ export class BoundedCheck {
     const controller = new AbortController();
     const timeout = Promise.withResolvers<never>();
     const timer = setTimeout(() => timeout.reject(new CheckTimeout(timeoutMs)), timeoutMs).unref();
-    // In an async function, since a check may throw before it has a promise to reject.
+    // In an async function, because a check may throw before it returns a promise.
     const answer = (async () => this.#check(controller.signal))();
     try {
       return this.#settle(componentHealth(await Promise.race([answer, timeout.promise])));

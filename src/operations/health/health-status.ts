@@ -1,19 +1,19 @@
 /**
- * How the application, or something that it needs, is. The words are the original's. DOWN: it fails. OUT_OF_SERVICE: it is
- * well, and must not be used, as from the moment a drain begins. UNKNOWN: nobody can tell.
+ * The health of the application or of something that it needs, in Spring Boot's words. DOWN: it fails. OUT_OF_SERVICE: it works
+ * but must not be used, as when a drain has begun. UNKNOWN: it is not known.
  */
 export type HealthStatus = "UP" | "DOWN" | "OUT_OF_SERVICE" | "UNKNOWN";
 
-/** What counts first when several are looked at as one: the original's order. */
+/** The order in which one status of several takes precedence, as in Spring Boot. */
 export const HEALTH_STATUSES: readonly HealthStatus[] = ["DOWN", "OUT_OF_SERVICE", "UP", "UNKNOWN"];
 
-/** Several as one. */
+/** Aggregates several statuses to one. */
 export function aggregateStatus(statuses: Iterable<HealthStatus>): HealthStatus {
   const present = new Set(statuses);
   return HEALTH_STATUSES.find((status) => present.has(status)) ?? "UNKNOWN";
 }
 
-/** How something is that the application needs. */
+/** The health of something that the application needs. */
 export interface ComponentHealth {
   readonly status: HealthStatus;
   /** The class of the error that a check failed with. Its text is not here: it may name hosts and users. */
@@ -22,13 +22,13 @@ export interface ComponentHealth {
   readonly code?: string | undefined;
 }
 
-/** What a check answered, as a status. */
+/** The health that a check's answer stands for. */
 export function componentHealth(answer: unknown): ComponentHealth {
   if (answer === false) return { status: "DOWN" };
   return { status: HEALTH_STATUSES.find((status) => status === answer) ?? "UP" };
 }
 
-/** What a check failed with, as far as it can be shown. */
+/** The health of a check that failed, with what can be shown of the error. */
 export function failedHealth(failure: unknown): ComponentHealth {
   const { name, code } = (failure ?? {}) as { readonly name?: unknown; readonly code?: unknown };
   const error = failure instanceof Error && isPlain(name) ? name : "Error";

@@ -7,24 +7,24 @@ import { aggregateStatus, type ComponentHealth, type HealthStatus } from "./heal
 /** The health at one moment. */
 export interface HealthReport {
   readonly status: HealthStatus;
-  /** What it is made of, by name. */
+  /** Its components, by name. */
   readonly components: ReadonlyMap<string, ComponentHealth>;
 }
 
-/** What the health knows besides what the application configured. */
+/** Settings of the health besides the options of the application. */
 export interface HealthSettings {
-  /** Checks that are there by themselves, where checks are configured at all. */
+  /** Built-in checks, used only if checks are configured. */
   readonly builtIn?: Readonly<Record<string, HealthCheck>> | undefined;
-  /** Hears why a check fails, when it begins to. */
+  /** Called with the reason when a check begins to fail. */
   readonly onError?: ((error: unknown, context: string) => void) | undefined;
 }
 
 /**
- * The health of the process, told to whoever asks or watches. Without options it is UP while requests are welcome; with them
- * it depends on checks as well. They run when somebody asks, and again and again only while somebody watches.
+ * The health of the process. Without options it is UP until a drain begins; with options it depends on checks as well. They run
+ * when a client asks, and periodically only while a client watches.
  */
 export class Health {
-  /** Whether there are checks, so that there is more to tell than a status. */
+  /** Whether checks are configured, so that there are components to show. */
   readonly hasChecks: boolean;
   readonly #checks: ReadonlyMap<string, BoundedCheck>;
   readonly #intervalMs: number;
@@ -47,7 +47,7 @@ export class Health {
     this.#told = this.status;
   }
 
-  /** The status as it was last seen: UNKNOWN where a check has not run yet. */
+  /** The last known status; UNKNOWN if a check has not run yet. */
   get status(): HealthStatus {
     return this.report.status;
   }
@@ -58,7 +58,7 @@ export class Health {
     this.#tell();
   }
 
-  /** All that was last seen. */
+  /** The last known health. */
   get report(): HealthReport {
     const components = new Map<string, ComponentHealth>();
     if (this.hasChecks) components.set("drain", { status: this.#own });
@@ -72,7 +72,7 @@ export class Health {
     return { status: complete ? aggregateStatus([this.#own, ...statuses]) : "UNKNOWN", components };
   }
 
-  /** Asks every check. Synchronous where none has to run. While the process drains, none does. */
+  /** Runs every check whose answer is too old. Synchronous if none has to run; while the process drains, none does. */
   check(): HealthReport | Promise<HealthReport> {
     if (this.#own !== "UP") return this.report;
     const running = Array.from(this.#checks.values(), (check) => check.ask()).filter(
@@ -85,13 +85,13 @@ export class Health {
     });
   }
 
-  /** The status as it was last seen; asks the checks, so that it is newer the next time. For those who cannot wait. */
+  /** The last known status, for callers that cannot wait. Starts the checks, so that it is newer the next time. */
   glance(): HealthStatus {
     void this.check();
     return this.status;
   }
 
-  /** Asks the check of one component, or says how it was last seen while the process drains; undefined: there is none. */
+  /** The health of one component, its last known one while the process drains; undefined if there is no such component. */
   checkComponent(name: string): ComponentHealth | Promise<ComponentHealth> | undefined {
     const check = this.#own === "UP" ? this.#checks.get(name) : undefined;
     return check?.ask() ?? this.report.components.get(name);
@@ -118,15 +118,15 @@ export class Health {
 }
 
 /**
- * Whether the store of the sessions answers, for the check `sessions`: it is asked for one that nobody has, which costs it
- * one look and is no access to a session.
+ * The check `sessions`: whether the session store answers. It looks up a random id, which costs one read and does not access a
+ * session.
  */
 export function sessionStoreCheck(store: { findById(id: string): Promise<unknown> }): HealthCheck {
   return async () => {
     try {
       await store.findById(randomUUID());
     } catch (error) {
-      // It cannot look at all, which says nothing about whether it is there.
+      // The store cannot look up sessions, which says nothing about its health.
       if (error instanceof ActuatorError && error.code === "UNIMPLEMENTED") return "UNKNOWN";
       throw error;
     }

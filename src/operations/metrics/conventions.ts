@@ -69,7 +69,7 @@ export interface BoundedCall {
   readonly http?: HttpCall | undefined;
 }
 
-/** The method of a request, or {@link OTHER} for one that nobody knows. */
+/** The method of a request, or {@link OTHER} for an unknown one. */
 export function knownMethod(method: string): string {
   return METHODS.has(method) ? method : OTHER;
 }

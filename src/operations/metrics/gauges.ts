@@ -1,11 +1,11 @@
 import type { GaugeDescription, GaugeReading, Metrics } from "./metrics.ts";
 
-/** A logger, as far as somebody set its level through the actuator. */
+/** A logger, with who set its level through the actuator, if anyone. */
 interface OverriddenLogger {
   readonly override: { readonly expireTime: number | undefined; readonly held?: boolean | undefined } | undefined;
 }
 
-/** What the gauges are read from; what is left out has none. */
+/** The sources of the gauges; a source that is left out has no gauges. */
 export interface GaugeSources {
   readonly loggers?:
     | { list(): { readonly loggers: readonly OverriddenLogger[]; readonly revision: number } }
@@ -39,8 +39,8 @@ export interface PortCounts {
 const LASTING = ["temporary", "held", "permanent"] as const;
 
 /**
- * Has the metrics read what the actuator holds. What needs a look at every logger or node is counted once for each revision,
- * so that a scrape of an application at rest costs nothing.
+ * Adds the gauges of the actuator's state. What needs every logger or node is counted once for each revision, so that scraping an
+ * idle application costs nothing.
  */
 export function addGauges(metrics: Metrics, sources: GaugeSources): void {
   const { loggers, integrationGraph, health, streams, port, certificateValidTo } = sources;

@@ -33,7 +33,7 @@ export interface MetricsSettings extends Pick<MetricsOptions, "durationBuckets">
   readonly basePath?: string | undefined;
 }
 
-/** A number that is read when somebody wants to know: one for each of the attributes, or a single one. */
+/** Reads a gauge: one number, or one for each set of attributes. */
 export type GaugeReading = () => number | readonly NumberPoint[];
 
 /** What a gauge is; `additive` as in {@link GaugeFamily}. */
@@ -41,7 +41,7 @@ export interface GaugeDescription extends MetricDescription {
   readonly additive: boolean;
 }
 
-/** Hears how long a call took, in seconds, as it is over. */
+/** Called with the duration of a call in seconds when it has ended. */
 export type DurationListener = (call: MeasuredCall, seconds: number) => void;
 
 const CALLS: MetricDescription = {
@@ -91,8 +91,8 @@ interface Series {
 }
 
 /**
- * The books on the actuator's own calls and on what it holds. A call costs a look into a table when it is over; all else is
- * read only when somebody asks. The number of series is bounded by what is served, whatever callers send.
+ * The metrics of the actuator's own calls and state. A call costs one table lookup when it has ended; everything else is read on
+ * demand. The number of series is limited by what is served, whatever callers send.
  */
 export class Metrics {
   readonly #operations: ReadonlySet<string>;
@@ -135,16 +135,15 @@ export class Metrics {
     for (const listener of this.#listeners) listener(series.call, seconds);
   };
 
-  /** Counts an error that the application hears of. */
+  /** Counts an error that was reported to the application. */
   observeError(): void {
     this.#errors++;
   }
 
   /**
-   * Has `read` asked for a number whenever somebody reads, until the returned function is called. A reading that throws is
-   * left out of what is read then.
+   * Registers a gauge, which is read whenever metrics are. Returns a function that removes it. A reading that throws is left out.
    *
-   * @throws Error where there is a gauge of this name already.
+   * @throws Error if there is a gauge of this name already.
    */
   gauge(description: GaugeDescription, read: GaugeReading): () => void {
     const { name } = description;
@@ -159,7 +158,7 @@ export class Metrics {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Everything as it is now. */
+  /** All metrics with their current values. */
   collect(): MetricFamily[] {
     return [...this.counters(), ...this.durations(), ...this.gauges()];
   }

@@ -2,24 +2,24 @@ import { readFile } from "node:fs/promises";
 import type { SpringBootAdminOptions } from "./options.ts";
 import { type AdminAnswer, type AdminRequest, send } from "./request.ts";
 
-/** How the requests to a server are made. */
+/** The options of requests to a server. */
 export type AdminServerOptions = Pick<SpringBootAdminOptions, "username" | "password" | "timeoutMs" | "tls">;
 
-/** Hears what an operator should know of a server, a sentence at a time. */
+/** Reports to the operator about a server, one sentence at a time. */
 export type Say = (sentence: string, cause?: unknown) => void;
 
-/** Different troubles that are told of in one outage. */
+/** The maximum of different problems reported in one outage. */
 const MAX_TROUBLES = 8;
 
-/** One Spring Boot Admin server, as this instance sees it. What keeps it from registering is said once, and so is its end. */
+/** One Spring Boot Admin server. A problem with the registration is reported once, and so is its end. */
 export class AdminServer {
   readonly #url: string;
   readonly #options: AdminServerOptions;
   readonly #authorization: string | undefined;
   readonly #say: Say;
-  /** What is wrong at the moment, as far as it was said. */
+  /** The current problems that were reported. */
   readonly #troubles = new Set<string>();
-  /** Under which id the server knows this instance. */
+  /** The server's id of this instance. */
   #id: string | undefined;
 
   constructor(url: string, options: AdminServerOptions, say: Say) {
@@ -37,7 +37,7 @@ export class AdminServer {
     return this.#troubles.size > 0;
   }
 
-  /** Registers, or renews the registration. Resolves to whether that went well; it never rejects. */
+  /** Registers, or renews the registration. Resolves to whether that succeeded; never rejects. */
   async register(body: string, signal: AbortSignal): Promise<boolean> {
     try {
       const { timeoutMs = 5_000 } = this.#options;
@@ -66,7 +66,7 @@ export class AdminServer {
     const { signal } = new AbortController();
     try {
       const { status } = await this.#send({ method: "DELETE", path, timeoutMs, signal, background: false });
-      // One that has forgotten the instance wants nothing else.
+      // A server that does not know the instance any more is fine.
       if (status !== 404 && (status < 200 || status > 299)) throw new Trouble(refusalOf(status, true));
       this.#id = undefined;
     } catch (error) {
@@ -100,7 +100,7 @@ export class AdminServer {
   }
 }
 
-/** An answer that is none that was wanted; the message continues a sentence about the server. */
+/** An unexpected answer; the message continues a sentence about the server. */
 class Trouble extends Error {}
 
 function idIn(body: string): string | undefined {
@@ -112,7 +112,7 @@ function idIn(body: string): string | undefined {
   }
 }
 
-/** Addresses and ports of several attempts at one name stay out, so that the reason is the same every time. */
+/** Without addresses and ports of several attempts, so that the reason is the same every time. */
 function reasonOf(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   return error instanceof Trouble ? message : `cannot be reached (${code ?? message})`;

@@ -10,7 +10,7 @@ export interface ServedAt {
   readonly basePath: string;
 }
 
-/** What a server is told of an instance. Its keys are those of the server. */
+/** The registration that is sent to a server. Its keys are those of the server. */
 export interface Announcement {
   readonly name: string;
   readonly managementUrl: string;
@@ -23,7 +23,7 @@ export interface Announcement {
  * What to tell of an application that is served here; undefined: on a server of its own. Spring Boot Admin looks for endpoints
  * anew when it changes, and so it says when the application started.
  *
- * @throws ActuatorError FAILED_PRECONDITION where nobody else could know the address that is listened on.
+ * @throws ActuatorError FAILED_PRECONDITION if the server could not reach the address that is listened on.
  */
 export function announcementOf(
   options: SpringBootAdminOptions,

@@ -5,7 +5,7 @@ import { AdminServer, type Say } from "./admin-server.ts";
 import { announcementOf, type ServedAt } from "./announcement.ts";
 import { checkSpringBootAdminOptions, type SpringBootAdminOptions } from "./options.ts";
 
-/** An instance that Spring Boot Admin servers know of, or will. */
+/** The registration of an instance with Spring Boot Admin servers. */
 export interface Registration {
   /**
    * Ends it, by DELETE unless `deregister` is off. Takes `deregisterTimeoutMs` at most, whatever the servers do, and never
@@ -23,7 +23,7 @@ const CONTEXT = "Spring Boot Admin";
  * waiting.
  *
  * @param served where the actuator listens; undefined where the application serves its handler, and says `managementUrl`
- * @param onError hears of servers that are away or refuse, and of their return: never a credential
+ * @param onError called with servers that are away or refuse, and with their return; never with a credential
  * @throws ActuatorError INVALID_ARGUMENT for options that do not fit, FAILED_PRECONDITION for an address that no server could
  *   find; see `requireReachable`, which says so before a port is opened.
  * @see https://docs.spring-boot-admin.com
@@ -55,7 +55,7 @@ export function registerWithSpringBootAdmin(
   };
 }
 
-/** Said and not refused: a name, a proxy or a tunnel may make all of it right. */
+/** A warning and not an error, because a name, a proxy or a tunnel may make it work. */
 function warn(
   { credentials, password }: SpringBootAdminOptions,
   urls: readonly string[],
@@ -97,12 +97,12 @@ export class Renewal {
     this.#round = this.#run();
   }
 
-  /** Ends the registrations within so many milliseconds; with 0 it lets them be. */
+  /** Ends the registrations within `limitMs`; with 0 it keeps them. */
   async end(limitMs: number): Promise<void> {
     const until = performance.now() + limitMs;
     this.#ended = true;
     clearTimeout(this.#timer);
-    // A registration that arrived after its end would stay. Nothing is to be hoped of a server that was away.
+    // A registration that arrived after its end would stay. A server that was away is not waited for.
     const cancel = new AbortController();
     const patience = this.#servers.some(({ isAway }) => isAway) ? 0 : limitMs;
     const late = delay(patience, undefined, { signal: cancel.signal }).catch(() => undefined);

@@ -24,7 +24,7 @@ export interface AdminAnswer {
   readonly body: string;
 }
 
-/** What a server answers to a registration has some thirty bytes. */
+/** An answer to a registration has some thirty bytes. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 
 /**
@@ -32,7 +32,7 @@ const MAX_ANSWER_BYTES = 64 * 1024;
  * one there is none that a server has closed in between, and a name leads to a new address at once. Redirects are answers
  * like any other: they are not followed, as the request holds credentials.
  *
- * Rejects for whatever is no whole answer in time.
+ * Rejects if there is no complete answer in time.
  */
 export function send(request: AdminRequest): Promise<AdminAnswer> {
   const { method, url, body, authorization, ca, timeoutMs, signal, background } = request;
@@ -60,7 +60,7 @@ export function send(request: AdminRequest): Promise<AdminAnswer> {
     sent.on("error", reject);
     sent.on("close", () => {
       clearTimeout(timer);
-      // Where nothing of the above has settled it.
+      // If nothing above has settled it.
       reject(new Error("the connection ended before the answer"));
     });
     sent.end(body);
