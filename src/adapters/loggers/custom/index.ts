@@ -41,7 +41,7 @@ export interface CustomLoggerOptions<Native> {
  *   },
  *   map: { ERROR: 0, WARN: 1, INFO: 2, DEBUG: 3 },
  * });
- * const actuator = createActuator({ adapters: [logger] });
+ * const actuator = createActuator({ loggers: { adapters: [logger] } });
  * ```
  * @throws ActuatorError INVALID_ARGUMENT for an invalid name, a missing `set`, or a `map` without levels.
  */

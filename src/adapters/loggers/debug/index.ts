@@ -32,7 +32,7 @@ export interface DebugLoggersOptions {
  * import { debugLoggers } from "connect-actuator/debug";
  * import debug from "debug";
  *
- * const actuator = createActuator({ adapters: [debugLoggers(debug)] });
+ * const actuator = createActuator({ loggers: { adapters: [debugLoggers(debug)] } });
  * const orders = debug("shop:orders");
  * ```
  * @throws ActuatorError INVALID_ARGUMENT if a value is not debug, or an older version than 4.3.

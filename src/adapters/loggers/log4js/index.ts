@@ -44,7 +44,7 @@ const DEFAULT = "default";
  * import { log4jsLoggers } from "connect-actuator/log4js";
  * import log4js from "log4js";
  *
- * const actuator = createActuator({ adapters: [log4jsLoggers(log4js)] });
+ * const actuator = createActuator({ loggers: { adapters: [log4jsLoggers(log4js)] } });
  * const orders = log4js.getLogger("shop.orders");
  * ```
  * @throws ActuatorError INVALID_ARGUMENT if the value is not log4js 6, or if its categories are not found.

@@ -37,7 +37,7 @@ export interface LogTapeLoggersOptions {
  * import { createActuator } from "connect-actuator";
  * import { logtapeLoggers } from "connect-actuator/logtape";
  *
- * const actuator = createActuator({ adapters: [logtapeLoggers()] });
+ * const actuator = createActuator({ loggers: { adapters: [logtapeLoggers()] } });
  * const orders = getLogger(["shop", "orders"]);
  * ```
  * @throws ActuatorError FAILED_PRECONDITION if LogTape 2 is not loaded yet.

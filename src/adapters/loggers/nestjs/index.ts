@@ -36,7 +36,7 @@ export interface NestjsLoggersOptions {
  * import { createActuator } from "connect-actuator";
  * import { nestjsLoggers } from "connect-actuator/nestjs";
  *
- * const actuator = createActuator({ adapters: [nestjsLoggers({ Logger, ConsoleLogger })] });
+ * const actuator = createActuator({ loggers: { adapters: [nestjsLoggers({ Logger, ConsoleLogger })] } });
  * ```
  * @throws ActuatorError INVALID_ARGUMENT if these are not Nest's classes, or for an invalid prefix.
  */

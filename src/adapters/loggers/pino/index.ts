@@ -35,7 +35,7 @@ export interface PinoLoggersOptions {
  * import { pino } from "pino";
  *
  * const log = pino();
- * const actuator = createActuator({ adapters: [pinoLoggers(log)] });
+ * const actuator = createActuator({ loggers: { adapters: [pinoLoggers(log)] } });
  * const orders = log.child({ module: "shop.orders" });
  * ```
  * @throws ActuatorError INVALID_ARGUMENT if a value is not a logger made by pino.

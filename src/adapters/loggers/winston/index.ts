@@ -56,7 +56,7 @@ export type WinstonLoggersSource = WinstonLogger | WinstonContainer | WinstonMod
  * import winston from "winston";
  *
  * const log = winston.createLogger({ transports: [new winston.transports.Console()] });
- * const actuator = createActuator({ adapters: [winstonLoggers(log)] });
+ * const actuator = createActuator({ loggers: { adapters: [winstonLoggers(log)] } });
  * const orders = log.child({ module: "shop.orders" });
  * ```
  * @throws ActuatorError INVALID_ARGUMENT if a value is not a logger, a container or the module of winston 3.
