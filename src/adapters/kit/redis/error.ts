@@ -26,7 +26,7 @@ const REPLIES: Readonly<Record<string, Answer>> = {
   WRONGTYPE: [
     "FAILED_PRECONDITION",
     "SESSION_STORE_WRONG_TYPE",
-    "The key holds another type than the command % expects.",
+    "The key holds a different type than the command % expects.",
   ],
 };
 

@@ -94,7 +94,7 @@ describe.runIf(requirement("redis-server", redisFound))("commands to Redis", () 
   });
 
   it.each([
-    ["the wrong kind of value", ["GET", "hash"], "SESSION_STORE_WRONG_TYPE", "The key holds another type than"],
+    ["the wrong kind of value", ["GET", "hash"], "SESSION_STORE_WRONG_TYPE", "The key holds a different type than"],
     ["a command that the server does not know", ["NONSENSE"], "SESSION_STORE_REFUSED", "offer the command NONSENSE"],
     ["a command that the user may not use", ["FLUSHALL"], "SESSION_STORE_REFUSED", "no permission in Redis"],
     ["a key that the user may not use", ["GET", "other"], "SESSION_STORE_REFUSED", "no permission in Redis"],
