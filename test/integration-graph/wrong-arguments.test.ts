@@ -42,7 +42,12 @@ test.each([
   ],
   ["bullmq", () => bullmqSource([wrong]), "bullmqSource() expects a queue, worker, flow producer or queue events of"],
   ["an emitter", () => eventEmitterSource(wrong, { name: "bus" }), "eventEmitterSource() expects an emitter of events"],
-  ["an emitter's name", () => eventEmitterSource([], wrong), "eventEmitterSource.name must be"],
+  ["an emitter's name", () => eventEmitterSource([], wrong), '{ name: "orders" }'],
+  [
+    "an unknown option",
+    () => amqplibSource([], { vhots: "/" } as never),
+    'Unknown option "amqplibSource.vhots"; did you mean "vhost"?',
+  ],
   ["kafkajs", () => kafkajsSource([wrong]), "kafkajsSource() expects a Kafka object, producer or consumer of kafkajs"],
   [
     "mqtt",

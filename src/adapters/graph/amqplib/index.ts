@@ -1,3 +1,4 @@
+import { callable, checkOptions, text } from "../../../common/options.ts";
 import type { GraphHost } from "../../../integration-graph/adapter.ts";
 import { type Live, type Method, placeMethod, undoing } from "../../kit/interception/replaced-method.ts";
 import { requireVersion } from "../../kit/library-version.ts";
@@ -66,6 +67,7 @@ export function amqplibSource(
   targets: AmqpTarget | readonly AmqpTarget[] = [],
   options: AmqplibOptions = {},
 ): AmqplibAdapter {
+  checkOptions("amqplibSource", options, { vhost: text, name: callable });
   return watchingAdapter<AmqpTarget>({
     name: "amqplib",
     source: "amqplibSource",

@@ -1,3 +1,4 @@
+import { callable, checkOptions, flag } from "../../../common/options.ts";
 import type { GraphHost } from "../../../integration-graph/adapter.ts";
 import type { Properties } from "../../../integration-graph/properties.ts";
 import type { Topology } from "../../../integration-graph/source.ts";
@@ -86,6 +87,7 @@ export function bullmqSource(
   targets: BullmqTarget | readonly BullmqTarget[] = [],
   options: BullmqOptions = {},
 ): BullmqAdapter {
+  checkOptions("bullmqSource", options, { name: callable, discover: flag });
   return watchingAdapter<BullmqTarget>({
     name: "bullmq",
     source: "bullmqSource",

@@ -1,6 +1,5 @@
 import { errorMonitor } from "node:events";
-import { described } from "../../../common/described.ts";
-import { ActuatorError } from "../../../common/error.ts";
+import { checkOptions, countFrom, text } from "../../../common/options.ts";
 import type { GraphHost } from "../../../integration-graph/adapter.ts";
 import { hasMethods } from "../../kit/interception/field.ts";
 import { type Method, replaceMethod, undoing } from "../../kit/interception/replaced-method.ts";
@@ -16,7 +15,7 @@ import {
 import { EventChannels } from "../../kit/messaging/event-channels.ts";
 import { watchingAdapter } from "../../kit/messaging/watching-adapter.ts";
 import { EventListeners, originalOf, rawListener } from "./listeners.ts";
-import { type InProcessAdapter, type InProcessOptions, nameIn } from "./options.ts";
+import { EXAMPLE, type InProcessAdapter, type InProcessOptions, nameIn } from "./options.ts";
 
 /** Options of {@link eventEmitterSource}. */
 export interface EventEmitterOptions extends InProcessOptions {
@@ -50,12 +49,9 @@ export function eventEmitterSource(
   targets: Emitter | readonly Emitter[],
   options: EventEmitterOptions,
 ): InProcessAdapter<Emitter> {
+  checkOptions("eventEmitterSource", options, { name: text, maxEvents: countFrom(1) }, EXAMPLE);
   const name = nameIn(options, "eventEmitterSource");
   const { maxEvents = 100 } = options;
-  if (!Number.isInteger(maxEvents) || maxEvents < 1) {
-    const message = `eventEmitterSource.maxEvents must be a positive integer, not ${described(maxEvents)}`;
-    throw new ActuatorError("INVALID_ARGUMENT", "INVALID_OPTION", message);
-  }
   return watchingAdapter<Emitter>({
     name: "in-process",
     source: "eventEmitterSource",

@@ -1,4 +1,5 @@
 import { parentPort } from "node:worker_threads";
+import { checkOptions, text } from "../../../common/options.ts";
 import type { GraphHost } from "../../../integration-graph/adapter.ts";
 import type { GraphNode } from "../../../integration-graph/node.ts";
 import { channelKey } from "../../../integration-graph/node-id.ts";
@@ -15,7 +16,7 @@ import { changeListeners, type Emitter, type Listener } from "../../kit/messagin
 import { SYSTEM } from "../../kit/messaging/event-channels.ts";
 import { type Unwatch, WatchedObjects, type Watcher, watchingAdapter } from "../../kit/messaging/watching-adapter.ts";
 import { EventListeners, originalOf, rawListener } from "./listeners.ts";
-import { type InProcessAdapter, type InProcessOptions, nameIn } from "./options.ts";
+import { EXAMPLE, type InProcessAdapter, type InProcessOptions, nameIn } from "./options.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: the methods of ports, workers and broadcast channels.
 type Any = any;
@@ -74,6 +75,7 @@ export function messageChannelSource(
   targets: MessageTarget | readonly MessageTarget[],
   options: InProcessOptions,
 ): InProcessAdapter<MessageTarget> {
+  checkOptions("messageChannelSource", options, { name: text }, EXAMPLE);
   const name = nameIn(options, "messageChannelSource");
   return watchingAdapter<MessageTarget>({
     name: "in-process",

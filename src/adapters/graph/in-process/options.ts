@@ -11,6 +11,9 @@ export interface InProcessOptions {
   readonly name: string;
 }
 
+/** Options for error messages. */
+export const EXAMPLE = '{ name: "orders" }';
+
 /** @throws ActuatorError INVALID_ARGUMENT if the options of `source` have no valid name. */
 export function nameIn(options: InProcessOptions | undefined, source: string): string {
   try {

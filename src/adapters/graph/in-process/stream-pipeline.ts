@@ -1,6 +1,7 @@
 import { errorMonitor } from "node:events";
 import { described } from "../../../common/described.ts";
 import { ActuatorError } from "../../../common/error.ts";
+import { checkOptions, listOf, text } from "../../../common/options.ts";
 import type { GraphHost } from "../../../integration-graph/adapter.ts";
 import type { GraphLink, GraphNode } from "../../../integration-graph/node.ts";
 import { channelKey, endpointKey } from "../../../integration-graph/node-id.ts";
@@ -15,7 +16,7 @@ import {
 } from "../../kit/interception/replaced-method.ts";
 import { SYSTEM } from "../../kit/messaging/event-channels.ts";
 import { WatchedObjects, watchingAdapter } from "../../kit/messaging/watching-adapter.ts";
-import { type InProcessAdapter, type InProcessOptions, nameIn } from "./options.ts";
+import { EXAMPLE, type InProcessAdapter, type InProcessOptions, nameIn } from "./options.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: the methods of all streams of Node.js.
 type Any = any;
@@ -61,6 +62,7 @@ export function streamPipelineSource(
   streams: PipelineStreams,
   options: StreamPipelineOptions,
 ): InProcessAdapter<PipelineStreams> {
+  checkOptions("streamPipelineSource", options, { name: text, stages: listOf(text) }, EXAMPLE);
   const name = nameIn(options, "streamPipelineSource");
   return watchingAdapter<PipelineStreams>({
     name: "in-process",

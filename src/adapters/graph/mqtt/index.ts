@@ -1,3 +1,4 @@
+import { callable, checkOptions } from "../../../common/options.ts";
 import type { GraphHost } from "../../../integration-graph/adapter.ts";
 import { field, hasMethods } from "../../kit/interception/field.ts";
 import { requireVersion } from "../../kit/library-version.ts";
@@ -54,6 +55,7 @@ export type MqttAdapter = WatchingAdapter<MqttClient>;
  * @throws ActuatorError INVALID_ARGUMENT if one of `clients` is not a client of MQTT.js.
  */
 export function mqttSource(clients: MqttClient | readonly MqttClient[] = [], options: MqttOptions = {}): MqttAdapter {
+  checkOptions("mqttSource", options, { name: callable });
   return watchingAdapter<MqttClient>({
     name: "mqtt",
     source: "mqttSource",

@@ -1,3 +1,4 @@
+import { callable, checkOptions, flag } from "../../../common/options.ts";
 import type { GraphHost } from "../../../integration-graph/adapter.ts";
 import type { Topology } from "../../../integration-graph/source.ts";
 import { requireVersion } from "../../kit/library-version.ts";
@@ -73,6 +74,7 @@ export type NatsAdapter = WatchingAdapter<NatsTarget>;
  * @throws ActuatorError INVALID_ARGUMENT if a target is neither a connection nor a JetStream.
  */
 export function natsSource(targets: NatsTarget | readonly NatsTarget[] = [], options: NatsOptions = {}): NatsAdapter {
+  checkOptions("natsSource", options, { name: callable, services: flag });
   return watchingAdapter<NatsTarget>({
     name: "nats",
     source: "natsSource",

@@ -1,5 +1,4 @@
-import { described } from "../../../common/described.ts";
-import { ActuatorError } from "../../../common/error.ts";
+import { checkOptions, oneOf } from "../../../common/options.ts";
 import type { Detach, GraphAdapter, GraphHost } from "../../../integration-graph/adapter.ts";
 import { requireVersion } from "../../kit/library-version.ts";
 import { WatchedObjects } from "../../kit/messaging/watching-adapter.ts";
@@ -50,11 +49,8 @@ const watched = new WatchedObjects("application");
  * @throws ActuatorError INVALID_ARGUMENT if `app` is not an application of NestJS.
  */
 export function nestjsSource(app: NestApplication, options: NestjsMessagingOptions = {}): GraphAdapter {
+  checkOptions("nestjsSource", options, { routes: oneOf(...ROUTES) });
   const { routes = "senders" } = options;
-  if (!ROUTES.includes(routes)) {
-    const message = `nestjsSource.routes must be one of ${ROUTES.join(", ")}, not ${described(routes)}`;
-    throw new ActuatorError("INVALID_ARGUMENT", "INVALID_OPTION", message);
-  }
   requireVersion({ subpath: "nestjs-messaging", library: "@nestjs/core", versions: "10 to 12" });
   componentsOf(app);
   return {

@@ -1,5 +1,6 @@
 import type { Sampler, SamplingResult, SpanProcessor } from "@opentelemetry/sdk-trace-base";
 import { ActuatorError } from "../../../common/error.ts";
+import { checkOptions, count, flag, positiveMs, textsLike } from "../../../common/options.ts";
 import type { Detach, GraphAdapter, GraphHost } from "../../../integration-graph/adapter.ts";
 import { requireVersion } from "../../kit/library-version.ts";
 import { Components } from "./components.ts";
@@ -76,6 +77,12 @@ export interface OpenTelemetryAdapter extends GraphAdapter {
  */
 export function openTelemetrySource(options: OpenTelemetryOptions = {}): OpenTelemetryAdapter {
   requireVersion({ subpath: "opentelemetry", library: "@opentelemetry/sdk-trace-base", versions: "2" });
+  checkOptions("openTelemetrySource", options, {
+    brokers: textsLike('{ bullmq: "127.0.0.1:6379/0" }'),
+    sampled: flag,
+    maxAgeMs: positiveMs,
+    maxNodes: count,
+  });
   const { brokers = {}, sampled = false, maxAgeMs = 3_600_000, maxNodes = 1_000 } = options;
   let tracker: Tracker | undefined;
 

@@ -1,3 +1,4 @@
+import { callable, checkOptions, flag } from "../../../common/options.ts";
 import type { GraphHost } from "../../../integration-graph/adapter.ts";
 import { type NodeDeclaration, shortened } from "../../../integration-graph/declaration.ts";
 import { endpointKey } from "../../../integration-graph/node-id.ts";
@@ -100,6 +101,7 @@ export function redisSource(
   clients: RedisMessagingClient | readonly RedisMessagingClient[] = [],
   options: RedisMessagingOptions = {},
 ): RedisMessagingAdapter {
+  checkOptions("redisSource", options, { name: callable, discover: flag });
   let attached: Attached | undefined;
   const adapter = watchingAdapter<RedisMessagingClient>({
     name: "redis",

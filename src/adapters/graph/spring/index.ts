@@ -1,4 +1,5 @@
 import { ActuatorError } from "../../../common/error.ts";
+import { checkOptions, countFrom, text, textsLike, timerMs } from "../../../common/options.ts";
 import type { GraphAdapter, GraphHost } from "../../../integration-graph/adapter.ts";
 import type { NodeDeclaration } from "../../../integration-graph/declaration.ts";
 import { channelKey, endpointKey } from "../../../integration-graph/node-id.ts";
@@ -40,10 +41,13 @@ const COMPONENT_TYPE = /^[a-z][a-z0-9]*(?:[-:.][a-z0-9]+)*$/;
  */
 export function springIntegrationSource(address: string | URL, options: SpringIntegrationOptions = {}): GraphAdapter {
   const url = httpUrl(address);
+  checkOptions("springIntegrationSource", options, {
+    app: text,
+    intervalMs: timerMs,
+    headers: textsLike('{ authorization: "Bearer …" }'),
+    maxBytes: countFrom(1),
+  });
   const { intervalMs = 15_000 } = options;
-  if (!Number.isSafeInteger(intervalMs) || intervalMs < 0 || intervalMs >= 2 ** 31) {
-    throw invalid("springIntegrationSource.intervalMs must be a whole number of milliseconds, not below 0");
-  }
   return {
     name: "spring-integration",
     attach(host) {
@@ -133,9 +137,6 @@ function appOf({ app }: SpringIntegrationOptions, { name }: RemoteGraph, url: UR
 function httpUrl(address: string | URL): URL {
   const url = URL.parse(String(address));
   if (url?.protocol === "http:" || url?.protocol === "https:") return url;
-  throw invalid("springIntegrationSource expects a URL, such as http://orders:8081/actuator/integrationgraph");
-}
-
-function invalid(message: string): ActuatorError {
-  return new ActuatorError("INVALID_ARGUMENT", "INVALID_OPTION", message);
+  const message = "springIntegrationSource() expects a URL, such as http://orders:8081/actuator/integrationgraph";
+  throw new ActuatorError("INVALID_ARGUMENT", "INVALID_TARGET", message);
 }

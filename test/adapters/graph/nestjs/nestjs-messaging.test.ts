@@ -283,7 +283,11 @@ test.each([
 
 test.each([
   ["no application", {}, "expects an application of NestJS"],
-  ["an unknown choice of routes", { routes: "some" as "all" }, "routes must be one of senders, all, none, not"],
+  [
+    "an unknown choice of routes",
+    { routes: "some" as "all" },
+    'nestjsSource.routes must be "senders", "all" or "none"',
+  ],
 ])("refuses %s", (_, options, message) => {
   expect(() => nestjsSource({} as INestApplication, options)).toThrow(message);
 });

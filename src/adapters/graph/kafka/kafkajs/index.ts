@@ -73,7 +73,7 @@ export function kafkajsSource(
   targets: KafkajsTarget | readonly KafkajsTarget[] = [],
   options: KafkajsOptions = {},
 ): KafkajsAdapter {
-  checkOptions("kafkajsSource()", options, { clusterId: text, name: callable });
+  checkOptions("kafkajsSource", options, { clusterId: text, name: callable });
   const given = Array.isArray(targets) ? (targets as readonly KafkajsTarget[]) : [targets as KafkajsTarget];
   return watchingAdapter<KafkajsTarget>({
     name: "kafkajs",

@@ -43,7 +43,7 @@ interface Send {
  */
 export function platformaticKafkaSource(options: PlatformaticKafkaOptions = {}): GraphAdapter {
   requireVersion({ subpath: "platformatic-kafka", library: "@platformatic/kafka", versions: "2" });
-  checkOptions("platformaticKafkaSource()", options, { clusterId: text });
+  checkOptions("platformaticKafkaSource", options, { clusterId: text });
   return { name: "platformatic-kafka", attach: (host) => watchClients(host, options) };
 }
 
