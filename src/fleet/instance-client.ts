@@ -3,7 +3,7 @@ import { durationFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import { type Client, Code, ConnectError, createClient } from "@connectrpc/connect";
 import { type Logger, LoggersService } from "../gen/actuator/v3/loggers_pb.ts";
 import { ErrorInfoSchema } from "../gen/google/rpc/error_details_pb.ts";
-import { levelFromProto, levelToProto } from "../http/rpc/level-proto.ts";
+import { levelFromProto, levelToProto } from "../http/rpc/logger-proto.ts";
 import type { Level } from "../loggers/level.ts";
 import { clientTransport } from "./client-transport.ts";
 import type { FleetInstance, FleetOptions } from "./options.ts";

@@ -1,30 +1,47 @@
-import { type ConnectRouter, createConnectRouter } from "@connectrpc/connect";
+import type { ServerResponse } from "node:http";
+import { Code, ConnectError, type ConnectRouter, createConnectRouter } from "@connectrpc/connect";
+import {
+  createAsyncIterable,
+  encodeEnvelope,
+  type UniversalHandler,
+  type UniversalServerRequest,
+  type UniversalServerResponse,
+} from "@connectrpc/connect/protocol";
+import {
+  contentTypeUnaryJson,
+  createEndStreamSerialization,
+  endStreamFlag,
+  errorToJsonBytes,
+} from "@connectrpc/connect/protocol-connect";
+import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
+import { universalResponseToNodeResponse } from "@connectrpc/connect-node";
+import type { CallCode, CallProtocol } from "../../operations/calls/call-record.ts";
 import type { Gate } from "../gate/gate.ts";
 import type { GateRequest, GateResponse } from "../gate/request.ts";
-import { compressOnce } from "./compress-once.ts";
+import type { RequestContext } from "../gate/request-context.ts";
+import { admittedSignal } from "./call-context.ts";
+import { compressOnce, gzip } from "./compression.ts";
 import { capDeadline } from "./deadline.ts";
-import { exchange } from "./exchange.ts";
-import { gzip } from "./gzip.ts";
+import { callCodeOf } from "./error.ts";
 import { rpcInterceptor } from "./interceptor.ts";
+import { discardRest, discardRestNow, isGone, universalRequest } from "./node-request.ts";
 import type { OpenStreams } from "./open-streams.ts";
-import { protocolOf } from "./protocol.ts";
 import type { RequestGate } from "./request-gate.ts";
-import { discardRest } from "./request-rest.ts";
-import { answerUnknownMethod } from "./unimplemented.ts";
 
-/** What calls are answered with, whatever services they are of. */
+/** What calls of all services share. */
 export interface CallOptions {
   readonly gate: Gate;
-  /** What connect asks before it reads the message of a call. */
+  /** Called by connect before it reads the message of a call. */
   readonly requestGate: RequestGate;
   readonly streams: OpenStreams;
   readonly onError: (error: unknown, context: string) => void;
-  /** The largest message of a request and of a response in bytes, decompressed. */
+  /** The maximum size of a request message in bytes, decompressed. */
   readonly readMaxBytes: number;
+  /** The maximum size of a response message in bytes, decompressed. */
   readonly writeMaxBytes: number;
 }
 
-/** A router of connect, for services to be registered with. */
+/** Creates a router of connect, with which services are registered. */
 export function callRouter(options: CallOptions): ConnectRouter {
   const { gate, requestGate, streams, onError, readMaxBytes, writeMaxBytes } = options;
   return createConnectRouter({
@@ -36,7 +53,7 @@ export function callRouter(options: CallOptions): ConnectRouter {
   });
 }
 
-/** Answers every request as a call of the services that the router has by now; `url` is its URL within them. */
+/** Makes a function that answers requests as calls of the services registered so far; `url` is the URL without a mount path. */
 export function callHandler(
   { handlers }: ConnectRouter,
   { gate, onError }: Pick<CallOptions, "gate" | "onError">,
@@ -54,5 +71,156 @@ export function callHandler(
       context.operation = `${handler.service.typeName}/${handler.method.name}`;
       exchange(handler, req, res, url, context, onError);
     }
+  };
+}
+
+/** By the content type of a request. A GET of Connect has none. */
+const PROTOCOLS: readonly (readonly [RegExp, CallProtocol])[] = [
+  [/^application\/grpc-web\b/i, "grpc-web"],
+  [/^application\/grpc\b/i, "grpc"],
+];
+
+function protocolOf(contentType = ""): CallProtocol {
+  return PROTOCOLS.find(([pattern]) => pattern.test(contentType))?.[1] ?? "connect";
+}
+
+/**
+ * Answers one request with a handler of connect. Unlike connect-node's own adapter, it answers 400 to an invalid Host, which would
+ * otherwise end the process, and reports failures to `onError` instead of the console.
+ */
+function exchange(
+  handler: UniversalHandler,
+  req: GateRequest,
+  res: GateResponse,
+  url: string,
+  context: RequestContext,
+  onError: (error: unknown, context: string) => void,
+): void {
+  let request: UniversalServerRequest;
+  try {
+    request = universalRequest(req, res, url, context);
+  } catch {
+    context.end("INVALID_ARGUMENT");
+    // A missing or invalid Host or :authority, or a header that the Fetch API rejects.
+    res.statusCode = 400;
+    res.setHeader("content-type", "text/plain; charset=utf-8");
+    res.end("The request has no valid Host, or a header that is not valid.\n");
+    return;
+  }
+  handler(request)
+    .then((answer) => {
+      const response = isUnreadableGet(request, answer, context) ? unreadableGet() : answer;
+      if (!context.entered) context.end(earlyEnd(request, response));
+      // RFC 9110 section 15.5.6 requires the header, which connect omits.
+      if (response.status === 405) res.setHeader("allow", handler.allowedMethods.join(", "));
+      // nginx passes everything but gRPC on like pages, and would buffer the first kilobytes of a watch.
+      if (handler.method.methodKind !== "unary" && context.protocol !== "grpc")
+        res.setHeader("x-accel-buffering", "no");
+      return universalResponseToNodeResponse(response, res);
+    })
+    .catch((error: unknown) => {
+      context.end(isGone(req) ? "CANCELLED" : "INTERNAL");
+      // connect-node turns a write after the client's end into Aborted.
+      if (isGone(req) || ConnectError.from(error).code === Code.Aborted) return;
+      onError(error, `rpc ${handler.service.typeName}/${handler.method.name}`);
+      if (res.headersSent) res.destroy();
+      else {
+        res.statusCode = 500;
+        res.end();
+      }
+    });
+}
+
+/**
+ * Whether connect failed to decode the message of an admitted Connect GET. It then answers `internal`, 500, though the fault is in the URL.
+ *
+ * @see https://connectrpc.com/docs/protocol#unary-get-request
+ */
+function isUnreadableGet(
+  request: UniversalServerRequest,
+  { status }: UniversalServerResponse,
+  context: RequestContext,
+) {
+  return request.method === "GET" && status === 500 && !context.entered && admittedSignal(request.contextValues);
+}
+
+function unreadableGet(): UniversalServerResponse {
+  const error = new ConnectError("The parameter message is not valid base64 or protobuf.", Code.InvalidArgument);
+  return {
+    status: 400,
+    header: new Headers({ "content-type": contentTypeUnaryJson }),
+    body: createAsyncIterable([errorToJsonBytes(error, undefined)]),
+  };
+}
+
+/**
+ * How a call ended that did not reach its method, because connect answered it: the message was too large, malformed, compressed in an
+ * unknown way, late or incomplete. A request that is not a call, by its content type or HTTP method, is INVALID_ARGUMENT.
+ */
+function earlyEnd({ contextValues }: UniversalServerRequest, { status }: UniversalServerResponse): CallCode {
+  const signal = admittedSignal(contextValues);
+  if (!signal?.aborted || status === 400) return "INVALID_ARGUMENT";
+  // In every protocol connect aborts the signal with the error that it answers; other errors are answered as INTERNAL.
+  return signal.reason instanceof ConnectError ? callCodeOf(signal.reason) : "INTERNAL";
+}
+
+/**
+ * Answers a call of an unknown method with UNIMPLEMENTED, in the caller's protocol. Over Connect that is 404 and not 501, and has no
+ * details, as the conformance suite requires.
+ */
+function answerUnknownMethod(req: GateRequest, res: GateResponse): void {
+  const contentType = req.headers["content-type"] ?? "";
+  const [, answer] = UNKNOWN_METHOD.find(([pattern]) => pattern.test(contentType))!;
+  const { status, header, body } = answer(contentType);
+  res.statusCode = status;
+  header.forEach((value, name) => {
+    res.setHeader(name, value);
+  });
+  // Without writeHead: only then does Node.js set END_STREAM on the header frame, as Trailers-Only of gRPC requires.
+  if (body !== undefined) {
+    (res as ServerResponse).end(body);
+  } else {
+    res.end();
+    discardRestNow(req);
+  }
+}
+
+interface UnknownMethodAnswer {
+  readonly status: number;
+  readonly header: Headers;
+  readonly body?: Uint8Array;
+}
+
+/** By the content type of the request; the last row matches any. */
+const UNKNOWN_METHOD: readonly (readonly [RegExp, (contentType: string) => UnknownMethodAnswer])[] = [
+  [/^application\/grpc\b/, grpcAnswer],
+  [/^application\/connect\+/, connectStreamAnswer],
+  [/(?:)/, connectUnaryAnswer],
+];
+
+function unknownMethod(): ConnectError {
+  return new ConnectError("There is no such method.", Code.Unimplemented);
+}
+
+function grpcAnswer(contentType: string): UnknownMethodAnswer {
+  const header = new Headers({ "content-type": contentType });
+  setTrailerStatus(header, unknownMethod());
+  return { status: 200, header };
+}
+
+function connectStreamAnswer(contentType: string): UnknownMethodAnswer {
+  const end = createEndStreamSerialization(undefined).serialize({ metadata: new Headers(), error: unknownMethod() });
+  return {
+    status: 200,
+    header: new Headers({ "content-type": contentType }),
+    body: encodeEnvelope(endStreamFlag, end),
+  };
+}
+
+function connectUnaryAnswer(): UnknownMethodAnswer {
+  return {
+    status: 404,
+    header: new Headers({ "content-type": contentTypeUnaryJson }),
+    body: errorToJsonBytes(unknownMethod(), undefined),
   };
 }

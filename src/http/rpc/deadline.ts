@@ -5,15 +5,12 @@ const GRPC_TIMEOUT = "grpc-timeout";
 const CONNECT_TIMEOUT = "connect-timeout-ms";
 const MILLISECONDS: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1000, m: 1, u: 1e-3, n: 1e-6 };
 
-/** Whether the caller gave a deadline. */
+/** Whether the caller set a deadline. */
 export function hasDeadline(header: Headers): boolean {
   return header.has(GRPC_TIMEOUT) || header.has(CONNECT_TIMEOUT);
 }
 
-/**
- * Brings a deadline nearer that lies further ahead than a timer can wait. connect would hand it to `setTimeout`, which
- * fires at once, and the call with the longest patience would be the first to fail.
- */
+/** Shortens a deadline that is longer than a timer can be. connect would pass it to `setTimeout`, which would fire at once. */
 export function capDeadline(headers: IncomingHttpHeaders): void {
   const grpc = headers[GRPC_TIMEOUT];
   if (grpc !== undefined && grpcTimeoutMs(String(grpc)) > LONGEST_TIMER_MS) {
@@ -25,7 +22,7 @@ export function capDeadline(headers: IncomingHttpHeaders): void {
   }
 }
 
-// NaN where the header is malformed, so that connect sees it and refuses it.
+// NaN for a malformed header, which connect then refuses.
 function grpcTimeoutMs(text: string): number {
   const [, digits, unit] = /^(\d{1,8})([HMSmun])$/.exec(text) ?? [];
   return Number(digits) * MILLISECONDS[unit ?? ""]!;

@@ -15,7 +15,7 @@ export const RPC_CODES: Readonly<Record<ErrorCode, Code>> = {
   UNAVAILABLE: Code.Unavailable,
 };
 
-/** How an error is recorded in the call log, by gRPC's names. */
+/** The code of an error in the call log, by its gRPC name. */
 export function callCodeOf({ code }: ConnectError): CallCode {
   return CALL_CODES.get(code) ?? "UNKNOWN";
 }
@@ -27,12 +27,12 @@ const CALL_CODES: ReadonlyMap<Code, CallCode> = new Map<Code, CallCode>([
   [Code.Internal, "INTERNAL"],
 ]);
 
-/** Who defines the reasons in a `google.rpc.ErrorInfo`. */
+/** The domain of the reasons in a `google.rpc.ErrorInfo`. */
 const ERROR_DOMAIN = "connect-actuator";
 
 /**
- * An error of the domain as RPC answers it, with a `google.rpc.ErrorInfo` that carries its reason and metadata. When to try
- * again stands in the headers too (the trailers of gRPC), as over REST.
+ * Converts an error of the domain, with a `google.rpc.ErrorInfo` that has its reason and metadata. The time to wait is also in the header
+ * `retry-after` (a trailer in gRPC), as over REST.
  */
 export function errorToRpc(error: ActuatorError): ConnectError {
   const { retryAfterSeconds } = error.metadata;
@@ -46,13 +46,10 @@ export function errorToRpc(error: ActuatorError): ConnectError {
   );
 }
 
-/**
- * Any error as RPC answers it. What is neither the domain's nor connect's own is an accident: the caller learns no more
- * than that, and `onAccident` is told.
- */
-export function anyErrorToRpc(error: unknown, onAccident: (error: unknown) => void): ConnectError {
+/** Converts any error. An error of neither the domain nor connect is unexpected: it goes to `onUnexpected`, and the caller learns nothing of it. */
+export function anyErrorToRpc(error: unknown, onUnexpected: (error: unknown) => void): ConnectError {
   if (error instanceof ConnectError) return error;
   if (error instanceof ActuatorError) return errorToRpc(error);
-  onAccident(error);
+  onUnexpected(error);
   return new ConnectError("internal error", Code.Internal, undefined, undefined, error);
 }

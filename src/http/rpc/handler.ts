@@ -7,44 +7,44 @@ import { requestGate } from "./request-gate.ts";
 import { registerServices } from "./services.ts";
 import type { StreamOptions } from "./stream-options.ts";
 
-/** How the RPC face behaves. */
+/** Options of the RPC interface. */
 export interface RpcOptions {
-  /** Told of everything that went wrong through nobody's fault but ours; callers see no more than "internal error". */
+  /** Receives every unexpected error; callers see only "internal error". */
   readonly onError: (error: unknown, context: string) => void;
-  /** The largest request message in bytes, decompressed. Default 65,536: requests hold a name and little else. */
+  /** The maximum size of a request message in bytes, decompressed. Default 65,536: requests have a name and little else. */
   readonly readMaxBytes?: number | undefined;
   /**
-   * The largest page of a list in bytes of protobuf. Default 4 MiB, which is what gRPC clients take unless told otherwise.
-   * No response message is ever larger than eight times this, which is about what the same message takes as JSON.
+   * The maximum size of a page of a list in bytes of protobuf. Default 4 MiB, the default limit of gRPC clients. A response message is
+   * never larger than eight times this, which is about the size of the same message as JSON.
    */
   readonly writeMaxBytes?: number | undefined;
-  /** How many streaming calls there may be at once. */
+  /** Limits of streaming calls. */
   readonly streams?: StreamOptions | undefined;
-  /** What every request passes before its body is read. */
+  /** Checks every request before its body is read. */
   readonly gate: Gate;
-  /** How often a stream of the loggers without news has a heartbeat, in milliseconds. Default 15,000. */
+  /** The interval of heartbeats in a stream without news, in milliseconds. Default 15,000. */
   readonly heartbeatMs?: number | undefined;
 }
 
-/** The RPC face: gRPC, gRPC-Web and Connect over HTTP/1.1 and HTTP/2. */
+/** The RPC interface: gRPC, gRPC-Web and Connect over HTTP/1.1 and HTTP/2. */
 export interface RpcHandler {
-  /** Answers the request if its path is one of RPC. Otherwise returns false and has done nothing. Never throws. */
+  /** Answers a request to a path of RPC; returns false for any other, without an effect. Never throws. */
   handle(req: GateRequest, res: GateResponse): boolean;
-  /** Ends every open stream with UNAVAILABLE and refuses new ones. For draining. */
+  /** Ends every open stream with UNAVAILABLE and refuses new ones, for draining. */
   endStreams(): void;
-  /** How many streams are open now, by method: `actuator.v3.LoggersService/WatchLoggers`. */
+  /** The number of open streams by method: `actuator.v3.LoggersService/WatchLoggers`. */
   readonly openStreams: ReadonlyMap<string, number>;
   /** Full names of the services that are served. */
   readonly services: readonly string[];
 }
 
-/** Paths that are ours: the package of this project, and those of gRPC's standard services. */
+/** The prefixes of paths: the package of this project, and the standard services of gRPC. */
 const PREFIXES = ["/actuator.v3.", "/grpc."];
-/** That of OpenTelemetry's service, where it is served. */
+/** The prefix of OpenTelemetry's service, if it is served. */
 const OTLP_PREFIX = "/opentelemetry.proto.collector.trace.v1.";
 const JSON_FACTOR = 8;
 
-/** Builds the RPC face over the endpoints. A domain left out answers UNIMPLEMENTED and is listed nowhere. */
+/** Creates the RPC interface of the endpoints. A missing domain answers UNIMPLEMENTED and is not listed. */
 export function createRpcHandler(endpoints: Endpoints, options: RpcOptions): RpcHandler {
   const { gate, onError, readMaxBytes = 64 * 1024, writeMaxBytes = 4 * 1024 * 1024, heartbeatMs = 15_000 } = options;
   const streams = new OpenStreams(options.streams);
@@ -78,7 +78,7 @@ export function createRpcHandler(endpoints: Endpoints, options: RpcOptions): Rpc
   };
 }
 
-/** The URL of the request, where it is one of RPC. Frameworks that mount a handler under a path keep the whole one aside. */
+/** The URL of a request of RPC; undefined for any other. Frameworks keep the URL with the mount path in `originalUrl`. */
 function rpcUrl(req: GateRequest, prefixes: readonly string[]): string | undefined {
   const { originalUrl } = req as { readonly originalUrl?: string };
   const isRpc = (url: string) => prefixes.some((prefix) => url.startsWith(prefix));

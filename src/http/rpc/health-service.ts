@@ -9,7 +9,7 @@ import {
 } from "../../gen/grpc/health/v1/health_pb.ts";
 import type { Health, HealthReport } from "../../operations/health/health.ts";
 import type { HealthStatus } from "../../operations/health/health-status.ts";
-import { states } from "./states.ts";
+import { states } from "./streams.ts";
 
 const SERVICE_UNKNOWN = create(HealthCheckResponseSchema, { status: ServingStatus.SERVICE_UNKNOWN });
 
@@ -21,9 +21,9 @@ const RESPONSES: Readonly<Record<HealthStatus, HealthCheckResponse>> = {
 };
 
 /**
- * `grpc.health.v1.Health` over the health of the process: what it needs, all services need.
+ * Implements `grpc.health.v1.Health` with the health of the process, which is that of all its services.
  *
- * @param services full names of the services that are asked for; the empty name, the server as a whole, is always known
+ * @param services full names of the known services; the empty name, the whole server, is always known
  * @see https://github.com/grpc/grpc/blob/master/doc/health-checking.md
  */
 export function healthService(health: Health, services: readonly string[]): ServiceImpl<typeof HealthService> {
@@ -31,7 +31,7 @@ export function healthService(health: Health, services: readonly string[]): Serv
 
   return {
     check({ service }) {
-      if (!known.has(service)) throw new ConnectError("This service is not served.", Code.NotFound);
+      if (!known.has(service)) throw new ConnectError("The service is unknown.", Code.NotFound);
       return afterCheck(({ status }) => RESPONSES[status]);
     },
 
@@ -43,11 +43,11 @@ export function healthService(health: Health, services: readonly string[]): Serv
     },
 
     watch({ service }) {
-      // An unknown service may become known, says the interface: its stream stays open.
+      // The stream of an unknown service stays open, because the interface says that it may become known.
       const read = known.has(service) ? () => RESPONSES[health.status] : () => SERVICE_UNKNOWN;
       const answers = states(read, (listener) => health.onChange(listener));
       const next = () => answers.next();
-      // The first answer waits for the checks, so that it tells how things are and not how they were.
+      // The first answer waits for the checks, so that it is current.
       let first: Promise<unknown> | undefined;
       return {
         ...answers,

@@ -10,15 +10,12 @@ import {
 import type { HoldOutcome, LeaseEnd } from "../../loggers/lease.ts";
 import type { Loggers } from "../../loggers/loggers.ts";
 import { changeFrom, checkReach, requestedLevel, ttlFrom } from "./level-request.ts";
-import { liveEvents } from "./live-events.ts";
 import { outcomeToProto } from "./logger-proto.ts";
+import { liveEvents } from "./streams.ts";
 
 const reasons: Partial<Record<LeaseEnd, Reason>> = { EXPIRED: Reason.EXPIRED, OVERRULED: Reason.OVERRULED };
 
-/**
- * A level that is held for as long as the stream is read: set when the first event is asked for, and given back when the
- * stream is returned.
- */
+/** Holds a level while the stream is open: sets it when the first event is requested, and restores it when the stream ends. */
 export function holdLoggerLevel(
   loggers: Loggers,
   request: HoldLoggerLevelRequest,

@@ -23,7 +23,7 @@ import type {
   TimerSnapshot,
 } from "../../integration-graph/snapshot.ts";
 
-/** The protobuf value of each kind of link. */
+/** The protobuf value of each type of link. */
 export const LINK_TYPE_TO_PROTO: Readonly<Record<LinkType, LinkTypeProto>> = {
   input: LinkTypeProto.INPUT,
   output: LinkTypeProto.OUTPUT,
@@ -32,7 +32,7 @@ export const LINK_TYPE_TO_PROTO: Readonly<Record<LinkType, LinkTypeProto>> = {
   route: LinkTypeProto.ROUTE,
 };
 
-/** The graph as RPC shows it. */
+/** Converts the graph. */
 export function graphToProto(graph: GraphSnapshot): GetIntegrationGraphResponse {
   return create(GetIntegrationGraphResponseSchema, {
     contentDescriptor: contentDescriptorToProto(graph.contentDescriptor),
@@ -94,7 +94,7 @@ const LINK_TYPE_FROM_PROTO = new Map(
   Object.entries(LINK_TYPE_TO_PROTO).map(([type, proto]) => [proto, type as LinkType] as const),
 );
 
-/** The graph that {@link graphToProto} showed. Links of a type that is not known here are left out. */
+/** Converts the graph back. Leaves out links of an unknown type. */
 export function graphFromProto(
   graph: Pick<GetIntegrationGraphResponse, "contentDescriptor" | "nodes" | "links" | "revision">,
 ): GraphSnapshot {
@@ -107,7 +107,7 @@ export function graphFromProto(
   };
 }
 
-/** A server of an earlier version says no key; then the id takes its place. */
+/** A server of an earlier version sends no key; the id replaces it. */
 function nodeFromProto(node: NodeProto): NodeSnapshot {
   const { input, output, errors, discards, sendTimers, receiveCounters, lastSeenTime } = node;
   return {

@@ -6,10 +6,10 @@ import {
 } from "../../gen/actuator/v3/integration_graph_pb.ts";
 import type { IntegrationGraph } from "../../integration-graph/graph.ts";
 import { graphToProto } from "./integration-graph-proto.ts";
-import type { ServiceLimits } from "./service-limits.ts";
+import type { ServiceLimits } from "./streams.ts";
 import { watchIntegrationGraph } from "./watch-integration-graph.ts";
 
-/** `actuator.v3.IntegrationGraphService` over the integration graph. A stream without news has a heartbeat every `heartbeatMs`. */
+/** Implements `actuator.v3.IntegrationGraphService`. */
 export function integrationGraphService(
   graph: IntegrationGraph,
   limits: ServiceLimits,

@@ -2,21 +2,20 @@ import { ConnectError, type Interceptor, type StreamRequest, type StreamResponse
 import type { CallCode } from "../../operations/calls/call-record.ts";
 import type { Gate } from "../gate/gate.ts";
 import type { RequestContext } from "../gate/request-context.ts";
-import { requestContextOf } from "./caller.ts";
+import { requestContextOf } from "./call-context.ts";
 import { hasDeadline } from "./deadline.ts";
 import { anyErrorToRpc, callCodeOf } from "./error.ts";
-import { Interruption } from "./interruption.ts";
 import type { OpenStreams } from "./open-streams.ts";
 
 type Next = ReturnType<Interceptor>;
 type Request = Parameters<Next>[0];
 
 /**
- * What connect leaves to its user, in the one interceptor that every call passes:
+ * Makes the interceptor of all calls, which does what connect does not:
  *
- * - errors of the domain get their RPC code and detail, and accidents reach `onError` (connect drops them in silence);
- * - a deadline ends the call in time, even where the work ignores its signal (connect only aborts the signal);
- * - a stream ends at once when its client goes or `streams` end, and soon when its caller no longer would be let in.
+ * - errors of the domain get their RPC code and detail, and unexpected errors reach `onError` (connect drops them silently);
+ * - a deadline ends the call in time, even if the work ignores its signal (connect only aborts the signal);
+ * - a stream ends at once when its client goes away or `streams` end, and soon after its caller's credentials become invalid.
  */
 export function rpcInterceptor(
   streams: OpenStreams,
@@ -25,11 +24,11 @@ export function rpcInterceptor(
 ): Interceptor {
   function toRpc(error: unknown, request: Request): ConnectError {
     const { signal, method } = request;
-    // The call was given up, and this is only the word of it.
+    // Only the consequence of aborting the call.
     if (signal.aborted && (error === signal.reason || (error as Error)?.name === "AbortError")) {
       return ConnectError.from(signal.reason);
     }
-    return anyErrorToRpc(error, (accident) => onError(accident, `rpc ${method.parent.typeName}/${method.name}`));
+    return anyErrorToRpc(error, (unexpected) => onError(unexpected, `rpc ${method.parent.typeName}/${method.name}`));
   }
 
   return (next) => (request) => {
@@ -83,7 +82,7 @@ export function rpcInterceptor(
       context.failed(error.cause);
       close(callCodeOf(error));
       interruption.interrupt(reason);
-      // Not awaited: a generator takes it up only when what it waits for comes, which may be never.
+      // Not awaited: a generator returns only when its pending wait ends, which may be never.
       source?.return?.().catch((error: unknown) => toRpc(error, request));
     }
     function onAbort(): void {
@@ -98,8 +97,8 @@ export function rpcInterceptor(
     try {
       remove = streams.add(interrupt, {
         method: context.operation,
-        caller: knownCaller(context),
-        holds: () => gate.isStillValid(context),
+        caller: callerKey(context),
+        isStillValid: () => gate.isStillValid(context),
         isAnonymous: gate.isAnonymous(context),
       });
     } catch (error) {
@@ -136,9 +135,38 @@ export function rpcInterceptor(
   }
 }
 
-/** Whoever said who they are. Those who did not may be anybody, and one of them shall not use up what others need. */
-function knownCaller({ caller }: RequestContext): string | undefined {
+/** The key by which the streams of an authenticated caller are counted; undefined for anonymous callers, who cannot be told apart. */
+function callerKey({ caller }: RequestContext): string | undefined {
   return caller === undefined || caller.authentication === "none"
     ? undefined
     : `${caller.authentication} ${caller.name}`;
+}
+
+/** Ends a wait for work that may never end by itself. For one wait at a time. */
+export class Interruption {
+  #interrupted = false;
+  #reason: unknown;
+  #reject: ((reason: unknown) => void) | undefined;
+
+  get interrupted(): boolean {
+    return this.#interrupted;
+  }
+
+  /** Rejects the current wait, and every later one, with `reason`. Only the first call counts. */
+  interrupt(reason: unknown): void {
+    if (this.#interrupted) return;
+    this.#interrupted = true;
+    this.#reason = reason;
+    this.#reject?.(reason);
+  }
+
+  /** Waits for the work until an interruption. Does not begin work after one. */
+  wait<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#interrupted) return Promise.reject(this.#reason);
+    // Not Promise.race: its reactions would accumulate on a promise that lives as long as the stream.
+    return new Promise<T>((resolve, reject) => {
+      this.#reject = reject;
+      work().then(resolve, reject);
+    });
+  }
 }

@@ -7,26 +7,26 @@ import type { ChangeRequest } from "../../loggers/change-request.ts";
 import type { Level } from "../../loggers/level.ts";
 import type { Loggers } from "../../loggers/loggers.ts";
 import { ROOT } from "../../loggers/name.ts";
-import { callerOf, requestContextOf } from "./caller.ts";
-import { levelFromProto } from "./level-proto.ts";
+import { callerOf, requestContextOf } from "./call-context.ts";
+import { levelFromProto } from "./logger-proto.ts";
 
 /**
- * The level that a request asks for.
+ * Returns the level that a request asks for.
  *
- * @throws ActuatorError INVALID_ARGUMENT for one that is none.
+ * @throws ActuatorError INVALID_ARGUMENT for UNSPECIFIED or an unknown number
  */
 export function requestedLevel(asked: LevelProto): Level {
   const level = levelFromProto(asked);
   if (level !== undefined) return level;
-  const message = "The level is not one to set: use one of OFF, FATAL, ERROR, WARN, INFO, DEBUG and TRACE.";
+  const message = "level must be one of OFF, FATAL, ERROR, WARN, INFO, DEBUG, TRACE.";
   throw new ActuatorError("INVALID_ARGUMENT", "INVALID_LEVEL", message, { field: "level" });
 }
 
 /**
- * Notes what a change is about, and refuses one that reaches beyond the loggers that the caller may change.
+ * Notes the subject of a change for the call log, and requires that the caller may change all affected loggers.
  *
  * @param name of a logger or a group; undefined: every logger
- * @throws ActuatorError PERMISSION_DENIED, INVALID_ARGUMENT for an unfit name.
+ * @throws ActuatorError PERMISSION_DENIED, INVALID_ARGUMENT for an invalid name
  */
 export function checkReach(
   loggers: Loggers,
@@ -38,7 +38,7 @@ export function checkReach(
   requireLoggers(callerOf(values), name === undefined ? [ROOT] : loggers.reach(name));
 }
 
-/** Who makes a change, why, and on what condition. A revision of 0 is what an absent field looks like: then on none. */
+/** Returns who makes a change, why, and on which revision. A revision of 0 is an absent field, and no condition. */
 export function changeFrom(
   request: { readonly reason: string; readonly ifRevision?: bigint },
   context: HandlerContext,
@@ -47,7 +47,7 @@ export function changeFrom(
   return { actor: callerOf(context.values).name, reason: request.reason, ifRevision };
 }
 
-/** Milliseconds; 0 only for 0, which means for ever, and not for a time that rounds to it. */
+/** Converts a time to milliseconds. Returns 0 only for 0, which means forever, and not for a time that rounds to 0. */
 export function ttlFrom(ttl: Duration): number {
   const milliseconds = durationMs(ttl);
   return milliseconds === 0 && ttl.nanos !== 0 ? Math.sign(ttl.nanos) : milliseconds;

@@ -1,28 +1,30 @@
 import { create } from "@bufbuild/protobuf";
 import {
+  type ListLevelChangesRequest,
+  type ListLevelChangesResponse,
+  ListLevelChangesResponseSchema,
   type ListLoggersRequest,
   type ListLoggersResponse,
   ListLoggersResponseSchema,
 } from "../../gen/actuator/v3/loggers_pb.ts";
-import { ROOT } from "../../loggers/name.ts";
+import type { Loggers } from "../../loggers/loggers.ts";
+import { loggerName, ROOT } from "../../loggers/name.ts";
 import type { Override } from "../../loggers/setting.ts";
 import type { Logger, LoggerGroup, LoggersOverview } from "../../loggers/view.ts";
-import { levelToProto } from "./level-proto.ts";
-import { groupToProto, loggerToProto } from "./logger-proto.ts";
-import { pageSizeFrom, stringWireBytes, takePage } from "./page.ts";
-import { pageKeyFrom, pageTokenFrom } from "./page-token.ts";
+import { groupToProto, levelChangeToProto, levelToProto, loggerToProto } from "./logger-proto.ts";
+import { pageKeyFrom, pageSizeFrom, pageTokenFrom, stringWireBytes, takePage } from "./page.ts";
 
 type Filters = Pick<ListLoggersRequest, "namePrefix" | "configuredOnly">;
 
 /** Tags, lengths, three levels and the frame of a logger or group. */
 const FIXED_BYTES = 24;
-/** Levels, revision, a token for the longest name: what a page has beside its loggers. */
+/** What a page has beside its loggers: levels, revision, a token for the longest name. */
 const PAGE_BYTES = 4096;
 
 /**
- * The page of the overview that is asked for, within `maxBytes` of protobuf.
+ * Returns the requested page of the loggers, of at most `maxBytes` of protobuf.
  *
- * @throws ActuatorError INVALID_ARGUMENT for a negative page size or a page token of another list.
+ * @throws ActuatorError INVALID_ARGUMENT for a negative page size or a page token of another list
  */
 export function loggerPage(
   overview: LoggersOverview,
@@ -57,20 +59,20 @@ function passes(subject: Logger | LoggerGroup, filters: Filters): boolean {
   );
 }
 
-/** The order of the overview: ROOT, then by UTF-16 code unit. */
+/** Whether a name follows another in the order of the overview: ROOT, then by UTF-16 code unit. */
 export function comesAfter(name: string, last: string): boolean {
   if (name === ROOT) return false;
   return last === ROOT || name > last;
 }
 
-/** At least as many bytes as the logger takes on the wire. */
+/** An upper bound of the bytes of a logger on the wire. */
 export function loggerWireBytes(logger: Logger): number {
   const warnings = logger.warnings.reduce((sum, warning) => sum + stringWireBytes(warning), 0);
   const texts = stringWireBytes(logger.name) + stringWireBytes(logger.kind) + overrideWireBytes(logger.override);
   return texts + warnings + FIXED_BYTES;
 }
 
-/** At least as many bytes as the group takes on the wire. */
+/** An upper bound of the bytes of a group on the wire. */
 export function groupWireBytes(group: LoggerGroup): number {
   const members = group.members.reduce((sum, member) => sum + stringWireBytes(member), 0);
   return stringWireBytes(group.name) + overrideWireBytes(group.override) + members + FIXED_BYTES;
@@ -80,4 +82,26 @@ function overrideWireBytes(override: Override | undefined): number {
   if (override === undefined) return 0;
   const { actor, reason, instance } = override;
   return stringWireBytes(actor) + stringWireBytes(reason) + stringWireBytes(instance) + 2 * FIXED_BYTES;
+}
+
+const DEFAULT_PAGE_SIZE = 100;
+const MAX_PAGE_SIZE = 1_000;
+
+/**
+ * Returns the requested page of the history of levels.
+ *
+ * @throws ActuatorError INVALID_ARGUMENT for an invalid name, a negative page size or a page token of another list
+ */
+export function levelChangePage(loggers: Loggers, request: ListLevelChangesRequest): ListLevelChangesResponse {
+  const name = request.name === "" ? undefined : loggerName(request.name);
+  const filterKey = ["changes", name ?? ""];
+  const last = pageKeyFrom(filterKey, request.pageToken, ["integer"]);
+  const size = pageSizeFrom(request.pageSize, DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE);
+  const before = last === undefined ? undefined : Number(last[0]);
+  const found = loggers.history({ name, before, limit: size + 1 });
+  const page = found.slice(0, size);
+  return create(ListLevelChangesResponseSchema, {
+    changes: page.map(levelChangeToProto),
+    nextPageToken: found.length > size ? pageTokenFrom(filterKey, [page.at(-1)!.sequence]) : "",
+  });
 }

@@ -14,18 +14,14 @@ import {
 import type { Loggers } from "../../loggers/loggers.ts";
 import type { LoggersOverview } from "../../loggers/view.ts";
 import { holdLoggerLevel } from "./hold-logger-level.ts";
-import { levelChangePage } from "./level-change-page.ts";
 import { changeFrom, checkReach, requestedLevel, ttlFrom } from "./level-request.ts";
-import { loggerPage } from "./logger-page.ts";
+import { levelChangePage, loggerPage } from "./logger-page.ts";
 import { outcomeToProto, resultToProto } from "./logger-proto.ts";
 import { measureLoggers } from "./measure-loggers.ts";
-import type { ServiceLimits } from "./service-limits.ts";
+import type { ServiceLimits } from "./streams.ts";
 import { watchLoggers } from "./watch-loggers.ts";
 
-/**
- * `actuator.v3.LoggersService` over the loggers. A list takes at most `maxBytes` of protobuf in one page; a stream without
- * news has a heartbeat every `heartbeatMs`.
- */
+/** Implements `actuator.v3.LoggersService`. */
 export function loggersService(loggers: Loggers, limits: ServiceLimits): ServiceImpl<typeof LoggersService> {
   const { maxBytes, heartbeatMs } = limits;
   let plain: { readonly overview: LoggersOverview; readonly response: ListLoggersResponse } | undefined;

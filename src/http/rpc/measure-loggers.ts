@@ -11,22 +11,22 @@ import type { CallTally } from "../../loggers/adapter.ts";
 import { LEVELS } from "../../loggers/level.ts";
 import type { Loggers } from "../../loggers/loggers.ts";
 import type { LoggerCalls, Measurement } from "../../loggers/measurement.ts";
-import { levelToProto } from "./level-proto.ts";
-import { liveEvents } from "./live-events.ts";
+import { levelToProto } from "./logger-proto.ts";
 import { stringWireBytes, takePage } from "./page.ts";
-import type { ServiceLimits } from "./service-limits.ts";
+import type { ServiceLimits } from "./streams.ts";
+import { liveEvents } from "./streams.ts";
 
-/** How often what was counted is told, unless heartbeats come more often. */
+/** The interval of reports, unless that of heartbeats is shorter. */
 const REPORT_MS = 1_000;
 /** Tags, lengths, a level and two counts. */
 const LEVEL_BYTES = 26;
 const LOGGER_BYTES = LEVELS.length * LEVEL_BYTES + 6;
-/** What a response has beside its loggers: the total, times and the names of libraries. */
+/** What a response has beside its loggers: the total, times and names of libraries. */
 const FRAME_BYTES = 4_096;
 
 /**
- * A measurement that lasts as long as the stream is read, and no longer than it was asked for: begun when the first report is
- * asked for, and ended when the stream is returned or the time is over, whether somebody reads then or not.
+ * Measures while the stream is open, for the requested time at most: begins when the first report is requested, and ends when the stream
+ * ends or the time is over, even if the client is not reading then.
  */
 export function measureLoggers(
   loggers: Loggers,

@@ -5,35 +5,35 @@ import { DEFAULT_STREAMS, type StreamOptions } from "./stream-options.ts";
 
 type Interrupt = (reason: ConnectError) => void;
 
-/** What is known of a stream. */
+/** An open stream. */
 export interface OpenStream {
-  /** What was called: `actuator.v3.LoggersService/WatchLoggers`. */
+  /** The method: `actuator.v3.LoggersService/WatchLoggers`. */
   readonly method: string;
-  /** Who said who they are. */
+  /** The key of an authenticated caller. */
   readonly caller?: string | undefined;
-  /** Whether they would still be let in: where not, the stream ends with UNAUTHENTICATED, some seconds late at most. */
-  readonly holds?: () => boolean;
+  /** Whether the caller's credentials are still valid; otherwise the stream ends with UNAUTHENTICATED within seconds. */
+  readonly isStillValid?: () => boolean;
   /**
-   * Whether others said who they are and this one did not: such streams take half of the places at most, so that a crowd that
-   * watches the health, which everybody may, keeps no operator from watching.
+   * Whether callers must authenticate and this one did not. Such streams may be half of all at most, so that public watches of the health
+   * cannot lock operators out.
    */
   readonly isAnonymous?: boolean;
 }
 
-/** How long at most a stream goes on whose caller would no longer be let in, or whose time is over. */
-const LOOK_MS = 2_000;
+/** The interval at which open streams are checked for invalid credentials and their maximum age. */
+const CHECK_MS = 2_000;
 
-/** The part of their time by which streams end early, each at random: those that began together should not return together. */
+/** The maximum part of their age by which streams end early, at random: clients that began together should not reconnect together. */
 const SPREAD = 0.1;
 
-/** The streaming calls that are open: bounded in number, each caller's too, and ended together when the process drains. */
+/** The open streaming calls: limited in total and per caller, and ended together when the process drains. */
 export class OpenStreams {
   readonly #max: number;
   readonly #maxPerCaller: number;
   readonly #maxAgeMs: number;
   readonly #perCaller = new Map<string, number>();
   readonly #open = new Map<Interrupt, OpenStream & { readonly endsAt: number }>();
-  #strangers = 0;
+  #anonymous = 0;
   #watch: NodeJS.Timeout | undefined;
   #ended = false;
 
@@ -44,7 +44,7 @@ export class OpenStreams {
     this.#maxAgeMs = (options.maxAgeMs ?? maxAgeMs) || Number.POSITIVE_INFINITY;
   }
 
-  /** How many are open of this method. */
+  /** The number of open streams of a method. */
   sizeOf(method: string): number {
     let size = 0;
     for (const stream of this.#open.values()) if (stream.method === method) size++;
@@ -52,27 +52,27 @@ export class OpenStreams {
   }
 
   /**
-   * Counts a stream in until the returned function is called.
+   * Adds a stream until the returned function is called.
    *
-   * @throws ActuatorError RESOURCE_EXHAUSTED where too many are open, ConnectError UNAVAILABLE once the streams have ended.
+   * @throws ActuatorError RESOURCE_EXHAUSTED if too many are open, ConnectError UNAVAILABLE after {@link end}
    */
   add(interrupt: Interrupt, stream: OpenStream): () => void {
     const { caller, isAnonymous = false } = stream;
     if (this.#ended) throw unavailable();
     if (this.#open.size >= this.#max) throw tooMany(`${this.#max} streams are open`, "streams.max");
-    if (isAnonymous && this.#strangers >= this.#max / 2)
-      throw tooMany("Half of all streams are strangers'", "streams.max");
+    if (isAnonymous && this.#anonymous >= this.#max / 2)
+      throw tooMany("Anonymous callers have half of all streams open", "streams.max");
     const own = caller === undefined ? 0 : (this.#perCaller.get(caller) ?? 0);
     if (own >= this.#maxPerCaller) throw tooMany(`The caller has ${own} open streams`, "streams.maxPerCaller");
     const endsAt = performance.now() + this.#maxAgeMs * (1 - SPREAD * Math.random());
     this.#open.set(interrupt, { ...stream, endsAt });
-    this.#watch ??= setInterval(() => this.#endOver(), LOOK_MS).unref();
+    this.#watch ??= setInterval(() => this.#check(), CHECK_MS).unref();
     if (caller !== undefined) this.#perCaller.set(caller, own + 1);
-    if (isAnonymous) this.#strangers++;
+    if (isAnonymous) this.#anonymous++;
     return () => {
       if (this.#open.delete(interrupt)) {
         if (caller !== undefined) this.#leave(caller);
-        if (isAnonymous) this.#strangers--;
+        if (isAnonymous) this.#anonymous--;
       }
       if (this.#open.size > 0) return;
       clearInterval(this.#watch);
@@ -80,10 +80,10 @@ export class OpenStreams {
     };
   }
 
-  #endOver(): void {
+  #check(): void {
     const now = performance.now();
-    for (const [interrupt, { holds, endsAt }] of this.#open) {
-      if (holds?.() === false) interrupt(revoked());
+    for (const [interrupt, { isStillValid, endsAt }] of this.#open) {
+      if (isStillValid?.() === false) interrupt(revoked());
       else if (now > endsAt) interrupt(tooOld());
     }
   }
@@ -94,10 +94,10 @@ export class OpenStreams {
     else this.#perCaller.set(caller, left);
   }
 
-  /** Ends every stream with UNAVAILABLE, so that its client goes elsewhere, and takes no new one. */
+  /** Ends every stream with UNAVAILABLE, so that clients choose another instance, and refuses new ones. */
   end(): void {
     this.#ended = true;
-    // One turn later: what was said to the watchers just before, such as NOT_SERVING, still reaches them.
+    // One turn later, so that events of just before, such as NOT_SERVING, still reach the clients.
     setImmediate(() => {
       for (const interrupt of this.#open.keys()) interrupt(unavailable());
     });
@@ -105,17 +105,17 @@ export class OpenStreams {
 }
 
 function tooMany(what: string, option: string): ActuatorError {
-  const message = `${what}; no more are taken (option ${option}).`;
+  const message = `${what}, which is the limit (option ${option}).`;
   return new ActuatorError("RESOURCE_EXHAUSTED", "TOO_MANY_STREAMS", message);
 }
 
 function revoked(): ConnectError {
-  const message = "What the caller showed counts no more.";
+  const message = "Credentials were revoked.";
   return errorToRpc(new ActuatorError("UNAUTHENTICATED", "CREDENTIALS_REVOKED", message));
 }
 
 function tooOld(): ConnectError {
-  const message = "The stream has gone on for as long as it may (option streams.maxAgeMs); begin it again.";
+  const message = "The stream has reached its maximum age (option streams.maxAgeMs). Open it again.";
   return errorToRpc(new ActuatorError("UNAVAILABLE", "STREAM_TOO_OLD", message));
 }
 

@@ -8,7 +8,7 @@ import { ServerReflection } from "../../gen/grpc/reflection/v1/reflection_pb.ts"
 import { ServerReflection as ServerReflectionAlpha } from "../../gen/grpc/reflection/v1alpha/reflection_pb.ts";
 import { TraceService } from "../../gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.ts";
 
-/** One of these is needed; the method itself asks for what depends on the message. None: everybody may call it. */
+/** A caller needs one of these; the method itself checks what depends on the message. Empty: a public method. */
 type Needs = readonly Permission[];
 
 const loggers: Row<typeof LoggersService> = {
@@ -21,12 +21,12 @@ const loggers: Row<typeof LoggersService> = {
   restoreLoggerLevel: ["loggers:write"],
   restoreAllLoggerLevels: ["loggers:write"],
   holdLoggerLevel: ["loggers:write"],
-  // It touches every logger while it lasts.
+  // It affects every logger while it lasts.
   measureLoggers: ["loggers:write"],
 };
 
 const sessions: Row<typeof SessionsService> = {
-  // Of a user, or of everybody.
+  // Of one user, or of all users.
   listSessions: ["sessions:read", "sessions:list"],
   getSession: ["sessions:read"],
   deleteSession: ["sessions:delete"],
@@ -39,7 +39,7 @@ const graph: Row<typeof IntegrationGraphService> = {
   rebuildIntegrationGraph: ["graph:write"],
 };
 
-/** A load balancer asks for the health, and has nothing to say who it is. */
+/** For load balancers, which ask for the health without credentials. */
 const health: Row<typeof Health> = { check: [], list: [], watch: [] };
 
 const SERVICES: readonly DescService[] = [
@@ -62,21 +62,21 @@ const rows = new Map<string, Readonly<Record<string, Needs>>>([
   [TraceService.typeName, { export: ["graph:write"] } satisfies Row<typeof TraceService>],
 ]);
 
-/** Every method that there can be, as the call log names it: `actuator.v3.LoggersService/GetLogger`. */
+/** The names of all methods in the call log: `actuator.v3.LoggersService/GetLogger`. */
 export const RPC_OPERATIONS: readonly string[] = SERVICES.flatMap(({ typeName, methods }) =>
   methods.map(({ name }) => `${typeName}/${name}`),
 );
 
-/** A method that is not in its service's row does not compile. */
+/** A row that misses a method of its service does not compile. */
 type Row<S extends DescService> = { readonly [Name in keyof S["method"]]: Needs };
 
 /**
- * The permissions of which a caller of the method needs one.
+ * Returns the permissions of which a caller of the method needs one.
  *
- * @throws TypeError for a method of a service that has no row: nobody may call what nobody thought of.
+ * @throws Error for a method of a service without a row, which must not become public by mistake
  */
 export function permissionsFor({ parent, localName, name }: DescMethod): Needs {
   const needs = rows.get(parent.typeName)?.[localName];
-  if (needs === undefined) throw new TypeError(`no permission is named for ${parent.typeName}/${name}`);
+  if (needs === undefined) throw new Error(`permissions.ts has no row for ${parent.typeName}/${name}`);
   return needs;
 }

@@ -1,8 +1,9 @@
-import type { DescFile, DescService } from "@bufbuild/protobuf";
+import { type DescFile, type DescMessage, type DescService, toBinary } from "@bufbuild/protobuf";
+import { nestedTypes } from "@bufbuild/protobuf/reflect";
+import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import { Code } from "@connectrpc/connect";
 import type * as v1 from "../../gen/grpc/reflection/v1/reflection_pb.ts";
 import type * as v1alpha from "../../gen/grpc/reflection/v1alpha/reflection_pb.ts";
-import { descriptorsOf } from "./descriptors.ts";
 
 type Request = v1.ServerReflectionRequest | v1alpha.ServerReflectionRequest;
 type Answer =
@@ -12,9 +13,9 @@ type Answer =
   | { case: "errorResponse"; value: { errorCode: number; errorMessage: string } };
 
 /**
- * `grpc.reflection.v1.ServerReflection` and its twin of `v1alpha`: the two differ in their names alone.
+ * Implements `grpc.reflection.v1.ServerReflection` and its twin `v1alpha`, which differs only in name.
  *
- * @param services what is listed; all that their files and imports declare can be asked for
+ * @param services the services that are listed; everything in their files and imports can be looked up
  * @param extra files that no service imports but a client may need, such as those of error details
  * @see https://github.com/grpc/grpc/blob/master/doc/server-reflection.md
  */
@@ -37,7 +38,7 @@ export function reflectionService(services: readonly DescService[], extra: reado
       case "fileContainingExtension":
         return fault(Code.NotFound, "No extension is declared.");
       case undefined:
-        return fault(Code.InvalidArgument, "The request asks for nothing that is known.");
+        return fault(Code.InvalidArgument, "The request asks nothing that this server supports.");
     }
   }
 
@@ -61,4 +62,60 @@ function files(found: readonly Uint8Array[] | undefined, fallback: string): Answ
 
 function fault(errorCode: Code, errorMessage: string): Answer {
   return { case: "errorResponse", value: { errorCode, errorMessage } };
+}
+
+/** The files of a schema, by path and by declared name. */
+export interface Descriptors {
+  /** The serialized file of this path, followed by its imports; undefined if there is none. */
+  byPath(path: string): readonly Uint8Array[] | undefined;
+  /** The same for the file that declares this full name. */
+  bySymbol(name: string): readonly Uint8Array[] | undefined;
+  /** Whether there is a message of this full name. */
+  hasMessage(name: string): boolean;
+}
+
+/** Indexes files and their imports. */
+export function descriptorsOf(roots: readonly DescFile[]): Descriptors {
+  const files = new Map<string, DescFile>();
+  const symbols = new Map<string, DescFile>();
+  const messages = new Set<string>();
+  const encoded = new Map<DescFile, Uint8Array>();
+
+  for (const file of new Set(roots.flatMap(withImports))) {
+    files.set(file.proto.name, file);
+    for (const name of symbolsOf(file)) symbols.set(name, file);
+    for (const type of nestedTypes(file)) if (type.kind === "message") messages.add(type.typeName);
+  }
+  const encode = (file: DescFile) => {
+    if (!encoded.has(file)) encoded.set(file, toBinary(FileDescriptorProtoSchema, file.proto));
+    return encoded.get(file)!;
+  };
+  const closure = (file: DescFile | undefined) => file && [...new Set(withImports(file))].map(encode);
+
+  return {
+    byPath: (path) => closure(files.get(path)),
+    bySymbol: (name) => closure(symbols.get(name)),
+    hasMessage: (name) => messages.has(name),
+  };
+}
+
+function withImports(file: DescFile): DescFile[] {
+  return [file, ...file.dependencies.flatMap(withImports)];
+}
+
+function* symbolsOf(file: DescFile): Iterable<string> {
+  for (const type of nestedTypes(file)) {
+    yield type.typeName;
+    if (type.kind === "message") yield* memberNames(type);
+    if (type.kind === "service") yield* type.methods.map((method) => `${type.typeName}.${method.name}`);
+    if (type.kind === "enum") {
+      // The scope of a value is that of its enum, as in C++.
+      const scope = type.parent?.typeName ?? file.proto.package;
+      yield* type.values.map((value) => (scope === "" ? value.name : `${scope}.${value.name}`));
+    }
+  }
+}
+
+function memberNames(message: DescMessage): string[] {
+  return [...message.fields, ...message.oneofs].map((member) => `${message.typeName}.${member.name}`);
 }

@@ -1,5 +1,6 @@
 import type { DescService } from "@bufbuild/protobuf";
-import type { ConnectRouter } from "@connectrpc/connect";
+import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
+import { ActuatorError } from "../../common/error.ts";
 import { IntegrationGraphService } from "../../gen/actuator/v3/integration_graph_pb.ts";
 import { LoggersService } from "../../gen/actuator/v3/loggers_pb.ts";
 import { SessionsService } from "../../gen/actuator/v3/sessions_pb.ts";
@@ -14,12 +15,11 @@ import { integrationGraphService } from "./integration-graph-service.ts";
 import { loggersService } from "./loggers-service.ts";
 import { reflectionService } from "./reflection-service.ts";
 import type { RequestGate } from "./request-gate.ts";
-import type { ServiceLimits } from "./service-limits.ts";
 import { sessionsService } from "./sessions-service.ts";
+import type { ServiceLimits } from "./streams.ts";
 import { traceService, traceServiceOptions } from "./trace-service.ts";
-import { absentService } from "./unimplemented.ts";
 
-/** Registers every service. Returns the full names of those that are served. */
+/** Registers every service and returns the full names of those that are served. */
 export function registerServices(
   router: ConnectRouter,
   endpoints: Endpoints,
@@ -52,6 +52,17 @@ export function registerServices(
   router.service(ServerReflection, reflection);
   router.service(ServerReflectionAlpha, reflection);
   return served.map(nameOf);
+}
+
+/** A service of a domain that the application does not have: every method answers UNIMPLEMENTED. */
+function absentService<S extends DescService>(service: S): Partial<ServiceImpl<S>> {
+  const method = () => {
+    const message = "This application does not serve this part of the actuator.";
+    throw new ActuatorError("UNIMPLEMENTED", "NOT_SERVED", message, { service: service.typeName });
+  };
+  const methods: Record<string, unknown> = {};
+  for (const { localName } of service.methods) methods[localName] = method;
+  return methods as Partial<ServiceImpl<S>>;
 }
 
 function nameOf(service: DescService): string {

@@ -10,11 +10,10 @@ import {
 } from "../../gen/actuator/v3/sessions_pb.ts";
 import { sessionFingerprint } from "../../operations/calls/call-record.ts";
 import type { Sessions } from "../../sessions/sessions.ts";
-import { callerOf, requestContextOf } from "./caller.ts";
-import { listAllSessions, listUserSessions } from "./session-list.ts";
-import { sessionToProto } from "./session-proto.ts";
+import { callerOf, requestContextOf } from "./call-context.ts";
+import { listAllSessions, listUserSessions, sessionToProto } from "./session-list.ts";
 
-/** `actuator.v3.SessionsService` over the sessions. A list takes at most `maxBytes` of protobuf in one page. */
+/** Implements `actuator.v3.SessionsService`. A page of a list has at most `maxBytes` of protobuf. */
 export function sessionsService(sessions: Sessions, maxBytes: number): ServiceImpl<typeof SessionsService> {
   return {
     listSessions(request, { values }) {
@@ -31,7 +30,7 @@ export function sessionsService(sessions: Sessions, maxBytes: number): ServiceIm
       requestContextOf(values).subject = { session: sessionFingerprint(id) };
       const session = await sessions.find(id);
       if (session === undefined) {
-        // The id stays out of the message: an id that is unknown here may be a credential elsewhere.
+        // The message must not repeat the id, which may be a credential elsewhere.
         throw new ActuatorError("NOT_FOUND", "SESSION_NOT_FOUND", "No session has this id.", { field: "id" });
       }
       return create(GetSessionResponseSchema, { session: sessionToProto(session) });

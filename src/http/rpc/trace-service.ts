@@ -7,7 +7,7 @@ import {
 import type { OtlpReceiver } from "../otlp/receiver.ts";
 import type { RequestGate } from "./request-gate.ts";
 
-/** `opentelemetry.proto.collector.trace.v1.TraceService` over a receiver of OTLP. */
+/** Implements `opentelemetry.proto.collector.trace.v1.TraceService` with a receiver of OTLP. */
 export function traceService(receiver: OtlpReceiver): ServiceImpl<typeof TraceService> {
   return {
     export(request) {
@@ -18,19 +18,19 @@ export function traceService(receiver: OtlpReceiver): ServiceImpl<typeof TraceSe
   };
 }
 
-/** How its requests are read: larger than those of all other services, and without what is not declared here. */
+/** Makes its options: larger requests than those of other services, and no unknown fields. */
 export function traceServiceOptions(receiver: OtlpReceiver, gate: RequestGate) {
   return {
     readMaxBytes: receiver.settings.maxRequestBytes,
     binaryOptions: { readUnknownFields: false },
     async requestGate(context: HandlerContext): Promise<void> {
       await gate(context);
-      // The code after which exporters try again.
+      // Exporters retry after this code.
       const refusal = (message: string) => new ConnectError(message, Code.Unavailable);
-      if (!receiver.isOpen) throw refusal("More spans come than are taken (option otlp.maxSpansPerSecond).");
+      if (!receiver.isOpen) throw refusal("Too many spans per second (option otlp.maxSpansPerSecond).");
       const leave = receiver.reading.enter();
-      if (leave === undefined) throw refusal("Too many requests at a time.");
-      // Aborted when the call is over as well, however it ends.
+      if (leave === undefined) throw refusal("Too many concurrent requests.");
+      // The signal is also aborted when the call ends.
       if (context.signal.aborted) leave();
       else context.signal.addEventListener("abort", leave, { once: true });
     },

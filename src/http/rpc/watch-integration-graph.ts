@@ -1,27 +1,35 @@
-import { create } from "@bufbuild/protobuf";
+import { create, toBinary } from "@bufbuild/protobuf";
+import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { type Duration, durationFromMs, durationMs } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext } from "@connectrpc/connect";
 import { ActuatorError } from "../../common/error.ts";
 import {
+  WatchIntegrationGraphResponse_ChangeSchema as ChangeSchema,
+  LinkSchema,
+  NodeSchema,
+  WatchIntegrationGraphResponse_SnapshotSchema as SnapshotSchema,
   type WatchIntegrationGraphRequest,
   type WatchIntegrationGraphResponse,
+  type WatchIntegrationGraphResponse_Change,
   WatchIntegrationGraphResponseSchema,
 } from "../../gen/actuator/v3/integration_graph_pb.ts";
 import type { IntegrationGraph } from "../../integration-graph/graph.ts";
+import type { LinkSnapshot, NodeSnapshot } from "../../integration-graph/snapshot.ts";
 import { GraphWatch, type GraphWatcher, WATCH_INTERVAL } from "../../integration-graph/watch.ts";
-import { GraphPieces, type Position } from "./integration-graph-pieces.ts";
-import { liveEvents } from "./live-events.ts";
-import type { ServiceLimits } from "./service-limits.ts";
+import type { Dated, WatchedGraph } from "../../integration-graph/watched-graph.ts";
+import { contentDescriptorToProto, linkToProto, nodeToProto } from "./integration-graph-proto.ts";
+import type { ServiceLimits } from "./streams.ts";
+import { liveEvents } from "./streams.ts";
 
-/** Watches the graph for one caller. */
+/** Watches the graph for one call. */
 export type WatchIntegrationGraph = (
   request: WatchIntegrationGraphRequest,
   context: Pick<HandlerContext, "requestHeader">,
 ) => AsyncIterableIterator<WatchIntegrationGraphResponse, undefined>;
 
 /**
- * Watches of the graph that share what is told. A watcher holds two versions and a place, whatever happens and however slowly it
- * reads: it is told what is news when it reads, so changes that it was too slow for reach it as one.
+ * Makes watches of the graph, which share their messages. A watch keeps only two versions and a position, however slowly its client reads;
+ * several changes reach a slow client as one.
  */
 export function watchIntegrationGraph(
   graph: IntegrationGraph,
@@ -47,7 +55,7 @@ export function watchIntegrationGraph(
         take() {
           const { state } = watcher;
           if (after === undefined && since === state.version) return undefined;
-          if (since < state.remembers && tellsOfRemoved(after)) {
+          if (since < state.remembers && sendsRemoved(after)) {
             since = 0;
             after = undefined;
           }
@@ -71,16 +79,181 @@ export function watchIntegrationGraph(
   };
 }
 
-/** Whether what is gone is still to be told. */
-function tellsOfRemoved(after: Position | undefined): boolean {
+/** Whether removed elements are still to be sent. */
+function sendsRemoved(after: Position | undefined): boolean {
   return after === undefined || after.part < 2;
 }
 
-/** @throws ActuatorError INVALID_ARGUMENT for an interval that is too short or too long. */
+/** @throws ActuatorError INVALID_ARGUMENT for an interval that is too short or too long */
 function intervalFrom(interval: Duration | undefined): number {
   if (interval === undefined) return WATCH_INTERVAL.default;
   const milliseconds = durationMs(interval);
   if (milliseconds >= WATCH_INTERVAL.min && milliseconds <= WATCH_INTERVAL.max) return milliseconds;
-  const message = "The interval must be 0.25 seconds at least and 60 seconds at most.";
+  const message = `interval must be from 0.25 to 60 seconds, not ${milliseconds / 1_000}.`;
   throw new ActuatorError("INVALID_ARGUMENT", "INVALID_INTERVAL", message, { field: "interval" });
+}
+
+/** How much of an event was sent: up to which part, and up to which place in it. */
+export interface Position {
+  readonly part: number;
+  readonly place: number;
+}
+
+/** The next piece that a watch needs. */
+export interface Wanted {
+  /** The version that its client knows completely; 0 for none. */
+  readonly since: number;
+  /** The version that it is sending. */
+  readonly until: number;
+  /** How much of that version it has sent; undefined at the beginning. */
+  readonly after: Position | undefined;
+  /** Whether its client uses protobuf and not JSON. */
+  readonly binary: boolean;
+}
+
+/** One event with as many elements as fit. */
+export interface Piece {
+  readonly response: WatchIntegrationGraphResponse;
+  /** Its end, if there is more to send. */
+  readonly last: Position | undefined;
+}
+
+/** The maximum size of a piece. A thousand stalled clients hold no more than a thousand pieces. */
+const PIECE_BYTES = 64 * 1024;
+/** What a response has beside its elements. */
+const FRAME_BYTES = 512;
+/** JSON takes at most this many times the bytes of protobuf. */
+const JSON_FACTOR = 4;
+/** The maximum of shared pieces. Watches that keep up need the same ones; each that does not needs others. */
+const MAX_SHARED = 32;
+
+/** The fields of a change in the order in which they are sent: a link after its nodes. */
+const PARTS = ["removedNodes", "removedLinks", "nodes", "links"] as const satisfies readonly (keyof WatchedGraph)[];
+type PartName = (typeof PARTS)[number];
+type Element = Dated<number | NodeSnapshot | LinkSnapshot>;
+
+/** The pieces of a state, each made once for all watches that need it, and for protobuf encoded once. */
+export class GraphPieces {
+  readonly #maxBytes: number;
+  readonly #shared = new WeakMap<WatchedGraph, Map<string, Piece>>();
+  readonly #encoded = new WeakMap<object, Uint8Array>();
+
+  /** @param maxBytes the maximum size of a response */
+  constructor(maxBytes: number) {
+    this.#maxBytes = Math.min(maxBytes, PIECE_BYTES) - FRAME_BYTES;
+  }
+
+  get(state: WatchedGraph, wanted: Wanted): Piece {
+    const pieces = this.#shared.get(state) ?? new Map<string, Piece>();
+    this.#shared.set(state, pieces);
+    const { since, until, after, binary } = wanted;
+    const key = JSON.stringify([since, until, after?.part, after?.place, binary]);
+    const shared = pieces.get(key);
+    if (shared !== undefined) return shared;
+    const piece = this.#piece(state, wanted);
+    const [oldest] = pieces.keys();
+    if (pieces.size >= MAX_SHARED) pieces.delete(oldest!);
+    pieces.set(key, piece);
+    return piece;
+  }
+
+  #piece(state: WatchedGraph, wanted: Wanted): Piece {
+    const { until, after, since, binary } = wanted;
+    const taken: Record<PartName, Element[]> = { removedNodes: [], removedLinks: [], nodes: [], links: [] };
+    const maxBytes = binary ? this.#maxBytes : this.#maxBytes / JSON_FACTOR;
+    let bytes = 0;
+    let sent: Position | undefined;
+    let last: Position | undefined;
+    for (const { part, element } of news(state, wanted)) {
+      bytes += this.#bytes(part, element).length + 8;
+      if (sent !== undefined && bytes > maxBytes) {
+        last = sent;
+        break;
+      }
+      taken[part].push(element);
+      sent = { part: PARTS.indexOf(part), place: element.place };
+    }
+    const response = create(WatchIntegrationGraphResponseSchema, {
+      revision: BigInt(state.revision),
+      more: last !== undefined || state.version !== until,
+    });
+    const isSnapshot = since === 0 && after === undefined;
+    if (binary) {
+      // Unknown fields are written as they are, so that a hundred watches cost one encoding.
+      const { snapshot, change } = WatchIntegrationGraphResponseSchema.field;
+      const no = (isSnapshot ? snapshot : change).number;
+      const data = new BinaryWriter().bytes(this.#encodedEvent(state, taken, isSnapshot)).finish();
+      response.$unknown = [{ no, wireType: WireType.LengthDelimited, data }];
+    } else response.event = eventOf(state, taken, isSnapshot);
+    return { response, last };
+  }
+
+  #encodedEvent(state: WatchedGraph, taken: Record<PartName, Element[]>, isSnapshot: boolean): Uint8Array {
+    const fields = isSnapshot ? SnapshotSchema.field : ChangeSchema.field;
+    const writer = new BinaryWriter();
+    if (isSnapshot) {
+      const descriptor = create(SnapshotSchema, {
+        contentDescriptor: contentDescriptorToProto(state.contentDescriptor),
+      });
+      writer.raw(toBinary(SnapshotSchema, descriptor));
+    }
+    for (const part of PARTS) {
+      for (const element of taken[part]) {
+        const { number } = fields[part as keyof typeof fields]!;
+        if (typeof element.subject === "number") writer.tag(number, WireType.Varint).int32(element.subject);
+        else writer.tag(number, WireType.LengthDelimited).bytes(this.#bytes(part, element));
+      }
+    }
+    return writer.finish();
+  }
+
+  /** An element as protobuf, encoded once for all watches and intervals. */
+  #bytes(part: PartName, { subject }: Element): Uint8Array {
+    if (typeof subject === "number") return NUMBER;
+    const known = this.#encoded.get(subject);
+    if (known !== undefined) return known;
+    const bytes =
+      part === "nodes"
+        ? toBinary(NodeSchema, nodeToProto(subject as NodeSnapshot))
+        : toBinary(LinkSchema, linkToProto(subject as LinkSnapshot));
+    this.#encoded.set(subject, bytes);
+    return bytes;
+  }
+}
+
+/** As long as the longest encoded number. */
+const NUMBER = new Uint8Array(10);
+
+/** The elements that are still to be sent, in their order. */
+function* news(
+  state: WatchedGraph,
+  { since, until, after }: Wanted,
+): Iterable<{ readonly part: PartName; readonly element: Element }> {
+  for (const [at, part] of PARTS.entries()) {
+    if (after !== undefined && at < after.part) continue;
+    const list: readonly Element[] = state[part];
+    // A client that knows nothing needs no removals.
+    if (part.startsWith("removed") && since === 0 && after === undefined) continue;
+    for (const element of list) {
+      if (after?.part === at && element.place <= after.place) continue;
+      if (element.version <= since || element.since > until) continue;
+      yield { part, element };
+    }
+  }
+}
+
+function eventOf(state: WatchedGraph, taken: Record<PartName, Element[]>, isSnapshot: boolean) {
+  const nodes = taken.nodes.map(({ subject }) => nodeToProto(subject as NodeSnapshot));
+  const links = taken.links.map(({ subject }) => linkToProto(subject as LinkSnapshot));
+  if (isSnapshot) {
+    const contentDescriptor = contentDescriptorToProto(state.contentDescriptor);
+    return { case: "snapshot" as const, value: create(SnapshotSchema, { contentDescriptor, nodes, links }) };
+  }
+  const value: WatchIntegrationGraphResponse_Change = create(ChangeSchema, {
+    nodes,
+    links,
+    removedNodes: taken.removedNodes.map(({ subject }) => subject as number),
+    removedLinks: taken.removedLinks.map(({ subject }) => linkToProto(subject as LinkSnapshot)),
+  });
+  return { case: "change" as const, value };
 }

@@ -1,27 +1,31 @@
-import { create } from "@bufbuild/protobuf";
+import { create, toBinary } from "@bufbuild/protobuf";
+import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext } from "@connectrpc/connect";
 import {
+  ChangeSchema,
+  SnapshotSchema,
   type WatchLoggersRequest,
   type WatchLoggersResponse,
   WatchLoggersResponseSchema,
 } from "../../gen/actuator/v3/loggers_pb.ts";
 import type { Loggers } from "../../loggers/loggers.ts";
 import type { Logger, LoggerGroup } from "../../loggers/view.ts";
-import { LoggersWatch } from "../../loggers/watch.ts";
-import { liveEvents } from "./live-events.ts";
-import type { ServiceLimits } from "./service-limits.ts";
-import { WatchPieces } from "./watch-pieces.ts";
+import { LoggersWatch, type WatchedState } from "../../loggers/watch.ts";
+import { comesAfter, groupWireBytes, loggerWireBytes } from "./logger-page.ts";
+import { groupToProto, loggerToProto } from "./logger-proto.ts";
+import type { ServiceLimits } from "./streams.ts";
+import { liveEvents } from "./streams.ts";
 
-/** Watches the loggers for one caller. */
+/** Watches the loggers for one call. */
 export type WatchLoggers = (
   request: WatchLoggersRequest,
   context: Pick<HandlerContext, "requestHeader">,
 ) => AsyncIterableIterator<WatchLoggersResponse, undefined>;
 
 /**
- * Watches of the loggers that share what is told. A watcher holds two revisions and the name of the last element that it
- * was told, whatever happens and however slowly it reads.
+ * Makes watches of the loggers, which share their messages. A watch keeps only two revisions and the name of the last element that it
+ * sent, however many changes there are and however slowly its client reads.
  */
 export function watchLoggers(loggers: Loggers, { maxBytes, heartbeatMs }: ServiceLimits): WatchLoggers {
   const watch = new LoggersWatch(loggers);
@@ -64,4 +68,116 @@ export function watchLoggers(loggers: Loggers, { maxBytes, heartbeatMs }: Servic
       heartbeatMs,
     );
   };
+}
+
+/** The next piece that a watch needs. */
+export interface Wanted {
+  /** The prefix of the names that it watches. */
+  readonly prefix: string;
+  /** The revision that its client knows completely; 0 for none. */
+  readonly since: number;
+  /** The revision that it is sending. */
+  readonly until: number;
+  /** The last element of that revision that it has sent; undefined at the beginning. */
+  readonly after: Logger | LoggerGroup | undefined;
+  /** Whether its client uses protobuf and not JSON. */
+  readonly binary: boolean;
+}
+
+/** One event with as many elements as fit. */
+export interface Piece {
+  readonly response: WatchLoggersResponse;
+  /** The number of its loggers and groups. */
+  readonly size: number;
+  /** The last of them, if there are more to send. */
+  readonly last: Logger | LoggerGroup | undefined;
+}
+
+/** The maximum size of a piece. A thousand stalled clients hold no more than a thousand pieces. */
+const PIECE_BYTES = 64 * 1024;
+/** What a response has beside its loggers and groups. */
+const FRAME_BYTES = 64;
+/** The maximum of shared pieces. Watches that keep up need the same ones; each that does not needs others. */
+const MAX_SHARED = 32;
+
+/** The pieces of a state, each made once for all watches that need it, and for protobuf encoded once. */
+export class WatchPieces {
+  readonly #maxBytes: number;
+  readonly #shared = new Map<string, Piece>();
+  #state: WatchedState | undefined;
+
+  /** @param maxBytes the maximum size of a response */
+  constructor(maxBytes: number) {
+    this.#maxBytes = Math.min(maxBytes, PIECE_BYTES) - FRAME_BYTES;
+  }
+
+  get(state: WatchedState, wanted: Wanted): Piece {
+    if (state !== this.#state) this.clear();
+    this.#state = state;
+    const { prefix, since, until, after, binary } = wanted;
+    const key = JSON.stringify([since, until, after?.type, after?.name, binary, prefix]);
+    const shared = this.#shared.get(key);
+    if (shared !== undefined) return shared;
+    const piece = pieceOf(state, wanted, this.#maxBytes);
+    const [oldest] = this.#shared.keys();
+    if (this.#shared.size >= MAX_SHARED) this.#shared.delete(oldest!);
+    this.#shared.set(key, piece);
+    return piece;
+  }
+
+  /** Drops all pieces. */
+  clear(): void {
+    this.#state = undefined;
+    this.#shared.clear();
+  }
+}
+
+function pieceOf(state: WatchedState, { prefix, since, until, after, binary }: Wanted, maxBytes: number): Piece {
+  const { loggers, groups } = state;
+  const taken: (Logger | LoggerGroup)[] = [];
+  let last: Logger | LoggerGroup | undefined;
+  let bytes = 0;
+  for (let at = indexAfter(state, after); at < loggers.length + groups.length; at++) {
+    const { subject, revision } = (loggers[at] ?? groups[at - loggers.length])!;
+    if (revision <= since || !subject.name.startsWith(prefix)) continue;
+    bytes += subject.type === "group" ? groupWireBytes(subject) : loggerWireBytes(subject);
+    if (taken.length > 0 && bytes > maxBytes) {
+      last = taken.at(-1);
+      break;
+    }
+    taken.push(subject);
+  }
+  const content = {
+    loggers: taken.filter((subject) => subject.type === "logger").map(loggerToProto),
+    groups: taken.filter((subject) => subject.type === "group").map(groupToProto),
+  };
+  const isSnapshot = since === 0 && after === undefined;
+  const response = create(WatchLoggersResponseSchema, { revision: BigInt(until), more: last !== undefined });
+  if (binary) {
+    // Unknown fields are written as they are, so that a thousand watches cost one encoding.
+    const event = isSnapshot
+      ? toBinary(SnapshotSchema, create(SnapshotSchema, content))
+      : toBinary(ChangeSchema, create(ChangeSchema, content));
+    const { snapshot, change } = WatchLoggersResponseSchema.field;
+    const no = (isSnapshot ? snapshot : change).number;
+    response.$unknown = [{ no, wireType: WireType.LengthDelimited, data: new BinaryWriter().bytes(event).finish() }];
+  } else if (isSnapshot) response.event = { case: "snapshot", value: create(SnapshotSchema, content) };
+  else response.event = { case: "change", value: create(ChangeSchema, content) };
+  return { response, size: taken.length, last };
+}
+
+/** The index after an element: loggers in the order of the overview, then groups. */
+function indexAfter({ loggers, groups }: WatchedState, element: Logger | LoggerGroup | undefined): number {
+  if (element === undefined) return 0;
+  if (element.type === "group") {
+    return loggers.length + 1 + groups.findIndex(({ subject }) => subject.name === element.name);
+  }
+  let low = 0;
+  let high = loggers.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (comesAfter(loggers[middle]!.subject.name, element.name)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }

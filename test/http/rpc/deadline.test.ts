@@ -3,7 +3,7 @@ import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { describe, expect, test } from "vitest";
 import { SessionsService } from "../../../src/gen/actuator/v3/sessions_pb.ts";
 import { capDeadline } from "../../../src/http/rpc/deadline.ts";
-import { Interruption } from "../../../src/http/rpc/interruption.ts";
+import { Interruption } from "../../../src/http/rpc/interceptor.ts";
 import { Sessions } from "../../../src/sessions/sessions.ts";
 import type { SessionStore } from "../../../src/sessions/store.ts";
 import { fixedStore, grpcClient, serveRpc, silentStore, transportOver } from "../../support/rpc-harness.ts";

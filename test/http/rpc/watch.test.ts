@@ -14,8 +14,7 @@ import {
 } from "../../../src/gen/actuator/v3/loggers_pb.ts";
 import type { RpcOptions } from "../../../src/http/rpc/handler.ts";
 import { groupToProto, loggerToProto } from "../../../src/http/rpc/logger-proto.ts";
-import { watchLoggers } from "../../../src/http/rpc/watch-loggers.ts";
-import { type Wanted, WatchPieces } from "../../../src/http/rpc/watch-pieces.ts";
+import { type Wanted, WatchPieces, watchLoggers } from "../../../src/http/rpc/watch-loggers.ts";
 import { LEVELS } from "../../../src/loggers/level.ts";
 import { Loggers } from "../../../src/loggers/loggers.ts";
 import type { LoggersOptions } from "../../../src/loggers/options.ts";

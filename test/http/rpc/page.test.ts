@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
-import { type PageKeyShape, pageKeyFrom, pageTokenFrom } from "../../../src/http/rpc/page-token.ts";
+import { type PageKeyShape, pageKeyFrom, pageTokenFrom } from "../../../src/http/rpc/page.ts";
 
 const FILTERS = ["changes", ""];
 

@@ -1,8 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { gunzipSync } from "node:zlib";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { compressOnce } from "../../../src/http/rpc/compress-once.ts";
-import { gzip } from "../../../src/http/rpc/gzip.ts";
+import { compressOnce, gzip } from "../../../src/http/rpc/compression.ts";
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
 afterEach(() => void vi.useRealTimers());

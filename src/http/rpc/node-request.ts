@@ -1,20 +1,21 @@
+import { constants, type Http2ServerRequest } from "node:http2";
 import type { Socket } from "node:net";
 import type { JsonValue } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { createAsyncIterable, type UniversalServerRequest } from "@connectrpc/connect/protocol";
 import type { GateRequest, GateResponse } from "../gate/request.ts";
 import type { RequestContext } from "../gate/request-context.ts";
-import { callValues } from "./caller.ts";
+import { callValues } from "./call-context.ts";
 
 /**
- * A request of Node as the handlers of connect take it. In three ways it is not connect-node's own:
+ * Converts a request of Node.js for the handlers of connect. It differs from connect-node's own conversion in three ways:
  *
- * - The signal tells that the client went away, and not also that an answer is complete: that abort nobody hears, and
- *   makes an exception with its stack for every call.
- * - When connect stops reading early, the request stays whole, so that its rest can be drained.
- * - What a body parser of the application has read already is taken from it.
+ * - The signal is aborted only if the client goes away, and not when the answer is complete, which would create an exception with its
+ *   stack for every call.
+ * - If connect stops reading early, the request is not destroyed, so that its rest can be drained.
+ * - It uses the body that a body parser of the application has read already.
  *
- * @throws TypeError for a Host or :authority that is none, or a header that the Fetch API does not take.
+ * @throws TypeError for a missing or invalid Host or :authority, or a header that the Fetch API rejects
  */
 export function universalRequest(
   req: GateRequest,
@@ -24,7 +25,7 @@ export function universalRequest(
 ): UniversalServerRequest {
   const encrypted = "encrypted" in req.socket && req.socket.encrypted;
   const named = "authority" in req ? req.authority : req.headers.host;
-  // gRPC's libraries in C name the path of a Unix socket, percent-encoded, which no URL takes for a host.
+  // gRPC libraries in C send the percent-encoded path of a Unix socket, which is not valid in a URL.
   const authority = /%2f/i.test(named ?? "") ? "localhost" : named;
   return {
     httpVersion: req.httpVersion,
@@ -37,7 +38,7 @@ export function universalRequest(
   };
 }
 
-/** Whether the client went away. */
+/** Whether the client has gone away. */
 export function isGone(req: GateRequest): boolean {
   return "stream" in req ? req.stream.destroyed : req.socket.destroyed;
 }
@@ -61,7 +62,7 @@ async function* chunksOf(req: GateRequest): AsyncIterable<Uint8Array> {
   try {
     yield* req.iterator({ destroyOnReturn: false });
   } catch (error) {
-    // Node says it in many ways: aborted, premature close, reset.
+    // Node.js reports it in many ways: aborted, premature close, reset.
     throw gone(error);
   }
 }
@@ -70,10 +71,10 @@ function gone(cause?: unknown): ConnectError {
   return new ConnectError("The client went away.", Code.Canceled, undefined, undefined, cause);
 }
 
-/** Who waits for the end of a socket: a pipeline may hold hundreds of requests, and Node warns of more than ten listeners. */
+/** Listeners by socket: a pipeline may have hundreds of requests, and Node.js warns about more than ten listeners. */
 const waiting = new WeakMap<Socket, Set<() => void>>();
 
-/** Calls `listener` when the socket closes, unless the returned function is called before. */
+/** Calls `listener` when the socket closes, until the returned function is called. */
 function whenClosed(socket: Socket, listener: () => void): () => void {
   const listeners = waiting.get(socket) ?? new Set();
   if (!waiting.has(socket)) {
@@ -94,8 +95,49 @@ function goneSignal(req: GateRequest, res: GateResponse): AbortSignal {
   if (isGone(req)) onClose();
   res.once("close", onClose);
   if (!("stream" in res) && res.socket === null) {
-    // Pipelined: the response waits for its turn, and Node 22 does not tell it when the connection closes before.
+    // Pipelined: the response waits for its turn, and Node.js 22 does not notify it if the connection closes before.
     res.once("finish", whenClosed(req.socket, onClose));
   }
   return controller.signal;
+}
+
+const LONGEST_WAIT_MS = 1_024;
+
+/**
+ * Discards what a client still sends after a complete answer, such as "the message is too large". connect neither reads nor resets it, so
+ * that flow control would stop the client in the middle of its request forever.
+ *
+ * Call it before the answer begins.
+ */
+export function discardRest(req: GateRequest, res: GateResponse): void {
+  if ("stream" in req) {
+    req.stream.once("wantTrailers", () => resetSoon(req));
+  } else {
+    // HTTP/1.1 cannot tell a client to stop: read on, as Node.js does for a request that was not read.
+    res.once("finish", () => {
+      if (!req.complete) req.resume();
+    });
+  }
+}
+
+/** The same for an answer that consists of its header frame, without trailers. Call it after the end. */
+export function discardRestNow(req: GateRequest): void {
+  if ("stream" in req) resetSoon(req);
+}
+
+/**
+ * RFC 9113, section 8.1: after a complete response, RST_STREAM with NO_ERROR asks the client to stop. A reset overtakes queued data, so it
+ * must wait until the response has been sent. No event tells when that is, and on a busy connection or over TLS it may take a while.
+ */
+function resetSoon(req: Http2ServerRequest, waitMs = 1): void {
+  const { stream } = req;
+  const reset = () => {
+    if (stream.readableEnded || stream.destroyed) return;
+    if (stream.state.localClose !== 1) return resetSoon(req, Math.min(2 * waitMs, LONGEST_WAIT_MS));
+    // Node.js keeps a stream, and with it the connection, until the data before the reset has been read.
+    req.resume();
+    stream.close(constants.NGHTTP2_NO_ERROR);
+  };
+  if (waitMs === 1) setImmediate(reset);
+  else setTimeout(reset, waitMs).unref();
 }
