@@ -1,6 +1,17 @@
-import { described } from "../common/described.ts";
-import { ActuatorError } from "../common/error.ts";
-import { isRecord } from "../common/record.ts";
+import {
+  type Checks,
+  callable,
+  checkOptions,
+  count,
+  countFrom,
+  listOf,
+  objectOf,
+  positiveMs,
+  text,
+  textsLike,
+  timeLimitMs,
+  unknown,
+} from "../common/options.ts";
 import type { Detach, GraphAdapter } from "./adapter.ts";
 import {
   Channel,
@@ -12,6 +23,7 @@ import {
   PollableChannel,
 } from "./component.ts";
 import { type ComponentKind, declareComponent } from "./declare-component.ts";
+import type { GraphLimits } from "./elements.ts";
 import { IntegrationGraph, type IntegrationGraphOptions } from "./graph.ts";
 import type {
   AnyOptions,
@@ -25,6 +37,16 @@ import type {
 } from "./options.ts";
 import type { PatternType } from "./pattern.ts";
 
+const OPTIONS: Checks<IntegrationGraphOptions> = {
+  app: text,
+  limits: objectOf<GraphLimits>({ nodes: countFrom(1), links: count, linksPerNode: count }),
+  brokers: textsLike('{ "redis://10.0.0.1:6379/0": "jobs" }'),
+  temporaryNames: listOf(unknown),
+  observedNodeMaxAgeMs: positiveMs,
+  sourceTimeoutMs: timeLimitMs,
+  onSourceError: callable,
+};
+
 /**
  * Makes the integration graph of an application.
  *
@@ -34,13 +56,10 @@ import type { PatternType } from "./pattern.ts";
  * flow.attach(amqplibSource(connection));
  * const actuator = createActuator({ integrationGraph: flow });
  * ```
- * @throws ActuatorError INVALID_ARGUMENT without options; TypeError if the application's name is invalid.
+ * @throws ActuatorError INVALID_ARGUMENT without options and for an unknown or invalid one; TypeError if the application's name is invalid.
  */
 export function integrationGraph(options: IntegrationGraphOptions): GraphBuilder {
-  if (!isRecord(options)) {
-    const message = `integrationGraph expects options, such as { app: "orders" }; got ${described(options)}`;
-    throw new ActuatorError("INVALID_ARGUMENT", "INVALID_OPTION", message);
-  }
+  checkOptions<IntegrationGraphOptions>("integrationGraph", options, OPTIONS, '{ app: "orders" }');
   return new GraphBuilder(new IntegrationGraph(options));
 }
 

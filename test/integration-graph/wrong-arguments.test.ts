@@ -19,7 +19,11 @@ function graph(options?: unknown) {
 const wrong = undefined as never;
 
 test.each([
-  ["no options", () => graph(), 'integrationGraph expects options, such as { app: "orders" }; got undefined'],
+  [
+    "no options",
+    () => graph(),
+    'integrationGraph must be an object of options such as { app: "orders" }, not undefined',
+  ],
   [
     "no adapter",
     () => graph({ app: "shop" }).attach(wrong),

@@ -1,4 +1,5 @@
 import { ActuatorError } from "../../common/error.ts";
+import { checkOptions, text, unknown } from "../../common/options.ts";
 import type { Loggers } from "../../loggers/loggers.ts";
 import { checkKey, readLevelToken, type TokenFault } from "./token.ts";
 
@@ -38,10 +39,14 @@ const HOUR_MS = 3_600_000;
  *
  * @throws ActuatorError INVALID_ARGUMENT for a key under 32 bytes or an unfit `maxTtlMs`.
  */
-export function requestLevel(
-  loggers: Pick<Loggers, "withLevel">,
-  { key, header = "x-log-level-token", maxTtlMs = HOUR_MS }: RequestLevelHookOptions,
-): RequestLevelHook {
+export function requestLevel(loggers: Pick<Loggers, "withLevel">, options: RequestLevelHookOptions): RequestLevelHook {
+  checkOptions<RequestLevelHookOptions>(
+    "requestLevel",
+    options,
+    { key: unknown, header: text, maxTtlMs: unknown },
+    "{ key }",
+  );
+  const { key, header = "x-log-level-token", maxTtlMs = HOUR_MS } = options;
   checkKey(key);
   if (!(maxTtlMs > 0)) {
     throw new ActuatorError("INVALID_ARGUMENT", "INVALID_MAX_TTL", "The maxTtlMs is not over 0.", {

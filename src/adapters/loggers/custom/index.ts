@@ -1,5 +1,6 @@
 import { inspect } from "node:util";
 import { ActuatorError } from "../../../common/error.ts";
+import { callable, checkOptions, text, unknown } from "../../../common/options.ts";
 import type { LoggerAdapter, LoggerHandle, LoggerHost } from "../../../loggers/adapter.ts";
 import { LEVELS, type Level } from "../../../loggers/level.ts";
 import { loggerName, ROOT } from "../../../loggers/name.ts";
@@ -46,6 +47,12 @@ export interface CustomLoggerOptions<Native> {
  * @throws ActuatorError INVALID_ARGUMENT for an invalid name, a missing `set`, or a `map` without levels.
  */
 export function customLogger<Native>(name: string, options: CustomLoggerOptions<Native>): LoggerAdapter {
+  checkOptions<CustomLoggerOptions<Native>>("customLogger", options, {
+    kind: text,
+    get: callable,
+    set: callable,
+    map: unknown,
+  });
   const { get, set, map, kind = "custom" } = options ?? {};
   if (typeof name !== "string") {
     throw wrongArgument("NO_NAME", 'customLogger needs a name, such as customLogger("shop.orders", { … })', name);

@@ -1,3 +1,4 @@
+import { callable, checkOptions } from "../../../common/options.ts";
 import type { LoggerAdapter, LoggerHandle, LoggerHost } from "../../../loggers/adapter.ts";
 import { type Level, levelVerbosity } from "../../../loggers/level.ts";
 import { type DebugObserver, debugInstrumentation, type Namespace } from "./instrumentation.ts";
@@ -41,6 +42,7 @@ export function debugLoggers(
   debug: DebugFactory | readonly [DebugFactory, ...DebugFactory[]],
   options: DebugLoggersOptions = {},
 ): LoggerAdapter {
+  checkOptions<DebugLoggersOptions>("debugLoggers", options, { nameOf: callable });
   const list = Array.isArray(debug) && debug.length > 0 ? debug : [debug as DebugFactory];
   const copies = new Set(list.map(debugCopy));
   const nameOf = options.nameOf ?? ((namespace) => namespace);

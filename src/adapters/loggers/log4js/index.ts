@@ -1,3 +1,4 @@
+import { checkOptions, text, unknown } from "../../../common/options.ts";
 import type { CallTally, LoggerAdapter, LoggerHandle, LoggerHost } from "../../../loggers/adapter.ts";
 import { type Level, levelVerbosity } from "../../../loggers/level.ts";
 import { parentName, ROOT } from "../../../loggers/name.ts";
@@ -50,6 +51,7 @@ const DEFAULT = "default";
  * @throws ActuatorError INVALID_ARGUMENT if the value is not log4js 6, or if its categories are not found.
  */
 export function log4jsLoggers(log4js: Log4js, options: Log4jsLoggersOptions = {}): LoggerAdapter {
+  checkOptions<Log4jsLoggersOptions>("log4jsLoggers", options, { name: text, categories: unknown });
   return new Log4jsLoggers(log4js, log4jsCopy(log4js, options.categories), options.name ?? ROOT);
 }
 

@@ -1,3 +1,4 @@
+import { callable, checkOptions } from "../../../common/options.ts";
 import type { LoggerAdapter, LoggerHost } from "../../../loggers/adapter.ts";
 import { type Level, levelVerbosity } from "../../../loggers/level.ts";
 import { ROOT } from "../../../loggers/name.ts";
@@ -43,6 +44,7 @@ export interface LogTapeLoggersOptions {
  * @throws ActuatorError FAILED_PRECONDITION if LogTape 2 is not loaded yet.
  */
 export function logtapeLoggers(options: LogTapeLoggersOptions = {}): LoggerAdapter {
+  checkOptions<LogTapeLoggersOptions>("logtapeLoggers", options, { nameOf: callable });
   const root = rootLogger();
   const instrumentation = logtapeInstrumentation(root);
   const nameOf = options.nameOf ?? ((category) => (category.length === 0 ? ROOT : category.join(".")));

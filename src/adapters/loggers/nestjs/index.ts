@@ -1,3 +1,4 @@
+import { checkOptions, unknown } from "../../../common/options.ts";
 import type { LoggerAdapter, LoggerHandle, LoggerHost } from "../../../loggers/adapter.ts";
 import { type Level, levelVerbosity } from "../../../loggers/level.ts";
 import { loggerName, ROOT } from "../../../loggers/name.ts";
@@ -41,6 +42,7 @@ export interface NestjsLoggersOptions {
  * @throws ActuatorError INVALID_ARGUMENT if these are not Nest's classes, or for an invalid prefix.
  */
 export function nestjsLoggers(nest: NestCommon, options: NestjsLoggersOptions = {}): LoggerAdapter {
+  checkOptions<NestjsLoggersOptions>("nestjsLoggers", options, { prefix: unknown });
   const classes = nestClasses(nest);
   const prefix = options.prefix === undefined ? undefined : loggerName(options.prefix);
   let controller: LevelController | undefined;

@@ -1,3 +1,4 @@
+import { callable, checkOptions, count } from "../../../common/options.ts";
 import type { CallGate, CallTally, LoggerAdapter, LoggerHost } from "../../../loggers/adapter.ts";
 import type { Level } from "../../../loggers/level.ts";
 import { ROOT } from "../../../loggers/name.ts";
@@ -44,6 +45,7 @@ export function pinoLoggers(
   loggers: PinoLogger | readonly [PinoLogger, ...PinoLogger[]],
   options: PinoLoggersOptions = {},
 ): LoggerAdapter {
+  checkOptions<PinoLoggersOptions>("pinoLoggers", options, { nameOf: callable, maxPerName: count });
   return new PinoLoggers(Array.isArray(loggers) && loggers.length > 0 ? loggers : [loggers as PinoLogger], options);
 }
 

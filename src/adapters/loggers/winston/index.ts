@@ -1,3 +1,4 @@
+import { callable, checkOptions, count, text } from "../../../common/options.ts";
 import type { CallTally, LoggerAdapter, LoggerHost } from "../../../loggers/adapter.ts";
 import type { Level } from "../../../loggers/level.ts";
 import { ROOT } from "../../../loggers/name.ts";
@@ -65,6 +66,7 @@ export function winstonLoggers(
   sources: WinstonLoggersSource | readonly [WinstonLoggersSource, ...WinstonLoggersSource[]],
   options: WinstonLoggersOptions = {},
 ): LoggerAdapter {
+  checkOptions<WinstonLoggersOptions>("winstonLoggers", options, { name: text, nameOf: callable, maxPerName: count });
   const list = Array.isArray(sources) && sources.length > 0 ? sources : [sources as WinstonLoggersSource];
   return new WinstonLoggers(list, options);
 }
