@@ -124,7 +124,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   "limits.maxInvalidFrames": "Invalid frames after which an HTTP/2 connection ends; above 0. Node's default is 1,000.",
   "limits.maxRejectedStreams": "Streams over the limits above after which an HTTP/2 connection ends; above 0.",
   "limits.idleSessionTimeoutMs": "An HTTP/2 connection without an open stream. Node has no such limit.",
-  "limits.pingIntervalMs": "Silence of an HTTP/2 peer after which it is asked for a sign of life. A 0 asks nobody.",
+  "limits.pingIntervalMs": "Silence of an HTTP/2 peer after which it gets a PING. 0 sends none.",
   "limits.pingTimeoutMs": "For that sign; then the peer is dead and its streams end. Also for a peer to close its side of an ended connection.",
   "limits.sweepIntervalMs": "How often the limits on time are looked after; above 0.",
   "limits.drainDelayMs": "In a drain: while health already says OUT_OF_SERVICE and everything is still answered. As long as whoever balances load takes to ask and to believe it; the default is not to wait.",
