@@ -76,12 +76,6 @@ export interface OpenTelemetryAdapter extends GraphAdapter {
  * ```
  */
 export function openTelemetrySource(options: OpenTelemetryOptions = {}): OpenTelemetryAdapter {
-  checkOptions<OpenTelemetryOptions>("openTelemetrySource", options, {
-    brokers: textsLike('{ bullmq: "127.0.0.1:6379/0" }'),
-    sampled: flag,
-    maxAgeMs: positiveMs,
-    maxNodes: count,
-  });
   requireVersion({ subpath: "opentelemetry", library: "@opentelemetry/sdk-trace-base", versions: "2" });
   checkOptions("openTelemetrySource", options, {
     brokers: textsLike('{ bullmq: "127.0.0.1:6379/0" }'),
