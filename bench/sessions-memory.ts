@@ -7,7 +7,8 @@
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import session from "express-session";
-import { type MemorySessionStore, memorySessions } from "../src/index.ts";
+import { memorySessions } from "../src/index.ts";
+import type { MemorySessionStore } from "../src/sessions/memory-store.ts";
 import type { Session } from "../src/sessions/session.ts";
 import { sessionDigest } from "../src/sessions/session-id.ts";
 import { Child } from "./support/child.ts";

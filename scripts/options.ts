@@ -194,7 +194,7 @@ export function reference(): string {
   const others = otherOptions().flatMap((declaration) => [
     `### ${declaration.name}`,
     "",
-    `\`import type { ${declaration.name} } from "${subpathOf(declaration.file)}"\`. ${declaration.comment}`,
+    `Of \`${subpathOf(declaration.file)}\`. ${declaration.comment}`,
     "",
     "| Option | Type | |",
     "| --- | --- | --- |",

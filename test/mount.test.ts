@@ -6,10 +6,11 @@ import { Code, createClient } from "@connectrpc/connect";
 import express from "express";
 import fastify from "fastify";
 import { describe, expect, onTestFinished, test } from "vitest";
+import type { ActuatorHandler } from "../src/actuator.ts";
 import { Level } from "../src/gen/actuator/v3/level_pb.ts";
 import { LoggersService } from "../src/gen/actuator/v3/loggers_pb.ts";
 import { Health, HealthCheckResponse_ServingStatus as Status } from "../src/gen/grpc/health/v1/health_pb.ts";
-import { type ActuatorHandler, createActuator } from "../src/index.ts";
+import { createActuator } from "../src/index.ts";
 import { transportOver, WIRES, type Wire } from "./support/rpc-harness.ts";
 import { eventually, http1Request, http2Connect, http2Request, rawClient } from "./support/server-harness.ts";
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { type MemorySessionStore, memorySessions, type SessionStore } from "../../src/index.ts";
+import { memorySessions, type SessionStore } from "../../src/index.ts";
+import type { MemorySessionStore } from "../../src/sessions/memory-store.ts";
 import { requirement } from "../support/requirement.ts";
 import { cli } from "./cli-process.ts";
 import { openShop } from "./shop.ts";

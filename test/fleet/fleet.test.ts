@@ -6,7 +6,9 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { type FleetOptions, fleetLoggers } from "../../src/fleet/index.ts";
 import { Level as LevelProto } from "../../src/gen/actuator/v3/level_pb.ts";
 import { LevelChange_Kind, LoggersService } from "../../src/gen/actuator/v3/loggers_pb.ts";
-import { type Actuator, createActuator, type Logger, type LoggersOptions } from "../../src/index.ts";
+import { type Actuator, createActuator } from "../../src/index.ts";
+import type { LoggersOptions } from "../../src/loggers/options.ts";
+import type { Logger } from "../../src/loggers/view.ts";
 import { folderWith } from "../configuration/folder.ts";
 import { type Application, startApplication } from "./instance.ts";
 

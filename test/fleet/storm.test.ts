@@ -2,7 +2,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { fleetLoggers } from "../../src/fleet/index.ts";
-import { createActuator, type Level, type Logger } from "../../src/index.ts";
+import { createActuator, type Level } from "../../src/index.ts";
+import type { Logger } from "../../src/loggers/view.ts";
 import { startApplication } from "./instance.ts";
 
 const NAMES = ["orders", "orders.payment", "stock", "made.later"];

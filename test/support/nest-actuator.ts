@@ -1,5 +1,6 @@
 import { onTestFinished } from "vitest";
-import { createActuator, type LoggerAdapter } from "../../src/index.ts";
+import { createActuator } from "../../src/index.ts";
+import type { LoggerAdapter } from "../../src/loggers/adapter.ts";
 import { http1Request } from "./server-harness.ts";
 
 /** An actuator over logging libraries, served until the test ends: its REST interface as far as it is about one logger. */

@@ -2,7 +2,7 @@ import "reflect-metadata";
 import { Controller, type DynamicModule, Get, Logger, Module, type NestApplicationOptions } from "@nestjs/common";
 import { NestFactory } from "@nestjs/core";
 import { onTestFinished } from "vitest";
-import type { LoggerAdapter } from "../../src/index.ts";
+import type { LoggerAdapter } from "../../src/loggers/adapter.ts";
 import { actuatorOf } from "./nest-actuator.ts";
 import { http1Request } from "./server-harness.ts";
 

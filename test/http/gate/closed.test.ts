@@ -4,12 +4,13 @@ import type { AddressInfo } from "node:net";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import express from "express";
 import { expect, onTestFinished, test } from "vitest";
+import type { ActuatorHandler } from "../../../src/actuator.ts";
 import { LoggersService } from "../../../src/gen/actuator/v3/loggers_pb.ts";
 import {
   Health,
   HealthCheckResponse_ServingStatus as ServingStatus,
 } from "../../../src/gen/grpc/health/v1/health_pb.ts";
-import { type ActuatorHandler, createActuator, integrationGraph } from "../../../src/index.ts";
+import { createActuator, integrationGraph } from "../../../src/index.ts";
 import { libraryOf, transportOver, WIRES } from "../../support/rpc-harness.ts";
 
 const MOUNTS: Readonly<Record<string, (handler: ActuatorHandler) => RequestListener>> = {

@@ -4,7 +4,7 @@ import { pino } from "pino";
 import { expect, test } from "vitest";
 import { nestjsLoggers } from "../../../../src/adapters/loggers/nestjs/index.ts";
 import { pinoLoggers } from "../../../../src/adapters/loggers/pino/index.ts";
-import type { LoggerAdapter } from "../../../../src/index.ts";
+import type { LoggerAdapter } from "../../../../src/loggers/adapter.ts";
 import { nestOrders } from "../../../support/nest-orders.ts";
 import { borrowNest } from "../../../support/nest-versions.ts";
 
