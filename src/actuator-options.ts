@@ -40,8 +40,7 @@ export interface ActuatorLoggersOptions extends LoggersOptions, LevelChangeRepor
   /** The logging libraries in use. */
   readonly adapters?: readonly LoggerAdapter[] | undefined;
   /**
-   * Whether DEBUG and TRACE set over REST last only for `defaultTtlMs`. Default false: they stay, as those who know the
-   * interface of old expect.
+   * Whether DEBUG and TRACE set over REST last only for `defaultTtlMs`. Default false: they stay, as in Spring Boot.
    */
   readonly temporaryRestLevels?: boolean | undefined;
 }
@@ -66,12 +65,12 @@ export interface ActuatorOptions {
   readonly integrationGraph?: GraphBuilder | IntegrationGraph | undefined;
   /**
    * Whether the integration graph takes spans of other services: OTLP over gRPC and over HTTP (`POST /v1/traces`), on the same
-   * port. Whoever reaches the port can then draw into the graph. Default: false.
+   * port. Callers with `graph:write` can then add to the graph. Default: false.
    */
   readonly otlp?: boolean | OtlpOptions | undefined;
   /**
-   * Who is asked for what to be let in: tokens, JWT, client certificates or a function of your own. Default: nobody is asked, and
-   * only this machine is answered.
+   * How callers authenticate: tokens, JWT, client certificates or a function of your own. Default: without access control, only
+   * direct requests from this machine are accepted.
    */
   readonly access?: AccessOptions | undefined;
   /** Whether nothing can be changed: REST answers 405 and RPC PERMISSION_DENIED. Default: false. */
@@ -90,7 +89,7 @@ export interface ActuatorOptions {
   readonly admin?: SpringBootAdminOptions | undefined;
   /** Pages of other origins that may call from a browser. Default: none. */
   readonly cors?: CorsOptions | undefined;
-  /** Books on the actuator's own calls, which `GET /prometheus` shows. Default: false. */
+  /** Metrics of the actuator's own calls, which `GET /prometheus` shows. Default: false. */
   readonly metrics?: boolean | MetricsOptions | undefined;
   /** What the health depends on, besides that the process runs. Default: nothing. */
   readonly health?: HealthOptions | undefined;
@@ -105,9 +104,9 @@ export interface ActuatorOptions {
   readonly heartbeatMs?: number | undefined;
   /** How many streams there may be: watches, held levels, measurements. */
   readonly streams?: StreamOptions | undefined;
-  /** What the port of {@link Actuator.listen} puts up with; overrides single limits of `DEFAULT_LIMITS`. */
+  /** Limits of the port of {@link Actuator.listen}; overrides single limits of `DEFAULT_LIMITS`. */
   readonly limits?: Partial<Limits> | undefined;
-  /** Hears of every error that callers are told of only as an internal one. Default: one line on the console. */
+  /** Receives every error that callers only see as an internal error. Default: one line on the console. */
   readonly onError?: ServerErrorHandler | undefined;
 }
 

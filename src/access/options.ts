@@ -23,7 +23,7 @@ import type { AuthRequest } from "./auth-request.ts";
 import { type PermissionPattern, permissionPattern } from "./permission.ts";
 import { callerName, loggerPrefix } from "./token-file.ts";
 
-/** What somebody may do, however they said who they are. */
+/** The permissions of a caller, however it authenticated. */
 export interface Grant {
   /** Single permissions, all of a subject (`loggers:*`), or all (`*`). */
   readonly permissions: readonly PermissionPattern[];
@@ -31,7 +31,7 @@ export interface Grant {
   readonly loggers?: readonly string[] | undefined;
 }
 
-/** Somebody whom a function of the application knows. */
+/** A caller that a function of the application authenticated. */
 export interface CallerDescription extends Grant {
   /** What the history of levels and the audit call them: 1 to 128 printable characters. */
   readonly name: string;
@@ -71,7 +71,7 @@ export interface JwtOptions {
   readonly type?: string | undefined;
   /** How far the clocks of both sides may be apart, in milliseconds. Default 30,000; at most 300,000. */
   readonly clockToleranceMs?: number | undefined;
-  /** The path of a file of JWTs that count no more though they have not expired. Read again whenever it changes. */
+  /** The path of a file of revoked JWTs. Read again whenever it changes. */
   readonly revoked?: string | undefined;
   /** The claims that hold the name, the permissions and the loggers of a caller. */
   readonly claims?: JwtClaims | undefined;
@@ -97,16 +97,16 @@ export interface AccessLimits {
    */
   readonly maxFailuresPerMinute?: number | undefined;
   /**
-   * Writes a minute by one caller, of each permission. All may come at once, as when Spring Boot Admin deletes every session
-   * of a user. `graph:write` may ten times as many, for spans come in many small parts. Default 300; none where nobody is
-   * asked who they are.
+   * Writes a minute by one caller, for each permission. All may come at once, as when Spring Boot Admin deletes every session
+   * of a user. The limit of `graph:write` is ten times as high, since spans come in many small parts. Default 300; no limit if
+   * callers need not authenticate.
    */
   readonly maxWritesPerMinute?: number | undefined;
 }
 
 /**
- * Who may do what. Mechanisms may stand side by side: the form of what a caller shows says which one judges it, and what one
- * has refused no other lets in. Without any mechanism nobody is asked who they are.
+ * Authentication and permissions. Mechanisms can be combined: the form of the credentials determines which one decides, and no
+ * other accepts what it refuses. Without any mechanism, callers need not authenticate.
  */
 export interface AccessOptions {
   /** The path of a file of tokens, as `connect-actuator token create` writes it. Read again whenever it changes. */
@@ -118,8 +118,8 @@ export interface AccessOptions {
   /** Asked where no other mechanism knows the form of what the caller shows, and where the caller shows nothing. */
   readonly authorize?: Authorize | undefined;
   /**
-   * How often `authorize` is asked again, with the same request, while somebody whom it let in watches or holds something. Where
-   * it answers otherwise, that ends; where it fails, after five times as long. In milliseconds; default 60,000.
+   * How often `authorize` is called again, with the same request, while a caller that it accepted has a watch or a held level. If
+   * its answer differs, these end; if it fails, they end after five times as long. In milliseconds; default 60,000.
    */
   readonly reauthorizeIntervalMs?: number | undefined;
   /**
@@ -133,7 +133,7 @@ export interface AccessOptions {
   readonly limits?: AccessLimits | undefined;
 }
 
-/** The algorithms that can be let in. Whoever checks a symmetric signature could also forge it; and `none` is none. */
+/** The algorithms that can be accepted. A verifier of a symmetric signature could also forge it, and `none` is no signature. */
 export const JWT_ALGORITHMS = [
   ...["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"],
   ...["ES256", "ES384", "ES512", "EdDSA", "Ed25519"],
@@ -209,7 +209,7 @@ const CERTIFICATE: Checks<CertificateRule> = {
 const certificate = objectOf(CERTIFICATE, ({ permissions, commonName, alternativeName, fingerprint256 }) => {
   if (permissions === undefined) return "must have permissions";
   return (commonName ?? alternativeName ?? fingerprint256) === undefined
-    ? "must name a commonName, alternativeName or fingerprint256; without one it would fit everybody"
+    ? "must name a commonName, alternativeName or fingerprint256; without one it would match every certificate"
     : undefined;
 });
 
@@ -249,5 +249,5 @@ export function checkAccessOptions(where: string, options: AccessOptions): void 
   refuseFaults(faultsWithin(where, options, accessOptions));
 }
 
-/** What a function of the application answers for somebody it lets in. */
+/** What a function of the application returns for a caller that it accepts. */
 export const DESCRIPTION: Checks<CallerDescription> = { name: callerName, permissions, loggers };

@@ -6,7 +6,7 @@ import type { RemoteLogger } from "./instance-client.ts";
 import type { Warnings } from "./warnings.ts";
 
 /** A logger of one instance in the tree here. */
-interface Shown {
+interface MirroredLogger {
   readonly handle: LoggerHandle;
   /** The level that the tree assumes it has. */
   level: Level;
@@ -23,7 +23,7 @@ export class LoggerMirror {
   readonly #host: LoggerHost;
   readonly #loggers: Loggers;
   readonly #warnings: Warnings;
-  readonly #shown = new Map<Instance, Map<string, Shown>>();
+  readonly #shown = new Map<Instance, Map<string, MirroredLogger>>();
   /** Whether levels of instances are being shown: then the tree learns levels instead of applying its own. */
   #showing = false;
 
@@ -36,7 +36,7 @@ export class LoggerMirror {
   /** Shows these loggers of an instance as they are now. */
   show(instance: Instance, names: Iterable<string>): void {
     this.#whileShowing(() => {
-      const shown = this.#shown.get(instance) ?? new Map<string, Shown>();
+      const shown = this.#shown.get(instance) ?? new Map<string, MirroredLogger>();
       this.#shown.set(instance, shown);
       for (const name of names) this.#put(name, instance, shown);
     });
@@ -81,7 +81,7 @@ export class LoggerMirror {
     this.#whileShowing(() => this.#host.changedOutside(any, level));
   }
 
-  #put(name: string, instance: Instance, shown: Map<string, Shown>): void {
+  #put(name: string, instance: Instance, shown: Map<string, MirroredLogger>): void {
     const logger = instance.loggers.get(name);
     const before = shown.get(name);
     if (logger === undefined) {
@@ -95,8 +95,8 @@ export class LoggerMirror {
     }
   }
 
-  #discover(name: string, instance: Instance, logger: RemoteLogger, shown: Map<string, Shown>): void {
-    const entry: Shown = {
+  #discover(name: string, instance: Instance, logger: RemoteLogger, shown: Map<string, MirroredLogger>): void {
+    const entry: MirroredLogger = {
       handle: {
         apply: (level) => (entry.level = this.#showing ? (instance.loggers.get(name)?.effective ?? level) : level),
       },

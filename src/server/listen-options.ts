@@ -37,7 +37,7 @@ export const LISTEN: Checks<ListenOptions> = {
   tls: objectOf(TLS),
 };
 
-/** Permissions of a file as a number; undefined for what is none. */
+/** Permissions of a file as a number; undefined if it is invalid. */
 export function fileMode(mode: unknown): number | undefined {
   const number = typeof mode === "string" && /^0?[0-7]{3}$/.test(mode) ? Number.parseInt(mode, 8) : mode;
   return Number.isInteger(number) && (number as number) >= 0 && (number as number) <= 0o777

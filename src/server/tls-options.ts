@@ -19,13 +19,13 @@ export interface TlsOptions {
   readonly ca?: PemSource | undefined;
   /**
    * The lists of what those authorities have revoked (CRL), one after the other. As soon as there is one, every authority on the
-   * way from a client's certificate to its root needs one that is not past its `nextUpdate`: otherwise nobody of that authority
-   * is let in. Nobody is asked over the network (OCSP).
+   * way from a client's certificate to its root needs one that is not past its `nextUpdate`: otherwise certificates of that
+   * authority are refused. OCSP is not supported.
    */
   readonly crl?: PemSource | undefined;
   /**
-   * Whether clients show a certificate. `none`, the default: nobody is asked. `request`: who shows one that `ca` vouches
-   * for is known by it, all others are served without. `require`: only those are let in, so that this is access control.
+   * Whether clients present a certificate. `none`, the default: it is not requested. `request`: a client with one that `ca`
+   * verifies is identified by it, all others are served without. `require`: only clients with one are accepted, as access control.
    * A connection that stands lives on when `ca` changes; its certificate counts until the end of its validity, or until a new
    * `crl` has it.
    */
@@ -45,7 +45,7 @@ export const TLS: Checks<TlsOptions> = {
   minVersion: option(oneOf("TLSv1.2", "TLSv1.3"), { default: "TLSv1.2" }),
 };
 
-/** Whether nobody gets through without a certificate that an authority of the operator's vouches for. */
+/** Whether every client needs a certificate of an authority that the operator chose. */
 export function requiresCertificates(tls: TlsOptions | undefined): boolean {
   return tls?.clientCertificate === "require" && tls.ca !== undefined;
 }

@@ -3,7 +3,7 @@ import { isRecord } from "../../common/record.ts";
 
 /**
  * Says how something is that the application needs. It is well unless the function throws, its promise is rejected or it
- * answers with `false` or another status. Once `signal` aborts, nobody waits for the answer any more.
+ * answers with `false` or another status. Once `signal` aborts, its answer is ignored.
  */
 export type HealthCheck = (signal: AbortSignal) => unknown;
 
@@ -18,7 +18,7 @@ export interface HealthOptions {
   readonly timeoutMs?: number | undefined;
   /** Milliseconds for which an answer is good enough, so that who asks often does no harm. Default 1,000. */
   readonly cacheMs?: number | undefined;
-  /** How often the checks run while somebody watches the health over gRPC, in milliseconds. Default 5,000. */
+  /** How often the checks run while a client watches the health over gRPC, in milliseconds. Default 5,000. */
   readonly intervalMs?: number | undefined;
 }
 

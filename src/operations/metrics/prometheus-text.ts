@@ -3,7 +3,7 @@ import type { Attributes, HistogramFamily, MetricFamily } from "./metric.ts";
 /** The two texts that scrapers ask for: Prometheus's own of version 0.0.4, and OpenMetrics 1.0. */
 export type PrometheusFormat = "text" | "openmetrics";
 
-/** What units are called in names. A unit that is not here, such as `{call}`, is none. */
+/** What units are called in names. A unit that is not listed, such as `{call}`, is left out. */
 const UNITS: Readonly<Record<string, string>> = { s: "seconds", By: "bytes" };
 
 /**

@@ -175,7 +175,7 @@ export const adminOptions: Check = objectOf(ADMIN, ({ url, username: user, passw
 });
 
 /**
- * What is wrong with options that are fit by themselves: nobody says what the server shall call the application.
+ * The faults of valid options that lack a name for the application.
  *
  * @param applicationName stands in for a name of their own
  */

@@ -152,7 +152,7 @@ const SCRIPT_ID = createHash("sha1").update(SCRIPT).digest("hex");
 const [MIN_SCRIPT_KEYS, MAX_SCRIPT_KEYS] = [8, 250];
 
 /**
- * Reads how many milliseconds each key will live; -1: for ever; -2: it does not exist. A script asks for many keys at once,
+ * Reads how many milliseconds each key will live; -1: it never expires; -2: it does not exist. A script asks for many keys at once,
  * which no command does; in a cluster, or if scripts are forbidden, there is a command for each.
  */
 export async function lifetimesOf(redis: RedisCommands, keys: readonly string[]): Promise<number[]> {
