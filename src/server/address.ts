@@ -113,7 +113,7 @@ const MAX_PATH_BYTES = process.platform === "darwin" ? 103 : 107;
 
 function socketFaults(path: string): ActuatorError[] {
   if (path.includes("\0")) {
-    const message = "the `path` option names no file: whoever is on this machine could connect to such a socket";
+    const message = "the `path` option names no file: every user of this machine could connect to such a socket";
     return [invalid("path", message)];
   }
   if (process.platform === "win32") return [];
@@ -151,11 +151,11 @@ const FAILURES: Readonly<Record<string, readonly [reason: string, sentence: stri
     "PATH_NOT_FOUND",
     "the folder of {what} does not exist; make it, or choose another with the `{option}` option",
   ],
-  ENOTDIR: ["PATH_NOT_FOUND", "the folder of {what} is none; choose another with the `{option}` option"],
+  ENOTDIR: ["PATH_NOT_FOUND", "the folder of {what} is not a folder; choose another with the `{option}` option"],
   EADDRNOTAVAIL: ["HOST_UNKNOWN", "the host of {what} is no address of this machine; see the `host` option"],
   EAFNOSUPPORT: ["HOST_UNKNOWN", "the host of {what} is no address of this machine; see the `host` option"],
   ENOTFOUND: ["HOST_UNKNOWN", "the host of {what} is no name of this machine; see the `host` option"],
-  EAI_AGAIN: ["HOST_UNKNOWN", "the host of {what} is a name that nobody knows now; see the `host` option"],
+  EAI_AGAIN: ["HOST_UNKNOWN", "the host of {what} cannot be resolved at present; see the `host` option"],
 };
 
 /** Puts a failure to listen into the operator's words: what could not be had, and which option changes it. */

@@ -78,7 +78,7 @@ export class Http2Sessions {
 
   /** Serves a connection that begins with the preface. */
   accept(socket: Socket, connection: Connection): void {
-    // A half-open socket would keep its session for ever after the client has gone.
+    // A half-open socket would keep its session forever after the client has gone.
     socket.allowHalfOpen = false;
     this.#server.once("session", (session) => this.#add(session, socket, connection));
     this.#server.emit("connection", socket);

@@ -8,9 +8,9 @@ import { LONGEST_TIMER_MS } from "../common/timeout.ts";
 export interface Limits {
   /**
    * Sockets at a time, of either protocol. A management port has few clients. Each new one beyond that takes the place of an
-   * idle one: of the client with most of these, the one that is idle for longest. Where none is idle, the new one is closed at
-   * once. A connection is idle while it has no request under way; where callers are asked who they are, requests of those who
-   * did not say do not count.
+   * idle one: of the client with most of these, the one that is idle for longest. If none is idle, the new one is closed at
+   * once. A connection is idle while it has no request in progress; if callers must authenticate, requests of unauthenticated
+   * clients do not count.
    */
   readonly maxConnections: number;
   /**
@@ -52,8 +52,8 @@ export interface Limits {
   /** How often the limits on time are looked after; above 0. */
   readonly sweepIntervalMs: number;
   /**
-   * In a drain: while health already says OUT_OF_SERVICE and everything is still answered. As long as whoever balances load
-   * takes to ask and to believe it; the default is not to wait.
+   * In a drain: while health already says OUT_OF_SERVICE and everything is still answered. As long as a load
+   * balancer takes to notice; the default is not to wait.
    */
   readonly drainDelayMs: number;
   /** In a drain, after the delay: before idle HTTP/1.1 connections close, for requests that are just arriving. A 0 is no wait. */

@@ -125,7 +125,7 @@ function refusePlain(socket: Socket, timeoutMs: number): void {
 
 /**
  * Reads as much of a new connection as `decide` needs for an answer other than undefined, puts it back and calls `found`
- * once. A socket that ends, fails or stays silent for `timeoutMs` (0: for ever) before is destroyed and `found` never
+ * once. A socket that ends, fails or stays silent for `timeoutMs` (0: no limit) before is destroyed and `found` never
  * called. Afterwards the socket carries no listener of this function.
  */
 export function firstBytes<Answer>(

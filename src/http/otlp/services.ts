@@ -42,7 +42,7 @@ const MAX_INSTANCES = 500;
 interface Service {
   readonly app: string;
   readonly messages: Messages;
-  /** When it was last heard of, as a reading of `performance.now()`. */
+  /** When it last sent spans, as a reading of `performance.now()`. */
   seen: number;
 }
 

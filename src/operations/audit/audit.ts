@@ -25,7 +25,7 @@ export interface AuditFileOptions {
 }
 
 /**
- * Whether and where it is kept who did what: `true` for lines of JSON on the standard error, a function, or a file. An
+ * Whether and where calls are recorded: `true` for lines of JSON on the standard error, a function, or a file. An
  * error that a function throws is reported.
  */
 export type AuditOption = boolean | ((record: AuditRecord) => unknown) | AuditFileOptions;
@@ -69,7 +69,7 @@ export function audit(option: AuditOption, onError: (error: unknown) => void = (
   const observe = (call: CallRecord): void => {
     if (!isAudited(call)) return;
     if (REFUSALS.has(call.code)) {
-      const who = isStranger(call) ? "" : `${call.caller?.authentication} ${call.caller?.name}`;
+      const who = isAnonymous(call) ? "" : `${call.caller?.authentication} ${call.caller?.name}`;
       if (refusals.waitSeconds(who) > 0) {
         suppressed++;
         return;
@@ -101,10 +101,10 @@ function isAudited(call: CallRecord): boolean {
 function isRefused(call: CallRecord): boolean {
   const { code, permission } = call;
   if (code === "UNAUTHENTICATED" || code === "PERMISSION_DENIED") return true;
-  return code === "RESOURCE_EXHAUSTED" && permission !== undefined && isStranger(call);
+  return code === "RESOURCE_EXHAUSTED" && permission !== undefined && isAnonymous(call);
 }
 
-function isStranger({ caller }: CallRecord): boolean {
+function isAnonymous({ caller }: CallRecord): boolean {
   return caller === undefined || caller.authentication === "none";
 }
 

@@ -1,7 +1,7 @@
 import type { CallCode, CallProtocol, HttpCall } from "../calls/call-record.ts";
 import type { Attributes, MetricDescription } from "./metric.ts";
 
-/** What stands in the place of an operation that is none of those served, as OpenTelemetry's conventions call it. */
+/** The name of any operation that is not served, as OpenTelemetry's conventions call it. */
 export const OTHER = "_OTHER";
 
 /** What the conventions advise for the durations of calls, in seconds. */

@@ -27,7 +27,7 @@ export interface MetricsSettings extends Pick<MetricsOptions, "durationBuckets">
    * make series.
    */
   readonly operations: Iterable<string>;
-  /** The paths of REST and OTLP that there are, as records name them; for the same reason any other is none. */
+  /** The paths of REST and OTLP that there are, as records name them; for the same reason any other counts as {@link OTHER}. */
   readonly routes?: Iterable<string> | undefined;
   /** What the routes of REST stand under, such as `/actuator`. Default: nothing. */
   readonly basePath?: string | undefined;
@@ -52,7 +52,7 @@ const CALLS: MetricDescription = {
 
 const REFUSED_LOGINS: MetricDescription = {
   name: "actuator.logins.refused",
-  description: "Calls refused because nobody, or nobody known, stood behind them.",
+  description: "Calls refused for missing or wrong credentials.",
   unit: "{call}",
 };
 

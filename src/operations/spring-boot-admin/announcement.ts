@@ -59,7 +59,7 @@ export function requireReachable(
   if (managementUrl !== undefined) return;
   if (path !== undefined) throw unreachable(`a Unix socket, ${path}, cannot be called from elsewhere`);
   if (WILDCARD.test(host ?? ""))
-    throw unreachable(`${host} stands for every address of this machine and is none itself`);
+    throw unreachable(`${host} stands for every address of this machine and cannot be called`);
 }
 
 const WILDCARD = /^\[?(0|0\.0\.0\.0|::|(0*:)+0*|::ffff:0\.0\.0\.0)\]?$/;

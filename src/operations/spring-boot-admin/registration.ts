@@ -64,9 +64,7 @@ function warn(
 ): void {
   const elsewhere = urls.filter((url) => !isLocal(url));
   if (elsewhere[0] !== undefined && isLocal(managementUrl)) {
-    say(
-      `${elsewhere[0]} is told of ${managementUrl}, which only this machine reaches; \`admin.managementUrl\` changes it`,
-    );
+    say(`${elsewhere[0]} gets ${managementUrl}, which only this machine can reach; \`admin.managementUrl\` changes it`);
   }
   const readable = urls.find(isReadableOnTheWay);
   if (readable === undefined || (credentials ?? password) === undefined) return;

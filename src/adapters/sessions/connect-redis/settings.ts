@@ -71,7 +71,7 @@ export function settingsOf(stated: {
   return { prefix, serializer, ttl: ttlMs, scanCount: MIN_SCAN_COUNT, disableTTL: false, disableTouch: false };
 }
 
-/** Returns how many milliseconds a session lives after its last use; Infinity: for ever; undefined: unknown. */
+/** Returns how many milliseconds a session lives after its last use; Infinity: it never expires; undefined: unknown. */
 export function lifetimeOf({ ttl, disableTTL }: RedisStoreSettings, record: SessionRecord): number | undefined {
   if (disableTTL) return Number.POSITIVE_INFINITY;
   if (typeof ttl === "function") return ttlOf(ttl, record);
