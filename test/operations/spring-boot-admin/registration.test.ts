@@ -218,10 +218,7 @@ describe("over TLS", () => {
 
 describe("what is probably a mistake is said, and done", () => {
   const cases: Record<string, readonly [options: Partial<SpringBootAdminOptions>, said: readonly RegExp[]]> = {
-    "an address of this machine for a server elsewhere": [
-      {},
-      [/gets .*127.0.0.1:9001.*only this machine can reach/],
-    ],
+    "an address of this machine for a server elsewhere": [{}, [/gets .*127.0.0.1:9001.*only this machine can reach/]],
     "credentials without TLS": [
       { managementUrl: "http://10.0.0.7:9001/actuator", credentials: { username: "u", password: "ca_secret" } },
       [/is sent credentials unencrypted/],
