@@ -115,7 +115,7 @@ function gatedLog(gate: GatedLogger, methods: Methods): Method {
 /**
  * Makes property access on the logger fast again. V8 gives an object with an accessor a slow shape until it has served as a
  * prototype some ten times; a logger is the prototype of its children. Measured with Node.js 24.21: without this a disabled call
- * takes 12 ns instead of 4, and `isLevelEnabled()` 1.6 ns instead of 0.4.
+ * takes 8 to 14 ns instead of 4 to 10, and `isDebugEnabled()` 1.6 ns instead of 0.4.
  */
 function makeFast(gate: GatedLogger): void {
   const logger = gate.logger.deref();
