@@ -7,8 +7,7 @@ export type { ActuatorLoggersOptions, ActuatorOptions, ActuatorSessionsOptions }
 export { customLogger } from "./adapters/loggers/custom/index.ts";
 export { ActuatorError, type ErrorCode, type Fault } from "./common/error.ts";
 export { type Configuration, configuration } from "./configuration/configuration.ts";
-export { requestLevel } from "./http/request-level/hook.ts";
-export { signLevelToken } from "./http/request-level/token.ts";
+export { requestLevel, signLevelToken } from "./http/request-level/index.ts";
 export { type GraphBuilder, integrationGraph } from "./integration-graph/builder.ts";
 export { toAsyncApi } from "./integration-graph/export/asyncapi.ts";
 export { toDot } from "./integration-graph/export/dot.ts";

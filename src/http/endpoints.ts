@@ -7,8 +7,8 @@ import type { Sessions } from "../sessions/sessions.ts";
 import type { OtlpReceiver } from "./otlp/receiver.ts";
 
 /**
- * What the two faces answer from. A domain that is left out is not served: its REST routes answer 404, its RPC service
- * UNIMPLEMENTED, and neither the index nor health or reflection name it.
+ * What REST and RPC serve. A missing domain is not served: its REST routes answer 404, its RPC service UNIMPLEMENTED, and the index,
+ * health and reflection do not list it.
  */
 export interface Endpoints {
   readonly application: Application;
@@ -18,6 +18,6 @@ export interface Endpoints {
   readonly integrationGraph?: IntegrationGraph | undefined;
   /** The metrics of the actuator's own calls, if they are served. */
   readonly metrics?: Metrics | undefined;
-  /** Takes spans of other services for the integration graph. */
+  /** Receives spans of other services for the integration graph. */
   readonly otlp?: OtlpReceiver | undefined;
 }

@@ -29,7 +29,7 @@ export function pathBelow(basePath: string, path: string): string | undefined {
   return next === undefined || next === "/" ? path.slice(basePath.length) : undefined;
 }
 
-/** Where a framework has mounted the gateway, and the gateway's part of the URL. */
+/** The mount path of the gateway, and the gateway's part of the URL. */
 export interface Mounted {
   /** The path before the base path, which Express cuts off; empty if the gateway is at the root. */
   readonly mount: string;

@@ -8,8 +8,13 @@ import fastify, { type FastifyBaseLogger } from "fastify";
 import { type Logger, pino } from "pino";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { pinoLoggers } from "../../../src/adapters/loggers/pino/index.ts";
-import { type RequestLevelHook, requestLevel } from "../../../src/http/request-level/hook.ts";
-import { type LevelToken, readLevelToken, signLevelToken } from "../../../src/http/request-level/token.ts";
+import {
+  type LevelToken,
+  type RequestLevelHook,
+  readLevelToken,
+  requestLevel,
+  signLevelToken,
+} from "../../../src/http/request-level/index.ts";
 import { Loggers } from "../../../src/loggers/loggers.ts";
 
 const KEY = "0123456789abcdef0123456789abcdef";
