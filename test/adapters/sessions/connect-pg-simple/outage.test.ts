@@ -143,7 +143,7 @@ describe.runIf(requirement("postgresql", postgresFound))(
       [
         "database is missing",
         (url: URL) => void (url.pathname = "/nowhere"),
-        "has no database of the connection's name.",
+        "has no database with the connection's name.",
       ],
     ])("report clearly that the %s, without the URL", async (_, change, sentence) => {
       await server.query(OWN_ROLE.replaceAll("reader", "secretive"));
