@@ -5,9 +5,9 @@ import type { Properties } from "../../../integration-graph/properties.ts";
 
 /** How many components are kept, and for how long. */
 export interface ComponentLimits {
-  /** Nodes that are described; more only have their names and numbers. */
+  /** How many nodes have properties; further ones only have names and numbers. */
   readonly maxNodes: number;
-  /** How long a component outlives its last message, in milliseconds. */
+  /** How long a component stays after its last message. */
   readonly maxAgeMs: number;
 }
 
@@ -31,7 +31,7 @@ export class Components {
   node(declaration: NodeDeclaration): GraphNode | undefined {
     if (this.#declared.size >= this.#limits.maxNodes) this.#removeAged();
     const node = this.#host.observe(declaration);
-    // One that a full graph does not show sleeps until there is room.
+    // A full graph hides it until there is room.
     if (!node.attached) return node.dormant ? node : undefined;
     if (node.declared || this.#declared.size >= this.#limits.maxNodes) return node;
     const declared = this.#host.declare(declaration);

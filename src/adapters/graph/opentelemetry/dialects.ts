@@ -9,7 +9,7 @@ import {
   type Traffic,
 } from "./traffic.ts";
 
-/** The address of a broker as adapters of libraries name it. They know the socket's: one opened to "localhost" is at 127.0.0.1. */
+/** The address of a broker as the libraries' adapters name it. They know the socket's: for "localhost" it is 127.0.0.1. */
 function brokerAddress(host: string | undefined, port: unknown): string | undefined {
   if (host === undefined) return undefined;
   const plain = host === "localhost" ? "127.0.0.1" : host.includes(":") && !host.startsWith("[") ? `[${host}]` : host;
@@ -17,7 +17,7 @@ function brokerAddress(host: string | undefined, port: unknown): string | undefi
   return Number.isInteger(number) && number > 0 ? `${plain}:${number}` : plain;
 }
 
-/** What instrumentations call the exchange without a name. */
+/** The names that instrumentations use for the exchange without a name. */
 const DEFAULT_EXCHANGES = new Set(["", "amq.default", "<default>", "(default)"]);
 
 /**
@@ -41,13 +41,13 @@ function rabbitmqDestination(
   };
 }
 
-/** Exchange and queue. A name that is no longer taken apart is a queue's. */
+/** The exchange and the queue in a name. A name with only one part is a queue's. */
 function delivered(name: string, key: string | undefined): readonly [string, string] {
   if (key === undefined || name === key) return ["", name];
   const middle = name.indexOf(`:${key}:`);
   if (middle >= 0) return [name.slice(0, middle), name.slice(middle + key.length + 2)];
   if (name.startsWith(`${key}:`)) return ["", name.slice(key.length + 1)];
-  // A queue that is called like the routing key is not said twice.
+  // A queue with the name of the routing key is not written twice.
   if (name.endsWith(`:${key}`)) return [name.slice(0, -key.length - 1), key];
   return DEFAULT_EXCHANGES.has(name) ? ["", key] : ["", name];
 }
@@ -61,7 +61,7 @@ function queue(name: string): Destination {
   return at("queue", name);
 }
 
-/** Spans do not tell the virtual host. */
+/** Spans do not name the virtual host. */
 function at(kind: string, name: string): Destination {
   return { kind, name, scope: "//" };
 }
@@ -76,7 +76,7 @@ const OPERATIONS: ReadonlyMap<unknown, Operation> = new Map([
   ["deliver", "process"],
 ]);
 
-/** Where conventions have called an attribute differently, the current name first. */
+/** The names of an attribute in all versions of the conventions, the current one first. */
 const NAMES = {
   operation: ["messaging.operation.type", "messaging.operation"],
   name: ["messaging.destination.name", "messaging.destination"],
@@ -142,10 +142,10 @@ const genericDialect: Dialect = {
 
 const DEFAULT_EXCHANGE = "amq.default";
 
-/** What systems are called; anything else is no name of one. */
+/** The form of a system's name. */
 const SYSTEM = /^[a-z][a-z0-9_.-]{0,49}$/;
 
-/** What a destination may be where that is the system's usual one, as older conventions told it apart. */
+/** Kinds that older conventions distinguish, if the system's usual kind is one of them. */
 const EITHER: ReadonlySet<string> = new Set(["queue", "topic", "destination"]);
 
 function operationOf(kind: number): Operation | undefined {
@@ -206,7 +206,7 @@ const amqplibDialect: Dialect = {
   },
 };
 
-/** What the instrumentation has of a connection: its URL, with the password crossed out, or host and port. */
+/** The connection as the instrumentation describes it: its URL with the password masked, or host and port. */
 function placeOf(address: string | undefined, port: unknown): { address: string | undefined; vhost: string } {
   if (!address?.includes("://")) return { address: brokerAddress(address, port ?? 5672), vhost: "/" };
   try {
@@ -250,7 +250,7 @@ const kafkajsDialect: Dialect = {
   },
 };
 
-/** `addFlow` and `addBulkFlows` stand around an `addNode` for each job, which is what counts. */
+/** `addFlow` and `addBulkFlows` contain an `addNode` for each job, which is counted instead. */
 const BULLMQ_OPERATIONS: ReadonlyMap<unknown, Operation> = new Map([
   ["add", "send"],
   ["addBulk", "send"],
@@ -258,7 +258,7 @@ const BULLMQ_OPERATIONS: ReadonlyMap<unknown, Operation> = new Map([
   ["process", "process"],
 ]);
 
-/** The prefix of BullMQ's keys in Redis, unless an application has its own; spans do not tell. */
+/** The default prefix of BullMQ's keys in Redis; spans do not show another one. */
 const PREFIX = "bull:";
 
 /** BullMQ's own telemetry, `bullmq-otel`: names of its own, without the Redis behind the queue. */
@@ -313,7 +313,7 @@ const awsSdkDialect: Dialect = {
   },
 };
 
-/** A poll that does not say how many messages it got may have got none. */
+/** A poll without a number of messages may have received none. */
 function awsOperationOf(kind: number, attributes: Span["attributes"]): Operation | undefined {
   if (kind === SpanKind.PRODUCER) return "send";
   if (kind !== SpanKind.CONSUMER) return undefined;
@@ -322,7 +322,7 @@ function awsOperationOf(kind: number, attributes: Span["attributes"]): Operation
   return attributes["messaging.batch.message_count"] === undefined ? undefined : "receive";
 }
 
-/** Every dialect; the last takes what no other does. */
+/** Every dialect; the last one reads what no other does. */
 const DIALECTS: readonly Dialect[] = [
   amqplibDialect,
   kafkajsDialect,
@@ -338,12 +338,12 @@ const DIALECTS: readonly Dialect[] = [
 
 const byScope = new Map(DIALECTS.flatMap((dialect) => dialect.scopes.map((scope) => [scope, dialect] as const)));
 
-/** The dialect that an instrumentation scope speaks. */
+/** The dialect of an instrumentation scope. */
 export function dialectOf(scope: string): Dialect {
   return byScope.get(scope) ?? DIALECTS.at(-1)!;
 }
 
-/** The attributes that any dialect reads; no others are worth keeping. */
+/** The attributes that any dialect reads; others need not be kept. */
 export const ATTRIBUTES: ReadonlySet<string> = new Set([
   ...GENERIC_ATTRIBUTES,
   ...COUNT_ATTRIBUTES,

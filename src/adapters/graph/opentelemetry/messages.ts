@@ -86,7 +86,7 @@ interface Speaker {
   readonly routes: Routes;
 }
 
-/** What the spans of one application say of messages, told to the graph. */
+/** Counts the messages in the spans of one application. */
 export class Messages {
   readonly endpoints: Endpoints;
   readonly #scene: Scene;
@@ -98,7 +98,7 @@ export class Messages {
     this.endpoints = new Endpoints(scene, (span) => this.routeOf(span));
   }
 
-  /** What a span says of messages; undefined where it says nothing. */
+  /** The messages of a span; undefined if it has none. */
   routeOf(span: Span): Route | undefined {
     const scope = span.instrumentationScope.name;
     const { dialect, routes } = this.#scopes.get(scope) ?? this.#learn(scope);
@@ -106,7 +106,7 @@ export class Messages {
     return reading === undefined ? undefined : routes.find(reading);
   }
 
-  /** Messages were processed. Each of those that came together has a span of its own, or none has. */
+  /** Messages were processed. Either each message of a batch has a span of its own, or none has. */
   processed({ handler }: Route, outcome: Outcome): void {
     if (handler === undefined) return;
     handler.state.processes = true;
@@ -114,7 +114,7 @@ export class Messages {
     if (handler.way !== undefined) handler.way.count += outcome.count ?? 1;
   }
 
-  /** Messages were received. Where no span tells how they were processed, this is all that is known of them. */
+  /** Messages were received. If no span shows how they were processed, nothing else is known of them. */
   received({ handler, channel, traffic }: Route, outcome: Outcome): void {
     if (handler === undefined || handler.state.processes) return;
     const { host } = this.#scene;
@@ -161,7 +161,7 @@ export class Owner {
     this.span = span;
   }
 
-  /** The node, where the span has come to be shown in the graph. */
+  /** The node, once the span is shown in the graph. */
   get node(): GraphNode | undefined {
     return this.#node;
   }

@@ -18,7 +18,7 @@ import {
 /** How many readings are remembered before they are read again. */
 const MAX_REMEMBERED = 1_000;
 
-/** Where spans come from, and the graph that is told. */
+/** Where spans come from, and the graph that shows them. */
 export interface Scene {
   readonly host: GraphHost;
   readonly components: Components;
@@ -28,16 +28,16 @@ export interface Scene {
   counts(system: string): boolean;
   /** The brokers of systems whose spans do not name one. */
   readonly brokers: { readonly [system: string]: string };
-  /** What is said of every node. */
+  /** Properties of every node. */
   readonly properties: Properties | undefined;
-  /** What is said of every endpoint as well. */
+  /** Further properties of every endpoint. */
   readonly endpointProperties: Properties | undefined;
   readonly handlers: WeakMap<GraphNode, HandlerState>;
   /** Called with every endpoint that becomes known here. */
   seen?(node: GraphNode, declaration: NodeDeclaration): void;
 }
 
-/** What handles the messages of a destination. */
+/** The handler of a destination's messages. */
 export interface Handler {
   readonly node: GraphNode;
   readonly input: GraphLink | undefined;
@@ -58,7 +58,7 @@ export interface Route {
   readonly traffic: Traffic;
   /** Whether its messages are counted here. */
   readonly counted: boolean;
-  /** Undefined where it is not shown. */
+  /** Undefined if it is not shown. */
   readonly channel: GraphNode | undefined;
   /** Of messages that are counted here and were not sent. */
   readonly handler: Handler | undefined;
@@ -170,7 +170,7 @@ export class Routes {
     const at = address ?? configured ?? UNKNOWN;
     const known = host.broker(system, at);
     if (cluster === undefined) return known;
-    // What a cluster calls itself is learnt once for an address: two of them would take turns.
+    // The id of a cluster is learnt once for each address; otherwise two clusters would alternate.
     if (isLike(known, at)) host.nameBroker(system, at, cluster);
     const named = host.broker(system, cluster);
     return isLike(named, cluster) ? cluster : named;
@@ -195,12 +195,12 @@ function isSame(one: Reading, other: Reading): boolean {
   );
 }
 
-/** Whether its nodes are still those of the graph: not where they were withdrawn, or have become one with others. */
+/** Whether its nodes are still in the graph: not if they were withdrawn, or merged with others. */
 function isCurrent({ channel, handler }: Route): boolean {
   return (channel === undefined || isHere(channel)) && (handler === undefined || isHere(handler.node));
 }
 
-/** Whether a node is still the graph's, or sleeps until there is room for it. */
+/** Whether a node is still in the graph, or hidden until there is room for it. */
 export function isHere(node: GraphNode): boolean {
   return node.attached || node.dormant;
 }

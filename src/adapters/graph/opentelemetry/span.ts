@@ -1,7 +1,7 @@
 import { MAX_NAME_LENGTH } from "../../../integration-graph/declaration.ts";
 import type { EndpointPattern } from "../../../integration-graph/pattern.ts";
 
-/** What the graph reads of a span. The SDK's `ReadableSpan` is one. */
+/** The parts of a span that the graph reads. The SDK's `ReadableSpan` is one. */
 export interface Span {
   readonly name: string;
   /** As {@link SpanKind}. */
@@ -18,17 +18,17 @@ export const SpanKind = { INTERNAL: 0, SERVER: 1, CLIENT: 2, PRODUCER: 3, CONSUM
 /** The status code of a failure, in the API and in OTLP. */
 const ERROR = 2;
 
-/** An exception that was recorded; BullMQ leaves the status of a failed job alone, and records that it failed. */
+/** Events of a failure: BullMQ does not set the status of a failed job, but records an exception. */
 export const FAILURE_EVENTS: ReadonlySet<string> = new Set(["exception", "job failed"]);
 
-/** Whether what the span stands for failed. */
+/** Whether the span's operation failed. */
 export function hasFailed({ status, attributes, events }: Span): boolean {
   if (status.code === ERROR || attributes["error.type"] !== undefined) return true;
   for (let index = 0; index < events.length; index++) if (FAILURE_EVENTS.has(events[index]!.name)) return true;
   return false;
 }
 
-/** An attribute that is a text and not empty. */
+/** An attribute that is a non-empty string. */
 export function textOf(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
@@ -39,7 +39,7 @@ interface SpanEndpoint {
   readonly pattern: EndpointPattern;
 }
 
-/** By the kind of the span: a request that is served, a message of no system that is known, work that begins by itself. */
+/** The pattern by the kind of the span: a request that is served, a message of an unknown system, work that begins by itself. */
 const PATTERNS: { readonly [kind: number]: EndpointPattern } = {
   [SpanKind.SERVER]: "inbound_gateway",
   [SpanKind.CONSUMER]: "service_activator",
@@ -47,7 +47,7 @@ const PATTERNS: { readonly [kind: number]: EndpointPattern } = {
   [SpanKind.INTERNAL]: "inbound_channel_adapter",
 };
 
-/** What a span that owns what is sent under it is called: `POST /orders` for a request, else as the span. */
+/** The name of an endpoint for a span that sends: `POST /orders` for a request, or else the span's name. */
 export function endpointOf({ name, kind, attributes }: Span): SpanEndpoint {
   const method = textOf(attributes["http.request.method"]) ?? textOf(attributes["http.method"]);
   const route = textOf(attributes["http.route"]);
@@ -55,7 +55,7 @@ export function endpointOf({ name, kind, attributes }: Span): SpanEndpoint {
   return { name: fit(shown), pattern: PATTERNS[kind] ?? "inbound_channel_adapter" };
 }
 
-/** Whether the name of a request may still change: frameworks tell the route when they have found it, some at the end. */
+/** Whether the name of a request may still change: frameworks set the route when they have found it, some at the end. */
 export function mayBeRenamed({ kind, attributes }: Span): boolean {
   return kind === SpanKind.SERVER && attributes["http.route"] === undefined;
 }

@@ -7,10 +7,10 @@ import type { Scene } from "./routes.ts";
 import { hasFailed, SpanKind } from "./span.ts";
 import { countOf } from "./traffic.ts";
 
-/** Under this key the API keeps the active span in a context, the same in all of its versions. */
+/** The key of the active span in a context, the same in all versions of the API. */
 const ACTIVE_SPAN = Symbol.for("OpenTelemetry Context Key SPAN");
 
-/** On whose behalf a span is: kept on the span itself, which costs less than a table beside it. */
+/** The owner of a span, kept on the span itself, which costs less than a map. */
 const OWNER = Symbol("owner");
 /** The endpoint of another adapter, in whose handler a span began. */
 const CURRENT = Symbol("current");

@@ -1,7 +1,7 @@
 import type { ChannelPattern } from "../../../integration-graph/pattern.ts";
 import type { Span } from "./span.ts";
 
-/** What a span says happened to messages. */
+/** What happened to messages in a span. */
 export type Operation = "send" | "receive" | "process";
 
 /**
@@ -11,16 +11,16 @@ export type Operation = "send" | "receive" | "process";
 export interface Reading {
   readonly operation: Operation;
   readonly system: string;
-  /** What names the destination best. */
+  /** The most specific name of the destination. */
   readonly destination: string;
-  /** What else tells destinations apart; each dialect has a use of its own for it. */
+  /** What else distinguishes destinations; its meaning depends on the dialect. */
   readonly detail?: string | undefined;
-  /** The consumer group, the subscription or whatever tells consumers of one destination apart. */
+  /** The consumer group or subscription, which distinguishes consumers of one destination. */
   readonly group?: string | undefined;
-  /** Where the broker is, or all that is said of it. */
+  /** The address of the broker, or what the span has of it. */
   readonly address?: string | undefined;
   readonly port?: unknown;
-  /** What the broker calls itself. */
+  /** The broker's own name. */
   readonly cluster?: string | undefined;
 }
 
@@ -44,22 +44,22 @@ export interface Traffic {
   readonly group?: string | undefined;
   /** What distinguishes handlers otherwise, such as a worker's name. */
   readonly handler?: string | undefined;
-  /** host:port; undefined where spans do not tell. */
+  /** host:port; undefined if spans do not have it. */
   readonly address?: string | undefined;
   readonly cluster?: string | undefined;
 }
 
 /** How one instrumentation describes messages. */
 export interface Dialect {
-  /** The names of the instrumentation scopes that speak it. */
+  /** The instrumentation scopes that use it. */
   readonly scopes: readonly string[];
-  /** What a span says; undefined where it says nothing of messages, or what another span says again. */
+  /** Reads a span; undefined if it has no messages, or repeats those of another span. */
   read(span: Span): Reading | undefined;
-  /** What that means. Asked for once for equal readings. */
+  /** The traffic of a reading. Called once for equal readings. */
   understand(reading: Reading): Traffic;
 }
 
-/** The attributes that tell how many messages a span stands for. */
+/** The attributes with the number of a span's messages. */
 export const COUNT_ATTRIBUTES = ["messaging.batch.message_count", "bullmq.job.bulk.count"] as const;
 
 /** More messages than that in one span are not believed. */
