@@ -12,13 +12,17 @@ let databases = 0;
 /** An application with a database of its own: what it makes is watched, and closed with the test. */
 export function application(
   server: RedisServer,
-  options: BullmqOptions & { readonly app?: string; readonly db?: number; readonly attach?: boolean } = {},
+  {
+    app = "shop",
+    db = ++databases,
+    attach = true,
+    ...options
+  }: BullmqOptions & { readonly app?: string; readonly db?: number; readonly attach?: boolean } = {},
 ) {
-  const db = options.db ?? ++databases;
   const connection: ConnectionOptions = { host: server.host, port: server.port, db };
-  const flow = integrationGraph({ app: options.app ?? "shop", onSourceError: () => {} });
+  const flow = integrationGraph({ app, onSourceError: () => {} });
   const jobs = bullmqSource([], options);
-  const detach = options.attach === false ? () => {} : flow.attach(jobs);
+  const detach = attach ? flow.attach(jobs) : () => {};
   const { graph } = flow;
 
   function closing<T extends { close(): Promise<unknown>; on(event: "error", listener: () => void): unknown }>(

@@ -25,10 +25,14 @@ export interface Application {
 /** An application with one client, and its graph. */
 export async function application(
   server: MosquittoServer,
-  options: MqttOptions & { readonly client?: IClientOptions; readonly app?: string } = {},
+  {
+    client: clientOptions,
+    app = "shop",
+    ...options
+  }: MqttOptions & { readonly client?: IClientOptions; readonly app?: string } = {},
 ): Promise<Application> {
-  const own = await client(server, options.client);
-  const flow = integrationGraph({ app: options.app ?? "shop" });
+  const own = await client(server, clientOptions);
+  const flow = integrationGraph({ app });
   const adapter = mqttSource(own, options);
   const detach = flow.attach(adapter);
   return { own, flow, adapter, detach, picture: () => picture(flow.graph.snapshot()) };

@@ -121,9 +121,13 @@ async function connectIoredis(server: RedisServer): Promise<Client> {
 /** An application with a graph, and clients that are watched. */
 export function application(
   clients: readonly Client[],
-  options: RedisMessagingOptions & { readonly app?: string; readonly sourceTimeoutMs?: number } = {},
+  {
+    app = "shop",
+    sourceTimeoutMs,
+    ...options
+  }: RedisMessagingOptions & { readonly app?: string; readonly sourceTimeoutMs?: number } = {},
 ) {
-  const flow = integrationGraph({ app: "shop", onSourceError: () => {}, ...options });
+  const flow = integrationGraph({ app, onSourceError: () => {}, sourceTimeoutMs });
   const redis = redisSource(clients.map(({ target }) => target) as never, options);
   const detach = flow.attach(redis);
   const { graph } = flow;
