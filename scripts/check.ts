@@ -1,6 +1,6 @@
 /**
- * `npm run check`: everything that can be said about the repository without running it. It changes no file but `dist`.
- * Each step prints one line; what went wrong follows at the end.
+ * `npm run check`: every check that runs no test. It changes no file but `dist`. Each step prints one line; the output of failed
+ * steps follows at the end.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,8 +8,9 @@ import { join } from "node:path";
 import { compatibilityBase, extractProtos } from "./base.ts";
 import { CommandFailed, run } from "./command.ts";
 import { lockFileFaults } from "./lock-file.ts";
+import { wordFaults } from "./words.ts";
 
-/** A step answers what is worth saying when it went well, and throws when it did not. */
+/** A step returns a remark to print, and throws if it fails. */
 interface Step {
   readonly name: string;
   readonly run: (scratch: string) => string | undefined;
@@ -27,11 +28,18 @@ const steps: readonly Step[] = [
   { name: "build", run: () => quietly("node", "scripts/build.ts") },
   { name: "publint", run: (scratch) => quietly("publint", "run", "--strict", pack(scratch)) },
   { name: "attw", run: areTheTypesWrong },
+  { name: "words", run: words },
 ];
 
 function lockFile(): undefined {
   const faults = lockFileFaults();
   if (faults.length > 0) throw new CommandFailed("package-lock.json is incomplete or loose", faults.join("\n"));
+}
+
+function words(): undefined {
+  const faults = wordFaults();
+  if (faults.length > 0)
+    throw new CommandFailed("the word list (scripts/words.ts) has better words", faults.join("\n"));
 }
 
 function generatedCode(scratch: string): string | undefined {
@@ -65,7 +73,7 @@ function areTheTypesWrong(scratch: string): string {
   return "esm-only: node10 and CommonJS resolution are not checked, since the package has no CommonJS build";
 }
 
-/** Packs what `build` made; `prepack` would only build it again. */
+/** Packs the output of the step `build`; `prepack` would only build it again. */
 function pack(scratch: string): string {
   const output = run("npm", "pack", "--silent", "--ignore-scripts", "--pack-destination", scratch);
   return join(scratch, output.split("\n").at(-1)!);
@@ -75,13 +83,13 @@ function quietly(program: string, ...args: string[]): undefined {
   run(program, ...args);
 }
 
-/** Runs a step in a directory of its own, prints its line and answers what went wrong. */
+/** Runs a step in its own directory, prints its line and returns its error. */
 function perform(step: Step): Error | undefined {
   const scratch = mkdtempSync(join(tmpdir(), "connect-actuator-check-"));
   const start = performance.now();
   const print = (result: string, remark = "") => {
     const seconds = `${((performance.now() - start) / 1000).toFixed(1)} s`;
-    console.log(`${result.padEnd(6)}  ${step.name.padEnd(14)}  ${seconds.padStart(6)}  ${remark}`.trimEnd());
+    console.log(`${result.padEnd(6)}  ${step.name.padEnd(16)}  ${seconds.padStart(6)}  ${remark}`.trimEnd());
   };
   try {
     print("ok", step.run(scratch));

@@ -2,13 +2,13 @@ import { type Checks, countFrom, option, timerMs } from "../../common/options.ts
 
 /** How many streams there may be: watches, held levels, measurements. Further ones are RESOURCE_EXHAUSTED. */
 export interface StreamOptions {
-  /** Of all callers together; where they are asked who they are, half of it at most of those who did not say. Default 1,000. */
+  /** Of all callers together; if callers must authenticate, at most half of it for unauthenticated ones. Default 1,000. */
   readonly max?: number | undefined;
-  /** Of one caller who said who they are; others share the number of all. Default 200. */
+  /** Of one authenticated caller; unauthenticated ones only share `max`. Default 200. */
   readonly maxPerCaller?: number | undefined;
   /**
-   * How long one may go on, in milliseconds; then it ends with UNAVAILABLE, some of them a tenth earlier, so that not all come
-   * again at once. For clients that stand still: over HTTP/1.1 nothing tells them from those who wait. Default 0: no limit.
+   * How long a stream may last, in milliseconds; then it ends with UNAVAILABLE, some up to a tenth earlier, so that not all clients
+   * reconnect at once. For stopped clients, which over HTTP/1.1 look the same as waiting ones. Default 0: no limit.
    */
   readonly maxAgeMs?: number | undefined;
 }
