@@ -36,6 +36,18 @@ export function blocksOf(...languages: readonly string[]): Block[] {
   ).filter(({ language }) => languages.includes(language));
 }
 
+/** The `@example` blocks of doc comments in the sources, each as a block of the page that its file is. */
+export function examples(): Block[] {
+  const files = globSync("src/**/*.ts", { cwd: root }).filter((file) => !file.startsWith("src/gen/"));
+  return files.sort().flatMap((page) =>
+    [...textOf(page).matchAll(/^( *)\* @example\n\1\* ```ts\n((?:\1\*.*\n)*?)\1\* ```$/gm)].map((match) => {
+      const line = match.input.slice(0, match.index).split("\n").length + 2;
+      const code = match[2]!.replace(/^ *\* ?/gm, "");
+      return { page, line, language: "ts", file: undefined, code };
+    }),
+  );
+}
+
 /** The words of prose between backticks, with the lines that they stand in. */
 export function spansOf(page: string): { readonly text: string; readonly line: number }[] {
   // Blocks leave their line breaks.

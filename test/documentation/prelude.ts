@@ -51,6 +51,7 @@ export declare const breaker: { readonly opened: boolean };
 export declare const bus: EventEmitter;
 export declare const client: RedisClientType;
 export declare const connection: ChannelModel;
+export declare const flow: GraphBuilder;
 export declare const graph: GraphBuilder;
 export declare const handle: (request: unknown) => Promise<void>;
 export declare const isComplete: (order: Order) => boolean;
