@@ -82,6 +82,12 @@ export interface Actuator {
 /**
  * Builds the actuator of an application.
  *
+ * @example
+ * ```ts
+ * const actuator = createActuator({ name: "shop", loggers: { adapters: [pinoLoggers(logger)] } });
+ * await actuator.listen({ port: 9001 });
+ * ```
+ *
  * @throws ActuatorError INVALID_ARGUMENT for an option that does not exist or does not fit, FAILED_PRECONDITION for a Node.js that
  *   is too old.
  */

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { posix } from "node:path";
 import { describe, expect, test } from "vitest";
 import { sourceFiles, sourceOf } from "./support/source-files.ts";
@@ -15,6 +16,16 @@ describe("what applications can import says what it promises", () => {
       "these have no doc comment",
     ).toEqual([]);
   });
+});
+
+/** The entries of the package, of those of rooms. */
+const { exports: subpaths } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
+const published = entries.filter((entry) => JSON.stringify(subpaths).includes(`./dist/${entry.replace(/ts$/, "js")}`));
+
+test.each(published)("every function that applications can import from %s has an example", (entry) => {
+  const functions = [...handedOn(entry), ...definedIn(entry)].filter(({ file, name }) => isFunction(file, name));
+  const without = functions.filter(({ file, name }) => !hasExample(file, name));
+  expect(without.map(({ file, name }) => `${name} in src/${file}`)).toEqual([]);
 });
 
 test("nobody else hands on what another file defines", () => {
@@ -58,4 +69,16 @@ function isDescribed(file: string, name: string): boolean {
   const lines = sourceOf(file).split("\n");
   const at = lines.findIndex((line) => DEFINITION.exec(line)?.groups?.name === name);
   return lines[at - 1]?.trimEnd().endsWith("*/") ?? false;
+}
+
+function isFunction(file: string, name: string): boolean {
+  return new RegExp(`^export (?:async )?function\\*? ${name}\\b`, "m").test(sourceOf(file));
+}
+
+/** Whether the doc comment right before the function has an `@example`; that of its first overload counts. */
+function hasExample(file: string, name: string): boolean {
+  const text = sourceOf(file);
+  const before = text.slice(0, text.search(new RegExp(`^export (?:async )?function\\*? ${name}\\b`, "m")));
+  const comment = before.slice(before.lastIndexOf("/**"));
+  return comment.trimEnd().endsWith("*/") && comment.includes("@example");
 }

@@ -19,6 +19,14 @@ export interface GraphPart {
  * is stale where it is in all of its instances. Where instances say different things of a node, the first in the order of their
  * names prevails, one that is not stale before others. Ids follow from the keys in sorted order, so that the same parts give
  * the same graph in whatever order they come.
+ *
+ * @example
+ * ```ts
+ * const whole = mergeGraphs([
+ *   { instance: "orders-1", graph: orders.snapshot() },
+ *   { instance: "billing-1", graph: billing.snapshot() },
+ * ]);
+ * ```
  */
 export function mergeGraphs(parts: readonly GraphPart[]): GraphSnapshot {
   const ordered = parts.toSorted((one, other) => compare(one.instance, other.instance));

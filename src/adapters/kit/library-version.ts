@@ -35,6 +35,11 @@ export interface SupportedLibrary {
  * | log4js, amqplib, kafkajs, redis, ioredis, pg, express-session, connect-pg-simple, session-file-store, `@fastify/session`, `@opentelemetry/*` | the loaded copies: CommonJS |
  * | nestjs, logtape, bullmq, connect-redis, koa-session, better-auth, `@platformatic/kafka` | the loaded copies, else the resolved ones: ES modules |
  *
+ * @example
+ * ```ts
+ * requireVersion({ subpath: "pino", library: "pino", versions: "8 to 10" });
+ * ```
+ *
  * @throws ActuatorError FAILED_PRECONDITION if the version is known and not supported.
  */
 export function requireVersion({ subpath, library, versions }: SupportedLibrary, stated?: unknown): void {

@@ -16,13 +16,14 @@ const METER = "connect-actuator";
 /**
  * Registers the metrics of an actuator with OpenTelemetry, under the same names as Prometheus gets them in its own form:
  *
- * ```ts
- * const actuator = createActuator({ metrics: true, … });
- * openTelemetryMetrics(actuator, { meterProvider });
- * ```
- *
  * Numbers are read when a reader of the provider collects; only the duration of a call is recorded as the call ends. Returns a
  * function that ends this.
+ *
+ * @example
+ * ```ts
+ * const actuator = createActuator({ metrics: true });
+ * openTelemetryMetrics(actuator, { meterProvider });
+ * ```
  *
  * @throws ActuatorError INVALID_ARGUMENT for an unfit option, FAILED_PRECONDITION for an actuator without metrics and where there
  *   is no meter provider.
