@@ -41,7 +41,9 @@ const HOUR_MS = 3_600_000;
  *
  * @throws ActuatorError INVALID_ARGUMENT for a key of fewer than 32 bytes or an invalid `maxTtlMs`
  * @example
- * app.use(requestLevel(actuator.loggers, { key: process.env.LEVEL_KEY }));
+ * ```ts
+ * app.use(requestLevel(actuator.loggers!, { key }));
+ * ```
  */
 export function requestLevel(loggers: Pick<Loggers, "withLevel">, options: RequestLevelHookOptions): RequestLevelHook {
   checkOptions<RequestLevelHookOptions>(
@@ -109,7 +111,9 @@ const PURPOSE = "connect-actuator level token 1\n";
  *
  * @throws ActuatorError INVALID_ARGUMENT for a key of fewer than 32 bytes, and an invalid level, name or time
  * @example
- * const token = signLevelToken(key, { level: "DEBUG", logger: "orders", ttlMs: 15 * 60_000 });
+ * ```ts
+ * const token = signLevelToken(key, { level: "DEBUG", logger: "shop.orders", ttlMs: 600_000 });
+ * ```
  */
 export function signLevelToken(key: string | Uint8Array, { level, logger, ttlMs }: LevelToken): string {
   checkKey(key);
