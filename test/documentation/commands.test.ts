@@ -10,7 +10,10 @@ import { commandLines } from "./shell.ts";
 const NAME = "connect-actuator";
 const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 const inBlocks = blocksOf("sh", "text").flatMap(({ page, line, code }) =>
-  commandLines(code, NAME).map((words) => ({ page, line, words, text: words.join(" ") })),
+  commandLines(code, NAME)
+    // The reference shows how each command is used, with placeholders.
+    .filter((words) => !words.includes("[options]"))
+    .map((words) => ({ page, line, words, text: words.join(" ") })),
 );
 const inProse = PAGES.flatMap((page) =>
   spansOf(page).flatMap(({ text, line }) =>
