@@ -86,7 +86,7 @@ function flow(measured: boolean) {
 }
 
 function largeGraph() {
-  const builder = integrationGraph({ app: "bench", limits: { nodes: 2_001 } });
+  const builder = integrationGraph({ app: "bench", limits: { maxNodes: 2_001 } });
   const name = (index: number) => `orders.region-${index % 1_000}.incoming`;
   for (let index = 0; index < 1_000; index++) {
     const filter = builder.filter(`orders.region-${index}.check`, {

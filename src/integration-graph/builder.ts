@@ -39,7 +39,7 @@ import type { PatternType } from "./pattern.ts";
 
 const OPTIONS: Checks<IntegrationGraphOptions> = {
   app: text,
-  limits: objectOf<GraphLimits>({ nodes: countFrom(1), links: count, linksPerNode: count }),
+  limits: objectOf<GraphLimits>({ maxNodes: countFrom(1), maxLinks: count, maxLinksPerNode: count }),
   brokers: textsLike('{ "redis://10.0.0.1:6379/0": "jobs" }'),
   temporaryNames: listOf(unknown),
   observedNodeMaxAgeMs: positiveMs,

@@ -6,12 +6,12 @@ import { NodeIds, nodeKey } from "./node-id.ts";
 
 /** How large a graph may grow. */
 export interface GraphLimits {
-  /** Nodes; 2,000 unless said otherwise. */
-  readonly nodes?: number | undefined;
-  /** Links; 10,000 unless said otherwise. */
-  readonly links?: number | undefined;
-  /** Links that begin at one node; 200 unless said otherwise. */
-  readonly linksPerNode?: number | undefined;
+  /** How many nodes it may have. Default: 2,000. */
+  readonly maxNodes?: number | undefined;
+  /** How many links it may have. Default: 10,000. */
+  readonly maxLinks?: number | undefined;
+  /** How many links may begin at one node. Default: 200. */
+  readonly maxLinksPerNode?: number | undefined;
 }
 
 /** What a test puts in the place of time and chance. */
@@ -41,7 +41,7 @@ export class GraphElements {
   /** Grows with every change. */
   revision = 0;
 
-  readonly #limits: { readonly nodes: number; readonly links: number; readonly linksPerNode: number };
+  readonly #limits: Required<{ [Name in keyof GraphLimits]: number }>;
   readonly #maxAge: number;
   readonly #ids: NodeIds;
   readonly #nodes = new Map<string, GraphNode>();
@@ -56,9 +56,9 @@ export class GraphElements {
     this.app = app;
     this.brokers = new Brokers(brokers);
     this.#limits = {
-      nodes: limits.nodes ?? 2_000,
-      links: limits.links ?? 10_000,
-      linksPerNode: limits.linksPerNode ?? 200,
+      maxNodes: limits.maxNodes ?? 2_000,
+      maxLinks: limits.maxLinks ?? 10_000,
+      maxLinksPerNode: limits.maxLinksPerNode ?? 200,
     };
     this.#maxAge = observedNodeMaxAgeMs;
     this.clock = internals.clock ?? (() => performance.now());
@@ -196,9 +196,9 @@ export class GraphElements {
   }
 
   #hasRoom(): boolean {
-    if (this.#nodes.size < this.#limits.nodes) return true;
+    if (this.#nodes.size < this.#limits.maxNodes) return true;
     if (this.clock() > this.#noneAgedBefore) this.removeAged();
-    return this.#nodes.size < this.#limits.nodes;
+    return this.#nodes.size < this.#limits.maxNodes;
   }
 
   #put(node: GraphNode, isNamed: boolean): void {
@@ -220,7 +220,7 @@ export class GraphElements {
   #join(link: GraphLink): boolean {
     const { from, to } = link;
     if (!this.holds(from) || !this.holds(to)) return false;
-    if (from.outgoing.size >= this.#limits.linksPerNode || this.#links.size >= this.#limits.links) {
+    if (from.outgoing.size >= this.#limits.maxLinksPerNode || this.#links.size >= this.#limits.maxLinks) {
       this.dropped.links++;
       return false;
     }

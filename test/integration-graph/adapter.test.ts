@@ -422,7 +422,7 @@ describe("what was only seen, idle for long", () => {
   });
 
   test("gives way in a full graph, at once", () => {
-    const { graph, host, library, pass } = setUp({ observedNodeMaxAgeMs: 60_000, limits: { nodes: 1 } });
+    const { graph, host, library, pass } = setUp({ observedNodeMaxAgeMs: 60_000, limits: { maxNodes: 1 } });
     host.observe(library.queue("first"));
     pass(61_000);
     const second = host.declare(library.queue("second"));

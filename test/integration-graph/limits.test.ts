@@ -4,7 +4,7 @@ import { links, nodeOf, sends } from "./support.ts";
 
 describe("a graph that is full", () => {
   test("counts the nodes that it does not take, and their functions work unseen", () => {
-    const g = integrationGraph({ app: "shop", limits: { nodes: 2 } });
+    const g = integrationGraph({ app: "shop", limits: { maxNodes: 2 } });
     const send = g.channel("a").sender(() => "sent");
     const handle = g.serviceActivator("b", { output: "a" }).handle(() => send());
     const late = g.channel("c").sender(() => "late");
@@ -17,7 +17,7 @@ describe("a graph that is full", () => {
   });
 
   test("takes a node again when another one went", () => {
-    const g = integrationGraph({ app: "shop", limits: { nodes: 1 } });
+    const g = integrationGraph({ app: "shop", limits: { maxNodes: 1 } });
     const first = g.channel("a");
     g.channel("b");
     first.remove();
@@ -27,7 +27,7 @@ describe("a graph that is full", () => {
   });
 
   test("counts the links that it does not take, and the messages arrive all the same", () => {
-    const g = integrationGraph({ app: "shop", limits: { linksPerNode: 2 } });
+    const g = integrationGraph({ app: "shop", limits: { maxLinksPerNode: 2 } });
     const senders = ["a", "b", "c"].map((name) => g.channel(name).sender(() => name));
     const handle = g.router("r").handle(() => senders.map((send) => send()));
     expect(handle()).toEqual(["a", "b", "c"]);
@@ -37,7 +37,7 @@ describe("a graph that is full", () => {
   });
 
   test("has a limit for all links together", () => {
-    const g = integrationGraph({ app: "shop", limits: { links: 1 } });
+    const g = integrationGraph({ app: "shop", limits: { maxLinks: 1 } });
     g.serviceActivator("a", { input: "in", output: "out" });
     expect(links(g.graph)).toEqual({ "in -input-> a": 0 });
     expect(nodeOf(g.graph, "a")).not.toHaveProperty("output");
@@ -45,7 +45,7 @@ describe("a graph that is full", () => {
   });
 
   test("does not change its structure by what it refuses", () => {
-    const g = integrationGraph({ app: "shop", limits: { nodes: 1 } });
+    const g = integrationGraph({ app: "shop", limits: { maxNodes: 1 } });
     g.channel("a");
     const { revision } = g.graph;
     g.serviceActivator("b", { input: "a" }).handle(() => {})();
