@@ -47,7 +47,7 @@ export interface ActuatorLoggersOptions extends LoggersOptions, LevelChangeRepor
 
 /** The sessions that an application shows. */
 export interface ActuatorSessionsOptions extends SessionsOptions {
-  /** Where the sessions are. */
+  /** The session store. */
   readonly store: SessionStore;
 }
 
@@ -59,13 +59,16 @@ export interface ActuatorOptions {
   readonly version?: string | undefined;
   /** The logging libraries in use, and groups of loggers. */
   readonly loggers?: ActuatorLoggersOptions | undefined;
-  /** Where the sessions are: `expressSessions(store)`, `memorySessions()` or a store of your own, or such a store with options. */
+  /**
+   * The session store, such as `expressSessions(store)`, `memorySessions()` or one of your own; or an object with the store and
+   * options.
+   */
   readonly sessions?: SessionStore | ActuatorSessionsOptions | undefined;
-  /** What `integrationGraph({ app })` gave. */
+  /** The result of `integrationGraph({ app })`. */
   readonly integrationGraph?: GraphBuilder | IntegrationGraph | undefined;
   /**
-   * Whether the integration graph takes spans of other services: OTLP over gRPC and over HTTP (`POST /v1/traces`), on the same
-   * port. Callers with `graph:write` can then add to the graph. Default: false.
+   * Whether the integration graph accepts spans of other services: OTLP over gRPC and over HTTP (`POST /v1/traces`), on the
+   * same port. Callers with `graph:write` can then add to the graph. Default: false.
    */
   readonly otlp?: boolean | OtlpOptions | undefined;
   /**
@@ -73,16 +76,16 @@ export interface ActuatorOptions {
    * direct requests from this machine are accepted.
    */
   readonly access?: AccessOptions | undefined;
-  /** Whether nothing can be changed: REST answers 405 and RPC PERMISSION_DENIED. Default: false. */
+  /** Whether all changes are refused: REST answers 405, RPC PERMISSION_DENIED. Default: false. */
   readonly readOnly?: boolean | undefined;
   /**
-   * Host names that requests may name, such as `actuator.example.com` or `*.example.com`; against pages that point a name of their
-   * own at this machine (DNS rebinding). Default: this machine's names for itself; with `access`, any.
+   * Host names that requests may name, such as `actuator.example.com` or `*.example.com`. Prevents DNS rebinding: a web page
+   * that points its own name at this machine. Default: the names of this machine; with `access`, any name.
    */
   readonly allowedHosts?: readonly string[] | undefined;
   /**
-   * Where it is kept who changed something, who looked at sessions, and who was refused: true for a line of JSON each on the
-   * standard error, a function, `{ file: "audit.log" }`, or false. Default: true.
+   * Where the audit log goes, which records every write, every look at sessions and every refused call: true for lines of JSON
+   * on standard error, a function, `{ file: "audit.log" }`, or false for no audit log. Default: true.
    */
   readonly audit?: AuditOption | undefined;
   /** Spring Boot Admin servers that this application registers with once it listens. Default: none. */
@@ -91,22 +94,26 @@ export interface ActuatorOptions {
   readonly cors?: CorsOptions | undefined;
   /** Metrics of the actuator's own calls, which `GET /prometheus` shows. Default: false. */
   readonly metrics?: boolean | MetricsOptions | undefined;
-  /** What the health depends on, besides that the process runs. Default: nothing. */
+  /** What the health depends on, besides the process itself. Default: nothing. */
   readonly health?: HealthOptions | undefined;
-  /** The path that the REST interface stands under. Default `/actuator`. */
+  /** The path of the REST interface. Default `/actuator`. */
   readonly basePath?: string | undefined;
   /**
-   * IP addresses and networks of the proxies that are believed, such as `["127.0.0.1", "10.0.0.0/8"]`: who called them
-   * (`X-Forwarded-For`, `Forwarded`), and under which address (`X-Forwarded-Host`, `-Proto`, `-Prefix`). Default: none.
+   * IP addresses and networks of proxies whose headers are trusted, such as `["127.0.0.1", "10.0.0.0/8"]`: for the client's
+   * address (`X-Forwarded-For`, `Forwarded`), and for the address that the client called (`X-Forwarded-Host`, `-Proto`,
+   * `-Prefix`). Default: none.
    */
   readonly trustedProxies?: readonly string[] | undefined;
-  /** The longest silence of a stream that watches or holds, in milliseconds; then comes a heartbeat. Default 15,000. */
+  /**
+   * The longest silence on the stream of a watch or a held level, in milliseconds, before the server sends a heartbeat. Default
+   * 15,000.
+   */
   readonly heartbeatMs?: number | undefined;
-  /** How many streams there may be: watches, held levels, measurements. */
+  /** The most open streams: watches, held levels, measurements. */
   readonly streams?: StreamOptions | undefined;
-  /** Limits of the port of {@link Actuator.listen}; overrides single limits of `DEFAULT_LIMITS`. */
+  /** Limits of the port of {@link Actuator.listen}; each one overrides that of `DEFAULT_LIMITS`. */
   readonly limits?: Partial<Limits> | undefined;
-  /** Receives every error that callers only see as an internal error. Default: one line on the console. */
+  /** Called for every error that callers only see as an internal error. Default: writes one line to the console. */
   readonly onError?: ServerErrorHandler | undefined;
 }
 

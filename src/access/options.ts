@@ -27,25 +27,25 @@ import { callerName, loggerPrefix } from "./token-file.ts";
 export interface Grant {
   /** Single permissions, all of a subject (`loggers:*`), or all (`*`). */
   readonly permissions: readonly PermissionPattern[];
-  /** Loggers at and below which levels may be changed. Left out: everywhere. */
+  /** Levels may be changed at and below these loggers. Default: everywhere. */
   readonly loggers?: readonly string[] | undefined;
 }
 
 /** A caller that a function of the application authenticated. */
 export interface CallerDescription extends Grant {
-  /** What the history of levels and the audit call them: 1 to 128 printable characters. */
+  /** The caller's name in the history of levels and in the audit log: 1 to 128 printable characters. */
   readonly name: string;
 }
 
 /**
- * Decides who calls. Undefined refuses; so does whatever is thrown, which is reported as well. It has ten seconds, and must
- * compare secrets in constant time by itself.
+ * Authenticates a caller. If it returns undefined, the caller is refused; if it throws or takes more than ten seconds, the
+ * caller is refused and `onError` is called. It must compare secrets in constant time.
  */
 export type Authorize = (
   request: AuthRequest,
 ) => CallerDescription | undefined | Promise<CallerDescription | undefined>;
 
-/** Lets in who shows a client certificate that TLS has verified, where all that is named here is the certificate's. */
+/** Gives permissions to callers with a client certificate that TLS has verified and that has all names of the rule. */
 export interface CertificateRule extends Grant {
   /** The common name of the subject. */
   readonly commonName?: string | undefined;
@@ -53,53 +53,64 @@ export interface CertificateRule extends Grant {
   readonly alternativeName?: string | undefined;
   /** SHA-256 of the certificate in hexadecimal digits, with or without colons. */
   readonly fingerprint256?: string | undefined;
-  /** What the history and the audit call them. Default: the first of the three above that the rule names. */
+  /** The caller's name in the history and in the audit log. Default: the first of the three above that the rule has. */
   readonly name?: string | undefined;
 }
 
-/** JSON Web Tokens (RFC 7519), as an identity provider signs them. */
+/** JSON Web Tokens (RFC 7519) of an identity provider. */
 export interface JwtOptions {
-  /** The keys that sign: the path of a file, or an `https:` address (`http:` on this machine only). */
+  /**
+   * The public keys of the identity provider: the path of a file, or an `https:` address (`http:` on this machine only).
+   */
   readonly jwks: string;
-  /** The `iss` that is believed, or several. */
+  /** The accepted `iss`, or several. */
   readonly issuer: string | readonly string[];
-  /** The `aud` that means this application, or several. */
+  /** The accepted `aud`, or several. */
   readonly audience: string | readonly string[];
-  /** The `alg` that are let in; all are asymmetric. Default: RS, PS and ES with 256, 384 and 512 bits, EdDSA, Ed25519. */
+  /** The accepted `alg`; all are asymmetric. Default: RS, PS and ES with 256, 384 and 512 bits, EdDSA, Ed25519. */
   readonly algorithms?: readonly string[] | undefined;
   /** The `typ` that the header must have, such as `at+jwt` (RFC 9068). Default: any. */
   readonly type?: string | undefined;
-  /** How far the clocks of both sides may be apart, in milliseconds. Default 30,000; at most 300,000. */
+  /**
+   * How far the clocks of the identity provider and of this machine may differ, in milliseconds. Default 30,000; at most
+   * 300,000.
+   */
   readonly clockToleranceMs?: number | undefined;
   /** The path of a file of revoked JWTs. Read again whenever it changes. */
   readonly revoked?: string | undefined;
   /** The claims that hold the name, the permissions and the loggers of a caller. */
   readonly claims?: JwtClaims | undefined;
-  /** What values in the claim of permissions stand for, such as `{ "oncall": ["loggers:*"] }`. Default: permissions stand for themselves. */
+  /**
+   * The permissions that each value in the permissions claim stands for, such as `{ "oncall": ["loggers:*"] }`. Default: the
+   * values are permissions.
+   */
   readonly grants?: Readonly<Record<string, readonly PermissionPattern[]>> | undefined;
 }
 
-/** Where a JWT says what: the name of a claim, or the keys on the way to it, such as `["realm_access", "roles"]`. */
+/** Claims of a JWT: each is the name of a claim, or the path to one, such as `["realm_access", "roles"]`. */
 export interface JwtClaims {
-  /** Who it is. Default `sub`. */
+  /** The claim with the caller's name. Default `sub`. */
   readonly name?: string | readonly string[] | undefined;
-  /** What they may do, as a list or as words with spaces between. Default `permissions`, or `scope` where there is none. */
+  /**
+   * The claim with the caller's permissions: a list, or words separated by spaces. Default `permissions`, or `scope` in a JWT without
+   * that claim.
+   */
   readonly permissions?: string | readonly string[] | undefined;
-  /** A list of loggers at and below which levels may be changed. Default: no such claim, and everywhere. */
+  /** The claim with a list of loggers: levels may be changed at and below these. Default: none; levels may be changed everywhere. */
   readonly loggers?: string | readonly string[] | undefined;
 }
 
-/** How often is too often. */
+/** Rate limits of failed authentications and of writes. */
 export interface AccessLimits {
   /**
-   * Wrong credentials a minute from one address (IPv6: from one /64; from one /48 sixteen times as many). Above that it hears
-   * 429; a valid token, JWT or certificate from there is still let in. Default 30.
+   * The most wrong credentials per minute from one address (IPv6: one /64; sixteen times as many from one /48). Beyond it,
+   * callers from that address get 429, but a valid token, JWT or certificate is still accepted. Default 30.
    */
   readonly maxFailuresPerMinute?: number | undefined;
   /**
-   * Writes a minute by one caller, for each permission. All may come at once, as when Spring Boot Admin deletes every session
-   * of a user. The limit of `graph:write` is ten times as high, since spans come in many small parts. Default 300; no limit if
-   * callers need not authenticate.
+   * The most writes per minute of one caller, for each permission. All of them may come at once, for example if Spring Boot
+   * Admin deletes every session of a user. The limit of `graph:write` is ten times as high, since spans come in many small
+   * batches. Default 300; no limit if callers need not authenticate.
    */
   readonly maxWritesPerMinute?: number | undefined;
 }
@@ -111,23 +122,29 @@ export interface AccessLimits {
 export interface AccessOptions {
   /** The path of a file of tokens, as `connect-actuator token create` writes it. Read again whenever it changes. */
   readonly tokens?: string | undefined;
-  /** JSON Web Tokens, as an identity provider signs them. */
+  /** JSON Web Tokens of an identity provider. */
   readonly jwt?: JwtOptions | undefined;
-  /** The first rule that fits counts. Only for a server whose TLS asks for certificates. */
+  /**
+   * Rules for client certificates; the first one that matches applies. Only for a server whose TLS requests client
+   * certificates.
+   */
   readonly certificates?: readonly CertificateRule[] | undefined;
-  /** Asked where no other mechanism knows the form of what the caller shows, and where the caller shows nothing. */
+  /** Called for credentials that belong to no other configured mechanism, and for callers without credentials. */
   readonly authorize?: Authorize | undefined;
   /**
-   * How often `authorize` is called again, with the same request, while a caller that it accepted has a watch or a held level. If
-   * its answer differs, these end; if it fails, they end after five times as long. In milliseconds; default 60,000.
+   * How often `authorize` is called again, with the same request, while a caller that it accepted has a watch or a held level,
+   * in milliseconds. If it returns something else, these end; if it fails, they end after five times as long. Default 60,000.
    */
   readonly reauthorizeIntervalMs?: number | undefined;
   /**
-   * What callers may do who show nothing. Default: nothing, or everything where there is no mechanism. Not together with
-   * `authorize`, which can answer for them itself.
+   * The permissions of callers without credentials. Default: none; or all, if no mechanism is configured. Cannot be combined
+   * with `authorize`, which decides about such callers itself.
    */
   readonly anonymous?: readonly PermissionPattern[] | undefined;
-  /** Whether tokens are also taken as the password of Basic, which is all that Spring Boot Admin sends. Default true. */
+  /**
+   * Whether tokens are also accepted as the password of Basic authentication, the only kind that Spring Boot Admin supports.
+   * Default true.
+   */
   readonly basic?: boolean | undefined;
   /** Rate limits of failed authentications and of writes. */
   readonly limits?: AccessLimits | undefined;

@@ -19,25 +19,30 @@ export interface StoreOptions {
   readonly redis?: string | undefined;
   /** PostgreSQL, as a URL: `postgres://user:password@host:5432/database`. Needs the package `pg`. */
   readonly postgres?: string | undefined;
-  /** Who writes the sessions: `connect` (connect-redis, connect-pg-simple) or `spring` (Spring Session). Default `connect`. */
+  /**
+   * Which library writes the sessions: `connect` (connect-redis, connect-pg-simple) or `spring` (Spring Session). Default
+   * `connect`.
+   */
   readonly layout?: "connect" | "spring" | undefined;
-  /** What the keys of connect-redis begin with. Default `sess:`. */
+  /** The prefix of the keys of connect-redis. Default `sess:`. */
   readonly prefix?: string | undefined;
   /** The namespace of Spring Session in Redis. Default `spring:session`. */
   readonly namespace?: string | undefined;
-  /** Whether Spring's applications use the indexed repository. Default: seen from the keys. */
+  /** Whether Spring's applications use the indexed repository. Default: detected from the keys. */
   readonly indexed?: boolean | undefined;
   /** Whether every application that writes the sessions keeps connect-actuator's index in Redis. Default false. */
   readonly index?: boolean | undefined;
   /** The table in PostgreSQL. Default: `session`, or `SPRING_SESSION`. */
   readonly table?: string | undefined;
-  /** The schema of that table. Default: where the connection looks by itself. */
+  /** The schema of that table. Default: the connection's search path. */
   readonly schema?: string | undefined;
   /** The time zone of the connections of the applications that use connect-pg-simple. */
   readonly timeZone?: string | undefined;
-  /** Milliseconds that a session lives if its cookie does not say, as the application has it. Default 86,400,000. */
+  /**
+   * Milliseconds that a session lives if its cookie has no expiry; the same as in the application. Default 86,400,000.
+   */
   readonly ttlMs?: number | undefined;
-  /** Whose a session is: places in it. */
+  /** Where a session holds its user: paths in the record. */
   readonly principal?: PrincipalPaths | undefined;
   /** Milliseconds to wait for an answer of the store. Default 5,000. */
   readonly timeoutMs?: number | undefined;
@@ -45,13 +50,13 @@ export interface StoreOptions {
 
 /** The graph that spans of other services are drawn into. */
 export interface GraphOptions {
-  /** What the graph is called. Default: `name`. */
+  /** The name of the graph. Default: `name`. */
   readonly app?: string | undefined;
-  /** What brokers are called, by the address that services know: `{ "rabbitmq://10.0.0.1:5672": "main" }`. */
+  /** Names for brokers, by the address that services use: `{ "rabbitmq://10.0.0.1:5672": "main" }`. */
   readonly brokers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** What a sidecar has besides the options of any actuator. */
+/** The options of a sidecar besides those of any actuator. */
 export interface StandaloneOptions {
   readonly store?: StoreOptions | undefined;
   readonly graph?: boolean | GraphOptions | undefined;

@@ -19,15 +19,15 @@ import { WallClock } from "./wall-clock.ts";
 
 /** How a graph is kept. */
 export interface IntegrationGraphOptions extends ReadingOptions {
-  /** The application's name. It is part of the identity of its endpoints, and `contentDescriptor.name`. */
+  /** The application's name. It is part of the ids of its endpoints, and `contentDescriptor.name`. */
   readonly app: string;
-  /** The most nodes, links and the like that the graph holds; what is beyond is counted in `dropped`. */
+  /** The most nodes, links and other elements of the graph; `dropped` counts what exceeds them. */
   readonly limits?: GraphLimits | undefined;
-  /** What brokers are called, where they do not say it themselves: `{ "redis://10.0.0.1:6379/0": "jobs" }`. */
+  /** Names for brokers that do not give their own: `{ "redis://10.0.0.1:6379/0": "jobs" }`. */
   readonly brokers?: BrokerTable | undefined;
   /**
-   * Which names of queues, channels and the like are made up at run time; each of these is one node for all of them. In the
-   * place of {@link DEFAULT_TEMPORARY_NAMES}.
+   * Which names of queues and channels are made up at run time; all names of one pattern share a node. Replaces {@link
+   * DEFAULT_TEMPORARY_NAMES}.
    */
   readonly temporaryNames?: readonly TemporaryName[] | undefined;
   /** How long a node that was only seen at run time outlives its last message, in milliseconds; 1 hour by default. */

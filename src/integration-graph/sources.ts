@@ -8,7 +8,7 @@ import { checkedTopology, type GraphSource, readSource, type Topology } from "./
 export interface ReadingOptions {
   /** How long a source may take to answer, in milliseconds; 5,000 by default. */
   readonly sourceTimeoutMs?: number | undefined;
-  /** Told when a source could not be read; by default a process warning that names the source only. */
+  /** Called when a source could not be read. Default: a process warning with the name of the source. */
   readonly onSourceError?: ((source: GraphSource, error: unknown) => void) | undefined;
 }
 

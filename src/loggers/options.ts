@@ -1,20 +1,20 @@
 /** How long levels last that operators set. */
 export interface TtlOptions {
-  /** How long DEBUG and TRACE last if the caller does not say. Default 10 minutes. */
+  /** How long DEBUG and TRACE last, in milliseconds, if the caller gives no time. Default 10 minutes. */
   readonly defaultTtlMs?: number | undefined;
-  /** The longest time that DEBUG and TRACE may last. Default 24 hours. */
+  /** The longest time that a caller may give for DEBUG and TRACE, in milliseconds. Default 24 hours. */
   readonly maxTtlMs?: number | undefined;
-  /** Whether a caller may set DEBUG and TRACE without an end, by a time of 0. Default false. */
+  /** Whether a caller may set DEBUG and TRACE permanently (over RPC, with a `ttl` of 0). Default false. */
   readonly allowForever?: boolean | undefined;
 }
 
 /** The options of the loggers of an application. */
 export interface LoggersOptions extends TtlOptions {
   /**
-   * Groups by name, each with the names of its members. A member with a trailing `.*` is every logger below a name, including
-   * later ones: `orders.*` is `orders.a` and `orders.a.b`, not `orders`; `ROOT.*` is every logger but ROOT. A level of the group
-   * is configured on the loggers directly below, and deeper ones without a level of their own inherit it. A new logger starts
-   * with it, until the group is cleared or restored or its time is over.
+   * Groups by name, each with the names of its members. A member that ends in `.*` stands for every logger below a name,
+   * including later ones: `orders.*` covers `orders.a` and `orders.a.b`, but not `orders`; `ROOT.*` covers every logger but
+   * ROOT. The level of a group is set on the loggers directly below the name; deeper ones without a level of their own inherit
+   * it. A new logger gets the level too, until the group is cleared or restored or its time is over.
    */
   readonly groups?: Readonly<Record<string, readonly string[]>> | undefined;
   /**
@@ -35,11 +35,11 @@ export interface LoggersOptions extends TtlOptions {
    * it (mode 0600).
    */
   readonly state?: string | undefined;
-  /** How many loggers may exist only because a level was set on their name. Default 10,000. */
+  /** The most loggers that exist only because a level was set for their name. Default 10,000. */
   readonly maxCreated?: number | undefined;
-  /** How many names there may be in all. Loggers found beyond that keep the level they have. Default 250,000. */
+  /** The most names of loggers in total. Loggers that are found beyond it keep the level they have. Default 250,000. */
   readonly maxLoggers?: number | undefined;
-  /** How many changes of level the history keeps. Default 10,000. */
+  /** The most changes of level that the history keeps. Default 10,000. */
   readonly maxHistory?: number | undefined;
   /** The name of this process in the history and in overrides. Default: host name and process id. */
   readonly instance?: string | undefined;

@@ -2,65 +2,78 @@ import { type Checks, checkOptions, count, countFrom, option, timerMs } from "..
 import { LONGEST_TIMER_MS } from "../common/timeout.ts";
 
 /**
- * Limits of a listener. Times are milliseconds; each may be late by `sweepIntervalMs`. A 0 is no limit, over either
- * protocol, where it does not say otherwise. A URL has no limit of its own: it is part of `maxHeaderBytes`.
+ * Limits of a listener. Times are in milliseconds and may be exceeded by `sweepIntervalMs`. 0 means no limit, unless a limit
+ * says otherwise. A URL has no limit of its own: it is part of `maxHeaderBytes`.
  */
 export interface Limits {
   /**
-   * Sockets at a time, of either protocol. A management port has few clients. Each new one beyond that takes the place of an
-   * idle one: of the client with most of these, the one that is idle for longest. If none is idle, the new one is closed at
-   * once. A connection is idle while it has no request in progress; if callers must authenticate, requests of unauthenticated
-   * clients do not count.
+   * The most open connections, HTTP/1.1 and HTTP/2 together. Beyond it, each new connection replaces an idle one: of the client
+   * with the most idle connections, the one that has been idle longest. If none is idle, the new one is closed. A connection is
+   * idle while no request is in progress on it; if callers must authenticate, requests of unauthenticated clients do not count.
    */
   readonly maxConnections: number;
   /**
-   * Sockets at a time of one client: an IPv4 address, or the /64 of an IPv6 address. Trusted proxies and this machine are
-   * exempt, since they speak for many; any other proxy has room for a fifth of all. Further ones take the place of idle ones of
-   * the same client.
+   * The most open connections of one client: an IPv4 address, or the /64 of an IPv6 address. Beyond it, each new one replaces
+   * an idle one of the same client. Trusted proxies and this machine are exempt, since many clients share them; any other proxy
+   * may have a fifth of all connections.
    */
   readonly maxConnectionsPerAddress: number;
-  /** From the connection to the bytes that tell the protocol. Browsers open connections ahead of need. */
+  /**
+   * From the connection to the first bytes, which show the protocol. Browsers open connections before they need them.
+   */
   readonly protocolTimeoutMs: number;
-  /** For a TLS handshake, from its first byte. A 0 leaves it at Node's two minutes. */
+  /** For a TLS handshake, from its first byte. 0 keeps the two minutes of Node.js. */
   readonly handshakeTimeoutMs: number;
-  /** From the first byte of an HTTP/1.1 request to the end of its headers; ends in 408. */
+  /** From the first byte of an HTTP/1.1 request to the end of its headers; then the server answers 408. */
   readonly headersTimeoutMs: number;
-  /** For a whole request, body included; ends in 408, over HTTP/2 in a reset stream. Bodies are below 64 KiB here. */
+  /**
+   * For a whole request with its body, which is at most 64 KiB; then the server answers 408, or resets the stream over HTTP/2.
+   */
   readonly requestTimeoutMs: number;
-  /** Between two HTTP/1.1 requests. Above the 60 s of common proxies, so that it is the proxy who closes. */
+  /**
+   * Between two HTTP/1.1 requests. Longer than the 60 s of common proxies, so that the proxy closes the connection first.
+   */
   readonly keepAliveTimeoutMs: number;
-  /** Without any progress of an answer that its client does not read. An answer that waits for news is not stalled. */
+  /** For an answer of which the client reads nothing. A watch that has nothing to send is not stalled. */
   readonly stalledWriteTimeoutMs: number;
-  /** Request line and headers, over either protocol; above 0. Node's own default, said here so that it stays. */
+  /** The largest request line and headers together; above 0. The same as the default of Node.js. */
   readonly maxHeaderBytes: number;
-  /** HTTP/1.1 requests on one connection. A limit would only cost honest pollers reconnects. */
+  /**
+   * The most HTTP/1.1 requests on one connection. Default 0, no limit: a limit would only make frequent pollers reconnect.
+   */
   readonly maxRequestsPerConnection: number;
-  /** Open streams of one HTTP/2 connection; above 0. RFC 9113 section 6.5.2 advises no less than 100; Node announces none. */
+  /** The most open streams of one HTTP/2 connection; above 0. RFC 9113 section 6.5.2 recommends at least 100. */
   readonly maxConcurrentStreams: number;
-  /** What one HTTP/2 connection may hold in megabytes before new streams are refused; above 0. */
+  /** The memory of one HTTP/2 connection in megabytes, beyond which it refuses new streams; above 0. */
   readonly maxSessionMemoryMb: number;
-  /** Invalid frames after which an HTTP/2 connection ends; above 0. Node's default is 1,000. */
+  /** The most invalid frames on an HTTP/2 connection before it is closed; above 0. The default of Node.js is 1,000. */
   readonly maxInvalidFrames: number;
-  /** Streams over the limits above after which an HTTP/2 connection ends; above 0. */
+  /** The most streams beyond the limits above on an HTTP/2 connection before it is closed; above 0. */
   readonly maxRejectedStreams: number;
-  /** An HTTP/2 connection without an open stream. Node has no such limit. */
+  /** For an HTTP/2 connection without an open stream; then it is closed. Node.js has no such limit. */
   readonly idleSessionTimeoutMs: number;
-  /** Silence of an HTTP/2 peer after which it gets a PING. 0 sends none. */
+  /** How long an HTTP/2 client may be silent before the server sends a PING. 0 sends none. */
   readonly pingIntervalMs: number;
-  /** For that sign; then the peer is dead and its streams end. Also for a peer to close its side of an ended connection. */
+  /**
+   * How long the server waits for the answer to a PING before it closes the connection and its streams; also how long it waits
+   * for a client to close its side of an ended connection.
+   */
   readonly pingTimeoutMs: number;
-  /** How often the limits on time are looked after; above 0. */
+  /** How often the time limits are checked; above 0. */
   readonly sweepIntervalMs: number;
   /**
-   * In a drain: while health already says OUT_OF_SERVICE and everything is still answered. As long as a load
-   * balancer takes to notice; the default is not to wait.
+   * The first phase of a drain: health is OUT_OF_SERVICE, and everything is still answered. Should be as long as a load
+   * balancer needs to notice. Default 0: no such phase.
    */
   readonly drainDelayMs: number;
-  /** In a drain, after the delay: before idle HTTP/1.1 connections close, for requests that are just arriving. A 0 is no wait. */
+  /**
+   * In a drain, after the delay: how long idle HTTP/1.1 connections stay open, for requests that are just arriving. 0 closes
+   * them at once.
+   */
   readonly drainGraceMs: number;
   /**
-   * In a drain, after the delay: for answers under way, the grace included. A 0 cuts them off: there always is an end. Below
-   * the 30 s that container platforms wait after SIGTERM.
+   * In a drain, after the delay: how long answers in progress may take, `drainGraceMs` included. 0 ends them at once. Shorter
+   * than the 30 s that container platforms wait after SIGTERM.
    */
   readonly drainDeadlineMs: number;
 }

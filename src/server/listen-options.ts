@@ -6,21 +6,21 @@ export interface ListenOptions {
   /** TCP port, 0 to 65535; 0 lets the system choose a free one. `connect-actuator serve` and `configuration` default to 9001. */
   readonly port?: number | undefined;
   /**
-   * The name or address to listen on. Default `127.0.0.1`. One that others than this machine reach, such as `0.0.0.0` or
-   * `::` (which is IPv4 as well), needs access control.
+   * The name or address to listen on. Default `127.0.0.1`. An address that other machines can reach, such as `0.0.0.0` or `::`
+   * (which includes IPv4), requires access control.
    */
   readonly host?: string | undefined;
   /**
-   * The path of a Unix socket, instead of `port` and `host`. A socket that a dead process left there is replaced, anything
-   * else is left alone. It is removed at the end.
+   * The path of a Unix socket, instead of `port` and `host`. A socket that an ended process left there is replaced; if any
+   * other file is there, `listen` fails. The socket is removed when the actuator is closed.
    */
   readonly path?: string | undefined;
   /**
-   * The permissions of the Unix socket's file, as a number or as octal digits such as `"0660"`. Default `0o600`: who runs
-   * as this user can connect. There is no moment at which others can.
+   * The permissions of the Unix socket's file, as a number or as octal digits such as `"0660"`. Default `0o600`: only processes
+   * of this user can connect. The socket is created with these permissions.
    */
   readonly mode?: number | string | undefined;
-  /** Speaks TLS, and nothing else. Default: cleartext. */
+  /** Accepts only TLS. Default: cleartext. */
   readonly tls?: TlsOptions | undefined;
 }
 

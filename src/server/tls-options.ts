@@ -4,33 +4,35 @@ import { type Checks, oneOf, option, pem, text } from "../common/options.ts";
 export type PemSource = string | Uint8Array;
 
 /**
- * TLS on the port. Files are read again when they change, without an end to connections: also where they are replaced by
- * renaming, as a symbolic link of Kubernetes, or one by one. What does not fit together stays unused and is reported; the
- * last that did is in force meanwhile.
+ * TLS on the port. Files are read again when they change, without closing connections, also if they are replaced by renaming,
+ * by a symbolic link of Kubernetes, or one after the other. If the new files do not match, the previous ones stay in use and
+ * `onError` reports it.
  */
 export interface TlsOptions {
-  /** The server's certificate, followed by those between it and its root authority. */
+  /** The server's certificate, followed by the intermediate certificates up to its root authority. */
   readonly cert: PemSource;
   /** The private key of that certificate. */
   readonly key: PemSource;
-  /** Opens `key`, where it is encrypted. */
+  /** The passphrase of `key`, if it is encrypted. */
   readonly passphrase?: string | undefined;
-  /** The authorities that client certificates are verified against. No authority of the system or of Node is one. */
+  /**
+   * The authorities that client certificates are verified against. Those of the system and of Node.js are not trusted for them.
+   */
   readonly ca?: PemSource | undefined;
   /**
-   * The lists of what those authorities have revoked (CRL), one after the other. As soon as there is one, every authority on the
-   * way from a client's certificate to its root needs one that is not past its `nextUpdate`: otherwise certificates of that
-   * authority are refused. OCSP is not supported.
+   * The revocation lists (CRL) of those authorities, one after the other. If there is at least one, every authority between a
+   * client's certificate and its root needs a list that is not past its `nextUpdate`; otherwise certificates of that authority
+   * are refused. OCSP is not supported.
    */
   readonly crl?: PemSource | undefined;
   /**
-   * Whether clients present a certificate. `none`, the default: it is not requested. `request`: a client with one that `ca`
-   * verifies is identified by it, all others are served without. `require`: only clients with one are accepted, as access control.
-   * A connection that stands lives on when `ca` changes; its certificate counts until the end of its validity, or until a new
-   * `crl` has it.
+   * Whether clients present a certificate. `none`, the default: it is not requested. `request`: a certificate that `ca`
+   * verifies identifies the client; clients without one are served too. `require`: only clients with one are accepted, as
+   * access control. Open connections stay open when `ca` changes; their certificates are accepted until they expire or a new
+   * `crl` revokes them.
    */
   readonly clientCertificate?: "none" | "request" | "require" | undefined;
-  /** The oldest version of TLS. Default `TLSv1.2`, of which only ciphers with forward secrecy are spoken. */
+  /** The oldest version of TLS. Default `TLSv1.2`, with forward-secret ciphers only. */
   readonly minVersion?: "TLSv1.2" | "TLSv1.3" | undefined;
 }
 

@@ -21,15 +21,17 @@ export interface SessionsOptions {
   readonly idKey?: string | Uint8Array | undefined;
   /** Which attribute names are shown. Values never are. Default: all. */
   readonly attributes?: AttributeNamesOptions | undefined;
-  /** How many of the sessions shown last are found again by their hash without asking the store. Default: 10,000. */
+  /**
+   * How many of the sessions shown last can be found again by their hash without a search in the store. Default: 10,000.
+   */
   readonly maxShown?: number | undefined;
 }
 
 /** Which attribute names are shown, compared exactly. */
 export interface AttributeNamesOptions {
-  /** Only these are shown. Default: all. */
+  /** The names that may be shown. Default: all. */
   readonly allow?: readonly string[] | undefined;
-  /** These are not shown, even if `allow` has them. Default: none. */
+  /** Names that are not shown, even if `allow` has them. Default: none. */
   readonly deny?: readonly string[] | undefined;
 }
 

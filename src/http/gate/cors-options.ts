@@ -3,11 +3,13 @@ import { type Check, type Checks, listOf, option, shaped, text, timerMs } from "
 /** Which pages may call from a browser. */
 export interface CorsOptions {
   /**
-   * Origins such as `https://admin.example.com`, with `https://*.example.com` for all below a name, or a pattern that the
-   * whole origin has to match. `*` alone is refused: an unknown page must not see which users are logged in.
+   * Origins such as `https://admin.example.com`, with `https://*.example.com` for all subdomains, or a pattern that must match
+   * the whole origin. `*` alone is refused: an unknown page must not see which users are logged in.
    */
   readonly origins: readonly (string | RegExp)[];
-  /** What a page may send beside the headers of REST, Connect and gRPC-Web, such as `X-Api-Key` for `access.authorize`. */
+  /**
+   * Headers that a page may send besides those of REST, Connect and gRPC-Web, such as `X-Api-Key` for `access.authorize`.
+   */
   readonly headers?: readonly string[] | undefined;
   /** How long a browser caches the permission, in milliseconds. Default 600,000. */
   readonly maxAgeMs?: number | undefined;

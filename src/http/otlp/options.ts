@@ -5,17 +5,19 @@ export interface OtlpOptions {
   /** The largest request in bytes, decompressed. Default 4 MiB: batches of SDKs hold 512 spans, some 300 KiB. */
   readonly maxRequestBytes?: number | undefined;
   /**
-   * The most spans a second, on average over two seconds. Default 20,000, which take a third of a core; a sender of more is
-   * asked to retry later. What comes with spans, such as attributes, counts in proportion.
+   * The most spans per second, on average over two seconds. Default 20,000, which take a third of a core; senders of more are
+   * asked to retry later. Attributes and other parts of spans count in proportion.
    */
   readonly maxSpansPerSecond?: number | undefined;
-  /** The most services, told apart by namespace and name. Default 100; spans of further ones are rejected. */
+  /** The most services, identified by namespace and name. Default 100; spans of further services are rejected. */
   readonly maxServices?: number | undefined;
-  /** How many components are shown at most. Default 1,000. */
+  /** The most components that are shown. Default 1,000. */
   readonly maxNodes?: number | undefined;
-  /** How long a component outlives its last message, in milliseconds. Default 1 hour. */
+  /** How long a component stays after its last message, in milliseconds. Default 1 hour. */
   readonly maxAgeMs?: number | undefined;
-  /** The brokers of systems whose spans do not name theirs, by system: `{ bullmq: "127.0.0.1:6379/0" }`. */
+  /**
+   * The brokers of messaging systems whose spans do not name their broker, by system: `{ bullmq: "127.0.0.1:6379/0" }`.
+   */
   readonly brokers?: { readonly [system: string]: string } | undefined;
 }
 

@@ -1,14 +1,18 @@
 import { type Checks, countFrom, option, timerMs } from "../../common/options.ts";
 
-/** How many streams there may be: watches, held levels, measurements. Further ones are RESOURCE_EXHAUSTED. */
+/** The most open streams: watches, held levels, measurements. Further ones are refused with RESOURCE_EXHAUSTED. */
 export interface StreamOptions {
-  /** Of all callers together; if callers must authenticate, at most half of it for unauthenticated ones. Default 1,000. */
+  /**
+   * The most streams of all callers together; if callers must authenticate, unauthenticated ones get at most half of them.
+   * Default 1,000.
+   */
   readonly max?: number | undefined;
-  /** Of one authenticated caller; unauthenticated ones only share `max`. Default 200. */
+  /** The most streams of one authenticated caller; unauthenticated callers only share `max`. Default 200. */
   readonly maxPerCaller?: number | undefined;
   /**
-   * How long a stream may last, in milliseconds; then it ends with UNAVAILABLE, some up to a tenth earlier, so that not all clients
-   * reconnect at once. For stopped clients, which over HTTP/1.1 look the same as waiting ones. Default 0: no limit.
+   * The longest time that a stream may last, in milliseconds. It ends with UNAVAILABLE, up to a tenth earlier, so that not all
+   * clients reconnect at once. Ends the streams of stopped clients, which the server cannot tell from waiting ones over
+   * HTTP/1.1. Default 0: no limit.
    */
   readonly maxAgeMs?: number | undefined;
 }

@@ -18,8 +18,8 @@ import { type AuditRecord, auditLine, auditRecord } from "./audit-record.ts";
 /** Where the audit is written to at the end. */
 export interface AuditFileOptions {
   /**
-   * The path of a file of lines of JSON; made for its owner alone where it is not there, and again where it was moved away. The
-   * file itself must be no symbolic link, though folders on the way to it may be.
+   * The path of a file with one line of JSON for each record. The file is created for its owner alone, and created again after
+   * it was moved. The file itself must not be a symbolic link; the folders on the way to it may be.
    */
   readonly file: string;
 }

@@ -2,21 +2,23 @@ import { type Checks, option, shaped, timeLimitMs, timerMs } from "../../common/
 import { isRecord } from "../../common/record.ts";
 
 /**
- * Says how something is that the application needs. It is well unless the function throws, its promise is rejected or it
- * answers with `false` or another status. Once `signal` aborts, its answer is ignored.
+ * Checks something that the application needs. The check passes unless the function throws, its promise rejects, or it returns
+ * `false` or another status. Once `signal` aborts, its result is ignored.
  */
 export type HealthCheck = (signal: AbortSignal) => unknown;
 
-/** What the health of the application depends on, besides that it runs. */
+/** What the health of the application depends on, besides the process itself. */
 export interface HealthOptions {
   /**
-   * A check for each thing that the application needs, by the name that it is shown under. `sessions`, which asks the store
-   * of the sessions where there is one, is there by itself: another check of the name takes its place, `false` leaves it out.
+   * The checks, by the name that health shows. `sessions` is built in if there is a session store: it looks up a session that
+   * does not exist. A check with that name replaces it, and `false` removes it.
    */
   readonly checks?: Readonly<Record<string, HealthCheck | false>> | undefined;
   /** Milliseconds after which a check has failed. Default 1,000. */
   readonly timeoutMs?: number | undefined;
-  /** Milliseconds for which an answer is good enough, so that who asks often does no harm. Default 1,000. */
+  /**
+   * Milliseconds for which a result is reused, so that frequent probes cannot overload what a check looks at. Default 1,000.
+   */
   readonly cacheMs?: number | undefined;
   /** How often the checks run while a client watches the health over gRPC, in milliseconds. Default 5,000. */
   readonly intervalMs?: number | undefined;

@@ -1,12 +1,12 @@
 import { type Checks, flag, option, shaped } from "../../common/options.ts";
 
-/** Which books are kept on the actuator's own calls. */
+/** Which metrics of the actuator's own calls are kept. */
 export interface MetricsOptions {
-  /** Whether they are served as text for Prometheus, at `GET /prometheus` below the base path. Default true. */
+  /** Whether `GET /prometheus` below the base path serves them in Prometheus's text format. Default true. */
   readonly prometheus?: boolean | undefined;
   /**
-   * The upper boundaries of the buckets that durations are counted in, in seconds, ascending. Default: those that
-   * OpenTelemetry's conventions advise, from 5 ms to 10 s.
+   * The upper boundaries of the buckets of durations, in seconds, ascending. Default: those of OpenTelemetry's semantic
+   * conventions, from 5 ms to 10 s.
    */
   readonly durationBuckets?: readonly number[] | undefined;
 }

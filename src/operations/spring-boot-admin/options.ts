@@ -17,49 +17,59 @@ import {
 } from "../../common/options.ts";
 import { isRecord } from "../../common/record.ts";
 
-/** Which Spring Boot Admin servers an application registers with, and what it tells them. */
+/** The Spring Boot Admin servers that an application registers with, and what it sends to them. */
 export interface SpringBootAdminOptions {
-  /** The address of the server, with its context path where it has one, such as `https://admin.example.com`; or several. */
+  /**
+   * The address of the server, with its context path if it has one, such as `https://admin.example.com`; or several.
+   */
   readonly url: string | readonly string[];
-  /** What the server calls the application; its instances share it. Default: the application's name. */
+  /** The name that the server shows. Instances of one application share it. Default: the application's name. */
   readonly name?: string | undefined;
   /**
-   * Where the server finds the actuator, such as `http://10.0.0.7:9001/actuator`. Default: the address that is listened on.
-   * Must be given where that is a wildcard or a Unix socket, and where the server stands behind a proxy or in another network.
+   * Where the server finds the actuator, such as `http://10.0.0.7:9001/actuator`. Default: the address of the listener.
+   * Required if the actuator listens on a wildcard address or a Unix socket; needed if the server is behind a proxy or in
+   * another network.
    */
   readonly managementUrl?: string | undefined;
-  /** The application itself, for people to click on. Default: the origin of `managementUrl`. */
+  /** A link to the application itself, for users of the server's pages. Default: the origin of `managementUrl`. */
   readonly serviceUrl?: string | undefined;
-  /** What the server asks for the status; the identity of the instance is made of it. Default: `managementUrl` and `/health`. */
+  /**
+   * Where the server reads the status. The id of the instance is derived from it. Default: `managementUrl` and `/health`.
+   */
   readonly healthUrl?: string | undefined;
-  /** Who registers, where the server asks for it (Basic). Goes together with `password`. */
+  /** The user name of the registration (Basic), if the server requires authentication. Requires `password`. */
   readonly username?: string | undefined;
   /** The password of `username`. */
   readonly password?: string | undefined;
-  /** What the server shall send to the actuator. */
+  /** What the server sends to the actuator to authenticate. */
   readonly credentials?: CallCredentials | undefined;
-  /** What the server shows of the instance. Texts only, such as `{ "tags.environment": "production" }`. */
+  /** What the server shows about the instance. Strings only, such as `{ "tags.environment": "production" }`. */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
   /** How often the registration is renewed, in milliseconds, from 100. Default 10,000. */
   readonly intervalMs?: number | undefined;
   /** How long one request may take, in milliseconds. Default 5,000. */
   readonly timeoutMs?: number | undefined;
-  /** Whether the end of the actuator ends the registration as well. Without, the server shows the instance as offline. Default true. */
+  /**
+   * Whether closing the actuator ends the registration. If false, the server shows the instance as offline. Default true.
+   */
   readonly deregister?: boolean | undefined;
-  /** How long the end of the actuator waits for that, in milliseconds, whatever the servers do. Default 2,000. */
+  /** How long closing the actuator waits for the end of the registration at most, in milliseconds. Default 2,000. */
   readonly deregisterTimeoutMs?: number | undefined;
-  /** Whether the first of several servers that answers is enough, as where these share what they know. Default false. */
+  /**
+   * Whether registering with the first of several servers that answers is enough, because the servers share their state.
+   * Default false.
+   */
   readonly registerOnce?: boolean | undefined;
-  /** How `https:` servers are known. */
+  /** How the certificates of `https:` servers are verified. */
   readonly tls?: AdminTlsOptions | undefined;
 }
 
 /**
- * What a Spring Boot Admin server authenticates with at the actuator: Basic is all that it can send. It is told in the
- * metadata of the registration; the server shows there that there is a password, and not which.
+ * The credentials that a Spring Boot Admin server sends to the actuator, as Basic authentication. They are part of the metadata
+ * of the registration; the server's pages mask the password.
  */
 export interface CallCredentials {
-  /** Any name without a colon; a token needs none, and the server sends nothing without one. */
+  /** Any name without a colon. The actuator ignores it, but the server sends no credentials without one. */
   readonly username: string;
   /** A token of the actuator. */
   readonly password: string;
@@ -67,7 +77,7 @@ export interface CallCredentials {
 
 /** How the certificate of a server is verified. */
 export interface AdminTlsOptions {
-  /** The authorities to verify it against, in place of Node's: the path of a PEM file, or its content. */
+  /** The authorities to trust instead of those of Node.js: the path of a PEM file, or its content. */
   readonly ca?: string | Uint8Array | undefined;
 }
 
