@@ -3,8 +3,11 @@
  * the same copy share one instrumentation, so each method is replaced once; use {@link oncePer} to find it.
  */
 export abstract class Instrumentation<Observer> {
-  /** All current observers, in the order in which they came. */
-  protected readonly observers = new Set<Observer>();
+  /**
+   * All current observers, in the order in which they came. Each installation has a set of its own, so replacements should keep
+   * the one that there is when they are made: one that the application wrapped stays in place, and must not tell later observers.
+   */
+  protected observers = new Set<Observer>();
   #uninstall: (() => void) | undefined;
 
   /** Whether at least one observer watches. A replacement that the application wrapped may be called after the last has gone. */
@@ -14,10 +17,14 @@ export abstract class Instrumentation<Observer> {
 
   /** Adds an observer and returns a function that removes it. The methods are replaced only in between. */
   observe(observer: Observer): () => void {
-    if (this.observers.size === 0) this.#uninstall = this.install();
-    this.observers.add(observer);
+    if (this.observers.size === 0) {
+      this.observers = new Set();
+      this.#uninstall = this.install();
+    }
+    const { observers } = this;
+    observers.add(observer);
     return () => {
-      if (!this.observers.delete(observer) || this.observers.size > 0) return;
+      if (!observers.delete(observer) || observers.size > 0) return;
       this.#uninstall?.();
       this.#uninstall = undefined;
     };

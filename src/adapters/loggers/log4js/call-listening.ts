@@ -33,6 +33,7 @@ class CallListening extends Instrumentation<CallListener> {
 
   protected install(): () => void {
     const listening = this;
+    const { observers } = this;
     const questions = Object.getOwnPropertyNames(this.#prototype).filter(
       (name) => name !== "isLevelEnabled" && /^is.+Enabled$/.test(name),
     );
@@ -42,7 +43,7 @@ class CallListening extends Instrumentation<CallListener> {
         const [level] = values;
         if (!listening.#isQuestion && typeof level === "object" && level !== null) {
           const { category } = this as NativeLogger;
-          for (const listener of listening.observers) listener(category, level as NativeLevel, enabled === true);
+          for (const listener of observers) listener(category, level as NativeLevel, enabled === true);
         }
         return enabled;
       };

@@ -48,6 +48,7 @@ class CallListening extends Instrumentation<CallListener> {
 
   protected install(): () => void {
     const listening = this;
+    const { observers } = this;
     const prototype = Object.getPrototypeOf(this.#root) as object;
     const withProperties = Object.getPrototypeOf(this.#root.with({})) as object;
     const levelMethods = [prototype, withProperties].flatMap((owner) =>
@@ -55,7 +56,7 @@ class CallListening extends Instrumentation<CallListener> {
         placeMethod(owner, name, (original) => {
           return function (this: unknown, ...values) {
             const called = this as CalledLogger;
-            listening.#tell(called.logger ?? called, level);
+            listening.#tell(observers, called.logger ?? called, level);
             return original.apply(this, values);
           };
         }),
@@ -65,7 +66,8 @@ class CallListening extends Instrumentation<CallListener> {
     const emit = placeMethod(prototype, "emit", (original) => {
       return function (this: unknown, ...values) {
         const logger = this as NativeLogger;
-        if (listening.#inside !== logger) listening.#tell(logger, (values[0] as { level: NativeLevel }).level);
+        const { level } = values[0] as { readonly level: NativeLevel };
+        if (listening.#inside !== logger) listening.#tell(observers, logger, level);
         return original.apply(this, values);
       };
     });
@@ -85,8 +87,8 @@ class CallListening extends Instrumentation<CallListener> {
     };
   }
 
-  #tell(logger: NativeLogger, native: NativeLevel): void {
-    if (!this.isWatched) return;
+  #tell(listeners: ReadonlySet<CallListener>, logger: NativeLogger, native: NativeLevel): void {
+    if (listeners.size === 0) return;
     const level: Level | undefined = levelFromNative(native);
     // A record that the application made itself may have another level.
     if (level === undefined) return;
@@ -97,7 +99,7 @@ class CallListening extends Instrumentation<CallListener> {
     const filtered =
       store?.[SCOPED_CONFIG] === undefined && levelVerbosity(level) > levelVerbosity(filterThreshold(decides));
     const enabled = logger.isEnabledFor(native) && !filtered;
-    for (const listener of this.observers) listener(decides, level, enabled);
+    for (const listener of listeners) listener(decides, level, enabled);
   }
 }
 

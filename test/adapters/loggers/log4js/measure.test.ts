@@ -89,6 +89,22 @@ test("the lines of call stacks stay the application's", () => {
   expect(files.map((file) => file?.endsWith("measure.test.ts"))).toEqual([true, true]);
 });
 
+test("a call counts once although the application wrapped a method during an earlier measurement", () => {
+  const original = Object.getOwnPropertyDescriptor(prototype(), "isLevelEnabled")!;
+  onTestFinished(() => void Object.defineProperty(prototype(), "isLevelEnabled", original));
+  const loggers = attach();
+  const earlier = measure(loggers);
+  const inner = Reflect.get(prototype(), "isLevelEnabled") as (...values: unknown[]) => unknown;
+  const value = function (this: unknown, ...values: unknown[]) {
+    return inner.apply(this, values);
+  };
+  Object.defineProperty(prototype(), "isLevelEnabled", { ...original, value });
+  earlier.end();
+  const measurement = measure(loggers);
+  log4js.getLogger("orders").info("x");
+  expect(counts(measurement.report())).toMatchObject({ orders: ["INFO 1+0"] });
+});
+
 test("afterwards everything is as before, also after two measurements at once", () => {
   const before = Object.getOwnPropertyDescriptors(prototype());
   const [one, other] = [measure(attach()), measure(attach())];

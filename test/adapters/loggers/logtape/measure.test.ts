@@ -206,6 +206,10 @@ test("keeps methods that the application put there meanwhile, which count no mor
   getLogger(["app"]).info("x");
   expect(prototype.info).toBe(replaced);
   expect([written, counts(measurement.report())]).toEqual([["app info: x"], {}]);
+  const later = measure(loggers);
+  getLogger(["app"]).info("y");
+  expect(counts(later.report())).toEqual({ app: { INFO: "1+0" } });
+  later.end();
 });
 
 test("is separate for each actuator, and ends with the adapter", () => {

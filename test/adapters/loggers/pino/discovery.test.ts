@@ -68,6 +68,24 @@ describe.each(PINO_VERSIONS)("pino %s loggers are found", (_, pino) => {
     expect(Object.getOwnPropertyDescriptors(prototype)).toEqual(before);
   });
 
+  test("once, although the application wrapped a method of a copy that was released and is watched again", () => {
+    const root = pino({}, messages());
+    const prototype = Object.getPrototypeOf(Object.getPrototypeOf(root)) as { child: unknown };
+    const { child } = prototype;
+    cleanups.push(() => Object.assign(prototype, { child }));
+    const detach = new Loggers().attach(pinoLoggers(root));
+    const inner = prototype.child as typeof root.child;
+    prototype.child = function (this: unknown, ...values: unknown[]) {
+      return Reflect.apply(inner, this, values);
+    };
+    detach();
+    const loggers = new Loggers();
+    cleanups.unshift(loggers.attach(pinoLoggers(root, { maxPerName: 1 })));
+    root.child({ name: "orders" });
+    expect(names(loggers)).toEqual(["ROOT", "orders"]);
+    expect(loggers.list().loggers.flatMap(({ warnings }) => warnings)).toEqual([]);
+  });
+
   test("up to a maximum for one name, of which the oldest are dropped first", () => {
     const out = messages();
     const root = pino({}, out);
