@@ -99,9 +99,12 @@ function parse(text: string, isJson: boolean): Content | SyntaxFaults {
 
 const join = (path: string, name: string) => (path === "" ? name : `${path}.${name}`);
 
-/** The package's message without its end: the place is told before it. */
+/** The package's message without the place, which stands before it, and in words that also fit JSON. */
 function plain(message: string): string {
-  return message.replace(/ at line \d+, column \d+:?[\s\S]*$/, "");
+  return message
+    .replace(/ at line \d+, column \d+:?[\s\S]*$/, "")
+    .replace("Flow map", "the object")
+    .replace("Flow sequence", "the list");
 }
 
 /** One reading of one file. */

@@ -297,7 +297,7 @@ describe("what a file says", () => {
   });
 
   test.each([
-    ['{"name": "shop"', "actuator.json:1:16: Flow map must end with a }"],
+    ['{"name": "shop"', "actuator.json:1:16: the object must end with a }"],
     ['{"name": "a",\n "name": "b"}', "actuator.json:2:2: Map keys must be unique"],
     ["[]", "actuator.json:1:1: the file must be an object of settings"],
   ])("%s is an error", (text, fault) => expect(faultsOf({ file: file(text), env: {} })).toEqual([fault]));
@@ -340,7 +340,7 @@ sessions:
   test.each([
     ["name: a\nname: b\n", ["actuator.yaml:2:1: Map keys must be unique"]],
     ["name: &a shop\nversion: *a\n", ["actuator.yaml:2:10: write the value again: aliases are not supported"]],
-    ["name: [shop\n", [expect.stringMatching(/^actuator.yaml:2:1: Flow sequence/)]],
+    ["name: [shop\n", [expect.stringMatching(/^actuator.yaml:2:1: the list/)]],
     [
       "nmae: shop\nlimits:\n  maxConections: 1\n",
       [

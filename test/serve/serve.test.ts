@@ -280,7 +280,7 @@ describe("what cannot be started", () => {
   test.each([
     [
       {},
-      "connect-actuator: cannot start: actuator.json:1:1: there is nothing to serve: say sessions.store, graph or fleet",
+      "connect-actuator: cannot start: actuator.json:1:1: there is nothing to serve: set sessions.store, graph or fleet",
     ],
     [
       { graph: true, listen: { host: "0.0.0.0", port: 0 } },
@@ -288,18 +288,21 @@ describe("what cannot be started", () => {
     ],
     [
       { grahp: true, listen: { prot: 1 } },
-      'connect-actuator: cannot start: actuator.json:2:12: there is no setting "grahp"; did you mean "graph"?\n' +
-        '  actuator.json:4:13: there is no setting "listen.prot"; did you mean "port"?',
+      'connect-actuator: cannot start: actuator.json:2:12: Unknown setting "grahp"; did you mean "graph"?\n' +
+        '  actuator.json:4:13: Unknown setting "listen.prot"; did you mean "port"?',
     ],
     [
       { graph: { brokers: { main: "x" } } },
       "connect-actuator: cannot start: graph: a key of brokers must be a system and an address",
     ],
     [{ fleet: { token: "x" } }, "connect-actuator: cannot start: actuator.json:2:12: fleet has no instances"],
-    [{ sessions: { ids: "raw" } }, "connect-actuator: cannot start: actuator.json:2:15: sessions has no store"],
+    [
+      { sessions: { ids: "raw" } },
+      "connect-actuator: cannot start: actuator.json:2:15: sessions needs a store: set sessions.store.redis or sessions.store.postgres",
+    ],
     [
       { loggers: { maxTtlMs: "1h" }, graph: true },
-      "connect-actuator: cannot start: actuator.json:2:14: loggers are those of a fleet here",
+      "connect-actuator: cannot start: actuator.json:2:14: loggers belong to a fleet here: set fleet.instances",
     ],
     [
       { sessions: { store: { redis: "redis://a", postgres: "postgres://b" } } },
@@ -309,10 +312,7 @@ describe("what cannot be started", () => {
       { sessions: { store: { redis: "redis://a", layout: "spring", prefix: "x:" } } },
       'connect-actuator: cannot start: actuator.json:6:17: sessions.store has prefix, which redis with the layout "spring" does not take; it takes namespace, indexed',
     ],
-    [
-      "{",
-      "connect-actuator: cannot start: actuator.json:1:2: expected a name in double quotes, found the end of the file",
-    ],
+    ["{", "connect-actuator: cannot start: actuator.json:1:2: the object must end with a }"],
   ])("%j", async (configuration, message) => expect(await refused(configuration)).toContain(message));
 
   test("a port that is in use", async () => {

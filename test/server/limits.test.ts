@@ -407,8 +407,10 @@ describe("a limit of 0", () => {
     "maxInvalidFrames",
     "maxRejectedStreams",
     "sweepIntervalMs",
-  ])("is refused for %s, where it would serve nobody", (name) => {
-    expect(() => limitsWith({ [name]: 0 })).toThrow(`limits.${name} must be a whole number above 0`);
+  ])("is refused for %s, which could serve no caller", (name) => {
+    expect(() => limitsWith({ [name]: 0 })).toThrow(
+      `limits.${name} must be a whole number from 1 to 2147483647, not 0`,
+    );
   });
 
   test.each(Object.keys(DEFAULT_LIMITS))("%s is no negative number, fraction or text, and not without end", (name) => {
