@@ -1,4 +1,5 @@
 import { checkedName } from "./declaration.ts";
+import { invalidDeclaration } from "./invalid.ts";
 import { channelPrefix } from "./node-id.ts";
 
 /**
@@ -18,12 +19,12 @@ export class Brokers {
   /** How the keys of a broker's channels begin now, by how they began under its address. */
   readonly #prefixes = new Map<string, string>();
 
-  /** @throws TypeError if a key is not a system and an address, or a name is invalid. */
+  /** @throws ActuatorError INVALID_ARGUMENT if a key is not a system and an address, or a name is invalid. */
   constructor(table: BrokerTable = {}) {
     for (const [key, identity] of Object.entries(table)) {
       const [, system, address] = /^([a-z][a-z0-9.+-]*):\/\/(.+)$/i.exec(key) ?? [];
       if (system === undefined || address === undefined) {
-        throw new TypeError("a key of brokers must be a system and an address, such as rabbitmq://10.0.0.1:5672");
+        throw invalidDeclaration("a key of brokers must be a system and an address, such as rabbitmq://10.0.0.1:5672");
       }
       const name = checkedName(identity, "name of a broker");
       this.#configured.set(at(system, withoutCredentials(address)), name);

@@ -56,7 +56,7 @@ const OPTIONS: Checks<IntegrationGraphOptions> = {
  * flow.attach(amqplibSource(connection));
  * const actuator = createActuator({ integrationGraph: flow });
  * ```
- * @throws ActuatorError INVALID_ARGUMENT without options and for an unknown or invalid one; TypeError if the application's name is invalid.
+ * @throws ActuatorError INVALID_ARGUMENT without options and for an unknown or invalid one.
  */
 export function integrationGraph(options: IntegrationGraphOptions): GraphBuilder {
   checkOptions<IntegrationGraphOptions>("integrationGraph", options, OPTIONS, '{ app: "orders" }');
@@ -68,8 +68,10 @@ export function integrationGraph(options: IntegrationGraphOptions): GraphBuilder
  * functions that send, receive and handle, and gives back functions of the same type.
  *
  * There is one method for every pattern. Names are unique in an application: a second declaration of a name merges with
- * the first, and throws an Error where the pattern is another one. A declaration throws a TypeError where a name or
- * property is unfit.
+ * the first.
+ *
+ * A declaration throws an ActuatorError: INVALID_ARGUMENT if a name or property is invalid, FAILED_PRECONDITION if the name is declared
+ * with another pattern.
  */
 export class GraphBuilder {
   /** The graph that is built. */

@@ -1,3 +1,4 @@
+import { invalidDeclaration } from "./invalid.ts";
 import { MAX_KEY_LENGTH, redactedKey } from "./node-id.ts";
 import { isPattern, type PatternType } from "./pattern.ts";
 import { checkedProperties, type Properties } from "./properties.ts";
@@ -44,29 +45,31 @@ const COMPONENT_TYPE = /^[a-z][a-z0-9]*(?:[-:.][a-z0-9]+)*$/;
 /**
  * `name` as a graph may show it, without credentials in URLs.
  *
- * @throws TypeError if it is empty, longer than {@link MAX_NAME_LENGTH}, or has control characters or lone surrogates.
+ * @throws ActuatorError INVALID_ARGUMENT if it is empty, longer than {@link MAX_NAME_LENGTH}, or has control characters or lone surrogates.
  */
 export function checkedName(name: unknown, what = "name"): string {
   return redact(checkedText(name, what, MAX_NAME_LENGTH));
 }
 
 function checkedText(text: unknown, what: string, maxLength: number): string {
-  if (typeof text !== "string" || text === "") throw new TypeError(`the ${what} must be a string that is not empty`);
-  if (text.length > maxLength) throw new TypeError(`the ${what} must have at most ${maxLength} characters`);
-  if (UNFIT.test(text)) throw new TypeError(`the ${what} must not have control characters`);
-  if (!text.isWellFormed()) throw new TypeError(`the ${what} must not have lone surrogates`);
+  if (typeof text !== "string" || text === "")
+    throw invalidDeclaration(`the ${what} must be a non-empty string, such as "orders"`);
+  if (text.length > maxLength) throw invalidDeclaration(`the ${what} must have at most ${maxLength} characters`);
+  if (UNFIT.test(text)) throw invalidDeclaration(`the ${what} must not have control characters`);
+  if (!text.isWellFormed()) throw invalidDeclaration(`the ${what} must not have lone surrogates`);
   return text;
 }
 
 /**
  * A frozen, checked copy of a declaration.
  *
- * @throws TypeError that says what is invalid.
+ * @throws ActuatorError INVALID_ARGUMENT that says what is invalid.
  */
 export function checkedDeclaration(declaration: NodeDeclaration): NodeDeclaration {
   const { pattern, componentType, properties, handlers, key } = declaration;
   const name = checkedName(declaration.name);
-  if (!isPattern(pattern)) throw new TypeError(`"${name}" has no known pattern`);
+  if (!isPattern(pattern))
+    throw invalidDeclaration(`the pattern of "${name}" must be one that graphs have, such as message_channel`);
   return Object.freeze({
     name,
     pattern,
@@ -80,7 +83,7 @@ export function checkedDeclaration(declaration: NodeDeclaration): NodeDeclaratio
 /**
  * What two declarations by the same declarer say together; the later one prevails.
  *
- * @throws TypeError if their properties are too large together.
+ * @throws ActuatorError INVALID_ARGUMENT if their properties are too large together.
  */
 export function mergedDeclaration(before: NodeDeclaration | undefined, now: NodeDeclaration): NodeDeclaration {
   if (before === undefined) return now;
@@ -95,7 +98,7 @@ export function mergedDeclaration(before: NodeDeclaration | undefined, now: Node
 function checkedComponentType(componentType: string, name: string): string {
   checkedName(componentType, `component type of "${name}"`);
   if (COMPONENT_TYPE.test(componentType)) return componentType;
-  throw new TypeError(`the component type of "${name}" must be lower-case, hyphenated words`);
+  throw invalidDeclaration(`the component type of "${name}" must be lower-case, hyphenated words, such as amqp:queue`);
 }
 
 function checkedHandler({ name, type }: ChainHandler): ChainHandler {

@@ -1,5 +1,6 @@
 import { Channel, type Component } from "./component.ts";
 import type { IntegrationGraph } from "./graph.ts";
+import { invalidDeclaration } from "./invalid.ts";
 import type { LinkType } from "./link-type.ts";
 import type { GraphLink, GraphNode } from "./node.ts";
 import type { AnyOptions, ChannelReference } from "./options.ts";
@@ -19,8 +20,10 @@ const LINK_OPTIONS = [
 ] as const satisfies readonly (readonly [keyof AnyOptions, LinkType])[];
 
 /**
- * Declares a component with its links in `graph`. Throws a TypeError where an option is unfit or not
- * one of the pattern's, and an Error where the name is taken by another pattern.
+ * Declares a component with its links in `graph`.
+ *
+ * @throws ActuatorError INVALID_ARGUMENT if an option is invalid or the pattern does not have it, FAILED_PRECONDITION if the name has
+ *   another pattern.
  */
 export function declareComponent<C extends Component>(
   graph: IntegrationGraph,
@@ -34,7 +37,7 @@ export function declareComponent<C extends Component>(
     const channels = listed(options[option]);
     if (channels.length === 0 || PATTERN_TRAITS[pattern].links.includes(type))
       return channels.map((channel) => ({ type, channel }));
-    throw new TypeError(`"${name}" is a ${pattern} and has no "${option}"`);
+    throw invalidDeclaration(`"${name}" is a ${pattern} and has no "${option}"`);
   });
   const links = references.map(({ type, channel }) => ({ type, channel: resolved(graph, channel) }));
   const node = graph.declare({ name, pattern, componentType, properties, handlers });
@@ -48,7 +51,7 @@ export function declareComponent<C extends Component>(
 
 function resolved(graph: IntegrationGraph, channel: ChannelReference): GraphNode {
   if (!(channel instanceof Channel)) return graph.channel(channel);
-  if (!channel.belongsTo(graph)) throw new TypeError(`"${channel.name}" is a channel of another graph`);
+  if (!channel.belongsTo(graph)) throw invalidDeclaration(`"${channel.name}" is a channel of another graph`);
   return channel.node;
 }
 

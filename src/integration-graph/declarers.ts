@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { NodeDeclaration } from "./declaration.ts";
 import type { GraphElements } from "./elements.ts";
+import { patternConflict } from "./invalid.ts";
 import { checkEnds } from "./link-ends.ts";
 import type { LinkType } from "./link-type.ts";
 import type { GraphLink, GraphNode } from "./node.ts";
@@ -43,7 +44,7 @@ export function declareLink(
   return link;
 }
 
-/** Throws an Error where a declaration speaks of a component that is declared, or used, as something else. */
+/** @throws ActuatorError FAILED_PRECONDITION if the component is declared, or used, as something else. */
 export function checkConflict(elements: GraphElements, declaration: NodeDeclaration, declarer: Declarer): void {
   const node = elements.find(declaration);
   if (node === undefined || node.pattern === declaration.pattern) return;
@@ -51,7 +52,7 @@ export function checkConflict(elements: GraphElements, declaration: NodeDeclarat
   const declared = [...node.declarations.keys()].some((other) => other !== declarer || other === APPLICATION);
   const usedAsChannel = node.referenced && !isChannel(declaration.pattern);
   if (declared || usedAsChannel) {
-    throw new Error(`"${node.name}" cannot be a ${declaration.pattern}: it is a ${node.pattern} already`);
+    throw patternConflict(`"${node.name}" cannot be a ${declaration.pattern}: it is a ${node.pattern} already`);
   }
 }
 

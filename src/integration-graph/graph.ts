@@ -5,6 +5,7 @@ import { checkedDeclaration, checkedName, mergedDeclaration, type NodeDeclaratio
 import { APPLICATION, declareLink, declareNode } from "./declarers.ts";
 import { GraphElements, type GraphInternals, type GraphLimits } from "./elements.ts";
 import { Instruments } from "./instruments.ts";
+import { patternConflict } from "./invalid.ts";
 import type { LinkType } from "./link-type.ts";
 import { type GraphLink, GraphNode, settled } from "./node.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
@@ -54,7 +55,10 @@ export class IntegrationGraph {
   readonly #wallClock = new WallClock();
   #shape: { readonly of: Shape; readonly revision: number } | undefined;
 
-  /** Throws a TypeError where the application's name or another option is unfit. `internals` are for tests. */
+  /**
+   * @param internals for tests
+   * @throws ActuatorError INVALID_ARGUMENT if the application's name or another option is invalid.
+   */
   constructor(options: IntegrationGraphOptions, internals?: GraphInternals) {
     const app = checkedName(options.app, "application's name");
     this.#elements = new GraphElements({ ...options, app }, internals);
@@ -92,8 +96,9 @@ export class IntegrationGraph {
   /**
    * Makes a component a node. A second declaration of the same name merges with the first; properties are united.
    *
-   * Throws a TypeError where the declaration is unfit, and an Error where the name is declared with another pattern.
-   * Where the graph is full, the node that comes back is not part of it.
+   * If the graph is full, the node that is returned is not part of it.
+   *
+   * @throws ActuatorError INVALID_ARGUMENT if the declaration is invalid, FAILED_PRECONDITION if the name has another pattern.
    */
   declare(declaration: NodeDeclaration): GraphNode {
     const checked = checkedDeclaration(declaration);
@@ -115,21 +120,23 @@ export class IntegrationGraph {
   }
 
   /**
-   * The channel of this name, for a component that refers to it. Where there is none, it becomes a message channel.
-   * Throws a TypeError where the name is unfit, and an Error where it is no channel's.
+   * The channel of this name, for a component that refers to it. If there is none, it becomes a message channel.
+   *
+   * @throws ActuatorError INVALID_ARGUMENT if the name is invalid, FAILED_PRECONDITION if it is not a channel's.
    */
   channel(name: string): GraphNode {
     const checked = checkedDeclaration({ name, pattern: "message_channel" });
     const node = this.#elements.find(checked) ?? this.#elements.add(checked);
     if (!isChannel(node.pattern))
-      throw new Error(`"${node.name}" is a ${node.pattern} and cannot be used as a channel`);
+      throw patternConflict(`"${node.name}" is a ${node.pattern} and cannot be used as a channel`);
     node.referenced = true;
     return node;
   }
 
   /**
-   * Declares a link. Returns it, or undefined where one of the two is no node of this graph or a limit is reached.
-   * Throws a TypeError where links of this type do not lead from such a node to such a node.
+   * Declares a link. Returns it, or undefined if one of the two is not a node of this graph or a limit is reached.
+   *
+   * @throws ActuatorError INVALID_ARGUMENT if links of this type do not lead from such a node to such a node.
    */
   link(from: GraphNode, type: LinkType, to: GraphNode): GraphLink | undefined {
     return declareLink(this.#elements, from, type, to, APPLICATION);

@@ -1,3 +1,4 @@
+import { invalidDeclaration } from "./invalid.ts";
 import { isSecretKey, redact } from "./redact.ts";
 import type { JsonValue } from "./snapshot.ts";
 
@@ -12,10 +13,10 @@ const MAX_SIZE = 16_384;
  * Members that are `undefined` are left out, as JSON does. Credentials in URLs are cut out, and text under a key such
  * as `password` or `token` becomes `***`, however deep it stands below that key.
  *
- * Throws a TypeError that names the offending place.
+ * @throws ActuatorError INVALID_ARGUMENT that names the invalid place.
  */
 export function checkedProperties(value: unknown): Properties {
-  if (!isPlainObject(value)) throw new TypeError("properties must be a plain object");
+  if (!isPlainObject(value)) throw invalidDeclaration("properties must be a plain object");
   const budget = { left: MAX_SIZE };
   return checkedObject(value, "properties", 1, budget);
 }
@@ -24,7 +25,7 @@ function checkedValue(value: unknown, path: string, depth: number, budget: { lef
   spend(budget, 1);
   if (value === null || typeof value === "boolean") return value;
   if (typeof value === "number") {
-    if (!Number.isFinite(value)) throw new TypeError(`${path} must be a finite number`);
+    if (!Number.isFinite(value)) throw invalidDeclaration(`${path} must be a finite number`);
     return value;
   }
   if (typeof value === "string") {
@@ -36,7 +37,7 @@ function checkedValue(value: unknown, path: string, depth: number, budget: { lef
     return Object.freeze(value.map((item, index) => checkedValue(item, `${path}[${index}]`, depth + 1, budget)));
   }
   if (isPlainObject(value)) return checkedObject(value, path, depth, budget);
-  throw new TypeError(`${path} must be a JSON value`);
+  throw invalidDeclaration(`${path} must be a JSON value`);
 }
 
 function checkedObject(value: object, path: string, depth: number, budget: { left: number }): Properties {
@@ -59,12 +60,12 @@ function masked(value: JsonValue): JsonValue {
 }
 
 function checkDepth(path: string, depth: number): void {
-  if (depth > MAX_DEPTH) throw new TypeError(`${path} is nested deeper than ${MAX_DEPTH} levels`);
+  if (depth > MAX_DEPTH) throw invalidDeclaration(`${path} is nested deeper than ${MAX_DEPTH} levels`);
 }
 
 function spend(budget: { left: number }, size: number): void {
   budget.left -= size;
-  if (budget.left < 0) throw new TypeError(`properties must not be larger than ${MAX_SIZE} characters`);
+  if (budget.left < 0) throw invalidDeclaration(`properties must not be larger than ${MAX_SIZE} characters`);
 }
 
 function isPlainObject(value: unknown): value is object {

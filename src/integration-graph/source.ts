@@ -1,4 +1,5 @@
 import { checkedDeclaration, mergedDeclaration, type NodeDeclaration } from "./declaration.ts";
+import { patternConflict } from "./invalid.ts";
 import { checkEnds } from "./link-ends.ts";
 import type { LinkType } from "./link-type.ts";
 
@@ -45,7 +46,7 @@ export async function readSource(source: GraphSource, timeout: number): Promise<
 /**
  * The declarations of a topology, each with its checked copy; several of one component are merged.
  *
- * @throws TypeError or Error that says what is invalid.
+ * @throws ActuatorError that says what is invalid.
  */
 export function checkedTopology({ nodes, links }: Topology): Map<NodeDeclaration, NodeDeclaration> {
   const ends = links.flatMap(({ from, to }) => [from, to]);
@@ -54,7 +55,8 @@ export function checkedTopology({ nodes, links }: Topology): Map<NodeDeclaration
   for (const declaration of given.values()) {
     const { name, pattern } = declaration;
     const before = merged.get(identity(declaration));
-    if (before !== undefined && before.pattern !== pattern) throw new Error(`"${name}" is declared with two patterns`);
+    if (before !== undefined && before.pattern !== pattern)
+      throw patternConflict(`"${name}" is declared with two patterns`);
     merged.set(identity(declaration), mergedDeclaration(before, declaration));
   }
   for (const { from, type, to } of links) checkEnds(from, type, to);

@@ -1,3 +1,4 @@
+import { invalidDeclaration } from "./invalid.ts";
 /**
  * Names that are generated while the application runs, so that a graph with all of them would grow without end: server-named
  * queues and reply queues of RabbitMQ, inboxes of NATS, reply channels of NestJS, and all names that contain a UUID.
@@ -20,7 +21,7 @@ export type TemporaryName = string | RegExp;
 /**
  * Gives a name as it is shown: `amq.gen-*` for `amq.gen-mTT3`, `reply-*` for `reply-` and a UUID, any other name unchanged.
  *
- * @throws TypeError for a pattern that is empty or stands for every name.
+ * @throws ActuatorError INVALID_ARGUMENT for a pattern that is empty or stands for every name.
  */
 export function temporaryNames(patterns: readonly TemporaryName[] = DEFAULT_TEMPORARY_NAMES): (name: string) => string {
   const rules = patterns.map((pattern) => (typeof pattern === "string" ? wholeName(pattern) : parts(pattern)));
@@ -29,7 +30,8 @@ export function temporaryNames(patterns: readonly TemporaryName[] = DEFAULT_TEMP
 
 function wholeName(pattern: string): (name: string) => string {
   const pieces = pattern.split("*");
-  if (pieces.every((piece) => piece === "")) throw new TypeError(`"${pattern}" would stand for every name`);
+  if (pieces.every((piece) => piece === ""))
+    throw invalidDeclaration(`"${pattern}" must not stand for every name; name a part of it, such as reply-*`);
   const [start, ...rest] = pieces as [string, ...string[]];
   const end = rest.pop();
   if (end === undefined) return (name) => name;

@@ -99,7 +99,7 @@ function graphOf(graph: StandaloneOptions["graph"], name = "connect-actuator"): 
   try {
     return integrationGraph({ app, brokers });
   } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
+    if (!(error instanceof ActuatorError)) throw error;
     throw invalid(`graph: ${error.message}`);
   }
 }

@@ -1,5 +1,6 @@
 import { setImmediate as tick } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
+import { ActuatorError } from "../../src/common/error.ts";
 import type { GraphAdapter, GraphHost } from "../../src/integration-graph/adapter.ts";
 import { GraphBuilder, integrationGraph } from "../../src/integration-graph/builder.ts";
 import type { NodeDeclaration } from "../../src/integration-graph/declaration.ts";
@@ -277,7 +278,7 @@ describe("a broker", () => {
   });
 
   test.each(["main", "://main", "rabbitmq://", "10.0.0.1:5672"])("cannot be configured at %j", (key) => {
-    expect(() => setUp({ brokers: { [key]: "main" } })).toThrow(TypeError);
+    expect(() => setUp({ brokers: { [key]: "main" } })).toThrow(ActuatorError);
   });
 
   test("takes over the channels that were seen at its address, and what is kept of them goes on counting", () => {

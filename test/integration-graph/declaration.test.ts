@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { ActuatorError } from "../../src/common/error.ts";
 import { integrationGraph } from "../../src/integration-graph/builder.ts";
 import type { Properties } from "../../src/integration-graph/properties.ts";
 import { links, nodeOf, sends } from "./support.ts";
@@ -14,10 +15,10 @@ describe("a name", () => {
     ["missing", undefined],
   ])("that is %s is refused", (_, name) => {
     const g = integrationGraph({ app: "shop" });
-    expect(() => g.channel(name as string)).toThrow(TypeError);
-    expect(() => g.splitter("s", { output: [name as string] })).toThrow(TypeError);
-    if (name !== undefined) expect(() => g.filter("f", { input: name as string })).toThrow(TypeError);
-    expect(() => integrationGraph({ app: name as string })).toThrow(TypeError);
+    expect(() => g.channel(name as string)).toThrow(ActuatorError);
+    expect(() => g.splitter("s", { output: [name as string] })).toThrow(ActuatorError);
+    if (name !== undefined) expect(() => g.filter("f", { input: name as string })).toThrow(ActuatorError);
+    expect(() => integrationGraph({ app: name as string })).toThrow(ActuatorError);
     expect(g.graph.snapshot().nodes).toEqual([]);
   });
 
@@ -138,8 +139,8 @@ test.each(["Kafka", "kafka consumer", "-a", "a-", "", "a\n", "a".repeat(300)])(
   "the component type %j is refused",
   (componentType) => {
     const g = integrationGraph({ app: "shop" });
-    expect(() => g.channel("it", { componentType })).toThrow(TypeError);
-    expect(() => g.chain("it", { handlers: [{ name: "a", type: componentType }] })).toThrow(TypeError);
+    expect(() => g.channel("it", { componentType })).toThrow(ActuatorError);
+    expect(() => g.chain("it", { handlers: [{ name: "a", type: componentType }] })).toThrow(ActuatorError);
   },
 );
 

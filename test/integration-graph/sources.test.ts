@@ -139,11 +139,11 @@ describe("a source keeps its part", () => {
       "connection refused",
     ],
     ["when it takes too long", new Promise<Topology>(() => {}), /timeout/i],
-    ["when a name is unfit", { nodes: [fresh, { name: "", pattern: "bridge" }], links: [] }, "not empty"],
+    ["when a name is unfit", { nodes: [fresh, { name: "", pattern: "bridge" }], links: [] }, "non-empty"],
     [
       "when a pattern is unknown",
       { nodes: [fresh, { name: "x", pattern: "queue" as never }], links: [] },
-      "no known pattern",
+      'the pattern of "x" must be',
     ],
     [
       "when a link is impossible",

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { ActuatorError } from "../../src/common/error.ts";
 import { integrationGraph } from "../../src/integration-graph/builder.ts";
 import { temporaryNames } from "../../src/integration-graph/temporary-name.ts";
 
@@ -52,7 +53,7 @@ test("patterns of one's own take the place of the others", () => {
 });
 
 test.each(["", "*", "**"])("the pattern %j would stand for every name and is refused", (pattern) => {
-  expect(() => integrationGraph({ app: "shop", temporaryNames: [pattern] })).toThrow(TypeError);
+  expect(() => integrationGraph({ app: "shop", temporaryNames: [pattern] })).toThrow(ActuatorError);
 });
 
 test("a whole-name pattern is what a regular expression of the same meaning is", () => {

@@ -1,8 +1,9 @@
 import { expect, expectTypeOf, test } from "vitest";
+import { ActuatorError } from "../../src/common/error.ts";
 import { integrationGraph } from "../../src/integration-graph/builder.ts";
 
 // What the compiler refuses is marked; `tsc` fails where it does not. At run time the same is refused.
-const refused = (declare: () => unknown) => expect(declare).toThrow(TypeError);
+const refused = (declare: () => unknown) => expect(declare).toThrow(ActuatorError);
 
 test("error, discard, routes and handlers exist only where the pattern has them", () => {
   const g = integrationGraph({ app: "shop" });
