@@ -52,7 +52,7 @@ const ROWS: readonly Row[] = [
 
 /** Answers of at most 1 KiB. The application has metrics, and a session s1 of alice, which the last request ends. */
 export const KNOWN_ANSWERS: readonly KnownAnswer[] = ROWS.map(([status, cacheControl, etag, path, more]) => ({
-  request: { ...more, path },
+  request: { method: "GET", ...more, path },
   status,
   cacheControl,
   etag,

@@ -16,12 +16,15 @@ async function serveLarge(host?: string): Promise<RestServer> {
 
 const TAGGED = ["/actuator/loggers", "/actuator/integrationgraph"];
 
-test.each(KNOWN_ANSWERS)("$request is $status with the entity tag $etag", async ({ request, status, etag }) => {
-  const { send, store } = await serveRest({ endpoints: { metrics: new Metrics({ operations: [] }) } });
-  store.put({ id: "s1", username: "alice" });
-  const answer = await send(request);
-  expect({ status: answer.status, etag: "etag" in answer.headers ? "present" : "absent" }).toEqual({ status, etag });
-});
+test.each(KNOWN_ANSWERS)(
+  "$request.method $request.path is $status, its ETag $etag",
+  async ({ request, status, etag }) => {
+    const { send, store } = await serveRest({ endpoints: { metrics: new Metrics({ operations: [] }) } });
+    store.put({ id: "s1", username: "alice" });
+    const answer = await send(request);
+    expect({ status: answer.status, etag: "etag" in answer.headers ? "present" : "absent" }).toEqual({ status, etag });
+  },
+);
 
 describe.each(TAGGED)("the entity tag of %s", (path) => {
   test("spares the transfer of what is known, for GET and HEAD", async () => {
