@@ -85,6 +85,7 @@ export function watchChannel(channel: AmqpChannel, host: GraphHost, place: Place
     restore();
     channel.removeListener("close", onClose);
     consuming.giveBack(field(channel, "consumers"));
+    consuming.ended();
     deliveries.clear();
   };
 }

@@ -69,11 +69,6 @@ export class WatchedClient {
     const onListener = (event: unknown, listener: unknown) => {
       if (event === "message") this.refresh(listener);
     };
-    const onEnd = () => {
-      this.#subscriptions.clear();
-      this.#takeOver(new Set(), new Set());
-      parts.ended();
-    };
     const restore = undoing([
       replaceMethod(client, "publish", (method) => this.#publishing(method)),
       this.#subscriptions.watch(client),
@@ -83,13 +78,15 @@ export class WatchedClient {
         : [replaceMethod(client, "handleMessage", (method) => this.#handling(method))]),
     ]);
     client.on("newListener", onListener);
-    client.on("end", onEnd);
+    client.on("end", parts.ended);
     this.#declareWill();
     this.refresh();
     this.unwatch = () => {
       restore();
       client.removeListener("newListener", onListener);
-      client.removeListener("end", onEnd);
+      client.removeListener("end", parts.ended);
+      this.#subscriptions.clear();
+      this.#takeOver(new Set(), new Set());
     };
   }
 

@@ -10,7 +10,7 @@ import { requirement } from "../../../support/requirement.ts";
 import { nodeOf, picture, until } from "./support.ts";
 
 // RabbitMQ 3.10 does not always get ready where it has to make many more at its start.
-const vhosts = Array.from({ length: 45 }, (_, index) => `v${index}`);
+const vhosts = Array.from({ length: 46 }, (_, index) => `v${index}`);
 let free = vhosts.length;
 let broker: RabbitmqServer;
 
@@ -596,6 +596,16 @@ describe.runIf(requirement("rabbitmq-server", rabbitmqFound))("amqplib", () => {
   });
 
   describe("detaching", () => {
+    test("one channel removes its consumers with the next rebuild", async () => {
+      const { adapter, channel, graph, picture } = await setUp();
+      await channel.assertQueue("billing");
+      await channel.consume("billing", function charge() {});
+      expect(Object.keys(picture().nodes).join()).toContain("billing.charge");
+      adapter.unwatch(channel);
+      await graph.rebuild();
+      expect(Object.keys(picture().nodes).join()).not.toContain("billing.charge");
+    });
+
     const owned = (object: object) => [Reflect.ownKeys(object), counted(object)];
     const counted = (object: object) =>
       "eventNames" in object

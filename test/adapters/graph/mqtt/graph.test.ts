@@ -277,6 +277,20 @@ describe.runIf(requirement("mosquitto", mosquittoFound))("mqtt", () => {
     expect(picture().links).toEqual(left);
   });
 
+  test("removes what a client subscribed to once it is not watched any more", async () => {
+    const mine = await client(server);
+    const name = own();
+    mine.on("message", function handle() {});
+    await mine.subscribeAsync(`${name}/+`);
+    const flow = integrationGraph({ app: "shop" });
+    const mqtt = mqttSource(mine);
+    flow.attach(mqtt);
+    expect(Object.keys(picture(flow.graph.snapshot()).nodes)).toContain("subscriber handle");
+    mqtt.unwatch(mine);
+    await flow.graph.rebuild();
+    expect(picture(flow.graph.snapshot())).toEqual({ nodes: {}, links: {} });
+  });
+
   test("watches what was subscribed to before, and leaves all as it was when detached", async () => {
     const mine = await client(server);
     const topic = own();
