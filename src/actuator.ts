@@ -153,7 +153,7 @@ export function createActuator(options: ActuatorOptions = {}): Actuator {
   };
 
   function refuseIfEnded(): void {
-    if (ended) throw new ActuatorError("FAILED_PRECONDITION", "ACTUATOR_CLOSED", "closed already; create another");
+    if (ended) throw new ActuatorError("FAILED_PRECONDITION", "ACTUATOR_CLOSED", "already closed; create another one");
   }
 
   async function close({ delayMs, deadlineMs }: Pick<DrainOptions, "delayMs" | "deadlineMs"> = {}): Promise<void> {
@@ -198,7 +198,7 @@ export function createActuator(options: ActuatorOptions = {}): Actuator {
 }
 
 const CLEARTEXT =
-  "others than this machine reach the port, and tokens go there unencrypted; give `tls`, unless a mesh or a tunnel encrypts";
+  "other machines can reach the port, and tokens are sent unencrypted; set `tls`, unless a service mesh or a tunnel encrypts";
 
 function isReadableOnTheWay({ host = "127.0.0.1", path, tls }: ListenOptions): boolean {
   return path === undefined && tls === undefined && !isLoopback(host);

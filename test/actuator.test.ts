@@ -344,7 +344,7 @@ test.each([
   });
   onTestFinished(() => actuator.close({ deadlineMs: 0 }));
   await actuator.listen({ port: 0, ...listen });
-  expect(errors.filter((error) => /tokens go there unencrypted/.test(error))).toHaveLength(warnings);
+  expect(errors.filter((error) => /tokens are sent unencrypted/.test(error))).toHaveLength(warnings);
 });
 
 test("without access control no other host is listened on, and a client certificate is access control", async () => {

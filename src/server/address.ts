@@ -48,27 +48,28 @@ export function listenFaults(options: ListenOptions, authenticated: boolean): Ac
   const faults = tls === undefined ? [] : tlsFaults(tls);
   if (path !== undefined) {
     if (port !== undefined || options.host !== undefined) {
-      faults.push(invalid("path", "`path` excludes `port` and `host`"));
+      faults.push(invalid("path", "`path` cannot be combined with `port` or `host`"));
     }
     return [...faults, ...socketFaults(path)];
   }
-  if (mode !== undefined) faults.push(invalid("mode", "`mode` is of a Unix socket, and there is no `path`"));
-  if (port === undefined) faults.push(invalid("port", "no `port` option; choose a port, or 0 for any free one"));
+  if (mode !== undefined)
+    faults.push(invalid("mode", "`mode` applies to a Unix socket only; set `path` too, or leave `mode` out"));
+  if (port === undefined) faults.push(invalid("port", "`port` is missing; choose a port, or 0 for any free one"));
   return [...faults, ...hostFaults(options, authenticated)];
 }
 
 function hostFaults(options: ListenOptions, authenticated: boolean): ActuatorError[] {
   const host = bareHost(options);
   const said = JSON.stringify(options.host);
-  if (host === "") return [invalid("host", "the `host` option is empty; 0.0.0.0 or :: stand for every address")];
+  if (host === "") return [invalid("host", "the `host` option is empty; for all addresses use 0.0.0.0 or ::")];
   if (host.includes("%")) {
-    const message = `the \`host\` option ${said} names a zone; addresses of one link are not listened on`;
+    const message = `the \`host\` option ${said} has a zone; link-local addresses are not supported`;
     return [invalid("host", message)];
   }
   if (authenticated || isLoopback(host) || requiresCertificates(options.tls)) return [];
   const message =
-    `refused to listen on ${said}: others than this machine could reach it, and there is no access ` +
-    "control that asks who they are. Give the `access` option (tokens, jwt, certificates or authorize), or `tls` with a `ca` and " +
+    `refused to listen on ${said}: other machines could reach it, and no access ` +
+    "control is configured. Set the `access` option (tokens, jwt, certificates or authorize), or `tls` with a `ca` and " +
     '`clientCertificate: "require"`; or leave the `host` option at 127.0.0.1';
   return [new ActuatorError("FAILED_PRECONDITION", "HOST_NOT_LOOPBACK", message, { field: "host" })];
 }
@@ -83,16 +84,14 @@ function tlsFaults(tls: NonNullable<ListenOptions["tls"]>): ActuatorError[] {
     .map((field) => invalid(`tls.${field}`, `\`tls\` has no \`${field}\`; TLS needs one`));
   const { ca, crl, clientCertificate } = tls;
   if (crl !== undefined && ca === undefined) {
-    faults.push(
-      invalid("tls.ca", "`tls.crl` is what authorities have revoked, and there are none; name them by `tls.ca`"),
-    );
+    faults.push(invalid("tls.ca", "`tls.crl` needs the authorities that issued the lists; set `tls.ca`"));
   }
   if (ca === undefined && clientCertificate !== undefined && clientCertificate !== "none") {
-    const message = "`tls.clientCertificate` needs the authorities that vouch for clients; name them by `tls.ca`";
+    const message = "`tls.clientCertificate` needs the authorities to verify clients with; set `tls.ca`";
     faults.push(invalid("tls.ca", message));
   }
   if (ca !== undefined && clientCertificate === undefined) {
-    const message = "`tls.ca` vouches for clients, and no client is asked; say `tls.clientCertificate`";
+    const message = "`tls.ca` has no effect unless client certificates are requested; set `tls.clientCertificate`";
     faults.push(invalid("tls.clientCertificate", message));
   }
   return faults;
@@ -113,7 +112,8 @@ const MAX_PATH_BYTES = process.platform === "darwin" ? 103 : 107;
 
 function socketFaults(path: string): ActuatorError[] {
   if (path.includes("\0")) {
-    const message = "the `path` option names no file: every user of this machine could connect to such a socket";
+    const message =
+      "the `path` option must not contain a null character: every user of this machine could connect to an abstract socket";
     return [invalid("path", message)];
   }
   if (process.platform === "win32") return [];
@@ -146,16 +146,19 @@ const FAILURES: Readonly<Record<string, readonly [reason: string, sentence: stri
   EEXIST: ["ADDRESS_IN_USE", "{what} is already in use; choose another with the `{option}` option"],
   EACCES: ["ADDRESS_FORBIDDEN", "this process may not listen on {what}; choose another with the `{option}` option"],
   EPERM: ["ADDRESS_FORBIDDEN", "this process may not listen on {what}; choose another with the `{option}` option"],
-  EROFS: ["ADDRESS_FORBIDDEN", "nothing can be written at {what}; choose another with the `{option}` option"],
+  EROFS: ["ADDRESS_FORBIDDEN", "{what} is on a read-only file system; choose another with the `{option}` option"],
   ENOENT: [
     "PATH_NOT_FOUND",
-    "the folder of {what} does not exist; make it, or choose another with the `{option}` option",
+    "the folder of {what} does not exist; create it, or choose another with the `{option}` option",
   ],
   ENOTDIR: ["PATH_NOT_FOUND", "the folder of {what} is not a folder; choose another with the `{option}` option"],
-  EADDRNOTAVAIL: ["HOST_UNKNOWN", "the host of {what} is no address of this machine; see the `host` option"],
-  EAFNOSUPPORT: ["HOST_UNKNOWN", "the host of {what} is no address of this machine; see the `host` option"],
-  ENOTFOUND: ["HOST_UNKNOWN", "the host of {what} is no name of this machine; see the `host` option"],
-  EAI_AGAIN: ["HOST_UNKNOWN", "the host of {what} cannot be resolved at present; see the `host` option"],
+  EADDRNOTAVAIL: ["HOST_UNKNOWN", "the host of {what} is not an address of this machine; change the `host` option"],
+  EAFNOSUPPORT: ["HOST_UNKNOWN", "the host of {what} is not an address of this machine; change the `host` option"],
+  ENOTFOUND: ["HOST_UNKNOWN", "the host of {what} cannot be resolved; change the `host` option"],
+  EAI_AGAIN: [
+    "HOST_UNKNOWN",
+    "the host of {what} cannot be resolved at the moment; try again, or change the `host` option",
+  ],
 };
 
 /** Puts a failure to listen into the operator's words: what could not be had, and which option changes it. */

@@ -212,8 +212,8 @@ export function createListener(handler: RequestHandler, options: ListenerOptions
 
 function unavailable(ended: boolean): ActuatorError {
   return ended
-    ? new ActuatorError("FAILED_PRECONDITION", "LISTENER_CLOSED", "closed already; create another to listen again")
-    : new ActuatorError("FAILED_PRECONDITION", "ALREADY_LISTENING", "listening already; one listener has one address");
+    ? new ActuatorError("FAILED_PRECONDITION", "LISTENER_CLOSED", "already closed; create another one to listen again")
+    : new ActuatorError("FAILED_PRECONDITION", "ALREADY_LISTENING", "already listening; a listener has one address");
 }
 
 function abortAfter(milliseconds: number, controller: AbortController): NodeJS.Timeout {

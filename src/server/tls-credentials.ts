@@ -41,7 +41,7 @@ export function credentialsOf(options: TlsOptions, pem: TlsPem): TlsCredentials 
   try {
     createSecureContext(context);
   } catch (error) {
-    throw unfit("TLS_REFUSED", "cert", `OpenSSL takes neither: ${(error as Error).message}`, error);
+    throw unfit("TLS_REFUSED", "cert", `OpenSSL accepts neither: ${(error as Error).message}`, error);
   }
   return { context, certificate: certificate!, revocations, pem };
 }

@@ -107,7 +107,7 @@ describe("who wins", () => {
     const env = { ACTUATOR_LISTEN_PATH: "/run/a.sock" };
     expect(configuration({ listen, env }).listen).toEqual({ path: "/run/a.sock" });
     expect(faultsOf({ env: { ...env, ACTUATOR_LISTEN_PORT: "1" } })).toEqual([
-      "ACTUATOR_LISTEN_PATH: listen.path: `path` excludes `port` and `host`",
+      "ACTUATOR_LISTEN_PATH: listen.path: `path` cannot be combined with `port` or `host`",
     ]);
   });
 
@@ -260,7 +260,7 @@ describe("what a file says", () => {
       'actuator.json:17:22: Unknown setting "limits.maxConections"; did you mean "maxConnections"?',
       "ACTUATOR_ADMIN_CREDENTIALS_USERNAME: admin.credentials must have username and password",
       "actuator.json:5:12: listen.tls.key: `tls` has no `key`; TLS needs one",
-      expect.stringMatching(/^actuator.json:5:12: listen.tls.clientCertificate: `tls.ca` vouches for clients/),
+      expect.stringMatching(/^actuator.json:5:12: listen.tls.clientCertificate: `tls.ca` has no effect/),
       expect.stringMatching(/^actuator.json:4:13: listen.host: refused to listen on "0.0.0.0"/),
       expect.stringMatching(/^actuator.json:12:12: Spring Boot Admin would not find this actuator: 0.0.0.0 /),
     ]);

@@ -30,7 +30,7 @@ describe("where to listen", () => {
   });
 
   test.each([
-    { options: {}, message: "no `port` option; choose a port, or 0 for any free one" },
+    { options: {}, message: "`port` is missing; choose a port, or 0 for any free one" },
     {
       options: { port: -1 },
       message: "listen.port must be a whole number from 0 to 65535, not -1",
@@ -41,12 +41,15 @@ describe("where to listen", () => {
     { options: { port: "9001" as never }, message: /must be a whole number from 0 to 65535/ },
     { options: { path: "" }, message: "listen.path must be a non-empty string" },
     { options: { port: 1, host: "" }, message: "listen.host must be a non-empty string" },
-    { options: { port: 1, host: "[]" }, message: /the `host` option is empty; 0\.0\.0\.0 or ::/ },
+    { options: { port: 1, host: "[]" }, message: /the `host` option is empty; for all addresses use 0\.0\.0\.0 or ::/ },
     { options: { prot: 1 } as never, message: 'Unknown option "listen.prot"; did you mean "port"?' },
-    { options: { port: 1, mode: 0o600 }, message: "`mode` is of a Unix socket, and there is no `path`" },
-    { options: { port: 1, path: "/s" }, message: "`path` excludes `port` and `host`" },
-    { options: { host: "::1", path: "/s" }, message: "`path` excludes `port` and `host`" },
-    { options: { path: "\0s" }, message: "the `path` option names no file" },
+    {
+      options: { port: 1, mode: 0o600 },
+      message: "`mode` applies to a Unix socket only; set `path` too, or leave `mode` out",
+    },
+    { options: { port: 1, path: "/s" }, message: "`path` cannot be combined with `port` or `host`" },
+    { options: { host: "::1", path: "/s" }, message: "`path` cannot be combined with `port` or `host`" },
+    { options: { path: "\0s" }, message: "the `path` option must not contain a null character" },
     { options: { path: `/${"x".repeat(107)}` }, message: /too long for a Unix socket by \d byte/ },
     { options: { path: `/${"\u00e4".repeat(54)}` }, message: /too long for a Unix socket/ },
     { options: { path: "/s", mode: 600 }, message: /listen\.mode must be permissions of a file/ },
@@ -64,18 +67,18 @@ describe("where to listen", () => {
     },
     {
       options: { port: 1, tls: { cert: "c", key: "k", clientCertificate: "require" } },
-      message: /needs the authorities that vouch for clients; name them by `tls\.ca`/,
+      message: /needs the authorities to verify clients with; set `tls\.ca`/,
     },
     {
       options: { port: 1, tls: { cert: "c", key: "k", ca: "a" } },
-      message: /no client is asked; say `tls\.clientCertificate`/,
+      message: /has no effect unless client certificates are requested; set `tls\.clientCertificate`/,
     },
     {
       options: { port: 1, tls: { cert: "c", key: "k", crl: "r" } },
-      message: /and there are none; name them by `tls\.ca`/,
+      message: /needs the authorities that issued the lists; set `tls\.ca`/,
     },
-    { options: { port: 1, host: "fe80::1%eth0" }, message: /"fe80::1%eth0" names a zone/ },
-    { options: { port: 1, host: "[fe80::1%eth0]" }, message: /names a zone/ },
+    { options: { port: 1, host: "fe80::1%eth0" }, message: /"fe80::1%eth0" has a zone/ },
+    { options: { port: 1, host: "[fe80::1%eth0]" }, message: /has a zone/ },
   ] as { options: ListenOptions; message: string | RegExp }[])("$options is refused", ({ options, message }) => {
     expect(() => listenTarget(options, true)).toThrow(message);
   });
@@ -83,7 +86,7 @@ describe("where to listen", () => {
   test("everything that cannot be together is told at once", () => {
     const options = { port: 1, host: "0.0.0.0", mode: 0o600, tls: { ca: "a" } } as unknown as ListenOptions;
     expect(() => listenTarget(options)).toThrow(
-      /^`tls` has no `cert`.*\n`tls` has no `key`.*\n`tls\.ca` vouches .*\n`mode` is .*\nrefused to listen on "0\.0\.0\.0"/,
+      /^`tls` has no `cert`.*\n`tls` has no `key`.*\n`tls\.ca` has no effect .*\n`mode` applies .*\nrefused to listen on "0\.0\.0\.0"/,
     );
   });
 
@@ -151,7 +154,7 @@ describe("a failure to listen names the option", () => {
     },
     {
       code: "EADDRNOTAVAIL",
-      message: "the host of port 80 on 127.0.0.1 is no address of this machine; see the `host` option",
+      message: "the host of port 80 on 127.0.0.1 is not an address of this machine; change the `host` option",
     },
     { code: "EMFILE", message: "could not listen on port 80 on 127.0.0.1: too many open files" },
   ])("$code", ({ code, message }) => {

@@ -233,7 +233,7 @@ describe("its file", () => {
     const path = join(newPath("no-such-folder"), "socket");
     await expect(newListener().listen({ path })).rejects.toMatchObject({
       reason: "PATH_NOT_FOUND",
-      message: `the folder of the path ${path} does not exist; make it, or choose another with the \`path\` option`,
+      message: `the folder of the path ${path} does not exist; create it, or choose another with the \`path\` option`,
     });
   });
 

@@ -57,7 +57,7 @@ export function otlpReceiver(options: OtlpOptions = {}): OtlpReceiver {
     },
     attach(host: GraphHost): Detach {
       if (services !== undefined)
-        throw new ActuatorError("FAILED_PRECONDITION", "ALREADY_ATTACHED", "this receiver of OTLP is attached already");
+        throw new ActuatorError("FAILED_PRECONDITION", "ALREADY_ATTACHED", "this OTLP receiver is already attached");
       const attached = new Services(host, settings);
       services = attached;
       return () => {

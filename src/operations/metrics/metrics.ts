@@ -147,7 +147,7 @@ export class Metrics {
    */
   gauge(description: GaugeDescription, read: GaugeReading): () => void {
     const { name } = description;
-    if (this.#gauges.has(name)) throw new Error(`there is a gauge ${name} already`);
+    if (this.#gauges.has(name)) throw new Error(`the gauge ${name} exists already`);
     this.#gauges.set(name, { description, read });
     return () => this.#gauges.delete(name);
   }

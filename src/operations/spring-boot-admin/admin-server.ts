@@ -96,7 +96,7 @@ export class AdminServer {
     const reason = reasonOf(error);
     if (this.#troubles.has(reason) || this.#troubles.size >= MAX_TROUBLES) return;
     this.#troubles.add(reason);
-    this.#say(`${this.#url} ${reason}. It is tried again and again; only its return is said`, error);
+    this.#say(`${this.#url} ${reason}. It is tried again until it succeeds; only that is reported`, error);
   }
 }
 
@@ -129,13 +129,12 @@ export function refusalOf(status: number, withCredentials: boolean): string {
 const ADDRESS = "Its own address, with its context path, belongs into `admin.url`";
 
 const HINTS: Readonly<Record<number, (withCredentials: boolean) => string>> = {
-  400: () =>
-    "it does not take the registration; one that guards against requests into its own network (ssrf-protection) takes only addresses that it allows",
+  400: () => "it rejects the registration; if its ssrf-protection is on, it accepts only addresses that it allows",
   401: (withCredentials) =>
     withCredentials
-      ? "it does not know `admin.username` with `admin.password`"
-      : "it asks who registers; give `admin.username` and `admin.password`",
-  403: () => "it knows who registers and does not let them; its protection against CSRF has to leave /instances out",
+      ? "it refuses `admin.username` and `admin.password`"
+      : "it requires authentication; set `admin.username` and `admin.password`",
+  403: () => "it forbids the registration; its CSRF protection must exclude /instances",
   404: () => `it has no /instances. ${ADDRESS}`,
-  405: () => `its /instances takes no registrations. ${ADDRESS}`,
+  405: () => `its /instances accepts no registrations. ${ADDRESS}`,
 };

@@ -124,7 +124,7 @@ const metadata = shaped({ kind: "texts" }, (value) => {
   if (entries.length > MAX_METADATA) return `must not have more than ${MAX_METADATA} entries`;
   for (const [key, entry] of entries) {
     if (typeof entry !== "string")
-      return `must be flat: ${JSON.stringify(key)} is not a string, and the server takes nothing else`;
+      return `must be flat: ${JSON.stringify(key)} is not a string, and the server accepts only strings`;
     if (entry.length > MAX_TEXT || key.length > MAX_TEXT)
       return `must not have strings of more than ${MAX_TEXT} characters`;
     if (CREDENTIALS.test(key)) return `must not have ${JSON.stringify(key)}: \`credentials\` says that`;
@@ -181,7 +181,7 @@ export const ADMIN: Checks<SpringBootAdminOptions> = {
 export const adminOptions: Check = objectOf(ADMIN, ({ url, username: user, password: secret }) => {
   if (url === undefined) return ".url must be the address of the server";
   if ((user === undefined) === (secret === undefined)) return undefined;
-  return `.${user === undefined ? "username" : "password"} must be given too: both go together`;
+  return `.${user === undefined ? "username" : "password"} is missing: username and password must be set together`;
 });
 
 /**
@@ -196,7 +196,7 @@ export function adminNameFaults(
 ): OptionFault[] {
   if (name !== undefined || text(applicationName) === undefined) return [];
   const field = `${where}.name`;
-  const message = `${field} must be what the server shall call the application, which has no \`name\` itself`;
+  const message = `${field} must be set, because the application has no \`name\``;
   return [{ field, reason: "INVALID_OPTION", message }];
 }
 

@@ -178,7 +178,7 @@ test("gauges are read when somebody collects, and one that fails is left out", (
   const c = ["c", [{ attributes: { of: "x" }, value: 2 }]];
   expect(read()).toEqual([["a", [{ attributes: {}, value: 1 }]], c]);
   expect(read()[0]).toEqual(["a", [{ attributes: {}, value: 2 }]]);
-  expect(() => metrics.gauge({ ...about, name: "c" }, () => 0)).toThrow("there is a gauge c already");
+  expect(() => metrics.gauge({ ...about, name: "c" }, () => 0)).toThrow("the gauge c exists already");
   remove();
   expect(read()).toEqual([c]);
 });

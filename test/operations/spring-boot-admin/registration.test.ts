@@ -138,9 +138,9 @@ describe("an answer that is no registration is explained once, without any crede
     (_, response) =>
       void response.writeHead(code).end(body);
   const cases: Record<string, readonly [respond: Respond, said: RegExp]> = {
-    "400": [status(400), /answers 400: it does not take the registration; .*ssrf-protection/],
-    "401": [status(401), /answers 401: it does not know `admin.username` with `admin.password`/],
-    "403": [status(403), /answers 403: .*CSRF has to leave \/instances out/],
+    "400": [status(400), /answers 400: it rejects the registration; .*ssrf-protection/],
+    "401": [status(401), /answers 401: it refuses `admin.username` and `admin.password`/],
+    "403": [status(403), /answers 403: .*CSRF protection must exclude \/instances/],
     "404": [status(404), /answers 404: it has no \/instances\. .*`admin.url`/],
     "500": [status(500), /answers 500\. It is tried/],
     "200 with something else": [status(200, "<html>"), /answers 200 without an id; is it a Spring Boot Admin server\?/],
@@ -179,7 +179,7 @@ describe("an answer that is no registration is explained once, without any crede
   test("401 without credentials asks for them", async () => {
     const admin = await recordingServer(status(401));
     const { said } = register({ url: admin.url });
-    await expect.poll(said, soon).toEqual([expect.stringContaining("give `admin.username` and `admin.password`")]);
+    await expect.poll(said, soon).toEqual([expect.stringContaining("set `admin.username` and `admin.password`")]);
   });
 
   test("a redirect is not followed", async () => {

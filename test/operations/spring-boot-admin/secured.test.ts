@@ -95,8 +95,8 @@ describe.runIf(requirement("Maven with a JDK", springBootAdminFound))(
     });
 
     test.each([
-      ["no password", {}, /answers 401: it asks who registers/],
-      ["a wrong one", { username: "user", password: "wrong" }, /answers 401: it does not know `admin.username`/],
+      ["no password", {}, /answers 401: it requires authentication/],
+      ["a wrong one", { username: "user", password: "wrong" }, /answers 401: it refuses `admin.username`/],
       ["no authority", { ...credentials, tls: {} }, /cannot be reached \(\w*(ISSUER|VERIFY|SIGNED)/],
     ])("%s is explained", async (_, options, message) => {
       const { said } = await shop(options);

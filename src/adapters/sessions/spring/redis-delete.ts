@@ -81,7 +81,7 @@ async function memberships({ commands, keys }: SpringRedis, { session, times }: 
 }
 
 const UNKNOWN_SERIALIZER =
-  "Spring Session uses another serializer than Java's or Jackson's here, so its bookkeeping cannot be updated. End the " +
+  "Spring Session uses another serializer than Java's or Jackson's here, so its index and expiry keys cannot be updated. End the " +
   "session in the application.";
 const WHICH_REPOSITORY =
   "It is unclear whether Spring's plain or its indexed repository keeps this session. Set the option indexed of " +
