@@ -253,6 +253,15 @@ describe("an adapter that watches objects", () => {
     expect(log).toEqual(["started", "0", "1", "ended"]);
   });
 
+  test("watches the same objects when it is attached again", () => {
+    const queue = new Queue();
+    const { adapter, objects } = source([queue], () => () => {});
+    integrationGraph({ app: "shop" }).attach(adapter)();
+    expect(watched.has(queue)).toBe(false);
+    integrationGraph({ app: "shop" }).attach(adapter);
+    expect([...objects()]).toEqual([queue]);
+  });
+
   test("does not watch what was given up before it was attached", () => {
     const queue = new Queue();
     const { adapter, objects } = source([], () => () => {});

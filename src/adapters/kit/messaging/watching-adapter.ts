@@ -108,6 +108,8 @@ export function watchingAdapter<T extends object>(options: WatchingOptions<T>): 
       const watcher = begin(host, set);
       function end(): void {
         if (attached === set) attached = undefined;
+        // Attached again, to this graph or another one, it watches the same objects.
+        for (const target of set) waiting.add(target);
         set.end();
         watcher.end?.();
       }
