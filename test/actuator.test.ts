@@ -273,7 +273,7 @@ describe("a wrong option is named", () => {
       "createActuator.metrics.durationBuckets must be",
       "createActuator.sessions must be a session store",
       'createActuator.sessions.ids must be "hashed" or "raw"',
-      "createActuator.admin.name must be what the server shall call the application",
+      "createActuator.admin.name must be set, because the application has no",
       "createActuator.otlp needs an integrationGraph",
     ];
     const create = () => createActuator(options as unknown as ActuatorOptions);
