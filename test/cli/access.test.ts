@@ -47,7 +47,7 @@ describe("TLS", () => {
     expect((await cli(["health", "--url", url], { env: { ACTUATOR_CA: file } })).code).toBe(0);
     const unknown = await cli(["health", "--url", url]);
     expect(unknown.code).toBe(3);
-    expect(unknown.stderr).toMatch(/is not trusted .*--ca or ACTUATOR_CA names the authority/);
+    expect(unknown.stderr).toMatch(/is not trusted .*give its authority with --ca or ACTUATOR_CA/);
   });
 
   test("a client certificate", async () => {
@@ -94,7 +94,7 @@ test("a token, and a permission that it lacks", async () => {
   expect((await cli(["loggers", "list"], { env })).code).toBe(0);
   const refused = await cli(["loggers", "set", "orders", "warn"], { env });
   expect(refused.code).toBe(1);
-  expect(refused.stderr).toMatch(/needs the permission loggers:write/);
+  expect(refused.stderr).toMatch(/lacks the permission loggers:write/);
   const anonymous = await cli(["loggers", "list"], { env: { ACTUATOR_URL: url } });
   expect([anonymous.code, anonymous.stderr]).toEqual([
     1,

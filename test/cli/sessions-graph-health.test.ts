@@ -90,6 +90,6 @@ describe("health", () => {
   test("of a service that does not exist is 1, with the reason", async () => {
     const { url } = await openShop();
     const unknown = await cli(["health", "actuator.v3.Nothing", "--url", url]);
-    expect(unknown).toMatchObject({ code: 1, stdout: "", stderr: expect.stringMatching(/not served/) });
+    expect(unknown).toMatchObject({ code: 1, stdout: "", stderr: expect.stringMatching(/The service is unknown/) });
   });
 });

@@ -85,5 +85,5 @@ test("without an address there is no port, and the handler can be mounted", asyn
 });
 
 test("options that createActuator refuses end the start", async () => {
-  await expect(start(ActuatorModule.forRoot({ loggrs: {} } as never))).rejects.toThrow(/"loggrs"/);
+  await expect(start(ActuatorModule.forRoot({ loggrs: {} } as never))).rejects.toThrow(/did you mean "loggers"/);
 });
