@@ -180,6 +180,10 @@ describe("a wrong option is named", () => {
     ],
     [{ base_path: "/x" }, 'Unknown option "createActuator.base_path"; did you mean "basePath"?'],
     [{ colour: "red" }, 'Unknown option "createActuator.colour"; known options: name, version, loggers, sessions,'],
+    [
+      { loggers: { kind: "pino", attach: () => () => {} } },
+      "createActuator.loggers must be an object of options such as { adapters: [pinoLoggers(logger)] }, not an adapter",
+    ],
     [{ loggers: { adapter: [] } }, 'Unknown option "createActuator.loggers.adapter"; did you mean "adapters"?'],
     [
       { loggers: [] },
