@@ -1,3 +1,4 @@
+// @module-tag slow
 import { once } from "node:events";
 import { type AddressInfo, connect as connectTo, createServer, type Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";

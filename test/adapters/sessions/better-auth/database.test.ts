@@ -1,3 +1,4 @@
+// @module-tag slow
 import type { DatabaseSync } from "node:sqlite";
 import { type BetterAuthOptions, betterAuth } from "better-auth";
 import { betterAuth as minimal } from "better-auth/minimal";

@@ -1,3 +1,4 @@
+// @module-tag slow
 import express, { type Request, type RequestHandler } from "express";
 import session, { type SessionData, type SessionOptions } from "express-session";
 import fc from "fast-check";

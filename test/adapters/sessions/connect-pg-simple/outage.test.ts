@@ -1,3 +1,4 @@
+// @module-tag slow
 import pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import {

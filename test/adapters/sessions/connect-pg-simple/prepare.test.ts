@@ -1,3 +1,4 @@
+// @module-tag slow
 import { setTimeout as delay } from "node:timers/promises";
 import fc from "fast-check";
 import pg from "pg";

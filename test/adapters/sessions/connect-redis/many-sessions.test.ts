@@ -1,3 +1,4 @@
+// @module-tag slow
 import { RedisStore } from "connect-redis";
 import { createClient } from "redis";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { sessionDigest } from "../../../../src/sessions/session-id.ts";
 import { type RedisServer, redisFound, startRedis } from "../../../support/redis-server.ts";

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { Client, Pool, types } from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import {

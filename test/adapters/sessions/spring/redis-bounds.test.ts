@@ -1,3 +1,4 @@
+// @module-tag slow
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { createCluster } from "redis";

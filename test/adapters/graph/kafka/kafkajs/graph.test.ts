@@ -1,3 +1,4 @@
+// @module-tag slow
 import { type Consumer, type EachBatchPayload, Kafka, logLevel, Partitioners, type Producer } from "kafkajs";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { kafkajsSource } from "../../../../../src/adapters/graph/kafka/kafkajs/index.ts";
