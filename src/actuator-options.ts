@@ -124,7 +124,6 @@ export interface ActuatorOptions {
  */
 export function checkActuatorOptions(options: ActuatorOptions): void {
   const where = "createActuator";
-  refuseAdapterForOptions(`${where}.loggers`, options?.loggers);
   const faults = optionFaults(where, options, OPTIONS);
   const { sessions, otlp, admin } = (options ?? {}) as ActuatorOptions;
   if (typeof sessions === "object" && sessions !== null && !isStore(sessions)) {
@@ -138,13 +137,6 @@ export function checkActuatorOptions(options: ActuatorOptions): void {
     faults.push({ field, reason: "INVALID_OPTION", message: `${field} needs an integrationGraph to draw into` });
   }
   refuseFaults(faults);
-}
-
-/** An adapter in the place of the options would otherwise be reported property by property. */
-function refuseAdapterForOptions(field: string, loggers: unknown): void {
-  if (typeof (loggers as Partial<LoggerAdapter> | null | undefined)?.attach !== "function") return;
-  const message = `${field} must be an object of options such as { adapters: [pinoLoggers(logger)] }, not an adapter`;
-  refuseFaults([{ field, reason: "INVALID_OPTION", message }]);
 }
 
 /** Tells a store from a store with options. */

@@ -184,6 +184,10 @@ describe("a wrong option is named", () => {
       { loggers: { kind: "pino", attach: () => () => {} } },
       "createActuator.loggers must be an object of options such as { adapters: [pinoLoggers(logger)] }, not an adapter",
     ],
+    [
+      { loggers: pinoLoggers(pino()) },
+      "createActuator.loggers must be an object of options such as { adapters: [pinoLoggers(logger)] }, not an adapter",
+    ],
     [{ loggers: { adapter: [] } }, 'Unknown option "createActuator.loggers.adapter"; did you mean "adapters"?'],
     [
       { loggers: [] },

@@ -147,7 +147,14 @@ export function faultOf(subject: string, fault: string): string {
 function isOptions(value: unknown, known: ReadonlyMap<string, Check>): value is Readonly<Record<string, unknown>> {
   if (!isRecord(value)) return false;
   const entries = Object.entries(value);
-  return entries.some(([name]) => known.has(name)) || !entries.some(([, member]) => typeof member === "function");
+  if (entries.some(([name]) => known.has(name))) return true;
+  return !isInstance(value) && !entries.some(([, member]) => typeof member === "function");
+}
+
+/** Whether a class made it: its methods are no entries. The prototype of a plain object has no prototype, in any realm. */
+function isInstance(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype !== null && Object.getPrototypeOf(prototype) !== null;
 }
 
 function notOptions(value: unknown, known: readonly string[], example?: string): string {
@@ -160,7 +167,8 @@ function described(value: unknown): string {
   if (value === undefined || value === null || typeof value === "boolean" || typeof value === "number")
     return `${value}`;
   if (Array.isArray(value)) return "a list";
-  const { kind } = value as { readonly kind?: unknown };
+  const { kind, attach } = value as { readonly kind?: unknown; readonly attach?: unknown };
+  if (typeof attach === "function") return "an adapter";
   if (typeof value === "object") return typeof kind === "string" ? `an object of kind "${kind}"` : "another object";
   return `a ${typeof value}`;
 }
