@@ -338,8 +338,8 @@ test("who somebody is can be asked before what they may do, so that it is known 
   const caller = await access.authenticate(bearer(token));
   expect(caller.name).toBe("alice");
   expect(errorOf(() => access.authorize(caller, "info:read")).code).toBe("PERMISSION_DENIED");
-  const nobody = await access.authenticate(authRequest());
-  expect(errorOf(() => access.authorize(nobody, "info:read")).code).toBe("UNAUTHENTICATED");
+  const anonymous = await access.authenticate(authRequest());
+  expect(errorOf(() => access.authorize(anonymous, "info:read")).code).toBe("UNAUTHENTICATED");
 });
 
 test("a file that is not there is an error at once, and so is one with a fault", () => {

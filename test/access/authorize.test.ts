@@ -192,7 +192,7 @@ describe("somebody whom a function of the application knows, and who stays", () 
     expect(seen.length).toBeGreaterThanOrEqual(10);
     expect(seen.length).toBeLessThanOrEqual(11);
     expect(new Set(seen)).toEqual(new Set(["k"]));
-    expect(access.isStillValid({ ...caller }), "somebody else").toBe(false);
+    expect(access.isStillValid({ ...caller }), "another caller").toBe(false);
   });
 
   test.each<[what: string, then: CallerDescription | undefined]>([

@@ -158,7 +158,7 @@ describe("a JWT", () => {
     expect(access.isStillValid(caller)).toBe(true);
     vi.setSystemTime(Date.now() + 10_001);
     expect(access.isStillValid(caller)).toBe(false);
-    expect(access.isStillValid({ ...caller }), "somebody else").toBe(false);
+    expect(access.isStillValid({ ...caller }), "another caller").toBe(false);
   });
 
   test("whatever it is made of, is refused without a word of what was in it", async () => {
