@@ -158,20 +158,21 @@ async function koaBed(url: string): Promise<Bed> {
   const store = new JsonStore();
   const sessions = koaSessions(store, { index: { redis: client as never, complete: true } });
   let written = 0;
+  const indexed = () => client.zCount("koa:sess-index:accessed", 0, "+inf");
   return {
     store: sessions,
     async put(id, username) {
       await store.set(id, { passport: { user: username }, _expire: Date.now() + 60_000, _maxAge: 60_000 });
       written++;
       // The application does not wait for the index.
-      await expect.poll(() => client.zCard("koa:sess-index:accessed")).toBe(written);
+      await expect.poll(indexed).toBe(written);
     },
     async clear() {
       written = 0;
       store.texts.clear();
-      // What says that the index holds every session stays.
-      const kept = (await client.keys("*")).filter((key) => key !== "koa:sess-index:state");
-      if (kept.length > 0) await client.del(kept);
+      // The keys stay, with what says that the index holds every session.
+      for (const set of ["accessed", "expires"]) await client.zRemRangeByScore(`koa:sess-index:${set}`, 0, "+inf");
+      await client.zRemRangeByLex("koa:sess-index:users", "[0", "+");
     },
     async end() {
       await sessions.detach();

@@ -1,8 +1,9 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { sessionDigest } from "../../../sessions/session-id.ts";
 import { EndedMarks } from "./ended-marks.ts";
 import type { RedisCommands } from "./index.ts";
 import { IndexClaim } from "./index-claim.ts";
-import { scoresOf, valuesAt } from "./keys.ts";
+import { scoresOf } from "./keys.ts";
 
 /** What is kept of a session beyond its store. Times are milliseconds since the epoch. */
 export interface IndexRecord {
@@ -33,54 +34,62 @@ export interface SessionIndexOptions {
   readonly prefix: string;
   /** Identifies how a session's user is found: an index made in one way is not complete for another. */
   readonly principal: string;
-  /** By how much a session may live longer than the index knows. */
+  /** How long after it should have expired a session is pruned. */
   readonly slackMs: number;
 }
 
-/** How long a record outlives its session, so that a search for the session finds that it is gone. */
-const RECORD_GRACE_MS = 3_600_000;
+/** Reads sessions from their store; undefined for those that are gone. */
+export type ReadIndexed = (ids: readonly string[]) => Promise<readonly (IndexedSession | undefined)[]>;
+
 const FEW_TIES = 8;
-/** Every how many writes a user's expired ids, which no search returns, are removed. */
-const PRUNE_EVERY = 8;
+/** How many sessions a step of pruning looks at: some milliseconds of the server's time. */
+const PRUNE_STEP = 500;
+/** For how long a process that ends while it prunes keeps others from it. */
+const LEASE_MS = 10_000;
 
 /**
- * Indexes sessions by user, by last access and by digest, in the same Redis as the sessions. It is a hint: read a session
- * found here, and its user, from the store before relying on it.
+ * Indexes sessions by user, by last access, by expiry and by digest, in the same Redis as the sessions. It is a hint: read a
+ * session found here, and its user, from the store before relying on it.
  *
- * Each key holds one thing, so that every command has a single key, as a cluster requires. The commands of a write are sent
- * in the turn of the call (except two after a user's first session) and need no order.
+ * There is one key for each order, whatever the number of users and sessions, so that a key that Redis has evicted is
+ * noticed (`claim`). Every command has a single key, as a cluster requires. The commands of a write are sent in the turn of
+ * the call and need no order.
  */
 export class SessionIndex {
   readonly claim: IndexClaim;
   readonly ended: EndedMarks;
   readonly #redis: RedisCommands;
-  readonly #prefix: string;
   /** Sorted set: all ids by their last access. */
   readonly #accessedKey: string;
-  /** Sorted set: all ids by the time at which they expire. */
+  /** Sorted set: all ids, each with its user, by the time at which they expire. */
   readonly #expiresKey: string;
+  /** Sorted set: the ids of users, each with its user, in alphabetical order. */
+  readonly #usersKey: string;
+  /** Hash: what is known of each session beyond its store, by digest. */
+  readonly #recordsKey: string;
+  readonly #leaseKey: string;
   readonly #slackMs: number;
-  /** Redis before 7.0 cannot extend a lifetime conditionally; there, the set of a user who never returns stays. */
-  #extendsOnly = true;
-  #userWrites = 0;
 
   constructor(redis: RedisCommands, { prefix, principal, slackMs }: SessionIndexOptions) {
     this.#redis = redis;
-    this.#prefix = prefix;
     this.#accessedKey = `${prefix}accessed`;
     this.#expiresKey = `${prefix}expires`;
+    this.#usersKey = `${prefix}users`;
+    this.#recordsKey = `${prefix}records`;
+    this.#leaseKey = `${prefix}pruning`;
     this.#slackMs = slackMs;
     this.ended = new EndedMarks(redis, prefix);
-    this.claim = new IndexClaim(redis, `${prefix}state`, principal);
+    const sets = [this.#accessedKey, this.#expiresKey, this.#usersKey];
+    this.claim = new IndexClaim(redis, `${prefix}state`, principal, { sets, hash: this.#recordsKey });
   }
 
   /** Notes that the session was made, seen or used. What is known of its creation stays, unless it was `made` just now. */
   async put(session: IndexedSession, made: boolean): Promise<void> {
-    const { id, expiryTime, accessedTime } = session;
+    const { id, username, expiryTime, accessedTime } = session;
     const digest = sessionDigest(id);
-    const record = this.#recordKey(digest);
-    const commands = [
-      ["SET", record, recordText(session), ...(made ? [] : ["NX"]), ...lifetime(expiryTime)],
+    const member = memberOf(id, username);
+    await this.#all([
+      [made ? "HSET" : "HSETNX", this.#recordsKey, digest, recordText(session)],
       // An unknown access does not replace a known one.
       [
         "ZADD",
@@ -89,15 +98,15 @@ export class SessionIndex {
         `${accessScore(accessedTime, digest)}`,
         id,
       ],
-      ["ZADD", this.#expiresKey, scoreText(expiryTime), id],
-    ];
-    if (!made) commands.push(expiryCommand(record, expiryTime));
-    await Promise.all([...commands.map((command) => this.#redis.command(command)), this.#putUser(session)]);
+      ["ZADD", this.#expiresKey, scoreText(expiryTime), member],
+      ...(username === undefined ? [] : [["ZADD", this.#usersKey, "0", member]]),
+    ]);
   }
 
-  /** Notes a use that did not change when the session expires. */
-  async use(id: string, accessedTime: number): Promise<void> {
-    await this.#redis.command(["ZADD", this.#accessedKey, `${accessScore(accessedTime, sessionDigest(id))}`, id]);
+  /** Notes a use that did not change when the session expires. @param known whether the index has the session */
+  async use(id: string, accessedTime: number, known: boolean): Promise<void> {
+    const score = `${accessScore(accessedTime, sessionDigest(id))}`;
+    await this.#redis.command(["ZADD", this.#accessedKey, ...(known ? ["XX"] : []), score, id]);
   }
 
   /** Adds sessions that a search found; what the index has already, being newer, stays. */
@@ -105,37 +114,41 @@ export class SessionIndex {
     if (sessions.length === 0) return;
     const digests = sessions.map(({ id }) => sessionDigest(id));
     const accessed = sessions.flatMap(({ id, accessedTime }, at) => [`${accessScore(accessedTime, digests[at]!)}`, id]);
-    const expires = sessions.flatMap(({ id, expiryTime }) => [scoreText(expiryTime), id]);
-    await Promise.all([
-      this.#redis.command(["ZADD", this.#accessedKey, "NX", ...accessed]),
-      this.#redis.command(["ZADD", this.#expiresKey, "NX", ...expires]),
-      ...sessions.map((session, at) => {
-        const record = this.#recordKey(digests[at]!);
-        return this.#redis.command(["SET", record, recordText(session), "NX", ...lifetime(session.expiryTime)]);
-      }),
-      ...sessions.map((session) => this.#putUser(session, "NX")),
+    const expires = sessions.flatMap(({ id, username, expiryTime }) => [scoreText(expiryTime), memberOf(id, username)]);
+    const users = sessions.filter(({ username }) => username !== undefined);
+    await this.#all([
+      ["ZADD", this.#accessedKey, "NX", ...accessed],
+      ["ZADD", this.#expiresKey, "NX", ...expires],
+      ...sessions.map((session, at) => ["HSETNX", this.#recordsKey, digests[at]!, recordText(session)]),
+      ...(users.length === 0
+        ? []
+        : [
+            ["ZADD", this.#usersKey, ...users.flatMap(({ id, username }) => ["0", memberOf(id, username)])],
+            ["ZREM", this.#expiresKey, ...users.map(({ id }) => memberOf(id, undefined))],
+          ]),
     ]);
   }
 
-  /** Removes the sessions from this user's. */
-  async removeFromUser(username: string, ids: readonly string[]): Promise<void> {
-    if (ids.length > 0) await this.#redis.command(["ZREM", this.#userKey(username), ...ids]);
+  /** Removes the sessions from this user's; undefined: from those without a user. */
+  async removeFromUser(username: string | undefined, ids: readonly string[]): Promise<void> {
+    await this.#removeMembers(ids.map((id) => memberOf(id, username)));
   }
 
-  /** Removes sessions that are gone. */
+  /** Removes sessions that are gone. What the index has of a user that is not named stays until it expires. */
   async remove(ids: readonly string[], username?: string): Promise<void> {
-    if (ids.length === 0) return;
-    await Promise.all([
-      this.#redis.command(["ZREM", this.#accessedKey, ...ids]),
-      this.#redis.command(["ZREM", this.#expiresKey, ...ids]),
-      ...(username === undefined ? [] : [this.removeFromUser(username, ids)]),
-    ]);
+    const users = username === undefined ? [undefined] : [undefined, username];
+    await this.#removeAll(
+      ids,
+      users.flatMap((each) => ids.map((id) => memberOf(id, each))),
+    );
   }
 
-  /** Returns the ids of the user's sessions, longest remaining life first. */
+  /** Returns the ids of the user's sessions. */
   async idsOfUser(username: string, limit: number): Promise<string[]> {
-    const alive = ["+inf", `${Date.now() - this.#slackMs}`, "LIMIT", "0", `${limit}`];
-    return (await this.#redis.command(["ZREVRANGEBYSCORE", this.#userKey(username), ...alive])) as string[];
+    const user = userDigest(username);
+    const range = [`[${user}:`, `(${user};`, "LIMIT", "0", `${limit}`];
+    const members = (await this.#redis.command(["ZRANGEBYLEX", this.#usersKey, ...range])) as string[];
+    return members.map(idIn);
   }
 
   /** Returns sessions by last access, newest first, after a position. */
@@ -145,7 +158,7 @@ export class SessionIndex {
     for (let more = after === undefined ? 0 : FEW_TIES; ; more *= 8) {
       const range = [
         after === undefined ? "+inf" : `${after.score}`,
-        "-inf",
+        "0",
         "WITHSCORES",
         "LIMIT",
         "0",
@@ -170,14 +183,15 @@ export class SessionIndex {
 
   /** Returns what is known of each session beyond its store. */
   async records(ids: readonly string[]): Promise<(IndexRecord | undefined)[]> {
-    const keys = ids.map((id) => this.#recordKey(sessionDigest(id)));
-    return (await valuesAt(this.#redis, keys)).map(recordOf);
+    if (ids.length === 0) return [];
+    const texts = await this.#redis.command(["HMGET", this.#recordsKey, ...ids.map(sessionDigest)]);
+    return (texts as (string | null)[]).map(recordOf);
   }
 
-  /** Returns the id with this `sessionDigest`, if a session has lately had it. */
+  /** Returns the id with this `sessionDigest`. */
   async idOf(digest: string): Promise<string | undefined> {
-    const [text] = await valuesAt(this.#redis, [this.#recordKey(digest)]);
-    const id = recordOf(text ?? null)?.id;
+    const text = await this.#redis.command(["HGET", this.#recordsKey, digest]);
+    const id = recordOf(text as string | null)?.id;
     return id !== undefined && sessionDigest(id) === digest ? id : undefined;
   }
 
@@ -186,68 +200,76 @@ export class SessionIndex {
     return Number(await this.#redis.command(["ZCOUNT", this.#expiresKey, `(${Date.now()}`, "+inf"]));
   }
 
-  /** Returns sessions that should have expired long ago, oldest first. */
-  async overdue(limit: number): Promise<string[]> {
-    const range = ["-inf", `${Date.now() - this.#slackMs}`, "LIMIT", "0", `${limit}`];
-    return (await this.#redis.command(["ZRANGEBYSCORE", this.#expiresKey, ...range])) as string[];
-  }
-
-  async #putUser({ id, username, expiryTime }: IndexedSession, ...condition: "NX"[]): Promise<void> {
-    if (username === undefined) return;
-    const key = this.#userKey(username);
-    const commands = [["ZADD", key, ...condition, scoreText(expiryTime), id]];
-    if (++this.#userWrites % PRUNE_EVERY === 0) {
-      commands.push(["ZREMRANGEBYSCORE", key, "-inf", `${Date.now() - this.#slackMs}`]);
+  /**
+   * Removes all sessions that should have expired, step by step. Of several processes, one does so at a time.
+   *
+   * @param read returns what the store still has of them
+   */
+  async prune(read: ReadIndexed, signal?: AbortSignal): Promise<void> {
+    const lease = ["SET", this.#leaseKey, "", "PX", `${LEASE_MS}`];
+    if ((await this.#redis.command([...lease, "NX"])) === null) return;
+    for (let more = true; more && signal?.aborted !== true; ) {
+      const began = performance.now();
+      more = await this.#pruneStep(read);
+      await this.#redis.command(more ? lease : ["DEL", this.#leaseKey]);
+      // It rests as long as it worked, and so takes at most half of what the server can do.
+      if (more) await delay(performance.now() - began);
     }
-    await Promise.all([...commands.map((command) => this.#redis.command(command)), this.#extend(key, expiryTime)]);
   }
 
-  /** Makes the key live at least as long as this session. */
-  async #extend(key: string, expiryTime: number): Promise<void> {
-    if (expiryTime === Number.POSITIVE_INFINITY) return void (await this.#redis.command(["PERSIST", key]));
-    if (!this.#extendsOnly) return;
-    const seconds = `${Math.ceil((expiryTime + this.#slackMs - Date.now()) / 1000)}`;
-    const conditions = ["NX", "GT"].map((condition) => this.#redis.command(["EXPIRE", key, seconds, condition]));
-    const [first, ...others] = await Promise.allSettled(conditions);
-    for (const outcome of [first!, ...others]) {
-      if (outcome.status !== "rejected") continue;
-      if (!/unsupported option|wrong number of arguments/i.test(String(outcome.reason?.cause))) throw outcome.reason;
-      this.#extendsOnly = false;
-    }
-    if (first?.status === "fulfilled" && Number(first.value) === 1) await this.#keepEndless(key);
+  /** Resolves to whether there may be more to remove. */
+  async #pruneStep(read: ReadIndexed): Promise<boolean> {
+    const range = ["0", `${Date.now() - this.#slackMs}`, "LIMIT", "0", `${PRUNE_STEP}`];
+    const members = (await this.#redis.command(["ZRANGEBYSCORE", this.#expiresKey, ...range])) as string[];
+    if (members.length === 0) return false;
+    const ids = members.map(idIn);
+    const sessions = await read(ids);
+    await Promise.all(sessions.map((session) => session && this.put(session, false)));
+    const gone = ids.filter((_, at) => sessions[at] === undefined);
+    await this.#removeAll(
+      gone,
+      members.filter((member, at) => member !== (sessions[at] && memberOf(ids[at]!, sessions[at].username))),
+    );
+    // One may have been saved again in between.
+    const again = gone.length === 0 ? [] : await read(gone);
+    await Promise.all(again.map((session) => session && this.put(session, false)));
+    return members.length === PRUNE_STEP;
   }
 
-  /** Keeps a key without a lifetime if it has a session that never expires; otherwise it was new. */
-  async #keepEndless(key: string): Promise<void> {
-    const endless = await this.#redis.command(["ZCOUNT", key, "+inf", "+inf"]);
-    if (Number(endless) > 0) await this.#redis.command(["PERSIST", key]);
+  async #removeAll(ids: readonly string[], members: readonly string[]): Promise<void> {
+    await Promise.all([
+      this.#removeMembers(members),
+      ids.length > 0 && this.#redis.command(["ZREM", this.#accessedKey, ...ids]),
+      ids.length > 0 && this.#redis.command(["HDEL", this.#recordsKey, ...ids.map(sessionDigest)]),
+    ]);
   }
 
-  /** Sorted set: the user's ids by the time at which they expire. Expires with the last of them. */
-  #userKey(username: string): string {
-    return `${this.#prefix}user:${username}`;
+  async #removeMembers(members: readonly string[]): Promise<void> {
+    if (members.length === 0) return;
+    await this.#all([this.#usersKey, this.#expiresKey].map((key) => ["ZREM", key, ...members]));
   }
 
-  /** String: what is known of the session with this digest beyond its store. Expires some time after the session. */
-  #recordKey(digest: string): string {
-    return `${this.#prefix}id:${digest}`;
+  async #all(commands: readonly (readonly string[])[]): Promise<void> {
+    await Promise.all(commands.map((command) => this.#redis.command(command)));
   }
+}
+
+/** Returns a session as sets of users have it: ids of one user are neighbours. */
+function memberOf(id: string, username: string | undefined): string {
+  return `${username === undefined ? "" : userDigest(username)}:${id}`;
+}
+
+function idIn(member: string): string {
+  return member.slice(member.indexOf(":") + 1);
+}
+
+/** Forty-eight bits: users who share a digest only cost each other a comparison. */
+function userDigest(username: string): string {
+  return sessionDigest(username).slice(0, 12);
 }
 
 function scoreText(time: number): string {
   return time === Number.POSITIVE_INFINITY ? "+inf" : `${Math.round(time)}`;
-}
-
-function lifetime(expiryTime: number): string[] {
-  return expiryTime === Number.POSITIVE_INFINITY ? [] : ["PX", milliseconds(expiryTime)];
-}
-
-function expiryCommand(key: string, expiryTime: number): string[] {
-  return expiryTime === Number.POSITIVE_INFINITY ? ["PERSIST", key] : ["PEXPIRE", key, milliseconds(expiryTime)];
-}
-
-function milliseconds(expiryTime: number): string {
-  return `${Math.max(1, Math.round(expiryTime + RECORD_GRACE_MS - Date.now()))}`;
 }
 
 function recordText({ id, creationTime, firstSeenTime }: IndexRecord): string {

@@ -1,11 +1,11 @@
 import type { IndexClaim } from "../../kit/redis/index-claim.ts";
 import type { SessionIndex } from "../../kit/redis/session-index.ts";
 import { indexedOf, type SessionView } from "./session-view.ts";
-import type { StoredSession, StoredSessions } from "./stored-sessions.ts";
+import type { StoredSessions } from "./stored-sessions.ts";
 
 interface Correction {
-  /** Users whose index has the session, or may have it. */
-  readonly usernames: Set<string>;
+  /** Users whose index has the session, or may have it; undefined: no user. */
+  readonly usernames: Set<string | undefined>;
   /** A write failed: until it is repeated, the index may lack the session. */
   lost: boolean;
 }
@@ -78,8 +78,8 @@ export class Corrections {
       if (lost) this.withdraw();
       return;
     }
-    const correction = known ?? { usernames: new Set<string>(), lost: false };
-    if (username !== undefined) correction.usernames.add(username);
+    const correction = known ?? { usernames: new Set([undefined]), lost: false };
+    correction.usernames.add(username);
     correction.lost ||= lost;
     this.#waiting.set(id, correction);
     this.#schedule(DELAY_MS);
@@ -108,29 +108,36 @@ export class Corrections {
     }
     this.#inProgress = new Map([...this.#waiting].slice(0, BATCH));
     for (const id of this.#inProgress.keys()) this.#waiting.delete(id);
-    await Promise.all(
-      [...this.#inProgress].flatMap(([id, { usernames }]) =>
-        [...usernames].map((username) => this.#index.removeFromUser(username, [id])),
-      ),
-    );
     const ids = [...this.#inProgress.keys()];
-    const sessions = await this.#stored.read(ids);
-    await Promise.all(sessions.map((session, at) => this.#agree(ids[at]!, session)));
+    const gone = await this.#agree(ids);
+    // One may have been saved again in between.
+    if (gone.length > 0) await this.#agree(gone);
     this.#inProgress = new Map();
   }
 
   #putBack(): void {
     for (const [id, { usernames, lost }] of this.#inProgress) {
-      for (const username of [undefined, ...usernames]) this.#add(id, username, lost);
+      for (const username of usernames) this.#add(id, username, lost);
     }
     this.#inProgress = new Map();
     // Again each time: another process may have renewed the claim meanwhile.
     if (++this.#failures >= MAX_FAILURES && this.outstanding) this.#claimByStore?.withdraw().catch(() => {});
   }
 
-  async #agree(id: string, session: StoredSession | undefined): Promise<void> {
-    if (session === undefined) await this.#index.remove([id]);
-    else await this.#index.put(indexedOf(this.#view, session), false);
+  /** Makes the index agree with what the store has of these sessions. Resolves to the ids of those that are gone. */
+  async #agree(ids: readonly string[]): Promise<string[]> {
+    const sessions = await this.#stored.read(ids);
+    await Promise.all(
+      sessions.map(async (stored, at) => {
+        const id = ids[at]!;
+        const session = stored && indexedOf(this.#view, stored);
+        await (session === undefined ? this.#index.remove([id]) : this.#index.put(session, false));
+        const { usernames } = this.#inProgress.get(id)!;
+        const others = [...usernames].filter((username) => session === undefined || username !== session.username);
+        await Promise.all(others.map((username) => this.#index.removeFromUser(username, [id])));
+      }),
+    );
+    return ids.filter((_, at) => sessions[at] === undefined);
   }
 }
 

@@ -53,7 +53,8 @@ const SUSPEND_EVERY = 20;
 export async function runFilling(filling: Filling, options: FillRunOptions = {}): Promise<FillResult> {
   const { dryRun = false, restart = false, signal, onProgress } = options;
   const { claim } = filling.index;
-  const basis = await claim.basis();
+  // A dry run makes no claim, and so writes no marks.
+  const basis = dryRun ? "" : await claim.basis();
   const server = await serverRun(filling.stored.redis);
   const from = dryRun || restart ? undefined : resumption(await claim.suspended(basis), server);
   const suspend = async ({ next, ...counts }: FillProgress) => {

@@ -1,6 +1,7 @@
 import { LatestMap } from "../../../common/latest-map.ts";
 import type { SessionRecord } from "../../../sessions/principal.ts";
 import type { StoreWatcher } from "../../kit/connect-session/watch.ts";
+import type { IndexPruning } from "../../kit/redis/index-pruning.ts";
 import type { SessionIndex } from "../../kit/redis/session-index.ts";
 import type { Corrections } from "./corrections.ts";
 import type { SessionView } from "./session-view.ts";
@@ -16,8 +17,6 @@ interface Written {
 }
 
 const MAX_WRITTEN = 100_000;
-const PRUNE_EVERY = 16;
-const PRUNE_BATCH = 64;
 
 /**
  * Keeps the index by what passes through the store. A session that is used again and again is written at most once in
@@ -29,12 +28,19 @@ export class IndexWriter implements StoreWatcher {
   readonly #corrections: Corrections;
   readonly #intervalMs: number;
   readonly #written = new LatestMap<string, Written>(MAX_WRITTEN);
-  #writes = 0;
+  readonly #pruning: IndexPruning;
 
-  constructor(index: SessionIndex, view: SessionView, corrections: Corrections, intervalMs: number) {
+  constructor(
+    index: SessionIndex,
+    view: SessionView,
+    corrections: Corrections,
+    pruning: IndexPruning,
+    intervalMs: number,
+  ) {
     this.#index = index;
     this.#view = view;
     this.#corrections = corrections;
+    this.#pruning = pruning;
     this.#intervalMs = intervalMs;
   }
 
@@ -73,12 +79,12 @@ export class IndexWriter implements StoreWatcher {
     if (!made && before !== undefined && !this.#differs(before, username, now, expiryTime)) return;
     const creationTime = made ? now : before?.creationTime;
     this.#written.set(id, { username, time: now, expiryTime, creationTime });
-    if (before?.username !== undefined && before.username !== username) this.#leave(before.username, id);
+    if (before !== undefined && before.username !== username) this.#leave(before.username, id);
     if (expiryTime === undefined) {
       // Only the store knows it, and a correction asks the store.
       if (made) this.#corrections.lost(id, username);
       else if (before?.time === undefined) this.#corrections.doubt(id, username);
-      this.#index.use(id, now).catch(() => {});
+      this.#index.use(id, now, !made && before?.time !== undefined).catch(() => {});
       return;
     }
     const session = { id, username, expiryTime, accessedTime: now, creationTime, firstSeenTime: creationTime ?? now };
@@ -86,11 +92,11 @@ export class IndexWriter implements StoreWatcher {
       this.#written.delete(id);
       this.#corrections.lost(id, username);
     });
-    if (++this.#writes % PRUNE_EVERY === 0) this.#prune();
+    this.#pruning.written();
   }
 
   /** The session is no longer this user's. */
-  #leave(username: string, id: string): void {
+  #leave(username: string | undefined, id: string): void {
     this.#index.removeFromUser(username, [id]).catch(() => this.#corrections.doubt(id, username));
   }
 
@@ -98,14 +104,5 @@ export class IndexWriter implements StoreWatcher {
     if (before.time === undefined || before.username !== username) return true;
     if (now - before.time >= this.#intervalMs) return true;
     return Math.abs((expiryTime ?? 0) - (before.expiryTime ?? 0)) >= this.#intervalMs;
-  }
-
-  #prune(): void {
-    this.#index
-      .overdue(PRUNE_BATCH)
-      .then((ids) => {
-        for (const id of ids) this.#corrections.doubt(id);
-      })
-      .catch(() => {});
   }
 }

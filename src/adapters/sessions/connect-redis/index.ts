@@ -7,12 +7,13 @@ import { watchStore } from "../../kit/connect-session/watch.ts";
 import { requireVersion } from "../../kit/library-version.ts";
 import { EndedMarks } from "../../kit/redis/ended-marks.ts";
 import { type RedisClient, redisCommands } from "../../kit/redis/index.ts";
+import { IndexPruning } from "../../kit/redis/index-pruning.ts";
 import { SessionIndex } from "../../kit/redis/session-index.ts";
 import { Corrections } from "./corrections.ts";
 import { BackgroundFilling, type FillResult, type FillRunOptions, runFilling } from "./filling.ts";
 import { IndexWriter } from "./index-writer.ts";
 import { IndexedSessions, ScannedSessions } from "./searches.ts";
-import { indexSettingsOf, SessionReader, sessionKeys, sessionView } from "./session-view.ts";
+import { indexedOf, indexSettingsOf, SessionReader, sessionKeys, sessionView } from "./session-view.ts";
 import { type ConnectRedisIndexOptions, type ConnectRedisStore, storeSettings } from "./settings.ts";
 import { StoredSessions } from "./stored-sessions.ts";
 
@@ -110,13 +111,17 @@ export function connectRedisSessions(
     const byStore = options.redis === undefined ? undefined : redisCommands(settings.client, { timeoutMs });
     const corrections = new Corrections(stored, index, view, byStore && new SessionIndex(byStore, indexSettings).claim);
     const background = new BackgroundFilling(filling, maxSessions);
+    const pruning = new IndexPruning(index, async (ids) =>
+      (await stored.read(ids)).map((session) => session && indexedOf(view, session)),
+    );
     return {
-      writer: new IndexWriter(index, view, corrections, intervalMs),
+      writer: new IndexWriter(index, view, corrections, pruning, intervalMs),
       sessions: new IndexedSessions(index, reader, corrections, scanned, maxSessions, () => background.start()),
       prepare: (run?: FillRunOptions) => runFilling(filling, run),
       stop() {
         corrections.stop();
         background.stop();
+        pruning.stop();
       },
     };
   }

@@ -1,3 +1,4 @@
+import { ActuatorError } from "../../../common/error.ts";
 import type { Session } from "../../../sessions/session.ts";
 import type { SessionPage, SessionQuery, SessionSearch } from "../../../sessions/store.ts";
 import { type ScanBounds, ScanLimit } from "../../kit/connect-session/scan.ts";
@@ -93,6 +94,18 @@ function mayBeOf(username: string, { settings, namesInRecords }: SessionView): (
   return (text) => text.includes(inJson);
 }
 
+const NOTHING_SEARCHED: SessionSearch = { sessions: [], partial: true };
+
+/** Resolves to undefined if Redis refuses the search, as for a user without the permission for SCAN. */
+async function unlessRefused<T>(search: Promise<T>): Promise<T | undefined> {
+  try {
+    return await search;
+  } catch (error) {
+    if (error instanceof ActuatorError && error.code === "FAILED_PRECONDITION") return undefined;
+    throw error;
+  }
+}
+
 /** Searches and lists by the index and, until it holds every session, by what a bounded scan finds in addition. */
 export class IndexedSessions {
   readonly #index: SessionIndex;
@@ -126,7 +139,7 @@ export class IndexedSessions {
     ]);
     const found = await this.#sessionsOf(username, ids.slice(0, this.#maxSessions));
     if (complete) return { sessions: found, partial: ids.length > this.#maxSessions };
-    const { sessions, partial } = await this.#scanned.findByUsername(username);
+    const { sessions, partial } = (await unlessRefused(this.#scanned.findByUsername(username))) ?? NOTHING_SEARCHED;
     const known = new Set(found.map(({ id }) => id));
     return { sessions: [...found, ...sessions.filter(({ id }) => !known.has(id))], partial };
   }
@@ -134,9 +147,15 @@ export class IndexedSessions {
   /** Returns a page. A list that began by last access continues so, even if the index has since become incomplete. */
   async list(query: SessionQuery): Promise<SessionPage> {
     const { limit, after } = query;
-    const complete = await this.#complete();
-    if (!(after === undefined ? complete : after.startsWith(BY_ACCESS))) return this.#scanned.list(query);
-    const accesses = await this.#index.newest(limit, after?.slice(BY_ACCESS.length));
+    if (after?.startsWith(BY_KEY)) return this.#scanned.list(query);
+    const [accesses, complete] = await Promise.all([
+      this.#index.newest(limit, after?.slice(BY_ACCESS.length)),
+      this.#complete(),
+    ]);
+    if (after === undefined && !complete) {
+      const page = await unlessRefused(this.#scanned.list(query));
+      if (page !== undefined) return page;
+    }
     const sessions = await this.#reader.read(
       accesses.map(({ id }) => id),
       accesses.map(({ accessedTime }) => accessedTime),
@@ -150,7 +169,7 @@ export class IndexedSessions {
 
   async count(): Promise<number | undefined> {
     const [count, complete] = await Promise.all([this.#index.count(), this.#complete()]);
-    return complete ? count : this.#scanned.count();
+    return complete ? count : unlessRefused(this.#scanned.count());
   }
 
   async findIdByDigest(digest: string): Promise<string | null | undefined> {

@@ -2,6 +2,7 @@ import { LatestMap } from "../../../common/latest-map.ts";
 import { DEFAULT_PRINCIPAL, type Principal } from "../../../sessions/principal.ts";
 import { sessionDigest } from "../../../sessions/session-id.ts";
 import { type RedisClient, type RedisCommands, redisCommands } from "../../kit/redis/index.ts";
+import { IndexPruning } from "../../kit/redis/index-pruning.ts";
 import { SessionIndex } from "../../kit/redis/session-index.ts";
 import type { Beginning, DirectoryEntry, SessionDirectory } from "./directory.ts";
 
@@ -20,8 +21,6 @@ export interface KoaIndexOptions {
 
 /** koa-session lets a store keep a session 10 seconds longer than its cookie. */
 const SLACK_MS = 60_000;
-const PRUNE_EVERY = 16;
-const PRUNE_BATCH = 64;
 
 /** Returns the directory that all instances of an application share. */
 export function redisDirectory(
@@ -41,23 +40,24 @@ class RedisDirectory implements SessionDirectory {
   readonly #index: SessionIndex;
   /** The session's user when this process last saw it. */
   readonly #users: LatestMap<string, string | undefined>;
+  readonly #pruning: IndexPruning;
   #toClaim: boolean;
-  #writes = 0;
 
   constructor(commands: RedisCommands, index: SessionIndex, complete: boolean, limit: number) {
     this.#commands = commands;
     this.#index = index;
     this.#users = new LatestMap(limit);
     this.#toClaim = complete;
+    this.#pruning = new IndexPruning(index, async (ids) => ids.map(() => undefined));
   }
 
   async saved(entry: DirectoryEntry, made: boolean): Promise<void> {
     const before = this.#users.get(entry.id);
+    const moved = this.#users.has(entry.id) && before !== entry.username ? [entry.id] : [];
     this.#users.set(entry.id, entry.username);
     try {
-      const moved = before === undefined || before === entry.username ? [] : [entry.id];
-      await Promise.all([this.#index.put(entry, made), this.#index.removeFromUser(before ?? "", moved)]);
-      if (++this.#writes % PRUNE_EVERY === 0) await this.#prune();
+      await Promise.all([this.#index.put(entry, made), this.#index.removeFromUser(before, moved)]);
+      this.#pruning.written();
     } catch {
       await this.#index.claim.withdraw().catch(() => {});
     }
@@ -105,22 +105,15 @@ class RedisDirectory implements SessionDirectory {
   async complete(): Promise<boolean> {
     const { claim } = this.#index;
     if (this.#toClaim) {
-      const basis = await claim.basis();
-      // A lost write stays lost, whatever the application states about the beginning.
-      if (basis === NOTHING_LOST) await claim.make(basis);
+      // What was lost since stays lost, whatever the application states about the beginning.
+      if (await claim.isNew()) await claim.make(await claim.basis());
       this.#toClaim = false;
     }
     return claim.holds();
   }
 
   close(): Promise<void> {
+    this.#pruning.stop();
     return this.#commands.close();
   }
-
-  /** Removes sessions that the store dropped silently. */
-  async #prune(): Promise<void> {
-    await this.#index.remove(await this.#index.overdue(PRUNE_BATCH));
-  }
 }
-
-const NOTHING_LOST = "0";

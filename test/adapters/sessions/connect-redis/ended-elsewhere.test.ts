@@ -20,7 +20,7 @@ interface Held {
 }
 
 const isMark = (args: readonly string[]) => args[0] === "SET" && args[1]!.includes(":ended:");
-const isRecord = (args: readonly string[]) => args[0] === "SET" && args[1]!.includes(":id:");
+const isRecord = (args: readonly string[]) => args[0] === "HSET" && args[1]!.endsWith(":records");
 const isQuestion = (args: readonly string[]) => args[0] === "EXISTS";
 
 describe.runIf(requirement("redis-server", redisFound))("a session that another instance ends", () => {

@@ -1,6 +1,7 @@
 // @module-tag slow
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { sessionDigest } from "../../../../src/sessions/session-id.ts";
+import { indexedIds } from "../../../support/redis-index.ts";
 import { type RedisServer, redisFound, startRedis } from "../../../support/redis-server.ts";
 import { requirement } from "../../../support/requirement.ts";
 import { type ApplicationOptions, type RedisApplication, startForTest } from "./application.ts";
@@ -130,13 +131,13 @@ describe.runIf(requirement("redis-server", redisFound))("sessions whose Redis fa
     await server.command("ACL", "SETUSER", "indexer", "-@write");
     const visitor = browser();
     await visitor.post("/login/alice");
-    expect(await server.command("EXISTS", `${INDEX}user:alice`)).toBe(0);
+    expect(await indexedIds(server, `${INDEX}users`)).toEqual([]);
     expect(await complete()).toBe(false);
     const found = await sessions.findByUsername!("alice");
     expect(found).toMatchObject({ sessions: [{ id: visitor.id }], partial: false });
     await server.command("ACL", "SETUSER", "indexer", "+@write");
     await expect.poll(complete).toBe(true);
-    expect(await server.command("ZRANGE", `${INDEX}user:alice`, "0", "-1")).toEqual([visitor.id]);
+    expect(await indexedIds(server, `${INDEX}users`)).toEqual([visitor.id]);
     expect(await server.command("HGETALL", `${INDEX}state`)).toEqual(claims);
   });
 
