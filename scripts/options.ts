@@ -92,6 +92,7 @@ comments("ListenOptions", ["listen"], described);
 comments("StoreOptions", ["sessions", "store"], described);
 comments("GraphOptions", ["graph"], described);
 comments("FleetOptions", ["fleet"], described);
+comments("AccessOptions", ["access"], described);
 comments("AuditFileOptions", ["audit"], described);
 
 /** The sections that no interface has as a member. */

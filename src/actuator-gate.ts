@@ -1,5 +1,5 @@
 import { Access } from "./access/access.ts";
-import type { AccessOptions } from "./access/options.ts";
+import { type AccessOption, type AccessOptions, mechanismsOf } from "./access/options.ts";
 import { cors } from "./http/gate/cors.ts";
 import type { CorsOptions } from "./http/gate/cors-options.ts";
 import { createGate, type Gate } from "./http/gate/gate.ts";
@@ -12,9 +12,11 @@ import { clientAddress, isForwarded, isNamedByProxy, isTrusted, schemeOf, type T
 
 /** Who is let in, and to what. */
 export interface GateSettings {
-  readonly access?: AccessOptions | undefined;
+  readonly access?: AccessOption | undefined;
   readonly allowedHosts?: readonly string[] | undefined;
   readonly cors?: CorsOptions | undefined;
+  /** The addresses of monitoring servers that this actuator registers with. */
+  readonly monitors?: readonly string[] | undefined;
   readonly readOnly?: boolean | undefined;
   readonly trusted: TrustedProxies;
   readonly observers: readonly CallObserver[];
@@ -42,13 +44,17 @@ export interface GuardedGate {
  */
 export function guardedGate(settings: GateSettings): GuardedGate {
   const { trusted, observers, onError } = settings;
-  const access = settings.access && new Access(settings.access, onError);
+  const loopback = settings.access === "loopback";
+  const access =
+    settings.access === undefined || settings.access === "loopback" ? undefined : new Access(settings.access, onError);
   const authenticated = access?.authenticates ?? false;
   const gate = createGate({
     access,
     authenticated,
+    loopback,
     allowedHosts: settings.allowedHosts,
     cors: settings.cors && cors(settings.cors),
+    monitors: settings.monitors?.map((url) => new URL(url).origin),
     readOnly: settings.readOnly,
     peer: {
       connection: carrierOf,
@@ -74,7 +80,7 @@ export function guardedGate(settings: GateSettings): GuardedGate {
       gate.close();
       access?.close();
     },
-    schemes: schemesOf(settings.access ?? {}),
+    schemes: schemesOf(mechanismsOf(settings.access)),
   };
 }
 

@@ -1,4 +1,4 @@
-import { type AccessOptions, accessOptions } from "./access/options.ts";
+import { type AccessOption, accessOption } from "./access/options.ts";
 import { networkOf } from "./common/ip-address.ts";
 import {
   type Checks,
@@ -72,10 +72,11 @@ export interface ActuatorOptions {
    */
   readonly otlp?: boolean | OtlpOptions | undefined;
   /**
-   * How callers authenticate: tokens, JWT, client certificates or a function of your own. Default: without access control, only
-   * direct requests from this machine are accepted.
+   * How callers authenticate: tokens, JWT, client certificates or a function of your own. `"loopback"`: they need not, and every
+   * program and proxy on this machine is trusted. Default: the port of `listen` accepts direct requests from this machine; a mounted
+   * handler answers only health.
    */
-  readonly access?: AccessOptions | undefined;
+  readonly access?: AccessOption | undefined;
   /** Whether all changes are refused: REST answers 405, RPC PERMISSION_DENIED. Default: false. */
   readonly readOnly?: boolean | undefined;
   /**
@@ -199,7 +200,7 @@ export const OPTIONS: Checks<ActuatorOptions> = {
   integrationGraph: (value) =>
     having(["snapshot", "rebuild"], "what integrationGraph({ app }) gave")((value as GraphBuilder)?.graph ?? value),
   otlp: flagOr(OTLP),
-  access: accessOptions,
+  access: accessOption,
   readOnly: option(flag, { default: false }),
   allowedHosts: listOf((entry) =>
     typeof entry === "string" && /^(?:\*|(?:\*\.)?(?:\[[0-9a-f:.]+\]|[\w.-]+))$/i.test(entry)

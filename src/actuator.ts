@@ -10,6 +10,7 @@ import { ActuatorError } from "./common/error.ts";
 import { addressList, isLoopback } from "./common/ip-address.ts";
 import { requireNode } from "./common/node-version.ts";
 import type { Endpoints } from "./http/endpoints.ts";
+import { MOUNTED_WITHOUT_ACCESS } from "./http/gate/gate.ts";
 import { otlpHandler } from "./http/otlp/http.ts";
 import { otlpReceiver } from "./http/otlp/receiver.ts";
 import { createGateway } from "./http/rest/gateway.ts";
@@ -30,6 +31,7 @@ import { careful, reportError } from "./server/guard.ts";
 import type { ServerAnswer, ServerRequest } from "./server/handler.ts";
 import type { ListenOptions } from "./server/listen-options.ts";
 import { createListener, type DrainOptions, type Listener } from "./server/listener.ts";
+import { openAddressLine } from "./server/open-address.ts";
 import { endOnSignals } from "./server/signals.ts";
 import { Sessions } from "./sessions/sessions.ts";
 import type { SessionStore } from "./sessions/store.ts";
@@ -42,7 +44,10 @@ export type ActuatorHandler = (req: ServerRequest, res: ServerAnswer, next?: () 
 
 /** The loggers, sessions and integration graph of this process, served over gRPC, gRPC-Web, Connect and REST. */
 export interface Actuator {
-  /** Serves on a server of the application's own; see {@link listen} for one of its own. */
+  /**
+   * Serves on a server of the application's own; see {@link listen} for one of its own. Without `access` it answers only health, because
+   * behind a proxy that adds no headers every client looks like this machine.
+   */
   readonly handler: ActuatorHandler;
   /** The loggers, where they are served: levels can be read and set from the application as well. */
   readonly loggers: Loggers | undefined;
@@ -116,7 +121,8 @@ export function createActuator(options: ActuatorOptions = {}): Actuator {
   const auditLog = audit(options.audit ?? true, (error) => onError(error, "audit"));
   const observers = metrics === undefined ? [auditLog] : [auditLog, metrics.observe];
   const { access, allowedHosts, cors, readOnly } = options;
-  const guarded = guardedGate({ access, allowedHosts, cors, readOnly, trusted, observers, onError });
+  const monitors = options.admin && [options.admin.url].flat();
+  const guarded = guardedGate({ access, allowedHosts, cors, monitors, readOnly, trusted, observers, onError });
   const { gate } = guarded;
   const rpc = createRpcHandler(endpoints, {
     gate,
@@ -151,6 +157,8 @@ export function createActuator(options: ActuatorOptions = {}): Actuator {
   const handler: ActuatorHandler = (req, res, next) => {
     if (!takeSpans?.(req, res) && !rpc.handle(req, res)) gateway(req, res, next);
   };
+  const isOpen = !guarded.authenticated && access !== "loopback";
+  let isMountReported = !isOpen;
 
   function refuseIfEnded(): void {
     if (ended) throw new ActuatorError("FAILED_PRECONDITION", "ACTUATOR_CLOSED", "already closed; create another one");
@@ -173,7 +181,11 @@ export function createActuator(options: ActuatorOptions = {}): Actuator {
   }
 
   return {
-    handler,
+    get handler() {
+      if (!isMountReported) onError(new Error(MOUNTED_WITHOUT_ACCESS), "handler");
+      isMountReported = true;
+      return handler;
+    },
     loggers,
     sessions,
     integrationGraph,
@@ -188,6 +200,7 @@ export function createActuator(options: ActuatorOptions = {}): Actuator {
       listener ??= createListener(handler, { authenticated, trustedProxies: trusted, limits, onError });
       const address = await listener.listen(listenOptions);
       if (authenticated && isReadableOnTheWay(listenOptions)) onError(new Error(CLEARTEXT), "listen");
+      if (isOpen) console.error(openAddressLine(address, listenOptions));
       if (options.admin !== undefined && !ended) {
         registration = registerWithSpringBootAdmin(options.admin, application, { address, basePath }, onError);
       }

@@ -1,5 +1,5 @@
 export type { AuthRequest } from "./access/auth-request.ts";
-export type { AccessOptions, Authorize, CallerDescription } from "./access/options.ts";
+export type { AccessOption, AccessOptions, Authorize, CallerDescription } from "./access/options.ts";
 export type { PermissionPattern } from "./access/permission.ts";
 export { PERMISSIONS } from "./access/permission.ts";
 export { type Actuator, createActuator } from "./actuator.ts";

@@ -392,7 +392,7 @@ describe("an internal error", () => {
   test("is one line on the console, and not told to the caller", async () => {
     const printed = vi.spyOn(console, "error").mockImplementation(() => {});
     onTestFinished(() => printed.mockRestore());
-    const { url } = await serveActuator({ audit: false, sessions: { store: failing, ids: "raw" } });
+    const { url } = await serveActuator({ access: "loopback", audit: false, sessions: { store: failing, ids: "raw" } });
     const answer = await http1Request(`${url}/actuator/sessions/secret-id`);
     expect(answer.status).toBe(500);
     expect(answer.body).not.toContain("line");
@@ -407,7 +407,12 @@ describe("an internal error", () => {
     const onError = () => {
       throw new Error("the log is closed");
     };
-    const { url } = await serveActuator({ audit: false, sessions: { store: failing, ids: "raw" }, onError });
+    const { url } = await serveActuator({
+      access: "loopback",
+      audit: false,
+      sessions: { store: failing, ids: "raw" },
+      onError,
+    });
     expect((await http1Request(`${url}/actuator/sessions/a`)).status).toBe(500);
     await expect(grpcClient(SessionsService, url).getSession({ id: "a" })).rejects.toMatchObject({
       code: Code.Internal,
@@ -553,7 +558,7 @@ describe("close", () => {
   });
 
   test("on a server of the application's it ends watches and turns the health, and the server goes on", async () => {
-    const actuator = createActuator({ loggers: {} });
+    const actuator = createActuator({ access: "loopback", loggers: {} });
     const application = express().use(actuator.handler);
     application.get("/", (_, res) => void res.send("the application"));
     const server = application.listen(0, "127.0.0.1");

@@ -94,7 +94,10 @@ function application(req: http.IncomingMessage, res: http.ServerResponse): void 
 }
 
 async function mounted(start: (typeof mounts)[string]["start"]) {
-  const actuator = createActuator({ loggers: { groups: { web: ["http"] }, logLevelChanges: false } });
+  const actuator = createActuator({
+    access: "loopback",
+    loggers: { groups: { web: ["http"] }, logLevelChanges: false },
+  });
   const server = await start(actuator.handler);
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -202,7 +205,11 @@ describe("in Express, after somebody has read the body", () => {
 
   test("nothing left of it: an answer, not silence, and nothing changed", async () => {
     const errors: string[] = [];
-    const actuator = createActuator({ loggers: {}, onError: (error) => errors.push(String(error)) });
+    const actuator = createActuator({
+      access: "loopback",
+      loggers: {},
+      onError: (error) => errors.push(String(error)),
+    });
     const { url } = await mounted(() =>
       behind((req, _, next) => void req.resume().once("end", next))(actuator.handler),
     );

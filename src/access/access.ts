@@ -7,7 +7,7 @@ import { type Authentication, type Caller, requirePermission } from "./caller.ts
 import { Certificates } from "./certificates.ts";
 import { CREDENTIALS_MISSING, parseAuthorization, unauthenticated } from "./credentials.ts";
 import { isJwt, JwtVerifier } from "./jwt.ts";
-import { type AccessOptions, checkAccessOptions } from "./options.ts";
+import { type AccessOptions, checkAccessOptions, requiresCredentials } from "./options.ts";
 import { isWrite, PERMISSIONS, type Permission, permissionsFrom } from "./permission.ts";
 import { RateLimit, tooMany } from "./rate-limit.ts";
 import { tokenId } from "./token.ts";
@@ -42,7 +42,7 @@ export class Access {
     checkAccessOptions("access", options);
     const { tokens, jwt, certificates, authorize, anonymous, basic = true, limits = {} } = options;
     this.#options = options;
-    this.authenticates = (tokens ?? jwt ?? certificates ?? authorize) !== undefined;
+    this.authenticates = requiresCredentials(options);
     this.challenges = [
       ...((tokens ?? jwt ?? authorize) === undefined ? [] : [`Bearer ${REALM}`]),
       ...(tokens !== undefined && basic ? [`Basic ${REALM}, charset="UTF-8"`] : []),

@@ -17,6 +17,7 @@ import {
   someOf,
   text,
   textOrTexts,
+  wordOr,
 } from "../common/options.ts";
 import { isRecord } from "../common/record.ts";
 import type { AuthRequest } from "./auth-request.ts";
@@ -150,6 +151,23 @@ export interface AccessOptions {
   readonly limits?: AccessLimits | undefined;
 }
 
+/**
+ * How callers authenticate. `"loopback"`: they need not, and direct requests from this machine are accepted, also by a handler that is
+ * mounted in a server of the application. Every program on this machine can then call, and so can every client of a proxy on this machine
+ * that adds no forwarding header, such as a bare `proxy_pass` of nginx.
+ */
+export type AccessOption = AccessOptions | "loopback";
+
+/** What is configured besides trust in this machine. */
+export function mechanismsOf(access: AccessOption | undefined): AccessOptions {
+  return access === undefined || access === "loopback" ? {} : access;
+}
+
+/** Whether callers must authenticate. */
+export function requiresCredentials({ tokens, jwt, certificates, authorize }: AccessOptions): boolean {
+  return (tokens ?? jwt ?? certificates ?? authorize) !== undefined;
+}
+
 /** The algorithms that can be accepted. A verifier of a symmetric signature could also forge it, and `none` is no signature. */
 export const JWT_ALGORITHMS = [
   ...["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"],
@@ -251,11 +269,17 @@ export const ACCESS: Checks<AccessOptions> = {
 };
 
 /** The check of {@link AccessOptions} as a whole. */
-export const accessOptions: Check = objectOf(ACCESS, ({ authorize, anonymous }) =>
-  authorize === undefined || anonymous === undefined
-    ? undefined
-    : ".anonymous cannot be combined with authorize, which decides about anonymous callers itself",
-);
+export const accessOptions: Check = objectOf(ACCESS, ({ authorize, anonymous, reauthorizeIntervalMs }) => {
+  if (authorize !== undefined && anonymous !== undefined) {
+    return ".anonymous cannot be combined with authorize, which decides about anonymous callers itself";
+  }
+  return authorize === undefined && reauthorizeIntervalMs !== undefined
+    ? ".reauthorizeIntervalMs has no effect without authorize, the function that it calls again; add authorize or leave it out"
+    : undefined;
+});
+
+/** The check of {@link AccessOption}. */
+export const accessOption: Check = wordOr("loopback", accessOptions);
 
 /**
  * Checks options with all that is inside of them.

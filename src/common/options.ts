@@ -26,6 +26,8 @@ export type Shape =
       readonly checks: Checks<object>;
       /** It can be true or false as well. */
       readonly flag?: boolean;
+      /** It can be this word as well. */
+      readonly word?: string;
       readonly example?: string | undefined;
     };
 
@@ -299,6 +301,16 @@ export function flagOr<Options extends object>(checks: Checks<Options>): Check {
     },
     { default: false },
   );
+}
+
+/** A word, or the object of options of another check. */
+export function wordOr(word: string, object: Check): Check {
+  const shape = object.shape as Extract<Shape, { readonly kind: "object" }>;
+  return shaped({ ...shape, word }, (value) => {
+    if (value === word) return undefined;
+    const fault = object(value);
+    return isRecord(value) ? fault : `must be "${word}" or ${fault?.replace(/^must be /, "")}`;
+  });
 }
 
 /** An object of strings under any names, such as `example`. */

@@ -1,6 +1,6 @@
 import { accessSync, constants } from "node:fs";
 import { dirname } from "node:path";
-import type { AccessOptions } from "../access/options.ts";
+import { type AccessOption, mechanismsOf, requiresCredentials } from "../access/options.ts";
 import { type ActuatorOptions, OPTIONS } from "../actuator-options.ts";
 import { ActuatorError, type Fault } from "../common/error.ts";
 import { optionFaults } from "../common/options.ts";
@@ -74,9 +74,8 @@ const LISTENING: Readonly<Record<string, readonly string[]>> = {
   mode: ["listen.mode", "listen.path"],
 };
 
-function listenCombinations(listen: ListenOptions, access: AccessOptions | undefined): Combination[] {
-  const { tokens, jwt, certificates, authorize } = access ?? {};
-  const authenticated = (tokens ?? jwt ?? certificates ?? authorize) !== undefined;
+function listenCombinations(listen: ListenOptions, access: AccessOption | undefined): Combination[] {
+  const authenticated = requiresCredentials(mechanismsOf(access));
   return listenFaults(listen, authenticated).map(({ message, metadata }) => {
     const field = metadata.field!;
     const setting = `listen.${field}`;

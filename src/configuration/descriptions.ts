@@ -46,7 +46,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   "otlp.maxNodes": "The most components that are shown. Default 1,000.",
   "otlp.maxAgeMs": "How long a component stays after its last message, in milliseconds. Default 1 hour.",
   "otlp.brokers": "The brokers of messaging systems whose spans do not name their broker, by system: `{ bullmq: \"127.0.0.1:6379/0\" }`.",
-  "access": "How callers authenticate: tokens, JWT, client certificates or a function of your own. Default: without access control, only direct requests from this machine are accepted.",
+  "access": "How callers authenticate: tokens, JWT, client certificates or a function of your own. `\"loopback\"`: they need not, and every program and proxy on this machine is trusted. Default: the port of `listen` accepts direct requests from this machine; a mounted handler answers only health.",
   "access.tokens": "The path of a file of tokens, as `connect-actuator token create` writes it. Read again whenever it changes.",
   "access.jwt": "JSON Web Tokens of an identity provider.",
   "access.jwt.jwks": "The public keys of the identity provider: the path of a file, or an `https:` address (`http:` on this machine only).",

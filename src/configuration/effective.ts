@@ -28,7 +28,7 @@ export function effectiveSettings(
     const settings = [...section.members].flatMap(([name, member]) =>
       isSection(member) ? ofSection(member, members[name]) : ofSetting(member, members[name]),
     );
-    return flag !== undefined && typeof value === "object" ? [...ofSetting(flag, true), ...settings] : settings;
+    return flag?.kind === "flag" && typeof value === "object" ? [...ofSetting(flag, true), ...settings] : settings;
   }
 
   function ofSetting(setting: Setting, value: unknown): EffectiveSetting[] {

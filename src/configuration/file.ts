@@ -147,7 +147,7 @@ class FileReading {
   #section(section: Section, value: unknown): void {
     const name = section.at.join(".");
     if (!isRecord(value)) {
-      const other = section.flag === undefined ? "" : "true, false or ";
+      const other = section.flag?.kind === "flag" ? "true, false or " : "";
       throw new SettingFault(`${name === "" ? "the file" : name} must be ${other}an object of settings`);
     }
     this.#begin(section, value, name);
@@ -159,7 +159,7 @@ class FileReading {
 
   /** A section in the file is in force, even if it is empty. */
   #begin(section: Section, value: object, path: string): void {
-    if (section.flag !== undefined) this.#take(section.flag, true, path, false);
+    if (section.flag?.kind === "flag") this.#take(section.flag, true, path, false);
     else if (path !== "" && Object.keys(value).length === 0) this.#take(emptySetting(section), {}, path, false);
   }
 
@@ -167,7 +167,8 @@ class FileReading {
     const member = section.members.get(key) ?? this.#secretOf(section, key, path);
     if (member.serveOnly && !this.#serving) throw new SettingFault(serveOnlyFault(path));
     if (isSection(member)) {
-      if (member.flag !== undefined && typeof value === "boolean") this.#take(member.flag, value, path, false);
+      const isWord = typeof value === (member.flag?.kind === "flag" ? "boolean" : "string");
+      if (member.flag !== undefined && isWord) this.#take(member.flag, value, path, false);
       else this.#section(member, value);
     } else if (!section.members.has(key)) {
       if (typeof value !== "string") throw new SettingFault(`${path} must be the path of a file`);

@@ -87,7 +87,7 @@ export interface Section extends Facts {
   readonly members: ReadonlyMap<string, Setting | Section>;
   /** Its options that only code can pass. */
   readonly codeOnly: readonly string[];
-  /** Set if the section can be true or false as well. */
+  /** Set if the section can be true or false, or a word, as well. */
   readonly flag: Setting | undefined;
 }
 
@@ -147,11 +147,18 @@ function memberOf(check: Check, at: readonly string[], serveOnly: true | undefin
   const { shape } = check;
   if (shape?.kind === "object") {
     const section = sectionOf(shape.checks, at, facts);
+    const { word } = shape;
+    if (word !== undefined) return { ...section, flag: { ...section, ...oneWord(word) } };
     return shape.flag ? { ...section, flag: { ...section, kind: "flag", check: flag } } : section;
   }
   const kind = kindOf(check);
   const secret = SECRET_NAME.test(at.at(-1)!) ? { secret: true as const } : {};
   return kind && { ...secret, ...facts, at, kind, check, description: DESCRIPTIONS[at.join(".")] ?? "" };
+}
+
+function oneWord(word: string): Pick<Setting, "kind" | "check" | "schema"> {
+  const check: Check = (value) => (value === word ? undefined : `must be "${word}" or an object of settings`);
+  return { kind: "text", check, schema: { const: word } };
 }
 
 /** The kind of value that a check takes; undefined if only code can pass one. */
@@ -199,7 +206,8 @@ function sectionSchema(section: Section): object {
   const object = { type: "object", additionalProperties: false, properties: Object.fromEntries(properties) };
   const description = section.serveOnly ? `${section.description} For connect-actuator serve.` : section.description;
   if (section.flag === undefined) return { description, ...object };
-  return { description, default: section.default, anyOf: [{ type: "boolean" }, object] };
+  const { schema = WRITINGS.flag.schema } = section.flag;
+  return { description, default: section.default, anyOf: [schema, object] };
 }
 
 function settingSchema(setting: Setting): object {

@@ -72,6 +72,7 @@ function configured(listen: ListenOptions, file: string | undefined): Pick<Confi
     integrationGraph: flow,
     otlp: true,
     metrics: true,
+    access: "loopback",
   };
   return file === undefined ? { options, listen } : configuration({ options, listen, file });
 }

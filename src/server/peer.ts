@@ -108,12 +108,29 @@ export function forwardedHops({ headers }: ServerRequest): readonly Hop[] {
   return hops === undefined || `${hops}` === `${named}` ? named : [];
 }
 
-/** The headers that proxies set about themselves or their client. */
-const SIGNS = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip", "via"] as const;
+/**
+ * The headers that proxies add about themselves or their client, by who adds them; an asterisk stands for any end. Headers of tracing,
+ * such as `traceparent` and `X-Request-Id`, are not among them: clients on this machine send these as well.
+ */
+const FORWARDING_HEADERS: Readonly<Record<string, readonly string[]>> = {
+  "RFC 7239, RFC 9110": ["forwarded", "via"],
+  "nginx, HAProxy, Apache, Traefik, load balancers": ["x-forwarded*", "x-real-ip", "x-nginx-proxy", "x-scheme"],
+  "older proxies": [
+    ...["forwarded-for", "client-ip", "x-client-ip", "x-cluster-client-ip", "x-proxyuser-ip", "x-remote-*"],
+    ...["proxy-client-ip", "wl-proxy-client-ip", "front-end-https", "x-url-scheme", "x-original-*", "x-rewrite-url"],
+  ],
+  "Envoy, Istio": ["x-envoy-*"],
+  "Cloudflare, Akamai, Fastly": ["cf-*", "true-client-ip", "cdn-loop", "akamai-*", "x-akamai-*", "fastly-*"],
+  "Varnish, Imperva, Sucuri": ["x-varnish", "surrogate-capability", "incap-client-ip", "x-sucuri-clientip"],
+  "Azure, IIS, Google, CloudFront": ["x-azure-*", "x-arr-*", "x-appengine-*", "cloudfront-*", "x-amz-cf-id"],
+};
 
-/** Whether a request says that it was forwarded. Only the first two headers can name the client. */
+const FORWARDING = new RegExp(`^(?:${Object.values(FORWARDING_HEADERS).flat().join("|").replaceAll("*", ".*")})$`);
+
+/** Whether a request says that it was forwarded. Only `Forwarded` and `X-Forwarded-For` can name the client. */
 export function isForwarded({ headers }: ServerRequest): boolean {
-  return SIGNS.some((name) => headers[name] !== undefined);
+  for (const name in headers) if (FORWARDING.test(name)) return true;
+  return false;
 }
 
 function nearest(elements: readonly string[], read: (element: string) => Hop): Hop[] {

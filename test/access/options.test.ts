@@ -41,6 +41,10 @@ describe("what does not fit is named with the way to it", () => {
     [{ anonymous: ["loggers"] }, /^access\.anonymous entry 0 must be one of loggers:read, /],
     [{ anonymous: "*" }, "access.anonymous must be a list"],
     [{ anonymous: [], authorize: () => undefined }, /^access\.anonymous cannot be combined with authorize/],
+    [
+      { tokens: "t.json", reauthorizeIntervalMs: 60_000 },
+      /^access\.reauthorizeIntervalMs has no effect without authorize/,
+    ],
     [{ basic: "yes" }, "access.basic must be true or false"],
     [
       { limits: { maxFailures: 1 } },

@@ -33,7 +33,7 @@ export async function openShop(options: ActuatorOptions = {}): Promise<Shop> {
 
 /** The shop mounted in an HTTP/1.1 server of its own, below a path, that asks for a token. */
 export async function openGuardedShop(token: string): Promise<Shop> {
-  const { actuator, native } = shop({});
+  const { actuator, native } = shop({ access: "loopback" });
   const server = http.createServer((req, res) => {
     if (req.headers.authorization !== `Bearer ${token}`) {
       res.writeHead(401).end();

@@ -90,6 +90,30 @@ describe("who wins", () => {
     });
   });
 
+  test("access is a word or a section, whichever the last source has", () => {
+    const tokens = { ACTUATOR_ACCESS_TOKENS: "/tokens.json" };
+    const loopback = { ACTUATOR_ACCESS: "loopback" };
+    const section = file({ access: { tokens: "/tokens.json", basic: false } });
+    const word = file({ access: "loopback" });
+    expect(configuration({ file: word, env: {} }).options.access).toBe("loopback");
+    expect(configuration({ options: { access: { basic: false } }, env: loopback }).options.access).toBe("loopback");
+    expect(configuration({ file: section, env: loopback }).options.access).toBe("loopback");
+    expect(configuration({ file: word, env: tokens }).options.access).toEqual({ tokens: "/tokens.json" });
+    expect(configuration({ file: word, env: {} }).settings).toContainEqual({
+      setting: "access",
+      value: "loopback",
+      from: "actuator.json:2:13",
+    });
+    const other = 'access must be "loopback" or an object of settings';
+    expect(faultsOf({ file: file({ access: "localhost" }), env: {} })).toEqual([`actuator.json:2:13: ${other}`]);
+    expect(faultsOf({ env: { ACTUATOR_ACCESS: "localhost" } })).toEqual([
+      `ACTUATOR_ACCESS: ${other.replace("access ", "")}`,
+    ]);
+    expect(() => createActuator({ access: "localhost" as "loopback" })).toThrow(
+      'createActuator.access must be "loopback" or an object of options such as { tokens, jwt, certificates, … }',
+    );
+  });
+
   test("a store that code passes gets the options of the environment", async () => {
     const store = memorySessions();
     const { options } = configuration({

@@ -57,6 +57,7 @@ store.put({ id: "known", username: "ada" });
 const graph = integrationGraph({ app: "shop" });
 graph.channel("orders");
 const actuator = createActuator({
+  access: "loopback",
   name: "fuzzed",
   loggers: {
     adapters: [pinoLoggers(root)],

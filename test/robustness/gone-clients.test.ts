@@ -22,7 +22,14 @@ const overHttp2 = WIRES.filter(({ httpVersion }) => httpVersion === "2").map(nam
 async function watched(limits: Partial<Limits>, wires: readonly string[]) {
   const errors: unknown[] = [];
   const onError = (error: unknown) => void errors.push(error);
-  const actuator = createActuator({ loggers: {}, metrics: true, audit: false, heartbeatMs: 200, onError });
+  const actuator = createActuator({
+    access: "loopback",
+    loggers: {},
+    metrics: true,
+    audit: false,
+    heartbeatMs: 200,
+    onError,
+  });
   onTestFinished(() => actuator.close());
   const listener = createListener(actuator.handler, { limits: { ...limits, sweepIntervalMs: 20 }, onError });
   onTestFinished(() => listener.drain({ deadlineMs: 0 }));

@@ -26,7 +26,13 @@ store.put({ id: "known", username: "ada" });
 const graph = integrationGraph({ app: "shop" });
 graph.channel("orders");
 const loggers = { groups: { web: ["http"] }, maxCreated: 100_000, logLevelChanges: false };
-const actuator = createActuator({ loggers, sessions: { store, ids: "raw" }, integrationGraph: graph, onError });
+const actuator = createActuator({
+  access: "loopback",
+  loggers,
+  sessions: { store, ids: "raw" },
+  integrationGraph: graph,
+  onError,
+});
 const soon = 1_000;
 const listener = createListener(actuator.handler, {
   onError,

@@ -8,7 +8,7 @@ const LIFE = `${ACTUATOR}:life`;
 export interface ActuatorModuleOptions extends ActuatorOptions {
   /**
    * The actuator's own port, opened when the application has started. Left out: no port; mount it with
-   * `app.use(app.get(ACTUATOR).handler)`.
+   * `app.use(app.get(ACTUATOR).handler)`, which answers only health without `access`.
    */
   readonly listen?: ListenOptions | undefined;
 }

@@ -80,26 +80,25 @@ export function isPreflight(request: GateRequest): boolean {
 
 const SAFE_METHODS = new Set(["GET", "HEAD", "OPTIONS"]);
 
-/** Types such as JSON and protobuf, which a page sends across sites only after a preflight; not the types of forms and plain text. */
-const PREFLIGHTED_TYPE = /^application\/(?!x-www-form-urlencoded)[\w.+-]/i;
+/** Types such as JSON and protobuf, which operations accept; not the types of forms and plain text, which a page sends unasked. */
+const ACCEPTED_TYPE = /^application\/(?!x-www-form-urlencoded)[\w.+-]/i;
 
 /**
- * Whether a page of another site makes a browser send this request, which changes something, without a preflight. Browsers tell in
- * `Sec-Fetch-Site`. Without that header, an `Origin` other than the named host tells, unless the content type needs a preflight; so a
- * monitoring server can forward what its own page sent. A request with a body of another type passes: its operation refuses the type.
+ * Whether a page of another site sends this request, which may change something. Browsers tell in `Sec-Fetch-Site`, which no page can
+ * set; so a proxy or monitoring server may pass on what its own page sent. Pages without TLS have no such header: there, an `Origin`
+ * tells that is neither the named host nor a monitoring server's. A POST with a body of another type passes: its operation refuses the
+ * type.
  *
- * @see https://fetch.spec.whatwg.org/#http-cors-protocol, https://www.w3.org/TR/fetch-metadata/
+ * @see https://fetch.spec.whatwg.org/#origin-header, https://www.w3.org/TR/fetch-metadata/
  */
-export function isCrossSiteWrite(request: GateRequest): boolean {
+export function isCrossSiteWrite(request: GateRequest, monitors: readonly string[]): boolean {
   if (SAFE_METHODS.has(request.method ?? "")) return false;
   const site = headerOf(request, "sec-fetch-site");
   if (site !== undefined) return site === "cross-site" || site === "same-site";
   const origin = headerOf(request, "origin");
-  // POST is the only writing method that a page can send across sites without a preflight.
-  if (origin === undefined || request.method !== "POST") return false;
-  if (PREFLIGHTED_TYPE.test(headerOf(request, "content-type") ?? "")) return false;
-  if (hasBody(request)) return false;
-  return URL.parse(origin)?.host !== hostOf(request)?.toLowerCase();
+  if (origin === undefined || monitors.includes(origin) || isOwnOrigin(origin, hostOf(request))) return false;
+  const isAccepted = ACCEPTED_TYPE.test(headerOf(request, "content-type") ?? "");
+  return request.method !== "POST" || isAccepted || !hasBody(request);
 }
 
 /** Browsers send a Content-Length with a body, or over HTTP/2 end the stream with the headers if there is none. */
@@ -107,4 +106,10 @@ function hasBody(request: GateRequest): boolean {
   const length = headerOf(request, "content-length");
   if (length !== undefined) return Number(length) > 0;
   return "stream" in request && !request.stream.endAfterHeaders;
+}
+
+/** A proxy that ends TLS hides the scheme, so only host and port are compared, in the form without a default port. */
+function isOwnOrigin(origin: string, host: string | undefined): boolean {
+  const page = URL.parse(origin);
+  return page !== null && page.host !== "" && page.host === URL.parse(`${page.protocol}//${host}`)?.host;
 }

@@ -27,10 +27,14 @@ export interface GateOptions {
   readonly access?: Authenticator | undefined;
   /** Whether callers must authenticate. Default false: only this machine may call. */
   readonly authenticated?: boolean | undefined;
+  /** Whether this machine may also call a mounted handler without authentication. Default false: there, only health is answered. */
+  readonly loopback?: boolean | undefined;
   /** Hosts that requests may name, see `allowedHosts`. Default: this machine's own names; any if callers must authenticate. */
   readonly allowedHosts?: readonly string[] | undefined;
   /** Default: no page of another origin may call. */
   readonly cors?: Cors | undefined;
+  /** Origins of monitoring servers, which pass on what their own pages sent. */
+  readonly monitors?: readonly string[] | undefined;
   readonly readOnly?: boolean | undefined;
   /** Receives every call that has ended. */
   readonly observer?: CallObserver | undefined;
@@ -48,11 +52,12 @@ export interface Gate {
   begin(request: GateRequest, response: GateResponse, protocol: CallProtocol): RequestContext;
   /**
    * Refuses what no caller may do: name a foreign host, write from a page of another site and, without access control, call from another
-   * machine.
+   * machine or a mounted handler.
    *
+   * @param isPublic whether the operation has an answer for everyone, which a mounted handler gives to any direct request
    * @throws ActuatorError PERMISSION_DENIED
    */
-  enter(context: RequestContext): void;
+  enter(context: RequestContext, isPublic?: boolean): void;
   /** Answers a preflight from an allowed origin; returns false for any other request, without an effect. */
   answerPreflight(context: RequestContext, response: GateResponse): boolean;
   /**
@@ -74,7 +79,8 @@ const ALL: ReadonlySet<Permission> = new Set(PERMISSIONS);
 
 /** Creates the gate that REST, RPC and OTLP share. */
 export function createGate(options: GateOptions): Gate {
-  const { peer, access, authenticated = false, cors, readOnly = false, observer = () => undefined } = options;
+  const { peer, access, authenticated = false, loopback = false, cors, readOnly = false } = options;
+  const { observer = () => undefined, monitors = [] } = options;
   const isHost = allowedHosts(options.allowedHosts);
   const hostsAreListed = options.allowedHosts !== undefined;
   const originFor = originOf(peer);
@@ -104,6 +110,19 @@ export function createGate(options: GateOptions): Gate {
     );
   };
 
+  /** Why the request is refused whatever it asks for; undefined if it is not. */
+  const refusalOf = ({ request, origin }: RequestContext): ActuatorError | undefined => {
+    // A client certificate authenticates as well, and TLS makes DNS rebinding impossible.
+    const presentedCertificate = () => !origin.isMounted && peer.certificate(request) !== undefined;
+    const requiresAuthentication = () => authenticated || presentedCertificate();
+    if (origin.isMounted && !authenticated && !loopback) return notConfigured();
+    if (!origin.isLocal && !requiresAuthentication()) return notLocal();
+    const host = hostOf(request);
+    // HTTP/1.0 may omit the host, but no browser uses it; no browser reaches a Unix socket either.
+    const isNamed = host !== undefined && origin.address !== undefined;
+    return isNamed && !isHost(host) && (hostsAreListed || !requiresAuthentication()) ? wrongHost() : undefined;
+  };
+
   return {
     readOnly,
     challenge: access?.challenges.join(", "),
@@ -111,21 +130,17 @@ export function createGate(options: GateOptions): Gate {
       cors?.decorate(request, response);
       return new RequestContext(request, response, protocol, originFor(request), observer);
     },
-    enter(context) {
+    enter(context, isPublic = false) {
       const { request, origin } = context;
-      // A client certificate authenticates as well, and TLS makes DNS rebinding impossible.
-      const presentedCertificate = () => peer.isOnOwnPort(request) && peer.certificate(request) !== undefined;
-      const requiresAuthentication = () => authenticated || presentedCertificate();
-      if (!origin.isLocal && !requiresAuthentication()) {
-        throw isCertificateExpired(request) ? certificateExpired(context) : notLocal();
+      const refusal = refusalOf(context);
+      if (refusal !== undefined) {
+        if (isCertificateExpired(request)) throw certificateExpired(context);
+        // Probes come from other machines and name the address of this one.
+        const isProbe = isPublic && origin.isMounted && !authenticated && !peer.isForwarded(request);
+        if (!isProbe) throw refusal;
+        context.refusal = refusal;
       }
-      const host = hostOf(request);
-      // HTTP/1.0 may omit the host, but no browser uses it; no browser reaches a Unix socket either.
-      const isNamed = host !== undefined && origin.address !== undefined;
-      if (isNamed && !isHost(host) && (hostsAreListed || !requiresAuthentication())) {
-        throw isCertificateExpired(request) ? certificateExpired(context) : wrongHost();
-      }
-      if (isCrossSiteWrite(request) && !cors?.allows(request)) throw crossSite();
+      if (isCrossSiteWrite(request, monitors) && !cors?.allows(request)) throw crossSite();
     },
     answerPreflight(context, response) {
       if (!isPreflight(context.request) || !cors?.allows(context.request)) return false;
@@ -138,6 +153,7 @@ export function createGate(options: GateOptions): Gate {
     admit(context, permissions) {
       if (closed) throw shuttingDown();
       context.permission = permissions[0];
+      if (context.refusal !== undefined) throw context.refusal;
       if (isCertificateExpired(context.request)) throw certificateExpired(context);
       if (access === undefined) return (context.caller = callerWithoutAccess(context, peer));
       const authorize = (caller: Caller) => {
@@ -155,7 +171,8 @@ export function createGate(options: GateOptions): Gate {
       if (caller.authentication === "certificate" && peer.certificate(request) === undefined) return false;
       return access === undefined || access.isStillValid(caller);
     },
-    isAnonymous: ({ caller }) => authenticated && (caller === undefined || caller.authentication === "none"),
+    isAnonymous: ({ caller, refusal }) =>
+      (authenticated || refusal !== undefined) && (caller === undefined || caller.authentication === "none"),
     close() {
       closed = true;
     },
@@ -179,8 +196,16 @@ function authorizeAny(access: Authenticator, caller: Caller, [permission, ...oth
 
 function notLocal(): ActuatorError {
   const message =
-    "Without access control, only direct requests from this machine are accepted. Configure tokens, certificates or an authorize function (option access).";
+    "Without access control, only direct requests from this machine are accepted. Configure tokens, jwt, certificates or authorize (option access).";
   return new ActuatorError("PERMISSION_DENIED", "NOT_LOCAL", message);
+}
+
+/** Behind a proxy that adds no headers, clients of a mounted handler look like this machine. */
+export const MOUNTED_WITHOUT_ACCESS =
+  'A handler that is mounted in a server of the application answers only health without access control. Configure tokens, jwt, certificates or authorize (option access), or set access: "loopback" to trust this machine and every proxy on it.';
+
+function notConfigured(): ActuatorError {
+  return new ActuatorError("PERMISSION_DENIED", "ACCESS_NOT_CONFIGURED", MOUNTED_WITHOUT_ACCESS);
 }
 
 function shuttingDown(): ActuatorError {
@@ -193,6 +218,7 @@ function wrongHost(): ActuatorError {
 }
 
 function crossSite(): ActuatorError {
-  const message = "Pages of other sites must not change anything here (option cors allows origins).";
+  const message =
+    "Pages of other sites must not change anything here: the Origin of the request is not this service's. The option cors allows origins.";
   return new ActuatorError("PERMISSION_DENIED", "CROSS_SITE", message);
 }

@@ -27,6 +27,8 @@ export class RequestContext {
   subject: CallSubject = {};
   /** Whether the request reached its operation, which then records the outcome. */
   entered = false;
+  /** Why this request gets only what is public, if it does. */
+  refusal: ActuatorError | undefined;
   /** The code of refused credentials, if the answer is the one for anonymous callers. The call log has this code. */
   refused: CallCode | undefined;
   #reason: string | undefined;

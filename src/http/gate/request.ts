@@ -57,6 +57,8 @@ export interface Origin {
   readonly address: string | undefined;
   /** Whether the client is this machine, directly or according to a trusted proxy. */
   readonly isLocal: boolean;
+  /** Whether the request came in through a server of the application's own, in which the handler is mounted. */
+  readonly isMounted: boolean;
   readonly scheme: "http" | "https";
 }
 
@@ -67,7 +69,8 @@ export function originOf(peer: Peer): (request: GateRequest) => Origin {
     const address = peer.address(request);
     const isLocal = address === undefined || isLoopback(address);
     const scheme = peer.scheme(request);
-    return { address, scheme, isLocal: isLocal && (!isForwarded || peer.isNamedByProxy(request)) };
+    const isMounted = !peer.isOnOwnPort(request);
+    return { address, scheme, isLocal: isLocal && (!isForwarded || peer.isNamedByProxy(request)), isMounted };
   };
   return (request) => {
     if (peer.isForwarded(request)) return read(request, true);

@@ -83,7 +83,7 @@ export function createGateway(endpoints: Endpoints, options: GatewayOptions): Ga
       // Set before the gate refuses anything, so that the call log has the route of refused requests.
       context.route = match?.resource.path;
       if (route !== undefined) context.operation = route.name;
-      gate.enter(context);
+      gate.enter(context, route?.open);
       const acceptable = contentType !== undefined;
       const answer = answerOf({ gate, context, request, target, mount, match, route, acceptable, maxBodyBytes });
       if (answer instanceof Promise) answer.then(reply).catch(fail);

@@ -20,8 +20,8 @@ export function requestGate(
   return async ({ method, values, signal }) => {
     const context = requestContextOf(values);
     try {
-      gate.enter(context);
       const permissions = permissionsOf(method);
+      gate.enter(context, permissions.length === 0);
       // Spans from other services are not changes by an operator.
       if (gate.readOnly && permissions.some(isWrite) && method.parent !== TraceService) throw readOnly();
       if (permissions.length > 0) await gate.admit(context, permissions);

@@ -37,7 +37,7 @@ describe("a certificate that TLS has verified", () => {
   });
 
   test.each(elsewhere)("by a server of the application is that of anybody's customer, with %j", async (headers) => {
-    const { actuator, ca, server, customer } = await shop();
+    const { actuator, ca, server, customer } = await shop({ access: "loopback" });
     const app = createServer({ ...server, ca, requestCert: true }, actuator.handler);
     onTestFinished(() => void app.close());
     await once(app.listen(0, "127.0.0.1"), "listening");

@@ -23,6 +23,7 @@ test.each(Object.entries(MOUNTS))(
   async (_, mount) => {
     const errors: unknown[] = [];
     const actuator = createActuator({
+      access: "loopback",
       loggers: { adapters: [libraryOf(["orders"])], logLevelChanges: false },
       integrationGraph: integrationGraph({ app: "shop" }),
       otlp: true,

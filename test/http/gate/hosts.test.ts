@@ -218,7 +218,6 @@ describe("pages of other sites change nothing", () => {
     { "Sec-Fetch-Site": "none" },
     // What Spring Boot Admin passes on of its own page.
     { Origin: "https://admin.example", Referer: "https://admin.example/", "Sec-Fetch-Site": "same-origin" },
-    { Origin: "https://admin.example" },
   ])("a monitoring server that passes on %j sets a level", async (headers) => {
     const { actuator, port } = await serveShop();
     const { status } = await http1Client(port)({

@@ -23,7 +23,11 @@ const CLIENT = `
 
 test("a connection that its client has reset has no address, and is not taken for one of this machine", async () => {
   const records: AuditRecord[] = [];
-  const actuator = createActuator({ loggers: { logLevelChanges: false }, audit: (record) => records.push(record) });
+  const actuator = createActuator({
+    access: "loopback",
+    loggers: { logLevelChanges: false },
+    audit: (record) => records.push(record),
+  });
   onTestFinished(() => actuator.close());
   const before = actuator.loggers!.get("ROOT");
   const app = createServer(actuator.handler);

@@ -263,7 +263,10 @@ describe("an actuator that closes gives back what is held before it leaves the l
         return () => void applied.push("OFF");
       },
     };
-    const actuator = createActuator({ loggers: { adapters: [library], logLevelChanges: false } });
+    const actuator = createActuator({
+      access: "loopback",
+      loggers: { adapters: [library], logLevelChanges: false },
+    });
     onTestFinished(() => actuator.close({ deadlineMs: 0 }));
     let port: number;
     if (where === "on its own port") ({ port } = await actuator.listen({ port: 0 }));

@@ -176,7 +176,7 @@ test("a page that asks if it may send spans is answered, and measured, as 204", 
 });
 
 test("an answer that somebody else has begun is cut off, and measured as a fault without a status", async () => {
-  const { actuator, measured } = await serveActuator({ access: undefined });
+  const { actuator, measured } = await serveActuator({ access: "loopback" });
   const server = http.createServer((request, response) => {
     response.flushHeaders();
     actuator.handler(request, response);

@@ -239,7 +239,11 @@ describe.runIf(possible)("the pages of the real Spring Boot Admin", { timeout: 1
 
   test("a drain is OUT_OF_SERVICE to a server that still gets through", async () => {
     // A port of the actuator's own takes no new connections then; one of the application's goes on.
-    const actuator = createActuator({ name: "draining-shop", health: { checks: { stock: () => true } } });
+    const actuator = createActuator({
+      access: "loopback",
+      name: "draining-shop",
+      health: { checks: { stock: () => true } },
+    });
     const server = createServer(actuator.handler).listen(0, "127.0.0.1");
     onTestFinished(() => void server.close().closeAllConnections());
     await once(server, "listening");
