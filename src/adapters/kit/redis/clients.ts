@@ -173,19 +173,38 @@ function disarm(command: IoRedisCommand): void {
   command.args = [];
 }
 
+/** One pair of listeners for all commands that wait: Node.js warns of a leak from the eleventh on. */
+const readiness = new WeakMap<IoRedisClient, Promise<void>>();
+
 function ioRedisReady(client: IoRedisClient, signal: AbortSignal): Promise<void> {
+  if (client.status === "end") return Promise.reject(closed());
   return new Promise((resolve, reject) => {
-    const events = { ready: () => done(resolve), end: () => done(() => reject(new Error("Connection is closed."))) };
-    const aborted = () => done(() => reject(signal.reason));
-    function done(settle: () => void): void {
-      for (const [event, listener] of Object.entries(events)) client.off(event, listener);
-      signal.removeEventListener("abort", aborted);
-      settle();
-    }
-    if (client.status === "end") return reject(new Error("Connection is closed."));
-    for (const [event, listener] of Object.entries(events)) client.on(event, listener);
+    const aborted = () => reject(signal.reason);
     signal.addEventListener("abort", aborted);
+    readyOf(client)
+      .then(resolve, reject)
+      .finally(() => signal.removeEventListener("abort", aborted));
   });
+}
+
+function readyOf(client: IoRedisClient): Promise<void> {
+  const known = readiness.get(client);
+  if (known !== undefined) return known;
+  const ready = new Promise<void>((resolve, reject) => {
+    const done = (settle: () => void) => () => {
+      for (const [event, listener] of Object.entries(events)) client.off(event, listener);
+      readiness.delete(client);
+      settle();
+    };
+    const events = { ready: done(resolve), end: done(() => reject(closed())) };
+    for (const [event, listener] of Object.entries(events)) client.on(event, listener);
+  });
+  readiness.set(client, ready);
+  return ready;
+}
+
+function closed(): Error {
+  return new Error("Connection is closed.");
 }
 
 /** Flattens the maps that ioredis may be configured to make of replies into the lists they are otherwise. */

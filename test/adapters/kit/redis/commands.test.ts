@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vites
 import { redisCommands } from "../../../../src/adapters/kit/redis/index.ts";
 import { type RedisServer, redisFound, startRedis } from "../../../support/redis-server.ts";
 import { requirement } from "../../../support/requirement.ts";
+import { freePort } from "../../../support/server-process.ts";
 import { CLIENTS, type TestClient } from "./clients.ts";
 
 const TIMEOUT = 2_000;
@@ -159,6 +160,26 @@ describe.runIf(requirement("redis-server", redisFound))("commands to Redis", () 
     onTestFinished(() => client.disconnect());
     expect(client.status).toBe("connecting");
     expect(await redisCommands(client).command(["PING"])).toBe("PONG");
+  });
+
+  it("adds one listener to ioredis, however many commands wait for it, and so causes no warning", async () => {
+    const warnings: Error[] = [];
+    const warned = (warning: Error) => void warnings.push(warning);
+    process.on("warning", warned);
+    onTestFinished(() => void process.off("warning", warned));
+    const client = new Redis({ port: await freePort(), retryStrategy: () => 60_000 });
+    onTestFinished(() => client.disconnect());
+    client.on("error", () => {});
+    await new Promise((resolve) => client.once("reconnecting", resolve));
+    const before = client.listenerCount("ready");
+    const commands = redisCommands(client, { timeoutMs: 1_000 });
+    const pings = Array.from({ length: 50 }, () => commands.command(["PING"]));
+    expect(client.listenerCount("ready")).toBeLessThanOrEqual(before + 1);
+    for (const outcome of await Promise.allSettled(pings)) {
+      expect(outcome).toMatchObject({ reason: { code: "UNAVAILABLE" } });
+    }
+    expect(client.listenerCount("ready")).toBeLessThanOrEqual(before + 1);
+    expect(warnings).toEqual([]);
   });
 
   it("leaves the application's client open, and ends a connection of its own", async () => {
