@@ -6,8 +6,10 @@ import { koaSessions } from "../../../src/adapters/sessions/koa/index.ts";
 import { sessionDigest } from "../../../src/sessions/session-id.ts";
 import { Sessions } from "../../../src/sessions/sessions.ts";
 import type { SessionStore } from "../../../src/sessions/store.ts";
+import { type PostgresServer, postgresFound, startPostgres } from "../../support/postgres-server.ts";
 import { type RedisServer, redisFound, startRedis } from "../../support/redis-server.ts";
 import { requirement } from "../../support/requirement.ts";
+import { record, testStore } from "./connect-pg-simple/store.ts";
 import { JsonStore } from "./koa/application.ts";
 
 /** A store with sessions, and what an operator sees of it. */
@@ -203,6 +205,46 @@ describe.runIf(requirement("redis-server", redisFound))(
       expect(await world.sessions.list!({ limit: 100 })).toMatchObject({ sessions: { length: 10 }, partial: true });
       expect(await world.sessions.count!({})).toBeUndefined();
       await expectWholeOrPartial(world, "alice");
+      await expectLoggedOutOrPartial(world, "alice");
+    });
+  },
+);
+
+describe.runIf(requirement("postgresql", postgresFound))(
+  "an answer of PostgreSQL is whole, or says that it is partial",
+  () => {
+    let server: PostgresServer;
+    beforeAll(async () => {
+      server = await startPostgres();
+    });
+    afterAll(() => server?.stop());
+
+    it.each([
+      ["what prepare made", {}],
+      ["what prepare made, with more sessions than a search may read", { scan: { maxSessions: 2 } }],
+    ])("after %s is removed again", async (_, options) => {
+      const { sessions, prepare, set, pool, table } = await testStore(server, options);
+      await prepare();
+      const world: World = {
+        sessions,
+        login: (id, username) => set(id, record({ user: { username } })),
+        async living(username) {
+          const { rows } = await pool.query(`SELECT sid FROM ${table} WHERE sess #>> '{user,username}' = $1`, [
+            username,
+          ]);
+          return rows.map(({ sid }) => sid).sort();
+        },
+      };
+      await loginAll(world);
+      expect(await sessions.findByUsername("alice")).toMatchObject({ sessions: { length: 5 }, partial: false });
+      await expectWholeOrPartial(world, "alice");
+      await prepare({ remove: true });
+      await expectWholeOrPartial(world, "alice");
+      expect(await sessions.count({})).toBe(10);
+      expect(await sessions.findById("bob-1")).toMatchObject({ username: "bob" });
+      await prepare();
+      await expectWholeOrPartial(world, "alice");
+      await prepare({ remove: true });
       await expectLoggedOutOrPartial(world, "alice");
     });
   },

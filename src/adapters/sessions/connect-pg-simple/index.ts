@@ -11,7 +11,7 @@ import { requireVersion } from "../../kit/library-version.ts";
 import { postgresQueries } from "../../kit/postgres/index.ts";
 import { nowInSeconds, type RowReader, readSession, type SessionRow } from "./session-row.ts";
 import { isStorable } from "./sql.ts";
-import { type Order, tableLookup } from "./statements.ts";
+import { type KnownTable, type Order, tableLookup, withTable } from "./statements.ts";
 import {
   connectionOf,
   keepToExistingRows,
@@ -110,16 +110,14 @@ export function connectPgSimpleSessions(
   // Fewer at a time if a function needs the whole records.
   const batch = paths === undefined ? 100 : 1000;
 
-  async function findByUsername(username: string): Promise<SessionSearch> {
-    const known = await table();
+  async function findByUsername(known: KnownTable, username: string): Promise<SessionSearch> {
     const found = known.userIndex && (await findByIndex(ask, known, username, reader));
     if (found) return found;
     const { statements } = known.userIndex ? await table(true) : known;
     return findByScan(ask, statements, username, reader, scan, batch);
   }
 
-  async function list({ limit, after, active }: SessionQuery): Promise<SessionPage> {
-    const { statements } = await table();
+  async function list({ statements }: KnownTable, { limit, after, active }: SessionQuery): Promise<SessionPage> {
     const [order, ...position] = after === undefined ? [statements.order] : (JSON.parse(after) as Position);
     const size = Math.min(limit, batch);
     const values = [size + 1, nowInSeconds(), ...position];
@@ -154,12 +152,11 @@ export function connectPgSimpleSessions(
     kind: "connect-pg-simple",
     async findById(id) {
       if (!isStorable(id)) return undefined;
-      const { statements } = await table();
-      const [row] = await ask<SessionRow>(statements.find, [id]);
+      const [row] = await withTable(table, ({ statements }) => ask<SessionRow>(statements.find, [id]));
       return row && readSession(row, reader).session;
     },
-    findByUsername,
-    list,
+    findByUsername: (username) => withTable(table, (known) => findByUsername(known, username)),
+    list: (query) => withTable(table, (known) => list(known, query)),
     async count({ active }) {
       const { statements } = await table();
       const [count] = await ask<number>(statements.count(active), [nowInSeconds()]);

@@ -1,4 +1,5 @@
 import type { PrincipalPaths } from "../../../sessions/principal.ts";
+import { sqlState } from "../../kit/postgres/error.ts";
 import {
   ASK_THE_RESOLVER,
   DIGEST_EXPRESSION,
@@ -186,16 +187,31 @@ export interface KnownTable {
 /** After how long a preparation is noticed while the application runs. */
 const LOOK_AGAIN_AFTER_MS = 10_000;
 
+/** Looks up the table, unless that was done lately. @param renew looks in any case */
+export type TableLookup = (renew?: boolean) => Promise<KnownTable>;
+
 /**
- * Returns a function that looks up the table, and again after 10 seconds or with `renew`. An index that was dropped since
+ * Works with the table as it was lately, and if it has lost a column since, with what it is now. An index that was dropped
  * does no harm: the statements that need it check for it themselves.
  */
+export async function withTable<T>(table: TableLookup, work: (known: KnownTable) => Promise<T>): Promise<T> {
+  try {
+    return await work(await table());
+  } catch (error) {
+    if (sqlState((error as Error).cause) !== UNDEFINED_COLUMN) throw error;
+    return work(await table(true));
+  }
+}
+
+const UNDEFINED_COLUMN = "42703";
+
+/** Returns a function that looks up the table, and again after 10 seconds or with `renew`. */
 export function tableLookup(
   ask: Ask,
   quotedName: string,
   paths: PrincipalPaths | undefined,
   timeZone: string | undefined,
-): (renew?: boolean) => Promise<KnownTable> {
+): TableLookup {
   let lookup: { readonly at: number; readonly table: Promise<KnownTable> } | undefined;
   let last: { readonly text: string; readonly known: KnownTable } | undefined;
 
