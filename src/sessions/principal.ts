@@ -13,9 +13,15 @@ export type PrincipalPaths = readonly (readonly [string, ...string[]])[];
  */
 export type Principal = PrincipalPaths | PrincipalResolver;
 
-/** `passport.user`, `user.username`, `user.email`, `user.name`, `user`, `username` and `userId`, in this order. */
+/**
+ * `passport.user`, or its `username`, `email` or `id` if it is an object, then `user.username`, `user.email`, `user.name`,
+ * `user`, `username` and `userId`, in this order.
+ */
 export const DEFAULT_PRINCIPAL: PrincipalPaths = [
   ["passport", "user"],
+  ["passport", "user", "username"],
+  ["passport", "user", "email"],
+  ["passport", "user", "id"],
   ["user", "username"],
   ["user", "email"],
   ["user", "name"],

@@ -104,10 +104,10 @@ export class Sessions {
   }
 
   /**
-   * Finds the sessions of the user, newest access first, then by id. An empty name finds none, nor does one over 1,024
-   * UTF-16 code units.
+   * Finds the sessions of the user, newest access first, then by id. An empty name finds none.
    *
-   * @throws ActuatorError UNIMPLEMENTED if the store cannot search by user.
+   * @throws ActuatorError UNIMPLEMENTED if the store cannot search by user, INVALID_ARGUMENT for a name over 1,024 UTF-16
+   * code units.
    */
   async findByUsername(username: string, query: Pick<SessionListQuery, "active"> = {}): Promise<SessionSearch> {
     const { sessions, partial } = await this.#search(username);
@@ -163,7 +163,8 @@ export class Sessions {
    * that the store still had. If the store fails halfway, some have ended; calling it again is safe.
    *
    * @throws ActuatorError UNIMPLEMENTED if the store cannot search by user or must not be changed from outside, NOT_FOUND,
-   * with nothing ended, if `exceptId` is not a session of this user, INVALID_ARGUMENT for an empty name.
+   * with nothing ended, if `exceptId` is not a session of this user, INVALID_ARGUMENT for a name that is empty or over 1,024
+   * UTF-16 code units.
    */
   async deleteByUsername(username: string, exceptId?: string): Promise<UserDeletion> {
     const store: SessionStore = this.#store;
@@ -197,7 +198,11 @@ export class Sessions {
   async #search(username: string): Promise<SessionSearch> {
     const store: SessionStore = this.#store;
     requireAbility(store, "findByUsername");
-    if (username === "" || username.length > MAX_USERNAME_LENGTH) return { sessions: [], partial: false };
+    if (username === "") return { sessions: [], partial: false };
+    if (username.length > MAX_USERNAME_LENGTH) {
+      const message = `The username is longer than ${MAX_USERNAME_LENGTH} UTF-16 code units.`;
+      throw invalid("INVALID_USERNAME", "username", message);
+    }
     return store.findByUsername(username);
   }
 

@@ -135,11 +135,12 @@ describe("ending the sessions of a user", () => {
     await expect(sessions.deleteByUsername("alice", bobs)).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 
-  it("refuses an empty name, and finds no session of an endless one", async () => {
+  it("refuses an empty name, and one that is too long to be searched for", async () => {
     const { store, sessions } = shop();
     store.put({ id: "nobody's" });
-    await expect(sessions.deleteByUsername("")).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
-    expect(await sessions.deleteByUsername("x".repeat(1_025))).toEqual({ deleted: 0, partial: false });
+    for (const name of ["", "x".repeat(1_025)]) {
+      await expect(sessions.deleteByUsername(name)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    }
     expect(await left(store)).toHaveLength(5);
   });
 });

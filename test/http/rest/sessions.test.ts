@@ -46,6 +46,12 @@ describe("a store that was not searched to its end", () => {
   });
 });
 
+test("a name that is too long to be searched for is 400, not an empty list", async () => {
+  const { get } = await served({});
+  const answer = await get(`/actuator/sessions?username=${"x".repeat(1_025)}`);
+  expect(problemIn(answer)).toMatchObject({ status: 400, message: expect.stringContaining("longer than 1024") });
+});
+
 describe("a store that must not be changed", () => {
   test("answers DELETE with 501 and the reason, not with a lying 204 or a 404 that reads as gone", async () => {
     const { delete: _, ...fixed } = store;

@@ -305,7 +305,10 @@ describe("what is remembered", () => {
 describe("whose session it is", () => {
   it.each([
     [{ passport: { user: "a" }, user: { username: "b" } }, "a"],
-    [{ passport: { user: { id: 1 } }, user: { username: "b" } }, "b"],
+    [{ passport: { user: { id: 1, username: "a", email: "a@b" } }, user: { username: "b" } }, "a"],
+    [{ passport: { user: { id: 1, email: "a@b" } } }, "a@b"],
+    [{ passport: { user: { id: 1 } }, user: { username: "b" } }, "1"],
+    [{ passport: { user: { roles: [] } }, user: { username: "b" } }, "b"],
     [{ passport: { user: 42 } }, "42"],
     [{ passport: {}, user: { email: "e@example.org", name: "n" } }, "e@example.org"],
     [{ user: { name: "n" }, username: "u" }, "n"],
