@@ -10,6 +10,7 @@ import {
 import { graphFromProto, graphToProto } from "../http/rpc/integration-graph-proto.ts";
 import { toAsyncApi } from "../integration-graph/export/asyncapi.ts";
 import { toDot } from "../integration-graph/export/dot.ts";
+import { leftOutText } from "../integration-graph/export/labels.ts";
 import { toMermaid } from "../integration-graph/export/mermaid.ts";
 import { toSvg } from "../integration-graph/export/svg.ts";
 import { type Style, toText } from "../integration-graph/export/text.ts";
@@ -59,10 +60,13 @@ export async function showGraph(connection: Connection, options: GraphOptions & 
   if (output !== undefined) {
     await write(output, text);
     note(`${summary(graph)} in ${printable(output)}`);
+    noteLeftOut(graph);
   } else {
     process.stdout.write(text);
     // JSON is for programs, which count by themselves.
     if (format !== "json") note(summary(graph));
+    // The text has a line of its own for it.
+    if (format !== "json" && format !== "text") noteLeftOut(graph);
   }
 }
 
@@ -74,6 +78,11 @@ export function summary({
 }: Pick<GetIntegrationGraphResponse, "contentDescriptor" | "nodes" | "links">): string {
   const { name = "" } = contentDescriptor ?? {};
   return `${name === "" ? "" : `${printable(name)}: `}${nodes.length} nodes, ${links.length} links`;
+}
+
+function noteLeftOut(graph: GetIntegrationGraphResponse): void {
+  const leftOut = leftOutText(graphFromProto(graph).contentDescriptor);
+  if (leftOut !== undefined) note(leftOut);
 }
 
 /** @throws CliError if the graph is too large for the format; the message names another one. */

@@ -14,6 +14,7 @@ import {
   WatchIntegrationGraphResponseSchema,
 } from "../gen/actuator/v3/integration_graph_pb.ts";
 import { graphFromProto } from "../http/rpc/integration-graph-proto.ts";
+import { leftOutText } from "../integration-graph/export/labels.ts";
 import { nodeText, toText } from "../integration-graph/export/text.ts";
 import type { GraphSnapshot, LinkSnapshot } from "../integration-graph/snapshot.ts";
 import { type Connection, printJson } from "./connection.ts";
@@ -65,6 +66,7 @@ function showChange(
     ...change.removedNodes.map((id) => `${name(id)}: gone`),
     ...graph.nodes.map((node) => nodeText(node, GRAPH_STYLE)),
     ...graph.links.filter((link) => !links.has(keyOf(link))).map(linkText),
+    ...(change.contentDescriptor === undefined ? [] : [leftOutText(graph.contentDescriptor) ?? []].flat()),
   ];
   const clock = clockText();
   for (const line of lines.slice(0, MAX_LINES)) print(`${clock}  ${line}`);
@@ -80,7 +82,7 @@ type WholeEvent = WatchIntegrationGraphResponse & {
 /** The nodes and links of an event as a graph. */
 function graphOf({ event, revision }: WholeEvent): GraphSnapshot {
   const { nodes, links } = event.value;
-  const contentDescriptor = event.case === "snapshot" ? event.value.contentDescriptor : undefined;
+  const { contentDescriptor } = event.value;
   return graphFromProto(
     create(GetIntegrationGraphResponseSchema, {
       nodes,
@@ -99,7 +101,7 @@ async function* wholeEvents(pieces: AsyncIterable<WatchIntegrationGraphResponse>
   let pending = new PendingEvent();
   for await (const { event, more, revision } of pieces) {
     if (event.case !== "snapshot" && event.case !== "change") continue;
-    if (event.case === "snapshot") pending = new PendingEvent(event.value);
+    if (event.case === "snapshot") pending = new PendingEvent(true);
     pending.add(event.value);
     if (more) continue;
     const whole = pending.event();
@@ -112,18 +114,19 @@ async function* wholeEvents(pieces: AsyncIterable<WatchIntegrationGraphResponse>
 
 /** The pieces of one event. If two pieces tell the same thing, the later one counts. */
 class PendingEvent {
-  readonly #snapshot: Snapshot | undefined;
+  readonly #isSnapshot: boolean;
+  #descriptor: Change["contentDescriptor"];
   readonly #nodes = new Map<number, Node>();
   readonly #links = new Map<string, Link>();
   readonly #removedNodes = new Set<number>();
   readonly #removedLinks = new Map<string, Link>();
 
-  /** `snapshot` is the first piece of a snapshot; a change has none. */
-  constructor(snapshot?: Snapshot) {
-    this.#snapshot = snapshot;
+  constructor(isSnapshot = false) {
+    this.#isSnapshot = isSnapshot;
   }
 
   add(piece: Snapshot | Change): void {
+    this.#descriptor = piece.contentDescriptor ?? this.#descriptor;
     if ("removedNodes" in piece) {
       for (const id of piece.removedNodes) this.#removeNode(id);
       for (const link of piece.removedLinks) {
@@ -141,18 +144,12 @@ class PendingEvent {
   /** The event; undefined if nothing changed. */
   event(): WholeEvent["event"] | undefined {
     const [nodes, links] = [[...this.#nodes.values()], [...this.#links.values()]];
-    if (this.#snapshot !== undefined) {
-      const { contentDescriptor } = this.#snapshot;
-      const value = create(SnapshotSchema, {
-        nodes,
-        links,
-        ...(contentDescriptor !== undefined && { contentDescriptor }),
-      });
-      return { case: "snapshot", value };
-    }
+    const descriptor = this.#descriptor === undefined ? {} : { contentDescriptor: this.#descriptor };
+    if (this.#isSnapshot) return { case: "snapshot", value: create(SnapshotSchema, { nodes, links, ...descriptor }) };
     const [removedNodes, removedLinks] = [[...this.#removedNodes], [...this.#removedLinks.values()]];
-    if (nodes.length + links.length + removedNodes.length + removedLinks.length === 0) return undefined;
-    return { case: "change", value: create(ChangeSchema, { nodes, links, removedNodes, removedLinks }) };
+    const count = nodes.length + links.length + removedNodes.length + removedLinks.length;
+    if (count === 0 && this.#descriptor === undefined) return undefined;
+    return { case: "change", value: create(ChangeSchema, { nodes, links, removedNodes, removedLinks, ...descriptor }) };
   }
 
   #removeNode(id: number): void {

@@ -9,6 +9,7 @@ import type { LinkType } from "./link-type.ts";
 import type { AnyFunction } from "./measure.ts";
 import { type GraphLink, GraphNode, settled } from "./node.ts";
 import { endpointKey } from "./node-id.ts";
+import type { NumberedNames } from "./numbered-names.ts";
 import type { GraphSource } from "./source.ts";
 import type { Sources } from "./sources.ts";
 
@@ -20,8 +21,7 @@ export interface HostParts {
   readonly claims: Claims;
   /** The node of what was seen at run time. */
   readonly observe: (seen: NodeDeclaration) => GraphNode;
-  /** A name as it is shown. */
-  readonly shownName: (name: string) => string;
+  readonly names: NumberedNames;
 }
 
 /** The graph as one adapter sees it, and the declarer of what that adapter declares. One adapter may be attached several times. */
@@ -54,7 +54,7 @@ export class AdapterHost implements GraphHost {
     try {
       const checked = checkedDeclaration(declaration);
       if (this.#closed) return elements.find(checked) ?? this.#unseen();
-      const before = elements.find(checked)?.declarations.get(this);
+      const before = (elements.part(checked) ?? elements.find(checked))?.declarations.get(this);
       const agreed = before?.pattern === checked.pattern ? before : undefined;
       return declareNode(elements, mergedDeclaration(agreed, checked), this);
     } catch {
@@ -65,7 +65,7 @@ export class AdapterHost implements GraphHost {
   link(from: GraphNode, type: LinkType, to: GraphNode): GraphLink | undefined {
     if (this.#closed) return undefined;
     try {
-      return declareLink(this.#parts.elements, settled(from), type, settled(to), this);
+      return declareLink(this.#parts.elements, from, type, to, this);
     } catch {
       this.#parts.elements.dropped.links++;
       return undefined;
@@ -74,7 +74,7 @@ export class AdapterHost implements GraphHost {
 
   withdraw(element: GraphNode | GraphLink): void {
     const { elements } = this.#parts;
-    if (element instanceof GraphNode) withdrawNode(elements, settled(element), this);
+    if (element instanceof GraphNode) withdrawNode(elements, element, this);
     else withdrawLink(elements, element, this);
   }
 
@@ -125,8 +125,12 @@ export class AdapterHost implements GraphHost {
     return this.#parts.instruments.within(endpoint, fn);
   }
 
-  shownName(name: string): string {
-    return this.#parts.shownName(name);
+  shownName(name: string, scope?: string): string {
+    return this.#parts.names.shown(name, scope);
+  }
+
+  collapsed(name: string): void {
+    this.#parts.names.count(name);
   }
 
   counts(system: string): boolean {

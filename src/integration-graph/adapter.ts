@@ -72,10 +72,15 @@ export interface GraphHost {
   readonly currentSender: GraphNode;
 
   /**
-   * The name of a destination as the graph shows it: `amq.gen-*` for the names that RabbitMQ generates, most names unchanged. Use
-   * it in keys, so that temporary destinations are one node.
+   * The name of a destination as the graph shows it: `amq.gen-*` for the names that RabbitMQ generates, `user-*` for `user-4711`,
+   * most names unchanged. Use it at the end of the destination's key, so that temporary destinations are one node. It may change
+   * when more names become known; nodes of earlier names then become that of the later one.
+   *
+   * @param scope what stands before it in the name of the node
    */
-  shownName(name: string): string;
+  shownName(name: string, scope?: string): string;
+  /** Reports a destination that has no node of its own because of a limit of the adapter: its messages count for another one. */
+  collapsed(name: string): void;
   /**
    * Whether this adapter counts the messages of `system` ("rabbitmq", "kafka", "bullmq" …). The first adapter that asks does, with
    * all others of the same name, until the last of that name is detached; other adapters only declare, so that no message counts

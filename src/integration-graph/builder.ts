@@ -39,7 +39,12 @@ import type { PatternType } from "./pattern.ts";
 
 const OPTIONS: Checks<IntegrationGraphOptions> = {
   app: text,
-  limits: objectOf<GraphLimits>({ maxNodes: countFrom(1), maxLinks: count, maxLinksPerNode: count }),
+  limits: objectOf<GraphLimits>({
+    maxNodes: countFrom(1),
+    maxLinks: count,
+    maxLinksPerNode: count,
+    maxNumberedNames: count,
+  }),
   brokers: textsLike('{ "redis://10.0.0.1:6379/0": "jobs" }'),
   temporaryNames: listOf(unknown),
   observedNodeMaxAgeMs: positiveMs,

@@ -1,8 +1,10 @@
 import { Brokers, type BrokerTable } from "./brokers.ts";
 import { mergedDeclaration, type NodeDeclaration } from "./declaration.ts";
+import { APPLICATION, type Declarer } from "./declarer.ts";
 import type { LinkType } from "./link-type.ts";
 import { GraphLink, GraphNode, settled } from "./node.ts";
 import { NodeIds, nodeKey } from "./node-id.ts";
+import { isChannel } from "./pattern.ts";
 
 /** How large a graph may grow. */
 export interface GraphLimits {
@@ -12,7 +14,15 @@ export interface GraphLimits {
   readonly maxLinks?: number | undefined;
   /** How many links may begin at one node. Default: 200. */
   readonly maxLinksPerNode?: number | undefined;
+  /**
+   * How many destinations whose names differ only in a number, such as `user-1` and `user-2`, have nodes of their own. If there
+   * are more, all of them share one node, `user-*`. Default: 20.
+   */
+  readonly maxNumberedNames?: number | undefined;
 }
+
+/** How many nodes that share another one are remembered by their keys. */
+const MAX_PARTS = 10_000;
 
 /** What a test puts in the place of time and chance. */
 export interface GraphInternals {
@@ -34,6 +44,8 @@ export class GraphElements {
   readonly app: string;
   readonly brokers: Brokers;
   readonly clock: () => number;
+  /** Gives a name that is shown as it is shown now. */
+  shownAgain: (name: string) => string = (name) => name;
   /** How many nodes and links were refused. */
   readonly dropped = { nodes: 0, links: 0 };
   /** The declarers that could not be read when they were last asked. */
@@ -41,13 +53,15 @@ export class GraphElements {
   /** Grows with every change. */
   revision = 0;
 
-  readonly #limits: Required<{ [Name in keyof GraphLimits]: number }>;
+  readonly #limits: Required<{ [Name in Exclude<keyof GraphLimits, "maxNumberedNames">]: number }>;
   readonly #maxAge: number;
   readonly #ids: NodeIds;
   readonly #nodes = new Map<string, GraphNode>();
   /** The nodes whose keys follow from their names, which are therefore unique. */
   readonly #names = new Map<string, GraphNode>();
   readonly #links = new Set<GraphLink>();
+  /** The nodes of single names that share another one, by their own keys. */
+  readonly #parts = new Map<string, GraphNode>();
   /** Before this time no node can be too old, as far as was known when they were last looked through. */
   #noneAgedBefore = 0;
 
@@ -81,7 +95,10 @@ export class GraphElements {
   }
 
   /** The node that a declaration speaks of. */
-  find({ key, name, pattern }: NodeDeclaration): GraphNode | undefined {
+  find(declaration: NodeDeclaration): GraphNode | undefined {
+    const { key, name, pattern } = declaration;
+    const part = this.part(declaration);
+    if (part !== undefined) return settled(part);
     if (key !== undefined) return this.#nodes.get(this.brokers.current(key));
     return this.#names.get(name) ?? this.#nodes.get(nodeKey(this.app, pattern, name));
   }
@@ -90,13 +107,24 @@ export class GraphElements {
     return this.#nodes.get(node.key) === node;
   }
 
-  /** Makes a node of a declaration that speaks of none yet. Where the graph is full, the node is not part of it. */
-  add(declaration: NodeDeclaration): GraphNode {
+  /** The node of a declaration's own name, if it shares another one. */
+  part({ key }: NodeDeclaration): GraphNode | undefined {
+    const part = key === undefined ? undefined : this.#parts.get(this.brokers.current(key));
+    return part !== undefined && settled(part).attached ? part : undefined;
+  }
+
+  /**
+   * Makes a node of a declaration that speaks of none yet. Where the graph is full, what is declared takes the place of what was
+   * only seen, and what the application declares that of everything else; otherwise the node is not part of it.
+   */
+  add(declaration: NodeDeclaration, declarer?: Declarer): GraphNode {
     const { name, pattern } = declaration;
     const key = this.brokers.current(declaration.key ?? nodeKey(this.app, pattern, name));
     const node = new GraphNode(0, key, name, pattern, this.clock());
-    if (!this.#hasRoom()) this.dropped.nodes++;
-    else this.#put(node, declaration.key === undefined);
+    const shown = declaration.key === undefined ? name : this.shownAgain(name);
+    if (shown !== name && key.endsWith(name)) return this.#addPart(node, { ...declaration, name: shown }, declarer);
+    if (this.#hasRoom() || this.#displaceNode(declarer)) this.#put(node, declaration.key === undefined);
+    else this.dropped.nodes++;
     return node;
   }
 
@@ -109,10 +137,12 @@ export class GraphElements {
       if (!dormant) continue;
       // Its declarer may be gone when it wakes.
       link.declarers.clear();
+      link.parts.clear();
       node.asleep.push(link);
     }
     this.#drop(node);
     node.dormant = dormant;
+    if (dormant) for (const part of this.#parts.values()) if (settled(part) === node) part.dormant = true;
     this.changed();
   }
 
@@ -131,6 +161,11 @@ export class GraphElements {
   /** Puts a dormant node back, as its next message has come. Where the graph is full it sleeps on. */
   wake(node: GraphNode): void {
     if (!node.dormant) return;
+    if (node.successor !== undefined) {
+      this.wake(settled(node));
+      node.dormant = settled(node).dormant;
+      return;
+    }
     node.key = this.brokers.current(node.key);
     const other = this.#nodes.get(node.key);
     if (other === undefined) {
@@ -138,6 +173,7 @@ export class GraphElements {
       if (this.#hasRoom()) this.#put(node, isNamed);
     } else {
       uniteNodes(node, other);
+      moveDeclarations(node, other);
       this.changed();
     }
     if (!node.dormant) for (const link of node.asleep.splice(0)) this.wakeLink(link);
@@ -154,7 +190,7 @@ export class GraphElements {
       return;
     }
     const other = link.from.linkTo(link.type, link.to);
-    if (other !== undefined) uniteLinks(link, other);
+    if (other !== undefined) mergeLinks(link, other);
     else this.#join(link);
   }
 
@@ -171,15 +207,35 @@ export class GraphElements {
       } else {
         for (const link of [...node.incoming, ...node.outgoing]) this.#move(link, node, other);
         uniteNodes(node, other);
+        moveDeclarations(node, other);
       }
       this.changed();
     }
   }
 
+  /**
+   * Has destinations whose names are shown differently now share a node, with their links and numbers, and their handlers as well
+   * if these are named for them. Names that the application declares stay. Calls `folded` with the old names.
+   */
+  fold(folded: (name: string) => void): void {
+    for (const node of this.nodes) {
+      const name = this.#foldedName(node, this.shownAgain(node.name));
+      if (name === undefined) continue;
+      const receivers = [...node.outgoing].filter(({ type }) => type === "input").map(({ to }) => to);
+      this.#share(node, name);
+      if (!isChannel(node.pattern)) continue;
+      folded(node.name);
+      for (const receiver of receivers) {
+        const renamed = this.#foldedName(receiver, replacedWord(receiver.name, node.name, name));
+        if (renamed !== undefined) this.#share(receiver, renamed);
+      }
+    }
+  }
+
   /** Makes a link that is not there yet. Undefined where one of the two is no node of this graph, or a limit is reached. */
-  connect(from: GraphNode, type: LinkType, to: GraphNode): GraphLink | undefined {
+  connect(from: GraphNode, type: LinkType, to: GraphNode, declarer?: Declarer): GraphLink | undefined {
     const link = new GraphLink(from, type, to);
-    return this.#join(link) ? link : undefined;
+    return this.#join(link, declarer) ? link : undefined;
   }
 
   disconnect(link: GraphLink): void {
@@ -201,6 +257,79 @@ export class GraphElements {
     return this.#nodes.size < this.#limits.maxNodes;
   }
 
+  /** Hides the node that was idle for longest of those that give way to a declaration. It comes back when there is room. */
+  #displaceNode(declarer: Declarer | undefined): boolean {
+    if (declarer === undefined) return false;
+    const others = [...this.#nodes.values()].filter((node) => !node.referenced && !node.declarations.has(APPLICATION));
+    const seen = others.filter((node) => !node.declared);
+    const [first, ...rest] = seen.length > 0 || declarer !== APPLICATION ? seen : others;
+    if (first === undefined) return false;
+    this.remove(
+      rest.reduce((oldest, node) => (node.lastSeen < oldest.lastSeen ? node : oldest), first),
+      { dormant: true },
+    );
+    this.dropped.nodes++;
+    return true;
+  }
+
+  /** The same for the link with the fewest messages. */
+  #displaceLink(links: Iterable<GraphLink>, declarer: Declarer | undefined): boolean {
+    if (declarer === undefined) return false;
+    const others = [...links].filter((link) => !link.declarers.has(APPLICATION));
+    const seen = others.filter((link) => !link.declared);
+    const [first, ...rest] = seen.length > 0 || declarer !== APPLICATION ? seen : others;
+    if (first === undefined) return false;
+    this.disconnect(rest.reduce((least, link) => (link.count < least.count ? link : least), first));
+    this.dropped.links++;
+    return true;
+  }
+
+  /** The name that a node shares with others; undefined if it keeps its own, which is at the end of its key. */
+  #foldedName(node: GraphNode, name: string): string | undefined {
+    const keeps = name === node.name || node.referenced || node.declarations.has(APPLICATION) || !this.holds(node);
+    return keeps || !node.key.endsWith(node.name) ? undefined : name;
+  }
+
+  /** Adds a node that shares that of another name. Returns the latter. */
+  #addPart(part: GraphNode, declaration: NodeDeclaration, declarer: Declarer | undefined): GraphNode {
+    const shared = { ...declaration, key: part.key.slice(0, -part.name.length) + declaration.name };
+    const into = this.find(shared) ?? this.add(shared, declarer);
+    uniteNodes(part, into);
+    this.#rememberPart(part);
+    return into;
+  }
+
+  #rememberPart(part: GraphNode): void {
+    this.#parts.set(part.key, part);
+    if (this.#parts.size > MAX_PARTS) this.#parts.delete(this.#parts.keys().next().value!);
+  }
+
+  /** Has a node share that of another name, which is made of it if there is none. */
+  #share(node: GraphNode, name: string): void {
+    const key = node.key.slice(0, -node.name.length) + name;
+    const links = [...node.incoming, ...node.outgoing];
+    this.#drop(node);
+    let into = this.#nodes.get(key);
+    if (into === undefined) {
+      into = new GraphNode(0, key, name, node.pattern, node.since);
+      this.#put(into, false);
+    }
+    for (const link of links) {
+      this.disconnect(link);
+      const [from, to] = [link.from === node ? into : link.from, link.to === node ? into : link.to];
+      const shared = from.linkTo(link.type, to) ?? this.connect(from, link.type, to);
+      if (shared === undefined) continue;
+      uniteLinks(link, shared);
+      for (const part of [...link.parts, link]) if (part.declarers.size > 0) shared.parts.add(part);
+      link.parts.clear();
+    }
+    uniteNodes(node, into);
+    for (const part of [...node.parts, node]) if (part.declarations.size > 0) into.parts.add(part);
+    node.parts.clear();
+    this.#rememberPart(node);
+    this.changed();
+  }
+
   #put(node: GraphNode, isNamed: boolean): void {
     node.id = this.#ids.take(node.key);
     node.attached = true;
@@ -217,10 +346,14 @@ export class GraphElements {
     node.attached = false;
   }
 
-  #join(link: GraphLink): boolean {
+  #join(link: GraphLink, declarer?: Declarer): boolean {
     const { from, to } = link;
     if (!this.holds(from) || !this.holds(to)) return false;
-    if (from.outgoing.size >= this.#limits.maxLinksPerNode || this.#links.size >= this.#limits.maxLinks) {
+    const { maxLinks, maxLinksPerNode } = this.#limits;
+    const fits =
+      (from.outgoing.size < maxLinksPerNode || this.#displaceLink(from.outgoing, declarer)) &&
+      (this.#links.size < maxLinks || this.#displaceLink(this.#links, declarer));
+    if (!fits) {
       this.dropped.links++;
       return false;
     }
@@ -238,35 +371,57 @@ export class GraphElements {
     if (link.from === node) link.from = into;
     if (link.to === node) link.to = into;
     const other = link.from.linkTo(link.type, link.to);
-    if (other !== undefined) uniteLinks(link, other);
+    if (other !== undefined) mergeLinks(link, other);
     else this.#join(link);
   }
 }
 
-/** Gives `into` all that `node` has but its links. From then on they share their statistics. */
+/** Gives `into` all that `node` has but its links and declarations. From then on they share their statistics. */
 function uniteNodes(node: GraphNode, into: GraphNode): void {
   if (!into.declared && node.declared) into.pattern = node.pattern;
-  for (const [declarer, declaration] of node.declarations) {
-    into.declarations.set(declarer, united(into.declarations.get(declarer), declaration));
-  }
+  into.seenAs ??= node.seenAs;
   into.observed ||= node.observed;
   into.referenced ||= node.referenced;
   into.since = Math.min(into.since, node.since);
   into.sent = Math.max(into.sent, node.sent);
   into.sends.absorb(node.sends);
   into.receives.absorb(node.receives);
-  node.sends = into.sends;
-  node.receives = into.receives;
   node.ways.clear();
   node.dormant = false;
   node.successor = into;
 }
 
-/** Gives `into` all that `link` has but its ends. From then on they share their count. */
-function uniteLinks(link: GraphLink, into: GraphLink): void {
+/** The same for two links with the same ends, which have one declaration. */
+function mergeLinks(link: GraphLink, into: GraphLink): void {
+  uniteLinks(link, into);
   for (const declarer of link.declarers) into.declarers.add(declarer);
+  for (const part of link.parts) into.parts.add(part);
+  link.declarers.clear();
+  link.parts.clear();
+}
+
+/** The declarations of one destination under two names become those of one node. */
+function moveDeclarations(node: GraphNode, into: GraphNode): void {
+  for (const [declarer, declaration] of node.declarations) {
+    into.declarations.set(declarer, united(into.declarations.get(declarer), declaration));
+  }
+  for (const part of node.parts) into.parts.add(part);
+  node.declarations.clear();
+  node.parts.clear();
+}
+
+/** `text` with `name` replaced by another one where it stands as a word. */
+function replacedWord(text: string, name: string, by: string): string {
+  const at = text.indexOf(name);
+  const word = /[\p{L}\d]/u;
+  if (at < 0 || word.test(text[at - 1] ?? "") || word.test(text[at + name.length] ?? "")) return text;
+  return text.slice(0, at) + by + text.slice(at + name.length);
+}
+
+/** Gives `into` all that `link` has but its ends and declarers. From then on their count is one. */
+function uniteLinks(link: GraphLink, into: GraphLink): void {
   into.count += link.count;
-  link.tally = into.tally;
+  link.successor = into;
   link.dormant = false;
 }
 

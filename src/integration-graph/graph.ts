@@ -2,12 +2,14 @@ import type { Detach, GraphAdapter } from "./adapter.ts";
 import { Adapters } from "./adapters.ts";
 import type { BrokerTable } from "./brokers.ts";
 import { checkedDeclaration, checkedName, mergedDeclaration, type NodeDeclaration } from "./declaration.ts";
-import { APPLICATION, declareLink, declareNode } from "./declarers.ts";
+import { APPLICATION } from "./declarer.ts";
+import { declareLink, declareNode } from "./declarers.ts";
 import { GraphElements, type GraphInternals, type GraphLimits } from "./elements.ts";
 import { Instruments } from "./instruments.ts";
 import { patternConflict } from "./invalid.ts";
 import type { LinkType } from "./link-type.ts";
 import { type GraphLink, GraphNode, settled } from "./node.ts";
+import { NumberedNames } from "./numbered-names.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
 import { isChannel, PATTERN_TRAITS } from "./pattern.ts";
 import { PROVIDER } from "./provider.ts";
@@ -15,20 +17,23 @@ import { linkSnapshots, nodeSnapshots, type Shape, shapeOf } from "./shape.ts";
 import type { GraphSnapshot } from "./snapshot.ts";
 import type { GraphSource } from "./source.ts";
 import { type ReadingOptions, Sources } from "./sources.ts";
-import { type TemporaryName, temporaryNames } from "./temporary-name.ts";
+import type { TemporaryName } from "./temporary-name.ts";
 import { WallClock } from "./wall-clock.ts";
 
 /** How a graph is kept. */
 export interface IntegrationGraphOptions extends ReadingOptions {
   /** The application's name. It is part of the ids of its endpoints, and `contentDescriptor.name`. */
   readonly app: string;
-  /** The most nodes, links and other elements of the graph; `dropped` counts what exceeds them. */
+  /**
+   * The most nodes and links of the graph, such as `{ maxNodes: 5_000, maxLinksPerNode: 500 }`. What exceeds them is counted in
+   * `dropped`. What is declared takes the place of what was only seen.
+   */
   readonly limits?: GraphLimits | undefined;
   /** Names for brokers that do not give their own: `{ "redis://10.0.0.1:6379/0": "jobs" }`. */
   readonly brokers?: BrokerTable | undefined;
   /**
-   * Which names of queues and channels are made up at run time; all names of one pattern share a node. Replaces {@link
-   * DEFAULT_TEMPORARY_NAMES}.
+   * Which names of queues and channels are made up at run time; all names of one pattern share a node, and of a regular expression
+   * each match becomes `*`: `[...DEFAULT_TEMPORARY_NAMES, "session-*", /tenant-[a-z]+/]`. Replaces {@link DEFAULT_TEMPORARY_NAMES}.
    */
   readonly temporaryNames?: readonly TemporaryName[] | undefined;
   /** How long a node that was only seen at run time outlives its last message, in milliseconds; 1 hour by default. */
@@ -52,6 +57,7 @@ export class IntegrationGraph {
   readonly #elements: GraphElements;
   readonly #sources: Sources;
   readonly #adapters: Adapters;
+  readonly #names: NumberedNames;
   readonly #wallClock = new WallClock();
   #shape: { readonly of: Shape; readonly revision: number } | undefined;
 
@@ -64,12 +70,18 @@ export class IntegrationGraph {
     this.#elements = new GraphElements({ ...options, app }, internals);
     this.#sources = new Sources(this.#elements, options);
     this.instruments = new Instruments(this);
+    this.#names = new NumberedNames({
+      temporaryNames: options.temporaryNames,
+      maxNumberedNames: options.limits?.maxNumberedNames,
+      onIdsFound: () => this.#elements.fold((name) => this.#names.count(name)),
+    });
+    this.#elements.shownAgain = (name) => this.#names.shownAgain(name);
     this.#adapters = new Adapters({
       elements: this.#elements,
       sources: this.#sources,
       instruments: this.instruments,
       observe: (seen) => this.observe(seen),
-      shownName: temporaryNames(options.temporaryNames),
+      names: this.#names,
     });
   }
 
@@ -83,9 +95,14 @@ export class IntegrationGraph {
     return this.#elements.revision;
   }
 
-  /** How many nodes and links were refused because a limit was reached or, at run time, their name was unfit. */
+  /** How many nodes and links were left out because a limit was reached or, at run time, their name was unfit. */
   get dropped(): { readonly nodes: number; readonly links: number } {
     return { ...this.#elements.dropped };
+  }
+
+  /** How many names of destinations have no node of their own, because they have ids or are temporary; counted up to 10,000. */
+  get collapsed(): number {
+    return this.#names.collapsed;
   }
 
   /** The node that was declared or seen under `name`. */
@@ -126,7 +143,7 @@ export class IntegrationGraph {
    */
   channel(name: string): GraphNode {
     const checked = checkedDeclaration({ name, pattern: "message_channel" });
-    const node = this.#elements.find(checked) ?? this.#elements.add(checked);
+    const node = this.#elements.find(checked) ?? this.#elements.add(checked, APPLICATION);
     if (!isChannel(node.pattern))
       throw patternConflict(`"${node.name}" is a ${node.pattern} and cannot be used as a channel`);
     node.referenced = true;
@@ -150,11 +167,13 @@ export class IntegrationGraph {
     const known = owner.ways.get(channel);
     if (known !== undefined) return known;
     const [from, to] = [settled(owner), settled(channel)];
+    // Refused before. Forgotten as soon as a link of the owner changes.
+    if (from === owner && from.ways.has(channel)) return undefined;
     const declared = WAYS.map((type) => from.linkTo(type, to)).find((link) => link !== undefined);
     const undeclared = PATTERN_TRAITS[from.pattern].links.includes("route") ? "route" : "output";
     const link = declared ?? this.#elements.connect(from, undeclared, to);
     // Only a node that is part of the graph is updated when links are removed.
-    if (link !== undefined && from === owner) owner.ways.set(channel, link);
+    if (from === owner && (link !== undefined || (from.attached && channel.attached))) owner.ways.set(channel, link);
     return link;
   }
 
@@ -174,12 +193,17 @@ export class IntegrationGraph {
 
   /** The graph as it is now. */
   snapshot(): GraphSnapshot {
-    const { app, revision, clock, outOfReach } = this.#elements;
+    const { app, revision, clock, outOfReach, dropped } = this.#elements;
     if (this.#shape?.revision !== revision) {
       this.#shape = { of: shapeOf(this.#elements.nodes, this.#elements.links), revision };
     }
     return {
-      contentDescriptor: { ...PROVIDER, name: app },
+      contentDescriptor: {
+        ...PROVIDER,
+        name: app,
+        ...(dropped.nodes + dropped.links > 0 && { dropped: dropped.nodes + dropped.links }),
+        ...(this.collapsed > 0 && { collapsed: this.collapsed }),
+      },
       nodes: nodeSnapshots(this.#shape.of, { now: clock(), wallTime: this.#wallClock.read(), outOfReach }),
       links: linkSnapshots(this.#shape.of),
       revision,

@@ -53,13 +53,23 @@ export function mergeGraphs(parts: readonly GraphPart[]): GraphSnapshot {
   const apps = new Set(ordered.map(({ graph }) => graph.contentDescriptor.name));
   const [app] = apps;
   return {
-    contentDescriptor: { ...PROVIDER, ...(apps.size === 1 && app !== undefined && { name: app }) },
+    contentDescriptor: {
+      ...PROVIDER,
+      ...(apps.size === 1 && app !== undefined && { name: app }),
+      ...leftOut("dropped", ordered),
+      ...leftOut("collapsed", ordered),
+    },
     nodes: Array.from(idOf, ([key, id]) => mergedNode(id, nodes.get(key)!)),
     links: Array.from(links.entries())
       .sort(([one], [other]) => compare(one, other))
       .map(([, link]): LinkSnapshot => ({ ...link, from: idOf.get(link.from)!, to: idOf.get(link.to)! })),
     revision: ordered.reduce((sum, { graph }) => sum + graph.revision, 0),
   };
+}
+
+function leftOut<F extends "dropped" | "collapsed">(name: F, parts: readonly GraphPart[]) {
+  const count = sum(parts.map(({ graph }) => graph.contentDescriptor[name] ?? 0));
+  return (count > 0 ? { [name]: count } : {}) as { readonly [Name in F]?: number };
 }
 
 interface KeyedLink {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { ChainHandler, NodeDeclaration } from "./declaration.ts";
 import type { LinkType } from "./link-type.ts";
 import { defaultComponentType, type PatternType } from "./pattern.ts";
@@ -18,7 +19,7 @@ export class GraphNode {
   dormant = false;
   /** The links that come back with it. */
   readonly asleep: GraphLink[] = [];
-  /** The node that this one became one with. They share their statistics, so a holder of either records into both. */
+  /** The node that this one became one with. Its statistics are those of both, so a holder of either records into them. */
   successor: GraphNode | undefined;
   /** Whether statistics are taken. */
   observed = false;
@@ -30,14 +31,17 @@ export class GraphNode {
   sent = 0;
   /** The declaration of each declarer; none if the node was only referred to, or seen at run time. */
   readonly declarations = new Map<object, NodeDeclaration>();
+  /** The declared nodes of single names that this one stands for; each is withdrawn by itself. */
+  readonly parts = new Set<GraphNode>();
   /** What it was seen as at run time, which applies if it is not declared. */
   seenAs: NodeDeclaration | undefined;
   readonly incoming = new Set<GraphLink>();
   readonly outgoing = new Set<GraphLink>();
-  sends = new SendTimers();
-  receives = new ReceiveCounters();
-  /** The link that a message takes from here to a channel, found before. Emptied when links change. */
-  readonly ways = new Map<GraphNode, GraphLink>();
+  /** The link that a message takes from here to a channel, found before; undefined if it was refused. Emptied when links change. */
+  readonly ways = new Map<GraphNode, GraphLink | undefined>();
+
+  readonly #sends = new SendTimers();
+  readonly #receives = new ReceiveCounters();
 
   constructor(id: number, key: string, name: string, pattern: PatternType, since: number) {
     this.id = id;
@@ -47,20 +51,41 @@ export class GraphNode {
     this.since = since;
   }
 
+  get sends(): SendTimers {
+    return this.successor === undefined ? this.#sends : this.successor.sends;
+  }
+
+  get receives(): ReceiveCounters {
+    return this.successor === undefined ? this.#receives : this.successor.receives;
+  }
+
   get declared(): boolean {
-    return this.declarations.size > 0;
+    return this.declarations.size > 0 || this.parts.size > 0;
+  }
+
+  /** Who declares it, and the nodes that it stands for. */
+  get declarers(): ReadonlySet<object> {
+    const parts = Array.from(this.parts, ({ declarations }) => [...declarations.keys()]);
+    return new Set([...this.declarations.keys(), ...parts.flat()]);
   }
 
   /** The first that declares a component type names it. */
   get componentType(): string {
-    for (const { componentType } of this.declarations.values()) if (componentType !== undefined) return componentType;
+    for (const { declarations } of [this, ...this.parts]) {
+      for (const { componentType } of declarations.values()) if (componentType !== undefined) return componentType;
+    }
     return this.#seen?.componentType ?? defaultComponentType(this.pattern);
   }
 
+  /** Of the nodes that it stands for, those properties that all of them have. */
   get properties(): Properties {
-    const declared = [...this.declarations.values()].map(({ properties }) => properties ?? {});
-    if (declared.length === 0) return this.#seen?.properties ?? {};
-    return declared.length === 1 ? declared[0]! : Object.fromEntries(declared.flatMap(Object.entries));
+    const all = [this, ...this.parts].filter(({ declarations }) => declarations.size > 0);
+    if (all.length === 0) return this.#seen?.properties ?? {};
+    const [first, ...rest] = all.map(({ declarations }) => propertiesOf([...declarations.values()]));
+    if (rest.length === 0) return first!;
+    const common = ([name, value]: [string, unknown]) =>
+      rest.every((properties) => isDeepStrictEqual(properties[name], value));
+    return Object.fromEntries(Object.entries(first!).filter(common));
   }
 
   /** Seen as something else than it is, nothing of that is shown. */
@@ -95,6 +120,11 @@ export class GraphNode {
   }
 }
 
+function propertiesOf(declarations: readonly NodeDeclaration[]): Properties {
+  const declared = declarations.map(({ properties }) => properties ?? {});
+  return declared.length === 1 ? declared[0]! : Object.fromEntries(declared.flatMap(Object.entries));
+}
+
 /** A way that messages take between two nodes of a graph. Nodes know their links and links their nodes: they are one structure. */
 export class GraphLink {
   /** Another one where the node became one with it. */
@@ -104,10 +134,13 @@ export class GraphLink {
   readonly type: LinkType;
   /** The declarers of the link; none if it was only seen at run time. */
   readonly declarers = new Set<object>();
+  /** The declared links of single names that this one stands for; each is withdrawn by itself. */
+  readonly parts = new Set<GraphLink>();
   /** Whether it left its graph with a node that was idle for long. It comes back with the next message. */
   dormant = false;
-  /** Shared by links that became one, so that a holder of either counts on both. */
-  tally = { count: 0 };
+  /** The link that this one became one with. A holder of either counts on both. */
+  successor: GraphLink | undefined;
+  readonly #tally = { count: 0 };
 
   constructor(from: GraphNode, type: LinkType, to: GraphNode) {
     this.from = from;
@@ -115,8 +148,12 @@ export class GraphLink {
     this.to = to;
   }
 
+  get tally(): { count: number } {
+    return this.successor === undefined ? this.#tally : this.successor.tally;
+  }
+
   get declared(): boolean {
-    return this.declarers.size > 0;
+    return this.declarers.size > 0 || this.parts.size > 0;
   }
 
   /** How many messages were seen on this way. */
@@ -129,9 +166,9 @@ export class GraphLink {
   }
 }
 
-/** The node itself, or the one that it became one with. */
-export function settled(node: GraphNode): GraphNode {
-  let at = node;
+/** The node or link itself, or the one that it became one with. */
+export function settled<E extends { readonly successor: E | undefined }>(element: E): E {
+  let at = element;
   while (at.successor !== undefined) at = at.successor;
   return at;
 }

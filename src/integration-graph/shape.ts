@@ -47,12 +47,12 @@ export function nodeSnapshots({ nodes }: Shape, { now, wallTime, outOfReach }: M
 
 /** The links with their counts as they are now. */
 export function linkSnapshots({ links }: Shape): LinkSnapshot[] {
-  return links.map(({ from, to, type, tally, declarers }) => ({
+  return links.map(({ from, to, type, tally, declared }) => ({
     from: from.id,
     to: to.id,
     type,
     count: tally.count,
-    declared: declarers.size > 0,
+    declared,
   }));
 }
 
@@ -82,8 +82,8 @@ function nodeShape(node: GraphNode): NodeShape {
   };
 }
 
-function isStale({ declarations }: GraphNode, outOfReach: ReadonlySet<object>): boolean {
-  return declarations.size > 0 && [...declarations.keys()].every((declarer) => outOfReach.has(declarer));
+function isStale({ declared, declarers }: GraphNode, outOfReach: ReadonlySet<object>): boolean {
+  return declared && [...declarers].every((declarer) => outOfReach.has(declarer));
 }
 
 function named<F extends string>(field: F, channel: GraphNode | undefined): { readonly [K in F]?: string } {

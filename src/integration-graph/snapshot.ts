@@ -62,6 +62,10 @@ export interface ContentDescriptor {
   readonly provider: string;
   /** The application's name, where one is configured. */
   readonly name?: string | undefined;
+  /** How often a node or link was left out since the process began, because of a limit or an unfit name. Left out: never. */
+  readonly dropped?: number | undefined;
+  /** How many names share a node with others, because they have ids or are temporary. Left out: none. */
+  readonly collapsed?: number | undefined;
 }
 
 /** The whole graph at one moment. `revision` grows with every change of structure; numbers do not change it. */

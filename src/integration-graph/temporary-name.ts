@@ -1,7 +1,9 @@
 import { invalidDeclaration } from "./invalid.ts";
+
 /**
  * Names that are generated while the application runs, so that a graph with all of them would grow without end: server-named
- * queues and reply queues of RabbitMQ, inboxes of NATS, reply channels of NestJS, and all names that contain a UUID.
+ * queues and reply queues of RabbitMQ, inboxes of NATS, reply channels of NestJS; and in any name UUIDs, ULIDs, e-mail addresses,
+ * hexadecimal hashes of 16 and more digits, and numbers of 6 and more digits.
  */
 export const DEFAULT_TEMPORARY_NAMES: readonly TemporaryName[] = [
   "amq.gen-*",
@@ -10,6 +12,11 @@ export const DEFAULT_TEMPORARY_NAMES: readonly TemporaryName[] = [
   "*.reply",
   "*/reply",
   /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi,
+  // In a name with dots it cannot be known where the local part begins: the last word before the @ belongs to it.
+  /(?<![\w%+-])[\w%+-]{1,64}@[a-z0-9-]+(?:\.[a-z0-9-]+){0,4}?\.[a-z]{2,6}(?![\w-])/gi,
+  /(?<![0-9a-z])(?=[a-f]*[0-9])[0-9a-f]{16,}(?![0-9a-z])/gi,
+  /(?<![0-9a-z])(?=[a-z]*[0-9])[0-9a-hjkmnp-tv-z]{26}(?![0-9a-z])/gi,
+  /(?<![\p{L}\d])\d{6,}(?![\p{L}\d])/gu,
 ];
 
 /**

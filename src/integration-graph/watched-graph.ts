@@ -15,6 +15,8 @@ export interface Dated<Subject> {
 /** A graph at one moment, with what a client of an earlier version needs to know. */
 export interface WatchedGraph {
   readonly contentDescriptor: ContentDescriptor;
+  /** The version in which the content descriptor was last seen to change. */
+  readonly describedAt: number;
   readonly nodes: readonly Dated<NodeSnapshot>[];
   readonly links: readonly Dated<LinkSnapshot>[];
   /** The ids of nodes that are gone, with all their links. */
@@ -39,7 +41,11 @@ export function watchedGraph(graph: GraphSnapshot): WatchedGraph {
   const { contentDescriptor, revision } = graph;
   const fresh = <Subject>(subject: Subject, place: number) => ({ subject, version: 1, since: 1, place });
   const [nodes, links] = [graph.nodes.map(fresh), graph.links.map(fresh)];
-  return { contentDescriptor, nodes, links, removedNodes: [], removedLinks: [], revision, version: 1, remembers: 1 };
+  const [described, removed] = [
+    { contentDescriptor, describedAt: 1 },
+    { removedNodes: [], removedLinks: [] },
+  ];
+  return { ...described, nodes, links, ...removed, revision, version: 1, remembers: 1 };
 }
 
 /** The graph as it is now for watchers of `before`; `before` itself if nothing has changed. */
@@ -47,13 +53,16 @@ export function watchedAgain(before: WatchedGraph, graph: GraphSnapshot): Watche
   const version = before.version + 1;
   const nodes = dated(before.nodes, graph.nodes, { version, ...NODES });
   const links = dated(before.links, graph.links, { version, ...LINKS });
-  if (nodes.list === before.nodes && links.list === before.links && graph.revision === before.revision) return before;
+  const describedAgain = !isDeepStrictEqual(before.contentDescriptor, graph.contentDescriptor);
+  const sameStructure = nodes.list === before.nodes && links.list === before.links;
+  if (sameStructure && !describedAgain && graph.revision === before.revision) return before;
 
   const removedNodes = removed(before.removedNodes, nodes, { version, nameOf: ({ nodeId }) => nodeId, keyOf: String });
   const removedLinks = removed(before.removedLinks, links, { version, nameOf: (link) => link, keyOf: linkKey });
   const forgotten = Math.max(removedNodes.forgotten, removedLinks.forgotten);
   return {
     contentDescriptor: graph.contentDescriptor,
+    describedAt: describedAgain ? version : before.describedAt,
     nodes: nodes.list,
     links: links.list,
     removedNodes: removedNodes.list,

@@ -28,9 +28,9 @@ export function rebuildGraph(graph: IntegrationGraph): Operation {
 
 /** The graph as section 2.7 of the specification shows it, with the further fields of the original and no others. */
 export function integrationGraphJson({ contentDescriptor, nodes, links }: GraphSnapshot): string {
-  const { providerVersion, providerFormatVersion, provider } = contentDescriptor;
+  const { providerVersion, providerFormatVersion, provider, dropped, collapsed } = contentDescriptor;
   return JSON.stringify({
-    contentDescriptor: { providerVersion, providerFormatVersion, provider },
+    contentDescriptor: { providerVersion, providerFormatVersion, provider, dropped, collapsed },
     nodes: nodes.map(nodeFields),
     links: links.map(linkFields),
   });

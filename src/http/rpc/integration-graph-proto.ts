@@ -43,7 +43,12 @@ export function graphToProto(graph: GraphSnapshot): GetIntegrationGraphResponse 
 }
 
 export function contentDescriptorToProto(descriptor: ContentDescriptor): ContentDescriptorProto {
-  return create(ContentDescriptorSchema, { ...descriptor, name: descriptor.name ?? "" });
+  const { provider, providerVersion, providerFormatVersion, name = "", dropped = 0, collapsed = 0 } = descriptor;
+  return create(ContentDescriptorSchema, {
+    ...{ provider, providerVersion, providerFormatVersion, name },
+    dropped: BigInt(dropped),
+    collapsed: BigInt(collapsed),
+  });
 }
 
 export function nodeToProto(node: NodeSnapshot): NodeProto {
@@ -98,12 +103,22 @@ const LINK_TYPE_FROM_PROTO = new Map(
 export function graphFromProto(
   graph: Pick<GetIntegrationGraphResponse, "contentDescriptor" | "nodes" | "links" | "revision">,
 ): GraphSnapshot {
-  const { provider = "", providerVersion = "", providerFormatVersion = 0, name = "" } = graph.contentDescriptor ?? {};
   return {
-    contentDescriptor: { provider, providerVersion, providerFormatVersion, ...(name !== "" && { name }) },
+    contentDescriptor: contentDescriptorFromProto(graph.contentDescriptor),
     nodes: graph.nodes.map(nodeFromProto),
     links: graph.links.flatMap(linkFromProto),
     revision: Number(graph.revision),
+  };
+}
+
+function contentDescriptorFromProto(descriptor: ContentDescriptorProto | undefined): ContentDescriptor {
+  const { provider = "", providerVersion = "", providerFormatVersion = 0, name = "" } = descriptor ?? {};
+  const { dropped = 0n, collapsed = 0n } = descriptor ?? {};
+  return {
+    ...{ provider, providerVersion, providerFormatVersion },
+    ...(name !== "" && { name }),
+    ...(dropped > 0n && { dropped: Number(dropped) }),
+    ...(collapsed > 0n && { collapsed: Number(collapsed) }),
   };
 }
 

@@ -178,25 +178,26 @@ export class GraphPieces {
       more: last !== undefined || state.version !== until,
     });
     const isSnapshot = since === 0 && after === undefined;
+    const isDescribed = after === undefined && state.describedAt > since;
+    const descriptor = isDescribed ? { contentDescriptor: contentDescriptorToProto(state.contentDescriptor) } : {};
     if (binary) {
       // Unknown fields are written as they are, so that a hundred watches cost one encoding.
       const { snapshot, change } = WatchIntegrationGraphResponseSchema.field;
       const no = (isSnapshot ? snapshot : change).number;
-      const data = new BinaryWriter().bytes(this.#encodedEvent(state, taken, isSnapshot)).finish();
+      const data = new BinaryWriter().bytes(this.#encodedEvent(descriptor, taken, isSnapshot)).finish();
       response.$unknown = [{ no, wireType: WireType.LengthDelimited, data }];
-    } else response.event = eventOf(state, taken, isSnapshot);
+    } else response.event = eventOf(descriptor, taken, isSnapshot);
     return { response, last };
   }
 
-  #encodedEvent(state: WatchedGraph, taken: Record<PartName, Element[]>, isSnapshot: boolean): Uint8Array {
-    const fields = isSnapshot ? SnapshotSchema.field : ChangeSchema.field;
-    const writer = new BinaryWriter();
-    if (isSnapshot) {
-      const descriptor = create(SnapshotSchema, {
-        contentDescriptor: contentDescriptorToProto(state.contentDescriptor),
-      });
-      writer.raw(toBinary(SnapshotSchema, descriptor));
-    }
+  #encodedEvent(descriptor: Descriptor, taken: Record<PartName, Element[]>, isSnapshot: boolean): Uint8Array {
+    const schema = isSnapshot ? SnapshotSchema : ChangeSchema;
+    const fields = schema.field;
+    const writer = new BinaryWriter().raw(
+      isSnapshot
+        ? toBinary(SnapshotSchema, create(SnapshotSchema, descriptor))
+        : toBinary(ChangeSchema, create(ChangeSchema, descriptor)),
+    );
     for (const part of PARTS) {
       for (const element of taken[part]) {
         const { number } = fields[part as keyof typeof fields]!;
@@ -242,14 +243,17 @@ function* news(
   }
 }
 
-function eventOf(state: WatchedGraph, taken: Record<PartName, Element[]>, isSnapshot: boolean) {
+/** The description of the provider, if the client does not know it yet. */
+type Descriptor = Pick<WatchIntegrationGraphResponse_Change, "contentDescriptor"> | Record<string, never>;
+
+function eventOf(descriptor: Descriptor, taken: Record<PartName, Element[]>, isSnapshot: boolean) {
   const nodes = taken.nodes.map(({ subject }) => nodeToProto(subject as NodeSnapshot));
   const links = taken.links.map(({ subject }) => linkToProto(subject as LinkSnapshot));
   if (isSnapshot) {
-    const contentDescriptor = contentDescriptorToProto(state.contentDescriptor);
-    return { case: "snapshot" as const, value: create(SnapshotSchema, { contentDescriptor, nodes, links }) };
+    return { case: "snapshot" as const, value: create(SnapshotSchema, { ...descriptor, nodes, links }) };
   }
   const value: WatchIntegrationGraphResponse_Change = create(ChangeSchema, {
+    ...descriptor,
     nodes,
     links,
     removedNodes: taken.removedNodes.map(({ subject }) => subject as number),

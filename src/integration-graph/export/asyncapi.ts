@@ -1,5 +1,6 @@
 import { keyParts } from "../node-id.ts";
 import type { GraphSnapshot, JsonValue, NodeSnapshot } from "../snapshot.ts";
+import { leftOutText } from "./labels.ts";
 
 /** The protocols whose names differ from those of systems. */
 const PROTOCOLS: Readonly<Record<string, string>> = { rabbitmq: "amqp", node: "in-process", spring: "in-process" };
@@ -38,9 +39,10 @@ export function toAsyncApi(graph: GraphSnapshot): string {
     const id = names.take("operation", `${endpoint.name}.${action}.${channel.id}`);
     return [[id, { action, channel: { $ref: `#/channels/${channel.id}` } }] as const];
   });
+  const leftOut = leftOutText(graph.contentDescriptor);
   const document = {
     asyncapi: "3.0.0",
-    info: { title: name, version: "0.0.0" },
+    info: { title: name, version: "0.0.0", ...(leftOut !== undefined && { description: leftOut }) },
     ...(servers.size > 0 && { servers: objectOf(servers.values()) }),
     channels: objectOf(channels.values()),
     operations: Object.fromEntries(operations),

@@ -1,7 +1,7 @@
 import { printable } from "../../common/printable.ts";
 import type { GraphSnapshot, LinkSnapshot, NodeSnapshot } from "../snapshot.ts";
 import { type Group, groupsOf } from "./groups.ts";
-import { hasFailures, linkLabel, numberTexts, shortened } from "./labels.ts";
+import { hasFailures, leftOutText, linkLabel, numberTexts, shortened } from "./labels.ts";
 
 /** The longest name in a picture; its tooltip has the whole name. */
 const MAX_LABEL = 64;
@@ -16,9 +16,11 @@ const MAX_LABEL = 64;
 export function toDot(graph: GraphSnapshot): string {
   const ids = new Map(graph.nodes.map(({ nodeId }, index) => [nodeId, `n${index}`]));
   const links = graph.links.filter(({ from, to }) => ids.has(from) && ids.has(to));
+  const leftOut = leftOutText(graph.contentDescriptor);
   return [
     `digraph ${quoted(graph.contentDescriptor.name ?? "integration graph")} {`,
     '  graph [rankdir="LR", fontname="Helvetica", fontsize="11", color="#b0b0b0", style="rounded"];',
+    ...(leftOut === undefined ? [] : [`  label=${quoted(leftOut)};`]),
     '  node [fontname="Helvetica", fontsize="10", shape="box", style="rounded", color="#4a5568"];',
     '  edge [fontname="Helvetica", fontsize="9", color="#4a5568"];',
     ...groupsOf(graph).flatMap((group, index) => clusterLines(group, index, ids)),

@@ -1,5 +1,5 @@
 import { printable } from "../../common/printable.ts";
-import type { LinkSnapshot, NodeSnapshot } from "../snapshot.ts";
+import type { ContentDescriptor, LinkSnapshot, NodeSnapshot } from "../snapshot.ts";
 
 /** A number of a node in words, and whether it is one of failures. */
 export interface NumberText {
@@ -22,6 +22,15 @@ export function numberTexts({ sendTimers, receiveCounters, rate }: NodeSnapshot)
   }
   if (rate > 0) say(`${rateText(rate)}/s`);
   return texts;
+}
+
+/** States in words what is not in a graph; undefined if nothing was left out. */
+export function leftOutText({ dropped = 0, collapsed = 0 }: Pick<ContentDescriptor, "dropped" | "collapsed">) {
+  const texts = [
+    ...(dropped > 0 ? [`a node or link was left out ${dropped} times: raise limits`] : []),
+    ...(collapsed > 0 ? [`${collapsed} names share nodes shown with *`] : []),
+  ];
+  return texts.length === 0 ? undefined : texts.join("; ");
 }
 
 /** Returns whether a message failed at a node. */

@@ -1,7 +1,7 @@
 import { printable } from "../../common/printable.ts";
 import type { GraphSnapshot, LinkSnapshot, NodeSnapshot } from "../snapshot.ts";
 import { groupsOf } from "./groups.ts";
-import { linkLabel, numberTexts, shortened } from "./labels.ts";
+import { leftOutText, linkLabel, numberTexts, shortened } from "./labels.ts";
 
 /** The limits of Mermaid in its default configuration. */
 const MAX_LINKS = 500;
@@ -22,8 +22,10 @@ export function toMermaid(graph: GraphSnapshot): string {
   if (links.length > MAX_LINKS) throw tooLarge(`${links.length} links`, `${MAX_LINKS}`);
   const errors = links.flatMap(({ type }, index) => (type === "error" ? [index] : []));
   const stale = graph.nodes.filter((node) => node.stale).map(({ nodeId }) => ids.get(nodeId));
+  const leftOut = leftOutText(graph.contentDescriptor);
   const text = [
     "flowchart LR",
+    ...(leftOut === undefined ? [] : [`  leftOut["${escaped(leftOut)}"]`, "  style leftOut stroke-dasharray:4"]),
     ...groupsOf(graph).flatMap(({ title, nodes }, index) => {
       const lines = nodes.map((node) => `${ids.get(node.nodeId)}${shaped(node)}`);
       if (title === undefined) return lines.map((line) => `  ${line}`);

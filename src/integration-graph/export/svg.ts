@@ -1,7 +1,7 @@
 import { printable } from "../../common/printable.ts";
 import type { GraphSnapshot, LinkSnapshot, NodeSnapshot } from "../snapshot.ts";
 import { type Group, groupsOf } from "./groups.ts";
-import { hasFailures, linkLabel, numberTexts, shortened } from "./labels.ts";
+import { hasFailures, leftOutText, linkLabel, numberTexts, shortened } from "./labels.ts";
 import type { Point } from "./layout.ts";
 
 /** Laid out within some three seconds of one processor. */
@@ -54,7 +54,11 @@ export async function toSvg(graph: GraphSnapshot): Promise<string> {
   const field = { centres: places.boxes, columns: columnWidths(all, places.boxes) };
   const drawn = arrows.map((arrow, index) => drawArrow(arrow, field, places.lines[index]!));
   const placed = all.map((box) => drawBox(box, places.boxes.get(box.id)!));
-  const [width, height] = [Math.ceil(places.width), Math.ceil(places.height)];
+  const leftOut = leftOutText(graph.contentDescriptor);
+  const width = Math.ceil(
+    Math.max(places.width, leftOut === undefined ? 0 : textWidth(leftOut, TEXT_SIZE) + 2 * PADDING),
+  );
+  const height = Math.ceil(places.height) + (leftOut === undefined ? 0 : 2 * LINE_HEIGHT);
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img">`,
@@ -66,6 +70,9 @@ export async function toSvg(graph: GraphSnapshot): Promise<string> {
     // Labels come last, with a white outline, so that no line runs through one.
     ...drawn.map(({ label }) => label),
     ...placed.flatMap(({ labels }) => labels),
+    ...(leftOut === undefined
+      ? []
+      : [`<text class="aside" x="${PADDING}" y="${height - PADDING}">${escaped(leftOut)}</text>`]),
     "</svg>",
     "",
   ].join("\n");

@@ -2,7 +2,7 @@ import { printable } from "../../common/printable.ts";
 import { keyParts } from "../node-id.ts";
 import type { GraphSnapshot, LinkSnapshot, NodeSnapshot } from "../snapshot.ts";
 import { instancesOfApplications } from "./groups.ts";
-import { numberTexts } from "./labels.ts";
+import { leftOutText, numberTexts } from "./labels.ts";
 
 /** The parts of a line that may be emphasised. */
 export type TextPart = "failure" | "aside";
@@ -50,6 +50,8 @@ export function toText(graph: GraphSnapshot, { style = (_, text) => text }: Text
   for (const node of nodes) if (!reached.has(node.nodeId)) walk(node);
   // The rest are circles without incoming links.
   for (const node of nodes) if (!shown.has(node.nodeId)) walk(node);
+  const leftOut = leftOutText(graph.contentDescriptor);
+  if (leftOut !== undefined) lines.push(style("aside", `(${leftOut})`));
   return lines.map((line) => `${line}\n`).join("");
 }
 

@@ -13,6 +13,8 @@ export interface GaugeSources {
   readonly integrationGraph?:
     | {
         readonly revision: number;
+        readonly dropped: { readonly nodes: number; readonly links: number };
+        readonly collapsed: number;
         snapshot(): { readonly nodes: readonly object[]; readonly links: readonly object[] };
       }
     | undefined;
@@ -87,6 +89,14 @@ export function addGauges(metrics: Metrics, sources: GaugeSources): void {
     );
     metrics.gauge(NODES, () => counts().nodes);
     metrics.gauge(LINKS, () => counts().links);
+    metrics.gauge(DROPPED, () => {
+      const { nodes, links } = integrationGraph.dropped;
+      return [
+        { attributes: { element: "node" }, value: nodes },
+        { attributes: { element: "link" }, value: links },
+      ];
+    });
+    metrics.gauge(COLLAPSED, () => integrationGraph.collapsed);
   }
 }
 
@@ -148,6 +158,12 @@ const OVERRIDES = numberOf(
 );
 const NODES = numberOf("actuator.graph.nodes", "{node}", "Nodes of the integration graph.");
 const LINKS = numberOf("actuator.graph.links", "{link}", "Links of the integration graph.");
+const DROPPED = numberOf(
+  "actuator.graph.dropped",
+  "{element}",
+  "How often a node or link was left out of the graph since the process began.",
+);
+const COLLAPSED = numberOf("actuator.graph.collapsed", "{name}", "Names that share a node of the graph with others.");
 
 function numberOf(name: string, unit: string, description: string): GaugeDescription {
   return { name, unit, description, additive: true };

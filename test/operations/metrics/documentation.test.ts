@@ -33,7 +33,7 @@ test("the table of metrics has every name and every label that there is", () => 
     const [, names, , labels] = row
       .split("|")
       .map((cell) => Array.from(cell.matchAll(/`([a-z0-9_]+)`/g), ([, name]) => name!));
-    const own = labels!.filter((label) => !["temporary", "held", "permanent"].includes(label));
+    const own = labels!.filter((label) => !["temporary", "held", "permanent", "node", "link"].includes(label));
     return names!.map((name) => `${name} ${own.join(",")}`.trim());
   });
   const served = new Set<string>();

@@ -51,6 +51,8 @@ test("loggers and the graph are looked through once for each revision", () => {
     get revision() {
       return graph.revision;
     },
+    dropped: { nodes: 0, links: 0 },
+    collapsed: 0,
     snapshot() {
       snapshots++;
       return graph.snapshot();

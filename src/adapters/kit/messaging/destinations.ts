@@ -123,7 +123,7 @@ export class DestinationRegistry<K extends string, D extends Destination<K> = De
 
   /** A destination that is held. */
   find(kind: K, name: string): D | undefined {
-    return this.#kinds[kind]!.held.get(this.shown(name));
+    return this.#known(kind, name, this.shown(name));
   }
 
   /** The destinations of a kind that are held. */
@@ -135,7 +135,7 @@ export class DestinationRegistry<K extends string, D extends Destination<K> = De
   hold(kind: K, name: string, user: unknown, properties?: Properties): D {
     const shown = this.shown(name);
     const { held, sent } = this.#kinds[kind]!;
-    let destination = held.get(shown);
+    let destination = this.#known(kind, name, shown);
     if (destination === undefined) {
       const Type = (this.#options.type ?? Destination) as DestinationType<K, D>;
       const node = this.#declare(kind, shown, false, properties);
@@ -144,10 +144,10 @@ export class DestinationRegistry<K extends string, D extends Destination<K> = De
       held.set(shown, destination);
       sent.clear();
     } else if (properties !== undefined || !destination.node.attached) {
-      destination.node = this.#declare(kind, shown, destination.polled, properties);
+      destination.node = this.#declare(kind, destination.name, destination.polled, properties);
       sent.clear();
     }
-    if (shown !== name) destination.temporary = true;
+    if (destination.name !== name) destination.temporary = true;
     destination.hold(user);
     return destination;
   }
@@ -212,6 +212,12 @@ export class DestinationRegistry<K extends string, D extends Destination<K> = De
     if (!this.#options.lingers) this.#withdraw(destination);
   }
 
+  /** Names that have come to share a node are still held one by one. */
+  #known(kind: K, name: string, shown: string): D | undefined {
+    const { held } = this.#kinds[kind]!;
+    return (shown === name ? undefined : held.get(name)) ?? held.get(shown);
+  }
+
   #withdraw(destination: Destination): void {
     const { held, sent } = this.#kinds[destination.kind]!;
     if (held.get(destination.name) !== destination) return;
@@ -244,6 +250,7 @@ export class DestinationRegistry<K extends string, D extends Destination<K> = De
       this.#seen.add(`${kind} ${shown}`);
       return this.#host.observe(this.declaration(kind, shown));
     }
+    this.#host.collapsed(shown);
     for (const { wildcard, name, node } of held.values()) if (wildcard && limit.matches(name, shown)) return node;
     return this.#host.observe(this.declaration(kind, limit.others));
   }

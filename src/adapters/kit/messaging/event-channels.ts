@@ -47,10 +47,12 @@ export class EventChannels {
   emitted(event: unknown): EventChannel {
     const known = this.#remembered.get(event);
     if (known !== undefined) return known;
-    const shown = this.#host.shownName(nameOf(event));
+    const shown = this.#host.shownName(nameOf(event), `${this.#name}.`);
     let channel = this.#channels.get(shown);
     if (channel === undefined) {
+      this.#dropShared();
       const others = this.#channels.size >= this.#max;
+      if (others) this.#host.collapsed(`${this.#name}.${shown}`);
       channel = others ? (this.#channels.get("*") ?? this.#add("*")) : this.#add(shown);
     }
     if (this.#remembered.size >= MAX_REMEMBERED) this.#remembered.clear();
@@ -83,6 +85,14 @@ export class EventChannels {
       .filter((link) => link !== undefined);
     channel.revision = this.revision;
     return channel.routes;
+  }
+
+  /** Events whose names turned out to have ids share a node now, which has a channel of its own. */
+  #dropShared(): void {
+    if (this.#channels.size < this.#max) return;
+    for (const [event, { node, listened }] of this.#channels) {
+      if (node.successor !== undefined && !listened) this.#channels.delete(event);
+    }
   }
 
   #add(event: string): EventChannel {

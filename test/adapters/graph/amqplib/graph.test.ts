@@ -7,10 +7,11 @@ import { integrationGraph } from "../../../../src/integration-graph/builder.ts";
 import { mergeGraphs } from "../../../../src/integration-graph/merge.ts";
 import { type RabbitmqServer, rabbitmqFound, startRabbitmq } from "../../../support/rabbitmq-server.ts";
 import { requirement } from "../../../support/requirement.ts";
+import { word } from "../../../support/word.ts";
 import { nodeOf, picture, until } from "./support.ts";
 
 // RabbitMQ 3.10 does not always get ready where it has to make many more at its start.
-const vhosts = Array.from({ length: 46 }, (_, index) => `v${index}`);
+const vhosts = Array.from({ length: 47 }, (_, index) => `v${index}`);
 let free = vhosts.length;
 let broker: RabbitmqServer;
 
@@ -499,13 +500,44 @@ describe.runIf(requirement("rabbitmq-server", rabbitmqFound))("amqplib", () => {
     test("keeps a hundred of the queues that the broker deletes by itself, and those that are consumed", async () => {
       const { channel, graph } = await setUp();
       for (let made = 0; made < 105; made++) {
-        await channel.assertQueue(`passing ${made}`, { autoDelete: true });
-        if (made === 1) await channel.consume("passing 1", () => {});
+        await channel.assertQueue(`passing ${word(made)}`, { autoDelete: true });
+        if (made === 1) await channel.consume(`passing ${word(1)}`, () => {});
       }
       const names = graph.snapshot().nodes.map(({ name }) => name);
       expect(names).toHaveLength(101);
-      expect(names).toContain("passing 1");
-      expect(names).not.toContain("passing 0");
+      expect(names).toContain(`passing ${word(1)}`);
+      expect(names).not.toContain(`passing ${word(0)}`);
+    });
+
+    test("shows queues of users as one, with every message, and as long as there may be others", async () => {
+      const { channel, picture } = await setUp({ confirm: true });
+      const queues = Array.from({ length: 60 }, (_, user) => `user-${user}`);
+      let handled = 0;
+      for (const queue of queues) {
+        await channel.assertQueue(queue);
+        await channel.consume(queue, function notify(message) {
+          if (message === null) return;
+          channel.ack(message);
+          handled++;
+        });
+        channel.sendToQueue(queue, body);
+      }
+      await until(() => handled === 60);
+      const whole = {
+        nodes: {
+          "queue user-*": "60 ok, 0 failed",
+          "consumer user-*.notify": "60 ok, 0 failed",
+          "gateway shop.producer": "",
+        },
+        links: {
+          "queue user-* -input-> consumer user-*.notify": 60,
+          "gateway shop.producer -output-> queue user-*": 60,
+        },
+      };
+      await until(() => picture().nodes["queue user-*"] === "60 ok, 0 failed");
+      expect(picture()).toEqual(whole);
+      for (const queue of queues) await channel.deleteQueue(queue);
+      expect(picture()).toEqual(whole);
     });
 
     test("survives hostile names", async () => {

@@ -4,6 +4,7 @@ import { describe, expect, test, vi } from "vitest";
 import { eventEmitterSource } from "../../../../src/adapters/graph/in-process/index.ts";
 import { ActuatorError } from "../../../../src/common/error.ts";
 import { integrationGraph } from "../../../../src/integration-graph/builder.ts";
+import { word } from "../../../support/word.ts";
 import { nodeOf, picture } from "./support.ts";
 
 const { EventEmitter2 } = eventemitter2;
@@ -188,16 +189,30 @@ describe("the events of an emitter", () => {
     expect(picture().nodes["listener bus.a.fail"]).toBe("0 ok, 1 failed");
   });
 
+  test("with ids in their names are one, and take one place of the limit", () => {
+    const { bus, picture } = setUp(undefined, { maxEvents: 21 });
+    bus.on("order-7", function handle() {});
+    for (let order = 0; order < 3_000; order++) bus.emit(`order-${order}`);
+    for (const event of "abcdefghijklmnopqr") bus.emit(event);
+    const { nodes } = picture();
+    expect(nodes).toMatchObject({
+      "emitter-event bus.order-*": "3000 ok, 0 failed",
+      "listener bus.order-*.handle": "1 ok, 0 failed",
+      "emitter-event bus.r": "1 ok, 0 failed",
+    });
+    expect(nodes).not.toHaveProperty("emitter-event bus.*");
+  });
+
   test("are bounded: those beyond the limit are one", () => {
     const { bus, picture } = setUp(undefined, { maxEvents: 2 });
     bus.on("a", function handle() {});
-    for (let order = 0; order < 3_000; order++) bus.emit(`order-${order}`);
+    for (let order = 0; order < 3_000; order++) bus.emit(`order-${word(order)}`);
     bus.on("late", function handle() {});
     bus.emit("late");
     bus.emit("a");
     expect(picture().nodes).toEqual({
       "emitter-event bus.a": "1 ok, 0 failed",
-      "emitter-event bus.order-0": "1 ok, 0 failed",
+      "emitter-event bus.order-a": "1 ok, 0 failed",
       "emitter-event bus.*": "3000 ok, 0 failed",
       "listener bus.a.handle": "1 ok, 0 failed",
       "listener bus.*.handle": "1 ok, 0 failed",

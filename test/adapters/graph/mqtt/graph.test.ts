@@ -6,6 +6,7 @@ import { integrationGraph } from "../../../../src/integration-graph/builder.ts";
 import { mergeGraphs } from "../../../../src/integration-graph/merge.ts";
 import { type MosquittoServer, mosquittoFound, startMosquitto } from "../../../support/mosquitto-server.ts";
 import { requirement } from "../../../support/requirement.ts";
+import { word } from "../../../support/word.ts";
 import { application, client, nodeOf, picture, until } from "./support.ts";
 
 let server: MosquittoServer;
@@ -361,7 +362,7 @@ describe.runIf(requirement("mosquitto", mosquittoFound))("mqtt", () => {
       seen++;
     });
     await mine.subscribeAsync(`${topic}/+`);
-    for (let id = 0; id < 250; id++) mine.publish(`plain/${id}`, "");
+    for (let id = 0; id < 250; id++) mine.publish(`plain/${word(id)}`, "");
     for (let id = 0; id < 50; id++) mine.publish(`${topic}/${id}`, "");
     await until(() => seen === 50);
     const { nodes, links } = picture(flow.graph.snapshot());

@@ -6,6 +6,7 @@ import { integrationGraph } from "../../../../src/integration-graph/builder.ts";
 import { mergeGraphs } from "../../../../src/integration-graph/merge.ts";
 import { type NatsServer, natsFound, startNats } from "../../../support/nats-server.ts";
 import { requirement } from "../../../support/requirement.ts";
+import { word } from "../../../support/word.ts";
 import { application, awaited, connection, nodeOf, ownServer, picture, until } from "./support.ts";
 
 let server: NatsServer;
@@ -299,7 +300,7 @@ describe.runIf(requirement("nats-server", natsFound))("nats", () => {
   test("shows so many subjects that only messages tell of, and counts the others where they fit", async () => {
     const { nc, flow } = await application(server);
     nc.subscribe("wild.*", { callback: function wild() {} });
-    for (let id = 0; id < 250; id++) nc.publish(`plain.${id}`);
+    for (let id = 0; id < 250; id++) nc.publish(`plain.${word(id)}`);
     for (let id = 0; id < 50; id++) nc.publish(`wild.${id}`);
     await nc.flush();
     const { nodes, links } = picture(flow.graph.snapshot());
