@@ -127,6 +127,7 @@ export function createActuator(options: ActuatorOptions = {}): Actuator {
   const rpc = createRpcHandler(endpoints, {
     gate,
     onError,
+    basePath,
     heartbeatMs: options.heartbeatMs,
     streams: options.streams,
   });

@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import type { Http2ServerRequest } from "node:http2";
 import { Code, ConnectError, type ConnectRouter, createConnectRouter } from "@connectrpc/connect";
 import {
   createAsyncIterable,
@@ -20,11 +21,11 @@ import type { Gate } from "../gate/gate.ts";
 import type { GateRequest, GateResponse } from "../gate/request.ts";
 import type { RequestContext } from "../gate/request-context.ts";
 import { admittedSignal } from "./call-context.ts";
-import { compressOnce, gzip } from "./compression.ts";
+import { brotli, compressOnce, gzip } from "./compression.ts";
 import { capDeadline } from "./deadline.ts";
 import { callCodeOf } from "./error.ts";
 import { rpcInterceptor } from "./interceptor.ts";
-import { discardRest, discardRestNow, isGone, universalRequest } from "./node-request.ts";
+import { discardRest, discardRestNow, isGone, readRest, universalRequest } from "./node-request.ts";
 import type { OpenStreams } from "./open-streams.ts";
 import type { RequestGate } from "./request-gate.ts";
 
@@ -41,13 +42,17 @@ export interface CallOptions {
   readonly writeMaxBytes: number;
 }
 
+/** Refuses JSON that is not UTF-8, instead of replacing what is not by U+FFFD. */
+const JSON_OPTIONS = { ignoreUnknownFields: true, textDecoder: new TextDecoder("utf-8", { fatal: true }) };
+
 /** Creates a router of connect, with which services are registered. */
 export function callRouter(options: CallOptions): ConnectRouter {
   const { gate, requestGate, streams, onError, readMaxBytes, writeMaxBytes } = options;
   return createConnectRouter({
     readMaxBytes,
     writeMaxBytes,
-    acceptCompression: [compressOnce(gzip)],
+    acceptCompression: [compressOnce(gzip), compressOnce(brotli)],
+    jsonOptions: JSON_OPTIONS,
     requestGate,
     interceptors: [rpcInterceptor(streams, onError, gate)],
   });
@@ -116,7 +121,8 @@ function exchange(
       // nginx passes everything but gRPC on like pages, and would buffer the first kilobytes of a watch.
       if (handler.method.methodKind !== "unary" && context.protocol !== "grpc")
         res.setHeader("x-accel-buffering", "no");
-      return universalResponseToNodeResponse(response, res);
+      if (!isEarly(req, handler)) return universalResponseToNodeResponse(response, res);
+      return readRest(req).then(() => universalResponseToNodeResponse(response, res));
     })
     .catch((error: unknown) => {
       context.end(isGone(req) ? "CANCELLED" : "INTERNAL");
@@ -129,6 +135,15 @@ function exchange(
         res.end();
       }
     });
+}
+
+/**
+ * Whether the answer to an HTTP/2 request of a single message is known before the request has ended. A client with an expectation sends
+ * the body only when it is asked for it.
+ */
+function isEarly(req: GateRequest, { method }: UniversalHandler): req is Http2ServerRequest {
+  const isAwaited = req.method === "POST" && req.headers.expect === undefined && method.methodKind !== "bidi_streaming";
+  return "stream" in req && !req.readableEnded && isAwaited;
 }
 
 /**

@@ -46,8 +46,21 @@ export function errorToRpc(error: ActuatorError): ConnectError {
   );
 }
 
+/** How connect begins the message of an error for a request that it cannot decode. */
+const UNDECODABLE = /^(?:parse binary: |received compressed envelope)/;
+
+/**
+ * Turns an error for a request that cannot be decoded into INVALID_ARGUMENT. connect answers INTERNAL, though the caller is at fault, and
+ * has no option for it; it writes the answer from this very object.
+ */
+export function blameUndecodable(error: unknown): void {
+  if (!(error instanceof ConnectError) || error.code !== Code.Internal || !UNDECODABLE.test(error.rawMessage)) return;
+  (error as { code: Code }).code = Code.InvalidArgument;
+}
+
 /** Converts any error. An error of neither the domain nor connect is unexpected: it goes to `onUnexpected`, and the caller learns nothing of it. */
 export function anyErrorToRpc(error: unknown, onUnexpected: (error: unknown) => void): ConnectError {
+  blameUndecodable(error);
   if (error instanceof ConnectError) return error;
   if (error instanceof ActuatorError) return errorToRpc(error);
   onUnexpected(error);

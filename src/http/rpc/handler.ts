@@ -22,6 +22,8 @@ export interface RpcOptions {
   readonly streams?: StreamOptions | undefined;
   /** Checks every request before its body is read. */
   readonly gate: Gate;
+  /** The path below which REST is served. Calls are answered below its `/rpc` as well as at the root. Default `/actuator`. */
+  readonly basePath?: string | undefined;
   /** The interval of heartbeats in a stream without news, in milliseconds. Default 15,000. */
   readonly heartbeatMs?: number | undefined;
 }
@@ -47,6 +49,7 @@ const JSON_FACTOR = 8;
 /** Creates the RPC interface of the endpoints. A missing domain answers UNIMPLEMENTED and is not listed. */
 export function createRpcHandler(endpoints: Endpoints, options: RpcOptions): RpcHandler {
   const { gate, onError, readMaxBytes = 64 * 1024, writeMaxBytes = 4 * 1024 * 1024, heartbeatMs = 15_000 } = options;
+  const { basePath = "/actuator" } = options;
   const streams = new OpenStreams(options.streams);
   const admit = requestGate(gate, onError);
   const router = callRouter({
@@ -70,7 +73,7 @@ export function createRpcHandler(endpoints: Endpoints, options: RpcOptions): Rpc
     },
     endStreams: () => streams.end(),
     handle(req, res) {
-      const url = rpcUrl(req, prefixes);
+      const url = rpcUrl(req, prefixes, `${basePath}/rpc`);
       if (url === undefined) return false;
       answer(req, res, url);
       return true;
@@ -78,10 +81,15 @@ export function createRpcHandler(endpoints: Endpoints, options: RpcOptions): Rpc
   };
 }
 
-/** The URL of a request of RPC; undefined for any other. Frameworks keep the URL with the mount path in `originalUrl`. */
-function rpcUrl(req: GateRequest, prefixes: readonly string[]): string | undefined {
-  const { originalUrl } = req as { readonly originalUrl?: string };
-  const isRpc = (url: string) => prefixes.some((prefix) => url.startsWith(prefix));
-  if (originalUrl !== undefined && isRpc(originalUrl)) return originalUrl;
-  return isRpc(req.url ?? "") ? req.url : undefined;
+/**
+ * The URL of a request of RPC as at the root; undefined for any other request. Frameworks keep the URL with the mount path in
+ * `originalUrl`, and may mount the handler at the base path.
+ */
+function rpcUrl(req: GateRequest, prefixes: readonly string[], below: string): string | undefined {
+  const { originalUrl = "", url = "" } = req as { readonly originalUrl?: string; readonly url?: string };
+  const folders = [below, "/rpc", ""];
+  const urls = [originalUrl, url].flatMap((given) =>
+    folders.flatMap((folder) => (given.startsWith(`${folder}/`) ? given.slice(folder.length) : [])),
+  );
+  return urls.find((candidate) => prefixes.some((prefix) => candidate.startsWith(prefix)));
 }

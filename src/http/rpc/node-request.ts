@@ -101,6 +101,35 @@ function goneSignal(req: GateRequest, res: GateResponse): AbortSignal {
   return controller.signal;
 }
 
+/** How much of the rest of a request is read, and how long a pause in it may be, before the answer is sent all the same. */
+const REST = { maxBytes: 16 * 1024 * 1024, maxPauseMs: 500 };
+
+/**
+ * Reads and discards the rest of an HTTP/2 request whose answer is known before its end, such as "the message is too large".
+ *
+ * A client that gets the answer earlier may lose it. Node.js counts what a client has not sent yet towards the memory of its connection,
+ * also after a reset, and refuses answers above 10 MB. And a client that ends its request after the answer may begin the next one at once,
+ * which the server, if there are as many as allowed, takes for one too many: ENHANCE_YOUR_CALM or PROTOCOL_ERROR.
+ */
+export function readRest(req: Http2ServerRequest): Promise<void> {
+  return new Promise((resolve) => {
+    let bytes = 0;
+    const timer = setTimeout(done, REST.maxPauseMs);
+    req.on("data", onData).on("end", done).on("close", done).resume();
+
+    function onData({ length }: Buffer): void {
+      bytes += length;
+      timer.refresh();
+      if (bytes > REST.maxBytes) done();
+    }
+    function done(): void {
+      clearTimeout(timer);
+      req.off("data", onData).off("end", done).off("close", done);
+      resolve();
+    }
+  });
+}
+
 const LONGEST_WAIT_MS = 1_024;
 
 /**

@@ -5,7 +5,7 @@ import { ActuatorError } from "../../common/error.ts";
 import { TraceService } from "../../gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.ts";
 import type { Gate } from "../gate/gate.ts";
 import { markAdmitted, requestContextOf } from "./call-context.ts";
-import { anyErrorToRpc, callCodeOf } from "./error.ts";
+import { anyErrorToRpc, blameUndecodable, callCodeOf } from "./error.ts";
 import { permissionsFor } from "./permissions.ts";
 
 /** Called by connect before it reads the body of a request. */
@@ -26,6 +26,8 @@ export function requestGate(
       if (gate.readOnly && permissions.some(isWrite) && method.parent !== TraceService) throw readOnly();
       if (permissions.length > 0) await gate.admit(context, permissions);
       markAdmitted(values, signal);
+      // connect aborts the signal with an error before it writes the answer.
+      signal.addEventListener("abort", () => blameUndecodable(signal.reason), { once: true });
     } catch (error) {
       context.failed(error);
       const refusal = anyErrorToRpc(error, (unexpected) => onError(unexpected, `rpc ${context.operation}`));

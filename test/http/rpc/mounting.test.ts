@@ -56,6 +56,17 @@ test("a mount path may stand before the paths of all methods", async () => {
   expect((await clientOf(`${url}/management`).getLogger({ name: "ROOT" })).result.case).toBe("logger");
 });
 
+test.each([
+  ["at the root", undefined, "/actuator/rpc"],
+  ["mounted at the base path", "/actuator", "/actuator/rpc"],
+  ["mounted above the base path", "/manage", "/manage/actuator/rpc"],
+])("calls are answered below the base path: %s", async (_, mount, path) => {
+  const { middleware } = mountable();
+  const url = await serveIn(mount === undefined ? express().use(middleware) : express().use(mount, middleware));
+  expect((await clientOf(url + path).getLogger({ name: "ROOT" })).result.case).toBe("logger");
+  expect((await http1Request(`${url}${path}/other.Service/Method`, { method: "POST" })).status).toBe(404);
+});
+
 test.each(WIRES.filter(({ httpVersion }) => httpVersion === "1.1"))(
   "a body parser may have read the request before ($protocol)",
   async (wire) => {
