@@ -129,12 +129,21 @@ export class Access {
    * the application's function still returns the same caller. For long-lived calls such as watches.
    */
   isStillValid(caller: Caller): boolean {
+    return this.#mechanismOf(caller)?.isStillValid(caller) ?? true;
+  }
+
+  /** Whether the token or JWT of a caller that is no longer valid has expired, rather than been revoked. */
+  isExpired(caller: Caller): boolean {
+    return this.#mechanismOf(caller)?.isExpired?.(caller) ?? false;
+  }
+
+  #mechanismOf({ authentication }: Caller): Mechanism | undefined {
     const mechanisms: { readonly [A in Authentication]?: Mechanism | undefined } = {
       token: this.#tokens,
       jwt: this.#jwt,
       custom: this.#application,
     };
-    return mechanisms[caller.authentication]?.isStillValid(caller) ?? true;
+    return mechanisms[authentication];
   }
 
   /** Asks the one mechanism that supports the form of the credentials. Returns undefined if the request has none. */
@@ -166,4 +175,5 @@ export class Access {
 /** A mechanism whose callers can lose their permissions during a call. */
 interface Mechanism {
   isStillValid(caller: Caller): boolean;
+  isExpired?(caller: Caller): boolean;
 }

@@ -10,6 +10,8 @@ export interface DecodedFileOptions<Value> {
   /** Turns the cause why the file cannot be used into an error that names the option. */
   readonly toError: (path: string, cause: unknown) => Error;
   readonly onError: (error: unknown) => void;
+  /** Called after each reading, also if the content is the same. */
+  readonly onRead?: () => void;
 }
 
 /** The decoded content of a file that is followed. While the file cannot be read or decoded, the last value stays. */
@@ -18,19 +20,24 @@ export class DecodedFile<Value> {
   #value: Value;
 
   /** @throws the error of `toError` if the file cannot be used */
-  constructor(path: string, { maxBytes, decode, toError, onError }: DecodedFileOptions<Value>) {
+  constructor(path: string, { maxBytes, decode, toError, onError, onRead }: DecodedFileOptions<Value>) {
     const absolute = resolve(path);
     try {
       const content = readBoundedSync(absolute, maxBytes);
       this.#value = decode(content, undefined);
       this.#file = new FollowedFiles([absolute], {
         content,
-        read: () => readBounded(absolute, maxBytes),
+        read: async () => {
+          const bytes = await readBounded(absolute, maxBytes);
+          onRead?.();
+          return bytes;
+        },
         onChange: (content) => {
           this.#value = decode(content, this.#value);
         },
         onError: (error) => onError(toError(absolute, error)),
       });
+      onRead?.();
     } catch (error) {
       throw toError(absolute, error);
     }

@@ -89,6 +89,11 @@ export class JwtVerifier {
     return accepted !== undefined && accepted.expires > Date.now() && !this.#revoked?.has(accepted);
   }
 
+  /** Whether the JWT of a caller has expired since it was verified. */
+  isExpired(caller: Caller): boolean {
+    return (this.#accepted.get(caller)?.expires ?? Number.POSITIVE_INFINITY) <= Date.now();
+  }
+
   close(): void {
     this.#keys.close();
     this.#revoked?.close();
@@ -115,6 +120,10 @@ export class JwtVerifier {
         requiredClaims: ["exp"],
         ...(type !== undefined && { typ: type }),
       });
+      // The library looks at this claim only if it limits the age of tokens.
+      if ((payload.iat ?? 0) > Date.now() / 1_000 + this.#tolerance) {
+        throw unauthenticated("The JWT was issued in the future (claim iat).");
+      }
       return payload;
     } catch (error) {
       if (error instanceof ActuatorError) throw error;

@@ -34,12 +34,15 @@ export class Tokens {
   constructor(path: string, onError: (error: unknown) => void) {
     const file = resolve(path);
     let hint = "Create it with `connect-actuator token create`.";
+    let fault: string | undefined;
     this.#file = new DecodedFile<KnownTokens>(file, {
       maxBytes: MAX_TOKEN_FILE_BYTES,
-      decode(bytes, before) {
-        const tokens = knownTokens(decodeTokens(bytes), before);
-        warnIfWritable(file, onError);
-        return tokens;
+      decode: (bytes, before) => knownTokens(decodeTokens(bytes), before),
+      // The mode can change without the content.
+      onRead() {
+        const before = fault;
+        fault = modeFault(file);
+        if (fault !== undefined && fault !== before) onError(new Error(fault));
       },
       toError: (_, cause) => unusableFile(file, cause, hint),
       onError,
@@ -65,6 +68,11 @@ export class Tokens {
     return (this.#file.value.expiry.get(caller) ?? 0) > Date.now();
   }
 
+  /** Whether the token of a caller is in the file and has expired. */
+  isExpired(caller: Caller): boolean {
+    return (this.#file.value.expiry.get(caller) ?? Number.POSITIVE_INFINITY) <= Date.now();
+  }
+
   close(): void {
     this.#file.close();
   }
@@ -88,14 +96,12 @@ function knownToken(token: TokenEntry, before: KnownToken | undefined): KnownTok
 }
 
 /** Reading the hashes of random secrets does no harm, but anyone who can write the file can grant access. */
-function warnIfWritable(path: string, onError: (error: unknown) => void): void {
-  if (process.platform === "win32") return;
+function modeFault(path: string): string | undefined {
+  if (process.platform === "win32") return undefined;
   const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
-  if ((mode & 0o022) === 0) return;
+  if ((mode & 0o022) === 0) return undefined;
   const shown = (mode & 0o777).toString(8);
-  onError(
-    new Error(`${basename(path)} is writable by other users (mode ${shown}), who can grant access; use mode 600`),
-  );
+  return `${basename(path)} is writable by other users (mode ${shown}), who can grant access; use mode 600`;
 }
 
 function unusableFile(path: string, cause: unknown, hint: string): ActuatorError {

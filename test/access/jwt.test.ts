@@ -57,6 +57,8 @@ describe("a JWT", () => {
     ["with an end that is no number", { exp: "2099" }, INVALID],
     ["not valid yet", { nbf: now() + 40 }, INVALID],
     ["nearly valid", { nbf: now() + 20 }, "alice"],
+    ["issued in the future", { iat: now() + 40 }, INVALID],
+    ["issued by a clock that is a little ahead", { iat: now() + 20 }, "alice"],
     ["of another issuer", { iss: "https://evil.example" }, INVALID],
     ["of an issuer that begins the same", { iss: `${ISSUER}.evil` }, INVALID],
     ["without an issuer", { iss: undefined }, INVALID],

@@ -132,4 +132,21 @@ describe("a file of tokens that is", () => {
       ]);
     },
   );
+
+  test.runIf(requirement("POSIX permissions", process.platform !== "win32"))(
+    "that becomes writable by others is warned of at once, each time that it does",
+    async () => {
+      const path = tokenFile(alice.entry);
+      const { errors } = accessWith({ tokens: path });
+      for (const [at, mode] of [0o666, 0o622].entries()) {
+        chmodSync(path, mode);
+        await until(() => expect(errors).toHaveLength(at + 1));
+        expect(errors[at]).toContain(`(mode ${mode.toString(8)})`);
+      }
+      chmodSync(path, 0o600);
+      put(path, both);
+      chmodSync(path, 0o666);
+      await until(() => expect(errors).toHaveLength(3));
+    },
+  );
 });

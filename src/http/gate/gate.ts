@@ -18,6 +18,8 @@ export interface Authenticator {
   authorize(caller: Caller, permission: Permission): Caller;
   /** Whether the caller's credentials are still valid. */
   isStillValid(caller: Caller): boolean;
+  /** Whether those that are not have expired, rather than been revoked. */
+  isExpired(caller: Caller): boolean;
 }
 
 /** What the gate decides by. */
@@ -67,8 +69,11 @@ export interface Gate {
    *   request after {@link close}
    */
   admit(context: RequestContext, permissions: readonly Permission[]): Caller | Promise<Caller>;
-  /** Whether an admitted caller's credentials are still valid: tokens can be revoked, and certificates expire, during a stream. */
-  isStillValid(context: RequestContext): boolean;
+  /**
+   * Why an admitted caller's credentials are no longer valid: tokens can be revoked, and certificates expire, during a stream. Undefined
+   * while they are.
+   */
+  credentialsFault(context: RequestContext): ActuatorError | undefined;
   /** Whether callers must authenticate and this one did not. */
   isAnonymous(context: RequestContext): boolean;
   /** Refuses every request from now on, because the actuator closes. */
@@ -104,10 +109,7 @@ export function createGate(options: GateOptions): Gate {
   const certificateExpired = (context: RequestContext): ActuatorError => {
     // The client can present a newer certificate only on a new connection.
     context.endConnection();
-    return unauthenticated(
-      "The client certificate of this connection has expired or was revoked.",
-      "CREDENTIALS_EXPIRED",
-    );
+    return expiredCertificate();
   };
 
   /** Why the request is refused whatever it asks for; undefined if it is not. */
@@ -165,11 +167,14 @@ export function createGate(options: GateOptions): Gate {
       const caller = access.authenticate(authRequestOf(context));
       return caller instanceof Promise ? caller.then(authorize) : authorize(caller);
     },
-    isStillValid({ caller, request }) {
-      if (caller === undefined) return true;
-      if (isCertificateExpired(request)) return false;
-      if (caller.authentication === "certificate" && peer.certificate(request) === undefined) return false;
-      return access === undefined || access.isStillValid(caller);
+    credentialsFault({ caller, request }) {
+      if (caller === undefined) return undefined;
+      const isGone = caller.authentication === "certificate" && peer.certificate(request) === undefined;
+      if (isGone || isCertificateExpired(request)) return expiredCertificate();
+      if (access === undefined || access.isStillValid(caller)) return undefined;
+      return access.isExpired(caller)
+        ? unauthenticated("The credentials have expired.", "CREDENTIALS_EXPIRED")
+        : unauthenticated("Credentials were revoked.", "CREDENTIALS_REVOKED");
     },
     isAnonymous: ({ caller, refusal }) =>
       (authenticated || refusal !== undefined) && (caller === undefined || caller.authentication === "none"),
@@ -192,6 +197,11 @@ function authorizeAny(access: Authenticator, caller: Caller, [permission, ...oth
   const other = others.find((each) => caller.permissions.has(each));
   const isMissing = !caller.permissions.has(permission!);
   return access.authorize(caller, isMissing && other !== undefined ? other : permission!);
+}
+
+function expiredCertificate(): ActuatorError {
+  const message = "The client certificate of this connection has expired or was revoked.";
+  return unauthenticated(message, "CREDENTIALS_EXPIRED");
 }
 
 function notLocal(): ActuatorError {

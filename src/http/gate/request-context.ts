@@ -36,6 +36,7 @@ export class RequestContext {
   readonly #observer: CallObserver;
   readonly #startTime = Date.now();
   readonly #began = performance.now();
+  #hasBegun = false;
   #ended = false;
 
   constructor(
@@ -63,10 +64,20 @@ export class RequestContext {
     else this.#response.setHeader("Connection", "close");
   }
 
+  /** Records in the call log that a stream has begun. */
+  begin(): void {
+    this.#hasBegun = true;
+    this.#record("OK", "begin");
+  }
+
   /** Records the outcome in the call log; over plain HTTP after the response was sent. Only the first call counts. */
   end(outcome: CallCode): void {
     if (this.#ended) return;
     this.#ended = true;
+    this.#record(outcome, this.#hasBegun ? "end" : undefined);
+  }
+
+  #record(outcome: CallCode, phase: "begin" | "end" | undefined): void {
     this.#observer({
       protocol: this.protocol,
       operation: this.operation,
@@ -77,6 +88,7 @@ export class RequestContext {
       subject: this.subject,
       code: this.refused ?? outcome,
       reason: this.#reason,
+      phase,
       startTime: this.#startTime,
       durationMs: performance.now() - this.#began,
     });

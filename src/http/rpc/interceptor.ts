@@ -1,4 +1,5 @@
 import { ConnectError, type Interceptor, type StreamRequest, type StreamResponse } from "@connectrpc/connect";
+import { isWrite } from "../../access/permission.ts";
 import type { CallCode } from "../../operations/calls/call-record.ts";
 import type { Gate } from "../gate/gate.ts";
 import type { RequestContext } from "../gate/request-context.ts";
@@ -20,7 +21,7 @@ type Request = Parameters<Next>[0];
 export function rpcInterceptor(
   streams: OpenStreams,
   onError: (error: unknown, context: string) => void,
-  gate: Pick<Gate, "isStillValid" | "isAnonymous">,
+  gate: Pick<Gate, "credentialsFault" | "isAnonymous">,
 ): Interceptor {
   function toRpc(error: unknown, request: Request): ConnectError {
     const { signal, method } = request;
@@ -98,7 +99,7 @@ export function rpcInterceptor(
       remove = streams.add(interrupt, {
         method: context.operation,
         caller: callerKey(context),
-        isStillValid: () => gate.isStillValid(context),
+        credentialsFault: () => gate.credentialsFault(context),
         isAnonymous: gate.isAnonymous(context),
       });
     } catch (error) {
@@ -112,10 +113,13 @@ export function rpcInterceptor(
     const response = (await interruption.wait(() => next(request)).catch(failed)) as StreamResponse;
     const iterator: AsyncIterator<unknown> = response.message[Symbol.asyncIterator]();
     source = iterator;
+    let isBegun = context.permission === undefined || !isWrite(context.permission);
     const message: AsyncIterableIterator<unknown> = {
       async next() {
         const result = await interruption.wait(() => iterator.next()).catch(failed);
         if (result.done) close("OK");
+        else if (!isBegun) context.begin();
+        isBegun = true;
         return result;
       },
       async return(value) {

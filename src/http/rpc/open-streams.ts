@@ -11,8 +11,8 @@ export interface OpenStream {
   readonly method: string;
   /** The key of an authenticated caller. */
   readonly caller?: string | undefined;
-  /** Whether the caller's credentials are still valid; otherwise the stream ends with UNAUTHENTICATED within seconds. */
-  readonly isStillValid?: () => boolean;
+  /** Why the caller's credentials are no longer valid, if so; then the stream ends with this error within seconds. */
+  readonly credentialsFault?: () => ActuatorError | undefined;
   /**
    * Whether callers must authenticate and this one did not. Such streams may be half of all at most, so that public watches of the health
    * cannot lock operators out.
@@ -82,8 +82,9 @@ export class OpenStreams {
 
   #check(): void {
     const now = performance.now();
-    for (const [interrupt, { isStillValid, endsAt }] of this.#open) {
-      if (isStillValid?.() === false) interrupt(revoked());
+    for (const [interrupt, { credentialsFault, endsAt }] of this.#open) {
+      const fault = credentialsFault?.();
+      if (fault !== undefined) interrupt(errorToRpc(fault));
       else if (now > endsAt) interrupt(tooOld());
     }
   }
@@ -107,11 +108,6 @@ export class OpenStreams {
 function tooMany(what: string, option: string): ActuatorError {
   const message = `${what}, which is the limit (option ${option}).`;
   return new ActuatorError("RESOURCE_EXHAUSTED", "TOO_MANY_STREAMS", message);
-}
-
-function revoked(): ConnectError {
-  const message = "Credentials were revoked.";
-  return errorToRpc(new ActuatorError("UNAUTHENTICATED", "CREDENTIALS_REVOKED", message));
 }
 
 function tooOld(): ConnectError {

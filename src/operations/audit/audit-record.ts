@@ -28,6 +28,8 @@ export interface AuditRecord {
   readonly result: CallCode;
   /** Why it was not `OK`, for programs: `PERMISSION_MISSING`, `HOST_NOT_ALLOWED`, `READ_ONLY`. */
   readonly reason?: string;
+  /** A hold and a measurement have a record when they have begun, and one when they have ended; other calls have one without this. */
+  readonly phase?: "begin" | "end";
   readonly durationMs: number;
   /** How many refused calls before this one have no record, because there were too many in a minute. */
   readonly suppressed?: number;
@@ -57,6 +59,7 @@ export function auditRecord(call: CallRecord): AuditRecord {
     protocol,
     result: code,
     reason: call.reason,
+    phase: call.phase,
     durationMs: Math.round(durationMs * 1_000) / 1_000,
   }) as AuditRecord;
 }

@@ -29,7 +29,7 @@ export interface HttpCall {
   readonly status: number | undefined;
 }
 
-/** A call that has ended, for metrics and the audit: an entry of the call log. */
+/** A call that has ended, or a stream that has begun, for metrics and the audit: an entry of the call log. */
 export interface CallRecord {
   readonly protocol: CallProtocol;
   /** The operation, one of few values: `GET /loggers/{name}`, `actuator.v3.LoggersService/SetLoggerLevel`. */
@@ -43,6 +43,8 @@ export interface CallRecord {
   readonly address: string | undefined;
   readonly subject: CallSubject;
   readonly code: CallCode;
+  /** A stream that changes something has two records: when it has begun, and when it has ended. Undefined for any other call. */
+  readonly phase?: "begin" | "end" | undefined;
   /** Why it failed, for programs: `PERMISSION_MISSING`, `HOST_NOT_ALLOWED`; undefined if it is not known. */
   readonly reason?: string | undefined;
   /** When it began, in milliseconds since the epoch. */
@@ -51,7 +53,7 @@ export interface CallRecord {
   readonly durationMs: number;
 }
 
-/** Called for every call when it has ended. Never throws. */
+/** Called for every call when it has ended, and for a stream that changes something also when it has begun. Never throws. */
 export type CallObserver = (record: CallRecord) => void;
 
 /**

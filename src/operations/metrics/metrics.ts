@@ -126,6 +126,7 @@ export class Metrics {
 
   /** Counts a call that is over. */
   readonly observe: CallObserver = (record) => {
+    if (record.phase === "begin") return;
     const series = this.#seriesOf(record);
     series.count.value++;
     if (record.code === "UNAUTHENTICATED") this.#refusedLogins++;

@@ -1,7 +1,11 @@
+import { createClient } from "@connectrpc/connect";
 import { expect, onTestFinished, test } from "vitest";
+import { Level } from "../../../src/gen/actuator/v3/level_pb.ts";
+import { LoggersService } from "../../../src/gen/actuator/v3/loggers_pb.ts";
 import { createActuator, integrationGraph } from "../../../src/index.ts";
 import type { AuditRecord } from "../../../src/operations/audit/audit-record.ts";
 import { http1Client } from "../../support/rest-client.ts";
+import { transportOver, WIRES } from "../../support/rpc-harness.ts";
 import { tokensFor } from "../../support/tokens.ts";
 
 test.each([
@@ -100,4 +104,37 @@ test("wrong credentials are audited where the answer is one for everybody, and c
       { operation, result: "UNAUTHENTICATED", reason: "CREDENTIALS_INVALID" },
       { operation, result: "RESOURCE_EXHAUSTED", reason: "TOO_MANY_REQUESTS" },
     ]);
+});
+
+test("a hold is audited when it has begun, and when it has ended; a refused one and a watch of levels are not", async () => {
+  const records: AuditRecord[] = [];
+  const { file, tokens } = tokensFor({ alice: { permissions: ["loggers:*"], loggers: ["orders"] } });
+  const actuator = createActuator({
+    access: { tokens: file },
+    audit: (record) => void records.push(record),
+    loggers: { logLevelChanges: false },
+  });
+  onTestFinished(() => actuator.close({ deadlineMs: 0 }));
+  const { url } = await actuator.listen({ port: 0 });
+  const headers = { authorization: `Bearer ${tokens.alice}` };
+  for (const wire of WIRES) {
+    const client = createClient(LoggersService, transportOver(wire, url));
+    for await (const _ of client.watchLoggers({}, { headers })) break;
+    const ending = new AbortController();
+    const hold = client.holdLoggerLevel({ name: "orders", level: Level.DEBUG }, { headers, signal: ending.signal });
+    const events = hold[Symbol.asyncIterator]();
+    await events.next();
+    const begun = { who: "alice", target: { logger: "orders", level: "DEBUG" }, result: "OK", phase: "begin" };
+    expect(records.splice(0)).toMatchObject([begun]);
+    ending.abort();
+    await events.next().catch(() => {});
+    await expect.poll(() => records).toMatchObject([{ who: "alice", result: "CANCELLED", phase: "end" }]);
+    records.splice(0);
+    const refused = client
+      .holdLoggerLevel({ name: "billing", level: Level.DEBUG }, { headers })
+      [Symbol.asyncIterator]();
+    await refused.next().catch(() => {});
+    await expect.poll(() => records).toMatchObject([{ reason: "LOGGER_OUT_OF_REACH" }]);
+    expect(records.splice(0)[0]).not.toHaveProperty("phase");
+  }
 });

@@ -23,6 +23,7 @@ const gate = createGate({
       return caller;
     },
     isStillValid: () => true,
+    isExpired: () => false,
   },
 });
 
