@@ -5,7 +5,12 @@ import type { CorsOptions } from "./http/gate/cors-options.ts";
 import { createGate, type Gate } from "./http/gate/gate.ts";
 import type { SecurityScheme } from "./http/openapi/document.ts";
 import type { CallObserver } from "./operations/calls/call-record.ts";
-import { clientCertificate, hasExpiredCertificate, isCertificateRequired } from "./server/client-certificate.ts";
+import {
+  clientCertificate,
+  hasExpiredCertificate,
+  isCertificateRequired,
+  unusableCertificate,
+} from "./server/client-certificate.ts";
 import { carrierOf, isOnOwnPort, markAuthenticated } from "./server/connections.ts";
 import type { ServerErrorHandler } from "./server/guard.ts";
 import { clientAddress, isForwarded, isNamedByProxy, isTrusted, schemeOf, type TrustedProxies } from "./server/peer.ts";
@@ -63,6 +68,7 @@ export function guardedGate(settings: GateSettings): GuardedGate {
       isNamedByProxy: (request) => isNamedByProxy(request, trusted),
       scheme: (request) => schemeOf(request, isTrusted(request, trusted)),
       certificate: clientCertificate,
+      unusableCertificate,
       hasExpiredCertificate,
       isCertificateRequired,
       isOnOwnPort,

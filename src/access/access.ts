@@ -22,6 +22,8 @@ const GRAPH_WRITE_FACTOR = 10;
 export class Access {
   /** Whether any mechanism is configured, so that callers must authenticate. */
   readonly authenticates: boolean;
+  /** Whether client certificates authenticate, so that one that cannot be used is an error. */
+  readonly usesCertificates: boolean;
   /** The values of `WWW-Authenticate` for an answer of 401 (RFC 9110 §11.6.1). */
   readonly challenges: readonly string[];
   readonly #options: AccessOptions;
@@ -43,6 +45,7 @@ export class Access {
     const { tokens, jwt, certificates, authorize, anonymous, basic = true, limits = {} } = options;
     this.#options = options;
     this.authenticates = requiresCredentials(options);
+    this.usesCertificates = certificates !== undefined;
     this.challenges = [
       ...((tokens ?? jwt ?? authorize) === undefined ? [] : [`Bearer ${REALM}`]),
       ...(tokens !== undefined && basic ? [`Basic ${REALM}, charset="UTF-8"`] : []),

@@ -46,6 +46,33 @@ export function hasExpiredCertificate(req: ServerRequest): boolean {
   return known !== undefined && !counts(known, req);
 }
 
+/** A certificate that a client has presented and that cannot be used. */
+export interface UnusableCertificate {
+  readonly certificate: ClientCertificate;
+  /** Why: `CERT_HAS_EXPIRED`, `DEPTH_ZERO_SELF_SIGNED_CERT` and other codes of OpenSSL. */
+  readonly fault: string;
+}
+
+const unusable = new WeakMap<object, UnusableCertificate | undefined>();
+
+/** The certificate that a client has presented if TLS has not verified it, or if it has expired or been revoked since. */
+export function unusableCertificate(req: ServerRequest): UnusableCertificate | undefined {
+  const socket = encryptedSocket(req);
+  if (socket === undefined) return undefined;
+  if (socket.authorized) {
+    const known = shownCertificate(req);
+    if (known === undefined || counts(known, req)) return undefined;
+    const fault = Date.now() > known.validTo ? "CERT_HAS_EXPIRED" : "CERT_REVOKED";
+    return { certificate: known.certificate, fault };
+  }
+  const carrier = carrierOf(req);
+  if (unusable.has(carrier)) return unusable.get(carrier);
+  const certificate = socket.authorizationError ? verifiedCertificateOf(socket)?.certificate : undefined;
+  const found = certificate && { certificate, fault: `${socket.authorizationError}` };
+  unusable.set(carrier, found);
+  return found;
+}
+
 function shownCertificate(req: ServerRequest): ShownCertificate | undefined {
   const socket = encryptedSocket(req);
   if (socket === undefined || !socket.authorized) return undefined;

@@ -45,7 +45,11 @@ const mirror: RequestHandler = (req, res) => {
 };
 
 async function serveActuator(options?: Partial<TlsOptions>) {
-  const { handler, loggers, close } = createActuator({ loggers: { logLevelChanges: false }, audit: false });
+  const { handler, loggers, close } = createActuator({
+    access: "loopback",
+    loggers: { logLevelChanges: false },
+    audit: false,
+  });
   onTestFinished(() => close());
   const said: string[] = [];
   const server = await serveTls((req, res) => {

@@ -8,6 +8,7 @@ export const LOCAL_PEER: GateOptions["peer"] = {
   isNamedByProxy: () => false,
   scheme: () => "http",
   certificate: () => undefined,
+  unusableCertificate: () => undefined,
   hasExpiredCertificate: () => false,
   isCertificateRequired: () => false,
   isOnOwnPort: () => true,

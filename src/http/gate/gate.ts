@@ -1,4 +1,4 @@
-import type { AuthRequest } from "../../access/auth-request.ts";
+import { type AuthRequest, certificateName } from "../../access/auth-request.ts";
 import type { Caller } from "../../access/caller.ts";
 import { unauthenticated } from "../../access/credentials.ts";
 import { PERMISSIONS, type Permission } from "../../access/permission.ts";
@@ -11,6 +11,8 @@ import { RequestContext } from "./request-context.ts";
 
 /** Authenticates and authorizes callers, as `Access` does. */
 export interface Authenticator {
+  /** Whether client certificates authenticate, so that one that cannot be used is an error. */
+  readonly usesCertificates?: boolean;
   /** The values of `WWW-Authenticate`. */
   readonly challenges: readonly string[];
   authenticate(request: AuthRequest): Caller | Promise<Caller>;
@@ -109,7 +111,23 @@ export function createGate(options: GateOptions): Gate {
   const certificateExpired = (context: RequestContext): ActuatorError => {
     // The client can present a newer certificate only on a new connection.
     context.endConnection();
+    nameCertificate(context);
     return expiredCertificate();
+  };
+
+  const nameCertificate = (context: RequestContext) => {
+    const { certificate = peer.certificate(context.request), fault = "no rule" } =
+      peer.unusableCertificate(context.request) ?? {};
+    if (certificate !== undefined) context.certificate = `${certificateName(certificate)} (${fault})`;
+  };
+
+  /** A certificate that TLS could not verify must not fall back to anonymous access either. */
+  const unusableCertificate = (context: RequestContext): ActuatorError | undefined => {
+    const unusable = peer.unusableCertificate(context.request);
+    if (unusable === undefined) return undefined;
+    nameCertificate(context);
+    const message = `The client certificate "${certificateName(unusable.certificate)}" cannot be used: ${unusable.fault}.`;
+    return unauthenticated(message, "CERTIFICATE_UNUSABLE");
   };
 
   /** Why the request is refused whatever it asks for; undefined if it is not. */
@@ -137,6 +155,8 @@ export function createGate(options: GateOptions): Gate {
       const refusal = refusalOf(context);
       if (refusal !== undefined) {
         if (isCertificateExpired(request)) throw certificateExpired(context);
+        const unusable = origin.isMounted ? undefined : unusableCertificate(context);
+        if (unusable !== undefined) throw unusable;
         // Probes come from other machines and name the address of this one.
         const isProbe = isPublic && origin.isMounted && !authenticated && !peer.isForwarded(request);
         if (!isProbe) throw refusal;
@@ -164,8 +184,16 @@ export function createGate(options: GateOptions): Gate {
         if (caller.authentication !== "none") options.onAuthenticated?.(context.request);
         return authorized;
       };
-      const caller = access.authenticate(authRequestOf(context));
-      return caller instanceof Promise ? caller.then(authorize) : authorize(caller);
+      const decides = access.usesCertificates && headerOf(context.request, "authorization") === undefined;
+      const unusable = decides ? unusableCertificate(context) : undefined;
+      if (unusable !== undefined) throw unusable;
+      try {
+        const caller = access.authenticate(authRequestOf(context));
+        return caller instanceof Promise ? caller.then(authorize) : authorize(caller);
+      } catch (error) {
+        if (decides && context.caller === undefined) nameCertificate(context);
+        throw error;
+      }
     },
     credentialsFault({ caller, request }) {
       if (caller === undefined) return undefined;
@@ -187,7 +215,7 @@ export function createGate(options: GateOptions): Gate {
 /** Without access control every caller has all permissions, and is named by its certificate or address. */
 function callerWithoutAccess({ request, origin: { address } }: RequestContext, peer: Peer): Caller {
   const certificate = peer.certificate(request);
-  const name = certificate && (certificate.commonName || certificate.fingerprint256);
+  const name = certificate && certificateName(certificate);
   return name
     ? { name, authentication: "certificate", permissions: ALL }
     : { name: address ?? "local", authentication: "none", permissions: ALL };

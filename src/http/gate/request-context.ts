@@ -25,6 +25,8 @@ export class RequestContext {
   permission: Permission | undefined;
   caller: Caller | undefined;
   subject: CallSubject = {};
+  /** The name of the client certificate that was refused, and why. */
+  certificate: string | undefined;
   /** Whether the request reached its operation, which then records the outcome. */
   entered = false;
   /** Why this request gets only what is public, if it does. */
@@ -84,6 +86,7 @@ export class RequestContext {
       http: PLAIN_HTTP.has(this.protocol) ? this.#http() : undefined,
       permission: this.permission,
       caller: this.caller,
+      certificate: this.certificate,
       address: this.origin.address,
       subject: this.subject,
       code: this.refused ?? outcome,

@@ -44,6 +44,10 @@ export interface Peer {
   scheme(request: GateRequest): "http" | "https";
   /** The client certificate that TLS has verified, if any. */
   certificate(request: GateRequest): ClientCertificate | undefined;
+  /** The certificate that the client has presented and that cannot be used, and why. */
+  unusableCertificate(
+    request: GateRequest,
+  ): { readonly certificate: ClientCertificate; readonly fault: string } | undefined;
   /** Whether the client certificate of a connection to the actuator's own port has expired or was revoked since the handshake. */
   hasExpiredCertificate(request: GateRequest): boolean;
   /** Whether that port requires a client certificate, whatever other credentials there are. */

@@ -10,6 +10,8 @@ export interface AuditRecord {
   /** The name of the caller; left out if no caller was authenticated. */
   readonly who?: string;
   readonly authentication?: Authentication;
+  /** The name of the client certificate that was refused, and why: `orders-ci (CERT_HAS_EXPIRED)`. */
+  readonly certificate?: string;
   /** What was called: `POST /loggers/{name}`, `actuator.v3.LoggersService/SetLoggerLevel`; `_OTHER` if there is no such operation. */
   readonly operation: string;
   /** The permission that the operation requires. */
@@ -52,6 +54,7 @@ export function auditRecord(call: CallRecord): AuditRecord {
     time: new Date(startTime).toISOString(),
     who: short(caller?.name),
     authentication: caller?.authentication,
+    certificate: short(call.certificate),
     operation: short(operation || "_OTHER"),
     permission,
     target: Object.keys(target).length === 0 ? undefined : target,

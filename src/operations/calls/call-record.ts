@@ -40,6 +40,8 @@ export interface CallRecord {
   readonly permission: Permission | undefined;
   /** The caller; undefined if none was authenticated. */
   readonly caller: Caller | undefined;
+  /** The name of the client certificate that was refused, and why: `orders-ci (CERT_HAS_EXPIRED)`. */
+  readonly certificate?: string | undefined;
   readonly address: string | undefined;
   readonly subject: CallSubject;
   readonly code: CallCode;

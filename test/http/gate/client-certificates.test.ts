@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { type ActuatorOptions, createActuator } from "../../../src/index.ts";
+import type { AuditRecord } from "../../../src/operations/audit/audit-record.ts";
 import { put, scratch } from "../../access/fixtures.ts";
 import { authority, daysFromNow } from "../../support/certificates.ts";
 import { closeOf, http2Request } from "../../support/server-harness.ts";
@@ -118,6 +119,60 @@ describe("a certificate that TLS has verified", () => {
     const over2 = http2Request(session, { ":path": "/actuator/loggers" });
     await closeOf(session);
     expect((await over2).status).toBe(401);
+  });
+});
+
+describe("a certificate that cannot be used", () => {
+  const rules = { certificates: [{ commonName: "customer 7", permissions: ["*"] }] } as const;
+  const expired = { validFrom: daysFromNow(-10), validTo: daysFromNow(-1) };
+  type Shop = Awaited<ReturnType<typeof shop>>;
+  test.each<readonly [string, ActuatorOptions, (shop: Shop) => Promise<object> | object, string, string]>([
+    [
+      "of another authority",
+      { access: rules },
+      async () => (await authority("Others")).issue("client", { commonName: "customer 7" }),
+      "customer 7",
+      "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+    ],
+    [
+      "that has expired, where callers may be anonymous",
+      { access: { ...rules, anonymous: ["*"] } },
+      ({ customers }) => customers.issue("client", { commonName: "customer 7", ...expired }),
+      "customer 7",
+      "CERT_HAS_EXPIRED",
+    ],
+    [
+      "that has expired, without access control, at a host that others name",
+      {},
+      ({ customers }) => customers.issue("client", { commonName: "customer 9", ...expired }),
+      "customer 9",
+      "CERT_HAS_EXPIRED",
+    ],
+    [
+      "that no rule matches",
+      { access: rules },
+      ({ customers }) => customers.issue("client", { commonName: "customer 8" }),
+      "customer 8",
+      "no rule",
+    ],
+  ])("%s is named in the answer and in the audit", async (_, options, issue, name, fault) => {
+    const records: AuditRecord[] = [];
+    const at = await shop({ ...options, audit: (record) => void records.push(record) });
+    const { url } = await at.actuator.listen({
+      port: 0,
+      tls: { ...at.server, ca: at.ca, clientCertificate: "request" },
+    });
+    const pair = await issue(at);
+    const ask = (path: string, headers = {}) =>
+      httpsRequest(`${url}/actuator/${path}`, { ...at.nobody, ...pair, headers: { host: "shop.example", ...headers } });
+    const answer = await ask("loggers");
+    expect(answer.status).toBe(401);
+    expect(JSON.parse(answer.body).message).toContain(`the client certificate "${name}"`.slice(1));
+    const record = { result: "UNAUTHENTICATED", certificate: `${name} (${fault})` };
+    await expect.poll(() => records).toMatchObject([record]);
+    expect(records[0]).not.toHaveProperty("who");
+    if (fault !== "no rule") expect(answer.body).toContain(fault);
+    if (options.access !== undefined) expect((await ask("health")).status).toBe(200);
   });
 });
 
