@@ -78,6 +78,14 @@ export class AdapterHost implements GraphHost {
     else withdrawLink(elements, element, this);
   }
 
+  find(key: string): GraphNode | undefined {
+    return this.#parts.elements.find({ name: "", pattern: "message_channel", key });
+  }
+
+  unite(node: GraphNode, into: GraphNode): void {
+    this.#parts.elements.unite(settled(node), settled(into));
+  }
+
   observe(declaration: NodeDeclaration): GraphNode {
     return this.#parts.observe(declaration);
   }

@@ -36,6 +36,10 @@ export interface GraphHost {
   link(from: GraphNode, type: LinkType, to: GraphNode): GraphLink | undefined;
   /** Takes back what this adapter declared: a queue was deleted, a binding removed. */
   withdraw(element: GraphNode | GraphLink): void;
+  /** The node of a key, if there is one. */
+  find(key: string): GraphNode | undefined;
+  /** Reports that two nodes are one: `node` becomes `into`, with its links and numbers. */
+  unite(node: GraphNode, into: GraphNode): void;
   /**
    * Shows a component that was seen at run time. Unless it is declared too, it is hidden after it was idle for long, or when the
    * graph is full, and reappears with its next message.

@@ -232,6 +232,12 @@ export class GraphElements {
     }
   }
 
+  /** Two nodes turn out to be one: `node` has the links and numbers of `into` from now on, and they have its own. */
+  unite(node: GraphNode, into: GraphNode): void {
+    if (node === into || !this.holds(node) || !this.holds(into)) return;
+    this.#become(node, () => into);
+  }
+
   /** Makes a link that is not there yet. Undefined where one of the two is no node of this graph, or a limit is reached. */
   connect(from: GraphNode, type: LinkType, to: GraphNode, declarer?: Declarer): GraphLink | undefined {
     const link = new GraphLink(from, type, to);
@@ -307,13 +313,20 @@ export class GraphElements {
   /** Has a node share that of another name, which is made of it if there is none. */
   #share(node: GraphNode, name: string): void {
     const key = node.key.slice(0, -node.name.length) + name;
+    this.#become(node, () => {
+      const known = this.#nodes.get(key);
+      if (known !== undefined) return known;
+      const made = new GraphNode(0, key, name, node.pattern, node.since);
+      this.#put(made, false);
+      return made;
+    });
+  }
+
+  /** @param other called when the node has made room for it */
+  #become(node: GraphNode, other: () => GraphNode): void {
     const links = [...node.incoming, ...node.outgoing];
     this.#drop(node);
-    let into = this.#nodes.get(key);
-    if (into === undefined) {
-      into = new GraphNode(0, key, name, node.pattern, node.since);
-      this.#put(into, false);
-    }
+    const into = other();
     for (const link of links) {
       this.disconnect(link);
       const [from, to] = [link.from === node ? into : link.from, link.to === node ? into : link.to];

@@ -74,6 +74,8 @@ interface RecentSpan<Owner> {
   readonly parent: string | undefined;
   /** Spans of other sources are not local parents. */
   readonly source: object;
+  /** The destination that it sends to, if a span below it says the same again. */
+  readonly repeated?: string | undefined;
 }
 
 /** How many spans are remembered at most, and for how long: at least half of either. */

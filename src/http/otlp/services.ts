@@ -1,6 +1,6 @@
 import { Components } from "../../adapters/graph/opentelemetry/components.ts";
 import { Messages, Owner } from "../../adapters/graph/opentelemetry/messages.ts";
-import type { HandlerState, Route } from "../../adapters/graph/opentelemetry/routes.ts";
+import { type HandlerState, Kinds, type Route } from "../../adapters/graph/opentelemetry/routes.ts";
 import { hasFailed, SpanKind } from "../../adapters/graph/opentelemetry/span.ts";
 import { countOf } from "../../adapters/graph/opentelemetry/traffic.ts";
 import type { GraphHost, Outcome } from "../../integration-graph/adapter.ts";
@@ -60,6 +60,7 @@ export class Services {
   readonly #components: Components;
   readonly #instances: Instances;
   readonly #handlers = new WeakMap<GraphNode, HandlerState>();
+  readonly #kinds = new Kinds();
   /** By application, then by instance. */
   readonly #services = new Map<string, Map<string, Service>>();
   readonly #recent = new RecentSpans<Owner>(RECENT);
@@ -113,7 +114,9 @@ export class Services {
     const owner = isOwner ? new Owner(span) : parent === undefined ? null : undefined;
     // Its name is the final one.
     owner?.end(service.messages.endpoints);
-    this.#recent.add(id, { owner, parent, source: service });
+    const route = kind === SpanKind.PRODUCER ? service.messages.routeOf(span) : undefined;
+    const repeated = route?.traffic.repeated ? route.reading.destination : undefined;
+    this.#recent.add(id, { owner, parent, source: service, repeated });
     if (kind !== SpanKind.CONSUMER || parent === undefined) return;
     const above = this.#recent.get(parent);
     if (above?.owner && above.source === service) above.owner.processed = true;
@@ -135,6 +138,9 @@ export class Services {
 
   /** Finds whose a message is, from the span `id` upwards. */
   #route(sending: Sending, id: string | undefined): void {
+    const { traffic, reading } = sending.route;
+    // The span above is the same message.
+    if (traffic.repeated && id !== undefined && this.#recent.get(id)?.repeated === reading.destination) return;
     const owner = id === undefined ? null : this.#recent.ownerOf(id, sending.service);
     if (typeof owner === "string") this.#pending.add(owner, sending);
     else this.#send(sending, owner);
@@ -165,6 +171,7 @@ export class Services {
       properties: undefined,
       endpointProperties: { application: app },
       handlers: this.#handlers,
+      kinds: this.#kinds,
       seen: (node: GraphNode, declaration: Parameters<Instances["saw"]>[1]) =>
         this.#instances.saw(node, declaration, instance),
     };

@@ -6,6 +6,7 @@ import { expect, test } from "vitest";
 import { ServerReflection } from "../../../src/gen/grpc/reflection/v1/reflection_pb.ts";
 import { TraceService } from "../../../src/gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.ts";
 import { closeOf } from "../../support/server-harness.ts";
+import { word } from "../../support/word.ts";
 import { type JsonSpan, KIND, kafka, request, span } from "./requests.ts";
 import { startReceiver } from "./support.ts";
 
@@ -104,7 +105,9 @@ test("spans in a circle, and parents that never come, end nowhere", async () => 
 
 test("a flood is asked to come back later, by either protocol", async () => {
   const { post, url, graph } = await startReceiver({ maxSpansPerSecond: 100 });
-  const body = JSON.stringify(request(Array.from({ length: 500 }, (_, index) => kafka("send", `topic-${index}`))));
+  const body = JSON.stringify(
+    request(Array.from({ length: 500 }, (_, index) => kafka("send", `topic-${word(index)}`))),
+  );
   const statuses = [];
   for (let index = 0; index < 5; index++) {
     const answer = await post(body);

@@ -79,7 +79,7 @@ const OPERATIONS: ReadonlyMap<unknown, Operation> = new Map([
 /** The names of an attribute in all versions of the conventions, the current one first. */
 const NAMES = {
   operation: ["messaging.operation.type", "messaging.operation"],
-  name: ["messaging.destination.name", "messaging.destination"],
+  name: ["messaging.destination.name", "messaging.destination", "messaging.source.name"],
   routingKey: ["messaging.rabbitmq.destination.routing_key", "messaging.rabbitmq.routing_key"],
   group: [
     "messaging.consumer.group.name",
@@ -278,6 +278,56 @@ const bullmqDialect: Dialect = {
   },
 };
 
+/**
+ * pika's instrumentation for Python. The destination is the exchange, or for the default exchange the queue that the routing key
+ * names. Spans do not say which: a name that messages are delivered from is taken for an exchange, any other one for a queue, unless
+ * it is known better from elsewhere. Each publish has two spans.
+ */
+const pikaDialect: Dialect = {
+  scopes: ["opentelemetry.instrumentation.pika.pika_instrumentor", "opentelemetry.instrumentation.pika"],
+
+  read({ kind, attributes }: Span): Reading | undefined {
+    const destination = textOf(attributes["messaging.destination"]);
+    if (destination === undefined || (kind !== SpanKind.PRODUCER && kind !== SpanKind.CONSUMER)) return undefined;
+    return {
+      operation: kind === SpanKind.PRODUCER ? "send" : "process",
+      system: "rabbitmq",
+      destination,
+      address: textOf(attributes["net.peer.name"]),
+      port: attributes["net.peer.port"],
+    };
+  },
+
+  understand({ operation, system, destination, address, port }: Reading): Traffic {
+    const kinds = [queue(destination), at("exchange", destination)] as const;
+    const [likely, alternative] = operation === "send" ? kinds : kinds.toReversed();
+    const place = { operation, system, address: brokerAddress(address, port) };
+    return { ...place, destination: likely!, alternative, repeated: operation === "send" };
+  },
+};
+
+/** Celery's instrumentation for Python: a task is sent to a queue and run from it. Spans name neither the system nor the broker. */
+const celeryDialect: Dialect = {
+  scopes: ["opentelemetry.instrumentation.celery"],
+
+  read({ attributes }: Span): Reading | undefined {
+    const destination = textOf(attributes["messaging.destination"]);
+    const operation = CELERY_OPERATIONS.get(attributes["celery.action"]);
+    if (destination === undefined || operation === undefined) return undefined;
+    const task = operation === "process" ? textOf(attributes["celery.task_name"]) : undefined;
+    return { operation, system: "celery", destination, detail: task };
+  },
+
+  understand({ operation, system, destination, detail }: Reading): Traffic {
+    return { operation, system, destination: { kind: "queue", name: destination }, task: detail };
+  },
+};
+
+const CELERY_OPERATIONS: ReadonlyMap<unknown, Operation> = new Map([
+  ["apply_async", "send"],
+  ["run", "process"],
+]);
+
 /** A destination of SNS that is a telephone number. */
 const PHONE_NUMBER = /^\+?\d+$/;
 
@@ -327,6 +377,8 @@ const DIALECTS: readonly Dialect[] = [
   amqplibDialect,
   kafkajsDialect,
   bullmqDialect,
+  pikaDialect,
+  celeryDialect,
   awsSdkDialect,
   {
     ...genericDialect,
@@ -348,6 +400,6 @@ export const ATTRIBUTES: ReadonlySet<string> = new Set([
   ...GENERIC_ATTRIBUTES,
   ...COUNT_ATTRIBUTES,
   ...["messaging.url", "bullmq.queue.name", "bullmq.queue.operation", "bullmq.worker.name"],
-  ...["cloud.region", "aws.region", "error.type"],
+  ...["cloud.region", "aws.region", "error.type", "celery.action", "celery.task_name"],
   ...["http.request.method", "http.method", "http.route"],
 ]);

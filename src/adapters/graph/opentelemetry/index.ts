@@ -4,6 +4,7 @@ import { checkOptions, count, flag, positiveMs, textsLike } from "../../../commo
 import type { Detach, GraphAdapter, GraphHost } from "../../../integration-graph/adapter.ts";
 import { requireVersion } from "../../kit/library-version.ts";
 import { Components } from "./components.ts";
+import { Kinds } from "./routes.ts";
 import { Tracker } from "./tracker.ts";
 
 /** Options of {@link openTelemetrySource}. */
@@ -110,6 +111,7 @@ export function openTelemetrySource(options: OpenTelemetryOptions = {}): OpenTel
         properties: sampled ? { sampled } : undefined,
         endpointProperties: undefined,
         handlers: new WeakMap(),
+        kinds: new Kinds(),
       });
       tracker = attached;
       return () => {

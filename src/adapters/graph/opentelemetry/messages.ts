@@ -57,7 +57,10 @@ class Endpoints {
     const known = this.#names.get(id);
     if (known !== undefined && isHere(known)) return known;
     if (known === undefined && this.#names.size >= MAX_ENDPOINTS) this.#forget();
-    if (this.#names.size >= MAX_ENDPOINTS) return undefined;
+    if (this.#names.size >= MAX_ENDPOINTS) {
+      this.#scene.host.collapsed(name);
+      return undefined;
+    }
     const node = this.#declare(name, pattern);
     if (node !== undefined) this.#names.set(id, node);
     return node;

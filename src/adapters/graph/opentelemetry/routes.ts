@@ -10,6 +10,7 @@ import {
   type Destination,
   type Dialect,
   handlerWord,
+  type Operation,
   patternOf,
   type Reading,
   type Traffic,
@@ -33,6 +34,7 @@ export interface Scene {
   /** Further properties of every endpoint. */
   readonly endpointProperties: Properties | undefined;
   readonly handlers: WeakMap<GraphNode, HandlerState>;
+  readonly kinds: Kinds;
   /** Called with every endpoint that becomes known here. */
   seen?(node: GraphNode, declaration: NodeDeclaration): void;
 }
@@ -64,6 +66,33 @@ export interface Route {
   readonly handler: Handler | undefined;
 }
 
+/** How many destinations of certain and of likely kind are remembered. */
+const MAX_KINDS = 5_000;
+
+/** What is known of destinations whose kind not all spans tell. */
+export class Kinds {
+  readonly #certain = new Set<string>();
+  readonly #delivered = new Set<string>();
+
+  /** A span told what a destination is. */
+  certain(key: string): void {
+    if (this.#certain.size < MAX_KINDS) this.#certain.add(key);
+  }
+
+  /**
+   * Whether a destination is `other` and not `likely`, the two reversed for a delivery: what something else knows, or else what a
+   * delivery takes it for.
+   */
+  choose(likely: string, other: string, operation: Operation, isKnown: (key: string) => boolean): boolean {
+    const known = (key: string) => this.#certain.has(key) || isKnown(key);
+    if (known(likely)) return false;
+    if (known(other)) return true;
+    if (operation === "send") return this.#delivered.has(other);
+    if (this.#delivered.size < MAX_KINDS) this.#delivered.add(likely);
+    return false;
+  }
+}
+
 /** Finds what readings of one dialect mean, and remembers it. */
 export class Routes {
   readonly #scene: Scene;
@@ -82,7 +111,8 @@ export class Routes {
       for (let index = 0; index < known.length; index++) {
         const route = known[index]!;
         if (!isSame(route.reading, reading)) continue;
-        if (isCurrent(route) && route.counted === this.#scene.counts(route.traffic.system)) return route;
+        const counts = route.counted === this.#scene.counts(route.traffic.system);
+        if (counts && isCurrent(route) && route.traffic.alternative === undefined) return route;
         known.splice(index, 1);
         this.#size--;
         break;
@@ -113,7 +143,7 @@ export class Routes {
     if (!counted && (!isSend || broker === UNKNOWN)) {
       return { reading, traffic, counted, channel: undefined, handler: undefined };
     }
-    const channel = this.#channel(traffic, broker, traffic.destination);
+    const channel = this.#channelOf(traffic, broker);
     const handler = isSend ? undefined : this.#handler(traffic, broker, channel);
     return { reading, traffic, counted, channel, handler };
   }
@@ -124,7 +154,9 @@ export class Routes {
     const shown = fit(host.shownName(traffic.destination.name));
     const word = handlerWord(system);
     const own = host.shownName(group ?? traffic.handler ?? word);
-    const name = fit(group === undefined ? `${shown}.${own}` : `${own}@${shown}`);
+    const { task } = traffic;
+    const named = group === undefined ? `${shown}.${own}` : `${own}@${shown}`;
+    const name = fit(task === undefined ? named : host.shownName(task));
     const declaration: NodeDeclaration = {
       name,
       pattern: "service_activator",
@@ -144,6 +176,22 @@ export class Routes {
     };
   }
 
+  /** The node of the destination, of which another span may have told more than this one. */
+  #channelOf(traffic: Traffic, broker: string): GraphNode | undefined {
+    const { destination, alternative } = traffic;
+    const { kinds, host } = this.#scene;
+    const [key, other] = [destination, alternative].map((each) => each && this.#declaration(traffic, broker, each).key);
+    if (other === undefined) {
+      kinds.certain(key!);
+      return this.#channel(traffic, broker, destination);
+    }
+    const isOther = kinds.choose(key!, other, traffic.operation, (each) => isElsewhere(host.find(each), host));
+    const node = this.#channel(traffic, broker, isOther ? alternative! : destination);
+    const before = host.find(isOther ? key! : other);
+    if (node !== undefined && before !== undefined && !isElsewhere(before, host)) host.unite(before, node);
+    return node;
+  }
+
   #stateOf(node: GraphNode): HandlerState {
     const { handlers } = this.#scene;
     let state = handlers.get(node);
@@ -151,17 +199,20 @@ export class Routes {
     return state;
   }
 
-  #channel({ system }: Traffic, broker: string, { kind, name, scope = "" }: Destination): GraphNode | undefined {
-    const { host, components, properties } = this.#scene;
+  #channel(traffic: Traffic, broker: string, destination: Destination): GraphNode | undefined {
+    return this.#scene.components.node(this.#declaration(traffic, broker, destination));
+  }
+
+  #declaration({ system }: Traffic, broker: string, { kind, name, scope = "" }: Destination): NodeDeclaration {
+    const { host, properties } = this.#scene;
     const shown = fit(host.shownName(name));
-    const declaration: NodeDeclaration = {
+    return {
       name: shown,
       pattern: patternOf(system, kind),
       componentType: componentTypeOf(system, kind),
       properties,
       key: channelKey(system, broker, kind, scope + shown),
     };
-    return components.node(declaration);
   }
 
   #brokerOf({ system, address, cluster }: Traffic): string {
@@ -193,6 +244,11 @@ function isSame(one: Reading, other: Reading): boolean {
     one.port === other.port &&
     one.system === other.system
   );
+}
+
+/** Whether the application or another adapter declares a node. */
+function isElsewhere(node: GraphNode | undefined, host: GraphHost): boolean {
+  return node !== undefined && [...node.declarers].some((declarer) => declarer !== host);
 }
 
 /** Whether its nodes are still in the graph: not if they were withdrawn, or merged with others. */

@@ -41,9 +41,15 @@ export interface Traffic {
   readonly destination: Destination;
   /** The exchange that a message was published to, before it came to the queue. */
   readonly exchange?: Destination | undefined;
+  /** What the destination may be instead: spans do not tell the two apart, but something else may know one of them. */
+  readonly alternative?: Destination | undefined;
+  /** Whether a send has another span of itself below it. */
+  readonly repeated?: boolean | undefined;
   readonly group?: string | undefined;
   /** What distinguishes handlers otherwise, such as a worker's name. */
   readonly handler?: string | undefined;
+  /** The handler's whole name, whatever its destination. */
+  readonly task?: string | undefined;
   /** host:port; undefined if spans do not have it. */
   readonly address?: string | undefined;
   readonly cluster?: string | undefined;
@@ -90,6 +96,7 @@ const SYSTEMS: { readonly [system: string]: System } = {
   aws_sns: { kind: "topic", type: "sns" },
   aws_sqs: { kind: "queue", type: "sqs", polled: true },
   bullmq: { kind: "queue", handler: "worker" },
+  celery: { kind: "queue", handler: "task" },
   eventhubs: { kind: "topic" },
   gcp_pubsub: { kind: "topic", type: "pubsub" },
   jms: { kind: "queue" },
