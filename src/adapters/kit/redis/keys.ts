@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 import { ActuatorError } from "../../../common/error.ts";
-import { sessionDigest } from "../../../sessions/session-id.ts";
 import type { RedisCommands } from "./index.ts";
 
 /** A position in a walk over all keys; a walk begins at `FIRST_KEYS`. */
@@ -8,8 +7,6 @@ export interface KeysPosition {
   /** The cluster's server; 0 without a cluster. */
   readonly node: number;
   readonly cursor: string;
-  /** Of the next bucket, only ids with a greater digest are left. */
-  readonly past?: string | undefined;
 }
 
 export const FIRST_KEYS: KeysPosition = { node: 0, cursor: "0" };
@@ -20,6 +17,14 @@ export interface KeysStep {
   readonly ids: readonly string[];
   /** undefined: the walk is over. */
   readonly next: KeysPosition | undefined;
+}
+
+/** A page of a walk. */
+export interface KeysPage {
+  /** None twice in one page. */
+  readonly ids: readonly string[];
+  /** Where the next page begins; undefined: this is the last. It holds ids. */
+  readonly next: string | undefined;
 }
 
 /** How the keys of sessions are recognised. */
@@ -52,18 +57,14 @@ export class SessionKeys {
   }
 
   /** Looks at about `count` keys. */
-  async step({ node, cursor, past = "" }: KeysPosition, count: number): Promise<KeysStep> {
+  async step({ node, cursor }: KeysPosition, count: number): Promise<KeysStep> {
     const nodes = (await this.#redis.nodes?.()) ?? [this.#redis];
     const server = nodes[node];
     if (server === undefined) return { ids: [], next: undefined };
-    const most = past === "" ? count : 1;
-    const [following, keys] = (await server.command(["SCAN", cursor, ...this.#match, "COUNT", `${most}`])) as [
-      unknown,
-      string[],
-    ];
-    const ids = keys.flatMap((key) => this.#idOf(key) ?? []);
+    const reply = await server.command(["SCAN", cursor, ...this.#match, "COUNT", `${count}`]);
+    const [following, keys] = reply as [unknown, string[]];
     return {
-      ids: past === "" ? ids : ids.filter((id) => sessionDigest(id) > past),
+      ids: keys.flatMap((key) => this.#idOf(key) ?? []),
       next:
         String(following) !== "0"
           ? { node, cursor: String(following) }
@@ -74,51 +75,36 @@ export class SessionKeys {
   }
 
   /**
-   * Collects the ids of one page. SCAN returns whole buckets of the server's table, and a page begins with a whole bucket
-   * or, if one is too large for a page, after a digest: so every session that exists from the first page to the last is on
-   * one of them, whatever comes and goes. A page has at most `limit` ids, usually more than half, and may be empty if the
-   * keys of sessions are rare.
+   * Collects the ids of one page. SCAN may return more than a page has room for, and what it has returned it need not return
+   * again: so the position has the ids that are left as well. Then every session that exists from the first page to the last
+   * is on one of them, whatever comes and goes. A page has `limit` ids, unless it is the last or keys of sessions are rare.
    */
-  async page(limit: number, after?: string): Promise<{ readonly ids: string[]; readonly next: string | undefined }> {
+  async page(limit: number, after?: string): Promise<KeysPage> {
     const end = performance.now() + MAX_PAGE_MS;
-    const ids = new Set<string>();
-    let position: KeysPosition | undefined = after === undefined ? FIRST_KEYS : positionOf(after);
-    // A bucket may hold a few more than asked for.
-    let count = Math.ceil(limit * 0.8);
-    while (position !== undefined && ids.size <= limit / 2 && performance.now() < end) {
-      const step: KeysStep = await this.step(position, count);
-      const fresh = [...new Set(step.ids)].filter((id) => !ids.has(id));
-      const room = limit - ids.size;
-      if (fresh.length > room) {
-        if (ids.size > 0) break;
-        if (count > 1) {
-          count = Math.floor(count / 2);
-          continue;
-        }
-        const fitting = fresh.sort(byDigest).slice(0, room);
-        for (const id of fitting) ids.add(id);
-        position = { ...position, past: sessionDigest(fitting.at(-1)!) };
-        break;
-      }
-      for (const id of fresh) ids.add(id);
-      position = step.next;
-      if (fresh.length < room / 4) count = Math.min(2 * count, MAX_STEP);
+    const start: PagePosition = after === undefined ? { at: FIRST_KEYS, left: [] } : JSON.parse(after);
+    const ids = new Set(start.left);
+    let at = start.at;
+    // How many keys SCAN looks at for one of a session.
+    let rarity = 1;
+    while (at !== undefined && ids.size < limit && performance.now() < end) {
+      const count = Math.min(Math.ceil((limit - ids.size) * rarity), MAX_STEP);
+      const step: KeysStep = await this.step(at, count);
+      for (const id of step.ids) ids.add(id);
+      at = step.next;
+      rarity = count / Math.max(1, step.ids.length);
     }
-    return { ids: [...ids], next: position && textOf(position) };
+    const found = [...ids];
+    const left = found.slice(limit);
+    const more = at !== undefined || left.length > 0;
+    return { ids: found.slice(0, limit), next: more ? JSON.stringify({ at, left } satisfies PagePosition) : undefined };
   }
 }
 
-function byDigest(a: string, b: string): number {
-  return sessionDigest(a) < sessionDigest(b) ? -1 : 1;
-}
-
-function textOf({ node, cursor, past }: KeysPosition): string {
-  return [node, cursor, ...(past === undefined ? [] : [past])].join(":");
-}
-
-function positionOf(text: string): KeysPosition {
-  const [node, cursor = "0", past] = text.split(":");
-  return { node: Number(node), cursor, past };
+/** Where a page begins: with the ids that the page before had no room for. */
+interface PagePosition {
+  /** undefined: the walk is over. */
+  readonly at: KeysPosition | undefined;
+  readonly left: readonly string[];
 }
 
 /**

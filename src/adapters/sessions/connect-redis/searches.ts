@@ -2,7 +2,7 @@ import { ActuatorError } from "../../../common/error.ts";
 import type { Session } from "../../../sessions/session.ts";
 import type { SessionPage, SessionQuery, SessionSearch } from "../../../sessions/store.ts";
 import { type ScanBounds, ScanLimit } from "../../kit/connect-session/scan.ts";
-import { FIRST_KEYS, type KeysPosition, type KeysStep, type SessionKeys } from "../../kit/redis/keys.ts";
+import { FIRST_KEYS, type KeysPage, type KeysPosition, type KeysStep, type SessionKeys } from "../../kit/redis/keys.ts";
 import type { SessionIndex } from "../../kit/redis/session-index.ts";
 import type { Corrections } from "./corrections.ts";
 import type { SessionReader, SessionView } from "./session-view.ts";
@@ -11,6 +11,9 @@ import type { StoredSessions } from "./stored-sessions.ts";
 /** What a position of a list begins with: whether it goes by last access or by Redis' keys. */
 const BY_ACCESS = "a";
 const BY_KEY = "k";
+
+/** Milliseconds for a page; one that is cut off is shorter. */
+const MAX_PAGE_MS = 500;
 
 /** What a scan works with. */
 export interface Scanning {
@@ -37,11 +40,24 @@ export class ScannedSessions {
     return { sessions: sessions.filter((session) => session?.username === username) as Session[], partial };
   }
 
-  /** Returns a page in the order of Redis' own table. A list that is read to its end is not partial. */
+  /**
+   * Returns a page in the order of Redis' own table. A list that is read to its end is not partial: it has every session that
+   * was there throughout.
+   */
   async list({ limit, after }: SessionQuery): Promise<SessionPage> {
-    const { ids, next } = await this.#scanning.keys.page(limit, after?.slice(BY_KEY.length));
-    const sessions = await this.#reader.read(ids);
-    return { sessions: sessions.filter(isSession), partial: false, next: next && BY_KEY + next };
+    const { keys } = this.#scanning;
+    const bound = new ScanLimit({ maxSessions: limit, maxMs: MAX_PAGE_MS });
+    const sessions: Session[] = [];
+    let next = after?.slice(BY_KEY.length);
+    do {
+      const page: KeysPage = await keys.page(bound.left, next);
+      const read = (await this.#reader.read(page.ids)).filter(isSession);
+      sessions.push(...read);
+      bound.left -= read.length;
+      next = page.next;
+      // Some have ended meanwhile.
+    } while (next !== undefined && !bound.reached());
+    return { sessions, partial: false, next: next && BY_KEY + next };
   }
 
   /** Counts the sessions; undefined if the bounds do not suffice. */
