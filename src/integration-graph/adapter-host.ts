@@ -1,4 +1,4 @@
-import type { GraphHost, Outcome } from "./adapter.ts";
+import type { GraphAdapter, GraphHost, Outcome } from "./adapter.ts";
 import type { Claims } from "./claims.ts";
 import { checkedDeclaration, mergedDeclaration, type NodeDeclaration } from "./declaration.ts";
 import { declareLink, declareNode, withdrawLink, withdrawNode } from "./declarers.ts";
@@ -28,13 +28,15 @@ export interface HostParts {
 export class AdapterHost implements GraphHost {
   readonly #parts: HostParts;
   readonly #name: string;
+  readonly #watchesObjects: boolean;
   readonly #sources = new Set<GraphSource>();
   #producer: GraphNode | undefined;
   #closed = false;
 
-  constructor(parts: HostParts, name: string) {
+  constructor(parts: HostParts, { name, watchesObjects = false }: Pick<GraphAdapter, "name" | "watchesObjects">) {
     this.#parts = parts;
     this.#name = name;
+    this.#watchesObjects = watchesObjects;
   }
 
   get app(): string {
@@ -142,7 +144,7 @@ export class AdapterHost implements GraphHost {
   }
 
   counts(system: string): boolean {
-    return this.#parts.claims.counts(this.#name, system);
+    return this.#parts.claims.counts(this.#name, system, this.#watchesObjects);
   }
 
   broker(system: string, address: string): string {

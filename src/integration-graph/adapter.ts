@@ -12,6 +12,10 @@ export interface GraphAdapter {
   /** The adapter's name as operators see it: the library's name, such as "amqplib". Never contains a credential. */
   readonly name: string;
   /**
+   * Whether it counts only what passes through objects of its library. Adapters of two libraries for one system then both count.
+   */
+  readonly watchesObjects?: boolean | undefined;
+  /**
    * Begins to feed `host`.
    *
    * @throws ActuatorError if it was given something that it cannot watch. It has changed nothing then.
@@ -88,7 +92,7 @@ export interface GraphHost {
   /**
    * Whether this adapter counts the messages of `system` ("rabbitmq", "kafka", "bullmq" …). The first adapter that asks does, with
    * all others of the same name, until the last of that name is detached; other adapters only declare, so that no message counts
-   * twice. Cheap enough to be called for every message, which is necessary, since the answer may change.
+   * twice. Adapters that {@link GraphAdapter.watchesObjects} all count. Cheap enough to be called for every message, which is necessary, since the answer may change.
    */
   counts(system: string): boolean;
   /**

@@ -21,7 +21,7 @@ export class Adapters {
     }
     const { claims, elements } = this.#parts;
     const leave = claims.enter(adapter.name);
-    const host = new AdapterHost(this.#parts, adapter.name);
+    const host = new AdapterHost(this.#parts, adapter);
 
     function end(): void {
       host.close();

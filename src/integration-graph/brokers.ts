@@ -70,8 +70,12 @@ function at(system: string, address: string): string {
   return `${system.toLowerCase()}://${address}`;
 }
 
+/** This machine, in an address or a list of addresses. */
+const LOOPBACK = /(^|,)(?:localhost|\[::1\]|\[::\]|0\.0\.0\.0)(?=[:/,]|$)/g;
+
 /**
- * An address as it may be shown, and the same for every way to write it: no scheme, user, query or final slash, in lower case.
+ * An address as it may be shown, and the same for every way to write it: no scheme, user, query or final slash, in lower case, and
+ * 127.0.0.1 for this machine.
  * Of a list of addresses with users the last one is left, since a password may hold a comma.
  */
 function withoutCredentials(address: string): string {
@@ -81,7 +85,8 @@ function withoutCredentials(address: string): string {
       .replace(/^.*@/s, "")
       .replace(/[?#].*$/s, "")
       .replace(/\/+$/, "")
-      .toLowerCase() || "unknown"
+      .toLowerCase()
+      .replace(LOOPBACK, "$1127.0.0.1") || "unknown"
   );
 }
 

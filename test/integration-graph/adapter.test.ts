@@ -241,6 +241,19 @@ describe("of several adapters that see one system", () => {
     expect(first.host.counts("rabbitmq")).toBe(false);
     expect(first.host.counts("nats")).toBe(false);
   });
+
+  test("counts in the adapter of its library, if several libraries of one system are watched", () => {
+    const flow = integrationGraph({ app: "shop" });
+    const [kafkajs, tracing, platformatic] = ["kafkajs", "otel", "platformatic"].map((name) => new Library(name));
+    Object.assign(kafkajs!, { watchesObjects: true });
+    Object.assign(platformatic!, { watchesObjects: true });
+    const all = [kafkajs!, tracing!, platformatic!];
+    const [detach] = all.map((library) => flow.attach(library));
+    const asked = () => all.map(({ host }) => host.counts("kafka"));
+    expect(asked()).toEqual([true, false, true]);
+    detach!();
+    expect(asked()).toEqual([false, false, true]);
+  });
 });
 
 describe("a broker", () => {
@@ -283,17 +296,17 @@ describe("a broker", () => {
 
   test("takes over the channels that were seen at its address, and what is kept of them goes on counting", () => {
     const { graph, library, host } = setUp();
-    const early = host.declare(library.queue("orders", "localhost:5672"));
+    const early = host.declare(library.queue("orders", "127.0.0.1:5672"));
     const bill = host.declare(library.consumer("bill"));
     const input = host.link(early, "input", bill);
     const send = host.sender(early, () => {});
     send();
     host.handled(bill, took(0, 1), input);
 
-    host.nameBroker("rabbitmq", "localhost:5672", "rabbit@node1");
+    host.nameBroker("rabbitmq", "127.0.0.1:5672", "rabbit@node1");
     expect(early.key).toBe("channel:rabbitmq:rabbit@node1:queue:orders");
     expect(host.declare(library.queue("orders", "rabbit@node1"))).toBe(early);
-    expect(host.declare(library.queue("orders", "localhost:5672"))).toBe(early);
+    expect(host.declare(library.queue("orders", "127.0.0.1:5672"))).toBe(early);
     send();
     host.handled(bill, took(0, 1), input);
     expect(sends(graph, "orders")).toEqual([2, 0]);
@@ -304,8 +317,8 @@ describe("a broker", () => {
 
   test("is meant by its address ever after", () => {
     const { graph, library, host } = setUp();
-    host.nameBroker("rabbitmq", "localhost:5672", "rabbit@node1");
-    const late = host.declare(library.queue("late", "localhost:5672"));
+    host.nameBroker("rabbitmq", "127.0.0.1:5672", "rabbit@node1");
+    const late = host.declare(library.queue("late", "127.0.0.1:5672"));
     expect(late.key).toBe("channel:rabbitmq:rabbit@node1:queue:late");
     expect(host.declare(library.queue("late", "rabbit@node1"))).toBe(late);
     expect(names(graph)).toEqual(["late"]);
@@ -319,7 +332,7 @@ describe("a broker", () => {
       const dead = host.declare(library.queue("dead", broker));
       return { queue, dead, input: host.link(queue, "input", bill)!, error: host.link(queue, "error", dead)! };
     };
-    const early = see("localhost:5672", { early: 1, both: 1 });
+    const early = see("127.0.0.1:5672", { early: 1, both: 1 });
     const known = see("rabbit@node1", { known: 1, both: 2 });
     const tell = () => {
       for (const { queue, input, error } of [early, known]) {
@@ -330,7 +343,7 @@ describe("a broker", () => {
       }
     };
     tell();
-    host.nameBroker("rabbitmq", "localhost:5672", "rabbit@node1");
+    host.nameBroker("rabbitmq", "127.0.0.1:5672", "rabbit@node1");
     tell();
     expect(names(graph)).toEqual(["bill", "orders", "dead", "shop.producer"]);
     expect(nodeOf(graph, "orders").properties).toEqual({ early: 1, known: 1, both: 2 });

@@ -13,7 +13,7 @@ import {
 } from "../../kit/messaging/watching-adapter.ts";
 import { type Place, watchConnection } from "./connection.ts";
 import { Collected, readJetStream, readServices } from "./discovery.ts";
-import { watchJetStream } from "./jetstream.ts";
+import { JetStreamClients } from "./jetstream.ts";
 import { Subjects } from "./subjects.ts";
 import { type SubscriberNaming, Subscribers } from "./subscribers.ts";
 import {
@@ -58,11 +58,12 @@ export type NatsAdapter = WatchingAdapter<NatsTarget>;
  *   is not linked to its messages, and whether it threw is not known, because a loop does not run in a context of the adapter.
  * - A message is sent when the library takes it. A request is sent when it is answered: without an answer it failed. Replies go to
  *   `_INBOX.*`, one node for all; waiting for one is not a subscription.
- * - With a client of JetStream (`natsSource([connection, jetstream(connection)])`) a message to a stream counts once, when the stream has
+ * - With a client of JetStream (`natsSource([connection, jetstream(connection)])`), which stands for all clients of its connection,
+ *   a message to a stream counts once, when the stream has
  *   taken it, and those of consumers that the client returns are handled when they are acknowledged: as failed with `nak` and
  *   `term`, if a callback throws or rejects, and if a loop ends with a message that is not acknowledged. Streams, the
  *   subjects that lead there, and durable consumers are read when the graph is built and at every rebuild.
- * - The broker's identity is the name of its cluster, or else of the server, or else the server's id. Accounts are not known, so
+ * - The broker's identity is the name of its cluster, or else of the server, or else its address. Accounts are not known, so
  *   one subject of two accounts is one node.
  * - A closed connection is forgotten. What was declared through it leaves the graph at the next rebuild.
  *
@@ -96,6 +97,8 @@ function watchTargets(host: GraphHost, objects: WatchSet<NatsTarget>, options: N
     own: new Map(),
   }));
   const placeOf = new Map<NatsConnection, Place>();
+  const servers = new Map<string, string>();
+  const jetStreams = new JetStreamClients(host, placeOf);
   let readsJetStream = false;
   let readsServices = false;
 
@@ -106,11 +109,11 @@ function watchTargets(host: GraphHost, objects: WatchSet<NatsTarget>, options: N
     if (!objects.has(nc)) objects.add(nc);
     if (!readsJetStream) host.read({ name: "nats JetStream", read: (signal) => read(jetStreamOf, signal) });
     readsJetStream = true;
-    return watchJetStream(target, host, placeOf.get(nc)!);
+    return jetStreams.watch(target);
   }
 
   function watchAndForget(connection: NatsConnection): Unwatch {
-    const place = places.at(brokerOf(connection, host));
+    const place = places.at(brokerOf(connection, host, servers));
     placeOf.set(connection, place);
     const unwatch = watchConnection(connection, host, place);
     const closed = () => objects.remove(connection);

@@ -8,10 +8,57 @@ import type { Place } from "./connection.ts";
 import { counted } from "./sending.ts";
 import { isControl, type NatsDestination, SYSTEM } from "./subjects.ts";
 import { type Use, watchLoops } from "./subscribers.ts";
-import type { NatsJetStream } from "./target.ts";
+import type { NatsConnection, NatsJetStream } from "./target.ts";
 
-/** Watches what a client of JetStream publishes, and the consumers that it returns. */
-export function watchJetStream(jetStream: NatsJetStream, host: GraphHost, place: Place): Unwatch {
+/** The clients of JetStream. */
+export class JetStreamClients {
+  readonly #host: GraphHost;
+  readonly #placeOf: ReadonlyMap<NatsConnection, Place>;
+  /** The prototypes whose methods are watched for a connection, each with what ends that and the clients that it was given. */
+  readonly #watched = new Map<NatsConnection, Map<object, { readonly end: Unwatch; readonly clients: Set<object> }>>();
+
+  constructor(host: GraphHost, placeOf: ReadonlyMap<NatsConnection, Place>) {
+    this.#host = host;
+    this.#placeOf = placeOf;
+  }
+
+  /** Watches a client or manager, and all other clients of its connection: libraries and applications make many of them. */
+  watch(given: NatsJetStream & { readonly nc: NatsConnection }): Unwatch {
+    const { nc } = given;
+    const client = clientOf(given);
+    const prototype: object = Object.getPrototypeOf(client);
+    const prototypes = this.#watched.get(nc) ?? new Map();
+    this.#watched.set(nc, prototypes);
+    const known = prototypes.get(prototype) ?? {
+      end: watchClients(client, nc, this.#host, this.#placeOf.get(nc)!),
+      clients: new Set(),
+    };
+    prototypes.set(prototype, known);
+    known.clients.add(given);
+    return () => {
+      if (!known.clients.delete(given) || known.clients.size > 0) return;
+      prototypes.delete(prototype);
+      if (prototypes.size === 0) this.#watched.delete(nc);
+      known.end();
+    };
+  }
+}
+
+/** A manager makes clients of its own connection. */
+function clientOf(given: NatsJetStream): NatsJetStream {
+  const make = field(given, "jetstream");
+  return hasMethods(given, "publish") || typeof make !== "function"
+    ? given
+    : (Reflect.apply(make, given, []) as NatsJetStream);
+}
+
+/** The connection of a client, or of the consumers of a client. */
+function connectionOf(object: unknown): unknown {
+  return field(object, "nc") ?? field(field(object, "api"), "nc");
+}
+
+/** Watches what the clients of a connection publish, and the consumers that they return. */
+function watchClients(client: NatsJetStream, nc: NatsConnection, host: GraphHost, place: Place): Unwatch {
   const { subjects } = place;
   const consumers = new JetStreamConsumers(host, place);
 
@@ -19,6 +66,7 @@ export function watchJetStream(jetStream: NatsJetStream, host: GraphHost, place:
   function publishing(method: Method): Method {
     return function (this: unknown, ...args) {
       const [subject] = args;
+      if (connectionOf(this) !== nc) return Reflect.apply(method, this, args);
       if (typeof subject !== "string" || isControl(subject) || !host.counts(SYSTEM)) {
         return Reflect.apply(method, this, args);
       }
@@ -42,13 +90,14 @@ export function watchJetStream(jetStream: NatsJetStream, host: GraphHost, place:
   const returning = (method: Method): Method =>
     function (this: unknown, ...args) {
       const result = Reflect.apply(method, this, args);
+      if (connectionOf(this) !== nc) return result;
       if (!(result instanceof Promise)) return consumers.watch(result);
       return whenSettled(result, (consumer) => consumers.watch(consumer));
     };
   const getters = ["get", "getPushConsumer", "getBoundPushConsumer", "getConsumerFromInfo"];
   const restore = undoing([
-    replaceMethod(jetStream, "publish", publishing),
-    ...getters.map((name) => replaceMethod(jetStream.consumers, name, returning)),
+    replaceMethod(Object.getPrototypeOf(client), "publish", publishing),
+    ...getters.map((name) => replaceMethod(Object.getPrototypeOf(client.consumers), name, returning)),
   ]);
   return () => {
     restore();

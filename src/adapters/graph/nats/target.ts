@@ -56,17 +56,26 @@ export function subscriptionsOf(connection: NatsConnection): readonly Subscripti
   return subs instanceof Map ? [...subs.values()].filter((sub) => typeof field(sub, "subject") === "string") : [];
 }
 
+/** How many servers are remembered by their ids. */
+const MAX_SERVERS = 100;
+
 /**
- * The identity of the broker behind a connection: the name of its cluster, or else the name given to the server, or else the
- * server's id. An id is new at every start: the first one that is seen stays that of the address.
+ * The identity of the broker behind a connection: the name of its cluster, or else the name given to the server, or else its
+ * address. A server's id is new at every start, so it only tells that several addresses are of one server: the first counts.
+ *
+ * @param servers the addresses of servers, by their ids
  */
-export function brokerOf(connection: NatsConnection, host: GraphHost): string {
+export function brokerOf(connection: NatsConnection, host: GraphHost, servers: Map<string, string>): string {
   const info = field(connection, "info");
   const address = addressOf(connection);
   const [id, cluster, name] = [field(info, "server_id"), field(info, "cluster"), field(info, "server_name")];
   const given = [cluster, name].find((text) => typeof text === "string" && text !== "" && text !== id);
   if (typeof given === "string") host.nameBroker(SYSTEM, address, given);
-  else if (typeof id === "string" && host.broker(SYSTEM, address) === address) host.nameBroker(SYSTEM, address, id);
+  else if (typeof id === "string") {
+    const first = servers.get(id);
+    if (first !== undefined && first !== address) host.nameBroker(SYSTEM, address, host.broker(SYSTEM, first));
+    else if (servers.size < MAX_SERVERS) servers.set(id, address);
+  }
   return host.broker(SYSTEM, address);
 }
 

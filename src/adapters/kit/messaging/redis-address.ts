@@ -8,9 +8,6 @@ export interface RedisAddress {
   readonly db: number;
 }
 
-/** Names of this very machine. Who says one means the same Redis as who says another. */
-const LOOPBACK = /^(localhost|\[::1\]|\[::\]|0\.0\.0\.0|127\.0\.0\.1)(?=:\d+$)/i;
-
 /**
  * The address of the Redis that a client of node-redis or ioredis talks to, or a connection with such options would. Of a cluster
  * it is the first node that the application names.
@@ -35,26 +32,19 @@ export function addressOf(connection: unknown): RedisAddress {
 }
 
 /**
- * The identity of a Redis: what the configuration calls it, under the name of the system or under `redis`, else its address with
- * one name for this machine. With `db`, the identity of that database.
+ * The identity of a Redis: what the configuration calls it, under the name of the system or under `redis`, else its address. With
+ * `db`, the identity of that database.
  */
 export function redisIdentity(host: GraphHost, system: string, { place, db }: RedisAddress, withDb: boolean): string {
   const suffix = withDb ? `/${db}` : "";
-  const shown = place.replace(LOOPBACK, "127.0.0.1");
-  for (const name of new Set([place, shown])) {
-    for (const scheme of new Set([system, "redis"])) {
-      const [whole, server] = [configured(host, scheme, name + suffix), configured(host, scheme, name)];
-      if (whole !== undefined) return whole;
-      if (server !== undefined) return server + suffix;
-    }
+  // The address as it is shown if it is not configured: no application configures this system.
+  const shown = (address: string) => host.broker("address", address);
+  for (const scheme of new Set([system, "redis"])) {
+    const [whole, server] = [host.broker(scheme, place + suffix), host.broker(scheme, place)];
+    if (whole !== shown(place + suffix)) return whole;
+    if (server !== shown(place)) return server + suffix;
   }
-  return host.broker(system, shown + suffix);
-}
-
-/** Undefined where the address goes by itself. */
-function configured(host: GraphHost, scheme: string, address: string): string | undefined {
-  const identity = host.broker(scheme, address);
-  return identity === address.toLowerCase() ? undefined : identity;
+  return shown(place + suffix);
 }
 
 function optionsOfNode(node: unknown): unknown {

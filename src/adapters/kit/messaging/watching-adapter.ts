@@ -94,6 +94,7 @@ export function watchingAdapter<T extends object>(options: WatchingOptions<T>): 
   for (const target of Array.isArray(targets) ? (targets as readonly T[]) : [targets as T]) watch(target);
   return {
     name,
+    watchesObjects: true,
     watch,
     unwatch(target) {
       waiting.delete(target);

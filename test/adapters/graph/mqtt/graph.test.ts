@@ -449,7 +449,9 @@ describe.runIf(requirement("mosquitto", mosquittoFound))("mqtt", () => {
         },
         "channel:mqtt:first%3A2:topic:will",
       ],
-      [{ host: "::1" }, "channel:mqtt:[%3A%3A1]%3A1883:topic:will"],
+      [{ host: "::2" }, "channel:mqtt:[%3A%3A2]%3A1883:topic:will"],
+      [{ host: "::1" }, "channel:mqtt:127.0.0.1%3A1883:topic:will"],
+      [{ host: "localhost" }, "channel:mqtt:127.0.0.1%3A1883:topic:will"],
     ];
     for (const [options, key] of addresses) {
       const flow = integrationGraph({ app: "shop" });

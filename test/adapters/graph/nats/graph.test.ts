@@ -359,16 +359,23 @@ describe.runIf(requirement("nats-server", natsFound))("nats", () => {
     });
   });
 
-  test("knows the broker by its cluster's name, its own, or else its id", async () => {
+  test("knows the broker by its cluster's name, its own, or else its address, which is the same after a restart", async () => {
     for (const [options, identity] of [
       [{ args: ["--cluster_name", "c1"], serverName: "n1" }, "c1"],
       [{ serverName: "n1" }, "n1"],
       [{}, undefined],
     ] as const) {
-      const { nc, flow } = await application(await ownServer(options));
+      const server = await ownServer(options);
+      const { nc, flow } = await application(server);
       nc.subscribe("a.b");
-      const broker = identity ?? nc.info?.server_id;
+      const broker = identity ?? `127.0.0.1%3A${server.port}`;
       expect(nodeOf(flow.graph.snapshot(), "subject a.b").key).toBe(`channel:nats:${broker}:subject:a.b`);
+      await nc.close();
+      await server.kill();
+      await server.restart();
+      const again = await application({ ...server, url: `localhost:${server.port}` });
+      again.nc.subscribe("a.b");
+      expect(nodeOf(again.flow.graph.snapshot(), "subject a.b").key).toBe(`channel:nats:${broker}:subject:a.b`);
     }
   });
 

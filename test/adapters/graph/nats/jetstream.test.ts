@@ -230,15 +230,46 @@ describe.runIf(requirement("nats-server", natsFound))("JetStream", () => {
     expect(Object.keys(mine().nodes).filter((name) => name.startsWith("subscriber"))).toEqual(["subscriber pushed"]);
   });
 
+  test.each(["client", "manager"])("that is given as a %s stands for every client of its connection", async (given) => {
+    const { nc, js, jsm, stream, subject, adapter, mine, flow, detach } = await setUp();
+    // The source has the client already; a manager alone is watched in its place.
+    if (given === "manager") {
+      detach();
+      flow.attach(natsSource([nc, jsm]));
+      await flow.graph.rebuild();
+    } else adapter.watch(jsm);
+    let handled = 0;
+    const consumer = await jetstream(nc).consumers.get(stream, "work");
+    await consumer.consume({
+      callback: function handle(message) {
+        message.ack();
+        handled++;
+      },
+    });
+    for (const client of [js, jetstream(nc), jsm.jetstream()]) await client.publish(subject, "");
+    await until(() => handled === 3);
+    expect(mine().nodes).toMatchObject({ "subject s.new": "3 ok, 0 failed", "subscriber handle": "3 ok, 0 failed" });
+    expect(mine().links).toMatchObject({
+      "subject s.new -route-> stream S": 3,
+      "stream S -route-> consumer S.work": 3,
+      "consumer S.work -input-> subscriber handle": 3,
+    });
+    const elsewhere = jetstream(await connection(server));
+    await elsewhere.publish(subject, "");
+    await until(() => handled === 4);
+    expect(mine().nodes).toMatchObject({ "subject s.new": "3 ok, 0 failed", "subscriber handle": "4 ok, 0 failed" });
+  });
+
   test("leaves clients and consumers as they were when detached", async () => {
     const { nc, js, stream, subject, detach, flow } = await setUp();
-    const other = jetstream(nc);
+    const prototypes = [js, js.consumers].map((object) => Object.getPrototypeOf(object));
     const consumer = await js.consumers.get(stream, "work");
-    const plain = await other.consumers.get(stream, "work");
     const messages = await consumer.consume();
-    const keys = [js, js.consumers, consumer, nc].map((object) => Reflect.ownKeys(object));
-    expect(keys[2]).not.toEqual(Reflect.ownKeys(plain));
+    const watched = [prototypes[0].publish, prototypes[1].get];
     detach();
+    expect([prototypes[0].publish, prototypes[1].get]).not.toEqual(watched);
+    const other = jetstream(nc);
+    const plain = await other.consumers.get(stream, "work");
     expect(Reflect.ownKeys(js)).toEqual(Reflect.ownKeys(other));
     expect(Reflect.ownKeys(js.consumers)).toEqual(Reflect.ownKeys(other.consumers));
     expect(Reflect.ownKeys(consumer)).toEqual(Reflect.ownKeys(plain));

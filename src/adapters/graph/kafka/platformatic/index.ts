@@ -44,7 +44,7 @@ interface Send {
 export function platformaticKafkaSource(options: PlatformaticKafkaOptions = {}): GraphAdapter {
   requireVersion({ subpath: "platformatic-kafka", library: "@platformatic/kafka", versions: "2" });
   checkOptions("platformaticKafkaSource", options, { clusterId: text });
-  return { name: "platformatic-kafka", attach: (host) => watchClients(host, options) };
+  return { name: "platformatic-kafka", watchesObjects: true, attach: (host) => watchClients(host, options) };
 }
 
 function watchClients(host: GraphHost, options: PlatformaticKafkaOptions): Detach {
