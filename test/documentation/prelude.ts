@@ -39,6 +39,13 @@ export declare class ConfigService {
 /** The root module of an application of NestJS. */
 export declare class AppModule {}
 
+/** As much of better-sqlite3, which is not installed here, as pages use. */
+interface BetterSqlite {
+  prepare(sql: string): {
+    raw(): { iterate(): Iterable<[string, string]>; all(...values: string[]): [string, string][] };
+  };
+}
+
 /** What an order of the application is. */
 export interface Order {
   readonly id: string;
@@ -51,6 +58,7 @@ export declare const breaker: { readonly opened: boolean };
 export declare const bus: EventEmitter;
 export declare const client: RedisClientType;
 export declare const connection: ChannelModel;
+export declare const db: BetterSqlite;
 export declare const flow: GraphBuilder;
 export declare const graph: GraphBuilder;
 export declare const handle: (request: unknown) => Promise<void>;

@@ -9,6 +9,7 @@ import {
   type ScannedSessions,
   type SessionEntries,
   scannedSessions,
+  sessionsOfUser,
 } from "./scan.ts";
 import { Sightings } from "./sightings.ts";
 import { awaitStore, type ConnectStore, callStore } from "./store.ts";
@@ -51,6 +52,8 @@ export interface ConnectReading {
   readonly find?: ((id: string) => unknown) | undefined;
   /** Reads all sessions, as an array if the store returns all at once; undefined: it cannot, and `limit` says why. */
   readonly entries?: (() => Promise<SessionEntries>) | undefined;
+  /** Reads the sessions of a user, perhaps among others, by an index. */
+  readonly entriesOfUser?: ((username: string) => Promise<SessionEntries>) | undefined;
   /** Counts the sessions, if that is possible without reading them. */
   readonly count?: (() => Promise<number>) | undefined;
   readonly limit?: string | undefined;
@@ -64,7 +67,7 @@ export function connectSessions<Kind extends string>(
   options: ConnectSessionsOptions,
 ): ConnectSessions<Kind> {
   const { timeoutMs = 5_000, maxRemembered = 100_000, scan } = options;
-  const { times = COOKIE_TIMES, find, entries, limit } = reading;
+  const { times = COOKIE_TIMES, find, entries, entriesOfUser, limit } = reading;
   const sightings = new Sightings(maxRemembered);
   const watch = watchStore(store, sightings);
   const reader = new RecordReader(times, sightings, principalResolver(options.principal));
@@ -119,6 +122,9 @@ export function connectSessions<Kind extends string>(
       return sightings.size;
     },
     ...(entries === undefined ? { limits: { findByUsername: limit, list: limit } } : searches(entries)),
+    ...(entriesOfUser && {
+      findByUsername: async (name: string) => sessionsOfUser(await entriesOfUser(name), name, reader, scan),
+    }),
   };
 }
 

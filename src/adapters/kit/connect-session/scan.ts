@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { count, nonNegativeMs, objectOf } from "../../../common/options.ts";
 import type { PrincipalResolver, SessionRecord } from "../../../sessions/principal.ts";
 import type { Session } from "../../../sessions/session.ts";
-import type { SessionStore } from "../../../sessions/store.ts";
+import type { SessionSearch, SessionStore } from "../../../sessions/store.ts";
 import { attributeNames, maxInactiveInterval, type RecordTimes, type SessionEntry } from "./record.ts";
 import type { Sightings } from "./sightings.ts";
 
@@ -102,6 +102,20 @@ export class RecordReader {
   }
 }
 
+/** Reads sessions within the bounds and keeps those of the user. */
+export async function sessionsOfUser(
+  entries: SessionEntries,
+  username: string,
+  reader: RecordReader,
+  bounds: ScanBounds = {},
+): Promise<SessionSearch> {
+  const found: SessionEntry[] = [];
+  const partial = await scanSessions(entries, bounds, (id, record) => {
+    if (reader.username(record) === username) found.push([id, record]);
+  });
+  return { sessions: found.map(([id, record]) => reader.session(id, record)), partial };
+}
+
 /** What a store without an index can do by reading all of its sessions. */
 export type ScannedSessions = Required<Pick<SessionStore, "count" | "findByUsername" | "list">>;
 
@@ -116,13 +130,7 @@ export function scannedSessions(
   bounds: ScanBounds = {},
 ): ScannedSessions {
   return {
-    async findByUsername(username) {
-      const found: SessionEntry[] = [];
-      const partial = await scanSessions(await entries(), bounds, (id, record) => {
-        if (reader.username(record) === username) found.push([id, record]);
-      });
-      return { sessions: found.map(([id, record]) => reader.session(id, record)), partial };
-    },
+    findByUsername: async (username) => sessionsOfUser(await entries(), username, reader, bounds),
     async list({ limit, after, active }) {
       const newest = new NewestSessions(limit, after);
       const partial = await scanSessions(await entries(), bounds, (id, record) => {

@@ -98,10 +98,11 @@ function entryWithId(stored: unknown): SessionEntry[] {
   if (record === undefined) return [];
   const { id, ...attributes } = record;
   if (typeof id === "string") return [[id, attributes]];
-  const message = "The application's session store lists its sessions without their ids.";
+  const message = `The application's session store lists its sessions without their ids. ${BY_QUERY}`;
   throw new ActuatorError("UNIMPLEMENTED", "SESSIONS_LISTED_WITHOUT_IDS", message);
 }
 
+const BY_QUERY = "The adapter's option `list` can query them.";
+
 /** Why a store without `all` cannot be searched. */
-export const NO_LISTING =
-  "The application's session store cannot list its sessions (it has no `all` method), so they cannot be searched or listed.";
+export const NO_LISTING = `The application's session store cannot list its sessions (it has no \`all\` method), so they cannot be searched or listed. ${BY_QUERY}`;

@@ -2,20 +2,24 @@ import type { SessionData, Store } from "express-session";
 import { checkOptions } from "../../../common/options.ts";
 import type { Principal, PrincipalPaths, SessionRecord } from "../../../sessions/principal.ts";
 import {
-  CONNECT_SESSIONS_OPTIONS,
   type ConnectReading,
   type ConnectSessions,
-  type ConnectSessionsOptions,
   connectSessions,
 } from "../../kit/connect-session/connect-sessions.ts";
+import {
+  QUERIED_SESSIONS_OPTIONS,
+  type QueriedSessionsOptions,
+  queriedReading,
+} from "../../kit/connect-session/queries.ts";
 import { COOKIE_TIMES, maxAge } from "../../kit/connect-session/record.ts";
 import { listedSessions, NO_LISTING, requireStore } from "../../kit/connect-session/store.ts";
 import { requireVersion } from "../../kit/library-version.ts";
 
+export type { QueriedSession, QueriedSessions } from "../../kit/connect-session/queries.ts";
 export type { ScanBounds } from "../../kit/connect-session/scan.ts";
 
 /** How sessions of express-session are read. */
-export interface ExpressSessionsOptions extends Omit<ConnectSessionsOptions, "principal"> {
+export interface ExpressSessionsOptions extends Omit<QueriedSessionsOptions, "principal"> {
   /** How to find a session's user: paths in the record, or a function. Default: `DEFAULT_PRINCIPAL`. */
   readonly principal?:
     | PrincipalPaths
@@ -28,9 +32,10 @@ export type ExpressSessions = ConnectSessions<"express-session">;
 
 /**
  * Shows and ends the sessions in `store`, the object that the application passes to express-session as its `store`: the
- * library's MemoryStore, memorystore, or any store with `get`, `set` and `destroy`. Searching by user and listing need
- * `all` as well, and read everything it returns; connect-redis, connect-pg-simple and session-file-store have adapters of
- * their own.
+ * library's MemoryStore, memorystore, or any store with `get`, `set` and `destroy`. Searching by user and listing need an
+ * `all` that gives the sessions' ids, and read everything it returns; if the store has none, as with connect-mongo,
+ * connect-sqlite3, connect-session-knex and better-sqlite3-session-store, they need the option `list`. connect-redis,
+ * connect-pg-simple and session-file-store have adapters of their own.
  *
  * express-session keeps no creation time. It is noted when a new session is first saved, by wrapping the `set`, `touch`,
  * `destroy`, `clear` and `createSession` of this object, so call this before the first request. For older sessions the
@@ -50,13 +55,16 @@ export type ExpressSessions = ConnectSessions<"express-session">;
 export function expressSessions(store: Store, options: ExpressSessionsOptions = {}): ExpressSessions {
   requireVersion({ subpath: "express-session", library: "express-session", versions: "1.17 to 1.x" });
   requireStore(store, "express-session");
-  checkOptions("expressSessions", options, CONNECT_SESSIONS_OPTIONS);
-  const { timeoutMs = 5_000, principal } = options;
-  const reading = { ...memorystoreReading(store), entries: listedSessions(store, timeoutMs), limit: NO_LISTING };
-  return connectSessions("express-session", store, reading, {
-    ...options,
-    principal: principal as Principal | undefined,
-  });
+  checkOptions("expressSessions", options, QUERIED_SESSIONS_OPTIONS);
+  const { timeoutMs = 5_000 } = options;
+  const known = { ...options, principal: options.principal as Principal | undefined };
+  const reading = {
+    ...memorystoreReading(store),
+    entries: listedSessions(store, timeoutMs),
+    limit: NO_LISTING,
+    ...queriedReading(known),
+  };
+  return connectSessions("express-session", store, reading, known);
 }
 
 interface MemorystoreLike {

@@ -1,30 +1,31 @@
 import { checkOptions } from "../../../common/options.ts";
+import { type ConnectSessions, connectSessions } from "../../kit/connect-session/connect-sessions.ts";
 import {
-  CONNECT_SESSIONS_OPTIONS,
-  type ConnectSessions,
-  type ConnectSessionsOptions,
-  connectSessions,
-} from "../../kit/connect-session/connect-sessions.ts";
+  QUERIED_SESSIONS_OPTIONS,
+  type QueriedSessionsOptions,
+  queriedReading,
+} from "../../kit/connect-session/queries.ts";
 import type { SessionEntry } from "../../kit/connect-session/record.ts";
 import { type ConnectStore, entriesOf, listedSessions, requireStore } from "../../kit/connect-session/store.ts";
 import { requireVersion } from "../../kit/library-version.ts";
 
+export type { QueriedSession, QueriedSessions } from "../../kit/connect-session/queries.ts";
 export type { ScanBounds } from "../../kit/connect-session/scan.ts";
 export type { ConnectStore } from "../../kit/connect-session/store.ts";
 
 /** How sessions of @fastify/session are read. */
-export type FastifySessionsOptions = ConnectSessionsOptions;
+export type FastifySessionsOptions = QueriedSessionsOptions;
 
 /** The sessions of a store of @fastify/session. */
 export type FastifySessions = ConnectSessions<"fastify-session">;
 
 const NO_LISTING =
-  "The application's session store cannot list its sessions (it is not the memory store and has no `all` method), so they cannot be searched or listed.";
+  "The application's session store cannot list its sessions (it is not the memory store and has no `all` method), so they cannot be searched or listed. The adapter's option `list` can query them.";
 
 /**
  * Shows and ends the sessions in `store`, the object that the application passes to @fastify/session as its `store`: the
  * library's own memory store, which the application must therefore create itself (`new fastifySession.MemoryStore()`), or
- * any store of the connect family with an `all`, such as memorystore. Stores of connect-redis, connect-pg-simple and
+ * any store of the connect family with an `all` that gives ids, such as memorystore, or the option `list`. Stores of connect-redis, connect-pg-simple and
  * session-file-store have adapters of their own, whichever framework they serve.
  *
  * @fastify/session keeps no creation time: the cookie's `originalExpires` is when the session would have expired before the
@@ -46,10 +47,10 @@ const NO_LISTING =
 export function fastifySessions(store: ConnectStore, options: FastifySessionsOptions = {}): FastifySessions {
   requireVersion({ subpath: "fastify-session", library: "@fastify/session", versions: "11" });
   requireStore(store, "@fastify/session");
-  checkOptions("fastifySessions", options, CONNECT_SESSIONS_OPTIONS);
+  checkOptions("fastifySessions", options, QUERIED_SESSIONS_OPTIONS);
   const { timeoutMs = 5_000 } = options;
   const entries = sessionMap(store) ?? listedSessions(store, timeoutMs);
-  return connectSessions("fastify-session", store, { entries, limit: NO_LISTING }, options);
+  return connectSessions("fastify-session", store, { entries, limit: NO_LISTING, ...queriedReading(options) }, options);
 }
 
 /** The library's memory store keeps its sessions in a Map, which its constructor takes. */
