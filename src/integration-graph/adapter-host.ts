@@ -10,6 +10,7 @@ import type { AnyFunction } from "./measure.ts";
 import { type GraphLink, GraphNode, settled } from "./node.ts";
 import { endpointKey } from "./node-id.ts";
 import type { NumberedNames } from "./numbered-names.ts";
+import { isChannel } from "./pattern.ts";
 import type { GraphSource } from "./source.ts";
 import type { Sources } from "./sources.ts";
 
@@ -57,7 +58,8 @@ export class AdapterHost implements GraphHost {
       const checked = checkedDeclaration(declaration);
       if (this.#closed) return elements.find(checked) ?? this.#unseen();
       const before = (elements.part(checked) ?? elements.find(checked))?.declarations.get(this);
-      const agreed = before?.pattern === checked.pattern ? before : undefined;
+      const bothChannels = isChannel(before?.pattern ?? checked.pattern) && isChannel(checked.pattern);
+      const agreed = bothChannels || before?.pattern === checked.pattern ? before : undefined;
       return declareNode(elements, mergedDeclaration(agreed, checked), this);
     } catch {
       return this.#refused();

@@ -48,6 +48,7 @@ const OPTIONS: Checks<IntegrationGraphOptions> = {
   brokers: textsLike('{ "redis://10.0.0.1:6379/0": "jobs" }'),
   temporaryNames: listOf(unknown),
   observedNodeMaxAgeMs: positiveMs,
+  refreshMs: timeLimitMs,
   sourceTimeoutMs: timeLimitMs,
   onSourceError: callable,
 };

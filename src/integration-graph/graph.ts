@@ -36,6 +36,8 @@ export interface IntegrationGraphOptions extends ReadingOptions {
    * each match becomes `*`: `[...DEFAULT_TEMPORARY_NAMES, "session-*", /tenant-[a-z]+/]`. Replaces {@link DEFAULT_TEMPORARY_NAMES}.
    */
   readonly temporaryNames?: readonly TemporaryName[] | undefined;
+  /** How often sources are read again while a client watches the graph, in milliseconds; 30 seconds by default. */
+  readonly refreshMs?: number | undefined;
   /** How long a node that was only seen at run time outlives its last message, in milliseconds; 1 hour by default. */
   readonly observedNodeMaxAgeMs?: number | undefined;
 }
@@ -59,6 +61,8 @@ export class IntegrationGraph {
   readonly #adapters: Adapters;
   readonly #names: NumberedNames;
   readonly #wallClock = new WallClock();
+  /** As in {@link IntegrationGraphOptions}. */
+  readonly refreshMs: number | undefined;
   #shape: { readonly of: Shape; readonly revision: number } | undefined;
 
   /**
@@ -69,6 +73,7 @@ export class IntegrationGraph {
     const app = checkedName(options.app, "application's name");
     this.#elements = new GraphElements({ ...options, app }, internals);
     this.#sources = new Sources(this.#elements, options);
+    this.refreshMs = options.refreshMs;
     this.instruments = new Instruments(this);
     this.#names = new NumberedNames({
       temporaryNames: options.temporaryNames,

@@ -8,7 +8,7 @@ import { checkedTopology, type GraphSource, readSource, type Topology } from "./
 export interface ReadingOptions {
   /** How long a source may take to answer, in milliseconds; 5,000 by default. */
   readonly sourceTimeoutMs?: number | undefined;
-  /** Called when a source could not be read. Default: a process warning with the name of the source. */
+  /** Called each time a source could not be read. Default: a process warning with the name of the source, when it begins. */
   readonly onSourceError?: ((source: GraphSource, error: unknown) => void) | undefined;
 }
 
@@ -16,10 +16,10 @@ export interface ReadingOptions {
 export class Sources {
   readonly #elements: GraphElements;
   readonly #timeout: number;
-  readonly #onError: (source: GraphSource, error: unknown) => void;
+  readonly #onError: ((source: GraphSource, error: unknown) => void) | undefined;
   readonly #sources = new Set<GraphSource>();
 
-  constructor(elements: GraphElements, { sourceTimeoutMs = 5_000, onSourceError = warn }: ReadingOptions) {
+  constructor(elements: GraphElements, { sourceTimeoutMs = 5_000, onSourceError }: ReadingOptions) {
     this.#elements = elements;
     this.#timeout = sourceTimeoutMs;
     this.#onError = onSourceError;
@@ -48,8 +48,10 @@ export class Sources {
       this.#elements.outOfReach.delete(source);
       return true;
     } catch (error) {
+      const isKnown = this.#elements.outOfReach.has(source);
       if (this.#sources.has(source)) this.#elements.outOfReach.add(source);
-      this.#onError(source, error);
+      if (this.#onError !== undefined) this.#onError(source, error);
+      else if (!isKnown) warn(source);
       return false;
     }
   }

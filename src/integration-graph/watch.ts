@@ -9,6 +9,18 @@ const STEP_MS = 250;
 /** So many watchers are told before the application has its turn. */
 const BATCH = 20;
 
+/** How old what sources say may become while a graph is watched, in milliseconds. */
+const REFRESH_MS = 30_000;
+
+/** What is watched. */
+export interface WatchableGraph {
+  snapshot(): GraphSnapshot;
+  /** Reads every source again. */
+  readonly rebuild?: () => Promise<unknown>;
+  /** How often that is done while the graph is watched; every 30 seconds by default. */
+  readonly refreshMs?: number | undefined;
+}
+
 /** One who watches a graph. */
 export interface GraphWatcher {
   /** The graph as of the last look. */
@@ -20,17 +32,21 @@ export interface GraphWatcher {
 /**
  * The changes of a graph, for its watchers. The watchers of one interval share one timer, one look at the graph and one
  * state: the version that a watcher has seen determines what is new to it, so a watcher needs no more memory than that number,
- * however slow it is. Without watchers, nothing is computed and no timer runs.
+ * however slow it is. While there are watchers, the sources of the graph are read again at intervals, so that facts of brokers and
+ * marks of what is stale are not old. Without watchers, nothing is computed and no timer runs.
  */
 export class GraphWatch {
-  readonly #graph: { snapshot(): GraphSnapshot };
+  readonly #graph: WatchableGraph;
   readonly #looks = new Map<number, Look>();
+  #refreshing: NodeJS.Timeout | undefined;
+  // Sources are read when they are added.
+  #refreshedAt = performance.now();
 
-  constructor(graph: { snapshot(): GraphSnapshot }) {
+  constructor(graph: WatchableGraph) {
     this.#graph = graph;
   }
 
-  /** How many timers run. */
+  /** How many timers look at the graph. */
   get timers(): number {
     return this.#looks.size;
   }
@@ -47,20 +63,41 @@ export class GraphWatch {
       look = new Look(this.#graph, key);
       this.#looks.set(key, look);
     } else look.refresh();
-    return look.join(wake, () => this.#looks.delete(key));
+    if (this.#refreshing === undefined) this.#refreshLater();
+    return look.join(wake, () => {
+      this.#looks.delete(key);
+      if (this.#looks.size > 0) return;
+      clearTimeout(this.#refreshing);
+      this.#refreshing = undefined;
+    });
+  }
+
+  /** At once if that was long ago. */
+  #refreshLater(): void {
+    const { rebuild, refreshMs = REFRESH_MS } = this.#graph;
+    if (rebuild === undefined) return;
+    const refresh = async () => {
+      const timer = this.#refreshing;
+      this.#refreshedAt = performance.now();
+      // Sources report their errors themselves.
+      await rebuild().catch(() => {});
+      if (this.#refreshing === timer) this.#refreshLater();
+    };
+    const due = Math.max(0, this.#refreshedAt + refreshMs - performance.now());
+    this.#refreshing = setTimeout(refresh, due).unref();
   }
 }
 
 /** The watchers of one interval. */
 class Look {
-  readonly #graph: { snapshot(): GraphSnapshot };
+  readonly #graph: WatchableGraph;
   readonly #watchers = new Set<() => void>();
   readonly #timer: NodeJS.Timeout;
   #state: WatchedGraph;
   #lookedAt = performance.now();
   #busy = false;
 
-  constructor(graph: { snapshot(): GraphSnapshot }, interval: number) {
+  constructor(graph: WatchableGraph, interval: number) {
     this.#graph = graph;
     this.#state = watchedGraph(graph.snapshot());
     this.#timer = setInterval(() => this.#look(), interval).unref();

@@ -114,12 +114,15 @@ type QueueOption = keyof typeof QUEUE_ARGUMENTS;
 
 function queueProperties(options: unknown): Properties {
   const given = Object.keys(QUEUE_ARGUMENTS).map((name) => [name, queueOption(options, name as QueueOption)]);
-  return plainProperties({
+  const properties = plainProperties({
     durable: field(options, "durable") ?? true,
     exclusive: flag(options, "exclusive"),
     autoDelete: flag(options, "autoDelete"),
     ...Object.fromEntries(given),
   });
+  // The default exchange.
+  const { deadLetterExchange } = Object.fromEntries(given);
+  return deadLetterExchange === "" ? { ...properties, deadLetterExchange } : properties;
 }
 
 /** An option of a queue, given as an option of amqplib or as an argument of the broker. */

@@ -400,7 +400,7 @@ describe.runIf(requirement("rabbitmq-server", rabbitmqFound))("amqplib", () => {
 
     test("and got one by one makes the queue a pollable channel", async () => {
       const { channel, picture, graph } = await setUp();
-      await channel.assertQueue("work");
+      await channel.assertQueue("work", { messageTtl: 60_000, deadLetterExchange: "" });
       await channel.assertQueue("idle");
       channel.sendToQueue("work", body);
       let message: amqp.GetMessage | false = false;
@@ -408,6 +408,11 @@ describe.runIf(requirement("rabbitmq-server", rabbitmqFound))("amqplib", () => {
       expect(await channel.get("work")).toBe(false);
       expect(picture().nodes["queue work"]).toBe("1 ok, 0 failed, 1 received");
       expect(nodeOf(graph, "queue work").integrationPatternType).toBe("pollable_channel");
+      expect(nodeOf(graph, "queue work").properties).toEqual({
+        durable: true,
+        messageTtl: 60_000,
+        deadLetterExchange: "",
+      });
       expect(nodeOf(graph, "queue idle").integrationPatternType).toBe("message_channel");
     });
   });
@@ -432,7 +437,13 @@ describe.runIf(requirement("rabbitmq-server", rabbitmqFound))("amqplib", () => {
       expect(nodeOf(graph, "queue thumbnails")).toMatchObject({
         componentType: "amqp:queue",
         integrationPatternType: "message_channel",
-        properties: { durable: true, messageTtl: 60_000, deadLetterRoutingKey: "retry", singleActiveConsumer: true },
+        properties: {
+          durable: true,
+          messageTtl: 60_000,
+          deadLetterExchange: "",
+          deadLetterRoutingKey: "retry",
+          singleActiveConsumer: true,
+        },
       });
       expect(nodeOf(graph, "queue own").properties).toEqual({ durable: true, exclusive: true, autoDelete: true });
       expect(picture(graph.snapshot()).links).toEqual({
