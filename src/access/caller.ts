@@ -13,7 +13,7 @@ export interface Caller {
   readonly name: string;
   readonly authentication: Authentication;
   readonly permissions: ReadonlySet<Permission>;
-  /** Names of loggers: the caller may change the levels of these and of the loggers below them. Default: all. */
+  /** Names of loggers: the caller may see and change these and the loggers below them. Default: all. */
   readonly loggers?: readonly string[] | undefined;
 }
 
@@ -29,19 +29,29 @@ export function requirePermission(caller: Caller, permission: Permission): void 
 }
 
 /**
- * Requires that the caller may change the levels of all these loggers.
+ * Requires that the caller may see and change all these loggers.
  *
- * @param names every logger that the change affects: one, or the members of a group
+ * @param names every logger that the call affects: one, or the members of a group
  * @throws ActuatorError PERMISSION_DENIED
  */
 export function requireLoggers({ loggers }: Caller, names: readonly string[]): void {
-  if (loggers === undefined) return;
-  if (names.every((name) => loggers.some((prefix) => isAtOrBelow(prefix, name)))) return;
-  const message = `The caller may change only loggers at and below ${loggers.join(", ")}.`;
+  if (isInReach(names, loggers)) return;
+  const message = `The caller may see and change only loggers at and below ${loggers!.join(", ")}.`;
   throw new ActuatorError("PERMISSION_DENIED", "LOGGER_OUT_OF_REACH", message, { field: "name" });
 }
 
-/** Whether `orders` includes `orders.payment`; it does not include `ordersarchive`. */
+/** Whether all these loggers are at or below those of a caller. */
+export function isInReach(names: readonly string[], loggers: Caller["loggers"]): boolean {
+  return loggers === undefined || names.every((name) => loggers.some((prefix) => isAtOrBelow(prefix, name)));
+}
+
+/** Whether `orders` includes `orders.payment` and `orders:payment`; it does not include `ordersarchive`. */
 function isAtOrBelow(prefix: string, name: string): boolean {
-  return name === prefix || name.startsWith(`${prefix}.`);
+  const [above, below] = [separated(prefix), separated(name)];
+  return below === above || below.startsWith(`${above}.`);
+}
+
+/** The separators of all libraries are one. */
+function separated(name: string): string {
+  return /[:/]/.test(name) ? name.replace(/[:/]/g, ".") : name;
 }

@@ -1,4 +1,4 @@
-import { type ClientCertificate, certificateName } from "./auth-request.ts";
+import type { ClientCertificate } from "./auth-request.ts";
 import type { Caller } from "./caller.ts";
 import { unauthenticated } from "./credentials.ts";
 import type { CertificateRule } from "./options.ts";
@@ -24,9 +24,7 @@ export class Certificates {
    */
   find(certificate: ClientCertificate): Caller {
     const found = this.#matchers.find(({ matches }) => matches(certificate));
-    if (found === undefined) {
-      throw unauthenticated(`No rule of this server matches the client certificate "${certificateName(certificate)}".`);
-    }
+    if (found === undefined) throw unauthenticated("No rule of this server matches the client certificate.");
     return found.caller;
   }
 }

@@ -28,7 +28,7 @@ import { callerName, loggerPrefix } from "./token-file.ts";
 export interface Grant {
   /** Single permissions, all of a subject (`loggers:*`), or all (`*`). */
   readonly permissions: readonly PermissionPattern[];
-  /** Levels may be changed at and below these loggers. Default: everywhere. */
+  /** The caller may see and change only loggers at and below these. Default: all. */
   readonly loggers?: readonly string[] | undefined;
 }
 
@@ -97,7 +97,7 @@ export interface JwtClaims {
    * that claim.
    */
   readonly permissions?: string | readonly string[] | undefined;
-  /** The claim with a list of loggers: levels may be changed at and below these. Default: none; levels may be changed everywhere. */
+  /** The claim with a list of loggers: only these and those below them are seen and changed. Default: none; all are. */
   readonly loggers?: string | readonly string[] | undefined;
 }
 

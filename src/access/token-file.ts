@@ -23,7 +23,7 @@ export interface TokenEntry {
   /** SHA-256 of the whole token. */
   readonly hash: string;
   readonly permissions: readonly PermissionPattern[];
-  /** Loggers at and below which levels may be changed. Default: all. */
+  /** Loggers at and below which levels may be seen and changed. Default: all. */
   readonly loggers?: readonly string[] | undefined;
   /** When the token was created, RFC 3339. */
   readonly created?: string | undefined;
@@ -43,7 +43,7 @@ export const callerName = shaped({ kind: "text" }, (value) =>
     : "must be a string of 1 to 128 printable characters",
 );
 
-/** Checks the name of a logger at and below which levels may be changed. */
+/** Checks the name of a logger at and below which levels may be seen and changed. */
 export const loggerPrefix = shaped({ kind: "text" }, (value) =>
   typeof value === "string" && /^[^\p{C}\p{Zl}\p{Zp}]{1,512}$/u.test(value) && !value.endsWith(".")
     ? undefined

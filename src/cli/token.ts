@@ -32,7 +32,11 @@ export function addTokenCommands(program: Command): void {
         .choices(PERMISSION_PATTERNS)
         .makeOptionMandatory(),
     )
-    .addOption(new Option("--loggers <names...>", "change levels only at and below these loggers").argParser(loggersOf))
+    .addOption(
+      new Option("--loggers <names...>", "see and change only these loggers, and those below them").argParser(
+        loggersOf,
+      ),
+    )
     .addOption(new Option("--expires <when>", "after a duration such as 90d, or at 2027-01-31").argParser(expiryOf))
     .addOption(fileOption())
     .addHelpText(

@@ -59,7 +59,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   "access.jwt.claims": "The claims that hold the name, the permissions and the loggers of a caller.",
   "access.jwt.claims.name": "The claim with the caller's name. Default `sub`.",
   "access.jwt.claims.permissions": "The claim with the caller's permissions: a list, or words separated by spaces. Default `permissions`, or `scope` in a JWT without that claim.",
-  "access.jwt.claims.loggers": "The claim with a list of loggers: levels may be changed at and below these. Default: none; levels may be changed everywhere.",
+  "access.jwt.claims.loggers": "The claim with a list of loggers: only these and those below them are seen and changed. Default: none; all are.",
   "access.jwt.grants": "The permissions that each value in the permissions claim stands for, such as `{ \"oncall\": [\"loggers:*\"] }`. Default: the values are permissions.",
   "access.certificates": "Rules for client certificates; the first one that matches applies. Only for a server whose TLS requests client certificates.",
   "access.anonymous": "The permissions of callers without credentials. Default: none; or all, if no mechanism is configured. Cannot be combined with `authorize`, which decides about such callers itself.",

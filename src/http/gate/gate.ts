@@ -1,4 +1,4 @@
-import { type AuthRequest, certificateName } from "../../access/auth-request.ts";
+import { type AuthRequest, type ClientCertificate, certificateName } from "../../access/auth-request.ts";
 import type { Caller } from "../../access/caller.ts";
 import { unauthenticated } from "../../access/credentials.ts";
 import { PERMISSIONS, type Permission } from "../../access/permission.ts";
@@ -111,22 +111,23 @@ export function createGate(options: GateOptions): Gate {
   const certificateExpired = (context: RequestContext): ActuatorError => {
     // The client can present a newer certificate only on a new connection.
     context.endConnection();
-    nameCertificate(context);
-    return expiredCertificate();
+    const { certificate, fault } = peer.unusableCertificate(context.request)!;
+    return expiredCertificate(nameOf(context, certificate, fault));
   };
 
-  const nameCertificate = (context: RequestContext) => {
-    const { certificate = peer.certificate(context.request), fault = "no rule" } =
-      peer.unusableCertificate(context.request) ?? {};
-    if (certificate !== undefined) context.certificate = `${certificateName(certificate)} (${fault})`;
+  /** The name of a certificate that is refused, which the call log has too. */
+  const nameOf = (context: RequestContext, certificate: ClientCertificate, fault: string): string => {
+    const name = certificateName(certificate);
+    context.certificate = `${name} (${fault})`;
+    return name;
   };
 
   /** A certificate that TLS could not verify must not fall back to anonymous access either. */
   const unusableCertificate = (context: RequestContext): ActuatorError | undefined => {
     const unusable = peer.unusableCertificate(context.request);
     if (unusable === undefined) return undefined;
-    nameCertificate(context);
-    const message = `The client certificate "${certificateName(unusable.certificate)}" cannot be used: ${unusable.fault}.`;
+    const name = nameOf(context, unusable.certificate, unusable.fault);
+    const message = `The client certificate "${name}" cannot be used: ${unusable.fault}.`;
     return unauthenticated(message, "CERTIFICATE_UNUSABLE");
   };
 
@@ -191,14 +192,20 @@ export function createGate(options: GateOptions): Gate {
         const caller = access.authenticate(authRequestOf(context));
         return caller instanceof Promise ? caller.then(authorize) : authorize(caller);
       } catch (error) {
-        if (decides && context.caller === undefined) nameCertificate(context);
-        throw error;
+        const certificate = decides && context.caller === undefined ? peer.certificate(context.request) : undefined;
+        if (certificate === undefined || (error as ActuatorError).code !== "UNAUTHENTICATED") throw error;
+        const name = nameOf(context, certificate, "no rule");
+        throw unauthenticated(`No rule of this server matches the client certificate "${name}".`);
       }
     },
-    credentialsFault({ caller, request }) {
+    credentialsFault(context) {
+      const { caller, request } = context;
       if (caller === undefined) return undefined;
       const isGone = caller.authentication === "certificate" && peer.certificate(request) === undefined;
-      if (isGone || isCertificateExpired(request)) return expiredCertificate();
+      if (isGone || isCertificateExpired(request)) {
+        const { certificate, fault } = peer.unusableCertificate(request) ?? {};
+        return expiredCertificate(certificate ? nameOf(context, certificate, fault!) : caller.name);
+      }
       if (access === undefined || access.isStillValid(caller)) return undefined;
       return access.isExpired(caller)
         ? unauthenticated("The credentials have expired.", "CREDENTIALS_EXPIRED")
@@ -227,8 +234,8 @@ function authorizeAny(access: Authenticator, caller: Caller, [permission, ...oth
   return access.authorize(caller, isMissing && other !== undefined ? other : permission!);
 }
 
-function expiredCertificate(): ActuatorError {
-  const message = "The client certificate of this connection has expired or was revoked.";
+function expiredCertificate(name: string): ActuatorError {
+  const message = `The client certificate "${name}" of this connection has expired or was revoked.`;
   return unauthenticated(message, "CREDENTIALS_EXPIRED");
 }
 

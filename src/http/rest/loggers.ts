@@ -4,6 +4,7 @@ import { isRecord } from "../../common/record.ts";
 import { LEVELS, type Level, levelFromText } from "../../loggers/level.ts";
 import type { Loggers } from "../../loggers/loggers.ts";
 import type { Logger, LoggerGroup, LoggersOverview } from "../../loggers/view.ts";
+import { visibleLogger, visibleOverview } from "../visible-loggers.ts";
 import { ACTUATOR_BODY } from "./body.ts";
 import { contentDisposition } from "./content-disposition.ts";
 import type { Answer, Operation } from "./operation.ts";
@@ -19,11 +20,16 @@ export interface LevelSettings {
 export function listLoggers(loggers: Loggers): Operation {
   let encoded: LoggersOverview | undefined;
   let answer: Answer;
+  const encode = (overview: LoggersOverview): Answer => {
+    return { status: 200, representation: new Representation(overviewJson(overview)), tagged: true };
+  };
   return {
-    run() {
+    run({ context }) {
       const overview = loggers.list();
+      const reach = context.caller?.loggers;
+      if (reach !== undefined) return encode(visibleOverview(overview, reach));
       if (overview !== encoded) {
-        answer = { status: 200, representation: new Representation(overviewJson(overview)), tagged: true };
+        answer = encode(overview);
         encoded = overview;
       }
       return answer;
@@ -34,8 +40,9 @@ export function listLoggers(loggers: Loggers): Operation {
 /** GET of one logger or group; 404 without a body if there is neither. */
 export function readLogger(loggers: Loggers): Operation {
   return {
-    run({ parameter, segment }) {
-      const found = loggers.get(parameter);
+    run({ context, parameter, segment }) {
+      context.subject = { logger: parameter };
+      const found = visibleLogger(loggers, parameter, context.caller!);
       if (found === undefined) return { status: 404 };
       const representation =
         found.type === "logger" ? LOGGERS.get(loggerJson(found))! : new Representation(groupJson(found));

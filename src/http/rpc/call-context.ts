@@ -1,4 +1,4 @@
-import { type ContextValues, createContextKey, createContextValues } from "@connectrpc/connect";
+import { type ContextValues, createContextKey, createContextValues, type HandlerContext } from "@connectrpc/connect";
 import type { Caller } from "../../access/caller.ts";
 import type { RequestContext } from "../gate/request-context.ts";
 
@@ -21,6 +21,11 @@ export function callerOf(values: ContextValues): Caller {
   const { caller } = requestContextOf(values);
   if (caller === undefined) throw new Error("the method needs no permission, so its caller is unknown");
   return caller;
+}
+
+/** What the caller may see of the loggers; of a call without a context, as the application makes it, everything. */
+export function reachOf(context: Pick<HandlerContext, "values"> | undefined): Caller["loggers"] {
+  return context && callerOf(context.values).loggers;
 }
 
 const signalKey = createContextKey<AbortSignal | undefined>(undefined, { description: "signal of an admitted call" });

@@ -1,4 +1,5 @@
 import { create } from "@bufbuild/protobuf";
+import type { Caller } from "../../access/caller.ts";
 import {
   type ListLevelChangesRequest,
   type ListLevelChangesResponse,
@@ -11,6 +12,7 @@ import type { Loggers } from "../../loggers/loggers.ts";
 import { loggerName, ROOT } from "../../loggers/name.ts";
 import type { Override } from "../../loggers/setting.ts";
 import type { Logger, LoggerGroup, LoggersOverview } from "../../loggers/view.ts";
+import { visibleHistory } from "../visible-loggers.ts";
 import { groupToProto, levelChangeToProto, levelToProto, loggerToProto } from "./logger-proto.ts";
 import { pageKeyFrom, pageSizeFrom, pageTokenFrom, stringWireBytes, takePage } from "./page.ts";
 
@@ -88,17 +90,22 @@ const DEFAULT_PAGE_SIZE = 100;
 const MAX_PAGE_SIZE = 1_000;
 
 /**
- * Returns the requested page of the history of levels.
+ * Returns the requested page of the history of levels, as far as the caller may see it.
  *
- * @throws ActuatorError INVALID_ARGUMENT for an invalid name, a negative page size or a page token of another list
+ * @throws ActuatorError INVALID_ARGUMENT for an invalid name, a negative page size or a page token of another list, PERMISSION_DENIED for a
+ *   logger that the caller may not see
  */
-export function levelChangePage(loggers: Loggers, request: ListLevelChangesRequest): ListLevelChangesResponse {
+export function levelChangePage(
+  loggers: Loggers,
+  request: ListLevelChangesRequest,
+  caller: Caller,
+): ListLevelChangesResponse {
   const name = request.name === "" ? undefined : loggerName(request.name);
   const filterKey = ["changes", name ?? ""];
   const last = pageKeyFrom(filterKey, request.pageToken, ["integer"]);
   const size = pageSizeFrom(request.pageSize, DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE);
   const before = last === undefined ? undefined : Number(last[0]);
-  const found = loggers.history({ name, before, limit: size + 1 });
+  const found = visibleHistory(loggers, { name, before, limit: size + 1 }, caller);
   const page = found.slice(0, size);
   return create(ListLevelChangesResponseSchema, {
     changes: page.map(levelChangeToProto),

@@ -13,6 +13,8 @@ import {
 } from "../../gen/actuator/v3/loggers_pb.ts";
 import type { Loggers } from "../../loggers/loggers.ts";
 import type { LoggersOverview } from "../../loggers/view.ts";
+import { visibleLogger, visibleOverview } from "../visible-loggers.ts";
+import { callerOf, reachOf, requestContextOf } from "./call-context.ts";
 import { holdLoggerLevel } from "./hold-logger-level.ts";
 import { changeFrom, checkReach, requestedLevel, ttlFrom } from "./level-request.ts";
 import { levelChangePage, loggerPage } from "./logger-page.ts";
@@ -24,18 +26,21 @@ import { watchLoggers } from "./watch-loggers.ts";
 /** Implements `actuator.v3.LoggersService`. */
 export function loggersService(loggers: Loggers, limits: ServiceLimits): ServiceImpl<typeof LoggersService> {
   const { maxBytes, heartbeatMs } = limits;
+  const watch = watchLoggers(loggers, limits);
   let plain: { readonly overview: LoggersOverview; readonly response: ListLoggersResponse } | undefined;
 
   return {
-    listLoggers(request) {
-      const overview = loggers.list();
-      if (!isPlain(request)) return loggerPage(overview, request, maxBytes);
+    listLoggers(request, context) {
+      const reach = reachOf(context);
+      const overview = visibleOverview(loggers.list(), reach);
+      if (!isPlain(request) || reach !== undefined) return loggerPage(overview, request, maxBytes);
       if (plain?.overview !== overview) plain = { overview, response: loggerPage(overview, request, maxBytes) };
       return plain.response;
     },
 
-    getLogger({ name }) {
-      const found = loggers.get(name);
+    getLogger({ name }, { values }) {
+      requestContextOf(values).subject = { logger: name };
+      const found = visibleLogger(loggers, name, callerOf(values));
       if (found === undefined) {
         const message = "No logger and no group has this name.";
         throw new ActuatorError("NOT_FOUND", "LOGGER_NOT_FOUND", message, { field: "name" });
@@ -69,16 +74,16 @@ export function loggersService(loggers: Loggers, limits: ServiceLimits): Service
       return create(RestoreAllLoggerLevelsResponseSchema, { restored, revision: BigInt(revision) });
     },
 
-    watchLoggers: watchLoggers(loggers, limits),
+    watchLoggers: (request, context) => watch(request, context, reachOf(context)),
 
     holdLoggerLevel: (request, context) => holdLoggerLevel(loggers, request, context, heartbeatMs),
 
     measureLoggers(request, context) {
       checkReach(loggers, context, request.namePrefix || undefined);
-      return measureLoggers(loggers, request, limits);
+      return measureLoggers(loggers, request, limits, reachOf(context));
     },
 
-    listLevelChanges: (request) => levelChangePage(loggers, request),
+    listLevelChanges: (request, { values }) => levelChangePage(loggers, request, callerOf(values)),
   };
 }
 

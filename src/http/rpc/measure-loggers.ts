@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { durationFromMs, durationMs } from "@bufbuild/protobuf/wkt";
+import { isInReach } from "../../access/caller.ts";
 import {
   LevelCallsSchema,
   LoggerCallsSchema,
@@ -10,7 +11,8 @@ import {
 import type { CallTally } from "../../loggers/adapter.ts";
 import { LEVELS } from "../../loggers/level.ts";
 import type { Loggers } from "../../loggers/loggers.ts";
-import type { LoggerCalls, Measurement } from "../../loggers/measurement.ts";
+import type { CallReport, LoggerCalls, Measurement } from "../../loggers/measurement.ts";
+import type { Reach } from "../visible-loggers.ts";
 import { levelToProto } from "./logger-proto.ts";
 import { stringWireBytes, takePage } from "./page.ts";
 import type { ServiceLimits } from "./streams.ts";
@@ -32,10 +34,11 @@ export function measureLoggers(
   loggers: Loggers,
   request: MeasureLoggersRequest,
   { maxBytes, heartbeatMs }: ServiceLimits,
+  reach: Reach,
 ): AsyncIterableIterator<MeasureLoggersResponse, undefined> {
   let measurement: Measurement;
   let next: "first" | "last" | "end" = "first";
-  const tell = () => reportToProto(measurement, maxBytes);
+  const tell = () => reportToProto(measurement.report(), maxBytes, reach);
 
   return liveEvents(
     {
@@ -58,8 +61,10 @@ export function measureLoggers(
   );
 }
 
-function reportToProto(measurement: Measurement, maxBytes: number): MeasureLoggersResponse {
-  const { elapsedMs: elapsed, ended, loggers, total, more, unmeasuredKinds } = measurement.report();
+function reportToProto(report: CallReport, maxBytes: number, reach: Reach): MeasureLoggersResponse {
+  const { elapsedMs: elapsed, ended, more, unmeasuredKinds } = report;
+  const loggers = report.loggers.filter(({ name }) => isInReach([name], reach));
+  const total = reach === undefined ? report.total : totalOf(loggers);
   const limits = { size: loggers.length, bytes: maxBytes - FRAME_BYTES };
   const page = takePage(loggers, limits, ({ name }) => stringWireBytes(name) + LOGGER_BYTES);
   return create(MeasureLoggersResponseSchema, {
@@ -70,6 +75,12 @@ function reportToProto(measurement: Measurement, maxBytes: number): MeasureLogge
     more: more || page.more,
     unmeasuredKinds: [...unmeasuredKinds],
   });
+}
+
+function totalOf(tallies: readonly CallTally[]): CallTally {
+  const sum = (kind: "emitted" | "suppressed") =>
+    LEVELS.map((_, at) => tallies.reduce((total, tally) => total + tally[kind][at]!, 0));
+  return { emitted: sum("emitted"), suppressed: sum("suppressed") };
 }
 
 function callsToProto(calls: LoggerCalls) {

@@ -12,15 +12,17 @@ import {
 import type { Loggers } from "../../loggers/loggers.ts";
 import type { Logger, LoggerGroup } from "../../loggers/view.ts";
 import { LoggersWatch, type WatchedState } from "../../loggers/watch.ts";
+import { isVisible, type Reach } from "../visible-loggers.ts";
 import { comesAfter, groupWireBytes, loggerWireBytes } from "./logger-page.ts";
 import { groupToProto, loggerToProto } from "./logger-proto.ts";
 import type { ServiceLimits } from "./streams.ts";
 import { liveEvents } from "./streams.ts";
 
-/** Watches the loggers for one call. */
+/** Watches the loggers for one call, as far as its caller may see them. */
 export type WatchLoggers = (
   request: WatchLoggersRequest,
   context: Pick<HandlerContext, "requestHeader">,
+  reach?: Reach,
 ) => AsyncIterableIterator<WatchLoggersResponse, undefined>;
 
 /**
@@ -32,7 +34,7 @@ export function watchLoggers(loggers: Loggers, { maxBytes, heartbeatMs }: Servic
   const pieces = new WatchPieces(maxBytes);
   const interval = durationFromMs(heartbeatMs);
 
-  return ({ namePrefix: prefix }, { requestHeader }) => {
+  return ({ namePrefix: prefix }, { requestHeader }, reach) => {
     const binary = !/json/i.test(requestHeader.get("content-type") ?? "");
     let since = 0;
     let until = 0;
@@ -49,7 +51,7 @@ export function watchLoggers(loggers: Loggers, { maxBytes, heartbeatMs }: Servic
             if (since === watch.state.revision) return undefined;
             until = watch.state.revision;
           }
-          const { response, size, last } = pieces.get(watch.state, { prefix, since, until, after, binary });
+          const { response, size, last } = pieces.get(watch.state, { prefix, reach, since, until, after, binary });
           const isFirst = since === 0;
           after = last;
           if (last === undefined) since = until;
@@ -74,6 +76,8 @@ export function watchLoggers(loggers: Loggers, { maxBytes, heartbeatMs }: Servic
 export interface Wanted {
   /** The prefix of the names that it watches. */
   readonly prefix: string;
+  /** What its client may see. */
+  readonly reach?: Reach;
   /** The revision that its client knows completely; 0 for none. */
   readonly since: number;
   /** The revision that it is sending. */
@@ -114,8 +118,8 @@ export class WatchPieces {
   get(state: WatchedState, wanted: Wanted): Piece {
     if (state !== this.#state) this.clear();
     this.#state = state;
-    const { prefix, since, until, after, binary } = wanted;
-    const key = JSON.stringify([since, until, after?.type, after?.name, binary, prefix]);
+    const { prefix, reach, since, until, after, binary } = wanted;
+    const key = JSON.stringify([since, until, after?.type, after?.name, binary, prefix, reach]);
     const shared = this.#shared.get(key);
     if (shared !== undefined) return shared;
     const piece = pieceOf(state, wanted, this.#maxBytes);
@@ -132,14 +136,15 @@ export class WatchPieces {
   }
 }
 
-function pieceOf(state: WatchedState, { prefix, since, until, after, binary }: Wanted, maxBytes: number): Piece {
+function pieceOf(state: WatchedState, wanted: Wanted, maxBytes: number): Piece {
+  const { prefix, reach, since, until, after, binary } = wanted;
   const { loggers, groups } = state;
   const taken: (Logger | LoggerGroup)[] = [];
   let last: Logger | LoggerGroup | undefined;
   let bytes = 0;
   for (let at = indexAfter(state, after); at < loggers.length + groups.length; at++) {
     const { subject, revision } = (loggers[at] ?? groups[at - loggers.length])!;
-    if (revision <= since || !subject.name.startsWith(prefix)) continue;
+    if (revision <= since || !subject.name.startsWith(prefix) || !isVisible(subject, reach)) continue;
     bytes += subject.type === "group" ? groupWireBytes(subject) : loggerWireBytes(subject);
     if (taken.length > 0 && bytes > maxBytes) {
       last = taken.at(-1);
