@@ -1,12 +1,19 @@
 import type { Level } from "./level.ts";
 
-/** One native logger, or one name in a native registry. It must be small: an application may have a hundred thousand. */
+/**
+ * One native logger, or several of the same name that all follow the same one. It must be small: an application may have a hundred
+ * thousand.
+ */
 export interface LoggerHandle {
+  /** The level in effect in the library, whoever set it. */
+  readonly level: Level;
+  /** Makes `level`, or the nearest level that the library has, the threshold of this logger, from the next record on. */
+  apply(level: Level): void;
   /**
-   * Makes `level` the threshold of this logger, from the next record on. Returns the level really reached, which differs if the
-   * library lacks the level.
+   * Gives the logger back exactly the threshold that it would have if {@link apply} had never been called: its own, as the
+   * application last set it, or that of the logger it follows. Called again when that one's threshold changes.
    */
-  apply(level: Level): Level;
+  restore(): void;
   /**
    * The handle whose level this logger follows natively until it is given its own, for libraries whose inheritance is live. The
    * host then leaves this logger alone as long as following gives the right level.
@@ -17,24 +24,27 @@ export interface LoggerHandle {
 /** What an adapter is given when it is attached. */
 export interface LoggerHost {
   /**
-   * Reports a native logger, existing or new, and gives it its level before it returns. `configured` is a level that the
-   * application set on the logger itself; without it the logger inherits. Returns false if the logger is not managed, because
-   * there are too many or its name is invalid; the adapter then forgets it.
+   * Reports a native logger, existing or new. It keeps the level it has, unless an operator has set one for its name; then it has
+   * that level before this returns. `configured` is a level that the application set on the logger itself; without it the logger
+   * inherits. Returns false if the logger is not managed, because there are too many or its name is invalid; the adapter then
+   * forgets it.
    */
   discovered(name: string, handle: LoggerHandle, configured?: Level): boolean;
-  /** Reports that a native logger no longer exists. Its name stays known. */
+  /** Reports that a native logger no longer exists. Its name leaves the list with its last logger, unless a level is set on it. */
   gone(handle: LoggerHandle): void;
   /**
-   * Reports that the application set a native level itself. It becomes the configured level of the name; undefined means that
-   * the application removed its level and the name inherits.
+   * Reports that the application set a native level itself, or removed it (undefined). It ends what an operator set on the name.
+   * The handle has to know the new level as the one to {@link LoggerHandle.restore}.
    */
   changedOutside(handle: LoggerHandle, level: Level | undefined): void;
+  /** Reports that {@link LoggerHandle.level} has changed without a level being set, for example with the destinations of the logger. */
+  reachChanged(): void;
   /** True while the host itself changes native levels, so that an adapter can tell its own changes from the application's. */
   readonly pushing: boolean;
   /** Adds a warning for operators to a logger, such as "transport keeps its own level info". Shown over RPC. */
   warn(name: string, message: string): void;
   /** Removes a warning that no longer applies. */
-  retract?(name: string, message: string): void;
+  retract(name: string, message: string): void;
 }
 
 /**
@@ -80,5 +90,5 @@ export interface LoggerAdapter {
   gate?(lets: CallGate): () => void;
 }
 
-/** Restores the library to how it was before it was attached. Levels stay as they are. */
+/** Stops watching the library. The host has restored every level before. */
 export type Detach = () => void;

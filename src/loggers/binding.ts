@@ -1,14 +1,21 @@
 import type { LoggerHandle } from "./adapter.ts";
 import { type Level, levelVerbosity } from "./level.ts";
-import { isAncestorOrSelf, type LevelNode, levelSource, visitHeirs } from "./tree.ts";
+import type { Override } from "./setting.ts";
+import { isAncestorOrSelf, type NameNode, visitBelow } from "./tree.ts";
+
+/** The level of ROOT while no library has a logger of this name. */
+const DEFAULT_LEVEL: Level = "INFO";
 
 /** A name with its native loggers. */
-export interface BoundNode extends LevelNode {
+export interface BoundNode extends NameNode {
   readonly parent: BoundNode | undefined;
-  children: BoundNode[] | undefined;
-  /** The native loggers of this name. */
-  bindings: Binding[] | undefined;
-  /** On a configured node: the bindings that each new level must be pushed to, because they do not follow another natively. */
+  /** Set while an operator decides the level of this name: `configured` or, if that is undefined, the level it would inherit. */
+  override: Override | undefined;
+  /** The level that an operator set. */
+  configured: Level | undefined;
+  /** The first native logger of this name. Each refers to the next one. */
+  bindings: Binding | undefined;
+  /** The bindings that this name's level was pushed to. */
   pushed: Set<Binding> | undefined;
 }
 
@@ -17,20 +24,27 @@ export interface Binding {
   readonly node: BoundNode;
   readonly handle: LoggerHandle;
   readonly kind: string;
-  /** The binding that this one follows natively until a level is first pushed to it. */
+  /** The level that the application set on the native logger itself; undefined if it inherits. */
+  own: Level | undefined;
+  /** The binding that this one follows natively. */
   leader: Binding | undefined;
   /** The bindings whose leader is this one; undefined if there are none. */
   followers: Set<Binding> | undefined;
-  /** The level that the last push reached; undefined while the native logger still follows its leader. */
-  reached: Level | undefined;
+  /** Whether a level was pushed to it. Since then it no longer follows its leader by itself. */
+  detached: boolean;
+  /** The name whose level was pushed to it; undefined while it has the level that the application gave it. */
+  source: BoundNode | undefined;
+  previous: Binding | undefined;
+  next: Binding | undefined;
 }
 
 /**
- * Pushes levels from the tree into native loggers when they change, with as few pushes as possible.
+ * Pushes the levels that operators set into native loggers, and takes them back, with as few pushes as possible. A native logger
+ * that no such level applies to is never touched.
  *
  * If a library's inheritance is live, a native logger that follows the logger of an ancestor needs no push until a level is set
- * between the two names. So each configured node keeps the set of bindings that do need one, and a change costs only that set:
- * one push for a hundred thousand pino loggers that follow their root.
+ * between the two names. So each name keeps the set of bindings that its level was pushed to, and another level costs only that
+ * set: one push for a hundred thousand pino loggers that follow their root.
  */
 export class Bindings {
   readonly #byHandle = new Map<LoggerHandle, Binding>();
@@ -42,7 +56,7 @@ export class Bindings {
     this.#onFailure = onFailure;
   }
 
-  /** True while a level is being pushed. */
+  /** True while a level is being pushed or taken back. */
   get pushing(): boolean {
     return this.#pushing;
   }
@@ -51,80 +65,123 @@ export class Bindings {
     return this.#byHandle.get(handle);
   }
 
-  /** Binds a native logger to its name and gives it its level. `own` is the native level that it has by itself, if any. */
+  /** Binds a native logger to its name, and gives it the level that an operator has set for it, if any. */
   add(node: BoundNode, handle: LoggerHandle, kind: string, own: Level | undefined): Binding {
     const above = handle.parent && this.#byHandle.get(handle.parent);
     const leader = above !== undefined && isAncestorOrSelf(above.node, node) ? above : undefined;
-    const binding: Binding = { node, handle, kind, leader: undefined, followers: undefined, reached: own };
+    const binding: Binding = {
+      node,
+      handle,
+      kind,
+      own,
+      leader: undefined,
+      followers: undefined,
+      detached: false,
+      source: undefined,
+      previous: undefined,
+      next: undefined,
+    };
     if (leader !== undefined) follow(binding, leader);
     this.#byHandle.set(handle, binding);
-    (node.bindings ??= []).push(binding);
-    this.#settle(binding, levelSource(node));
+    append(node, binding);
+    this.#settle(binding);
     return binding;
   }
 
-  /** Forgets a native logger. Its followers then follow its leader, or are pushed to if it has none. */
+  /** Forgets a native logger, which no longer exists. Its followers then follow its leader, unless it had a level of its own. */
   remove(handle: LoggerHandle): void {
     const binding = this.#byHandle.get(handle);
     if (binding === undefined) return;
     const { node, leader } = binding;
     this.#byHandle.delete(handle);
-    levelSource(node).pushed?.delete(binding);
-    const rest = node.bindings!.filter((other) => other !== binding);
-    node.bindings = rest.length === 0 ? undefined : rest;
+    binding.source?.pushed?.delete(binding);
+    unlink(node, binding);
     leader?.followers?.delete(binding);
-    const heir = binding.reached === undefined ? leader : undefined;
+    const heir = binding.own === undefined && !binding.detached ? leader : undefined;
     for (const orphan of binding.followers ?? []) {
       orphan.leader = undefined;
       if (heir !== undefined) follow(orphan, heir);
-      else this.#settle(orphan, levelSource(orphan.node));
+      this.#settle(orphan);
     }
   }
 
-  /** Sets or clears (undefined) the level of a node and pushes it to the native loggers that inherit from it. */
-  configure(node: BoundNode, level: Level | undefined): void {
-    const before = node.configured;
-    if (before === undefined && level === undefined) return;
-    const pushed = node.pushed;
-    node.configured = level;
-    if (level === undefined) {
-      node.pushed = undefined;
-      const source = levelSource(node);
-      for (const binding of pushed ?? []) this.#settle(binding, source);
-    } else if (before === undefined) {
-      const source = node.parent && levelSource(node.parent);
-      node.pushed = new Set();
-      visitHeirs(node, (heir) => {
-        for (const binding of heir.bindings ?? []) {
-          source?.pushed?.delete(binding);
-          this.#settle(binding, node as BoundNode & { configured: Level });
-        }
-      });
-    } else {
-      for (const binding of pushed ?? []) this.#push(binding, level);
+  /** Forgets all these native loggers, whose library is no longer managed. They keep their levels. */
+  forget(handles: Iterable<LoggerHandle>): void {
+    for (const handle of handles) {
+      const binding = this.#byHandle.get(handle);
+      if (binding === undefined) continue;
+      this.#byHandle.delete(handle);
+      binding.source?.pushed?.delete(binding);
+      unlink(binding.node, binding);
     }
   }
 
-  /** Pushes the right level again to a binding whose native level the application has set. */
-  reclaim(binding: Binding): void {
-    const source = levelSource(binding.node);
-    binding.reached = source.configured;
-    this.#settle(binding, source);
+  /** Applies what an operator has set on a node, or no longer sets, to the native loggers that it concerns. */
+  configured(node: BoundNode): void {
+    visitBelow(node, (at) => {
+      if (at !== node && operatorLevel(at) !== undefined) return false;
+      for (let binding = at.bindings; binding !== undefined; binding = binding.next) {
+        // One that follows a logger below the node, or at it, gets its level from that one.
+        if (!isFollowing(binding) || !isAncestorOrSelf(node, binding.leader!.node)) this.#settle(binding);
+      }
+      return true;
+    });
   }
 
-  #settle(binding: Binding, source: BoundNode & { configured: Level }): void {
-    const { leader } = binding;
-    // A native logger that once got a level of its own keeps one, because removing it would make the object slower.
-    if (binding.reached === undefined && leader !== undefined && levelSource(leader.node) === source) return;
-    (source.pushed ??= new Set()).add(binding);
-    this.#push(binding, source.configured);
+  /** Pushes the level of a node again, which has become another one, to the native loggers that have it already. */
+  pushAgain(node: BoundNode): void {
+    const level = sourceLevel(node);
+    for (const binding of node.pushed ?? []) this.#push(binding, level);
+  }
+
+  /** Settles what follows from a change of {@link Binding.own}, which the application made in the native logger already. */
+  changedOutside(binding: Binding): void {
+    const { node } = binding;
+    const source = sourceOf(binding);
+    if (source !== undefined) this.#settle(binding);
+    else {
+      binding.source?.pushed?.delete(binding);
+      binding.source = undefined;
+    }
+    this.#settleFollowers(binding);
+    if (operatorLevel(node) === undefined) this.pushAgain(node);
+  }
+
+  #settleFollowers(leader: Binding): void {
+    for (const follower of leader.followers ?? []) {
+      if (follower.own !== undefined) continue;
+      const { source } = follower;
+      this.#settle(follower);
+      if (follower.detached && source === undefined && follower.source === undefined) this.#restore(follower);
+      this.#settleFollowers(follower);
+    }
+  }
+
+  #settle(binding: Binding): void {
+    const source = sourceOf(binding);
+    if (source !== binding.source) {
+      if (isFollowing(binding) && source === sourceOf(binding.leader!)) return;
+      binding.source?.pushed?.delete(binding);
+      binding.source = source;
+      if (source === undefined) this.#restore(binding);
+      else (source.pushed ??= new Set()).add(binding);
+    }
+    if (source !== undefined) this.#push(binding, sourceLevel(source));
   }
 
   #push(binding: Binding, level: Level): void {
-    binding.reached = level;
+    binding.detached = true;
+    this.#do(binding, () => binding.handle.apply(level));
+  }
+
+  #restore(binding: Binding): void {
+    this.#do(binding, () => binding.handle.restore());
+  }
+
+  #do(binding: Binding, change: () => void): void {
     this.#pushing = true;
     try {
-      binding.reached = binding.handle.apply(level);
+      change();
     } catch (error) {
       this.#onFailure(binding.node, error);
     } finally {
@@ -138,24 +195,117 @@ function follow(binding: Binding, leader: Binding): void {
   (leader.followers ??= new Set()).add(binding);
 }
 
+/** Adds a binding to its node, as the last one: a leader comes before its followers. */
+function append(node: BoundNode, binding: Binding): void {
+  const last = node.bindings?.previous;
+  if (last === undefined) {
+    node.bindings = binding;
+    binding.previous = binding;
+  } else {
+    last.next = binding;
+    binding.previous = last;
+    node.bindings!.previous = binding;
+  }
+}
+
+function unlink(node: BoundNode, binding: Binding): void {
+  const { previous, next } = binding;
+  if (node.bindings === binding) node.bindings = next;
+  else previous!.next = next;
+  if (next !== undefined) next.previous = previous;
+  else if (node.bindings !== undefined) node.bindings.previous = previous;
+}
+
+/** Whether the native logger still follows its leader by itself. */
+function isFollowing({ leader, own, detached }: Binding): boolean {
+  return leader !== undefined && own === undefined && !detached;
+}
+
+/**
+ * The name whose level applies to a native logger. It is the nearest one, from its own upwards, on which an operator set a level;
+ * undefined if there is none, or if the application set a level on the logger, or on one that it follows, at a nearer name. A
+ * name that an operator cleared counts as if the application had set nothing there, and the next name above with a level applies.
+ */
+function sourceOf(binding: Binding): BoundNode | undefined {
+  let at = binding;
+  let isCleared = false;
+  for (let node: BoundNode | undefined = binding.node; node !== undefined; node = node.parent) {
+    if (node.override !== undefined) {
+      if (node.configured !== undefined) return node;
+      isCleared = true;
+    } else if (isCleared) {
+      if (node.parent === undefined || isConfiguredByApplication(node)) return node;
+    } else {
+      while (at.own === undefined && at.leader?.node === node) at = at.leader;
+      if (at.own !== undefined && at.node === node) return undefined;
+    }
+  }
+  return undefined;
+}
+
+function sourceLevel(source: BoundNode): Level {
+  return operatorLevel(source) ?? effectiveLevel(source);
+}
+
+/** The level that an operator has set on a name; undefined if there is none. */
+export function operatorLevel({ override, configured }: BoundNode): Level | undefined {
+  return override === undefined ? undefined : configured;
+}
+
+/** Whether the application set a level on a native logger of this name. */
+export function isConfiguredByApplication(node: BoundNode): boolean {
+  for (let binding = node.bindings; binding !== undefined; binding = binding.next) {
+    if (binding.own !== undefined) return true;
+  }
+  return false;
+}
+
+/**
+ * The level that the application itself configured on a name; undefined if nothing or if its native loggers differ. ROOT has the
+ * default level while no library has a logger of this name.
+ */
+export function applicationLevel(node: BoundNode): Level | undefined {
+  const { bindings: first } = node;
+  if (first === undefined) return node.parent === undefined ? DEFAULT_LEVEL : undefined;
+  for (let binding = first.next; binding !== undefined; binding = binding.next) {
+    if (binding.own !== first.own) return undefined;
+  }
+  return first.own;
+}
+
 /** The level really in effect on a name: the most verbose one of its native loggers, or that of the tree if it has none. */
 export function effectiveLevel(node: BoundNode): Level {
   let most: Level | undefined;
-  for (const binding of node.bindings ?? []) {
-    const reached = reachedLevel(binding);
-    if (most === undefined || levelVerbosity(reached) > levelVerbosity(most)) most = reached;
+  for (let binding = node.bindings; binding !== undefined; binding = binding.next) {
+    const { level } = binding.handle;
+    if (most === undefined || levelVerbosity(level) > levelVerbosity(most)) most = level;
   }
-  return most ?? levelSource(node).configured;
+  if (most !== undefined) return most;
+  return operatorLevel(node) ?? (node.parent === undefined ? DEFAULT_LEVEL : effectiveLevel(node.parent));
 }
 
-/** Whether another native logger of the name has the same kind and level, so that this one does not change what is shown. */
+/** Describes how the levels of a name's native loggers differ, such as "pino INFO, winston DEBUG"; undefined if they do not. */
+export function differentLevels(node: BoundNode): string | undefined {
+  const { bindings: first } = node;
+  if (first?.next === undefined) return undefined;
+  const levels = new Set<Level>();
+  const texts = new Set<string>();
+  for (let binding: Binding | undefined = first; binding !== undefined; binding = binding.next) {
+    const { level } = binding.handle;
+    levels.add(level);
+    texts.add(`${binding.kind} ${level}`);
+  }
+  return levels.size === 1 ? undefined : [...texts].join(", ");
+}
+
+/** Whether another native logger of the name is shown the same, so that this one does not change what is shown. */
 export function isShownBeside(binding: Binding): boolean {
-  const first = binding.node.bindings?.find((other) => other !== binding);
-  return first !== undefined && first.kind === binding.kind && reachedLevel(first) === reachedLevel(binding);
-}
-
-function reachedLevel(binding: Binding): Level {
-  let at = binding;
-  while (at.reached === undefined) at = at.leader!;
-  return at.reached;
+  const { bindings: first } = binding.node;
+  const other = first === binding ? first.next : first;
+  return (
+    other !== undefined &&
+    other.kind === binding.kind &&
+    other.own === binding.own &&
+    other.handle.level === binding.handle.level
+  );
 }

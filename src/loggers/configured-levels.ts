@@ -1,10 +1,11 @@
+import { applicationLevel, isConfiguredByApplication, operatorLevel } from "./binding.ts";
 import { Expiries } from "./expiries.ts";
 import { type Group, groupsFrom, type Prefix } from "./group.ts";
 import { type LevelChange, type LevelChangeKind, LevelHistory } from "./history.ts";
 import type { Level } from "./level.ts";
 import type { LoggersOptions } from "./options.ts";
 import { type LoggerNode, LoggerRegistry } from "./registry.ts";
-import type { Override, Setting, SettingOwner, TemporarySetting } from "./setting.ts";
+import { APPLICATION, type Override, type Setting, type SettingOwner, type TemporarySetting } from "./setting.ts";
 
 /** How a level changes. */
 export interface LevelUpdate {
@@ -20,6 +21,9 @@ export interface LevelUpdate {
   /** Whether to keep it out of the history and from listeners, because it was in force before this process started. */
   readonly silent?: boolean | undefined;
 }
+
+/** The maximum of timed levels on one name, one on top of the other. */
+const MAX_TIMED = 100;
 
 /** What a level is configured on. */
 export type LevelTarget = LoggerNode | Group | Prefix;
@@ -52,12 +56,7 @@ export class ConfiguredLevels {
       {
         changed: () => this.#advance(),
         added: (node) => this.#added(node),
-        foundConfigured: (node, level) => this.#foundConfigured(node, level),
-        setOutside: (node, given) => {
-          const level = given ?? this.inherited(node);
-          if (node.configured === level && node.permanent === undefined) return;
-          this.apply(node, { level, override: undefined }, { kind: "APPLICATION" });
-        },
+        setOutside: (node, previous, level) => this.#setOutside(node, previous, level),
       },
     );
   }
@@ -93,19 +92,13 @@ export class ConfiguredLevels {
    */
   apply(on: LevelTarget, setting: Setting, update: LevelUpdate): void {
     const { ttlMs, lease, group } = update;
-    const before = on.temporary ?? [];
-    const isPermanent = ttlMs === undefined && lease === undefined;
-    // There is at most one temporary level without a lease.
-    const ended = before.filter((temporary) => isPermanent || (lease === undefined && temporary.lease === undefined));
-    const left = before.filter((temporary) => !ended.includes(temporary));
-    for (const temporary of ended) this.#expiries.delete(temporary);
-    if (isPermanent) {
-      on.temporary = undefined;
-      on.permanent = undefined;
-    } else {
+    let ended: readonly TemporarySetting[];
+    if (ttlMs === undefined && lease === undefined) ended = this.#end(on);
+    else {
       const temporary = { ...setting, on, lease, group };
+      ended = lease === undefined ? this.#endEarlier(on, setting) : [];
       on.permanent ??= { level: on.configured, override: on.override };
-      on.temporary = [...left, temporary];
+      on.temporary = [...(on.temporary ?? []), temporary];
       lease?.add(temporary);
       if (ttlMs !== undefined) this.#expiries.set(temporary, ttlMs);
     }
@@ -135,22 +128,23 @@ export class ConfiguredLevels {
   /** Restores everything to what the application configured. Returns the number of loggers that changed. */
   restoreAll(update: LevelUpdate): number {
     let restored = 0;
-    for (const node of this.registry.sorted()) {
-      const level = node.baseline ?? this.inherited(node);
-      if (node.configured === level && node.override === undefined) continue;
-      this.apply(node, { level, override: undefined }, update);
-      restored++;
-    }
-    for (const on of [...this.prefixes.values(), ...this.groups.values()]) {
-      if (on.configured === undefined) continue;
-      this.apply(on, { level: undefined, override: undefined }, update);
+    for (const on of [...this.#overridden]) {
+      this.apply(on, APPLICATION, update);
+      if (isLogger(on)) restored++;
     }
     return restored;
   }
 
-  /** The level of a logger that is cleared: undefined, except for ROOT. */
-  inherited(node: LoggerNode): Level | undefined {
-    return node === this.registry.root ? (node.baseline ?? "INFO") : undefined;
+  /** The configured level of a logger, a group or a prefix: the operator's, or else the application's. */
+  levelOf(on: LevelTarget): Level | undefined {
+    if (!isLogger(on)) return on.configured;
+    return on.override === undefined ? applicationLevel(on) : operatorLevel(on);
+  }
+
+  /** What clearing a logger amounts to: it inherits, except for ROOT, which gets the application's level back. */
+  cleared(node: LoggerNode, author: Override): Setting {
+    const { root } = this.registry;
+    return node !== root && isConfiguredByApplication(node) ? { level: undefined, override: author } : APPLICATION;
   }
 
   /** Ends every level that has a time, because the process ends. The history does not show it. */
@@ -163,9 +157,32 @@ export class ConfiguredLevels {
     for (const listener of this.#revisionListeners) listener();
   }
 
+  /** Ends all temporary levels of a name, which it returns. */
+  #end(on: LevelTarget): readonly TemporarySetting[] {
+    const ended = on.temporary ?? [];
+    for (const temporary of ended) this.#expiries.delete(temporary);
+    on.temporary = undefined;
+    on.permanent = undefined;
+    return ended;
+  }
+
+  /**
+   * Ends the timed level that a new one replaces: the same level, set by the same caller, or the oldest if there are too many.
+   * Another one comes back when the new one ends.
+   */
+  #endEarlier(on: LevelTarget, { level, override }: Setting): readonly TemporarySetting[] {
+    const timed = on.temporary?.filter(({ lease }) => lease === undefined) ?? [];
+    const same = timed.find((earlier) => earlier.level === level && earlier.override?.actor === override?.actor);
+    const replaced = same ?? (timed.length < MAX_TIMED ? undefined : timed[0]);
+    if (replaced === undefined) return [];
+    this.#expiries.delete(replaced);
+    on.temporary = on.temporary!.filter((other) => other !== replaced);
+    return [replaced];
+  }
+
   /** Gives a new logger below a prefix the prefix's setting, with the same end. */
   #added(node: LoggerNode): void {
-    const prefix = this.prefixes.get(node.parent!.name);
+    const prefix = this.prefixes.get(node.parent!.key);
     if (prefix?.configured === undefined) return;
     node.configured = prefix.configured;
     node.override = prefix.override;
@@ -179,38 +196,46 @@ export class ConfiguredLevels {
     });
   }
 
-  #foundConfigured(node: LoggerNode, level: Level): void {
-    if (node.override === undefined) this.registry.configure(node, level);
-    // If a temporary level was set before the logger existed, the application's level comes back when that ends.
-    else if (node.permanent !== undefined && node.permanent.override === undefined) {
-      node.permanent = { level, override: undefined };
+  /** The application's level replaces what an operator set on the name. */
+  #setOutside(node: LoggerNode, previous: Level | undefined, level: Level | undefined): void {
+    if (node.override === undefined && previous === level) return;
+    const before = node.override === undefined ? previous : this.levelOf(node);
+    const ended = this.#end(node);
+    this.#replace(node, APPLICATION);
+    this.#tell(node, before, level, { kind: "APPLICATION" });
+    for (const temporary of ended) temporary.lease?.lost(temporary, "OVERRULED");
+  }
+
+  #configure(on: LevelTarget, setting: Setting, update: LevelUpdate): void {
+    const previous = this.levelOf(on);
+    this.#replace(on, setting);
+    // A prefix is not shown by itself; its group changes as well.
+    if ("prefix" in on) return;
+    this.#tell(on, previous, this.levelOf(on), { author: setting.override, ...update });
+    if (isLogger(on)) this.registry.prune(on);
+  }
+
+  #replace(on: LevelTarget, setting: Setting): void {
+    if (setting.override === undefined) this.#overridden.delete(on);
+    else this.#overridden.add(on);
+    if (isLogger(on)) this.registry.configure(on, setting);
+    else {
+      on.configured = setting.level;
+      on.override = setting.override;
     }
   }
 
-  #configure(on: LevelTarget, setting: Setting, { kind, author = setting.override, silent, group }: LevelUpdate): void {
-    const previousLevel = on.configured;
-    const { level, override } = setting;
-    if (isLogger(on)) this.registry.configure(on, level);
-    else on.configured = level;
-    on.override = override;
-    if (override === undefined) this.#overridden.delete(on);
-    else this.#overridden.add(on);
-    // A prefix is not shown by itself; its group changes as well.
-    if ("prefix" in on) return;
+  #tell(
+    { name }: LoggerNode | Group,
+    previousLevel: Level | undefined,
+    level: Level | undefined,
+    { kind, author, silent, group }: LevelUpdate,
+  ): void {
     this.#advance();
     if (silent) return;
     const revision = this.#revision;
     const time = Date.now();
-    const change = this.history.add({
-      name: on.name,
-      previousLevel,
-      level,
-      override: author,
-      kind,
-      time,
-      revision,
-      group,
-    });
+    const change = this.history.add({ name, previousLevel, level, override: author, kind, time, revision, group });
     for (const listener of this.#changeListeners) {
       try {
         listener(change);

@@ -71,10 +71,10 @@ export function isMixed({ loggers, prefixes }: Group, registry: LoggerRegistry):
   let first: Level | undefined;
   const differs = (node: LoggerNode) => effectiveLevel(node) !== (first ??= effectiveLevel(node));
   if (loggers.some((name) => differs(registry.nearest(name)))) return true;
-  const pending = prefixes.flatMap(({ prefix }) => registry.childrenOf(prefix));
+  const pending = prefixes.flatMap(({ prefix }) => [...registry.childrenOf(prefix)]);
   for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
     if (differs(at)) return true;
-    for (const child of registry.childrenOf(at.name)) pending.push(child);
+    for (const child of registry.childrenOf(at.key)) pending.push(child);
   }
   return false;
 }

@@ -20,6 +20,7 @@ import { loggerName, ROOT } from "./name.ts";
 import type { LoggersOptions } from "./options.ts";
 import type { LoggerNode } from "./registry.ts";
 import { type RequestLevelOptions, RequestLevels } from "./request-level.ts";
+import { APPLICATION, type Override, type Setting } from "./setting.ts";
 import type { StateFile } from "./state-file.ts";
 import { keepLevels } from "./stored-levels.ts";
 import { type LevelOutcome, type Logger, type LoggerGroup, type LoggersOverview, LoggerViews } from "./view.ts";
@@ -122,11 +123,14 @@ export class Loggers {
    *   FAILED_PRECONDITION (`ifRevision` is not the current revision). Then nothing has changed.
    */
   setLevel(text: string, level: Level | undefined, request: SetRequest = {}): LevelOutcome {
-    if (level === undefined) return this.#change(text, request, { kind: "CLEARED" }, () => undefined);
+    if (level === undefined) {
+      const clear = (author: Override, node?: LoggerNode) => (node ? this.#levels.cleared(node, author) : APPLICATION);
+      return this.#change(text, request, { kind: "CLEARED" }, clear);
+    }
     const { ttlMs: asked } = request;
     const ttlMs =
       asked === undefined ? undefined : ttlFor(level, asked === "default" ? undefined : asked, this.#options);
-    return this.#change(text, request, { kind: "SET", ttlMs }, () => level);
+    return this.#change(text, request, { kind: "SET", ttlMs }, (override) => ({ level, override }));
   }
 
   /**
@@ -138,7 +142,7 @@ export class Loggers {
     const ttlMs = holdTtlFor(level, request.ttlMs, this.#options);
     this.#checkHeld();
     const lease = new Lease(ttlMs, (held) => this.#levels.endTemporary(held));
-    const outcome = this.#change(text, request, { kind: "SET", ttlMs, lease }, () => level);
+    const outcome = this.#change(text, request, { kind: "SET", ttlMs, lease }, (override) => ({ level, override }));
     this.#leases.add(lease);
     lease.onEnd(() => this.#leases.delete(lease));
     return { ...outcome, lease };
@@ -154,7 +158,7 @@ export class Loggers {
       const message = "No logger and no group has this name.";
       throw new ActuatorError("NOT_FOUND", "LOGGER_NOT_FOUND", message, { field: "name" });
     }
-    return this.#change(text, request, { kind: "RESTORED" }, (node) => node?.baseline);
+    return this.#change(text, request, { kind: "RESTORED" }, () => APPLICATION);
   }
 
   /**
@@ -210,33 +214,31 @@ export class Loggers {
     this.#levels.close();
   }
 
-  /** `levelOf` returns the level for a member or, without an argument, for the group itself. */
+  /** `settingFor` returns the setting for a logger or, without one, for the group itself. */
   #change(
     text: string,
     request: ChangeRequest,
     how: Pick<LevelUpdate, "kind" | "ttlMs" | "lease">,
-    levelOf: (node?: LoggerNode) => Level | undefined,
+    settingFor: (author: Override, node?: LoggerNode) => Setting,
   ): LevelOutcome {
     const levels = this.#levels;
     const name = loggerName(text);
     checkRequest(request, this.revision);
     const author = overrideOf(request, how.ttlMs, this.#instance, how.lease !== undefined);
-    const override = how.kind === "SET" ? author : undefined;
     const update = { ...how, author };
     const group = levels.groups.get(name);
     const change = (node: LoggerNode) => {
-      const level = levelOf(node) ?? levels.inherited(node);
-      levels.apply(node, { level, override }, { ...update, group: group?.name });
+      levels.apply(node, settingFor(author, node), { ...update, group: group?.name });
     };
     if (group === undefined || group.members.length === 0) {
-      const node = levels.registry.getOrCreate(name);
-      const previousLevel = node.configured;
+      const node = levels.registry.getOrCreate(text);
+      const previousLevel = levels.levelOf(node);
       change(node);
       return { result: this.#views.logger(node), previousLevel, revision: this.revision };
     }
     const previousLevel = group.configured;
     for (const node of loggersOf(group, levels.registry)) change(node);
-    const shown = { level: levelOf(), override };
+    const shown = settingFor(author);
     for (const prefix of group.prefixes) levels.apply(prefix, shown, { ...update, group: group.name });
     levels.apply(group, shown, update);
     return { result: this.#views.group(group), previousLevel, revision: this.revision };

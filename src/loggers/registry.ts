@@ -1,15 +1,16 @@
 import { ActuatorError } from "../common/error.ts";
 import type { Detach, LoggerAdapter, LoggerHandle, LoggerHost } from "./adapter.ts";
-import { Bindings, type BoundNode, isShownBeside } from "./binding.ts";
+import { Bindings, type BoundNode, differentLevels, isShownBeside } from "./binding.ts";
 import type { Level } from "./level.ts";
 import { loggerName, parentName, ROOT } from "./name.ts";
-import type { Configurable } from "./setting.ts";
-import { LevelTree } from "./tree.ts";
+import type { Configurable, Setting } from "./setting.ts";
+import { NameTree } from "./tree.ts";
 
 /** One name with everything that is known about it. */
 export interface LoggerNode extends BoundNode, Configurable {
-  /** The level that the application had configured when the name was found. */
-  baseline: Level | undefined;
+  readonly parent: LoggerNode | undefined;
+  override: Configurable["override"];
+  configured: Level | undefined;
   /** Whether it exists only because a level was set on it or on a name below it. */
   created: boolean;
 }
@@ -26,13 +27,11 @@ export interface RegistryEvents {
   added(node: LoggerNode): void;
   /** What is shown of the loggers has changed, other than by a change of level. */
   changed(): void;
-  /** A logger was found for the first time, with a level that the application had set on it. */
-  foundConfigured(node: LoggerNode, level: Level): void;
-  /** The application has set a level itself, or removed it (undefined). */
-  setOutside(node: LoggerNode, level: Level | undefined): void;
+  /** The application has set a level itself, or removed it (undefined), on one of the loggers of this name. */
+  setOutside(node: LoggerNode, previous: Level | undefined, level: Level | undefined): void;
 }
 
-const none: readonly LoggerNode[] = [];
+const none: ReadonlySet<LoggerNode> = new Set();
 
 /** How long what was read from the libraries stays current. */
 const REFRESH_AFTER_MS = 1_000;
@@ -40,33 +39,30 @@ const REFRESH_AFTER_MS = 1_000;
 /** An adapter can report to one host only. */
 const attached = new WeakSet<LoggerAdapter>();
 
-/** All loggers: one tree of names, and the native loggers whose levels follow it. */
+/** All loggers: one tree of names, and the native loggers of each. */
 export class LoggerRegistry {
   readonly warnings: Warnings;
-  readonly #tree = new LevelTree<LoggerNode>("INFO", ({ name, parent, children, configured }) => {
-    const node = {
-      name,
-      parent: parent as LoggerNode | undefined,
-      children,
-      configured,
+  readonly #tree = new NameTree<LoggerNode>((bare) => {
+    const node: LoggerNode = {
+      ...bare,
+      parent: bare.parent as LoggerNode | undefined,
+      configured: undefined,
+      override: undefined,
       bindings: undefined,
       pushed: undefined,
-      override: undefined,
       permanent: undefined,
       temporary: undefined,
-      baseline: undefined,
       created: false,
-    } as LoggerNode;
-    if (parent !== undefined) this.#events.added(node);
+    };
+    if (node.parent !== undefined) this.#events.added(node);
     return node;
   });
-  readonly #bindings = new Bindings((node, error) => this.warnings.add(node.name, `level not applied: ${error}`));
+  readonly #bindings = new Bindings((node, error) => this.warnings.add(node.key, `level not applied: ${error}`));
   /** The adapters of libraries that do not announce changes. */
   readonly #refreshable = new Set<LoggerAdapter>();
   readonly #limits: RegistryLimits;
   readonly #events: RegistryEvents;
   #created = 0;
-  #sortedNodes: readonly LoggerNode[] = [];
   #lastRefresh = Number.NEGATIVE_INFINITY;
 
   constructor(limits: RegistryLimits, events: RegistryEvents) {
@@ -93,7 +89,9 @@ export class LoggerRegistry {
       attached.delete(adapter);
       detach();
       this.#refreshable.delete(adapter);
-      for (const handle of handles) this.#bindings.remove(handle);
+      const nodes = [...handles].flatMap((handle) => this.#bindings.get(handle)?.node ?? []);
+      this.#bindings.forget(handles);
+      for (const node of nodes) this.prune(node as LoggerNode);
       this.#events.changed();
     };
   }
@@ -107,13 +105,13 @@ export class LoggerRegistry {
     for (const adapter of this.#refreshable) adapter.refresh?.();
   }
 
-  get(name: string): LoggerNode | undefined {
-    return this.#tree.get(name);
+  get(key: string): LoggerNode | undefined {
+    return this.#tree.get(key);
   }
 
   /** The node of this name or, if it is not known, of its nearest known ancestor. */
-  nearest(name: string): LoggerNode {
-    let at = name;
+  nearest(key: string): LoggerNode {
+    let at = key;
     for (;;) {
       const node = this.#tree.get(at);
       if (node !== undefined) return node;
@@ -122,13 +120,13 @@ export class LoggerRegistry {
   }
 
   /** The nodes directly below a name; none if the name is not known. */
-  childrenOf(name: string): readonly LoggerNode[] {
-    return (this.#tree.get(name)?.children as LoggerNode[] | undefined) ?? none;
+  childrenOf(key: string): ReadonlySet<LoggerNode> {
+    return (this.#tree.get(key)?.children as ReadonlySet<LoggerNode> | undefined) ?? none;
   }
 
   /** The node of a name in the configuration, which is added if it is new. */
-  ensure(name: string): LoggerNode {
-    return this.#tree.ensure(name);
+  ensure(key: string): LoggerNode {
+    return this.#tree.ensure(key);
   }
 
   /**
@@ -136,40 +134,61 @@ export class LoggerRegistry {
    *
    * @throws ActuatorError RESOURCE_EXHAUSTED if too many loggers exist only because a level was set on their name.
    */
-  getOrCreate(name: string): LoggerNode {
-    const missing = this.#tree.missing(name);
+  getOrCreate(text: string): LoggerNode {
+    const missing = this.#tree.missing(loggerName(text));
     const { maxCreated, maxLoggers } = this.#limits;
     if (missing > 0 && (this.#created + missing > maxCreated || this.#tree.size + missing > maxLoggers)) {
       const message = `${this.#created} loggers exist only because a level was set on their name; no more are created. Use the name of a logger that is listed.`;
       throw new ActuatorError("RESOURCE_EXHAUSTED", "TOO_MANY_CREATED_LOGGERS", message, { field: "name" });
     }
-    return this.#create(name);
+    return this.#create(text);
   }
 
   /** The node of a name whose level was stored; undefined if there are too many loggers. */
-  getOrCreateStored(name: string): LoggerNode | undefined {
-    return this.#tree.size + this.#tree.missing(name) > this.#limits.maxLoggers ? undefined : this.#create(name);
+  getOrCreateStored(text: string): LoggerNode | undefined {
+    return this.#tree.size + this.#tree.missing(loggerName(text)) > this.#limits.maxLoggers
+      ? undefined
+      : this.#create(text);
   }
 
-  /** Sets or clears the level of a node, and pushes it to the native loggers. */
-  configure(node: LoggerNode, level: Level | undefined): void {
-    this.#bindings.configure(node, level);
+  /** Changes what an operator has set on a node, and pushes it to the native loggers. */
+  configure(node: LoggerNode, { level, override }: Setting): void {
+    const isAnotherLevel = node.configured !== undefined && level !== undefined;
+    node.configured = level;
+    node.override = override;
+    if (isAnotherLevel) this.#bindings.pushAgain(node);
+    else this.#bindings.configured(node);
+  }
+
+  /** Removes a node, and then its ancestors, if neither a logger, a name below nor a setting needs them any more. */
+  prune(node: LoggerNode): void {
+    for (let at = node; at.parent !== undefined; at = at.parent) {
+      if (at.bindings !== undefined || at.children !== undefined || at.override !== undefined) return;
+      if (at.temporary !== undefined) return;
+      if (at.created) this.#created--;
+      this.#tree.remove(at);
+      this.warnings.forget(at.key);
+    }
   }
 
   /** All nodes, ROOT first, then by UTF-16 code unit. */
   sorted(): readonly LoggerNode[] {
-    if (this.#sortedNodes.length !== this.#tree.size) {
-      const [root, ...rest] = this.#tree.nodes();
-      this.#sortedNodes = [root!, ...rest.sort((a, b) => (a.name < b.name ? -1 : 1))];
-    }
-    return this.#sortedNodes;
+    return this.#tree.sorted();
   }
 
-  #create(name: string): LoggerNode {
-    const missing = this.#tree.missing(name);
+  /** What an operator should know about a name: its warnings, and how its native loggers differ. */
+  warningsOf(node: LoggerNode): readonly string[] {
+    const warnings = this.warnings.of(node.key);
+    const differing = differentLevels(node);
+    return differing === undefined ? warnings : [...warnings, `the loggers of this name differ: ${differing}`];
+  }
+
+  #create(text: string): LoggerNode {
+    const key = loggerName(text);
+    const missing = this.#tree.missing(key);
     this.#created += missing;
-    const node = this.#tree.ensure(name);
-    for (let at = node, added = missing; added > 0; added--, at = at.parent as LoggerNode) at.created = true;
+    const node = this.#tree.ensure(key, text);
+    for (let at: LoggerNode | undefined = node, added = missing; added > 0; added--, at = at!.parent) at!.created = true;
     return node;
   }
 
@@ -180,10 +199,6 @@ export class LoggerRegistry {
         const node = this.#find(text);
         if (node === undefined) return false;
         handles.add(handle);
-        if (configured !== undefined && node.bindings === undefined && node.baseline === undefined) {
-          node.baseline = configured;
-          this.#events.foundConfigured(node, configured);
-        }
         const binding = bindings.add(node, handle, kind, configured);
         if (!isShownBeside(binding)) this.#events.changed();
         return true;
@@ -193,44 +208,48 @@ export class LoggerRegistry {
         if (!handles.delete(handle) || binding === undefined) return;
         const unseen = isShownBeside(binding);
         bindings.remove(handle);
+        this.prune(binding.node as LoggerNode);
         if (!unseen) this.#events.changed();
       },
       changedOutside: (handle, level) => {
         const binding = bindings.get(handle);
         if (binding === undefined) return;
-        this.#events.setOutside(binding.node as LoggerNode, level);
-        bindings.reclaim(binding);
+        const previous = binding.own;
+        binding.own = level;
+        this.#events.setOutside(binding.node as LoggerNode, previous, level);
+        bindings.changedOutside(binding);
       },
+      reachChanged: () => this.#events.changed(),
       get pushing() {
         return bindings.pushing;
       },
       warn: (text, message) => {
         const node = this.#find(text);
-        if (node !== undefined) this.warnings.add(node.name, message);
+        if (node !== undefined) this.warnings.add(node.key, message);
       },
       retract: (text, message) => {
         const node = this.#find(text);
-        if (node !== undefined) this.warnings.delete(node.name, message);
+        if (node !== undefined) this.warnings.delete(node.key, message);
       },
     };
   }
 
   /** The node of a name that a library uses, added if it is new; undefined if it is not managed. */
   #find(text: string): LoggerNode | undefined {
-    let name: string;
+    let key: string;
     try {
-      name = loggerName(text);
+      key = loggerName(text);
     } catch {
       this.warnings.add(ROOT, "a logger with an invalid name is not managed");
       return undefined;
     }
     const { maxLoggers } = this.#limits;
-    if (this.#tree.size + this.#tree.missing(name) > maxLoggers) {
+    if (this.#tree.size + this.#tree.missing(key) > maxLoggers) {
       this.warnings.add(ROOT, `more than ${maxLoggers} loggers: the rest is not managed`);
       return undefined;
     }
-    const node = this.#tree.ensure(name);
-    for (let at: LoggerNode | undefined = node; at?.created; at = at.parent as LoggerNode | undefined) {
+    const node = this.#tree.ensure(key, text);
+    for (let at: LoggerNode | undefined = node; at?.created; at = at.parent) {
       at.created = false;
       this.#created--;
     }
@@ -276,6 +295,14 @@ export class Warnings {
     if (left.length === 0) this.#byName.delete(name);
     else this.#byName.set(name, left);
     this.#onChange();
+  }
+
+  /** Removes all warnings of a name that no longer exists. */
+  forget(name: string): void {
+    const messages = this.#byName.get(name);
+    if (messages === undefined) return;
+    this.#count -= messages.length;
+    this.#byName.delete(name);
   }
 
   of(name: string): readonly string[] {

@@ -16,17 +16,20 @@ export interface Override {
   readonly held?: boolean | undefined;
 }
 
-/** A level and who set it; both undefined if nothing is configured. */
+/** What an operator has set: a level, or to inherit (no level), and who set it. */
 export interface Setting {
   readonly level: Level | undefined;
   readonly override: Override | undefined;
 }
 
+/** Nothing is set by an operator: the application's own level applies. */
+export const APPLICATION: Setting = { level: undefined, override: undefined };
+
 /** What levels are configured on: a logger, a group or a prefix. */
 export interface Configurable {
-  /** The level in force. */
+  /** The level that an operator set. */
   configured: Level | undefined;
-  /** Who configured it; undefined if the application did. */
+  /** Who configured it; undefined if no operator did. */
   override: Override | undefined;
   /** While the level is temporary: the permanent setting from before the first temporary one, which comes back at the end. */
   permanent: Setting | undefined;

@@ -1,7 +1,7 @@
 import type { ConfiguredLevels, LevelTarget } from "./configured-levels.ts";
 import { parentName, ROOT } from "./name.ts";
 import type { LoggerNode } from "./registry.ts";
-import type { Configurable, Setting } from "./setting.ts";
+import { APPLICATION, type Configurable, type Setting } from "./setting.ts";
 import { StateFile } from "./state-file.ts";
 import { encodeState, type StoredLevel, type StoredSetting, type StoredState } from "./stored-state.ts";
 
@@ -46,7 +46,7 @@ function storedLevels({ overridden, groups, prefixes, registry }: ConfiguredLeve
   const add = (node: LoggerNode) => {
     const stored = storedOf(node.name, node);
     // A logger with the setting of its prefix gets it again when it is found; one with another setting must be stored.
-    const prefix = node.parent && inForce.get(node.parent.name);
+    const prefix = node.parent && inForce.get(node.parent.key);
     if (prefix === undefined ? !isNothing(stored) : !isSame(stored, prefix)) loggers.push(stored);
   };
   for (const on of overridden) if ("parent" in on) add(on);
@@ -78,8 +78,7 @@ function restoreLevels(ledger: ConfiguredLevels, { loggers, groups, prefixes }: 
 
 function restore(ledger: ConfiguredLevels, on: LevelTarget | undefined, { lasting, temporary }: StoredLevel): void {
   if (on === undefined) return;
-  const level = on === ledger.registry.root ? ledger.inherited(ledger.registry.root) : undefined;
-  ledger.apply(on, lasting ?? { level, override: undefined }, { kind: "SET", silent: true });
+  ledger.apply(on, lasting ?? APPLICATION, { kind: "SET", silent: true });
   const ttlMs = timeLeft(temporary);
   if (ttlMs > 0) ledger.apply(on, temporary!, { kind: "SET", silent: true, ttlMs });
 }

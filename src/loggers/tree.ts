@@ -1,90 +1,91 @@
-import type { Level } from "./level.ts";
 import { parentName, ROOT } from "./name.ts";
 
 /** One name in the tree. */
-export interface LevelNode {
+export interface NameNode {
+  /** The name with dots, by which it is found. */
+  readonly key: string;
+  /** The name as it was first written, with dots, colons or slashes. */
   readonly name: string;
   /** The nearest ancestor; undefined for ROOT alone. */
-  readonly parent: LevelNode | undefined;
+  readonly parent: NameNode | undefined;
   /** The names directly below; undefined if there are none, as for most names. */
-  children: LevelNode[] | undefined;
-  /** The level set on this name; undefined if it inherits. */
-  configured: Level | undefined;
+  children: Set<NameNode> | undefined;
 }
 
-/** ROOT, which always has a level. */
-export interface RootNode extends LevelNode {
-  configured: Level;
-}
-
-/**
- * Names and their configured levels. A name without a level inherits from its nearest configured ancestor; ROOT always has one.
- * A name comes with all its ancestors, and never leaves the tree.
- */
-export class LevelTree<Node extends LevelNode = LevelNode> {
-  readonly root: Node & RootNode;
+/** The names of loggers. A name comes with all its ancestors. */
+export class NameTree<Node extends NameNode = NameNode> {
+  readonly root: Node;
   readonly #nodes = new Map<string, Node>();
-  readonly #create: (bare: LevelNode) => Node;
+  readonly #create: (bare: NameNode) => Node;
+  #sorted: readonly Node[] | undefined;
 
-  /** `create` makes the node of a new name, with more than its level. */
-  constructor(rootLevel: Level, create: (bare: LevelNode) => Node) {
+  /** `create` makes the node of a new name, with more than its name. */
+  constructor(create: (bare: NameNode) => Node) {
     this.#create = create;
-    this.root = this.#add(ROOT, undefined, rootLevel) as Node & RootNode;
+    this.root = this.#add(ROOT, ROOT, undefined);
   }
 
   get size(): number {
     return this.#nodes.size;
   }
 
-  /** All nodes, in the order in which they were added. */
-  nodes(): IterableIterator<Node> {
-    return this.#nodes.values();
+  get(key: string): Node | undefined {
+    return this.#nodes.get(key);
   }
 
-  get(name: string): Node | undefined {
-    return this.#nodes.get(name);
+  /** All nodes, ROOT first, then by the UTF-16 code units of their names. */
+  sorted(): readonly Node[] {
+    if (this.#sorted === undefined) {
+      const [root, ...rest] = this.#nodes.values();
+      this.#sorted = [root!, ...rest.sort((a, b) => (a.name < b.name ? -1 : 1))];
+    }
+    return this.#sorted;
   }
 
-  /** The number of nodes that `ensure(name)` would add: the name itself and its missing ancestors. */
-  missing(name: string): number {
+  /** The number of nodes that `ensure(key)` would add: the name itself and its missing ancestors. */
+  missing(key: string): number {
     let count = 0;
-    for (let at = name; !this.#nodes.has(at); at = parentName(at)) count++;
+    for (let at = key; !this.#nodes.has(at); at = parentName(at)) count++;
     return count;
   }
 
-  /** The node of a name, which is added with its missing ancestors if it is new. */
-  ensure(name: string): Node {
-    return this.#nodes.get(name) ?? this.#add(name, this.ensure(parentName(name)), undefined);
+  /** The node of a name, which is added with its missing ancestors if it is new. `name` is the spelling to show. */
+  ensure(key: string, name = key): Node {
+    const known = this.#nodes.get(key);
+    if (known !== undefined) return known;
+    const above = parentName(key);
+    return this.#add(key, name, this.ensure(above, above === ROOT ? ROOT : name.slice(0, above.length)));
   }
 
-  #add(name: string, parent: Node | undefined, configured: Level | undefined): Node {
-    const node = this.#create({ name, parent, children: undefined, configured });
-    this.#nodes.set(name, node);
-    if (parent !== undefined) (parent.children ??= []).push(node);
+  /** Removes a node without children. */
+  remove(node: Node): void {
+    this.#nodes.delete(node.key);
+    const siblings = node.parent?.children;
+    siblings?.delete(node);
+    if (siblings?.size === 0) node.parent!.children = undefined;
+    this.#sorted = undefined;
+  }
+
+  #add(key: string, name: string, parent: Node | undefined): Node {
+    const node = this.#create({ key, name, parent, children: undefined });
+    this.#nodes.set(key, node);
+    if (parent !== undefined) (parent.children ??= new Set()).add(node);
+    this.#sorted = undefined;
     return node;
   }
 }
 
-/** The node that a node's level comes from: itself or the nearest ancestor that has a level. */
-export function levelSource<Node extends LevelNode>(node: Node): Node & RootNode {
-  let at: LevelNode = node;
-  while (at.configured === undefined) at = at.parent!;
-  return at as Node & RootNode;
-}
-
 /** Whether `ancestor` is the node itself or one of its ancestors. */
-export function isAncestorOrSelf(ancestor: LevelNode, node: LevelNode): boolean {
-  for (let at: LevelNode | undefined = node; at !== undefined; at = at.parent) if (at === ancestor) return true;
+export function isAncestorOrSelf(ancestor: NameNode, node: NameNode): boolean {
+  for (let at: NameNode | undefined = node; at !== undefined; at = at.parent) if (at === ancestor) return true;
   return false;
 }
 
-/** Calls `visit` for the node and for every node below it without a level of its own on the way. */
-export function visitHeirs<Node extends LevelNode>(node: Node, visit: (heir: Node) => void): void {
+/** Calls `visit` for the node and then for every node below it, ancestors first, except below nodes for which it returns false. */
+export function visitBelow<Node extends NameNode>(node: Node, visit: (at: Node) => boolean): void {
   const pending: Node[] = [node];
   for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
-    visit(at);
-    for (const child of (at.children as Node[] | undefined) ?? []) {
-      if (child.configured === undefined) pending.push(child);
-    }
+    if (!visit(at)) continue;
+    for (const child of (at.children as Set<Node> | undefined) ?? []) pending.push(child);
   }
 }

@@ -1,4 +1,4 @@
-import { effectiveLevel } from "./binding.ts";
+import { applicationLevel, effectiveLevel } from "./binding.ts";
 import type { ConfiguredLevels } from "./configured-levels.ts";
 import { type Group, isMixed } from "./group.ts";
 import { LEVELS, type Level } from "./level.ts";
@@ -13,13 +13,15 @@ export interface Logger {
   readonly configuredLevel: Level | undefined;
   /** The level that is really in effect in the logging library. */
   readonly effectiveLevel: Level;
-  /** The level that the application had configured when the logger was found. */
+  /** The level that the application itself has configured, also while an operator's is in force. */
   readonly baselineLevel: Level | undefined;
   /** Who set the configured level; undefined if the application did or if nothing is configured. */
   readonly override: Override | undefined;
   /** The logging library; empty if no logger of this name was found. */
   readonly kind: string;
-  /** What a level of this logger cannot change. */
+  /** Whether a logger of this name, or of one below it, exists. If not, a level that was set is all that is known of it. */
+  readonly exists: boolean;
+  /** What a level of this logger cannot change, and how loggers of the same name differ. */
   readonly warnings: readonly string[];
 }
 
@@ -89,14 +91,26 @@ export class LoggerViews {
   }
 
   logger(node: LoggerNode): Logger {
-    return loggerView(node, this.#levels.registry.warnings.of(node.name));
+    const { override } = node;
+    const level = this.#levels.levelOf(node);
+    return {
+      type: "logger",
+      name: node.name,
+      configuredLevel: level,
+      effectiveLevel: effectiveLevel(node),
+      baselineLevel: applicationLevel(node),
+      override: level === undefined ? undefined : override,
+      kind: node.bindings?.kind ?? "",
+      exists: node.bindings !== undefined || node.children !== undefined,
+      warnings: this.#levels.registry.warningsOf(node),
+    };
   }
 
   group(group: Group): LoggerGroup {
     // A group without members is a logger when a level is set, so it shows what that logger has.
-    const { configured, override } =
-      group.members.length > 0 ? group : (this.#levels.registry.get(group.name) ?? group);
-    return groupView({ ...group, configured, override }, this.#isMixed(group));
+    const on = group.members.length > 0 ? group : (this.#levels.registry.get(group.name) ?? group);
+    const { override } = on;
+    return groupView({ ...group, configured: this.#levels.levelOf(on), override }, this.#isMixed(group));
   }
 
   /** Kept for each revision, because a prefix may include every logger. */
@@ -109,19 +123,6 @@ export class LoggerViews {
     }
     return known.mixed;
   }
-}
-
-function loggerView(node: LoggerNode, warnings: readonly string[]): Logger {
-  return {
-    type: "logger",
-    name: node.name,
-    configuredLevel: node.configured,
-    effectiveLevel: effectiveLevel(node),
-    baselineLevel: node.baseline,
-    override: node.override,
-    kind: node.bindings?.[0]?.kind ?? "",
-    warnings,
-  };
 }
 
 function groupView({ name, configured, override, members }: Group, mixed: boolean): LoggerGroup {
