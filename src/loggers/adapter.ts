@@ -10,8 +10,9 @@ export interface LoggerHandle {
   /** Makes `level`, or the nearest level that the library has, the threshold of this logger, from the next record on. */
   apply(level: Level): void;
   /**
-   * Gives the logger back exactly the threshold that it would have if {@link apply} had never been called: its own, as the
-   * application last set it, or that of the logger it follows. Called again when that one's threshold changes.
+   * Gives the logger back exactly the threshold that it would have if {@link apply} had never been called, here and on the loggers
+   * that it follows: the one that the application last set on it, or else on the nearest of those. Called again when the
+   * application changes that one, because after {@link apply} a logger need not follow by itself.
    */
   restore(): void;
   /**

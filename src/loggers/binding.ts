@@ -28,6 +28,8 @@ export interface Binding {
   own: Level | undefined;
   /** The binding that this one follows natively. */
   leader: Binding | undefined;
+  /** Whether the leader's name is no ancestor of its name: then a level that is set on the leader must not reach it. */
+  isStray: boolean;
   /** The bindings whose leader is this one; undefined if there are none. */
   followers: Set<Binding> | undefined;
   /** Whether a level was pushed to it. Since then it no longer follows its leader by itself. */
@@ -48,6 +50,8 @@ export interface Binding {
  */
 export class Bindings {
   readonly #byHandle = new Map<LoggerHandle, Binding>();
+  /** The bindings whose level comes from above a cleared name, where the application's levels count as well. */
+  readonly #inheriting = new Set<Binding>();
   readonly #onFailure: (node: BoundNode, error: unknown) => void;
   #pushing = false;
 
@@ -67,14 +71,14 @@ export class Bindings {
 
   /** Binds a native logger to its name, and gives it the level that an operator has set for it, if any. */
   add(node: BoundNode, handle: LoggerHandle, kind: string, own: Level | undefined): Binding {
-    const above = handle.parent && this.#byHandle.get(handle.parent);
-    const leader = above !== undefined && isAncestorOrSelf(above.node, node) ? above : undefined;
+    const leader = handle.parent && this.#byHandle.get(handle.parent);
     const binding: Binding = {
       node,
       handle,
       kind,
       own,
       leader: undefined,
+      isStray: false,
       followers: undefined,
       detached: false,
       source: undefined,
@@ -85,6 +89,8 @@ export class Bindings {
     this.#byHandle.set(handle, binding);
     append(node, binding);
     this.#settle(binding);
+    if (binding.isStray && isPushed(leader!)) this.#shield(binding);
+    if (own !== undefined) this.#settleInheriting();
     return binding;
   }
 
@@ -93,9 +99,7 @@ export class Bindings {
     const binding = this.#byHandle.get(handle);
     if (binding === undefined) return;
     const { node, leader } = binding;
-    this.#byHandle.delete(handle);
-    binding.source?.pushed?.delete(binding);
-    unlink(node, binding);
+    this.#drop(binding);
     leader?.followers?.delete(binding);
     const heir = binding.own === undefined && !binding.detached ? leader : undefined;
     for (const orphan of binding.followers ?? []) {
@@ -103,17 +107,22 @@ export class Bindings {
       if (heir !== undefined) follow(orphan, heir);
       this.#settle(orphan);
     }
+    if (binding.own !== undefined) this.#settleInheriting();
   }
 
   /** Forgets all these native loggers, whose library is no longer managed. They keep their levels. */
   forget(handles: Iterable<LoggerHandle>): void {
     for (const handle of handles) {
       const binding = this.#byHandle.get(handle);
-      if (binding === undefined) continue;
-      this.#byHandle.delete(handle);
-      binding.source?.pushed?.delete(binding);
-      unlink(binding.node, binding);
+      if (binding !== undefined) this.#drop(binding);
     }
+  }
+
+  #drop(binding: Binding): void {
+    this.#byHandle.delete(binding.handle);
+    this.#inheriting.delete(binding);
+    binding.source?.pushed?.delete(binding);
+    unlink(binding.node, binding);
   }
 
   /** Applies what an operator has set on a node, or no longer sets, to the native loggers that it concerns. */
@@ -121,30 +130,36 @@ export class Bindings {
     visitBelow(node, (at) => {
       if (at !== node && operatorLevel(at) !== undefined) return false;
       for (let binding = at.bindings; binding !== undefined; binding = binding.next) {
+        const { leader, isStray } = binding;
         // One that follows a logger below the node, or at it, gets its level from that one.
-        if (!isFollowing(binding) || !isAncestorOrSelf(node, binding.leader!.node)) this.#settle(binding);
+        const isServed = isFollowing(binding) && !isStray && isAncestorOrSelf(node, leader!.node);
+        if (!isServed) this.#settle(binding);
       }
       return true;
     });
+    this.#settleInheriting();
   }
 
-  /** Pushes the level of a node again, which has become another one, to the native loggers that have it already. */
+  /** Pushes the level of a node, which an operator has replaced by another one, to the native loggers that had the former. */
   pushAgain(node: BoundNode): void {
     const level = sourceLevel(node);
     for (const binding of node.pushed ?? []) this.#push(binding, level);
+    this.#settleInheriting();
   }
 
   /** Settles what follows from a change of {@link Binding.own}, which the application made in the native logger already. */
   changedOutside(binding: Binding): void {
-    const { node } = binding;
-    const source = sourceOf(binding);
-    if (source !== undefined) this.#settle(binding);
-    else {
-      binding.source?.pushed?.delete(binding);
-      binding.source = undefined;
-    }
+    if (sourceOf(binding) !== undefined) this.#settle(binding);
+    else this.#note(binding, undefined);
     this.#settleFollowers(binding);
-    if (operatorLevel(node) === undefined) this.pushAgain(node);
+    this.#settleInheriting();
+  }
+
+  /** Ancestors come first, because others may inherit from them. */
+  #settleInheriting(): void {
+    if (this.#inheriting.size === 0) return;
+    const sorted = [...this.#inheriting].sort((a, b) => a.node.key.length - b.node.key.length);
+    for (const binding of sorted) this.#settle(binding);
   }
 
   #settleFollowers(leader: Binding): void {
@@ -159,19 +174,46 @@ export class Bindings {
 
   #settle(binding: Binding): void {
     const source = sourceOf(binding);
+    const isInheriting = source !== undefined && isBelowCleared(binding, source);
     if (source !== binding.source) {
-      if (isFollowing(binding) && source === sourceOf(binding.leader!)) return;
-      binding.source?.pushed?.delete(binding);
-      binding.source = source;
+      if (isFollowing(binding) && !isInheriting && source === sourceOf(binding.leader!)) return;
+      this.#note(binding, source);
       if (source === undefined) this.#restore(binding);
-      else (source.pushed ??= new Set()).add(binding);
     }
-    if (source !== undefined) this.#push(binding, sourceLevel(source));
+    if (source === undefined) return;
+    if (isInheriting) this.#inheriting.add(binding);
+    this.#push(binding, sourceLevel(source));
+  }
+
+  #note(binding: Binding, source: BoundNode | undefined): void {
+    this.#inheriting.delete(binding);
+    binding.source?.pushed?.delete(binding);
+    binding.source = source;
+    if (source !== undefined) (source.pushed ??= new Set()).add(binding);
   }
 
   #push(binding: Binding, level: Level): void {
+    // Below ROOT, no name keeps what is set there away from a stray.
+    if (binding.node.parent !== undefined) this.#shieldStrays(binding);
     binding.detached = true;
     this.#do(binding, () => binding.handle.apply(level));
+  }
+
+  /** Keeps a level that is about to be pushed away from the strays that would follow it. */
+  #shieldStrays(leader: Binding): void {
+    for (const follower of leader.followers ?? []) {
+      if (!isFollowing(follower)) continue;
+      if (follower.isStray) this.#shield(follower);
+      else this.#shieldStrays(follower);
+    }
+  }
+
+  /** Gives a stray by itself the level that it has as a follower. */
+  #shield(binding: Binding): void {
+    binding.detached = true;
+    const source = sourceOf(binding);
+    if (source === undefined) this.#restore(binding);
+    else this.#settle(binding);
   }
 
   #restore(binding: Binding): void {
@@ -192,6 +234,7 @@ export class Bindings {
 
 function follow(binding: Binding, leader: Binding): void {
   binding.leader = leader;
+  binding.isStray = !isAncestorOrSelf(leader.node, binding.node);
   (leader.followers ??= new Set()).add(binding);
 }
 
@@ -214,6 +257,11 @@ function unlink(node: BoundNode, binding: Binding): void {
   else previous!.next = next;
   if (next !== undefined) next.previous = previous;
   else if (node.bindings !== undefined) node.bindings.previous = previous;
+}
+
+/** Whether a native logger, or one that it follows, has a level that was pushed. */
+function isPushed(binding: Binding): boolean {
+  return binding.source !== undefined || (isFollowing(binding) && isPushed(binding.leader!));
 }
 
 /** Whether the native logger still follows its leader by itself. */
@@ -243,8 +291,20 @@ function sourceOf(binding: Binding): BoundNode | undefined {
   return undefined;
 }
 
+function isBelowCleared({ node }: Binding, source: BoundNode): boolean {
+  for (let at = node; at !== source; at = at.parent!) if (at.override !== undefined) return true;
+  return false;
+}
+
+/** The level to push: the operator's or, for a name below that was cleared, the most verbose one of the application's. */
 function sourceLevel(source: BoundNode): Level {
-  return operatorLevel(source) ?? effectiveLevel(source);
+  const level = operatorLevel(source);
+  if (level !== undefined) return level;
+  let most: Level | undefined;
+  for (let at = source.bindings; at !== undefined; at = at.next) {
+    if (at.own !== undefined && (most === undefined || levelVerbosity(at.own) > levelVerbosity(most))) most = at.own;
+  }
+  return most ?? effectiveLevel(source);
 }
 
 /** The level that an operator has set on a name; undefined if there is none. */

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
-import type { LoggerHandle, LoggerHost } from "../../src/loggers/adapter.ts";
+import type { LoggerHost } from "../../src/loggers/adapter.ts";
 import type { Level } from "../../src/loggers/level.ts";
 import { Loggers } from "../../src/loggers/loggers.ts";
 import type { Logger } from "../../src/loggers/view.ts";
+import { nativeHandle } from "../support/native-handle.ts";
 import { NativeTree } from "../support/native-tree.ts";
 
 function attached(loggers: Loggers): LoggerHost {
@@ -26,7 +27,7 @@ describe("what is pushed into native loggers", () => {
     native.pushes = 0;
     loggers.setLevel("ROOT", "DEBUG");
     expect(native.pushes).toBe(1);
-    expect(native.loggers.every((logger) => logger.effective() === "DEBUG")).toBe(true);
+    expect(native.loggers.every((logger) => logger.level === "DEBUG")).toBe(true);
   });
 
   test("is every logger below a name whose level no native parent carries, and only those", () => {
@@ -38,9 +39,9 @@ describe("what is pushed into native loggers", () => {
     native.pushes = 0;
     loggers.setLevel("a", "TRACE");
     expect(native.pushes).toBe(1);
-    expect([inside, below, outside].map((logger) => logger.effective())).toEqual(["TRACE", "TRACE", "INFO"]);
+    expect([inside, below, outside].map((logger) => logger.level)).toEqual(["TRACE", "TRACE", "INFO"]);
     loggers.setLevel("a", undefined);
-    expect([inside, below].map((logger) => logger.effective())).toEqual(["INFO", "INFO"]);
+    expect([inside, below].map((logger) => logger.level)).toEqual(["INFO", "INFO"]);
   });
 
   test("a native parent that is not an ancestor by name is not followed", () => {
@@ -49,7 +50,7 @@ describe("what is pushed into native loggers", () => {
     const orders = native.make("orders", native.root);
     const audit = native.make("audit", orders);
     loggers.setLevel("orders", "TRACE");
-    expect([orders, audit].map((logger) => logger.effective())).toEqual(["TRACE", "INFO"]);
+    expect([orders, audit].map((logger) => logger.level)).toEqual(["TRACE", "INFO"]);
   });
 });
 
@@ -57,20 +58,29 @@ test("a logger that appears later gets the level that was set for its name", () 
   const loggers = new Loggers();
   const native = new NativeTree(attached(loggers), "INFO");
   loggers.setLevel("late", "TRACE");
-  expect(native.make("late.one", native.root).effective()).toBe("TRACE");
+  expect(native.make("late.one", native.root).level).toBe("TRACE");
 });
 
-test("a level that the application sets is adopted, for every logger of the name", () => {
+test("a level that the application sets on one of several loggers of a name stays with that one", () => {
   const loggers = new Loggers();
   const native = new NativeTree(attached(loggers), "INFO");
   const first = native.make("a", native.root);
   const second = native.make("a", native.root);
   const below = native.make("a.b", native.root);
-  first.setByApplication("WARN");
-  expect(loggers.get("a")).toMatchObject({ configuredLevel: "WARN", baselineLevel: undefined });
-  expect([second, below].map((logger) => logger.effective())).toEqual(["WARN", "WARN"]);
+  first.setByApplication("DEBUG");
+  expect([first, second, below].map((logger) => logger.level)).toEqual(["DEBUG", "INFO", "INFO"]);
+  expect(loggers.get("a")).toMatchObject({
+    configuredLevel: undefined,
+    baselineLevel: undefined,
+    effectiveLevel: "DEBUG",
+    warnings: ["the loggers of this name differ: test DEBUG, test INFO"],
+  });
+  loggers.setLevel("a", "WARN");
+  expect([first, second, below].map((logger) => logger.level)).toEqual(["WARN", "WARN", "WARN"]);
   loggers.setLevel("a", undefined);
-  expect([first, second, below].map((logger) => logger.effective())).toEqual(["INFO", "INFO", "INFO"]);
+  expect([first, second, below].map((logger) => logger.level)).toEqual(["INFO", "INFO", "INFO"]);
+  loggers.restoreLevel("a");
+  expect([first, second, below].map((logger) => logger.level)).toEqual(["DEBUG", "INFO", "INFO"]);
 });
 
 test("a level that the application removes is inherited again", () => {
@@ -78,19 +88,16 @@ test("a level that the application removes is inherited again", () => {
   const host = attached(loggers);
   const native = new NativeTree(host, "INFO");
   const logger = native.make("a", native.root, "TRACE");
-  logger.own = "OFF";
+  logger.own = undefined;
   host.changedOutside(logger, undefined);
-  expect(loggers.get("a")).toMatchObject({
-    configuredLevel: undefined,
-    effectiveLevel: "INFO",
-    baselineLevel: "TRACE",
-  });
-  expect(logger.effective()).toBe("INFO");
+  expect(loggers.get("a")).toMatchObject({ configuredLevel: undefined, effectiveLevel: "INFO" });
+  loggers.setLevel("ROOT", "WARN");
+  expect(logger.level).toBe("WARN");
 });
 
 test("a level that the library does not reach is stored as asked and reported as reached", () => {
   const loggers = new Loggers();
-  const withoutFatal: LoggerHandle = { apply: (level) => (level === "FATAL" ? "ERROR" : level) };
+  const withoutFatal = nativeHandle("INFO", (level) => (level === "FATAL" ? "ERROR" : level));
   attached(loggers).discovered("a", withoutFatal);
   loggers.setLevel("a", "FATAL");
   expect(loggers.get("a")).toMatchObject({ configuredLevel: "FATAL", effectiveLevel: "ERROR" });
@@ -99,22 +106,18 @@ test("a level that the library does not reach is stored as asked and reported as
 test("a native logger that throws does not keep the others from changing, and shows a warning", () => {
   const loggers = new Loggers();
   const host = attached(loggers);
-  const reached: Level[] = [];
-  host.discovered("a", {
-    apply: (level) => {
-      if (level === "TRACE") throw new Error("no");
-      return level;
-    },
+  const failing = nativeHandle("INFO", () => {
+    throw new Error("no");
   });
-  host.discovered("a", {
-    apply: (level) => {
-      reached.push(level);
-      return level;
-    },
-  });
+  const other = nativeHandle();
+  host.discovered("a", failing);
+  host.discovered("a", other);
   loggers.setLevel("a", "TRACE");
-  expect(reached.at(-1)).toBe("TRACE");
-  expect((loggers.get("a") as Logger).warnings).toEqual([expect.stringContaining("level not applied")]);
+  expect(other.level).toBe("TRACE");
+  expect((loggers.get("a") as Logger).warnings).toEqual([
+    expect.stringContaining("level not applied"),
+    "the loggers of this name differ: test INFO, test TRACE",
+  ]);
 });
 
 test("loggers that followed one that is gone follow its parent", () => {
@@ -125,10 +128,10 @@ test("loggers that followed one that is gone follow its parent", () => {
   const below = native.make("a.b", middle);
   host.gone(middle);
   loggers.setLevel("a", "DEBUG");
-  expect(below.effective()).toBe("DEBUG");
+  expect(below.level).toBe("DEBUG");
   loggers.setLevel("a", undefined);
   loggers.setLevel("ROOT", "WARN");
-  expect(below.effective()).toBe("WARN");
+  expect(below.level).toBe("WARN");
 });
 
 test("a detached library is left as it is", () => {
@@ -144,13 +147,13 @@ test("a detached library is left as it is", () => {
   loggers.setLevel("ROOT", "DEBUG");
   detach();
   loggers.setLevel("ROOT", "WARN");
-  expect(native!.root.effective()).toBe("DEBUG");
+  expect(native!.root.level).toBe("DEBUG");
   expect(loggers.get("ROOT")).toMatchObject({ effectiveLevel: "WARN", kind: "" });
 });
 
 test("a library that does not announce changes is read at a listing, but not at every one", () => {
   const loggers = new Loggers();
-  const handle: LoggerHandle = { apply: (level) => level };
+  const handle = nativeHandle();
   let asked = 0;
   let host: LoggerHost | undefined;
   const detach = loggers.attach({

@@ -48,7 +48,7 @@ function run(steps: string) {
   const levels = steps.split(", ").map((step) => {
     const [verb, ...words] = step.split(" ");
     verbs[verb!]!(...words);
-    expect(logger.effective()).toBe(configured(loggers, "a") ?? "INFO");
+    expect(logger.level).toBe(configured(loggers, "a") ?? "INFO");
     return configured(loggers, "a") ?? "-";
   });
   const ends = Object.entries(leases).map(([name, { end }]) => `${name} ${end}`);

@@ -18,6 +18,7 @@ export class NativeTree {
     const logger = new NativeLogger(name, parent, own, () => this.pushes++);
     logger.setByApplication = (level) => {
       logger.own = level;
+      logger.pushed = undefined;
       this.#host.changedOutside(logger, level);
     };
     this.loggers.push(logger);
@@ -31,7 +32,10 @@ export class NativeLogger implements LoggerHandle {
   readonly name: string;
   readonly parent: NativeLogger | undefined;
   readonly #onPush: () => void;
+  /** The level that the application set. */
   own: Level | undefined;
+  /** The level that it was given in its place, since when it does not follow its parent. */
+  pushed: Level | undefined;
   setByApplication: (level: Level) => void = () => {};
 
   constructor(name: string, parent: NativeLogger | undefined, own: Level | undefined, onPush: () => void) {
@@ -41,13 +45,21 @@ export class NativeLogger implements LoggerHandle {
     this.#onPush = onPush;
   }
 
-  apply(level: Level): Level {
-    this.#onPush();
-    this.own = level;
-    return level;
+  get level(): Level {
+    return this.pushed ?? this.own ?? this.parent!.level;
   }
 
-  effective(): Level {
-    return this.own ?? this.parent!.effective();
+  /** The level that it has without what was pushed. */
+  get application(): Level {
+    return this.own ?? this.parent!.application;
+  }
+
+  apply(level: Level): void {
+    this.#onPush();
+    this.pushed = level;
+  }
+
+  restore(): void {
+    this.pushed = this.application;
   }
 }
