@@ -19,7 +19,9 @@ export abstract class NativeHandle<Native extends object> implements LoggerHandl
     return this.#logger.deref();
   }
 
-  abstract apply(level: Level): Level;
+  abstract get level(): Level;
+  abstract apply(level: Level): void;
+  abstract restore(): void;
 }
 
 /**

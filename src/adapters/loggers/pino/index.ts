@@ -154,13 +154,16 @@ class PinoLoggers implements LoggerAdapter {
 
   #adopt(handle: PinoHandle, level: Level): void {
     if (!this.#host?.pushing) {
+      handle.note();
       this.#host?.changedOutside(handle, level);
       return;
     }
     // A "level-change" listener of the application set it during a push, which may still reach this logger too.
     queueMicrotask(() => {
       const { copy, logger } = handle;
-      if (logger !== undefined && currentLevel(copy, logger) === level) this.#host?.changedOutside(handle, level);
+      if (logger === undefined || currentLevel(copy, logger) !== level) return;
+      handle.note();
+      this.#host?.changedOutside(handle, level);
     });
   }
 
@@ -173,6 +176,7 @@ class PinoLoggers implements LoggerAdapter {
 
   #register(handle: PinoHandle, logger: NativeLogger, own: boolean): void {
     const host = this.#host!;
+    if (own) handle.note();
     if (!host.discovered(handle.name, handle, own ? currentLevel(handle.copy, logger) : undefined)) {
       this.#loggers.delete(logger);
       return;
@@ -205,6 +209,8 @@ class PinoLoggers implements LoggerAdapter {
 class PinoHandle extends NativeHandle<NativeLogger> {
   readonly copy: PinoCopy;
   readonly #pushed: Set<PinoHandle>;
+  /** The threshold that the application set on the logger itself; undefined if the logger follows. */
+  #native: number | undefined;
 
   /** Adds itself to `pushed` when its logger is given a level of its own. */
   constructor(
@@ -219,12 +225,34 @@ class PinoHandle extends NativeHandle<NativeLogger> {
     this.#pushed = pushed;
   }
 
-  apply(level: Level): Level {
+  get level(): Level {
     const { copy, logger } = this;
-    if (logger === undefined) return level;
+    return logger === undefined ? "OFF" : currentLevel(copy, logger);
+  }
+
+  /** Notes the native threshold, which the application has set, as the one to restore. */
+  note(): void {
+    const { copy, logger } = this;
+    if (logger === undefined) return;
+    this.#native = logger[copy.levelValue] as number;
     this.#pushed.add(this);
-    pinoInstrumentation(copy).pushLevel(logger, labelForLevel(logger, level));
-    return currentLevel(copy, logger);
+  }
+
+  apply(level: Level): void {
+    const { logger } = this;
+    if (logger !== undefined) this.#push(logger, labelForLevel(logger, level));
+  }
+
+  restore(): void {
+    const { copy, logger } = this;
+    if (logger === undefined) return;
+    const value = this.#native ?? (Object.getPrototypeOf(logger) as NativeLogger)[copy.levelValue];
+    this.#push(logger, logger.levels.labels[value as number]!);
+  }
+
+  #push(logger: NativeLogger, label: string): void {
+    this.#pushed.add(this);
+    pinoInstrumentation(this.copy).pushLevel(logger, label);
   }
 }
 
