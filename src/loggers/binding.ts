@@ -147,10 +147,15 @@ export class Bindings {
     this.#settleInheriting();
   }
 
-  /** Settles what follows from a change of {@link Binding.own}, which the application made in the native logger already. */
-  changedOutside(binding: Binding): void {
-    if (sourceOf(binding) !== undefined) this.#settle(binding);
-    else this.#note(binding, undefined);
+  /** Notes the level that the application set on a native logger, or removed (undefined). The logger has it already. */
+  adopt(binding: Binding, own: Level | undefined): void {
+    binding.own = own;
+    if (own !== undefined) this.#note(binding, undefined);
+  }
+
+  /** Settles what follows from {@link adopt}. */
+  settleAround(binding: Binding): void {
+    this.#settle(binding);
     this.#settleFollowers(binding);
     this.#settleInheriting();
   }

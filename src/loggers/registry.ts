@@ -215,9 +215,9 @@ export class LoggerRegistry {
         const binding = bindings.get(handle);
         if (binding === undefined) return;
         const previous = binding.own;
-        binding.own = level;
+        bindings.adopt(binding, level);
         this.#events.setOutside(binding.node as LoggerNode, previous, level);
-        bindings.changedOutside(binding);
+        bindings.settleAround(binding);
       },
       reachChanged: () => this.#events.changed(),
       get pushing() {

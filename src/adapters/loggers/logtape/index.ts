@@ -3,6 +3,7 @@ import type { LoggerAdapter, LoggerHost } from "../../../loggers/adapter.ts";
 import { type Level, levelVerbosity } from "../../../loggers/level.ts";
 import { ROOT } from "../../../loggers/name.ts";
 import { callCounter } from "../../kit/loggers/call-counter.ts";
+import { stricter } from "../../kit/loggers/level-table.ts";
 import { NativeHandle } from "../../kit/loggers/named-loggers.ts";
 import { listenToCalls } from "./call-listening.ts";
 import {
@@ -12,7 +13,7 @@ import {
   logtapeInstrumentation,
 } from "./instrumentation.ts";
 import { type NativeLogger, rootLogger } from "./native.ts";
-import { isConfigured, threshold } from "./threshold.ts";
+import { filterThreshold, isConfigured, threshold } from "./threshold.ts";
 
 /** How the loggers of LogTape are named. */
 export interface LogTapeLoggersOptions {
@@ -26,8 +27,8 @@ export interface LogTapeLoggersOptions {
 /**
  * Manages the loggers of LogTape 2, all copies of which share one tree in a process.
  *
- * A category with a level or sinks of its own is configured when it is found, at the level that its sinks really get. Once it
- * is managed, a logger's level alone decides what is written, also to the sinks of its parents, whatever the level of those. A
+ * A category with a level or sinks of its own is configured, at the level that its sinks really get. Once an operator sets a level,
+ * that alone decides what the logger writes, also to the sinks of its parents, whatever the level of those. A
  * logger with `parentSinks: "override"` keeps to its own sinks. If filters decide too, or sinks that drop records, the logger
  * shows a warning. What `configure()` and `reset()` set later is adopted. A configuration for one call, `withConfig()`, takes
  * precedence over all levels.
@@ -91,7 +92,7 @@ class Attachment implements LogTapeObserver {
     const name = this.#nameOf(logger.category);
     if (name === undefined) return;
     const setLevel: SetLevel = (on, to) => this.#instrumentation.setLevel(on, to, this);
-    const handle = new LogTapeHandle(name, setLevel, logger, configured);
+    const handle = new LogTapeHandle(name, setLevel, logger, configured, level);
     this.#handles.set(logger, handle);
     if (!this.#host.discovered(name, handle, configured ? level : undefined)) {
       this.#handles.delete(logger);
@@ -115,7 +116,7 @@ class Attachment implements LogTapeObserver {
     this.found({ logger, level: threshold(logger), configured: false, limits: [] });
   }
 
-  levelSet(logger: NativeLogger, level: Level): void {
+  levelSet(logger: NativeLogger, level: Level | undefined): void {
     const handle = this.#handles.get(logger);
     if (handle !== undefined) this.#host.changedOutside(handle, level);
   }
@@ -131,32 +132,51 @@ class Attachment implements LogTapeObserver {
   #reconfigured(handle: LogTapeHandle, { logger, level, configured, limits }: FoundLogger): void {
     // A level that is no longer in the configuration is taken away.
     const adopted = configured || handle.configured;
-    const same = configured === handle.configured && level === handle.level;
+    const same = configured === handle.configured && level === handle.found;
     handle.configured = configured;
+    handle.found = level;
     if (adopted && !same) this.#host.changedOutside(handle, configured ? level : undefined);
-    else handle.apply(handle.level);
+    else handle.applyAgain();
     for (const limit of limits) this.#host.warn(this.#nameOf(logger.category)!, limit);
   }
 }
 
-type SetLevel = (logger: NativeLogger, level: Level) => Level;
+type SetLevel = (logger: NativeLogger, level: Level | undefined) => void;
 
 class LogTapeHandle extends NativeHandle<NativeLogger> {
   /** Whether the application's configuration, as last seen, gives the logger a level. */
   configured: boolean;
-  /** The level that it was last given. */
-  level: Level = "OFF";
+  /** The level that the logger had when the application last configured it. */
+  found: Level;
+  #applied: Level | undefined;
   readonly #setLevel: SetLevel;
 
-  constructor(name: string, setLevel: SetLevel, logger: NativeLogger, configured: boolean) {
+  constructor(name: string, setLevel: SetLevel, logger: NativeLogger, configured: boolean, found: Level) {
     super(name, logger);
     this.#setLevel = setLevel;
     this.configured = configured;
+    this.found = found;
   }
 
-  apply(level: Level): Level {
-    this.level = level;
+  get level(): Level {
     const { logger } = this;
-    return logger === undefined ? level : this.#setLevel(logger, level);
+    return logger === undefined ? "OFF" : stricter(threshold(logger), filterThreshold(logger));
+  }
+
+  apply(level: Level): void {
+    this.#applied = level;
+    this.applyAgain();
+  }
+
+  /** Applies its level to a logger that the application has configured anew, if one was applied. */
+  applyAgain(): void {
+    const { logger } = this;
+    if (logger !== undefined && this.#applied !== undefined) this.#setLevel(logger, this.#applied);
+  }
+
+  restore(): void {
+    this.#applied = undefined;
+    const { logger } = this;
+    if (logger !== undefined) this.#setLevel(logger, undefined);
   }
 }

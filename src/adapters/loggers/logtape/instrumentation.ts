@@ -17,9 +17,9 @@ import { filterThreshold, isConfigured, limitsOf, sinksInReach, threshold } from
 export interface LogTapeObserver {
   /** A category is used for the first time. */
   made(logger: NativeLogger): void;
-  /** Another adapter or the application set a level on a logger. */
-  levelSet(logger: NativeLogger, level: Level): void;
-  /** The application called `configure()` or `reset()`: no logger has the level any more that an adapter gave it. */
+  /** Another adapter set a level on a logger, or took it back (undefined). */
+  levelSet(logger: NativeLogger, level: Level | undefined): void;
+  /** The application may have configured these loggers anew. They no longer have a level that an adapter gave them. */
   configured(loggers: readonly FoundLogger[]): void;
 }
 
@@ -37,6 +37,8 @@ interface Original {
   readonly lowestLevel: NativeLevel;
   readonly parentSinks: NativeLogger["parentSinks"];
   readonly sinks: Sink[];
+  /** What reached its sinks. */
+  readonly threshold: NativeLevel;
   /** The level that an adapter gave it. */
   level: NativeLevel;
 }
@@ -56,6 +58,8 @@ export class LogTapeInstrumentation extends Instrumentation<LogTapeObserver> {
   readonly #forwards: boolean;
   #known = new WeakSet<NativeLogger>();
   #originals = new WeakMap<NativeLogger, Original>();
+  /** The loggers with a level that an adapter set. */
+  #set = new WeakSet<NativeLogger>();
   #reset = false;
 
   constructor(root: NativeLogger) {
@@ -94,30 +98,42 @@ export class LogTapeInstrumentation extends Instrumentation<LogTapeObserver> {
     ]);
     return () => {
       restore();
-      for (const logger of loggersBelow(root)) this.#close(logger);
+      for (const logger of loggersBelow(root)) if (this.#originals.has(logger)) this.#leave(logger);
       this.#known = new WeakSet();
       this.#originals = new WeakMap();
+      this.#set = new WeakSet();
     };
   }
 
-  /** Sets a logger's level and tells all other observers. Returns what reaches the logger's sinks. */
-  setLevel(logger: NativeLogger, level: Level, by: LogTapeObserver): Level {
+  /** Sets a logger's level, or gives it back its own (undefined), and tells all other observers. */
+  setLevel(logger: NativeLogger, level: Level | undefined, by: LogTapeObserver): void {
     this.settle();
-    const native = levelToNative(level);
-    const changed = logger.lowestLevel !== native;
-    this.#open(logger, native);
-    for (const observer of changed ? this.observers : []) if (observer !== by) observer.levelSet(logger, level);
-    return stricter(level, filterThreshold(logger));
+    const before = threshold(logger);
+    if (level === undefined) this.#release(logger);
+    else {
+      this.#shieldBelow(logger);
+      this.#set.add(logger);
+      this.#open(logger, levelToNative(level));
+    }
+    const after = threshold(logger);
+    if (before === after) return;
+    const own = level !== undefined || isConfigured(logger) ? after : undefined;
+    for (const observer of this.observers) if (observer !== by) observer.levelSet(logger, own);
   }
 
-  /** Looks for levels that the application set. */
+  /** Looks for levels that the application set without `configure()`. */
   refresh(): void {
     this.settle();
     for (const logger of loggersBelow(this.root)) {
       const original = this.#originals.get(logger);
       if (original === undefined || original.level === logger.lowestLevel) continue;
-      for (const observer of this.observers) observer.levelSet(logger, levelFromNative(logger.lowestLevel));
+      const { lowestLevel } = logger;
+      this.#set.delete(logger);
+      this.#close(logger);
+      logger.lowestLevel = lowestLevel;
     }
+    const changed = [...this.#survey()].filter(({ logger }) => !this.#originals.has(logger));
+    for (const observer of this.observers) observer.configured(changed);
   }
 
   /** Tells the observers of a configuration that the application made in this turn. */
@@ -125,6 +141,7 @@ export class LogTapeInstrumentation extends Instrumentation<LogTapeObserver> {
     if (!this.#reset) return;
     this.#reset = false;
     this.#originals = new WeakMap();
+    this.#set = new WeakSet();
     const loggers = this.#survey();
     for (const observer of this.observers) observer.configured(loggers);
   }
@@ -153,11 +170,36 @@ export class LogTapeInstrumentation extends Instrumentation<LogTapeObserver> {
     for (const observer of this.observers) observer.made(logger);
   }
 
+  /** Keeps the level of a logger from limiting what configured loggers below write to its sinks. */
+  #shieldBelow(logger: NativeLogger): void {
+    const below = [...loggersBelow(logger)].filter(
+      (other) => other !== logger && !this.#originals.has(other) && isConfigured(other),
+    );
+    const levels = below.map((other) => levelToNative(threshold(other)));
+    for (const [index, other] of below.entries()) this.#open(other, levels[index]!);
+  }
+
+  /** Gives a logger back the level that it had. With the last one, all that were opened are as they were. */
+  #release(logger: NativeLogger): void {
+    if (!this.#set.delete(logger)) return;
+    const original = this.#originals.get(logger)!;
+    const loggers = [...loggersBelow(this.root)];
+    if (!loggers.some((other) => this.#set.has(other))) for (const other of loggers) this.#close(other);
+    else if (isConfigured(original) && this.#isSetAbove(logger)) this.#open(logger, original.threshold);
+    else this.#close(logger);
+  }
+
+  #isSetAbove(logger: NativeLogger): boolean {
+    for (let at = logger.parent; at !== null; at = at.parent) if (this.#set.has(at)) return true;
+    return false;
+  }
+
   #open(logger: NativeLogger, level: NativeLevel): void {
     const original = this.#originals.get(logger);
     if (original === undefined) {
       const { lowestLevel, parentSinks, sinks } = logger;
-      this.#originals.set(logger, { lowestLevel, parentSinks, sinks: [...sinks], level });
+      const had = levelToNative(threshold(logger));
+      this.#originals.set(logger, { lowestLevel, parentSinks, sinks: [...sinks], threshold: had, level });
       if (logger.parent !== null && parentSinks === "inherit") this.#reachUp(logger, logger.parent);
     } else {
       original.level = level;
@@ -174,14 +216,20 @@ export class LogTapeInstrumentation extends Instrumentation<LogTapeObserver> {
     }
   }
 
-  /** Restores a logger, or leaves it as it is if restoring would change its level. */
+  /** Makes a logger what it was before it was opened. */
   #close(logger: NativeLogger): void {
     const original = this.#originals.get(logger);
     if (original === undefined) return;
+    this.#originals.delete(logger);
+    restore(logger, original, original.sinks);
+  }
+
+  /** Makes a logger what it was before it was opened, unless that would change its level. */
+  #leave(logger: NativeLogger): void {
     const { lowestLevel, parentSinks, sinks } = logger;
     const opened = { lowestLevel, parentSinks };
     const openedSinks = [...sinks];
-    restore(logger, original, original.sinks);
+    this.#close(logger);
     if (threshold(logger) !== levelFromNative(lowestLevel)) restore(logger, opened, openedSinks);
   }
 }
