@@ -34,8 +34,9 @@ export interface LoggerHost {
   /** Reports that a native logger no longer exists. Its name leaves the list with its last logger, unless a level is set on it. */
   gone(handle: LoggerHandle): void;
   /**
-   * Reports that the application set a native level itself, or removed it (undefined). It ends what an operator set on the name.
-   * The handle has to know the new level as the one to {@link LoggerHandle.restore}.
+   * Reports that the application set a native level itself, or removed it (undefined), which is then the level in force and the one
+   * to {@link LoggerHandle.restore}. It ends what an operator set on the name. {@link LoggerHandle.apply} is called again if the
+   * level of another name applies.
    */
   changedOutside(handle: LoggerHandle, level: Level | undefined): void;
   /** Reports that {@link LoggerHandle.level} has changed without a level being set, for example with the destinations of the logger. */

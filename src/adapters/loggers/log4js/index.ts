@@ -91,51 +91,62 @@ class Log4jsLoggers implements LoggerAdapter, CategoriesObserver {
   }
 
   refresh(): void {
-    const host = this.#host;
-    if (host === undefined) return;
     for (const handle of this.#handles.values()) {
-      const { reached } = handle;
       this.#warn(handle);
-      if (handle.reach() === undefined || handle.reached === reached) continue;
-      host.gone(handle);
-      host.discovered(handle.name, handle);
+      if (handle.levelHasChanged()) this.#host?.reachChanged();
     }
   }
 
   categorySet(category: string, native: NativeCategory): void {
     const own = this.#ownLevel(category, native);
+    // A copy of a category with an operator's level is not to keep that.
+    const level = own === undefined ? (this.#above(category)?.native ?? native.level) : native.level;
     const handle = this.#handles.get(category);
-    if (handle === undefined) {
-      this.#discover(new CategoryHandle(this.#copy, category, this.#nameOf(category), native.level, own));
-    } else {
-      this.#setAnew(handle, native, own);
-    }
+    if (handle === undefined) this.#discover(this.#handleOf(category, this.#nameOf(category), level, own), native);
+    else this.#setAnew(handle, native, level, own);
     this.#review();
   }
 
   levelSet(category: string, { level }: NativeCategory): void {
     const handle = this.#handles.get(category);
     if (handle === undefined || this.#host?.pushing !== false) return;
-    handle.native = level;
-    handle.own = levelFromNative(this.#copy.levels, level);
-    this.#host.changedOutside(handle, handle.own);
+    this.#adopt(handle, level, levelFromNative(this.#copy.levels, level));
   }
 
-  #discover(handle: CategoryHandle): void {
-    if (this.#host?.discovered(handle.name, handle, handle.own) !== true) return;
+  #handleOf(category: string, name: string, native: NativeLevel, own: Level | undefined): CategoryHandle {
+    return new CategoryHandle(this.#copy, category, name, native, own, () => this.#above(category)?.level);
+  }
+
+  /** The nearest category above that log4js has now. It is the one that log4js copies. */
+  #above(category: string): CategoryHandle | undefined {
+    for (let at = category; at !== DEFAULT; ) {
+      at = aboveIn(at) || DEFAULT;
+      if (this.#copy.categories.has(at)) return this.#handles.get(at);
+    }
+    return undefined;
+  }
+
+  #discover(handle: CategoryHandle, native?: NativeCategory): void {
     this.#handles.set(handle.category, handle);
+    if (native !== undefined) handle.settle(native);
+    if (this.#host?.discovered(handle.name, handle, handle.own) !== true) {
+      this.#handles.delete(handle.category);
+      return;
+    }
     this.#warn(handle);
   }
 
   /** The category was set again: log4js was configured again, or the category was asked for again after that. */
-  #setAnew(handle: CategoryHandle, category: NativeCategory, own: Level | undefined): void {
-    const before = handle.own;
-    const isOverridden = handle.applied !== before;
-    handle.own = own;
-    handle.native = category.level;
-    const changed = own !== before && !(own === undefined && isOverridden);
-    if (changed) this.#host!.changedOutside(handle, own);
-    handle.restore(category);
+  #setAnew(handle: CategoryHandle, category: NativeCategory, native: NativeLevel, own: Level | undefined): void {
+    // A level of the application that is gone is no reason to end an operator's.
+    if (own !== handle.own && (own !== undefined || !handle.isOverridden)) this.#adopt(handle, native, own);
+    else handle.adopt(native, own, handle.isOverridden);
+    handle.settle(category);
+  }
+
+  #adopt(handle: CategoryHandle, native: NativeLevel, own: Level | undefined): void {
+    handle.adopt(native, own, false);
+    this.#host!.changedOutside(handle, own);
   }
 
   /** The level of its own that a category has when log4js sets it; undefined for a copy of the one above it. */
@@ -162,7 +173,7 @@ class Log4jsLoggers implements LoggerAdapter, CategoriesObserver {
       const inherited = (byName.get(above) ?? categories.get(DEFAULT))?.level;
       const differs = native.level === inherited ? undefined : levelFromNative(levels, native.level);
       const own = this.#ownLevel(category, native) ?? differs;
-      return new CategoryHandle(this.#copy, category, name, native.level, own);
+      return this.#handleOf(category, name, native.level, own);
     });
   }
 
@@ -197,45 +208,92 @@ class CategoryHandle implements LoggerHandle {
   readonly name: string;
   readonly category: string;
   /** The level that the application gave to this category; undefined if it only inherits one. */
-  own: Level | undefined;
-  /** The category's level from before it was managed. */
-  native: NativeLevel;
-  /** The level that it was last given by {@link apply}. */
-  applied: Level | undefined;
-  /** The level that was reached with that. */
-  reached: Level | undefined;
+  #own: Level | undefined;
+  /** The category's level as log4js and the application set it. */
+  #native: NativeLevel;
   readonly #copy: Log4jsCopy;
+  readonly #levelAbove: () => Level | undefined;
+  #applied: Level | undefined;
+  #shown: Level | undefined;
 
-  constructor(copy: Log4jsCopy, category: string, name: string, native: NativeLevel, own: Level | undefined) {
+  /** `levelAbove` returns the level of the category that log4js would copy for this one, while it does not have it. */
+  constructor(
+    copy: Log4jsCopy,
+    category: string,
+    name: string,
+    native: NativeLevel,
+    own: Level | undefined,
+    levelAbove: () => Level | undefined,
+  ) {
     this.#copy = copy;
     this.category = category;
     this.name = name;
-    this.native = native;
-    this.own = own;
+    this.#native = native;
+    this.#own = own;
+    this.#levelAbove = levelAbove;
   }
 
-  apply(level: Level): Level {
-    this.applied = level;
-    categoriesInstrumentation(this.#copy.categories).pushLevel(this.category, this.#nativeFor(level));
-    return this.reach() ?? level;
+  get level(): Level {
+    const { levels, categories } = this.#copy;
+    const category = categories.get(this.category);
+    if (category !== undefined) {
+      return stricter(levelFromNative(levels, category.level), writtenLevel(levels, category));
+    }
+    const above = this.own === undefined && this.#applied === undefined ? this.#levelAbove() : undefined;
+    return above ?? levelFromNative(levels, this.#wanted);
   }
 
-  /** Gives a category that was made anew the level that it had. */
-  restore(category: NativeCategory): void {
-    if (this.applied !== undefined) category.level = this.#nativeFor(this.applied);
+  /** Whether an operator's level is in force. */
+  get isOverridden(): boolean {
+    return this.#applied !== undefined;
   }
 
-  /** The level reached with the current appenders; undefined if log4js no longer has the category. */
-  reach(): Level | undefined {
-    const category = this.#copy.categories.get(this.category);
-    if (category === undefined || this.applied === undefined) return undefined;
-    return (this.reached = stricter(this.applied, writtenLevel(this.#copy.levels, category)));
+  get native(): NativeLevel {
+    return this.#native;
   }
 
-  /** The application's own level, which may lie between two levels, if it is shown as this level. */
-  #nativeFor(level: Level): NativeLevel {
+  get own(): Level | undefined {
+    return this.#own;
+  }
+
+  /** Notes what the application set, and whether an operator's level stays in force. */
+  adopt(native: NativeLevel, own: Level | undefined, isOverridden: boolean): void {
+    this.#native = native;
+    this.#own = own;
+    if (!isOverridden) this.#applied = undefined;
+  }
+
+  apply(level: Level): void {
+    this.#applied = level;
+    this.#push();
+  }
+
+  restore(): void {
+    this.#applied = undefined;
+    this.#push();
+  }
+
+  /** Gives a category that was made anew the level that it is to have. */
+  settle(category: NativeCategory): void {
+    category.level = this.#wanted;
+  }
+
+  /** Whether the level is another one than at the last call. */
+  levelHasChanged(): boolean {
+    const before = this.#shown;
+    this.#shown = this.level;
+    return before !== this.#shown;
+  }
+
+  #push(): void {
+    categoriesInstrumentation(this.#copy.categories).pushLevel(this.category, this.#wanted);
+  }
+
+  /** An operator's level, unless the application's own, which may lie between two levels, is shown as the same. */
+  get #wanted(): NativeLevel {
     const { levels } = this.#copy;
-    return levelFromNative(levels, this.native) === level ? this.native : nativeLevel(levels, level);
+    if (this.#applied === undefined || levelFromNative(levels, this.native) === this.#applied) return this.native;
+    return nativeLevel(levels, this.#applied);
   }
 }
 

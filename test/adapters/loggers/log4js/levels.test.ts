@@ -152,18 +152,33 @@ test("every logger of a category obeys, those made before too", () => {
 });
 
 describe("a level that the application sets is adopted", () => {
-  test("at once, for the whole category and what inherits from it", () => {
+  test("at once, for that category alone, as log4js has it", () => {
     configure(out, { default: "info" });
     attach();
     const below = log4js.getLogger("a.b");
     log4js.getLogger("a").level = "trace";
     expect(loggers.get("a")).toMatchObject({ configuredLevel: "TRACE", effectiveLevel: "TRACE" });
-    below.trace("1");
+    below.trace("no");
+    log4js.getLogger("a").trace("1");
     log4js.getLogger().level = "error";
-    expect(loggers.get("ROOT")).toMatchObject({ configuredLevel: "ERROR", baselineLevel: "INFO" });
-    loggers.setLevel("a", undefined);
+    expect(loggers.get("ROOT")).toMatchObject({ configuredLevel: "ERROR", baselineLevel: "ERROR" });
+    expect(loggers.get("a.b")).toMatchObject({ configuredLevel: undefined, effectiveLevel: "INFO" });
+    loggers.setLevel("a", "ERROR");
     below.warn("no");
-    expect(out.written).toEqual(["a.b 1"]);
+    loggers.restoreLevel("a");
+    below.info("2");
+    expect(out.written).toEqual(["a 1", "a.b 2"]);
+  });
+
+  test("a category that is made under an operator's level gets log4js's own back", () => {
+    configure(out, { default: "info", a: "warn" });
+    attach();
+    loggers.setLevel("a", "TRACE");
+    const made = log4js.getLogger("a.made");
+    made.trace("1");
+    loggers.restoreLevel("a");
+    expect(String(made.level)).toBe("WARN");
+    expect(out.written).toEqual(["a.made 1"]);
   });
 
   test("the application's own level between two stays if it is shown as the level that was set", () => {
