@@ -26,6 +26,8 @@ export interface Binding {
   readonly kind: string;
   /** The level that the application set on the native logger itself; undefined if it inherits. */
   own: Level | undefined;
+  /** The level that it had set when the logger was found. */
+  readonly initial: Level | undefined;
   /** The binding that this one follows natively. */
   leader: Binding | undefined;
   /** Whether the leader's name is no ancestor of its name: then a level that is set on the leader must not reach it. */
@@ -77,6 +79,7 @@ export class Bindings {
       handle,
       kind,
       own,
+      initial: own,
       leader: undefined,
       isStray: false,
       followers: undefined,
@@ -326,16 +329,16 @@ export function isConfiguredByApplication(node: BoundNode): boolean {
 }
 
 /**
- * The level that the application itself configured on a name; undefined if nothing or if its native loggers differ. ROOT has the
- * default level while no library has a logger of this name.
+ * The level that the application itself has configured on a name (`own`), or had when it was found (`initial`); undefined if none or
+ * if its native loggers differ. ROOT has the default level while no library has a logger of this name.
  */
-export function applicationLevel(node: BoundNode): Level | undefined {
+export function applicationLevel(node: BoundNode, which: "own" | "initial" = "own"): Level | undefined {
   const { bindings: first } = node;
   if (first === undefined) return node.parent === undefined ? DEFAULT_LEVEL : undefined;
   for (let binding = first.next; binding !== undefined; binding = binding.next) {
-    if (binding.own !== first.own) return undefined;
+    if (binding[which] !== first[which]) return undefined;
   }
-  return first.own;
+  return first[which];
 }
 
 /** The level really in effect on a name: the most verbose one of its native loggers, or that of the tree if it has none. */

@@ -13,7 +13,7 @@ export interface Logger {
   readonly configuredLevel: Level | undefined;
   /** The level that is really in effect in the logging library. */
   readonly effectiveLevel: Level;
-  /** The level that the application itself has configured, also while an operator's is in force. */
+  /** The level that the application had configured when the logger was found. */
   readonly baselineLevel: Level | undefined;
   /** Who set the configured level; undefined if the application did or if nothing is configured. */
   readonly override: Override | undefined;
@@ -98,7 +98,7 @@ export class LoggerViews {
       name: node.name,
       configuredLevel: level,
       effectiveLevel: effectiveLevel(node),
-      baselineLevel: applicationLevel(node),
+      baselineLevel: applicationLevel(node, "initial"),
       override: level === undefined ? undefined : override,
       kind: node.bindings?.kind ?? "",
       exists: node.bindings !== undefined || node.children !== undefined,

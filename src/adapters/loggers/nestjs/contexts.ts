@@ -64,11 +64,15 @@ export class Contexts {
     return this.#change(threshold, asChosen ? native : levelSetFromLevel(level));
   }
 
-  /** Makes a context follow the root again. */
-  release(threshold: Threshold): void {
+  /** Sets the levels that the application chose; without any, a context follows the root again. Returns false if nothing changed. */
+  restore(threshold: Threshold): boolean {
+    const { native } = threshold;
+    if (native !== undefined) return this.#change(threshold, native);
     threshold.own = false;
+    const { levels } = threshold;
     threshold.levels = this.root.levels;
     this.#union = undefined;
+    return levels !== threshold.levels;
   }
 
   /** Forgets all contexts and lets everything through. */

@@ -68,6 +68,8 @@ export function nestjsLoggers(nest: NestCommon, options: NestjsLoggersOptions = 
 
 interface ContextHandle extends LoggerHandle {
   readonly name: string;
+  /** The level that an operator set, while it is in force. */
+  applied: Level | undefined;
 }
 
 /** The contexts of Nest as the loggers of one host. */
@@ -96,7 +98,18 @@ class ContextHandles implements NestObserver {
     const handle: ContextHandle = {
       name: this.#nameOf(context),
       parent: context === undefined ? undefined : this.#handles.get(undefined),
-      apply: (level) => controller.set(context, level),
+      applied: undefined,
+      get level() {
+        return controller.levelOf(context);
+      },
+      apply(level) {
+        handle.applied = level;
+        controller.set(context, level);
+      },
+      restore() {
+        handle.applied = undefined;
+        controller.restore(context);
+      },
     };
     this.#handles.set(context, handle);
     if (!this.#host.discovered(handle.name, handle, own)) this.#handles.delete(context);
@@ -105,7 +118,9 @@ class ContextHandles implements NestObserver {
 
   levelSet(context: string | undefined, level: Level): void {
     const handle = this.#handles.get(context);
-    if (handle !== undefined && !this.#host.pushing) this.#host.changedOutside(handle, level);
+    if (handle === undefined || this.#host.pushing) return;
+    handle.applied = undefined;
+    this.#host.changedOutside(handle, level);
   }
 
   full(): void {
@@ -115,14 +130,11 @@ class ContextHandles implements NestObserver {
   serviceReplaced(methodsChanged: boolean): void {
     this.#warnOfService();
     if (!methodsChanged) return;
-    // The service may reach more or fewer levels than before, so the host has to apply them again.
-    const [root, ...contexts] = this.#handles;
-    for (const [, handle] of contexts) this.#host.gone(handle);
-    for (const [context, handle] of root === undefined ? [] : [root, ...contexts]) {
-      if (context === undefined) this.#host.gone(handle);
-      else this.#controller.release(context);
-      this.#host.discovered(handle.name, handle);
+    // The service may have more or fewer levels than before.
+    for (const [context, { applied }] of this.#handles) {
+      if (applied !== undefined) this.#controller.set(context, applied);
     }
+    this.#host.reachChanged();
   }
 
   #nameOf(context: string | undefined): string {

@@ -84,14 +84,27 @@ export class LevelController {
     return true;
   }
 
-  /** Sets the level of a context or of the root. Returns the level really reached. */
-  set(context: string | undefined, level: Level): Level {
+  /** The level of a context or of the root, as far as the logger service has methods for it. */
+  levelOf(context: string | undefined): Level {
+    const { levels } = this.#thresholdOf(context) ?? this.contexts.root;
+    return levelFromLevelSet(levels & methodsOf(this.#nest.Logger.staticInstanceRef));
+  }
+
+  /** Sets the level of a context or of the root. */
+  set(context: string | undefined, level: Level): void {
     const threshold = this.#thresholdOf(context);
-    if (threshold === undefined) return level;
+    if (threshold === undefined) return;
     const methods = methodsOf(this.#nest.Logger.staticInstanceRef);
     const nearest = level === "FATAL" && (methods & levelBit("fatal")) === 0 ? "ERROR" : level;
     if (this.contexts.set(threshold, nearest)) this.#tell(context, level);
-    return levelFromLevelSet(levelSetFromLevel(nearest) & methods);
+  }
+
+  /** Gives a context or the root back the levels that the application chose. Without any, a context follows the root again. */
+  restore(context: string | undefined): void {
+    const threshold = this.#thresholdOf(context);
+    if (threshold !== undefined && this.contexts.restore(threshold)) {
+      this.#tell(context, levelFromLevelSet(threshold.levels));
+    }
   }
 
   /** Adopts levels that the application set for a context or for the root. */
@@ -110,12 +123,6 @@ export class LevelController {
     if (known && levels !== this.contexts.root.native) this.choose(undefined, levels);
     const methodsChanged = methodsOf(before) !== methodsOf(service);
     for (const observer of this.#observers) observer.serviceReplaced(methodsChanged);
-  }
-
-  /** Makes a context follow the root again. */
-  release(context: string): void {
-    const threshold = this.contexts.get(context);
-    if (threshold !== undefined) this.contexts.release(threshold);
   }
 
   /** The threshold for a record of this context. */

@@ -161,7 +161,7 @@ describe("a level that the application sets is adopted", () => {
     below.trace("no");
     log4js.getLogger("a").trace("1");
     log4js.getLogger().level = "error";
-    expect(loggers.get("ROOT")).toMatchObject({ configuredLevel: "ERROR", baselineLevel: "ERROR" });
+    expect(loggers.get("ROOT")).toMatchObject({ configuredLevel: "ERROR", baselineLevel: "INFO" });
     expect(loggers.get("a.b")).toMatchObject({ configuredLevel: undefined, effectiveLevel: "INFO" });
     loggers.setLevel("a", "ERROR");
     below.warn("no");
