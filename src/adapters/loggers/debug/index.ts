@@ -75,21 +75,27 @@ function attachCopy(copy: DebugCopy, nameOf: (namespace: string) => string | und
       const name = nameOf(namespace.name);
       if (name === undefined) return false;
       const handle: LoggerHandle = {
-        apply: (level) => {
-          instrumentation.turn(namespace, levelVerbosity(level) >= levelVerbosity("DEBUG"));
+        get level() {
           return levelOf(namespace);
         },
+        apply: (level) => instrumentation.turn(namespace, levelVerbosity(level) >= levelVerbosity("DEBUG")),
+        restore: () => instrumentation.turn(namespace, undefined),
       };
-      const taken = host.discovered(name, handle, namespace.configured ? levelOf(namespace) : undefined);
-      if (taken) handles.set(namespace, handle);
-      return taken;
+      handles.set(namespace, handle);
+      if (host.discovered(name, handle, ownLevel(namespace))) return true;
+      handles.delete(namespace);
+      return false;
     },
     switched(namespace) {
       const handle = handles.get(namespace);
-      if (handle !== undefined && !host.pushing) host.changedOutside(handle, levelOf(namespace));
+      if (handle !== undefined && !host.pushing) host.changedOutside(handle, ownLevel(namespace));
     },
   };
   return { refresh: () => instrumentation.refresh(), detach: instrumentation.start(observer) };
+}
+
+function ownLevel(namespace: Namespace): Level | undefined {
+  return namespace.configured ? levelOf(namespace) : undefined;
 }
 
 function levelOf({ on }: Namespace): Level {

@@ -1,12 +1,13 @@
 import { placeMethod, undoing } from "../../kit/interception/replaced-method.ts";
 import { Instrumentation, oncePer } from "../../kit/loggers/instrumentation.ts";
+import { WeakList } from "../../kit/loggers/weak-list.ts";
 import type { DebugCopy, DebugLogger } from "./native.ts";
 
 /** What an adapter learns from watching a copy of debug. */
 export interface DebugObserver {
   /** A namespace is used. Returns whether the adapter manages it; otherwise its patterns decide. */
   found(namespace: Namespace): boolean;
-  /** The application or an adapter switched a namespace on or off. */
+  /** The application or another adapter switched a namespace on or off. */
   switched(namespace: Namespace): void;
 }
 
@@ -14,7 +15,7 @@ export interface DebugObserver {
 export const debugInstrumentation = oncePer((copy: DebugCopy) => new DebugInstrumentation(copy));
 
 /**
- * Decides for a copy of debug which namespaces are on, in place of its patterns.
+ * Decides for a copy of debug which namespaces are on, where an adapter has switched one. Otherwise its patterns decide, as ever.
  *
  * A logger of debug asks its copy by name whether it is on, and keeps the answer until `debug.namespaces` has another value.
  * Answering for the copy, and changing that value with each change, therefore reaches every logger, also those made before,
@@ -29,6 +30,8 @@ class DebugInstrumentation extends Instrumentation<DebugObserver> {
   #names: readonly unknown[] = [];
   /** What the application's last `enable` was called with. */
   #pattern: unknown;
+  /** The answer to every question while {@link #override} asks. */
+  #probe: boolean | undefined;
 
   constructor(copy: DebugCopy) {
     super();
@@ -58,36 +61,41 @@ class DebugInstrumentation extends Instrumentation<DebugObserver> {
       }),
     ]);
     this.#noteEnable();
-    for (const namespace of this.#namespaces.values()) namespace.begin(this.#said(namespace.name));
+    for (const namespace of this.#namespaces.values()) namespace.said = this.#said(namespace.name);
     return () => {
-      for (const namespace of this.#namespaces.values()) namespace.end(this.#matches(namespace.name));
+      for (const namespace of this.#namespaces.values()) namespace.leave();
       restore();
       if ("namespaces" in copy) copy.namespaces = this.#pattern;
     };
   }
 
-  /** Switches a namespace, from its next call on. */
-  turn(namespace: Namespace, on: boolean): void {
+  /** Switches a namespace, from its next call on, or gives it back to the application (undefined). */
+  turn(namespace: Namespace, on: boolean | undefined): void {
     const was = namespace.on;
     namespace.turn(on);
-    if (was === on) return;
     this.#askAgain();
-    for (const observer of this.observers) observer.switched(namespace);
+    if (was !== namespace.on) this.#tell(namespace);
   }
 
   /** Looks for changes that the application made without calling `enable`. */
   refresh(): void {
     if (this.#copy.names !== this.#names) this.#adopt();
     for (const namespace of this.#namespaces.values()) {
-      const on = namespace.override();
-      if (on !== undefined) this.turn(namespace, on);
+      if (!namespace.wasSet()) continue;
+      this.#askAgain();
+      this.#tell(namespace);
     }
   }
 
+  #tell(namespace: Namespace): void {
+    for (const observer of this.observers) observer.switched(namespace);
+  }
+
   #enabled(name: string): boolean {
+    if (this.#probe !== undefined) return this.#probe;
     // Code may have kept a reference to the original `enable`.
     if (this.#copy.names !== this.#names) this.#adopt();
-    return this.#find(name)?.on ?? this.#matches(name);
+    return this.#find(name)?.turned ?? this.#matches(name);
   }
 
   #made(logger: DebugLogger): void {
@@ -99,14 +107,30 @@ class DebugInstrumentation extends Instrumentation<DebugObserver> {
     if (!this.isWatched) return undefined;
     const known = this.#namespaces.get(name);
     if (known !== undefined) return known;
-    const namespace = new Namespace(name);
-    namespace.begin(this.#said(name));
+    const namespace = new Namespace(
+      name,
+      () => this.#matches(name),
+      (logger) => this.#override(logger),
+    );
+    namespace.said = this.#said(name);
     this.#namespaces.set(name, namespace);
     let taken = false;
     for (const observer of this.observers) if (observer.found(namespace)) taken = true;
     if (taken) return namespace;
     this.#namespaces.delete(name);
     return undefined;
+  }
+
+  /** What the application set a logger to by itself. debug does not tell, but such a logger has the same answer to either one. */
+  #override(logger: DebugLogger): boolean | undefined {
+    const [one, other] = [true, false].map((answer) => {
+      this.#probe = answer;
+      this.#askAgain();
+      return logger.enabled;
+    });
+    this.#probe = undefined;
+    this.#askAgain();
+    return one === other ? one : undefined;
   }
 
   /**
@@ -129,15 +153,17 @@ class DebugInstrumentation extends Instrumentation<DebugObserver> {
   #adopt(): void {
     if (!this.isWatched) return;
     this.#noteEnable();
-    let changed = true;
-    // Others inherit what is adopted for one namespace; each of them is corrected at most once.
-    while (changed) {
-      changed = false;
-      for (const namespace of this.#namespaces.values()) {
-        const on = this.#matches(namespace.name);
-        if (on !== namespace.on) changed = true;
-        this.turn(namespace, on);
-      }
+    for (const namespace of this.#namespaces.values()) {
+      const matches = this.#matches(namespace.name);
+      const said = this.#said(namespace.name);
+      const { turned, said: before } = namespace;
+      if (turned === matches) continue;
+      if (turned === undefined && said === before) continue;
+      // One that this has switched off is not to be on again because of a name above.
+      namespace.said = said ?? (turned === true || before === true ? false : undefined);
+      namespace.turn(undefined);
+      this.#askAgain();
+      this.#tell(namespace);
     }
   }
 
@@ -155,60 +181,90 @@ class DebugInstrumentation extends Instrumentation<DebugObserver> {
   }
 }
 
-/** How many loggers of one name are held; the oldest make room for new ones. */
-const MAX_LOGGERS = 256;
-
 /** One namespace of debug: whether it is on, and its loggers, which are held weakly. */
 export class Namespace {
   readonly name: string;
-  /** The application's setting when the namespace was found: on, off, or undefined for none. */
-  #said: boolean | undefined;
-  #on = false;
-  #made = 0;
-  readonly #loggers: WeakRef<DebugLogger>[] = [];
+  /** What the application said about the name, by its patterns or otherwise; undefined for nothing. */
+  said: boolean | undefined;
+  readonly #matches: () => boolean;
+  readonly #override: (logger: DebugLogger) => boolean | undefined;
+  readonly #loggers = new WeakList<DebugLogger>();
+  /** What the application had set single loggers to before the namespace was switched. */
+  #set = new WeakMap<DebugLogger, boolean>();
+  #turned: boolean | undefined;
 
-  constructor(name: string) {
+  /**
+   * `matches` returns whether the patterns include the name, and `override` what the application set a logger to by itself,
+   * if it did.
+   */
+  constructor(name: string, matches: () => boolean, override: (logger: DebugLogger) => boolean | undefined) {
     this.name = name;
+    this.#matches = matches;
+    this.#override = override;
   }
 
+  /** What an adapter has switched it to; undefined while it is the application's. */
+  get turned(): boolean | undefined {
+    return this.#turned;
+  }
+
+  /** Whether any of its loggers writes. */
   get on(): boolean {
-    return this.#on;
+    if (this.#turned !== undefined) return this.#turned;
+    const loggers = [...this.#loggers];
+    return loggers.length > 0 ? loggers.some(({ enabled }) => enabled) : this.#matches();
   }
 
-  /** Whether it was ever switched, rather than being off by default. */
+  /** Whether the patterns or the application decide about the name, rather than that it is off by default. */
   get configured(): boolean {
-    return this.#said !== undefined || this.#on;
+    return this.said !== undefined || this.#turned !== undefined || this.on || this.#single() !== undefined;
   }
 
   add(logger: DebugLogger): void {
-    this.#loggers[this.#made++ % MAX_LOGGERS] = new WeakRef(logger);
+    this.#loggers.add(logger);
   }
 
-  /** Takes over from the patterns and from what single loggers were set to. */
-  begin(said: boolean | undefined): void {
-    this.#on = said ?? false;
-    this.#said = this.override() ?? said;
-    this.turn(this.#said ?? false);
+  /** Switches all loggers of the name, or makes them what they were (undefined). */
+  turn(on: boolean | undefined): void {
+    if (this.#turned === undefined && on !== undefined) {
+      for (const logger of this.#loggers) {
+        const enabled = this.#override(logger);
+        if (enabled === undefined) continue;
+        this.#set.set(logger, enabled);
+        logger.enabled = null;
+      }
+    } else if (on === undefined) {
+      for (const logger of this.#loggers) {
+        const enabled = this.#set.get(logger);
+        if (enabled !== undefined) logger.enabled = enabled;
+      }
+      this.#set = new WeakMap();
+    }
+    this.#turned = on;
   }
 
-  /** Switches the namespace, and with it the loggers that the application had set by themselves. */
-  turn(on: boolean): void {
-    this.#on = on;
-    for (const logger of this.#live()) logger.enabled = null;
+  /** Whether the application has set a single logger by itself since the namespace was switched. It is then no longer switched. */
+  wasSet(): boolean {
+    const single = this.#turned === undefined ? undefined : this.#single();
+    if (single === undefined) return false;
+    const { enabled } = single;
+    this.turn(undefined);
+    single.enabled = enabled;
+    this.said = enabled;
+    return true;
   }
 
-  /** What the application set a logger to, if that differs from the namespace. */
-  override(): boolean | undefined {
-    return this.#live().find(({ enabled }) => enabled !== this.#on)?.enabled;
+  /** Gives the loggers back to the patterns; if these differ from what was switched, each logger keeps that. */
+  leave(): void {
+    const turned = this.#turned;
+    this.turn(undefined);
+    if (turned === undefined || turned === this.#matches()) return;
+    for (const logger of this.#loggers) logger.enabled = turned;
   }
 
-  /** Gives the loggers back to the patterns; if these differ, each logger keeps what it has. */
-  end(patterns: boolean): void {
-    if (patterns === this.#on) return;
-    for (const logger of this.#live()) logger.enabled = this.#on;
-  }
-
-  #live(): DebugLogger[] {
-    return this.#loggers.flatMap((held) => held.deref() ?? []);
+  /** A logger that the application has set by itself to something else. */
+  #single(): DebugLogger | undefined {
+    const on = this.#turned ?? this.#matches();
+    return [...this.#loggers].find(({ enabled }) => enabled !== on);
   }
 }
