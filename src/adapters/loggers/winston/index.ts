@@ -166,8 +166,7 @@ class WinstonLoggers implements LoggerAdapter, WinstonObserver, LevelGateObserve
     const handle = this.#loggers.get(logger);
     const host = this.#host;
     if (handle === undefined || host === undefined || !this.#loggers.isManaged(handle)) return;
-    host.gone(handle);
-    host.discovered(handle.name, handle);
+    host.reachChanged();
     this.#warn(handle, logger);
   }
 
@@ -224,8 +223,16 @@ class WinstonHandle extends NativeHandle<NativeLogger> {
     this.own = own;
   }
 
-  apply(level: Level): Level {
-    return (this.logger && gateOf(this.logger)?.apply(level)) ?? level;
+  get level(): Level {
+    return (this.logger && gateOf(this.logger)?.effective) ?? "OFF";
+  }
+
+  apply(level: Level): void {
+    if (this.logger !== undefined) gateOf(this.logger)?.apply(level);
+  }
+
+  restore(): void {
+    if (this.logger !== undefined) gateOf(this.logger)?.restore();
   }
 }
 

@@ -42,6 +42,8 @@ export class LevelGate implements GatedLogger, CountedLogger {
   readonly isOwner: boolean;
   readonly observers = new Set<LevelGateObserver>();
   label: string;
+  /** The label that the application last set; undefined for a child on which it set none. */
+  native: string | undefined;
   /** The value of the label; {@link OFF_VALUE} for a word that is not a level. */
   value: number;
   threshold = OFF_VALUE;
@@ -56,6 +58,7 @@ export class LevelGate implements GatedLogger, CountedLogger {
     this.logger = new WeakRef(logger);
     this.isOwner = isOwner;
     this.label = logger.level;
+    if (isOwner || Object.hasOwn(logger, "level")) this.native = logger.level;
     this.values = group.levels.values;
     this.value = group.levels.value(this.label);
     gates.set(logger, this);
@@ -66,11 +69,35 @@ export class LevelGate implements GatedLogger, CountedLogger {
     return this.#overrides !== undefined;
   }
 
-  /** Sets the logger's level, and returns the level that is then really written. */
-  apply(level: Level): Level {
+  /** The level that is really written. */
+  get effective(): Level {
+    const gate = this.isOwn ? this : this.#leader;
+    return this.group.levels.level(gate.written);
+  }
+
+  /** Sets the logger's level. */
+  apply(level: Level): void {
     const label = this.group.labelFor(level);
     if (!this.isOwn || label !== this.label) this.#set(label);
-    return this.group.levels.level(this.written);
+  }
+
+  /** Gives the logger back the level that the application last set; a child then has that of the logger above it. */
+  restore(): void {
+    if (this.isOwner || this.native !== undefined) {
+      if (this.native !== this.label) this.#set(this.native!);
+    } else if (this.isOwn) {
+      const gate = this.#leader;
+      if (gate.label !== this.label) this.#set(gate.label);
+    }
+  }
+
+  /** The gate whose level a child has that was not given its own. */
+  get #leader(): LevelGate {
+    for (let at = this.logger.deref(); at != null; at = Object.getPrototypeOf(at) as NativeLogger | undefined) {
+      const gate = gates.get(at);
+      if (gate !== undefined && gate !== this && gate.isOwn) return gate;
+    }
+    return this.group.owner;
   }
 
   get root(): WeakRef<NativeLogger> {
@@ -82,6 +109,7 @@ export class LevelGate implements GatedLogger, CountedLogger {
     if (gate !== undefined) {
       gate.group.readLevels();
       gate.group.remember(label);
+      gate.native = label;
       gate.#set(label);
     } else {
       // On a child that is not managed the level is just a property, as it is for winston.
