@@ -41,6 +41,8 @@ export interface LoggerHost {
   changedOutside(handle: LoggerHandle, level: Level | undefined): void;
   /** Reports that {@link LoggerHandle.level} has changed without a level being set, for example with the destinations of the logger. */
   reachChanged(): void;
+  /** The level in effect on the nearest name above this one, for libraries without inheritance. */
+  levelAbove(name: string): Level;
   /** True while the host itself changes native levels, so that an adapter can tell its own changes from the application's. */
   readonly pushing: boolean;
   /** Adds a warning for operators to a logger, such as "transport keeps its own level info". Shown over RPC. */

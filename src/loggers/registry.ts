@@ -1,6 +1,6 @@
 import { ActuatorError } from "../common/error.ts";
 import type { Detach, LoggerAdapter, LoggerHandle, LoggerHost } from "./adapter.ts";
-import { Bindings, type BoundNode, differentLevels, isShownBeside } from "./binding.ts";
+import { Bindings, type BoundNode, differentLevels, effectiveLevel, isShownBeside } from "./binding.ts";
 import type { Level } from "./level.ts";
 import { loggerName, parentName, ROOT } from "./name.ts";
 import type { Configurable, Setting } from "./setting.ts";
@@ -220,6 +220,7 @@ export class LoggerRegistry {
         bindings.settleAround(binding);
       },
       reachChanged: () => this.#events.changed(),
+      levelAbove: (text) => effectiveLevel(this.nearest(parentName(loggerName(text)))),
       get pushing() {
         return bindings.pushing;
       },

@@ -26,9 +26,9 @@ export interface CustomLoggerOptions<Native> {
 /**
  * Manages one logger of a library that has no adapter of its own. For several loggers, pass one adapter for each.
  *
- * With `get`, the logger keeps the level it has: that is its configured level, unless it would inherit the same. Pass the
- * adapter of ROOT first, so that this is known. Levels that the application sets later are adopted at the next listing. Without
- * `get`, the logger is given at once the level that its name inherits.
+ * With `get`, the logger's level is its configured level, unless the nearest name above has the same. Pass the adapter of ROOT
+ * first, so that this is known. Levels that the application sets later are adopted at the next listing. Without `get`, its own
+ * level is unknown: when an operator's level ends, the logger is given the one of the nearest name above.
  *
  * @example
  * ```ts
@@ -70,15 +70,16 @@ function levelTable<Native>(map: CustomLoggerOptions<Native>["map"]): LevelTable
   throw new ActuatorError("INVALID_ARGUMENT", "NO_LEVELS_MAPPED", message, { field: "map" });
 }
 
-class CustomLogger<Native> {
+class CustomLogger<Native> implements LoggerHandle {
   readonly #name: string;
   readonly #get: (() => Native) | undefined;
   readonly #set: (native: Native) => void;
   readonly #levels: LevelTable<Native>;
   #host: LoggerHost | undefined;
-  /** The level in effect, as far as it is known. */
-  #reached: Level | undefined;
-  readonly #handle: LoggerHandle = { apply: (level) => this.#apply(level) };
+  /** The native level that the application last set, as far as it is known. */
+  #own: Native | undefined;
+  /** The native level that was last set by {@link apply} or {@link restore}. */
+  #pushed: { readonly native: Native } | undefined;
 
   constructor(
     name: string,
@@ -94,36 +95,39 @@ class CustomLogger<Native> {
 
   attach(host: LoggerHost): () => void {
     this.#host = host;
-    const found = this.#read();
-    host.discovered(this.#name, this.#handle, found === this.#inherited(host) ? undefined : found);
+    this.#own = this.#read();
+    const level = this.#own === undefined ? undefined : this.#levels.level(this.#own);
+    const isInherited = this.#name !== ROOT && level === this.#reachable(host.levelAbove(this.#name));
+    host.discovered(this.#name, this, isInherited ? undefined : level);
     return () => {
       this.#host = undefined;
     };
   }
 
   refresh(): void {
-    const level = this.#read();
-    if (level === undefined || level === this.#reached) return;
-    this.#reached = level;
-    this.#host?.changedOutside(this.#handle, level);
+    const native = this.#read();
+    const expected = this.#pushed === undefined ? this.#own : this.#pushed.native;
+    if (native === undefined || Object.is(native, expected)) return;
+    this.#own = native;
+    this.#pushed = undefined;
+    this.#host?.changedOutside(this, this.#levels.level(native));
   }
 
-  /** The level that the logger would inherit. */
-  #inherited(host: LoggerHost): Level | undefined {
-    // ROOT does not inherit.
-    if (this.#name === ROOT) return undefined;
-    let inherited: Level | undefined;
-    const probe: LoggerHandle = { apply: (level) => (inherited = this.#reachable(level)) };
-    if (host.discovered(this.#name, probe)) host.gone(probe);
-    return inherited;
+  get level(): Level {
+    const native = this.#read() ?? this.#pushed?.native;
+    return (native === undefined ? undefined : this.#levels.level(native)) ?? this.#levelAbove;
   }
 
-  #apply(level: Level): Level {
-    const native = this.#levels.native(level);
-    // A level that is set already is not set again: some libraries do more than that, such as giving all streams one level.
-    if (this.#get === undefined || !Object.is(this.#get(), native)) this.#set(native);
-    this.#reached = this.#read() ?? this.#reachable(level);
-    return this.#reached;
+  apply(level: Level): void {
+    this.#push(this.#levels.native(level));
+  }
+
+  restore(): void {
+    this.#push(this.#own ?? this.#levels.native(this.#levelAbove));
+  }
+
+  get #levelAbove(): Level {
+    return this.#host?.levelAbove(this.#name) ?? "OFF";
   }
 
   /** The level that is shown once `level` was set. */
@@ -131,7 +135,13 @@ class CustomLogger<Native> {
     return this.#levels.level(this.#levels.native(level))!;
   }
 
-  #read(): Level | undefined {
+  #push(native: Native): void {
+    // A level that is set already is not set again: some libraries do more than that, such as giving all streams one level.
+    if (this.#get === undefined || !Object.is(this.#get(), native)) this.#set(native);
+    this.#pushed = { native: this.#read() ?? native };
+  }
+
+  #read(): Native | undefined {
     if (this.#get === undefined) return undefined;
     let native: Native;
     try {
@@ -140,8 +150,9 @@ class CustomLogger<Native> {
       this.#host?.warn(this.#name, `its level cannot be read: ${error}`);
       return undefined;
     }
-    const level = this.#levels.level(native);
-    if (level === undefined) this.#host?.warn(this.#name, `its level "${String(native)}" is not in its map`);
-    return level;
+    if (this.#levels.level(native) === undefined) {
+      this.#host?.warn(this.#name, `its level "${String(native)}" is not in its map`);
+    }
+    return native;
   }
 }

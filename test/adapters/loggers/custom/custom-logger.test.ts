@@ -9,6 +9,7 @@ import { type CustomLoggerOptions, customLogger } from "../../../../src/adapters
 import { debugLoggers } from "../../../../src/adapters/loggers/debug/index.ts";
 import { logtapeLoggers } from "../../../../src/adapters/loggers/logtape/index.ts";
 import { pinoLoggers } from "../../../../src/adapters/loggers/pino/index.ts";
+import type { LoggerHost } from "../../../../src/loggers/adapter.ts";
 import { LEVELS } from "../../../../src/loggers/level.ts";
 import { Loggers } from "../../../../src/loggers/loggers.ts";
 import type { Logger } from "../../../../src/loggers/view.ts";
@@ -114,12 +115,17 @@ describe("a logger with levels of its own", () => {
     expect(loggers.setLevel("own", "DEBUG").result).toMatchObject({ configuredLevel: "DEBUG", effectiveLevel: "INFO" });
   });
 
-  test("without `get` takes the level of its name at once", () => {
+  test("without `get` is set only while an operator's level applies, and to that of the name above afterwards", () => {
     const { options, sets } = threshold("unknown");
+    const { map, set } = options;
     const loggers = new Loggers();
+    cleanups.push(loggers.attach(customLogger("own.part", { map, set })));
+    expect(sets).toEqual([]);
     loggers.setLevel("own", "DEBUG");
-    cleanups.push(loggers.attach(customLogger("own.part", { map: options.map, set: options.set })));
-    expect(sets).toEqual(["all"]);
+    cleanups.push(loggers.attach(customLogger("own.later", { map, set })));
+    expect(sets).toEqual(["all", "all"]);
+    loggers.restoreLevel("own");
+    expect(sets).toEqual(["all", "all", "normal", "normal"]);
   });
 
   test("a level that the application sets is adopted at the next listing, until the adapter is detached", () => {
@@ -135,7 +141,16 @@ describe("a logger with levels of its own", () => {
     const adopted: string[] = [];
     const adapter = customLogger("own", own.options);
     const changedOutside = (_: unknown, level: string | undefined) => void adopted.push(String(level));
-    const host = { discovered: () => true, gone: () => {}, changedOutside, pushing: false, warn: () => {} };
+    const host: LoggerHost = {
+      discovered: () => true,
+      gone() {},
+      changedOutside,
+      reachChanged() {},
+      levelAbove: () => "INFO",
+      pushing: false,
+      warn() {},
+      retract() {},
+    };
     const leave = adapter.attach(host);
     for (const level of ["high", "normal"]) {
       own.level = level;
@@ -332,11 +347,11 @@ test("several libraries live in one tree: one level on a common ancestor reaches
   loggers.setLevel("orders", undefined);
   all("gone");
   expect(written).toEqual(["pino: here", "debug: here", "logtape: here", "bunyan: here"]);
-  const found = loggers.list().loggers.filter(({ name }) => name.startsWith("orders."));
+  const found = loggers.list().loggers.filter(({ name }) => /^orders[.:]/.test(name));
   expect(found.map(({ name, kind, effectiveLevel }) => `${name} ${kind} ${effectiveLevel}`)).toEqual([
     "orders.audit custom INFO",
     "orders.mail logtape INFO",
     "orders.payment pino INFO",
-    "orders.stock debug OFF",
+    "orders:stock debug OFF",
   ]);
 });
