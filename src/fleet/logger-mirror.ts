@@ -5,13 +5,6 @@ import type { Instance } from "./instance.ts";
 import type { RemoteLogger } from "./instance-client.ts";
 import type { Warnings } from "./warnings.ts";
 
-/** A logger of one instance in the tree here. */
-interface MirroredLogger {
-  readonly handle: LoggerHandle;
-  /** The level that the tree assumes it has. */
-  level: Level;
-}
-
 /** How many instances one warning names. */
 const MAX_LABELS = 5;
 
@@ -23,7 +16,7 @@ export class LoggerMirror {
   readonly #host: LoggerHost;
   readonly #loggers: Loggers;
   readonly #warnings: Warnings;
-  readonly #shown = new Map<Instance, Map<string, MirroredLogger>>();
+  readonly #shown = new Map<string, MirroredLogger>();
   /** Whether levels of instances are being shown: then the tree learns levels instead of applying its own. */
   #showing = false;
 
@@ -36,24 +29,21 @@ export class LoggerMirror {
   /** Shows these loggers of an instance as they are now. */
   show(instance: Instance, names: Iterable<string>): void {
     this.#whileShowing(() => {
-      const shown = this.#shown.get(instance) ?? new Map<string, MirroredLogger>();
-      this.#shown.set(instance, shown);
-      for (const name of names) this.#put(name, instance, shown);
+      for (const name of names) this.#put(name, instance);
     });
+    this.#host.reachChanged();
   }
 
   /** Stops showing the loggers of an instance, and returns their names. */
   hide(instance: Instance): readonly string[] {
-    const shown = this.#shown.get(instance);
-    if (shown === undefined) return [];
-    this.#shown.delete(instance);
-    for (const { handle } of shown.values()) this.#host.gone(handle);
-    return [...shown.keys()];
+    const names = this.#namesOf(instance);
+    for (const name of names) this.#remove(name, instance);
+    return names;
   }
 
   /** Shows again the loggers for which the tree expected another level than the instance reports. */
   correct(instance: Instance): void {
-    this.show(instance, [...(this.#shown.get(instance)?.keys() ?? [])]);
+    this.show(instance, this.#namesOf(instance));
   }
 
   /**
@@ -62,48 +52,47 @@ export class LoggerMirror {
    */
   adopt(name: string): void {
     const levels = new Map<Level | undefined, string[]>();
-    let any: LoggerHandle | undefined;
-    for (const [instance, shown] of this.#shown) {
+    const mirrored = this.#shown.get(name);
+    for (const instance of mirrored?.instances ?? []) {
       const logger = instance.loggers.get(name);
-      any ??= shown.get(name)?.handle;
       if (logger === undefined) continue;
       const labels = levels.get(logger.configured) ?? [];
       levels.set(logger.configured, [...labels, instance.label]);
     }
     if (levels.size > 1) this.#warnings.set(name, "mixed", mixedText(levels));
     else this.#warnings.clear(name, "mixed");
-    if (any === undefined) return;
+    if (mirrored === undefined) return;
     const here = this.#loggers.get(name);
     // A group of this name hides the logger.
     if (here?.type !== "logger" || here.override !== undefined) return;
     const level = mostVerbose([...levels.keys()]);
     if (level === here.configuredLevel) return;
-    this.#whileShowing(() => this.#host.changedOutside(any, level));
+    this.#whileShowing(() => this.#host.changedOutside(mirrored, level));
   }
 
-  #put(name: string, instance: Instance, shown: Map<string, MirroredLogger>): void {
+  #put(name: string, instance: Instance): void {
     const logger = instance.loggers.get(name);
-    const before = shown.get(name);
     if (logger === undefined) {
-      shown.delete(name);
-      if (before !== undefined) this.#host.gone(before.handle);
-    } else if (before === undefined) {
-      this.#discover(name, instance, logger, shown);
-    } else if (before.level !== logger.effective) {
-      this.#host.gone(before.handle);
-      this.#discover(name, instance, logger, shown);
+      this.#remove(name, instance);
+      return;
     }
+    const known = this.#shown.get(name);
+    const mirrored = known ?? new MirroredLogger(name, () => this.#showing);
+    mirrored.add(instance);
+    if (known === undefined && this.#host.discovered(name, mirrored, logger.baseline)) this.#shown.set(name, mirrored);
   }
 
-  #discover(name: string, instance: Instance, logger: RemoteLogger, shown: Map<string, MirroredLogger>): void {
-    const entry: MirroredLogger = {
-      handle: {
-        apply: (level) => (entry.level = this.#showing ? (instance.loggers.get(name)?.effective ?? level) : level),
-      },
-      level: logger.effective,
-    };
-    if (this.#host.discovered(name, entry.handle, logger.baseline)) shown.set(name, entry);
-    else shown.delete(name);
+  #remove(name: string, instance: Instance): void {
+    const mirrored = this.#shown.get(name);
+    if (mirrored === undefined) return;
+    mirrored.delete(instance);
+    if (mirrored.instances.size > 0) return;
+    this.#shown.delete(name);
+    this.#host.gone(mirrored);
+  }
+
+  #namesOf(instance: Instance): readonly string[] {
+    return [...this.#shown].filter(([, { instances }]) => instances.has(instance)).map(([name]) => name);
   }
 
   #whileShowing(show: () => void): void {
@@ -114,6 +103,48 @@ export class LoggerMirror {
     } finally {
       this.#showing = before;
     }
+  }
+}
+
+/** A logger of several instances in the tree here. */
+class MirroredLogger implements LoggerHandle {
+  readonly instances = new Set<Instance>();
+  readonly #name: string;
+  readonly #isLearning: () => boolean;
+  /** The level that the tree has applied and that these instances are expected to report soon. */
+  readonly #expected = new Map<Instance, Level>();
+
+  constructor(name: string, isLearning: () => boolean) {
+    this.#name = name;
+    this.#isLearning = isLearning;
+  }
+
+  get level(): Level {
+    const levels = [...this.instances].map(
+      (instance) => this.#expected.get(instance) ?? instance.loggers.get(this.#name)?.effective,
+    );
+    return mostVerbose(levels) ?? "OFF";
+  }
+
+  /** Shows what this instance reports. */
+  add(instance: Instance): void {
+    this.instances.add(instance);
+    this.#expected.delete(instance);
+  }
+
+  delete(instance: Instance): void {
+    this.instances.delete(instance);
+    this.#expected.delete(instance);
+  }
+
+  apply(level: Level): void {
+    if (this.#isLearning()) return;
+    for (const instance of this.instances) this.#expected.set(instance, level);
+  }
+
+  /** The instances restore their own levels, and report them. */
+  restore(): void {
+    if (!this.#isLearning()) this.#expected.clear();
   }
 }
 

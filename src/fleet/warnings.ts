@@ -24,7 +24,7 @@ export class Warnings {
     const topics = this.#messages.get(name);
     const message = topics?.get(topic);
     if (topics === undefined || message === undefined) return;
-    this.#host.retract?.(name, message);
+    this.#host.retract(name, message);
     topics.delete(topic);
     if (topics.size === 0) this.#messages.delete(name);
   }

@@ -56,6 +56,8 @@ export class ConfiguredLevels {
       {
         changed: () => this.#advance(),
         added: (node) => this.#added(node),
+        // A logger below a prefix that was changed by itself is not to get the prefix's level when it appears again.
+        isKept: (node) => this.prefixes.get(node.parent!.key)?.override !== undefined,
         setOutside: (node, previous, level) => this.#setOutside(node, previous, level),
       },
     );
@@ -222,6 +224,9 @@ export class ConfiguredLevels {
     else {
       on.configured = setting.level;
       on.override = setting.override;
+      if ("prefix" in on && on.override === undefined) {
+        for (const node of this.registry.childrenOf(on.prefix)) this.registry.prune(node);
+      }
     }
   }
 

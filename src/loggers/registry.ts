@@ -25,6 +25,8 @@ export interface RegistryLimits {
 export interface RegistryEvents {
   /** A name is about to be added to the tree; its first level can be set on the node. */
   added(node: LoggerNode): void;
+  /** Whether a name has to stay known although there is neither a logger nor a level of it. */
+  isKept(node: LoggerNode): boolean;
   /** What is shown of the loggers has changed, other than by a change of level. */
   changed(): void;
   /** The application has set a level itself, or removed it (undefined), on one of the loggers of this name. */
@@ -164,7 +166,7 @@ export class LoggerRegistry {
   prune(node: LoggerNode): void {
     for (let at = node; at.parent !== undefined; at = at.parent) {
       if (at.bindings !== undefined || at.children !== undefined || at.override !== undefined) return;
-      if (at.temporary !== undefined) return;
+      if (at.temporary !== undefined || this.#events.isKept(at)) return;
       if (at.created) this.#created--;
       this.#tree.remove(at);
       this.warnings.forget(at.key);
@@ -188,7 +190,8 @@ export class LoggerRegistry {
     const missing = this.#tree.missing(key);
     this.#created += missing;
     const node = this.#tree.ensure(key, text);
-    for (let at: LoggerNode | undefined = node, added = missing; added > 0; added--, at = at!.parent) at!.created = true;
+    for (let at: LoggerNode | undefined = node, added = missing; added > 0; added--, at = at!.parent)
+      at!.created = true;
     return node;
   }
 

@@ -68,7 +68,8 @@ function restoreLevels(ledger: ConfiguredLevels, { loggers, groups, prefixes }: 
   let omitted = 0;
   for (const stored of loggers) {
     const isBelowPrefix = ledger.prefixes.get(parentName(stored.name))?.configured !== undefined;
-    if (!isBelowPrefix && stored.lasting === undefined && timeLeft(stored.temporary) === 0) continue;
+    if (!isBelowPrefix && stored.lasting === undefined && !timedOf(stored).some((timed) => timeLeft(timed) > 0))
+      continue;
     const node = ledger.registry.getOrCreateStored(stored.name);
     if (node === undefined) omitted++;
     else restore(ledger, node, stored);
@@ -76,25 +77,41 @@ function restoreLevels(ledger: ConfiguredLevels, { loggers, groups, prefixes }: 
   return omitted;
 }
 
-function restore(ledger: ConfiguredLevels, on: LevelTarget | undefined, { lasting, temporary }: StoredLevel): void {
+function restore(ledger: ConfiguredLevels, on: LevelTarget | undefined, stored: StoredLevel): void {
   if (on === undefined) return;
-  ledger.apply(on, lasting ?? APPLICATION, { kind: "SET", silent: true });
-  const ttlMs = timeLeft(temporary);
-  if (ttlMs > 0) ledger.apply(on, temporary!, { kind: "SET", silent: true, ttlMs });
+  const { lasting } = stored;
+  // A logger below a prefix may have the prefix's setting already.
+  if (lasting !== undefined || on.override !== undefined) {
+    ledger.apply(on, lasting ?? APPLICATION, { kind: "SET", silent: true });
+  }
+  for (const setting of timedOf(stored)) {
+    const ttlMs = timeLeft(setting);
+    if (ttlMs > 0) ledger.apply(on, setting, { kind: "SET", silent: true, ttlMs });
+  }
+}
+
+/** The timed levels, from the oldest to the latest. */
+function timedOf({ temporary, earlier = [] }: StoredLevel): readonly StoredSetting[] {
+  return temporary === undefined ? earlier : [...earlier, temporary];
 }
 
 /** Milliseconds; never more than it was set for, even if the clock was changed since. */
-function timeLeft(temporary: StoredSetting | undefined): number {
-  if (temporary === undefined) return 0;
-  const { setTime, expireTime = setTime } = temporary.override;
+function timeLeft({ override }: StoredSetting): number {
+  const { setTime, expireTime = setTime } = override;
   return Math.max(0, Math.min(expireTime - Date.now(), expireTime - setTime));
 }
 
 function storedOf(name: string, { configured, override, permanent, temporary }: Configurable): StoredLevel {
-  const timed = temporary?.findLast(({ lease }) => lease === undefined);
   const lasting = settingOf(temporary === undefined ? { level: configured, override } : permanent);
-  const until = settingOf(timed);
-  return { name, ...(lasting && { lasting }), ...(until && { temporary: until }) };
+  const timed = temporary?.flatMap((each) => (each.lease === undefined ? (settingOf(each) ?? []) : [])) ?? [];
+  const until = timed.at(-1);
+  const earlier = timed.slice(0, -1);
+  return {
+    name,
+    ...(lasting && { lasting }),
+    ...(until && { temporary: until }),
+    ...(earlier.length > 0 && { earlier }),
+  };
 }
 
 function settingOf(setting: Setting | undefined): StoredSetting | undefined {
@@ -108,7 +125,12 @@ function isNothing({ lasting, temporary }: StoredLevel): boolean {
 
 /** Whether the same changes led to both. */
 function isSame(one: StoredLevel, other: StoredLevel): boolean {
-  return isSameSetting(one.lasting, other.lasting) && isSameSetting(one.temporary, other.temporary);
+  const [mine, theirs] = [timedOf(one), timedOf(other)];
+  return (
+    isSameSetting(one.lasting, other.lasting) &&
+    mine.length === theirs.length &&
+    mine.every((timed, index) => isSameSetting(timed, theirs[index]))
+  );
 }
 
 function isSameSetting(one: StoredSetting | undefined, other: StoredSetting | undefined): boolean {

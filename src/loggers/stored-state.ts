@@ -16,6 +16,8 @@ export interface StoredLevel {
   readonly lasting?: StoredSetting | undefined;
   /** The temporary level, which takes precedence. */
   readonly temporary?: StoredSetting | undefined;
+  /** The temporary levels that come back when it ends, from the oldest to the latest. */
+  readonly earlier?: readonly StoredSetting[] | undefined;
 }
 
 /** All stored levels of an application. */
@@ -82,18 +84,22 @@ function levelsIn(value: unknown, key: string): StoredLevel[] {
   if (!Array.isArray(value)) throw new Error(`"${key}" is not a list`);
   return value.map((entry, index) => {
     const where = `"${key}" ${index}`;
-    const { name, lasting, temporary } = objectIn(entry, where);
+    const { name, lasting, temporary, earlier } = objectIn(entry, where);
     const stored = {
       name: nameIn(name, where),
       ...(lasting !== undefined && { lasting: settingIn(lasting, where) }),
-      ...(temporary !== undefined && { temporary: settingIn(temporary, where) }),
+      ...(temporary !== undefined && { temporary: temporaryIn(temporary, where) }),
+      ...(Array.isArray(earlier) && { earlier: earlier.map((each) => temporaryIn(each, where)) }),
     };
     if (stored.lasting?.override.expireTime !== undefined) throw new Error(`${where} has a lasting level that ends`);
-    if (stored.temporary && stored.temporary.override.expireTime === undefined) {
-      throw new Error(`${where} has a temporary level without end`);
-    }
     return stored;
   });
+}
+
+function temporaryIn(value: unknown, where: string): StoredSetting {
+  const setting = settingIn(value, where);
+  if (setting.override.expireTime === undefined) throw new Error(`${where} has a temporary level without end`);
+  return setting;
 }
 
 function settingIn(value: unknown, where: string): StoredSetting {

@@ -7,6 +7,7 @@ import {
 } from "../../src/gen/actuator/v3/loggers_pb.ts";
 import { cli } from "./cli-process.ts";
 import { openShop } from "./shop.ts";
+import { nativeHandle } from "../support/native-handle.ts";
 
 const lines = (text: string) => text.trimEnd().split("\n");
 const CLOCK = /\d\d:\d\d:\d\d \(\d+m( \d+s)? left\)/;
@@ -66,7 +67,7 @@ describe("list", () => {
     actuator.loggers!.attach({
       kind: "test",
       attach: (host) => {
-        host.discovered("refunds.bank", { apply: (level) => level });
+        host.discovered("refunds.bank", nativeHandle());
         host.warn("refunds.bank", "its destination stops at \x1bINFO");
         return () => {};
       },

@@ -3,6 +3,7 @@ import type { LoggerHandle, LoggerHost } from "../../src/loggers/adapter.ts";
 import type { LevelChange } from "../../src/loggers/history.ts";
 import { Loggers } from "../../src/loggers/loggers.ts";
 import type { LoggersOptions } from "../../src/loggers/options.ts";
+import { nativeHandle } from "../support/native-handle.ts";
 
 function application(options: LoggersOptions = {}) {
   const loggers = new Loggers(options);
@@ -15,7 +16,7 @@ function application(options: LoggersOptions = {}) {
     },
   });
   const born = (name: string, level?: "ERROR" | "WARN"): LoggerHandle => {
-    const handle: LoggerHandle = { apply: (applied) => applied };
+    const handle = nativeHandle(level);
     host!.discovered(name, handle, level);
     return handle;
   };
@@ -44,6 +45,7 @@ describe("the baseline", () => {
   test("of every member comes back when a group is restored, which then shows none", () => {
     const { loggers, born } = application({ groups: { g: ["a", "b"] } });
     born("a", "ERROR");
+    born("b");
     loggers.setLevel("g", "DEBUG");
     const outcome = loggers.restoreLevel("g");
     expect(outcome).toMatchObject({ previousLevel: "DEBUG", result: { configuredLevel: undefined, mixed: true } });
@@ -54,6 +56,7 @@ describe("the baseline", () => {
   test("of everything comes back at once, and the answer counts what changed", () => {
     const { loggers, born } = application({ groups: { g: ["b"] } });
     born("a", "ERROR");
+    born("b");
     born("untouched", "WARN");
     loggers.setLevel("a", "DEBUG");
     loggers.setLevel("g", "TRACE");
@@ -85,7 +88,7 @@ describe("the history", () => {
     loggers.restoreLevel("a");
     const changes = loggers.history({ limit: 10 });
     expect(changes.map(told)).toEqual([
-      "a ->ERROR RESTORED",
+      "a ->WARN RESTORED",
       "a WARN>- CLEARED",
       "a DEBUG>WARN APPLICATION",
       "a ERROR>DEBUG SET",

@@ -5,6 +5,7 @@ import type { Level } from "../../src/loggers/level.ts";
 import { Loggers } from "../../src/loggers/loggers.ts";
 import type { LoggersOptions } from "../../src/loggers/options.ts";
 import type { Logger } from "../../src/loggers/view.ts";
+import { nativeHandle } from "../support/native-handle.ts";
 import { NativeTree } from "../support/native-tree.ts";
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance", "Date"] }));
@@ -116,9 +117,15 @@ describe("a held level", () => {
       "x RELEASED",
     ],
     [
+      "comes back from below another, and gives back what is below it",
+      "setFor TRACE 5, hold x DEBUG, setFor OFF 2, pass 2, release x, pass 3",
+      "TRACE DEBUG OFF DEBUG TRACE WARN",
+      "x RELEASED",
+    ],
+    [
       "does not make two of one that is set for a time again",
-      "setFor TRACE 5, hold x DEBUG, setFor OFF 2, pass 2, release x",
-      "TRACE DEBUG OFF DEBUG WARN",
+      "setFor TRACE 5, hold x DEBUG, setFor TRACE 2, pass 2, release x",
+      "TRACE DEBUG TRACE DEBUG WARN",
       "x RELEASED",
     ],
     [
@@ -170,7 +177,7 @@ describe("a held level", () => {
     loggers.attach({
       kind: "test",
       attach: (host) => {
-        host.discovered("a", { apply: (level) => level }, "ERROR");
+        host.discovered("a", nativeHandle("ERROR"), "ERROR");
         return () => {};
       },
     });
@@ -272,12 +279,10 @@ describe("a lease", () => {
   ])("ends when %s, and its level goes back before", (_, close) => {
     const loggers = new Loggers();
     const applied: Level[] = [];
-    const handle = {
-      apply(level: Level) {
-        applied.push(level);
-        return level;
-      },
-    };
+    const handle = nativeHandle("INFO", (level) => {
+      applied.push(level);
+      return level;
+    });
     const detach = loggers.attach({
       kind: "test",
       attach(host) {

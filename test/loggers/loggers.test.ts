@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
+import type { LoggerHost } from "../../src/loggers/adapter.ts";
 import { Loggers } from "../../src/loggers/loggers.ts";
 import type { Logger } from "../../src/loggers/view.ts";
+import { nativeHandle } from "../support/native-handle.ts";
 
 const shown = (loggers: Loggers, name: string): string => {
   const { configuredLevel, effectiveLevel } = loggers.get(name) as Logger;
@@ -20,8 +22,12 @@ describe("one logger", () => {
 
   test("inherits from its nearest configured ancestor, and again when cleared", () => {
     const loggers = new Loggers();
+    const attach = (host: LoggerHost) => {
+      host.discovered("a.b.c", nativeHandle());
+      return () => {};
+    };
+    loggers.attach({ kind: "test", attach });
     loggers.setLevel("a", "WARN");
-    loggers.setLevel("a.b.c", undefined);
     expect(shown(loggers, "a.b.c")).toBe("-/WARN");
     loggers.setLevel("a.b", "TRACE");
     expect(shown(loggers, "a.b.c")).toBe("-/TRACE");
@@ -48,7 +54,7 @@ describe("one logger", () => {
     loggers.attach({
       kind: "test",
       attach: (host) => {
-        host.discovered("ROOT", { apply: (level) => level }, "WARN");
+        host.discovered("ROOT", nativeHandle("WARN"), "WARN");
         return () => {};
       },
     });
@@ -93,7 +99,7 @@ describe("a group", () => {
     loggers.setLevel("http", "ERROR");
     expect(loggers.get("web")).toMatchObject({ configuredLevel: "DEBUG" });
     expect(loggers.setLevel("web", undefined).previousLevel).toBe("DEBUG");
-    expect([shown(loggers, "http"), shown(loggers, "lib.router")]).toEqual(["-/INFO", "-/INFO"]);
+    expect([loggers.get("http"), loggers.get("lib.router")]).toEqual([undefined, undefined]);
   });
 
   test("wins over a logger of the same name", () => {
@@ -132,7 +138,7 @@ describe("bounds", () => {
     loggers.attach({
       kind: "test",
       attach: (host) => {
-        host.discovered("a.b", { apply: (level) => level });
+        host.discovered("a.b", nativeHandle());
         return () => {};
       },
     });
@@ -146,7 +152,7 @@ describe("bounds", () => {
     loggers.attach({
       kind: "test",
       attach: (host) => {
-        for (const name of ["a", "b", "bad\n"]) taken.push(host.discovered(name, { apply: (level) => level }));
+        for (const name of ["a", "b", "bad\n"]) taken.push(host.discovered(name, nativeHandle()));
         return () => {};
       },
     });

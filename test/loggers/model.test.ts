@@ -134,12 +134,15 @@ const step = fc.oneof(
       level: fc.option(level, { nil: undefined }),
     }),
   },
-  { weight: 4, arbitrary: fc.record({
+  {
+    weight: 4,
+    arbitrary: fc.record({
       do: fc.constant("make" as const),
       name,
       parent: index,
       own: fc.option(level, { nil: undefined, freq: 2 }),
-    }) },
+    }),
+  },
   {
     weight: 3,
     arbitrary: fc.record({

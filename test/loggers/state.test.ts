@@ -8,6 +8,7 @@ import type { Level } from "../../src/loggers/level.ts";
 import { Loggers } from "../../src/loggers/loggers.ts";
 import type { LoggersOptions } from "../../src/loggers/options.ts";
 import type { Logger } from "../../src/loggers/view.ts";
+import { nativeHandle } from "../support/native-handle.ts";
 import { type StateFolder, stateFolder } from "../support/state-folder.ts";
 import { Sequence, step } from "../support/state-sequence.ts";
 
@@ -48,7 +49,7 @@ async function restart(loggers: Loggers, options: LoggersOptions = {}, away = 0)
 
 function born(loggers: Loggers, name: string, level?: Level): void {
   const attach = (host: LoggerHost) => {
-    host.discovered(name, { apply: (applied) => applied }, level);
+    host.discovered(name, nativeHandle(level), level);
     return () => {};
   };
   loggers.attach({ kind: "test", attach });
@@ -211,7 +212,7 @@ describe("after a restart", () => {
   test("levels that the application set itself are gone", async () => {
     const before = start();
     before.setLevel("a", "DEBUG");
-    const handle = { apply: (level: Level) => level };
+    const handle = nativeHandle();
     before.attach({
       kind: "test",
       attach: (host) => {

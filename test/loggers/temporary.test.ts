@@ -3,6 +3,7 @@ import type { Level } from "../../src/loggers/level.ts";
 import { Loggers } from "../../src/loggers/loggers.ts";
 import type { LoggersOptions } from "../../src/loggers/options.ts";
 import type { Logger } from "../../src/loggers/view.ts";
+import { nativeHandle } from "../support/native-handle.ts";
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance", "Date"] }));
 afterEach(() => void vi.useRealTimers());
@@ -61,7 +62,7 @@ describe("a temporary level", () => {
     loggers.attach({
       kind: "test",
       attach: (host) => {
-        host.discovered("a", { apply: (level) => level }, "ERROR");
+        host.discovered("a", nativeHandle("ERROR"), "ERROR");
         return () => {};
       },
     });

@@ -4,6 +4,7 @@ import type { LevelChange } from "../../src/loggers/history.ts";
 import { Loggers } from "../../src/loggers/loggers.ts";
 import type { LoggersOverview } from "../../src/loggers/view.ts";
 import { LoggersWatch } from "../../src/loggers/watch.ts";
+import { nativeHandle } from "../support/native-handle.ts";
 
 const faked = [
   "setTimeout",
@@ -53,7 +54,7 @@ function watched(options: ConstructorParameters<typeof Loggers>[0] = {}) {
     },
   });
   const watch = new LoggersWatch(loggers);
-  const discover = (name: string) => void host!.discovered(name, { apply: (level) => level });
+  const discover = (name: string) => void host!.discovered(name, nativeHandle());
   const changedSince = (revision: number) =>
     [...watch.state.loggers, ...watch.state.groups]
       .filter((dated) => dated.revision > revision)
@@ -202,7 +203,7 @@ describe("a watch", () => {
     let host: LoggerHost | undefined;
     const refresh = vi.fn(() => {
       if (failing) throw new Error("broken");
-      if (refresh.mock.calls.length === 3) host!.discovered("late", { apply: (level) => level });
+      if (refresh.mock.calls.length === 3) host!.discovered("late", nativeHandle());
     });
     loggers.attach({
       kind: "silent",

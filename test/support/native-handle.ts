@@ -2,8 +2,8 @@ import type { LoggerHandle } from "../../src/loggers/adapter.ts";
 import type { Level } from "../../src/loggers/level.ts";
 
 /**
- * A logger of a library with nothing but a level. `own` is the one that it has by itself, and `reach` the level that really is in
- * force after one was applied.
+ * A logger of a library with nothing but a level. `own` is the one that it has by itself; `reach` is called with each level that is
+ * applied or restored, and returns the one that is then in force.
  */
 export function nativeHandle(own: Level = "INFO", reach: (level: Level) => Level = (level) => level): LoggerHandle {
   let level = own;
@@ -15,7 +15,7 @@ export function nativeHandle(own: Level = "INFO", reach: (level: Level) => Level
       level = reach(asked);
     },
     restore() {
-      level = own;
+      level = reach(own);
     },
   };
 }

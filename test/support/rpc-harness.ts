@@ -10,6 +10,7 @@ import type { ServerRequest } from "../../src/server/handler.ts";
 import type { Listener } from "../../src/server/listener.ts";
 import type { Session } from "../../src/sessions/session.ts";
 import type { SessionStore } from "../../src/sessions/store.ts";
+import { nativeHandle } from "./native-handle.ts";
 import { OPEN_GATE } from "./open-gate.ts";
 import { serve } from "./server-harness.ts";
 
@@ -116,7 +117,7 @@ export function libraryOf(names: Iterable<string>, kind = "test"): LoggerAdapter
   return {
     kind,
     attach(host) {
-      for (const name of names) host.discovered(name, { apply: (level) => level });
+      for (const name of names) host.discovered(name, nativeHandle());
       return () => {};
     },
   };

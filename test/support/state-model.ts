@@ -16,7 +16,7 @@ const thirds = seconds.flatMap((second) => segments.map((segment) => `${second}.
 /** Every name that there can be, parents first. */
 export const NAMES: readonly string[] = [...tops, ...seconds, ...thirds];
 
-/** A level and the words of who set it; without words, the application did. */
+/** What an operator set, with their words: a level or, undefined, to inherit. */
 interface Setting {
   readonly level: Level | undefined;
   readonly reason?: string | undefined;
@@ -28,10 +28,11 @@ interface Temporary extends Setting {
 }
 
 interface Subject {
-  lasting: Setting;
+  /** Undefined while no operator decides. */
+  lasting: Setting | undefined;
   temporary: Temporary[];
-  baseline: Level | undefined;
-  native: boolean;
+  /** The levels that the application set on the loggers of this name. */
+  readonly own: Map<object, Level | undefined>;
 }
 
 /** What is seen of a logger or group. */
@@ -49,7 +50,9 @@ export class NaiveLevels {
   readonly #subjects = new Map<string, Subject>();
 
   constructor() {
-    for (const name of ["ROOT", ...NAMES, ...Object.keys(GROUPS)]) this.#subjects.set(name, fresh(name));
+    for (const name of ["ROOT", ...NAMES, ...Object.keys(GROUPS)]) {
+      this.#subjects.set(name, { lasting: undefined, temporary: [], own: new Map() });
+    }
   }
 
   /** `until`: when it ends by itself; Infinity for never. Neither that nor a lease: it is there for good. */
@@ -59,37 +62,39 @@ export class NaiveLevels {
         subject.lasting = setting;
         subject.temporary = [];
       } else {
-        if (lease === undefined) subject.temporary = subject.temporary.filter((other) => other.lease !== undefined);
+        // The same level for another time replaces the one before.
+        const isSame = (other: Temporary) => other.lease === undefined && other.level === setting.level;
+        if (lease === undefined) subject.temporary = subject.temporary.filter((other) => !isSame(other));
         subject.temporary.push({ ...setting, until, lease });
       }
     }
   }
 
   clear(name: string): void {
-    for (const subject of this.#reachedBy(name)) takeBack(subject, this.#inherited(subject));
+    for (const subject of this.#reachedBy(name)) {
+      const inherits = subject !== this.#subjects.get("ROOT") && [...subject.own.values()].some((own) => own);
+      takeBack(subject, inherits ? { level: undefined } : undefined);
+    }
   }
 
   restore(name: string): void {
-    for (const subject of this.#reachedBy(name)) takeBack(subject, subject.baseline ?? this.#inherited(subject));
+    for (const subject of this.#reachedBy(name)) takeBack(subject);
   }
 
   restoreAll(): void {
-    for (const subject of this.#subjects.values()) takeBack(subject, subject.baseline ?? this.#inherited(subject));
+    for (const subject of this.#subjects.values()) takeBack(subject);
   }
 
   /** The application makes a logger; `level` is one that it gives it. */
-  born(name: string, level: Level | undefined): void {
-    const subject = this.#subjects.get(name)!;
-    if (!subject.native && subject.baseline === undefined && level !== undefined) {
-      subject.baseline = level;
-      if (subject.lasting.reason === undefined) subject.lasting = { level };
-    }
-    subject.native = true;
+  born(name: string, logger: object, level: Level | undefined): void {
+    this.#subjects.get(name)!.own.set(logger, level);
   }
 
   /** The application sets a level directly on its logger. */
-  outside(name: string, level: Level): void {
-    takeBack(this.#subjects.get(name)!, level);
+  outside(name: string, logger: object, level: Level): void {
+    const subject = this.#subjects.get(name)!;
+    subject.own.set(logger, level);
+    takeBack(subject);
   }
 
   release(lease: object): void {
@@ -102,25 +107,22 @@ export class NaiveLevels {
 
   /** The process ends and starts anew, with loggers that are yet to be made. */
   restart(): void {
-    for (const [name, subject] of this.#subjects) {
-      const { lasting } = fresh(name);
-      if (subject.lasting.reason === undefined) subject.lasting = lasting;
+    for (const subject of this.#subjects.values()) {
+      // To inherit is not stored.
+      if (subject.lasting?.level === undefined) subject.lasting = undefined;
       subject.temporary = subject.temporary.filter(({ lease }) => lease === undefined);
-      subject.baseline = undefined;
-      subject.native = false;
+      subject.own.clear();
     }
   }
 
   seen(name: string): Seen {
-    const { lasting, temporary } = this.#subjects.get(name)!;
+    const { lasting, temporary, own } = this.#subjects.get(name)!;
     const top = temporary.at(-1);
     const until = top === undefined || top.until === Number.POSITIVE_INFINITY ? undefined : top.until;
-    const { level, reason } = top ?? lasting;
+    const levels = new Set(own.values());
+    const applications = own.size === 0 && name === "ROOT" ? "INFO" : levels.size === 1 ? [...levels][0] : undefined;
+    const { level, reason } = top ?? lasting ?? { level: applications };
     return { level, reason, until };
-  }
-
-  isTemporary(name: string): boolean {
-    return this.#subjects.get(name)!.temporary.length > 0;
   }
 
   #end(over: (temporary: Temporary) => boolean): void {
@@ -136,22 +138,9 @@ export class NaiveLevels {
     });
     return new Set([name, ...names].map((each) => this.#subjects.get(each)!));
   }
-
-  #inherited(subject: Subject): Level | undefined {
-    return subject === this.#subjects.get("ROOT") ? "INFO" : undefined;
-  }
 }
 
-function fresh(name: string): Subject {
-  return {
-    lasting: { level: name === "ROOT" ? "INFO" : undefined },
-    temporary: [],
-    baseline: undefined,
-    native: false,
-  };
-}
-
-function takeBack(subject: Subject, level: Level | undefined): void {
-  subject.lasting = { level };
+function takeBack(subject: Subject, lasting?: Setting): void {
+  subject.lasting = lasting;
   subject.temporary = [];
 }

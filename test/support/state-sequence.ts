@@ -5,6 +5,7 @@ import type { Lease } from "../../src/loggers/lease.ts";
 import { LEVELS } from "../../src/loggers/level.ts";
 import { Loggers } from "../../src/loggers/loggers.ts";
 import type { LoggersOptions } from "../../src/loggers/options.ts";
+import { nativeHandle } from "./native-handle.ts";
 import { GROUPS, NAMES, NaiveLevels, type Seen } from "./state-model.ts";
 
 const logger = fc.constantFrom(...NAMES);
@@ -92,18 +93,15 @@ export class Sequence {
       loggers.restoreAllLevels();
       model.restoreAll();
     } else if (at.do === "born") {
-      const handle: LoggerHandle = { apply: (applied) => applied };
+      const handle = nativeHandle(at.level);
       this.#native.push({ name: at.name, handle });
       this.#host.discovered(at.name, handle, at.level);
-      model.born(at.name, at.level);
+      model.born(at.name, handle, at.level);
     } else if (at.do === "outside") {
       const native = this.#native[at.which % Math.max(1, this.#native.length)];
       if (native === undefined) return;
-      const unchanged = loggers.get(native.name)!.configuredLevel === at.level;
-      // The level it has already is no news, unless it is there for a time only.
-      if (unchanged && !model.isTemporary(native.name)) return;
       this.#host.changedOutside(native.handle, at.level);
-      model.outside(native.name, at.level);
+      model.outside(native.name, native.handle, at.level);
     } else {
       vi.advanceTimersByTime(at.time);
       model.passTo(Date.now());

@@ -4,6 +4,6 @@ import { Loggers } from "../../src/loggers/loggers.ts";
 const loggers = new Loggers();
 process.on("message", (message) => {
   if (message === "set") loggers.setLevel("a", "DEBUG", { ttlMs: 200 });
-  process.send!(loggers.get("a")!.configuredLevel ?? "none");
+  process.send!(loggers.get("a")?.configuredLevel ?? "none");
 });
 process.send!("ready");

@@ -4,6 +4,7 @@ import type { LoggerAdapter } from "../../../src/loggers/adapter.ts";
 import type { Level } from "../../../src/loggers/level.ts";
 import { problemIn, serveRest } from "../../support/rest-server.ts";
 import { JSON_TYPE, SV2, SV3, V3 } from "./overruled.ts";
+import { nativeHandle } from "../../support/native-handle.ts";
 
 const A = "/actuator/loggers/a";
 const LISTED = `${V3}, ${SV3}, ${SV2}, ${JSON_TYPE}`;
@@ -313,12 +314,8 @@ test("FATAL on a library without it is stored, and the effective level says what
   const withoutFatal: LoggerAdapter = {
     kind: "test",
     attach(host) {
-      let level: Level = "INFO";
-      const apply = (wanted: Level) => {
-        level = wanted === "FATAL" ? "ERROR" : wanted;
-        return level;
-      };
-      host.discovered("lib", { apply });
+      const handle = nativeHandle("INFO", (wanted) => (wanted === "FATAL" ? "ERROR" : wanted));
+      host.discovered("lib", handle);
       return () => {};
     },
   };

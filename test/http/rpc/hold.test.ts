@@ -19,6 +19,8 @@ import { Loggers } from "../../../src/loggers/loggers.ts";
 import type { LoggersOptions } from "../../../src/loggers/options.ts";
 import { errorInfo, grpcClient, serveRpc, transportOver, WIRES, type Wire } from "../../support/rpc-harness.ts";
 import { emptied } from "../../support/server-harness.ts";
+import type { LoggerAdapter } from "../../../src/loggers/adapter.ts";
+import { nativeHandle } from "../../support/native-handle.ts";
 
 async function serve(options: LoggersOptions = {}, rpc?: Partial<RpcOptions>) {
   const loggers = new Loggers({ instance: "i", ...options });
@@ -251,15 +253,14 @@ describe("HoldLoggerLevel", () => {
 describe("an actuator that closes gives back what is held before it leaves the library", () => {
   test.each(["on its own port", "on a server of the application's own"])("%s", async (where) => {
     const applied: LevelName[] = [];
-    const library = {
+    const library: LoggerAdapter = {
       kind: "test",
-      attach(host: { discovered(name: string, handle: { apply(level: LevelName): LevelName }): boolean }) {
-        host.discovered("a", {
-          apply(level) {
-            applied.push(level);
-            return level;
-          },
+      attach(host) {
+        const handle = nativeHandle("INFO", (level) => {
+          applied.push(level);
+          return level;
         });
+        host.discovered("a", handle);
         return () => void applied.push("OFF");
       },
     };

@@ -83,8 +83,11 @@ describe("loggers are found", () => {
       discovered: () => true,
       gone: () => gone++,
       changedOutside: () => {},
+      reachChanged: () => {},
+      levelAbove: () => "INFO" as const,
       pushing: false,
       warn: () => {},
+      retract: () => {},
     };
     const detach = logtapeLoggers().attach(host);
     for (let index = 0; index < 100; index++) getLogger(["request", `${index}`]);
