@@ -2,7 +2,6 @@ import type { LoggerHandle, LoggerHost } from "../loggers/adapter.ts";
 import { type Level, levelVerbosity } from "../loggers/level.ts";
 import type { Loggers } from "../loggers/loggers.ts";
 import type { Instance } from "./instance.ts";
-import type { RemoteLogger } from "./instance-client.ts";
 import type { Warnings } from "./warnings.ts";
 
 /** How many instances one warning names. */

@@ -101,7 +101,7 @@ export class Bindings {
   remove(handle: LoggerHandle): void {
     const binding = this.#byHandle.get(handle);
     if (binding === undefined) return;
-    const { node, leader } = binding;
+    const { leader } = binding;
     this.#drop(binding);
     leader?.followers?.delete(binding);
     const heir = binding.own === undefined && !binding.detached ? leader : undefined;

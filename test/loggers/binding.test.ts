@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import type { LoggerHost } from "../../src/loggers/adapter.ts";
-import type { Level } from "../../src/loggers/level.ts";
 import { Loggers } from "../../src/loggers/loggers.ts";
 import type { Logger } from "../../src/loggers/view.ts";
 import { nativeHandle } from "../support/native-handle.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { LoggerAdapter, LoggerHandle, LoggerHost } from "../../src/loggers/adapter.ts";
+import type { LoggerAdapter, LoggerHost } from "../../src/loggers/adapter.ts";
 import type { Level } from "../../src/loggers/level.ts";
 import { Loggers } from "../../src/loggers/loggers.ts";
 import { nativeHandle } from "../support/native-handle.ts";

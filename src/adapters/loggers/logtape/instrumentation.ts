@@ -1,7 +1,6 @@
 import type { Level } from "../../../loggers/level.ts";
 import { placeMethod, undoing } from "../../kit/interception/replaced-method.ts";
 import { Instrumentation, oncePer } from "../../kit/loggers/instrumentation.ts";
-import { stricter } from "../../kit/loggers/level-table.ts";
 import {
   forwards,
   levelFromNative,
@@ -11,7 +10,7 @@ import {
   type NativeLogger,
   type Sink,
 } from "./native.ts";
-import { filterThreshold, isConfigured, limitsOf, sinksInReach, threshold } from "./threshold.ts";
+import { isConfigured, limitsOf, sinksInReach, threshold } from "./threshold.ts";
 
 /** What an adapter learns from watching LogTape. */
 export interface LogTapeObserver {

@@ -1,6 +1,6 @@
 import type { Level } from "../../../loggers/level.ts";
 import { Contexts, contextArgument, isContextName, type Threshold } from "./contexts.ts";
-import { type LevelSet, levelBit, levelFromLevelSet, levelSetFromLevel } from "./level.ts";
+import { type LevelSet, levelBit, levelFromLevelSet } from "./level.ts";
 import {
   type ConsoleLogger,
   consoleLevels,

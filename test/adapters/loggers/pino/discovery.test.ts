@@ -189,6 +189,9 @@ test("a logger made for one request is collected with the request", async () => 
     discovered: () => true,
     gone: () => gone++,
     changedOutside: () => {},
+    reachChanged: () => {},
+    levelAbove: () => "INFO",
+    retract: () => {},
     pushing: false,
     warn: () => {},
   });

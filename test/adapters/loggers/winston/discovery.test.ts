@@ -174,6 +174,9 @@ describe("winston's loggers are found", () => {
       discovered: (_, handle) => handles.push(handle) > 0,
       gone: (handle) => gone.push(handle),
       changedOutside: () => {},
+      reachChanged: () => {},
+      levelAbove: () => "INFO",
+      retract: () => {},
       pushing: true,
       warn: () => {},
     });
@@ -295,6 +298,9 @@ test("a logger made for one request is collected with the request", async () => 
     },
     gone: () => gone++,
     changedOutside: () => {},
+    reachChanged: () => {},
+    levelAbove: () => "INFO",
+    retract: () => {},
     pushing: true,
     warn: () => {},
   });
