@@ -214,7 +214,9 @@ export class ConfiguredLevels {
     // A prefix is not shown by itself; its group changes as well.
     if ("prefix" in on) return;
     this.#tell(on, previous, this.levelOf(on), { author: setting.override, ...update });
-    if (isLogger(on)) this.registry.prune(on);
+    if (!isLogger(on)) return;
+    if (update.kind === "CLEARED") this.registry.keepCleared(on);
+    else this.registry.prune(on);
   }
 
   #replace(on: LevelTarget, setting: Setting): void {

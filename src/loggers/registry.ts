@@ -65,6 +65,7 @@ export class LoggerRegistry {
   readonly #limits: RegistryLimits;
   readonly #events: RegistryEvents;
   #created = 0;
+  readonly #cleared = new Set<LoggerNode>();
   #lastRefresh = Number.NEGATIVE_INFINITY;
 
   constructor(limits: RegistryLimits, events: RegistryEvents) {
@@ -138,12 +139,19 @@ export class LoggerRegistry {
    */
   getOrCreate(text: string): LoggerNode {
     const missing = this.#tree.missing(loggerName(text));
-    const { maxCreated, maxLoggers } = this.#limits;
-    if (missing > 0 && (this.#created + missing > maxCreated || this.#tree.size + missing > maxLoggers)) {
+    if (missing > 0 && !this.#hasRoomFor(missing)) {
       const message = `${this.#created} loggers exist only because a level was set on their name; no more are created. Use the name of a logger that is listed.`;
       throw new ActuatorError("RESOURCE_EXHAUSTED", "TOO_MANY_CREATED_LOGGERS", message, { field: "name" });
     }
     return this.#create(text);
+  }
+
+  /**
+   * Keeps a name known that has neither a logger nor a level any more, because an operator cleared it rather than that its level
+   * ended. It leaves when there is no room for others.
+   */
+  keepCleared(node: LoggerNode): void {
+    if (node.created && node.override === undefined) this.#cleared.add(node);
   }
 
   /** The node of a name whose level was stored; undefined if there are too many loggers. */
@@ -168,6 +176,7 @@ export class LoggerRegistry {
       if (at.bindings !== undefined || at.children !== undefined || at.override !== undefined) return;
       if (at.temporary !== undefined || this.#events.isKept(at)) return;
       if (at.created) this.#created--;
+      this.#cleared.delete(at);
       this.#tree.remove(at);
       this.warnings.forget(at.key);
     }
@@ -183,6 +192,17 @@ export class LoggerRegistry {
     const warnings = this.warnings.of(node.key);
     const differing = differentLevels(node);
     return differing === undefined ? warnings : [...warnings, `the loggers of this name differ: ${differing}`];
+  }
+
+  #hasRoomFor(missing: number): boolean {
+    const { maxCreated, maxLoggers } = this.#limits;
+    const fits = () => this.#created + missing <= maxCreated && this.#tree.size + missing <= maxLoggers;
+    for (const node of this.#cleared) {
+      if (fits()) return true;
+      this.#cleared.delete(node);
+      this.prune(node);
+    }
+    return fits();
   }
 
   #create(text: string): LoggerNode {

@@ -99,7 +99,7 @@ describe("a group", () => {
     loggers.setLevel("http", "ERROR");
     expect(loggers.get("web")).toMatchObject({ configuredLevel: "DEBUG" });
     expect(loggers.setLevel("web", undefined).previousLevel).toBe("DEBUG");
-    expect([loggers.get("http"), loggers.get("lib.router")]).toEqual([undefined, undefined]);
+    expect([shown(loggers, "http"), shown(loggers, "lib.router")]).toEqual(["-/INFO", "-/INFO"]);
   });
 
   test("wins over a logger of the same name", () => {
