@@ -5,9 +5,9 @@ import {
   ListLevelChangesResponseSchema,
   ListLoggersResponseSchema,
 } from "../../src/gen/actuator/v3/loggers_pb.ts";
+import { nativeHandle } from "../support/native-handle.ts";
 import { cli } from "./cli-process.ts";
 import { openShop } from "./shop.ts";
-import { nativeHandle } from "../support/native-handle.ts";
 
 const lines = (text: string) => text.trimEnd().split("\n");
 const CLOCK = /\d\d:\d\d:\d\d \(\d+m( \d+s)? left\)/;

@@ -14,13 +14,13 @@ import {
   HoldLoggerLevelResponse_Ended_Reason as Reason,
 } from "../../../src/gen/actuator/v3/loggers_pb.ts";
 import type { RpcOptions } from "../../../src/http/rpc/handler.ts";
+import type { LoggerAdapter } from "../../../src/loggers/adapter.ts";
 import type { Level as LevelName } from "../../../src/loggers/level.ts";
 import { Loggers } from "../../../src/loggers/loggers.ts";
 import type { LoggersOptions } from "../../../src/loggers/options.ts";
+import { nativeHandle } from "../../support/native-handle.ts";
 import { errorInfo, grpcClient, serveRpc, transportOver, WIRES, type Wire } from "../../support/rpc-harness.ts";
 import { emptied } from "../../support/server-harness.ts";
-import type { LoggerAdapter } from "../../../src/loggers/adapter.ts";
-import { nativeHandle } from "../../support/native-handle.ts";
 
 async function serve(options: LoggersOptions = {}, rpc?: Partial<RpcOptions>) {
   const loggers = new Loggers({ instance: "i", ...options });

@@ -13,8 +13,8 @@ import { levelFromProto, levelToProto } from "../../../src/http/rpc/logger-proto
 import { loggersService } from "../../../src/http/rpc/loggers-service.ts";
 import { LEVELS } from "../../../src/loggers/level.ts";
 import { Loggers } from "../../../src/loggers/loggers.ts";
-import { errorInfo, grpcClient, libraryOf, serveRpc } from "../../support/rpc-harness.ts";
 import { nativeHandle } from "../../support/native-handle.ts";
+import { errorInfo, grpcClient, libraryOf, serveRpc } from "../../support/rpc-harness.ts";
 
 async function serveLoggers(names: readonly string[] = [], options?: Partial<RpcOptions>) {
   const loggers = new Loggers({ groups: { web: ["http", "router"], store: ["sql"] } });
@@ -61,7 +61,11 @@ describe("ListLoggers", () => {
     loggers.attach({
       kind: "pino",
       attach(host) {
-        host.discovered("shop", nativeHandle("WARN", (level) => (level === "TRACE" ? "DEBUG" : level)), "WARN");
+        host.discovered(
+          "shop",
+          nativeHandle("WARN", (level) => (level === "TRACE" ? "DEBUG" : level)),
+          "WARN",
+        );
         host.warn("shop", "a transport keeps its own level info");
         return () => {};
       },
