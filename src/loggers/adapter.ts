@@ -5,7 +5,7 @@ import type { Level } from "./level.ts";
  * thousand.
  */
 export interface LoggerHandle {
-  /** The level in effect in the library, whoever set it. */
+  /** The level in effect in the library, set here or by the application. */
   readonly level: Level;
   /** Makes `level`, or the nearest level that the library has, the threshold of this logger, from the next record on. */
   apply(level: Level): void;
