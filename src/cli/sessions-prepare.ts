@@ -174,6 +174,7 @@ async function prepareRedis(
       const wanted = printable(prefix ?? "sess:");
       note(`No key begins with ${wanted} there: give the prefix of the store with --prefix.`);
     }
+    for (const warning of result.warnings) note(`warning: ${warning}`);
     if (dryRun) note("Nothing was written.");
     else if (result.complete)
       note("Searches now find all sessions, if every process that writes sessions keeps the index.");

@@ -31,6 +31,8 @@ export interface SessionStore {
   findIdByDigest?(digest: string): Promise<string | null | undefined>;
   /** Ends the session. Resolves to whether it existed; a session that is gone is not an error. */
   delete?(id: string): Promise<boolean>;
+  /** Returns what an operator should change, such as what may make answers partial; each is a sentence or two. */
+  warnings?(): Promise<readonly string[]>;
   /** Restores what the store watches and closes its own connections. Called when the actuator closes. */
   detach?(): void | Promise<void>;
   /** For each method left out, a sentence that tells the operator why, and what would change it. */

@@ -100,6 +100,16 @@ describe.runIf(requirement("redis-server", redisFound))("sessions prepare --redi
     expect((await indexKeys("actuator:sessions:")).length).toBeGreaterThan(0);
   });
 
+  test("warns if Redis may evict the index", async () => {
+    await logIn();
+    await server.command("CONFIG", "SET", "maxmemory", "100mb");
+    await server.command("CONFIG", "SET", "maxmemory-policy", "allkeys-lru");
+    const ended = await cli(["sessions", "prepare", "--redis", server.url]).finally(() =>
+      server.command("CONFIG", "SET", "maxmemory", "0"),
+    );
+    expect(ended).toMatchObject({ code: 0, stderr: expect.stringMatching(/^warning: .* allkeys-lru\./) });
+  });
+
   test("takes prefixes and a principal of the application's own", async () => {
     await logIn("shop:");
     const args = ["--prefix", "shop:", "--index-prefix", "idx:", "--principal", "not.here,either"];

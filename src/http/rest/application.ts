@@ -110,8 +110,8 @@ function componentAnswer(health: ComponentHealth): Answer {
   return answerOf(componentJson(health));
 }
 
-function componentJson({ status, error, code }: ComponentHealth) {
-  return error === undefined ? { status } : { status, details: { error, code } };
+function componentJson({ status, error, code, warnings }: ComponentHealth) {
+  return error === undefined && warnings === undefined ? { status } : { status, details: { error, code, warnings } };
 }
 
 function answerOf<Json extends { readonly status: HealthStatus }>(json: Json): Answer {

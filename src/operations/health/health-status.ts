@@ -20,11 +20,23 @@ export interface ComponentHealth {
   readonly error?: string | undefined;
   /** The error's code, such as `ECONNREFUSED`, where it has one. */
   readonly code?: string | undefined;
+  /** What an operator should change, though it works. */
+  readonly warnings?: readonly string[] | undefined;
+}
+
+/** The answer of a built-in check that works, and warns of something. */
+export class HealthWarnings {
+  readonly warnings: readonly string[];
+
+  constructor(warnings: readonly string[]) {
+    this.warnings = warnings;
+  }
 }
 
 /** The health that a check's answer stands for. */
 export function componentHealth(answer: unknown): ComponentHealth {
   if (answer === false) return { status: "DOWN" };
+  if (answer instanceof HealthWarnings) return { status: "UP", warnings: answer.warnings };
   return { status: HEALTH_STATUSES.find((status) => status === answer) ?? "UP" };
 }
 

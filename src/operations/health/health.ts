@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { ActuatorError } from "../../common/error.ts";
 import { BoundedCheck } from "./bounded-check.ts";
 import type { HealthCheck, HealthOptions } from "./health-options.ts";
-import { aggregateStatus, type ComponentHealth, type HealthStatus } from "./health-status.ts";
+import { aggregateStatus, type ComponentHealth, type HealthStatus, HealthWarnings } from "./health-status.ts";
 
 /** The health at one moment. */
 export interface HealthReport {
@@ -117,11 +117,17 @@ export class Health {
   }
 }
 
+/** As much of a session store as its check needs. */
+interface CheckedStore {
+  findById(id: string): Promise<unknown>;
+  warnings?(): Promise<readonly string[]>;
+}
+
 /**
  * The check `sessions`: whether the session store answers. It looks up a random id, which costs one read and does not access a
- * session.
+ * session. It passes on the store's warnings.
  */
-export function sessionStoreCheck(store: { findById(id: string): Promise<unknown> }): HealthCheck {
+export function sessionStoreCheck(store: CheckedStore): HealthCheck {
   return async () => {
     try {
       await store.findById(randomUUID());
@@ -130,6 +136,7 @@ export function sessionStoreCheck(store: { findById(id: string): Promise<unknown
       if (error instanceof ActuatorError && error.code === "UNIMPLEMENTED") return "UNKNOWN";
       throw error;
     }
-    return "UP";
+    const warnings = (await store.warnings?.()) ?? [];
+    return warnings.length === 0 ? "UP" : new HealthWarnings(warnings);
   };
 }

@@ -5,6 +5,7 @@ import { ActuatorError } from "../../../src/common/error.ts";
 import { createGate } from "../../../src/http/gate/gate.ts";
 import { Health } from "../../../src/operations/health/health.ts";
 import type { HealthOptions } from "../../../src/operations/health/health-options.ts";
+import { HealthWarnings } from "../../../src/operations/health/health-status.ts";
 import { LOCAL_PEER } from "../../support/open-gate.ts";
 import { problemIn, serveRest } from "../../support/rest-server.ts";
 
@@ -71,6 +72,13 @@ describe("to those who may read about the application", () => {
     expect(text).not.toContain("secret");
     const part = await get("/actuator/health/redis", OPERATOR);
     expect({ status: part.status, json: JSON.parse(part.text) }).toEqual({ status: 503, json: redis });
+  });
+
+  test("a check that works and warns is shown with its warnings", async () => {
+    const warnings = ["Redis may evict the index."];
+    const { get } = await serveHealth({ sessions: () => new HealthWarnings(warnings) });
+    const { status, text } = await get("/actuator/health/sessions", OPERATOR);
+    expect({ status, json: JSON.parse(text) }).toEqual({ status: 200, json: { status: "UP", details: { warnings } } });
   });
 
   test("so is everything where nobody is asked who they are", async () => {

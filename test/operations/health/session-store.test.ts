@@ -34,6 +34,21 @@ describe.runIf(requirement("redis-server", redisFound))("the health of sessions 
     expect(heard).toEqual(["health of sessions"]);
   });
 
+  test("is UP with a warning if Redis may evict the index", async () => {
+    const { sessions } = await start();
+    onTestFinished(async () => void (await server.command("CONFIG", "SET", "maxmemory", "0")));
+    await server.command("CONFIG", "SET", "maxmemory", "100mb");
+    for (const policy of ["noeviction", "volatile-lru", "volatile-ttl"]) {
+      await server.command("CONFIG", "SET", "maxmemory-policy", policy);
+      expect(await sessions()).toEqual({ status: "UP" });
+    }
+    await server.command("CONFIG", "SET", "maxmemory-policy", "allkeys-lru");
+    const warnings = [expect.stringMatching(/maxmemory-policy is allkeys-lru.*Use noeviction or volatile-lru/)];
+    expect(await sessions()).toEqual({ status: "UP", warnings });
+    await server.command("CONFIG", "SET", "maxmemory", "0");
+    expect(await sessions()).toEqual({ status: "UP" });
+  });
+
   test("is DOWN in the words of the store, where that gives up first", async () => {
     const { sessions } = await start(1_000, 30_000);
     expect(await sessions()).toEqual({ status: "UP" });

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { evictionWarnings } from "../../kit/redis/eviction.ts";
 import type { RedisCommands } from "../../kit/redis/index.ts";
 import { FIRST_KEYS, type KeysPosition } from "../../kit/redis/keys.ts";
 import type { SessionIndex } from "../../kit/redis/session-index.ts";
@@ -36,6 +37,8 @@ export interface FillResult extends FillProgress {
   readonly complete: boolean;
   /** Whether it continued an interrupted run. */
   readonly resumed: boolean;
+  /** What to change in Redis so that the index stays complete. */
+  readonly warnings: readonly string[];
 }
 
 /** What a filling works with. */
@@ -74,7 +77,8 @@ export async function runFilling(filling: Filling, options: FillRunOptions = {})
   }
   const done = progress.next === undefined && !dryRun;
   if (done) await claim.make(basis);
-  return { ...progress, complete: done && (await claim.holds()), resumed: from !== undefined };
+  const warnings = await evictionWarnings(filling.stored.redis);
+  return { ...progress, complete: done && (await claim.holds()), resumed: from !== undefined, warnings };
 }
 
 async function fillStep(

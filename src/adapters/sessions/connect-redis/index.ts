@@ -6,6 +6,7 @@ import { Sightings } from "../../kit/connect-session/sightings.ts";
 import { watchStore } from "../../kit/connect-session/watch.ts";
 import { requireVersion } from "../../kit/library-version.ts";
 import { EndedMarks } from "../../kit/redis/ended-marks.ts";
+import { evictionWarnings } from "../../kit/redis/eviction.ts";
 import { type RedisClient, redisCommands } from "../../kit/redis/index.ts";
 import { IndexPruning } from "../../kit/redis/index-pruning.ts";
 import { SessionIndex } from "../../kit/redis/session-index.ts";
@@ -148,6 +149,7 @@ export function connectRedisSessions(
     count: async ({ active }) => (active === false ? 0 : sessions.count()),
     ...(kept && {
       findIdByDigest: (digest: string) => kept.sessions.findIdByDigest(digest),
+      warnings: () => evictionWarnings(redis),
       prepare: kept.prepare,
     }),
     delete: (id) =>

@@ -39,6 +39,8 @@ export interface SessionDirectory {
   idOf(digest: string): Promise<string | undefined>;
   /** Checks whether it holds every session. */
   complete(): Promise<boolean>;
+  /** Returns what an operator should change. */
+  warnings?(): Promise<readonly string[]>;
   /** Closes its own connection. */
   close(): Promise<void>;
 }

@@ -5,7 +5,7 @@ import { CONNECT_SESSIONS_OPTIONS, type ConnectSessionsOptions } from "../../kit
 import { parseRecord } from "../../kit/connect-session/record.ts";
 import { awaitStore, requireStore } from "../../kit/connect-session/store.ts";
 import { requireVersion } from "../../kit/library-version.ts";
-import { MemoryDirectory } from "./directory.ts";
+import { MemoryDirectory, type SessionDirectory } from "./directory.ts";
 import { DirectorySessions } from "./directory-sessions.ts";
 import { type KoaIndexOptions, redisDirectory } from "./redis-directory.ts";
 import { type KoaStore, koaWatches } from "./store-watch.ts";
@@ -58,7 +58,7 @@ export function koaSessions(store: KoaStore, options: KoaSessionsOptions = {}): 
   requireVersion({ subpath: "koa-session", library: "koa-session", versions: "7" });
   checkOptions("koaSessions", options, OPTIONS);
   const { timeoutMs = 5_000, maxRemembered = 100_000, principal, index } = options;
-  const directory =
+  const directory: SessionDirectory =
     index === undefined
       ? new MemoryDirectory(maxRemembered)
       : redisDirectory(index, principal, timeoutMs, maxRemembered);
@@ -81,6 +81,7 @@ export function koaSessions(store: KoaStore, options: KoaSessionsOptions = {}): 
     findByUsername: (username) => sessions.findByUsername(username),
     list: (query) => sessions.list(query),
     findIdByDigest: (digest) => directory.idOf(digest),
+    warnings: async () => (await directory.warnings?.()) ?? [],
     async delete(id) {
       if ((await read(id)) === undefined) return false;
       const [revoked] = await Promise.allSettled([directory.revoked(id)]);

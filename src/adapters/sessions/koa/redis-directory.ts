@@ -1,6 +1,7 @@
 import { LatestMap } from "../../../common/latest-map.ts";
 import { DEFAULT_PRINCIPAL, type Principal } from "../../../sessions/principal.ts";
 import { sessionDigest } from "../../../sessions/session-id.ts";
+import { evictionWarnings } from "../../kit/redis/eviction.ts";
 import { type RedisClient, type RedisCommands, redisCommands } from "../../kit/redis/index.ts";
 import { IndexPruning } from "../../kit/redis/index-pruning.ts";
 import { SessionIndex } from "../../kit/redis/session-index.ts";
@@ -110,6 +111,10 @@ class RedisDirectory implements SessionDirectory {
       this.#toClaim = false;
     }
     return claim.holds();
+  }
+
+  warnings(): Promise<readonly string[]> {
+    return evictionWarnings(this.#commands);
   }
 
   close(): Promise<void> {

@@ -31,7 +31,8 @@ export const SPRING_JDBC_OPTIONS: Checks<SpringJdbcOptions> = {
 };
 
 /** The sessions of Spring Session in PostgreSQL. */
-export interface SpringJdbcSessions extends Required<Omit<SessionStore, "bearerIds" | "findIdByDigest" | "limits">> {
+export interface SpringJdbcSessions
+  extends Required<Omit<SessionStore, "bearerIds" | "findIdByDigest" | "limits" | "warnings">> {
   readonly kind: "spring-session-jdbc";
 }
 

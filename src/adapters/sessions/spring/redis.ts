@@ -3,6 +3,7 @@ import { LatestMap } from "../../../common/latest-map.ts";
 import { type Checks, callable, flag, timeLimitMs, unknown } from "../../../common/options.ts";
 import type { Session } from "../../../sessions/session.ts";
 import type { SessionPage, SessionQuery, SessionSearch, SessionStore } from "../../../sessions/store.ts";
+import { evictionOf, evictionWarnings } from "../../kit/redis/eviction.ts";
 import { type RedisClient, redisCommands } from "../../kit/redis/index.ts";
 import { FIRST_KEYS, type KeysPosition, type KeysStep, SessionKeys } from "../../kit/redis/keys.ts";
 import { endSession } from "./redis-delete.ts";
@@ -61,9 +62,11 @@ export function redisSessions(options: SpringRedisOptions): SpringRedisSessions 
 
   async function findByUsername(username: string): Promise<SessionSearch> {
     if (!username.isWellFormed()) return { sessions: [], partial: false };
-    const search = await findSessions(spring, username, indexed);
-    for (const { id } of search.sessions) userFound.set(id, username);
-    return search;
+    const { sessions, partial } = await findSessions(spring, username, indexed);
+    for (const { id } of sessions) userFound.set(id, username);
+    // Spring's own index may be among what was evicted, and nothing in Redis would tell.
+    const evicted = (await evictionOf(commands))?.evicted ?? false;
+    return { sessions, partial: partial || evicted };
   }
 
   return {
@@ -81,6 +84,7 @@ export function redisSessions(options: SpringRedisOptions): SpringRedisSessions 
       };
     },
     delete: (id) => endSession(spring, id, indexed, userFound.get(id)),
+    ...(indexed !== false && { warnings: () => evictionWarnings(commands) }),
     detach: () => commands.close(),
   };
 }

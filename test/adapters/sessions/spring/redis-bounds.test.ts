@@ -38,6 +38,21 @@ describe.runIf(requirement("redis-server", redisFound))("Spring Session's sessio
     await store.detach();
   });
 
+  test("a search is partial if Redis has evicted keys, since Spring's index may be among them", async () => {
+    await loadRedis(server);
+    const store = springSessions({ redis: server.url, namespace: "indexed:jdk", clock: recordedClock });
+    expect(await store.findByUsername!("alice")).toMatchObject({ partial: false });
+    await server.command("CONFIG", "SET", "maxmemory-policy", "allkeys-lru");
+    const used = /used_memory:(\d+)/.exec(String(await server.command("INFO", "memory")))![1]!;
+    await server.command("CONFIG", "SET", "maxmemory", used);
+    for (let at = 0; at < 200; at++) await server.command("SET", `cache:${at}`, "x".repeat(1_000));
+    await server.command("DEL", `indexed:jdk:${INDEX}:alice`);
+    expect(await store.findByUsername!("alice")).toEqual({ sessions: [], partial: true });
+    expect(await store.warnings!()).toEqual([expect.stringContaining("allkeys-lru")]);
+    await server.command("CONFIG", "SET", "maxmemory", "0");
+    await store.detach();
+  });
+
   test("the domain ends all sessions of a user but one", async () => {
     await loadRedis(server);
     const store = springSessions({ redis: server.url, namespace: "indexed:jdk", clock: recordedClock });
