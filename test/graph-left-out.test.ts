@@ -65,7 +65,7 @@ test("in REST, RPC, metrics, the command line and every export", async () => {
   const graph = flow.graph.snapshot();
   for (const exported of [toText, toDot, toMermaid, toAsyncApi]) expect(exported(graph)).toSatisfy(reports);
   expect(await toSvg(graph)).toSatisfy(reports);
-  const both = mergeGraphs(["a", "b"].map((instance) => ({ instance, graph })));
+  const both = mergeGraphs(["a", "b"].map((instance) => ({ instance, graph: { ...graph, instanceId: instance } })));
   expect(both.contentDescriptor).toMatchObject({ dropped: 2 * dropped!, collapsed: 200 });
 });
 

@@ -14,7 +14,7 @@ import { leftOutText } from "../integration-graph/export/labels.ts";
 import { toMermaid } from "../integration-graph/export/mermaid.ts";
 import { toSvg } from "../integration-graph/export/svg.ts";
 import { type Style, toText } from "../integration-graph/export/text.ts";
-import { type GraphPart, mergeGraphs } from "../integration-graph/merge.ts";
+import { differentParts, type GraphPart, mergeGraphs } from "../integration-graph/merge.ts";
 import { baseUrlOf, type Connection, connect } from "./connection.ts";
 import { CliError, EXIT } from "./error.ts";
 import { failureOf } from "./failure.ts";
@@ -121,7 +121,13 @@ async function mergedGraph(
   if (twice !== undefined) throw new CliError(EXIT.usage, `${twice} is named twice`);
   const connections = urls.map((url, at) => (at === 0 ? connection : connect({ ...options, url })));
   const parts = await Promise.all(connections.map((each, at) => graphPart(each, urls[at]!, options)));
-  return graphToProto(mergeGraphs(parts));
+  const different = differentParts(parts);
+  for (const part of parts) {
+    if (different.includes(part)) continue;
+    const first = different.find(({ graph }) => graph.instanceId === part.graph.instanceId)!;
+    note(`${part.instance} is the same process as ${first.instance}: counted once`);
+  }
+  return graphToProto(mergeGraphs(different));
 }
 
 async function graphPart(connection: Connection, url: string, options: GlobalOptions): Promise<GraphPart> {

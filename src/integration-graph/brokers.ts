@@ -1,6 +1,7 @@
 import { checkedName } from "./declaration.ts";
 import { invalidDeclaration } from "./invalid.ts";
 import { channelPrefix } from "./node-id.ts";
+import type { BrokerSnapshot } from "./snapshot.ts";
 
 /**
  * What brokers are called, by the address that the application knows: `{ "rabbitmq://10.0.0.1:5672": "main" }`. A key is the
@@ -55,6 +56,17 @@ export class Brokers {
     if (from === to) return undefined;
     this.#prefixes.set(from, to);
     return { from, to };
+  }
+
+  /** The brokers with names of their own, each with the first address that it was learnt by. */
+  get named(): readonly BrokerSnapshot[] {
+    const brokers = new Map<string, BrokerSnapshot>();
+    for (const [key, name] of this.#learnt) {
+      const [system, address] = key.split("://") as [string, string];
+      const id = at(system, name);
+      if (name !== address && !brokers.has(id)) brokers.set(id, { system, name, address });
+    }
+    return [...brokers.values()];
   }
 
   /** The key that a node has now, for one that was made of an address before the broker there was known. */

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { Detach, GraphAdapter } from "./adapter.ts";
 import { Adapters } from "./adapters.ts";
 import type { BrokerTable } from "./brokers.ts";
@@ -61,6 +62,7 @@ export class IntegrationGraph {
   readonly #adapters: Adapters;
   readonly #names: NumberedNames;
   readonly #wallClock = new WallClock();
+  readonly #instanceId = randomUUID();
   /** As in {@link IntegrationGraphOptions}. */
   readonly refreshMs: number | undefined;
   #shape: { readonly of: Shape; readonly revision: number } | undefined;
@@ -198,7 +200,7 @@ export class IntegrationGraph {
 
   /** The graph as it is now. */
   snapshot(): GraphSnapshot {
-    const { app, revision, clock, outOfReach, dropped } = this.#elements;
+    const { app, revision, clock, outOfReach, dropped, brokers } = this.#elements;
     if (this.#shape?.revision !== revision) {
       this.#shape = { of: shapeOf(this.#elements.nodes, this.#elements.links), revision };
     }
@@ -212,6 +214,8 @@ export class IntegrationGraph {
       nodes: nodeSnapshots(this.#shape.of, { now: clock(), wallTime: this.#wallClock.read(), outOfReach }),
       links: linkSnapshots(this.#shape.of),
       revision,
+      instanceId: this.#instanceId,
+      ...(brokers.named.length > 0 && { brokers: brokers.named }),
     };
   }
 

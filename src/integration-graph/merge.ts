@@ -2,7 +2,14 @@ import type { LinkType } from "./link-type.ts";
 import { NodeIds } from "./node-id.ts";
 import { defaultComponentType, patternCategory } from "./pattern.ts";
 import { PROVIDER } from "./provider.ts";
-import type { GraphSnapshot, JsonValue, LinkSnapshot, NodeSnapshot, TimerSnapshot } from "./snapshot.ts";
+import type {
+  BrokerSnapshot,
+  GraphSnapshot,
+  JsonValue,
+  LinkSnapshot,
+  NodeSnapshot,
+  TimerSnapshot,
+} from "./snapshot.ts";
 
 /** The graph of one instance of an application. A graph that was merged before keeps the names of its own instances. */
 export interface GraphPart {
@@ -16,7 +23,7 @@ export interface GraphPart {
  * the channels of the brokers that they share.
  *
  * Counts and rates are added, means weighted by their counts; `max` is the longest of all and `lastSeenTime` the latest. A node
- * is stale where it is in all of its instances. Where instances say different things of a node, the first in the order of their
+ * is stale where it is in all of its instances. A process that is given twice, under two names, counts once. Where instances say different things of a node, the first in the order of their
  * names prevails, one that is not stale before others. Ids follow from the keys in sorted order, so that the same parts give
  * the same graph in whatever order they come.
  *
@@ -29,7 +36,7 @@ export interface GraphPart {
  * ```
  */
 export function mergeGraphs(parts: readonly GraphPart[]): GraphSnapshot {
-  const ordered = parts.toSorted((one, other) => compare(one.instance, other.instance));
+  const ordered = differentParts(parts).toSorted((one, other) => compare(one.instance, other.instance));
   const nodes = new Map<string, Sighting[]>();
   const links = new Map<string, KeyedLink>();
   for (const { instance, graph } of ordered) {
@@ -64,7 +71,35 @@ export function mergeGraphs(parts: readonly GraphPart[]): GraphSnapshot {
       .sort(([one], [other]) => compare(one, other))
       .map(([, link]): LinkSnapshot => ({ ...link, from: idOf.get(link.from)!, to: idOf.get(link.to)! })),
     revision: ordered.reduce((sum, { graph }) => sum + graph.revision, 0),
+    ...mergedBrokers(ordered),
   };
+}
+
+/**
+ * The parts without those of a process that has one already, under another address.
+ *
+ * @example
+ * ```ts
+ * differentParts(parts).length < parts.length; // a process was given twice
+ * ```
+ */
+export function differentParts(parts: readonly GraphPart[]): readonly GraphPart[] {
+  const seen = new Set<string>();
+  return parts.filter(({ graph: { instanceId } }) => {
+    if (instanceId === undefined) return true;
+    const isNew = !seen.has(instanceId);
+    seen.add(instanceId);
+    return isNew;
+  });
+}
+
+function mergedBrokers(parts: readonly GraphPart[]): Pick<GraphSnapshot, "brokers"> {
+  const brokers = new Map<string, BrokerSnapshot>();
+  for (const broker of parts.flatMap(({ graph }) => graph.brokers ?? [])) {
+    const id = JSON.stringify([broker.system, broker.name]);
+    if (!brokers.has(id)) brokers.set(id, broker);
+  }
+  return brokers.size > 0 ? { brokers: [...brokers.values()] } : {};
 }
 
 function leftOut<F extends "dropped" | "collapsed">(name: F, parts: readonly GraphPart[]) {

@@ -68,10 +68,21 @@ export interface ContentDescriptor {
   readonly collapsed?: number | undefined;
 }
 
+/** A broker that has a name of its own, and the first address by which it is known. */
+export interface BrokerSnapshot {
+  readonly system: string;
+  readonly name: string;
+  readonly address: string;
+}
+
 /** The whole graph at one moment. `revision` grows with every change of structure; numbers do not change it. */
 export interface GraphSnapshot {
   readonly contentDescriptor: ContentDescriptor;
   readonly nodes: readonly NodeSnapshot[];
   readonly links: readonly LinkSnapshot[];
   readonly revision: number;
+  /** A random id of the graph of one process. Left out in graphs that were merged. */
+  readonly instanceId?: string | undefined;
+  /** The brokers that have names of their own. Left out: none. */
+  readonly brokers?: readonly BrokerSnapshot[] | undefined;
 }

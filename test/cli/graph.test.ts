@@ -119,6 +119,16 @@ describe("graph --with", () => {
     const { url } = await openShop();
     const ended = await cli(["graph", "--url", url, "--with", `${url}/`]);
     expect(ended).toMatchObject({ code: 2, stderr: expect.stringMatching(/is named twice/) });
+    const billing = await openBilling(3);
+    const again = billing.url.replace("127.0.0.1", "localhost");
+    const { code, stdout, stderr } = await cli(["graph", "--url", url, "--with", billing.url, again]);
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: expect.stringMatching(
+        /^localhost:\d+ is the same process as 127\.0\.0\.1:\d+: counted once\n7 nodes, 7 links\n$/,
+      ),
+    });
+    expect(stdout).toMatch(/bill \[service-activator\].* 3 ok/);
   });
 });
 

@@ -39,6 +39,8 @@ export function graphToProto(graph: GraphSnapshot): GetIntegrationGraphResponse 
     nodes: graph.nodes.map(nodeToProto),
     links: graph.links.map(linkToProto),
     revision: BigInt(graph.revision),
+    instanceId: graph.instanceId ?? "",
+    brokers: (graph.brokers ?? []).map(({ system, name, address }) => ({ system, name, address })),
   });
 }
 
@@ -101,13 +103,20 @@ const LINK_TYPE_FROM_PROTO = new Map(
 
 /** Converts the graph back. Leaves out links of an unknown type. */
 export function graphFromProto(
-  graph: Pick<GetIntegrationGraphResponse, "contentDescriptor" | "nodes" | "links" | "revision">,
+  graph: Pick<
+    GetIntegrationGraphResponse,
+    "contentDescriptor" | "nodes" | "links" | "revision" | "instanceId" | "brokers"
+  >,
 ): GraphSnapshot {
   return {
     contentDescriptor: contentDescriptorFromProto(graph.contentDescriptor),
     nodes: graph.nodes.map(nodeFromProto),
     links: graph.links.flatMap(linkFromProto),
     revision: Number(graph.revision),
+    ...(graph.instanceId !== "" && { instanceId: graph.instanceId }),
+    ...(graph.brokers.length > 0 && {
+      brokers: graph.brokers.map(({ system, name, address }) => ({ system, name, address })),
+    }),
   };
 }
 

@@ -1,5 +1,5 @@
 import { keyParts } from "../node-id.ts";
-import type { GraphSnapshot, JsonValue, NodeSnapshot } from "../snapshot.ts";
+import type { BrokerSnapshot, GraphSnapshot, JsonValue, NodeSnapshot } from "../snapshot.ts";
 import { leftOutText } from "./labels.ts";
 
 /** The protocols whose names differ from those of systems. */
@@ -22,7 +22,7 @@ export function toAsyncApi(graph: GraphSnapshot): string {
   const channels = new Map<number, { id: string; value: JsonValue }>();
   for (const node of graph.nodes) {
     if (node.integrationPatternCategory !== "messaging_channel") continue;
-    const server = serverOf(node, name, servers, names);
+    const server = serverOf(node, { application: name, brokers: graph.brokers ?? [] }, servers, names);
     const value = {
       address: addressOf(node),
       servers: [{ $ref: `#/servers/${server}` }],
@@ -53,7 +53,7 @@ export function toAsyncApi(graph: GraphSnapshot): string {
 /** A channel without servers would be on all of them, so channels inside an application have one too. */
 function serverOf(
   { key }: NodeSnapshot,
-  application: string,
+  { application, brokers }: { readonly application: string; readonly brokers: readonly BrokerSnapshot[] },
   servers: Map<string, { id: string; value: JsonValue }>,
   names: Names,
 ): string {
@@ -62,8 +62,17 @@ function serverOf(
   const known = servers.get(identity);
   if (known !== undefined) return known.id;
   const id = names.take("server", `${system}-${broker}`);
-  servers.set(identity, { id, value: { host: broker, protocol: PROTOCOLS[system] ?? system } });
+  const address = brokers.find((each) => each.system === system && each.name === broker)?.address ?? broker;
+  const host = system === "node" ? "localhost" : hostOf(address);
+  const named = host === broker ? {} : { "x-broker": broker };
+  servers.set(identity, { id, value: { host, protocol: PROTOCOLS[system] ?? system, ...named } });
   return id;
+}
+
+/** The host and port in an address, of a list of addresses the first; "localhost" if a broker is known by something else. */
+function hostOf(address: string): string {
+  const [, host] = /^(?:[^@/]*@)?((?:[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::\d+)?)(?:[,/]|$)/i.exec(address) ?? [];
+  return host ?? "localhost";
 }
 
 /** The name in the key, since the shown one may be shortened. */

@@ -9,6 +9,8 @@ export interface DocumentServer {
   readonly protocol: string;
   /** Host and port, such as "rabbit.example:5672". */
   readonly host: string;
+  /** What the broker is called in keys, which exports of a graph have. */
+  readonly broker: string | undefined;
 }
 
 /** A channel of a document. */
@@ -117,8 +119,9 @@ class Reader {
       ? servers
       : entries(this.#document.servers, "servers").map(([, value]) => value);
     if (first === undefined) return undefined;
-    const { protocol, host } = this.resolved(first, `${place}.servers`);
-    return typeof protocol === "string" && typeof host === "string" ? { protocol, host } : undefined;
+    const { protocol, host, "x-broker": named } = this.resolved(first, `${place}.servers`);
+    const broker = typeof named === "string" && named !== "" ? named : undefined;
+    return typeof protocol === "string" && typeof host === "string" ? { protocol, host, broker } : undefined;
   }
 
   #at(pointer: string): unknown {

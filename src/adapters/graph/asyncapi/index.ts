@@ -44,7 +44,12 @@ function declareChannel(host: GraphHost, channel: DocumentChannel): GraphNode {
     name: destination.system === "rabbitmq" ? name.slice(name.indexOf("/", 1) + 1) : name,
     pattern: destination.shared ? "publish_subscribe_channel" : "message_channel",
     properties: { ...properties, protocol: server.protocol },
-    key: channelKey(destination.system, host.broker(destination.system, server.host), destination.kind, name),
+    key: channelKey(
+      destination.system,
+      server.broker ?? host.broker(destination.system, server.host),
+      destination.kind,
+      name,
+    ),
   });
 }
 

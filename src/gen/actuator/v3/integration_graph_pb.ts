@@ -12,7 +12,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file actuator/v3/integration_graph.proto.
  */
 export const file_actuator_v3_integration_graph: GenFile = /*@__PURE__*/
-  fileDesc("CiNhY3R1YXRvci92My9pbnRlZ3JhdGlvbl9ncmFwaC5wcm90bxILYWN0dWF0b3IudjMikgEKEUNvbnRlbnREZXNjcmlwdG9yEhgKEHByb3ZpZGVyX3ZlcnNpb24YASABKAkSHwoXcHJvdmlkZXJfZm9ybWF0X3ZlcnNpb24YAiABKAESEAoIcHJvdmlkZXIYAyABKAkSDAoEbmFtZRgEIAEoCRIPCgdkcm9wcGVkGAUgASgEEhEKCWNvbGxhcHNlZBgGIAEoBCLVBAoETm9kZRIPCgdub2RlX2lkGAEgASgFEhYKDmNvbXBvbmVudF90eXBlGAIgASgJEiAKGGludGVncmF0aW9uX3BhdHRlcm5fdHlwZRgDIAEoCRIkChxpbnRlZ3JhdGlvbl9wYXR0ZXJuX2NhdGVnb3J5GAQgASgJEisKCnByb3BlcnRpZXMYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EgwKBG5hbWUYBiABKAkSEAoIb2JzZXJ2ZWQYByABKAgSEgoFaW5wdXQYCCABKAlIAIgBARITCgZvdXRwdXQYCSABKAlIAYgBARITCgZlcnJvcnMYCiABKAlIAogBARIVCghkaXNjYXJkcxgLIAEoCUgDiAEBEg4KBnJvdXRlcxgMIAMoCRImCghoYW5kbGVycxgNIAMoCzIULmFjdHVhdG9yLnYzLkhhbmRsZXISLAoLc2VuZF90aW1lcnMYDiABKAsyFy5hY3R1YXRvci52My5TZW5kVGltZXJzEjYKEHJlY2VpdmVfY291bnRlcnMYDyABKAsyHC5hY3R1YXRvci52My5SZWNlaXZlQ291bnRlcnMSCwoDa2V5GBAgASgJEgwKBHJhdGUYESABKAESMgoObGFzdF9zZWVuX3RpbWUYEiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg0KBXN0YWxlGBMgASgIEhEKCWluc3RhbmNlcxgUIAMoCUIICgZfaW5wdXRCCQoHX291dHB1dEIJCgdfZXJyb3JzQgsKCV9kaXNjYXJkcyIlCgdIYW5kbGVyEgwKBG5hbWUYASABKAkSDAoEdHlwZRgCIAEoCSJZCgpTZW5kVGltZXJzEiUKCXN1Y2Nlc3NlcxgBIAEoCzISLmFjdHVhdG9yLnYzLlRpbWVyEiQKCGZhaWx1cmVzGAIgASgLMhIuYWN0dWF0b3IudjMuVGltZXIiMQoFVGltZXISDQoFY291bnQYASABKAQSDAoEbWVhbhgCIAEoARILCgNtYXgYAyABKAEiNgoPUmVjZWl2ZUNvdW50ZXJzEhEKCXN1Y2Nlc3NlcxgBIAEoBBIQCghmYWlsdXJlcxgCIAEoBCLYAQoETGluaxIMCgRmcm9tGAEgASgFEgoKAnRvGAIgASgFEiQKBHR5cGUYAyABKA4yFi5hY3R1YXRvci52My5MaW5rLlR5cGUSDQoFY291bnQYBCABKAQSEAoIZGVjbGFyZWQYBSABKAgibwoEVHlwZRIUChBUWVBFX1VOU1BFQ0lGSUVEEAASDgoKVFlQRV9JTlBVVBABEg8KC1RZUEVfT1VUUFVUEAISDgoKVFlQRV9FUlJPUhADEhAKDFRZUEVfRElTQ0FSRBAEEg4KClRZUEVfUk9VVEUQBSIcChpHZXRJbnRlZ3JhdGlvbkdyYXBoUmVxdWVzdCKvAQobR2V0SW50ZWdyYXRpb25HcmFwaFJlc3BvbnNlEjoKEmNvbnRlbnRfZGVzY3JpcHRvchgBIAEoCzIeLmFjdHVhdG9yLnYzLkNvbnRlbnREZXNjcmlwdG9yEiAKBW5vZGVzGAIgAygLMhEuYWN0dWF0b3IudjMuTm9kZRIgCgVsaW5rcxgDIAMoCzIRLmFjdHVhdG9yLnYzLkxpbmsSEAoIcmV2aXNpb24YBCABKAQiIAoeUmVidWlsZEludGVncmF0aW9uR3JhcGhSZXF1ZXN0IjMKH1JlYnVpbGRJbnRlZ3JhdGlvbkdyYXBoUmVzcG9uc2USEAoIcmV2aXNpb24YASABKAQiSwocV2F0Y2hJbnRlZ3JhdGlvbkdyYXBoUmVxdWVzdBIrCghpbnRlcnZhbBgBIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbiK0BQodV2F0Y2hJbnRlZ3JhdGlvbkdyYXBoUmVzcG9uc2USRwoIc25hcHNob3QYASABKAsyMy5hY3R1YXRvci52My5XYXRjaEludGVncmF0aW9uR3JhcGhSZXNwb25zZS5TbmFwc2hvdEgAEkMKBmNoYW5nZRgCIAEoCzIxLmFjdHVhdG9yLnYzLldhdGNoSW50ZWdyYXRpb25HcmFwaFJlc3BvbnNlLkNoYW5nZUgAEkkKCWhlYXJ0YmVhdBgDIAEoCzI0LmFjdHVhdG9yLnYzLldhdGNoSW50ZWdyYXRpb25HcmFwaFJlc3BvbnNlLkhlYXJ0YmVhdEgAEhAKCHJldmlzaW9uGAQgASgEEgwKBG1vcmUYBSABKAgaigEKCFNuYXBzaG90EjoKEmNvbnRlbnRfZGVzY3JpcHRvchgBIAEoCzIeLmFjdHVhdG9yLnYzLkNvbnRlbnREZXNjcmlwdG9yEiAKBW5vZGVzGAIgAygLMhEuYWN0dWF0b3IudjMuTm9kZRIgCgVsaW5rcxgDIAMoCzIRLmFjdHVhdG9yLnYzLkxpbmsayQEKBkNoYW5nZRIgCgVub2RlcxgBIAMoCzIRLmFjdHVhdG9yLnYzLk5vZGUSIAoFbGlua3MYAiADKAsyES5hY3R1YXRvci52My5MaW5rEhUKDXJlbW92ZWRfbm9kZXMYAyADKAUSKAoNcmVtb3ZlZF9saW5rcxgEIAMoCzIRLmFjdHVhdG9yLnYzLkxpbmsSOgoSY29udGVudF9kZXNjcmlwdG9yGAUgASgLMh4uYWN0dWF0b3IudjMuQ29udGVudERlc2NyaXB0b3IaOAoJSGVhcnRiZWF0EisKCGludGVydmFsGAEgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQgcKBWV2ZW50MvcCChdJbnRlZ3JhdGlvbkdyYXBoU2VydmljZRJtChNHZXRJbnRlZ3JhdGlvbkdyYXBoEicuYWN0dWF0b3IudjMuR2V0SW50ZWdyYXRpb25HcmFwaFJlcXVlc3QaKC5hY3R1YXRvci52My5HZXRJbnRlZ3JhdGlvbkdyYXBoUmVzcG9uc2UiA5ACARJ2ChdSZWJ1aWxkSW50ZWdyYXRpb25HcmFwaBIrLmFjdHVhdG9yLnYzLlJlYnVpbGRJbnRlZ3JhdGlvbkdyYXBoUmVxdWVzdBosLmFjdHVhdG9yLnYzLlJlYnVpbGRJbnRlZ3JhdGlvbkdyYXBoUmVzcG9uc2UiABJ1ChVXYXRjaEludGVncmF0aW9uR3JhcGgSKS5hY3R1YXRvci52My5XYXRjaEludGVncmF0aW9uR3JhcGhSZXF1ZXN0GiouYWN0dWF0b3IudjMuV2F0Y2hJbnRlZ3JhdGlvbkdyYXBoUmVzcG9uc2UiA5ACATABYgZwcm90bzM", [file_google_protobuf_duration, file_google_protobuf_struct, file_google_protobuf_timestamp]);
+  fileDesc("CiNhY3R1YXRvci92My9pbnRlZ3JhdGlvbl9ncmFwaC5wcm90bxILYWN0dWF0b3IudjMikgEKEUNvbnRlbnREZXNjcmlwdG9yEhgKEHByb3ZpZGVyX3ZlcnNpb24YASABKAkSHwoXcHJvdmlkZXJfZm9ybWF0X3ZlcnNpb24YAiABKAESEAoIcHJvdmlkZXIYAyABKAkSDAoEbmFtZRgEIAEoCRIPCgdkcm9wcGVkGAUgASgEEhEKCWNvbGxhcHNlZBgGIAEoBCLVBAoETm9kZRIPCgdub2RlX2lkGAEgASgFEhYKDmNvbXBvbmVudF90eXBlGAIgASgJEiAKGGludGVncmF0aW9uX3BhdHRlcm5fdHlwZRgDIAEoCRIkChxpbnRlZ3JhdGlvbl9wYXR0ZXJuX2NhdGVnb3J5GAQgASgJEisKCnByb3BlcnRpZXMYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EgwKBG5hbWUYBiABKAkSEAoIb2JzZXJ2ZWQYByABKAgSEgoFaW5wdXQYCCABKAlIAIgBARITCgZvdXRwdXQYCSABKAlIAYgBARITCgZlcnJvcnMYCiABKAlIAogBARIVCghkaXNjYXJkcxgLIAEoCUgDiAEBEg4KBnJvdXRlcxgMIAMoCRImCghoYW5kbGVycxgNIAMoCzIULmFjdHVhdG9yLnYzLkhhbmRsZXISLAoLc2VuZF90aW1lcnMYDiABKAsyFy5hY3R1YXRvci52My5TZW5kVGltZXJzEjYKEHJlY2VpdmVfY291bnRlcnMYDyABKAsyHC5hY3R1YXRvci52My5SZWNlaXZlQ291bnRlcnMSCwoDa2V5GBAgASgJEgwKBHJhdGUYESABKAESMgoObGFzdF9zZWVuX3RpbWUYEiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg0KBXN0YWxlGBMgASgIEhEKCWluc3RhbmNlcxgUIAMoCUIICgZfaW5wdXRCCQoHX291dHB1dEIJCgdfZXJyb3JzQgsKCV9kaXNjYXJkcyIlCgdIYW5kbGVyEgwKBG5hbWUYASABKAkSDAoEdHlwZRgCIAEoCSJZCgpTZW5kVGltZXJzEiUKCXN1Y2Nlc3NlcxgBIAEoCzISLmFjdHVhdG9yLnYzLlRpbWVyEiQKCGZhaWx1cmVzGAIgASgLMhIuYWN0dWF0b3IudjMuVGltZXIiMQoFVGltZXISDQoFY291bnQYASABKAQSDAoEbWVhbhgCIAEoARILCgNtYXgYAyABKAEiNgoPUmVjZWl2ZUNvdW50ZXJzEhEKCXN1Y2Nlc3NlcxgBIAEoBBIQCghmYWlsdXJlcxgCIAEoBCLYAQoETGluaxIMCgRmcm9tGAEgASgFEgoKAnRvGAIgASgFEiQKBHR5cGUYAyABKA4yFi5hY3R1YXRvci52My5MaW5rLlR5cGUSDQoFY291bnQYBCABKAQSEAoIZGVjbGFyZWQYBSABKAgibwoEVHlwZRIUChBUWVBFX1VOU1BFQ0lGSUVEEAASDgoKVFlQRV9JTlBVVBABEg8KC1RZUEVfT1VUUFVUEAISDgoKVFlQRV9FUlJPUhADEhAKDFRZUEVfRElTQ0FSRBAEEg4KClRZUEVfUk9VVEUQBSIcChpHZXRJbnRlZ3JhdGlvbkdyYXBoUmVxdWVzdCLqAQobR2V0SW50ZWdyYXRpb25HcmFwaFJlc3BvbnNlEjoKEmNvbnRlbnRfZGVzY3JpcHRvchgBIAEoCzIeLmFjdHVhdG9yLnYzLkNvbnRlbnREZXNjcmlwdG9yEiAKBW5vZGVzGAIgAygLMhEuYWN0dWF0b3IudjMuTm9kZRIgCgVsaW5rcxgDIAMoCzIRLmFjdHVhdG9yLnYzLkxpbmsSEAoIcmV2aXNpb24YBCABKAQSEwoLaW5zdGFuY2VfaWQYBSABKAkSJAoHYnJva2VycxgGIAMoCzITLmFjdHVhdG9yLnYzLkJyb2tlciI3CgZCcm9rZXISDgoGc3lzdGVtGAEgASgJEgwKBG5hbWUYAiABKAkSDwoHYWRkcmVzcxgDIAEoCSIgCh5SZWJ1aWxkSW50ZWdyYXRpb25HcmFwaFJlcXVlc3QiMwofUmVidWlsZEludGVncmF0aW9uR3JhcGhSZXNwb25zZRIQCghyZXZpc2lvbhgBIAEoBCJLChxXYXRjaEludGVncmF0aW9uR3JhcGhSZXF1ZXN0EisKCGludGVydmFsGAEgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uIrQFCh1XYXRjaEludGVncmF0aW9uR3JhcGhSZXNwb25zZRJHCghzbmFwc2hvdBgBIAEoCzIzLmFjdHVhdG9yLnYzLldhdGNoSW50ZWdyYXRpb25HcmFwaFJlc3BvbnNlLlNuYXBzaG90SAASQwoGY2hhbmdlGAIgASgLMjEuYWN0dWF0b3IudjMuV2F0Y2hJbnRlZ3JhdGlvbkdyYXBoUmVzcG9uc2UuQ2hhbmdlSAASSQoJaGVhcnRiZWF0GAMgASgLMjQuYWN0dWF0b3IudjMuV2F0Y2hJbnRlZ3JhdGlvbkdyYXBoUmVzcG9uc2UuSGVhcnRiZWF0SAASEAoIcmV2aXNpb24YBCABKAQSDAoEbW9yZRgFIAEoCBqKAQoIU25hcHNob3QSOgoSY29udGVudF9kZXNjcmlwdG9yGAEgASgLMh4uYWN0dWF0b3IudjMuQ29udGVudERlc2NyaXB0b3ISIAoFbm9kZXMYAiADKAsyES5hY3R1YXRvci52My5Ob2RlEiAKBWxpbmtzGAMgAygLMhEuYWN0dWF0b3IudjMuTGluaxrJAQoGQ2hhbmdlEiAKBW5vZGVzGAEgAygLMhEuYWN0dWF0b3IudjMuTm9kZRIgCgVsaW5rcxgCIAMoCzIRLmFjdHVhdG9yLnYzLkxpbmsSFQoNcmVtb3ZlZF9ub2RlcxgDIAMoBRIoCg1yZW1vdmVkX2xpbmtzGAQgAygLMhEuYWN0dWF0b3IudjMuTGluaxI6ChJjb250ZW50X2Rlc2NyaXB0b3IYBSABKAsyHi5hY3R1YXRvci52My5Db250ZW50RGVzY3JpcHRvcho4CglIZWFydGJlYXQSKwoIaW50ZXJ2YWwYASABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25CBwoFZXZlbnQy9wIKF0ludGVncmF0aW9uR3JhcGhTZXJ2aWNlEm0KE0dldEludGVncmF0aW9uR3JhcGgSJy5hY3R1YXRvci52My5HZXRJbnRlZ3JhdGlvbkdyYXBoUmVxdWVzdBooLmFjdHVhdG9yLnYzLkdldEludGVncmF0aW9uR3JhcGhSZXNwb25zZSIDkAIBEnYKF1JlYnVpbGRJbnRlZ3JhdGlvbkdyYXBoEisuYWN0dWF0b3IudjMuUmVidWlsZEludGVncmF0aW9uR3JhcGhSZXF1ZXN0GiwuYWN0dWF0b3IudjMuUmVidWlsZEludGVncmF0aW9uR3JhcGhSZXNwb25zZSIAEnUKFVdhdGNoSW50ZWdyYXRpb25HcmFwaBIpLmFjdHVhdG9yLnYzLldhdGNoSW50ZWdyYXRpb25HcmFwaFJlcXVlc3QaKi5hY3R1YXRvci52My5XYXRjaEludGVncmF0aW9uR3JhcGhSZXNwb25zZSIDkAIBMAFiBnByb3RvMw", [file_google_protobuf_duration, file_google_protobuf_struct, file_google_protobuf_timestamp]);
 
 /**
  * ContentDescriptor describes the provider of the graph.
@@ -504,6 +504,21 @@ export type GetIntegrationGraphResponse = Message<"actuator.v3.GetIntegrationGra
    * @generated from field: uint64 revision = 4;
    */
   revision: bigint;
+
+  /**
+   * instance_id is a random id of the graph of one process, by which two answers of one process are recognised. Empty in graphs that
+   * were merged.
+   *
+   * @generated from field: string instance_id = 5;
+   */
+  instanceId: string;
+
+  /**
+   * brokers are brokers that have a name of their own.
+   *
+   * @generated from field: repeated actuator.v3.Broker brokers = 6;
+   */
+  brokers: Broker[];
 };
 
 /**
@@ -512,6 +527,41 @@ export type GetIntegrationGraphResponse = Message<"actuator.v3.GetIntegrationGra
  */
 export const GetIntegrationGraphResponseSchema: GenMessage<GetIntegrationGraphResponse> = /*@__PURE__*/
   messageDesc(file_actuator_v3_integration_graph, 8);
+
+/**
+ * Broker is a broker that has a name of its own.
+ *
+ * @generated from message actuator.v3.Broker
+ */
+export type Broker = Message<"actuator.v3.Broker"> & {
+  /**
+   * system is the messaging system, as keys name it.
+   *
+   * @generated from field: string system = 1;
+   */
+  system: string;
+
+  /**
+   * name is what the broker is called in keys.
+   *
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * address is the first address by which it is known: host and port, without credentials.
+   *
+   * @generated from field: string address = 3;
+   */
+  address: string;
+};
+
+/**
+ * Describes the message actuator.v3.Broker.
+ * Use `create(BrokerSchema)` to create a new message.
+ */
+export const BrokerSchema: GenMessage<Broker> = /*@__PURE__*/
+  messageDesc(file_actuator_v3_integration_graph, 9);
 
 /**
  * RebuildIntegrationGraphRequest asks to read every source again.
@@ -526,7 +576,7 @@ export type RebuildIntegrationGraphRequest = Message<"actuator.v3.RebuildIntegra
  * Use `create(RebuildIntegrationGraphRequestSchema)` to create a new message.
  */
 export const RebuildIntegrationGraphRequestSchema: GenMessage<RebuildIntegrationGraphRequest> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_integration_graph, 9);
+  messageDesc(file_actuator_v3_integration_graph, 10);
 
 /**
  * RebuildIntegrationGraphResponse describes the rebuilt graph.
@@ -547,7 +597,7 @@ export type RebuildIntegrationGraphResponse = Message<"actuator.v3.RebuildIntegr
  * Use `create(RebuildIntegrationGraphResponseSchema)` to create a new message.
  */
 export const RebuildIntegrationGraphResponseSchema: GenMessage<RebuildIntegrationGraphResponse> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_integration_graph, 10);
+  messageDesc(file_actuator_v3_integration_graph, 11);
 
 /**
  * WatchIntegrationGraphRequest asks for the graph and its changes.
@@ -568,7 +618,7 @@ export type WatchIntegrationGraphRequest = Message<"actuator.v3.WatchIntegration
  * Use `create(WatchIntegrationGraphRequestSchema)` to create a new message.
  */
 export const WatchIntegrationGraphRequestSchema: GenMessage<WatchIntegrationGraphRequest> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_integration_graph, 11);
+  messageDesc(file_actuator_v3_integration_graph, 12);
 
 /**
  * WatchIntegrationGraphResponse is one event of the stream.
@@ -629,7 +679,7 @@ export type WatchIntegrationGraphResponse = Message<"actuator.v3.WatchIntegratio
  * Use `create(WatchIntegrationGraphResponseSchema)` to create a new message.
  */
 export const WatchIntegrationGraphResponseSchema: GenMessage<WatchIntegrationGraphResponse> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_integration_graph, 12);
+  messageDesc(file_actuator_v3_integration_graph, 13);
 
 /**
  * Snapshot is the whole graph.
@@ -664,7 +714,7 @@ export type WatchIntegrationGraphResponse_Snapshot = Message<"actuator.v3.WatchI
  * Use `create(WatchIntegrationGraphResponse_SnapshotSchema)` to create a new message.
  */
 export const WatchIntegrationGraphResponse_SnapshotSchema: GenMessage<WatchIntegrationGraphResponse_Snapshot> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_integration_graph, 12, 0);
+  messageDesc(file_actuator_v3_integration_graph, 13, 0);
 
 /**
  * Change is what differs from what was sent before.
@@ -713,7 +763,7 @@ export type WatchIntegrationGraphResponse_Change = Message<"actuator.v3.WatchInt
  * Use `create(WatchIntegrationGraphResponse_ChangeSchema)` to create a new message.
  */
 export const WatchIntegrationGraphResponse_ChangeSchema: GenMessage<WatchIntegrationGraphResponse_Change> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_integration_graph, 12, 1);
+  messageDesc(file_actuator_v3_integration_graph, 13, 1);
 
 /**
  * Heartbeat says that nothing has changed for a while and the stream is alive.
@@ -734,7 +784,7 @@ export type WatchIntegrationGraphResponse_Heartbeat = Message<"actuator.v3.Watch
  * Use `create(WatchIntegrationGraphResponse_HeartbeatSchema)` to create a new message.
  */
 export const WatchIntegrationGraphResponse_HeartbeatSchema: GenMessage<WatchIntegrationGraphResponse_Heartbeat> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_integration_graph, 12, 2);
+  messageDesc(file_actuator_v3_integration_graph, 13, 2);
 
 /**
  * IntegrationGraphService shows which channels and endpoints messages flow through, with live numbers.
