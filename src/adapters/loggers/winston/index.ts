@@ -1,27 +1,24 @@
-import { callable, checkOptions, count, text } from "../../../common/options.ts";
+import { callable, checkOptions, text } from "../../../common/options.ts";
 import type { CallTally, LoggerAdapter, LoggerHost } from "../../../loggers/adapter.ts";
 import type { Level } from "../../../loggers/level.ts";
 import { ROOT } from "../../../loggers/name.ts";
 import { callCounter } from "../../kit/loggers/call-counter.ts";
 import { NamedLoggers, NativeHandle, nameUnder } from "../../kit/loggers/named-loggers.ts";
 import { WeakList } from "../../kit/loggers/weak-list.ts";
-import type { CallListener } from "./call-counting.ts";
 import { containerInstrumentation, loggerInstrumentation, type WinstonObserver } from "./instrumentation.ts";
-import { gateOf, type LevelGateObserver } from "./level-gate.ts";
+import { type CallListener, type Gate, type GroupObserver, groupFor, type LoggerGroup } from "./logger-group.ts";
 import {
   loggerPrototype,
   type NativeLogger,
-  owner,
   type WinstonContainer,
   type WinstonLogger,
   type WinstonModule,
   winstonSources,
 } from "./native.ts";
-import { groupOf, observeGate, releaseGate, type TransportGroup } from "./transport-group.ts";
 
 export type { WinstonContainer, WinstonLogger, WinstonModule } from "./native.ts";
 
-/** How the loggers of winston are named, and how many of them are managed. */
+/** How the loggers of winston are named. */
 export interface WinstonLoggersOptions {
   /** The name of the first logger, and of others without one of their own. Default: ROOT. */
   readonly name?: string | undefined;
@@ -31,8 +28,6 @@ export interface WinstonLoggersOptions {
    * `name`, `label` and `service`.
    */
   readonly nameOf?: ((metadata: Readonly<Record<string, unknown>>) => string | undefined) | undefined;
-  /** How many loggers of one name are managed; the newest ones are. Default 256. */
-  readonly maxPerName?: number | undefined;
 }
 
 /** What `winstonLoggers` takes: a logger, a container of loggers, or the module with its default logger and container. */
@@ -66,27 +61,30 @@ export function winstonLoggers(
   sources: WinstonLoggersSource | readonly [WinstonLoggersSource, ...WinstonLoggersSource[]],
   options: WinstonLoggersOptions = {},
 ): LoggerAdapter {
-  checkOptions<WinstonLoggersOptions>("winstonLoggers", options, { name: text, nameOf: callable, maxPerName: count });
+  checkOptions<WinstonLoggersOptions>("winstonLoggers", options, { name: text, nameOf: callable });
   const list = Array.isArray(sources) && sources.length > 0 ? sources : [sources as WinstonLoggersSource];
   return new WinstonLoggers(list, options);
 }
 
-class WinstonLoggers implements LoggerAdapter, WinstonObserver, LevelGateObserver {
+class WinstonLoggers implements LoggerAdapter, WinstonObserver, GroupObserver {
   readonly kind = "winston";
-  readonly #nameOf: (metadata: Readonly<Record<string, unknown>>) => string | undefined;
+  readonly nameOf: (metadata: Readonly<Record<string, unknown>>) => string | undefined;
   readonly #prototypes = new Set<NativeLogger>();
   readonly #containers = new Set<WinstonContainer>();
-  readonly #loggers: NamedLoggers<NativeLogger, WinstonHandle>;
+  readonly #groups = new WeakList<LoggerGroup>();
+  readonly #handles: NamedLoggers<Gate, WinstonHandle>;
+  /** The warnings that are shown on loggers with transports. */
+  readonly #limits = new Map<WinstonHandle, readonly string[]>();
   #host: LoggerHost | undefined;
   /** What was found before the adapter was attached. */
   #waiting: WinstonHandle[] = [];
   #stops: readonly (() => void)[] = [];
-  /** The measurement that runs, if any. */
-  #measuring: Measuring | undefined;
+  /** Counts the calls of a group for the measurement that runs, if any. */
+  #measure: ((group: LoggerGroup) => void) | undefined;
 
   constructor(given: readonly WinstonLoggersSource[], options: WinstonLoggersOptions) {
-    this.#nameOf = options.nameOf ?? nameUnder(["logger", "module", "component", "name", "label", "service"]);
-    this.#loggers = new NamedLoggers(options.maxPerName ?? 256, (handle) => this.#host?.gone(handle));
+    this.nameOf = options.nameOf ?? nameUnder(["logger", "module", "component", "name", "label", "service"]);
+    this.#handles = new NamedLoggers(Number.POSITIVE_INFINITY, (handle) => this.#gone(handle));
     const rootName = options.name ?? ROOT;
     let root: NativeLogger | undefined;
     for (const source of given.flatMap(winstonSources)) {
@@ -94,15 +92,15 @@ class WinstonLoggers implements LoggerAdapter, WinstonObserver, LevelGateObserve
       else {
         const { logger } = source;
         this.#prototypes.add(loggerPrototype(logger)!);
-        const name = root === undefined ? rootName : (this.#nameOf(metadataOf(logger)) ?? rootName);
-        this.#found(name, logger, root === undefined || logger.level !== root.level);
+        const name = root === undefined ? rootName : (this.nameOf(metadataOf(logger)) ?? rootName);
+        this.#foundLogger(name, logger, root === undefined || logger.level !== root.level);
         root ??= logger;
       }
     }
     for (const container of this.#containers) {
       for (const [id, logger] of container.loggers as ReadonlyMap<string, NativeLogger>) {
         this.#prototypes.add(loggerPrototype(logger)!);
-        this.#found(id, logger, logger.level !== root?.level);
+        this.#foundLogger(id, logger, logger.level !== root?.level);
       }
     }
     this.#observe();
@@ -113,61 +111,64 @@ class WinstonLoggers implements LoggerAdapter, WinstonObserver, LevelGateObserve
     if (this.#stops.length === 0) this.#observe();
     const waiting = this.#waiting;
     this.#waiting = [];
-    // All gates are made before the first logger is registered, so that a transport which two of them share counts as ours.
-    for (const { logger } of waiting) if (logger !== undefined) observeGate(logger, this);
-    for (const handle of waiting) this.#register(handle);
+    for (const handle of waiting) {
+      const gate = handle.logger;
+      if (gate === undefined) continue;
+      this.#join(gate.group);
+      this.#register(gate, handle);
+    }
     return () => {
       for (const stop of this.#stops) stop();
       this.#stops = [];
-      this.#waiting = this.#loggers.managed();
-      this.#loggers.clear();
-      for (const { logger } of this.#waiting) if (logger !== undefined) releaseGate(logger, this);
+      this.#waiting = this.#handles.managed();
+      this.#handles.clear();
+      for (const group of this.#groups) group.leave(this);
+      this.#groups.clear();
+      this.#limits.clear();
       this.#host = undefined;
     };
   }
 
   refresh(): void {
-    for (const { logger } of this.#loggers.managed()) {
-      if (logger !== undefined && owner(logger) === logger) groupOf(logger)?.transportsChanged();
-    }
+    for (const group of this.#groups) group.look();
   }
 
   measure(tallyOf: (name: string) => CallTally | undefined): () => void {
     const count = callCounter<WinstonHandle>(tallyOf);
-    const measuring = new Measuring((logger, verbosity, enabled) =>
-      count(this.#loggers.nearest(logger as NativeLogger | undefined), verbosity, enabled),
-    );
-    this.#measuring = measuring;
-    for (const { logger } of this.#loggers.managed()) measuring.add(logger);
+    const listener: CallListener = (gate, ...call) => count(this.#nearest(gate), ...call);
+    const stops = new WeakMap<LoggerGroup, () => void>();
+    this.#measure = (group) => stops.set(group, group.listen(listener));
+    for (const group of this.#groups) this.#measure(group);
     return () => {
-      this.#measuring = undefined;
-      measuring.end();
+      this.#measure = undefined;
+      for (const group of this.#groups) stops.get(group)?.();
     };
   }
 
   loggerMade(logger: NativeLogger, id: string | undefined, own: boolean): void {
-    const name = id ?? this.#nameOf(metadataOf(logger));
+    const name = id ?? this.nameOf(metadataOf(logger));
     if (name === undefined) return;
-    this.#found(name, logger, own);
-    queueMicrotask(() => gateOf(logger)?.coverLevelMethods());
+    this.#foundLogger(name, logger, own);
+    queueMicrotask(() => groupFor(logger).coverLevelMethods());
   }
 
-  childMade(child: NativeLogger, parent: NativeLogger, metadata: object): void {
-    const name = this.#nameOf(metadata as Record<string, unknown>);
-    if (name !== undefined) this.#found(name, child, false, this.#loggers.nearest(parent));
+  childMade(gate: Gate, name: string): void {
+    if (this.#handles.get(gate) !== undefined) return;
+    this.#join(gate.group);
+    this.#found(gate, new WinstonHandle(name, gate, false, this.#nearest(gate.above)));
   }
 
-  levelSet(logger: NativeLogger, level: Level): void {
-    const handle = this.#loggers.get(logger);
-    if (handle !== undefined && this.#host?.pushing === false) this.#host.changedOutside(handle, level);
+  levelSet(gate: Gate, level: Level | undefined): void {
+    const handle = this.#handles.get(gate);
+    if (handle === undefined) return;
+    if (this.#host === undefined) handle.own = true;
+    else if (!this.#host.pushing) this.#host.changedOutside(handle, level);
   }
 
-  reachChanged(logger: NativeLogger): void {
-    const handle = this.#loggers.get(logger);
-    const host = this.#host;
-    if (handle === undefined || host === undefined || !this.#loggers.isManaged(handle)) return;
-    host.reachChanged();
-    this.#warn(handle, logger);
+  reachChanged({ gate }: LoggerGroup): void {
+    this.#host?.reachChanged();
+    const handle = this.#handles.get(gate);
+    if (handle !== undefined && this.#handles.isManaged(handle)) this.#warn(handle, gate.group.limits());
   }
 
   #observe(): void {
@@ -177,88 +178,87 @@ class WinstonLoggers implements LoggerAdapter, WinstonObserver, LevelGateObserve
     ];
   }
 
-  #found(name: string, logger: NativeLogger, own: boolean, parent?: WinstonHandle): void {
-    if (this.#loggers.get(logger) !== undefined) return;
-    const handle = new WinstonHandle(name, logger, own, parent);
-    this.#loggers.set(logger, handle);
-    if (this.#host === undefined) this.#waiting.push(handle);
-    else this.#register(handle);
+  #foundLogger(name: string, logger: NativeLogger, own: boolean): void {
+    const group = groupFor(logger);
+    if (group.logger !== logger) {
+      // A child that was given instead of the logger itself.
+      const gate = group.gate.named(name);
+      gate.place(logger);
+      this.childMade(gate, name);
+    } else if (this.#handles.get(group.gate) === undefined) {
+      this.#join(group);
+      this.#found(group.gate, new WinstonHandle(name, group.gate, own));
+    }
   }
 
-  #register(handle: WinstonHandle): void {
-    const host = this.#host!;
-    const { logger } = handle;
-    if (logger === undefined) return;
-    const gate = observeGate(logger, this);
-    const own = gate.isOwner ? handle.own : gate.isOwn || Object.hasOwn(logger, "level");
-    if (!host.discovered(handle.name, handle, own ? gate.group.levels.level(gate.value) : undefined)) {
-      this.#letGo(logger);
+  #found(gate: Gate, handle: WinstonHandle): void {
+    this.#handles.set(gate, handle);
+    if (this.#host === undefined) this.#waiting.push(handle);
+    else this.#register(gate, handle);
+  }
+
+  #register(gate: Gate, handle: WinstonHandle): void {
+    if (!this.#host!.discovered(handle.name, handle, handle.own ? gate.group.nativeLevel : undefined)) {
+      this.#handles.delete(gate);
       return;
     }
-    this.#measuring?.add(logger);
-    this.#warn(handle, logger);
-    const oldest = this.#loggers.manage(logger, handle);
-    if (oldest === undefined) return;
-    host.gone(oldest);
-    if (oldest.logger !== undefined) this.#letGo(oldest.logger);
+    this.#handles.manage(gate, handle);
+    if (gate === gate.group.gate) this.#warn(handle, gate.group.limits());
   }
 
-  #warn(handle: WinstonHandle, logger: NativeLogger): void {
-    if (owner(logger) !== logger) return;
-    for (const limit of groupOf(logger)?.limits() ?? []) this.#host!.warn(handle.name, limit);
+  #gone(handle: WinstonHandle): void {
+    this.#warn(handle, []);
+    this.#host?.gone(handle);
   }
 
-  #letGo(logger: NativeLogger): void {
-    this.#loggers.delete(logger);
-    releaseGate(logger, this);
+  #join(group: LoggerGroup): void {
+    if (this.#groups.has(group)) return;
+    this.#groups.add(group);
+    group.join(this);
+    this.#measure?.(group);
+  }
+
+  /** The handle that a call of a gate counts for. */
+  #nearest(gate: Gate | undefined): WinstonHandle | undefined {
+    for (let at = gate; at !== undefined; at = at.above) {
+      const handle = this.#handles.get(at);
+      if (handle !== undefined) return handle;
+    }
+    return undefined;
+  }
+
+  /** Shows these warnings for a logger, and no others. */
+  #warn(handle: WinstonHandle, limits: readonly string[]): void {
+    const before = this.#limits.get(handle) ?? [];
+    if (limits.length === 0) this.#limits.delete(handle);
+    else this.#limits.set(handle, limits);
+    for (const limit of limits) this.#host?.warn(handle.name, limit);
+    // Another logger of the name may have the same.
+    const still = [...this.#limits].filter(([{ name }]) => name === handle.name).flatMap(([, each]) => each);
+    for (const limit of before) if (!still.includes(limit)) this.#host?.retract(handle.name, limit);
   }
 }
 
-class WinstonHandle extends NativeHandle<NativeLogger> {
-  /** Whether the logger had been given a level before it was found. */
-  readonly own: boolean;
+class WinstonHandle extends NativeHandle<Gate> {
+  /** Whether the application gave the logger a level. */
+  own: boolean;
 
-  constructor(name: string, logger: NativeLogger, own: boolean, parent: WinstonHandle | undefined) {
-    super(name, logger, parent);
+  constructor(name: string, gate: Gate, own: boolean, parent?: WinstonHandle) {
+    super(name, gate, parent);
     this.own = own;
   }
 
   get level(): Level {
-    return (this.logger && gateOf(this.logger)?.effective) ?? "OFF";
+    const gate = this.logger;
+    return gate === undefined ? "OFF" : gate.group.levels.level(gate.group.reach(gate.deciding));
   }
 
   apply(level: Level): void {
-    if (this.logger !== undefined) gateOf(this.logger)?.apply(level);
+    this.logger?.group.apply(this.logger, level, this);
   }
 
   restore(): void {
-    if (this.logger !== undefined) gateOf(this.logger)?.restore();
-  }
-}
-
-/** The transport groups whose calls one measurement counts. */
-class Measuring {
-  readonly #listener: CallListener;
-  readonly #groups = new WeakList<TransportGroup>();
-
-  constructor(listener: CallListener) {
-    this.#listener = listener;
-  }
-
-  /** Counts the calls of a logger's group, those of its later children included. */
-  add(logger: NativeLogger | undefined): void {
-    const group = logger && groupOf(logger);
-    if (group === undefined || this.#groups.has(group)) return;
-    this.#groups.add(group);
-    group.setListeners([...group.listeners, this.#listener]);
-  }
-
-  /** Stops counting. Groups that no other measurement counts get their original methods back. */
-  end(): void {
-    for (const group of this.#groups) {
-      group.setListeners(group.listeners.filter((listener) => listener !== this.#listener));
-    }
-    this.#groups.clear();
+    this.logger?.group.restore(this.logger, this);
   }
 }
 

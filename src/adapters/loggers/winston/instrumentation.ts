@@ -1,7 +1,8 @@
 import { placeMethod, undoing } from "../../kit/interception/replaced-method.ts";
 import { Instrumentation, oncePer } from "../../kit/loggers/instrumentation.ts";
+import { gateOf } from "./level-gate.ts";
+import { type Gate, groupFor, groupOf, type LoggerGroup } from "./logger-group.ts";
 import type { NativeLogger, WinstonContainer } from "./native.ts";
-import { groupOf } from "./transport-group.ts";
 
 /** What an adapter learns from watching a copy of winston. */
 export interface WinstonObserver {
@@ -10,8 +11,10 @@ export interface WinstonObserver {
    * logger's key in a container. `own` says whether it was given a level.
    */
   loggerMade(logger: NativeLogger, id: string | undefined, own: boolean): void;
-  /** `parent.child()` made a child. */
-  childMade(child: NativeLogger, parent: NativeLogger, metadata: object): void;
+  /** The name of a child, from its metadata; undefined if it has none. */
+  nameOf(metadata: Readonly<Record<string, unknown>>): string | undefined;
+  /** A child with a name was made. All children of one name below the same logger have one gate. */
+  childMade(gate: Gate, name: string): void;
 }
 
 /** The id of the logger that a container is making right now. */
@@ -45,16 +48,25 @@ class LoggerInstrumentation extends Instrumentation<WinstonObserver> {
     const child = placeMethod(this.#prototype, "child", (original) => {
       return function (this: unknown, ...values) {
         const made = original.apply(this, values) as NativeLogger;
-        const metadata = (values[0] as object | undefined) ?? {};
-        for (const observer of observers) observer.childMade(made, this as NativeLogger, metadata);
+        const parent = this as NativeLogger;
+        let gate: Gate | undefined;
+        for (const observer of observers) {
+          const name = observer.nameOf((values[0] as Record<string, unknown> | undefined) ?? {});
+          if (name === undefined) continue;
+          if (gate === undefined) {
+            gate = (gateOf<LoggerGroup>(parent) ?? groupFor(parent).gate).named(name);
+            gate.place(made);
+          }
+          observer.childMade(gate, name);
+        }
         return made;
       };
     });
-    const transports = ["add", "remove", "clear"].map((name) =>
+    const transports = ["pipe", "unpipe"].map((name) =>
       placeMethod(this.#prototype, name, (original) => {
         return function (this: unknown, ...values) {
           const result = original.apply(this, values);
-          groupOf(this as NativeLogger)?.transportsChanged();
+          groupOf(this as NativeLogger)?.look();
           return result;
         };
       }),

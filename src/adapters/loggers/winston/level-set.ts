@@ -78,9 +78,9 @@ export class LevelSet {
     return this.#verbosities.get(label);
   }
 
-  /** The value of the most verbose label. */
-  get most(): number {
-    return this.#labels.at(-1)?.[1] ?? OFF_VALUE;
+  /** The label that lets everything through. */
+  get mostVerbose(): string {
+    return this.#labels.at(-1)?.[0] ?? this.#off;
   }
 
   #ranked(): readonly (readonly [Level, number])[] {
@@ -91,29 +91,3 @@ export class LevelSet {
 
 /** The level set of a logger's or a transport's `levels`. */
 export const levelSet = oncePer((values: NativeLevels) => new LevelSet(values));
-
-/** Counts how many loggers need each value of a level, so that the most verbose need is known however many there are. */
-export class LevelCounts {
-  readonly #counts = new Map<number, number>();
-
-  /** The most verbose value that is needed; {@link OFF_VALUE} if none is. */
-  get most(): number {
-    let most = OFF_VALUE;
-    for (const value of this.#counts.keys()) if (value > most) most = value;
-    return most;
-  }
-
-  add(value: number): void {
-    this.#counts.set(value, (this.#counts.get(value) ?? 0) + 1);
-  }
-
-  remove(value: number): void {
-    const rest = this.#counts.get(value)! - 1;
-    if (rest === 0) this.#counts.delete(value);
-    else this.#counts.set(value, rest);
-  }
-
-  clear(): void {
-    this.#counts.clear();
-  }
-}

@@ -1,125 +1,132 @@
-import { labelOfLogCall } from "./call-counting.ts";
-import { loggerPrototype, type NativeLevels, type NativeLogger } from "./native.ts";
+import { type Making, placeMethod } from "../../kit/interception/replaced-method.ts";
+import { type GateState, gateOf } from "./level-gate.ts";
+import type { LevelSet } from "./level-set.ts";
+import { loggerPrototype, type NativeLogger } from "./native.ts";
+import { decide, verdictOn } from "./transports.ts";
 
-type Method = (this: unknown, ...values: unknown[]) => unknown;
-type Methods = Readonly<Record<string, Method>>;
+/** Under this key winston keeps a record's level, so that a format may change what is shown as such. */
+const LEVEL = Symbol.for("level");
 
-/** What the overriding methods read at each call. */
-export interface GatedLogger {
-  readonly logger: WeakRef<NativeLogger>;
-  /** The logger that has the transports: the logger itself, or the one that it is a child of. */
-  readonly root: WeakRef<NativeLogger>;
-  /** What the application reads as `logger.level`. */
-  readonly label: string;
-  /** The values of the levels. */
-  readonly values: NativeLevels;
-  /** The most verbose value that gets past the methods. */
-  readonly threshold: number;
-  /** The most verbose value that a transport then writes. */
-  readonly written: number;
-  /** The application has set `logger.level`, on this logger or on a child of it. */
-  setByApplication(on: NativeLogger, label: string): void;
+/** A record, or what else may be written to a logger. */
+type Written = { readonly level?: string; readonly [LEVEL]?: string } | null | undefined;
+
+/** What the overriding methods ask about the logger and its children. */
+export interface OverriddenGroup {
+  readonly logger: NativeLogger;
+  readonly levels: LevelSet;
+  /** The call that has not reached `write` yet. */
+  call: { readonly logger: NativeLogger; readonly label: string | undefined } | undefined;
+  /** Whether a call gets past the methods, which is counted. */
+  lets(logger: NativeLogger, label: string | undefined): boolean;
+  /** The most verbose value that any transport writes at a level that an operator set. */
+  reach(set: GateState): number;
 }
 
 /**
- * Overrides `level`, `isLevelEnabled`, `log` and the level methods on one logger. winston itself builds, formats and queues
- * every record and lets each transport drop it in the end; here a disabled call returns at once. The overriding methods stay
- * the same ones and look the level up, so a reference that the application took while a level was disabled works once it is
- * enabled.
+ * Overrides the methods of a logger, which its children inherit, while an operator's level applies to any of them or their calls
+ * are counted. The level methods know which logger is called; `write`, where all records arrive, decides. A call that an
+ * operator's level disables returns at once.
  */
 export class MethodOverrides {
-  /** The overridden methods that write records. */
-  readonly covered: Set<string>;
-  readonly #gate: GatedLogger;
+  readonly #group: OverriddenGroup;
+  readonly #covered = new Set<string>();
   readonly #undo: (() => void)[] = [];
 
-  constructor(gate: GatedLogger) {
-    this.#gate = gate;
-    this.#define("level", () => ({
-      get: () => gate.label,
-      set(this: NativeLogger, label: string) {
-        gate.setByApplication(this, label);
-      },
-    }));
-    this.#define("isLevelEnabled", () => ({
-      writable: true,
-      value: (label: string) => gate.values[label]! <= gate.written,
-    }));
-    this.#define("log", (methods) => ({ writable: true, value: gatedLog(gate, methods) }));
-    this.covered = new Set(["log"]);
-    this.coverLevelMethods();
-    makeFast(gate);
+  constructor(group: OverriddenGroup) {
+    this.#group = group;
+    this.#place("isLevelEnabled", (method) => {
+      return function (this: unknown, ...values) {
+        const set = gateOf(this as NativeLogger)?.deciding;
+        if (set === undefined) return method.apply(this, values);
+        return group.levels.values[values[0] as string]! <= group.reach(set);
+      };
+    });
+    this.#place("log", (method) => logging(group, method, labelOfLogCall));
+    this.#place("profile", (method) => logging(group, method, () => undefined));
+    this.#place("write", (method) => {
+      return function (this: unknown, ...values) {
+        const [written] = values as readonly Written[];
+        const { call } = group;
+        // From here on a format or a transport may log by itself.
+        group.call = undefined;
+        const set = gateOf(call?.logger ?? group.logger)?.deciding;
+        const label = written?.[LEVEL] ?? written?.level;
+        decide(written, set && !(group.levels.values[label!]! > set.threshold));
+        return method.apply(this, values);
+      };
+    });
+    let isLetThrough = false;
+    this.#place("_transform", (method) => {
+      return function (this: unknown, ...values) {
+        const verdict = verdictOn(values[0]);
+        if (verdict === false) return (values[2] as () => void)();
+        isLetThrough = verdict === true;
+        return method.apply(this, values);
+      };
+    });
+    // A format may return another record than it was given.
+    this.#place("push", (method) => {
+      return function (this: unknown, ...values) {
+        if (isLetThrough) decide(values[0], true);
+        return method.apply(this, values);
+      };
+    });
+    this.cover();
   }
 
   /** Overrides the level methods that the logger has got since. winston adds them after it has made a logger. */
-  coverLevelMethods(): void {
-    const gate = this.#gate;
-    const logger = gate.logger.deref();
-    if (logger === undefined) return;
-    const methods = inherited(gate, logger) as unknown as object;
-    const plain = loggerPrototype(logger);
-    for (const label of Object.keys(gate.values)) {
-      // winston gives each logger's own class the methods. A level may have the name of a member of every stream.
-      const isStreamMember = plain !== undefined && label in plain;
-      if (this.covered.has(label) || label === "level" || isStreamMember || !(label in methods)) continue;
-      this.covered.add(label);
-      this.#define(label, (from) => ({ writable: true, value: gatedMethod(gate, from, label) }));
+  cover(): void {
+    const group = this.#group;
+    const { logger } = group;
+    const plain = loggerPrototype(logger)!;
+    for (const label of Object.keys(group.levels.values)) {
+      // A level may have the name of a member of every stream.
+      if (this.#covered.has(label) || label in plain || typeof logger[label] !== "function") continue;
+      this.#covered.add(label);
+      this.#place(label, (method) => logging(group, method, () => label));
     }
+    keepFast(logger);
   }
 
-  /** Leaves the logger with the properties it had, and with its current level. */
+  /** Puts the original methods back, except those that the application has replaced since. */
   remove(): void {
     for (const undo of this.#undo.reverse()) undo();
+    keepFast(this.#group.logger);
   }
 
-  #define(key: string, make: (methods: Methods) => PropertyDescriptor): void {
-    const gate = this.#gate;
-    const logger = gate.logger.deref()!;
-    const before = Object.getOwnPropertyDescriptor(logger, key);
-    const methods = before === undefined ? inherited(gate, logger) : { [key]: before.value };
-    const ours = { configurable: true, enumerable: before?.enumerable ?? false, ...make(methods as Methods) };
-    Object.defineProperty(logger, key, ours);
-    this.#undo.push(() => {
-      // Held weakly, so that a child which only its own gate knows can be collected.
-      const logger = gate.logger.deref();
-      if (logger === undefined) return;
-      const now = Object.getOwnPropertyDescriptor(logger, key);
-      // What the application has put there since stays.
-      if (now === undefined || now.value !== ours.value || now.get !== ours.get) return;
-      if (before === undefined) delete logger[key];
-      else Object.defineProperty(logger, key, key === "level" ? { ...before, value: gate.label } : before);
-    });
+  #place(name: string, make: Making): void {
+    this.#undo.push(placeMethod(this.#group.logger, name, make));
   }
 }
 
-/** Where a logger would inherit its methods from without overrides: a child inherits from a logger whose methods are overridden. */
-function inherited(gate: GatedLogger, logger: NativeLogger): NativeLogger {
-  const from = gate.root === gate.logger ? logger : gate.root.deref()!;
-  return Object.getPrototypeOf(from) as NativeLogger;
-}
+type Method = ReturnType<Making>;
 
-function gatedMethod(gate: GatedLogger, methods: Methods, label: string): Method {
+/** A method that writes a record with the level that `labelOf` finds in its first argument. */
+function logging(group: OverriddenGroup, method: Method, labelOf: (first: unknown) => string | undefined): Method {
   return function (this: unknown, ...values) {
-    if (gate.values[label]! > gate.threshold) return this ?? gate.logger.deref();
-    return methods[label]!.apply(this, values);
+    const logger = (this ?? group.logger) as NativeLogger;
+    const label = labelOf(values[0]);
+    if (!group.lets(logger, label)) return logger;
+    const outer = group.call;
+    group.call = { logger, label };
+    try {
+      return method.apply(this, values);
+    } finally {
+      group.call = outer;
+    }
   };
 }
 
-function gatedLog(gate: GatedLogger, methods: Methods): Method {
-  return function (this: unknown, ...values) {
-    if (gate.values[labelOfLogCall(values[0]) as string]! > gate.threshold) return this;
-    return methods.log!.apply(this, values);
-  };
+/** The level of a call of `log`, which takes a level or a whole record first. */
+function labelOfLogCall(first: unknown): string | undefined {
+  return typeof first === "string" ? first : (first as { readonly level: string } | undefined)?.level;
 }
 
 /**
- * Makes property access on the logger fast again. V8 gives an object with an accessor a slow shape until it has served as a
- * prototype some ten times; a logger is the prototype of its children. Measured with Node.js 24.21: without this a disabled call
- * takes 8 to 14 ns instead of 4 to 10, and `isDebugEnabled()` 1.6 ns instead of 0.4.
+ * Makes property access on the logger fast again. V8 gives an object with an accessor, or one that lost a property, a slow shape
+ * until it has served as a prototype some ten times; a logger is the prototype of its children.
  */
-function makeFast(gate: GatedLogger): void {
-  const logger = gate.logger.deref();
-  if (logger === undefined || gate.root !== gate.logger) return;
+export function keepFast(logger: NativeLogger): void {
   const read = (child: NativeLogger) => child.levels;
   for (let time = 0; time < 100; time++) read(Object.create(logger) as NativeLogger);
 }

@@ -38,13 +38,13 @@ export interface NativeLogger extends WinstonLogger {
 /** A destination of records. It filters by its own level, or else by the level of the first logger that it was added to. */
 export interface NativeTransport {
   level?: string | undefined;
+  readonly silent?: boolean | undefined;
   /** The levels of the first logger. A plain stream, which `pipe()` may have added, has none. */
   readonly levels?: NativeLevels | undefined;
   readonly parent?: NativeLogger | null | undefined;
   readonly name?: string | undefined;
   /** The original transport, if winston 3 wraps one written for winston 2. */
   readonly transport?: { readonly name?: string | undefined } | undefined;
-  listeners(event: string): readonly { readonly name: string }[];
 }
 
 /** One logger or container in what the application passed. */

@@ -1,120 +1,93 @@
-import { gateOf } from "./level-gate.ts";
-import { LevelCounts, type LevelSet, levelSet } from "./level-set.ts";
-import { type NativeLevels, type NativeLogger, type NativeTransport, owner, transportName } from "./native.ts";
+import { placeMethod, undoing } from "../../kit/interception/replaced-method.ts";
+import { type LevelSet, levelSet } from "./level-set.ts";
+import { type NativeLevels, type NativeTransport, transportName } from "./native.ts";
 
-/** A logger with its children, which write to the same transports. */
-export interface Writers {
-  readonly levels: LevelSet;
-  /** The most verbose value among the loggers. */
-  readonly most: number;
-  /** Whether the logger is one of them. */
-  has(logger: NativeLogger): boolean;
-  /** Reads the transports again. */
-  transportsChanged(): void;
+/** The records on which a level that an operator set has decided, and whether they are written. */
+const verdicts = new WeakMap<object, boolean>();
+
+/** Notes whether a record is written; with undefined, winston decides. */
+export function decide(record: unknown, verdict: boolean | undefined): void {
+  if (typeof record !== "object" || record === null) return;
+  if (verdict === undefined) verdicts.delete(record);
+  else verdicts.set(record, verdict);
 }
 
-/** A transport that lets through what the loggers need that write to it. */
-interface OpenedTransport {
-  /** What each group that writes to it last needed. */
-  readonly needs: Map<Writers, number>;
-  readonly counts: LevelCounts;
-  /** The level that was set on the transport, and its level before. */
-  pushed: { readonly label: string; readonly before: string | undefined } | undefined;
+/** Whether a record is written; undefined if winston decides. */
+export function verdictOn(record: unknown): boolean | undefined {
+  return verdicts.get(record as object);
 }
 
-const known = new WeakMap<NativeTransport, OpenedTransport>();
+/** The level that winston would let a transport without one of its own have; undefined for none, which lets everything through. */
+export type LevelAbove = (transport: NativeTransport) => string | undefined;
 
-/** Notes that a group writes to the transport. */
-export function join(transport: NativeTransport, group: Writers): void {
-  let opened = known.get(transport);
-  if (opened === undefined)
-    known.set(transport, (opened = { needs: new Map(), counts: new LevelCounts(), pushed: undefined }));
-  if (opened.needs.has(group)) return;
-  opened.needs.set(group, group.most);
-  opened.counts.add(group.most);
-  // The transport took its level from this logger before, when no adapter managed it.
-  const { parent } = transport;
-  if (opened.needs.size === 1 || !parent || !group.has(parent)) return;
-  for (const other of opened.needs.keys()) if (other !== group) other.transportsChanged();
+interface TakenTransport {
+  users: number;
+  readonly undo: () => void;
 }
 
-/** Ends {@link join}. The last group to leave takes back the level that was set on the transport. */
-export function leave(transport: NativeTransport, group: Writers): void {
-  const opened = known.get(transport);
-  const need = opened?.needs.get(group);
-  if (opened === undefined || need === undefined) return;
-  opened.needs.delete(group);
-  opened.counts.remove(need);
-  if (opened.needs.size > 0) {
-    push(transport, opened);
-    return;
-  }
-  known.delete(transport);
-  if (opened.pushed !== undefined && transport.level === opened.pushed.label) transport.level = opened.pushed.before;
-}
-
-/** Makes the transport let through what the group now needs, and what the other groups that write to it need. */
-export function open(transport: NativeTransport, group: Writers): void {
-  const opened = known.get(transport);
-  const before = opened?.needs.get(group);
-  if (opened === undefined || before === undefined) return;
-  const { most } = group;
-  if (most !== before) {
-    opened.needs.set(group, most);
-    opened.counts.remove(before);
-    opened.counts.add(most);
-  }
-  push(transport, opened);
-}
-
-/** Sets the transport's level, unless the application gave it one or it is a plain stream, which has none. */
-function push(transport: NativeTransport, opened: OpenedTransport): void {
-  if (transport.levels === undefined || ownLevel(transport) !== undefined) return;
-  const label = levelSet(transport.levels).labelOf(opened.counts.most);
-  if (label === transport.level) return;
-  opened.pushed = { label, before: opened.pushed === undefined ? transport.level : opened.pushed.before };
-  transport.level = label;
-}
+const taken = new WeakMap<NativeTransport, TakenTransport>();
 
 /**
- * The level that the transport keeps whatever its loggers have: one that the application set, or that of an unmanaged logger to
- * which the transport was added first. Undefined if the transport takes what the loggers let through.
+ * Lets a transport without a level of its own write the records that an operator's level let through, whatever the level of the
+ * logger that it was added to; for all others it keeps the level that the application gave that logger.
  */
-export function ownLevel(transport: NativeTransport): string | undefined {
-  const opened = known.get(transport);
-  const { level, parent } = transport;
-  if (level) {
-    if (level === opened?.pushed?.label) return undefined;
-    if (opened !== undefined) opened.pushed = undefined;
-    return level;
+export function takeOver(transport: NativeTransport, levelAbove: LevelAbove): void {
+  const known = taken.get(transport);
+  if (known !== undefined) {
+    known.users++;
+    return;
   }
-  return parent && gateOf(owner(parent)) === undefined ? parent.level : undefined;
+  // A transport written for winston 2 looks at no level but its own, except for records that have waited.
+  const methods = transport.transport === undefined ? ["_write", "_accept"] : ["_accept"];
+  const undo = undoing(methods.map((name) => lendLevel(transport, name, levelAbove)));
+  taken.set(transport, { users: 1, undo });
+}
+
+/** Ends {@link takeOver}. The last call restores the transport. */
+export function release(transport: NativeTransport): void {
+  const known = taken.get(transport);
+  if (known === undefined || --known.users > 0) return;
+  taken.delete(transport);
+  known.undo();
+}
+
+/** Replaces a method that looks at the transport's level, which it has while the method runs. */
+function lendLevel(transport: NativeTransport, name: string, levelAbove: LevelAbove): () => void {
+  let lent: string | undefined;
+  return placeMethod(transport, name, (method) => {
+    return function (this: unknown, ...values) {
+      const self = this as NativeTransport;
+      const before = self.level;
+      if ((before && before !== lent) || self.levels === undefined) return method.apply(this, values);
+      const [first] = values;
+      const record = name === "_accept" ? (first as { readonly chunk: unknown }).chunk : first;
+      const label = verdictOn(record) ? levelSet(self.levels).mostVerbose : levelAbove(self);
+      if (label === undefined) return method.apply(this, values);
+      const outer = lent;
+      lent = self.level = label;
+      try {
+        return method.apply(this, values);
+      } finally {
+        if (self.level === label) self.level = before;
+        lent = outer;
+      }
+    };
+  });
 }
 
 /** Warnings for the operator about what a transport does whatever level its loggers have. */
-export function transportLimits(transport: NativeTransport, group: Writers): readonly string[] {
+export function transportLimits(transport: NativeTransport, { values, mostVerbose }: LevelSet): readonly string[] {
+  const { level, levels, silent } = transport;
   const name = JSON.stringify(transportName(transport));
+  if (silent) return [`the transport ${name} is silent: it writes nothing at any level`];
   const limits: string[] = [];
-  const own = ownLevel(transport);
-  if (own !== undefined && group.levels.value(own) < group.levels.most) {
-    const whose = transport.level ? "its own level" : "the level of a logger that is not managed";
-    limits.push(`the transport ${name} keeps ${whose} (${own}); less severe records are not written to it`);
+  if (level && level !== mostVerbose) {
+    limits.push(`the transport ${name} keeps its own level (${level}); less severe records are not written to it`);
   }
-  if (isSharedOutside(transport)) {
-    limits.push(
-      `the transport ${name} is shared with a logger that is not managed, for which it lets through what it does for this one`,
-    );
-  }
-  if (transport.levels !== undefined && !sameLevels(transport.levels, group.levels.values)) {
+  if (levels !== undefined && !sameLevels(levels, values)) {
     limits.push(`the transport ${name} filters by the levels of another logger, to which it was added first`);
   }
   return limits;
-}
-
-/** winston does not list the loggers that write to a transport, but each of them listens to it. */
-function isSharedOutside(transport: NativeTransport): boolean {
-  const writers = transport.listeners("unpipe").filter(({ name }) => name === "onunpipe").length;
-  return writers > (known.get(transport)?.needs.size ?? 0);
 }
 
 function sameLevels(one: NativeLevels, other: NativeLevels): boolean {

@@ -79,9 +79,10 @@ describe("a transport with a level of its own", () => {
     const loggers = attach(root);
     const child = root.child({ name: "a" });
     loggers.setLevel("a", "DEBUG");
-    expect(out.level).toBe("debug");
+    expect(out.level).toBeUndefined();
     out.level = "warn";
     root.info("no");
+    child.info("no");
     later();
     expect([effective(loggers), effective(loggers, "a")]).toEqual(["WARN", "WARN"]);
     expect(warnings(loggers)).toEqual([expect.stringContaining("(warn)")]);
@@ -126,13 +127,16 @@ describe("transports come and go", () => {
 
   test("one removed is as it was", () => {
     const [out, gone] = [new Memory(), new Memory()];
+    const own = () => [out, gone].map((transport) => Object.hasOwn(transport, "_write"));
     const root = winston.createLogger({ transports: [out, gone] });
     const loggers = attach(root);
+    expect(own()).toEqual([false, false]);
     loggers.setLevel("ROOT", "DEBUG");
+    expect(own()).toEqual([true, true]);
     root.remove(gone);
-    expect([out.level, gone.level]).toEqual(["debug", undefined]);
+    expect(own()).toEqual([true, false]);
     root.clear();
-    expect(out.level).toBeUndefined();
+    expect(own()).toEqual([false, false]);
   });
 
   test("the effective level is updated, for loggers that inherit too", () => {
@@ -150,84 +154,73 @@ describe("transports come and go", () => {
 });
 
 describe("a transport shared by two loggers", () => {
-  test.each([
-    ["debug", "info", "in order"],
-    ["info", "debug", "in order"],
-    ["debug", "info", "the other way round"],
-    ["info", "debug", "the other way round"],
-  ])("lets each write at its own level: %s and %s, given %s", async (...of) => {
-    const [levels, isReversed] = [of.slice(0, 2), of[2] !== "in order"];
+  const shared = (...levels: readonly string[]) => {
     const out = new Memory();
     const [a, b] = levels.map((level, index) =>
       winston.createLogger({ transports: [out], level, defaultMeta: { service: `s${index}` } }),
     ) as [winston.Logger, winston.Logger];
-    const loggers = attach(isReversed ? [b, a] : [a, b]);
-    for (const logger of [a, b]) logger.debug(logger.level);
-    expect(await written(out, a, b)).toEqual(["debug"]);
-    const [first, second] = isReversed ? [b, a] : [a, b];
-    const name = isReversed ? "s0" : "s1";
-    expect([...warnings(loggers), ...warnings(loggers, name)]).toEqual([]);
-    expect([effective(loggers), effective(loggers, name)]).toEqual(
-      [first, second].map(({ level }) => level.toUpperCase()),
-    );
-    loggers.setLevel(name, "ERROR");
-    second.warn("no");
-    first.warn("yes");
-    expect((await written(out, a, b)).slice(1)).toEqual(["yes"]);
-  });
+    return { out, a, b };
+  };
 
-  test("one of them not managed is reported, and not changed", async () => {
+  test.each([
+    ["debug", "info"],
+    ["info", "debug"],
+  ])(
+    "writes at the level of the first one, %s, until a level is set on one: then that one has its own",
+    async (...of) => {
+      const { out, a, b } = shared(...of);
+      const loggers = attach([a, b]);
+      const first = of[0]!.toUpperCase();
+      expect([effective(loggers), effective(loggers, "s1")]).toEqual([first, first]);
+      for (const logger of [a, b]) logger.debug(logger.level);
+      expect(await written(out, a, b)).toEqual(of[0] === "debug" ? of : []);
+      loggers.setLevel("s1", "ERROR");
+      b.warn("no");
+      a.warn("1");
+      loggers.setLevel("s1", "TRACE");
+      a.silly("no");
+      b.silly("2");
+      loggers.restoreLevel("s1");
+      b.silly("no");
+      b.info("3");
+      expect((await written(out, a, b)).slice(-3)).toEqual(["1", "2", "3"]);
+      expect([...warnings(loggers), ...warnings(loggers, "s1")]).toEqual([]);
+    },
+  );
+
+  test("one of them not managed: it writes what it wrote", async () => {
     const out = new Memory();
     const outside = winston.createLogger({ transports: [out], level: "warn" });
     const root = winston.createLogger({ transports: [out] });
     const loggers = attach(root);
-    expect(warnings(loggers)).toEqual([
-      expect.stringMatching(/"memory" keeps the level of a logger that is not managed \(warn\)/),
-      expect.stringMatching(/"memory" is shared with a logger that is not managed/),
-    ]);
-    expect(loggers.setLevel("ROOT", "DEBUG").result).toMatchObject({ effectiveLevel: "WARN" });
+    expect(effective(loggers)).toBe("WARN");
     root.info("no");
-    outside.warn("1");
-    expect(out.level).toBeUndefined();
-    expect(await written(out, root, outside)).toEqual(["1"]);
+    expect(loggers.setLevel("ROOT", "DEBUG").result).toMatchObject({ effectiveLevel: "DEBUG" });
+    outside.info("no");
+    root.debug("1");
+    outside.warn("2");
+    expect(await written(out, root, outside)).toEqual(["1", "2"]);
   });
 
-  test("the other one found later", async () => {
-    const out = new Memory();
-    const root = winston.createLogger({ transports: [out] });
-    const loggers = attach(root);
-    const late = winston.createLogger({ transports: [out], level: "debug", defaultMeta: { service: "late" } });
-    await Promise.resolve();
-    late.debug("1");
-    root.debug("no");
-    loggers.setLevel("late", "ERROR");
-    late.warn("no");
-    root.info("2");
-    expect(await written(out, root, late)).toEqual(["1", "2"]);
-    expect([...warnings(loggers), ...warnings(loggers, "late")]).toEqual([]);
+  test("by a logger that leaves it is restored with the last one", () => {
+    const { out, a, b } = shared("info", "silly");
+    const loggers = attach([a, b]);
+    loggers.setLevel("ROOT", "DEBUG");
+    loggers.setLevel("s1", "DEBUG");
+    b.close();
+    expect(Object.hasOwn(out, "_write")).toBe(true);
+    a.close();
+    expect(Object.hasOwn(out, "_write")).toBe(false);
   });
 
-  test("by a logger that leaves it is open for the others only", () => {
+  test("by loggers with other levels is reported", async () => {
     const out = new Memory();
     const root = winston.createLogger({ transports: [out] });
-    const verbose = winston.createLogger({ transports: [out], level: "silly", defaultMeta: { service: "verbose" } });
-    attach([root, verbose]);
-    expect(out.level).toBe("silly");
-    verbose.close();
-    expect(out.level).toBe("info");
-  });
-
-  test("by loggers with other levels is reported, and open for the most verbose one", async () => {
-    const out = new Memory();
-    const root = winston.createLogger({ transports: [out] });
-    const wide = winston.createLogger({
-      transports: [out],
-      levels: winston.config.cli.levels,
-      level: "silly",
-      defaultMeta: { service: "wide" },
-    });
+    const { levels } = winston.config.cli;
+    const wide = winston.createLogger({ transports: [out], levels, level: "silly", defaultMeta: { service: "wide" } });
     const loggers = attach([root, wide]);
     expect(warnings(loggers, "wide")).toEqual([expect.stringMatching(/by the levels of another logger/)]);
+    loggers.setLevel("wide", "TRACE");
     root.info("1");
     root.debug("no");
     wide.silly("2");
@@ -235,20 +228,103 @@ describe("a transport shared by two loggers", () => {
   });
 });
 
-test("a silent logger shows that it is silent, until it is not", async () => {
+test("a level set on one logger does not change what others write to any transport", async () => {
+  const [plain, debug] = [new Memory(), new Memory({ level: "debug" })];
+  const root = winston.createLogger({ transports: [plain, debug] });
+  const loggers = attach(root);
+  const [db, audit] = [root.child({ name: "app.db" }), root.child({ name: "audit" })];
+  loggers.setLevel("app.db", "DEBUG");
+  for (const logger of [root, audit, audit.child({})]) logger.debug("others");
+  db.debug("db");
+  db.child({}).debug("db");
+  db.child({ name: "app.db.pool" }).debug("db");
+  db.child({ name: "other" }).debug("others");
+  expect(await written(plain, root)).toEqual(["db", "db", "db"]);
+  expect(await written(debug, root)).toHaveLength(7);
+});
+
+test("the levels hold for records that wait for a slow transport, and for formats that return another record", async () => {
+  const done: (() => void)[] = [];
+  class Slow extends Memory {
+    override log(info: { readonly message: string }, next: () => void): void {
+      this.written.push(info.message);
+      done.push(next);
+    }
+  }
+  const out = new Slow({ highWaterMark: 1 } as never);
+  const format = winston.format((info) => ({ ...info }))();
+  const root = winston.createLogger({ transports: [out], format });
+  const loggers = attach(root);
+  const child = root.child({ name: "a" });
+  loggers.setLevel("a", "DEBUG");
+  for (let at = 0; at < 50; at++) {
+    root.debug("no");
+    root.child({ name: "b" }).debug("no");
+    child.debug(`${at}`);
+  }
+  while (out.written.length < 50 || done.length > 0) {
+    await new Promise(setImmediate);
+    for (const next of done.splice(0)) next();
+  }
+  loggers.restoreLevel("a");
+  child.debug("no");
+  expect(await written(out, root)).toEqual(Array.from({ length: 50 }, (_, at) => `${at}`));
+});
+
+test("a silent logger and a silent transport are shown as OFF, until they are not", async () => {
   const out = new Memory();
   const root = winston.createLogger({ transports: [out], silent: true });
   const loggers = attach(root);
+  const child = root.child({ name: "a" });
+  const shown = () => [effective(loggers), effective(loggers, "a"), warnings(loggers).length];
   expect(loggers.get("ROOT")).toMatchObject({
     configuredLevel: "INFO",
     effectiveLevel: "OFF",
     warnings: [expect.stringMatching(/silent/)],
   });
+  loggers.setLevel("a", "DEBUG");
+  expect(shown()).toEqual(["OFF", "OFF", 1]);
   root.silent = false;
   later();
-  expect(effective(loggers)).toBe("INFO");
+  expect(shown()).toEqual(["INFO", "DEBUG", 0]);
   root.info("1");
-  expect(await written(out, root)).toEqual(["1"]);
+  out.silent = true;
+  later();
+  expect(shown()).toEqual(["OFF", "OFF", 1]);
+  expect([root.isInfoEnabled(), child.isInfoEnabled()]).toEqual([true, false]);
+  child.error("no");
+  out.silent = false;
+  later();
+  expect(shown()).toEqual(["INFO", "DEBUG", 0]);
+  child.debug("2");
+  expect(await written(out, root)).toEqual(["1", "2"]);
+});
+
+test("a level that the application gives a transport counts at once", async () => {
+  const out = new Memory({ level: "warn" });
+  const root = winston.createLogger({ transports: [out] });
+  const loggers = attach(root);
+  root.info("no");
+  out.level = "debug";
+  root.debug("1");
+  loggers.setLevel("ROOT", "TRACE");
+  root.silly("no");
+  out.level = "silly";
+  root.silly("2");
+  expect(await written(out, root)).toEqual(["1", "2"]);
+});
+
+test("the warning about a transport goes with it", () => {
+  const [strict, plain] = [new Memory({ level: "error" }), new Memory()];
+  const root = winston.createLogger({ transports: [strict] });
+  const twin = winston.createLogger({ transports: [new Memory({ level: "error" })] });
+  const loggers = attach([root, twin]);
+  const warnings = () => (loggers.get("ROOT") as Logger).warnings.filter((each) => each.includes("transport"));
+  expect(warnings()).toHaveLength(1);
+  twin.configure({ transports: [plain] });
+  expect(warnings(), "the other logger of the name has the same").toHaveLength(1);
+  root.configure({ transports: [plain] });
+  expect(warnings()).toEqual([]);
 });
 
 test("real transports write real lines: to a stream, and one made for winston 2", async () => {
@@ -270,9 +346,9 @@ test("real transports write real lines: to a stream, and one made for winston 2"
   });
   complaints.mockRestore();
   const loggers = attach(root);
-  root.debug("no");
   loggers.setLevel("ROOT", "DEBUG");
   root.debug("1");
+  root.silly("no");
   await expect.poll(() => lines).toEqual(["debug: 1"]);
   expect(old).toEqual(["debug: 1"]);
 });
