@@ -3,7 +3,7 @@ import type { CallTally, LoggerAdapter, LoggerHost } from "../../../loggers/adap
 import type { Level } from "../../../loggers/level.ts";
 import { ROOT } from "../../../loggers/name.ts";
 import { callCounter } from "../../kit/loggers/call-counter.ts";
-import { NamedLoggers, NativeHandle, nameUnder } from "../../kit/loggers/named-loggers.ts";
+import { NativeHandle, nameUnder } from "../../kit/loggers/named-loggers.ts";
 import { WeakList } from "../../kit/loggers/weak-list.ts";
 import { containerInstrumentation, loggerInstrumentation, type WinstonObserver } from "./instrumentation.ts";
 import { type CallListener, type Gate, type GroupObserver, groupFor, type LoggerGroup } from "./logger-group.ts";
@@ -72,7 +72,10 @@ class WinstonLoggers implements LoggerAdapter, WinstonObserver, GroupObserver {
   readonly #prototypes = new Set<NativeLogger>();
   readonly #containers = new Set<WinstonContainer>();
   readonly #groups = new WeakList<LoggerGroup>();
-  readonly #handles: NamedLoggers<Gate, WinstonHandle>;
+  readonly #handles = new WeakMap<Gate, WinstonHandle>();
+  /** The handles that were reported to the host. */
+  readonly #managed = new Set<WinstonHandle>();
+  readonly #collected = new FinalizationRegistry<WinstonHandle>((handle) => this.#gone(handle));
   /** The warnings that are shown on loggers with transports. */
   readonly #limits = new Map<WinstonHandle, readonly string[]>();
   #host: LoggerHost | undefined;
@@ -84,7 +87,6 @@ class WinstonLoggers implements LoggerAdapter, WinstonObserver, GroupObserver {
 
   constructor(given: readonly WinstonLoggersSource[], options: WinstonLoggersOptions) {
     this.nameOf = options.nameOf ?? nameUnder(["logger", "module", "component", "name", "label", "service"]);
-    this.#handles = new NamedLoggers(Number.POSITIVE_INFINITY, (handle) => this.#gone(handle));
     const rootName = options.name ?? ROOT;
     let root: NativeLogger | undefined;
     for (const source of given.flatMap(winstonSources)) {
@@ -120,8 +122,8 @@ class WinstonLoggers implements LoggerAdapter, WinstonObserver, GroupObserver {
     return () => {
       for (const stop of this.#stops) stop();
       this.#stops = [];
-      this.#waiting = this.#handles.managed();
-      this.#handles.clear();
+      this.#waiting = [...this.#managed];
+      this.#managed.clear();
       for (const group of this.#groups) group.leave(this);
       this.#groups.clear();
       this.#limits.clear();
@@ -168,7 +170,7 @@ class WinstonLoggers implements LoggerAdapter, WinstonObserver, GroupObserver {
   reachChanged({ gate }: LoggerGroup): void {
     this.#host?.reachChanged();
     const handle = this.#handles.get(gate);
-    if (handle !== undefined && this.#handles.isManaged(handle)) this.#warn(handle, gate.group.limits());
+    if (handle !== undefined && this.#managed.has(handle)) this.#warn(handle, gate.group.limits());
   }
 
   #observe(): void {
@@ -202,13 +204,15 @@ class WinstonLoggers implements LoggerAdapter, WinstonObserver, GroupObserver {
       this.#handles.delete(gate);
       return;
     }
-    this.#handles.manage(gate, handle);
+    this.#managed.add(handle);
+    this.#collected.register(gate, handle);
     if (gate === gate.group.gate) this.#warn(handle, gate.group.limits());
   }
 
   #gone(handle: WinstonHandle): void {
+    if (!this.#managed.delete(handle)) return;
     this.#warn(handle, []);
-    this.#host?.gone(handle);
+    this.#host!.gone(handle);
   }
 
   #join(group: LoggerGroup): void {

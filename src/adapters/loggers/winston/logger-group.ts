@@ -206,7 +206,7 @@ export class LoggerGroup implements GateGroup, OverriddenGroup {
     const before = this.#transports;
     this.#transports = new Set(this.active.size > 0 ? this.logger.transports : []);
     for (const transport of before) if (!this.#transports.has(transport)) release(transport);
-    for (const transport of this.#transports) if (!before.has(transport)) takeOver(transport, levelAbove);
+    for (const transport of this.#transports) if (!before.has(transport)) takeOver(transport, levelToLend);
   }
 
   /** Replaces the property `level`, to learn what the application sets, and to show what an operator has set. */
@@ -251,10 +251,15 @@ function follow(state: GateState): void {
   state.level = undefined;
 }
 
-/** The level that a transport without one of its own has from the logger that it was added to. */
+/** The level that the application gave the logger to which a transport was added. */
 function levelAbove({ parent }: NativeTransport): string | undefined {
   if (!parent) return undefined;
   return groupOf(parent)?.nativeLabel(parent) ?? parent.level;
+}
+
+function levelToLend(transport: NativeTransport): string | undefined {
+  const { parent } = transport;
+  return parent && gateOf(parent)?.deciding !== undefined ? levelAbove(transport) : undefined;
 }
 
 /** The group that a logger belongs to; undefined if no adapter manages it. */

@@ -44,31 +44,29 @@ export class MethodOverrides {
     this.#place("log", (method) => logging(group, method, labelOfLogCall));
     this.#place("profile", (method) => logging(group, method, () => undefined));
     this.#place("write", (method) => {
-      return function (this: unknown, ...values) {
-        const [written] = values as readonly Written[];
+      return function (this: unknown, written, encoding, done) {
         const { call } = group;
         // From here on a format or a transport may log by itself.
         group.call = undefined;
         const set = gateOf(call?.logger ?? group.logger)?.deciding;
-        const label = written?.[LEVEL] ?? written?.level;
-        decide(written, set && !(group.levels.values[label!]! > set.threshold));
-        return method.apply(this, values);
+        decide(written, set && !(group.levels.values[levelOf(written as Written)!]! > set.threshold));
+        return method.call(this, written, encoding, done);
       };
     });
     let isLetThrough = false;
     this.#place("_transform", (method) => {
-      return function (this: unknown, ...values) {
-        const verdict = verdictOn(values[0]);
-        if (verdict === false) return (values[2] as () => void)();
+      return function (this: unknown, record, encoding, done) {
+        const verdict = verdictOn(record);
+        if (verdict === false) return (done as () => void)();
         isLetThrough = verdict === true;
-        return method.apply(this, values);
+        return method.call(this, record, encoding, done);
       };
     });
     // A format may return another record than it was given.
     this.#place("push", (method) => {
-      return function (this: unknown, ...values) {
-        if (isLetThrough) decide(values[0], true);
-        return method.apply(this, values);
+      return function (this: unknown, record, encoding) {
+        if (isLetThrough) decide(record, true);
+        return method.call(this, record, encoding);
       };
     });
     this.cover();
@@ -115,6 +113,10 @@ function logging(group: OverriddenGroup, method: Method, labelOf: (first: unknow
       group.call = outer;
     }
   };
+}
+
+function levelOf(written: Written): string | undefined {
+  return written?.[LEVEL] ?? written?.level;
 }
 
 /** The level of a call of `log`, which takes a level or a whole record first. */

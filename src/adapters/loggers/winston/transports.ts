@@ -17,8 +17,11 @@ export function verdictOn(record: unknown): boolean | undefined {
   return verdicts.get(record as object);
 }
 
-/** The level that winston would let a transport without one of its own have; undefined for none, which lets everything through. */
-export type LevelAbove = (transport: NativeTransport) => string | undefined;
+/**
+ * The level that the application gave the logger to which a transport was added; undefined if that is what the transport finds
+ * there anyway.
+ */
+export type LevelToLend = (transport: NativeTransport) => string | undefined;
 
 interface TakenTransport {
   users: number;
@@ -31,7 +34,7 @@ const taken = new WeakMap<NativeTransport, TakenTransport>();
  * Lets a transport without a level of its own write the records that an operator's level let through, whatever the level of the
  * logger that it was added to; for all others it keeps the level that the application gave that logger.
  */
-export function takeOver(transport: NativeTransport, levelAbove: LevelAbove): void {
+export function takeOver(transport: NativeTransport, levelToLend: LevelToLend): void {
   const known = taken.get(transport);
   if (known !== undefined) {
     known.users++;
@@ -39,7 +42,7 @@ export function takeOver(transport: NativeTransport, levelAbove: LevelAbove): vo
   }
   // A transport written for winston 2 looks at no level but its own, except for records that have waited.
   const methods = transport.transport === undefined ? ["_write", "_accept"] : ["_accept"];
-  const undo = undoing(methods.map((name) => lendLevel(transport, name, levelAbove)));
+  const undo = undoing(methods.map((name) => lendLevel(transport, name, levelToLend)));
   taken.set(transport, { users: 1, undo });
 }
 
@@ -52,21 +55,22 @@ export function release(transport: NativeTransport): void {
 }
 
 /** Replaces a method that looks at the transport's level, which it has while the method runs. */
-function lendLevel(transport: NativeTransport, name: string, levelAbove: LevelAbove): () => void {
+function lendLevel(transport: NativeTransport, name: string, levelToLend: LevelToLend): () => void {
   let lent: string | undefined;
   return placeMethod(transport, name, (method) => {
-    return function (this: unknown, ...values) {
+    return function (this: unknown, first, encoding, done) {
       const self = this as NativeTransport;
       const before = self.level;
-      if ((before && before !== lent) || self.levels === undefined) return method.apply(this, values);
-      const [first] = values;
+      // A record that has waited may be written while another one is.
+      const isLent = lent !== undefined && before === lent;
+      if ((before && !isLent) || self.levels === undefined) return method.call(this, first, encoding, done);
       const record = name === "_accept" ? (first as { readonly chunk: unknown }).chunk : first;
-      const label = verdictOn(record) ? levelSet(self.levels).mostVerbose : levelAbove(self);
-      if (label === undefined) return method.apply(this, values);
+      const label = verdictOn(record) ? levelSet(self.levels).mostVerbose : levelToLend(self);
+      if (label === undefined && !isLent) return method.call(this, first, encoding, done);
       const outer = lent;
       lent = self.level = label;
       try {
-        return method.apply(this, values);
+        return method.call(this, first, encoding, done);
       } finally {
         if (self.level === label) self.level = before;
         lent = outer;

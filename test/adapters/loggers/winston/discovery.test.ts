@@ -3,7 +3,6 @@ import { runInNewContext } from "node:vm";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import winston, * as namespace from "winston";
 import { winstonLoggers } from "../../../../src/adapters/loggers/winston/index.ts";
-import type { LoggerHandle } from "../../../../src/loggers/adapter.ts";
 import { Loggers } from "../../../../src/loggers/loggers.ts";
 import { Memory, memoryLogger, written } from "./memory.ts";
 
@@ -30,10 +29,11 @@ describe("winston's loggers are found", () => {
     const child = root.child({ name: "early" });
     child.level = "debug";
     root.child({ name: "quiet" });
+    root.level = "warn";
     winston.createLogger({ defaultMeta: { service: "billing" }, level: "error" });
     const loggers = new Loggers();
     detaches.push(loggers.attach(adapter));
-    expect(configured(loggers)).toEqual(["ROOT:INFO", "billing:ERROR", "early:DEBUG", "quiet:inherits"]);
+    expect(configured(loggers)).toEqual(["ROOT:WARN", "billing:ERROR", "early:inherits", "quiet:inherits"]);
   });
 
   test("by the first name among their metadata, or by one of the application's own", () => {
@@ -83,19 +83,13 @@ describe("winston's loggers are found", () => {
     expect(await written(out, pool)).toEqual(["yes"]);
   });
 
-  test("at once: disabled calls of a new logger are free as soon as the code that made it has run", async () => {
-    let formatted = 0;
-    const format = winston.format((info) => {
-      formatted++;
-      return info;
-    })();
-    attach(memoryLogger().root);
-    const { root: late, out } = memoryLogger({ format, defaultMeta: { service: "late" } });
-    await Promise.resolve();
-    late.debug("no");
-    late.log("debug", "no");
-    expect(formatted).toBe(0);
-    late.info("yes");
+  test("at once: a level that was set for a new logger counts from its first call", async () => {
+    const loggers = attach(memoryLogger().root);
+    loggers.setLevel("late", "ERROR");
+    const { root: late, out } = memoryLogger({ defaultMeta: { service: "late" } });
+    late.warn("no");
+    late.child({}).log("warn", "no");
+    late.error("yes");
     expect(await written(out, late)).toEqual(["yes"]);
   });
 
@@ -153,40 +147,25 @@ describe("winston's loggers are found", () => {
     expect(names(loggers)).toEqual(["ROOT", "late", "two", "two.child"]);
   });
 
-  test("up to a maximum for one name, of which the oldest are dropped first and follow their parent", async () => {
+  test("however many have one name", async () => {
     const { root, out } = memoryLogger();
-    const loggers = attach(root, { maxPerName: 2 });
-    const [oldest, middle, newest] = [1, 2, 3].map(() => root.child({ name: "orders" }));
+    const loggers = attach(root);
+    const others = [
+      memoryLogger({ defaultMeta: { name: "orders" } }),
+      memoryLogger({ defaultMeta: { name: "orders" } }),
+    ];
+    const children = Array.from({ length: 500 }, (_, at) => root.child({ name: "orders", at }));
+    const enabled = () => [...children, ...others.map(({ root }) => root)].map((each) => each.isDebugEnabled());
     loggers.setLevel("orders", "DEBUG");
-    oldest!.debug("no");
-    middle!.debug("1");
-    newest!.debug("2");
-    loggers.setLevel("ROOT", "WARN");
-    oldest!.info("no");
-    expect(await written(out, root)).toEqual(["1", "2"]);
-  });
-
-  test("and a logger dropped with a level of its own is as it was", () => {
-    const { root } = memoryLogger();
-    const gone: unknown[] = [];
-    const handles: LoggerHandle[] = [];
-    const detach = winstonLoggers(root, { maxPerName: 1 }).attach({
-      discovered: (_, handle) => handles.push(handle) > 0,
-      gone: (handle) => gone.push(handle),
-      changedOutside: () => {},
-      reachChanged: () => {},
-      levelAbove: () => "INFO",
-      retract: () => {},
-      pushing: true,
-      warn: () => {},
-    });
-    detaches.push(detach);
-    const first = root.child({ name: "orders" });
-    handles[1]!.apply("TRACE");
-    expect(first.isSillyEnabled()).toBe(true);
-    root.child({ name: "orders" });
-    expect(gone).toEqual([handles[1]]);
-    expect([first.isSillyEnabled(), first.level]).toEqual([false, "info"]);
+    expect(enabled()).not.toContain(false);
+    for (const child of children) child.debug("yes");
+    loggers.restoreLevel("orders");
+    expect(enabled()).not.toContain(true);
+    for (const child of children) child.debug("no");
+    loggers.setLevel("ROOT", "ERROR");
+    for (const child of children) child.warn("no");
+    expect(new Set(await written(out, root))).toEqual(new Set(["yes"]));
+    expect(out.written).toHaveLength(500);
   });
 
   test("by two actuators at once, which agree", () => {
@@ -211,10 +190,12 @@ describe("and released", () => {
     const child = root.child({ name: "a" });
     child.level = "warn";
     const all = [root, child, winston.Logger.prototype, winston.Container.prototype, Object.getPrototypeOf(root)];
-    const transports = () => [out, kept].map(({ level }) => level);
+    const transports = () => shapes(out, kept).map(({ _write, _accept, level }) => [_write, _accept, level]);
     const before = [shapes(...all), transports()];
-    const detach = new Loggers().attach(winstonLoggers([root, winston.loggers]));
-    root.child({ name: "b" }).level = "silly";
+    const loggers = new Loggers();
+    const detach = loggers.attach(winstonLoggers([root, winston.loggers]));
+    root.child({ name: "b" });
+    loggers.setLevel("b", "TRACE");
     expect(transports()).not.toEqual(before[1]);
     detach();
     expect([shapes(...all), transports()]).toEqual(before);
@@ -285,38 +266,27 @@ test("the engine's fast shape of a logger is kept while it is managed", () => {
   expect([root, child, Object.getPrototypeOf(root), winston.Logger.prototype].map(isFast)).not.toContain(false);
 });
 
-test("a logger made for one request is collected with the request", async () => {
+test("a name leaves the list with its last logger, with what was set for it", async () => {
   setFlagsFromString("--expose-gc");
   const gc = runInNewContext("gc") as () => void;
-  const { root, out } = memoryLogger();
-  let gone = 0;
-  const detach = winstonLoggers(root, { maxPerName: 1_000 }).attach({
-    discovered: (_, handle) => {
-      // With a level of its own, and so with all that hangs on one.
-      handle.apply(handle.parent === undefined ? "INFO" : "TRACE");
-      return true;
-    },
-    gone: () => gone++,
-    changedOutside: () => {},
-    reachChanged: () => {},
-    levelAbove: () => "INFO",
-    retract: () => {},
-    pushing: true,
-    warn: () => {},
-  });
-  detaches.push(detach);
-  const requests = () => {
-    for (let index = 0; index < 100; index++) root.child({ name: "request" });
+  const { root } = memoryLogger();
+  const loggers = attach(root);
+  const kept = root.child({ name: "kept" });
+  loggers.setLevel("request", "TRACE");
+  const request = () => {
+    for (let index = 0; index < 100; index++) root.child({ name: `request.${index % 10}` }).silly("x");
   };
-  requests();
-  expect(out.level).toBe("silly");
+  request();
+  expect(names(loggers)).toHaveLength(13);
   await expect
     .poll(() => {
       gc();
-      return gone;
+      return names(loggers);
     })
-    .toBe(100);
-  expect(out.level, "no more than the loggers need that are left").toBe("info");
+    .toEqual(["ROOT", "kept", "request"]);
+  loggers.restoreAllLevels();
+  expect(names(loggers)).toEqual(["ROOT", "kept"]);
+  expect(kept.isDebugEnabled()).toBe(false);
 });
 
 test.each([undefined, null, {}, { level: "info" }, console, "logger", new Map()])(

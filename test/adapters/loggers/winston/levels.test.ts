@@ -131,7 +131,7 @@ const WAYS: readonly (readonly [string, (logger: winston.Logger, level: string, 
 ];
 
 describe.each(WAYS)("by %s", (_, write) => {
-  test("a disabled record is dropped before it is formatted, an enabled one is written", async () => {
+  test("a record that an operator's level disables is not formatted; before, that is left to winston", async () => {
     let formatted = 0;
     const format = winston.format((info) => {
       formatted++;
@@ -139,11 +139,17 @@ describe.each(WAYS)("by %s", (_, write) => {
     })();
     const { root, loggers, written } = application({ format });
     expect(write(root, "debug", "no")).toBe(root);
-    expect(formatted).toBe(0);
+    expect(formatted).toBe(1);
+    loggers.setLevel("ROOT", "INFO");
+    expect(write(root, "debug", "no")).toBe(root);
+    expect(formatted).toBe(1);
     loggers.setLevel("ROOT", "DEBUG");
     expect(write(root, "debug", "yes")).toBe(root);
     expect(await written()).toEqual(["yes"]);
-    expect(formatted).toBe(1);
+    expect(formatted).toBe(2);
+    loggers.restoreAllLevels();
+    expect(write(root, "debug", "no")).toBe(root);
+    expect(formatted).toBe(3);
   });
 
   test("OFF silences errors, on a child too while the others write on", async () => {
@@ -269,7 +275,7 @@ test("a method that was stored while its level was disabled works once the level
 });
 
 describe("a level that the application sets is adopted", () => {
-  test("on the logger, at once, and kept as it was spelt", async () => {
+  test("on the logger, at once, and given back as it was spelt", async () => {
     const { root, loggers, written } = application();
     root.level = "http";
     root.http("1");
@@ -279,39 +285,50 @@ describe("a level that the application sets is adopted", () => {
     expect(loggers.get("ROOT")).toMatchObject({
       configuredLevel: "DEBUG",
       effectiveLevel: "DEBUG",
-      baselineLevel: "INFO",
     });
     root.level = "no such level";
     root.error("no");
     expect(root.level).toBe("no such level");
     expect(loggers.get("ROOT")).toMatchObject({ effectiveLevel: "OFF" });
+    root.level = "http";
     loggers.setLevel("ROOT", "INFO");
+    root.http("no");
+    expect(root.level).toBe("info");
+    loggers.restoreLevel("ROOT");
     root.http("3");
     expect(root.level).toBe("http");
     expect(await written()).toEqual(["1", "2", "3"]);
   });
 
-  test("on a child, and reaches every logger of the name", async () => {
+  test("and ends what an operator set on it, not on its children", async () => {
     const { root, loggers, written } = application();
-    const first = root.child({ name: "a" });
-    const second = root.child({ name: "a" });
-    first.level = "silly";
-    expect(loggers.get("a")).toMatchObject({ configuredLevel: "TRACE", effectiveLevel: "TRACE" });
-    second.silly("1");
-    root.silly("no");
-    loggers.setLevel("a", undefined);
-    first.debug("no");
-    expect(await written()).toEqual(["1"]);
+    const child = root.child({ name: "a" });
+    loggers.setLevel("a", "TRACE");
+    loggers.setLevel("ROOT", "ERROR");
+    root.level = "warn";
+    expect(loggers.get("ROOT")).toMatchObject({ configuredLevel: "WARN", effectiveLevel: "WARN", override: undefined });
+    root.info("no");
+    root.warn("1");
+    child.silly("2");
+    expect(await written()).toEqual(["1", "2"]);
   });
 
-  test("on a child without a name it stays the property that it is to winston", async () => {
+  test.each([{ name: "a" }, {}])("on a child, %j, it stays the property that it is to winston", async (metadata) => {
     const { root, loggers, written } = application();
-    const request = root.child({});
-    request.level = "error";
-    request.info("1");
-    expect([request.level, root.level]).toEqual(["error", "info"]);
-    expect(loggers.list().loggers).toHaveLength(1);
-    expect(await written()).toEqual(["1"]);
+    const child = root.child(metadata);
+    child.level = "error";
+    child.info("1");
+    expect([child.level, child.isInfoEnabled(), root.level]).toEqual(["error", false, "info"]);
+    if (metadata.name !== undefined) {
+      expect(loggers.get("a")).toMatchObject({ configuredLevel: undefined, effectiveLevel: "INFO" });
+      loggers.setLevel("a", "DEBUG");
+      expect(child.isDebugEnabled()).toBe(true);
+      child.debug("2");
+      loggers.restoreLevel("a");
+      expect([child.level, child.isInfoEnabled()]).toEqual(["error", false]);
+    }
+    child.debug("no");
+    expect(await written()).toEqual(metadata.name === undefined ? ["1"] : ["1", "2"]);
   });
 
   test("by configure(), with other transports and other levels", async () => {
@@ -320,11 +337,11 @@ describe("a level that the application sets is adopted", () => {
     loggers.setLevel("ROOT", "TRACE");
     root.configure({ level: "notice", transports: [out], levels: winston.config.syslog.levels });
     expect(loggers.get("ROOT")).toMatchObject({ configuredLevel: "WARN", effectiveLevel: "WARN" });
-    expect(out.level).toBe("notice");
     root.log("notice", "1");
+    root.log("info", "no");
     loggers.setLevel("ROOT", "ERROR");
     root.log("warning", "no");
-    loggers.setLevel("ROOT", "WARN");
+    loggers.restoreLevel("ROOT");
     expect(root.level).toBe("notice");
     root.log("info", "no");
     root.log("notice", "2");

@@ -170,9 +170,9 @@ test("counts and levels stay right when operators and the application change lev
   request.debug("1");
   loggers.setLevel("a", "INFO");
   request.debug("suppressed");
-  child.level = "silly";
+  loggers.setLevel("a", "TRACE");
   request.debug("2");
-  loggers.setLevel("a", undefined);
+  loggers.restoreLevel("a");
   root.level = "off";
   request.debug("suppressed");
   expect(counts(measurement.report())).toEqual({ a: { DEBUG: "2+3" } });
@@ -229,12 +229,12 @@ test("the same lines are written, whatever the application does with its loggers
   expect(run(true)).toEqual(bare);
 });
 
-test("no trace is left: every logger has what it had", () => {
+test.each([false, true])("no trace is left: every logger has what it had, with a level that was set: %s", (isSet) => {
   const { root, loggers, measure } = application();
   const follower = root.child({ name: "follower" });
   const pushed = root.child({ name: "pushed" });
   const nameless = pushed.child({ requestId: 1 });
-  loggers.setLevel("pushed", "TRACE");
+  if (isSet) loggers.setLevel("pushed", "TRACE");
   const all = [root, follower, pushed, nameless];
   const above: object[] = [];
   for (let at = Object.getPrototypeOf(root); at !== null; at = Object.getPrototypeOf(at)) above.push(at);
@@ -243,19 +243,14 @@ test("no trace is left: every logger has what it had", () => {
   const [before, order] = [state(), keys()];
   const measurement = measure();
   const meanwhile = state();
-  expect(meanwhile[0]!.debug!.value).not.toBe(before[0]!.debug!.value);
-  expect(meanwhile[2]).not.toEqual(before[2]);
-  // Those that follow have no methods, neither before nor meanwhile; and winston itself is not touched.
-  for (const at of before.keys()) if (at !== 0 && at !== 2) expect(meanwhile[at]).toEqual(before[at]);
+  expect(Object.hasOwn(before[0]!, "debug")).toBe(isSet);
+  expect(Object.hasOwn(meanwhile[0]!, "debug")).toBe(true);
+  // Children have no methods, neither before nor meanwhile; and winston itself is not touched.
+  for (const at of before.keys()) if (at !== 0) expect(meanwhile[at]).toEqual(before[at]);
   for (const logger of all) logger.silly("x");
   measurement.end();
   expect(state()).toEqual(before);
   expect(keys()).toEqual(order);
-  for (const key of ["log", ...Object.keys(root.levels)]) {
-    for (const at of [0, 2]) {
-      expect(Object.getOwnPropertyDescriptor(all[at], key)!.value).toBe(before[at]![key]!.value);
-    }
-  }
 });
 
 test("methods that the application put there or stored meanwhile stay", async () => {
@@ -297,6 +292,7 @@ test("two actuators measure the same loggers, and the last one restores them", (
     { ROOT: { DEBUG: "0+2" } },
     { ROOT: { DEBUG: "1+2" } },
   ]);
+  loggers.restoreLevel("ROOT");
   expect(root.debug === debug && root.log === log).toBe(true);
 });
 
@@ -315,24 +311,10 @@ test("a measurement ends with the adapter, which leaves the logger as winston ma
   measurement.end();
 });
 
-test("a logger that is dropped meanwhile is as winston made it", () => {
-  const { root } = memoryLogger();
-  const loggers = new Loggers();
-  cleanups.push(loggers.attach(winstonLoggers(root, { maxPerName: 1 })));
-  loggers.setLevel("a", "DEBUG");
-  const measurement = loggers.measure({});
-  cleanups.push(() => measurement.end());
-  const first = root.child({ name: "a" });
-  expect(Object.hasOwn(first, "debug")).toBe(true);
-  root.child({ name: "a" });
-  expect(Reflect.ownKeys(first)).toEqual(["write"]);
-  first.debug("x");
-  expect(counts(measurement.report())).toEqual({ ROOT: { DEBUG: "0+1" } });
-});
-
 test("all of thousands of loggers are restored", () => {
   const { root, loggers, measure } = application();
-  const make = (index: number) => winston.createLogger({ defaultMeta: { name: `n${index}` }, level: "error" });
+  const make = (index: number) =>
+    winston.createLogger({ defaultMeta: { name: `n${index}` }, level: "error", silent: true });
   const measurement = measure();
   const all = Array.from({ length: 2_200 }, (_, index) => make(index));
   for (const logger of all) logger.log("debug", "x");

@@ -251,7 +251,7 @@ test("the levels hold for records that wait for a slow transport, and for format
       done.push(next);
     }
   }
-  const out = new Slow({ highWaterMark: 1 } as never);
+  const out = new Slow({ highWaterMark: 2 } as never);
   const format = winston.format((info) => ({ ...info }))();
   const root = winston.createLogger({ transports: [out], format });
   const loggers = attach(root);
