@@ -233,13 +233,14 @@ class WinstonLoggers implements LoggerAdapter, WinstonObserver, GroupObserver {
 
   /** Shows these warnings for a logger, and no others. */
   #warn(handle: WinstonHandle, limits: readonly string[]): void {
-    const before = this.#limits.get(handle) ?? [];
+    const gone = this.#limits.get(handle)?.filter((limit) => !limits.includes(limit)) ?? [];
     if (limits.length === 0) this.#limits.delete(handle);
     else this.#limits.set(handle, limits);
     for (const limit of limits) this.#host?.warn(handle.name, limit);
+    if (gone.length === 0) return;
     // Another logger of the name may have the same.
-    const still = [...this.#limits].filter(([{ name }]) => name === handle.name).flatMap(([, each]) => each);
-    for (const limit of before) if (!still.includes(limit)) this.#host?.retract(handle.name, limit);
+    const still = [...this.#limits].flatMap(([{ name }, each]) => (name === handle.name ? each : []));
+    for (const limit of gone) if (!still.includes(limit)) this.#host?.retract(handle.name, limit);
   }
 }
 

@@ -75,6 +75,13 @@ export class LevelGate<Group extends GateGroup> {
     return gate;
   }
 
+  /** Forgets what was set and restored, here and on all gates below. */
+  reset(): void {
+    this.state.isFollowing = true;
+    this.state.level = undefined;
+    for (const reference of this.#below.values()) reference.deref()?.reset();
+  }
+
   /** Makes this the gate of a logger. */
   place(logger: NativeLogger): void {
     Object.defineProperty(logger, GATE, this.#property);

@@ -1,7 +1,7 @@
 import type { Level } from "../../../loggers/level.ts";
 import { type GateGroup, type GateState, gateOf, LevelGate, removeGate } from "./level-gate.ts";
 import { type LevelSet, levelSet, OFF_VALUE } from "./level-set.ts";
-import { keepFast, MethodOverrides, type OverriddenGroup } from "./method-overrides.ts";
+import { MethodOverrides, type OverriddenGroup } from "./method-overrides.ts";
 import { type NativeLogger, type NativeTransport, owner } from "./native.ts";
 import { release, takeOver, transportLimits } from "./transports.ts";
 
@@ -68,12 +68,11 @@ export class LoggerGroup implements GateGroup, OverriddenGroup {
     if (!this.#observers.delete(observer) || this.#observers.size > 0) return;
     this.#listeners = [];
     this.#native = this.logger.level;
-    for (const state of this.active) follow(state);
+    this.gate.reset();
     this.active.clear();
     this.#settle();
     this.#restoreLevel();
     removeGate(this.logger);
-    keepFast(this.logger);
   }
 
   /** Sets the level of a gate for an operator. */
@@ -166,7 +165,8 @@ export class LoggerGroup implements GateGroup, OverriddenGroup {
     this.#native = label;
     this.#readLevels();
     const { state } = this.gate;
-    follow(state);
+    state.isFollowing = true;
+    state.level = undefined;
     this.active.delete(state);
     this.#settle();
     this.#told = this.#toTell();
@@ -246,11 +246,6 @@ export class LoggerGroup implements GateGroup, OverriddenGroup {
   }
 }
 
-function follow(state: GateState): void {
-  state.isFollowing = true;
-  state.level = undefined;
-}
-
 /** The level that the application gave the logger to which a transport was added. */
 function levelAbove({ parent }: NativeTransport): string | undefined {
   if (!parent) return undefined;
@@ -273,4 +268,13 @@ export function groupFor(logger: NativeLogger): LoggerGroup {
   let group = groups.get(root);
   if (group === undefined) groups.set(root, (group = new LoggerGroup(root)));
   return group;
+}
+
+/**
+ * Makes property access on the logger fast again. V8 gives an object with an accessor a slow shape until it has served as a
+ * prototype some ten times; a logger is the prototype of its children.
+ */
+function keepFast(logger: NativeLogger): void {
+  const read = (child: NativeLogger) => child.levels;
+  for (let time = 0; time < 20; time++) read(Object.create(logger) as NativeLogger);
 }

@@ -83,13 +83,11 @@ export class MethodOverrides {
       this.#covered.add(label);
       this.#place(label, (method) => logging(group, method, () => label));
     }
-    keepFast(logger);
   }
 
   /** Puts the original methods back, except those that the application has replaced since. */
   remove(): void {
     for (const undo of this.#undo.reverse()) undo();
-    keepFast(this.#group.logger);
   }
 
   #place(name: string, make: Making): void {
@@ -122,13 +120,4 @@ function levelOf(written: Written): string | undefined {
 /** The level of a call of `log`, which takes a level or a whole record first. */
 function labelOfLogCall(first: unknown): string | undefined {
   return typeof first === "string" ? first : (first as { readonly level: string } | undefined)?.level;
-}
-
-/**
- * Makes property access on the logger fast again. V8 gives an object with an accessor, or one that lost a property, a slow shape
- * until it has served as a prototype some ten times; a logger is the prototype of its children.
- */
-export function keepFast(logger: NativeLogger): void {
-  const read = (child: NativeLogger) => child.levels;
-  for (let time = 0; time < 100; time++) read(Object.create(logger) as NativeLogger);
 }

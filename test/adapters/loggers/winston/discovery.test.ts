@@ -236,10 +236,16 @@ describe("and released", () => {
     const { root } = memoryLogger();
     const adapter = winstonLoggers(root);
     const child = root.child({ name: "a" });
-    new Loggers().attach(adapter)();
+    const earlier = new Loggers();
+    const detach = earlier.attach(adapter);
+    earlier.setLevel("a", "TRACE");
+    earlier.restoreLevel("a");
+    detach();
     const loggers = new Loggers();
     detaches.push(loggers.attach(adapter));
     expect(configured(loggers)).toEqual(["ROOT:INFO", "a:inherits"]);
+    loggers.setLevel("ROOT", "TRACE");
+    expect(child.isSillyEnabled()).toBe(true);
     loggers.setLevel("a", "DEBUG");
     expect(child.isDebugEnabled()).toBe(true);
   });

@@ -118,6 +118,25 @@ test("ROOT carries the level of the first logger, which attaching does not chang
   expect(await written()).toEqual(["1", "2"]);
 });
 
+test("each of several loggers keeps its level until an operator sets one, and gets it back", async () => {
+  const out = [new Memory(), new Memory(), new Memory()];
+  const roots = ["info", "debug", "error"].map((level, at) => winston.createLogger({ level, transports: [out[at]!] }));
+  const loggers = new Loggers();
+  detaches.push(loggers.attach(winstonLoggers(roots as [winston.Logger, ...winston.Logger[]])));
+  const levels = () => roots.map(({ level }) => level);
+  expect(levels()).toEqual(["info", "debug", "error"]);
+  expect(loggers.get("ROOT")).toMatchObject({ configuredLevel: undefined, effectiveLevel: "DEBUG" });
+  roots[2]!.level = "warn";
+  expect(levels()).toEqual(["info", "debug", "warn"]);
+  loggers.setLevel("ROOT", "TRACE");
+  expect(levels()).toEqual(["silly", "silly", "silly"]);
+  for (const root of roots) root.silly("1");
+  roots[2]!.level = "http";
+  expect(levels()).toEqual(["info", "debug", "http"]);
+  for (const root of roots) root.silly("no");
+  for (const [at, root] of roots.entries()) expect(await written(out[at]!, root)).toEqual(["1"]);
+});
+
 /** Every way to write a record. */
 const WAYS: readonly (readonly [string, (logger: winston.Logger, level: string, text: string) => unknown])[] = [
   ["a method", (logger, level, text) => (logger as never as Record<string, (t: string) => void>)[level]!(text)],

@@ -194,6 +194,6 @@ test("an application writes the same with the adapter, until the first level is 
         expect(await run(true)).toEqual(await run(false));
       },
     ),
-    { numRuns: 300 },
+    { numRuns: 150 },
   );
 });
