@@ -39,11 +39,12 @@ export type WinstonLoggersSource = WinstonLogger | WinstonContainer | WinstonMod
  * and `winston.loggers`.
  *
  * The adapter finds the named loggers and children that any code makes after this call; so call it right after making the first
- * logger. Children without a name follow their parent. A level that the application sets is adopted.
+ * logger. Children without a name follow their parent. A level that the application sets is adopted; on a child it has no effect
+ * in winston, and none here.
  *
- * A disabled call returns at once; winston itself would build and format the record first. Children can have levels of their
- * own, which winston does not offer, and OFF is off. A transport with a level of its own keeps it: less severe records are not
- * written to it whatever the logger's level, and the logger shows a warning.
+ * Until an operator sets a level, everything is as winston alone does it. A level that is set decides on the records of that
+ * logger or child on all transports, and on those of no other. A call that it disables returns at once, and OFF is off. A
+ * transport with a level of its own keeps it: less severe records are not written to it, and the logger shows a warning.
  *
  * @example
  * ```ts
@@ -138,12 +139,15 @@ class WinstonLoggers implements LoggerAdapter, WinstonObserver, GroupObserver {
   measure(tallyOf: (name: string) => CallTally | undefined): () => void {
     const count = callCounter<WinstonHandle>(tallyOf);
     const listener: CallListener = (gate, ...call) => count(this.#nearest(gate), ...call);
-    const stops = new WeakMap<LoggerGroup, () => void>();
-    this.#measure = (group) => stops.set(group, group.listen(listener));
+    const measured = new WeakList<LoggerGroup>();
+    this.#measure = (group) => {
+      measured.add(group);
+      group.listen(listener);
+    };
     for (const group of this.#groups) this.#measure(group);
     return () => {
       this.#measure = undefined;
-      for (const group of this.#groups) stops.get(group)?.();
+      for (const group of measured) group.ignore(listener);
     };
   }
 

@@ -99,14 +99,16 @@ export class LoggerGroup implements GateGroup, OverriddenGroup {
     if (wasSet) this.#tellLevel(gate);
   }
 
-  /** Adds a listener to the calls of all these loggers. Returns a function that removes it. */
-  listen(listener: CallListener): () => void {
+  /** Adds a listener to the calls of all these loggers. */
+  listen(listener: CallListener): void {
     this.#listeners = [...this.#listeners, listener];
     this.#settle();
-    return () => {
-      this.#listeners = this.#listeners.filter((other) => other !== listener);
-      this.#settle();
-    };
+  }
+
+  /** Ends {@link listen}. */
+  ignore(listener: CallListener): void {
+    this.#listeners = this.#listeners.filter((other) => other !== listener);
+    this.#settle();
   }
 
   lets(logger: NativeLogger, label: string | undefined): boolean {
