@@ -129,6 +129,7 @@ export function createActuator(options: ActuatorOptions = {}): Actuator {
     onError,
     basePath,
     heartbeatMs: options.heartbeatMs,
+    bodyTimeoutMs: limits?.requestTimeoutMs,
     streams: options.streams,
   });
   const gateway = createGateway(endpoints, {

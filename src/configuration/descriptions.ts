@@ -114,7 +114,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   "limits.protocolTimeoutMs": "From the connection to the first bytes, which show the protocol. Browsers open connections before they need them.",
   "limits.handshakeTimeoutMs": "For a TLS handshake, from its first byte. 0 keeps the two minutes of Node.js.",
   "limits.headersTimeoutMs": "From the first byte of an HTTP/1.1 request to the end of its headers; then the server answers 408.",
-  "limits.requestTimeoutMs": "For a whole request with its body, which is at most 64 KiB; then the server answers 408, or resets the stream over HTTP/2.",
+  "limits.requestTimeoutMs": "For a whole request with its body, which is at most 64 KiB; then the server answers 408, or resets the stream over HTTP/2. A mounted handler ends calls of RPC whose body takes longer.",
   "limits.keepAliveTimeoutMs": "Between two HTTP/1.1 requests. Longer than the 60 s of common proxies, so that the proxy closes the connection first.",
   "limits.stalledWriteTimeoutMs": "For an answer of which the client reads nothing. A watch that has nothing to send is not stalled.",
   "limits.maxHeaderBytes": "The largest request line and headers together; above 0. The same as the default of Node.js.",

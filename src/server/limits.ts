@@ -27,7 +27,8 @@ export interface Limits {
   /** From the first byte of an HTTP/1.1 request to the end of its headers; then the server answers 408. */
   readonly headersTimeoutMs: number;
   /**
-   * For a whole request with its body, which is at most 64 KiB; then the server answers 408, or resets the stream over HTTP/2.
+   * For a whole request with its body, which is at most 64 KiB; then the server answers 408, or resets the stream over HTTP/2. A mounted
+   * handler ends calls of RPC whose body takes longer.
    */
   readonly requestTimeoutMs: number;
   /**

@@ -36,6 +36,8 @@ export interface CallOptions {
   readonly requestGate: RequestGate;
   readonly streams: OpenStreams;
   readonly onError: (error: unknown, context: string) => void;
+  /** How long a request may take to arrive at a mounted handler, in milliseconds. Default 0: no limit. */
+  readonly bodyTimeoutMs?: number;
   /** The maximum size of a request message in bytes, decompressed. */
   readonly readMaxBytes: number;
   /** The maximum size of a response message in bytes, decompressed. */
@@ -61,7 +63,7 @@ export function callRouter(options: CallOptions): ConnectRouter {
 /** Makes a function that answers requests as calls of the services registered so far; `url` is the URL without a mount path. */
 export function callHandler(
   { handlers }: ConnectRouter,
-  { gate, onError }: Pick<CallOptions, "gate" | "onError">,
+  { gate, onError, bodyTimeoutMs = 0 }: Pick<CallOptions, "gate" | "onError" | "bodyTimeoutMs">,
 ): (req: GateRequest, res: GateResponse, url: string) => void {
   const byPath = new Map(handlers.map((handler) => [handler.requestPath, handler]));
   return (req, res, url) => {
@@ -74,7 +76,13 @@ export function callHandler(
       answerUnknownMethod(req, res);
     } else if (!gate.answerPreflight(context, res)) {
       context.operation = `${handler.service.typeName}/${handler.method.name}`;
-      exchange(handler, req, res, url, context, onError);
+      let request: UniversalServerRequest;
+      try {
+        request = universalRequest(req, res, url, context, bodyTimeoutMs);
+      } catch {
+        return refuseHeaders(res, context);
+      }
+      exchange(handler, request, req, res, context, onError);
     }
   };
 }
@@ -90,28 +98,17 @@ function protocolOf(contentType = ""): CallProtocol {
 }
 
 /**
- * Answers one request with a handler of connect. Unlike connect-node's own adapter, it answers 400 to an invalid Host, which would
- * otherwise end the process, and reports failures to `onError` instead of the console.
+ * Answers one request with a handler of connect. Unlike connect-node's own adapter, it reports failures to `onError` instead of the
+ * console.
  */
 function exchange(
   handler: UniversalHandler,
+  request: UniversalServerRequest,
   req: GateRequest,
   res: GateResponse,
-  url: string,
   context: RequestContext,
   onError: (error: unknown, context: string) => void,
 ): void {
-  let request: UniversalServerRequest;
-  try {
-    request = universalRequest(req, res, url, context);
-  } catch {
-    context.end("INVALID_ARGUMENT");
-    // A missing or invalid Host or :authority, or a header that the Fetch API rejects.
-    res.statusCode = 400;
-    res.setHeader("content-type", "text/plain; charset=utf-8");
-    res.end("The request has no valid Host, or a header that is not valid.\n");
-    return;
-  }
   handler(request)
     .then((answer) => {
       const response = isUnreadableGet(request, answer, context) ? unreadableGet() : answer;
@@ -135,6 +132,14 @@ function exchange(
         res.end();
       }
     });
+}
+
+/** Answers a missing or invalid Host or :authority, or a header that the Fetch API rejects; uncaught, these would end the process. */
+function refuseHeaders(res: GateResponse, context: RequestContext): void {
+  context.end("INVALID_ARGUMENT");
+  res.statusCode = 400;
+  res.setHeader("content-type", "text/plain; charset=utf-8");
+  res.end("The request has no valid Host, or a header that is not valid.\n");
 }
 
 /**

@@ -24,6 +24,8 @@ export interface RpcOptions {
   readonly gate: Gate;
   /** The path below which REST is served. Calls are answered below its `/rpc` as well as at the root. Default `/actuator`. */
   readonly basePath?: string | undefined;
+  /** How long a request may take to arrive at a mounted handler, in milliseconds; 0: no limit. Default 30,000. */
+  readonly bodyTimeoutMs?: number | undefined;
   /** The interval of heartbeats in a stream without news, in milliseconds. Default 15,000. */
   readonly heartbeatMs?: number | undefined;
 }
@@ -49,6 +51,7 @@ const JSON_FACTOR = 8;
 /** Creates the RPC interface of the endpoints. A missing domain answers UNIMPLEMENTED and is not listed. */
 export function createRpcHandler(endpoints: Endpoints, options: RpcOptions): RpcHandler {
   const { gate, onError, readMaxBytes = 64 * 1024, writeMaxBytes = 4 * 1024 * 1024, heartbeatMs = 15_000 } = options;
+  const { bodyTimeoutMs = 30_000 } = options;
   const { basePath = "/actuator" } = options;
   const streams = new OpenStreams(options.streams);
   const admit = requestGate(gate, onError);
@@ -57,12 +60,13 @@ export function createRpcHandler(endpoints: Endpoints, options: RpcOptions): Rpc
     requestGate: admit,
     streams,
     onError,
+    bodyTimeoutMs,
     readMaxBytes,
     writeMaxBytes: JSON_FACTOR * writeMaxBytes,
   });
   const services = registerServices(router, endpoints, { maxBytes: writeMaxBytes, heartbeatMs }, admit);
   const streaming = router.handlers.filter(({ method }) => method.methodKind !== "unary");
-  const answer = callHandler(router, { gate, onError });
+  const answer = callHandler(router, { gate, onError, bodyTimeoutMs });
   const prefixes = endpoints.otlp === undefined ? PREFIXES : [...PREFIXES, OTLP_PREFIX];
 
   return {

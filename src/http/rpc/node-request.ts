@@ -8,12 +8,13 @@ import type { RequestContext } from "../gate/request-context.ts";
 import { callValues } from "./call-context.ts";
 
 /**
- * Converts a request of Node.js for the handlers of connect. It differs from connect-node's own conversion in three ways:
+ * Converts a request of Node.js for the handlers of connect. It differs from connect-node's own conversion in four ways:
  *
  * - The signal is aborted only if the client goes away, and not when the answer is complete, which would create an exception with its
  *   stack for every call.
  * - If connect stops reading early, the request is not destroyed, so that its rest can be drained.
  * - It uses the body that a body parser of the application has read already.
+ * - A body must arrive in time at a server of the application too, whose own limits may be none.
  *
  * @throws TypeError for a missing or invalid Host or :authority, or a header that the Fetch API rejects
  */
@@ -22,6 +23,7 @@ export function universalRequest(
   res: GateResponse,
   url: string,
   context: RequestContext,
+  bodyTimeoutMs: number,
 ): UniversalServerRequest {
   const encrypted = "encrypted" in req.socket && req.socket.encrypted;
   const named = "authority" in req ? req.authority : req.headers.host;
@@ -32,7 +34,7 @@ export function universalRequest(
     method: req.method ?? "",
     url: new URL(url, `${encrypted ? "https" : "http"}://${authority ?? ""}`).href,
     header: headerOf(req),
-    body: bodyOf(req),
+    body: bodyOf(req, context.origin.isMounted && bodyTimeoutMs > 0 ? inTime(req, res, bodyTimeoutMs) : undefined),
     signal: goneSignal(req, res),
     contextValues: callValues(context),
   };
@@ -52,19 +54,41 @@ function headerOf(req: GateRequest): Headers {
   return header;
 }
 
-function bodyOf(req: GateRequest): UniversalServerRequest["body"] {
+function bodyOf(req: GateRequest, late: Promise<never> | undefined): UniversalServerRequest["body"] {
   const { body } = req as { readonly body?: JsonValue | Uint8Array };
-  if (!req.readableEnded || body === undefined) return chunksOf(req);
+  if (!req.readableEnded || body === undefined) return chunksOf(req, late);
   return body instanceof Uint8Array ? createAsyncIterable([body]) : body;
 }
 
-async function* chunksOf(req: GateRequest): AsyncIterable<Uint8Array> {
+async function* chunksOf(req: GateRequest, late: Promise<never> | undefined): AsyncIterable<Uint8Array> {
+  const chunks: AsyncIterableIterator<Uint8Array> = req.iterator({ destroyOnReturn: false });
   try {
-    yield* req.iterator({ destroyOnReturn: false });
+    if (late === undefined) return yield* chunks;
+    for (;;) {
+      const { done, value } = await Promise.race([chunks.next(), late]);
+      if (done) return;
+      yield value;
+    }
   } catch (error) {
     // Node.js reports it in many ways: aborted, premature close, reset.
-    throw gone(error);
+    throw error instanceof ConnectError ? error : gone(error);
   }
+}
+
+/** Rejects if the body has not arrived in time, unless the answer has begun: then it is a conversation. */
+function inTime(req: GateRequest, res: GateResponse, timeoutMs: number): Promise<never> {
+  const late = new Promise<never>((_, reject) => {
+    const timer = setTimeout(() => {
+      if (res.headersSent) return;
+      // HTTP/2 ends only the stream, and forbids the header.
+      if (!("stream" in res)) res.setHeader("connection", "close");
+      reject(new ConnectError("The request did not arrive in time.", Code.DeadlineExceeded));
+    }, timeoutMs).unref();
+    for (const event of ["end", "close"]) req.once(event, () => clearTimeout(timer));
+  });
+  // The call may have ended before, for another reason.
+  late.catch(() => {});
+  return late;
 }
 
 function gone(cause?: unknown): ConnectError {

@@ -1,0 +1,90 @@
+import { once } from "node:events";
+import http from "node:http";
+import http2 from "node:http2";
+import type { AddressInfo } from "node:net";
+import { expect, onTestFinished, test } from "vitest";
+import { type ActuatorOptions, createActuator } from "../../../src/index.ts";
+import type { AuditRecord } from "../../../src/operations/audit/audit-record.ts";
+import { http2Connect, rawClient } from "../../support/server-harness.ts";
+
+/** An actuator in a server of the application's own, which has no limits of time. */
+async function mounted(create: (handler: http.RequestListener) => http.Server, options: ActuatorOptions = {}) {
+  const records: AuditRecord[] = [];
+  const actuator = createActuator({
+    access: "loopback",
+    loggers: { logLevelChanges: false },
+    audit: (record) => void records.push(record),
+    limits: { requestTimeoutMs: 200 },
+    heartbeatMs: 100,
+    ...options,
+  });
+  onTestFinished(() => actuator.close({ deadlineMs: 0 }));
+  const server = create(actuator.handler as http.RequestListener);
+  onTestFinished(() => void server.close());
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const { port } = server.address() as AddressInfo;
+  return { port, url: `http://127.0.0.1:${port}`, records, actuator };
+}
+
+const http1 = (handler: http.RequestListener) =>
+  http.createServer({ requestTimeout: 0, headersTimeout: 0, connectionsCheckingInterval: 50 }, handler);
+const SET = "/actuator.v3.LoggersService/SetLoggerLevel";
+
+test.each([
+  ["Connect", "application/json", '{"name":', /"code":"deadline_exceeded"/],
+  ["Connect, a stream", "application/connect+json", "\0\0\0\0\x20{", /"code":"deadline_exceeded"/],
+  ["gRPC-Web", "application/grpc-web+proto", "\0\0\0", /grpc-status: 4/],
+])(
+  "a body of %s over HTTP/1.1 that does not arrive ends the request and its connection",
+  async (_, type, body, answer) => {
+    const { port, actuator } = await mounted(http1);
+    const client = await rawClient(port);
+    const path = type.includes("connect") ? "/actuator.v3.LoggersService/WatchLoggers" : SET;
+    client.socket.write(
+      `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: ${type}\r\nContent-Length: 100\r\n\r\n`,
+    );
+    client.socket.write(body);
+    const text = await client.closed;
+    expect(text).toMatch(answer);
+    expect(text.replaceAll("%20", " ")).toContain("did not arrive in time");
+    expect(text.toLowerCase()).toContain("connection: close");
+    expect(actuator.loggers!.list().loggers).toHaveLength(1);
+  },
+);
+
+test.each(["application/grpc", "application/json"])(
+  "a body of %s over HTTP/2 that does not arrive ends its stream",
+  async (type) => {
+    const { url, records } = await mounted((handler) => http2.createServer(handler as never) as unknown as http.Server);
+    const session = await http2Connect(url);
+    onTestFinished(() => session.destroy());
+    const stream = session.request({ ":method": "POST", ":path": SET, "content-type": type, te: "trailers" });
+    stream.write("\0\0\0");
+    stream.on("error", () => {});
+    let text = "";
+    stream.on("data", (chunk: Buffer) => (text += chunk));
+    const status: unknown[] = [];
+    stream.on("trailers", (trailers) => status.push(trailers["grpc-status"]));
+    stream.on("response", (headers) => status.push(headers["grpc-status"]));
+    await once(stream, "close");
+    if (type === "application/grpc") expect(status).toContain("4");
+    else expect(text).toContain("deadline_exceeded");
+    await expect.poll(() => records).toMatchObject([{ result: "DEADLINE_EXCEEDED" }]);
+  },
+);
+
+test("a stream that has begun goes on for longer than a body may take", async () => {
+  const { url } = await mounted((handler) => http2.createServer(handler as never) as unknown as http.Server);
+  const session = await http2Connect(url);
+  onTestFinished(() => session.destroy());
+  const watch = session.request({
+    ":method": "POST",
+    ":path": "/actuator.v3.LoggersService/WatchLoggers",
+    "content-type": "application/grpc",
+    te: "trailers",
+  });
+  watch.end(Buffer.alloc(5));
+  let events = 0;
+  for await (const _ of watch) if (++events === 8) break;
+  expect(events).toBe(8);
+});
