@@ -9,12 +9,9 @@ import {
 } from "../gen/actuator/v3/loggers_pb.ts";
 import type { Level } from "../loggers/level.ts";
 import { type Connection, printJson } from "./connection.ts";
-import { noteUnknown, orSimilar } from "./loggers-show.ts";
+import { orSimilar, printNotices } from "./loggers-show.ts";
 import { outcomeLine } from "./loggers-text.ts";
 import { countText, print } from "./output.ts";
-
-/** Continues the note about a level that was set for a name without a logger. */
-export const APPLIES_LATER = "; the level applies as soon as it appears";
 
 interface ChangeOptions {
   readonly reason?: string;
@@ -34,7 +31,7 @@ export async function setLevel(connection: Connection, name: string, level: Leve
   const response = await connection(LoggersService).setLoggerLevel(setRequest(name, level, options));
   if (options.json) printJson(SetLoggerLevelResponseSchema, response);
   else print(outcomeLine(response.result, response.previousLevel));
-  await noteUnknown(connection, response.result, APPLIES_LATER);
+  printNotices(response.notices);
 }
 
 /** Creates the request that sets a level as the options say. */
@@ -55,7 +52,7 @@ export async function clearLevel(connection: Connection, name: string, options: 
   const response = await connection(LoggersService).clearLoggerLevel({ name, reason, ifRevision });
   if (json) printJson(ClearLoggerLevelResponseSchema, response);
   else print(outcomeLine(response.result, response.previousLevel));
-  await noteUnknown(connection, response.result);
+  printNotices(response.notices);
 }
 
 /** Runs `loggers restore <name>`: the logger has the level that the application configured. */
@@ -64,6 +61,7 @@ export async function restoreLevel(connection: Connection, name: string, options
   const response = await orSimilar(connection, name, call);
   if (options.json) printJson(RestoreLoggerLevelResponseSchema, response);
   else print(outcomeLine(response.result, response.previousLevel));
+  printNotices(response.notices);
 }
 
 /** Runs `loggers restore --all`. */

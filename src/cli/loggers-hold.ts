@@ -16,8 +16,8 @@ import { type Connection, printJson } from "./connection.ts";
 import { EXIT } from "./error.ts";
 import { Interruption } from "./interruption.ts";
 import { liveStream } from "./live-stream.ts";
-import { APPLIES_LATER, type SetOptions, setRequest } from "./loggers-change.ts";
-import { noteUnknown } from "./loggers-show.ts";
+import { type SetOptions, setRequest } from "./loggers-change.ts";
+import { printNotices } from "./loggers-show.ts";
 import { outcomeLine, stateLine } from "./loggers-text.ts";
 import type { GlobalOptions } from "./options.ts";
 import { note, print, StatusLine } from "./output.ts";
@@ -54,7 +54,7 @@ export async function holdLevel(
         if (!options.json) print(outcomeLine(held.result, held.previousLevel));
         note("Held until Ctrl-C.");
         status = new StatusLine(() => statusText(last!.event, performance.now() - last!.at));
-        await noteUnknown(connection, held.result, APPLIES_LATER);
+        printNotices(held.notices);
       } else if (event.event.case === "ended") {
         status?.close();
         return endedBy(event.event.value.reason, name);

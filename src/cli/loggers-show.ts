@@ -13,11 +13,12 @@ import {
   type Logger,
   type LoggerGroup,
   LoggersService,
+  type Notice,
 } from "../gen/actuator/v3/loggers_pb.ts";
 import { type Connection, pages, printJson } from "./connection.ts";
 import { CliError, EXIT } from "./error.ts";
 import { reasonOf } from "./failure.ts";
-import { type LoggerOrGroup, levelName, levelText, overrideLines, overviewText } from "./loggers-text.ts";
+import { levelName, levelText, overrideLines, overviewText } from "./loggers-text.ts";
 import { nameFilter } from "./name-filter.ts";
 import { note, print, printDetails, styled, tableLines, timeText } from "./output.ts";
 
@@ -75,10 +76,15 @@ function loggerLines(logger: Logger): [string, string][] {
     ["level", levelText(logger.effectiveLevel, "?")],
     ["configured", levelText(logger.configuredLevel)],
     ["baseline", levelText(logger.baselineLevel)],
-    ["library", logger.kind === "" ? styled("dim", "none yet: known by name only") : printable(logger.kind)],
+    ["library", libraryText(logger)],
     ...overrideLines(logger.override),
     ...logger.warnings.map((warning): [string, string] => ["warning", styled("yellow", printable(warning))]),
   ];
+}
+
+function libraryText({ kind, settingOnly }: Logger): string {
+  if (kind !== "") return printable(kind);
+  return styled("dim", settingOnly ? "none yet: no such logger exists" : "none: only loggers below this name exist");
 }
 
 function groupLines(group: LoggerGroup): [string, string][] {
@@ -149,18 +155,12 @@ export async function orSimilar<T>(connection: Connection, name: string, call: P
   }
 }
 
-/**
- * Notes that a level was set for a name that no logger has yet. That is legal, and more often than not a typing error.
- * `consequence` continues the sentence.
- */
-export async function noteUnknown(connection: Connection, result: LoggerOrGroup, consequence = ""): Promise<void> {
-  if (result.case !== "logger" || result.value.kind !== "") return;
-  const { name } = result.value;
-  const names = await knownNames(connection);
-  if (names.some((known) => known.startsWith(`${name}.`))) return;
-  const hint = hintFor(name, names);
-  const question = hint === undefined ? "" : ` D${hint.slice(1)}`;
-  note(`No logger is named ${printable(name)} yet${consequence}.${question}`);
+/** Notes what a change of a level did not do. */
+export function printNotices(notices: readonly Notice[]): void {
+  for (const { message, nearest } of notices) {
+    const question = nearest === "" ? "" : ` Did you mean ${printable(nearest)}?`;
+    note(`${printable(message)}.${question}`);
+  }
 }
 
 /** Fetches the names of all loggers and groups; none if that fails. */

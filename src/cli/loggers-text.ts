@@ -4,6 +4,7 @@ import { printable } from "../common/printable.ts";
 import { Level as LevelProto, LevelSchema } from "../gen/actuator/v3/level_pb.ts";
 import type { Logger, LoggerGroup, Override } from "../gen/actuator/v3/loggers_pb.ts";
 import type { Level } from "../loggers/level.ts";
+import { dotted } from "../loggers/name.ts";
 import { columnsFor, countText, type Format, shortTimeText, styled, timeText } from "./output.ts";
 
 const FORMATS: Readonly<Record<Level, Format>> = {
@@ -35,12 +36,13 @@ const MAX_REASON_LENGTH = 60;
 /** Says where the level of a logger comes from: `inherited`, `configured`, or who set it, until when and why. */
 export function originText(logger: Logger): string {
   const configured = levelName(logger.configuredLevel);
-  if (configured === undefined) return styled("dim", "inherited");
+  if (configured === undefined) return styled("dim", logger.settingOnly ? "no such logger" : "inherited");
   const parts = logger.override === undefined ? ["configured"] : overrideParts(logger.override);
   if (logger.effectiveLevel !== logger.configuredLevel) parts.unshift(`asked for ${configured}`);
   if (logger.baselineLevel !== logger.configuredLevel) {
     parts.push(`baseline ${levelName(logger.baselineLevel) ?? "inherited"}`);
   }
+  if (logger.settingOnly) parts.push("no such logger yet");
   return parts.join(", ");
 }
 
@@ -168,9 +170,9 @@ function nested(loggers: readonly Logger[]): { readonly logger: Logger; readonly
   const rooted = loggers.some(({ name }) => name === ROOT);
   const above: string[] = [];
   return [...loggers].sort(byPlace).map((logger) => {
-    while (above.length > 0 && !logger.name.startsWith(`${above.at(-1)}.`)) above.pop();
+    while (above.length > 0 && !dotted(logger.name).startsWith(`${above.at(-1)}.`)) above.pop();
     const depth = logger.name === ROOT ? 0 : above.length + Number(rooted);
-    above.push(logger.name);
+    above.push(dotted(logger.name));
     return { logger, depth };
   });
 }
@@ -178,6 +180,6 @@ function nested(loggers: readonly Logger[]): { readonly logger: Logger; readonly
 /** ROOT first, and every logger directly before its descendants: `a`, `a.b`, `a-b`. */
 function byPlace(one: Logger, other: Logger): number {
   if (one.name === ROOT || other.name === ROOT) return Number(other.name === ROOT) - Number(one.name === ROOT);
-  const [a, b] = [one.name.replaceAll(".", "\0"), other.name.replaceAll(".", "\0")];
+  const [a, b] = [one, other].map(({ name }) => name.replace(/[.:/]/g, "\0")) as [string, string];
   return a < b ? -1 : Number(a > b);
 }

@@ -1,3 +1,5 @@
+import { dotted } from "../loggers/name.ts";
+
 /** Selects loggers by their names. */
 export interface NameFilter {
   /** The common beginning of all names that pass, so that the server can leave out others; may be empty. */
@@ -16,13 +18,13 @@ export function nameFilter(filters: readonly string[]): NameFilter {
   const patterns = given.map(patternOf);
   return {
     prefix: given.map((filter) => filter.split(/[*?]/, 1)[0]!).reduce(commonPrefix, given[0] ?? ""),
-    passes: (name) => patterns.length === 0 || patterns.some((pattern) => pattern.test(name)),
+    passes: (name) => patterns.length === 0 || patterns.some((pattern) => pattern.test(dotted(name))),
   };
 }
 
 /** `:` and `/` separate like the dot, and the root logger is ROOT in upper or lower case. */
 function asServerNames(filter: string): string {
-  return /^root$/i.test(filter) ? "ROOT" : filter.replace(/[:/]/g, ".");
+  return /^root$/i.test(filter) ? "ROOT" : dotted(filter);
 }
 
 function patternOf(filter: string): RegExp {

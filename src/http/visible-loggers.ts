@@ -1,15 +1,25 @@
 import { type Caller, isInReach, requireLoggers } from "../access/caller.ts";
 import type { LevelChange } from "../loggers/history.ts";
 import type { Loggers } from "../loggers/loggers.ts";
+import type { Notice } from "../loggers/notice.ts";
 import type { Logger, LoggerGroup, LoggersOverview } from "../loggers/view.ts";
+import type { RemovedLogger } from "../loggers/watch.ts";
 
 /** The names of loggers at and below which a caller may see and change levels; undefined: all. */
 export type Reach = Caller["loggers"];
 
 /** Whether a caller may see a logger, or a group: all of its members. */
-export function isVisible(subject: Logger | LoggerGroup, reach: Reach): boolean {
+export function isVisible(subject: Logger | LoggerGroup | RemovedLogger, reach: Reach): boolean {
   const members = subject.type === "group" && subject.members.length > 0 ? subject.members : [subject.name];
   return isInReach(members, reach);
+}
+
+/** The notices of a change, naming no logger that the caller may not see. */
+export function visibleNotices(notices: readonly Notice[], reach: Reach): readonly Notice[] {
+  return notices.map((notice) => {
+    const isHidden = notice.nearest !== undefined && !isInReach([notice.nearest], reach);
+    return isHidden ? { ...notice, nearest: undefined } : notice;
+  });
 }
 
 const overviews = new WeakMap<readonly string[], { readonly of: LoggersOverview; readonly visible: LoggersOverview }>();

@@ -45,6 +45,11 @@ export interface LoggerHost {
   levelAbove(name: string): Level;
   /** True while the host itself changes native levels, so that an adapter can tell its own changes from the application's. */
   readonly pushing: boolean;
+  /**
+   * Reports that a logger of this name was made before the adapter was attached, and found only now, so that others of the name may
+   * be unknown. The name shows a warning, and a change of its level a notice.
+   */
+  older(name: string): void;
   /** Adds a warning for operators to a logger, such as "transport keeps its own level info". Shown over RPC. */
   warn(name: string, message: string): void;
   /** Removes a warning that no longer applies. */

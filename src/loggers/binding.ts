@@ -366,6 +366,16 @@ export function differentLevels(node: BoundNode): string | undefined {
   return levels.size === 1 ? undefined : [...texts].join(", ");
 }
 
+/** The level in effect on one of a name's native loggers, if it is another than the one that was set; the most verbose of them. */
+export function differentFrom(node: BoundNode, set: Level): Level | undefined {
+  let other: Level | undefined;
+  for (let binding = node.bindings; binding !== undefined; binding = binding.next) {
+    const { level } = binding.handle;
+    if (level !== set && (other === undefined || levelVerbosity(level) > levelVerbosity(other))) other = level;
+  }
+  return other;
+}
+
 /** Whether another native logger of the name is shown the same, so that this one does not change what is shown. */
 export function isShownBeside(binding: Binding): boolean {
   const { bindings: first } = binding.node;

@@ -1,4 +1,5 @@
 import type { Level } from "./level.ts";
+import { dotted } from "./name.ts";
 import type { Override } from "./setting.ts";
 
 /** The cause of a change of level. */
@@ -58,7 +59,7 @@ export class LevelHistory {
     const found: LevelChange[] = [];
     for (const change of newestFirst(this.#single, this.#ofMembers)) {
       if (found.length >= limit) break;
-      if (change.sequence < before && (name === undefined || change.name === name)) found.push(change);
+      if (change.sequence < before && (name === undefined || isSameLogger(change.name, name))) found.push(change);
     }
     return found;
   }
@@ -96,4 +97,9 @@ function* newestFirst(...rings: readonly Ring<LevelChange>[]): Generator<LevelCh
     yield newest.next;
     newest.next = newest.rest.next().value;
   }
+}
+
+/** Spellings of one name have the same length. */
+function isSameLogger(one: string, other: string): boolean {
+  return one === other || (one.length === other.length && dotted(one) === dotted(other));
 }

@@ -1,3 +1,6 @@
+import { inspect } from "node:util";
+import { ActuatorError } from "../common/error.ts";
+
 /** The seven levels in the order of the specification, section 2.1, from the least to the most verbose. */
 export const LEVELS = ["OFF", "FATAL", "ERROR", "WARN", "INFO", "DEBUG", "TRACE"] as const;
 
@@ -5,6 +8,17 @@ export const LEVELS = ["OFF", "FATAL", "ERROR", "WARN", "INFO", "DEBUG", "TRACE"
 export type Level = (typeof LEVELS)[number];
 
 const verbosity = new Map<string, number>(LEVELS.map((level, index) => [level, index]));
+
+/**
+ * Checks a level that JavaScript code passed.
+ *
+ * @throws ActuatorError INVALID_ARGUMENT if it is not one of the seven, in upper case.
+ */
+export function checkLevel(level: Level): void {
+  if (verbosity.has(level)) return;
+  const message = `The level must be one of ${LEVELS.join(", ")}, not ${inspect(level, { depth: 0 })}.`;
+  throw new ActuatorError("INVALID_ARGUMENT", "INVALID_LEVEL", message, { field: "level" });
+}
 
 /** The rank of a level by how much it lets through: 0 for OFF, 6 for TRACE. */
 export function levelVerbosity(level: Level): number {

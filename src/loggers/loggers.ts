@@ -14,9 +14,10 @@ import { ConfiguredLevels, type LevelUpdate } from "./configured-levels.ts";
 import { loggersOf } from "./group.ts";
 import type { HistoryQuery, LevelChange } from "./history.ts";
 import { type HoldOutcome, Lease } from "./lease.ts";
-import type { Level } from "./level.ts";
+import { checkLevel, type Level } from "./level.ts";
 import { type Measurement, type MeasureRequest, Measurer } from "./measurement.ts";
 import { loggerName, ROOT } from "./name.ts";
+import { noticesOf } from "./notice.ts";
 import type { LoggersOptions } from "./options.ts";
 import type { LoggerNode } from "./registry.ts";
 import { type RequestLevelOptions, RequestLevels } from "./request-level.ts";
@@ -119,7 +120,7 @@ export class Loggers {
    * level. ROOT, which must have a level, is cleared to the one that the application started with. A group without members is a
    * logger like any other.
    *
-   * @throws ActuatorError INVALID_ARGUMENT (invalid name, time or reason), RESOURCE_EXHAUSTED (too many created loggers) or
+   * @throws ActuatorError INVALID_ARGUMENT (invalid name, level, time or reason), RESOURCE_EXHAUSTED (too many created loggers) or
    *   FAILED_PRECONDITION (`ifRevision` is not the current revision). Then nothing has changed.
    */
   setLevel(text: string, level: Level | undefined, request: SetRequest = {}): LevelOutcome {
@@ -127,6 +128,7 @@ export class Loggers {
       const clear = (author: Override, node?: LoggerNode) => (node ? this.#levels.cleared(node, author) : APPLICATION);
       return this.#change(text, request, { kind: "CLEARED" }, clear);
     }
+    checkLevel(level);
     const { ttlMs: asked } = request;
     const ttlMs =
       asked === undefined ? undefined : ttlFor(level, asked === "default" ? undefined : asked, this.#options);
@@ -139,6 +141,7 @@ export class Loggers {
    * @throws ActuatorError as {@link setLevel}.
    */
   holdLevel(text: string, level: Level, request: HoldRequest = {}): HoldOutcome {
+    checkLevel(level);
     const ttlMs = holdTtlFor(level, request.ttlMs, this.#options);
     this.#checkHeld();
     const lease = new Lease(ttlMs, (held) => this.#levels.endTemporary(held));
@@ -226,6 +229,7 @@ export class Loggers {
     checkRequest(request, this.revision);
     const author = overrideOf(request, how.ttlMs, this.#instance, how.lease !== undefined);
     const update = { ...how, author };
+    const levelOfChange = settingFor(author).level;
     const group = levels.groups.get(name);
     const change = (node: LoggerNode) => {
       levels.apply(node, settingFor(author, node), { ...update, group: group?.name });
@@ -234,14 +238,17 @@ export class Loggers {
       const node = levels.registry.getOrCreate(text);
       const previousLevel = levels.levelOf(node);
       change(node);
-      return { result: this.#views.logger(node), previousLevel, revision: this.revision };
+      const notices = noticesOf([node], undefined, levelOfChange, levels.registry);
+      return { result: this.#views.logger(node), previousLevel, revision: this.revision, notices };
     }
     const previousLevel = group.configured;
-    for (const node of loggersOf(group, levels.registry)) change(node);
+    const nodes = loggersOf(group, levels.registry);
+    for (const node of nodes) change(node);
     const shown = settingFor(author);
     for (const prefix of group.prefixes) levels.apply(prefix, shown, { ...update, group: group.name });
     levels.apply(group, shown, update);
-    return { result: this.#views.group(group), previousLevel, revision: this.revision };
+    const notices = noticesOf(nodes, group, levelOfChange, levels.registry);
+    return { result: this.#views.group(group), previousLevel, revision: this.revision, notices };
   }
 
   #checkHeld(): void {

@@ -1,7 +1,7 @@
 import { ActuatorError } from "../common/error.ts";
 import type { CallTally, LoggerAdapter } from "./adapter.ts";
 import { LEVELS } from "./level.ts";
-import { loggerName } from "./name.ts";
+import { hasPrefix, loggerName } from "./name.ts";
 
 /** Which loggers to measure, and for how long. */
 export interface MeasureRequest {
@@ -127,7 +127,7 @@ export class Measurement {
 
   #tallyOf(text: string): CallTally | undefined {
     const name = loggerName(text);
-    if (!name.startsWith(this.#prefix)) return undefined;
+    if (!hasPrefix(name, this.#prefix)) return undefined;
     const known = this.#tallies.get(name);
     if (known !== undefined) return known;
     if (this.#tallies.size >= MAX_TALLIES) {

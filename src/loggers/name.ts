@@ -15,8 +15,17 @@ const MAX_NAME_BYTES = 512;
 export function loggerName(text: string): string {
   const fault = nameFault(text);
   if (fault !== undefined) throw new ActuatorError("INVALID_ARGUMENT", "INVALID_NAME", fault, { field: "name" });
-  if (isRoot(text)) return ROOT;
+  return isRoot(text) ? ROOT : dotted(text);
+}
+
+/** A name, or the beginning of one, with dots as its only separators. */
+export function dotted(text: string): string {
   return /[:/]/.test(text) ? text.replace(/[:/]/g, ".") : text;
+}
+
+/** Whether a name begins with a prefix, whatever separates their parts. */
+export function hasPrefix(name: string, prefix: string): boolean {
+  return prefix === "" || dotted(name).startsWith(dotted(prefix));
 }
 
 /** The name of the nearest ancestor: the part before the last dot, or ROOT. */

@@ -38,6 +38,10 @@ const none: ReadonlySet<LoggerNode> = new Set();
 /** How long what was read from the libraries stays current. */
 const REFRESH_AFTER_MS = 1_000;
 
+/** The warning on a name with loggers that an adapter found late. */
+const OLDER_THAN_ADAPTER =
+  "was made before the adapter was attached; others of the name that were not used since are not managed";
+
 /** An adapter can report to one host only. */
 const attached = new WeakSet<LoggerAdapter>();
 
@@ -205,6 +209,11 @@ export class LoggerRegistry {
     return fits();
   }
 
+  /** Whether loggers of this name were made before their adapter was attached. */
+  isOlder(node: LoggerNode): boolean {
+    return this.warnings.of(node.key).includes(OLDER_THAN_ADAPTER);
+  }
+
   #create(text: string): LoggerNode {
     const key = loggerName(text);
     const missing = this.#tree.missing(key);
@@ -250,6 +259,10 @@ export class LoggerRegistry {
       warn: (text, message) => {
         const node = this.#find(text);
         if (node !== undefined) this.warnings.add(node.key, message);
+      },
+      older: (text) => {
+        const node = this.#find(text);
+        if (node !== undefined) this.warnings.add(node.key, OLDER_THAN_ADAPTER);
       },
       retract: (text, message) => {
         const node = this.#find(text);

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { ActuatorError } from "../common/error.ts";
 import type { CallGate, LoggerAdapter } from "./adapter.ts";
 import { LEVELS, type Level, levelVerbosity } from "./level.ts";
-import { loggerName, ROOT } from "./name.ts";
+import { dotted, loggerName, ROOT } from "./name.ts";
 
 /** The loggers to which a level for one request applies. */
 export interface RequestLevelOptions {
@@ -136,7 +136,8 @@ export class RequestLevels {
 }
 
 function isAtOrBelow(name: string, ancestor: string): boolean {
-  return name === ancestor || name.startsWith(`${ancestor}.`);
+  const key = dotted(name);
+  return key === ancestor || key.startsWith(`${ancestor}.`);
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {

@@ -2,6 +2,7 @@ import { applicationLevel, effectiveLevel } from "./binding.ts";
 import type { ConfiguredLevels } from "./configured-levels.ts";
 import { type Group, isMixed } from "./group.ts";
 import { LEVELS, type Level } from "./level.ts";
+import { exists, type Notice } from "./notice.ts";
 import type { LoggerNode } from "./registry.ts";
 import type { Override } from "./setting.ts";
 
@@ -56,6 +57,8 @@ export interface LevelOutcome {
   /** The level that was configured before. */
   readonly previousLevel: Level | undefined;
   readonly revision: number;
+  /** What the change did not do. */
+  readonly notices: readonly Notice[];
 }
 
 /** Makes the views of loggers and groups. Views that take long to make are made once for each revision. */
@@ -101,7 +104,7 @@ export class LoggerViews {
       baselineLevel: applicationLevel(node, "initial"),
       override: level === undefined ? undefined : override,
       kind: node.bindings?.kind ?? "",
-      exists: node.bindings !== undefined || node.children !== undefined,
+      exists: exists(node),
       warnings: this.#levels.registry.warningsOf(node),
     };
   }

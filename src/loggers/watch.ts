@@ -1,4 +1,5 @@
 import type { Loggers } from "./loggers.ts";
+import { ROOT } from "./name.ts";
 import type { Logger, LoggerGroup, LoggersOverview } from "./view.ts";
 
 /** A logger or group, and the revision in which it last changed. */
@@ -7,10 +8,20 @@ export interface Dated<Subject> {
   readonly revision: number;
 }
 
+/** A logger that is no longer known. */
+export interface RemovedLogger {
+  readonly type: "removed";
+  readonly name: string;
+}
+
 /** All loggers and groups at one moment, in the order of the overview, each with the revision of its last change. */
 export interface WatchedState {
   readonly loggers: readonly Dated<Logger>[];
   readonly groups: readonly Dated<LoggerGroup>[];
+  /** The loggers that no longer exist, the latest last, each with the revision since which it is gone. */
+  readonly removed: readonly Dated<RemovedLogger>[];
+  /** A watcher that knows less than this revision has to begin anew: it would miss loggers that are gone. */
+  readonly completeSince: number;
   readonly revision: number;
 }
 
@@ -22,6 +33,8 @@ const MAX_INTERVAL_MS = 2_000;
 const SHARE = 10;
 /** How often libraries that do not announce changes are read. */
 const REFRESH_MS = 1_000;
+/** The maximum of loggers that are remembered after they are gone. */
+const MAX_REMOVED = 10_000;
 /** The number of watchers that are notified before the application gets its turn. */
 const BATCH = 20;
 
@@ -127,27 +140,43 @@ export class LoggersWatch {
     if (overview === this.#overview) return;
     const { loggers, groups, revision } = overview;
     this.#overview = overview;
+    const before = this.#state;
+    const dated = datedLoggers(before?.loggers ?? [], loggers, revision);
+    const present = new Set(dated.gone.length > 0 || before?.removed.length ? loggers.map(({ name }) => name) : []);
+    const removed = [...(before?.removed ?? []).filter(({ subject }) => !present.has(subject.name)), ...dated.gone];
+    const dropped = removed.slice(0, Math.max(0, removed.length - MAX_REMOVED));
     this.#state = {
-      loggers: dated(this.#state?.loggers ?? [], loggers, revision),
-      groups: dated(this.#state?.groups ?? [], groups, revision),
+      loggers: dated.loggers,
+      groups: groups.map((group, index) => {
+        const last = before?.groups[index];
+        return last !== undefined && same(last.subject, group) ? last : { subject: group, revision };
+      }),
+      removed: removed.slice(dropped.length),
+      completeSince: dropped.at(-1)?.revision ?? before?.completeSince ?? 0,
       revision,
     };
   }
 }
 
-/** Names stay and keep their order, so a name that is not the next known one is new. */
-function dated<Subject extends { readonly name: string }>(
-  known: readonly Dated<Subject>[],
-  seen: readonly Subject[],
-  revision: number,
-): readonly Dated<Subject>[] {
+/** Both lists are in the order of the overview. */
+function datedLoggers(known: readonly Dated<Logger>[], seen: readonly Logger[], revision: number) {
+  const gone: Dated<RemovedLogger>[] = [];
+  const remove = ({ name }: Logger) => gone.push({ subject: { type: "removed", name }, revision });
   let at = 0;
-  return seen.map((subject) => {
+  const loggers = seen.map((subject) => {
+    for (; at < known.length && comesBefore(known[at]!.subject, subject); at++) remove(known[at]!.subject);
     const last = known[at];
     if (last?.subject.name !== subject.name) return { subject, revision };
     at++;
     return same(last.subject, subject) ? last : { subject, revision };
   });
+  for (; at < known.length; at++) remove(known[at]!.subject);
+  return { loggers, gone };
+}
+
+/** ROOT, by UTF-16 code unit. */
+function comesBefore({ name: one }: Logger, { name: other }: Logger): boolean {
+  return other !== ROOT && (one === ROOT || one < other);
 }
 
 function same<Subject extends object>(one: Subject, other: Subject): boolean {

@@ -193,7 +193,7 @@ describe("set", () => {
     const { url, actuator } = await openShop();
     expect(await cli(["loggers", "set", "order", "warn", "--url", url])).toMatchObject({
       code: 0,
-      stderr: "No logger is named order yet; the level applies as soon as it appears. Did you mean orders?\n",
+      stderr: "No logger is named order yet; the level applies as soon as one appears. Did you mean orders?\n",
     });
     expect(actuator.loggers!.get("order")).toMatchObject({ configuredLevel: "WARN" });
   });

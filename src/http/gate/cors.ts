@@ -30,6 +30,7 @@ const REQUEST_HEADERS = [
   "X-User-Agent",
 ];
 const RESPONSE_HEADERS = [
+  "Actuator-Notice",
   "Allow",
   "Connect-Accept-Encoding",
   "Connect-Content-Encoding",

@@ -4,9 +4,10 @@ import { isRecord } from "../../common/record.ts";
 import { LEVELS, type Level, levelFromText } from "../../loggers/level.ts";
 import type { Loggers } from "../../loggers/loggers.ts";
 import type { Logger, LoggerGroup, LoggersOverview } from "../../loggers/view.ts";
-import { visibleLogger, visibleOverview } from "../visible-loggers.ts";
+import { visibleLogger, visibleNotices, visibleOverview } from "../visible-loggers.ts";
 import { ACTUATOR_BODY } from "./body.ts";
 import { contentDisposition } from "./content-disposition.ts";
+import { noticeHeader } from "./notice-header.ts";
 import type { Answer, Operation } from "./operation.ts";
 import { Representation } from "./representation.ts";
 
@@ -63,8 +64,9 @@ export function writeLevel(loggers: Loggers, { temporaryLevels }: LevelSettings)
       requireLoggers(caller, loggers.reach(parameter));
       const level = levelFromBody(body);
       context.subject = { logger: parameter, level: level ?? null };
-      loggers.setLevel(parameter, level, { actor: caller.name, ttlMs: ttl });
-      return { status: 204 };
+      const { notices } = loggers.setLevel(parameter, level, { actor: caller.name, ttlMs: ttl });
+      if (notices.length === 0) return { status: 204 };
+      return { status: 204, headers: { "Actuator-Notice": noticeHeader(visibleNotices(notices, caller.loggers)) } };
     },
   };
 }

@@ -9,6 +9,7 @@ import {
 } from "../../gen/actuator/v3/loggers_pb.ts";
 import type { HoldOutcome, LeaseEnd } from "../../loggers/lease.ts";
 import type { Loggers } from "../../loggers/loggers.ts";
+import { reachOf } from "./call-context.ts";
 import { changeFrom, checkReach, requestedLevel, ttlFrom } from "./level-request.ts";
 import { outcomeToProto } from "./logger-proto.ts";
 import { liveEvents } from "./streams.ts";
@@ -48,7 +49,7 @@ export function holdLoggerLevel(
         if (next === "end") return "end";
         if (next === "held") {
           next = "heartbeat";
-          return tell({ case: "held", value: outcomeToProto(hold) });
+          return tell({ case: "held", value: outcomeToProto(hold, reachOf(context)) });
         }
         if (end === undefined) return undefined;
         const reason = reasons[end];

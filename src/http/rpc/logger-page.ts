@@ -9,7 +9,7 @@ import {
   ListLoggersResponseSchema,
 } from "../../gen/actuator/v3/loggers_pb.ts";
 import type { Loggers } from "../../loggers/loggers.ts";
-import { loggerName, ROOT } from "../../loggers/name.ts";
+import { hasPrefix, loggerName, ROOT } from "../../loggers/name.ts";
 import type { Override } from "../../loggers/setting.ts";
 import type { Logger, LoggerGroup, LoggersOverview } from "../../loggers/view.ts";
 import { visibleHistory } from "../visible-loggers.ts";
@@ -57,7 +57,7 @@ function* selected(loggers: readonly Logger[], filters: Filters, last: string | 
 
 function passes(subject: Logger | LoggerGroup, filters: Filters): boolean {
   return (
-    subject.name.startsWith(filters.namePrefix) && (!filters.configuredOnly || subject.configuredLevel !== undefined)
+    hasPrefix(subject.name, filters.namePrefix) && (!filters.configuredOnly || subject.configuredLevel !== undefined)
   );
 }
 

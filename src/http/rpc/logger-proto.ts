@@ -16,6 +16,7 @@ import type { LevelChange } from "../../loggers/history.ts";
 import { LEVELS, type Level } from "../../loggers/level.ts";
 import type { Override } from "../../loggers/setting.ts";
 import type { LevelOutcome, Logger, LoggerGroup } from "../../loggers/view.ts";
+import { type Reach, visibleNotices } from "../visible-loggers.ts";
 
 /** Converts a logger. */
 export function loggerToProto(logger: Logger): LoggerProto {
@@ -28,6 +29,7 @@ export function loggerToProto(logger: Logger): LoggerProto {
     ...(override !== undefined && { override }),
     kind: logger.kind,
     warnings: [...logger.warnings],
+    settingOnly: !logger.exists,
   });
 }
 
@@ -51,8 +53,13 @@ export function resultToProto(result: Logger | LoggerGroup) {
 }
 
 /** Converts the outcome of a change to fields of several responses. */
-export function outcomeToProto({ result, previousLevel, revision }: LevelOutcome) {
-  return { result: resultToProto(result), previousLevel: levelToProto(previousLevel), revision: BigInt(revision) };
+export function outcomeToProto({ result, previousLevel, revision, notices }: LevelOutcome, reach: Reach) {
+  return {
+    result: resultToProto(result),
+    previousLevel: levelToProto(previousLevel),
+    revision: BigInt(revision),
+    notices: visibleNotices(notices, reach).map(({ code, message, nearest = "" }) => ({ code, message, nearest })),
+  };
 }
 
 /** Converts an override; undefined if there is none. */

@@ -53,19 +53,19 @@ export function loggersService(loggers: Loggers, limits: ServiceLimits): Service
       checkReach(loggers, context, request.name, level);
       const ttl = request.ttl === undefined ? "default" : ttlFrom(request.ttl);
       const change = loggers.setLevel(request.name, level, { ...changeFrom(request, context), ttlMs: ttl });
-      return create(SetLoggerLevelResponseSchema, outcomeToProto(change));
+      return create(SetLoggerLevelResponseSchema, outcomeToProto(change, reachOf(context)));
     },
 
     clearLoggerLevel(request, context) {
       checkReach(loggers, context, request.name, null);
       const change = loggers.setLevel(request.name, undefined, changeFrom(request, context));
-      return create(ClearLoggerLevelResponseSchema, outcomeToProto(change));
+      return create(ClearLoggerLevelResponseSchema, outcomeToProto(change, reachOf(context)));
     },
 
     restoreLoggerLevel(request, context) {
       checkReach(loggers, context, request.name);
       const change = loggers.restoreLevel(request.name, changeFrom(request, context));
-      return create(RestoreLoggerLevelResponseSchema, outcomeToProto(change));
+      return create(RestoreLoggerLevelResponseSchema, outcomeToProto(change, reachOf(context)));
     },
 
     restoreAllLoggerLevels(request, context) {

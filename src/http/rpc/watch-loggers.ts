@@ -10,11 +10,13 @@ import {
   WatchLoggersResponseSchema,
 } from "../../gen/actuator/v3/loggers_pb.ts";
 import type { Loggers } from "../../loggers/loggers.ts";
+import { hasPrefix } from "../../loggers/name.ts";
 import type { Logger, LoggerGroup } from "../../loggers/view.ts";
-import { LoggersWatch, type WatchedState } from "../../loggers/watch.ts";
+import { LoggersWatch, type RemovedLogger, type WatchedState } from "../../loggers/watch.ts";
 import { isVisible, type Reach } from "../visible-loggers.ts";
 import { comesAfter, groupWireBytes, loggerWireBytes } from "./logger-page.ts";
 import { groupToProto, loggerToProto } from "./logger-proto.ts";
+import { stringWireBytes } from "./page.ts";
 import type { ServiceLimits } from "./streams.ts";
 import { liveEvents } from "./streams.ts";
 
@@ -38,7 +40,7 @@ export function watchLoggers(loggers: Loggers, { maxBytes, heartbeatMs }: Servic
     const binary = !/json/i.test(requestHeader.get("content-type") ?? "");
     let since = 0;
     let until = 0;
-    let after: Logger | LoggerGroup | undefined;
+    let after: Element | undefined;
     let unwatch: () => void;
 
     return liveEvents(
@@ -49,6 +51,7 @@ export function watchLoggers(loggers: Loggers, { maxBytes, heartbeatMs }: Servic
         take() {
           if (after === undefined) {
             if (since === watch.state.revision) return undefined;
+            if (since < watch.state.completeSince) since = 0;
             until = watch.state.revision;
           }
           const { response, size, last } = pieces.get(watch.state, { prefix, reach, since, until, after, binary });
@@ -72,6 +75,9 @@ export function watchLoggers(loggers: Loggers, { maxBytes, heartbeatMs }: Servic
   };
 }
 
+/** What a watch sends, in the order of a state. */
+type Element = Logger | LoggerGroup | RemovedLogger;
+
 /** The next piece that a watch needs. */
 export interface Wanted {
   /** The prefix of the names that it watches. */
@@ -83,7 +89,7 @@ export interface Wanted {
   /** The revision that it is sending. */
   readonly until: number;
   /** The last element of that revision that it has sent; undefined at the beginning. */
-  readonly after: Logger | LoggerGroup | undefined;
+  readonly after: Element | undefined;
   /** Whether its client uses protobuf and not JSON. */
   readonly binary: boolean;
 }
@@ -91,10 +97,10 @@ export interface Wanted {
 /** One event with as many elements as fit. */
 export interface Piece {
   readonly response: WatchLoggersResponse;
-  /** The number of its loggers and groups. */
+  /** The number of its elements. */
   readonly size: number;
   /** The last of them, if there are more to send. */
-  readonly last: Logger | LoggerGroup | undefined;
+  readonly last: Element | undefined;
 }
 
 /** The maximum size of a piece. A thousand stalled clients hold no more than a thousand pieces. */
@@ -138,14 +144,18 @@ export class WatchPieces {
 
 function pieceOf(state: WatchedState, wanted: Wanted, maxBytes: number): Piece {
   const { prefix, reach, since, until, after, binary } = wanted;
-  const { loggers, groups } = state;
-  const taken: (Logger | LoggerGroup)[] = [];
-  let last: Logger | LoggerGroup | undefined;
+  const { loggers, groups, removed } = state;
+  // A client that begins knows no logger that is gone.
+  const count = loggers.length + groups.length + (since === 0 ? 0 : removed.length);
+  const taken: Element[] = [];
+  let last: Element | undefined;
   let bytes = 0;
-  for (let at = indexAfter(state, after); at < loggers.length + groups.length; at++) {
-    const { subject, revision } = (loggers[at] ?? groups[at - loggers.length])!;
-    if (revision <= since || !subject.name.startsWith(prefix) || !isVisible(subject, reach)) continue;
-    bytes += subject.type === "group" ? groupWireBytes(subject) : loggerWireBytes(subject);
+  for (let at = indexAfter(state, after); at < count; at++) {
+    const { subject, revision } = (loggers[at] ??
+      groups[at - loggers.length] ??
+      removed[at - loggers.length - groups.length])!;
+    if (revision <= since || !hasPrefix(subject.name, prefix) || !isVisible(subject, reach)) continue;
+    bytes += wireBytes(subject);
     if (taken.length > 0 && bytes > maxBytes) {
       last = taken.at(-1);
       break;
@@ -156,24 +166,33 @@ function pieceOf(state: WatchedState, wanted: Wanted, maxBytes: number): Piece {
     loggers: taken.filter((subject) => subject.type === "logger").map(loggerToProto),
     groups: taken.filter((subject) => subject.type === "group").map(groupToProto),
   };
+  const gone = taken.filter(({ type }) => type === "removed").map(({ name }) => name);
   const isSnapshot = since === 0 && after === undefined;
   const response = create(WatchLoggersResponseSchema, { revision: BigInt(until), more: last !== undefined });
   if (binary) {
     // Unknown fields are written as they are, so that a thousand watches cost one encoding.
     const event = isSnapshot
       ? toBinary(SnapshotSchema, create(SnapshotSchema, content))
-      : toBinary(ChangeSchema, create(ChangeSchema, content));
+      : toBinary(ChangeSchema, create(ChangeSchema, { ...content, removed: gone }));
     const { snapshot, change } = WatchLoggersResponseSchema.field;
     const no = (isSnapshot ? snapshot : change).number;
     response.$unknown = [{ no, wireType: WireType.LengthDelimited, data: new BinaryWriter().bytes(event).finish() }];
   } else if (isSnapshot) response.event = { case: "snapshot", value: create(SnapshotSchema, content) };
-  else response.event = { case: "change", value: create(ChangeSchema, content) };
+  else response.event = { case: "change", value: create(ChangeSchema, { ...content, removed: gone }) };
   return { response, size: taken.length, last };
 }
 
-/** The index after an element: loggers in the order of the overview, then groups. */
-function indexAfter({ loggers, groups }: WatchedState, element: Logger | LoggerGroup | undefined): number {
+function wireBytes(element: Element): number {
+  if (element.type === "group") return groupWireBytes(element);
+  return element.type === "logger" ? loggerWireBytes(element) : stringWireBytes(element.name);
+}
+
+/** The index after an element: loggers in the order of the overview, then groups, then those that are gone. */
+function indexAfter({ loggers, groups, removed }: WatchedState, element: Element | undefined): number {
   if (element === undefined) return 0;
+  if (element.type === "removed") {
+    return loggers.length + groups.length + 1 + removed.findIndex(({ subject }) => subject.name === element.name);
+  }
   if (element.type === "group") {
     return loggers.length + 1 + groups.findIndex(({ subject }) => subject.name === element.name);
   }

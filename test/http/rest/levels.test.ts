@@ -359,3 +359,27 @@ test("a change lasts as long as the options of the loggers say, where that is wa
   expect(debug!.override!.expireTime! - debug!.override!.setTime).toBe(60_000);
   expect(warn).toMatchObject({ override: { expireTime: undefined } });
 });
+
+describe("what a change did not do is in Actuator-Notice", () => {
+  test.each([
+    ["orders", 'LOGGER_UNKNOWN; nearest="shop.orders"'],
+    ["kaffee", "LOGGER_UNKNOWN; nearest*=UTF-8''kaff%C3%A9e"],
+    ["quot.d", 'LOGGER_UNKNOWN; nearest="quot\\"d"'],
+    ["nothing.like.it", "LOGGER_UNKNOWN"],
+    ["web", "GROUP_MEMBER_UNKNOWN"],
+    ["shop.orders", undefined],
+    ["shop", undefined],
+    ["ROOT", undefined],
+  ])("%s: %s", async (name, notice) => {
+    const { post, loggers } = await serveRest({ loggers: { groups: { web: ["shop.orders", "router"] } } });
+    const attach: LoggerAdapter["attach"] = (host) => {
+      for (const each of ["shop.orders", "kaff\u00e9e", 'quot"d']) host.discovered(each, nativeHandle());
+      return () => {};
+    };
+    loggers.attach({ kind: "test", attach });
+    for (const configuredLevel of ["debug", null]) {
+      const { status, headers, text } = await post(`/actuator/loggers/${name}`, { configuredLevel });
+      expect({ status, text, notice: headers["actuator-notice"] }).toEqual({ status: 204, text: "", notice });
+    }
+  });
+});

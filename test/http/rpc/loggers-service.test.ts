@@ -249,3 +249,20 @@ test("levels map to protobuf and back, and nothing else does", () => {
   expect(levelToProto(undefined)).toBe(Level.UNSPECIFIED);
   expect(levelFromProto(Level.UNSPECIFIED)).toBeUndefined();
 });
+
+test("a change of a name without a logger says so, and the list marks it", async () => {
+  const { client } = await serveLoggers(["shop.orders"]);
+  const notice = { code: "LOGGER_UNKNOWN", nearest: "shop.orders" };
+  const set = await client.setLoggerLevel({ name: "orders", level: Level.DEBUG });
+  expect(set.notices).toMatchObject([{ ...notice, message: expect.stringMatching(/^No logger is named orders yet/) }]);
+  expect(set.result.value).toMatchObject({ settingOnly: true });
+  for await (const { event } of client.holdLoggerLevel({ name: "orders", level: Level.TRACE })) {
+    expect(event).toMatchObject({ case: "held", value: { notices: [notice] } });
+    break;
+  }
+  const listed = await client.listLoggers({});
+  expect(listed.loggers.filter(({ settingOnly }) => settingOnly).map(({ name }) => name)).toEqual(["orders"]);
+  expect(await client.restoreLoggerLevel({ name: "orders" })).toMatchObject({ notices: [notice] });
+  expect((await client.listLoggers({})).loggers.map(({ name }) => name)).toEqual(["ROOT", "shop", "shop.orders"]);
+  expect((await client.setLoggerLevel({ name: "shop", level: Level.DEBUG })).notices).toEqual([]);
+});

@@ -67,6 +67,7 @@ class Known {
       for (const logger of event.value.loggers) this.loggers.set(logger.name, logger);
       for (const group of event.value.groups) this.groups.set(group.name, group);
     }
+    if (event.case === "change") for (const name of event.value.removed) this.loggers.delete(name);
     if (!more) this.revision = revision;
   }
 
@@ -267,6 +268,8 @@ describe("watchers of every speed", () => {
       level: fc.constantFrom(...LEVELS),
     }),
     fc.record({ do: fc.constant("clear" as const), name: fc.constantFrom("a", "a.b", "g") }),
+    fc.record({ do: fc.constant("setNew" as const), name: fc.stringMatching(/^[A-Za-z](\.[a-z]){0,2}$/) }),
+    fc.record({ do: fc.constant("restore" as const) }),
     fc.record({ do: fc.constant("discover" as const), name: fc.stringMatching(/^[A-Za-z](\.[a-z]){0,2}$/) }),
     fc.record({ do: fc.constant("pass" as const), time: fc.integer({ min: 1, max: 300 }) }),
     fc.record({
@@ -307,6 +310,8 @@ describe("watchers of every speed", () => {
         };
         for (const at of steps) {
           if (at.do === "set") loggers.setLevel(at.name, at.level);
+          else if (at.do === "setNew") loggers.setLevel(at.name, "DEBUG");
+          else if (at.do === "restore") loggers.restoreAllLevels();
           else if (at.do === "clear") loggers.setLevel(at.name, undefined);
           else if (at.do === "discover") loggers.attach(libraryOf([at.name]));
           else if (at.do === "pass") await vi.advanceTimersByTimeAsync(at.time);

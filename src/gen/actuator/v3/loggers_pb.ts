@@ -14,7 +14,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file actuator/v3/loggers.proto.
  */
 export const file_actuator_v3_loggers: GenFile = /*@__PURE__*/
-  fileDesc("ChlhY3R1YXRvci92My9sb2dnZXJzLnByb3RvEgthY3R1YXRvci52MyLmAQoGTG9nZ2VyEgwKBG5hbWUYASABKAkSLAoQY29uZmlndXJlZF9sZXZlbBgCIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEisKD2VmZmVjdGl2ZV9sZXZlbBgDIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEioKDmJhc2VsaW5lX2xldmVsGAQgASgOMhIuYWN0dWF0b3IudjMuTGV2ZWwSJwoIb3ZlcnJpZGUYBSABKAsyFS5hY3R1YXRvci52My5PdmVycmlkZRIMCgRraW5kGAYgASgJEhAKCHdhcm5pbmdzGAcgAygJIpIBCgtMb2dnZXJHcm91cBIMCgRuYW1lGAEgASgJEiwKEGNvbmZpZ3VyZWRfbGV2ZWwYAiABKA4yEi5hY3R1YXRvci52My5MZXZlbBIPCgdtZW1iZXJzGAMgAygJEicKCG92ZXJyaWRlGAQgASgLMhUuYWN0dWF0b3IudjMuT3ZlcnJpZGUSDQoFbWl4ZWQYBSABKAgiqAEKCE92ZXJyaWRlEiwKCHNldF90aW1lGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtleHBpcmVfdGltZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDQoFYWN0b3IYAyABKAkSDgoGcmVhc29uGAQgASgJEhAKCGluc3RhbmNlGAUgASgJEgwKBGhlbGQYBiABKAgihAMKC0xldmVsQ2hhbmdlEgwKBG5hbWUYASABKAkSKgoOcHJldmlvdXNfbGV2ZWwYAiABKA4yEi5hY3R1YXRvci52My5MZXZlbBIhCgVsZXZlbBgDIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEicKCG92ZXJyaWRlGAQgASgLMhUuYWN0dWF0b3IudjMuT3ZlcnJpZGUSKwoEa2luZBgFIAEoDjIdLmFjdHVhdG9yLnYzLkxldmVsQ2hhbmdlLktpbmQSKAoEdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEAoIcmV2aXNpb24YByABKAQSDQoFZ3JvdXAYCCABKAkidwoES2luZBIUChBLSU5EX1VOU1BFQ0lGSUVEEAASDAoIS0lORF9TRVQQARIQCgxLSU5EX0NMRUFSRUQQAhIRCg1LSU5EX1JFU1RPUkVEEAMSEAoMS0lORF9FWFBJUkVEEAQSFAoQS0lORF9BUFBMSUNBVElPThAFImkKEkxpc3RMb2dnZXJzUmVxdWVzdBITCgtuYW1lX3ByZWZpeBgBIAEoCRIXCg9jb25maWd1cmVkX29ubHkYAiABKAgSEQoJcGFnZV9zaXplGAMgASgFEhIKCnBhZ2VfdG9rZW4YBCABKAkitAEKE0xpc3RMb2dnZXJzUmVzcG9uc2USIgoGbGV2ZWxzGAEgAygOMhIuYWN0dWF0b3IudjMuTGV2ZWwSJAoHbG9nZ2VycxgCIAMoCzITLmFjdHVhdG9yLnYzLkxvZ2dlchIoCgZncm91cHMYAyADKAsyGC5hY3R1YXRvci52My5Mb2dnZXJHcm91cBIXCg9uZXh0X3BhZ2VfdG9rZW4YBCABKAkSEAoIcmV2aXNpb24YBSABKAQiIAoQR2V0TG9nZ2VyUmVxdWVzdBIMCgRuYW1lGAEgASgJIm8KEUdldExvZ2dlclJlc3BvbnNlEiUKBmxvZ2dlchgBIAEoCzITLmFjdHVhdG9yLnYzLkxvZ2dlckgAEikKBWdyb3VwGAIgASgLMhguYWN0dWF0b3IudjMuTG9nZ2VyR3JvdXBIAEIICgZyZXN1bHQilQEKFVNldExvZ2dlckxldmVsUmVxdWVzdBIMCgRuYW1lGAEgASgJEiEKBWxldmVsGAIgASgOMhIuYWN0dWF0b3IudjMuTGV2ZWwSJgoDdHRsGAMgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEg4KBnJlYXNvbhgEIAEoCRITCgtpZl9yZXZpc2lvbhgFIAEoBCKyAQoWU2V0TG9nZ2VyTGV2ZWxSZXNwb25zZRIlCgZsb2dnZXIYASABKAsyEy5hY3R1YXRvci52My5Mb2dnZXJIABIpCgVncm91cBgCIAEoCzIYLmFjdHVhdG9yLnYzLkxvZ2dlckdyb3VwSAASKgoOcHJldmlvdXNfbGV2ZWwYAyABKA4yEi5hY3R1YXRvci52My5MZXZlbBIQCghyZXZpc2lvbhgEIAEoBEIICgZyZXN1bHQiKgoTV2F0Y2hMb2dnZXJzUmVxdWVzdBITCgtuYW1lX3ByZWZpeBgBIAEoCSK+AQoUV2F0Y2hMb2dnZXJzUmVzcG9uc2USKQoIc25hcHNob3QYASABKAsyFS5hY3R1YXRvci52My5TbmFwc2hvdEgAEiUKBmNoYW5nZRgCIAEoCzITLmFjdHVhdG9yLnYzLkNoYW5nZUgAEisKCWhlYXJ0YmVhdBgDIAEoCzIWLmFjdHVhdG9yLnYzLkhlYXJ0YmVhdEgAEhAKCHJldmlzaW9uGAQgASgEEgwKBG1vcmUYBSABKAhCBwoFZXZlbnQiWgoIU25hcHNob3QSJAoHbG9nZ2VycxgBIAMoCzITLmFjdHVhdG9yLnYzLkxvZ2dlchIoCgZncm91cHMYAiADKAsyGC5hY3R1YXRvci52My5Mb2dnZXJHcm91cCJpCgZDaGFuZ2USJAoHbG9nZ2VycxgBIAMoCzITLmFjdHVhdG9yLnYzLkxvZ2dlchIoCgZncm91cHMYAiADKAsyGC5hY3R1YXRvci52My5Mb2dnZXJHcm91cBIPCgdyZW1vdmVkGAMgAygJIjgKCUhlYXJ0YmVhdBIrCghpbnRlcnZhbBgBIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbiKWAQoWSG9sZExvZ2dlckxldmVsUmVxdWVzdBIMCgRuYW1lGAEgASgJEiEKBWxldmVsGAIgASgOMhIuYWN0dWF0b3IudjMuTGV2ZWwSJgoDdHRsGAMgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEg4KBnJlYXNvbhgEIAEoCRITCgtpZl9yZXZpc2lvbhgFIAEoBCLCBAoXSG9sZExvZ2dlckxldmVsUmVzcG9uc2USOQoEaGVsZBgBIAEoCzIpLmFjdHVhdG9yLnYzLkhvbGRMb2dnZXJMZXZlbFJlc3BvbnNlLkhlbGRIABIrCgloZWFydGJlYXQYAiABKAsyFi5hY3R1YXRvci52My5IZWFydGJlYXRIABI7CgVlbmRlZBgDIAEoCzIqLmFjdHVhdG9yLnYzLkhvbGRMb2dnZXJMZXZlbFJlc3BvbnNlLkVuZGVkSAASLAoJdGltZV9sZWZ0GAQgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEg8KB2NvdmVyZWQYBSABKAgaoAEKBEhlbGQSJQoGbG9nZ2VyGAEgASgLMhMuYWN0dWF0b3IudjMuTG9nZ2VySAASKQoFZ3JvdXAYAiABKAsyGC5hY3R1YXRvci52My5Mb2dnZXJHcm91cEgAEioKDnByZXZpb3VzX2xldmVsGAMgASgOMhIuYWN0dWF0b3IudjMuTGV2ZWwSEAoIcmV2aXNpb24YBCABKARCCAoGcmVzdWx0GpYBCgVFbmRlZBJBCgZyZWFzb24YASABKA4yMS5hY3R1YXRvci52My5Ib2xkTG9nZ2VyTGV2ZWxSZXNwb25zZS5FbmRlZC5SZWFzb24iSgoGUmVhc29uEhYKElJFQVNPTl9VTlNQRUNJRklFRBAAEhIKDlJFQVNPTl9FWFBJUkVEEAESFAoQUkVBU09OX09WRVJSVUxFRBACQgcKBWV2ZW50IlkKFU1lYXN1cmVMb2dnZXJzUmVxdWVzdBITCgtuYW1lX3ByZWZpeBgBIAEoCRIrCghkdXJhdGlvbhgCIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbiLNAQoWTWVhc3VyZUxvZ2dlcnNSZXNwb25zZRIpCgdsb2dnZXJzGAEgAygLMhguYWN0dWF0b3IudjMuTG9nZ2VyQ2FsbHMSJgoFdG90YWwYAiADKAsyFy5hY3R1YXRvci52My5MZXZlbENhbGxzEioKB2VsYXBzZWQYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SDAoEbGFzdBgEIAEoCBIMCgRtb3JlGAUgASgIEhgKEHVubWVhc3VyZWRfa2luZHMYBiADKAkiRAoLTG9nZ2VyQ2FsbHMSDAoEbmFtZRgBIAEoCRInCgZsZXZlbHMYAiADKAsyFy5hY3R1YXRvci52My5MZXZlbENhbGxzIlQKCkxldmVsQ2FsbHMSIQoFbGV2ZWwYASABKA4yEi5hY3R1YXRvci52My5MZXZlbBIPCgdlbWl0dGVkGAIgASgEEhIKCnN1cHByZXNzZWQYAyABKAQiTAoXQ2xlYXJMb2dnZXJMZXZlbFJlcXVlc3QSDAoEbmFtZRgBIAEoCRIOCgZyZWFzb24YAiABKAkSEwoLaWZfcmV2aXNpb24YAyABKAQitAEKGENsZWFyTG9nZ2VyTGV2ZWxSZXNwb25zZRIlCgZsb2dnZXIYASABKAsyEy5hY3R1YXRvci52My5Mb2dnZXJIABIpCgVncm91cBgCIAEoCzIYLmFjdHVhdG9yLnYzLkxvZ2dlckdyb3VwSAASKgoOcHJldmlvdXNfbGV2ZWwYAyABKA4yEi5hY3R1YXRvci52My5MZXZlbBIQCghyZXZpc2lvbhgEIAEoBEIICgZyZXN1bHQiOQoZUmVzdG9yZUxvZ2dlckxldmVsUmVxdWVzdBIMCgRuYW1lGAEgASgJEg4KBnJlYXNvbhgCIAEoCSK2AQoaUmVzdG9yZUxvZ2dlckxldmVsUmVzcG9uc2USJQoGbG9nZ2VyGAEgASgLMhMuYWN0dWF0b3IudjMuTG9nZ2VySAASKQoFZ3JvdXAYAiABKAsyGC5hY3R1YXRvci52My5Mb2dnZXJHcm91cEgAEioKDnByZXZpb3VzX2xldmVsGAMgASgOMhIuYWN0dWF0b3IudjMuTGV2ZWwSEAoIcmV2aXNpb24YBCABKARCCAoGcmVzdWx0Ii8KHVJlc3RvcmVBbGxMb2dnZXJMZXZlbHNSZXF1ZXN0Eg4KBnJlYXNvbhgBIAEoCSJECh5SZXN0b3JlQWxsTG9nZ2VyTGV2ZWxzUmVzcG9uc2USEAoIcmVzdG9yZWQYASABKA0SEAoIcmV2aXNpb24YAiABKAQiTgoXTGlzdExldmVsQ2hhbmdlc1JlcXVlc3QSDAoEbmFtZRgBIAEoCRIRCglwYWdlX3NpemUYAiABKAUSEgoKcGFnZV90b2tlbhgDIAEoCSJeChhMaXN0TGV2ZWxDaGFuZ2VzUmVzcG9uc2USKQoHY2hhbmdlcxgBIAMoCzIYLmFjdHVhdG9yLnYzLkxldmVsQ2hhbmdlEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCTLZBwoOTG9nZ2Vyc1NlcnZpY2USVQoLTGlzdExvZ2dlcnMSHy5hY3R1YXRvci52My5MaXN0TG9nZ2Vyc1JlcXVlc3QaIC5hY3R1YXRvci52My5MaXN0TG9nZ2Vyc1Jlc3BvbnNlIgOQAgESTwoJR2V0TG9nZ2VyEh0uYWN0dWF0b3IudjMuR2V0TG9nZ2VyUmVxdWVzdBoeLmFjdHVhdG9yLnYzLkdldExvZ2dlclJlc3BvbnNlIgOQAgESWwoOU2V0TG9nZ2VyTGV2ZWwSIi5hY3R1YXRvci52My5TZXRMb2dnZXJMZXZlbFJlcXVlc3QaIy5hY3R1YXRvci52My5TZXRMb2dnZXJMZXZlbFJlc3BvbnNlIgASYQoQQ2xlYXJMb2dnZXJMZXZlbBIkLmFjdHVhdG9yLnYzLkNsZWFyTG9nZ2VyTGV2ZWxSZXF1ZXN0GiUuYWN0dWF0b3IudjMuQ2xlYXJMb2dnZXJMZXZlbFJlc3BvbnNlIgASZwoSUmVzdG9yZUxvZ2dlckxldmVsEiYuYWN0dWF0b3IudjMuUmVzdG9yZUxvZ2dlckxldmVsUmVxdWVzdBonLmFjdHVhdG9yLnYzLlJlc3RvcmVMb2dnZXJMZXZlbFJlc3BvbnNlIgAScwoWUmVzdG9yZUFsbExvZ2dlckxldmVscxIqLmFjdHVhdG9yLnYzLlJlc3RvcmVBbGxMb2dnZXJMZXZlbHNSZXF1ZXN0GisuYWN0dWF0b3IudjMuUmVzdG9yZUFsbExvZ2dlckxldmVsc1Jlc3BvbnNlIgASWgoMV2F0Y2hMb2dnZXJzEiAuYWN0dWF0b3IudjMuV2F0Y2hMb2dnZXJzUmVxdWVzdBohLmFjdHVhdG9yLnYzLldhdGNoTG9nZ2Vyc1Jlc3BvbnNlIgOQAgEwARJgCg9Ib2xkTG9nZ2VyTGV2ZWwSIy5hY3R1YXRvci52My5Ib2xkTG9nZ2VyTGV2ZWxSZXF1ZXN0GiQuYWN0dWF0b3IudjMuSG9sZExvZ2dlckxldmVsUmVzcG9uc2UiADABEl0KDk1lYXN1cmVMb2dnZXJzEiIuYWN0dWF0b3IudjMuTWVhc3VyZUxvZ2dlcnNSZXF1ZXN0GiMuYWN0dWF0b3IudjMuTWVhc3VyZUxvZ2dlcnNSZXNwb25zZSIAMAESZAoQTGlzdExldmVsQ2hhbmdlcxIkLmFjdHVhdG9yLnYzLkxpc3RMZXZlbENoYW5nZXNSZXF1ZXN0GiUuYWN0dWF0b3IudjMuTGlzdExldmVsQ2hhbmdlc1Jlc3BvbnNlIgOQAgFiBnByb3RvMw", [file_actuator_v3_level, file_google_protobuf_duration, file_google_protobuf_timestamp]);
+  fileDesc("ChlhY3R1YXRvci92My9sb2dnZXJzLnByb3RvEgthY3R1YXRvci52MyL8AQoGTG9nZ2VyEgwKBG5hbWUYASABKAkSLAoQY29uZmlndXJlZF9sZXZlbBgCIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEisKD2VmZmVjdGl2ZV9sZXZlbBgDIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEioKDmJhc2VsaW5lX2xldmVsGAQgASgOMhIuYWN0dWF0b3IudjMuTGV2ZWwSJwoIb3ZlcnJpZGUYBSABKAsyFS5hY3R1YXRvci52My5PdmVycmlkZRIMCgRraW5kGAYgASgJEhAKCHdhcm5pbmdzGAcgAygJEhQKDHNldHRpbmdfb25seRgIIAEoCCI4CgZOb3RpY2USDAoEY29kZRgBIAEoCRIPCgdtZXNzYWdlGAIgASgJEg8KB25lYXJlc3QYAyABKAkikgEKC0xvZ2dlckdyb3VwEgwKBG5hbWUYASABKAkSLAoQY29uZmlndXJlZF9sZXZlbBgCIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEg8KB21lbWJlcnMYAyADKAkSJwoIb3ZlcnJpZGUYBCABKAsyFS5hY3R1YXRvci52My5PdmVycmlkZRINCgVtaXhlZBgFIAEoCCKoAQoIT3ZlcnJpZGUSLAoIc2V0X3RpbWUYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2V4cGlyZV90aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBINCgVhY3RvchgDIAEoCRIOCgZyZWFzb24YBCABKAkSEAoIaW5zdGFuY2UYBSABKAkSDAoEaGVsZBgGIAEoCCKEAwoLTGV2ZWxDaGFuZ2USDAoEbmFtZRgBIAEoCRIqCg5wcmV2aW91c19sZXZlbBgCIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEiEKBWxldmVsGAMgASgOMhIuYWN0dWF0b3IudjMuTGV2ZWwSJwoIb3ZlcnJpZGUYBCABKAsyFS5hY3R1YXRvci52My5PdmVycmlkZRIrCgRraW5kGAUgASgOMh0uYWN0dWF0b3IudjMuTGV2ZWxDaGFuZ2UuS2luZBIoCgR0aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIQCghyZXZpc2lvbhgHIAEoBBINCgVncm91cBgIIAEoCSJ3CgRLaW5kEhQKEEtJTkRfVU5TUEVDSUZJRUQQABIMCghLSU5EX1NFVBABEhAKDEtJTkRfQ0xFQVJFRBACEhEKDUtJTkRfUkVTVE9SRUQQAxIQCgxLSU5EX0VYUElSRUQQBBIUChBLSU5EX0FQUExJQ0FUSU9OEAUiaQoSTGlzdExvZ2dlcnNSZXF1ZXN0EhMKC25hbWVfcHJlZml4GAEgASgJEhcKD2NvbmZpZ3VyZWRfb25seRgCIAEoCBIRCglwYWdlX3NpemUYAyABKAUSEgoKcGFnZV90b2tlbhgEIAEoCSK0AQoTTGlzdExvZ2dlcnNSZXNwb25zZRIiCgZsZXZlbHMYASADKA4yEi5hY3R1YXRvci52My5MZXZlbBIkCgdsb2dnZXJzGAIgAygLMhMuYWN0dWF0b3IudjMuTG9nZ2VyEigKBmdyb3VwcxgDIAMoCzIYLmFjdHVhdG9yLnYzLkxvZ2dlckdyb3VwEhcKD25leHRfcGFnZV90b2tlbhgEIAEoCRIQCghyZXZpc2lvbhgFIAEoBCIgChBHZXRMb2dnZXJSZXF1ZXN0EgwKBG5hbWUYASABKAkibwoRR2V0TG9nZ2VyUmVzcG9uc2USJQoGbG9nZ2VyGAEgASgLMhMuYWN0dWF0b3IudjMuTG9nZ2VySAASKQoFZ3JvdXAYAiABKAsyGC5hY3R1YXRvci52My5Mb2dnZXJHcm91cEgAQggKBnJlc3VsdCKVAQoVU2V0TG9nZ2VyTGV2ZWxSZXF1ZXN0EgwKBG5hbWUYASABKAkSIQoFbGV2ZWwYAiABKA4yEi5hY3R1YXRvci52My5MZXZlbBImCgN0dGwYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SDgoGcmVhc29uGAQgASgJEhMKC2lmX3JldmlzaW9uGAUgASgEItgBChZTZXRMb2dnZXJMZXZlbFJlc3BvbnNlEiUKBmxvZ2dlchgBIAEoCzITLmFjdHVhdG9yLnYzLkxvZ2dlckgAEikKBWdyb3VwGAIgASgLMhguYWN0dWF0b3IudjMuTG9nZ2VyR3JvdXBIABIqCg5wcmV2aW91c19sZXZlbBgDIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEhAKCHJldmlzaW9uGAQgASgEEiQKB25vdGljZXMYBSADKAsyEy5hY3R1YXRvci52My5Ob3RpY2VCCAoGcmVzdWx0IioKE1dhdGNoTG9nZ2Vyc1JlcXVlc3QSEwoLbmFtZV9wcmVmaXgYASABKAkivgEKFFdhdGNoTG9nZ2Vyc1Jlc3BvbnNlEikKCHNuYXBzaG90GAEgASgLMhUuYWN0dWF0b3IudjMuU25hcHNob3RIABIlCgZjaGFuZ2UYAiABKAsyEy5hY3R1YXRvci52My5DaGFuZ2VIABIrCgloZWFydGJlYXQYAyABKAsyFi5hY3R1YXRvci52My5IZWFydGJlYXRIABIQCghyZXZpc2lvbhgEIAEoBBIMCgRtb3JlGAUgASgIQgcKBWV2ZW50IloKCFNuYXBzaG90EiQKB2xvZ2dlcnMYASADKAsyEy5hY3R1YXRvci52My5Mb2dnZXISKAoGZ3JvdXBzGAIgAygLMhguYWN0dWF0b3IudjMuTG9nZ2VyR3JvdXAiaQoGQ2hhbmdlEiQKB2xvZ2dlcnMYASADKAsyEy5hY3R1YXRvci52My5Mb2dnZXISKAoGZ3JvdXBzGAIgAygLMhguYWN0dWF0b3IudjMuTG9nZ2VyR3JvdXASDwoHcmVtb3ZlZBgDIAMoCSI4CglIZWFydGJlYXQSKwoIaW50ZXJ2YWwYASABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24ilgEKFkhvbGRMb2dnZXJMZXZlbFJlcXVlc3QSDAoEbmFtZRgBIAEoCRIhCgVsZXZlbBgCIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEiYKA3R0bBgDIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIOCgZyZWFzb24YBCABKAkSEwoLaWZfcmV2aXNpb24YBSABKAQi6AQKF0hvbGRMb2dnZXJMZXZlbFJlc3BvbnNlEjkKBGhlbGQYASABKAsyKS5hY3R1YXRvci52My5Ib2xkTG9nZ2VyTGV2ZWxSZXNwb25zZS5IZWxkSAASKwoJaGVhcnRiZWF0GAIgASgLMhYuYWN0dWF0b3IudjMuSGVhcnRiZWF0SAASOwoFZW5kZWQYAyABKAsyKi5hY3R1YXRvci52My5Ib2xkTG9nZ2VyTGV2ZWxSZXNwb25zZS5FbmRlZEgAEiwKCXRpbWVfbGVmdBgEIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIPCgdjb3ZlcmVkGAUgASgIGsYBCgRIZWxkEiUKBmxvZ2dlchgBIAEoCzITLmFjdHVhdG9yLnYzLkxvZ2dlckgAEikKBWdyb3VwGAIgASgLMhguYWN0dWF0b3IudjMuTG9nZ2VyR3JvdXBIABIqCg5wcmV2aW91c19sZXZlbBgDIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEhAKCHJldmlzaW9uGAQgASgEEiQKB25vdGljZXMYBSADKAsyEy5hY3R1YXRvci52My5Ob3RpY2VCCAoGcmVzdWx0GpYBCgVFbmRlZBJBCgZyZWFzb24YASABKA4yMS5hY3R1YXRvci52My5Ib2xkTG9nZ2VyTGV2ZWxSZXNwb25zZS5FbmRlZC5SZWFzb24iSgoGUmVhc29uEhYKElJFQVNPTl9VTlNQRUNJRklFRBAAEhIKDlJFQVNPTl9FWFBJUkVEEAESFAoQUkVBU09OX09WRVJSVUxFRBACQgcKBWV2ZW50IlkKFU1lYXN1cmVMb2dnZXJzUmVxdWVzdBITCgtuYW1lX3ByZWZpeBgBIAEoCRIrCghkdXJhdGlvbhgCIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbiLNAQoWTWVhc3VyZUxvZ2dlcnNSZXNwb25zZRIpCgdsb2dnZXJzGAEgAygLMhguYWN0dWF0b3IudjMuTG9nZ2VyQ2FsbHMSJgoFdG90YWwYAiADKAsyFy5hY3R1YXRvci52My5MZXZlbENhbGxzEioKB2VsYXBzZWQYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SDAoEbGFzdBgEIAEoCBIMCgRtb3JlGAUgASgIEhgKEHVubWVhc3VyZWRfa2luZHMYBiADKAkiRAoLTG9nZ2VyQ2FsbHMSDAoEbmFtZRgBIAEoCRInCgZsZXZlbHMYAiADKAsyFy5hY3R1YXRvci52My5MZXZlbENhbGxzIlQKCkxldmVsQ2FsbHMSIQoFbGV2ZWwYASABKA4yEi5hY3R1YXRvci52My5MZXZlbBIPCgdlbWl0dGVkGAIgASgEEhIKCnN1cHByZXNzZWQYAyABKAQiTAoXQ2xlYXJMb2dnZXJMZXZlbFJlcXVlc3QSDAoEbmFtZRgBIAEoCRIOCgZyZWFzb24YAiABKAkSEwoLaWZfcmV2aXNpb24YAyABKAQi2gEKGENsZWFyTG9nZ2VyTGV2ZWxSZXNwb25zZRIlCgZsb2dnZXIYASABKAsyEy5hY3R1YXRvci52My5Mb2dnZXJIABIpCgVncm91cBgCIAEoCzIYLmFjdHVhdG9yLnYzLkxvZ2dlckdyb3VwSAASKgoOcHJldmlvdXNfbGV2ZWwYAyABKA4yEi5hY3R1YXRvci52My5MZXZlbBIQCghyZXZpc2lvbhgEIAEoBBIkCgdub3RpY2VzGAUgAygLMhMuYWN0dWF0b3IudjMuTm90aWNlQggKBnJlc3VsdCI5ChlSZXN0b3JlTG9nZ2VyTGV2ZWxSZXF1ZXN0EgwKBG5hbWUYASABKAkSDgoGcmVhc29uGAIgASgJItwBChpSZXN0b3JlTG9nZ2VyTGV2ZWxSZXNwb25zZRIlCgZsb2dnZXIYASABKAsyEy5hY3R1YXRvci52My5Mb2dnZXJIABIpCgVncm91cBgCIAEoCzIYLmFjdHVhdG9yLnYzLkxvZ2dlckdyb3VwSAASKgoOcHJldmlvdXNfbGV2ZWwYAyABKA4yEi5hY3R1YXRvci52My5MZXZlbBIQCghyZXZpc2lvbhgEIAEoBBIkCgdub3RpY2VzGAUgAygLMhMuYWN0dWF0b3IudjMuTm90aWNlQggKBnJlc3VsdCIvCh1SZXN0b3JlQWxsTG9nZ2VyTGV2ZWxzUmVxdWVzdBIOCgZyZWFzb24YASABKAkiRAoeUmVzdG9yZUFsbExvZ2dlckxldmVsc1Jlc3BvbnNlEhAKCHJlc3RvcmVkGAEgASgNEhAKCHJldmlzaW9uGAIgASgEIk4KF0xpc3RMZXZlbENoYW5nZXNSZXF1ZXN0EgwKBG5hbWUYASABKAkSEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkiXgoYTGlzdExldmVsQ2hhbmdlc1Jlc3BvbnNlEikKB2NoYW5nZXMYASADKAsyGC5hY3R1YXRvci52My5MZXZlbENoYW5nZRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAky2QcKDkxvZ2dlcnNTZXJ2aWNlElUKC0xpc3RMb2dnZXJzEh8uYWN0dWF0b3IudjMuTGlzdExvZ2dlcnNSZXF1ZXN0GiAuYWN0dWF0b3IudjMuTGlzdExvZ2dlcnNSZXNwb25zZSIDkAIBEk8KCUdldExvZ2dlchIdLmFjdHVhdG9yLnYzLkdldExvZ2dlclJlcXVlc3QaHi5hY3R1YXRvci52My5HZXRMb2dnZXJSZXNwb25zZSIDkAIBElsKDlNldExvZ2dlckxldmVsEiIuYWN0dWF0b3IudjMuU2V0TG9nZ2VyTGV2ZWxSZXF1ZXN0GiMuYWN0dWF0b3IudjMuU2V0TG9nZ2VyTGV2ZWxSZXNwb25zZSIAEmEKEENsZWFyTG9nZ2VyTGV2ZWwSJC5hY3R1YXRvci52My5DbGVhckxvZ2dlckxldmVsUmVxdWVzdBolLmFjdHVhdG9yLnYzLkNsZWFyTG9nZ2VyTGV2ZWxSZXNwb25zZSIAEmcKElJlc3RvcmVMb2dnZXJMZXZlbBImLmFjdHVhdG9yLnYzLlJlc3RvcmVMb2dnZXJMZXZlbFJlcXVlc3QaJy5hY3R1YXRvci52My5SZXN0b3JlTG9nZ2VyTGV2ZWxSZXNwb25zZSIAEnMKFlJlc3RvcmVBbGxMb2dnZXJMZXZlbHMSKi5hY3R1YXRvci52My5SZXN0b3JlQWxsTG9nZ2VyTGV2ZWxzUmVxdWVzdBorLmFjdHVhdG9yLnYzLlJlc3RvcmVBbGxMb2dnZXJMZXZlbHNSZXNwb25zZSIAEloKDFdhdGNoTG9nZ2VycxIgLmFjdHVhdG9yLnYzLldhdGNoTG9nZ2Vyc1JlcXVlc3QaIS5hY3R1YXRvci52My5XYXRjaExvZ2dlcnNSZXNwb25zZSIDkAIBMAESYAoPSG9sZExvZ2dlckxldmVsEiMuYWN0dWF0b3IudjMuSG9sZExvZ2dlckxldmVsUmVxdWVzdBokLmFjdHVhdG9yLnYzLkhvbGRMb2dnZXJMZXZlbFJlc3BvbnNlIgAwARJdCg5NZWFzdXJlTG9nZ2VycxIiLmFjdHVhdG9yLnYzLk1lYXN1cmVMb2dnZXJzUmVxdWVzdBojLmFjdHVhdG9yLnYzLk1lYXN1cmVMb2dnZXJzUmVzcG9uc2UiADABEmQKEExpc3RMZXZlbENoYW5nZXMSJC5hY3R1YXRvci52My5MaXN0TGV2ZWxDaGFuZ2VzUmVxdWVzdBolLmFjdHVhdG9yLnYzLkxpc3RMZXZlbENoYW5nZXNSZXNwb25zZSIDkAIBYgZwcm90bzM", [file_actuator_v3_level, file_google_protobuf_duration, file_google_protobuf_timestamp]);
 
 /**
  * Logger is one logger and its levels.
@@ -30,7 +30,8 @@ export type Logger = Message<"actuator.v3.Logger"> & {
   name: string;
 
   /**
-   * configured_level is the level set on this logger itself. UNSPECIFIED: it inherits.
+   * configured_level is the level set on this logger itself. UNSPECIFIED: it inherits, or the application set different levels on
+   * loggers of this name, as a warning then says.
    *
    * @generated from field: actuator.v3.Level configured_level = 2;
    */
@@ -44,7 +45,7 @@ export type Logger = Message<"actuator.v3.Logger"> & {
   effectiveLevel: Level;
 
   /**
-   * baseline_level is what the application itself configured at start. UNSPECIFIED: inherited.
+   * baseline_level is what the application itself configured at start. UNSPECIFIED: inherited, or loggers of the name differ.
    *
    * @generated from field: actuator.v3.Level baseline_level = 4;
    */
@@ -70,6 +71,14 @@ export type Logger = Message<"actuator.v3.Logger"> & {
    * @generated from field: repeated string warnings = 7;
    */
   warnings: string[];
+
+  /**
+   * setting_only says that no logger of this name or below it exists: it is listed for the level that was set on it, which applies
+   * as soon as one appears. The name leaves the list when the setting ends.
+   *
+   * @generated from field: bool setting_only = 8;
+   */
+  settingOnly: boolean;
 };
 
 /**
@@ -78,6 +87,45 @@ export type Logger = Message<"actuator.v3.Logger"> & {
  */
 export const LoggerSchema: GenMessage<Logger> = /*@__PURE__*/
   messageDesc(file_actuator_v3_loggers, 0);
+
+/**
+ * Notice says what a change of a level did not do although it succeeded.
+ *
+ * @generated from message actuator.v3.Notice
+ */
+export type Notice = Message<"actuator.v3.Notice"> & {
+  /**
+   * code is one of:
+   * LOGGER_UNKNOWN: no logger of this name exists yet; the level applies as soon as one appears.
+   * GROUP_MEMBER_UNKNOWN: the same for a member of the group.
+   * LOGGER_OLDER_THAN_ADAPTER: loggers of this name were made before their adapter was attached; some may be missing.
+   * PARTLY_APPLIED: another level is in effect, for example because a transport keeps its own.
+   *
+   * @generated from field: string code = 1;
+   */
+  code: string;
+
+  /**
+   * message is for people.
+   *
+   * @generated from field: string message = 2;
+   */
+  message: string;
+
+  /**
+   * nearest is the existing logger that was probably meant. Empty: none is like it.
+   *
+   * @generated from field: string nearest = 3;
+   */
+  nearest: string;
+};
+
+/**
+ * Describes the message actuator.v3.Notice.
+ * Use `create(NoticeSchema)` to create a new message.
+ */
+export const NoticeSchema: GenMessage<Notice> = /*@__PURE__*/
+  messageDesc(file_actuator_v3_loggers, 1);
 
 /**
  * LoggerGroup is a set of loggers that are changed together.
@@ -126,7 +174,7 @@ export type LoggerGroup = Message<"actuator.v3.LoggerGroup"> & {
  * Use `create(LoggerGroupSchema)` to create a new message.
  */
 export const LoggerGroupSchema: GenMessage<LoggerGroup> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 1);
+  messageDesc(file_actuator_v3_loggers, 2);
 
 /**
  * Override says which caller set a level, when, why and until when.
@@ -182,7 +230,7 @@ export type Override = Message<"actuator.v3.Override"> & {
  * Use `create(OverrideSchema)` to create a new message.
  */
 export const OverrideSchema: GenMessage<Override> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 2);
+  messageDesc(file_actuator_v3_loggers, 3);
 
 /**
  * LevelChange is one change of the configured level of a logger or group.
@@ -252,7 +300,7 @@ export type LevelChange = Message<"actuator.v3.LevelChange"> & {
  * Use `create(LevelChangeSchema)` to create a new message.
  */
 export const LevelChangeSchema: GenMessage<LevelChange> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 3);
+  messageDesc(file_actuator_v3_loggers, 4);
 
 /**
  * Kind is the cause of a change.
@@ -314,7 +362,7 @@ export type LevelChange_Kind = (typeof LevelChange_Kind)[keyof typeof LevelChang
  * Describes the enum actuator.v3.LevelChange.Kind.
  */
 export const LevelChange_KindSchema: GenEnum<LevelChange_Kind> = /*@__PURE__*/
-  enumDesc(file_actuator_v3_loggers, 3, 0);
+  enumDesc(file_actuator_v3_loggers, 4, 0);
 
 /**
  * ListLoggersRequest selects loggers. Without any field: all.
@@ -356,7 +404,7 @@ export type ListLoggersRequest = Message<"actuator.v3.ListLoggersRequest"> & {
  * Use `create(ListLoggersRequestSchema)` to create a new message.
  */
 export const ListLoggersRequestSchema: GenMessage<ListLoggersRequest> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 4);
+  messageDesc(file_actuator_v3_loggers, 5);
 
 /**
  * ListLoggersResponse is one page of loggers.
@@ -405,7 +453,7 @@ export type ListLoggersResponse = Message<"actuator.v3.ListLoggersResponse"> & {
  * Use `create(ListLoggersResponseSchema)` to create a new message.
  */
 export const ListLoggersResponseSchema: GenMessage<ListLoggersResponse> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 5);
+  messageDesc(file_actuator_v3_loggers, 6);
 
 /**
  * GetLoggerRequest names a logger or a group.
@@ -426,7 +474,7 @@ export type GetLoggerRequest = Message<"actuator.v3.GetLoggerRequest"> & {
  * Use `create(GetLoggerRequestSchema)` to create a new message.
  */
 export const GetLoggerRequestSchema: GenMessage<GetLoggerRequest> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 6);
+  messageDesc(file_actuator_v3_loggers, 7);
 
 /**
  * GetLoggerResponse is the logger or the group of that name.
@@ -463,7 +511,7 @@ export type GetLoggerResponse = Message<"actuator.v3.GetLoggerResponse"> & {
  * Use `create(GetLoggerResponseSchema)` to create a new message.
  */
 export const GetLoggerResponseSchema: GenMessage<GetLoggerResponse> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 7);
+  messageDesc(file_actuator_v3_loggers, 8);
 
 /**
  * SetLoggerLevelRequest asks for a level on a logger or group.
@@ -513,7 +561,7 @@ export type SetLoggerLevelRequest = Message<"actuator.v3.SetLoggerLevelRequest">
  * Use `create(SetLoggerLevelRequestSchema)` to create a new message.
  */
 export const SetLoggerLevelRequestSchema: GenMessage<SetLoggerLevelRequest> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 8);
+  messageDesc(file_actuator_v3_loggers, 9);
 
 /**
  * SetLoggerLevelResponse is the state after the change.
@@ -557,6 +605,13 @@ export type SetLoggerLevelResponse = Message<"actuator.v3.SetLoggerLevelResponse
    * @generated from field: uint64 revision = 4;
    */
   revision: bigint;
+
+  /**
+   * notices are what the change did not do, at most 10.
+   *
+   * @generated from field: repeated actuator.v3.Notice notices = 5;
+   */
+  notices: Notice[];
 };
 
 /**
@@ -564,7 +619,7 @@ export type SetLoggerLevelResponse = Message<"actuator.v3.SetLoggerLevelResponse
  * Use `create(SetLoggerLevelResponseSchema)` to create a new message.
  */
 export const SetLoggerLevelResponseSchema: GenMessage<SetLoggerLevelResponse> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 9);
+  messageDesc(file_actuator_v3_loggers, 10);
 
 /**
  * WatchLoggersRequest selects loggers.
@@ -585,7 +640,7 @@ export type WatchLoggersRequest = Message<"actuator.v3.WatchLoggersRequest"> & {
  * Use `create(WatchLoggersRequestSchema)` to create a new message.
  */
 export const WatchLoggersRequestSchema: GenMessage<WatchLoggersRequest> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 10);
+  messageDesc(file_actuator_v3_loggers, 11);
 
 /**
  * WatchLoggersResponse is one event of a watch.
@@ -644,7 +699,7 @@ export type WatchLoggersResponse = Message<"actuator.v3.WatchLoggersResponse"> &
  * Use `create(WatchLoggersResponseSchema)` to create a new message.
  */
 export const WatchLoggersResponseSchema: GenMessage<WatchLoggersResponse> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 11);
+  messageDesc(file_actuator_v3_loggers, 12);
 
 /**
  * Snapshot is everything that the watch selects.
@@ -672,7 +727,7 @@ export type Snapshot = Message<"actuator.v3.Snapshot"> & {
  * Use `create(SnapshotSchema)` to create a new message.
  */
 export const SnapshotSchema: GenMessage<Snapshot> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 12);
+  messageDesc(file_actuator_v3_loggers, 13);
 
 /**
  * Change contains what has changed, each element as a whole.
@@ -695,7 +750,7 @@ export type Change = Message<"actuator.v3.Change"> & {
   groups: LoggerGroup[];
 
   /**
-   * removed are the names of loggers that are no longer known. At present a name, once known, stays known.
+   * removed are the names of loggers that no longer exist and on which no level is set.
    *
    * @generated from field: repeated string removed = 3;
    */
@@ -707,7 +762,7 @@ export type Change = Message<"actuator.v3.Change"> & {
  * Use `create(ChangeSchema)` to create a new message.
  */
 export const ChangeSchema: GenMessage<Change> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 13);
+  messageDesc(file_actuator_v3_loggers, 14);
 
 /**
  * Heartbeat says that a stream is alive while nothing changes.
@@ -729,7 +784,7 @@ export type Heartbeat = Message<"actuator.v3.Heartbeat"> & {
  * Use `create(HeartbeatSchema)` to create a new message.
  */
 export const HeartbeatSchema: GenMessage<Heartbeat> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 14);
+  messageDesc(file_actuator_v3_loggers, 15);
 
 /**
  * HoldLoggerLevelRequest asks for a level on a logger or group for as long as the call lasts.
@@ -779,7 +834,7 @@ export type HoldLoggerLevelRequest = Message<"actuator.v3.HoldLoggerLevelRequest
  * Use `create(HoldLoggerLevelRequestSchema)` to create a new message.
  */
 export const HoldLoggerLevelRequestSchema: GenMessage<HoldLoggerLevelRequest> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 15);
+  messageDesc(file_actuator_v3_loggers, 16);
 
 /**
  * HoldLoggerLevelResponse is one event of a hold.
@@ -838,7 +893,7 @@ export type HoldLoggerLevelResponse = Message<"actuator.v3.HoldLoggerLevelRespon
  * Use `create(HoldLoggerLevelResponseSchema)` to create a new message.
  */
 export const HoldLoggerLevelResponseSchema: GenMessage<HoldLoggerLevelResponse> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 16);
+  messageDesc(file_actuator_v3_loggers, 17);
 
 /**
  * Held is the state after the level was set.
@@ -882,6 +937,13 @@ export type HoldLoggerLevelResponse_Held = Message<"actuator.v3.HoldLoggerLevelR
    * @generated from field: uint64 revision = 4;
    */
   revision: bigint;
+
+  /**
+   * notices are what the change did not do, at most 10.
+   *
+   * @generated from field: repeated actuator.v3.Notice notices = 5;
+   */
+  notices: Notice[];
 };
 
 /**
@@ -889,7 +951,7 @@ export type HoldLoggerLevelResponse_Held = Message<"actuator.v3.HoldLoggerLevelR
  * Use `create(HoldLoggerLevelResponse_HeldSchema)` to create a new message.
  */
 export const HoldLoggerLevelResponse_HeldSchema: GenMessage<HoldLoggerLevelResponse_Held> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 16, 0);
+  messageDesc(file_actuator_v3_loggers, 17, 0);
 
 /**
  * Ended says that the hold ended before its stream.
@@ -910,7 +972,7 @@ export type HoldLoggerLevelResponse_Ended = Message<"actuator.v3.HoldLoggerLevel
  * Use `create(HoldLoggerLevelResponse_EndedSchema)` to create a new message.
  */
 export const HoldLoggerLevelResponse_EndedSchema: GenMessage<HoldLoggerLevelResponse_Ended> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 16, 1);
+  messageDesc(file_actuator_v3_loggers, 17, 1);
 
 /**
  * Reason is why a hold ended.
@@ -951,7 +1013,7 @@ export type HoldLoggerLevelResponse_Ended_Reason = (typeof HoldLoggerLevelRespon
  * Describes the enum actuator.v3.HoldLoggerLevelResponse.Ended.Reason.
  */
 export const HoldLoggerLevelResponse_Ended_ReasonSchema: GenEnum<HoldLoggerLevelResponse_Ended_Reason> = /*@__PURE__*/
-  enumDesc(file_actuator_v3_loggers, 16, 1, 0);
+  enumDesc(file_actuator_v3_loggers, 17, 1, 0);
 
 /**
  * MeasureLoggersRequest selects loggers, and says for how long.
@@ -979,7 +1041,7 @@ export type MeasureLoggersRequest = Message<"actuator.v3.MeasureLoggersRequest">
  * Use `create(MeasureLoggersRequestSchema)` to create a new message.
  */
 export const MeasureLoggersRequestSchema: GenMessage<MeasureLoggersRequest> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 17);
+  messageDesc(file_actuator_v3_loggers, 18);
 
 /**
  * MeasureLoggersResponse is what was counted since the measurement began.
@@ -1035,7 +1097,7 @@ export type MeasureLoggersResponse = Message<"actuator.v3.MeasureLoggersResponse
  * Use `create(MeasureLoggersResponseSchema)` to create a new message.
  */
 export const MeasureLoggersResponseSchema: GenMessage<MeasureLoggersResponse> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 18);
+  messageDesc(file_actuator_v3_loggers, 19);
 
 /**
  * LoggerCalls is how often the loggers of one name were called. Calls of an unnamed logger count for the logger whose level
@@ -1064,7 +1126,7 @@ export type LoggerCalls = Message<"actuator.v3.LoggerCalls"> & {
  * Use `create(LoggerCallsSchema)` to create a new message.
  */
 export const LoggerCallsSchema: GenMessage<LoggerCalls> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 19);
+  messageDesc(file_actuator_v3_loggers, 20);
 
 /**
  * LevelCalls is how often loggers were called at one level.
@@ -1099,7 +1161,7 @@ export type LevelCalls = Message<"actuator.v3.LevelCalls"> & {
  * Use `create(LevelCallsSchema)` to create a new message.
  */
 export const LevelCallsSchema: GenMessage<LevelCalls> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 20);
+  messageDesc(file_actuator_v3_loggers, 21);
 
 /**
  * ClearLoggerLevelRequest asks a logger, or every member of a group, to inherit again.
@@ -1134,7 +1196,7 @@ export type ClearLoggerLevelRequest = Message<"actuator.v3.ClearLoggerLevelReque
  * Use `create(ClearLoggerLevelRequestSchema)` to create a new message.
  */
 export const ClearLoggerLevelRequestSchema: GenMessage<ClearLoggerLevelRequest> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 21);
+  messageDesc(file_actuator_v3_loggers, 22);
 
 /**
  * ClearLoggerLevelResponse is the state after the change.
@@ -1178,6 +1240,13 @@ export type ClearLoggerLevelResponse = Message<"actuator.v3.ClearLoggerLevelResp
    * @generated from field: uint64 revision = 4;
    */
   revision: bigint;
+
+  /**
+   * notices are what the change did not do, at most 10.
+   *
+   * @generated from field: repeated actuator.v3.Notice notices = 5;
+   */
+  notices: Notice[];
 };
 
 /**
@@ -1185,7 +1254,7 @@ export type ClearLoggerLevelResponse = Message<"actuator.v3.ClearLoggerLevelResp
  * Use `create(ClearLoggerLevelResponseSchema)` to create a new message.
  */
 export const ClearLoggerLevelResponseSchema: GenMessage<ClearLoggerLevelResponse> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 22);
+  messageDesc(file_actuator_v3_loggers, 23);
 
 /**
  * RestoreLoggerLevelRequest asks for the application's own level of a logger or of every member of a group.
@@ -1213,7 +1282,7 @@ export type RestoreLoggerLevelRequest = Message<"actuator.v3.RestoreLoggerLevelR
  * Use `create(RestoreLoggerLevelRequestSchema)` to create a new message.
  */
 export const RestoreLoggerLevelRequestSchema: GenMessage<RestoreLoggerLevelRequest> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 23);
+  messageDesc(file_actuator_v3_loggers, 24);
 
 /**
  * RestoreLoggerLevelResponse is the state after the change.
@@ -1257,6 +1326,13 @@ export type RestoreLoggerLevelResponse = Message<"actuator.v3.RestoreLoggerLevel
    * @generated from field: uint64 revision = 4;
    */
   revision: bigint;
+
+  /**
+   * notices are what the change did not do, at most 10.
+   *
+   * @generated from field: repeated actuator.v3.Notice notices = 5;
+   */
+  notices: Notice[];
 };
 
 /**
@@ -1264,7 +1340,7 @@ export type RestoreLoggerLevelResponse = Message<"actuator.v3.RestoreLoggerLevel
  * Use `create(RestoreLoggerLevelResponseSchema)` to create a new message.
  */
 export const RestoreLoggerLevelResponseSchema: GenMessage<RestoreLoggerLevelResponse> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 24);
+  messageDesc(file_actuator_v3_loggers, 25);
 
 /**
  * RestoreAllLoggerLevelsRequest asks for the application's own levels.
@@ -1285,7 +1361,7 @@ export type RestoreAllLoggerLevelsRequest = Message<"actuator.v3.RestoreAllLogge
  * Use `create(RestoreAllLoggerLevelsRequestSchema)` to create a new message.
  */
 export const RestoreAllLoggerLevelsRequestSchema: GenMessage<RestoreAllLoggerLevelsRequest> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 25);
+  messageDesc(file_actuator_v3_loggers, 26);
 
 /**
  * RestoreAllLoggerLevelsResponse says what changed.
@@ -1313,7 +1389,7 @@ export type RestoreAllLoggerLevelsResponse = Message<"actuator.v3.RestoreAllLogg
  * Use `create(RestoreAllLoggerLevelsResponseSchema)` to create a new message.
  */
 export const RestoreAllLoggerLevelsResponseSchema: GenMessage<RestoreAllLoggerLevelsResponse> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 26);
+  messageDesc(file_actuator_v3_loggers, 27);
 
 /**
  * ListLevelChangesRequest selects changes.
@@ -1348,7 +1424,7 @@ export type ListLevelChangesRequest = Message<"actuator.v3.ListLevelChangesReque
  * Use `create(ListLevelChangesRequestSchema)` to create a new message.
  */
 export const ListLevelChangesRequestSchema: GenMessage<ListLevelChangesRequest> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 27);
+  messageDesc(file_actuator_v3_loggers, 28);
 
 /**
  * ListLevelChangesResponse is one page of changes.
@@ -1376,7 +1452,7 @@ export type ListLevelChangesResponse = Message<"actuator.v3.ListLevelChangesResp
  * Use `create(ListLevelChangesResponseSchema)` to create a new message.
  */
 export const ListLevelChangesResponseSchema: GenMessage<ListLevelChangesResponse> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 28);
+  messageDesc(file_actuator_v3_loggers, 29);
 
 /**
  * LoggersService reads and changes the levels of the application's loggers while it runs.

@@ -146,6 +146,7 @@ describe("a logger with levels of its own", () => {
       gone() {},
       changedOutside,
       reachChanged() {},
+      older() {},
       levelAbove: () => "INFO",
       pushing: false,
       warn() {},

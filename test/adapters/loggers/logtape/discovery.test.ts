@@ -84,6 +84,7 @@ describe("loggers are found", () => {
       gone: () => gone++,
       changedOutside: () => {},
       reachChanged: () => {},
+      older: () => {},
       levelAbove: () => "INFO" as const,
       pushing: false,
       warn: () => {},

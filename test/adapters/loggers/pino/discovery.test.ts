@@ -190,6 +190,7 @@ test("a logger made for one request is collected with the request", async () => 
     gone: () => gone++,
     changedOutside: () => {},
     reachChanged: () => {},
+    older: () => {},
     levelAbove: () => "INFO",
     retract: () => {},
     pushing: false,

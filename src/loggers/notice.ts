@@ -1,0 +1,88 @@
+import { similar } from "../common/suggestion.ts";
+import { differentFrom } from "./binding.ts";
+import type { Group } from "./group.ts";
+import type { Level } from "./level.ts";
+import { dotted, ROOT } from "./name.ts";
+import type { LoggerNode, LoggerRegistry } from "./registry.ts";
+
+/** What a caller should know of a change of level that succeeded. */
+export type NoticeCode =
+  /** No logger of this name exists yet. */
+  | "LOGGER_UNKNOWN"
+  /** No logger of this member of the group exists yet. */
+  | "GROUP_MEMBER_UNKNOWN"
+  /** Loggers of this name were made before the adapter was attached, and were found only later, so that others may be missing. */
+  | "LOGGER_OLDER_THAN_ADAPTER"
+  /** Another level is in effect than the one that was set. */
+  | "PARTLY_APPLIED";
+
+/** One remark on a change of level. */
+export interface Notice {
+  readonly code: NoticeCode;
+  /** For people. */
+  readonly message: string;
+  /** The existing logger that was probably meant, if there is one. */
+  readonly nearest: string | undefined;
+}
+
+/** The maximum of notices of one change: a group may have thousands of members. */
+const MAX_NOTICES = 10;
+
+/** Describes what a change of these loggers did not do. `level` is the one that was set, if any. */
+export function noticesOf(
+  nodes: Iterable<LoggerNode>,
+  group: Group | undefined,
+  level: Level | undefined,
+  registry: LoggerRegistry,
+): readonly Notice[] {
+  const notices: Notice[] = [];
+  for (const node of nodes) {
+    if (notices.length >= MAX_NOTICES) break;
+    if (!exists(node)) notices.push(unknown(node.name, group, level, registry));
+    else if (registry.isOlder(node)) notices.push(older(node.name));
+    const other = level === undefined ? undefined : differentFrom(node, level);
+    if (other !== undefined) notices.push(partly(node.name, other, registry.warningsOf(node)));
+  }
+  for (const { prefix } of group?.prefixes ?? []) {
+    if (notices.length < MAX_NOTICES && registry.childrenOf(prefix).size === 0) {
+      notices.push(unknown(`${prefix}.*`, group, level, registry));
+    }
+  }
+  return notices;
+}
+
+/** Whether a logger of this name, or of one below it, exists. ROOT always does. */
+export function exists({ name, bindings, children }: LoggerNode): boolean {
+  if (name === ROOT || bindings !== undefined) return true;
+  for (const child of children ?? []) if (exists(child as LoggerNode)) return true;
+  return false;
+}
+
+function unknown(name: string, group: Group | undefined, level: Level | undefined, registry: LoggerRegistry): Notice {
+  const nearest = nearestTo(name, registry);
+  const applies = level === undefined ? "" : "; the level applies as soon as one appears";
+  if (group === undefined) {
+    return { code: "LOGGER_UNKNOWN", message: `No logger is named ${name} yet${applies}`, nearest };
+  }
+  const message = `The group's member ${name} has no logger yet${applies}`;
+  return { code: "GROUP_MEMBER_UNKNOWN", message, nearest };
+}
+
+function older(name: string): Notice {
+  const message = `Loggers named ${name} were made before the adapter was attached; those that it has not found keep their level`;
+  return { code: "LOGGER_OLDER_THAN_ADAPTER", message, nearest: undefined };
+}
+
+function partly(name: string, level: Level, warnings: readonly string[]): Notice {
+  const why = warnings.length === 0 ? "" : `: ${warnings.join("; ")}`;
+  return { code: "PARTLY_APPLIED", message: `The level in effect on ${name} is ${level}${why}`, nearest: undefined };
+}
+
+/** The existing logger of which the name is the end, as `orders` of `shop.orders`, or else the most similar one. */
+function nearestTo(text: string, registry: LoggerRegistry): string | undefined {
+  const asked = dotted(text).toLowerCase();
+  const names = registry.sorted().flatMap((node) => (node.parent !== undefined && exists(node) ? node.name : []));
+  const ends = names.filter((name) => dotted(name).toLowerCase().endsWith(`.${asked}`));
+  if (ends.length > 0) return ends.sort((a, b) => a.length - b.length)[0];
+  return similar(text, names)[0];
+}
