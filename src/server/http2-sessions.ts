@@ -33,6 +33,8 @@ interface SessionRecord {
   pingedAt: number | undefined;
   /** When the session was first seen ended while its socket was still open. */
   endedAt: number | undefined;
+  /** Whether a GOAWAY came with its last answer. */
+  isEnding: boolean;
 }
 
 /**
@@ -48,7 +50,7 @@ export class Http2Sessions {
   constructor(handler: RequestHandler, limits: Limits) {
     this.#limits = limits;
     const answer = (req: Http2ServerRequest, res: Http2ServerResponse) => {
-      if (this.#closing) req.stream.close(constants.NGHTTP2_REFUSED_STREAM);
+      if (this.#closing && this.#isBesideAnother(req.stream)) req.stream.close(constants.NGHTTP2_REFUSED_STREAM);
       else if (isTooLarge(req, limits.maxHeaderBytes)) req.stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
       else handler(req, res);
     };
@@ -110,15 +112,25 @@ export class Http2Sessions {
   }
 
   /**
-   * Refuses further streams, which is safe to repeat elsewhere (RFC 9113 section 8.7), and ends each connection with its
-   * last open stream.
+   * Ends each connection with its last open stream, and refuses further streams beside one, which is safe to repeat elsewhere (RFC 9113
+   * section 8.7).
    *
-   * The GOAWAY waits for that moment. After one, whatever stream it names, nghttp2 ignores new streams, and takes it for a
-   * protocol error when a client resets one of them: the whole connection ends, answers under way included.
+   * The GOAWAY waits for that moment, and comes with the last answer. After one, whatever stream it names, nghttp2 ignores new streams, and
+   * takes it for a protocol error when a client resets one of them: the whole connection ends, answers under way included.
+   *
+   * A connection without a stream gets a PING, and ends when the client answers. nginx does not: it closes a connection that it keeps for
+   * later when there is anything to read on it. A GOAWAY could cross a request, which nginx does not repeat: its client gets 502. It may
+   * answer one PING with the next request, hence two.
    */
   close(): void {
     this.#closing = true;
-    for (const [session, { streams }] of this.#sessions) if (streams.size === 0) session.close();
+    for (const [session, record] of this.#sessions) endWhenIdle(session, record);
+  }
+
+  /** Whether the connection has another open stream. The event of one that is over may come after the first of the next. */
+  #isBesideAnother(stream: ServerHttp2Stream): boolean {
+    const streams = this.#sessions.get(stream.session as ServerHttp2Session)?.streams.keys() ?? [];
+    return [...streams].some((other) => other !== stream && !other.closed);
   }
 
   #add(session: ServerHttp2Session, socket: Socket, connection: Connection): void {
@@ -132,6 +144,7 @@ export class Http2Sessions {
       readAt: now,
       pingedAt: undefined,
       endedAt: undefined,
+      isEnding: false,
     };
     this.#sessions.set(session, record);
     noteOwnConnection(session, connection);
@@ -152,12 +165,18 @@ export class Http2Sessions {
       // Node would end the body as if it were whole.
       if (stream.rstCode === constants.NGHTTP2_NO_ERROR) stream.destroy();
     });
+    // Before the listener that sends the end of the answer.
+    stream.prependOnceListener("wantTrailers", () => {
+      if (!this.#closing || this.#isBesideAnother(stream)) return;
+      record.isEnding = true;
+      session.goaway();
+    });
     stream.on("close", () => {
       record.streams.delete(stream);
       record.connection.ended();
       record.idleSince = performance.now();
       // Not within the event: there Node 22.12 loses what is not written yet, or its memory is corrupted.
-      if (this.#closing) setImmediate(() => record.streams.size === 0 && session.close());
+      if (this.#closing) setImmediate(() => endWhenIdle(session, record));
     });
   }
 
@@ -201,6 +220,24 @@ export class Http2Sessions {
       // A 408 here would make the handler take what has come of the body for all of it.
       stream.close(constants.NGHTTP2_CANCEL);
     }
+  }
+}
+
+/** After its GOAWAY, a session that is closed loses what Node.js has not written yet, such as the trailers of the last answer. */
+const FLUSH_MS = 100;
+
+/** Ends a connection without an open stream: soon if its client knows, or else when it has answered two PINGs in that time. */
+function endWhenIdle(session: ServerHttp2Session, record: SessionRecord, answered = 0): void {
+  if (session.closed || session.destroyed || record.streams.size > 0) return;
+  const { idleSince, isEnding } = record;
+  if (isEnding) {
+    setTimeout(() => session.close(), FLUSH_MS).unref();
+  } else if (answered === 2) {
+    session.close();
+  } else {
+    session.ping((error) => {
+      if (error === null && record.idleSince === idleSince) endWhenIdle(session, record, answered + 1);
+    });
   }
 }
 

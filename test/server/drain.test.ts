@@ -139,6 +139,12 @@ describe("what is under way is completed", () => {
     await eventually(() => resets().some(({ streamId }) => streamId === 5), client.received);
     for (const { payload } of resets()) expect(payload.readUInt32BE()).toBe(constants.NGHTTP2_REFUSED_STREAM);
     release();
+    const heard = (type: number) => framesOf(client.received()).filter((each) => each.type === type);
+    // Two PINGs, so that no request crosses the GOAWAY.
+    for (const count of [1, 2]) {
+      await eventually(() => heard(FRAME.PING).length === count, client.received);
+      client.socket.write(frame(FRAME.PING, 1, 0, heard(FRAME.PING).at(-1)!.payload));
+    }
     const frames = framesOf(await client.closed);
     expect(frames.filter(({ type }) => type === FRAME.HEADERS).map(({ streamId }) => streamId)).toEqual([1]);
     expect(frames.findLast(({ type }) => type === FRAME.GOAWAY)!.payload.readUInt32BE(4)).toBe(
