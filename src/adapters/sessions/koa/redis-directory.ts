@@ -15,7 +15,8 @@ export interface KoaIndexOptions {
   readonly prefix?: string | undefined;
   /**
    * States that every instance has kept the index since before the oldest session: searches are then complete, until a
-   * write of the index is lost. Default: false.
+   * write or a key of the index is lost. After that, take another prefix, and state it again when the sessions from before
+   * have ended. Default: false.
    */
   readonly complete?: boolean | undefined;
 }
@@ -43,6 +44,7 @@ class RedisDirectory implements SessionDirectory {
   readonly #users: LatestMap<string, string | undefined>;
   readonly #pruning: IndexPruning;
   #toClaim: boolean;
+  #claiming: Promise<void> | undefined;
 
   constructor(commands: RedisCommands, index: SessionIndex, complete: boolean, limit: number) {
     this.#commands = commands;
@@ -56,6 +58,8 @@ class RedisDirectory implements SessionDirectory {
     const before = this.#users.get(entry.id);
     const moved = this.#users.has(entry.id) && before !== entry.username ? [entry.id] : [];
     this.#users.set(entry.id, entry.username);
+    // Before anything can be lost.
+    this.#claimOnce().catch(() => {});
     try {
       await Promise.all([this.#index.put(entry, made), this.#index.removeFromUser(before, moved)]);
       this.#pruning.written();
@@ -104,13 +108,23 @@ class RedisDirectory implements SessionDirectory {
   }
 
   async complete(): Promise<boolean> {
+    await this.#claimOnce();
+    return this.#index.claim.holds();
+  }
+
+  #claimOnce(): Promise<void> {
+    if (!this.#toClaim) return Promise.resolve();
+    this.#claiming ??= this.#claim().finally(() => {
+      this.#claiming = undefined;
+    });
+    return this.#claiming;
+  }
+
+  async #claim(): Promise<void> {
     const { claim } = this.#index;
-    if (this.#toClaim) {
-      // What was lost since stays lost, whatever the application states about the beginning.
-      if (await claim.isNew()) await claim.make(await claim.basis());
-      this.#toClaim = false;
-    }
-    return claim.holds();
+    // What was lost since stays lost, whatever the application states about the beginning.
+    if (await claim.isNew()) await claim.make(await claim.basis());
+    this.#toClaim = false;
   }
 
   warnings(): Promise<readonly string[]> {
