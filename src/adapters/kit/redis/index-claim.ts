@@ -8,10 +8,10 @@ const SUSPENDED = "suspended";
 const MARK = "\0";
 const MARKS = 2 ** 47;
 
-/** The keys of an index. */
-export interface IndexKeys {
-  readonly sets: readonly string[];
-  readonly hash: string;
+/** A key of an index. */
+export interface IndexKey {
+  readonly key: string;
+  readonly type: "set" | "hash";
 }
 
 /**
@@ -26,30 +26,42 @@ export class IndexClaim {
   readonly #redis: RedisCommands;
   readonly #key: string;
   readonly #principal: string;
-  readonly #keys: IndexKeys;
+  readonly #keys: readonly IndexKey[];
   /** A lost write that could not be recorded in Redis yet. */
   #unrecorded = false;
 
   /** @param principal identifies how a session's user is found */
-  constructor(redis: RedisCommands, key: string, principal: string, keys: IndexKeys) {
+  constructor(redis: RedisCommands, key: string, principal: string, keys: readonly IndexKey[]) {
     this.#redis = redis;
     this.#key = key;
     this.#principal = principal;
     this.#keys = keys;
   }
 
-  /** Checks whether the index holds every session. Commands of the same turn that read the index must be sent before. */
-  async holds(): Promise<boolean> {
-    const { basis, made } = await this.#read();
-    return !this.#unrecorded && basis !== undefined && made === this.#claim(basis);
+  /**
+   * Checks whether the index holds every session: in one of its keys, or in all. Commands of the same turn that read the
+   * index must be sent before.
+   */
+  async holds(only?: string): Promise<boolean> {
+    const keys = this.#keys.filter(({ key }) => only === undefined || key === only);
+    const { failures, made, marks } = await this.#read(keys);
+    if (this.#unrecorded || made === null || marks.includes(null)) return false;
+    const [basis, claimed, ...principal] = made.split(" ");
+    const claimedMarks = claimed?.split(",") ?? [];
+    return (
+      basis === failures &&
+      principal.join(" ") === this.#principal &&
+      marks.every((mark, at) => mark === claimedMarks[at === 0 ? 0 : 1 + this.#keys.indexOf(keys[at - 1]!)])
+    );
   }
 
   /** Returns the basis for a claim; call it before the search on which the claim will rest. */
   async basis(): Promise<string> {
     if (this.#unrecorded) await this.withdraw();
     await this.#mark();
-    const { basis } = await this.#read();
-    return basis ?? "";
+    const { failures, marks } = await this.#read();
+    // A mark that is lost already matches none later.
+    return `${failures} ${marks.join()}`;
   }
 
   /** Whether nothing was ever claimed or lost here. */
@@ -86,25 +98,24 @@ export class IndexClaim {
   }
 
   async #mark(): Promise<void> {
-    const { sets, hash } = this.#keys;
-    await Promise.all([
-      ...sets.map((key) => this.#redis.command(["ZADD", key, "NX", `${-randomInt(1, MARKS)}`, MARK])),
-      ...[hash, this.#key].map((key) => this.#redis.command(["HSETNX", key, MARK, `${randomInt(1, MARKS)}`])),
-    ]);
+    await Promise.all(
+      [...this.#keys, { key: this.#key, type: "hash" }].map(({ key, type }) => {
+        const mark = randomInt(1, MARKS);
+        const command = type === "set" ? ["ZADD", key, "NX", `${-mark}`, MARK] : ["HSETNX", key, MARK, `${mark}`];
+        return this.#redis.command(command);
+      }),
+    );
   }
 
-  async #read() {
-    const { sets, hash } = this.#keys;
+  /** Reads the state, and its mark and those of the keys, in this order. */
+  async #read(keys = this.#keys) {
     const [state, ...others] = await Promise.all([
       this.#redis.command(["HMGET", this.#key, FAILURES, COMPLETE, MARK]),
-      this.#redis.command(["HGET", hash, MARK]),
-      ...sets.map((key) => this.#redis.command(["ZSCORE", key, MARK])),
+      ...keys.map(({ key, type }) => this.#redis.command([type === "set" ? "ZSCORE" : "HGET", key, MARK])),
     ]);
-    const [lost, made, mark] = state as (string | null)[];
+    const [failures, made, mark] = state as (string | null)[];
     const marks = [mark, ...others].map((each) => (each === null || each === undefined ? null : String(each)));
-    const failures = lost ?? "0";
-    const basis = marks.includes(null) ? undefined : `${failures} ${marks.join()}`;
-    return { failures, made: made ?? null, marks, basis };
+    return { failures: failures ?? "0", made: made ?? null, marks };
   }
 
   #claim(basis: string): string {

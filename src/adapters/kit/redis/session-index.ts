@@ -59,6 +59,7 @@ export class SessionIndex {
   readonly claim: IndexClaim;
   readonly ended: EndedMarks;
   readonly #redis: RedisCommands;
+  readonly #prefix: string;
   /** Sorted set: all ids by their last access. */
   readonly #accessedKey: string;
   /** Sorted set: all ids, each with its user, by the time at which they expire. */
@@ -72,6 +73,7 @@ export class SessionIndex {
 
   constructor(redis: RedisCommands, { prefix, principal, slackMs }: SessionIndexOptions) {
     this.#redis = redis;
+    this.#prefix = prefix;
     this.#accessedKey = `${prefix}accessed`;
     this.#expiresKey = `${prefix}expires`;
     this.#usersKey = `${prefix}users`;
@@ -79,8 +81,17 @@ export class SessionIndex {
     this.#leaseKey = `${prefix}pruning`;
     this.#slackMs = slackMs;
     this.ended = new EndedMarks(redis, prefix);
-    const sets = [this.#accessedKey, this.#expiresKey, this.#usersKey];
-    this.claim = new IndexClaim(redis, `${prefix}state`, principal, { sets, hash: this.#recordsKey });
+    this.claim = new IndexClaim(redis, `${prefix}state`, principal, [
+      { key: this.#accessedKey, type: "set" },
+      { key: this.#expiresKey, type: "set" },
+      { key: this.#usersKey, type: "set" },
+      { key: this.#recordsKey, type: "hash" },
+    ]);
+  }
+
+  /** Checks whether this part of the index holds every session; call it after the method that reads the part. */
+  isComplete(part: "accessed" | "expires" | "users" | "records"): Promise<boolean> {
+    return this.claim.holds(this.#prefix + part);
   }
 
   /** Notes that the session was made, seen or used. What is known of its creation stays, unless it was `made` just now. */

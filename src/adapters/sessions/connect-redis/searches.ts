@@ -151,7 +151,7 @@ export class IndexedSessions {
   async findByUsername(username: string): Promise<SessionSearch> {
     const [ids, complete] = await Promise.all([
       this.#index.idsOfUser(username, this.#maxSessions + 1),
-      this.#complete(),
+      this.#complete("users"),
     ]);
     const found = await this.#sessionsOf(username, ids.slice(0, this.#maxSessions));
     if (complete) return { sessions: found, partial: ids.length > this.#maxSessions };
@@ -166,7 +166,7 @@ export class IndexedSessions {
     if (after?.startsWith(BY_KEY)) return this.#scanned.list(query);
     const [accesses, complete] = await Promise.all([
       this.#index.newest(limit, after?.slice(BY_ACCESS.length)),
-      this.#complete(),
+      this.#complete("accessed"),
     ]);
     if (after === undefined && !complete) {
       const page = await unlessRefused(this.#scanned.list(query));
@@ -184,12 +184,12 @@ export class IndexedSessions {
   }
 
   async count(): Promise<number | undefined> {
-    const [count, complete] = await Promise.all([this.#index.count(), this.#complete()]);
+    const [count, complete] = await Promise.all([this.#index.count(), this.#complete("expires")]);
     return complete ? count : unlessRefused(this.#scanned.count());
   }
 
   async findIdByDigest(digest: string): Promise<string | null | undefined> {
-    const [id, complete] = await Promise.all([this.#index.idOf(digest), this.#complete()]);
+    const [id, complete] = await Promise.all([this.#index.idOf(digest), this.#complete("records")]);
     return id ?? (complete ? null : undefined);
   }
 
@@ -202,8 +202,8 @@ export class IndexedSessions {
     });
   }
 
-  async #complete(): Promise<boolean> {
-    const complete = (await this.#index.claim.holds()) && !this.#corrections.outstanding;
+  async #complete(part: Parameters<SessionIndex["isComplete"]>[0]): Promise<boolean> {
+    const complete = (await this.#index.isComplete(part)) && !this.#corrections.outstanding;
     if (!complete) this.#incomplete();
     return complete;
   }
