@@ -1,7 +1,6 @@
-import { levelVerbosity } from "../../../loggers/level.ts";
-import { oncePer } from "../../kit/loggers/instrumentation.ts";
 import { WeakList } from "../../kit/loggers/weak-list.ts";
-import { levelMethods, levelOfRecord, type SetLevel } from "./level.ts";
+import { levelMethods, type SetLevel } from "./level-methods.ts";
+import { type LevelLabel, levelOrder } from "./level-order.ts";
 import type { NativeLogger, PinoCopy } from "./native.ts";
 
 /** Called for each call of a logger, with the `levelVerbosity` of the call and whether the logger lets it through. */
@@ -21,6 +20,8 @@ interface IsLevelEnabledPair {
   readonly replacement: IsLevelEnabled;
 }
 
+type Label = LevelLabel & { readonly verbosity: number };
+
 /**
  * Replaces level methods of one copy's loggers while there are listeners, which count calls, or passes, which let single
  * disabled calls through. Only loggers with methods of their own are touched. Loggers that inherit their methods call them with
@@ -37,7 +38,7 @@ interface IsLevelEnabledPair {
 export class CallInterception {
   readonly #copy: PinoCopy;
   readonly #setLevel: SetLevel;
-  /** Replacements by the method that they replace; then by the key of a label. */
+  /** Replacements by the method that they replace; then by label, verbosity and whether it is enabled. */
   readonly #replacements = new WeakMap<Method, Map<string, Method>>();
   readonly #replaced = new WeakMap<Method, Method>();
   #listeners: readonly CallListener[] = [];
@@ -82,20 +83,24 @@ export class CallInterception {
     this.#touched.add(logger);
   }
 
+  /** The method that a replacement stands for, or the method itself. */
+  intercepted(method: unknown): unknown {
+    return this.#replaced.get(method as Method) ?? method;
+  }
+
   get #isIdle(): boolean {
     return this.#listeners.length === 0 && this.#passes.length === 0;
   }
 
   /** Gives a logger the methods that the current listeners and passes require. */
   #settle(logger: NativeLogger): void {
-    const silent = this.#passes.length > 0 ? this.#methodsOf(logger, "silent") : undefined;
-    for (const label of labelsIn(logger.levels)) {
+    for (const label of this.#labelsOf(logger)) {
       const descriptor = Object.getOwnPropertyDescriptor(logger, label.label);
       if (typeof descriptor?.value !== "function") continue;
       const present = descriptor.value as Method;
       const method = this.#replaced.get(present) ?? present;
       const wanted =
-        this.#listeners.length > 0 || method === silent?.get(label.label)
+        this.#listeners.length > 0 || (this.#passes.length > 0 && method === logger.silent)
           ? this.#replacement(logger, method, label)
           : method;
       // Assigned, because deleting or defining a property would make the object slower. A frozen logger keeps its methods.
@@ -107,7 +112,7 @@ export class CallInterception {
     let known = this.#replacements.get(method);
     if (known === undefined) this.#replacements.set(method, (known = new Map()));
     const enabled = this.#isEnabled(logger, label.label);
-    const key = enabled ? label.enabledKey : label.disabledKey;
+    const key = `${label.verbosity} ${label.label} ${enabled}`;
     let replacement = known.get(key);
     if (replacement === undefined) known.set(key, (replacement = this.#make(method, label, enabled)));
     return replacement;
@@ -120,9 +125,8 @@ export class CallInterception {
       for (const listener of interception.#listeners) listener(this, verbosity, enabled || through);
       if (!through) return method.apply(this, values);
       const logger = this as NativeLogger;
-      // If the application replaced a disabled method, its replacement is called.
-      const isSilent = method === interception.#methodsOf(logger, "silent").get(label);
-      const lifted = isSilent ? (interception.#methodsOf(logger, label).get(label) as Method) : method;
+      // `silent` is pino's noop. If the application replaced a disabled method, its replacement is called.
+      const lifted = method === logger.silent ? interception.#enabledMethod(logger, label) : method;
       return lifted.apply(this, values);
     }
     this.#replaced.set(intercepted, method);
@@ -134,9 +138,13 @@ export class CallInterception {
     return false;
   }
 
-  /** The methods of such a logger at a level. pino puts the same noop in place of every method that the level disables. */
-  #methodsOf(logger: NativeLogger, level: string): ReadonlyMap<string, unknown> {
-    return levelMethods(this.#copy, this.#setLevel, logger, level).byLabel;
+  #enabledMethod(logger: NativeLogger, label: string): Method {
+    return levelMethods(this.#copy, this.#setLevel, logger, label).methods.get(label) as Method;
+  }
+
+  /** The labels whose calls are counted or let through. */
+  #labelsOf(logger: NativeLogger): readonly Label[] {
+    return levelOrder(this.#copy, logger).labels.filter((label): label is Label => label.verbosity !== undefined);
   }
 
   #isEnabled(logger: NativeLogger, label: string): boolean {
@@ -151,7 +159,7 @@ export class CallInterception {
     const original = prototype.isLevelEnabled as IsLevelEnabled;
     const replacement: IsLevelEnabled = function isLevelEnabled(label) {
       if (original.call(this, label)) return true;
-      const known = labelsIn(this.levels).find((other) => other.label === label);
+      const known = interception.#labelsOf(this).find((other) => other.label === label);
       return known !== undefined && interception.#letsThrough(this, known.verbosity);
     };
     prototype.isLevelEnabled = replacement;
@@ -171,22 +179,3 @@ export class CallInterception {
     if (this.#isIdle) this.#touched.clear();
   }
 }
-
-/** A level method and the verbosity of its records. */
-interface Label {
-  readonly label: string;
-  readonly verbosity: number;
-  readonly enabledKey: string;
-  readonly disabledKey: string;
-}
-
-/** The labels that at least one level lets through; once for all loggers with the same set of levels. */
-const labelsIn = oncePer(({ values }: NativeLogger["levels"]): readonly Label[] =>
-  Object.entries(values).flatMap(([label, value]) => {
-    const level = levelOfRecord(value);
-    if (level === undefined) return [];
-    const verbosity = levelVerbosity(level);
-    const key = `${verbosity} ${label}`;
-    return [{ label, verbosity, enabledKey: `${key} enabled`, disabledKey: `${key} disabled` }];
-  }),
-);

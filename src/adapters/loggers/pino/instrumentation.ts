@@ -1,23 +1,36 @@
 import { Instrumentation } from "../../kit/loggers/instrumentation.ts";
 import { CallInterception } from "./call-interception.ts";
-import { levelMethods, type SetLevel } from "./level.ts";
+import type { SetLevel } from "./level-methods.ts";
 import type { NativeLogger, PinoCopy } from "./native.ts";
+import { Overrides } from "./overrides.ts";
 
 /** What an adapter learns from watching a copy of pino. */
 export interface PinoObserver {
-  /** `parent.child()` made a child. `own` says whether the child has a level of its own. */
-  childMade(child: NativeLogger, parent: NativeLogger, bindings: object, own: boolean): void;
+  /** `parent.child()` made a child. */
+  childMade(child: NativeLogger, parent: NativeLogger, birth: Birth): void;
   /** The application set a level on a logger, or made a root logger. */
   levelSet(logger: NativeLogger): void;
-  /** An adapter, this one or another, set a level by {@link PinoInstrumentation.pushLevel}. */
+  /** Another adapter overrode the level of a logger, or gave it back. */
   levelPushed(logger: NativeLogger): void;
+  /** `logger.setBindings()` was called. */
+  bindingsSet(logger: NativeLogger, bindings: object): void;
 }
 
-type Child = (
-  this: NativeLogger,
-  bindings: object,
-  options?: { level?: unknown; customLevels?: unknown },
-) => NativeLogger;
+/** How a child was made. */
+export interface Birth {
+  readonly bindings: object;
+  readonly options: ChildOptions | null | undefined;
+  /** Whether an `onChild` callback of the application set its level. */
+  readonly levelSet: boolean;
+}
+
+interface ChildOptions {
+  readonly level?: unknown;
+  readonly customLevels?: unknown;
+}
+
+type Child = (this: NativeLogger, bindings: object, options?: ChildOptions | null) => NativeLogger;
+type SetBindings = (this: NativeLogger, bindings: object) => void;
 
 const instrumentations = new WeakMap<NativeLogger, PinoInstrumentation>();
 
@@ -32,72 +45,87 @@ export function pinoInstrumentation(copy: PinoCopy): PinoInstrumentation {
 
 /**
  * Watches every logger that a copy of pino makes and every level set on one. All loggers of a copy share a prototype, so
- * replacing two of its methods is enough, the application's code stays as it is, and nothing runs when a record is written.
- *
- * While a copy before pino 10 is watched, its children follow their parent's level as those of pino 10 do. Without that they
- * would start with a frozen copy of the level.
+ * replacing three of its methods is enough, the application's code stays as it is, and nothing runs when a record is written.
  */
 export class PinoInstrumentation extends Instrumentation<PinoObserver> {
   readonly interception: CallInterception;
+  readonly overrides: Overrides;
   readonly #copy: PinoCopy;
-  readonly #setLevel: SetLevel;
 
   constructor(copy: PinoCopy) {
     super();
     this.#copy = copy;
-    this.#setLevel = copy.prototype[copy.setLevel] as SetLevel;
-    this.interception = new CallInterception(copy, this.#setLevel);
+    const setLevel = copy.prototype[copy.setLevel] as SetLevel;
+    this.interception = new CallInterception(copy, setLevel);
+    this.overrides = new Overrides(copy, setLevel, this.interception);
   }
 
-  /** Sets a level as pino does, but without making new functions, and tells every observer. */
-  pushLevel(logger: NativeLogger, label: string): void {
-    const { levelValue } = this.#copy;
-    const before = logger[levelValue] as number;
-    const { value, methods } = levelMethods(this.#copy, this.#setLevel, logger, label);
-    logger[levelValue] = value;
-    for (const [key, method] of methods) logger[key] = method;
-    this.interception.touch(logger);
-    logger.emit("level-change", label, value, logger.levels.labels[before], before, logger);
-    for (const observer of this.observers) observer.levelPushed(logger);
+  /** Overrides the level of a logger, or gives the logger back its own (undefined), and tells every observer but `by`. */
+  override(logger: NativeLogger, label: string | undefined, by: PinoObserver): void {
+    const { overrides } = this;
+    const hasChanged = label === undefined ? overrides.release(logger, by) : overrides.apply(logger, label, by);
+    if (!hasChanged) return;
+    for (const observer of this.observers) if (observer !== by) observer.levelPushed(logger);
   }
 
   protected install(): () => void {
-    const { prototype, setLevel, levelValue, freezesChildren } = this.#copy;
-    const { observers } = this;
+    const { prototype, setLevel, freezesChildren } = this.#copy;
+    const { observers, overrides } = this;
     const originalChild = prototype.child as unknown as Child;
     const originalSetLevel = prototype[setLevel] as SetLevel;
-    /** Set while pino makes a child: whether that is to follow its parent or gets a level of its own. */
-    let birth: "inheriting" | "own" | undefined;
+    const originalSetBindings = prototype.setBindings as SetBindings;
+    /** The logger whose child pino is making. */
+    let parent: NativeLogger | undefined;
+    /** How many levels pino itself sets on that child, less those that were set. Negative if the application set one. */
+    let expected = 0;
 
     const child: Child = function child(bindings, options) {
-      const own =
-        options != null &&
-        ((options.level !== undefined && options.level !== this.level) || Object.hasOwn(options, "customLevels"));
-      const outer = birth;
-      birth = own ? "own" : freezesChildren ? "inheriting" : undefined;
+      const outer = parent;
+      const outerExpected = expected;
+      parent = this;
+      expected = freezesChildren || (options != null && setsLevel(this, options)) ? 1 : 0;
+      let levelSet = false;
       let made: NativeLogger;
       try {
         made = originalChild.call(this, bindings, options);
+        levelSet = expected < 0;
       } finally {
-        birth = outer;
+        parent = outer;
+        expected = outerExpected;
       }
-      for (const observer of observers) observer.childMade(made, this, bindings, Object.hasOwn(made, levelValue));
+      for (const observer of observers) observer.childMade(made, this, { bindings, options, levelSet });
       return made;
     };
     const setLevelOf: SetLevel = function (level) {
-      const atBirth = birth;
-      // Only pino's own call while it makes a child counts: an `onChild` callback may set a level too.
-      birth = undefined;
-      if (atBirth === "inheriting") return;
+      if (parent !== undefined && Object.getPrototypeOf(this) === parent) {
+        expected--;
+        originalSetLevel.call(this, level);
+        return;
+      }
       originalSetLevel.call(this, level);
-      if (atBirth === undefined) for (const observer of observers) observer.levelSet(this);
+      overrides.forget(this);
+      for (const observer of observers) observer.levelSet(this);
+    };
+    const setBindings: SetBindings = function (bindings) {
+      originalSetBindings.call(this, bindings);
+      for (const observer of observers) observer.bindingsSet(this, bindings);
     };
 
-    prototype.child = child;
-    prototype[setLevel] = setLevelOf;
+    const replaced = [
+      ["child", originalChild, child],
+      [setLevel, originalSetLevel, setLevelOf],
+      ["setBindings", originalSetBindings, setBindings],
+    ] as const;
+    for (const [key, , replacement] of replaced) prototype[key] = replacement;
     return () => {
-      if (prototype.child === child) prototype.child = originalChild;
-      if (prototype[setLevel] === setLevelOf) prototype[setLevel] = originalSetLevel;
+      for (const [key, original, replacement] of replaced) {
+        if (prototype[key] === replacement) prototype[key] = original;
+      }
     };
   }
+}
+
+/** Whether pino 10 sets a level on a child with these options. */
+function setsLevel(parent: NativeLogger, options: ChildOptions): boolean {
+  return (options.level !== undefined && options.level !== parent.level) || Object.hasOwn(options, "customLevels");
 }

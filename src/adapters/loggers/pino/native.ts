@@ -26,6 +26,10 @@ export interface PinoCopy {
   readonly setLevel: symbol;
   /** The key of a logger's own numeric level. */
   readonly levelValue: symbol;
+  /** The key of the function that compares a level with a threshold. The first releases of pino 8 have none. */
+  readonly levelComparison: symbol | undefined;
+  /** The key of a logger's bindings, as the text that its records contain. */
+  readonly bindings: symbol;
   /** The key of a root's destination. */
   readonly stream: symbol;
   /** Whether a child starts with its parent's level as its own, as before pino 10. */
@@ -54,11 +58,13 @@ export function pinoCopy(logger: PinoLogger): PinoCopy {
   const setLevel = symbols.get("pino.setLevel");
   const levelValue = symbols.get("pino.levelVal");
   const stream = symbols.get("pino.stream");
-  if (prototype === null || setLevel === undefined || levelValue === undefined || stream === undefined) {
+  const bindings = symbols.get("pino.chindings");
+  if (prototype === null || !setLevel || !levelValue || !stream || !bindings) {
     const expected = "pinoLoggers needs a logger made by pino 8, 9 or 10, such as pino(), or a list of them";
     throw wrongArgument("NOT_A_PINO_LOGGER", expected, logger);
   }
   const native = prototype as NativeLogger;
   const freezesChildren = Number.parseInt(String(native.version), 10) < 10;
-  return { prototype: native, setLevel, levelValue, stream, freezesChildren };
+  const levelComparison = symbols.get("pino.levelComp");
+  return { prototype: native, setLevel, levelValue, levelComparison, bindings, stream, freezesChildren };
 }

@@ -1,7 +1,8 @@
+import { setImmediate as turn } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import fastify from "fastify";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { pinoLoggers } from "../../../../src/adapters/loggers/pino/index.ts";
 import { Loggers } from "../../../../src/loggers/loggers.ts";
 import type { Logger } from "../../../../src/loggers/view.ts";
@@ -40,18 +41,131 @@ describe.each(PINO_VERSIONS)("pino %s loggers are found", (_, pino) => {
     expect(names(own)).toEqual(["ROOT", "billing"]);
   });
 
-  test("as second roots, given or made later", () => {
+  test("as second roots, if they are given, and each keeps its own level", () => {
     const main = pino({}, messages());
     const given = pino({ name: "given", level: "error" }, messages());
+    const unnamed = pino({ level: "warn" }, messages());
     const loggers = new Loggers();
-    cleanups.push(loggers.attach(pinoLoggers([main, given])));
-    pino({ name: "later", level: "debug" }, messages());
-    pino({ level: "debug" }, messages());
+    cleanups.push(loggers.attach(pinoLoggers([main, given, unnamed])));
+    expect(loggers.list().loggers.map(({ name, configuredLevel }) => `${name}:${configuredLevel}`)).toEqual([
+      "ROOT:undefined",
+      "given:ERROR",
+    ]);
+    expect([main, given, unnamed].map(({ level }) => level)).toEqual(["info", "error", "warn"]);
+    expect((loggers.get("ROOT") as Logger).warnings).toEqual([expect.stringMatching(/differ: pino INFO, pino WARN/)]);
+    loggers.setLevel("ROOT", "DEBUG");
+    expect([main, given, unnamed].map(({ level }) => level)).toEqual(["debug", "error", "debug"]);
+    loggers.setLevel("ROOT", undefined);
+    expect([main, given, unnamed].map(({ level }) => level)).toEqual(["info", "error", "warn"]);
+  });
+
+  test("only if they descend from a root that was given: two actuators with separate roots do not see each other's", () => {
+    const out = messages();
+    const [one, other] = [pino({}, out), pino({}, out)];
+    const [ofOne, ofOther] = [new Loggers(), new Loggers()];
+    cleanups.push(ofOne.attach(pinoLoggers(one)), ofOther.attach(pinoLoggers(other)));
+    const trail = pino({ name: "security-trail" }, out);
+    one.child({ name: "orders" });
+    other.child({ name: "users" });
+    trail.child({ name: "audit" }).level = "warn";
+    expect([names(ofOne), names(ofOther)]).toEqual([
+      ["ROOT", "orders"],
+      ["ROOT", "users"],
+    ]);
+    ofOne.setLevel("ROOT", "OFF");
+    ofOne.setLevel("security-trail", "OFF");
+    ofOne.setLevel("users", "OFF");
+    trail.info("trail");
+    trail.child({ name: "audit" }).info("audit");
+    other.child({ name: "users" }).info("users");
+    expect(out.written).toEqual(["trail", "audit", "users"]);
+    expect(other.level).toBe("info");
+  });
+
+  test("through a proxy that the application put around the root, as for its asynchronous context", () => {
+    const out = messages();
+    const root = pino({}, out);
+    const loggers = new Loggers();
+    cleanups.push(loggers.attach(pinoLoggers(root)));
+    const proxy = new Proxy(root, { get: (target, key, receiver) => Reflect.get(target, key, receiver) as unknown });
+    const child = proxy.child({ name: "orders" });
+    loggers.setLevel("orders", "DEBUG");
+    child.debug("yes");
+    loggers.setLevel("orders", undefined);
+    child.debug("no");
+    expect(out.written).toEqual(["yes"]);
+  });
+
+  test("as a child that is given in the place of a root, with a warning", () => {
+    const out = messages();
+    const parent = pino({}, out);
+    const given = parent.child({ name: "app" });
+    const loggers = new Loggers();
+    cleanups.push(loggers.attach(pinoLoggers(given)));
+    parent.child({ name: "sibling" });
+    given.child({ name: "orders" });
+    expect(names(loggers)).toEqual(["ROOT", "orders"]);
+    expect((loggers.get("ROOT") as Logger).warnings).toEqual([
+      expect.stringMatching(/child of one that is not managed/),
+    ]);
+    loggers.setLevel("ROOT", "DEBUG");
+    parent.debug("no");
+    given.debug("yes");
+    loggers.setLevel("ROOT", undefined);
+    given.debug("no");
+    expect(out.written).toEqual(["yes"]);
+  });
+
+  test("although they are older than the adapter, once they make a child or are given a level, with a warning", () => {
+    const out = messages();
+    const root = pino({}, out);
+    const [maker, set, unseen] = ["maker", "set", "unseen"].map((name) => root.child({ name }));
+    const loggers = new Loggers();
+    cleanups.push(loggers.attach(pinoLoggers(root)));
+    expect(names(loggers)).toEqual(["ROOT"]);
+    maker!.child({ reqId: 1 });
+    set!.level = "warn";
+    unseen!.info("x");
     expect(loggers.list().loggers.map(({ name, configuredLevel }) => `${name}:${configuredLevel}`)).toEqual([
       "ROOT:INFO",
-      "given:ERROR",
-      "later:DEBUG",
+      "maker:undefined",
+      "set:WARN",
     ]);
+    for (const name of ["maker", "set"]) {
+      expect((loggers.get(name) as Logger).warnings).toEqual([expect.stringMatching(/was made before the adapter/)]);
+    }
+    loggers.setLevel("maker", "DEBUG");
+    maker!.debug("yes");
+    expect(out.written).toEqual(["x", "yes"]);
+  });
+
+  test("under the name that setBindings gives them", () => {
+    const out = messages();
+    const root = pino({}, out);
+    const loggers = new Loggers();
+    cleanups.push(loggers.attach(pinoLoggers(root)));
+    const first = root.child({ name: "first" });
+    const nameless = root.child({ reqId: 1 });
+    loggers.setLevel("first", "TRACE");
+    loggers.setLevel("first", undefined);
+    first.setBindings({ name: "renamed" });
+    nameless.setBindings({ name: "named" });
+    nameless.setBindings({ user: 1 });
+    expect(names(loggers)).toEqual(["ROOT", "named", "renamed"]);
+    loggers.setLevel("renamed", "DEBUG");
+    loggers.setLevel("named", "TRACE");
+    loggers.setLevel("first", "TRACE");
+    first.debug("1");
+    first.trace("no");
+    nameless.trace("2");
+    expect(out.written).toEqual(["1", "2"]);
+    const [one, two] = [root.child({ name: "many" }), root.child({ name: "many" })];
+    loggers.setLevel("many", "TRACE");
+    one.setBindings({ name: "apart" });
+    one.debug("no");
+    two.debug("3");
+    expect(out.written).toEqual(["1", "2", "3"]);
+    expect(names(loggers)).toContain("apart");
   });
 
   test("and released: a detached copy is as it was", () => {
@@ -80,29 +194,28 @@ describe.each(PINO_VERSIONS)("pino %s loggers are found", (_, pino) => {
     };
     detach();
     const loggers = new Loggers();
-    cleanups.unshift(loggers.attach(pinoLoggers(root, { maxPerName: 1 })));
+    cleanups.unshift(loggers.attach(pinoLoggers(root)));
     root.child({ name: "orders" });
     expect(names(loggers)).toEqual(["ROOT", "orders"]);
     expect(loggers.list().loggers.flatMap(({ warnings }) => warnings)).toEqual([]);
   });
 
-  test("up to a maximum for one name, of which the oldest are dropped first", () => {
+  test("without a limit for one name: what went up comes back, in each of 5,000", () => {
     const out = messages();
     const root = pino({}, out);
     const loggers = new Loggers();
-    cleanups.push(loggers.attach(pinoLoggers(root, { maxPerName: 2 })));
-    const [oldest, middle, newest] = [1, 2, 3].map(() => root.child({ name: "orders" }));
+    cleanups.push(loggers.attach(pinoLoggers(root)));
+    const requests = Array.from({ length: 2_500 }, (_, reqId) => root.child({ reqId }));
+    const children = requests.flatMap((log) => [log.child({ name: "orders" }), log.child({ name: "orders" }, {})]);
+    const levels = () => [...new Set(children.map(({ level }) => level))];
     loggers.setLevel("orders", "DEBUG");
-    oldest!.debug("no");
-    middle!.debug("1");
-    newest!.debug("2");
-    expect(out.written).toEqual(["1", "2"]);
-    loggers.setLevel("ROOT", "WARN");
-    oldest!.info("no");
-    expect(out.written).toHaveLength(2);
-    expect((loggers.get("orders") as Logger).warnings).toEqual([
-      "more than 2 loggers have this name: the oldest keep the level they have",
-    ]);
+    expect([levels(), loggers.get("orders")]).toMatchObject([["debug"], { effectiveLevel: "DEBUG" }]);
+    loggers.setLevel("orders", undefined);
+    expect(levels()).toEqual(["info"]);
+    loggers.setLevel("ROOT", "ERROR");
+    expect(levels()).toEqual(["error"]);
+    loggers.setLevel("ROOT", undefined);
+    expect(levels()).toEqual(["info"]);
   });
 
   test("by two actuators at once, which agree", () => {
@@ -178,32 +291,52 @@ test("fastify's loggers of single requests are never managed, and follow a chang
   expect(loggers.list().loggers.map(({ name }) => name)).toEqual(["ROOT"]);
 });
 
-test("a logger made for one request is collected with the request", async () => {
+describe.each(PINO_VERSIONS)("pino %s: loggers made for one request are collected", (_, pino) => {
   setFlagsFromString("--expose-gc");
   const gc = runInNewContext("gc") as () => void;
-  const { default: pino } = await import("pino");
-  const root = pino({}, messages());
-  let gone = 0;
-  const adapter = pinoLoggers(root, { maxPerName: 1_000 });
-  const detach = adapter.attach({
-    discovered: () => true,
-    gone: () => gone++,
-    changedOutside: () => {},
-    reachChanged: () => {},
-    older: () => {},
-    levelAbove: () => "INFO",
-    retract: () => {},
-    pushing: false,
-    warn: () => {},
+  const collect = async () => {
+    await turn();
+    gc();
+    await turn();
+  };
+
+  test("and their names leave the list, unless a level is set on them", async () => {
+    vi.useFakeTimers({ toFake: ["performance"] });
+    cleanups.push(() => vi.useRealTimers());
+    const root = pino({}, messages());
+    const loggers = new Loggers();
+    cleanups.push(loggers.attach(pinoLoggers(root)));
+    const kept = root.child({ name: "kept" });
+    for (let index = 0; index < 50; index++) root.child({ reqId: index }).child({ name: `unique-${index}` });
+    expect(names(loggers)).toHaveLength(52);
+    loggers.setLevel("unique-7", "DEBUG");
+    await collect();
+    vi.advanceTimersByTime(1_000);
+    expect(names(loggers)).toEqual(["ROOT", "kept", "unique-7"]);
+    expect(kept.level).toBe("info");
   });
-  cleanups.push(detach);
-  for (let index = 0; index < 100; index++) root.child({ name: "request" });
-  await expect
-    .poll(() => {
-      gc();
-      return gone;
-    })
-    .toBeGreaterThan(90);
+
+  test("without an operator who looks, as further ones are made", async () => {
+    const root = pino({}, messages());
+    let present = 0;
+    const detach = pinoLoggers(root).attach({
+      discovered: () => ++present > 0,
+      gone: () => present--,
+      changedOutside: () => {},
+      reachChanged: () => {},
+      levelAbove: () => "INFO",
+      older: () => {},
+      pushing: false,
+      warn: () => {},
+      retract: () => {},
+    });
+    cleanups.push(detach);
+    for (let round = 0; round < 20; round++) {
+      for (let index = 0; index < 100; index++) root.child({ name: `unique-${round}-${index}` });
+      await collect();
+    }
+    expect(present).toBeLessThan(500);
+  });
 });
 
 test.each([undefined, null, {}, { level: "info" }, console, "logger"])(

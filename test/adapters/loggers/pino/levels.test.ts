@@ -127,18 +127,35 @@ describe.each(PINO_VERSIONS)("pino %s writes what the levels say", (_, pino) => 
     expect(out.written).toEqual(["1"]);
   });
 
-  test("a level that the application sets is adopted and reaches every logger of the name", () => {
+  test("a level that the application sets is adopted, for that logger only, and comes back", () => {
     const { out, root, loggers } = application();
     const first = root.child({ name: "a" });
     const second = root.child({ name: "a" });
     first.level = "trace";
-    expect(loggers.get("a")).toMatchObject({ configuredLevel: "TRACE", effectiveLevel: "TRACE" });
-    second.trace("yes");
+    expect(loggers.get("a")).toMatchObject({ configuredLevel: undefined, effectiveLevel: "TRACE" });
+    expect((loggers.get("a") as Logger).warnings).toEqual([expect.stringMatching(/differ/)]);
+    second.debug("no");
+    loggers.setLevel("a", "DEBUG");
+    second.debug("1");
+    first.trace("no");
+    loggers.restoreLevel("a");
+    second.debug("no");
+    first.trace("2");
+    second.level = "trace";
+    expect(loggers.get("a")).toMatchObject({ configuredLevel: "TRACE", warnings: [] });
     root.level = "error";
-    expect(loggers.get("ROOT")).toMatchObject({ configuredLevel: "ERROR", baselineLevel: "INFO" });
-    loggers.setLevel("a", undefined);
-    first.warn("no");
-    expect(out.written).toEqual(["yes"]);
+    expect(loggers.get("ROOT")).toMatchObject({ configuredLevel: "ERROR" });
+    expect(out.written).toEqual(["1", "2"]);
+  });
+
+  test("a level that the application sets ends the operator's on that name, and others get theirs back", () => {
+    const { root, loggers } = application();
+    const [one, two] = [root.child({ name: "a" }), root.child({ name: "a" })];
+    loggers.setLevel("a", "TRACE");
+    one.level = "warn";
+    expect([one.level, two.level]).toEqual(["warn", "info"]);
+    root.level = "error";
+    expect(one.level).toBe("warn");
   });
 
   test("a level set in an onChild callback is adopted", () => {
