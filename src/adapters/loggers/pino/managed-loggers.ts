@@ -147,6 +147,7 @@ export class ManagedLoggers implements PinoObserver {
     if (place === undefined || name === undefined || place.set.kind.name === name) return;
     const { set } = place;
     if (place !== set) this.#join(logger, set, { name, threshold: undefined, configured: false });
+    else if (set.isUnmanaged) this.#join(logger, set.parent!, { ...set.kind, name });
     else if (set.parent !== undefined) this.#move(logger, set, { ...set.kind, name });
   }
 
@@ -314,12 +315,18 @@ export class ManagedLoggers implements PinoObserver {
       from.become(kind);
       this.#index(from, from);
       if (isRenamed) this.#report(from, logger, kind);
-      else this.#host?.changedOutside(from, levelOf(from, logger));
+      else this.#changedOutside(from, logger);
       return;
     }
     if (isRenamed) this.instrumentation.override(logger, undefined, this);
     const set = this.#join(logger, from.parent!, kind, isRenamed ? kind : { ...before });
-    if (!isRenamed && set !== undefined) this.#host?.changedOutside(set, levelOf(set, logger));
+    if (!isRenamed && set !== undefined) this.#changedOutside(set, logger);
+  }
+
+  /** Reports that the application gave a set its level, which is in force now. */
+  #changedOutside(set: LoggerSet, logger: NativeLogger): void {
+    set.restore();
+    this.#host?.changedOutside(set, levelOf(set, logger));
   }
 
   /** Puts a set in the place of another one among its parent's children, or removes it. */

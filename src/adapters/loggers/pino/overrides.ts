@@ -10,7 +10,10 @@ interface Original {
   /** Whether the level was the logger's own. If not, it followed its parent. */
   readonly own: boolean;
   readonly value: number;
+  /** Its own methods and those that it inherited. */
   readonly methods: Methods;
+  /** The labels of its own methods: all if the level was its own, or else those that the application wrapped. */
+  readonly ownMethods: readonly string[];
   /** The methods that it has instead. */
   applied: Methods;
   /** Whose override is in force. */
@@ -59,6 +62,7 @@ export class Overrides {
       own: Object.hasOwn(logger, levelValue),
       value: before,
       methods: this.#present(logger, methods),
+      ownMethods: [...methods.keys()].filter((key) => Object.hasOwn(logger, key)),
       applied: methods,
       by,
     };
@@ -88,11 +92,11 @@ export class Overrides {
     // What the application put there meanwhile stays.
     const ours = [...original.applied].filter(([key, method]) => present.get(key) === method).map(([key]) => key);
     this.#originals.delete(logger);
-    if (original.own) {
-      logger[levelValue] = original.value;
-      assign(logger, new Map(ours.map((key) => [key, original.methods.get(key)])));
-      this.#interception.touch(logger);
-    } else unset(logger, [levelValue, ...ours]);
+    if (original.own) logger[levelValue] = original.value;
+    else unset(logger, [levelValue, ...ours.filter((key) => !original.ownMethods.includes(key))]);
+    const own = ours.filter((key) => original.ownMethods.includes(key));
+    assign(logger, new Map(own.map((key) => [key, original.methods.get(key)])));
+    this.#interception.touch(logger);
     return this.#emit(logger, before);
   }
 
