@@ -2,9 +2,8 @@ import { callable, checkOptions } from "../../../common/options.ts";
 import type { CallGate, CallTally, LoggerAdapter, LoggerHost } from "../../../loggers/adapter.ts";
 import { ROOT } from "../../../loggers/name.ts";
 import { callCounter } from "../../kit/loggers/call-counter.ts";
-import { nameUnder } from "../../kit/loggers/named-loggers.ts";
 import type { LoggerSet } from "./logger-set.ts";
-import { ManagedLoggers } from "./managed-loggers.ts";
+import { ManagedLoggers, type NameOf } from "./managed-loggers.ts";
 import { type NativeLogger, type PinoLogger, pinoCopy } from "./native.ts";
 
 export type { PinoLogger } from "./native.ts";
@@ -107,4 +106,14 @@ class PinoLoggers implements LoggerAdapter {
   }
 }
 
-const defaultName = nameUnder(["logger", "module", "component", "name"]);
+/** The first name. Spelt out, because it is called for every child that the application makes. */
+const defaultName: NameOf = ({ logger, module, component, name }) => {
+  if (isName(logger)) return logger;
+  if (isName(module)) return module;
+  if (isName(component)) return component;
+  return isName(name) ? name : undefined;
+};
+
+function isName(value: unknown): value is string {
+  return typeof value === "string" && value !== "";
+}

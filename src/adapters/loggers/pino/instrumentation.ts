@@ -6,8 +6,14 @@ import { Overrides } from "./overrides.ts";
 
 /** What an adapter learns from watching a copy of pino. */
 export interface PinoObserver {
-  /** `parent.child()` made a child. */
-  childMade(child: NativeLogger, parent: NativeLogger, birth: Birth): void;
+  /** `parent.child(bindings, options)` made a child. `levelSet` says whether an `onChild` callback set its level. */
+  childMade(
+    child: NativeLogger,
+    parent: NativeLogger,
+    bindings: object,
+    options: ChildOptions | null | undefined,
+    levelSet: boolean,
+  ): void;
   /** The application set a level on a logger, or made a root logger. */
   levelSet(logger: NativeLogger): void;
   /** Another adapter overrode the level of a logger, or gave it back. */
@@ -16,15 +22,8 @@ export interface PinoObserver {
   bindingsSet(logger: NativeLogger, bindings: object): void;
 }
 
-/** How a child was made. */
-export interface Birth {
-  readonly bindings: object;
-  readonly options: ChildOptions | null | undefined;
-  /** Whether an `onChild` callback of the application set its level. */
-  readonly levelSet: boolean;
-}
-
-interface ChildOptions {
+/** What of a child's options has to do with its level. */
+export interface ChildOptions {
   readonly level?: unknown;
   readonly customLevels?: unknown;
 }
@@ -93,7 +92,7 @@ export class PinoInstrumentation extends Instrumentation<PinoObserver> {
         parent = outer;
         expected = outerExpected;
       }
-      for (const observer of observers) observer.childMade(made, this, { bindings, options, levelSet });
+      for (const observer of observers) observer.childMade(made, this, bindings, options, levelSet);
       return made;
     };
     const setLevelOf: SetLevel = function (level) {

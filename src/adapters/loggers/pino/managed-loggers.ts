@@ -1,13 +1,19 @@
 import type { LoggerHost } from "../../../loggers/adapter.ts";
 import type { Level } from "../../../loggers/level.ts";
 import { type PrivateMark, privateMark } from "../../kit/loggers/private-mark.ts";
-import { type Birth, type PinoInstrumentation, type PinoObserver, pinoInstrumentation } from "./instrumentation.ts";
+import {
+  type ChildOptions,
+  type PinoInstrumentation,
+  type PinoObserver,
+  pinoInstrumentation,
+} from "./instrumentation.ts";
 import { levelOrder } from "./level-order.ts";
 import { type LoggerKind, LoggerSet, type LoggerSetContext, type Place } from "./logger-set.ts";
 import type { NativeLogger, PinoCopy } from "./native.ts";
 import { streamLimit } from "./stream-limits.ts";
 
-type NameOf = (bindings: Readonly<Record<string, unknown>>) => string | undefined;
+/** Finds the name of a child in its bindings. */
+export type NameOf = (bindings: Readonly<Record<string, unknown>>) => string | undefined;
 
 /** Marks a logger that descends from none of the roots given. */
 const FOREIGN = null;
@@ -110,14 +116,20 @@ export class ManagedLoggers implements PinoObserver {
     for (const set of this.#sets) if (set.hasOwnMethods) yield* set.members();
   }
 
-  childMade(child: NativeLogger, parent: NativeLogger, birth: Birth): void {
+  childMade(
+    child: NativeLogger,
+    parent: NativeLogger,
+    bindings: object,
+    options: ChildOptions | null | undefined,
+    levelSet: boolean,
+  ): void {
     const place = this.#placeOf(parent);
     if (place === undefined) return;
-    const name = this.#nameOf(birth.bindings as Record<string, unknown>);
-    if (birth.options == null && !birth.levelSet && !this.copy.freezesChildren) {
-      if (name === undefined) this.#places.set(child, place.set.below);
-      else this.#join(child, place.set, { name, threshold: undefined, configured: false });
-    } else this.#join(child, place.set, { name, ...this.#ownLevel(child, parent, birth) });
+    const name = this.#nameOf(bindings as Record<string, unknown>);
+    if (levelSet || this.copy.freezesChildren || (options != null && concernsLevel(options))) {
+      this.#join(child, place.set, { name, ...this.#ownLevel(child, parent, options, levelSet) });
+    } else if (name === undefined) this.#places.set(child, place.set.below);
+    else this.#join(child, place.set, { name, threshold: undefined, configured: false });
   }
 
   levelSet(logger: NativeLogger): void {
@@ -202,7 +214,12 @@ export class ManagedLoggers implements PinoObserver {
   }
 
   /** Finds out what level a new child would have by itself if no level were applied to its parent, and gives it that one. */
-  #ownLevel(child: NativeLogger, parent: NativeLogger, { options, levelSet }: Birth): Omit<LoggerKind, "name"> {
+  #ownLevel(
+    child: NativeLogger,
+    parent: NativeLogger,
+    options: ChildOptions | null | undefined,
+    levelSet: boolean,
+  ): Omit<LoggerKind, "name"> {
     const { levelValue, freezesChildren } = this.copy;
     if (levelSet) return { threshold: this.#thresholdOf(child), configured: true };
     const inherited = this.#thresholdOf(parent);
@@ -344,6 +361,10 @@ export class ManagedLoggers implements PinoObserver {
 /** The level that the application set on these loggers; undefined if it set none. */
 function levelOf(set: LoggerSet, logger: NativeLogger, { configured, threshold } = set.kind): Level | undefined {
   return configured ? levelOrder(set.context.copy, logger).levelOf(threshold!) : undefined;
+}
+
+function concernsLevel(options: ChildOptions): boolean {
+  return options.level !== undefined || Object.hasOwn(options, "customLevels");
 }
 
 function keyOf({ name = "", threshold, configured }: LoggerKind): string {
