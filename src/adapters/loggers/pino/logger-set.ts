@@ -45,9 +45,11 @@ export class LoggerSet implements LoggerHandle, Place {
   readonly parent: LoggerSet | undefined;
   /** Warnings for the operator. */
   readonly warnings: string[] = [];
+  /** Whether some of its loggers are older than the adapter. */
+  isOlder = false;
   /** The sets of the children of these loggers, by what they have in common. */
   children: Map<string, LoggerSet> | undefined;
-  /** The sets below that have to be told of a level that is applied here. */
+  /** The sets below that a level applied here does not reach, or must not reach, by itself. */
   #dependents: Set<LoggerSet> | undefined;
   #kind!: LoggerKind;
   /** Whether it follows the logger of a name that is not above its own. */
@@ -158,7 +160,7 @@ export class LoggerSet implements LoggerHandle, Place {
     return members.length > 0;
   }
 
-  /** Is told nothing any more, because it is empty. */
+  /** Leaves its parent, because it is empty. */
   leave(): void {
     if (this.parent !== undefined) this.parent.#dependents?.delete(this);
   }

@@ -18,8 +18,7 @@ export type NameOf = (bindings: Readonly<Record<string, unknown>>) => string | u
 /** Marks a logger that descends from none of the roots given. */
 const FOREIGN = null;
 
-const LATE = "one of these loggers was made before the adapter; others may exist that are not managed";
-const ORPHAN = "this logger is a child of one that is not managed";
+const ORPHAN = "this logger is a child of one that is not managed; give pinoLoggers that one instead";
 
 /**
  * The loggers of one copy of pino that descend from the roots given to an adapter, in sets. Every child made of a managed logger
@@ -33,6 +32,8 @@ export class ManagedLoggers implements PinoObserver {
   readonly #places: PrivateMark<Place | typeof FOREIGN> = privateMark();
   /** The given loggers, by the object that each root shares with its children, also through a proxy of the application. */
   readonly #roots = new WeakMap<NativeLogger["levels"], Place>();
+  /** Given loggers whose parent is not managed. */
+  readonly #orphans: LoggerSet[] = [];
   /** All sets of loggers that are managed. */
   readonly #sets = new Set<LoggerSet>();
   #nextSwept: Iterator<LoggerSet> = this.#sets.values();
@@ -62,7 +63,10 @@ export class ManagedLoggers implements PinoObserver {
     const limit = streamLimit(this.copy, logger);
     if (limit !== undefined) set.warnings.push(limit);
     if (isRoot) this.#roots.set(logger.levels, set.below);
-    else set.warnings.push(ORPHAN);
+    else {
+      set.warnings.push(ORPHAN);
+      this.#orphans.push(set);
+    }
     this.#place(logger, set);
     this.#manage(set, logger);
   }
@@ -134,7 +138,10 @@ export class ManagedLoggers implements PinoObserver {
 
   levelSet(logger: NativeLogger): void {
     const place = this.#placeOf(logger);
-    if (place === undefined) return;
+    if (place === undefined) {
+      this.#adoptAbove(logger);
+      return;
+    }
     const host = this.#host;
     if (host?.pushing !== true) {
       this.#adopt(logger, place);
@@ -185,18 +192,15 @@ export class ManagedLoggers implements PinoObserver {
     const configured = own && !freezesChildren;
     const threshold = own ? this.#thresholdOf(logger) : undefined;
     const set = this.#join(logger, leader, { name, threshold, configured });
-    if (set !== undefined && name !== undefined) this.#warn(set, LATE);
+    if (set !== undefined && name !== undefined) {
+      set.isOlder = true;
+      this.#host?.older(name);
+    }
     return this.#places.get(logger)!;
   }
 
   #thresholdOf(logger: NativeLogger): number {
     return this.instrumentation.overrides.threshold(logger);
-  }
-
-  #warn(set: LoggerSet, warning: string): void {
-    if (set.warnings.includes(warning)) return;
-    set.warnings.push(warning);
-    this.#host?.warn(set.name, warning);
   }
 
   /** The bindings of a logger without those of its parent. */
@@ -287,6 +291,7 @@ export class ManagedLoggers implements PinoObserver {
       return;
     }
     for (const warning of set.warnings) host.warn(set.name, warning);
+    if (set.isOlder) host.older(set.name);
   }
 
   /** Looks for two sets whose loggers were all collected, among all in turn. */
@@ -319,6 +324,15 @@ export class ManagedLoggers implements PinoObserver {
     }
     this.instrumentation.interception.touch(logger);
     this.#move(logger, set, { name: set.kind.name, ...level });
+  }
+
+  /** Notes the level of a logger that is not managed for the given loggers that follow it. */
+  #adoptAbove(logger: NativeLogger): void {
+    for (const set of this.#orphans) {
+      const given = set.first();
+      if (set.kind.configured || given === undefined || !Object.prototype.isPrototypeOf.call(logger, given)) continue;
+      this.#changedOutside(set, given);
+    }
   }
 
   /** Moves a logger whose name or level the application has changed to another set, or the set itself if it is the only one. */
@@ -358,9 +372,14 @@ export class ManagedLoggers implements PinoObserver {
   }
 }
 
-/** The level that the application set on these loggers; undefined if it set none. */
+/**
+ * The level that the application set on these loggers; undefined if it set none. A given logger without a level of its own has
+ * that of its parent, which is not managed.
+ */
 function levelOf(set: LoggerSet, logger: NativeLogger, { configured, threshold } = set.kind): Level | undefined {
-  return configured ? levelOrder(set.context.copy, logger).levelOf(threshold!) : undefined;
+  if (!configured && set.parent !== undefined) return undefined;
+  const { copy, instrumentation } = set.context;
+  return levelOrder(copy, logger).levelOf(threshold ?? instrumentation.overrides.threshold(logger));
 }
 
 function concernsLevel(options: ChildOptions): boolean {

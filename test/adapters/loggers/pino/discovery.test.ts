@@ -14,7 +14,7 @@ afterEach(async () => {
 });
 const names = (loggers: Loggers): string[] => loggers.list().loggers.map(({ name }) => name);
 
-describe.each(PINO_VERSIONS)("pino %s loggers are found", (_, pino) => {
+describe.each(PINO_VERSIONS)("pino %s loggers are found", (version, pino) => {
   test("from the moment pinoLoggers is called, before anything is attached", () => {
     const root = pino({}, messages());
     const adapter = pinoLoggers(root);
@@ -114,6 +114,11 @@ describe.each(PINO_VERSIONS)("pino %s loggers are found", (_, pino) => {
     loggers.setLevel("ROOT", undefined);
     given.debug("no");
     expect(out.written).toEqual(["yes"]);
+    loggers.setLevel("ROOT", "ERROR");
+    parent.level = "warn";
+    // Before pino 10 a child does not follow its parent.
+    const expected = version === "10" ? "WARN" : "ERROR";
+    expect(loggers.get("ROOT")).toMatchObject({ configuredLevel: expected, effectiveLevel: expected });
   });
 
   test("although they are older than the adapter, once they make a child or are given a level, with a warning", () => {

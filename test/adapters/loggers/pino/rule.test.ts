@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { pinoLoggers } from "../../../../src/adapters/loggers/pino/index.ts";
-import { LEVELS, type Level } from "../../../../src/loggers/level.ts";
+import { LEVELS } from "../../../../src/loggers/level.ts";
 import { Loggers } from "../../../../src/loggers/loggers.ts";
 import { PINO_VERSIONS } from "../../../support/pino-versions.ts";
 
@@ -14,13 +14,6 @@ type Step =
   | { readonly do: "level"; of: number; level: number }
   | { readonly do: "rename"; of: number; name: string }
   | { readonly do: "wrap"; of: number; method: number };
-
-/** What an operator does next. */
-type Act =
-  | { readonly act: "set"; name: string; level: Level | undefined }
-  | { readonly act: "restore"; name: string }
-  | { readonly act: "scope"; level: Level }
-  | { readonly act: "measure" };
 
 interface Configuration {
   readonly roots: readonly { readonly name?: string | undefined; readonly level: number }[];
@@ -47,6 +40,7 @@ const level = fc.record({ do: fc.constant("level" as const), of: index, level: i
 const rename = fc.record({ do: fc.constant("rename" as const), of: index, name });
 const wrap = fc.record({ do: fc.constant("wrap" as const), of: index, method: index });
 const operatorLevel = fc.constantFrom(...LEVELS);
+/** What an operator does next. */
 const act = fc.oneof(
   fc.record({
     act: fc.constant("set" as const),
@@ -115,7 +109,9 @@ class Application {
     } else {
       const bindings = step.name === undefined ? { reqId: this.#loggers.length } : { module: step.name };
       const chosen = step.level === undefined ? {} : { level: labels[step.level % labels.length]! };
-      const custom = step.custom ? { customLevels: { [`own${this.#loggers.length}`]: 1_000 + this.#loggers.length } } : {};
+      const custom = step.custom
+        ? { customLevels: { [`own${this.#loggers.length}`]: 1_000 + this.#loggers.length } }
+        : {};
       const options = step.options ? [{ ...chosen, ...custom }] : [];
       this.#loggers.push(logger.child(bindings, ...(options as [])) as unknown as Native);
     }
@@ -125,7 +121,11 @@ class Application {
   report(): unknown {
     const levels = this.#loggers.map((logger) => {
       for (const label of Object.keys(logger.levels.values)) logger[label]!(label);
-      return [logger.level, logger.levelVal, Object.keys(logger.levels.values).map((label) => logger.isLevelEnabled(label))];
+      return [
+        logger.level,
+        logger.levelVal,
+        Object.keys(logger.levels.values).map((label) => logger.isLevelEnabled(label)),
+      ];
     });
     return { records: this.records.splice(0), levels };
   }
