@@ -127,6 +127,7 @@ class WinstonLoggers implements LoggerAdapter, WinstonObserver, GroupObserver {
       this.#managed.clear();
       for (const group of this.#groups) group.leave(this);
       this.#groups.clear();
+      for (const [{ name }, limits] of this.#limits) for (const limit of limits) host.retract(name, limit);
       this.#limits.clear();
       this.#host = undefined;
     };

@@ -46,8 +46,7 @@ export class LevelGate<Group extends GateGroup> {
   /** The gate of the nearest logger above that has another one. */
   readonly above: LevelGate<Group> | undefined;
   readonly state: GateState = { isFollowing: true, level: undefined, label: "", threshold: 0, setBy: undefined };
-  readonly #below = new Map<string, WeakRef<LevelGate<Group>>>();
-  readonly #property: PropertyDescriptor = { value: this, configurable: true };
+  #below: Map<string, WeakRef<LevelGate<Group>>> | undefined;
 
   constructor(group: Group, above?: LevelGate<Group>) {
     this.group = group;
@@ -66,12 +65,13 @@ export class LevelGate<Group extends GateGroup> {
 
   /** The gate of the children with this name. */
   named(name: string): LevelGate<Group> {
-    const known = this.#below.get(name)?.deref();
+    const below = (this.#below ??= new Map());
+    const known = below.get(name)?.deref();
     if (known !== undefined) return known;
     const gate = new LevelGate(this.group, this);
     const reference = new WeakRef(gate);
-    this.#below.set(name, reference);
-    collected.register(gate, { state: gate.state, active: this.group.active, below: this.#below, name, reference });
+    below.set(name, reference);
+    collected.register(gate, { state: gate.state, active: this.group.active, below, name, reference });
     return gate;
   }
 
@@ -79,12 +79,12 @@ export class LevelGate<Group extends GateGroup> {
   reset(): void {
     this.state.isFollowing = true;
     this.state.level = undefined;
-    for (const reference of this.#below.values()) reference.deref()?.reset();
+    for (const reference of this.#below?.values() ?? []) reference.deref()?.reset();
   }
 
   /** Makes this the gate of a logger. */
   place(logger: NativeLogger): void {
-    Object.defineProperty(logger, GATE, this.#property);
+    Object.defineProperty(logger, GATE, { value: this, configurable: true });
   }
 }
 

@@ -325,6 +325,10 @@ test("the warning about a transport goes with it", () => {
   expect(warnings(), "the other logger of the name has the same").toHaveLength(1);
   root.configure({ transports: [plain] });
   expect(warnings()).toEqual([]);
+  root.add(new Memory({ level: "error" }));
+  expect(warnings()).toHaveLength(1);
+  for (const detach of detaches.splice(0)) detach();
+  expect(warnings()).toEqual([]);
 });
 
 test("real transports write real lines: to a stream, and one made for winston 2", async () => {
