@@ -187,6 +187,57 @@ describe("nodes that come to share one", () => {
     expect(sends(graph, "user-*")).toEqual([1, 0]);
   });
 
+  test("have every message of theirs, in whatever order names are seen, declared and used", () => {
+    const name = fc.oneof(
+      fc.integer({ min: 1, max: 40 }).map((n) => `user-${n}`),
+      fc.tuple(fc.integer({ min: 1, max: 6 }), fc.integer({ min: 1, max: 6 })).map(([t, q]) => `t${t}.q${q}.x`),
+      fc.integer({ min: 1, max: 9 }).map((n) => `a${n}b${n}c`),
+    );
+    const operation = fc.tuple(fc.constantFrom("observe", "declare", "send", "send", "handle"), name);
+    fc.assert(
+      fc.property(fc.array(operation, { maxLength: 300 }), (operations) => {
+        const { graph, host, queue, consumer } = setUp({ limits: { maxNumberedNames: 3 } });
+        const kept = new Map<string, ReturnType<typeof use>>();
+        const use = (raw: string) => {
+          const node = host.observe(queue(raw));
+          const handler = host.declare(consumer(raw));
+          return { node, handler, input: host.link(node, "input", handler) };
+        };
+        const counts = { sent: 0, handled: 0 };
+        for (const [what, raw] of operations) {
+          const known = kept.get(raw) ?? use(raw);
+          kept.set(raw, known);
+          if (what === "observe") host.observe(queue(raw));
+          else if (what === "declare") host.declare(queue(raw));
+          else if (what === "send") {
+            host.sent(known.node, took);
+            counts.sent++;
+          } else {
+            host.handled(known.handler, took, known.input);
+            counts.handled++;
+          }
+        }
+        // To ask is to see the names once more.
+        for (const raw of kept.keys()) host.shownName(raw);
+        const { nodes, links: ways } = graph.snapshot();
+        const sum = (category: string) =>
+          nodes
+            .filter((node) => node.integrationPatternCategory === category)
+            .reduce((total, { sendTimers }) => total + (sendTimers?.successes.count ?? 0), 0);
+        expect(sum("messaging_channel")).toBe(counts.sent);
+        expect(sum("messaging_endpoint")).toBe(counts.handled);
+        const counted = (type: string) =>
+          ways.filter((way) => way.type === type).reduce((total, { count }) => total + count, 0);
+        expect([counted("output"), counted("input")]).toEqual([counts.sent, counts.handled]);
+        const names = nodes.map(({ name }) => name);
+        expect(new Set(names).size).toBe(names.length);
+        expect(names.filter((name) => /^user-\d+$/.test(name)).length).toBeLessThanOrEqual(3);
+        for (const raw of kept.keys()) expect(names).toContain(host.shownName(raw));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
   test("leave the application's own names alone", () => {
     const { flow, host, queue, names } = setUp();
     for (const n of numbers(40)) flow.channel(`user-${n}`);
