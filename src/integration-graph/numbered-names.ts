@@ -8,10 +8,8 @@ const MAX_PLACES = 1_000;
 /** Up to how many names without a node of their own are counted. */
 const MAX_COUNTED = 10_000;
 
-/** A word with a digit. */
-const WORD = /[\p{L}\d]*\d[\p{L}\d]*/gu;
-/** A word with letters between digits is an id as a whole, if its place holds ids. */
-const MIXED = /\d\p{L}+\d/u;
+/** Longer names are not compared. */
+const MAX_COMPARED = 1_024;
 
 /** How names are shown. */
 export interface NamingOptions {
@@ -30,8 +28,8 @@ export class NumberedNames {
   readonly #temporary: (name: string) => string;
   readonly #max: number;
   readonly #onIdsFound: () => void;
-  /** The numbers that were seen at each place. */
-  readonly #seen = new Map<string, Set<string>>();
+  /** Hashes of the numbers that were seen at each place. */
+  readonly #seen = new Map<string, Set<number>>();
   /** The places where numbers are ids. */
   readonly #ids = new Set<string>();
   /** Hashes of names that have no node of their own. */
@@ -68,34 +66,58 @@ export class NumberedNames {
     if (this.#collapsed.size < MAX_COUNTED) this.#collapsed.add(hash31(name));
   }
 
+  /** Without a regular expression: this is done for each message if names have ids, and names come from elsewhere. */
   #starred(name: string, scope: string, compare?: (place: string, number: string) => void): string {
+    if (name.length > MAX_COMPARED) return name;
     let shown = "";
     let end = 0;
-    for (const { 0: word, index } of name.matchAll(WORD)) {
-      shown += name.slice(end, index);
-      end = index + word.length;
+    for (let at = 0; at < name.length; at++) {
+      if (!isDigit(name.charCodeAt(at))) continue;
+      let first = at;
+      while (first > end && isWordPart(name.charCodeAt(first - 1))) first--;
+      let behind = at;
+      while (isDigit(name.charCodeAt(behind))) behind++;
+      let last = behind;
+      // A word with digits at several places is an id as a whole, if any is.
+      let mixed = false;
+      for (let code = name.charCodeAt(last); isWordPart(code); code = name.charCodeAt(++last)) mixed ||= isDigit(code);
+      shown += name.slice(end, first);
       const before = scope + shown;
-      const mixed = MIXED.test(word);
-      const [, start = "", number = word, rest = ""] = mixed ? [] : /^(\D*)(\d+)(.*)$/u.exec(word)!;
+      const [start, number] = mixed ? ["", name.slice(first, last)] : [name.slice(first, at), name.slice(at, behind)];
       const place = mixed ? `id ${before}` : `number ${before}${start}`;
-      compare?.(place, number);
-      if (this.#ids.has(`id ${before}`)) shown += "*";
-      else shown += this.#ids.has(place) ? `${start}*${rest}` : word;
+      // A place of ids stays one, whatever is found at the beginning of the word.
+      const isKnown = this.#ids.has(place);
+      const isAnyId = !isKnown && !mixed && this.#ids.has(`id ${before}`);
+      if (!isKnown && !isAnyId) compare?.(place, number);
+      if (isAnyId) shown += "*";
+      else if (isKnown || this.#ids.has(place)) shown += `${start}*${mixed ? "" : name.slice(behind, last)}`;
+      else shown += name.slice(first, last);
+      end = last;
+      at = last - 1;
     }
-    return shown + name.slice(end);
+    return end === 0 ? name : shown + name.slice(end);
   }
 
   /** Remembers a number that was seen at a place. */
   #compare(place: string, number: string): void {
-    if (this.#ids.has(place) || this.#ids.size >= MAX_PLACES) return;
+    if (this.#ids.size >= MAX_PLACES) return;
     let numbers = this.#seen.get(place);
     if (numbers === undefined) {
       if (this.#seen.size >= MAX_PLACES) this.#seen.delete(this.#seen.keys().next().value!);
       this.#seen.set(place, (numbers = new Set()));
     }
-    numbers.add(number);
+    numbers.add(hash31(number));
     if (numbers.size <= this.#max) return;
     this.#seen.delete(place);
     this.#ids.add(place);
   }
+}
+
+function isDigit(code: number): boolean {
+  return code >= 48 && code <= 57;
+}
+
+/** Whether a character belongs to a word: digits, letters, and what is not ASCII. NaN, behind the end, does not. */
+function isWordPart(code: number): boolean {
+  return isDigit(code) || (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || code > 127;
 }

@@ -1,5 +1,20 @@
 import { invalidDeclaration } from "./invalid.ts";
 
+const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
+/** In a name with dots it cannot be known where the local part begins: the last word before the @ belongs to it. */
+const EMAIL = /(?<![\w%+-])[\w%+-]{1,64}@[a-z0-9-]+(?:\.[a-z0-9-]+){0,4}?\.[a-z]{2,6}(?![\w-])/gi;
+const HASH = /(?<![0-9a-z])(?=[a-f]*[0-9])[0-9a-f]{16,}(?![0-9a-z])/gi;
+const ULID = /(?<![0-9a-z])(?=[a-z]*[0-9])[0-9a-hjkmnp-tv-z]{26}(?![0-9a-z])/gi;
+const NUMBER = /(?<![\p{L}\d])\d{6,}(?![\p{L}\d])/gu;
+
+/** What a name must have to match, which is quick to find out. */
+const REQUIREMENTS: ReadonlyMap<RegExp, (name: string) => boolean> = new Map([
+  [UUID, (name) => name.length >= 36],
+  [EMAIL, (name) => name.includes("@")],
+  [HASH, (name) => name.length >= 16],
+  [ULID, (name) => name.length >= 26],
+]);
+
 /**
  * Names that are generated while the application runs, so that a graph with all of them would grow without end: server-named
  * queues and reply queues of RabbitMQ, inboxes of NATS, reply channels of NestJS; and in any name UUIDs, ULIDs, e-mail addresses,
@@ -11,12 +26,11 @@ export const DEFAULT_TEMPORARY_NAMES: readonly TemporaryName[] = [
   "_INBOX.*",
   "*.reply",
   "*/reply",
-  /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi,
-  // In a name with dots it cannot be known where the local part begins: the last word before the @ belongs to it.
-  /(?<![\w%+-])[\w%+-]{1,64}@[a-z0-9-]+(?:\.[a-z0-9-]+){0,4}?\.[a-z]{2,6}(?![\w-])/gi,
-  /(?<![0-9a-z])(?=[a-f]*[0-9])[0-9a-f]{16,}(?![0-9a-z])/gi,
-  /(?<![0-9a-z])(?=[a-z]*[0-9])[0-9a-hjkmnp-tv-z]{26}(?![0-9a-z])/gi,
-  /(?<![\p{L}\d])\d{6,}(?![\p{L}\d])/gu,
+  UUID,
+  EMAIL,
+  HASH,
+  ULID,
+  NUMBER,
 ];
 
 /**
@@ -59,5 +73,6 @@ function matches(name: string, start: string, middle: readonly string[], end: st
 
 function parts(pattern: RegExp): (name: string) => string {
   const all = pattern.global ? pattern : new RegExp(pattern, `${pattern.flags}g`);
-  return (name) => name.replaceAll(all, "*");
+  const mayMatch = REQUIREMENTS.get(pattern) ?? (() => true);
+  return (name) => (mayMatch(name) ? name.replaceAll(all, "*") : name);
 }
