@@ -43,6 +43,7 @@ export class ConfiguredLevels {
   readonly #revisionListeners = new Set<() => void>();
   readonly #overridden = new Set<LevelTarget>();
   #revision = 1;
+  #isFresh = false;
 
   /** @throws ActuatorError INVALID_ARGUMENT if the name of a group or a member is invalid. */
   constructor(options: LoggersOptions) {
@@ -116,10 +117,13 @@ export class ConfiguredLevels {
     const on = temporary.on as LevelTarget;
     const at = on.temporary?.indexOf(temporary) ?? -1;
     if (at < 0) return;
+    this.#refreshOnce();
+    // What was read may have ended it.
+    if (on.temporary?.[at] !== temporary) return;
     this.#expiries.delete(temporary);
-    on.temporary!.splice(at, 1);
-    if (at < on.temporary!.length) return;
-    const setting = on.temporary!.at(-1) ?? on.permanent!;
+    on.temporary.splice(at, 1);
+    if (at < on.temporary.length) return;
+    const setting = on.temporary.at(-1) ?? on.permanent!;
     if (at === 0) {
       on.temporary = undefined;
       on.permanent = undefined;
@@ -152,6 +156,16 @@ export class ConfiguredLevels {
   /** Ends every level that has a time, because the process ends. The history does not show it. */
   close(): void {
     for (const temporary of this.#expiries.end()) this.endTemporary(temporary, true);
+  }
+
+  /** Reads the libraries once for all levels that end in the same turn. */
+  #refreshOnce(): void {
+    if (this.#isFresh) return;
+    this.#isFresh = true;
+    queueMicrotask(() => {
+      this.#isFresh = false;
+    });
+    this.registry.refreshNow();
   }
 
   #advance(): void {

@@ -109,6 +109,11 @@ export class LoggerRegistry {
     const now = performance.now();
     if (now - this.#lastRefresh < REFRESH_AFTER_MS) return;
     this.#lastRefresh = now;
+    this.refreshNow();
+  }
+
+  /** Reads them now, before an operator's level comes or goes: what the application has set until then is to come back. */
+  refreshNow(): void {
     for (const adapter of this.#refreshable) adapter.refresh?.();
   }
 

@@ -27,8 +27,8 @@ export interface CustomLoggerOptions<Native> {
  * Manages one logger of a library that has no adapter of its own. For several loggers, pass one adapter for each.
  *
  * With `get`, the logger's level is its configured level, unless the nearest name above has the same. Pass the adapter of ROOT
- * first, so that this is known. Levels that the application sets later are adopted at the next listing. Without `get`, its own
- * level is unknown: when an operator's level ends, the logger is given the one of the nearest name above.
+ * first, so that this is known. Levels that the application sets later are adopted at the next listing or change, unless it sets the
+ * very level that an operator has set. Without `get`, its own level is unknown: when an operator's level ends, the logger is given the one of the nearest name above.
  *
  * @example
  * ```ts

@@ -164,6 +164,18 @@ describe("a logger with levels of its own", () => {
     expect(adopted).toEqual(["ERROR", "INFO"]);
   });
 
+  test("what the application has set until an operator does comes back, read or not", () => {
+    const own = threshold("normal");
+    const loggers = attach(customLogger("own", own.options));
+    own.level = "high";
+    loggers.setLevel("ROOT", "DEBUG");
+    expect(own.level).toBe("high");
+    loggers.setLevel("own", "DEBUG");
+    own.level = "none";
+    loggers.restoreAllLevels();
+    expect(own.level).toBe("none");
+  });
+
   test("a failing get or set is shown on it and does not affect the others", () => {
     const [odd, failing, deaf, fine] = [1, 2, 3, 4].map(() => threshold("normal"));
     odd!.level = "odd";
