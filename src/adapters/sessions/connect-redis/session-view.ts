@@ -40,8 +40,8 @@ export function sessionView(settings: RedisStoreSettings, principal: Principal =
 }
 
 const DEFAULT_INDEX_PREFIX = "actuator:sessions:";
-/** By how much clocks may differ, and writes be late. */
-const SLACK_MS = 60_000;
+/** How much later than written a session may expire, beside uses that are not written. Pruning asks the store anyway. */
+const SLACK_MS = 5_000;
 
 /** Returns how the index beside a store's sessions is kept. */
 export function indexSettingsOf({ settings, principalDigest }: SessionView, options: ConnectRedisIndexOptions) {

@@ -225,6 +225,25 @@ describe.runIf(requirement("redis-server", redisFound))("sessions of connect-red
     for (const set of SETS) await expect.poll(() => indexedIds(server, INDEX + set)).toEqual([]);
   });
 
+  it("prunes what should have expired when a session is written, however much it is, and nothing that is there", async () => {
+    const { sessions, browser } = await start();
+    const [early, late] = [browser(), browser()];
+    await early.post("/login/alice");
+    const gone = Array.from({ length: 2_000 }, (_, at) => `gone${at}`);
+    await server.command("ZADD", `${INDEX}expires`, ...gone.flatMap((id) => ["1", `:${id}`]));
+    await server.command("ZADD", `${INDEX}accessed`, ...gone.flatMap((id) => ["4398046511104", id]));
+    const [member] = (await server.command("ZRANGE", `${INDEX}users`, "0", "0")) as [string];
+    await server.command("ZADD", `${INDEX}expires`, "1", member);
+    // Pruning happens once a second.
+    await delay(1_000);
+    await late.post("/login/bob");
+    const both = [early.id, late.id].sort();
+    for (const set of SETS) {
+      await expect.poll(async () => (await indexedIds(server, INDEX + set)).sort()).toEqual(both);
+    }
+    expect(await sessions.count!({})).toBe(2);
+  });
+
   it("treats the index as a hint: a record that another client rewrote belongs to its new user", async () => {
     const { sessions, browser } = await start();
     const visitor = browser();
