@@ -4,7 +4,7 @@ import { type Level, levelVerbosity } from "../../../loggers/level.ts";
 import { ROOT } from "../../../loggers/name.ts";
 import { callCounter } from "../../kit/loggers/call-counter.ts";
 import { stricter } from "../../kit/loggers/level-table.ts";
-import { NativeHandle } from "../../kit/loggers/named-loggers.ts";
+import { NativeHandle } from "../../kit/loggers/native-handle.ts";
 import { listenToCalls } from "./call-listening.ts";
 import {
   type FoundLogger,

@@ -3,7 +3,7 @@ import type { CallTally, LoggerAdapter, LoggerHost } from "../../../loggers/adap
 import type { Level } from "../../../loggers/level.ts";
 import { ROOT } from "../../../loggers/name.ts";
 import { callCounter } from "../../kit/loggers/call-counter.ts";
-import { NativeHandle, nameUnder } from "../../kit/loggers/named-loggers.ts";
+import { NativeHandle } from "../../kit/loggers/native-handle.ts";
 import { WeakList } from "../../kit/loggers/weak-list.ts";
 import { containerInstrumentation, loggerInstrumentation, type WinstonObserver } from "./instrumentation.ts";
 import { type CallListener, type Gate, type GroupObserver, groupFor, type LoggerGroup } from "./logger-group.ts";
@@ -17,6 +17,8 @@ import {
 } from "./native.ts";
 
 export type { WinstonContainer, WinstonLogger, WinstonModule } from "./native.ts";
+
+const NAME_KEYS = ["logger", "module", "component", "name", "label", "service"] as const;
 
 /** How the loggers of winston are named. */
 export interface WinstonLoggersOptions {
@@ -87,7 +89,7 @@ class WinstonLoggers implements LoggerAdapter, WinstonObserver, GroupObserver {
   #measure: ((group: LoggerGroup) => void) | undefined;
 
   constructor(given: readonly WinstonLoggersSource[], options: WinstonLoggersOptions) {
-    this.nameOf = options.nameOf ?? nameUnder(["logger", "module", "component", "name", "label", "service"]);
+    this.nameOf = options.nameOf ?? nameUnderKey;
     const rootName = options.name ?? ROOT;
     let root: NativeLogger | undefined;
     for (const source of given.flatMap(winstonSources)) {
@@ -274,4 +276,13 @@ class WinstonHandle extends NativeHandle<Gate> {
 
 function metadataOf({ defaultMeta }: NativeLogger): Readonly<Record<string, unknown>> {
   return typeof defaultMeta === "object" && defaultMeta !== null ? (defaultMeta as Record<string, unknown>) : {};
+}
+
+/** The first non-empty string under one of the keys that applications use for the names of loggers. */
+function nameUnderKey(metadata: Readonly<Record<string, unknown>>): string | undefined {
+  for (const key of NAME_KEYS) {
+    const name = metadata[key];
+    if (typeof name === "string" && name !== "") return name;
+  }
+  return undefined;
 }
