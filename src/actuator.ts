@@ -29,6 +29,7 @@ import { type Registration, registerWithSpringBootAdmin } from "./operations/spr
 import type { ListenAddress } from "./server/address.ts";
 import { careful, reportError } from "./server/guard.ts";
 import type { ServerAnswer, ServerRequest } from "./server/handler.ts";
+import { refuseHttp2 } from "./server/http2-refusal.ts";
 import type { ListenOptions } from "./server/listen-options.ts";
 import { createListener, type DrainOptions, type Listener } from "./server/listener.ts";
 import { openAddressLine } from "./server/open-address.ts";
@@ -161,6 +162,9 @@ export function createActuator(options: ActuatorOptions = {}): Actuator {
   };
   const isOpen = !guarded.authenticated && access !== "loopback";
   let isMountReported = !isOpen;
+  let isMounted = false;
+  // Until it is known to be mounted nowhere.
+  let stopRefusing: (() => void) | undefined = refuseHttp2();
 
   function refuseIfEnded(): void {
     if (ended) throw new ActuatorError("FAILED_PRECONDITION", "ACTUATOR_CLOSED", "already closed; create another one");
@@ -175,6 +179,7 @@ export function createActuator(options: ActuatorOptions = {}): Actuator {
     if (listener === undefined) endStreams();
     else await listener.drain({ delayMs, deadlineMs, endStreams });
     guarded.close();
+    stopRefusing?.();
     await gone;
     await loggers?.close();
     for (const detach of detaches.splice(0)) detach();
@@ -186,6 +191,8 @@ export function createActuator(options: ActuatorOptions = {}): Actuator {
     get handler() {
       if (!isMountReported) onError(new Error(MOUNTED_WITHOUT_ACCESS), "handler");
       isMountReported = true;
+      isMounted = true;
+      if (!ended) stopRefusing ??= refuseHttp2();
       return handler;
     },
     loggers,
@@ -199,6 +206,7 @@ export function createActuator(options: ActuatorOptions = {}): Actuator {
       await guarded.ready();
       refuseIfEnded();
       const { authenticated } = guarded;
+      if (!isMounted) stopRefusing = stopRefusing?.() as undefined;
       listener ??= createListener(handler, { authenticated, trustedProxies: trusted, limits, onError });
       const address = await listener.listen(listenOptions);
       if (authenticated && isReadableOnTheWay(listenOptions)) onError(new Error(CLEARTEXT), "listen");
