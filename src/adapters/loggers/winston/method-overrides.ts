@@ -43,6 +43,14 @@ export class MethodOverrides {
     });
     this.#place("log", (method) => logging(group, method, labelOfLogCall));
     this.#place("profile", (method) => logging(group, method, () => undefined));
+    this.#place("startTimer", (method) => {
+      return function (this: unknown, ...values) {
+        const timer = method.apply(this, values) as { done: Method };
+        const done = logging(group, timer.done.bind(timer), () => undefined);
+        timer.done = (...record) => done.apply(this, record);
+        return timer;
+      };
+    });
     this.#place("write", (method) => {
       return function (this: unknown, written, encoding, done) {
         const { call } = group;

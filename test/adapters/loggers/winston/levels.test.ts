@@ -267,6 +267,23 @@ test("the metadata of a child are on its records, whatever its level", async () 
   expect(seen).toEqual(["http", "http"]);
 });
 
+test("timers and profiles have the level of the child that they are of", async () => {
+  const { root, loggers, written } = application();
+  const [verbose, quiet] = [root.child({ name: "a" }), root.child({ name: "b" })];
+  loggers.setLevel("a", "DEBUG");
+  loggers.setLevel("b", "ERROR");
+  for (const [logger, level] of [
+    [verbose, "debug"],
+    [quiet, "info"],
+    [root, "debug"],
+    [root, "info"],
+  ] as const) {
+    logger.startTimer().done({ level, message: "timer" });
+    for (let time = 0; time < 2; time++) logger.profile("profile", { level });
+  }
+  expect(await written()).toEqual(["timer", "profile", "timer", "profile"]);
+});
+
 test("isLevelEnabled and the like say what is written", () => {
   const { root, loggers } = application();
   const child = root.child({ name: "http" });
