@@ -170,7 +170,12 @@ export class GraphElements {
     const other = this.#nodes.get(node.key);
     if (other === undefined) {
       const isNamed = node.key === nodeKey(this.app, node.pattern, node.name) && !this.#names.has(node.name);
-      if (this.#hasRoom()) this.#put(node, isNamed);
+      if (this.#hasRoom()) {
+        this.#put(node, isNamed);
+        // Others of its kind may have come to share a node meanwhile.
+        const name = this.#foldedName(node, this.shownAgain(node.name));
+        if (name !== undefined) this.#share(node, name);
+      }
     } else {
       uniteNodes(node, other);
       moveDeclarations(node, other);
@@ -236,6 +241,11 @@ export class GraphElements {
   unite(node: GraphNode, into: GraphNode): void {
     if (node === into || !this.holds(node) || !this.holds(into)) return;
     this.#become(node, () => into);
+  }
+
+  /** Whether no further link can begin at a node. */
+  isFull(node: GraphNode): boolean {
+    return node.outgoing.size >= this.#limits.maxLinksPerNode;
   }
 
   /** Makes a link that is not there yet. Undefined where one of the two is no node of this graph, or a limit is reached. */
@@ -362,9 +372,9 @@ export class GraphElements {
   #join(link: GraphLink, declarer?: Declarer): boolean {
     const { from, to } = link;
     if (!this.holds(from) || !this.holds(to)) return false;
-    const { maxLinks, maxLinksPerNode } = this.#limits;
+    const { maxLinks } = this.#limits;
     const fits =
-      (from.outgoing.size < maxLinksPerNode || this.#displaceLink(from.outgoing, declarer)) &&
+      (!this.isFull(from) || this.#displaceLink(from.outgoing, declarer)) &&
       (this.#links.size < maxLinks || this.#displaceLink(this.#links, declarer));
     if (!fits) {
       this.dropped.links++;

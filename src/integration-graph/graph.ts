@@ -180,7 +180,8 @@ export class IntegrationGraph {
     const undeclared = PATTERN_TRAITS[from.pattern].links.includes("route") ? "route" : "output";
     const link = declared ?? this.#elements.connect(from, undeclared, to);
     // Only a node that is part of the graph is updated when links are removed.
-    if (from === owner && (link !== undefined || (from.attached && channel.attached))) owner.ways.set(channel, link);
+    const isRefused = link === undefined && channel.attached && this.#elements.isFull(from);
+    if (from === owner && (link !== undefined || isRefused)) owner.ways.set(channel, link);
     return link;
   }
 

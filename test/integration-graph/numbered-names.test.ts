@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { GraphHost } from "../../src/integration-graph/adapter.ts";
-import { integrationGraph } from "../../src/integration-graph/builder.ts";
+import { GraphBuilder, integrationGraph } from "../../src/integration-graph/builder.ts";
 import type { GraphLimits } from "../../src/integration-graph/elements.ts";
+import { IntegrationGraph } from "../../src/integration-graph/graph.ts";
 import { channelKey, endpointKey } from "../../src/integration-graph/node-id.ts";
 import type { TemporaryName } from "../../src/integration-graph/temporary-name.ts";
 import { links, nodeOf, sends } from "./support.ts";
@@ -13,8 +14,7 @@ interface Options {
 }
 
 /** A graph and what an adapter of a broker sees of it. */
-function setUp(options: Options = {}) {
-  const flow = integrationGraph({ app: "shop", ...options });
+function setUp(options: Options = {}, flow = integrationGraph({ app: "shop", ...options })) {
   let host!: GraphHost;
   const detach = flow.attach({
     name: "library",
@@ -236,6 +236,21 @@ describe("nodes that come to share one", () => {
       }),
       { numRuns: 300 },
     );
+  });
+
+  test("take in those that were idle for long when they wake", async () => {
+    let passed = 0;
+    const graph = new IntegrationGraph({ app: "shop" }, { clock: () => performance.now() + passed });
+    const { host, queue } = setUp({}, new GraphBuilder(graph));
+    const early = host.observe(queue("user-1"));
+    host.sent(early, took);
+    passed = 7_200_000;
+    await graph.rebuild();
+    for (const n of numbers(30).slice(1)) host.observe(queue(`user-${n}`));
+    host.sent(early, { start: passed, end: passed + 1 });
+    const queues = graph.snapshot().nodes.filter(({ key }) => key.includes(":queue:"));
+    expect(queues.map(({ name }) => name)).toEqual(["user-*"]);
+    expect(sends(graph, "user-*")).toEqual([2, 0]);
   });
 
   test("leave the application's own names alone", () => {
