@@ -88,8 +88,8 @@ const NAMES = {
     "messaging.consumer_group",
   ],
   cluster: ["messaging.kafka.cluster.id"],
-  host: ["server.address", "net.peer.name"],
-  port: ["server.port", "net.peer.port"],
+  host: ["server.address", "net.peer.name", "network.peer.address"],
+  port: ["server.port", "net.peer.port", "network.peer.port"],
 } as const;
 
 /** The attributes that this dialect reads. */
@@ -124,7 +124,7 @@ const genericDialect: Dialect = {
       group: operation === "send" ? undefined : first(attributes, NAMES.group),
       cluster: first(attributes, NAMES.cluster),
       address: first(attributes, NAMES.host),
-      port: attributes["server.port"] ?? attributes["net.peer.port"],
+      port: attributes["server.port"] ?? attributes["net.peer.port"] ?? attributes["network.peer.port"],
     };
   },
 

@@ -137,6 +137,35 @@ test.each<readonly [string, Span, Partial<Traffic> | undefined]>([
     { operation: "send", system: "aws_sns", destination: { kind: "topic", name: "news" }, address: "eu-1/42" },
   ],
   [
+    "a broker that only the socket's address tells",
+    span(PRODUCER, {
+      ...rabbitmq("send", "amq.default", "billing"),
+      "network.peer.address": "127.0.0.1",
+      "network.peer.port": 5672,
+    }),
+    { operation: "send", system: "rabbitmq", destination: at("queue", "billing"), address: "127.0.0.1:5672" },
+  ],
+  [
+    "a publish of pika, which is to a queue or an exchange",
+    span(PRODUCER, { "messaging.destination": "mails" }, "opentelemetry.instrumentation.pika.pika_instrumentor"),
+    {
+      operation: "send",
+      system: "rabbitmq",
+      destination: at("queue", "mails"),
+      alternative: at("exchange", "mails"),
+      repeated: true,
+    },
+  ],
+  [
+    "a task of Celery",
+    span(
+      CONSUMER,
+      { "messaging.destination": "cel", "celery.action": "run", "celery.task_name": "tasks.mail" },
+      "opentelemetry.instrumentation.celery",
+    ),
+    { operation: "process", system: "celery", destination: { kind: "queue", name: "cel" }, task: "tasks.mail" },
+  ],
+  [
     "a poll of SQS that does not say whether it got anything",
     span(CONSUMER, { "messaging.system": "aws.sqs", "messaging.destination": "jobs" }, AWS),
     undefined,
