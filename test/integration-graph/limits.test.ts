@@ -1,5 +1,8 @@
 import { describe, expect, test } from "vitest";
+import type { GraphHost } from "../../src/integration-graph/adapter.ts";
 import { integrationGraph } from "../../src/integration-graph/builder.ts";
+import type { GraphLimits } from "../../src/integration-graph/elements.ts";
+import { channelKey } from "../../src/integration-graph/node-id.ts";
 import { links, nodeOf, sends } from "./support.ts";
 
 describe("a graph that is full", () => {
@@ -51,6 +54,58 @@ describe("a graph that is full", () => {
     g.serviceActivator("b", { input: "a" }).handle(() => {})();
     g.graph.observe({ name: "c", pattern: "message_channel" });
     expect(g.graph.revision).toBe(revision);
+  });
+});
+
+describe("in a graph that is full", () => {
+  /** A graph, and the host of an adapter. */
+  function setUp(limits: GraphLimits) {
+    const flow = integrationGraph({ app: "shop", limits });
+    let host!: GraphHost;
+    flow.attach({
+      name: "library",
+      attach(given) {
+        host = given;
+        return () => {};
+      },
+    });
+    const queue = (name: string) =>
+      ({ name, pattern: "message_channel", key: channelKey("rabbitmq", "main", "queue", name) }) as const;
+    const names = () => flow.graph.snapshot().nodes.map(({ name }) => name);
+    return { flow, graph: flow.graph, host, queue, names };
+  }
+
+  test("what adapters declare takes the place of what was seen, and what the application declares that of both", () => {
+    const { flow, graph, host, queue, names } = setUp({ maxNodes: 3 });
+    for (const name of ["seen", "later"]) host.observe(queue(name));
+    host.declare(queue("asserted"));
+    host.declare(queue("bound"));
+    expect(names()).toEqual(["later", "asserted", "bound"]);
+    for (const name of ["a", "b"]) flow.channel(name);
+    expect(names()).toHaveLength(3);
+    expect(names()).toEqual(expect.arrayContaining(["a", "b"]));
+    expect(graph.dropped.nodes).toBe(3);
+    host.declare(queue("another"));
+    host.observe(queue("more"));
+    expect(names()).not.toContain("more");
+    flow.channel("c");
+    flow.channel("d");
+    expect(names()).toEqual(["a", "b", "c"]);
+  });
+
+  test("so do links, those with the fewest messages first, and a link that was refused costs no more than once", () => {
+    const { flow, graph, host, queue } = setUp({ maxLinksPerNode: 2 });
+    const [one, other, third] = ["one", "other", "third"].map((name) => host.observe(queue(name)));
+    const router = flow.router("r");
+    router.handle(() => {
+      for (const node of [one!, one!, other!]) host.sent(node, { start: 1, end: 2 });
+      for (let message = 0; message < 5; message++) host.sent(third!, { start: 1, end: 2 });
+    })();
+    expect(links(graph)).toEqual({ "r -route-> one": 2, "r -route-> other": 1 });
+    expect(graph.dropped.links).toBe(1);
+    flow.router("r", { routes: ["declared"] });
+    expect(links(graph)).toEqual({ "r -route-> one": 2, "r -route-> declared": 0 });
+    expect(sends(graph, "third")).toEqual([5, 0]);
   });
 });
 
