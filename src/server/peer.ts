@@ -1,6 +1,7 @@
 import type { Http2ServerRequest } from "node:http2";
 import { isIP, type Server, type Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
+import { BoundedCache } from "../common/bounded-cache.ts";
 import { canonicalAddress } from "../common/ip-address.ts";
 import type { ServerRequest } from "./handler.ts";
 
@@ -127,9 +128,12 @@ const FORWARDING_HEADERS: Readonly<Record<string, readonly string[]>> = {
 
 const FORWARDING = new RegExp(`^(?:${Object.values(FORWARDING_HEADERS).flat().join("|").replaceAll("*", ".*")})$`);
 
+// Clients repeat the same few names.
+const isForwarding = new BoundedCache((name) => FORWARDING.test(name));
+
 /** Whether a request says that it was forwarded. Only `Forwarded` and `X-Forwarded-For` can name the client. */
 export function isForwarded({ headers }: ServerRequest): boolean {
-  for (const name in headers) if (FORWARDING.test(name)) return true;
+  for (const name in headers) if (isForwarding.get(name)) return true;
   return false;
 }
 

@@ -109,9 +109,9 @@ export function createGate(options: GateOptions): Gate {
     (peer.isCertificateRequired(request) || headerOf(request, "authorization") === undefined);
 
   const certificateExpired = (context: RequestContext): ActuatorError => {
+    const { certificate, fault } = peer.unusableCertificate(context.request)!;
     // The client can present a newer certificate only on a new connection.
     context.endConnection();
-    const { certificate, fault } = peer.unusableCertificate(context.request)!;
     return expiredCertificate(nameOf(context, certificate, fault));
   };
 
