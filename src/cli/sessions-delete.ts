@@ -13,11 +13,13 @@ interface DeleteOptions {
   readonly json?: boolean;
 }
 
-/** Runs `sessions delete <id>`. A session that does not exist is not a failure. The id is a credential and is not repeated. */
-export async function deleteSession(connection: Connection, id: string, { json }: DeleteOptions): Promise<void> {
+/** Runs `sessions delete <id>`. Returns the exit code: 1 if there was no such session. The id is a credential and is not repeated. */
+export async function deleteSession(connection: Connection, id: string, { json }: DeleteOptions): Promise<ExitCode> {
   const response = await connection(SessionsService).deleteSession({ id });
   if (json) printJson(DeleteSessionResponseSchema, response);
-  else print(response.existed ? "session ended" : "there was no such session");
+  else if (response.existed) print("session ended");
+  else note("there was no such session");
+  return response.existed ? EXIT.ok : EXIT.refused;
 }
 
 /**

@@ -71,7 +71,10 @@ export function addSessionsCommands(program: Command): void {
       if (user === "" || except === "") throw new CliError(EXIT.usage, "--user and --except cannot be empty");
       const { connection, options } = await invocationOf<{ yes?: boolean }>(command);
       const { deleteSession, deleteUserSessions } = await import("./sessions-delete.ts");
-      if (user === undefined) return deleteSession(connection, await idOf(id!), options);
+      if (user === undefined) {
+        process.exitCode = await deleteSession(connection, await idOf(id!), options);
+        return;
+      }
       const exceptId = except && (await idOf(except));
       process.exitCode = await deleteUserSessions(connection, user, exceptId, options);
     });

@@ -84,7 +84,9 @@ async function orStartError<T>(start: () => Promise<T>): Promise<T> {
     if (!(error instanceof ActuatorError)) throw error;
     const { field } = error.metadata;
     const isOption = field === "port" || field === "host";
-    throw new StartError(`${error.message}${isOption ? ` (here: --${field})` : ""}`, { cause: error });
+    throw new StartError(`${error.message}${isOption ? ` (here: npm start -- --${field} <${field}>)` : ""}`, {
+      cause: error,
+    });
   }
 }
 
@@ -104,7 +106,8 @@ async function listenOn(server: Server, port: number): Promise<string> {
   } catch (cause) {
     const reason =
       (cause as NodeJS.ErrnoException).code === "EADDRINUSE" ? "is already in use" : "cannot be listened on";
-    throw new StartError(`port ${port} on 127.0.0.1 ${reason}; choose another with --shop-port`, { cause });
+    const hint = `choose another: npm start -- --shop-port ${port + 1}`;
+    throw new StartError(`port ${port} on 127.0.0.1 ${reason}; ${hint}`, { cause });
   }
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }

@@ -59,11 +59,12 @@ describe("sessions", () => {
     });
   });
 
-  test("delete ends one, and is content when it is gone", async () => {
+  test("delete ends one, and fails if there is none", async () => {
     const { url, actuator } = await openShop();
     const end = () => cli(["sessions", "delete", "--url", url, "--", "-bobs"]);
     expect(await end()).toMatchObject({ code: 0, stdout: "session ended\n", stderr: "" });
-    expect(await end()).toMatchObject({ code: 0, stdout: "there was no such session\n" });
+    const again = { code: 1, stdout: "", stderr: expect.stringContaining("there was no such session") };
+    expect(await end()).toMatchObject(again);
     expect(await actuator.sessions!.find("-bobs")).toBeUndefined();
   });
 });

@@ -9,7 +9,14 @@ import { checkBodyType, readJson } from "./body.ts";
 import { JSON_TYPE, MEDIA_TYPES, negotiate } from "./negotiation.ts";
 import type { Answer, Call, Request, Response } from "./operation.ts";
 import { callCodeOf, problemAnswer, problemOf, Refusal } from "./problem.ts";
-import { decodeSegment, isWellFormedTarget, mountedUrl, parseRequestTarget, pathBelow } from "./request-target.ts";
+import {
+  checkQuery,
+  decodeSegment,
+  isWellFormedTarget,
+  mountedUrl,
+  parseRequestTarget,
+  pathBelow,
+} from "./request-target.ts";
 import { respond } from "./respond.ts";
 import { createRouter, createRoutes, type Match, type Route } from "./routes.ts";
 
@@ -158,6 +165,7 @@ function performed(exchange: Exchange, route: Route, segment: string): Answer | 
   const { request, context, target, mount, acceptable, maxBodyBytes } = exchange;
   const { operation } = route;
   const parameter = parameterOf(segment);
+  checkQuery(target.query);
   const run = (body: unknown) => operation.run({ request, context, target, mount, segment, parameter, body });
   if (operation.body !== undefined) checkBodyType(request, operation.body);
   if (!acceptable && route.method === "GET" && !operation.ownTypes) {

@@ -4,12 +4,14 @@ import { isRecord } from "../../common/record.ts";
 import { LEVELS, type Level, levelFromText } from "../../loggers/level.ts";
 import type { Loggers } from "../../loggers/loggers.ts";
 import type { Logger, LoggerGroup, LoggersOverview } from "../../loggers/view.ts";
+import type { RequestContext } from "../gate/request-context.ts";
 import { visibleLogger, visibleNotices, visibleOverview } from "../visible-loggers.ts";
 import { ACTUATOR_BODY } from "./body.ts";
 import { contentDisposition } from "./content-disposition.ts";
 import { noticeHeader } from "./notice-header.ts";
-import type { Answer, Operation } from "./operation.ts";
-import { Representation } from "./representation.ts";
+import type { Operation } from "./operation.ts";
+import { Refusal } from "./problem.ts";
+import { isCurrent, Representation } from "./representation.ts";
 
 /** How REST sets levels. */
 export interface LevelSettings {
@@ -19,22 +21,25 @@ export interface LevelSettings {
 
 /** GET of all loggers and groups, encoded once per revision. */
 export function listLoggers(loggers: Loggers): Operation {
-  let encoded: LoggersOverview | undefined;
-  let answer: Answer;
-  const encode = (overview: LoggersOverview): Answer => {
-    return { status: 200, representation: new Representation(overviewJson(overview)), tagged: true };
-  };
+  const represent = overviewOf(loggers);
   return {
-    run({ context }) {
-      const overview = loggers.list();
-      const reach = context.caller?.loggers;
-      if (reach !== undefined) return encode(visibleOverview(overview, reach));
-      if (overview !== encoded) {
-        answer = encode(overview);
-        encoded = overview;
-      }
-      return answer;
-    },
+    run: ({ context }) => ({ status: 200, representation: represent(context), tagged: true }),
+  };
+}
+
+/** Makes a function that represents what a caller sees of all loggers. */
+function overviewOf(loggers: Loggers): (context: RequestContext) => Representation {
+  let encoded: LoggersOverview | undefined;
+  let whole: Representation;
+  return ({ caller }) => {
+    const overview = loggers.list();
+    if (caller?.loggers !== undefined)
+      return new Representation(overviewJson(visibleOverview(overview, caller.loggers)));
+    if (overview !== encoded) {
+      whole = new Representation(overviewJson(overview));
+      encoded = overview;
+    }
+    return whole;
   };
 }
 
@@ -53,17 +58,22 @@ export function readLogger(loggers: Loggers): Operation {
   };
 }
 
-/** POST of a level, for a logger or for every member of a group. */
+/** POST of a level, for a logger or for every member of a group. `If-Match` has an entity tag of the overview. */
 export function writeLevel(loggers: Loggers, { temporaryLevels }: LevelSettings): Operation {
   const ttl = temporaryLevels ? "default" : undefined;
+  const represent = overviewOf(loggers);
   return {
     body: { types: ACTUATOR_BODY, typeRequired: true },
-    run({ context, parameter, body }) {
+    run({ request, context, parameter, body }) {
       const caller = context.caller!;
       context.subject = { logger: parameter };
       requireLoggers(caller, loggers.reach(parameter));
       const level = levelFromBody(body);
       context.subject = { logger: parameter, level: level ?? null };
+      const expected = request.headers["if-match"];
+      if (expected !== undefined && !isCurrent(expected, represent(context))) {
+        throw new Refusal(412, "The loggers have changed since the overview with this entity tag. Read them again.");
+      }
       const { notices } = loggers.setLevel(parameter, level, { actor: caller.name, ttlMs: ttl });
       if (notices.length === 0) return { status: 204 };
       return { status: 204, headers: { "Actuator-Notice": noticeHeader(visibleNotices(notices, caller.loggers)) } };
@@ -84,11 +94,14 @@ export function levelFromBody(body: unknown): Level | undefined {
   if (value === null) return undefined;
   if (value === false) return "OFF";
   if (typeof value !== "string") throw invalidLevel(LEVEL_RULE);
-  if (value.trim() === "") return undefined;
+  if (BLANK.test(value)) return undefined;
   const level = value.isWellFormed() ? levelFromText(value) : undefined;
   if (level === undefined) throw invalidLevel(LEVEL_RULE);
   return level;
 }
+
+/** Other spaces of Unicode are a mistake, and not a way to clear. */
+const BLANK = /^[ \t\r\n]*$/;
 
 const LEVEL_RULE = `configuredLevel must be one of ${LEVELS.join(", ")}, or null to inherit.`;
 

@@ -39,6 +39,12 @@ export class Representation {
   }
 }
 
+/** Whether an `If-Match` header has a tag of the representation, plain or compressed. The comparison is strong (RFC 9110 section 13.1.1). */
+export function isCurrent(ifMatch: string, representation: Representation): boolean {
+  const tags = ["*", representation.entityTag(false), representation.entityTag(true)];
+  return ifMatch.split(",").some((candidate) => tags.includes(candidate.trim()));
+}
+
 /**
  * Whether an `If-None-Match` header matches the entity tag. The comparison is weak (RFC 9110 section 13.1.2), because caches weaken tags.
  */

@@ -78,6 +78,12 @@ function invalidSegment(rule: string): ActuatorError {
   return new ActuatorError("INVALID_ARGUMENT", "INVALID_PATH", `The last segment of the path ${rule}.`);
 }
 
+/** @throws ActuatorError INVALID_ARGUMENT for a query with invalid percent-encoding, also in a parameter that nothing reads */
+export function checkQuery(query: string): void {
+  if (!/%(?![\da-f]{2})/i.test(query)) return;
+  throw new ActuatorError("INVALID_ARGUMENT", "INVALID_QUERY", "The query must be percent-encoded UTF-8.");
+}
+
 /**
  * Returns the only value of a query parameter, decoded like a field of an HTML form.
  *

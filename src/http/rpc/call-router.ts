@@ -139,7 +139,7 @@ function refuseHeaders(res: GateResponse, context: RequestContext): void {
   context.end("INVALID_ARGUMENT");
   res.statusCode = 400;
   res.setHeader("content-type", "text/plain; charset=utf-8");
-  res.end("The request has no valid Host, or a header that is not valid.\n");
+  res.end("The request has no valid Host, or a URL or a header that is not valid.\n");
 }
 
 /**

@@ -16,7 +16,7 @@ import { callValues } from "./call-context.ts";
  * - It uses the body that a body parser of the application has read already.
  * - A body must arrive in time at a server of the application too, whose own limits may be none.
  *
- * @throws TypeError for a missing or invalid Host or :authority, or a header that the Fetch API rejects
+ * @throws TypeError for a missing or invalid Host or :authority, invalid percent-encoding, or a header that the Fetch API rejects
  */
 export function universalRequest(
   req: GateRequest,
@@ -25,6 +25,7 @@ export function universalRequest(
   context: RequestContext,
   bodyTimeoutMs: number,
 ): UniversalServerRequest {
+  if (/%(?![\da-f]{2})/i.test(url)) throw new TypeError("invalid percent-encoding");
   const encrypted = "encrypted" in req.socket && req.socket.encrypted;
   const named = "authority" in req ? req.authority : req.headers.host;
   // gRPC libraries in C send the percent-encoded path of a Unix socket, which is not valid in a URL.

@@ -360,6 +360,53 @@ test("a change lasts as long as the options of the loggers say, where that is wa
   expect(warn).toMatchObject({ override: { expireTime: undefined } });
 });
 
+describe("If-Match with the entity tag of the overview", () => {
+  const OVERVIEW = "/actuator/loggers";
+  const json = { "Content-Type": JSON_TYPE };
+
+  test.each([
+    ["plain", {}],
+    ["compressed", { "Accept-Encoding": "gzip" }],
+  ])("is honoured, as it came: %s", async (_, headers) => {
+    const { get, post, loggers } = await serveRest();
+    for (let index = 0; index < 100; index++) loggers.setLevel(`logger${index}`, "INFO");
+    const { etag } = (await get(OVERVIEW, headers)).headers;
+    const change = (configuredLevel: string) =>
+      post(A, { configuredLevel }, { ...json, "If-Match": `"other", ${etag}` });
+    expect((await change("debug")).status).toBe(204);
+    const refused = await change("trace");
+    expect(refused.status).toBe(412);
+    expect(problemIn(refused).message).toContain("have changed");
+    expect(loggers.get("a")).toMatchObject({ configuredLevel: "DEBUG" });
+  });
+
+  test.each([
+    ["*", 204],
+    ['"other"', 412],
+    ["nonsense", 412],
+  ])("%s: %i", async (tag, status) => {
+    const { post } = await serveRest();
+    expect((await post(A, { configuredLevel: "debug" }, { ...json, "If-Match": tag })).status).toBe(status);
+  });
+});
+
+test.each(["\u00a0", "\u3000", " \u2003 ", "\ufeff"])(
+  "a level of the spaces %j is 400, and clears nothing",
+  async (level) => {
+    const { post, loggers } = await serveRest();
+    loggers.setLevel("a", "WARN");
+    expect((await post(A, { configuredLevel: level })).status).toBe(400);
+    expect((await post(A, { configuredLevel: " \t\r\n" })).status).toBe(204);
+    expect(loggers.get("a")?.configuredLevel).toBeUndefined();
+  },
+);
+
+test.each([`${A}?x=%zz`, `${A}?%`, "/actuator/loggers?x=%2", "/actuator?%u0041"])("%s is 400", async (path) => {
+  const { get, post } = await serveRest();
+  expect(problemIn(await get(path)).status).toBe(400);
+  if (path.startsWith(A)) expect(problemIn(await post(path, { configuredLevel: "debug" })).status).toBe(400);
+});
+
 describe("what a change did not do is in Actuator-Notice", () => {
   test.each([
     ["orders", 'LOGGER_UNKNOWN; nearest="shop.orders"'],

@@ -236,6 +236,11 @@ describe("a Connect GET", () => {
     expect((await http1Request(`${url}${GET_LOGGER}?connect=v1&${query}`)).status).toBe(200);
   });
 
+  test.each(["?x=%zz", "?encoding=json&message=%"])("with invalid percent-encoding is 400: %s", async (query) => {
+    const { url } = await serveLoggers();
+    expect((await http1Request(url + GET_LOGGER + query)).status).toBe(400);
+  });
+
   test("of a method with side effects is 405", async () => {
     const { url } = await serveLoggers();
     const path = "/actuator.v3.LoggersService/ClearLoggerLevel";
