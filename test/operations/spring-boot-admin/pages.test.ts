@@ -217,9 +217,9 @@ describe.runIf(possible)("the pages of the real Spring Boot Admin", { timeout: 1
     expect(await idsOf("bob")).toEqual([bobs]);
   });
 
-  test("pages at another name, over plain HTTP, change as much: the server passes on where a request came from", async () => {
-    const { id, native, actuator, sessions } = await shop("far-shop");
+  test("pages at another name, over plain HTTP, change as much if cors allows them: the server passes their origin on", async () => {
     const elsewhere = `http://admin.test:${admin.port}`;
+    const { id, native, actuator, sessions } = await shop("far-shop", { cors: { origins: [elsewhere] } });
     await pages.open(`/instances/${id}/loggers`, elsewhere);
     await expect.poll(levels("shop.web"), soon).toEqual(["INFO*"]);
     await pages.logger("shop.web").press("DEBUG");
