@@ -1,6 +1,7 @@
 import { fromJson } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { WatchLoggersResponseSchema } from "../../src/gen/actuator/v3/loggers_pb.ts";
+import { libraryOf } from "../support/rpc-harness.ts";
 import { CliProcess } from "./cli-process.ts";
 import { openShop } from "./shop.ts";
 
@@ -37,10 +38,7 @@ describe("watch", () => {
 
   test("counts loggers that only inherit another level if they are many", async () => {
     const { url, actuator } = await openShop();
-    for (let i = 0; i < 50; i++) {
-      actuator.loggers!.setLevel(`many.${i}`, "WARN");
-      actuator.loggers!.setLevel(`many.${i}`, undefined);
-    }
+    actuator.loggers!.attach(libraryOf(Array.from({ length: 50 }, (_, i) => `many.${i}`)));
     const child = await watch(url, "many");
     actuator.loggers!.setLevel("many", "ERROR");
     await child.wrote(/loggers inherit/);
