@@ -139,7 +139,8 @@ export class CallInterception {
   }
 
   #enabledMethod(logger: NativeLogger, label: string): Method {
-    return levelMethods(this.#copy, this.#setLevel, logger, label).methods.get(label) as Method;
+    const { labels, methods } = levelMethods(this.#copy, this.#setLevel, logger, label);
+    return methods[labels.indexOf(label)] as Method;
   }
 
   /** The labels whose calls are counted or let through. */

@@ -1,14 +1,8 @@
+import { type LevelOrder, levelOrder } from "./level-order.ts";
 import type { NativeLogger, PinoCopy } from "./native.ts";
 
 /** pino's own method for setting a level. It gives the logger one method for each label, a noop if the level disables it. */
 export type SetLevel = (this: NativeLogger, label: string | number) => void;
-
-/** What a logger has while a level is its own. */
-export interface LevelMethods {
-  readonly value: number;
-  /** By label. */
-  readonly methods: ReadonlyMap<string, unknown>;
-}
 
 const known = new WeakMap<NativeLogger["levels"], Map<string, LevelMethods>>();
 
@@ -20,15 +14,45 @@ export function levelMethods(copy: PinoCopy, setLevel: SetLevel, logger: NativeL
   let byLabel = known.get(logger.levels);
   if (byLabel === undefined) known.set(logger.levels, (byLabel = new Map()));
   let found = byLabel.get(label);
-  if (found === undefined) byLabel.set(label, (found = makeMethods(copy.levelValue, setLevel, logger, label)));
+  if (found === undefined) byLabel.set(label, (found = new LevelMethods(copy, setLevel, logger, label)));
   return found;
 }
 
-function makeMethods(levelValue: symbol, setLevel: SetLevel, logger: NativeLogger, label: string): LevelMethods {
-  const model = Object.create(logger) as NativeLogger;
-  // The model is not a logger of the application: listeners of the real one must not get its "level-change".
-  const silent = Object.assign(model, { emit: () => false });
-  setLevel.call(silent, label);
-  const methods = Object.entries(model).filter(([key]) => key !== "emit");
-  return { value: model[levelValue] as number, methods: new Map(methods) };
+/** What a logger has while a level is its own. */
+export class LevelMethods {
+  readonly value: number;
+  readonly labels: readonly string[];
+  /** In the order of the labels. */
+  readonly methods: readonly unknown[];
+  readonly #order: LevelOrder;
+  readonly #records: readonly number[];
+  readonly #unchanged = new Map<number, readonly boolean[]>();
+
+  constructor(copy: PinoCopy, setLevel: SetLevel, logger: NativeLogger, label: string) {
+    const model = Object.create(logger) as NativeLogger;
+    // The model is not a logger of the application: listeners of the real one must not get its "level-change".
+    setLevel.call(Object.assign(model, { emit: () => false }), label);
+    this.value = model[copy.levelValue] as number;
+    this.labels = Object.keys(model).filter((key) => key !== "emit");
+    this.methods = this.labels.map((each) => model[each]);
+    this.#order = levelOrder(copy, logger);
+    this.#records = this.labels.map((each) => logger.levels.values[each]!);
+  }
+
+  /** Which methods are enabled or disabled as they are at another threshold, in the order of the labels. */
+  unchangedFrom(threshold: number): readonly boolean[] {
+    let unchanged = this.#unchanged.get(threshold);
+    if (unchanged === undefined) {
+      const enables = (at: number, record: number) => this.#order.enables(at, record);
+      unchanged = this.#records.map((record) => enables(this.value, record) === enables(threshold, record));
+      this.#unchanged.set(threshold, unchanged);
+    }
+    return unchanged;
+  }
+
+  /** Gives a logger this level, as pino does. */
+  assign(logger: NativeLogger, levelValue: symbol): void {
+    logger[levelValue] = this.value;
+    for (const [index, label] of this.labels.entries()) logger[label] = this.methods[index];
+  }
 }

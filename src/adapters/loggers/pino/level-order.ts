@@ -61,7 +61,8 @@ export class LevelOrder {
   readonly #compare: Compare;
   /** The value that represents a level. */
   readonly #values: ReadonlyMap<Level, number>;
-  readonly #thresholds: readonly Threshold[];
+  readonly #shown = new Map<number, Level>();
+  readonly #labels: ReadonlyMap<Level, string>;
 
   constructor(values: Readonly<Record<string, number>>, compare: Compare = ascending) {
     this.#compare = compare;
@@ -69,11 +70,12 @@ export class LevelOrder {
     this.#values = new Map(this.#representatives(labels));
     this.labels = labels.map(([label, value]) => ({ label, verbosity: this.#verbosityOf(value) }));
     const { label, value } = PINO_LEVELS.OFF;
-    this.#thresholds = [...labels, [label, value] as const].map(([name, threshold]) => {
+    const thresholds = [...labels, [label, value] as const].map(([name, threshold]) => {
       const enabled = labels.filter(([, each]) => this.enables(threshold, each));
       const verbosities = enabled.map(([, each]) => this.#verbosityOf(each) ?? BELOW_TRACE);
       return { label: name, count: enabled.length, verbosity: Math.max(0, ...verbosities) };
     });
+    this.#labels = new Map(LEVELS.map((level) => [level, labelFor(level, thresholds)]));
   }
 
   /** Whether records of a value pass a threshold. */
@@ -83,20 +85,22 @@ export class LevelOrder {
 
   /** The level to show for a threshold: the most verbose one whose records pass it. */
   levelOf(threshold: number): Level {
+    let level = this.#shown.get(threshold);
+    if (level === undefined) this.#shown.set(threshold, (level = this.#show(threshold)));
+    return level;
+  }
+
+  /** The label to set for a level. */
+  labelFor(level: Level): string {
+    return this.#labels.get(level)!;
+  }
+
+  #show(threshold: number): Level {
     const passing = RECORD_LEVELS.findLast((level) => {
       const value = this.#values.get(level);
       return value !== undefined && this.enables(threshold, value);
     });
     return passing ?? "OFF";
-  }
-
-  /** The label to set for a level: the most verbose one that lets no less severe records through, or else the quietest one. */
-  labelFor(level: Level): string {
-    const limit = levelVerbosity(level);
-    const fitting = this.#thresholds.filter(({ verbosity }) => verbosity <= limit);
-    const most = (one: Threshold, other: Threshold) => (other.count > one.count ? other : one);
-    const least = (one: Threshold, other: Threshold) => (other.count < one.count ? other : one);
-    return (fitting.length > 0 ? fitting.reduce(most) : this.#thresholds.reduce(least)).label;
   }
 
   #verbosityOf(value: number): number | undefined {
@@ -127,4 +131,13 @@ export class LevelOrder {
     const step = Math.max(1, (ranked.length - 1) / (RECORD_LEVELS.length - 1));
     return RECORD_LEVELS.slice(0, ranked.length).map((level, at) => [level, ranked[Math.round(at * step)]!]);
   }
+}
+
+/** The label of the most verbose threshold that lets no less severe records through, or else of the quietest one. */
+function labelFor(level: Level, thresholds: readonly Threshold[]): string {
+  const limit = levelVerbosity(level);
+  const fitting = thresholds.filter(({ verbosity }) => verbosity <= limit);
+  const most = (one: Threshold, other: Threshold) => (other.count > one.count ? other : one);
+  const least = (one: Threshold, other: Threshold) => (other.count < one.count ? other : one);
+  return (fitting.length > 0 ? fitting.reduce(most) : thresholds.reduce(least)).label;
 }

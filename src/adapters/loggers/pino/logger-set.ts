@@ -193,7 +193,10 @@ export class LoggerSet implements LoggerHandle, Place {
     const isApplied = this.#target !== undefined;
     // Those that keep their level are pinned before it changes, and released afterwards.
     if (isApplied) this.#settleDependents();
-    for (const logger of this.members()) this.#settle(logger);
+    for (const reference of this.#members) {
+      const logger = this.#deref(reference);
+      if (logger !== undefined) this.#settle(logger);
+    }
     if (!isApplied) this.#settleDependents();
   }
 

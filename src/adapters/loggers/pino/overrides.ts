@@ -1,21 +1,20 @@
 import type { CallInterception } from "./call-interception.ts";
 import { levelMethods, type SetLevel } from "./level-methods.ts";
-import { levelOrder } from "./level-order.ts";
 import type { NativeLogger, PinoCopy } from "./native.ts";
 
-type Methods = ReadonlyMap<string, unknown>;
+const none: readonly boolean[] = [];
 
 /** What a logger had before its level was overridden. */
 interface Original {
   /** Whether the level was the logger's own. If not, it followed its parent. */
   readonly own: boolean;
   readonly value: number;
-  /** Its own methods and those that it inherited. */
-  readonly methods: Methods;
-  /** The labels of its own methods: all if the level was its own, or else those that the application wrapped. */
-  readonly ownMethods: readonly string[];
+  /** Its own methods and those that it inherited, in the order of the labels. */
+  readonly methods: readonly unknown[];
+  /** Which methods were its own: all if the level was, or else those that the application wrapped. Empty if none was. */
+  readonly isOwn: readonly boolean[];
   /** The methods that it has instead. */
-  applied: Methods;
+  readonly applied: unknown[];
   /** Whose override is in force. */
   by: object;
 }
@@ -52,32 +51,23 @@ export class Overrides {
   apply(logger: NativeLogger, label: string, by: object): boolean {
     const { levelValue } = this.#copy;
     const before = logger[levelValue] as number;
-    const { value, methods } = levelMethods(this.#copy, this.#setLevel, logger, label);
-    const original = this.#originals.get(logger);
+    const level = levelMethods(this.#copy, this.#setLevel, logger, label);
+    const { labels, methods } = level;
+    let original = this.#originals.get(logger);
     if (original !== undefined) {
       original.by = by;
-      if (before === value) return false;
+      if (before === level.value) return false;
     }
-    const base = original ?? {
-      own: Object.hasOwn(logger, levelValue),
-      value: before,
-      methods: this.#present(logger, methods),
-      ownMethods: [...methods.keys()].filter((key) => Object.hasOwn(logger, key)),
-      applied: methods,
-      by,
-    };
+    original ??= this.#originalOf(logger, labels, by);
     // Throws if the logger is frozen.
-    logger[levelValue] = value;
-    this.#originals.set(logger, base);
-    const order = levelOrder(this.#copy, logger);
-    const isAsBefore = (key: string) => {
-      const record = logger.levels.values[key]!;
-      return order.enables(value, record) === order.enables(base.value, record);
-    };
-    base.applied = new Map(
-      [...methods].map(([key, method]) => [key, isAsBefore(key) ? base.methods.get(key) : method]),
-    );
-    assign(logger, base.applied);
+    logger[levelValue] = level.value;
+    this.#originals.set(logger, original);
+    const unchanged = level.unchangedFrom(original.value);
+    for (let index = 0; index < labels.length; index++) {
+      const method = unchanged[index] ? original.methods[index] : methods[index];
+      original.applied[index] = method;
+      logger[labels[index]!] = method;
+    }
     this.#interception.touch(logger);
     return this.#emit(logger, before);
   }
@@ -88,14 +78,18 @@ export class Overrides {
     if (original?.by !== by) return false;
     const { levelValue } = this.#copy;
     const before = logger[levelValue] as number;
-    const present = this.#present(logger, original.applied);
-    // What the application put there meanwhile stays.
-    const ours = [...original.applied].filter(([key, method]) => present.get(key) === method).map(([key]) => key);
+    const { own, value, methods, isOwn, applied } = original;
+    const { labels } = levelMethods(this.#copy, this.#setLevel, logger, logger.levels.labels[before]!);
     this.#originals.delete(logger);
-    if (original.own) logger[levelValue] = original.value;
-    else unset(logger, [levelValue, ...ours.filter((key) => !original.ownMethods.includes(key))]);
-    const own = ours.filter((key) => original.ownMethods.includes(key));
-    assign(logger, new Map(own.map((key) => [key, original.methods.get(key)])));
+    if (own) logger[levelValue] = value;
+    else delete logger[levelValue];
+    for (const [index, label] of labels.entries()) {
+      // What the application put there meanwhile stays.
+      if (this.#interception.intercepted(logger[label]) !== applied[index]) continue;
+      if (isOwn[index]) logger[label] = methods[index];
+      else delete logger[label];
+    }
+    if (!own) makeFast(logger);
     this.#interception.touch(logger);
     return this.#emit(logger, before);
   }
@@ -109,18 +103,26 @@ export class Overrides {
   correct(logger: NativeLogger, threshold: number | undefined): void {
     const { levelValue } = this.#copy;
     if (threshold === undefined) {
-      if (Object.hasOwn(logger, levelValue)) unset(logger, [levelValue, ...Object.keys(logger.levels.values)]);
+      if (!Object.hasOwn(logger, levelValue)) return;
+      for (const key of [levelValue, ...Object.keys(logger.levels.values)]) delete logger[key];
+      makeFast(logger);
     } else if (!Object.hasOwn(logger, levelValue) || logger[levelValue] !== threshold) {
       const label = logger.levels.labels[threshold]!;
-      const { value, methods } = levelMethods(this.#copy, this.#setLevel, logger, label);
-      logger[levelValue] = value;
-      assign(logger, methods);
+      levelMethods(this.#copy, this.#setLevel, logger, label).assign(logger, levelValue);
     }
   }
 
-  /** The methods that a logger has, without what counts its calls. */
-  #present(logger: NativeLogger, methods: Methods): Methods {
-    return new Map([...methods.keys()].map((key) => [key, this.#interception.intercepted(logger[key])]));
+  #originalOf(logger: NativeLogger, labels: readonly string[], by: object): Original {
+    const { levelValue } = this.#copy;
+    const isOwn = labels.map((label) => Object.hasOwn(logger, label));
+    return {
+      own: Object.hasOwn(logger, levelValue),
+      value: logger[levelValue] as number,
+      methods: labels.map((label) => this.#interception.intercepted(logger[label])),
+      isOwn: isOwn.includes(true) ? isOwn : none,
+      applied: new Array<unknown>(labels.length),
+      by,
+    };
   }
 
   #emit(logger: NativeLogger, before: number): boolean {
@@ -132,12 +134,7 @@ export class Overrides {
   }
 }
 
-function assign(logger: NativeLogger, methods: Methods): void {
-  for (const [key, method] of methods) logger[key] = method;
-}
-
-function unset(logger: NativeLogger, keys: readonly (string | symbol)[]): void {
-  for (const key of keys) delete logger[key];
-  // A deletion makes an object slow, until its properties are read through an object that inherits from it.
+/** A deletion makes an object slow, until its properties are read through an object that inherits from it. */
+function makeFast(logger: NativeLogger): void {
   void (Object.create(logger) as NativeLogger).levels;
 }
