@@ -98,6 +98,8 @@ export class ManagedLoggers implements PinoObserver {
   /** Forgets the loggers that were collected, and the names that no logger has any more. */
   refresh(): void {
     for (const set of this.#sets) if (!set.sweep()) this.#remove(set);
+    // An iterator keeps what the set had when it was last asked.
+    this.#nextSwept = this.#sets.values();
   }
 
   /** The set whose level a logger has; undefined if it is not managed. */
