@@ -31,6 +31,7 @@ export function observeEndpoints(
   { health, loggers, integrationGraph }: Endpoints,
   rpc: Pick<RpcHandler, "openStreams">,
   listener: () => Pick<Listener, "counts" | "certificateValidTo"> | undefined,
+  auditLog: { readonly lost: number },
 ): void {
   addGauges(metrics, {
     loggers,
@@ -39,6 +40,7 @@ export function observeEndpoints(
     health: { statuses: HEALTH_STATUSES, status: () => health.glance() },
     streams: () => rpc.openStreams,
     port: () => listener()?.counts,
+    auditLost: () => auditLog.lost,
     certificateValidTo: () => listener()?.certificateValidTo,
   });
 }

@@ -22,7 +22,7 @@ import { reportLevelChanges } from "./loggers/change-log.ts";
 import { Loggers } from "./loggers/loggers.ts";
 import { audit } from "./operations/audit/audit.ts";
 import type { Application } from "./operations/health/application.ts";
-import { Health, sessionStoreCheck } from "./operations/health/health.ts";
+import { Health, sessionStoreCheck, storedLevelsCheck } from "./operations/health/health.ts";
 import type { Metrics } from "./operations/metrics/metrics.ts";
 import { requireReachable } from "./operations/spring-boot-admin/announcement.ts";
 import { type Registration, registerWithSpringBootAdmin } from "./operations/spring-boot-admin/registration.ts";
@@ -111,7 +111,10 @@ export function createActuator(options: ActuatorOptions = {}): Actuator {
   const sessions = options.sessions && sessionsOf(options.sessions);
   const integrationGraph = options.integrationGraph && graphOf(options.integrationGraph);
   const health = new Health(options.health, {
-    builtIn: sessions && { sessions: sessionStoreCheck(storeOf(options.sessions!)) },
+    builtIn: {
+      ...(sessions && { sessions: sessionStoreCheck(storeOf(options.sessions!)) }),
+      ...(options.loggers?.state !== undefined && { levels: storedLevelsCheck(loggers!) }),
+    },
     onError,
   });
   const otlp = options.otlp ? otlpReceiver(options.otlp === true ? {} : options.otlp) : undefined;
@@ -155,7 +158,7 @@ export function createActuator(options: ActuatorOptions = {}): Actuator {
   let registration: Registration | undefined;
   let ended = false;
 
-  if (metrics !== undefined) observeEndpoints(metrics, endpoints, rpc, () => listener);
+  if (metrics !== undefined) observeEndpoints(metrics, endpoints, rpc, () => listener, auditLog);
 
   const handler: ActuatorHandler = (req, res, next) => {
     if (!takeSpans?.(req, res) && !rpc.handle(req, res)) gateway(req, res, next);

@@ -195,6 +195,11 @@ export class Loggers {
     return this.#requestLevels.withLevel(level, fn, options);
   }
 
+  /** What is wrong with the state file: entries that it lost, and levels that are in force and not stored. */
+  get stateProblems(): readonly string[] {
+    return this.#stateFile?.problems ?? [];
+  }
+
   /**
    * Resolves when the state file includes every change so far, and at once if there is no state file.
    *

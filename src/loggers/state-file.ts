@@ -1,5 +1,6 @@
 import {
   closeSync,
+  copyFileSync,
   existsSync,
   fstatSync,
   openSync,
@@ -13,10 +14,16 @@ import { basename, dirname, join, resolve } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { ActuatorError } from "../common/error.ts";
 import { OWNER_ONLY, replaceFile, TEMPORARY, temporaryOf } from "../common/files/replaced-file.ts";
-import { decodeState, type StoredState } from "./stored-state.ts";
+import { type DecodedState, decodeState } from "./stored-state.ts";
 
 /** The maximum size of a file that is read or written. */
 const MAX_BYTES = 64 * 1024 * 1024;
+
+/** How long after a failure the file is written again without a change. */
+const RETRY_MS = 2_000;
+
+/** How many entries that cannot be read a problem names. */
+const MAX_NAMED = 3;
 
 /** After this time another process is no longer expected to be writing a temporary file. */
 const STALE_AFTER_MS = 60_000;
@@ -29,10 +36,11 @@ export interface StateFileOptions {
   readonly onError: (error: Error) => void;
 }
 
-/** What a state file contained: a state, or a problem, in which case the file was renamed; neither if there was no file. */
+/** What a state file contained; neither a state nor a problem if there was no file. */
 export interface LoadedState {
-  readonly state?: StoredState;
-  /** A sentence on what was wrong and the file's new name, without the folder. */
+  /** The state, without the entries that cannot be read; left out if the whole file cannot be read. */
+  readonly state?: DecodedState;
+  /** A sentence on what was wrong and where the file is kept, without the folder. */
   readonly problem?: string;
 }
 
@@ -44,7 +52,7 @@ interface Attempt {
 
 /**
  * A file that is atomically replaced soon after each change of a state, by one write at a time. All changes during a write lead
- * to one more write. A write that fails is tried again at the next change.
+ * to one more write. A write that fails is tried again every two seconds, and at the next change.
  */
 export class StateFile {
   readonly #path: string;
@@ -56,13 +64,17 @@ export class StateFile {
   #content: string | undefined;
   #attempt: Promise<Attempt> | undefined;
   #failing = false;
+  #problem: string | undefined;
+  #retry: NodeJS.Timeout | undefined;
 
   /** @throws ActuatorError INVALID_ARGUMENT if no file can be written there. */
   constructor(path: string, options: StateFileOptions) {
     this.#path = resolve(path);
     this.#options = options;
     try {
-      prepareFolder(this.#path);
+      const isLeft = prepareFolder(this.#path);
+      // What a process left that was killed a moment ago.
+      if (isLeft) setTimeout(() => removeStale(this.#path), STALE_AFTER_MS + 1).unref();
     } catch (cause) {
       throw unusable(this.#path, `its folder ${dirname(this.#path)} cannot be written to`, cause);
     }
@@ -83,17 +95,32 @@ export class StateFile {
     if (bytes === undefined) return {};
     try {
       if (bytes === "too large") throw new Error(`it has more than ${MAX_BYTES} bytes`);
-      return { state: decodeState(bytes) };
+      const state = decodeState(bytes);
+      if (state.unreadable.length === 0) return { state };
+      const kept = basename(keepAside(this.#path, copyFileSync));
+      const { length } = state.unreadable;
+      const named = state.unreadable.slice(0, MAX_NAMED).join("; ");
+      const problem = `${basename(this.#path)}: ${length} of its entries cannot be read: ${named}. It is kept as ${kept}.`;
+      this.#problem = problem;
+      return { state, problem };
     } catch (error) {
       const why = (error as Error).message;
-      const kept = basename(keepAside(this.#path));
-      return { problem: `${basename(this.#path)} was not read: ${why}. It is kept as ${kept}.` };
+      const kept = basename(keepAside(this.#path, renameSync));
+      this.#problem = `${basename(this.#path)} was not read: ${why}. It is kept as ${kept}.`;
+      return { problem: this.#problem };
     }
   }
 
   /** Stops writing the file. */
   stop(): void {
     this.#stopped = true;
+    clearTimeout(this.#retry);
+  }
+
+  /** What was wrong when it was read, and whether there are changes that the last write could not store. */
+  get problems(): readonly string[] {
+    const unstored = "Levels are in force that the file of loggers.state does not have: it cannot be written.";
+    return [...(this.#problem === undefined ? [] : [this.#problem]), ...(this.#failing ? [unstored] : [])];
   }
 
   /** Writes the file soon, because the state has changed. */
@@ -125,6 +152,7 @@ export class StateFile {
     await setImmediate();
     const upTo = this.#changes;
     let failure: unknown;
+    clearTimeout(this.#retry);
     try {
       const content = this.#options.content();
       if (content !== this.#content) await this.#replace(content);
@@ -134,6 +162,7 @@ export class StateFile {
       failure = new Error(`levels are not stored: ${(cause as Error).message}`, { cause });
       if (!this.#failing) this.#options.onError(failure as Error);
       this.#failing = true;
+      if (!this.#stopped) this.#retry = setTimeout(() => void this.#write(), RETRY_MS).unref();
     }
     this.#attempt = undefined;
     if (this.#changes > upTo) void this.#write();
@@ -156,21 +185,30 @@ function unusable(path: string, why: string, cause: unknown): ActuatorError {
 }
 
 /**
- * Checks that a file can be written there, and removes temporary files that killed processes left behind.
+ * Checks that a file can be written there, and removes temporary files that killed processes left behind. Returns whether there are others.
  *
  * @throws the error of the file system.
  */
-function prepareFolder(path: string): void {
+function prepareFolder(path: string): boolean {
   const temporary = temporaryOf(path);
   closeSync(openSync(temporary, "wx", OWNER_ONLY));
   rmSync(temporary);
+  return removeStale(path);
+}
+
+/** Removes old temporary files; those that another process may be writing stay. Returns whether there are any. */
+function removeStale(path: string): boolean {
   const folder = dirname(path);
-  for (const name of readdirSync(folder)) {
+  let isLeft = false;
+  // Without throwing: the folder may be gone when this is done again.
+  for (const name of existsSync(folder) ? readdirSync(folder) : []) {
     if (!name.startsWith(`${basename(path)}.`) || !TEMPORARY.test(name)) continue;
     const left = join(folder, name);
     const age = Date.now() - (statSync(left, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY);
     if (age > STALE_AFTER_MS) rmSync(left, { force: true });
+    else isLeft = true;
   }
+  return isLeft;
 }
 
 /**
@@ -191,11 +229,11 @@ function readStored(path: string): Uint8Array | "too large" | undefined {
   }
 }
 
-/** Renames the file to an unused name beside it, and returns the new path. */
-function keepAside(path: string): string {
+/** Renames or copies the file to an unused name beside it, and returns the new path. */
+function keepAside(path: string, keep: (from: string, to: string) => void): string {
   const time = new Date().toISOString().replaceAll(":", "-");
   let kept = `${path}.kept-${time}`;
   for (let count = 2; existsSync(kept); count++) kept = `${path}.kept-${time}-${count}`;
-  renameSync(path, kept);
+  keep(path, kept);
   return kept;
 }

@@ -20,6 +20,12 @@ export interface StoredLevel {
   readonly earlier?: readonly StoredSetting[] | undefined;
 }
 
+/** A state that was read, and what was left out of it. */
+export interface DecodedState extends StoredState {
+  /** What is wrong with each entry that cannot be read. */
+  readonly unreadable: readonly string[];
+}
+
 /** All stored levels of an application. */
 export interface StoredState {
   readonly loggers: readonly StoredLevel[];
@@ -52,11 +58,11 @@ export function encodeState({ loggers, groups, prefixes }: StoredState): string 
 }
 
 /**
- * Reads what {@link encodeState} wrote.
+ * Reads what {@link encodeState} wrote. An entry that cannot be read is left out.
  *
  * @throws Error with what is wrong, for anything else.
  */
-export function decodeState(bytes: Uint8Array): StoredState {
+export function decodeState(bytes: Uint8Array): DecodedState {
   const { version, loggers, groups, prefixes } = objectIn(parsed(bytes), "the file");
   if (version !== STATE_VERSION) {
     if (Number.isInteger(version) && (version as number) > STATE_VERSION) {
@@ -64,10 +70,12 @@ export function decodeState(bytes: Uint8Array): StoredState {
     }
     throw new Error("it has no version");
   }
+  const unreadable: string[] = [];
   return {
-    loggers: levelsIn(loggers, "loggers"),
-    groups: levelsIn(groups, "groups"),
-    prefixes: levelsIn(prefixes, "prefixes"),
+    loggers: levelsIn(loggers, "loggers", unreadable),
+    groups: levelsIn(groups, "groups", unreadable),
+    prefixes: levelsIn(prefixes, "prefixes", unreadable),
+    unreadable,
   };
 }
 
@@ -80,20 +88,28 @@ function parsed(bytes: Uint8Array): unknown {
   }
 }
 
-function levelsIn(value: unknown, key: string): StoredLevel[] {
+function levelsIn(value: unknown, key: string, unreadable: string[]): StoredLevel[] {
   if (!Array.isArray(value)) throw new Error(`"${key}" is not a list`);
-  return value.map((entry, index) => {
-    const where = `"${key}" ${index}`;
-    const { name, lasting, temporary, earlier } = objectIn(entry, where);
-    const stored = {
-      name: nameIn(name, where),
-      ...(lasting !== undefined && { lasting: settingIn(lasting, where) }),
-      ...(temporary !== undefined && { temporary: temporaryIn(temporary, where) }),
-      ...(Array.isArray(earlier) && { earlier: earlier.map((each) => temporaryIn(each, where)) }),
-    };
-    if (stored.lasting?.override.expireTime !== undefined) throw new Error(`${where} has a lasting level that ends`);
-    return stored;
+  return value.flatMap((entry, index) => {
+    try {
+      return levelIn(entry, `"${key}" ${index}`);
+    } catch (error) {
+      unreadable.push((error as Error).message);
+      return [];
+    }
   });
+}
+
+function levelIn(entry: unknown, where: string): StoredLevel {
+  const { name, lasting, temporary, earlier } = objectIn(entry, where);
+  const stored = {
+    name: nameIn(name, where),
+    ...(lasting !== undefined && { lasting: settingIn(lasting, where) }),
+    ...(temporary !== undefined && { temporary: temporaryIn(temporary, where) }),
+    ...(Array.isArray(earlier) && { earlier: earlier.map((each) => temporaryIn(each, where)) }),
+  };
+  if (stored.lasting?.override.expireTime !== undefined) throw new Error(`${where} has a lasting level that ends`);
+  return stored;
 }
 
 function temporaryIn(value: unknown, where: string): StoredSetting {

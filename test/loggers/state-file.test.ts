@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -41,36 +42,6 @@ describe("a file that cannot be read", () => {
     ["an older version", '{"version":0}', "it has no version"],
     ["a later version", '{"version":2,"levels":{}}', "it has version 2, and this release reads version 1"],
     ["a list too few", '{"version":1,"loggers":[],"groups":[]}', '"prefixes" is not a list'],
-    ["an entry that is none", state({ groups: [1] }), '"groups" 0 is not an object'],
-    ["a name too few", state({ loggers: [{}] }), '"loggers" 0 has an invalid name'],
-    ["an invalid name", entry({ name: "a\n" }), '"loggers" 0 has an invalid name'],
-    ["an unknown level", entry({ lasting: { level: "LOUD", override } }), '"loggers" 0 has an unknown level'],
-    ["a level without its author", entry({ lasting: { level: "DEBUG" } }), '"loggers" 0 is not an object'],
-    [
-      "a time that is none",
-      entry({ lasting: { level: "DEBUG", override: { ...override, setTime: "now" } } }),
-      '"loggers" 0 has an invalid time',
-    ],
-    [
-      "a time that no timestamp holds",
-      entry({ temporary: { level: "DEBUG", override: { ...override, expireTime: 1e300 } } }),
-      '"loggers" 0 has an invalid time',
-    ],
-    [
-      "a lasting level with an end",
-      entry({ lasting: { level: "DEBUG", override: { ...override, expireTime: 2 } } }),
-      '"loggers" 0 has a lasting level that ends',
-    ],
-    [
-      "a temporary level without end",
-      entry({ temporary: { level: "DEBUG", override } }),
-      '"loggers" 0 has a temporary level without end',
-    ],
-    [
-      "a reason that is not a string",
-      entry({ lasting: { level: "DEBUG", override: { ...override, reason: 1 } } }),
-      '"loggers" 0 lacks a string',
-    ],
     ["deep nesting", "[".repeat(1_000_000), "it is not JSON"],
     ["too much", " ".repeat(64 * MEBIBYTE + 1), "it has more than 67108864 bytes"],
   ];
@@ -108,6 +79,110 @@ describe("a file that cannot be read", () => {
     expect(errors).toEqual([]);
   });
 });
+
+describe("an entry that cannot be read", () => {
+  const cases: readonly (readonly [what: string, content: string, why: string])[] = [
+    ["an entry that is none", state({ groups: [1] }), '"groups" 0 is not an object'],
+    ["a name too few", state({ loggers: [{}] }), '"loggers" 0 has an invalid name'],
+    ["an invalid name", entry({ name: "a\n" }), '"loggers" 0 has an invalid name'],
+    ["an unknown level", entry({ lasting: { level: "LOUD", override } }), '"loggers" 0 has an unknown level'],
+    ["a level without its author", entry({ lasting: { level: "DEBUG" } }), '"loggers" 0 is not an object'],
+    [
+      "a time that is none",
+      entry({ lasting: { level: "DEBUG", override: { ...override, setTime: "now" } } }),
+      '"loggers" 0 has an invalid time',
+    ],
+    [
+      "a time that no timestamp holds",
+      entry({ temporary: { level: "DEBUG", override: { ...override, expireTime: 1e300 } } }),
+      '"loggers" 0 has an invalid time',
+    ],
+    [
+      "a lasting level with an end",
+      entry({ lasting: { level: "DEBUG", override: { ...override, expireTime: 2 } } }),
+      '"loggers" 0 has a lasting level that ends',
+    ],
+    [
+      "a temporary level without end",
+      entry({ temporary: { level: "DEBUG", override } }),
+      '"loggers" 0 has a temporary level without end',
+    ],
+    [
+      "a reason that is not a string",
+      entry({ lasting: { level: "DEBUG", override: { ...override, reason: 1 } } }),
+      '"loggers" 0 lacks a string',
+    ],
+  ];
+  test.each(cases)("%s, costs that entry only, and the file is kept", async (_, content, why) => {
+    const good = { name: "good", lasting: { level: "WARN", override } };
+    const { loggers: listed, ...others } = JSON.parse(content);
+    const whole = JSON.stringify({ ...others, loggers: [...listed, good] });
+    writeFileSync(at.path, whole);
+    const loggers = start();
+    expect(loggers.get("good")).toMatchObject({ configuredLevel: "WARN" });
+    const kept = at.names().find((name) => name.includes(".kept-"))!;
+    expect(readFileSync(join(at.folder, kept), "utf8")).toBe(whole);
+    const problem = `levels.json: 1 of its entries cannot be read: ${why}. It is kept as ${kept}.`;
+    expect(errors).toEqual([`loggers.state: ${problem}`]);
+    expect(loggers.stateProblems).toEqual([problem]);
+    expect((loggers.get("ROOT") as Logger).warnings).toEqual([problem]);
+  });
+});
+
+describe.runIf(canMount())("a full disk", () => {
+  test("is said in health and metrics, and the file is written by itself when there is room", async () => {
+    const { folder: disk, remove } = stateFolder();
+    execFileSync("mount", ["-t", "tmpfs", "-o", "size=64k", "tmpfs", disk]);
+    onTestFinished(() => {
+      execFileSync("umount", ["-l", disk]);
+      remove();
+    });
+    const path = join(disk, "levels.json");
+    const filler = join(disk, "filler");
+    const actuator = createActuator({
+      loggers: { state: path, logLevelChanges: false },
+      health: {},
+      metrics: true,
+      audit: false,
+      onError,
+    });
+    onTestFinished(() => actuator.close({ deadlineMs: 0 }));
+    const { url } = await actuator.listen({ port: 0 });
+    const seen = async (name: string) => (await http1Request(`${url}/actuator/${name}`)).body;
+    actuator.loggers!.setLevel("a", "DEBUG");
+    await actuator.loggers!.flushed();
+    expect(await seen("prometheus")).toMatch(/^actuator_loggers_state_problems 0$/m);
+
+    expect(() => writeFileSync(filler, Buffer.alloc(MEBIBYTE))).toThrow("ENOSPC");
+    actuator.loggers!.setLevel("b", "DEBUG");
+    await expect(actuator.loggers!.flushed()).rejects.toThrow("ENOSPC");
+    const warnings = [expect.stringContaining("cannot be written")];
+    // A check may have run a moment ago.
+    await expect
+      .poll(async () => JSON.parse(await seen("health/levels")))
+      .toMatchObject({ status: "UP", details: { warnings } });
+    expect(await seen("prometheus")).toMatch(/^actuator_loggers_state_problems 1$/m);
+
+    rmSync(filler);
+    await expect.poll(() => readFileSync(path, "utf8")).toContain('"name":"b"');
+    await expect.poll(() => actuator.loggers!.stateProblems).toEqual([]);
+  });
+});
+
+/** Whether this user may mount a small disk, as root may in a container with that right. */
+function canMount(): boolean {
+  const folder = stateFolder();
+  try {
+    execFileSync("mount", ["-t", "tmpfs", "tmpfs", folder.folder], { stdio: "ignore" });
+    execFileSync("umount", ["-l", folder.folder]);
+    return true;
+  } catch {
+    console.warn("missing: the right to mount a disk");
+    return false;
+  } finally {
+    folder.remove();
+  }
+}
 
 describe("a path that cannot be used is refused at the start", () => {
   const refused = (message: RegExp) =>
@@ -267,6 +342,28 @@ describe("the file", () => {
     loggers.setLevel("e", "DEBUG");
     await expect(loggers.flushed()).rejects.toThrow();
     expect(errors).toHaveLength(2);
+  });
+
+  test("that cannot be written is written again by itself", async () => {
+    const loggers = start();
+    rmSync(at.folder, { recursive: true });
+    loggers.setLevel("a", "DEBUG");
+    await expect(loggers.flushed()).rejects.toThrow();
+    expect(loggers.stateProblems).toEqual([expect.stringContaining("cannot be written")]);
+    mkdirSync(at.folder);
+    await expect.poll(() => at.names()).toEqual(["levels.json"]);
+    await expect.poll(() => loggers.stateProblems).toEqual([]);
+    expect(storedNames()).toEqual(["a"]);
+  });
+
+  test("loses later what a writer left that was killed just before", () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "Date"] });
+    onTestFinished(() => void vi.useRealTimers());
+    writeFileSync(join(at.folder, "levels.json.ba9876543210.tmp"), "");
+    start();
+    expect(at.names()).toHaveLength(1);
+    vi.advanceTimersByTime(61_000);
+    expect(at.names()).toEqual([]);
   });
 
   test("that cannot be put in its place leaves nothing else there", async () => {

@@ -35,6 +35,7 @@ export class AuditFile {
   readonly #lines: string[] = [];
   #waiting = 0;
   #lost = 0;
+  #lostEver = 0;
   /** The file ends within a line. */
   #torn = false;
   #writing: Promise<void> | undefined;
@@ -49,10 +50,16 @@ export class AuditFile {
     void this.#write();
   }
 
+  /** The number of lines that were given up. */
+  get lost(): number {
+    return this.#lostEver;
+  }
+
   /** Adds a line. */
   append(line: string): void {
     if (this.#waiting + line.length > MAX_WAITING) {
       this.#lost++;
+      this.#lostEver++;
     } else {
       this.#lines.push(line);
       this.#waiting += line.length;

@@ -34,6 +34,8 @@ export type AuditOption = boolean | ((record: AuditRecord) => unknown) | AuditFi
 export interface Audit extends CallObserver {
   /** Resolves when all records are written, as far as possible. */
   close(): Promise<void>;
+  /** The number of records that were given up since the process began, because the file could not be written. */
+  readonly lost: number;
 }
 
 const file = objectOf<AuditFileOptions>({ file: option(text, { path: "written" }) }, ({ file }) =>
@@ -62,7 +64,7 @@ const MAX_REFUSALS_PER_MINUTE = 300;
  */
 export function audit(option: AuditOption, onError: (error: unknown) => void = () => {}): Audit {
   refuseFaults(faultsWithin("audit", option, auditOption));
-  const { write, close } = sinkOf(option, onError);
+  const { write, close, lost = () => 0 } = sinkOf(option, onError);
   const refusals = new RateLimit(MAX_REFUSALS_PER_MINUTE);
   let suppressed = 0;
 
@@ -80,7 +82,8 @@ export function audit(option: AuditOption, onError: (error: unknown) => void = (
     write(suppressed === 0 ? record : { ...record, suppressed });
     suppressed = 0;
   };
-  return Object.assign(option === false ? () => {} : observe, { close });
+  const observer = Object.assign(option === false ? () => {} : observe, { close });
+  return Object.defineProperty(observer, "lost", { get: lost }) as Audit;
 }
 
 /** The results of refused calls, of which there may be any number. */
@@ -111,12 +114,13 @@ function isAnonymous({ caller }: CallRecord): boolean {
 interface Sink {
   readonly write: (record: AuditRecord) => void;
   readonly close: () => Promise<void>;
+  readonly lost?: () => number;
 }
 
 function sinkOf(option: AuditOption, onError: (error: unknown) => void): Sink {
   if (typeof option === "object") {
     const file = new AuditFile(option.file, onError);
-    return { write: (record) => file.append(auditLine(record)), close: () => file.close() };
+    return { write: (record) => file.append(auditLine(record)), close: () => file.close(), lost: () => file.lost };
   }
   if (typeof option === "function") return { write: careful(option, onError), close: async () => {} };
   return { write: (record) => console.error(auditLine(record)), close: async () => {} };

@@ -117,6 +117,14 @@ export class Health {
   }
 }
 
+/** The check `levels`: warns of a state file that lost levels or cannot store them, which are in force all the same. */
+export function storedLevelsCheck(loggers: { readonly stateProblems: readonly string[] }): HealthCheck {
+  return () => {
+    const { stateProblems } = loggers;
+    return stateProblems.length === 0 ? "UP" : new HealthWarnings(stateProblems);
+  };
+}
+
 /** As much of a session store as its check needs. */
 interface CheckedStore {
   findById(id: string): Promise<unknown>;

@@ -8,7 +8,10 @@ interface OverriddenLogger {
 /** The sources of the gauges; a source that is left out has no gauges. */
 export interface GaugeSources {
   readonly loggers?:
-    | { list(): { readonly loggers: readonly OverriddenLogger[]; readonly revision: number } }
+    | {
+        readonly stateProblems: readonly string[];
+        list(): { readonly loggers: readonly OverriddenLogger[]; readonly revision: number };
+      }
     | undefined;
   readonly integrationGraph?:
     | {
@@ -26,6 +29,8 @@ export interface GaugeSources {
   readonly port?: (() => PortCounts | undefined) | undefined;
   /** Until when the certificate of that port is valid, in milliseconds since the epoch; undefined while there is none. */
   readonly certificateValidTo?: (() => number | undefined) | undefined;
+  /** The number of audit records that were lost. */
+  readonly auditLost?: (() => number) | undefined;
 }
 
 /** What a port holds at a moment. */
@@ -45,7 +50,7 @@ const LASTING = ["temporary", "held", "permanent"] as const;
  * idle application costs nothing.
  */
 export function addGauges(metrics: Metrics, sources: GaugeSources): void {
-  const { loggers, integrationGraph, health, streams, port, certificateValidTo } = sources;
+  const { loggers, integrationGraph, health, streams, port, certificateValidTo, auditLost } = sources;
 
   metrics.gauge(PROCESS_UPTIME, () => process.uptime());
   metrics.gauge(PROCESS_START_TIME, () => performance.timeOrigin / 1000);
@@ -71,6 +76,7 @@ export function addGauges(metrics: Metrics, sources: GaugeSources): void {
       return end === undefined ? [] : end / 1000;
     });
   }
+  if (auditLost !== undefined) metrics.gauge(AUDIT_LOST, auditLost);
   if (loggers !== undefined) {
     const counts = onceForEach(
       () => loggers.list().revision,
@@ -78,6 +84,7 @@ export function addGauges(metrics: Metrics, sources: GaugeSources): void {
     );
     metrics.gauge(LOGGERS, () => counts().loggers);
     metrics.gauge(OVERRIDES, () => counts().overrides);
+    metrics.gauge(STATE_PROBLEMS, () => loggers.stateProblems.length);
   }
   if (integrationGraph !== undefined) {
     const counts = onceForEach(
@@ -155,6 +162,16 @@ const OVERRIDES = numberOf(
   "actuator.logger.overrides",
   "{logger}",
   "Loggers with a level that was set through the actuator, by how long it lasts.",
+);
+const STATE_PROBLEMS = numberOf(
+  "actuator.loggers.state.problems",
+  "{problem}",
+  "What is wrong with the file of loggers.state, such as levels that could not be stored.",
+);
+const AUDIT_LOST = numberOf(
+  "actuator.audit.lost",
+  "{record}",
+  "Audit records that were given up since the process began, because the file could not be written.",
 );
 const NODES = numberOf("actuator.graph.nodes", "{node}", "Nodes of the integration graph.");
 const LINKS = numberOf("actuator.graph.links", "{link}", "Links of the integration graph.");

@@ -27,6 +27,7 @@ test("the table of metrics has every name and every label that there is", () => 
     streams: () => new Map([["a.B/Watch", 1]]),
     port: () => undefined,
     certificateValidTo: () => 1,
+    auditLost: () => 0,
   });
   const table = page.split("\n").filter((line) => /^\| `(actuator|http|process|rpc)_/.test(line));
   const documented = table.flatMap((row) => {
