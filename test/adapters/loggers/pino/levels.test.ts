@@ -186,6 +186,102 @@ describe.each(PINO_VERSIONS)("pino %s writes what the levels say", (_, pino) => 
     expect(loggers.setLevel("ROOT", "OFF").result).toMatchObject({ effectiveLevel: "OFF" });
   });
 
+  test.each([
+    ["http", "INFO"],
+    ["loud", "ERROR"],
+    ["silly", "TRACE"],
+    ["alarm", "OFF"],
+  ])(
+    "a level of the application's own stays at attach, is shown as the nearest, and comes back: %s",
+    (level, shown) => {
+      const { out, root, loggers } = application({ customLevels: { http: 25, loud: 45, silly: 5, alarm: 70 }, level });
+      const child = root.child({ name: "a" });
+      const custom = child as unknown as Record<string, (text: string) => void>;
+      const check = () => {
+        expect([root.level, child.level, root.levelVal]).toEqual([level, level, root.levels.values[level]]);
+        expect(loggers.get("ROOT")).toMatchObject({ configuredLevel: shown, effectiveLevel: shown });
+        custom[level]!("written");
+        expect(out.written.splice(0)).toEqual(["written"]);
+      };
+      check();
+      loggers.setLevel("a", "WARN");
+      loggers.setLevel("ROOT", "FATAL");
+      child.warn("written");
+      expect([out.written.splice(0), root.level, child.level]).toEqual([["written"], "fatal", "warn"]);
+      loggers.restoreAllLevels();
+      check();
+    },
+  );
+
+  test.each([
+    ["in the other direction", "DESC" as const],
+    ["by a function", (current: number, expected: number) => current <= expected],
+  ])("levels that are compared %s go the same way for the operator", (_title, levelComparison) => {
+    const customLevels = { error: 3, warn: 4, info: 6, debug: 7 };
+    const { out, root, loggers } = application({
+      customLevels,
+      useOnlyCustomLevels: true,
+      level: "info",
+      levelComparison,
+    });
+    const written = () => {
+      for (const label of ["error", "warn", "info", "debug"] as const) root[label](label);
+      return out.written.splice(0);
+    };
+    expect(loggers.get("ROOT")).toMatchObject({ configuredLevel: "INFO", effectiveLevel: "INFO" });
+    expect(written()).toEqual(["error", "warn", "info"]);
+    loggers.setLevel("ROOT", "DEBUG");
+    expect(written()).toEqual(["error", "warn", "info", "debug"]);
+    loggers.setLevel("ROOT", "ERROR");
+    expect(written()).toEqual(["error"]);
+    // No level of such a logger lets nothing through: pino's silent is its most verbose one.
+    expect(loggers.setLevel("ROOT", "OFF").result).toMatchObject({ configuredLevel: "OFF", effectiveLevel: "ERROR" });
+    expect(written()).toEqual(["error"]);
+    loggers.restoreLevel("ROOT");
+    expect([root.level, written()]).toEqual(["info", ["error", "warn", "info"]]);
+  });
+
+  test("levels without any of pino's names or numbers are shown by their rank", () => {
+    const { root, loggers } = application({
+      customLevels: { low: 1, mid: 2, high: 3 },
+      useOnlyCustomLevels: true,
+      level: "mid",
+    });
+    expect(loggers.get("ROOT")).toMatchObject({ effectiveLevel: "ERROR" });
+    for (const [level, label] of [
+      ["TRACE", "low"],
+      ["ERROR", "mid"],
+      ["FATAL", "high"],
+      ["OFF", "silent"],
+    ] as const) {
+      loggers.setLevel("ROOT", level);
+      expect(root.level).toBe(label);
+    }
+    loggers.restoreLevel("ROOT");
+    expect(root.level).toBe("mid");
+  });
+
+  test("methods that the application wrapped are there again after a level, and stay where it does not concern them", () => {
+    const { out, root, loggers } = application();
+    const child = root.child({ name: "a" });
+    const wrap = (method: "info" | "debug") => {
+      const inner = child[method];
+      child[method] = function (this: typeof child, text: string) {
+        inner.call(this, `wrapped ${text}`);
+      } as typeof inner;
+    };
+    wrap("info");
+    wrap("debug");
+    loggers.setLevel("a", "DEBUG");
+    child.info("1");
+    child.debug("2");
+    loggers.setLevel("a", undefined);
+    child.debug("no");
+    child.info("3");
+    expect(out.written).toEqual(["wrapped 1", "2", "wrapped 3"]);
+    expect(Object.keys(child).sort()).toEqual(expect.arrayContaining(["debug", "info"]));
+  });
+
   test("groups change their members", () => {
     const { out, root, loggers } = application();
     const router = root.child({ name: "http.router" });
