@@ -2,13 +2,16 @@ import { create, equals } from "@bufbuild/protobuf";
 import { printable } from "../common/printable.ts";
 import {
   type Change,
+  ChangeSchema,
   type Logger,
   LoggerSchema,
   LoggersService,
+  type Snapshot,
   type WatchLoggersResponse,
   WatchLoggersResponseSchema,
 } from "../gen/actuator/v3/loggers_pb.ts";
 import { type Connection, printJson } from "./connection.ts";
+import { reasonOf } from "./failure.ts";
 import { liveStream } from "./live-stream.ts";
 import { levelText, overviewText, stateLine } from "./loggers-text.ts";
 import { type NameFilter, nameFilter } from "./name-filter.ts";
@@ -26,15 +29,37 @@ export async function watchLoggers(
 ): Promise<void> {
   const filter = nameFilter(filters);
   const client = connection(LoggersService);
-  const stream = liveStream((call) => client.watchLoggers({ namePrefix: filter.prefix }, call), { timeout });
+  const open = () => liveStream((call) => client.watchLoggers({ namePrefix: filter.prefix }, call), { timeout });
   const known = new Map<string, Logger>();
-  for await (const whole of wholeEvents(stream, filter)) {
-    const { event } = whole;
-    if (json) printJson(WatchLoggersResponseSchema, whole, "one");
-    else if (event.case === "snapshot") print(overviewText(event.value.loggers, event.value.groups));
-    else for (const line of changeLines(event.value, known)) print(line);
-    for (const logger of event.value.loggers) known.set(logger.name, logger);
+  for (let isFirst = true; ; isFirst = false) {
+    try {
+      for await (const whole of wholeEvents(open(), filter)) {
+        const { event } = whole;
+        if (json) printJson(WatchLoggersResponseSchema, whole, "one");
+        else if (event.case === "change") for (const line of changeLines(event.value, known)) print(line);
+        else if (isFirst) print(overviewText(event.value.loggers, event.value.groups));
+        else for (const line of changeLines(changeSince(known, event.value), known)) print(line);
+        if (event.case === "snapshot") known.clear();
+        else for (const name of event.value.removed) known.delete(name);
+        for (const logger of event.value.loggers) known.set(logger.name, logger);
+      }
+      return;
+    } catch (error) {
+      if (reasonOf(error) !== "STREAM_TOO_OLD") throw error;
+    }
   }
+}
+
+/** What changed between two streams. */
+function changeSince(known: ReadonlyMap<string, Logger>, { loggers }: Snapshot): Change {
+  const names = new Set(loggers.map(({ name }) => name));
+  return create(ChangeSchema, {
+    loggers: loggers.filter((logger) => {
+      const before = known.get(logger.name);
+      return before === undefined || !equals(LoggerSchema, before, logger);
+    }),
+    removed: [...known.keys()].filter((name) => !names.has(name)),
+  });
 }
 
 /** A line for each logger and group. Loggers of which only the inherited level changed are counted if they are many. */

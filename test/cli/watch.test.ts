@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import { fromJson } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { WatchLoggersResponseSchema } from "../../src/gen/actuator/v3/loggers_pb.ts";
@@ -34,6 +35,19 @@ describe("watch", () => {
       "CLOCK  orders.payment.cards: WARN, inherited",
       'CLOCK  orders.payment: WARN, set CLOCK, "ticket 812", baseline inherited',
     ]);
+  });
+
+  test("begins anew when the server ends an old stream, and shows what changed", async () => {
+    const { url, actuator } = await openShop({ streams: { maxAgeMs: 100 } });
+    const child = await watch(url);
+    for (const level of ["WARN", "ERROR", "FATAL"] as const) {
+      await setTimeout(150);
+      actuator.loggers!.setLevel("orders.payment", level);
+      await child.wrote(new RegExp(`orders\\.payment: ${level}`));
+    }
+    expect(child.stdout.match(/^LOGGER /gm)).toHaveLength(1);
+    child.signal("SIGINT");
+    expect(await child.ended()).toMatchObject({ signal: "SIGINT", stderr: "" });
   });
 
   test("counts loggers that only inherit another level if they are many", async () => {
