@@ -116,7 +116,7 @@ export class LoggerSet implements LoggerHandle, Place {
     this.sweep(2);
     const { threshold } = this.kind;
     if (this.#applied !== undefined || (threshold === undefined ? this.#isPinned : this.#target !== undefined)) {
-      this.#settle(logger);
+      this.#attempt(logger);
     }
     // It has methods of its own.
     if (threshold !== undefined) this.context.instrumentation.interception.touch(logger);
@@ -193,15 +193,26 @@ export class LoggerSet implements LoggerHandle, Place {
     const isApplied = this.#target !== undefined;
     // Those that keep their level are pinned before it changes, and released afterwards.
     if (isApplied) this.#settleDependents();
-    for (const reference of this.#members) {
+    const failures = this.#members.flatMap((reference) => {
       const logger = this.#deref(reference);
-      if (logger !== undefined) this.#settle(logger);
-    }
+      return logger === undefined ? [] : this.#attempt(logger);
+    });
     if (!isApplied) this.#settleDependents();
+    if (failures.length > 0) throw failures[0];
   }
 
   #settleDependents(): void {
     for (const set of this.#dependents ?? []) if (set.#applied === undefined) set.#settleAll();
+  }
+
+  /** Settles a logger. Returns the error of one that the application has frozen, which keeps its level. */
+  #attempt(logger: NativeLogger): readonly unknown[] {
+    try {
+      this.#settle(logger);
+      return [];
+    } catch (error) {
+      return [error];
+    }
   }
 
   #settle(logger: NativeLogger): void {

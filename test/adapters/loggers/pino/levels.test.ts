@@ -282,6 +282,23 @@ describe.each(PINO_VERSIONS)("pino %s writes what the levels say", (_, pino) => 
     expect(Object.keys(child).sort()).toEqual(expect.arrayContaining(["debug", "info"]));
   });
 
+  test("a logger that the application froze keeps its level, with a warning, and the others of the name get theirs", () => {
+    const { root, loggers } = application();
+    const [before, frozen, after] = [1, 2, 3].map(() => root.child({ name: "a" }));
+    Object.freeze(frozen);
+    loggers.setLevel("a", "DEBUG");
+    expect([before, frozen, after].map((logger) => logger!.level)).toEqual(["debug", "info", "debug"]);
+    expect((loggers.get("a") as Logger).warnings).toContainEqual(expect.stringMatching(/level not applied/));
+    loggers.setLevel("a", undefined);
+    expect([before, frozen, after].map((logger) => logger!.level)).toEqual(["info", "info", "info"]);
+  });
+
+  test("a child that is frozen as it is made does not fail because of a level", () => {
+    const { root, loggers } = application({ onChild: (child) => Object.freeze(child) });
+    loggers.setLevel("a", "DEBUG");
+    expect(root.child({ name: "a" }).level).toBe("info");
+  });
+
   test("groups change their members", () => {
     const { out, root, loggers } = application();
     const router = root.child({ name: "http.router" });
