@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { type Command, Option } from "commander";
-import { ActuatorError } from "../common/error.ts";
+import { ActuatorError, type Fault } from "../common/error.ts";
 import { printable, printableJson } from "../common/printable.ts";
 import { CliError, EXIT, type ExitCode } from "./error.ts";
 import { examples, type GlobalOptions } from "./options.ts";
@@ -71,8 +71,17 @@ async function checkConfiguration(options: CheckOptions): Promise<ExitCode> {
   const { application = false, json = false } = options;
   const file = configFileOf(options);
   const { applicationConfiguration, standaloneConfiguration } = await import("../configuration/index.ts");
+  const { contentFaults } = await import("../configuration/contents.ts");
+  const refuse = (faults: readonly Fault[]): ExitCode => {
+    if (json) print(printableJson({ valid: false, faults }, 2));
+    else for (const { at, message } of faults) note(printable(`${at}: ${message}`));
+    return EXIT.refused;
+  };
   try {
-    const { settings } = application ? applicationConfiguration({ file }) : standaloneConfiguration({ file });
+    const configuration = application ? applicationConfiguration({ file }) : standaloneConfiguration({ file });
+    const { settings } = configuration;
+    const faults = await contentFaults(configuration);
+    if (faults.length > 0) return refuse(faults);
     if (json) print(printableJson({ valid: true, settings }, 2));
     else {
       const rows = settings.map(({ setting, value, from }) => [setting, printable(textOf(value)), printable(from)]);
@@ -82,9 +91,7 @@ async function checkConfiguration(options: CheckOptions): Promise<ExitCode> {
   } catch (error) {
     const faults = error instanceof ActuatorError ? error.faults : [];
     if (faults.length === 0) throw error;
-    if (json) print(printableJson({ valid: false, faults }, 2));
-    else for (const { at, message } of faults) note(printable(`${at}: ${message}`));
-    return EXIT.refused;
+    return refuse(faults);
   }
 }
 

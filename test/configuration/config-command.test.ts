@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
 import { cli } from "../cli/cli-process.ts";
+import { authority } from "../support/certificates.ts";
 import { folderWith } from "./folder.ts";
 
 const file = (content: object | string) => join(folderWith({ "actuator.json": content }), "actuator.json");
@@ -41,6 +42,25 @@ describe("config check", () => {
     const { valid, settings } = JSON.parse(stdout);
     expect(valid).toBe(true);
     expect(settings).toContainEqual({ setting: "name", value: "shop", from: "ACTUATOR_NAME" });
+  });
+
+  test("finds a tokens file and a key that serve refuses", async () => {
+    const issuer = await authority();
+    const [one, other] = [await issuer.issue("server"), await issuer.issue("server")];
+    const folder = folderWith({
+      "tokens.json": { version: 1, tokens: [{ name: "ann" }] },
+      "tls.crt": one.cert,
+      "tls.key": other.key,
+      "actuator.json": {
+        graph: true,
+        access: { tokens: "tokens.json" },
+        listen: { tls: { cert: "tls.crt", key: "tls.key" } },
+      },
+    });
+    const { code, stderr } = await cli(["config", "check", "--config", join(folder, "actuator.json")]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/actuator\.json:\d+:\d+: access\.tokens: /);
+    expect(stderr).toMatch(/actuator\.json:\d+:\d+: listen\.tls/);
   });
 
   test("lists everything that is wrong, and exits with 1", async () => {
