@@ -32,11 +32,11 @@ function folderFor(name: string): ServerFolder {
 /** Runs nginx with these servers until the test ends. */
 async function startNginx(folder: ServerFolder, servers: string): Promise<void> {
   const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `${name}_temp_path ${name};`);
-  const main = `daemon off; pid nginx.pid; error_log stderr notice; events {}
+  const main = `daemon off; master_process off; pid nginx.pid; error_log stderr notice; events {}
     http { access_log off; ${temporary.join(" ")} ${servers} }`;
   writeFileSync(join(folder.path, "nginx.conf"), main);
   const args = ["-p", folder.path, "-c", "nginx.conf", "-e", "stderr"];
-  await folder.run({ command: "nginx", args, ready: /start worker process/ });
+  await folder.run({ command: "nginx", args, ready: /event method/ });
 }
 
 const nginx: Start = async (configuration, { actuator, listen }) => {

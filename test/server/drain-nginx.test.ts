@@ -63,7 +63,7 @@ async function startNginx(ports: readonly number[]): Promise<string> {
   const upstream = ports.map((port) => `server 127.0.0.1:${port} max_fails=0;`);
   writeFileSync(
     join(folder.path, "nginx.conf"),
-    `daemon off; pid nginx.pid; error_log stderr notice; events {}
+    `daemon off; master_process off; pid nginx.pid; error_log stderr notice; events {}
     http {
       access_log off; ${temporary.join(" ")}
       upstream shop { ${upstream.join(" ")} keepalive 32; }
@@ -71,6 +71,6 @@ async function startNginx(ports: readonly number[]): Promise<string> {
     }`,
   );
   const args = ["-p", folder.path, "-c", "nginx.conf", "-e", "stderr"];
-  await folder.run({ command: "nginx", args, ready: /start worker process/ });
+  await folder.run({ command: "nginx", args, ready: /event method/ });
   return `http://127.0.0.1:${listen}`;
 }
