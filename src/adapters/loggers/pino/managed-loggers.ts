@@ -18,6 +18,9 @@ export type NameOf = (bindings: Readonly<Record<string, unknown>>) => string | u
 /** Marks a logger that descends from none of the roots given. */
 const FOREIGN = null;
 
+/** Looking at a hundred thousand loggers takes some 40 ms. */
+const SWEEP_AFTER_MS = 1_000;
+
 const ORPHAN = "this logger is a child of one that is not managed; give pinoLoggers that one instead";
 
 /**
@@ -37,6 +40,7 @@ export class ManagedLoggers implements PinoObserver {
   /** All sets of loggers that are managed. */
   readonly #sets = new Set<LoggerSet>();
   #nextSwept: Iterator<LoggerSet> = this.#sets.values();
+  #lastSweep = Number.NEGATIVE_INFINITY;
   #host: LoggerHost | undefined;
   #stop: (() => void) | undefined;
 
@@ -95,8 +99,11 @@ export class ManagedLoggers implements PinoObserver {
     for (const set of this.#sets) set.detach();
   }
 
-  /** Forgets the loggers that were collected, and the names that no logger has any more. */
+  /** Forgets the loggers that were collected, and the names that no logger has any more, at most once a second. */
   refresh(): void {
+    const now = performance.now();
+    if (now - this.#lastSweep < SWEEP_AFTER_MS) return;
+    this.#lastSweep = now;
     for (const set of this.#sets) if (!set.sweep()) this.#remove(set);
     // An iterator keeps what the set had when it was last asked.
     this.#nextSwept = this.#sets.values();
