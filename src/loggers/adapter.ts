@@ -80,6 +80,11 @@ export interface LoggerAdapter {
   /** Reports the library's loggers to the host, existing and later ones, until the returned function is called. */
   attach(host: LoggerHost): Detach;
   /**
+   * Reports the levels that the application has set since the last call, if the library does not announce them. Called before an
+   * operator's level comes or goes, because what the application has set until then is to come back.
+   */
+  readLevels?(): void;
+  /**
    * Reports new loggers and changed levels, if the library does not announce them. Called when an operator reads, at most once a
    * second.
    */

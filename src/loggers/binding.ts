@@ -52,6 +52,8 @@ export interface Binding {
  */
 export class Bindings {
   readonly #byHandle = new Map<LoggerHandle, Binding>();
+  /** The bindings that a level on ROOT does not reach through another one. */
+  readonly #individual = new Set<Binding>();
   /** The bindings whose level comes from above a cleared name, where the application's levels count as well. */
   readonly #inheriting = new Set<Binding>();
   readonly #onFailure: (node: BoundNode, error: unknown) => void;
@@ -91,6 +93,7 @@ export class Bindings {
     if (leader !== undefined) follow(binding, leader);
     this.#byHandle.set(handle, binding);
     append(node, binding);
+    if (!isFollowing(binding) || binding.isStray) this.#individual.add(binding);
     this.#settle(binding);
     if (binding.isStray && isPushed(leader!)) this.#shield(binding);
     if (own !== undefined) this.#settleInheriting();
@@ -107,6 +110,7 @@ export class Bindings {
     const heir = binding.own === undefined && !binding.detached ? leader : undefined;
     for (const orphan of binding.followers ?? []) {
       orphan.leader = undefined;
+      this.#individual.add(orphan);
       if (heir !== undefined) follow(orphan, heir);
       this.#settle(orphan);
     }
@@ -124,23 +128,29 @@ export class Bindings {
   #drop(binding: Binding): void {
     this.#byHandle.delete(binding.handle);
     this.#inheriting.delete(binding);
+    this.#individual.delete(binding);
     binding.source?.pushed?.delete(binding);
     unlink(binding.node, binding);
   }
 
   /** Applies what an operator has set on a node, or no longer sets, to the native loggers that it concerns. */
   configured(node: BoundNode): void {
+    if (node.parent === undefined) for (const binding of this.#individual) this.#settleOnChange(binding);
+    else this.#settleBelow(node);
+    this.#settleInheriting();
+  }
+
+  #settleBelow(node: BoundNode): void {
     visitBelow(node, (at) => {
       if (at !== node && operatorLevel(at) !== undefined) return false;
       for (let binding = at.bindings; binding !== undefined; binding = binding.next) {
         const { leader, isStray } = binding;
         // One that follows a logger below the node, or at it, gets its level from that one.
         const isServed = isFollowing(binding) && !isStray && isAncestorOrSelf(node, leader!.node);
-        if (!isServed) this.#settle(binding);
+        if (!isServed) this.#settleOnChange(binding);
       }
       return true;
     });
-    this.#settleInheriting();
   }
 
   /** Pushes the level of a node, which an operator has replaced by another one, to the native loggers that had the former. */
@@ -153,7 +163,9 @@ export class Bindings {
   /** Notes the level that the application set on a native logger, or removed (undefined). The logger has it already. */
   adopt(binding: Binding, own: Level | undefined): void {
     binding.own = own;
-    if (own !== undefined) this.#note(binding, undefined);
+    if (own === undefined) return;
+    this.#individual.add(binding);
+    this.#note(binding, undefined);
   }
 
   /** Settles what follows from {@link adopt}. */
@@ -180,8 +192,15 @@ export class Bindings {
     }
   }
 
-  #settle(binding: Binding): void {
+  /** A level that the application is about to report is not to be replaced by one that applied before. */
+  #settleOnChange(binding: Binding): void {
     const source = sourceOf(binding);
+    if (source !== binding.source) this.#settle(binding, source);
+    else if (source !== undefined && isBelowCleared(binding, source)) this.#inheriting.add(binding);
+    else this.#inheriting.delete(binding);
+  }
+
+  #settle(binding: Binding, source = sourceOf(binding)): void {
     const isInheriting = source !== undefined && isBelowCleared(binding, source);
     if (source !== binding.source) {
       if (isFollowing(binding) && !isInheriting && source === sourceOf(binding.leader!)) return;
@@ -203,7 +222,7 @@ export class Bindings {
   #push(binding: Binding, level: Level): void {
     // Below ROOT, no name keeps what is set there away from a stray.
     if (binding.node.parent !== undefined) this.#shieldStrays(binding);
-    binding.detached = true;
+    this.#detach(binding);
     this.#do(binding, () => binding.handle.apply(level));
   }
 
@@ -218,10 +237,15 @@ export class Bindings {
 
   /** Gives a stray by itself the level that it has as a follower. */
   #shield(binding: Binding): void {
-    binding.detached = true;
+    this.#detach(binding);
     const source = sourceOf(binding);
     if (source === undefined) this.#restore(binding);
     else this.#settle(binding);
+  }
+
+  #detach(binding: Binding): void {
+    binding.detached = true;
+    this.#individual.add(binding);
   }
 
   #restore(binding: Binding): void {
@@ -343,6 +367,8 @@ export function applicationLevel(node: BoundNode, which: "own" | "initial" = "ow
 
 /** The level really in effect on a name: the most verbose one of its native loggers, or that of the tree if it has none. */
 export function effectiveLevel(node: BoundNode): Level {
+  const { bindings: first } = node;
+  if (first !== undefined && first.next === undefined) return first.handle.level;
   let most: Level | undefined;
   for (let binding = node.bindings; binding !== undefined; binding = binding.next) {
     const { level } = binding.handle;

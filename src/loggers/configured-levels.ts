@@ -117,7 +117,7 @@ export class ConfiguredLevels {
     const on = temporary.on as LevelTarget;
     const at = on.temporary?.indexOf(temporary) ?? -1;
     if (at < 0) return;
-    this.#refreshOnce();
+    this.#readLevelsOnce();
     // What was read may have ended it.
     if (on.temporary?.[at] !== temporary) return;
     this.#expiries.delete(temporary);
@@ -159,13 +159,13 @@ export class ConfiguredLevels {
   }
 
   /** Reads the libraries once for all levels that end in the same turn. */
-  #refreshOnce(): void {
+  #readLevelsOnce(): void {
     if (this.#isFresh) return;
     this.#isFresh = true;
     queueMicrotask(() => {
       this.#isFresh = false;
     });
-    this.registry.refreshNow();
+    this.registry.readLevels();
   }
 
   #advance(): void {

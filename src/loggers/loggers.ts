@@ -170,7 +170,7 @@ export class Loggers {
    * @throws ActuatorError INVALID_ARGUMENT (invalid reason), FAILED_PRECONDITION. Then nothing has changed.
    */
   restoreAllLevels(request: ChangeRequest = {}): { readonly restored: number; readonly revision: number } {
-    this.#levels.registry.refreshNow();
+    this.#levels.registry.readLevels();
     checkRequest(request, this.revision);
     const update = { kind: "RESTORED", author: overrideOf(request, undefined, this.#instance, false) } as const;
     return { restored: this.#levels.restoreAll(update), revision: this.revision };
@@ -232,7 +232,7 @@ export class Loggers {
   ): LevelOutcome {
     const levels = this.#levels;
     const name = loggerName(text);
-    levels.registry.refreshNow();
+    levels.registry.readLevels();
     checkRequest(request, this.revision);
     const author = overrideOf(request, how.ttlMs, this.#instance, how.lease !== undefined);
     const update = { ...how, author };

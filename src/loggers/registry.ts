@@ -66,6 +66,8 @@ export class LoggerRegistry {
   readonly #bindings = new Bindings((node, error) => this.warnings.add(node.key, `level not applied: ${error}`));
   /** The adapters of libraries that do not announce changes. */
   readonly #refreshable = new Set<LoggerAdapter>();
+  /** Those of libraries that do not announce levels. */
+  readonly #readable = new Set<LoggerAdapter>();
   readonly #limits: RegistryLimits;
   readonly #events: RegistryEvents;
   #created = 0;
@@ -91,11 +93,13 @@ export class LoggerRegistry {
     const handles = new Set<LoggerHandle>();
     const detach = adapter.attach(this.#host(adapter.kind, handles));
     if (adapter.refresh !== undefined) this.#refreshable.add(adapter);
+    if (adapter.readLevels !== undefined) this.#readable.add(adapter);
     attached.add(adapter);
     return () => {
       attached.delete(adapter);
       detach();
       this.#refreshable.delete(adapter);
+      this.#readable.delete(adapter);
       const nodes = [...handles].flatMap((handle) => this.#bindings.get(handle)?.node ?? []);
       this.#bindings.forget(handles);
       for (const node of nodes) this.prune(node as LoggerNode);
@@ -109,12 +113,12 @@ export class LoggerRegistry {
     const now = performance.now();
     if (now - this.#lastRefresh < REFRESH_AFTER_MS) return;
     this.#lastRefresh = now;
-    this.refreshNow();
+    for (const adapter of this.#refreshable) adapter.refresh?.();
   }
 
-  /** Reads them now, before an operator's level comes or goes: what the application has set until then is to come back. */
-  refreshNow(): void {
-    for (const adapter of this.#refreshable) adapter.refresh?.();
+  /** Reads the levels that libraries do not announce, before an operator's level comes or goes. */
+  readLevels(): void {
+    for (const adapter of this.#readable) adapter.readLevels?.();
   }
 
   get(key: string): LoggerNode | undefined {

@@ -61,7 +61,11 @@ export function customLogger<Native>(name: string, options: CustomLoggerOptions<
     throw wrongArgument("NO_SET", "customLogger needs options.set, a function that sets a native level", set);
   }
   const logger = new CustomLogger(loggerName(name), get, set, levelTable(map));
-  return { kind, attach: (host) => logger.attach(host), ...(get && { refresh: () => logger.refresh() }) };
+  return {
+    kind,
+    attach: (host) => logger.attach(host),
+    ...(get && { refresh: () => logger.readLevels(), readLevels: () => logger.readLevels() }),
+  };
 }
 
 function levelTable<Native>(map: CustomLoggerOptions<Native>["map"]): LevelTable<Native> {
@@ -104,7 +108,7 @@ class CustomLogger<Native> implements LoggerHandle {
     };
   }
 
-  refresh(): void {
+  readLevels(): void {
     const native = this.#read();
     const expected = this.#pushed === undefined ? this.#own : this.#pushed.native;
     if (native === undefined || Object.is(native, expected)) return;

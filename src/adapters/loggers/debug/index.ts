@@ -47,6 +47,9 @@ export function debugLoggers(
   const copies = new Set(list.map(debugCopy));
   const nameOf = options.nameOf ?? ((namespace) => namespace);
   let attached: readonly Attachment[] = [];
+  const read = () => {
+    for (const { refresh } of attached) refresh();
+  };
   return {
     kind: "debug",
     attach(host) {
@@ -56,9 +59,8 @@ export function debugLoggers(
         attached = [];
       };
     },
-    refresh() {
-      for (const { refresh } of attached) refresh();
-    },
+    refresh: read,
+    readLevels: read,
   };
 }
 

@@ -60,6 +60,7 @@ export function logtapeLoggers(options: LogTapeLoggersOptions = {}): LoggerAdapt
       return stop;
     },
     refresh: () => instrumentation.refresh(),
+    readLevels: () => instrumentation.readLevels(),
     measure(tallyOf) {
       const count = callCounter<LogTapeHandle>(tallyOf);
       return listenToCalls(root, (logger, level, enabled) =>
@@ -118,7 +119,7 @@ class Attachment implements LogTapeObserver {
 
   levelSet(logger: NativeLogger, level: Level | undefined): void {
     const handle = this.#handles.get(logger);
-    if (handle !== undefined) this.#host.changedOutside(handle, level);
+    if (handle !== undefined) this.#levelSet(handle, level);
   }
 
   configured(loggers: readonly FoundLogger[]): void {
@@ -129,13 +130,18 @@ class Attachment implements LogTapeObserver {
     }
   }
 
+  #levelSet(handle: LogTapeHandle, level: Level | undefined): void {
+    handle.forgetApplied();
+    this.#host.changedOutside(handle, level);
+  }
+
   #reconfigured(handle: LogTapeHandle, { logger, level, configured, limits }: FoundLogger): void {
     // A level that is no longer in the configuration is taken away.
     const adopted = configured || handle.configured;
     const same = configured === handle.configured && level === handle.found;
     handle.configured = configured;
     handle.found = level;
-    if (adopted && !same) this.#host.changedOutside(handle, configured ? level : undefined);
+    if (adopted && !same) this.#levelSet(handle, configured ? level : undefined);
     else handle.applyAgain();
     for (const limit of limits) this.#host.warn(this.#nameOf(logger.category)!, limit);
   }
@@ -166,6 +172,11 @@ class LogTapeHandle extends NativeHandle<NativeLogger> {
   apply(level: Level): void {
     this.#applied = level;
     this.applyAgain();
+  }
+
+  /** The application's level is in force instead. */
+  forgetApplied(): void {
+    this.#applied = undefined;
   }
 
   /** Applies its level to a logger that the application has configured anew, if one was applied. */

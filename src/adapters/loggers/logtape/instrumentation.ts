@@ -120,9 +120,17 @@ export class LogTapeInstrumentation extends Instrumentation<LogTapeObserver> {
     for (const observer of this.observers) if (observer !== by) observer.levelSet(logger, own);
   }
 
-  /** Looks for levels that the application set without `configure()`. */
+  /** Looks for loggers that the application has configured by themselves, or that it has given levels. */
   refresh(): void {
+    this.readLevels();
+    const unopened = this.#survey().filter(({ logger }) => !this.#originals.has(logger));
+    for (const observer of this.observers) observer.configured(unopened);
+  }
+
+  /** Looks for levels that the application set on loggers with an operator's, without `configure()`. */
+  readLevels(): void {
     this.settle();
+    const changed: NativeLogger[] = [];
     for (const logger of loggersBelow(this.root)) {
       const original = this.#originals.get(logger);
       if (original === undefined || original.level === logger.lowestLevel) continue;
@@ -130,9 +138,11 @@ export class LogTapeInstrumentation extends Instrumentation<LogTapeObserver> {
       this.#set.delete(logger);
       this.#close(logger);
       logger.lowestLevel = lowestLevel;
+      changed.push(logger);
     }
-    const changed = [...this.#survey()].filter(({ logger }) => !this.#originals.has(logger));
-    for (const observer of this.observers) observer.configured(changed);
+    if (changed.length === 0) return;
+    const found = this.#survey().filter(({ logger }) => changed.includes(logger));
+    for (const observer of this.observers) observer.configured(found);
   }
 
   /** Tells the observers of a configuration that the application made in this turn. */

@@ -89,6 +89,9 @@ export class LoggerSet implements LoggerHandle, Place {
   }
 
   get level(): Level {
+    const { parent } = this;
+    // Most loggers follow; a list of a hundred thousand is not to look at each.
+    if (parent !== undefined && !this.hasOwnMethods) return parent.level;
     const logger = this.first();
     if (logger === undefined) return "OFF";
     const { copy } = this.context;
