@@ -46,12 +46,13 @@ export function errorToRpc(error: ActuatorError): ConnectError {
   );
 }
 
-/** How connect begins the message of an error for a request that it cannot decode. */
-const UNDECODABLE = /^(?:parse binary: |received compressed envelope)/;
+/** How connect begins the message of an error for a message that it cannot decode. */
+const UNDECODABLE = /^parse binary: /;
 
 /**
- * Turns an error for a request that cannot be decoded into INVALID_ARGUMENT. connect answers INTERNAL, though the caller is at fault, and
- * has no option for it; it writes the answer from this very object.
+ * Turns an error for a message that cannot be decoded into INVALID_ARGUMENT. connect answers INTERNAL, though the caller is at fault, and
+ * has no option for it; it writes the answer from this very object. A compressed message without an encoding stays INTERNAL, as the
+ * gRPC protocol demands.
  */
 export function blameUndecodable(error: unknown): void {
   if (!(error instanceof ConnectError) || error.code !== Code.Internal || !UNDECODABLE.test(error.rawMessage)) return;

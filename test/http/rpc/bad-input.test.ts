@@ -89,7 +89,7 @@ const PROTOCOLS: readonly Protocol[] = [
 interface Input {
   readonly proto: Uint8Array;
   readonly json: Uint8Array;
-  readonly code: "INVALID_ARGUMENT" | "RESOURCE_EXHAUSTED" | "UNIMPLEMENTED";
+  readonly code: "INTERNAL" | "INVALID_ARGUMENT" | "RESOURCE_EXHAUSTED" | "UNIMPLEMENTED";
   readonly encoding?: string;
   readonly flags?: number;
   /** Replaces the length in the envelope; the input is only for protocols with one. */
@@ -125,7 +125,8 @@ const INPUTS: Readonly<Record<string, Input>> = {
     json: text("!!"),
     flags: 1,
     length: 2,
-    code: "INVALID_ARGUMENT",
+    // As the protocol of gRPC demands.
+    code: "INTERNAL",
   },
   "an envelope cut short": { proto: Buffer.of(0x0a), json: text("{"), length: 9, code: "INVALID_ARGUMENT" },
   "a message over the limit": {
@@ -156,7 +157,7 @@ const CASES = Object.entries(INPUTS)
   )
   .filter(({ input, protocol }) => input.length === undefined || protocol.enveloped);
 
-const STATUSES = { INVALID_ARGUMENT: 400, RESOURCE_EXHAUSTED: 429, UNIMPLEMENTED: 501 } as const;
+const STATUSES = { INTERNAL: 500, INVALID_ARGUMENT: 400, RESOURCE_EXHAUSTED: 429, UNIMPLEMENTED: 501 } as const;
 
 describe("whatever the client sends, the answer names what is wrong", () => {
   test.each(CASES)("$what: $over", async ({ input, protocol, version }) => {
