@@ -1,5 +1,6 @@
 import { ActuatorError } from "../common/error.ts";
 import type { StoreOptions } from "../configuration/serve-options.ts";
+import { requireStorePackage } from "../configuration/store-package.ts";
 import type { SessionStore } from "../sessions/store.ts";
 
 /** Opens the session store at a URL. */
@@ -25,8 +26,13 @@ const OPENERS: Readonly<Record<"redis" | "postgres", Readonly<Record<"connect" |
   },
 };
 
-/** Opens the session store that other processes share. It connects with the first call, and again when the connection breaks. */
+/**
+ * Opens the session store that other processes share. It connects with the first call, and again when the connection breaks.
+ *
+ * @throws ActuatorError FAILED_PRECONDITION if the package for the store is not installed
+ */
 export async function openSessionStore(options: StoreOptions): Promise<SessionStore> {
+  await requireStorePackage(options);
   const { redis, postgres, layout = "connect" } = options;
   const url = (redis ?? postgres)!;
   return OPENERS[redis === undefined ? "postgres" : "redis"][layout](url, options);
@@ -36,18 +42,13 @@ export async function openSessionStore(options: StoreOptions): Promise<SessionSt
  * Checks whether a store answers. A fault may be temporary, and is not a reason not to start.
  *
  * @returns the fault; undefined if the store answers
- * @throws ActuatorError FAILED_PRECONDITION if the package for the store is not installed
  */
 export async function sessionStoreFault(store: SessionStore): Promise<string | undefined> {
   try {
     await store.findById("00000000-0000-4000-8000-000000000000");
     return undefined;
   } catch (error) {
-    if (!(error instanceof ActuatorError)) return "it cannot be read";
-    if (error.reason !== "PACKAGE_MISSING") return error.message;
-    const { package: name } = error.metadata;
-    const message = `the session store needs the package ${name}, which is not installed beside connect-actuator: npm install ${name}`;
-    throw new ActuatorError(error.code, error.reason, message, error.metadata, { cause: error });
+    return error instanceof ActuatorError ? error.message : "it cannot be read";
   }
 }
 

@@ -6,6 +6,19 @@ import { onTestFinished } from "vitest";
 /** The program, as its source. */
 export const MAIN = join(import.meta.dirname, "..", "..", "src", "cli", "main.ts");
 
+/** The environment of a process in which a package is not installed. */
+export function without(name: string): NodeJS.ProcessEnv {
+  const code = `
+    import { registerHooks } from "node:module";
+    registerHooks({
+      resolve(specifier, context, next) {
+        if (specifier !== ${JSON.stringify(name)}) return next(specifier, context);
+        throw Object.assign(new Error("none"), { code: "ERR_MODULE_NOT_FOUND" });
+      },
+    });`;
+  return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(code)}` };
+}
+
 /** The exit of a command, and its output. */
 export interface Ended {
   readonly code: number | null;

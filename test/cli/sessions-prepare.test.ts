@@ -8,23 +8,10 @@ import { startApplication } from "../adapters/sessions/connect-redis/application
 import { type PostgresServer, postgresFound, startPostgres } from "../support/postgres-server.ts";
 import { type RedisServer, redisFound, startRedis } from "../support/redis-server.ts";
 import { requirement } from "../support/requirement.ts";
-import { CliProcess, cli } from "./cli-process.ts";
+import { CliProcess, cli, without } from "./cli-process.ts";
 import { scriptFound, typed } from "./terminal.ts";
 
 const lines = (text: string) => text.trimEnd().split("\n");
-
-/** Node.js as if the package were not installed. */
-const without = (name: string): NodeJS.ProcessEnv => {
-  const code = `
-    import { registerHooks } from "node:module";
-    registerHooks({
-      resolve(specifier, context, next) {
-        if (specifier !== ${JSON.stringify(name)}) return next(specifier, context);
-        throw Object.assign(new Error("none"), { code: "ERR_MODULE_NOT_FOUND" });
-      },
-    });`;
-  return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(code)}` };
-};
 
 describe("sessions prepare", () => {
   test.each([

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
-import { cli } from "../cli/cli-process.ts";
+import { cli, without } from "../cli/cli-process.ts";
 import { authority } from "../support/certificates.ts";
 import { folderWith } from "./folder.ts";
 
@@ -61,6 +61,20 @@ describe("config check", () => {
     expect(code).toBe(1);
     expect(stderr).toMatch(/actuator\.json:\d+:\d+: access\.tokens: /);
     expect(stderr).toMatch(/actuator\.json:\d+:\d+: listen\.tls/);
+  });
+
+  test.each([
+    ["redis", "redis", "redis://u:s3cret@127.0.0.1:1"],
+    ["pg", "postgres", "postgres://u:s3cret@127.0.0.1:1/x"],
+  ])("names the package %s of a store if it is not installed", async (name, database, address) => {
+    const config = file({ sessions: { store: { [database]: address } } });
+    const args = ["config", "check", "--config", config];
+    expect(await cli(args)).toMatchObject({ code: 0, stderr: "" });
+    expect(await cli(args, { env: without(name) })).toMatchObject({
+      code: 1,
+      stdout: "",
+      stderr: `actuator.json:4:${database.length + 11}: sessions.store.${database}: the session store needs the package ${name}, which is not installed beside connect-actuator: npm install ${name}\n`,
+    });
   });
 
   test("lists everything that is wrong, and exits with 1", async () => {
