@@ -36,11 +36,13 @@ const MAX_REASON_LENGTH = 60;
 /** Says where the level of a logger comes from: `inherited`, `configured`, or who set it, until when and why. */
 export function originText(logger: Logger): string {
   const configured = levelName(logger.configuredLevel);
-  if (configured === undefined) return styled("dim", logger.settingOnly ? "no such logger" : "inherited");
+  // ROOT has a level unless several libraries have different ones.
+  const without = logger.name === ROOT ? "mixed" : "inherited";
+  if (configured === undefined) return styled("dim", logger.settingOnly ? "no such logger" : without);
   const parts = logger.override === undefined ? ["configured"] : overrideParts(logger.override);
   if (logger.effectiveLevel !== logger.configuredLevel) parts.unshift(`asked for ${configured}`);
   if (logger.baselineLevel !== logger.configuredLevel) {
-    parts.push(`baseline ${levelName(logger.baselineLevel) ?? "inherited"}`);
+    parts.push(`baseline ${levelName(logger.baselineLevel) ?? without}`);
   }
   if (logger.settingOnly) parts.push("no such logger yet");
   return parts.join(", ");

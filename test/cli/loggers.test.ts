@@ -5,6 +5,7 @@ import {
   ListLevelChangesResponseSchema,
   ListLoggersResponseSchema,
 } from "../../src/gen/actuator/v3/loggers_pb.ts";
+import type { LoggerHost } from "../../src/loggers/adapter.ts";
 import { nativeHandle } from "../support/native-handle.ts";
 import { cli } from "./cli-process.ts";
 import { openShop } from "./shop.ts";
@@ -60,6 +61,25 @@ describe("list", () => {
       stdout: "",
       stderr: "No logger matches nope*.\n",
     });
+  });
+
+  test("says that ROOT is mixed if libraries differ", async () => {
+    const { url, actuator } = await openShop();
+    const attach = (host: LoggerHost) => {
+      host.discovered("ROOT", nativeHandle("ERROR"), "ERROR");
+      return () => {};
+    };
+    for (const kind of ["one", "other"]) actuator.loggers!.attach({ kind, attach });
+    actuator.loggers!.attach({
+      kind: "third",
+      attach: (host) => {
+        host.discovered("ROOT", nativeHandle("DEBUG"), "DEBUG");
+        return () => {};
+      },
+    });
+    const { stdout } = await cli(["loggers", "list", "ROOT", "--url", url]);
+    expect(lines(stdout)[1]).toMatch(/^ROOT +DEBUG +mixed$/);
+    expect(lines(stdout)[2]).toMatch(/the loggers of this name differ: .*one ERROR, other ERROR, third DEBUG/);
   });
 
   test("shows a warning beneath its logger", async () => {
