@@ -1,8 +1,8 @@
-import { applicationLevel, isConfiguredByApplication, operatorLevel } from "./binding.ts";
 import { Expiries } from "./expiries.ts";
 import { type Group, groupsFrom, type Prefix } from "./group.ts";
 import { type LevelChange, type LevelChangeKind, LevelHistory } from "./history.ts";
 import type { Level } from "./level.ts";
+import { applicationLevel, isConfiguredByApplication, operatorLevel } from "./node-levels.ts";
 import type { LoggersOptions } from "./options.ts";
 import { type LoggerNode, LoggerRegistry } from "./registry.ts";
 import { APPLICATION, type Override, type Setting, type SettingOwner, type TemporarySetting } from "./setting.ts";

@@ -1,7 +1,7 @@
 import { ActuatorError } from "../common/error.ts";
-import { effectiveLevel } from "./binding.ts";
 import type { Level } from "./level.ts";
 import { loggerName } from "./name.ts";
+import { effectiveLevel } from "./node-levels.ts";
 import type { LoggerNode, LoggerRegistry } from "./registry.ts";
 import type { Configurable } from "./setting.ts";
 

@@ -1,8 +1,8 @@
 import { similar } from "../common/suggestion.ts";
-import { differentFrom } from "./binding.ts";
 import type { Group } from "./group.ts";
 import type { Level } from "./level.ts";
 import { dotted, ROOT } from "./name.ts";
+import { differentFrom } from "./node-levels.ts";
 import type { LoggerNode, LoggerRegistry } from "./registry.ts";
 
 /** What a caller should know of a change of level that succeeded. */

@@ -1,8 +1,10 @@
 import { ActuatorError } from "../common/error.ts";
 import type { Detach, LoggerAdapter, LoggerHandle, LoggerHost } from "./adapter.ts";
-import { Bindings, type BoundNode, differentLevels, effectiveLevel, isShownBeside } from "./binding.ts";
+import { Bindings } from "./bindings.ts";
+import type { BoundNode } from "./bound-node.ts";
 import type { Level } from "./level.ts";
 import { loggerName, parentName, ROOT } from "./name.ts";
+import { differentLevels, effectiveLevel, isShownBeside } from "./node-levels.ts";
 import type { Configurable, Setting } from "./setting.ts";
 import { NameTree } from "./tree.ts";
 

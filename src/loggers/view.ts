@@ -1,7 +1,7 @@
-import { applicationLevel, effectiveLevel } from "./binding.ts";
 import type { ConfiguredLevels } from "./configured-levels.ts";
 import { type Group, isMixed } from "./group.ts";
 import { LEVELS, type Level } from "./level.ts";
+import { applicationLevel, effectiveLevel } from "./node-levels.ts";
 import { exists, type Notice } from "./notice.ts";
 import type { LoggerNode } from "./registry.ts";
 import type { Override } from "./setting.ts";

@@ -1,46 +1,8 @@
 import type { LoggerHandle } from "./adapter.ts";
+import { append, type Binding, type BoundNode, unlink } from "./bound-node.ts";
 import { type Level, levelVerbosity } from "./level.ts";
-import type { Override } from "./setting.ts";
-import { isAncestorOrSelf, type NameNode, visitBelow } from "./tree.ts";
-
-/** The level of ROOT while no library has a logger of this name. */
-const DEFAULT_LEVEL: Level = "INFO";
-
-/** A name with its native loggers. */
-export interface BoundNode extends NameNode {
-  readonly parent: BoundNode | undefined;
-  /** Set while an operator decides the level of this name: `configured` or, if that is undefined, the level it would inherit. */
-  override: Override | undefined;
-  /** The level that an operator set. */
-  configured: Level | undefined;
-  /** The first native logger of this name. Each refers to the next one. */
-  bindings: Binding | undefined;
-  /** The bindings that this name's level was pushed to. */
-  pushed: Set<Binding> | undefined;
-}
-
-/** A native logger and its place in the tree. */
-export interface Binding {
-  readonly node: BoundNode;
-  readonly handle: LoggerHandle;
-  readonly kind: string;
-  /** The level that the application set on the native logger itself; undefined if it inherits. */
-  own: Level | undefined;
-  /** The level that it had set when the logger was found. */
-  readonly initial: Level | undefined;
-  /** The binding that this one follows natively. */
-  leader: Binding | undefined;
-  /** Whether the leader's name is no ancestor of its name: then a level that is set on the leader must not reach it. */
-  isStray: boolean;
-  /** The bindings whose leader is this one; undefined if there are none. */
-  followers: Set<Binding> | undefined;
-  /** Whether a level was pushed to it. Since then it no longer follows its leader by itself. */
-  detached: boolean;
-  /** The name whose level was pushed to it; undefined while it has the level that the application gave it. */
-  source: BoundNode | undefined;
-  previous: Binding | undefined;
-  next: Binding | undefined;
-}
+import { effectiveLevel, isConfiguredByApplication, operatorLevel } from "./node-levels.ts";
+import { isAncestorOrSelf, visitBelow } from "./tree.ts";
 
 /**
  * Pushes the levels that operators set into native loggers, and takes them back, with as few pushes as possible. A native logger
@@ -270,27 +232,6 @@ function follow(binding: Binding, leader: Binding): void {
   (leader.followers ??= new Set()).add(binding);
 }
 
-/** Adds a binding to its node, as the last one: a leader comes before its followers. */
-function append(node: BoundNode, binding: Binding): void {
-  const last = node.bindings?.previous;
-  if (last === undefined) {
-    node.bindings = binding;
-    binding.previous = binding;
-  } else {
-    last.next = binding;
-    binding.previous = last;
-    node.bindings!.previous = binding;
-  }
-}
-
-function unlink(node: BoundNode, binding: Binding): void {
-  const { previous, next } = binding;
-  if (node.bindings === binding) node.bindings = next;
-  else previous!.next = next;
-  if (next !== undefined) next.previous = previous;
-  else if (node.bindings !== undefined) node.bindings.previous = previous;
-}
-
 /** Whether a native logger, or one that it follows, has a level that was pushed. */
 function isPushed(binding: Binding): boolean {
   return binding.source !== undefined || (isFollowing(binding) && isPushed(binding.leader!));
@@ -337,79 +278,4 @@ function sourceLevel(source: BoundNode): Level {
     if (at.own !== undefined && (most === undefined || levelVerbosity(at.own) > levelVerbosity(most))) most = at.own;
   }
   return most ?? effectiveLevel(source);
-}
-
-/** The level that an operator has set on a name; undefined if there is none. */
-export function operatorLevel({ override, configured }: BoundNode): Level | undefined {
-  return override === undefined ? undefined : configured;
-}
-
-/** Whether the application set a level on a native logger of this name. */
-export function isConfiguredByApplication(node: BoundNode): boolean {
-  for (let binding = node.bindings; binding !== undefined; binding = binding.next) {
-    if (binding.own !== undefined) return true;
-  }
-  return false;
-}
-
-/**
- * The level that the application itself has configured on a name (`own`), or had when it was found (`initial`); undefined if none or
- * if its native loggers differ. ROOT has the default level while no library has a logger of this name.
- */
-export function applicationLevel(node: BoundNode, which: "own" | "initial" = "own"): Level | undefined {
-  const { bindings: first } = node;
-  if (first === undefined) return node.parent === undefined ? DEFAULT_LEVEL : undefined;
-  for (let binding = first.next; binding !== undefined; binding = binding.next) {
-    if (binding[which] !== first[which]) return undefined;
-  }
-  return first[which];
-}
-
-/** The level really in effect on a name: the most verbose one of its native loggers, or that of the tree if it has none. */
-export function effectiveLevel(node: BoundNode): Level {
-  const { bindings: first } = node;
-  if (first !== undefined && first.next === undefined) return first.handle.level;
-  let most: Level | undefined;
-  for (let binding = node.bindings; binding !== undefined; binding = binding.next) {
-    const { level } = binding.handle;
-    if (most === undefined || levelVerbosity(level) > levelVerbosity(most)) most = level;
-  }
-  if (most !== undefined) return most;
-  return operatorLevel(node) ?? (node.parent === undefined ? DEFAULT_LEVEL : effectiveLevel(node.parent));
-}
-
-/** Describes how the levels of a name's native loggers differ, such as "pino INFO, winston DEBUG"; undefined if they do not. */
-export function differentLevels(node: BoundNode): string | undefined {
-  const { bindings: first } = node;
-  if (first?.next === undefined) return undefined;
-  const levels = new Set<Level>();
-  const texts = new Set<string>();
-  for (let binding: Binding | undefined = first; binding !== undefined; binding = binding.next) {
-    const { level } = binding.handle;
-    levels.add(level);
-    texts.add(`${binding.kind} ${level}`);
-  }
-  return levels.size === 1 ? undefined : [...texts].join(", ");
-}
-
-/** The level in effect on one of a name's native loggers, if it is another than the one that was set; the most verbose of them. */
-export function differentFrom(node: BoundNode, set: Level): Level | undefined {
-  let other: Level | undefined;
-  for (let binding = node.bindings; binding !== undefined; binding = binding.next) {
-    const { level } = binding.handle;
-    if (level !== set && (other === undefined || levelVerbosity(level) > levelVerbosity(other))) other = level;
-  }
-  return other;
-}
-
-/** Whether another native logger of the name is shown the same, so that this one does not change what is shown. */
-export function isShownBeside(binding: Binding): boolean {
-  const { bindings: first } = binding.node;
-  const other = first === binding ? first.next : first;
-  return (
-    other !== undefined &&
-    other.kind === binding.kind &&
-    other.own === binding.own &&
-    other.handle.level === binding.handle.level
-  );
 }
