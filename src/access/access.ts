@@ -105,17 +105,17 @@ export class Access {
   }
 
   /**
-   * Allows a caller one operation that needs the permission. Counts writes.
+   * Allows a caller one operation that needs one of the permissions. Counts writes.
    *
-   * @throws ActuatorError UNAUTHENTICATED if an anonymous caller lacks the permission, PERMISSION_DENIED if another one does;
+   * @throws ActuatorError UNAUTHENTICATED if an anonymous caller has none of them, PERMISSION_DENIED if another one has none;
    *   RESOURCE_EXHAUSTED (TOO_MANY_REQUESTS, with `retryAfterSeconds`) for too many writes
    */
-  authorize(caller: Caller, permission: Permission): Caller {
+  authorize(caller: Caller, ...permissions: readonly Permission[]): Caller {
     const isAnonymous = caller.authentication === "none" && this.authenticates;
-    if (isAnonymous && !caller.permissions.has(permission)) {
+    if (isAnonymous && !permissions.some((permission) => caller.permissions.has(permission))) {
       throw unauthenticated("Authentication required.", CREDENTIALS_MISSING);
     }
-    requirePermission(caller, permission);
+    const permission = requirePermission(caller, ...permissions);
     if (!isWrite(permission)) return caller;
     const limit = permission === "graph:write" ? this.#graphWrites : this.#writes;
     // An anonymous caller is named by its address, and may have many.

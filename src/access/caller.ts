@@ -18,14 +18,19 @@ export interface Caller {
 }
 
 /**
- * Requires a permission.
+ * Requires one of the permissions, and returns the first that the caller has.
  *
- * @throws ActuatorError PERMISSION_DENIED if the caller lacks it
+ * @throws ActuatorError PERMISSION_DENIED that names them if the caller has none
  */
-export function requirePermission(caller: Caller, permission: Permission): void {
-  if (caller.permissions.has(permission)) return;
-  const message = `The caller lacks the permission ${permission}.`;
-  throw new ActuatorError("PERMISSION_DENIED", "PERMISSION_MISSING", message, { permission });
+export function requirePermission({ permissions }: Caller, ...needs: readonly Permission[]): Permission {
+  const held = needs.find((permission) => permissions.has(permission));
+  if (held !== undefined) return held;
+  const names = needs.join(", ");
+  const message =
+    needs.length === 1
+      ? `The caller lacks the permission ${names}.`
+      : `The caller needs one of the permissions ${names}, depending on the request.`;
+  throw new ActuatorError("PERMISSION_DENIED", "PERMISSION_MISSING", message, { permission: names });
 }
 
 /**

@@ -16,8 +16,8 @@ export interface Authenticator {
   /** The values of `WWW-Authenticate`. */
   readonly challenges: readonly string[];
   authenticate(request: AuthRequest): Caller | Promise<Caller>;
-  /** Allows a caller one operation that needs the permission. */
-  authorize(caller: Caller, permission: Permission): Caller;
+  /** Allows a caller one operation that needs one of the permissions. */
+  authorize(caller: Caller, ...permissions: readonly Permission[]): Caller;
   /** Whether the caller's credentials are still valid. */
   isStillValid(caller: Caller): boolean;
   /** Whether those that are not have expired, rather than been revoked. */
@@ -181,7 +181,7 @@ export function createGate(options: GateOptions): Gate {
       if (access === undefined) return (context.caller = callerWithoutAccess(context, peer));
       const authorize = (caller: Caller) => {
         context.caller = caller;
-        const authorized = authorizeAny(access, caller, permissions);
+        const authorized = access.authorize(caller, ...permissions);
         if (caller.authentication !== "none") options.onAuthenticated?.(context.request);
         return authorized;
       };
@@ -226,12 +226,6 @@ function callerWithoutAccess({ request, origin: { address } }: RequestContext, p
   return name
     ? { name, authentication: "certificate", permissions: ALL }
     : { name: address ?? "local", authentication: "none", permissions: ALL };
-}
-
-function authorizeAny(access: Authenticator, caller: Caller, [permission, ...others]: readonly Permission[]): Caller {
-  const other = others.find((each) => caller.permissions.has(each));
-  const isMissing = !caller.permissions.has(permission!);
-  return access.authorize(caller, isMissing && other !== undefined ? other : permission!);
 }
 
 function expiredCertificate(name: string): ActuatorError {
