@@ -20,7 +20,9 @@ export function failureOf(error: ConnectError, called: Called): CliError {
     return new CliError(EXIT.unreachable, explain(said, called));
   }
   if (!isFromActuator(error)) return new CliError(EXIT.unreachable, notAnActuator(said, called.url));
-  const explain = BY_REASON.get(reasonOf(error) ?? "");
+  const reason = reasonOf(error);
+  const isRefusal = error.code === Code.PermissionDenied && reason !== undefined;
+  const explain = isRefusal ? quoted : BY_REASON.get(reason ?? "");
   if (explain !== undefined) return new CliError(EXIT.refused, explain(said, called));
   const [exitCode, explainCode] = BY_CODE.get(error.code) ?? [EXIT.refused, quoted];
   return new CliError(exitCode, explainCode(said, called));
@@ -65,13 +67,8 @@ const BY_SYSTEM_ERROR: readonly (readonly [RegExp, Explain])[] = [
   [/(?:)/, (said, { url }) => `the connection to ${url} failed (${said.trim()}): ${OTHER_ADDRESS}`],
 ];
 
-/** By the reason that an actuator gives. Messages that say themselves what to do are quoted. */
+/** By the reason that an actuator gives. Messages that say themselves what to do are quoted, as are all of PERMISSION_DENIED. */
 const BY_REASON = new Map<string, Explain>([
-  ["PERMISSION_MISSING", quoted],
-  ["LOGGER_OUT_OF_REACH", quoted],
-  ["READ_ONLY", quoted],
-  ["NOT_LOCAL", quoted],
-  ["HOST_NOT_ALLOWED", quoted],
   ["TOO_MANY_REQUESTS", quoted],
   ["NOT_SERVED", () => "this application does not serve this part of the actuator"],
   [
@@ -96,7 +93,10 @@ const BY_CODE = new Map<Code, readonly [exitCode: 1 | 3, Explain]>([
           : `${url} requires authentication: give a token with ACTUATOR_TOKEN or --token`,
     ],
   ],
-  [Code.PermissionDenied, [EXIT.refused, (_, { url }) => `${url} does not allow this: it needs another permission`]],
+  [
+    Code.PermissionDenied,
+    [EXIT.refused, (said, { url }) => `${url} refuses the call (${said}): check what a proxy in front of it allows`],
+  ],
   [
     Code.DeadlineExceeded,
     [

@@ -6,6 +6,7 @@ import {
 } from "../gen/actuator/v3/sessions_pb.ts";
 import { type Connection, printJson } from "./connection.ts";
 import { EXIT, type ExitCode } from "./error.ts";
+import { reasonOf } from "./failure.ts";
 import { canAsk, confirmed } from "./input.ts";
 import { countText, note, print } from "./output.ts";
 
@@ -46,7 +47,14 @@ export async function deleteUserSessions(
 }
 
 async function question(connection: Connection, username: string, spares: boolean): Promise<string> {
-  const { totalSize } = await connection(SessionsService).listSessions({ username, pageSize: 1, includeTotal: true });
+  const request = { username, pageSize: 1, includeTotal: true };
+  // A caller may be allowed to delete sessions and not to find them.
+  const { totalSize } = await connection(SessionsService)
+    .listSessions(request)
+    .catch((error) => {
+      if (reasonOf(error) === "PERMISSION_MISSING") return { totalSize: undefined };
+      throw error;
+    });
   const all = totalSize === undefined ? "all sessions" : `all ${countText(totalSize, "session")}`;
   return `End ${all} of ${printable(username)}${spares ? " but that one" : ""}?`;
 }

@@ -1,4 +1,7 @@
+import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import http from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -100,4 +103,31 @@ test("a token, and a permission that it lacks", async () => {
     1,
     expect.stringMatching(/requires authentication: give a token/),
   ]);
+});
+
+test("a refusal that no permission would prevent is told as the server says it", async () => {
+  const actuator = createActuator({ loggers: {}, audit: false, onError: () => undefined });
+  const server = http.createServer(actuator.handler);
+  onTestFinished(async () => {
+    server.close();
+    await actuator.close({ deadlineMs: 0 });
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { code, stderr } = await cli(["loggers", "list", "--url", url]);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/the server says: .*access/);
+  expect(stderr).not.toContain("permission");
+});
+
+test("a 403 of another server is not taken for a missing permission", async () => {
+  const proxy = http.createServer((_, response) => response.writeHead(403).end());
+  onTestFinished(() => void proxy.close());
+  await once(proxy.listen(0, "127.0.0.1"), "listening");
+  const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  const { code, stderr } = await cli(["loggers", "list", "--url", url]);
+  expect(code).toBe(1);
+  expect(stderr).toBe(
+    `connect-actuator: ${url} refuses the call (HTTP 403): check what a proxy in front of it allows\n`,
+  );
 });

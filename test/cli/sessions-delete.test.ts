@@ -1,17 +1,21 @@
 import { describe, expect, test } from "vitest";
-import { memorySessions, type SessionStore } from "../../src/index.ts";
+import { type ActuatorOptions, memorySessions, type SessionStore } from "../../src/index.ts";
 import type { MemorySessionStore } from "../../src/sessions/memory-store.ts";
 import { requirement } from "../support/requirement.ts";
+import { tokensFor } from "../support/tokens.ts";
 import { cli } from "./cli-process.ts";
 import { openShop } from "./shop.ts";
 import { scriptFound, typed } from "./terminal.ts";
 
 /** Three sessions of Alice, one of Bob. */
-async function openLoggedIn(around: (store: SessionStore) => SessionStore = (store) => store) {
+async function openLoggedIn(
+  around: (store: SessionStore) => SessionStore = (store) => store,
+  options: ActuatorOptions = {},
+) {
   const store = memorySessions();
   for (const id of ["a1", "a2", "a3"]) store.put({ id, username: "alice" });
   store.put({ id: "b1", username: "bob" });
-  const { url } = await openShop({ sessions: { store: around(store), ids: "raw" } });
+  const { url } = await openShop({ sessions: { store: around(store), ids: "raw" }, ...options });
   return { url, store };
 }
 
@@ -100,6 +104,17 @@ describe("the end of a user's sessions", () => {
       expect(ended.code).toBe(code);
       expect(ended.shown).toMatch(code === 0 ? /3 sessions of alice ended\n$/ : /No session was ended\.\n$/);
       expect(await idsIn(store)).toHaveLength(left);
+    });
+
+    test("is asked for without a number if the caller may delete sessions and not find them", async () => {
+      const { file, tokens } = tokensFor({ ops: { permissions: ["sessions:delete"] } });
+      const { url, store } = await openLoggedIn(undefined, { access: { tokens: file } });
+      const env = { ACTUATOR_TOKEN: tokens.ops };
+      const command = typed(["sessions", "delete", "--user", "alice", "--url", url], env);
+      await command.shows(/End all sessions of alice\? \[y\/N\] $/);
+      command.type("y\n");
+      expect((await command.ended()).code).toBe(0);
+      expect(await idsIn(store)).toEqual(["b1"]);
     });
 
     test("is asked for after the id that is spared was typed", async () => {
