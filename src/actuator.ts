@@ -123,6 +123,7 @@ export function createActuator(options: ActuatorOptions = {}): Actuator {
   const endpoints: Endpoints = { application, health, loggers, sessions, integrationGraph, metrics: shown, otlp };
 
   const auditLog = audit(options.audit ?? true, (error) => onError(error, "audit"));
+  loggers?.onStored(auditLog.storage);
   const observers = metrics === undefined ? [auditLog] : [auditLog, metrics.observe];
   const { access, allowedHosts, cors, readOnly } = options;
   const monitors = options.admin && [options.admin.url].flat();

@@ -200,6 +200,11 @@ export class Loggers {
     return this.#stateFile?.problems ?? [];
   }
 
+  /** Calls `listener` when levels can no longer be stored in the state file, and when they are stored again. */
+  onStored(listener: (isStored: boolean) => void): void {
+    this.#stateFile?.onStored(listener);
+  }
+
   /**
    * Resolves when the state file includes every change so far, and at once if there is no state file.
    *

@@ -66,6 +66,7 @@ export class StateFile {
   #failing = false;
   #problem: string | undefined;
   #retry: NodeJS.Timeout | undefined;
+  readonly #listeners: ((isStored: boolean) => void)[] = [];
 
   /** @throws ActuatorError INVALID_ARGUMENT if no file can be written there. */
   constructor(path: string, options: StateFileOptions) {
@@ -123,6 +124,11 @@ export class StateFile {
     return [...(this.#problem === undefined ? [] : [this.#problem]), ...(this.#failing ? [unstored] : [])];
   }
 
+  /** Calls `listener` when the file cannot be written any more, and when it could be again. */
+  onStored(listener: (isStored: boolean) => void): void {
+    this.#listeners.push(listener);
+  }
+
   /** Writes the file soon, because the state has changed. */
   changed(): void {
     if (this.#stopped) return;
@@ -157,16 +163,22 @@ export class StateFile {
       const content = this.#options.content();
       if (content !== this.#content) await this.#replace(content);
       this.#stored = upTo;
-      this.#failing = false;
+      this.#setFailing(false);
     } catch (cause) {
       failure = new Error(`levels are not stored: ${(cause as Error).message}`, { cause });
       if (!this.#failing) this.#options.onError(failure as Error);
-      this.#failing = true;
+      this.#setFailing(true);
       if (!this.#stopped) this.#retry = setTimeout(() => void this.#write(), RETRY_MS).unref();
     }
     this.#attempt = undefined;
     if (this.#changes > upTo) void this.#write();
     return { upTo, failure };
+  }
+
+  #setFailing(failing: boolean): void {
+    if (failing === this.#failing) return;
+    this.#failing = failing;
+    for (const listener of this.#listeners) listener(!failing);
   }
 
   async #replace(content: string): Promise<void> {

@@ -8,6 +8,7 @@ import { type Actuator, createActuator } from "../../src/index.ts";
 import { Loggers } from "../../src/loggers/loggers.ts";
 import { StateFile } from "../../src/loggers/state-file.ts";
 import type { Logger } from "../../src/loggers/view.ts";
+import type { AuditRecord } from "../../src/operations/audit/audit-record.ts";
 import { http1Request } from "../support/server-harness.ts";
 import { type StateFolder, stateFolder } from "../support/state-folder.ts";
 
@@ -354,6 +355,33 @@ describe("the file", () => {
     await expect.poll(() => at.names()).toEqual(["levels.json"]);
     await expect.poll(() => loggers.stateProblems).toEqual([]);
     expect(storedNames()).toEqual(["a"]);
+  });
+
+  test("that cannot be written is in the audit when that begins and when it is over", async () => {
+    const records: AuditRecord[] = [];
+    const actuator = createActuator({
+      loggers: { state: at.path, logLevelChanges: false },
+      audit: (record) => void records.push(record),
+      onError,
+    });
+    onTestFinished(() => actuator.close({ deadlineMs: 0 }));
+    const change = async (name: string) => {
+      actuator.loggers!.setLevel(name, "WARN");
+      await actuator.loggers!.flushed().catch(() => undefined);
+    };
+    const time = expect.stringMatching(/^\d{4}-.*Z$/);
+    const failure = { time, operation: "loggers.state", result: "UNAVAILABLE", reason: "LEVELS_NOT_STORED" };
+    const success = { time, operation: "loggers.state", result: "OK" };
+    await change("a");
+    expect(records).toEqual([]);
+    rmSync(at.folder, { recursive: true });
+    await change("b");
+    await change("c");
+    expect(records).toEqual([failure]);
+    mkdirSync(at.folder);
+    await change("d");
+    await change("e");
+    expect(records).toEqual([failure, success]);
   });
 
   test("loses later what a writer left that was killed just before", () => {

@@ -3,7 +3,7 @@ import type { Permission } from "../../access/permission.ts";
 import { logLine } from "../../common/log-line.ts";
 import type { CallCode, CallProtocol, CallRecord } from "../calls/call-record.ts";
 
-/** The audit record of one call. It contains no secrets: a session is named by a fingerprint of its id. */
+/** The audit record of one call, or of levels that cannot be stored. It contains no secrets: a session is named by a fingerprint of its id. */
 export interface AuditRecord {
   /** When the call began, RFC 3339. */
   readonly time: string;
@@ -12,7 +12,10 @@ export interface AuditRecord {
   readonly authentication?: Authentication;
   /** The name of the client certificate that was refused, and why: `orders-ci (CERT_HAS_EXPIRED)`. */
   readonly certificate?: string;
-  /** What was called: `POST /loggers/{name}`, `actuator.v3.LoggersService/SetLoggerLevel`; `_OTHER` if there is no such operation. */
+  /**
+   * What was called: `POST /loggers/{name}`, `actuator.v3.LoggersService/SetLoggerLevel`; `_OTHER` if there is no such operation.
+   * `loggers.state`: levels can no longer be stored, or are stored again.
+   */
   readonly operation: string;
   /** The permission that the operation requires. */
   readonly permission?: Permission;
@@ -25,14 +28,15 @@ export interface AuditRecord {
   };
   /** The IP address; left out over a Unix socket. */
   readonly address?: string;
-  readonly protocol: CallProtocol;
+  /** Left out for `loggers.state`, as is the duration. */
+  readonly protocol?: CallProtocol;
   /** `OK`, or what went wrong in gRPC's terms. */
   readonly result: CallCode;
   /** Why it was not `OK`, for programs: `PERMISSION_MISSING`, `HOST_NOT_ALLOWED`, `READ_ONLY`. */
   readonly reason?: string;
   /** A hold and a measurement have a record when they have begun, and one when they have ended; other calls have one without this. */
   readonly phase?: "begin" | "end";
-  readonly durationMs: number;
+  readonly durationMs?: number;
   /** How many refused calls before this one have no record, because there were too many in a minute. */
   readonly suppressed?: number;
 }
@@ -65,6 +69,12 @@ export function auditRecord(call: CallRecord): AuditRecord {
     phase: call.phase,
     durationMs: Math.round(durationMs * 1_000) / 1_000,
   }) as AuditRecord;
+}
+
+/** Makes the audit record of levels that are in force and cannot be stored, and the one of their being stored again. */
+export function storageRecord(isStored: boolean): AuditRecord {
+  const record = { time: new Date().toISOString(), operation: "loggers.state" };
+  return isStored ? { ...record, result: "OK" } : { ...record, result: "UNAVAILABLE", reason: "LEVELS_NOT_STORED" };
 }
 
 /** A record as a line of a structured log. */

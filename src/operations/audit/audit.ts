@@ -13,7 +13,7 @@ import {
 import { isRecord } from "../../common/record.ts";
 import type { CallObserver, CallRecord } from "../calls/call-record.ts";
 import { AuditFile } from "./audit-file.ts";
-import { type AuditRecord, auditLine, auditRecord } from "./audit-record.ts";
+import { type AuditRecord, auditLine, auditRecord, storageRecord } from "./audit-record.ts";
 
 /** Where the audit is written to at the end. */
 export interface AuditFileOptions {
@@ -34,6 +34,8 @@ export type AuditOption = boolean | ((record: AuditRecord) => unknown) | AuditFi
 export interface Audit extends CallObserver {
   /** Resolves when all records are written, as far as possible. */
   close(): Promise<void>;
+  /** Records that levels can no longer be stored, or are stored again. */
+  storage(isStored: boolean): void;
   /** The number of records that were given up since the process began, because the file could not be written. */
   readonly lost: number;
 }
@@ -82,7 +84,9 @@ export function audit(option: AuditOption, onError: (error: unknown) => void = (
     write(suppressed === 0 ? record : { ...record, suppressed });
     suppressed = 0;
   };
-  const observer = Object.assign(option === false ? () => {} : observe, { close });
+  const storage = (isStored: boolean) => write(storageRecord(isStored));
+  const isOn = option !== false;
+  const observer = Object.assign(isOn ? observe : () => {}, { close, storage: isOn ? storage : () => {} });
   return Object.defineProperty(observer, "lost", { get: lost }) as Audit;
 }
 
