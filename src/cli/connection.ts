@@ -4,7 +4,7 @@ import { type Client, createClient } from "@connectrpc/connect";
 import { isReadableOnTheWay } from "../common/ip-address.ts";
 import { bearerToken } from "../common/options.ts";
 import { printableJson } from "../common/printable.ts";
-import { clientTransport } from "../fleet/client-transport.ts";
+import { type ActuatorAddress, clientTransport } from "../fleet/client-transport.ts";
 import { CliError, EXIT } from "./error.ts";
 import { note, print } from "./output.ts";
 
@@ -21,8 +21,11 @@ export interface ConnectionOptions {
   readonly timeout: number;
 }
 
-/** Creates clients for the services of one actuator. */
-export type Connection = <S extends DescService>(service: S) => Client<S>;
+/** Creates clients for the services of the actuator at an address. */
+export interface Connection {
+  <S extends DescService>(service: S): Client<S>;
+  readonly address: ActuatorAddress;
+}
 
 /**
  * Creates a connection to the actuator that the options name. Nothing is sent before the first call.
@@ -41,8 +44,14 @@ export function connect(options: ConnectionOptions): Connection {
     note(`warning: the token goes to ${url} unencrypted`);
   }
   const tls = socketPath === undefined ? certificatesFrom(options) : undefined;
-  const transport = clientTransport({ url, socketPath, token, timeoutMs: options.timeout, tls });
-  return (service) => createClient(service, transport);
+  return connectionTo({ url, socketPath, token, timeoutMs: options.timeout, tls });
+}
+
+/** Creates a connection to an address that has been checked. */
+export function connectionTo(address: ActuatorAddress, httpVersion: "1.1" | "2" = "1.1"): Connection {
+  const transport = clientTransport(address, httpVersion);
+  const client = <S extends DescService>(service: S) => createClient(service, transport);
+  return Object.assign(client, { address });
 }
 
 /**

@@ -14,7 +14,7 @@ const OTHER_ADDRESS = "give another address with --url or ACTUATOR_URL";
 /** Explains a failed call to the person who typed the command. */
 export function failureOf(error: ConnectError, called: Called): CliError {
   const said = printable(error.rawMessage);
-  const systemCode = (error.cause as NodeJS.ErrnoException | undefined)?.code;
+  const systemCode = isReset(error) ? "ECONNRESET" : (error.cause as NodeJS.ErrnoException | undefined)?.code;
   if (typeof systemCode === "string") {
     const [, explain] = BY_SYSTEM_ERROR.find(([pattern]) => pattern.test(systemCode))!;
     return new CliError(EXIT.unreachable, explain(said, called));
@@ -26,6 +26,11 @@ export function failureOf(error: ConnectError, called: Called): CliError {
   if (explain !== undefined) return new CliError(EXIT.refused, explain(said, called));
   const [exitCode, explainCode] = BY_CODE.get(error.code) ?? [EXIT.refused, quoted];
   return new CliError(exitCode, explainCode(said, called));
+}
+
+/** Over HTTP/2, connect-node reports a lost connection as a stream that the server has reset, without a cause. */
+function isReset({ rawMessage, cause }: ConnectError): boolean {
+  return cause === undefined && rawMessage.startsWith("http/2 stream closed with error code ");
 }
 
 /** Returns the reason in the answer of an actuator, such as LOGGER_NOT_FOUND; undefined for answers of other servers. */

@@ -48,6 +48,8 @@ export async function* liveStream<Event extends LiveEvent>(
     throw new CliError(EXIT.unreachable, message);
   } finally {
     clearTimeout(timer);
+    // Over HTTP/2, a call that is left before its end keeps the process alive.
+    silence.abort();
   }
 }
 

@@ -117,7 +117,8 @@ function addChanging(loggers: Command): void {
       const { connection, options } = await invocationOf<{ hold?: boolean }>(command);
       if (options.hold) {
         const { holdLevel } = await import("./loggers-hold.ts");
-        process.exitCode = await holdLevel(connection, name, level, options);
+        const { preferHttp2 } = await import("./http-version.ts");
+        process.exitCode = await holdLevel(await preferHttp2(connection), name, level, options);
         return;
       }
       const { setLevel } = await import("./loggers-change.ts");

@@ -1,3 +1,4 @@
+import { connect } from "node:net";
 import type { SecureContextOptions } from "node:tls";
 import type { Interceptor, Transport } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
@@ -20,19 +21,24 @@ export interface ActuatorAddress {
 }
 
 /**
- * Creates the transport to an actuator; it connects with the first call. It uses Connect over HTTP/1.1, which passes every port, mount
- * and proxy of an actuator, also for streams, because none of them is bidirectional.
+ * Creates the transport to an actuator; it connects with the first call. By default it uses Connect over HTTP/1.1, which passes every port,
+ * mount and proxy of an actuator, also for streams, because none of them is bidirectional.
  */
-export function clientTransport({ url, socketPath, token, timeoutMs, tls }: ActuatorAddress): Transport {
-  return createConnectTransport({
+export function clientTransport(address: ActuatorAddress, httpVersion: "1.1" | "2" = "1.1"): Transport {
+  const { url, socketPath, token, timeoutMs, tls } = address;
+  const options = {
     baseUrl: socketPath === undefined ? url : "http://localhost",
-    httpVersion: "1.1",
-    nodeOptions: socketPath === undefined ? { ...tls } : { socketPath },
     useBinaryFormat: true,
     readMaxBytes: MAX_ANSWER_BYTES,
     interceptors: token === undefined ? [] : [bearer(token)],
     ...(timeoutMs !== undefined && { defaultTimeoutMs: timeoutMs }),
-  });
+  };
+  if (httpVersion === "2") {
+    const nodeOptions = socketPath === undefined ? { ...tls } : { createConnection: () => connect(socketPath) };
+    return createConnectTransport({ ...options, httpVersion, nodeOptions });
+  }
+  const nodeOptions = socketPath === undefined ? { ...tls } : { socketPath };
+  return createConnectTransport({ ...options, httpVersion, nodeOptions });
 }
 
 function bearer(token: string): Interceptor {

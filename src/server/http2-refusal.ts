@@ -5,7 +5,7 @@ import type { Socket } from "node:net";
 const MESSAGE =
   "This server speaks HTTP/1.1 and gRPC needs HTTP/2: use gRPC-Web or Connect here, or a port of the actuator's own (listen).";
 
-const FRAME = { headers: 1, settings: 4, goAway: 7 } as const;
+const FRAME = { headers: 1, settings: 4, ping: 6, goAway: 7 } as const;
 const END_OF_HEADERS_AND_STREAM = 0x05;
 const HTTP_1_1_REQUIRED = 0x0d;
 const UNIMPLEMENTED = "12";
@@ -69,7 +69,7 @@ interface ParseError {
   readonly rawPacket?: Buffer;
 }
 
-/** Reads the frames of a client until its first request, which is answered as gRPC does. */
+/** Reads the frames of a client until its first request, which is answered as gRPC does, or a PING, which asks for the protocol only. */
 class Refusal {
   readonly #socket: Socket;
   readonly #timer: NodeJS.Timeout;
@@ -90,7 +90,8 @@ class Refusal {
     while (this.#bytes.length >= this.#at + FRAME_HEADER_LENGTH) {
       const length = this.#bytes.readUIntBE(this.#at, 3);
       const stream = this.#bytes.readUInt32BE(this.#at + 5) & 0x7fffffff;
-      if (this.#bytes[this.#at + 3] === FRAME.headers) {
+      const type = this.#bytes[this.#at + 3];
+      if (type === FRAME.headers || type === FRAME.ping) {
         this.#answer(stream);
         return;
       }
@@ -104,11 +105,9 @@ class Refusal {
     const goAway = Buffer.alloc(8);
     goAway.writeUInt32BE(stream, 0);
     goAway.writeUInt32BE(HTTP_1_1_REQUIRED, 4);
+    const answer = stream === 0 ? [] : [frame(FRAME.headers, END_OF_HEADERS_AND_STREAM, stream, ANSWER)];
     this.#socket.end(
-      Buffer.concat([
-        frame(FRAME.headers, END_OF_HEADERS_AND_STREAM, stream, ANSWER),
-        frame(FRAME.goAway, 0, 0, Buffer.concat([goAway, Buffer.from(MESSAGE)])),
-      ]),
+      Buffer.concat([...answer, frame(FRAME.goAway, 0, 0, Buffer.concat([goAway, Buffer.from(MESSAGE)]))]),
     );
   }
 }

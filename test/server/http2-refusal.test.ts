@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import http from "node:http";
+import { constants } from "node:http2";
 import type { AddressInfo, Server } from "node:net";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
@@ -10,6 +11,8 @@ import { expect, onTestFinished, test } from "vitest";
 import type { ActuatorHandler } from "../../src/actuator.ts";
 import { Health } from "../../src/gen/grpc/health/v1/health_pb.ts";
 import { createActuator } from "../../src/index.ts";
+import { PREFACE } from "../../src/server/port.ts";
+import { FRAME, frame, framesOf, settings } from "../support/server-frames.ts";
 import { rawClient } from "../support/server-harness.ts";
 
 const MOUNTS: Readonly<Record<string, (handler: ActuatorHandler) => Server | Promise<Server>>> = {
@@ -90,4 +93,14 @@ test("a client that sends without end before its first request is cut off", asyn
   for (let at = 0; at < 20; at++)
     client.socket.write(Buffer.concat([Buffer.from([0, 31, 64, 4, 0, 0, 0, 0, 0]), Buffer.alloc(8_000)]));
   await client.closed;
+});
+
+test("a PING before the first request is answered with the version that the server speaks", async () => {
+  const { port } = await mounted(MOUNTS["node:http"]!);
+  const client = await rawClient(port);
+  client.socket.write(Buffer.concat([PREFACE, settings(), frame(FRAME.PING, 0, 0, Buffer.alloc(8))]));
+  const [, goAway, ...rest] = framesOf(await client.closed);
+  expect(rest).toEqual([]);
+  expect(goAway).toMatchObject({ type: FRAME.GOAWAY, streamId: 0 });
+  expect(goAway!.payload.readUInt32BE(4)).toBe(constants.NGHTTP2_HTTP_1_1_REQUIRED);
 });
