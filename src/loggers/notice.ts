@@ -28,6 +28,9 @@ export interface Notice {
 /** The maximum of notices of one change: a group may have thousands of members. */
 const MAX_NOTICES = 10;
 
+/** The maximum of names that are compared letter by letter. */
+const MAX_COMPARED = 10_000;
+
 /** Describes what a change of these loggers did not do. `level` is the one that was set, if any. */
 export function noticesOf(
   nodes: Iterable<LoggerNode>,
@@ -59,13 +62,18 @@ export function exists({ name, bindings, children }: LoggerNode): boolean {
 }
 
 function unknown(name: string, group: Group | undefined, level: Level | undefined, registry: LoggerRegistry): Notice {
-  const nearest = nearestTo(name, registry);
   const applies = level === undefined ? "" : "; the level applies as soon as one appears";
-  if (group === undefined) {
-    return { code: "LOGGER_UNKNOWN", message: `No logger is named ${name} yet${applies}`, nearest };
-  }
-  const message = `The group's member ${name} has no logger yet${applies}`;
-  return { code: "GROUP_MEMBER_UNKNOWN", message, nearest };
+  const isMember = group !== undefined;
+  let found: { readonly nearest: string | undefined } | undefined;
+  return {
+    code: isMember ? "GROUP_MEMBER_UNKNOWN" : "LOGGER_UNKNOWN",
+    message: `${isMember ? `The group's member ${name} has no logger` : `No logger is named ${name}`} yet${applies}`,
+    // Looked for when it is read: code that sets many levels does not.
+    get nearest() {
+      found ??= { nearest: nearestTo(name, registry) };
+      return found.nearest;
+    },
+  };
 }
 
 function older(name: string): Notice {
@@ -80,9 +88,15 @@ function partly(name: string, level: Level, warnings: readonly string[]): Notice
 
 /** The existing logger of which the name is the end, as `orders` of `shop.orders`, or else the most similar one. */
 function nearestTo(text: string, registry: LoggerRegistry): string | undefined {
-  const asked = dotted(text).toLowerCase();
-  const names = registry.sorted().flatMap((node) => (node.parent !== undefined && exists(node) ? node.name : []));
-  const ends = names.filter((name) => dotted(name).toLowerCase().endsWith(`.${asked}`));
-  if (ends.length > 0) return ends.sort((a, b) => a.length - b.length)[0];
-  return similar(text, names)[0];
+  const end = `.${dotted(text).toLowerCase()}`;
+  const names: string[] = [];
+  let shortest: string | undefined;
+  for (const node of registry.nodes()) {
+    if (node.parent === undefined || !exists(node)) continue;
+    if (names.length < MAX_COMPARED) names.push(node.name);
+    if (node.key.toLowerCase().endsWith(end) && node.name.length < (shortest?.length ?? Number.POSITIVE_INFINITY)) {
+      shortest = node.name;
+    }
+  }
+  return shortest ?? similar(text, names)[0];
 }

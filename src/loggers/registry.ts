@@ -197,6 +197,11 @@ export class LoggerRegistry {
     }
   }
 
+  /** All nodes, in no order. */
+  nodes(): Iterable<LoggerNode> {
+    return this.#tree.nodes();
+  }
+
   /** All nodes, ROOT first, then by UTF-16 code unit. */
   sorted(): readonly LoggerNode[] {
     return this.#tree.sorted();

@@ -33,6 +33,11 @@ export class NameTree<Node extends NameNode = NameNode> {
     return this.#nodes.get(key);
   }
 
+  /** All nodes, in the order in which they were added. */
+  nodes(): Iterable<Node> {
+    return this.#nodes.values();
+  }
+
   /** All nodes, ROOT first, then by the UTF-16 code units of their names. */
   sorted(): readonly Node[] {
     if (this.#sorted === undefined) {

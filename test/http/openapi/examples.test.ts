@@ -62,7 +62,7 @@ describe("a level", () => {
     [{ configuredLevel: "False" }],
     [{ configuredLevel: false }],
     [{ configuredLevel: null }],
-    [{ configuredLevel: " \ufeff\u00a0" }],
+    [{ configuredLevel: " \t\r\n" }],
     [{ configuredLevel: "warn", more: {} }],
     [{}],
     [null],
