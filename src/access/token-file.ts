@@ -4,7 +4,16 @@ import { setTimeout as delay } from "node:timers/promises";
 import { ActuatorError } from "../common/error.ts";
 import { readBounded } from "../common/files/bounded-file.ts";
 import { OWNER_ONLY, replaceFile } from "../common/files/replaced-file.ts";
-import { type Check, type Checks, listOf, optionFaults, refuseFaults, shaped } from "../common/options.ts";
+import {
+  type Check,
+  type Checks,
+  listOf,
+  type OptionFault,
+  optionFaults,
+  refuseFaults,
+  shaped,
+} from "../common/options.ts";
+import { isRecord } from "../common/record.ts";
 import { parseStrictJson } from "../common/strict-json.ts";
 import { type PermissionPattern, permissionPattern } from "./permission.ts";
 import { isTokenHash, isTokenId } from "./token.ts";
@@ -81,19 +90,9 @@ const ENTRY: Checks<TokenEntry> = {
  */
 export function decodeTokens(bytes: Uint8Array): readonly TokenEntry[] {
   const content = jsonOf(bytes);
-  checkObject("the token file", content, FILE);
-  const { version, tokens } = content as TokenFile;
-  if (version === undefined || tokens === undefined) throw invalid("the token file must have version and tokens");
-  for (const [index, token] of tokens.entries()) checkEntry(`tokens[${index}]`, token);
-  for (const key of ["name", "id"] as const) {
-    const seen = new Map<string, number>();
-    for (const [index, token] of tokens.entries()) {
-      const earlier = seen.get(token[key]);
-      if (earlier !== undefined) throw invalid(`tokens[${index}] has the same ${key} as tokens[${earlier}]`);
-      seen.set(token[key], index);
-    }
-  }
-  return tokens;
+  // On one line: the message becomes part of a sentence on the command line and in logs.
+  refuseFaults(tokenFileFaults(content), "; ");
+  return (content as TokenFile).tokens;
 }
 
 /** Encodes tokens as the content of a file. */
@@ -101,16 +100,36 @@ export function encodeTokens(tokens: readonly TokenEntry[]): string {
   return `${JSON.stringify({ version: VERSION, tokens } satisfies TokenFile, null, 2)}\n`;
 }
 
-function checkEntry(where: string, token: TokenEntry): void {
-  checkObject(where, token, ENTRY);
-  for (const key of ["name", "id", "hash", "permissions"] as const) {
-    if (token[key] === undefined) throw invalid(`${where} has no ${key}`);
-  }
+function tokenFileFaults(content: unknown): OptionFault[] {
+  const faults = optionFaults("the token file", content, FILE);
+  if (faults.length > 0) return faults;
+  const { version, tokens } = content as TokenFile;
+  if (version === undefined || tokens === undefined) return [fault("the token file", "must have version and tokens")];
+  const seen = { name: new Map<unknown, number>(), id: new Map<unknown, number>() };
+  return tokens.flatMap((token, index) => entryFaults(token, index, seen));
 }
 
-/** Reports the first fault only: the message becomes part of a sentence on the command line and in logs. */
-function checkObject<Options extends object>(where: string, value: unknown, checks: Checks<Options>): void {
-  refuseFaults(optionFaults(where, value, checks).slice(0, 1));
+function entryFaults(
+  token: TokenEntry,
+  index: number,
+  seen: Readonly<Record<"name" | "id", Map<unknown, number>>>,
+): OptionFault[] {
+  const where = `tokens[${index}]`;
+  const faults = optionFaults(where, token, ENTRY);
+  if (!isRecord(token)) return faults;
+  for (const key of ["name", "id", "hash", "permissions"] as const) {
+    if (token[key] === undefined) faults.push(fault(where, `has no ${key}`));
+  }
+  for (const key of ["name", "id"] as const) {
+    const earlier = seen[key].get(token[key]);
+    if (earlier !== undefined) faults.push(fault(where, `has the same ${key} as tokens[${earlier}]`));
+    else if (token[key] !== undefined) seen[key].set(token[key], index);
+  }
+  return faults;
+}
+
+function fault(field: string, message: string): OptionFault {
+  return { field, reason: "INVALID_OPTION", message: `${field} ${message}` };
 }
 
 function jsonOf(bytes: Uint8Array): unknown {

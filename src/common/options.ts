@@ -96,15 +96,23 @@ export function checkOptions<Options extends object>(
 /** More faults than this mean that something else was passed altogether, such as another file. */
 const MAX_LISTED = 20;
 
-/** @throws ActuatorError INVALID_ARGUMENT as {@link checkOptions}, if there is any fault; it lists the first 20. */
-export function refuseFaults(faults: readonly OptionFault[]): void {
+/**
+ * Refuses options with any fault. The message lists the first 20.
+ *
+ * @param separator what stands between two faults in the message. Default: a line break
+ * @throws ActuatorError INVALID_ARGUMENT as {@link checkOptions}
+ */
+export function refuseFaults(faults: readonly OptionFault[], separator = "\n"): void {
   const [first] = faults;
   if (first === undefined) return;
   const lines = faults.slice(0, MAX_LISTED).map((fault) => fault.message);
   if (faults.length > MAX_LISTED) lines.push(`and ${faults.length - MAX_LISTED} more`);
-  throw new ActuatorError(...(["INVALID_ARGUMENT", first.reason, lines.join("\n"), { field: first.field }] as const), {
-    faults: faults.map(({ field, message }) => ({ at: field, message })),
-  });
+  throw new ActuatorError(
+    ...(["INVALID_ARGUMENT", first.reason, lines.join(separator), { field: first.field }] as const),
+    {
+      faults: faults.map(({ field, message }) => ({ at: field, message })),
+    },
+  );
 }
 
 /** Lists everything that {@link checkOptions} refuses, including the options of options. */
@@ -128,16 +136,26 @@ export function optionFaults<Options extends object>(
   });
 }
 
-/** Lists everything that a check refuses; of an object of options, what the checks inside refuse. */
+/** Lists everything that a check refuses; of an object of options and of a list, what the checks inside refuse. */
 export function faultsWithin(where: string, value: unknown, check: Check): OptionFault[] {
-  const { shape } = check;
-  const inside =
-    shape?.kind === "object" && isRecord(value) ? optionFaults(where, value, shape.checks, shape.example) : [];
+  const inside = faultsInside(where, value, check);
   if (inside.length > 0) return inside;
   const fault = check(value);
   if (fault === undefined) return [];
   const [below = ""] = /^(\.\w+)+/.exec(fault) ?? [];
   return [{ field: `${where}${below}`, reason: "INVALID_OPTION", message: faultOf(where, fault) }];
+}
+
+function faultsInside(where: string, value: unknown, { shape }: Check): OptionFault[] {
+  if (shape?.kind === "object" && isRecord(value)) return optionFaults(where, value, shape.checks, shape.example);
+  if (shape?.kind !== "list" || !Array.isArray(value)) return [];
+  return value.flatMap((each, index) => {
+    const entry = `${where} entry ${index}`;
+    return faultsWithin(entry, each, shape.of).map((fault) => ({
+      ...fault,
+      field: `${where}[${index}]${fault.field.slice(entry.length)}`,
+    }));
+  });
 }
 
 /** A fault of a check with its subject: "limits" and "must be …", or "access" and ".jwt must be …". */

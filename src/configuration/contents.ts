@@ -18,7 +18,7 @@ export async function contentFaults(configuration: Configuration | StandaloneCon
     typeof tokens === "string" ? faultOf(() => readTokens(tokens), "access.tokens") : undefined,
     tls === undefined ? undefined : faultOf(() => readCredentials(tls), "listen.tls"),
   ]);
-  return faults.flatMap((fault) => {
+  return faults.flat().flatMap((fault) => {
     if (fault === undefined) return [];
     const { setting, message } = fault;
     const from = settings.find((each) => each.setting === setting || each.setting.startsWith(`${setting}.`))?.from;
@@ -34,6 +34,7 @@ async function faultOf(read: () => Promise<unknown>, section: string) {
     if (!(error instanceof ActuatorError)) throw error;
     const { field = section } = error.metadata;
     const setting = field.startsWith("tls") ? `listen.${field}` : field.startsWith(section) ? field : section;
-    return { setting, message: error.message };
+    const messages = error.faults.length > 0 ? error.faults.map(({ message }) => message) : [error.message];
+    return messages.map((message) => ({ setting, message }));
   }
 }

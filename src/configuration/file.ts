@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { basename, dirname, isAbsolute, resolve } from "node:path";
 import type * as Yaml from "yaml";
 import type { Fault } from "../common/error.ts";
-import { faultOf } from "../common/options.ts";
+import { faultsWithin } from "../common/options.ts";
 import { isRecord } from "../common/record.ts";
 import { didYouMean, nearest } from "../common/suggestion.ts";
 import { SettingFault, settingFault } from "./fault.ts";
@@ -206,8 +206,13 @@ class FileReading {
   #take(setting: Setting, written: unknown, path: string, concealed: boolean): void {
     const isDuration = setting.kind === "milliseconds" && typeof written === "string";
     const value = isDuration ? (WRITINGS.milliseconds.fromText(written) ?? written) : written;
-    const fault = setting.check(value);
-    if (fault !== undefined) throw new SettingFault(faultOf(path, isDuration ? WRITINGS.milliseconds.expected : fault));
+    const faults = faultsWithin(path, value, setting.check);
+    if (isDuration && faults.length > 0) throw new SettingFault(`${path} ${WRITINGS.milliseconds.expected}`);
+    for (const { field, message } of faults) {
+      const entry = field.replace(/\[(\d+)\]/g, ".$1");
+      this.#faults.push({ at: this.#at(this.#content.places.has(entry) ? entry : path), message, setting: path });
+    }
+    if (faults.length > 0) return;
     const origin = { from: "file", file: this.#file, place: this.#content.places.get(path) } as const;
     this.#entries.push({ setting, value: this.#resolved(setting, value), origin, concealed });
   }

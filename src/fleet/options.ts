@@ -2,7 +2,7 @@ import {
   bearerToken,
   type Check,
   type Checks,
-  faultOf,
+  listOf,
   objectOf,
   option,
   shaped,
@@ -48,6 +48,10 @@ const address: Check = (value) => {
 
 const INSTANCE = objectOf<FleetInstance>({ url: address, token: bearerToken, name: text });
 
+const instance = shaped({ kind: "text" }, (value) =>
+  typeof value === "string" ? address(value) : (INSTANCE(value) ?? address((value as FleetInstance).url)),
+);
+
 const INSTANCES_SCHEMA = {
   type: "array",
   minItems: 1,
@@ -67,15 +71,12 @@ const INSTANCES_SCHEMA = {
 /** The checks of {@link FleetOptions}. */
 export const FLEET: Checks<FleetOptions> = {
   instances: shaped(
-    { kind: "list", of: text },
+    { kind: "list", of: instance },
     (value) => {
       if (!Array.isArray(value) || value.length === 0) return "must be a list of addresses";
       if (value.length > MAX_INSTANCES) return `must be a list of at most ${MAX_INSTANCES} addresses`;
-      for (const [index, entry] of value.entries()) {
-        const fault =
-          typeof entry === "string" ? address(entry) : (INSTANCE(entry) ?? address((entry as FleetInstance).url));
-        if (fault !== undefined) return faultOf(`entry ${index}`, fault);
-      }
+      const fault = listOf(instance)(value);
+      if (fault !== undefined) return fault;
       const urls = value.map((entry) => (typeof entry === "string" ? entry : entry.url).replace(/\/+$/, ""));
       const twice = urls.find((url, index) => urls.indexOf(url) !== index);
       return twice === undefined ? undefined : `has ${twice} twice`;

@@ -33,6 +33,32 @@ test("every option may be given", () => {
   check({ jwt: { ...jwt, jwks: "keys/jwks.json" } });
 });
 
+test("all that does not fit in a list of objects is named, each with its place", () => {
+  const certificates = [
+    { commonName: 5, permissions: ["loggers:read", "all"] },
+    { commonName: "a", permissions: ["*"] },
+    { commonName: "b" },
+    7,
+  ];
+  const error = errorOf(() => check({ certificates, basic: 1 } as never));
+  expect(error.faults).toEqual([
+    {
+      at: "access.certificates[0].commonName",
+      message: "access.certificates entry 0.commonName must be a non-empty string",
+    },
+    {
+      at: "access.certificates[0].permissions[1]",
+      message: expect.stringMatching(/^access.certificates entry 0.permissions entry 1 must be one of/),
+    },
+    { at: "access.certificates[2]", message: "access.certificates entry 2 must have permissions" },
+    {
+      at: "access.certificates[3]",
+      message: expect.stringMatching(/^access.certificates entry 3 must be an object of options/),
+    },
+    { at: "access.basic", message: "access.basic must be true or false" },
+  ]);
+});
+
 describe("what does not fit is named with the way to it", () => {
   test.each<[options: object, message: string | RegExp]>([
     [{ token: "x" }, 'Unknown option "access.token"; did you mean "tokens"?'],
@@ -75,7 +101,7 @@ describe("what does not fit is named with the way to it", () => {
     [{ certificates: [] }, "access.certificates must not be empty"],
     [{ certificates: [{ permissions: ["*"] }] }, /^access\.certificates entry 0 must name a commonName/],
     [{ certificates: [{ commonName: "a" }] }, "access.certificates entry 0 must have permissions"],
-    [{ certificates: [{ CN: "a", permissions: [] }] }, /entry 0 has an unknown option "CN"/],
+    [{ certificates: [{ CN: "a", permissions: [] }] }, /^Unknown option "access.certificates entry 0.CN"; /],
     [{ certificates: [{ alternativeName: "orders", permissions: [] }] }, /with its kind, such as DNS:/],
     [{ certificates: [{ fingerprint256: "abc", permissions: [] }] }, /64 hexadecimal digits/],
     [{ certificates: [{ commonName: "a", permissions: [], loggers: [] }] }, /loggers must not be empty/],

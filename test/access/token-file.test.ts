@@ -169,9 +169,30 @@ describe("a file of tokens", () => {
 
   test("with several faults is an error on one line, as the command line and logs repeat it", () => {
     expect(errorOf(() => decodeTokens(bytes('{"version":2,"tokens":"x"}'))).message).toBe(
-      "the token file.version must be 1, the only supported version",
+      "the token file.version must be 1, the only supported version; the token file.tokens must be a list of at most 10000 tokens",
     );
-    expect(errorOf(() => decodeTokens(file({ ...entry, name: "", id: "" }))).message).not.toContain("\n");
+    const { hash: _, ...withoutHash } = entry;
+    const bad = [{ ...entry, name: "", id: "" }, entry, { ...withoutHash, permissions: ["x", "loggers:read", "y"] }];
+    const error = errorOf(() => decodeTokens(file(...(bad as TokenEntry[]))));
+    const expected = [
+      /^tokens\[0\]\.name must be a string of 1 to 128/,
+      /^tokens\[0\]\.id must be the 12 digits/,
+      /^tokens\[2\]\.permissions entry 0 must be one of/,
+      /^tokens\[2\]\.permissions entry 2 must be one of/,
+      /^tokens\[2\] has no hash$/,
+      /^tokens\[2\] has the same name as tokens\[1\]$/,
+      /^tokens\[2\] has the same id as tokens\[1\]$/,
+    ];
+    expect(error.faults.map(({ message }) => message)).toEqual(expected.map((each) => expect.stringMatching(each)));
+    expect(error.message).toBe(error.faults.map(({ message }) => message).join("; "));
+    expect(error.message).not.toContain("\n");
+  });
+
+  test("with more faults than fit in a message lists the first 20", () => {
+    const many = Array.from({ length: 30 }, () => ({ ...entry, hash: "x" }));
+    const { message } = errorOf(() => decodeTokens(file(...many)));
+    expect(message.split("; ")).toHaveLength(21);
+    expect(message).toMatch(/; and 68 more$/);
   });
 
   test("whatever stands in it, it is read or refused, and no error repeats a value", () => {

@@ -77,6 +77,36 @@ describe("config check", () => {
     });
   });
 
+  test("lists all faults of lists and of a tokens file, each with its place", async () => {
+    const folder = folderWith({
+      "tokens.json": { version: 1, tokens: [{ name: "ann" }] },
+      "actuator.json": { graph: true, access: { tokens: "tokens.json" } },
+      "lists.json": {
+        access: {
+          certificates: [
+            { commonName: "", permissions: ["*"] },
+            { commonName: "a", permissions: ["all"] },
+          ],
+        },
+        fleet: { instances: ["http://a", "b", { url: "http://c", nmae: "c" }] },
+      },
+    });
+    const faultsIn = async (name: string) => {
+      const { code, stderr } = await cli(["config", "check", "--config", join(folder, name)]);
+      expect(code).toBe(1);
+      return stderr.trimEnd().split("\n");
+    };
+    expect(await faultsIn("actuator.json")).toEqual(
+      ["id", "hash", "permissions"].map((key) => `actuator.json:4:15: access.tokens: tokens[0] has no ${key}`),
+    );
+    expect(await faultsIn("lists.json")).toEqual([
+      "lists.json:5:23: access.certificates entry 0.commonName must be a non-empty string",
+      expect.stringMatching(/^lists.json:13:11: access.certificates entry 1.permissions entry 0 must be one of/),
+      "lists.json:21:7: fleet.instances entry 1 must be an address such as http://10.0.0.7:9001",
+      expect.stringMatching(/^lists.json:22:7: fleet.instances entry 2 has an unknown option "nmae"/),
+    ]);
+  });
+
   test("lists everything that is wrong, and exits with 1", async () => {
     const config = file({ nmae: "shop", limits: { maxConections: 1 } });
     const env = { ACTUATOR_LISTEN_PORT: "http" };

@@ -256,7 +256,7 @@ describe("what a file says", () => {
       "actuator.json:4:51: limits.drainGraceMs must be a duration such as 500ms, 90s, 10m or 1h30m, or a number of milliseconds",
       'actuator.json:5:15: Unknown setting "maxTtlMs"; did you mean "loggers.maxTtlMs"?',
       "actuator.json:6:14: loggers must be an object of settings",
-      'actuator.json:7:21: trustedProxies entry 0 must be an IP address or a network such as "10.0.0.0/8"',
+      'actuator.json:7:22: trustedProxies entry 0 must be an IP address or a network such as "10.0.0.0/8"',
       'actuator.json:8:26: "sessions.store" is for connect-actuator serve; an application passes it in code',
       "actuator.json:8:39: sessions.idKey must be a random string of at least 16 characters, or as many bytes",
       "actuator.json:9:14: onError can only be passed in code",

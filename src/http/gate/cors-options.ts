@@ -1,4 +1,4 @@
-import { type Check, type Checks, listOf, option, shaped, text, timerMs } from "../../common/options.ts";
+import { type Check, type Checks, listOf, option, shaped, timerMs } from "../../common/options.ts";
 
 /** Which pages may call from a browser. */
 export interface CorsOptions {
@@ -30,7 +30,7 @@ const headerName = shaped({ kind: "text" }, (value) =>
 
 /** The checks of {@link CorsOptions}. */
 export const CORS: Checks<CorsOptions> = {
-  origins: shaped({ kind: "list", of: text }, (value) =>
+  origins: shaped({ kind: "list", of: origin }, (value) =>
     Array.isArray(value) && value.length > 0 ? listOf(origin)(value) : "must be a list of origins",
   ),
   headers: listOf(headerName),

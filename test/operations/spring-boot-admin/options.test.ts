@@ -27,7 +27,7 @@ describe("what does not fit is refused by name, and no secret is repeated", () =
     ["url", /without user and password/, { url: "http://registrar:secret@admin.example.com" }],
     ["url", /without \? and #/, { url: `${url}/?token=secret` }],
     ["url", /list of 1 to 16/, { url: [] }],
-    ["url", /entry 1 must be an address/, { url: [url, "secret"] }],
+    ["url[1]", /entry 1 must be an address/, { url: [url, "secret"] }],
     ["name", /must be set, because the application has no/, { url, name: undefined }],
     ["name", /printable/, { url, name: "two\nlines" }],
     ["name", /printable/, { url, name: "  " }],
