@@ -133,7 +133,7 @@ describe.each(Object.keys(MOUNTS))("mounted in %s", (way) => {
     expect(said).toEqual([]);
   });
 
-  test("with tokens it answers those who have one", async () => {
+  test("with tokens it answers callers that have one", async () => {
     const { file, tokens } = tokensFor({ all: { permissions: ["*"] } });
     const { ask, said } = await reach(way, { access: { tokens: file } });
     expect(await statuses(ask)).toEqual([...GUARDED.map(() => 401), 200, 200]);

@@ -45,7 +45,7 @@ describe.runIf(requirement("redis-server", redisFound))("an index of sessions", 
   }
   const noneLeft = async (ids: readonly string[]) => ids.map(() => undefined);
 
-  it("finds the ids of a user, whoever comes before and after in the alphabet", async () => {
+  it("finds the ids of a user, whatever names come before and after in the alphabet", async () => {
     const users = ["", "alice", "alicf", "bob", "\u{1f600}", null];
     for (const [at, user] of users.entries()) {
       for (const id of [`a${at}`, `\u{10ffff}${at}`, `:${at}`]) await index.put(session(id, Date.now(), user), true);
