@@ -165,12 +165,14 @@ export class Http2Sessions {
       // Node would end the body as if it were whole.
       if (stream.rstCode === constants.NGHTTP2_NO_ERROR) stream.destroy();
     });
-    // Before the listener that sends the end of the answer.
-    stream.prependOnceListener("wantTrailers", () => {
-      if (!this.#closing || this.#isBesideAnother(stream)) return;
+    const announceEnd = () => {
+      if (!this.#closing || record.isEnding || this.#isBesideAnother(stream)) return;
       record.isEnding = true;
       session.goaway();
-    });
+    };
+    // Before the listener that sends the end of the answer. An answer without a body has none.
+    stream.prependOnceListener("wantTrailers", announceEnd);
+    stream.once(ENDED_WITH_HEADERS, announceEnd);
     stream.on("close", () => {
       record.streams.delete(stream);
       record.connection.ended();
@@ -241,11 +243,26 @@ function endWhenIdle(session: ServerHttp2Session, record: SessionRecord, answere
   }
 }
 
+/** The event of a stream whose answer has ended with its headers. */
+const ENDED_WITH_HEADERS = Symbol("ended with headers");
+const NO_BODY = new Set([204, 205, 304]);
+
 /**
  * An answer that may come too late. Node 22 throws where the client has reset the stream before, which ends the process
  * when it happens in a promise; Node 24 does nothing, like this.
  */
 class Http2Response extends Http2ServerResponse {
+  override end(...args: unknown[]): this {
+    const { stream } = this;
+    const isBodiless = typeof args[0] !== "string" && !(args[0] instanceof Uint8Array);
+    const endsWithHeaders =
+      isBodiless && (!stream.headersSent || this.req.method === "HEAD" || NO_BODY.has(this.statusCode));
+    super.end(...(args as Parameters<Http2ServerResponse["end"]>));
+    // What is sent now leaves together with the headers.
+    if (endsWithHeaders) stream.emit(ENDED_WITH_HEADERS);
+    return this;
+  }
+
   override writeHead(...args: unknown[]): this {
     return this.stream.closed ? this : super.writeHead(...(args as Parameters<Http2ServerResponse["writeHead"]>));
   }
