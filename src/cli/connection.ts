@@ -48,8 +48,8 @@ export function connect(options: ConnectionOptions): Connection {
 }
 
 /** Creates a connection to an address that has been checked. */
-export function connectionTo(address: ActuatorAddress, httpVersion: "1.1" | "2" = "1.1"): Connection {
-  const transport = clientTransport(address, httpVersion);
+export function connectionTo(address: ActuatorAddress, http2?: Parameters<typeof clientTransport>[1]): Connection {
+  const transport = clientTransport(address, http2);
   const client = <S extends DescService>(service: S) => createClient(service, transport);
   return Object.assign(client, { address });
 }

@@ -1,16 +1,25 @@
 import http2 from "node:http2";
 import net from "node:net";
 import tls from "node:tls";
-import type { ActuatorAddress } from "../fleet/client-transport.ts";
+import { type ActuatorAddress, http2Connection } from "../fleet/client-transport.ts";
 import { type Connection, connectionTo } from "./connection.ts";
 
 /** How long the server may take to show that it speaks HTTP/2, connecting included. */
 const TIMEOUT_MS = 2_000;
 
-/** Returns a connection over HTTP/2 if the server speaks it, and the same one if not. Any failure is left to the calls over the latter. */
-export async function preferHttp2(connection: Connection): Promise<Connection> {
+/**
+ * Calls `use` with a connection over HTTP/2 if the server speaks it, and with the same one if not. Any failure is left to the calls over
+ * the latter.
+ */
+export async function preferHttp2<T>(connection: Connection, use: (connection: Connection) => Promise<T>): Promise<T> {
   const { address } = connection;
-  return (await speaksHttp2(address)) ? connectionTo(address, "2") : connection;
+  if (!(await speaksHttp2(address))) return use(connection);
+  const http2 = http2Connection(address);
+  try {
+    return await use(connectionTo(address, http2));
+  } finally {
+    http2.abort();
+  }
 }
 
 /** Sends no request, so that nothing appears in a log of requests. */

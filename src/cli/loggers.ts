@@ -118,7 +118,7 @@ function addChanging(loggers: Command): void {
       if (options.hold) {
         const { holdLevel } = await import("./loggers-hold.ts");
         const { preferHttp2 } = await import("./http-version.ts");
-        process.exitCode = await holdLevel(await preferHttp2(connection), name, level, options);
+        process.exitCode = await preferHttp2(connection, (best) => holdLevel(best, name, level, options));
         return;
       }
       const { setLevel } = await import("./loggers-change.ts");

@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import type { SecureContextOptions } from "node:tls";
 import type { Interceptor, Transport } from "@connectrpc/connect";
-import { createConnectTransport } from "@connectrpc/connect-node";
+import { createConnectTransport, Http2SessionManager } from "@connectrpc/connect-node";
 
 /** The maximum size of one answer: far more than an actuator sends, to limit what other servers can send. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
@@ -20,25 +20,33 @@ export interface ActuatorAddress {
   readonly tls?: Pick<SecureContextOptions, "ca" | "cert" | "key"> | undefined;
 }
 
+/** The HTTP/2 connection to an actuator, for {@link clientTransport}. Call its `abort` in the end: it keeps the process alive. */
+export function http2Connection(address: ActuatorAddress): Http2SessionManager {
+  const { socketPath, tls } = address;
+  const options = socketPath === undefined ? { ...tls } : { createConnection: () => connect(socketPath) };
+  return new Http2SessionManager(baseUrlOf(address), undefined, options);
+}
+
 /**
  * Creates the transport to an actuator; it connects with the first call. By default it uses Connect over HTTP/1.1, which passes every port,
  * mount and proxy of an actuator, also for streams, because none of them is bidirectional.
  */
-export function clientTransport(address: ActuatorAddress, httpVersion: "1.1" | "2" = "1.1"): Transport {
-  const { url, socketPath, token, timeoutMs, tls } = address;
+export function clientTransport(address: ActuatorAddress, http2?: Http2SessionManager): Transport {
+  const { socketPath, token, timeoutMs, tls } = address;
   const options = {
-    baseUrl: socketPath === undefined ? url : "http://localhost",
+    baseUrl: baseUrlOf(address),
     useBinaryFormat: true,
     readMaxBytes: MAX_ANSWER_BYTES,
     interceptors: token === undefined ? [] : [bearer(token)],
     ...(timeoutMs !== undefined && { defaultTimeoutMs: timeoutMs }),
   };
-  if (httpVersion === "2") {
-    const nodeOptions = socketPath === undefined ? { ...tls } : { createConnection: () => connect(socketPath) };
-    return createConnectTransport({ ...options, httpVersion, nodeOptions });
-  }
+  if (http2 !== undefined) return createConnectTransport({ ...options, httpVersion: "2", sessionManager: http2 });
   const nodeOptions = socketPath === undefined ? { ...tls } : { socketPath };
-  return createConnectTransport({ ...options, httpVersion, nodeOptions });
+  return createConnectTransport({ ...options, httpVersion: "1.1", nodeOptions });
+}
+
+function baseUrlOf({ url, socketPath }: ActuatorAddress): string {
+  return socketPath === undefined ? url : "http://localhost";
 }
 
 function bearer(token: string): Interceptor {
