@@ -65,7 +65,12 @@ describe("a client certificate", () => {
     ["of another case", { commonName: "Orders", ...all }, orders, INVALID],
     ["of a name of another kind", { alternativeName: `DNS:${spiffe}`, ...all }, orders, INVALID],
     ["of no common name", { commonName: "orders", ...all }, nameless, INVALID],
-    ["of another fingerprint", { fingerprint256: fingerprint.replace(/^../, "00"), ...all }, orders, INVALID],
+    [
+      "of another fingerprint",
+      { fingerprint256: fingerprint.replace(/^../, (first) => (first === "00" ? "01" : "00")), ...all },
+      orders,
+      INVALID,
+    ],
     ["of the common name, but of another authority", { commonName: "orders", ...all }, pretender, MISSING],
     ["that is none", { commonName: "orders", ...all }, undefined, MISSING],
   ])("%s", async (_, rule, client, result) => {
