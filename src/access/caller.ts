@@ -1,4 +1,5 @@
 import { ActuatorError } from "../common/error.ts";
+import { isAtOrBelow } from "../loggers/name.ts";
 import type { Permission } from "./permission.ts";
 
 /** How a caller authenticated; `none` for an anonymous one. */
@@ -47,16 +48,5 @@ export function requireLoggers({ loggers }: Caller, names: readonly string[]): v
 
 /** Whether all these loggers are at or below those of a caller. */
 export function isInReach(names: readonly string[], loggers: Caller["loggers"]): boolean {
-  return loggers === undefined || names.every((name) => loggers.some((prefix) => isAtOrBelow(prefix, name)));
-}
-
-/** Whether `orders` includes `orders.payment` and `orders:payment`; it does not include `ordersarchive`. */
-function isAtOrBelow(prefix: string, name: string): boolean {
-  const [above, below] = [separated(prefix), separated(name)];
-  return below === above || below.startsWith(`${above}.`);
-}
-
-/** The separators of all libraries are one. */
-function separated(name: string): string {
-  return /[:/]/.test(name) ? name.replace(/[:/]/g, ".") : name;
+  return loggers === undefined || names.every((name) => loggers.some((prefix) => isAtOrBelow(name, prefix)));
 }

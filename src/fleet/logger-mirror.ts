@@ -1,5 +1,5 @@
 import type { LoggerHandle, LoggerHost } from "../loggers/adapter.ts";
-import { type Level, levelVerbosity } from "../loggers/level.ts";
+import { type Level, moreVerbose } from "../loggers/level.ts";
 import type { Loggers } from "../loggers/loggers.ts";
 import type { Instance } from "./instance.ts";
 import type { Warnings } from "./warnings.ts";
@@ -148,8 +148,7 @@ class MirroredLogger implements LoggerHandle {
 }
 
 function mostVerbose(levels: readonly (Level | undefined)[]): Level | undefined {
-  const known = levels.filter((level) => level !== undefined);
-  return known.sort((a, b) => levelVerbosity(b) - levelVerbosity(a))[0];
+  return levels.reduce((most, level) => (level === undefined ? most : moreVerbose(most, level)), undefined);
 }
 
 function mixedText(levels: ReadonlyMap<Level | undefined, readonly string[]>): string {

@@ -1,6 +1,6 @@
 import type { LoggerHandle } from "./adapter.ts";
 import { append, type Binding, type BoundNode, unlink } from "./bound-node.ts";
-import { type Level, levelVerbosity } from "./level.ts";
+import { type Level, moreVerbose } from "./level.ts";
 import { effectiveLevel, isConfiguredByApplication, operatorLevel } from "./node-levels.ts";
 import { isAncestorOrSelf, visitBelow } from "./tree.ts";
 
@@ -275,7 +275,7 @@ function sourceLevel(source: BoundNode): Level {
   if (level !== undefined) return level;
   let most: Level | undefined;
   for (let at = source.bindings; at !== undefined; at = at.next) {
-    if (at.own !== undefined && (most === undefined || levelVerbosity(at.own) > levelVerbosity(most))) most = at.own;
+    if (at.own !== undefined) most = moreVerbose(most, at.own);
   }
   return most ?? effectiveLevel(source);
 }

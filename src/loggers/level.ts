@@ -20,6 +20,11 @@ export function checkLevel(level: Level): void {
   throw new ActuatorError("INVALID_ARGUMENT", "INVALID_LEVEL", message, { field: "level" });
 }
 
+/** The one of two levels that lets more through; the second if there is no first. */
+export function moreVerbose(one: Level | undefined, other: Level): Level {
+  return one !== undefined && levelVerbosity(one) >= levelVerbosity(other) ? one : other;
+}
+
 /** The rank of a level by how much it lets through: 0 for OFF, 6 for TRACE. */
 export function levelVerbosity(level: Level): number {
   return verbosity.get(level)!;

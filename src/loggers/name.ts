@@ -23,6 +23,12 @@ export function dotted(text: string): string {
   return /[:/]/.test(text) ? text.replace(/[:/]/g, ".") : text;
 }
 
+/** Whether a name is this ancestor or below it, whatever separates their parts: `ordersarchive` is not below `orders`. */
+export function isAtOrBelow(name: string, ancestor: string): boolean {
+  const [key, above] = [dotted(name), dotted(ancestor)];
+  return key === above || key.startsWith(`${above}.`);
+}
+
 /** Whether a name begins with a prefix, whatever separates their parts. */
 export function hasPrefix(name: string, prefix: string): boolean {
   return prefix === "" || dotted(name).startsWith(dotted(prefix));

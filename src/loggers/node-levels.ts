@@ -1,5 +1,5 @@
 import type { Binding, BoundNode } from "./bound-node.ts";
-import { type Level, levelVerbosity } from "./level.ts";
+import { type Level, moreVerbose } from "./level.ts";
 
 /** The level of ROOT while no library has a logger of this name. */
 const DEFAULT_LEVEL: Level = "INFO";
@@ -36,8 +36,7 @@ export function effectiveLevel(node: BoundNode): Level {
   if (first !== undefined && first.next === undefined) return first.handle.level;
   let most: Level | undefined;
   for (let binding = node.bindings; binding !== undefined; binding = binding.next) {
-    const { level } = binding.handle;
-    if (most === undefined || levelVerbosity(level) > levelVerbosity(most)) most = level;
+    most = moreVerbose(most, binding.handle.level);
   }
   if (most !== undefined) return most;
   return operatorLevel(node) ?? (node.parent === undefined ? DEFAULT_LEVEL : effectiveLevel(node.parent));
@@ -62,7 +61,7 @@ export function differentFrom(node: BoundNode, set: Level): Level | undefined {
   let other: Level | undefined;
   for (let binding = node.bindings; binding !== undefined; binding = binding.next) {
     const { level } = binding.handle;
-    if (level !== set && (other === undefined || levelVerbosity(level) > levelVerbosity(other))) other = level;
+    if (level !== set) other = moreVerbose(other, level);
   }
   return other;
 }

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { ActuatorError } from "../common/error.ts";
 import type { CallGate, LoggerAdapter } from "./adapter.ts";
 import { LEVELS, type Level, levelVerbosity } from "./level.ts";
-import { dotted, loggerName, ROOT } from "./name.ts";
+import { isAtOrBelow, loggerName, ROOT } from "./name.ts";
 
 /** The loggers to which a level for one request applies. */
 export interface RequestLevelOptions {
@@ -133,11 +133,6 @@ export class RequestLevels {
     }
     return false;
   };
-}
-
-function isAtOrBelow(name: string, ancestor: string): boolean {
-  const key = dotted(name);
-  return key === ancestor || key.startsWith(`${ancestor}.`);
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {

@@ -1,7 +1,7 @@
 import { checkOptions, text, unknown } from "../../../common/options.ts";
 import type { CallTally, LoggerAdapter, LoggerHandle, LoggerHost } from "../../../loggers/adapter.ts";
 import { type Level, levelVerbosity } from "../../../loggers/level.ts";
-import { parentName, ROOT } from "../../../loggers/name.ts";
+import { dotted, parentName, ROOT } from "../../../loggers/name.ts";
 import { callCounter } from "../../kit/loggers/call-counter.ts";
 import { stricter } from "../../kit/loggers/level-table.ts";
 import { listenToCalls } from "./call-listening.ts";
@@ -182,7 +182,7 @@ class Log4jsLoggers implements LoggerAdapter, CategoriesObserver {
   }
 
   #nameOf(category: string): string {
-    return category === DEFAULT ? this.#rootName : category.replace(/[:/]/g, ".");
+    return category === DEFAULT ? this.#rootName : dotted(category);
   }
 
   #warn(handle: CategoryHandle): void {

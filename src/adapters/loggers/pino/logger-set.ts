@@ -1,6 +1,6 @@
 import type { LoggerHandle } from "../../../loggers/adapter.ts";
 import type { Level } from "../../../loggers/level.ts";
-import { ROOT } from "../../../loggers/name.ts";
+import { isAtOrBelow, ROOT } from "../../../loggers/name.ts";
 import type { PinoInstrumentation, PinoObserver } from "./instrumentation.ts";
 import { levelOrder } from "./level-order.ts";
 import type { NativeLogger, PinoCopy } from "./native.ts";
@@ -238,6 +238,5 @@ export class LoggerSet implements LoggerHandle, Place {
 }
 
 function isBelow(name: string, ancestor: string): boolean {
-  const [key, above] = [name, ancestor].map((each) => each.replace(/[:/]/g, ".")) as [string, string];
-  return above.toUpperCase() === ROOT || key === above || key.startsWith(`${above}.`);
+  return ancestor.toUpperCase() === ROOT || isAtOrBelow(name, ancestor);
 }
