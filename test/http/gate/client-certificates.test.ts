@@ -22,7 +22,7 @@ async function shop(options: ActuatorOptions = {}) {
   onTestFinished(() => actuator.close({ deadlineMs: 0 }));
   const { ca } = customers;
   const trust = { ca, servername: "localhost", agent: false } as const;
-  return { actuator, ca, server, customers, customer: { ...trust, ...customer }, nobody: trust };
+  return { actuator, ca, server, customers, customer: { ...trust, ...customer }, anonymous: trust };
 }
 
 /** What a request from elsewhere looks like to a server on this machine. */
@@ -30,11 +30,11 @@ const elsewhere = [{ host: "shop.example" }, { "x-forwarded-for": "192.0.2.7" }]
 
 describe("a certificate that TLS has verified", () => {
   test.each(elsewhere)("by the actuator's own port lets in without access control, with %j", async (headers) => {
-    const { actuator, ca, server, customer, nobody } = await shop();
+    const { actuator, ca, server, customer, anonymous } = await shop();
     const tls = { ...server, ca, clientCertificate: "request" } as const;
     const { url } = await actuator.listen({ port: 0, tls });
     const ask = async (pair: object) => (await httpsRequest(`${url}/actuator/loggers`, { ...pair, headers })).status;
-    expect([await ask(customer), await ask(nobody)]).toEqual([200, 403]);
+    expect([await ask(customer), await ask(anonymous)]).toEqual([200, 403]);
   });
 
   test.each(elsewhere)("by a server of the application is that of anybody's customer, with %j", async (headers) => {
@@ -97,14 +97,14 @@ describe("a certificate that TLS has verified", () => {
     { access: { anonymous: ["*"], limits: { maxWritesPerMinute: 10 } } },
     { access: { authorize: () => ({ name: "somebody", permissions: ["*"] }) } },
   ])("that has ended opens no more than none where one is required: nothing, with %j", async (options) => {
-    const { actuator, ca, server, customer, nobody } = await shop(options);
+    const { actuator, ca, server, customer, anonymous } = await shop(options);
     const { url } = await actuator.listen({ port: 0, tls: { ...server, ca, clientCertificate: "require" } });
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     onTestFinished(() => agent.destroy());
     const session = await http2ConnectTls(url, customer);
     const ask = (path: string, headers = {}) =>
       httpsRequest(`${url}/actuator/${path}`, { ...customer, agent, headers });
-    await expect(httpsRequest(`${url}/actuator/loggers`, nobody)).rejects.toThrow();
+    await expect(httpsRequest(`${url}/actuator/loggers`, anonymous)).rejects.toThrow();
     expect((await ask("loggers")).status).toBe(200);
     onTestFinished(() => void vi.useRealTimers());
     vi.useFakeTimers({ toFake: ["Date"], now: daysFromNow(40) });
@@ -164,7 +164,11 @@ describe("a certificate that cannot be used", () => {
     });
     const pair = await issue(at);
     const ask = (path: string, headers = {}) =>
-      httpsRequest(`${url}/actuator/${path}`, { ...at.nobody, ...pair, headers: { host: "shop.example", ...headers } });
+      httpsRequest(`${url}/actuator/${path}`, {
+        ...at.anonymous,
+        ...pair,
+        headers: { host: "shop.example", ...headers },
+      });
     const answer = await ask("loggers");
     expect(answer.status).toBe(401);
     expect(JSON.parse(answer.body).message).toContain(`the client certificate "${name}"`.slice(1));

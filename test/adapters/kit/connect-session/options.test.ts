@@ -22,16 +22,16 @@ type Attach = (options: object) => unknown;
 const adapters: Readonly<Record<string, Attach>> = {
   betterAuthSessions: (options) => betterAuthSessions({ options: {} } as never, options),
   connectPgSimpleSessions: (options) =>
-    connectPgSimpleSessions(undefined, { url: "postgres://127.0.0.1/nobody", ...options }),
+    connectPgSimpleSessions(undefined, { url: "postgres://127.0.0.1/none", ...options }),
   connectRedisSessions: (options) => connectRedisSessions(redisStore as never, options),
   expressSessions: (options) => expressSessions(store, options),
   fastifySessions: (options) => fastifySessions(store as never, options),
   fileStoreSessions: (options) => fileStoreSessions(store, options),
   koaSessions: (options) => koaSessions(store as never, options),
   prepareConnectPgSimpleSessions: (options) =>
-    prepareConnectPgSimpleSessions({ url: "postgres://127.0.0.1/nobody", ...options }),
+    prepareConnectPgSimpleSessions({ url: "postgres://127.0.0.1/none", ...options }),
   prepareConnectRedisSessions: (options) => prepareConnectRedisSessions({ redis: "redis://127.0.0.1", ...options }),
-  "springSessions in PostgreSQL": (options) => springSessions({ postgres: "postgres://127.0.0.1/nobody", ...options }),
+  "springSessions in PostgreSQL": (options) => springSessions({ postgres: "postgres://127.0.0.1/none", ...options }),
   "springSessions in Redis": (options) => springSessions({ redis: "redis://127.0.0.1", ...options }),
 };
 
