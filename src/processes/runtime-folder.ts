@@ -1,0 +1,62 @@
+import { lstatSync, mkdirSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ActuatorError } from "../common/error.ts";
+
+const NAME = "connect-actuator";
+
+/**
+ * The folders that may hold the sockets of this user's processes, the preferred one first: below `XDG_RUNTIME_DIR`
+ * (https://specifications.freedesktop.org/basedir-spec/latest/), `/run/user/<uid>`, the folder for temporary files, `/dev/shm`. A
+ * process takes the first that it can write to, so the processes of a user may use several of them.
+ */
+export function runtimeFolders(
+  env: NodeJS.ProcessEnv = process.env,
+  uid: number | undefined = process.getuid?.(),
+): readonly string[] {
+  const ofUser = uid === undefined ? [] : [`/run/user/${uid}`];
+  const shared = [tmpdir(), ...(process.platform === "linux" ? ["/tmp", "/dev/shm"] : [])];
+  const own = [...(env.XDG_RUNTIME_DIR ? [env.XDG_RUNTIME_DIR] : []), ...ofUser];
+  // In a folder that users share, the name says whose it is.
+  const folders = [
+    ...own.map((folder) => join(folder, NAME)),
+    ...shared.map((folder) => join(folder, uid === undefined ? NAME : `${NAME}-${uid}`)),
+  ];
+  return [...new Set(folders)];
+}
+
+/**
+ * Returns the first of these folders that this user alone can enter; it is made if it is missing.
+ *
+ * @throws ActuatorError FAILED_PRECONDITION (NO_RUNTIME_FOLDER) that says what is wrong with each.
+ */
+export function openRuntimeFolder(folders: readonly string[] = runtimeFolders()): string {
+  const faults: string[] = [];
+  for (const folder of folders) {
+    try {
+      mkdirSync(folder, { mode: 0o700 });
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code !== "EEXIST") {
+        faults.push(`${folder}: ${code}`);
+        continue;
+      }
+    }
+    const fault = folderFault(folder);
+    if (fault === undefined) return folder;
+    faults.push(`${folder} ${fault}`);
+  }
+  const message = `no folder for the socket of this process: ${faults.join("; ")}; set XDG_RUNTIME_DIR to a folder of this user`;
+  throw new ActuatorError("FAILED_PRECONDITION", "NO_RUNTIME_FOLDER", message);
+}
+
+/** Why sockets in a folder cannot be trusted, as the rest of a sentence; undefined if they can: another user may have made it. */
+export function folderFault(folder: string): string | undefined {
+  const found = lstatSync(folder, { throwIfNoEntry: false });
+  if (found === undefined) return "does not exist";
+  if (!found.isDirectory()) return "is not a folder";
+  const uid = process.getuid?.();
+  if (uid === undefined) return undefined;
+  if (found.uid !== uid) return "belongs to another user";
+  return (found.mode & 0o077) === 0 ? undefined : "can be entered by other users";
+}
