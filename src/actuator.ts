@@ -1,3 +1,4 @@
+import type { Socket } from "node:net";
 import { guardedGate } from "./actuator-gate.ts";
 import { countErrors, metricsOf, observeEndpoints } from "./actuator-metrics.ts";
 import {
@@ -85,6 +86,19 @@ export interface Actuator {
   drainOnSignals(signals?: readonly NodeJS.Signals[]): () => void;
 }
 
+/** Serves a connection that `connect-actuator/auto` has accepted; of every actuator, also one of another copy of the package. */
+export const TAKE: unique symbol = Symbol.for("connect-actuator.take");
+
+/** Called by {@link createActuator} with each actuator, if `connect-actuator/auto` runs in the process. */
+export const CREATED: unique symbol = Symbol.for("connect-actuator.created");
+
+/** An actuator as `connect-actuator/auto` sees it. */
+export interface TakingActuator extends Actuator {
+  readonly [TAKE]: (socket: Socket) => void;
+  /** Where it listens. */
+  readonly addresses: readonly string[];
+}
+
 /**
  * Builds the actuator of an application.
  *
@@ -98,6 +112,18 @@ export interface Actuator {
  *   is too old.
  */
 export function createActuator(options: ActuatorOptions = {}): Actuator {
+  const actuator = actuatorOf(options);
+  const created = (globalThis as { [CREATED]?: (actuator: Actuator, options: ActuatorOptions) => void })[CREATED];
+  created?.(actuator, options);
+  return actuator;
+}
+
+/**
+ * As {@link createActuator}, but over loggers that are managed already, if there are any.
+ *
+ * @throws ActuatorError as {@link createActuator}.
+ */
+export function actuatorOf(options: ActuatorOptions, managed?: Loggers): TakingActuator {
   requireNode();
   checkActuatorOptions(options);
   const { basePath = "/actuator", limits } = options;
@@ -106,8 +132,8 @@ export function createActuator(options: ActuatorOptions = {}): Actuator {
   const trusted = addressList(options.trustedProxies ?? []);
 
   const application: Application = { name: options.name, version: options.version, startTime: Date.now() };
-  const loggers = options.loggers && new Loggers(options.loggers, onError);
-  if (loggers !== undefined) reportLevelChanges(loggers, options.loggers!, onError);
+  const loggers = managed ?? (options.loggers && new Loggers(options.loggers, onError));
+  if (loggers !== undefined) reportLevelChanges(loggers, options.loggers ?? {}, onError);
   const sessions = options.sessions && sessionsOf(options.sessions);
   const integrationGraph = options.integrationGraph && graphOf(options.integrationGraph);
   const health = new Health(options.health, {
@@ -156,6 +182,7 @@ export function createActuator(options: ActuatorOptions = {}): Actuator {
     throw error;
   }
   let listener: Listener | undefined;
+  const addresses: string[] = [];
   let registration: Registration | undefined;
   let ended = false;
 
@@ -167,11 +194,17 @@ export function createActuator(options: ActuatorOptions = {}): Actuator {
   const isOpen = !guarded.authenticated && access !== "loopback";
   let isMountReported = !isOpen;
   let isMounted = false;
-  // Until it is known to be mounted nowhere.
-  let stopRefusing: (() => void) | undefined = refuseHttp2();
+  // Until it is known to be mounted nowhere, as where loggers were managed before there was an actuator to mount.
+  let stopRefusing = managed === undefined ? refuseHttp2() : undefined;
 
   function refuseIfEnded(): void {
     if (ended) throw new ActuatorError("FAILED_PRECONDITION", "ACTUATOR_CLOSED", "already closed; create another one");
+  }
+
+  function listenerOf(): Listener {
+    const { authenticated } = guarded;
+    listener ??= createListener(handler, { authenticated, trustedProxies: trusted, limits, onError });
+    return listener;
   }
 
   async function close({ delayMs, deadlineMs }: Pick<DrainOptions, "delayMs" | "deadlineMs"> = {}): Promise<void> {
@@ -211,8 +244,8 @@ export function createActuator(options: ActuatorOptions = {}): Actuator {
       refuseIfEnded();
       const { authenticated } = guarded;
       if (!isMounted) stopRefusing = stopRefusing?.() as undefined;
-      listener ??= createListener(handler, { authenticated, trustedProxies: trusted, limits, onError });
-      const address = await listener.listen(listenOptions);
+      const address = await listenerOf().listen(listenOptions);
+      addresses.push(address.url);
       if (authenticated && isReadableOnTheWay(listenOptions)) onError(new Error(CLEARTEXT), "listen");
       if (isOpen) console.error(openAddressLine(address, listenOptions));
       if (options.admin !== undefined && !ended) {
@@ -221,6 +254,11 @@ export function createActuator(options: ActuatorOptions = {}): Actuator {
       return address;
     },
     drainOnSignals: (signals = ["SIGTERM", "SIGINT"]) => endOnSignals(signals, close),
+    addresses,
+    [TAKE](socket) {
+      if (ended) socket.destroy();
+      else listenerOf().take(socket);
+    },
   };
 }
 

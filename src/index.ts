@@ -31,5 +31,6 @@ export { cookieOnlySessions } from "./sessions/cookie-only.ts";
 export { memorySessions } from "./sessions/memory-store.ts";
 export type { Principal } from "./sessions/principal.ts";
 export type { Session } from "./sessions/session.ts";
+export { type SessionStores, sessionStores } from "./sessions/session-stores.ts";
 export type { Sessions } from "./sessions/sessions.ts";
 export type { SessionStore } from "./sessions/store.ts";

@@ -143,6 +143,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   "listen.tls.crl": "The revocation lists (CRL) of those authorities, one after the other. If there is at least one, every authority between a client's certificate and its root needs a list that is not past its `nextUpdate`; otherwise certificates of that authority are refused. OCSP is not supported.",
   "listen.tls.clientCertificate": "Whether clients present a certificate. `none`, the default: it is not requested. `request`: a certificate that `ca` verifies identifies the client; clients without one are served too. `require`: only clients with one are accepted, as access control. Open connections stay open when `ca` changes; their certificates are accepted until they expire or a new `crl` revokes them.",
   "listen.tls.minVersion": "The oldest version of TLS. Default `TLSv1.2`, with forward-secret ciphers only.",
+  "listen.unref": "Whether the process may end while it listens, also while a client is connected. Default false.",
   "graph": "The graph of the services that send spans. Default: false.",
   "graph.app": "The name of the graph. Default: `name`.",
   "graph.brokers": "Names for brokers, by the address that services use: `{ \"rabbitmq://10.0.0.1:5672\": \"main\" }`.",

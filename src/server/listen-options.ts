@@ -1,4 +1,4 @@
-import { type Checks, countFrom, objectOf, option, shaped, text } from "../common/options.ts";
+import { type Checks, countFrom, flag, objectOf, option, shaped, text } from "../common/options.ts";
 import { TLS, type TlsOptions } from "./tls-options.ts";
 
 /** Where to listen: a TCP port of a host, or the path of a Unix socket. */
@@ -22,6 +22,8 @@ export interface ListenOptions {
   readonly mode?: number | string | undefined;
   /** Accepts only TLS. Default: cleartext. */
   readonly tls?: TlsOptions | undefined;
+  /** Whether the process may end while it listens, also while a client is connected. Default false. */
+  readonly unref?: boolean | undefined;
 }
 
 /** The checks of {@link ListenOptions}. */
@@ -35,6 +37,7 @@ export const LISTEN: Checks<ListenOptions> = {
       : undefined,
   ),
   tls: objectOf(TLS),
+  unref: option(flag, { default: false }),
 };
 
 /** Permissions of a file as a number; undefined if it is invalid. */

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { Server as NetServer } from "node:net";
+import { Server as NetServer, type Socket } from "node:net";
 import { ActuatorError } from "../common/error.ts";
 import { LONGEST_TIMER_MS } from "../common/timeout.ts";
 import { addressOf, type ListenAddress, type ListenTarget, listenError, listenTarget } from "./address.ts";
@@ -63,6 +63,8 @@ export interface Listener {
    * @throws ActuatorError that says in an operator's words what is wrong and which option changes it.
    */
   listen(options: ListenOptions): Promise<ListenAddress>;
+  /** Serves a connection that another server has accepted, in cleartext. It is cut off at the end of {@link drain}. */
+  take(socket: Socket): void;
   /**
    * Ends without losing an answer under way, see {@link drain}. Resolves when no connection is left. May be called again:
    * the earliest deadline counts.
@@ -91,6 +93,8 @@ export function createListener(handler: RequestHandler, options: ListenerOptions
   const http2 = new Http2Sessions(answer, limits);
   const parts: PortParts = { handler: answer, limits, draining: () => ending.signal.aborted, connections, http2 };
   let server: ReturnType<typeof cleartextPort> | ReturnType<typeof securePort> | undefined;
+  /** Serves the connections that another server accepts. */
+  let taking: ReturnType<typeof cleartextPort> | undefined;
   let listening = false;
   let drained: Promise<void> | undefined;
   let certificate: TlsCredentials["certificate"] | undefined;
@@ -106,7 +110,7 @@ export function createListener(handler: RequestHandler, options: ListenerOptions
     listening = true;
     try {
       server = listenOptions.tls === undefined ? cleartextPort(parts) : await secured(listenOptions.tls);
-      await bind(server, target);
+      await bind(server, target, listenOptions.unref);
       return addressOf(server, target, listenOptions.tls === undefined ? "http" : "https");
     } catch (error) {
       listening = false;
@@ -141,10 +145,11 @@ export function createListener(handler: RequestHandler, options: ListenerOptions
     return secure;
   }
 
-  async function bind(port: NonNullable<typeof server>, target: ListenTarget): Promise<void> {
+  async function bind(port: NonNullable<typeof server>, target: ListenTarget, unref?: boolean): Promise<void> {
     ending.signal.throwIfAborted();
     // An error of a server without a listener would end the process.
     port.on("error", (error) => port.listening && onError(error, "accepting a connection"));
+    if (unref) port.unref().on("connection", (socket: Socket) => socket.unref());
     if ("path" in target) {
       removePath = await listenOnPath(port, target.path, target.mode, ending.signal);
     } else {
@@ -160,8 +165,9 @@ export function createListener(handler: RequestHandler, options: ListenerOptions
     stopReloading();
     await drain(drainable(closed, endStreams), limits.drainGraceMs, deadline.signal);
     clearInterval(sweeper);
+    connections.destroy();
     // Ends Node's own timer too.
-    server?.close();
+    for (const each of [server, taking]) each?.close();
   }
 
   /** A step that throws must not prevent the other steps, least of all the last. */
@@ -195,6 +201,14 @@ export function createListener(handler: RequestHandler, options: ListenerOptions
 
   return {
     listen,
+    take(socket) {
+      if (taking === undefined) {
+        taking = cleartextPort(parts);
+        // Starts Node's own timeouts.
+        taking.emit("listening");
+      }
+      taking.emit("connection", socket);
+    },
     drain({ delayMs = limits.drainDelayMs, deadlineMs = limits.drainDeadlineMs, endStreams = () => {} } = {}) {
       if (delayMs === 0) delayed.abort();
       const timers = [abortAfter(delayMs, delayed), abortAfter(delayMs + deadlineMs, deadline)];

@@ -17,12 +17,27 @@ export interface SessionIds {
   forget(shown: string): void;
 }
 
-/** Shows the store's own ids. */
-export const RAW_IDS: SessionIds = {
-  shown: (id) => id,
-  resolve: async (shown) => (isSessionId(shown) ? shown : undefined),
-  forget: () => {},
-};
+/**
+ * Shows the store's own ids.
+ *
+ * @throws ActuatorError INVALID_ARGUMENT if they are bearer tokens; so does each method that shows one, because stores may come later.
+ */
+export function rawIds(store: SessionStore): SessionIds {
+  const refuseTokens = () => {
+    if (!store.bearerIds) return;
+    const message = `The ids of the ${store.kind} store are bearer tokens and cannot be shown: leave out ids: "raw".`;
+    throw new ActuatorError("INVALID_ARGUMENT", "RAW_IDS_REFUSED", message, { field: "ids" });
+  };
+  refuseTokens();
+  return {
+    shown(id) {
+      refuseTokens();
+      return id;
+    },
+    resolve: async (shown) => (isSessionId(shown) ? shown : undefined),
+    forget: () => {},
+  };
+}
 
 /** Bounds of a search through a whole store for one id. */
 const SCAN = { maxSessions: 50_000, maxMs: 500, pageSize: 500 };

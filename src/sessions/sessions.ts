@@ -3,7 +3,7 @@ import { withTimeout } from "../common/timeout.ts";
 import { PageSeal } from "./page-seal.ts";
 import { byNewestAccess, type Session } from "./session.ts";
 import { sessionKeys, warnAboutRandomKey } from "./session-handle.ts";
-import { HashedIds, RAW_IDS, type SessionIds } from "./session-ids.ts";
+import { HashedIds, rawIds, type SessionIds } from "./session-ids.ts";
 import { requireAbility, requireReach, type SessionSearch, type SessionStore } from "./store.ts";
 import { endSessions, type UserDeletion } from "./user-deletion.ts";
 
@@ -76,16 +76,9 @@ export class Sessions {
   constructor(store: SessionStore, options: SessionsOptions = {}) {
     const { ids = "hashed", idKey, attributes, maxShown } = options;
     const keys = sessionKeys(idKey);
-    if (ids === "raw" && store.bearerIds) {
-      throw invalid(
-        "RAW_IDS_REFUSED",
-        "ids",
-        `The ids of the ${store.kind} store are bearer tokens and cannot be shown: leave out ids: "raw".`,
-      );
-    }
     if (ids === "hashed" && idKey === undefined) warnAboutRandomKey();
     this.#store = store;
-    this.#ids = ids === "raw" ? RAW_IDS : new HashedIds(store, keys.handles, maxShown);
+    this.#ids = ids === "raw" ? rawIds(store) : new HashedIds(store, keys.handles, maxShown);
     this.#seal = new PageSeal(keys.pages);
     this.#visibleNames = attributeFilter(attributes);
   }
