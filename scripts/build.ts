@@ -14,11 +14,14 @@ const dist = join(root, "dist");
 /** What the compiler emits: a declaration for each source file. */
 const declarations = join(dist, "declarations");
 
-/** The files in `dist` that applications import or start, without their endings. */
+/** What `bin` starts, and what `auto` loads by its path when it is needed. */
+const INTERNAL = ["cli/main", "actuator", "auto/managed-application", "configuration/index"];
+
+/** The files in `dist` that are imported or started, without their endings. */
 function entries(): readonly string[] {
   const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const files = Object.values<{ default?: string }>(exports);
-  return ["cli/main", ...files.flatMap((file) => file.default?.match(/^\.\/dist\/(.+)\.js$/)?.[1] ?? [])];
+  return [...INTERNAL, ...files.flatMap((file) => file.default?.match(/^\.\/dist\/(.+)\.js$/)?.[1] ?? [])];
 }
 
 function inputs(folder: string, ending: string): Record<string, string> {

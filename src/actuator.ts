@@ -1,4 +1,4 @@
-import type { Socket } from "node:net";
+import type { Server, Socket } from "node:net";
 import { guardedGate } from "./actuator-gate.ts";
 import { countErrors, metricsOf, observeEndpoints } from "./actuator-metrics.ts";
 import {
@@ -27,6 +27,7 @@ import { Health, sessionStoreCheck, storedLevelsCheck } from "./operations/healt
 import type { Metrics } from "./operations/metrics/metrics.ts";
 import { requireReachable } from "./operations/spring-boot-admin/announcement.ts";
 import { type Registration, registerWithSpringBootAdmin } from "./operations/spring-boot-admin/registration.ts";
+import { CREATED, TAKE } from "./processes/hand-over.ts";
 import type { ListenAddress } from "./server/address.ts";
 import { careful, reportError } from "./server/guard.ts";
 import type { ServerAnswer, ServerRequest } from "./server/handler.ts";
@@ -86,15 +87,9 @@ export interface Actuator {
   drainOnSignals(signals?: readonly NodeJS.Signals[]): () => void;
 }
 
-/** Serves a connection that `connect-actuator/auto` has accepted; of every actuator, also one of another copy of the package. */
-export const TAKE: unique symbol = Symbol.for("connect-actuator.take");
-
-/** Called by {@link createActuator} with each actuator, if `connect-actuator/auto` runs in the process. */
-export const CREATED: unique symbol = Symbol.for("connect-actuator.created");
-
 /** An actuator as `connect-actuator/auto` sees it. */
 export interface TakingActuator extends Actuator {
-  readonly [TAKE]: (socket: Socket) => void;
+  readonly [TAKE]: (socket: Socket, accepting: Server) => void;
   /** Where it listens. */
   readonly addresses: readonly string[];
 }
@@ -255,9 +250,9 @@ export function actuatorOf(options: ActuatorOptions, managed?: Loggers): TakingA
     },
     drainOnSignals: (signals = ["SIGTERM", "SIGINT"]) => endOnSignals(signals, close),
     addresses,
-    [TAKE](socket) {
+    [TAKE](socket, accepting) {
       if (ended) socket.destroy();
-      else listenerOf().take(socket);
+      else listenerOf().take(socket, accepting);
     },
   };
 }

@@ -63,8 +63,8 @@ export interface Listener {
    * @throws ActuatorError that says in an operator's words what is wrong and which option changes it.
    */
   listen(options: ListenOptions): Promise<ListenAddress>;
-  /** Serves a connection that another server has accepted, in cleartext. It is cut off at the end of {@link drain}. */
-  take(socket: Socket): void;
+  /** Serves a connection that `accepting` has accepted, in cleartext. It is cut off at the end of {@link drain}. */
+  take(socket: Socket, accepting: NetServer): void;
   /**
    * Ends without losing an answer under way, see {@link drain}. Resolves when no connection is left. May be called again:
    * the earliest deadline counts.
@@ -201,9 +201,11 @@ export function createListener(handler: RequestHandler, options: ListenerOptions
 
   return {
     listen,
-    take(socket) {
+    take(socket, accepting) {
       if (taking === undefined) {
         taking = cleartextPort(parts);
+        // Says whether clients come by a Unix socket.
+        taking.address = () => accepting.address();
         // Starts Node's own timeouts.
         taking.emit("listening");
       }

@@ -1,0 +1,85 @@
+import { readFileSync } from "node:fs";
+import { basename, dirname, join, relative, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+import { placeInPackages } from "./packages.ts";
+
+/** The application that a process runs. */
+export interface Identity {
+  /** The `name` of its package.json, or the name of its script. */
+  readonly name: string;
+  readonly version?: string | undefined;
+  /** The path of the script; undefined for code from the command line. */
+  readonly script?: string | undefined;
+  /** The folder of its package.json, or of its script. */
+  readonly folder: string;
+}
+
+/** Finds out which application a process runs, by its script and the package.json above it. */
+export function applicationIdentity(script: string | undefined = process.argv[1], cwd = process.cwd()): Identity {
+  const start = script === undefined ? cwd : dirname(script);
+  for (let folder = start; ; folder = dirname(folder)) {
+    const { name, version } = packageIn(folder);
+    if (typeof name === "string" && name !== "") {
+      return { name, version: typeof version === "string" ? version : undefined, script, folder };
+    }
+    if (dirname(folder) === folder) break;
+  }
+  return { name: script === undefined ? "node" : basename(script), version: undefined, script, folder: start };
+}
+
+function packageIn(folder: string): { name?: unknown; version?: unknown } {
+  try {
+    return JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as object;
+  } catch {
+    return {};
+  }
+}
+
+/** Where an application's own code usually stands. */
+const SOURCES = new Set(["src", "dist", "build", "lib", "out"]);
+
+/**
+ * Names the code that called the library at `path`, and that is neither its own nor ours: the package that it belongs to, or its path in
+ * the application, as a logger's name. Undefined if it cannot be told.
+ */
+export function nameOfCaller(path: string, folder: string): string | undefined {
+  const caller = callerOf([packageFolder(path), OURS]);
+  if (caller === undefined) return undefined;
+  const place = placeInPackages(caller);
+  if (place !== undefined) return place.split("/", place.startsWith("@") ? 2 : 1).join("/");
+  const parts = relative(folder, caller)
+    .replace(/\.[^.]+$/, "")
+    .split(sep);
+  if (parts[0] === "..") return parts.at(-1);
+  if (parts.length > 1 && SOURCES.has(parts[0]!)) parts.shift();
+  if (parts.length > 1 && parts.at(-1) === "index") parts.pop();
+  return parts.join(".");
+}
+
+/** `src` or `dist` of this package. */
+const OURS = dirname(dirname(fileURLToPath(import.meta.url)));
+const MAX_FRAMES = 20;
+
+/** The path of the innermost code on the stack that stands in none of these folders. */
+function callerOf(folders: readonly string[]): string | undefined {
+  const holder: { stack?: string } = {};
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = MAX_FRAMES;
+  Error.captureStackTrace(holder, callerOf);
+  Error.stackTraceLimit = stackTraceLimit;
+  for (const [, file] of String(holder.stack).matchAll(/(?:\(|at )(?:async )?(?:file:\/\/)?([^():]+):\d+:\d+\)?$/gm)) {
+    const path = decodeURI(file!);
+    if (path !== "node" && path !== "<anonymous>" && !folders.some((folder) => path.startsWith(`${folder}${sep}`)))
+      return path;
+  }
+  return undefined;
+}
+
+/** The folder of the package that a path or URL stands in. */
+function packageFolder(pathOrUrl: string): string {
+  const path = pathOrUrl.startsWith("file:") ? fileURLToPath(pathOrUrl) : pathOrUrl;
+  const place = placeInPackages(path);
+  if (place === undefined) return dirname(path);
+  const depth = place.split("/").length - (place.startsWith("@") ? 2 : 1);
+  return Array.from({ length: depth }).reduce<string>((folder) => dirname(folder), path);
+}

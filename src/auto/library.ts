@@ -1,0 +1,43 @@
+import type { GraphAdapter } from "../integration-graph/adapter.ts";
+import type { LoggerAdapter } from "../loggers/adapter.ts";
+import type { SessionStore } from "../sessions/store.ts";
+
+/** Leaves what was patched as it was. */
+export type Undo = () => void;
+
+/** What is told of the objects that libraries make. None of it throws. */
+export interface Findings {
+  /** Manages the loggers of a library. */
+  loggers(adapter: LoggerAdapter): void;
+  /** Shows the sessions in `store`, the object of the library; `make` is not called if they are shown already. */
+  store(store: object, make: () => SessionStore): void;
+  /** Draws what an adapter observes into the integration graph. */
+  messaging(adapter: GraphAdapter): void;
+  /**
+   * The name of a root logger that has none itself: undefined for the first of its library, which is ROOT. Further ones are named after
+   * the code that makes them now: its package, or its path in the application, such as `payments.log` for `src/payments/log.js`.
+   *
+   * @param path a path or URL in the package of the library, whose own code does not count
+   */
+  rootName(library: string, path: string): string | undefined;
+  /** Calls `see`; if it throws, everything is taken out of the application again, and one line on the standard error says why. */
+  carefully(see: () => void): void;
+}
+
+/** How the objects of a library are found, in place: exports are not replaced, and every patch is undone exactly. */
+export interface Library {
+  /**
+   * Watches what one copy of the library makes from now on. Called once with the exports of each watched file, before the application
+   * gets them.
+   *
+   * @param path the path or URL of the file
+   */
+  watch(exports: object, findings: Findings, path: string): Undo;
+  /**
+   * Watches for objects that exist already, at methods that are called when they are used: for a process that is attached to. Whoever
+   * attaches ends it after a while, so it may cost a little at each call. Left out where {@link watch} sees them as well.
+   */
+  meet?(exports: object, findings: Findings, path: string): Undo;
+  /** Takes an object found in the heap, if it is one of this library's. Returns whether it is. */
+  recognize?(object: object, findings: Findings): boolean;
+}

@@ -1,0 +1,334 @@
+import cluster from "node:cluster";
+import { randomBytes } from "node:crypto";
+import { linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import type { Server, Socket } from "node:net";
+import { dirname, join } from "node:path";
+import { threadId } from "node:worker_threads";
+import type { Actuator, TakingActuator } from "../actuator.ts";
+import type { ActuatorOptions } from "../actuator-options.ts";
+import type { Configuration, ConfigurationSources } from "../configuration/configuration.ts";
+import type { GraphAdapter } from "../integration-graph/adapter.ts";
+import { type GraphBuilder, integrationGraph } from "../integration-graph/builder.ts";
+import type { LoggerAdapter } from "../loggers/adapter.ts";
+import { Loggers } from "../loggers/loggers.ts";
+import { LINES, type Origin, type ProcessDescription } from "../processes/description.ts";
+import { TAKE } from "../processes/hand-over.ts";
+import type { ListenOptions } from "../server/listen-options.ts";
+import { type SessionStores, sessionStores } from "../sessions/session-stores.ts";
+import type { SessionStore } from "../sessions/store.ts";
+import { applicationIdentity, type Identity, nameOfCaller } from "./identity.ts";
+import { LIBRARIES } from "./libraries/index.ts";
+import type { Findings, Undo } from "./library.ts";
+import { LocalSocket } from "./local-socket.ts";
+import type { WatchedFile } from "./packages.ts";
+import { part } from "./parts.ts";
+
+/** What is shown of an application in which everything was found by itself. */
+export class ManagedApplication implements Findings {
+  readonly #origin: Origin;
+  readonly #identity: Identity = applicationIdentity();
+  readonly #exports = new WeakSet<object>();
+  readonly #stores = new WeakSet<object>();
+  readonly #rootsOf = new Map<string, number>();
+  readonly #shows = { loggers: new Set<string>(), sessions: new Set<string>(), integrationGraph: new Set<string>() };
+  readonly #notices = new Set<string>();
+  readonly #onEnd: () => void;
+  /** What takes everything out again, the last first. */
+  #undo: Undo[] = [];
+  #domains: Domains | undefined;
+  #socket: LocalSocket | undefined;
+  #path: string | undefined;
+  #actuator: Promise<TakingActuator> | undefined;
+  #explicit: { readonly actuator: Actuator & Partial<TakingActuator>; readonly options: ActuatorOptions } | undefined;
+  #ended = false;
+
+  /** @param onEnd called once, when everything was taken out */
+  constructor(origin: Origin, onEnd: () => void) {
+    this.#origin = origin;
+    this.#onEnd = onEnd;
+  }
+
+  /** Looks at what a watched file exports, once for each copy. */
+  loaded({ library }: WatchedFile, exports: object, path: string): void {
+    if (this.#ended || this.#explicit !== undefined || this.#exports.has(exports)) return;
+    this.#exports.add(exports);
+    this.carefully(() => {
+      this.#undo.push(LIBRARIES[library].watch(exports, this, path));
+    });
+  }
+
+  loggers(adapter: LoggerAdapter): void {
+    this.carefully(() => {
+      this.#undo.push(this.#begun().loggers.attach(adapter));
+      this.#shows.loggers.add(adapter.kind);
+    });
+  }
+
+  store(store: object, make: () => SessionStore): void {
+    this.carefully(() => {
+      if (this.#stores.has(store)) return;
+      this.#stores.add(store);
+      const { stores } = this.#begun();
+      const made = make();
+      const remove = stores.add(made);
+      this.#undo.push(() => {
+        remove();
+        void made.detach?.();
+      });
+      this.#shows.sessions.add(made.kind);
+    });
+  }
+
+  messaging(adapter: GraphAdapter): void {
+    this.carefully(() => {
+      this.#undo.push(this.#begun().graph.attach(adapter));
+      this.#shows.integrationGraph.add(adapter.name);
+    });
+  }
+
+  rootName(library: string, path: string): string | undefined {
+    const before = this.#rootsOf.get(library) ?? 0;
+    this.#rootsOf.set(library, before + 1);
+    return before === 0 ? undefined : nameOfCaller(path, this.#identity.folder);
+  }
+
+  carefully(see: () => void): void {
+    if (this.#ended) return;
+    try {
+      see();
+    } catch (error) {
+      this.#giveUp(error);
+    }
+  }
+
+  /** Shows an operator what to know of the process. */
+  notice(text: string): void {
+    this.#notices.add(text);
+    this.carefully(() => this.#open());
+  }
+
+  /** Leaves everything to an actuator that the application has made itself, and only shows that one at the socket. */
+  createdExplicitly(actuator: Actuator, options: ActuatorOptions): void {
+    if (this.#ended || this.#explicit !== undefined) return;
+    this.#explicit = { actuator, options };
+    this.#takeOut();
+    this.carefully(() => this.#open());
+  }
+
+  /**
+   * Takes everything out of the application again.
+   *
+   * @param levels whether levels that were set stay, or the loggers get their own back
+   */
+  detach(levels: "keep" | "restore"): void {
+    if (this.#ended) return;
+    if (levels === "restore") this.#domains?.loggers.restoreAllLevels({ reason: "detached" });
+    this.#end();
+  }
+
+  #begun(): Domains {
+    if (this.#domains === undefined) {
+      this.#domains = domainsOf(this.#identity);
+      this.#open();
+      if (this.#domains.listen !== undefined && threadId === 0) void this.#listen(this.#domains.listen);
+    }
+    return this.#domains;
+  }
+
+  async #listen(listen: ListenOptions): Promise<void> {
+    try {
+      await (await this.#served()).listen({ ...listen, unref: true });
+    } catch (error) {
+      say(`cannot listen: ${messageOf(error)}`);
+    }
+  }
+
+  /** The faces, which are loaded when they are first needed. */
+  #served(): Promise<TakingActuator> {
+    this.#actuator ??= (async () => {
+      const { actuatorOf } = part<typeof import("../actuator.ts")>("actuator");
+      const { options, loggers, stores, graph } = this.#begun();
+      return actuatorOf(
+        {
+          name: this.#identity.name,
+          ...(this.#identity.version !== undefined && { version: this.#identity.version }),
+          ...options,
+          sessions: { idKey: this.#idKey(), ...options.sessions, store: stores },
+          integrationGraph: graph,
+        },
+        loggers,
+      );
+    })();
+    return this.#actuator;
+  }
+
+  #open(): void {
+    if (this.#socket !== undefined || process.platform === "win32") return;
+    const socket = new LocalSocket({
+      answer: async (line) => {
+        if (line === LINES.describe) return this.#describe();
+        // After the answer is on its way.
+        setImmediate(() => this.detach(line === LINES.detachKeeping ? "keep" : "restore"));
+        return {};
+      },
+      serve: (connection, server) => void this.#serve(connection, server),
+    });
+    this.#socket = socket;
+    // Listening would change what comes first in the application.
+    setImmediate(() => {
+      if (this.#ended) return;
+      socket.open({ pid: process.pid, thread: threadId }).then(
+        (path) => {
+          this.#path = path;
+        },
+        (error: unknown) => say(messageOf(error)),
+      );
+    }).unref();
+  }
+
+  async #serve(connection: Socket, server: Server): Promise<void> {
+    try {
+      const actuator = this.#explicit?.actuator ?? (await this.#served());
+      if (actuator[TAKE] === undefined) connection.destroy();
+      else actuator[TAKE](connection, server);
+    } catch (error) {
+      connection.destroy();
+      say(messageOf(error));
+    }
+  }
+
+  /** Processes of this user show the same ids for the same sessions. */
+  #idKey(): Buffer {
+    const random = randomBytes(32);
+    if (this.#path === undefined) return random;
+    const path = join(dirname(this.#path), "key");
+    const own = `${path}.${process.pid}`;
+    try {
+      writeFileSync(own, random, { mode: 0o600 });
+      // Fails if there is one.
+      linkSync(own, path);
+    } catch {
+      // The other one counts.
+    } finally {
+      rmSync(own, { force: true });
+    }
+    try {
+      const key = readFileSync(path);
+      return key.length === random.length ? key : random;
+    } catch {
+      return random;
+    }
+  }
+
+  async #describe(): Promise<ProcessDescription> {
+    const { name, version, script } = this.#identity;
+    const explicit = this.#explicit;
+    const actuator = explicit?.actuator ?? (await this.#actuator?.catch(() => undefined));
+    return {
+      pid: process.pid,
+      thread: threadId,
+      name: (explicit?.options ?? this.#domains?.options)?.name ?? name,
+      version: (explicit?.options ?? this.#domains?.options)?.version ?? version,
+      startTime: Math.round(Date.now() - process.uptime() * 1000),
+      origin: explicit === undefined ? this.#origin : "created by the application",
+      script,
+      shows: explicit === undefined ? listsOf(this.#shows) : shownBy(explicit.options),
+      addresses: actuator?.addresses ?? [],
+      clusterWorker: clusterWorker(),
+      notices: [...this.#notices],
+    };
+  }
+
+  #giveUp(error: unknown): void {
+    say(`switched off after a fault: ${messageOf(error)}`);
+    this.#end();
+  }
+
+  #end(): void {
+    this.#ended = true;
+    this.#takeOut();
+    this.#socket?.close();
+    this.#onEnd();
+  }
+
+  #takeOut(): void {
+    const undo = this.#undo.toReversed();
+    this.#undo = [];
+    for (const each of undo) {
+      try {
+        each();
+      } catch (error) {
+        say(messageOf(error));
+      }
+    }
+    const actuator = this.#actuator;
+    this.#actuator = undefined;
+    const loggers = this.#domains?.loggers;
+    this.#domains = undefined;
+    if (actuator === undefined) void loggers?.close();
+    else void actuator.then((each) => each.close({ deadlineMs: 0 })).catch(() => undefined);
+  }
+}
+
+/** What an application shows, before there are faces for it. */
+interface Domains {
+  readonly options: ActuatorOptions;
+  readonly loggers: Loggers;
+  readonly stores: SessionStores;
+  readonly graph: GraphBuilder;
+  /** Where to listen besides the socket. */
+  readonly listen: ListenOptions | undefined;
+}
+
+/** @throws ActuatorError for a configuration that is wrong. */
+function domainsOf({ name }: Identity): Domains {
+  const { options, listen } = configured();
+  return {
+    options,
+    loggers: new Loggers(options.loggers ?? {}, (error, context) => say(`${context}: ${messageOf(error)}`)),
+    stores: sessionStores(),
+    graph: integrationGraph({ app: options.name ?? name }),
+    listen,
+  };
+}
+
+/** Stands for the socket, which is there anyway. */
+const SOCKET = "socket";
+
+function configured(env: NodeJS.ProcessEnv = process.env): Pick<Domains, "options" | "listen"> {
+  if (!Object.keys(env).some((variable) => variable.startsWith("ACTUATOR_"))) {
+    return { options: {}, listen: undefined };
+  }
+  const { configuration } = part<{ configuration(sources: ConfigurationSources): Configuration }>(
+    "configuration/index",
+  );
+  const file = env.ACTUATOR_CONFIG || undefined;
+  const { options, listen } = configuration({ env, file, listen: { path: SOCKET } });
+  return { options, listen: listen.path === SOCKET ? undefined : listen };
+}
+
+function listsOf(shows: Readonly<Record<keyof ProcessDescription["shows"], ReadonlySet<string>>>) {
+  const { loggers, sessions, integrationGraph } = shows;
+  return { loggers: [...loggers], sessions: [...sessions], integrationGraph: [...integrationGraph] };
+}
+
+function shownBy({ loggers, sessions, integrationGraph }: ActuatorOptions): ProcessDescription["shows"] {
+  const store = sessions && ("findById" in sessions ? sessions : sessions.store);
+  return {
+    loggers: loggers?.adapters?.map(({ kind }) => kind) ?? [],
+    sessions: store === undefined ? [] : [store.kind],
+    integrationGraph: integrationGraph === undefined ? [] : ["declared"],
+  };
+}
+
+function clusterWorker(): number | undefined {
+  return cluster.isWorker ? cluster.worker?.id : undefined;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function say(text: string): void {
+  process.stderr.write(`connect-actuator: ${text}\n`);
+}

@@ -1,0 +1,20 @@
+import type { LibraryName } from "./libraries/index.ts";
+
+/** A file of a package whose exports are looked at when it has been loaded. */
+export interface WatchedFile {
+  readonly library: LibraryName;
+  /** Whether it is an ES module, which only a load hook can see. Default: CommonJS. */
+  readonly isModule?: boolean;
+}
+
+/** The files that are looked at, as `<package>/<path in the package>`. */
+export const WATCHED_FILES: Readonly<Record<string, WatchedFile>> = {
+  "pino/lib/proto.js": { library: "pino" },
+  "express-session/index.js": { library: "express-session" },
+};
+
+/** Where a file stands below the innermost `node_modules`: `pino/pino.js`; undefined if it stands below none. */
+export function placeInPackages(path: string): string | undefined {
+  const at = path.lastIndexOf("node_modules");
+  return at < 0 ? undefined : path.slice(at + "node_modules".length + 1).replaceAll("\\", "/");
+}

@@ -1,0 +1,56 @@
+import type { Actuator } from "../actuator.ts";
+import type { ActuatorOptions } from "../actuator-options.ts";
+import { requireNode } from "../common/node-version.ts";
+import type { Origin } from "../processes/description.ts";
+import { AUTO, CREATED } from "../processes/hand-over.ts";
+import { watchLoads } from "./loads.ts";
+import type { ManagedApplication } from "./managed-application.ts";
+import { part } from "./parts.ts";
+
+/** What runs in a process, for what attaches to it. */
+export interface Auto {
+  /** Finds libraries that are loaded from now on; made when it is first needed. */
+  readonly application: () => ManagedApplication;
+}
+
+interface Globals {
+  [AUTO]?: Auto | undefined;
+  [CREATED]?: (actuator: Actuator, options: ActuatorOptions) => void;
+}
+
+/** Begins to look at what this process loads, once; a fault is written to the standard error, and never thrown. */
+export function preload(): void {
+  try {
+    requireNode();
+    begin("preloaded");
+  } catch (error) {
+    process.stderr.write(`connect-actuator: not active: ${error instanceof Error ? error.message : String(error)}\n`);
+  }
+}
+
+/** Begins to look at what this process loads. Returns what runs already, if there is one. */
+export function begin(origin: Origin): Auto {
+  const globals = globalThis as Globals;
+  if (globals[AUTO] !== undefined) return globals[AUTO];
+  let application: ManagedApplication | undefined;
+  const auto: Auto = {
+    application() {
+      if (application === undefined) {
+        const { ManagedApplication } = part<typeof import("./managed-application.ts")>("auto/managed-application");
+        application = new ManagedApplication(origin, end);
+      }
+      return application;
+    },
+  };
+  const onCreated: Globals[typeof CREATED] = (actuator, options) =>
+    auto.application().createdExplicitly(actuator, options);
+  const stop = watchLoads((file, exports, path) => auto.application().loaded(file, exports, path));
+  function end(): void {
+    stop();
+    if (globals[AUTO] === auto) delete globals[AUTO];
+    if (globals[CREATED] === onCreated) delete globals[CREATED];
+  }
+  globals[AUTO] = auto;
+  globals[CREATED] = onCreated;
+  return auto;
+}

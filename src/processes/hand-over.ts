@@ -1,0 +1,8 @@
+/** The method of an actuator that serves a connection which `connect-actuator/auto` has accepted, also of another copy of the package. */
+export const TAKE: unique symbol = Symbol.for("connect-actuator.take");
+
+/** Where `connect-actuator/auto` puts the function that is called with each actuator that the application makes, and its options. */
+export const CREATED: unique symbol = Symbol.for("connect-actuator.created");
+
+/** Where the one that runs in a process is found, also by another copy of the package. */
+export const AUTO: unique symbol = Symbol.for("connect-actuator.auto");
