@@ -5,7 +5,7 @@ import type { SessionStore } from "../sessions/store.ts";
 /** Leaves what was patched as it was. */
 export type Undo = () => void;
 
-/** What is told of the objects that libraries make. None of it throws. */
+/** Takes the objects that libraries make. None of its methods throws. */
 export interface Findings {
   /** Manages the loggers of a library. */
   loggers(adapter: LoggerAdapter): void;
@@ -34,8 +34,8 @@ export interface Library {
    */
   watch(exports: object, findings: Findings, path: string): Undo;
   /**
-   * Watches for objects that exist already, at methods that are called when they are used: for a process that is attached to. Whoever
-   * attaches ends it after a while, so it may cost a little at each call. Left out where {@link watch} sees them as well.
+   * Watches for objects that exist already, at methods that are called when they are used: for a process that is attached to. They are undone
+   * after a while, so they may cost a little at each call. Left out where {@link watch} sees them as well.
    */
   meet?(exports: object, findings: Findings, path: string): Undo;
   /** Takes an object found in the heap, if it is one of this library's. Returns whether it is. */
