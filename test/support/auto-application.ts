@@ -4,7 +4,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlin
 import http from "node:http";
 import net from "node:net";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import { LINES, type ProcessDescription } from "../../src/processes/description.ts";
@@ -25,7 +25,7 @@ export interface ApplicationFolder {
 /**
  * Writes the files of an application into a new folder, with a package.json that names it.
  *
- * @param packages packages that stand under another name here, such as `{ pino: "pino9" }`; they are copied
+ * @param packages packages that stand under another name here, such as `{ pino: "pino9" }`, or elsewhere; they are copied
  */
 export function applicationFolder(
   files: Readonly<Record<string, string>>,
@@ -56,7 +56,8 @@ function linkPackages(folder: string, packages: Readonly<Record<string, string>>
   for (const name of readdirSync(from)) {
     if (!(name in packages) && !name.startsWith(".")) symlinkSync(join(from, name), join(to, name));
   }
-  for (const [name, other] of Object.entries(packages)) cpSync(join(from, other), join(to, name), { recursive: true });
+  for (const [name, other] of Object.entries(packages))
+    cpSync(resolve(from, other), join(to, name), { recursive: true });
 }
 
 /** An application that runs. */
