@@ -1,6 +1,8 @@
-import { callable, checkOptions } from "../../../common/options.ts";
+import { types } from "node:util";
+import { callable, checkOptions, flag } from "../../../common/options.ts";
 import type { LoggerAdapter, LoggerHandle, LoggerHost } from "../../../loggers/adapter.ts";
 import { type Level, levelVerbosity } from "../../../loggers/level.ts";
+import { objectsBelow } from "../../kit/heap/heap-search.ts";
 import { type DebugObserver, debugInstrumentation, type Namespace } from "./instrumentation.ts";
 import { type DebugCopy, type DebugFactory, debugCopy } from "./native.ts";
 
@@ -13,6 +15,11 @@ export interface DebugLoggersOptions {
    * `app:http` is the logger `app.http`.
    */
   readonly nameOf?: ((namespace: string) => string | undefined) | undefined;
+  /**
+   * Whether namespaces whose loggers exist already are searched for in the heap when the adapter is attached, instead of being listed at
+   * their next call. That stops the process for about 13 ms per MB of heap with Node.js 24, and up to 20 with 22. Default: false.
+   */
+  readonly findExisting?: boolean | undefined;
 }
 
 /**
@@ -23,7 +30,8 @@ export interface DebugLoggersOptions {
  * found. One that they exclude, or of which they name only an ancestor, is configured as OFF. Any other inherits, in the end
  * from ROOT: with ROOT at DEBUG, every namespace is on that is not excluded.
  *
- * A namespace is found when a logger is made for it. debug keeps no list of earlier loggers; they are found at their next call.
+ * A namespace is found when a logger is made for it. debug keeps no list of earlier loggers; they are found at their next call, or at
+ * once with `findExisting`.
  * Calls of `debug.enable()` and `debug.disable()` are adopted at once, and what the application sets as `enabled` of a single
  * logger at the next listing. The environment variable is not changed.
  *
@@ -42,7 +50,7 @@ export function debugLoggers(
   debug: DebugFactory | readonly [DebugFactory, ...DebugFactory[]],
   options: DebugLoggersOptions = {},
 ): LoggerAdapter {
-  checkOptions<DebugLoggersOptions>("debugLoggers", options, { nameOf: callable });
+  checkOptions<DebugLoggersOptions>("debugLoggers", options, { nameOf: callable, findExisting: flag });
   const list = Array.isArray(debug) && debug.length > 0 ? debug : [debug as DebugFactory];
   const copies = new Set(list.map(debugCopy));
   const nameOf = options.nameOf ?? ((namespace) => namespace);
@@ -54,6 +62,7 @@ export function debugLoggers(
     kind: "debug",
     attach(host) {
       attached = [...copies].map((copy) => attachCopy(copy, nameOf, host));
+      if (options.findExisting) askExisting();
       return () => {
         for (const { detach } of attached) detach();
         attached = [];
@@ -62,6 +71,16 @@ export function debugLoggers(
     refresh: read,
     readLevels: read,
   };
+}
+
+/** A logger asks its copy whether it is on, which lists its namespace. */
+function askExisting(): void {
+  for (const logger of objectsBelow(Function.prototype)) if (isLogger(logger)) void logger.enabled;
+}
+
+function isLogger(made: object): made is { readonly enabled: boolean } {
+  const own = (key: string) => Object.getOwnPropertyDescriptor(made, key);
+  return !types.isProxy(made) && typeof own("namespace")?.value === "string" && own("enabled")?.get !== undefined;
 }
 
 interface Attachment {

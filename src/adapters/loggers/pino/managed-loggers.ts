@@ -40,6 +40,8 @@ export class ManagedLoggers implements PinoObserver {
   /** All sets of loggers that are managed. */
   readonly #sets = new Set<LoggerSet>();
   #nextSwept: Iterator<LoggerSet> = this.#sets.values();
+  /** Whether no logger is unknown that is older than the adapter. */
+  #knowsExisting = false;
   #lastSweep = Number.NEGATIVE_INFINITY;
   #host: LoggerHost | undefined;
   #stop: (() => void) | undefined;
@@ -73,6 +75,12 @@ export class ManagedLoggers implements PinoObserver {
     }
     this.#place(logger, set);
     this.#manage(set, logger);
+  }
+
+  /** Manages the loggers that descend from the roots given, of all that exist. */
+  addExisting(objects: readonly object[]): void {
+    this.#knowsExisting = true;
+    for (const object of objects as readonly NativeLogger[]) this.#placeOf(object);
   }
 
   /** Whether a logger is no child of another one. */
@@ -201,7 +209,7 @@ export class ManagedLoggers implements PinoObserver {
     const configured = own && !freezesChildren;
     const threshold = own ? this.#thresholdOf(logger) : undefined;
     const set = this.#join(logger, leader, { name, threshold, configured });
-    if (set !== undefined && name !== undefined) {
+    if (set !== undefined && name !== undefined && !this.#knowsExisting) {
       set.isOlder = true;
       this.#host?.older(name);
     }

@@ -1,7 +1,6 @@
 import { placeMethod, undoing } from "../../kit/interception/replaced-method.ts";
 import { Instrumentation, oncePer } from "../../kit/loggers/instrumentation.ts";
-import { gateOf } from "./level-gate.ts";
-import { type Gate, groupFor, groupOf, type LoggerGroup } from "./logger-group.ts";
+import { type Gate, groupOf, placeGate } from "./logger-group.ts";
 import type { NativeLogger, WinstonContainer } from "./native.ts";
 
 /** What an adapter learns from watching a copy of winston. */
@@ -48,16 +47,9 @@ class LoggerInstrumentation extends Instrumentation<WinstonObserver> {
     const child = placeMethod(this.#prototype, "child", (original) => {
       return function (this: unknown, ...values) {
         const made = original.apply(this, values) as NativeLogger;
-        const parent = this as NativeLogger;
-        let gate: Gate | undefined;
         for (const observer of observers) {
           const name = observer.nameOf((values[0] as Record<string, unknown> | undefined) ?? {});
-          if (name === undefined) continue;
-          if (gate === undefined) {
-            gate = (gateOf<LoggerGroup>(parent) ?? groupFor(parent).gate).named(name);
-            gate.place(made);
-          }
-          observer.childMade(gate, name);
+          if (name !== undefined) observer.childMade(placeGate(made, name), name);
         }
         return made;
       };

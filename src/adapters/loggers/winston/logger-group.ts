@@ -280,3 +280,14 @@ function keepFast(logger: NativeLogger): void {
   const read = (child: NativeLogger) => child.levels;
   for (let time = 0; time < 20; time++) read(Object.create(logger) as NativeLogger);
 }
+
+/** Gives a child with a name the gate of all children of that name below the same logger, and returns it. */
+export function placeGate(child: NativeLogger, name: string): Gate {
+  const parent = Object.getPrototypeOf(child) as NativeLogger;
+  const above = gateOf<LoggerGroup>(parent) ?? groupFor(parent).gate;
+  const own = gateOf<LoggerGroup>(child);
+  if (own !== undefined && own !== above) return own;
+  const gate = above.named(name);
+  gate.place(child);
+  return gate;
+}

@@ -47,6 +47,15 @@ describe("namespaces are found", () => {
     expect(written).toEqual(["on kept before", "on 1", "off 2"]);
   });
 
+  test("at once, if they were made before and the heap is searched", () => {
+    const { debug, written } = debugCopy();
+    const kept = [debug("off"), debug("off:below")];
+    const { loggers } = attach(debug, { findExisting: true });
+    expect(names(loggers)).toEqual(["ROOT", "off", "off:below"]);
+    expect(kept.map(({ enabled }) => enabled)).toEqual([false, false]);
+    expect(written).toEqual([]);
+  });
+
   test("at their next call with a level that was set for the name before", () => {
     const { debug, written } = debugCopy();
     const log = debug("old:one");

@@ -144,6 +144,34 @@ describe.each(PINO_VERSIONS)("pino %s loggers are found", (version, pino) => {
     expect(out.written).toEqual(["x", "yes"]);
   });
 
+  test("although they are older than the adapter, at once and without a warning, if the heap is searched", () => {
+    const out = messages();
+    const root = pino({}, out);
+    const other = pino({}, messages());
+    const orders = root.child({ name: "orders" });
+    const kept = [
+      orders,
+      orders.child({ name: "orders.items" }, { level: "warn" }),
+      orders.child({ reqId: 1 }),
+      other.child({ name: "foreign" }),
+      Object.create(root) as typeof root,
+    ];
+    root.child({ name: "collected" });
+    const loggers = new Loggers();
+    cleanups.push(loggers.attach(pinoLoggers(root, { findExisting: true })));
+    expect(loggers.list().loggers.map(({ name, configuredLevel }) => `${name}:${configuredLevel}`)).toEqual([
+      "ROOT:INFO",
+      "orders:undefined",
+      // pino 8 and 9 give every child a level of its own.
+      version === "10" ? "orders.items:WARN" : "orders.items:undefined",
+    ]);
+    loggers.setLevel("orders", "DEBUG");
+    for (const logger of kept) logger.debug("yes");
+    expect(out.written).toHaveLength(version === "10" ? 2 : 3);
+    kept[0]!.level = "warn";
+    for (const { warnings } of loggers.list().loggers as readonly Logger[]) expect(warnings).toEqual([]);
+  });
+
   test("under the name that setBindings gives them", () => {
     const out = messages();
     const root = pino({}, out);

@@ -36,6 +36,26 @@ describe("winston's loggers are found", () => {
     expect(configured(loggers)).toEqual(["ROOT:WARN", "billing:ERROR", "early:inherits", "quiet:inherits"]);
   });
 
+  test("although they are older than the adapter, if the heap is searched", async () => {
+    const { root, out } = memoryLogger();
+    const orders = root.child({ module: "orders" });
+    const items = orders.child({ module: "orders.items", request: 1 });
+    const kept = [items, orders.child({ request: 2 }), root.child({ request: 3 })];
+    const billing = winston.createLogger({ defaultMeta: { service: "billing" }, level: "error" });
+    const own = Object.create(root, { write: { value: () => expect.unreachable() } }) as typeof root;
+    expect(configured(attach(root))).not.toContain("orders:inherits");
+    const loggers = attach(root, { findExisting: true });
+    expect(configured(loggers)).toEqual(
+      expect.arrayContaining(["orders:inherits", "orders.items:inherits", "billing:ERROR"]),
+    );
+    loggers.setLevel("orders", "DEBUG");
+    for (const logger of kept) logger.debug(String(kept.indexOf(logger)));
+    expect(billing.isDebugEnabled()).toBe(false);
+    expect(await written(out, root)).toEqual(["0", "1"]);
+    expect(Object.hasOwn(Object.getPrototypeOf(Object.getPrototypeOf(root)), "write")).toBe(false);
+    expect(own).toBeDefined();
+  });
+
   test("by the first name among their metadata, or by one of the application's own", () => {
     const { root } = memoryLogger();
     const loggers = attach(root);
