@@ -39,7 +39,8 @@ function readBytes(request: GateRequest, maxBytes: number): Promise<Uint8Array> 
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
-    const timer = setTimeout(() => settle(new OtlpProblem(408, "The body did not arrive in time.")), DEADLINE_MS);
+    const onLate = () => settle(new OtlpProblem(408, "The body did not arrive in time."));
+    const timer = setTimeout(onLate, DEADLINE_MS).unref();
     const settle = (problem: OtlpProblem | undefined) => {
       clearTimeout(timer);
       // The rest is read and dropped: a sender that is busy writing would not see an answer otherwise.

@@ -81,7 +81,7 @@ function readBytes(request: Request, limit: number): Promise<Buffer | undefined>
     let size = 0;
     const timer = setTimeout(() => {
       settle(() => reject(new Refusal(408, "The body did not arrive in time.", closing(request))));
-    }, TIMEOUT_MS);
+    }, TIMEOUT_MS).unref();
     const settle = (outcome: () => void) => {
       clearTimeout(timer);
       // The rest is read and discarded: if the connection closed now, a client that is still writing would not see the answer.

@@ -22,7 +22,6 @@ import type { GateRequest, GateResponse } from "../gate/request.ts";
 import type { RequestContext } from "../gate/request-context.ts";
 import { admittedSignal } from "./call-context.ts";
 import { brotli, compressOnce, gzip } from "./compression.ts";
-import { capDeadline } from "./deadline.ts";
 import { callCodeOf } from "./error.ts";
 import { rpcInterceptor } from "./interceptor.ts";
 import { discardRest, discardRestNow, isGone, readRest, universalRequest } from "./node-request.ts";
@@ -68,7 +67,6 @@ export function callHandler(
   const byPath = new Map(handlers.map((handler) => [handler.requestPath, handler]));
   return (req, res, url) => {
     discardRest(req, res);
-    capDeadline(req.headers);
     const handler = byPath.get(url.split("?", 1)[0]!);
     const context = gate.begin(req, res, protocolOf(req.headers["content-type"]));
     if (handler === undefined) {

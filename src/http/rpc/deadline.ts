@@ -1,28 +1,38 @@
 import type { IncomingHttpHeaders } from "node:http";
+import { Code, ConnectError, createContextKey } from "@connectrpc/connect";
 import { LONGEST_TIMER_MS } from "../../common/timeout.ts";
+import type { CallProtocol } from "../../operations/calls/call-record.ts";
 
-const GRPC_TIMEOUT = "grpc-timeout";
-const CONNECT_TIMEOUT = "connect-timeout-ms";
 const MILLISECONDS: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1000, m: 1, u: 1e-3, n: 1e-6 };
 
 /** Whether the caller set a deadline. */
-export function hasDeadline(header: Headers): boolean {
-  return header.has(GRPC_TIMEOUT) || header.has(CONNECT_TIMEOUT);
+export const hasDeadline = createContextKey(false, { description: "has a deadline" });
+
+/**
+ * Takes the caller's deadline out of the headers, in milliseconds from now. connect's own timer would keep the process alive, and fire
+ * at once for a time that is too long for a timer. A malformed header stays, and connect refuses it.
+ */
+export function takeDeadline(headers: IncomingHttpHeaders, protocol: CallProtocol): number | undefined {
+  const [header, millisecondsOf] =
+    protocol === "connect"
+      ? (["connect-timeout-ms", connectTimeoutMs] as const)
+      : (["grpc-timeout", grpcTimeoutMs] as const);
+  const text = headers[header];
+  if (text === undefined) return undefined;
+  const timeoutMs = millisecondsOf(String(text));
+  if (Number.isNaN(timeoutMs)) return undefined;
+  delete headers[header];
+  return timeoutMs;
 }
 
-/** Shortens a deadline that is longer than a timer can be. connect would pass it to `setTimeout`, which would fire at once. */
-export function capDeadline(headers: IncomingHttpHeaders): void {
-  const grpc = headers[GRPC_TIMEOUT];
-  if (grpc !== undefined && grpcTimeoutMs(String(grpc)) > LONGEST_TIMER_MS) {
-    headers[GRPC_TIMEOUT] = `${Math.floor(LONGEST_TIMER_MS / 1000)}S`;
-  }
-  const connect = headers[CONNECT_TIMEOUT];
-  if (connect !== undefined && connectTimeoutMs(String(connect)) > LONGEST_TIMER_MS) {
-    headers[CONNECT_TIMEOUT] = String(LONGEST_TIMER_MS);
-  }
+/** Aborts a call at its deadline. Returns a function that stops the time. */
+export function abortAtDeadline(controller: AbortController, timeoutMs: number): () => void {
+  const abort = () => controller.abort(new ConnectError("the operation timed out", Code.DeadlineExceeded));
+  if (timeoutMs <= 0) abort();
+  const timer = setTimeout(abort, Math.min(timeoutMs, LONGEST_TIMER_MS)).unref();
+  return () => clearTimeout(timer);
 }
 
-// NaN for a malformed header, which connect then refuses.
 function grpcTimeoutMs(text: string): number {
   const [, digits, unit] = /^(\d{1,8})([HMSmun])$/.exec(text) ?? [];
   return Number(digits) * MILLISECONDS[unit ?? ""]!;

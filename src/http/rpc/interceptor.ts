@@ -41,7 +41,7 @@ export function rpcInterceptor(
         throw toRpc(error, req);
       });
     if (request.stream) return stream(guarded, request, context);
-    const response = hasDeadline(request.header) ? untilAborted(guarded, request) : guarded(request);
+    const response = request.contextValues.get(hasDeadline) ? untilAborted(guarded, request) : guarded(request);
     return response.then(
       (answer) => {
         context.end("OK");

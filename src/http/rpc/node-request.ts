@@ -6,12 +6,14 @@ import { createAsyncIterable, type UniversalServerRequest } from "@connectrpc/co
 import type { GateRequest, GateResponse } from "../gate/request.ts";
 import type { RequestContext } from "../gate/request-context.ts";
 import { callValues } from "./call-context.ts";
+import { abortAtDeadline, hasDeadline, takeDeadline } from "./deadline.ts";
 
 /**
- * Converts a request of Node.js for the handlers of connect. It differs from connect-node's own conversion in four ways:
+ * Converts a request of Node.js for the handlers of connect. It differs from connect-node's own conversion in five ways:
  *
  * - The signal is aborted only if the client goes away, and not when the answer is complete, which would create an exception with its
  *   stack for every call.
+ * - The signal is aborted at the deadline too, by a timer that does not keep the process alive.
  * - If connect stops reading early, the request is not destroyed, so that its rest can be drained.
  * - It uses the body that a body parser of the application has read already.
  * - A body must arrive in time at a server of the application too, whose own limits may be none.
@@ -30,14 +32,15 @@ export function universalRequest(
   const named = "authority" in req ? req.authority : req.headers.host;
   // gRPC libraries in C send the percent-encoded path of a Unix socket, which is not valid in a URL.
   const authority = /%2f/i.test(named ?? "") ? "localhost" : named;
+  const deadlineMs = takeDeadline(req.headers, context.protocol);
   return {
     httpVersion: req.httpVersion,
     method: req.method ?? "",
     url: new URL(url, `${encrypted ? "https" : "http"}://${authority ?? ""}`).href,
     header: headerOf(req),
     body: bodyOf(req, context.origin.isMounted && bodyTimeoutMs > 0 ? inTime(req, res, bodyTimeoutMs) : undefined),
-    signal: goneSignal(req, res),
-    contextValues: callValues(context),
+    signal: callSignal(req, res, deadlineMs),
+    contextValues: callValues(context).set(hasDeadline, deadlineMs !== undefined),
   };
 }
 
@@ -112,9 +115,11 @@ function whenClosed(socket: Socket, listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-function goneSignal(req: GateRequest, res: GateResponse): AbortSignal {
+function callSignal(req: GateRequest, res: GateResponse, deadlineMs: number | undefined): AbortSignal {
   const controller = new AbortController();
+  const stopTime = deadlineMs === undefined ? undefined : abortAtDeadline(controller, deadlineMs);
   const onClose = () => {
+    stopTime?.();
     if (!res.writableEnded) controller.abort(gone());
   };
   if (isGone(req)) onClose();
@@ -139,7 +144,7 @@ const REST = { maxBytes: 16 * 1024 * 1024, maxPauseMs: 500 };
 export function readRest(req: Http2ServerRequest): Promise<void> {
   return new Promise((resolve) => {
     let bytes = 0;
-    const timer = setTimeout(done, REST.maxPauseMs);
+    const timer = setTimeout(done, REST.maxPauseMs).unref();
     req.on("data", onData).on("end", done).on("close", done).resume();
 
     function onData({ length }: Buffer): void {

@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { describe, expect, test } from "vitest";
 import { SessionsService } from "../../../src/gen/actuator/v3/sessions_pb.ts";
-import { capDeadline } from "../../../src/http/rpc/deadline.ts";
+import { takeDeadline } from "../../../src/http/rpc/deadline.ts";
 import { Interruption } from "../../../src/http/rpc/interceptor.ts";
 import { Sessions } from "../../../src/sessions/sessions.ts";
 import type { SessionStore } from "../../../src/sessions/store.ts";
@@ -91,21 +91,19 @@ describe("a deadline further away than a timer can wait", () => {
   });
 
   test.each([
-    ["grpc-timeout", "596H", "596H"],
-    ["grpc-timeout", "597H", "2147483S"],
-    ["grpc-timeout", "2147483S", "2147483S"],
-    ["grpc-timeout", "99999999m", "99999999m"],
-    ["grpc-timeout", "99999999n", "99999999n"],
-    ["grpc-timeout", "garbage", "garbage"],
-    ["grpc-timeout", "1234567890S", "1234567890S"],
-    ["connect-timeout-ms", "2147483647", "2147483647"],
-    ["connect-timeout-ms", "2147483648", "2147483647"],
-    ["connect-timeout-ms", "99999999999", "99999999999"],
-    ["connect-timeout-ms", "garbage", "garbage"],
-  ])("is brought nearer, and what is malformed is left to be refused: %s %s", (name, given, taken) => {
+    ["grpc", "grpc-timeout", "597H", 597 * 3_600_000],
+    ["grpc-web", "grpc-timeout", "99999999m", 99_999_999],
+    ["grpc", "grpc-timeout", "0n", 0],
+    ["grpc", "grpc-timeout", "garbage", undefined],
+    ["grpc", "grpc-timeout", "1234567890S", undefined],
+    ["grpc", "connect-timeout-ms", "1", undefined],
+    ["connect", "connect-timeout-ms", "2147483648", 2_147_483_648],
+    ["connect", "connect-timeout-ms", "99999999999", undefined],
+    ["connect", "connect-timeout-ms", "garbage", undefined],
+  ] as const)("is taken from connect, unless it is malformed: %s, %s %s", (protocol, name, given, taken) => {
     const headers = { [name]: given };
-    capDeadline(headers);
-    expect(headers).toEqual({ [name]: taken });
+    expect(takeDeadline(headers, protocol)).toBe(taken);
+    expect(headers).toEqual(taken === undefined ? { [name]: given } : {});
   });
 });
 
