@@ -13,6 +13,7 @@ import type { LoggerAdapter } from "../loggers/adapter.ts";
 import { Loggers } from "../loggers/loggers.ts";
 import { LINES, type Origin, type ProcessDescription } from "../processes/description.ts";
 import { TAKE } from "../processes/hand-over.ts";
+import { sweepSockets } from "../processes/sockets.ts";
 import type { ListenOptions } from "../server/listen-options.ts";
 import { type SessionStores, sessionStores } from "../sessions/session-stores.ts";
 import type { SessionStore } from "../sessions/store.ts";
@@ -167,6 +168,7 @@ export class ManagedApplication implements Findings {
     const socket = new LocalSocket({
       answer: async (line) => {
         if (line === LINES.describe) return this.#describe();
+        if (this.#explicit !== undefined) return { error: EXPLICIT };
         // After the answer is on its way.
         setImmediate(() => this.detach(line === LINES.detachKeeping ? "keep" : "restore"));
         return {};
@@ -180,6 +182,8 @@ export class ManagedApplication implements Findings {
       socket.open({ pid: process.pid, thread: threadId }).then(
         (path) => {
           this.#path = path;
+          // The rest is swept by the next process that looks.
+          sweepSockets().catch(() => undefined);
         },
         (error: unknown) => say(messageOf(error)),
       );
@@ -291,6 +295,8 @@ function domainsOf({ name }: Identity): Domains {
     listen,
   };
 }
+
+const EXPLICIT = "the application has created its actuator itself, and only its own code can close it";
 
 /** Stands for the socket, which is there anyway. */
 const SOCKET = "socket";

@@ -1,4 +1,5 @@
 import type { Argument, Command, Option } from "commander";
+import { placeFromText, placeText } from "../processes/socket-name.ts";
 import { LEVEL_WORDS } from "./loggers.ts";
 import { print } from "./output.ts";
 
@@ -8,8 +9,13 @@ export interface Candidate {
   readonly description?: string;
 }
 
-/** Fetches the names of loggers and groups that begin with `prefix`; `options` are those on the command line. None on failure. */
-export type LoggerNames = (prefix: string, options: Readonly<Record<string, string>>) => Promise<readonly string[]>;
+/** Finds names that exist now. None on failure. */
+export interface LiveNames {
+  /** The names of loggers and groups that begin with `prefix`; `options` are those on the command line. */
+  loggers(prefix: string, options: Readonly<Record<string, string>>): Promise<readonly string[]>;
+  /** The ids or the names of processes. */
+  processes(by: "pid" | "name"): Promise<readonly string[]>;
+}
 
 /** The values of options and arguments that commander does not know. */
 const VALUES: Readonly<Record<string, readonly string[]>> = {
@@ -27,11 +33,11 @@ const PLAIN = /^[\p{L}\p{N}_@][\p{L}\p{N}_@.:/+-]*$/u;
 export async function complete(
   program: Command,
   words: readonly string[],
-  loggerNames: LoggerNames,
+  live: LiveNames,
 ): Promise<readonly Candidate[]> {
   const current = words.at(-1) ?? "";
   const place = placeOf(program, words.slice(0, -1));
-  const candidates = await candidatesAt(place, current, (prefix) => loggerNames(prefix, place.values));
+  const candidates = await candidatesAt(place, current, live);
   return candidates.filter(({ value }) => value.startsWith(current));
 }
 
@@ -71,15 +77,13 @@ function placeOf(program: Command, words: readonly string[]): Place {
   return { command, operands, pending, onlyOperands, values };
 }
 
-type Names = (prefix: string) => Promise<readonly string[]>;
-
-async function candidatesAt(place: Place, current: string, names: Names): Promise<Candidate[]> {
-  const { command, operands, pending, onlyOperands } = place;
-  if (pending !== undefined) return plain(valuesOf(pending, pending.attributeName()));
+async function candidatesAt(place: Place, current: string, live: LiveNames): Promise<Candidate[]> {
+  const { command, operands, pending, onlyOperands, values } = place;
+  if (pending !== undefined) return plain(await valuesOfOption(command, pending, live));
   if (!onlyOperands && current.startsWith("-")) {
     const [flag, value] = current.split("=", 2);
     const option = optionsOf(command).find((each) => each.long === flag);
-    if (value !== undefined) return option ? plain(valuesOf(option, option.attributeName()), `${flag}=`) : [];
+    if (value !== undefined) return option ? plain(await valuesOfOption(command, option, live), `${flag}=`) : [];
     return optionsOf(command).map((each) => ({ value: each.long ?? each.short!, description: each.description }));
   }
   if (operands === 0 && command.commands.length > 0) {
@@ -88,8 +92,17 @@ async function candidatesAt(place: Place, current: string, names: Names): Promis
   const argument =
     command.registeredArguments[operands] ?? command.registeredArguments.findLast((each) => each.variadic);
   if (argument === undefined) return [];
+  if (command.name() === "detach") return plain(await live.processes("pid"));
   if (!LOGGERS.has(argument.name())) return plain(valuesOf(argument, argument.name()));
-  return plain((await names(current)).filter((name) => PLAIN.test(name)));
+  return plain((await live.loggers(current, values)).filter((name) => PLAIN.test(name)));
+}
+
+async function valuesOfOption(command: Command, option: Option, live: LiveNames): Promise<readonly string[]> {
+  const name = option.attributeName();
+  // Commands may have a --name of their own.
+  const isOwn = command.parent !== null && command.options.includes(option);
+  if ((name !== "pid" && name !== "name") || isOwn) return valuesOf(option, name);
+  return (await live.processes(name)).filter((value) => PLAIN.test(value));
 }
 
 /** The options of a command and the global ones. */
@@ -113,7 +126,7 @@ const MAX_NAMES = 1_000;
 
 /** Prints the completions of the last of the words, one a line, each with a tab and its description if it has one. */
 export async function printCompletions(program: Command, words: readonly string[]): Promise<void> {
-  const candidates = await complete(program, words, loggerNames);
+  const candidates = await complete(program, words, { loggers: loggerNames, processes: processNames });
   if (candidates.length > 0) print(candidates.map(lineOf).join("\n"));
 }
 
@@ -122,11 +135,11 @@ function lineOf({ value, description }: Candidate): string {
 }
 
 /** Ignores every failure: the command itself will report it. */
-const loggerNames: LoggerNames = async (prefix, values) => {
+const loggerNames: LiveNames["loggers"] = async (prefix, values) => {
   try {
     const { connect } = await import("./connection.ts");
     const { LoggersService } = await import("../gen/actuator/v3/loggers_pb.ts");
-    const url = values.url ?? (process.env.ACTUATOR_URL || "http://127.0.0.1:9001");
+    const url = await urlOf(values);
     const token = values.token ?? process.env.ACTUATOR_TOKEN;
     const file = (name: "ca" | "cert" | "key") => values[name] ?? process.env[`ACTUATOR_${name.toUpperCase()}`];
     const given = Object.entries({ token, ca: file("ca"), cert: file("cert"), key: file("key") });
@@ -134,6 +147,25 @@ const loggerNames: LoggerNames = async (prefix, values) => {
     const client = connect({ url, timeout: NAMES_TIMEOUT_MS, ...options })(LoggersService);
     const { loggers, groups } = await client.listLoggers({ namePrefix: prefix, pageSize: MAX_NAMES });
     return [...groups, ...loggers].map(({ name }) => name);
+  } catch {
+    return [];
+  }
+};
+
+async function urlOf({ url, pid, name }: Readonly<Record<string, string>>): Promise<string> {
+  const isNamed = pid !== undefined || name !== undefined;
+  const given = url ?? (isNamed ? undefined : process.env.ACTUATOR_URL);
+  if (given) return given;
+  const { addressOf } = await import("./addressing.ts");
+  return addressOf({ pid: pid === undefined ? undefined : placeFromText(pid), name }, NAMES_TIMEOUT_MS);
+}
+
+const processNames: LiveNames["processes"] = async (by) => {
+  try {
+    const { listProcesses } = await import("../processes/process-list.ts");
+    const { processes } = await listProcesses(NAMES_TIMEOUT_MS);
+    if (by === "pid") return processes.map(placeText);
+    return [...new Set(processes.flatMap(({ description }) => description?.name ?? []))];
   } catch {
     return [];
   }

@@ -54,7 +54,11 @@ function notAnActuator(said: string, url: string): string {
 
 /** By the error code of Node.js or OpenSSL; the last row matches every other. */
 const BY_SYSTEM_ERROR: readonly (readonly [RegExp, Explain])[] = [
-  [/^ECONNREFUSED$/, (_, { url }) => `nothing listens at ${url}: start the application, or ${OTHER_ADDRESS}`],
+  [
+    /^(ECONNREFUSED|ENOENT)$/,
+    (_, { url }) =>
+      `nothing listens at ${url}: start the application, or ${OTHER_ADDRESS}; connect-actuator ps lists processes`,
+  ],
   [/^(ENOTFOUND|EAI_AGAIN)$/, (_, { url }) => `the host of ${url} was not found: check its name, or ${OTHER_ADDRESS}`],
   [
     /CERT|SELF_SIGNED|UNABLE_TO_/,

@@ -1,10 +1,19 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { durationFromText } from "../common/duration.ts";
+import { type Place, placeFromText } from "../processes/socket-name.ts";
 import type { Connection, ConnectionOptions } from "./connection.ts";
+import { CliError, EXIT } from "./error.ts";
 
 /** The options that every command takes. */
 export interface GlobalOptions extends ConnectionOptions {
   readonly json?: boolean;
+}
+
+/** The same as they were given, before it is known which actuator they mean. */
+export interface GivenOptions extends Omit<GlobalOptions, "url"> {
+  readonly url?: string;
+  readonly pid?: Place;
+  readonly name?: string;
 }
 
 const MAX_TIMEOUT_MS = 86_400_000;
@@ -13,10 +22,12 @@ const MAX_TIMEOUT_MS = 86_400_000;
 export function addGlobalOptions(program: Command): void {
   program
     .addOption(
-      new Option("--url <url>", "address of the actuator, or unix:<path of its socket>")
-        .env("ACTUATOR_URL")
-        .default("http://127.0.0.1:9001"),
+      new Option("--url <url>", "address of an actuator, such as http://127.0.0.1:9001 or unix:<path>").env(
+        "ACTUATOR_URL",
+      ),
     )
+    .addOption(new Option("--pid <pid>", "the process with this id, as `ps` lists it").argParser(placeFrom))
+    .option("--name <name>", "the process with this name, as `ps` lists it")
     .addOption(
       new Option("--token <token>", "sent as Authorization: Bearer; safer in the environment").env("ACTUATOR_TOKEN"),
     )
@@ -42,6 +53,14 @@ export function countOf(text: string): number {
   throw new InvalidArgumentError("Give a whole number from 1.");
 }
 
+/** Reads a process, or a thread of it, as `ps` lists it. */
+export function placeFrom(text: string): Place {
+  const place = placeFromText(text);
+  if (place === undefined)
+    throw new InvalidArgumentError("Give a process such as 4711, or a thread of it such as 4711-2.");
+  return place;
+}
+
 function timeoutOf(text: string): number {
   const timeout = durationOf(text);
   if (timeout >= 1 && timeout <= MAX_TIMEOUT_MS) return timeout;
@@ -61,7 +80,24 @@ export interface Invocation<Options> {
 
 /** Reads the options of a command. RPC is loaded here, so that help, completion and usage errors do not wait for it. */
 export async function invocationOf<Options = unknown>(command: Command): Promise<Invocation<Options>> {
-  const options = command.optsWithGlobals<GlobalOptions & Options>();
+  const given = command.optsWithGlobals<GivenOptions & Options>();
+  const options = { ...given, url: await urlOf(given, command.getOptionValueSourceWithGlobals("url") === "env") };
+  // For the message of a call that fails.
+  programOf(command).setOptionValue("url", options.url);
   const { connect } = await import("./connection.ts");
   return { connection: connect(options), options };
+}
+
+/** The address that is typed; or else of the process that is typed; or else that of the environment; or else of the only process. */
+async function urlOf({ url, pid, name, timeout }: GivenOptions, isFromEnvironment: boolean): Promise<string> {
+  const typed = [isFromEnvironment ? undefined : url, pid, name].filter((each) => each !== undefined);
+  if (typed.length > 1) throw new CliError(EXIT.usage, "--url, --pid and --name exclude each other: give one of them");
+  // A variable of the environment may be set to the empty string.
+  if (url !== undefined && pid === undefined && name === undefined && !(isFromEnvironment && url === "")) return url;
+  const { addressOf } = await import("./addressing.ts");
+  return addressOf({ pid, name }, timeout);
+}
+
+function programOf(command: Command): Command {
+  return command.parent === null ? command : programOf(command.parent);
 }

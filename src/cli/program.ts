@@ -1,14 +1,16 @@
 import { readFileSync } from "node:fs";
-import { Command, CommanderError } from "commander";
+import { Command, CommanderError, Help, type Option } from "commander";
 import { printable } from "../common/printable.ts";
 import { addCompletionCommand, COMPLETE } from "./completion.ts";
 import { addConfigCommands } from "./config.ts";
+import { addDetachCommand } from "./detach.ts";
 import { CliError, EXIT } from "./error.ts";
 import { addGraphCommand } from "./graph.ts";
 import { addHealthCommand } from "./health.ts";
 import { addLoggersCommands } from "./loggers.ts";
 import { addGlobalOptions, examples, type GlobalOptions } from "./options.ts";
 import { note } from "./output.ts";
+import { addPsCommand } from "./ps.ts";
 import { addServeCommand } from "./serve.ts";
 import { addSessionsCommands } from "./sessions.ts";
 import { addTokenCommands } from "./token.ts";
@@ -24,14 +26,15 @@ export function createProgram(): Command {
     .version(version(), "-V, --version", "print the version")
     .helpOption("-h, --help", "print this help")
     .helpCommand("help [command]", "print the help of a command")
-    .configureHelp({ showGlobalOptions: true })
+    .configureHelp({ showGlobalOptions: true, visibleGlobalOptions })
     .configureOutput({ outputError: (text, write) => write(`${asOneLine(text)}\n`) })
     .addHelpText(
       "after",
       examples(
         ["loggers list", "every logger with its level"],
         ["loggers set orders debug --for 10m", "for ten minutes, then as it was before"],
-        ["health --url http://127.0.0.1:9002", "another application"],
+        ["health --name shop", "of the process with this name; without it, the only one of this user"],
+        ["health --url http://127.0.0.1:9002", "of an application at an address"],
       ),
     )
     .addHelpText("after", EXIT_CODES)
@@ -41,11 +44,19 @@ export function createProgram(): Command {
   addSessionsCommands(program);
   addGraphCommand(program);
   addHealthCommand(program);
+  addPsCommand(program);
+  addDetachCommand(program);
   addTokenCommands(program);
   addConfigCommands(program);
   addServeCommand(program);
   addCompletionCommand(program);
   return program;
+}
+
+/** An option of the command itself comes before a global one of the same name. */
+function visibleGlobalOptions(this: Help, command: Command): Option[] {
+  const options = Help.prototype.visibleGlobalOptions.call(this, command);
+  return options.filter(({ long }) => !command.options.some((own) => own.long === long));
 }
 
 /** Runs a command line, given as the words after the program's name. Prints a failure as one line and returns the exit code. */

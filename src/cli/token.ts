@@ -26,7 +26,7 @@ export function addTokenCommands(program: Command): void {
   token
     .command("create")
     .description("add a token to the file and print it, only once: the file has only its hash")
-    .requiredOption("--name <name>", "the name of the caller in the history and the audit", nameOf)
+    .option("--name <name>", "the name of the caller in the history and the audit; required")
     .addOption(
       new Option("--permission <permissions...>", "what it allows, such as loggers:read, loggers:* or *")
         .choices(PERMISSION_PATTERNS)
@@ -50,7 +50,10 @@ export function addTokenCommands(program: Command): void {
         ["token create --name orders-team --permission 'loggers:*' --loggers orders", "levels of orders and below"],
       ),
     )
-    .action((_, command: Command) => createToken(command.optsWithGlobals<CreateOptions>()));
+    .action((_, command: Command) => {
+      const options = command.optsWithGlobals<Omit<CreateOptions, "name"> & { name?: string }>();
+      return createToken({ ...options, name: nameOf(options.name) });
+    });
 
   token
     .command("list")
@@ -72,9 +75,11 @@ function fileOption(): Option {
   return new Option("--file <path>", "the file of tokens").default("actuator-tokens.json");
 }
 
-function nameOf(text: string): string {
+/** Commander takes every `--name` for the global option, so it can neither require nor check this one. */
+function nameOf(text: string | undefined): string {
+  if (text === undefined) throw new CliError(EXIT.usage, "required option '--name <name>' not specified");
   const fault = callerName(text);
-  if (fault !== undefined) throw new InvalidArgumentError(`It ${fault}.`);
+  if (fault !== undefined) throw new CliError(EXIT.usage, `option '--name <name>' ${fault}`);
   return text;
 }
 

@@ -5,15 +5,20 @@ import { ActuatorError } from "../common/error.ts";
 
 const NAME = "connect-actuator";
 
+/** The variable of the environment that names a folder below which all sockets are, and no other is looked into. */
+const VARIABLE = "CONNECT_ACTUATOR_RUNTIME_DIR";
+
 /**
  * The folders that may hold the sockets of this user's processes, the preferred one first: below `XDG_RUNTIME_DIR`
  * (https://specifications.freedesktop.org/basedir-spec/latest/), `/run/user/<uid>`, the folder for temporary files, `/dev/shm`. A
- * process takes the first that it can write to, so the processes of a user may use several of them.
+ * process takes the first that it can write to, so the processes of a user may use several of them. With
+ * `CONNECT_ACTUATOR_RUNTIME_DIR`, only the folder below that one.
  */
 export function runtimeFolders(
   env: NodeJS.ProcessEnv = process.env,
   uid: number | undefined = process.getuid?.(),
 ): readonly string[] {
+  if (env[VARIABLE]) return [join(env[VARIABLE], NAME)];
   const ofUser = uid === undefined ? [] : [`/run/user/${uid}`];
   const shared = [tmpdir(), ...(process.platform === "linux" ? ["/tmp", "/dev/shm"] : [])];
   const own = [...(env.XDG_RUNTIME_DIR ? [env.XDG_RUNTIME_DIR] : []), ...ofUser];
@@ -46,7 +51,7 @@ export function openRuntimeFolder(folders: readonly string[] = runtimeFolders())
     if (fault === undefined) return folder;
     faults.push(`${folder} ${fault}`);
   }
-  const message = `no folder for the socket of this process: ${faults.join("; ")}; set XDG_RUNTIME_DIR to a folder of this user`;
+  const message = `no folder for the socket of this process: ${faults.join("; ")}; set ${VARIABLE} to a folder of this user`;
   throw new ActuatorError("FAILED_PRECONDITION", "NO_RUNTIME_FOLDER", message);
 }
 

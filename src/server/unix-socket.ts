@@ -1,18 +1,9 @@
 import { once } from "node:events";
-import {
-  type BigIntStats,
-  chmodSync,
-  existsSync,
-  linkSync,
-  lstatSync,
-  mkdtempSync,
-  renameSync,
-  rmSync,
-  unlinkSync,
-} from "node:fs";
-import { connect, type Server } from "node:net";
+import { chmodSync, existsSync, linkSync, mkdtempSync, renameSync, rmSync } from "node:fs";
+import type { Server } from "node:net";
 import { dirname, join } from "node:path";
 import { ActuatorError } from "../common/error.ts";
+import { isAbandoned, lookAt, removeUnchanged } from "../common/socket-file.ts";
 
 /**
  * Listens on a Unix socket with these permissions. The socket is made in a folder that only this user can enter, gets its
@@ -42,9 +33,9 @@ export async function listenOnPath(
     await once(server, "listening", { signal });
     signal.throwIfAborted();
     chmodSync(socket, mode);
-    const own = look(socket)!;
+    const own = lookAt(socket)!;
     giveName(socket, path);
-    return () => removeOwn(path, own);
+    return () => removeUnchanged(path, own);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -62,34 +53,11 @@ function giveName(socket: string, path: string): void {
 
 /** Removes the socket of a dead process. */
 async function makeWay(path: string): Promise<void> {
-  const found = look(path);
+  const found = lookAt(path);
   if (found === undefined) return;
   if (!found.isSocket()) {
     const message = `the path ${path} is taken by something else than a socket, which is left alone; choose another`;
     throw new ActuatorError("FAILED_PRECONDITION", "PATH_NOT_A_SOCKET", message, { field: "path" });
   }
-  if (await isAbandoned(path)) removeOwn(path, found);
-}
-
-/** A socket without a listener refuses; after any other outcome there may be one. */
-async function isAbandoned(path: string): Promise<boolean> {
-  const socket = connect(path);
-  try {
-    await once(socket, "connect");
-    return false;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "ECONNREFUSED";
-  } finally {
-    socket.destroy();
-  }
-}
-
-/** Removes a socket unless another one has replaced it. Inode numbers are reused at once, modification times are not. */
-function removeOwn(path: string, { ino, dev, mtimeNs }: BigIntStats): void {
-  const found = look(path);
-  if (found?.ino === ino && found.dev === dev && found.mtimeNs === mtimeNs) unlinkSync(path);
-}
-
-function look(path: string): BigIntStats | undefined {
-  return lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  if (await isAbandoned(path)) removeUnchanged(path, found);
 }

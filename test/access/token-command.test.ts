@@ -176,15 +176,15 @@ describe("token revoke", () => {
 });
 
 test("permissions are completed", async () => {
-  const offered = await complete(createProgram(), ["token", "create", "--permission", "sessions:"], async () => []);
+  const live = { loggers: async () => ["orders"], processes: async () => [] };
+  const offered = await complete(createProgram(), ["token", "create", "--permission", "sessions:"], live);
   expect(offered.map(({ value }) => value)).toEqual([
     "sessions:read",
     "sessions:list",
     "sessions:delete",
     "sessions:*",
   ]);
-  const names = async () => ["orders"];
-  expect(await complete(createProgram(), ["token", "revoke", "o"], names), "a token is no logger").toEqual([]);
+  expect(await complete(createProgram(), ["token", "revoke", "o"], live), "a token is no logger").toEqual([]);
 });
 
 describe.runIf(requirement("POSIX permissions", process.platform !== "win32"))(

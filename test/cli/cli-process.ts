@@ -101,9 +101,12 @@ export async function cli(
   return child.ended();
 }
 
+/** Processes that run on this machine are not found. */
+const NO_FOLDER = join(import.meta.dirname, "none");
+
 /** The environment without settings for colours and the program itself, in UTC. */
 export function cliEnv(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   // If CI is set, Node.js assumes a terminal without colours.
   const { ACTUATOR_URL, ACTUATOR_TOKEN, CI, NO_COLOR, FORCE_COLOR, NODE_OPTIONS, ...inherited } = process.env;
-  return { ...inherited, TZ: "UTC", ...env };
+  return { ...inherited, TZ: "UTC", CONNECT_ACTUATOR_RUNTIME_DIR: NO_FOLDER, ...env };
 }

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { complete, type LoggerNames } from "../../src/cli/complete.ts";
+import { complete, type LiveNames } from "../../src/cli/complete.ts";
 import { createProgram } from "../../src/cli/program.ts";
 import { requirement } from "../support/requirement.ts";
 import { cli, cliEnv, MAIN } from "./cli-process.ts";
@@ -26,16 +26,19 @@ const NAMES = [
   "`x`",
   "a'b",
 ];
-const loggerNames: LoggerNames = async () => NAMES;
+const live: LiveNames = {
+  loggers: async () => NAMES,
+  processes: async (by) => (by === "pid" ? ["4711", "4712-1"] : ["shop", "@shop/web", "$(touch x)"]),
+};
 
-async function values(words: readonly string[], names = loggerNames): Promise<string[]> {
+async function values(words: readonly string[], names = live): Promise<string[]> {
   const candidates = await complete(createProgram(), words, names);
   return candidates.map(({ value }) => value);
 }
 
 describe("a word", () => {
   test.each([
-    [[""], ["loggers", "sessions", "graph", "health", "token", "config", "serve", "completion"]],
+    [[""], ["loggers", "sessions", "graph", "health", "ps", "detach", "token", "config", "serve", "completion"]],
     [["lo"], ["loggers"]],
     [["loggers", "re"], ["restore"]],
     [["--json", "--url", "http://x:1", "loggers", "res"], ["restore"]],
@@ -88,6 +91,8 @@ describe("a word", () => {
         "--help",
         "--version",
         "--url",
+        "--pid",
+        "--name",
         "--token",
         "--ca",
         "--cert",
@@ -103,6 +108,17 @@ describe("a word", () => {
       ["--redis", "--remove", "--restart"],
     ],
     [["--url", ""], []],
+    [
+      ["--pid", ""],
+      ["4711", "4712-1"],
+    ],
+    [["loggers", "list", "--name=s"], ["--name=shop"]],
+    [
+      ["loggers", "list", "--name", ""],
+      ["shop", "@shop/web"],
+    ],
+    [["token", "create", "--name", ""], []],
+    [["detach", "4712"], ["4712-1"]],
     [["nonsense", ""], []],
   ])("after %j may become %j", async (words, expected) => expect(await values(words)).toEqual(expected));
 
@@ -119,11 +135,11 @@ describe("a word", () => {
 
   test("is asked of the server that the line names", async () => {
     const asked: unknown[] = [];
-    const names: LoggerNames = async (...args) => {
+    const loggers: LiveNames["loggers"] = async (...args) => {
       asked.push(args);
       return [];
     };
-    await values(["--url", "http://x:1", "--token=t", "loggers", "get", "or"], names);
+    await values(["--url", "http://x:1", "--token=t", "loggers", "get", "or"], { ...live, loggers });
     expect(asked).toEqual([["or", { url: "http://x:1", token: "t" }]]);
   });
 });

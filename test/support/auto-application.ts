@@ -43,7 +43,8 @@ export function applicationFolder(
   mkdirSync(runtime, { mode: 0o700 });
   const { NODE_OPTIONS: _, ...env } = process.env;
   const own = Object.entries(env).filter(([name]) => !/^(ACTUATOR_|VITEST|NODE_ENV$|FORCE_COLOR$)/.test(name));
-  return { folder, env: { ...Object.fromEntries(own), XDG_RUNTIME_DIR: runtime } };
+  const folders = { XDG_RUNTIME_DIR: runtime, CONNECT_ACTUATOR_RUNTIME_DIR: runtime };
+  return { folder, env: { ...Object.fromEntries(own), ...folders } };
 }
 
 function linkPackages(folder: string, packages: Readonly<Record<string, string>>): void {
