@@ -56,8 +56,8 @@ export type WinstonLoggersSource = WinstonLogger | WinstonContainer | WinstonMod
  * and `winston.loggers`.
  *
  * The adapter finds the named loggers and children that any code makes after this call; so call it right after making the first
- * logger, or use `findExisting`. Children without a name follow their parent. A level that the application sets is adopted; on a child it has no effect
- * in winston, and none here.
+ * logger, or use `findExisting`. Children without a name follow their parent. A level that the application sets is adopted; on a
+ * child it has no effect in winston, and none here.
  *
  * Until an operator sets a level, everything is as winston alone does it. A level that is set decides on the records of that
  * logger or child on all transports, and on those of no other. A call that it disables returns at once, and OFF is off. A
