@@ -108,6 +108,13 @@ export class ManagedApplication implements Findings {
     this.carefully(() => this.#open());
   }
 
+  /** Says that the application is a bundle with these libraries inside, which cannot be seen as they load. */
+  foundBundle(libraries: readonly string[]): void {
+    if (this.#ended || this.#explicit !== undefined) return;
+    const command = `connect-actuator attach ${process.pid} --search-heap`;
+    this.notice(`this application is a bundle with ${libraries.join(", ")} inside; "${command}" finds what they made`);
+  }
+
   /** Leaves everything to an actuator that the application has made itself, and only shows that one at the socket. */
   createdExplicitly(actuator: Actuator, options: ActuatorOptions): void {
     if (this.#ended || this.#explicit !== undefined) return;
@@ -239,7 +246,7 @@ export class ManagedApplication implements Findings {
       shows: explicit === undefined ? listsOf(this.#shows) : shownBy(explicit.options),
       addresses: actuator?.addresses ?? [],
       clusterWorker: clusterWorker(),
-      notices: [...this.#notices],
+      notices: explicit === undefined ? [...this.#notices] : [],
     };
   }
 

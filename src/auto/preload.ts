@@ -52,5 +52,16 @@ export function begin(origin: Origin): Auto {
   }
   globals[AUTO] = auto;
   globals[CREATED] = onCreated;
+  // Not while the application starts.
+  setImmediate(noticeBundle, auto).unref();
   return auto;
+}
+
+function noticeBundle(auto: Auto): void {
+  try {
+    const libraries = part<typeof import("./bundle.ts")>("auto/bundle").bundledLibraries();
+    if (libraries.length > 0) auto.application().foundBundle(libraries);
+  } catch {
+    // A script that cannot be read is not said to be one.
+  }
 }
