@@ -20,7 +20,7 @@ const MIN_BYTES = 16 * 1024;
 /** Looking at so much takes about 20 ms. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** Names the libraries whose code stands in the script that this process runs, instead of in a package: then it is a bundle. */
+/** Names the libraries whose code is in the script that this process runs, which is then a bundle. */
 export function bundledLibraries(script = mainScript()): readonly string[] {
   if (script === undefined || placeInPackages(script) !== undefined) return [];
   const size = statSync(script, { throwIfNoEntry: false })?.size ?? 0;
