@@ -6,8 +6,14 @@ export type OnLoad = (file: WatchedFile, exports: object, path: string) => void;
 
 type Compile = (this: { exports: object }, content: string, path: string, ...rest: unknown[]) => unknown;
 
+interface CompiledModule {
+  readonly exports: object;
+  readonly filename?: string | null;
+  _compile: Compile;
+}
+
 interface CompilingModule {
-  prototype: { _compile: Compile };
+  readonly prototype: CompiledModule;
 }
 
 /** Where the code that is added to watched ES modules hands its namespace over. */
@@ -43,24 +49,44 @@ const SAFE_SINCE: Readonly<Record<number, readonly [minor: number, patch: number
   25: [1, 0],
 };
 
+/**
+ * Of other files than the watched ones, Node.js gets the method as it is: what is thrown while they run shows no frame of ours. Code that
+ * replaces the method, on the prototype or on a module, gets what it is used to.
+ */
 function watchCommonJs(onLoad: OnLoad): () => void {
   const { prototype } = module as unknown as CompilingModule;
+  const descriptor = Object.getOwnPropertyDescriptor(prototype, "_compile")!;
   const compile = prototype._compile;
+  const name = Object.getOwnPropertyDescriptor(compile, "name")!;
   let live = true;
   const watched: Compile = function _compile(content, path, ...rest) {
     const result = compile.call(this, content, path, ...rest);
-    if (live) {
-      const place = placeInPackages(path);
-      const file = place === undefined ? undefined : WATCHED_FILES[place];
-      if (file !== undefined && !file.isModule) onLoad(file, this.exports, path);
-    }
+    const file = live ? commonJsAt(path) : undefined;
+    if (file !== undefined) onLoad(file, this.exports, path);
     return result;
   };
-  prototype._compile = watched;
+  const get = function (this: CompiledModule): Compile {
+    // What asks the prototype itself is about to wrap the method.
+    return this === prototype || commonJsAt(this.filename) !== undefined ? watched : compile;
+  };
+  const set = function (this: CompiledModule, value: Compile): void {
+    Object.defineProperty(this, "_compile", { ...descriptor, value });
+  };
+  Object.defineProperty(prototype, "_compile", { get, set, configurable: true, enumerable: descriptor.enumerable! });
+  // A stack names a function without a name by the property that holds it.
+  if (name.value === "") Object.defineProperty(compile, "name", { ...name, value: "_compile" });
   return () => {
     live = false;
-    if (prototype._compile === watched) prototype._compile = compile;
+    Object.defineProperty(compile, "name", name);
+    if (Object.getOwnPropertyDescriptor(prototype, "_compile")?.get !== get) return;
+    Object.defineProperty(prototype, "_compile", descriptor);
   };
+}
+
+function commonJsAt(path: string | null | undefined): WatchedFile | undefined {
+  const place = path == null ? undefined : placeInPackages(path);
+  const file = place === undefined ? undefined : WATCHED_FILES[place];
+  return file?.isModule ? undefined : file;
 }
 
 function watchModules(onLoad: OnLoad): () => void {

@@ -138,12 +138,18 @@ export class ManagedApplication implements Findings {
     if (this.#domains === undefined) {
       this.#domains = domainsOf(this.#identity);
       this.#open();
-      if (this.#domains.listen !== undefined && threadId === 0) void this.#listen(this.#domains.listen);
+      if (this.#domains.listen !== undefined) void this.#listen(this.#domains.listen);
     }
     return this.#domains;
   }
 
   async #listen(listen: ListenOptions): Promise<void> {
+    const fault = listenFault();
+    if (fault !== undefined) {
+      this.#notices.add(fault);
+      if (clusterWorker() === 1) say(fault);
+      return;
+    }
     try {
       await (await this.#served()).listen({ ...listen, unref: true });
     } catch (error) {
@@ -192,7 +198,8 @@ export class ManagedApplication implements Findings {
           // The rest is swept by the next process that looks.
           sweepSockets().catch(() => undefined);
         },
-        (error: unknown) => say(messageOf(error)),
+        // The port that the configuration names still answers.
+        (error: unknown) => (this.#domains?.listen === undefined ? this.#giveUp(error) : say(messageOf(error))),
       );
     }).unref();
   }
@@ -332,6 +339,14 @@ function shownBy({ loggers, sessions, integrationGraph }: ActuatorOptions): Proc
     sessions: store === undefined ? [] : [store.kind],
     integrationGraph: integrationGraph === undefined ? [] : ["declared"],
   };
+}
+
+/** Why this process cannot have the address of the configuration, as its notice; undefined if it can. */
+function listenFault(): string | undefined {
+  if (threadId > 0) return "a worker thread does not listen at the configured address; use its socket";
+  return cluster.isWorker
+    ? "the workers of a cluster do not listen at the configured address, which would lead to any of them; use their sockets"
+    : undefined;
 }
 
 function clusterWorker(): number | undefined {

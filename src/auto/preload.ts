@@ -22,10 +22,16 @@ interface Globals {
 export function preload(): void {
   try {
     requireNode();
+    // Parts of this package are loaded so, between two statements of the application.
+    if (!process.features.require_module) throw new Error("this process was started without require() of ES modules");
     begin("preloaded");
   } catch (error) {
-    process.stderr.write(`connect-actuator: not active: ${error instanceof Error ? error.message : String(error)}\n`);
+    sayInactive(error);
   }
+}
+
+function sayInactive(error: unknown): void {
+  process.stderr.write(`connect-actuator: not active: ${error instanceof Error ? error.message : String(error)}\n`);
 }
 
 /** Begins to look at what this process loads. Returns what runs already, if there is one. */
@@ -42,9 +48,17 @@ export function begin(origin: Origin): Auto {
       return application;
     },
   };
+  const carefully = (tell: (application: ManagedApplication) => void) => {
+    try {
+      tell(auto.application());
+    } catch (error) {
+      end();
+      sayInactive(error);
+    }
+  };
   const onCreated: Globals[typeof CREATED] = (actuator, options) =>
-    auto.application().createdExplicitly(actuator, options);
-  const stop = watchLoads((file, exports, path) => auto.application().loaded(file, exports, path));
+    carefully((application) => application.createdExplicitly(actuator, options));
+  const stop = watchLoads((file, exports, path) => carefully((application) => application.loaded(file, exports, path)));
   function end(): void {
     stop();
     if (globals[AUTO] === auto) delete globals[AUTO];
