@@ -11,8 +11,12 @@ export interface Findings {
   loggers(adapter: LoggerAdapter): void;
   /** Shows the sessions in `store`, the object of the library; `make` is not called if they are shown already. */
   store(store: object, make: () => SessionStore): void;
-  /** Draws what an adapter observes into the integration graph. */
-  messaging(adapter: GraphAdapter): void;
+  /**
+   * Draws what an adapter observes into the integration graph. The adapter gives its objects up for one of the application's own.
+   *
+   * @returns a function that takes it out before the others
+   */
+  messaging(adapter: GraphAdapter): Undo;
   /**
    * The name of a root logger that has none itself: undefined for the first of its library, which is ROOT. Further ones are named after
    * the code that makes them now: its package, or its path in the application, such as `payments.log` for `src/payments/log.js`.

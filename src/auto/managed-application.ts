@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { threadId } from "node:worker_threads";
 import type { Actuator, TakingActuator } from "../actuator.ts";
 import type { ActuatorOptions } from "../actuator-options.ts";
+import { ActuatorError } from "../common/error.ts";
 import type { Configuration, ConfigurationSources } from "../configuration/configuration.ts";
 import type { GraphAdapter } from "../integration-graph/adapter.ts";
 import { type GraphBuilder, integrationGraph } from "../integration-graph/builder.ts";
@@ -80,11 +81,17 @@ export class ManagedApplication implements Findings {
     });
   }
 
-  messaging(adapter: GraphAdapter): void {
+  messaging(adapter: GraphAdapter): Undo {
+    let detach: Undo | undefined;
     this.carefully(() => {
-      this.#undo.push(this.#begun().graph.attach(adapter));
+      detach = this.#begun().graph.graph.attach(adapter, { yields: true });
+      this.#undo.push(detach);
       this.#shows.integrationGraph.add(adapter.name);
     });
+    return () => {
+      this.#undo = this.#undo.filter((undo) => undo !== detach);
+      detach?.();
+    };
   }
 
   rootName(library: string, path: string): string | undefined {
@@ -94,11 +101,12 @@ export class ManagedApplication implements Findings {
   }
 
   carefully(see: () => void): void {
-    if (this.#ended) return;
+    if (this.#ended || this.#explicit !== undefined) return;
     try {
       see();
     } catch (error) {
-      this.#giveUp(error);
+      if (error instanceof ActuatorError && error.reason === "UNSUPPORTED_VERSION") this.notice(error.message);
+      else this.#giveUp(error);
     }
   }
 
@@ -118,9 +126,9 @@ export class ManagedApplication implements Findings {
   /** Leaves everything to an actuator that the application has made itself, and only shows that one at the socket. */
   createdExplicitly(actuator: Actuator, options: ActuatorOptions): void {
     if (this.#ended || this.#explicit !== undefined) return;
-    this.#explicit = { actuator, options };
     this.#takeOut();
     this.carefully(() => this.#open());
+    this.#explicit = { actuator, options };
   }
 
   /**

@@ -1,4 +1,4 @@
-import type { GraphAdapter, GraphHost, Outcome } from "./adapter.ts";
+import type { AttachOptions, GraphAdapter, GraphHost, Outcome } from "./adapter.ts";
 import type { Claims } from "./claims.ts";
 import { checkedDeclaration, mergedDeclaration, type NodeDeclaration } from "./declaration.ts";
 import { declareLink, declareNode, withdrawLink, withdrawNode } from "./declarers.ts";
@@ -27,6 +27,7 @@ export interface HostParts {
 
 /** The graph as one adapter sees it, and the declarer of what that adapter declares. One adapter may be attached several times. */
 export class AdapterHost implements GraphHost {
+  readonly yields: boolean;
   readonly #parts: HostParts;
   readonly #name: string;
   readonly #watchesObjects: boolean;
@@ -34,7 +35,12 @@ export class AdapterHost implements GraphHost {
   #producer: GraphNode | undefined;
   #closed = false;
 
-  constructor(parts: HostParts, { name, watchesObjects = false }: Pick<GraphAdapter, "name" | "watchesObjects">) {
+  constructor(
+    parts: HostParts,
+    { name, watchesObjects = false }: Pick<GraphAdapter, "name" | "watchesObjects">,
+    { yields = false }: AttachOptions = {},
+  ) {
+    this.yields = yields;
     this.#parts = parts;
     this.#name = name;
     this.#watchesObjects = watchesObjects;

@@ -23,6 +23,12 @@ export interface GraphAdapter {
   attach(host: GraphHost): Detach;
 }
 
+/** How an adapter is attached. */
+export interface AttachOptions {
+  /** As {@link GraphHost.yields}. Default false. */
+  readonly yields?: boolean | undefined;
+}
+
 /**
  * The graph as one adapter sees it. No method throws because of what a library does at run time: a node or link that is invalid,
  * or exceeds the limits, is not shown. What an adapter declares is removed when it is detached, and what it reports after that is
@@ -33,6 +39,11 @@ export interface GraphAdapter {
 export interface GraphHost {
   /** The application's name, which is part of the keys of its endpoints. */
   readonly app: string;
+  /**
+   * Whether the adapter gives up an object as soon as another adapter is to watch it: what found its objects by itself must not stand in
+   * the way of an application that gives them to an adapter.
+   */
+  readonly yields?: boolean | undefined;
 
   /** Declares a component, used or not. Declared again under the same key, properties are merged; the later ones prevail. */
   declare(node: NodeDeclaration): GraphNode;

@@ -1,6 +1,6 @@
 import { described } from "../common/described.ts";
 import { ActuatorError } from "../common/error.ts";
-import type { Detach, GraphAdapter } from "./adapter.ts";
+import type { AttachOptions, Detach, GraphAdapter } from "./adapter.ts";
 import { AdapterHost, type HostParts } from "./adapter-host.ts";
 import { Claims } from "./claims.ts";
 import { withdraw } from "./declarers.ts";
@@ -14,14 +14,14 @@ export class Adapters {
   }
 
   /** @throws ActuatorError INVALID_ARGUMENT if `adapter` is not an adapter. */
-  attach(adapter: GraphAdapter): Detach {
+  attach(adapter: GraphAdapter, options: AttachOptions = {}): Detach {
     if (typeof adapter?.attach !== "function") {
       const message = `attach expects an adapter, such as amqplibSource(connection); got ${described(adapter)}`;
       throw new ActuatorError("INVALID_ARGUMENT", "INVALID_ADAPTER", message);
     }
     const { claims, elements } = this.#parts;
     const leave = claims.enter(adapter.name);
-    const host = new AdapterHost(this.#parts, adapter);
+    const host = new AdapterHost(this.#parts, adapter, options);
 
     function end(): void {
       host.close();

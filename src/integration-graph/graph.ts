@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Detach, GraphAdapter } from "./adapter.ts";
+import type { AttachOptions, Detach, GraphAdapter } from "./adapter.ts";
 import { Adapters } from "./adapters.ts";
 import type { BrokerTable } from "./brokers.ts";
 import { checkedDeclaration, checkedName, mergedDeclaration, type NodeDeclaration } from "./declaration.ts";
@@ -221,8 +221,8 @@ export class IntegrationGraph {
   }
 
   /** As {@link GraphBuilder.attach}. */
-  attach(adapter: GraphAdapter): Detach {
-    return this.#adapters.attach(adapter);
+  attach(adapter: GraphAdapter, options?: AttachOptions): Detach {
+    return this.#adapters.attach(adapter, options);
   }
 
   /** Adds a source and reads it. Resolves to whether it could be read; where not, the next rebuild tries again. */

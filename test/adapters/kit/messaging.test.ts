@@ -262,6 +262,22 @@ describe("an adapter that watches objects", () => {
     expect([...objects()]).toEqual([queue]);
   });
 
+  test("gives an object up for another adapter if it was attached so, and takes none away", () => {
+    const queue = new Queue();
+    const [found, given, late] = [1, 2, 3].map(() => source([], () => () => {}));
+    const attachFound = () => integrationGraph({ app: "shop" }).graph.attach(found!.adapter, { yields: true });
+    const detach = attachFound();
+    found!.adapter.watch(queue);
+    integrationGraph({ app: "shop" }).attach(given!.adapter);
+    given!.adapter.watch(queue);
+    expect([[...found!.objects()], [...given!.objects()]]).toEqual([[], [queue]]);
+    expect(() => found!.adapter.watch(queue)).toThrow("watched already");
+    integrationGraph({ app: "shop" }).attach(late!.adapter);
+    expect(() => late!.adapter.watch(queue)).toThrow("watched already");
+    detach();
+    expect(watched.has(queue)).toBe(true);
+  });
+
   test("does not watch what was given up before it was attached", () => {
     const queue = new Queue();
     const { adapter, objects } = source([], () => () => {});

@@ -57,12 +57,10 @@ export function nestjsSource(app: NestApplication, options: NestjsMessagingOptio
     name: "nestjs-messaging",
     attach(host: GraphHost): Detach {
       const container = Reflect.get(app, "container") as object;
-      watched.enter(container);
       const site = new Site(host);
-      const end = () => {
-        site.end();
-        watched.leave(container);
-      };
+      const end = () => site.end();
+      watched.enter(container, host.yields ? end : undefined);
+      site.atEnd(() => watched.leave(container));
       try {
         watchApplication(site, app, routes);
       } catch (error) {

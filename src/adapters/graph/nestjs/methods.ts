@@ -15,7 +15,7 @@ const MAX_EVENTS = 200;
 export function watchListeners(site: Site, components: readonly Component[], ports: readonly Port[]): void {
   const emitter = ports.find(({ kind }) => kind === "emitter")?.object;
   if (emitter === undefined || !isEmitter2(emitter)) return;
-  watchedEmitters.enter(emitter);
+  watchedEmitters.enter(emitter, site.host.yields ? () => site.end() : undefined);
   site.atEnd(() => watchedEmitters.leave(emitter));
   const delimiter = wildcardDelimiter(emitter);
   const channels = new EventChannels(site.host, "events", MAX_EVENTS);

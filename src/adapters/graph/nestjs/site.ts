@@ -68,7 +68,6 @@ export class Site {
   }
 
   end(): void {
-    undoing(this.#undo)();
-    this.#undo.length = 0;
+    undoing(this.#undo.splice(0))();
   }
 }

@@ -105,7 +105,7 @@ export function watchingAdapter<T extends object>(options: WatchingOptions<T>): 
         const message = `this ${source}() is attached already; call ${source}() again for another graph`;
         throw new ActuatorError("FAILED_PRECONDITION", "ALREADY_ATTACHED", message);
       }
-      const set: WatchSet<T> = new WatchSet(watched, (target) => watcher.watch(target));
+      const set: WatchSet<T> = new WatchSet(watched, (target) => watcher.watch(target), host.yields);
       const watcher = begin(host, set);
       function end(): void {
         if (attached === set) attached = undefined;
@@ -141,7 +141,8 @@ export function watchingAdapter<T extends object>(options: WatchingOptions<T>): 
 export class WatchedObjects {
   /** Whether those that the application forgets are forgotten here too, although they were never closed. */
   readonly weak: boolean;
-  readonly #objects = new WeakSet<object>();
+  /** Each with what leaves it as it was, if it is left to another adapter. */
+  readonly #objects = new WeakMap<object, (() => void) | undefined>();
   readonly #what: string;
   readonly #parts: (object: object) => readonly object[];
 
@@ -159,17 +160,27 @@ export class WatchedObjects {
     this.weak = options.weak ?? false;
   }
 
-  /** @throws ActuatorError FAILED_PRECONDITION if an adapter watches it already. */
-  enter(object: object): void {
+  /**
+   * @param leaveIt leaves the object as it was; given by adapters that give it up for another one
+   * @throws ActuatorError FAILED_PRECONDITION if an adapter watches it already.
+   */
+  enter(object: object, leaveIt?: () => void): void {
+    // An adapter that gives objects up takes none away.
+    if (leaveIt === undefined) for (const part of this.#parts(object)) this.#objects.get(part)?.();
     if (this.has(object)) {
       const message = `this ${this.#what} is watched already; detach the adapter that watches it first`;
       throw new ActuatorError("FAILED_PRECONDITION", "ALREADY_WATCHED", message);
     }
-    for (const part of this.#parts(object)) this.#objects.add(part);
+    for (const part of this.#parts(object)) this.#objects.set(part, leaveIt);
   }
 
   has(object: object): boolean {
     return this.#parts(object).some((part) => this.#objects.has(part));
+  }
+
+  /** Whether an adapter watches it that does not give it up. */
+  isKept(object: object): boolean {
+    return this.#parts(object).some((part) => this.#objects.has(part) && this.#objects.get(part) === undefined);
   }
 
   leave(object: object): void {
@@ -183,9 +194,14 @@ export class WatchSet<T extends object> {
   readonly #watch: (target: T) => Unwatch;
   readonly #unwatch = new WeakMap<T, Unwatch>();
   readonly #targets: Set<T> | WeakObjects<T>;
+  readonly #yields: boolean;
 
-  /** @param watch watches one object for {@link add}, and returns the function that leaves it as it was */
-  constructor(watched: WatchedObjects, watch: (target: T) => Unwatch) {
+  /**
+   * @param watch watches one object for {@link add}, and returns the function that leaves it as it was
+   * @param yields as {@link GraphHost.yields}
+   */
+  constructor(watched: WatchedObjects, watch: (target: T) => Unwatch, yields = false) {
+    this.#yields = yields;
     this.#watched = watched;
     this.#watch = watch;
     this.#targets = watched.weak ? new WeakObjects() : new Set();
@@ -193,7 +209,7 @@ export class WatchSet<T extends object> {
 
   /** @throws ActuatorError FAILED_PRECONDITION if an adapter watches it already. */
   add(target: T): void {
-    this.#watched.enter(target);
+    this.#enter(target);
     try {
       this.#unwatch.set(target, this.#watch(target));
       this.#targets.add(target);
@@ -205,19 +221,23 @@ export class WatchSet<T extends object> {
 
   /** Keeps an object that is watched in another way than {@link add} would. */
   keep(target: T, unwatch: Unwatch): void {
-    this.#watched.enter(target);
+    this.#enter(target);
     this.#unwatch.set(target, unwatch);
     this.#targets.add(target);
   }
 
   /** Watches an object that the library made, unless an adapter watches it already. */
   addNew(target: T): void {
-    if (!this.#watched.has(target)) this.add(target);
+    if (!(this.#yields ? this.#watched.has(target) : this.#watched.isKept(target))) this.add(target);
   }
 
   /** Whether this adapter watches it. */
   has(target: T): boolean {
     return this.#unwatch.has(target);
+  }
+
+  #enter(target: T): void {
+    this.#watched.enter(target, this.#yields ? () => this.remove(target) : undefined);
   }
 
   /** Leaves it as it was. May be called again. */
