@@ -9,6 +9,11 @@ export interface WatchedFile {
 
 /** The files that are looked at, as `<package>/<path in the package>`. */
 export const WATCHED_FILES: Readonly<Record<string, WatchedFile>> = {
+  "bullmq/dist/cjs/classes/queue-base.js": { library: "bullmq" },
+  "bullmq/dist/cjs/classes/queue.js": { library: "bullmq" },
+  "bullmq/dist/cjs/classes/worker.js": { library: "bullmq" },
+  "bullmq/dist/cjs/classes/queue-events.js": { library: "bullmq" },
+  "bullmq/dist/cjs/classes/flow-producer.js": { library: "bullmq" },
   "pino/lib/proto.js": { library: "pino" },
   "express-session/index.js": { library: "express-session" },
 };

@@ -7,7 +7,11 @@ export interface SightingOptions {
   /** Whether the object is seen after the call. Default: before it. */
   readonly after?: boolean;
   /**
-   * Whether the object's method is looked up again at the first sight, because what sees the object replaces it. Only before the call.
+   * Whether a call shows its object: all that do not are only passed on. Default: every call.
+   */
+  readonly when?: (object: object, args: readonly unknown[]) => boolean;
+  /**
+   * Whether the object's own method is called if what sees the object replaces it. Only before the call.
    */
   readonly again?: boolean;
 }
@@ -22,12 +26,12 @@ export function onSight(
   key: PropertyKey,
   findings: Pick<Findings, "carefully">,
   see: (object: object, args: readonly unknown[]) => void,
-  { after = false, again = false }: SightingOptions = {},
+  { after = false, again = false, when = () => true }: SightingOptions = {},
 ): Undo {
   const seen = new WeakSet<object>();
   return replaceInPlace(prototype, key, (method, isLive) => {
     return function (this: object, ...args: unknown[]): unknown {
-      if (!isLive() || seen.has(this)) return Reflect.apply(method, this, args);
+      if (!isLive() || seen.has(this) || !when(this, args)) return Reflect.apply(method, this, args);
       if (after) {
         const result = Reflect.apply(method, this, args);
         seen.add(this);
@@ -35,8 +39,10 @@ export function onSight(
         return result;
       }
       seen.add(this);
+      const before: unknown = Reflect.get(this, key);
       findings.carefully(() => see(this, args));
-      return again ? Reflect.apply(Reflect.get(this, key) as Method, this, args) : Reflect.apply(method, this, args);
+      const now: unknown = Reflect.get(this, key);
+      return Reflect.apply(again && now !== before ? (now as Method) : method, this, args);
     };
   });
 }
