@@ -40,8 +40,8 @@ export interface GraphHost {
   /** The application's name, which is part of the keys of its endpoints. */
   readonly app: string;
   /**
-   * Whether the adapter gives up an object as soon as another adapter is to watch it: what found its objects by itself must not stand in
-   * the way of an application that gives them to an adapter.
+   * Whether the adapter gives up an object as soon as another adapter is to watch it: an application that gives its
+   * objects to an adapter must not be refused because they were found before.
    */
   readonly yields?: boolean | undefined;
 
