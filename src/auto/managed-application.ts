@@ -1,8 +1,5 @@
 import cluster from "node:cluster";
-import { randomBytes } from "node:crypto";
-import { linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import type { Server, Socket } from "node:net";
-import { dirname, join } from "node:path";
 import { threadId } from "node:worker_threads";
 import type { Actuator, TakingActuator } from "../actuator.ts";
 import type { ActuatorOptions } from "../actuator-options.ts";
@@ -14,6 +11,7 @@ import type { LoggerAdapter } from "../loggers/adapter.ts";
 import { Loggers } from "../loggers/loggers.ts";
 import { LINES, type Origin, type ProcessDescription } from "../processes/description.ts";
 import { TAKE } from "../processes/hand-over.ts";
+import { sharedIdKey } from "../processes/id-key.ts";
 import { sweepSockets } from "../processes/sockets.ts";
 import type { ListenOptions } from "../server/listen-options.ts";
 import { type SessionStores, sessionStores } from "../sessions/session-stores.ts";
@@ -24,6 +22,9 @@ import type { Findings, Undo } from "./library.ts";
 import { LocalSocket } from "./local-socket.ts";
 import type { WatchedFile } from "./packages.ts";
 import { part } from "./parts.ts";
+
+/** Why an adapter refuses an object of a library; an operator is told, and everything else is shown. */
+const REFUSALS = new Set(["UNSUPPORTED_VERSION", "INVALID_OPTION"]);
 
 /** What is shown of an application in which everything was found by itself. */
 export class ManagedApplication implements Findings {
@@ -39,7 +40,6 @@ export class ManagedApplication implements Findings {
   #undo: Undo[] = [];
   #domains: Domains | undefined;
   #socket: LocalSocket | undefined;
-  #path: string | undefined;
   #actuator: Promise<TakingActuator> | undefined;
   #explicit: { readonly actuator: Actuator & Partial<TakingActuator>; readonly options: ActuatorOptions } | undefined;
   #ended = false;
@@ -105,7 +105,7 @@ export class ManagedApplication implements Findings {
     try {
       see();
     } catch (error) {
-      if (error instanceof ActuatorError && error.reason === "UNSUPPORTED_VERSION") this.notice(error.message);
+      if (error instanceof ActuatorError && REFUSALS.has(error.reason)) this.notice(error.message);
       else this.#giveUp(error);
     }
   }
@@ -175,7 +175,7 @@ export class ManagedApplication implements Findings {
           name: this.#identity.name,
           ...(this.#identity.version !== undefined && { version: this.#identity.version }),
           ...options,
-          sessions: { idKey: this.#idKey(), ...options.sessions, store: stores },
+          sessions: { idKey: sharedIdKey(), ...options.sessions, store: stores },
           integrationGraph: graph,
         },
         loggers,
@@ -201,11 +201,8 @@ export class ManagedApplication implements Findings {
     setImmediate(() => {
       if (this.#ended) return;
       socket.open({ pid: process.pid, thread: threadId }).then(
-        (path) => {
-          this.#path = path;
-          // The rest is swept by the next process that looks.
-          sweepSockets().catch(() => undefined);
-        },
+        // The rest is swept by the next process that looks.
+        () => void sweepSockets().catch(() => undefined),
         // The port that the configuration names still answers.
         (error: unknown) => (this.#domains?.listen === undefined ? this.#giveUp(error) : say(messageOf(error))),
       );
@@ -220,29 +217,6 @@ export class ManagedApplication implements Findings {
     } catch (error) {
       connection.destroy();
       say(messageOf(error));
-    }
-  }
-
-  /** Processes of this user show the same ids for the same sessions. */
-  #idKey(): Buffer {
-    const random = randomBytes(32);
-    if (this.#path === undefined) return random;
-    const path = join(dirname(this.#path), "key");
-    const own = `${path}.${process.pid}`;
-    try {
-      writeFileSync(own, random, { mode: 0o600 });
-      // Fails if there is one.
-      linkSync(own, path);
-    } catch {
-      // The other one counts.
-    } finally {
-      rmSync(own, { force: true });
-    }
-    try {
-      const key = readFileSync(path);
-      return key.length === random.length ? key : random;
-    } catch {
-      return random;
     }
   }
 
