@@ -4,6 +4,7 @@ import { SessionOrigins } from "./session-origins.ts";
 import type { ConnectStore } from "./store.ts";
 import {
   type Call,
+  knowsNew,
   type StoreWatch,
   StoreWatches,
   type WatchedStore,
@@ -45,8 +46,8 @@ export function watchStore(store: ConnectStore, watcher: StoreWatcher): StoreWat
 }
 
 function watchingMethods(store: ConnectStore, watched: WatchedStore<StoreWatcher>): Readonly<Record<string, Watching>> {
-  // express-session puts a `generate` on its store.
-  const isExpress = () => "generate" in store;
+  // express-session puts a `generate` on its store. What is found on a prototype may only wait for that.
+  const isExpress = () => Object.hasOwn(store, "generate");
   const origins = new SessionOrigins(isExpress);
 
   return {
@@ -79,7 +80,7 @@ function watchingMethods(store: ConnectStore, watched: WatchedStore<StoreWatcher
       const before = () => {
         if (record === undefined) return;
         const origin = origins.saving(id, record);
-        made = origin.made;
+        made = origin.made && knowsNew(store);
         watched.tell((watcher) => watcher.saved?.(id, record, made, origin.stored));
       };
       return watched.save(call, args, id, before, (failed) => {

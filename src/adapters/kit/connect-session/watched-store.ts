@@ -41,6 +41,21 @@ export class StoreWatches<Store extends object, Watcher> {
   }
 }
 
+/** How long a request may have been under way when its store was first watched. */
+const MAX_REQUEST_MS = 60_000;
+
+const usedUntil = new WeakMap<object, number>();
+
+/** States that requests have used a store before it is watched: for a minute, nothing that they save is taken for new. */
+export function usedBefore(store: object): void {
+  usedUntil.set(store, Date.now() + MAX_REQUEST_MS);
+}
+
+/** Whether a session that the store did not return to its request is certainly new. */
+export function knowsNew(store: object): boolean {
+  return (usedUntil.get(store) ?? 0) <= Date.now();
+}
+
 const REFUSED_MS = 60_000;
 const MAX_REFUSED = 10_000;
 const MAX_WAIT_MS = 5_000;

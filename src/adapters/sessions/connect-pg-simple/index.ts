@@ -1,5 +1,5 @@
 import { ActuatorError } from "../../../common/error.ts";
-import { type Checks, checkOptions, count, positiveMs, timeLimitMs, unknown } from "../../../common/options.ts";
+import { type Checks, checkOptions, count, flag, positiveMs, timeLimitMs, unknown } from "../../../common/options.ts";
 import { DEFAULT_PRINCIPAL, principalResolver } from "../../../sessions/principal.ts";
 import { sessionDigest } from "../../../sessions/session-id.ts";
 import type { SessionPage, SessionQuery, SessionSearch, SessionStore } from "../../../sessions/store.ts";
@@ -45,6 +45,11 @@ export interface ConnectPgSimpleOptions extends PgSimpleTableOptions {
   readonly timeoutMs?: number | undefined;
   /** Bounds of a search by user if the table has no index for it. */
   readonly scan?: ScanBounds | undefined;
+  /**
+   * Whether the store sends its own statements unchanged. Then a session that another process or statement ends may be saved
+   * again by a request of this process that was under way. Default: false.
+   */
+  readonly passive?: boolean | undefined;
   /** The most sessions for which this process remembers when it first saw them. Default: 100,000. */
   readonly maxRemembered?: number | undefined;
 }
@@ -55,6 +60,7 @@ const OPTIONS: Checks<ConnectPgSimpleOptions> = {
   ttlMs: positiveMs,
   timeoutMs: timeLimitMs,
   scan: SCAN_BOUNDS,
+  passive: flag,
   maxRemembered: count,
 };
 
@@ -96,14 +102,14 @@ export function connectPgSimpleSessions(
 ): ConnectPgSimpleSessions {
   requireVersion({ subpath: "connect-pg-simple", library: "connect-pg-simple", versions: "10" });
   checkOptions("connectPgSimpleSessions", options, OPTIONS);
-  const { principal = DEFAULT_PRINCIPAL, timeZone, scan, maxRemembered = 100_000 } = options;
+  const { principal = DEFAULT_PRINCIPAL, timeZone, scan, passive = false, maxRemembered = 100_000 } = options;
   const paths = typeof principal === "function" ? undefined : principal;
   checkTimeZone(timeZone);
   const queries = postgresQueries(connectionOf(store, options), { timeoutMs: options.timeoutMs });
   const ask = asking(queries);
   const table = tableLookup(ask, tableNameOf(store, options), paths, timeZone);
   const sightings = new Sightings(maxRemembered);
-  const restore = store && keepToExistingRows(store);
+  const restore = store && !passive ? keepToExistingRows(store) : undefined;
   const watch = store && watchStore(store, sightings);
   const ttlMs = () => options.ttlMs ?? ttlMsOf(store);
   const reader: RowReader = { resolver: principalResolver(principal), ttlMs, sightings };

@@ -1,4 +1,13 @@
-import { type Checks, checkOptions, objectOf, text, timeLimitMs, timerMs, unknown } from "../../../common/options.ts";
+import {
+  type Checks,
+  checkOptions,
+  flag,
+  objectOf,
+  text,
+  timeLimitMs,
+  timerMs,
+  unknown,
+} from "../../../common/options.ts";
 import { type Principal, principalFault } from "../../../sessions/principal.ts";
 import type { SessionStore } from "../../../sessions/store.ts";
 import { SCAN_BOUNDS, type ScanBounds } from "../../kit/connect-session/scan.ts";
@@ -34,6 +43,11 @@ export interface ConnectRedisOptions {
   readonly principal?: Principal | undefined;
   /** Whether an index is kept beside the sessions, and how. Default: true. */
   readonly index?: boolean | ConnectRedisIndexOptions | undefined;
+  /**
+   * Whether only what operators ask for sends commands: no index is kept, and a save does not look whether an operator has
+   * ended its session through another process. Default: false.
+   */
+  readonly passive?: boolean | undefined;
   /** Milliseconds to wait for an answer of Redis. Default: 5,000. */
   readonly timeoutMs?: number | undefined;
   /** Bounds of a search while there is no index, or it does not hold all sessions. */
@@ -46,6 +60,7 @@ const OPTIONS: Checks<ConnectRedisOptions> = {
   redis: unknown,
   principal: principalFault,
   index: (value) => (typeof value === "boolean" ? undefined : INDEX_OPTIONS(value)),
+  passive: flag,
   timeoutMs: timeLimitMs,
   scan: SCAN_BOUNDS,
 };
@@ -91,7 +106,8 @@ export function connectRedisSessions(
 ): ConnectRedisSessions {
   requireVersion({ subpath: "connect-redis", library: "connect-redis", versions: "9 to 10" });
   checkOptions("connectRedisSessions", options, OPTIONS);
-  const { principal, scan = {}, timeoutMs, index: indexing = true } = options;
+  const { principal, scan = {}, timeoutMs, passive = false } = options;
+  const indexing = passive ? false : (options.index ?? true);
   const settings = storeSettings(store);
   const redis = redisCommands(options.redis ?? settings.client, { timeoutMs });
   const view = sessionView(settings, principal);
@@ -133,14 +149,14 @@ export function connectRedisSessions(
     return existed;
   }
 
+  /** A request of this process may have saved a session that an operator has ended through another process. */
+  async function endAgain(id: string, made: boolean): Promise<void> {
+    if (!made && (await marks.has(id))) await endedElsewhere?.end(id, () => remove(id));
+  }
+
   const sessions = kept?.sessions ?? scanned;
   const watch = watchStore(store, kept?.writer ?? sightings);
-  const endedElsewhere = watchStore(store, {
-    // A request of this process may have saved a session that an operator has ended through another process.
-    async written(id, made) {
-      if (!made && (await marks.has(id))) await endedElsewhere.end(id, () => remove(id));
-    },
-  });
+  const endedElsewhere = passive ? undefined : watchStore(store, { written: endAgain });
   return {
     kind: "connect-redis",
     findById: async (id) => (await reader.read([id]))[0],
@@ -159,7 +175,7 @@ export function connectRedisSessions(
         return remove(id);
       }),
     async detach() {
-      endedElsewhere.detach();
+      endedElsewhere?.detach();
       watch.detach();
       kept?.stop();
       await redis.close();

@@ -1,6 +1,6 @@
 import type { SessionRecord } from "../../../sessions/principal.ts";
 import { parseRecord } from "../../kit/connect-session/record.ts";
-import { StoreWatches, type WatchedStore, type Watching } from "../../kit/connect-session/watched-store.ts";
+import { knowsNew, StoreWatches, type WatchedStore, type Watching } from "../../kit/connect-session/watched-store.ts";
 
 /** A store that an application passes to koa-session as its `store`. Its methods may return promises. */
 export interface KoaStore {
@@ -30,9 +30,9 @@ export interface KoaStoreWatcher {
  * Watches the `get`, `set` and `destroy` of the objects that applications pass to koa-session. Arguments, results and `this`
  * stay as they are. Any number of watchers can watch one store.
  */
-export const koaWatches = new StoreWatches<KoaStore, KoaStoreWatcher>((_, watched) => watchingMethods(watched));
+export const koaWatches = new StoreWatches<KoaStore, KoaStoreWatcher>(watchingMethods);
 
-function watchingMethods(watched: WatchedStore<KoaStoreWatcher>): Readonly<Record<string, Watching>> {
+function watchingMethods(store: KoaStore, watched: WatchedStore<KoaStoreWatcher>): Readonly<Record<string, Watching>> {
   /** The session that a request has in the store, by the request's context. */
   const stored = new WeakMap<object, string>();
 
@@ -60,7 +60,7 @@ function watchingMethods(watched: WatchedStore<KoaStoreWatcher>): Readonly<Recor
       const before = () => {
         if (record === undefined) return;
         const ctx = contextOf(args[3]);
-        made = ctx !== undefined && stored.get(ctx) !== id;
+        made = ctx !== undefined && stored.get(ctx) !== id && knowsNew(store);
         if (ctx !== undefined) stored.set(ctx, id);
         watched.tell((watcher) => watcher.saved(id, record, made));
       };

@@ -94,6 +94,23 @@ describe.runIf(requirement("postgresql", postgresFound))("a session of connect-p
     });
   });
 
+  it("is saved by the store's own statements if the adapter is passive, also after it was ended elsewhere", async () => {
+    const one = await testStore(server, { passive: true });
+    const pause = pausing();
+    const application = await startExpress(one.store, undefined, pause.wait);
+    onTestFinished(() => application.close());
+    const browser = application.browser();
+    await browser.post("/login/ann");
+    const [id] = (await stored(one)).map(({ sid }) => sid);
+    const basket = browser.post("/basket");
+    await pause.begun;
+    await ENDS["by a statement"]!(one, id!);
+    pause.goOn();
+    await basket;
+    expect(await stored(one)).toMatchObject([{ sid: id, sess: { basket: ["pear"] } }]);
+    expect(await one.sessions.delete(id!)).toBe(true);
+  });
+
   it("of express-session stays ended that the application ended while another of its requests was under way", async () => {
     const one = await testStore(server);
     const pause = pausing();

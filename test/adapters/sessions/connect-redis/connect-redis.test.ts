@@ -274,6 +274,20 @@ describe.runIf(requirement("redis-server", redisFound))("sessions of connect-red
     expect((await sessions.list!({ limit: 10 })).sessions).toHaveLength(2);
   });
 
+  it("sends nothing but the store's own commands if it is passive, until an operator asks", async () => {
+    const { sessions, browser } = await start({ sessions: { passive: true, index: { prefix: "never:" } } });
+    await server.command("CONFIG", "RESETSTAT");
+    const visitor = browser();
+    await visitor.post("/login/alice");
+    await visitor.post("/basket");
+    const sent = String(await server.command("INFO", "commandstats")).match(/(?<=^cmdstat_)[a-z]+(?=:)/gm);
+    expect(new Set(sent)).toEqual(new Set(["get", "set", "del"]));
+    const { sessions: found, partial } = await sessions.findByUsername!("alice");
+    expect({ ids: ids(found), partial }).toEqual({ ids: [visitor.id], partial: false });
+    expect(await sessions.delete!(visitor.id)).toBe(true);
+    expect(await keys("sess:*")).toEqual([]);
+  });
+
   describe("without an index", () => {
     it("searches and lists by walking over the keys", async () => {
       const { sessions, browser } = await start({ sessions: { index: false } });
