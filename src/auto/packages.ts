@@ -16,6 +16,13 @@ export const WATCHED_FILES: Readonly<Record<string, WatchedFile>> = {
   "bullmq/dist/cjs/classes/flow-producer.js": { library: "bullmq" },
   "pino/lib/proto.js": { library: "pino" },
   "express-session/index.js": { library: "express-session" },
+  "fastify/fastify.js": { library: "@fastify/session" },
+  "@fastify/session/lib/session.js": { library: "@fastify/session" },
+  "koa-session/dist/commonjs/index.js": { library: "koa-session" },
+  "koa-session/dist/commonjs/context.js": { library: "koa-session" },
+  "koa-session/dist/esm/index.js": { library: "koa-session", isModule: true },
+  "koa-session/dist/esm/context.js": { library: "koa-session", isModule: true },
+  "@better-auth/core/dist/context/global.mjs": { library: "better-auth", isModule: true },
 };
 
 /** Where a file stands below the innermost `node_modules`: `pino/pino.js`; undefined if it stands below none. */

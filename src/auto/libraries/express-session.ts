@@ -1,18 +1,38 @@
-import type { Store } from "express-session";
-import type { expressSessions } from "../../adapters/sessions/express-session/index.ts";
+import { sessionsIn, usedAlready } from "../connect-store.ts";
 import type { Findings, Library, Undo } from "../library.ts";
-import { part } from "../parts.ts";
+import { onSight } from "../sighting.ts";
 
 interface ExpressSession {
   readonly Store: { readonly prototype: object };
+  readonly Session: { readonly prototype: object };
+}
+
+/** A session of a request. */
+interface RequestSession {
+  readonly req?: { readonly sessionStore?: object };
 }
 
 /**
  * `session()` assigns `generate` to its store. A setter on the prototype of all stores sees that, and makes the property that the
- * assignment would have made.
+ * assignment would have made. A store that exists already is seen when a request uses it: it makes sessions from what it has, and the
+ * session of each request is touched.
  */
 export const expressSession: Library = {
   watch: (exports, findings) => watchStores((exports as ExpressSession).Store.prototype, findings),
+  meet(exports, findings) {
+    const { Store, Session } = exports as ExpressSession;
+    const see = (store: object) => findings.store(store, () => sessionsIn(usedAlready(store), "express-session"));
+    const stops = [
+      onSight(Store.prototype, "createSession", findings, see, { again: true }),
+      onSight(Session.prototype, "touch", findings, (session) => {
+        const store = (session as RequestSession).req?.sessionStore;
+        if (store !== undefined) see(store);
+      }),
+    ];
+    return () => {
+      for (const stop of stops) stop();
+    };
+  },
 };
 
 function watchStores(prototype: object, findings: Findings): Undo {
@@ -21,15 +41,10 @@ function watchStores(prototype: object, findings: Findings): Undo {
     configurable: true,
     enumerable: false,
     get: () => undefined,
-    set(this: Store, value: unknown) {
+    set(this: object, value: unknown) {
       Object.defineProperty(this, "generate", { value, configurable: true, enumerable: true, writable: true });
-      findings.carefully(() => findings.store(this, () => storeOf(this)));
+      findings.carefully(() => findings.store(this, () => sessionsIn(this, "express-session")));
     },
   });
   return () => Reflect.deleteProperty(prototype, "generate");
-}
-
-function storeOf(store: Store) {
-  const express = part<{ expressSessions: typeof expressSessions }>("adapters/sessions/express-session/index");
-  return express.expressSessions(store);
 }

@@ -1,12 +1,18 @@
 import type { Library } from "../library.ts";
+import { betterAuth } from "./better-auth.ts";
 import { bullmq } from "./bullmq.ts";
 import { expressSession } from "./express-session.ts";
+import { fastifySession } from "./fastify-session.ts";
+import { koaSession } from "./koa-session.ts";
 import { pino } from "./pino.ts";
 
 /** Every library that is recognised, by the name in the table of watched files. */
 export const LIBRARIES = {
+  "better-auth": betterAuth,
   bullmq,
   "express-session": expressSession,
+  "@fastify/session": fastifySession,
+  "koa-session": koaSession,
   pino,
 } satisfies Readonly<Record<string, Library>>;
 
