@@ -40,7 +40,10 @@ export class ManagedApplication implements Findings {
   #undo: Undo[] = [];
   #domains: Domains | undefined;
   #socket: LocalSocket | undefined;
-  #actuator: Promise<TakingActuator> | undefined;
+  /** Resolves when the socket is open, or cannot be opened. */
+  #opened: Promise<void> | undefined;
+  #actuator: TakingActuator | undefined;
+  #configuration: ReturnType<typeof configured> | undefined;
   #explicit: { readonly actuator: Actuator & Partial<TakingActuator>; readonly options: ActuatorOptions } | undefined;
   #ended = false;
 
@@ -103,6 +106,8 @@ export class ManagedApplication implements Findings {
   carefully(see: () => void): void {
     if (this.#ended || this.#explicit !== undefined) return;
     try {
+      // Before adapters patch what they are given.
+      this.#configuration ??= configured();
       see();
     } catch (error) {
       if (error instanceof ActuatorError && REFUSALS.has(error.reason)) this.notice(error.message);
@@ -144,33 +149,37 @@ export class ManagedApplication implements Findings {
 
   #begun(): Domains {
     if (this.#domains === undefined) {
-      this.#domains = domainsOf(this.#identity);
+      this.#configuration ??= configured();
+      const { options, listen } = this.#configuration;
+      this.#domains = domainsOf(this.#identity, options);
       this.#open();
-      if (this.#domains.listen !== undefined) void this.#listen(this.#domains.listen);
+      if (listen !== undefined) void this.#opened?.then(() => this.#listen(listen));
     }
     return this.#domains;
   }
 
-  async #listen(listen: ListenOptions): Promise<void> {
+  #listen(listen: ListenOptions): void {
+    if (this.#domains === undefined) return;
     const fault = listenFault();
     if (fault !== undefined) {
       this.#notices.add(fault);
       if (clusterWorker() === 1) say(fault);
       return;
     }
-    try {
-      await (await this.#served()).listen({ ...listen, unref: true });
-    } catch (error) {
-      say(`cannot listen: ${messageOf(error)}`);
-    }
+    this.carefully(() => {
+      const actuator = this.#served();
+      actuator.listen({ ...listen, unref: true }).catch((error: unknown) => {
+        if (this.#actuator === actuator) say(`cannot listen: ${messageOf(error)}`);
+      });
+    });
   }
 
   /** The faces, which are loaded when they are first needed. */
-  #served(): Promise<TakingActuator> {
-    this.#actuator ??= (async () => {
+  #served(): TakingActuator {
+    if (this.#actuator === undefined) {
       const { actuatorOf } = part<typeof import("../actuator.ts")>("actuator");
       const { options, loggers, stores, graph } = this.#begun();
-      return actuatorOf(
+      this.#actuator = actuatorOf(
         {
           name: this.#identity.name,
           ...(this.#identity.version !== undefined && { version: this.#identity.version }),
@@ -180,12 +189,12 @@ export class ManagedApplication implements Findings {
         },
         loggers,
       );
-    })();
+    }
     return this.#actuator;
   }
 
   #open(): void {
-    if (this.#socket !== undefined || process.platform === "win32") return;
+    if (this.#socket !== undefined) return;
     const socket = new LocalSocket({
       answer: async (line) => {
         if (line === LINES.describe) return this.#describe();
@@ -194,36 +203,39 @@ export class ManagedApplication implements Findings {
         setImmediate(() => this.detach(line === LINES.detachKeeping ? "keep" : "restore"));
         return {};
       },
-      serve: (connection, server) => void this.#serve(connection, server),
+      serve: (connection, server) => this.#serve(connection, server),
     });
     this.#socket = socket;
-    // Listening would change what comes first in the application.
-    setImmediate(() => {
-      if (this.#ended) return;
-      socket.open({ pid: process.pid, thread: threadId }).then(
+    // Not at once, which would change what comes first in the application, and it may make an actuator in its first statements.
+    this.#opened = new Promise<void>((resolve) => setImmediate(resolve).unref()).then(async () => {
+      if (this.#ended || process.platform === "win32") return;
+      try {
+        await socket.open({ pid: process.pid, thread: threadId });
         // The rest is swept by the next process that looks.
-        () => void sweepSockets().catch(() => undefined),
+        sweepSockets().catch(() => undefined);
+      } catch (error) {
         // The port that the configuration names still answers.
-        (error: unknown) => (this.#domains?.listen === undefined ? this.#giveUp(error) : say(messageOf(error))),
-      );
-    }).unref();
+        if (this.#configuration?.listen === undefined) this.#giveUp(error);
+        else say(messageOf(error));
+      }
+    });
   }
 
-  async #serve(connection: Socket, server: Server): Promise<void> {
+  #serve(connection: Socket, server: Server): void {
     try {
-      const actuator = this.#explicit?.actuator ?? (await this.#served());
+      const actuator = this.#explicit?.actuator ?? this.#served();
       if (actuator[TAKE] === undefined) connection.destroy();
       else actuator[TAKE](connection, server);
     } catch (error) {
       connection.destroy();
-      say(messageOf(error));
+      this.#giveUp(error);
     }
   }
 
   async #describe(): Promise<ProcessDescription> {
     const { name, version, script } = this.#identity;
     const explicit = this.#explicit;
-    const actuator = explicit?.actuator ?? (await this.#actuator?.catch(() => undefined));
+    const actuator = explicit?.actuator ?? this.#actuator;
     return {
       pid: process.pid,
       thread: threadId,
@@ -265,8 +277,8 @@ export class ManagedApplication implements Findings {
     this.#actuator = undefined;
     const loggers = this.#domains?.loggers;
     this.#domains = undefined;
-    if (actuator === undefined) void loggers?.close();
-    else void actuator.then((each) => each.close({ deadlineMs: 0 })).catch(() => undefined);
+    const closing = actuator === undefined ? loggers?.close() : actuator.close({ delayMs: 0, deadlineMs: 0 });
+    closing?.catch((error: unknown) => say(messageOf(error)));
   }
 }
 
@@ -276,19 +288,14 @@ interface Domains {
   readonly loggers: Loggers;
   readonly stores: SessionStores;
   readonly graph: GraphBuilder;
-  /** Where to listen besides the socket. */
-  readonly listen: ListenOptions | undefined;
 }
 
-/** @throws ActuatorError for a configuration that is wrong. */
-function domainsOf({ name }: Identity): Domains {
-  const { options, listen } = configured();
+function domainsOf({ name }: Identity, options: ActuatorOptions): Domains {
   return {
     options,
     loggers: new Loggers(options.loggers ?? {}, (error, context) => say(`${context}: ${messageOf(error)}`)),
     stores: sessionStores(),
     graph: integrationGraph({ app: options.name ?? name }),
-    listen,
   };
 }
 
@@ -297,7 +304,15 @@ const EXPLICIT = "the application has created its actuator itself, and only its 
 /** Stands for the socket, which is there anyway. */
 const SOCKET = "socket";
 
-function configured(env: NodeJS.ProcessEnv = process.env): Pick<Domains, "options" | "listen"> {
+/**
+ * What the environment and the file that it names say, and where to listen besides the socket.
+ *
+ * @throws ActuatorError for a configuration that is wrong.
+ */
+function configured(env: NodeJS.ProcessEnv = process.env): {
+  readonly options: ActuatorOptions;
+  readonly listen: ListenOptions | undefined;
+} {
   if (!Object.keys(env).some((variable) => variable.startsWith("ACTUATOR_"))) {
     return { options: {}, listen: undefined };
   }
