@@ -46,7 +46,7 @@ export function nameOfCaller(path: string, folder: string): string | undefined {
   const caller = callerOf([packageFolder(path), OURS]);
   if (caller === undefined) return undefined;
   const place = placeInPackages(caller);
-  if (place !== undefined) return place.split("/", place.startsWith("@") ? 2 : 1).join("/");
+  if (place !== undefined) return packageName(place);
   const parts = relative(folder, caller)
     .replace(/\.[^.]+$/, "")
     .split(sep);
@@ -56,23 +56,54 @@ export function nameOfCaller(path: string, folder: string): string | undefined {
   return parts.join(".");
 }
 
+/** A call of a library that runs now. */
+export interface LibraryCall {
+  /** The package that calls it, `connect-actuator` for this one; "" for code of the application, undefined if it cannot be told. */
+  readonly from: string | undefined;
+  /** The paths of the code of the library that the call came through, the innermost first. */
+  readonly through: readonly string[];
+}
+
+/** Which code called the library at `path`. */
+export function libraryCall(path: string): LibraryCall {
+  const isWithin = (folder: string) => (file: string) => file.startsWith(`${folder}${sep}`);
+  const [isLibrary, isOurs, isAuto] = [packageFolder(path), OURS, join(OURS, "auto")].map(isWithin);
+  const files = stack().filter((file) => !isAuto!(file));
+  const at = files.findIndex((file) => !isLibrary!(file));
+  const caller = files[at];
+  const place = caller === undefined ? undefined : placeInPackages(caller);
+  const from = caller === undefined ? undefined : place === undefined ? "" : packageName(place);
+  return {
+    from: caller !== undefined && isOurs!(caller) ? "connect-actuator" : from,
+    through: at < 0 ? files : files.slice(0, at),
+  };
+}
+
+/** The name of the package to which a place in `node_modules` belongs. */
+function packageName(place: string): string {
+  return place.split("/", place.startsWith("@") ? 2 : 1).join("/");
+}
+
 /** `src` or `dist` of this package. */
 const OURS = dirname(dirname(fileURLToPath(import.meta.url)));
 const MAX_FRAMES = 20;
 
 /** The path of the innermost code on the stack that stands in none of these folders. */
 function callerOf(folders: readonly string[]): string | undefined {
+  return stack().find((path) => !folders.some((folder) => path.startsWith(`${folder}${sep}`)));
+}
+
+/** The paths of the code that runs, the innermost first. */
+function stack(): readonly string[] {
   const holder: { stack?: string } = {};
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = MAX_FRAMES;
-  Error.captureStackTrace(holder, callerOf);
+  Error.captureStackTrace(holder, stack);
   Error.stackTraceLimit = stackTraceLimit;
-  for (const [, file] of String(holder.stack).matchAll(/(?:\(|at )(?:async )?(?:file:\/\/)?([^():]+):\d+:\d+\)?$/gm)) {
-    const path = decodeURI(file!);
-    if (path !== "node" && path !== "<anonymous>" && !folders.some((folder) => path.startsWith(`${folder}${sep}`)))
-      return path;
-  }
-  return undefined;
+  return Array.from(
+    String(holder.stack).matchAll(/(?:\(|at )(?:async )?(?:file:\/\/)?([^():]+):\d+:\d+\)?$/gm),
+    ([, file]) => decodeURI(file!),
+  ).filter((path) => path !== "node" && path !== "<anonymous>");
 }
 
 /** The folder of the package that a path or URL stands in. */

@@ -9,6 +9,8 @@ export interface WatchedFile {
 
 /** The files that are looked at, as `<package>/<path in the package>`. */
 export const WATCHED_FILES: Readonly<Record<string, WatchedFile>> = {
+  "@redis/client/dist/lib/client/index.js": { library: "redis" },
+  "ioredis/built/Redis.js": { library: "ioredis" },
   "bullmq/dist/cjs/classes/queue-base.js": { library: "bullmq" },
   "bullmq/dist/cjs/classes/queue.js": { library: "bullmq" },
   "bullmq/dist/cjs/classes/worker.js": { library: "bullmq" },

@@ -68,6 +68,11 @@ export async function graphOf(application: RunningApplication) {
   return normalized(await application.get("/integrationgraph"));
 }
 
+interface ShownNode {
+  readonly name: string;
+  readonly sendTimers?: { readonly successes: { readonly count: number } };
+}
+
 interface Shown {
   readonly nodes: readonly (Record<string, unknown> & { readonly nodeId: number; readonly name: string })[];
   readonly links: readonly { readonly from: number; readonly to: number; readonly type: string }[];
@@ -77,7 +82,7 @@ interface Shown {
 function normalized({ nodes, links }: Shown) {
   const names = new Map(nodes.map(({ nodeId, name, componentType }) => [nodeId, `${componentType} ${name}`]));
   return {
-    nodes: nodes.map(({ nodeId: _, ...node }) => withoutTimes(node)).sort(byText),
+    nodes: nodes.map(({ nodeId: _, ...node }) => withoutTimes(node) as ShownNode).sort(byText),
     links: links.map(({ from, type, to }) => `${names.get(from)} -${type}-> ${names.get(to)}`).sort(),
   };
 }

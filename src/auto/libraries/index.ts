@@ -5,6 +5,7 @@ import { expressSession } from "./express-session.ts";
 import { fastifySession } from "./fastify-session.ts";
 import { koaSession } from "./koa-session.ts";
 import { pino } from "./pino.ts";
+import { ioredis, nodeRedis } from "./redis.ts";
 
 /** Every library that is recognised, by the name in the table of watched files. */
 export const LIBRARIES = {
@@ -13,7 +14,9 @@ export const LIBRARIES = {
   "express-session": expressSession,
   "@fastify/session": fastifySession,
   "koa-session": koaSession,
+  ioredis,
   pino,
+  redis: nodeRedis,
 } satisfies Readonly<Record<string, Library>>;
 
 /** The name of a library that is recognised. */

@@ -73,7 +73,8 @@ describe.runIf(requirement("redis-server", redisFound))("BullMQ without a line o
 
   for (const [script, text] of Object.entries(FORMS)) {
     for (const version of ["5", "6"]) {
-      test(`${version} shows the graph of explicit wiring, ${script}`, async () => {
+      const tags = version === "5" || script.endsWith(".cjs") ? ["slow"] : [];
+      test(`${version} shows the graph of explicit wiring, ${script}`, { tags }, async () => {
         const { found, graph } = await expectGraphOfWiring({
           script,
           text,
