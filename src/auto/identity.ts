@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { basename, dirname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import { placeInPackages } from "./packages.ts";
+import { placeInPackages } from "./place-in-packages.ts";
 
 /** The application that a process runs. */
 export interface Identity {

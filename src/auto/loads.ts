@@ -1,5 +1,6 @@
 import module from "node:module";
-import { placeInPackages, WATCHED_FILES, type WatchedFile } from "./packages.ts";
+import { WATCHED_FILES, type WatchedFile } from "./packages.ts";
+import { placeInPackages } from "./place-in-packages.ts";
 
 /** Called with the exports of a watched file, before the code that loads it gets them. `path` is a path or a URL. */
 export type OnLoad = (file: WatchedFile, exports: object, path: string) => void;
