@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
-import { placeInPackages } from "./packages.ts";
+import { placeInPackages } from "./place-in-packages.ts";
 
 /** Text in the code of libraries that minifiers leave as it is. */
 const MARKS: Readonly<Record<string, string>> = {
