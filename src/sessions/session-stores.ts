@@ -60,7 +60,7 @@ class CombinedStores {
   }
 
   async findById(id: string): Promise<Session | undefined> {
-    return (await this.#owner(id))?.session;
+    return (await this.#owners(id))[0]?.session;
   }
 
   get findByUsername(): SessionStore["findByUsername"] {
@@ -87,10 +87,9 @@ class CombinedStores {
   }
 
   async findIdByDigest(digest: string): Promise<string | null | undefined> {
-    const found = await Promise.all(this.#all().map((store) => store.findIdByDigest?.(digest)));
-    const id = found.find((each) => typeof each === "string");
+    const found = await answersOf(this.#reachable(), async (store) => store.findIdByDigest?.(digest), isText);
     // Only if every store knows that it has no such session.
-    return id ?? (found.every((each) => each === null) ? null : undefined);
+    return found.find(isText) ?? (found.every((each) => each === null) ? null : undefined);
   }
 
   get delete(): SessionStore["delete"] {
@@ -116,19 +115,26 @@ class CombinedStores {
     return stores.length === 0 ? undefined : { stores, all: stores.length === all.length };
   }
 
-  async #owner(id: string): Promise<{ store: SessionStore; session: Session } | undefined> {
-    const reachable = this.#all().filter(({ limits }) => limits?.findById === undefined);
-    const found = await Promise.all(reachable.map(async (store) => ({ store, session: await store.findById(id) })));
-    return found.find((each): each is { store: SessionStore; session: Session } => each.session !== undefined);
+  #reachable(): readonly SessionStore[] {
+    return this.#all().filter(({ limits }) => limits?.findById === undefined);
+  }
+
+  /** The stores that have a session: more than one if they keep their sessions in the same place. */
+  async #owners(id: string): Promise<readonly Owner[]> {
+    const look = async (store: SessionStore) => ({ store, session: await store.findById(id) });
+    return (await answersOf(this.#reachable(), look, isOwner)).filter(isOwner);
   }
 
   async #delete(id: string): Promise<boolean> {
-    const { store } = (await this.#owner(id)) ?? {};
-    if (store === undefined) return false;
-    if (store.delete !== undefined) return store.delete(id);
-    const message =
-      store.limits?.delete ?? `The ${store.kind} store cannot end sessions from outside: only the application can.`;
-    throw new ActuatorError("UNIMPLEMENTED", "DELETE_UNSUPPORTED", message);
+    const owners = await this.#owners(id);
+    const ending = owners.filter(({ store }) => store.delete !== undefined);
+    if (owners.length > 0 && ending.length === 0) {
+      const [{ store }] = owners as [Owner];
+      const message =
+        store.limits?.delete ?? `The ${store.kind} store cannot end sessions from outside: only the application can.`;
+      throw new ActuatorError("UNIMPLEMENTED", "DELETE_UNSUPPORTED", message);
+    }
+    return (await Promise.all(ending.map(({ store }) => store.delete!(id)))).includes(true);
   }
 
   /** A page of the first store that has one after the position `<number of the store> <position in it>`. */
@@ -150,8 +156,35 @@ class CombinedStores {
   }
 }
 
+interface Owner {
+  readonly store: SessionStore;
+  readonly session: Session;
+}
+
+function isOwner(each: { readonly session: Session | undefined }): each is Owner {
+  return each.session !== undefined;
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string";
+}
+
+/** Asks all stores. One that is out of reach is an error only if no other has an answer. */
+async function answersOf<Answer>(
+  stores: readonly SessionStore[],
+  ask: (store: SessionStore) => Promise<Answer>,
+  isAnswer: (answer: Answer) => boolean,
+): Promise<readonly Answer[]> {
+  const settled = await Promise.allSettled(stores.map(ask));
+  const answers = settled.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
+  const failed = settled.find((each) => each.status === "rejected");
+  if (failed !== undefined && !answers.some(isAnswer)) throw failed.reason;
+  return answers;
+}
+
 function merged(found: readonly SessionSearch[], all: boolean): SessionSearch {
-  return { sessions: found.flatMap(({ sessions }) => sessions), partial: !all || found.some(({ partial }) => partial) };
+  const byId = new Map(found.flatMap(({ sessions }) => sessions.map((session) => [session.id, session])));
+  return { sessions: [...byId.values()], partial: !all || found.some(({ partial }) => partial) };
 }
 
 /** Why all stores lack an ability, in the words of the first. */

@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
+import { ActuatorError } from "../../src/common/error.ts";
 import { cookieOnlySessions } from "../../src/sessions/cookie-only.ts";
 import { memorySessions } from "../../src/sessions/memory-store.ts";
+import { sessionDigest } from "../../src/sessions/session-id.ts";
 import { sessionStores } from "../../src/sessions/session-stores.ts";
 import { Sessions, type SessionsOptions } from "../../src/sessions/sessions.ts";
 import type { SessionStore } from "../../src/sessions/store.ts";
@@ -96,3 +98,49 @@ test("ids that are bearer tokens are not shown, even of a store that comes later
   });
   await expect(sessions.list()).rejects.toMatchObject({ reason: "RAW_IDS_REFUSED" });
 });
+
+test("a store that is out of reach keeps no session of another from being found and ended", async () => {
+  const down = async () => {
+    throw new ActuatorError("UNAVAILABLE", "SESSION_STORE_UNAVAILABLE", "The session store could not be reached.");
+  };
+  const unreachable: SessionStore = { kind: "down", findById: down, findIdByDigest: down, list: down, delete: down };
+  const memory = filled("a", 2);
+  const indexed: SessionStore = { ...bound(memory), findIdByDigest: async (digest) => idOf(digest) };
+  const idOf = (digest: string) => ["a-0", "a-1"].find((id) => sessionDigest(id) === digest) ?? null;
+  const { sessions } = shop(unreachable, indexed);
+  expect(await sessions.find("a-0")).toMatchObject({ id: "a-0" });
+  expect(await sessions.delete("a-0")).toBe(true);
+  await expect(sessions.find("a-0")).rejects.toMatchObject({ code: "UNAVAILABLE" });
+  await expect(sessions.list()).rejects.toMatchObject({ code: "UNAVAILABLE" });
+
+  const stores = sessionStores(unreachable, indexed);
+  expect(await stores.findIdByDigest!(sessionDigest("a-1"))).toBe("a-1");
+  await expect(stores.findIdByDigest!(sessionDigest("none"))).rejects.toMatchObject({ code: "UNAVAILABLE" });
+  expect(await sessionStores(indexed, cookieOnlySessions("cookies")).findIdByDigest!(sessionDigest("none"))).toBeNull();
+});
+
+test("a session that two stores keep in the same place is shown to its user once, and ended in both", async () => {
+  const memory = filled("a", 1);
+  const ended: string[] = [];
+  const one = (name: string): SessionStore => ({
+    ...bound(memory),
+    delete: async (id) => {
+      ended.push(name);
+      return memory.delete(id);
+    },
+  });
+  const { sessions } = shop(one("shop"), one("staff"));
+  expect((await sessions.findByUsername("ada")).sessions).toHaveLength(1);
+  expect(await sessions.delete("a-0")).toBe(true);
+  expect(ended).toEqual(["shop", "staff"]);
+});
+
+function bound(store: ReturnType<typeof memorySessions>): SessionStore {
+  return {
+    kind: store.kind,
+    findById: (id) => store.findById(id),
+    findByUsername: (username) => store.findByUsername!(username),
+    list: (query) => store.list!(query),
+    delete: (id) => store.delete!(id),
+  };
+}
