@@ -22,6 +22,17 @@ export function sessionsIn(store: object, middleware: "express-session" | "@fast
   return MIDDLEWARES[middleware](store);
 }
 
+/** Whether an object has the methods that every store has. */
+export function hasStoreMethods(object: object): boolean {
+  const { get, set, destroy } = object as Readonly<Record<string, unknown>>;
+  return [get, set, destroy].every((method) => typeof method === "function");
+}
+
+/** Whether an object found in the heap is a store that an adapter of its own reads, and not a prototype of such stores. */
+export function isKnownStore(object: object): boolean {
+  return !Object.hasOwn(object, "constructor") && KINDS.some(({ isKind }) => isKind(object));
+}
+
 /** Returns a store that requests have used before it was found: what they save at first may have been there before. */
 export function usedAlready<Store extends object>(store: Store): Store {
   part<{ usedBefore: typeof usedBefore }>("adapters/kit/connect-session/watched-store").usedBefore(store);

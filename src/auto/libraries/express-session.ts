@@ -1,4 +1,4 @@
-import { sessionsIn, usedAlready } from "../connect-store.ts";
+import { hasStoreMethods, sessionsIn, usedAlready } from "../connect-store.ts";
 import type { Findings, Library, Undo } from "../library.ts";
 import { onSight } from "../sighting.ts";
 
@@ -21,19 +21,28 @@ export const expressSession: Library = {
   watch: (exports, findings) => watchStores((exports as ExpressSession).Store.prototype, findings),
   meet(exports, findings) {
     const { Store, Session } = exports as ExpressSession;
-    const see = (store: object) => findings.store(store, () => sessionsIn(usedAlready(store), "express-session"));
     const stops = [
-      onSight(Store.prototype, "createSession", findings, see, { again: true }),
+      onSight(Store.prototype, "createSession", findings, (store) => see(store, findings), { again: true }),
       onSight(Session.prototype, "touch", findings, (session) => {
         const store = (session as RequestSession).req?.sessionStore;
-        if (store !== undefined) see(store);
+        if (store !== undefined) see(store, findings);
       }),
     ];
     return () => {
       for (const stop of stops) stop();
     };
   },
+  recognize(object, findings) {
+    const { generate } = object as { readonly generate?: unknown };
+    if (typeof generate !== "function" || !Object.hasOwn(object, "generate") || !hasStoreMethods(object)) return false;
+    see(object, findings);
+    return true;
+  },
 };
+
+function see(store: object, findings: Findings): void {
+  findings.store(store, () => sessionsIn(usedAlready(store), "express-session"));
+}
 
 function watchStores(prototype: object, findings: Findings): Undo {
   if (Object.hasOwn(prototype, "generate")) return () => {};

@@ -1,6 +1,6 @@
 import diagnostics from "node:diagnostics_channel";
 import { isRecord } from "../../common/record.ts";
-import { sessionsIn, usedAlready } from "../connect-store.ts";
+import { hasStoreMethods, isKnownStore, sessionsIn, usedAlready } from "../connect-store.ts";
 import type { Findings, Library, Undo } from "../library.ts";
 import { replaceInPlace } from "../sighting.ts";
 
@@ -33,7 +33,17 @@ export const fastifySession: Library = {
       };
     });
   },
+  recognize(object, findings) {
+    if (!isOwnStore(object) && !isKnownStore(object)) return false;
+    see(object, findings);
+    return true;
+  },
 };
+
+/** The library's own store keeps its sessions in a Map. */
+function isOwnStore(object: object): boolean {
+  return (object as { readonly store?: unknown }).store instanceof Map && hasStoreMethods(object);
+}
 
 function watchInstances(findings: Findings): Undo {
   // Instances that nothing else holds may go.
@@ -83,5 +93,9 @@ function storeOf(decoration: unknown): object | undefined {
 function seeStoreOf(session: object, findings: Findings): void {
   const key = Object.getOwnPropertySymbols(session).find(({ description }) => description === "sessionStore");
   const store = key && (session as Readonly<Record<symbol, unknown>>)[key];
-  if (isRecord(store)) findings.store(store, () => sessionsIn(usedAlready(store), "@fastify/session"));
+  if (isRecord(store)) see(store, findings);
+}
+
+function see(store: object, findings: Findings): void {
+  findings.store(store, () => sessionsIn(usedAlready(store), "@fastify/session"));
 }
