@@ -54,7 +54,7 @@ export function replaceMethod(object: object, name: string, make: Making): () =>
  * });
  * ```
  */
-export function placeMethod(object: object, name: string, make: Making): () => void {
+export function placeMethod(object: object, name: string | symbol, make: Making): () => void {
   const method = methodOf(object, name);
   if (typeof method !== "function") return () => {};
   const own = Object.getOwnPropertyDescriptor(object, name);
@@ -99,7 +99,7 @@ export function undoing(done: readonly (() => void)[]): () => void {
 }
 
 /** The method itself: a proxy may return another function that looks it up again. */
-function methodOf(object: object, name: string): unknown {
+function methodOf(object: object, name: string | symbol): unknown {
   for (let at: object | null = object; at !== null; at = Object.getPrototypeOf(at)) {
     const found = Object.getOwnPropertyDescriptor(at, name);
     if (found !== undefined) return found.get === undefined ? found.value : Reflect.get(object, name);

@@ -228,7 +228,12 @@ export class WatchSet<T extends object> {
 
   /** Watches an object that the library made, unless an adapter watches it already. */
   addNew(target: T): void {
-    if (!(this.#yields ? this.#watched.has(target) : this.#watched.isKept(target))) this.add(target);
+    if (!this.isTaken(target)) this.add(target);
+  }
+
+  /** Whether this adapter may not watch it, because another one does, or it does already. */
+  isTaken(target: object): boolean {
+    return this.#yields ? this.#watched.has(target) : this.#watched.isKept(target);
   }
 
   /** Whether this adapter watches it. */

@@ -2,7 +2,13 @@ import { callable, checkOptions, text } from "../../../../common/options.ts";
 import type { GraphHost } from "../../../../integration-graph/adapter.ts";
 import { field, hasMethods } from "../../../kit/interception/field.ts";
 import { whenSettled } from "../../../kit/interception/plain-promise.ts";
-import { type Live, type Method, replaceMethod, undoing } from "../../../kit/interception/replaced-method.ts";
+import {
+  type Live,
+  type Method,
+  placeMethod,
+  replaceMethod,
+  undoing,
+} from "../../../kit/interception/replaced-method.ts";
 import { requireVersion } from "../../../kit/library-version.ts";
 import {
   type Unwatch,
@@ -30,8 +36,8 @@ export type { KafkajsConsumer, KafkajsKafka, KafkajsProducer, KafkajsTarget } fr
 /** Options of {@link kafkajsSource}. */
 export interface KafkajsOptions {
   /**
-   * The id of the cluster, if the application knows it. By default, it is read over a short connection of its own, once for
-   * each Kafka object, when the first of its clients has connected.
+   * The id of the cluster, if the application knows it. By default, it is read from what the library learns of the cluster; for
+   * clients that were made before, over a short connection of its own, when the first of them has sent a request.
    */
   readonly clusterId?: string | undefined;
   /**
@@ -109,14 +115,18 @@ function watchTargets(
     const cluster = newCluster(() => Reflect.apply(admin, kafka, [{ retry: { retries: 0 } }]));
     const making = (method: Method): Method =>
       function (this: unknown, ...args) {
-        const client = Reflect.apply(method, this, args);
-        if (live.live) made(client, args[0]);
+        const learning: { cluster?: unknown } = {};
+        const client = clusterMade(kafka, learning, () => Reflect.apply(method, this, args));
+        if (live.live) made(client, args[0], learning);
         return client;
       };
-    const made = (client: unknown, config: unknown) => {
-      if (hasMethods(client, "on") && watched.has(client)) return;
+    const made = (client: unknown, config: unknown, learning: { readonly cluster?: unknown }) => {
+      if (hasMethods(client, "on") && objects.isTaken(client)) return;
       if (isProducer(client) || isConsumer(client)) {
-        objects.keep(client, watchClient(client, cluster, field(config, "groupId")));
+        const known = () =>
+          cluster.identify(field(field(field(learning.cluster, "brokerPool"), "metadata"), "clusterId"));
+        const learn = learning.cluster === undefined ? () => void cluster.ask() : known;
+        objects.keep(client, watchClient(client, cluster, learn, field(config, "groupId")));
       } else if (hasMethods(client, "describeCluster")) {
         objects.keep(client as KafkajsTarget, watchAdmin(client, cluster));
       }
@@ -124,23 +134,24 @@ function watchTargets(
     return undoing(["producer", "consumer", "admin"].map((name) => replaceMethod(kafka, name, making)));
   }
 
-  function watchClient(client: KafkajsProducer | KafkajsConsumer, cluster: Cluster, groupId?: unknown): Unwatch {
+  function watchClient(
+    client: KafkajsProducer | KafkajsConsumer,
+    cluster: Cluster,
+    learn: () => void,
+    groupId?: unknown,
+  ): Unwatch {
     const known = typeof groupId === "string" ? groupId : undefined;
     const producing = isProducer(client);
     const role = producing ? "producer" : "consumer";
-    const ask = () => void cluster.ask();
-    const listening = [client.on(`${role}.connect`, ask)];
-    // One that was given may be connected already.
-    if (groupId === undefined) listening.push(client.on(`${role}.network.request`, ask));
+    const stop: unknown = client.on(`${role}.network.request`, learn);
     return undoing([
-      ...listening.filter((stop) => typeof stop === "function"),
+      ...(typeof stop === "function" ? [stop as Unwatch] : []),
       ...(producing
         ? watchProducer(client, host, cluster.topics, live)
         : watchConsumer(client, known, host, cluster, live)),
     ]);
   }
 
-  /** An application that describes its cluster itself saves the adapter a connection. */
   function watchAdmin(admin: object, cluster: Cluster): Unwatch {
     const describing = (method: Method): Method =>
       function (this: unknown, ...args) {
@@ -155,7 +166,8 @@ function watchTargets(
     watch(target) {
       if (isKafka(target)) return watchKafka(target);
       alone ??= clusters[0] ?? newCluster();
-      return watchClient(target, alone);
+      const cluster = alone;
+      return watchClient(target, cluster, () => void cluster.ask());
     },
     prune() {
       for (const { groups } of clusters) groups.prune();
@@ -164,4 +176,21 @@ function watchTargets(
       live.live = false;
     },
   };
+}
+
+/** Calls `make`, which makes a client of a Kafka object, and notes the object that holds what the client knows of its cluster. */
+function clusterMade(kafka: KafkajsKafka, noted: { cluster?: unknown }, make: () => unknown): unknown {
+  const key = Object.getOwnPropertySymbols(kafka).find((each) => each.description === "private:Kafka:createCluster");
+  if (key === undefined) return make();
+  const note = (method: Method): Method =>
+    function (this: unknown, ...args) {
+      noted.cluster = Reflect.apply(method, this, args);
+      return noted.cluster;
+    };
+  const restore = placeMethod(kafka, key, note);
+  try {
+    return make();
+  } finally {
+    restore();
+  }
 }
