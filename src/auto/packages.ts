@@ -11,6 +11,11 @@ export interface WatchedFile {
 export const WATCHED_FILES: Readonly<Record<string, WatchedFile>> = {
   "@redis/client/dist/lib/client/index.js": { library: "redis" },
   "ioredis/built/Redis.js": { library: "ioredis" },
+  "amqplib/lib/channel_model.js": { library: "amqplib" },
+  "amqplib/lib/callback_model.js": { library: "amqplib" },
+  "kafkajs/src/index.js": { library: "kafkajs" },
+  "@platformatic/kafka/dist/index.js": { library: "platformatic-kafka", isModule: true },
+  "mqtt/build/lib/client.js": { library: "mqtt" },
   "bullmq/dist/cjs/classes/queue-base.js": { library: "bullmq" },
   "bullmq/dist/cjs/classes/queue.js": { library: "bullmq" },
   "bullmq/dist/cjs/classes/worker.js": { library: "bullmq" },

@@ -1,15 +1,20 @@
 import type { Library } from "../library.ts";
+import { amqplib } from "./amqplib.ts";
 import { betterAuth } from "./better-auth.ts";
 import { bullmq } from "./bullmq.ts";
 import { expressSession } from "./express-session.ts";
 import { fastifySession } from "./fastify-session.ts";
+import { kafkajs } from "./kafkajs.ts";
 import { koaSession } from "./koa-session.ts";
+import { mqtt } from "./mqtt.ts";
 import { pino } from "./pino.ts";
+import { platformaticKafka } from "./platformatic-kafka.ts";
 import { ioredis, nodeRedis } from "./redis.ts";
 
 /** Every library that is recognised, by the name in the table of watched files. */
 export const LIBRARIES = {
   "better-auth": betterAuth,
+  amqplib,
   bullmq,
   "express-session": expressSession,
   "@fastify/session": fastifySession,
@@ -17,6 +22,9 @@ export const LIBRARIES = {
   ioredis,
   pino,
   redis: nodeRedis,
+  kafkajs,
+  mqtt,
+  "platformatic-kafka": platformaticKafka,
 } satisfies Readonly<Record<string, Library>>;
 
 /** The name of a library that is recognised. */

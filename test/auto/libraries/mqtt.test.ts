@@ -7,9 +7,10 @@ const BODY = `
   const client = mqtt.connect(process.env.URL, { will: { topic: "gone", payload: "" }, reconnectPeriod: 20 });
   WATCH(client);
   await client.subscribeAsync(["orders/+", "mails"]);
+  let mailed;
   const seen = new Promise((resolve) => client.on("message", function onOrder(topic) {
-    if (topic === "mails") return resolve();
-    client.publish("mails", "1", { qos: 1 });
+    if (topic === "mails") return resolve(mailed);
+    mailed = client.publishAsync("mails", "1", { qos: 1 });
   }));
   await client.publishAsync("orders/new", "1", { qos: 1 });
   await seen;
