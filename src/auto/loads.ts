@@ -62,7 +62,7 @@ function watchCommonJs(onLoad: OnLoad): () => void {
   let live = true;
   const watched: Compile = function _compile(content, path, ...rest) {
     const result = compile.call(this, content, path, ...rest);
-    const file = live ? commonJsAt(path) : undefined;
+    const file = live && rest[0] !== "module" ? commonJsAt(path) : undefined;
     if (file !== undefined) onLoad(file, this.exports, path);
     return result;
   };
@@ -86,8 +86,7 @@ function watchCommonJs(onLoad: OnLoad): () => void {
 
 function commonJsAt(path: string | null | undefined): WatchedFile | undefined {
   const place = path == null ? undefined : placeInPackages(path);
-  const file = place === undefined ? undefined : WATCHED_FILES[place];
-  return file?.isModule ? undefined : file;
+  return place === undefined ? undefined : WATCHED_FILES[place];
 }
 
 function watchModules(onLoad: OnLoad): () => void {
@@ -100,7 +99,7 @@ function watchModules(onLoad: OnLoad): () => void {
   const hooks = module.registerHooks({
     load(url, context, nextLoad) {
       const loaded = nextLoad(url, context);
-      if (moduleAt(url) === undefined || loaded.source == null) return loaded;
+      if (moduleAt(url) === undefined || loaded.format !== "module" || loaded.source == null) return loaded;
       return { ...loaded, source: `${textOf(loaded.source)}\n${handingOver(url)}` };
     },
   });

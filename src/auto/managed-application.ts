@@ -111,6 +111,7 @@ export class ManagedApplication implements Findings {
       see();
     } catch (error) {
       if (error instanceof ActuatorError && REFUSALS.has(error.reason)) this.notice(error.message);
+      else if (error instanceof ActuatorError && error.reason === "ALREADY_WATCHED") return;
       else this.#giveUp(error);
     }
   }

@@ -3,12 +3,14 @@ import type { LibraryName } from "./libraries/index.ts";
 /** A file of a package whose exports are looked at when it has been loaded. */
 export interface WatchedFile {
   readonly library: LibraryName;
-  /** Whether it is an ES module, which only a load hook can see. Default: CommonJS. */
+  /** Whether it is an ES module, at least in some versions: only a load hook can see that. Default: CommonJS. */
   readonly isModule?: boolean;
 }
 
 /** The files that are looked at, as `<package>/<path in the package>`. */
 export const WATCHED_FILES: Readonly<Record<string, WatchedFile>> = {
+  "@nestjs/core/nest-application-context.js": { library: "nestjs-messaging", isModule: true },
+  "@nestjs/core/nest-factory.js": { library: "nestjs-messaging", isModule: true },
   "@redis/client/dist/lib/client/index.js": { library: "redis" },
   "ioredis/built/Redis.js": { library: "ioredis" },
   "amqplib/lib/channel_model.js": { library: "amqplib" },

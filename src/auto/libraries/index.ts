@@ -7,6 +7,7 @@ import { fastifySession } from "./fastify-session.ts";
 import { kafkajs } from "./kafkajs.ts";
 import { koaSession } from "./koa-session.ts";
 import { mqtt } from "./mqtt.ts";
+import { nestjsMessaging } from "./nestjs-messaging.ts";
 import { pino } from "./pino.ts";
 import { platformaticKafka } from "./platformatic-kafka.ts";
 import { ioredis, nodeRedis } from "./redis.ts";
@@ -20,6 +21,7 @@ export const LIBRARIES = {
   "@fastify/session": fastifySession,
   "koa-session": koaSession,
   ioredis,
+  "nestjs-messaging": nestjsMessaging,
   pino,
   redis: nodeRedis,
   kafkajs,
