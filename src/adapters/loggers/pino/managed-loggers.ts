@@ -75,12 +75,23 @@ export class ManagedLoggers implements PinoObserver {
     }
     this.#place(logger, set);
     this.#manage(set, logger);
+    this.#sweepTwo();
+  }
+
+  /** Whether a root is managed. */
+  hasRoot(logger: NativeLogger): boolean {
+    return this.#roots.has(logger.levels);
+  }
+
+  /** Manages a logger that may be older than the adapter, if it descends from one of the roots. */
+  find(logger: NativeLogger): void {
+    this.#placeOf(logger);
   }
 
   /** Manages the loggers that descend from the roots given, of all that exist. */
   addExisting(objects: readonly object[]): void {
     this.#knowsExisting = true;
-    for (const object of objects as readonly NativeLogger[]) this.#placeOf(object);
+    for (const object of objects as readonly NativeLogger[]) this.find(object);
   }
 
   /** Whether a logger is no child of another one. */
@@ -190,7 +201,9 @@ export class ManagedLoggers implements PinoObserver {
   /** Where a logger belongs; undefined if it descends from none of the roots given. */
   #placeOf(logger: NativeLogger): Place | undefined {
     const known = this.#places.get(logger);
-    if (known !== undefined) return known ?? undefined;
+    if (known != null) return known;
+    // Its root may have been added since.
+    if (known === FOREIGN && !this.#roots.has(logger.levels)) return undefined;
     const above = Object.getPrototypeOf(logger) as NativeLogger;
     if (!this.isRoot(logger)) {
       const place = this.#placeOf(above);
