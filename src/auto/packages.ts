@@ -11,6 +11,12 @@ export interface WatchedFile {
 export const WATCHED_FILES: Readonly<Record<string, WatchedFile>> = {
   "@nestjs/core/nest-application-context.js": { library: "nestjs-messaging", isModule: true },
   "@nestjs/core/nest-factory.js": { library: "nestjs-messaging", isModule: true },
+  "@logtape/logtape/dist/logger.cjs": { library: "logtape" },
+  "@logtape/logtape/dist/logger.js": { library: "logtape", isModule: true },
+  "@nestjs/common/index.js": { library: "nestjs", isModule: true },
+  "debug/src/index.js": { library: "debug" },
+  "log4js/lib/log4js.js": { library: "log4js" },
+  "winston/lib/winston.js": { library: "winston" },
   "@redis/client/dist/lib/client/index.js": { library: "redis" },
   "ioredis/built/Redis.js": { library: "ioredis" },
   "amqplib/lib/channel_model.js": { library: "amqplib" },

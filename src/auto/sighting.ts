@@ -1,3 +1,4 @@
+import { placeMethod, undoing } from "../adapters/kit/interception/replaced-method.ts";
 import type { Findings, Undo } from "./library.ts";
 
 type Method = (this: object, ...args: unknown[]) => unknown;
@@ -106,4 +107,33 @@ export function replaceInPlace(
     live = false;
     if (Object.getOwnPropertyDescriptor(object, key)?.value === placed) Object.defineProperty(object, key, descriptor);
   };
+}
+
+/**
+ * Calls `see` before the first call of any of these methods, once. All are then as they were, and what `see` has put in their place is
+ * called.
+ */
+export function beforeFirstCall(
+  places: Iterable<readonly [object: object, method: string]>,
+  findings: Pick<Findings, "carefully">,
+  see: () => void,
+): Undo {
+  let live = true;
+  const restore = undoing(
+    [...places].map(([object, key]) =>
+      placeMethod(object, key, (method) => {
+        return function (this: unknown, ...args: unknown[]): unknown {
+          if (!live) return Reflect.apply(method, this, args);
+          undo();
+          findings.carefully(see);
+          return Reflect.apply(Reflect.get(object, key) as Method, this, args);
+        };
+      }),
+    ),
+  );
+  function undo(): void {
+    live = false;
+    restore();
+  }
+  return undo;
 }

@@ -55,7 +55,13 @@ function linkPackages(folder: string, packages: Readonly<Record<string, string>>
   }
   mkdirSync(to);
   for (const name of readdirSync(from)) {
-    if (!(name in packages) && !name.startsWith(".")) symlinkSync(join(from, name), join(to, name));
+    if (Object.keys(packages).some((each) => each.startsWith(`${name}/`))) {
+      mkdirSync(join(to, name));
+      for (const each of readdirSync(join(from, name))) link(`${name}/${each}`);
+    } else if (!name.startsWith(".")) link(name);
+  }
+  function link(name: string): void {
+    if (!(name in packages)) symlinkSync(join(from, name), join(to, name));
   }
   for (const [name, other] of Object.entries(packages))
     cpSync(resolve(from, other), join(to, name), { recursive: true });
