@@ -42,6 +42,16 @@ export interface Library {
    * after a while, so they may cost a little at each call. Left out where {@link watch} sees them as well.
    */
   meet?(exports: object, findings: Findings, path: string): Undo;
-  /** Takes an object found in the heap, if it is one of this library's. Returns whether it is. */
-  recognize?(object: object, findings: Findings): boolean;
+  /** How a copy of the library is recognised in the heap, also in a bundle, where no file says what an object is. */
+  readonly inHeap?: InHeap;
+}
+
+/** A copy of a library in the heap, which is told by the prototype that {@link Library.watch} patches. */
+export interface InHeap {
+  /** Methods that this prototype has itself, and no other. */
+  readonly methods: readonly string[];
+  /** Makes what {@link Library.watch} takes. */
+  exports(prototype: object): object;
+  /** Takes an object that inherits from the prototype. Without it objects are only found when they are used. */
+  take?(object: object, findings: Findings, path: string): void;
 }

@@ -9,7 +9,13 @@ import type { GraphAdapter } from "../integration-graph/adapter.ts";
 import { type GraphBuilder, integrationGraph } from "../integration-graph/builder.ts";
 import type { LoggerAdapter } from "../loggers/adapter.ts";
 import { Loggers } from "../loggers/loggers.ts";
-import { LINES, type Origin, type ProcessDescription } from "../processes/description.ts";
+import {
+  type HeapAnswer,
+  type HeapSearchAnswer,
+  LINES,
+  type Origin,
+  type ProcessDescription,
+} from "../processes/description.ts";
 import { TAKE } from "../processes/hand-over.ts";
 import { sharedIdKey } from "../processes/id-key.ts";
 import { sweepSockets } from "../processes/sockets.ts";
@@ -22,6 +28,7 @@ import type { Findings, Undo } from "./library.ts";
 import { LocalSocket } from "./local-socket.ts";
 import type { WatchedFile } from "./packages.ts";
 import { part } from "./parts.ts";
+import { isReplacedIn } from "./sighting.ts";
 
 /** Why an adapter refuses an object of a library; an operator is told, and everything else is shown. */
 const REFUSALS = new Set(["UNSUPPORTED_VERSION", "INVALID_OPTION"]);
@@ -129,6 +136,31 @@ export class ManagedApplication implements Findings {
     this.notice(`this application is a bundle with ${libraries.join(", ")} inside; "${command}" finds what they made`);
   }
 
+  /** Predicts how long {@link searchHeap} stops this process. */
+  #heap(): HeapAnswer {
+    const { expectedPauseMs } = part<typeof import("../adapters/kit/heap/heap-search.ts")>(
+      "adapters/kit/heap/heap-search",
+    );
+    return { expectedPauseMs: expectedPauseMs() };
+  }
+
+  /** Finds what exists already, also in a bundle, and stops this process meanwhile. */
+  #searchHeap(): HeapSearchAnswer {
+    const { copies, pauseMs } = part<typeof import("./heap.ts")>("auto/heap").searchHeap();
+    const found: Record<string, number> = {};
+    for (const { library, inHeap, prototype, objects } of copies) {
+      const path = this.#identity.script ?? this.#identity.folder;
+      try {
+        if (!isReplacedIn(prototype)) this.#undo.push(LIBRARIES[library].watch(inHeap.exports(prototype), this, path));
+        for (const object of objects) inHeap.take?.(object, this, path);
+        found[library] = (found[library] ?? 0) + objects.length;
+      } catch (error) {
+        this.notice(`${library} was found in the heap, but is not managed: ${messageOf(error)}`);
+      }
+    }
+    return { pauseMs, found };
+  }
+
   /** Leaves everything to an actuator that the application has made itself, and only shows that one at the socket. */
   createdExplicitly(actuator: Actuator, options: ActuatorOptions): void {
     if (this.#ended || this.#explicit !== undefined) return;
@@ -200,6 +232,8 @@ export class ManagedApplication implements Findings {
       answer: async (line) => {
         if (line === LINES.describe) return this.#describe();
         if (this.#explicit !== undefined) return { error: EXPLICIT };
+        if (line === LINES.heap) return this.#heap();
+        if (line === LINES.searchHeap) return this.#searchHeap();
         // After the answer is on its way.
         setImmediate(() => this.detach(line === LINES.detachKeeping ? "keep" : "restore"));
         return {};

@@ -62,6 +62,14 @@ export function onSight(
   };
 }
 
+const replacements = new WeakSet<object>();
+
+/** Whether a method of an object is replaced in place. */
+export function isReplacedIn(object: object): boolean {
+  const values = Reflect.ownKeys(object).map((key) => Object.getOwnPropertyDescriptor(object, key)?.value as unknown);
+  return values.some((value) => typeof value === "function" && replacements.has(value));
+}
+
 /**
  * Calls `see` with each object to which a property is assigned that its prototype does not have, as constructors do. The object gets the
  * property that the assignment would have made.
@@ -103,6 +111,7 @@ export function replaceInPlace(
     Object.defineProperty(placed, own, Object.getOwnPropertyDescriptor(method, own)!);
   }
   Object.defineProperty(object, key, { ...descriptor, value: placed });
+  replacements.add(placed);
   return () => {
     live = false;
     if (Object.getOwnPropertyDescriptor(object, key)?.value === placed) Object.defineProperty(object, key, descriptor);

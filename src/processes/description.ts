@@ -17,6 +17,10 @@ export const LINES = {
   detachRestoring: `${LINE_PREFIX}detach restore`,
   /** The same, but levels stay as the operator set them. */
   detachKeeping: `${LINE_PREFIX}detach keep`,
+  /** Asks how long a search of the heap would stop the process. Answered by a {@link HeapAnswer}. */
+  heap: `${LINE_PREFIX}heap`,
+  /** Searches the heap for objects of libraries, which stops the process meanwhile. Answered by a {@link HeapSearchAnswer}. */
+  searchHeap: `${LINE_PREFIX}heap search`,
 } as const;
 
 /** How an actuator came into its process. */
@@ -44,5 +48,20 @@ export interface ProcessDescription extends Place {
 
 /** The answer to a line that detaches: what is wrong, or undefined when it is done. */
 export interface DetachAnswer {
+  readonly error?: string | undefined;
+}
+
+/** How long a search of the heap would stop a process. */
+export interface HeapAnswer {
+  readonly expectedPauseMs?: number | undefined;
+  readonly error?: string | undefined;
+}
+
+/** What a search of the heap has found. */
+export interface HeapSearchAnswer {
+  /** How long it stopped the process. */
+  readonly pauseMs?: number | undefined;
+  /** How many objects there are of each library, such as `{ pino: 12 }`. */
+  readonly found?: Readonly<Record<string, number>> | undefined;
   readonly error?: string | undefined;
 }

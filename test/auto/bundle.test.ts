@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { build } from "esbuild";
 import { expect, test } from "vitest";
 import { bundledLibraries } from "../../src/auto/bundle.ts";
+import { LINES } from "../../src/processes/description.ts";
 import { type ApplicationFolder, applicationFolder, runApplication } from "../support/auto-application.ts";
 
 const SHOP = `
@@ -50,7 +51,7 @@ test.each([
   ["esm", false],
   ["esm", true],
 ] as const)(
-  "an application that is a bundle (%s, minified: %s) runs unchanged, and is said to be one",
+  "an application that is a bundle (%s, minified: %s) runs unchanged and is said to be one; the heap has its objects",
   async (format, minify) => {
     const folder = await bundled(SHOP, format, minify);
     const shop = runApplication(folder, `shop.${format === "cjs" ? "cjs" : "mjs"}`);
@@ -60,9 +61,17 @@ test.each([
     expect(notices).toEqual([
       `this application is a bundle with bullmq, express-session, ioredis, pino inside; "connect-actuator attach ${shop.child.pid} --search-heap" finds what they made`,
     ]);
+    expect(shop.output()).toEqual({ stdout: "function\n", stderr: "" });
+
+    expect(await shop.line(LINES.heap)).toEqual({ expectedPauseMs: expect.any(Number) });
+    const found = { "express-session": 1 };
+    expect(await shop.line(LINES.searchHeap)).toEqual({ pauseMs: expect.any(Number), found });
+    expect(await shop.line(LINES.searchHeap)).toMatchObject({ found });
+    expect((await shop.describe()).shows).toEqual({ loggers: [], sessions: ["express-session"], integrationGraph: [] });
+    expect((await shop.get("/sessions?username=ada")).sessions).toHaveLength(1);
+
     shop.child.kill("SIGTERM");
     expect(await shop.exit()).toBe(0);
-    expect(shop.output().stderr).toBe("");
   },
 );
 
@@ -88,6 +97,7 @@ test("a bundle that makes its own actuator is not said to be one", async () => {
   const shop = runApplication(folder, "shop.mjs", { env: { OWN: own } });
   await shop.said("info");
   expect(await shop.describe()).toMatchObject({ name: "mine", notices: [] });
+  expect(await shop.line(LINES.searchHeap)).toEqual({ error: expect.stringMatching(/created its actuator itself/) });
 });
 
 test("programs in packages, small scripts and missing ones are not looked at", () => {

@@ -27,12 +27,24 @@ export function expectedPauseMs(heapUsed: number = process.memoryUsage().heapUse
  * Returns all objects of this process that inherit from `prototype` and are still in use. It stops the process for about
  * {@link expectedPauseMs}, and leaves nothing behind.
  *
+ * @param others more prototypes, whose objects are found as well in the same time: until it returns, they inherit from `prototype`
  * @throws ActuatorError FAILED_PRECONDITION (NO_HEAP_SEARCH) if the inspector of Node.js is missing or forbidden.
  */
-export function objectsBelow(prototype: object): readonly object[] {
+export function objectsBelow(prototype: object, ...others: readonly object[]): readonly object[] {
+  const session = connected();
+  const before = others.map((other) => Object.getPrototypeOf(other) as object);
+  try {
+    for (const other of others) Object.setPrototypeOf(other, prototype);
+    return query(session, prototype);
+  } finally {
+    for (const [index, other] of others.entries()) Object.setPrototypeOf(other, before[index]!);
+    session.disconnect();
+  }
+}
+
+function query(session: Session, prototype: object): readonly object[] {
   const globals = globalThis as { [EXCHANGE]?: Exchange };
   const exchange: Exchange = { prototype, found: [] };
-  const session = connected();
   const objectGroup = String(EXCHANGE.description);
   const at = `globalThis[Symbol.for(${JSON.stringify(objectGroup)})]`;
   globals[EXCHANGE] = exchange;
@@ -52,37 +64,23 @@ export function objectsBelow(prototype: object): readonly object[] {
   } finally {
     delete globals[EXCHANGE];
     session.post("Runtime.releaseObjectGroup", { objectGroup });
-    session.disconnect();
   }
   return exchange.found;
 }
 
-/**
- * Returns the prototypes of all classes of this process whose own methods include one of these lists, also in bundles, where no file
- * says what a class is. It stops the process as {@link objectsBelow} does.
- *
- * @throws ActuatorError as {@link objectsBelow}
- */
-export function prototypesWith<Name extends string>(
-  methods: Readonly<Record<Name, readonly string[]>>,
-): readonly { readonly name: Name; readonly prototype: object }[] {
-  const wanted = Object.entries<readonly string[]>(methods) as [Name, readonly string[]][];
-  return objectsBelow(Function.prototype).flatMap((made) => {
-    const prototype = prototypeOf(made);
-    if (prototype === undefined) return [];
-    const has = (method: string) => typeof ownValue(prototype, method) === "function";
-    return wanted.filter(([, all]) => all.every(has)).map(([name]) => ({ name, prototype }));
-  });
+/** Whether an object itself has all these methods. No code of its own runs: accessors and proxies are not asked. */
+export function hasOwnMethods(object: object, methods: readonly string[]): boolean {
+  return methods.every((method) => typeof ownValue(object, method) === "function");
 }
 
-/** Nothing of the application's runs: accessors and proxies are not asked. */
+/** The prototype of the objects that a class makes; undefined for other functions. */
+export function prototypeOf(made: object): object | undefined {
+  const prototype = typeof made === "function" ? ownValue(made, "prototype") : undefined;
+  return typeof prototype === "object" && prototype !== null ? prototype : undefined;
+}
+
 function ownValue(object: object, key: string): unknown {
   return types.isProxy(object) ? undefined : Object.getOwnPropertyDescriptor(object, key)?.value;
-}
-
-function prototypeOf(made: object): object | undefined {
-  const prototype = ownValue(made, "prototype");
-  return typeof prototype === "object" && prototype !== null ? prototype : undefined;
 }
 
 function connected(): Session {
