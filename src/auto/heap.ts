@@ -2,20 +2,21 @@ import { EventEmitter } from "node:events";
 import { types } from "node:util";
 import { hasOwnMethods, objectsBelow, prototypeOf } from "../adapters/kit/heap/heap-search.ts";
 import { LIBRARIES, type LibraryName } from "./libraries/index.ts";
-import type { InHeap, Library } from "./library.ts";
+import type { Library } from "./library.ts";
 
-/** A copy of a library that was found in the heap. */
-export interface CopyInHeap {
+/** A class of a library that was found in the heap. */
+export interface ClassInHeap {
   readonly library: LibraryName;
-  readonly inHeap: InHeap;
   readonly prototype: object;
+  /** What the library exports of it. */
+  readonly exports: object;
   /** What inherits from the prototype, parents before their children. */
   readonly objects: readonly object[];
 }
 
 /** What a search of the heap finds. */
 export interface HeapFindings {
-  readonly copies: readonly CopyInHeap[];
+  readonly classes: readonly ClassInHeap[];
   /** How long it stopped the process. */
   readonly pauseMs: number;
 }
@@ -29,18 +30,24 @@ export interface HeapFindings {
 export function searchHeap(): HeapFindings {
   const began = performance.now();
   const first = objectsBelow(Function.prototype, EventEmitter.prototype);
-  const copies = [...new Set(first.map((each) => prototypeOf(each) ?? each))].flatMap(copiesAt);
-  const apart = copies.filter(({ inHeap, prototype }) => inHeap.take && !inherits(prototype, EventEmitter.prototype));
+  const classes = [...new Set(first.map((each) => prototypeOf(each) ?? each))].flatMap(classesAt);
+  const apart = classes.filter(
+    ({ isSearched, prototype }) => isSearched && !inherits(prototype, EventEmitter.prototype),
+  );
   const [one, ...others] = apart.map(({ prototype }) => prototype);
   const objects = one === undefined ? first : [...first, ...objectsBelow(one, ...others)];
   const pauseMs = Math.round(performance.now() - began);
-  return { copies: copies.map((copy) => ({ ...copy, objects: objectsOf(copy.prototype, objects) })), pauseMs };
+  return { classes: classes.map((each) => ({ ...each, objects: objectsOf(each.prototype, objects) })), pauseMs };
 }
 
-function copiesAt(prototype: object): Omit<CopyInHeap, "objects">[] {
-  return (Object.entries(LIBRARIES) as [LibraryName, Library][]).flatMap(([library, { inHeap }]) =>
-    inHeap !== undefined && hasOwnMethods(prototype, inHeap.methods) ? [{ library, inHeap, prototype }] : [],
-  );
+function classesAt(prototype: object): (Omit<ClassInHeap, "objects"> & { readonly isSearched: boolean })[] {
+  return (Object.entries(LIBRARIES) as [LibraryName, Library][]).flatMap(([library, { inHeap, recognize }]) => {
+    const names = Object.keys(inHeap?.classes ?? {}).filter((name) => hasOwnMethods(prototype, inHeap!.classes[name]!));
+    return names.map((name) => {
+      const exports = inHeap!.exports?.(prototype, name) ?? { [name]: { prototype } };
+      return { library, prototype, exports, isSearched: recognize !== undefined };
+    });
+  });
 }
 
 function objectsOf(prototype: object, all: readonly object[]): readonly object[] {

@@ -42,16 +42,16 @@ export interface Library {
    * after a while, so they may cost a little at each call. Left out where {@link watch} sees them as well.
    */
   meet?(exports: object, findings: Findings, path: string): Undo;
-  /** How a copy of the library is recognised in the heap, also in a bundle, where no file says what an object is. */
+  /** How its classes are told in the heap, also in a bundle, where no file says what a class is. */
   readonly inHeap?: InHeap;
+  /** Takes an object of these classes that was found in the heap. Returns whether it was not managed before. */
+  recognize?(object: object, findings: Findings, path: string): boolean;
 }
 
-/** A copy of a library in the heap, which is told by the prototype that {@link Library.watch} patches. */
+/** What of a library is found in the heap. */
 export interface InHeap {
-  /** Methods that this prototype has itself, and no other. */
-  readonly methods: readonly string[];
-  /** Makes what {@link Library.watch} takes. */
-  exports(prototype: object): object;
-  /** Takes an object that inherits from the prototype. Without it objects are only found when they are used. */
-  take?(object: object, findings: Findings, path: string): void;
+  /** By the name of a class or kind of object: methods that its prototype has itself, and no other prototype. */
+  readonly classes: Readonly<Record<string, readonly string[]>>;
+  /** Makes what {@link Library.watch} takes. Default: `{ [name]: { prototype } }`. */
+  exports?(prototype: object, name: string): object;
 }

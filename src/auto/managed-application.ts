@@ -24,7 +24,7 @@ import { type SessionStores, sessionStores } from "../sessions/session-stores.ts
 import type { SessionStore } from "../sessions/store.ts";
 import { applicationIdentity, type Identity, nameOfCaller } from "./identity.ts";
 import { LIBRARIES } from "./libraries/index.ts";
-import type { Findings, Undo } from "./library.ts";
+import type { Findings, Library, Undo } from "./library.ts";
 import { LocalSocket } from "./local-socket.ts";
 import type { WatchedFile } from "./packages.ts";
 import { part } from "./parts.ts";
@@ -146,14 +146,15 @@ export class ManagedApplication implements Findings {
 
   /** Finds what exists already, also in a bundle, and stops this process meanwhile. */
   #searchHeap(): HeapSearchAnswer {
-    const { copies, pauseMs } = part<typeof import("./heap.ts")>("auto/heap").searchHeap();
+    const { classes, pauseMs } = part<typeof import("./heap.ts")>("auto/heap").searchHeap();
     const found: Record<string, number> = {};
-    for (const { library, inHeap, prototype, objects } of copies) {
-      const path = this.#identity.script ?? this.#identity.folder;
+    const path = this.#identity.script ?? this.#identity.folder;
+    for (const { library, prototype, exports, objects } of classes) {
+      const { watch, recognize }: Library = LIBRARIES[library];
       try {
-        if (!isReplacedIn(prototype)) this.#undo.push(LIBRARIES[library].watch(inHeap.exports(prototype), this, path));
-        for (const object of objects) inHeap.take?.(object, this, path);
-        found[library] = (found[library] ?? 0) + objects.length;
+        if (!isReplacedIn(prototype)) this.#undo.push(watch(exports, this, path));
+        const { length } = objects.filter((object) => recognize?.(object, this, path));
+        if (length > 0) found[library] = (found[library] ?? 0) + length;
       } catch (error) {
         this.notice(`${library} was found in the heap, but is not managed: ${messageOf(error)}`);
       }

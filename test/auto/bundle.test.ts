@@ -13,6 +13,8 @@ import { Queue } from "bullmq";
 import { pino } from "pino";
 const log = pino();
 const orders = log.child({ module: "shop.orders" });
+const queue = new Queue("orders", { connection: { host: "127.0.0.1", port: 1, lazyConnect: true } });
+queue.on("error", () => {});
 const app = express();
 app.use(session({ secret: "x", resave: false, saveUninitialized: true }));
 app.get("/", (req, res) => {
@@ -24,7 +26,10 @@ const server = app.listen(0, async () => {
   const url = "http://127.0.0.1:" + server.address().port;
   console.log(await (await fetch(url)).text());
 });
-process.once("SIGTERM", () => server.close());
+process.once("SIGTERM", () => {
+  server.close();
+  queue.disconnect().catch(() => {});
+});
 `;
 
 /** esbuild leaves `require` to the module. */
@@ -64,10 +69,17 @@ test.each([
     expect(shop.output()).toEqual({ stdout: "function\n", stderr: "" });
 
     expect(await shop.line(LINES.heap)).toEqual({ expectedPauseMs: expect.any(Number) });
-    const found = { "express-session": 1 };
+    const found = { "express-session": 1, bullmq: 1 };
     expect(await shop.line(LINES.searchHeap)).toEqual({ pauseMs: expect.any(Number), found });
-    expect(await shop.line(LINES.searchHeap)).toMatchObject({ found });
-    expect((await shop.describe()).shows).toEqual({ loggers: [], sessions: ["express-session"], integrationGraph: [] });
+    expect(await shop.line(LINES.searchHeap)).toEqual({ pauseMs: expect.any(Number), found: {} });
+    expect((await shop.describe()).shows).toEqual({
+      loggers: [],
+      sessions: ["express-session"],
+      integrationGraph: ["bullmq"],
+    });
+    expect((await shop.get("/integrationgraph")).nodes).toMatchObject([
+      { name: "orders", componentType: "bullmq:queue" },
+    ]);
     expect((await shop.get("/sessions?username=ada")).sessions).toHaveLength(1);
 
     shop.child.kill("SIGTERM");

@@ -38,6 +38,15 @@ export const bullmq: Library = {
       for (const each of undo) each();
     };
   },
+  inHeap: {
+    classes: {
+      QueueBase: ["base64Name", "checkConnectionError", "waitUntilReady"],
+      Queue: ["addBulk", "obliterate", "upsertJobScheduler"],
+      Worker: ["callProcessJob", "getNextJob", "processJob"],
+      QueueEvents: ["consumeEvents", "run"],
+      FlowProducer: ["addBulk", "getFlow", "queueFromNode"],
+    },
+  },
   recognize(object, findings) {
     const { close, waitUntilReady, closing } = object as Record<string, unknown>;
     if (typeof close !== "function" || typeof waitUntilReady !== "function" || closing) return false;
