@@ -150,9 +150,12 @@ export class ManagedApplication implements Findings {
     const found: Record<string, number> = {};
     const path = this.#identity.script ?? this.#identity.folder;
     for (const { library, prototype, exports, objects } of classes) {
-      const { watch, recognize }: Library = LIBRARIES[library];
+      const { watch, meet, recognize }: Library = LIBRARIES[library];
       try {
-        if (!isReplacedIn(prototype)) this.#undo.push(watch(exports, this, path));
+        if (!isReplacedIn(prototype)) {
+          this.#undo.push(watch(exports, this, path));
+          if (recognize === undefined && meet !== undefined) this.#undo.push(meet(exports, this, path));
+        }
         const { length } = objects.filter((object) => recognize?.(object, this, path));
         if (length > 0) found[library] = (found[library] ?? 0) + length;
       } catch (error) {

@@ -13,7 +13,7 @@ import { Queue } from "bullmq";
 import { pino } from "pino";
 const log = pino();
 const orders = log.child({ module: "shop.orders" });
-const queue = new Queue("orders", { connection: { host: "127.0.0.1", port: 1, lazyConnect: true } });
+const queue = new Queue("orders", { connection: { host: "127.0.0.1", port: 1, retryStrategy: () => null } });
 queue.on("error", () => {});
 const app = express();
 app.use(session({ secret: "x", resave: false, saveUninitialized: true }));

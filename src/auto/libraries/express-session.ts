@@ -32,6 +32,7 @@ export const expressSession: Library = {
       for (const stop of stops) stop();
     };
   },
+  inHeap: { classes: { Store: ["regenerate", "load", "createSession"] } },
   recognize(object, findings) {
     const { generate } = object as { readonly generate?: unknown };
     if (typeof generate !== "function" || !Object.hasOwn(object, "generate") || !hasStoreMethods(object)) return false;

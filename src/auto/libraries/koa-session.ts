@@ -42,6 +42,7 @@ export const koaSession: Library = {
       if (!opts.ContextStore) findings.store(store, () => sessionsOf(usedAlready(store)));
     });
   },
+  inHeap: { classes: { ContextSession: ["initFromExternal", "initFromCookie"] } },
 };
 
 function see(options: MiddlewareOptions, findings: Findings): void {
