@@ -1,72 +1,105 @@
 import { EventEmitter } from "node:events";
 import { types } from "node:util";
 import { hasOwnMethods, objectsBelow, prototypeOf } from "../adapters/kit/heap/heap-search.ts";
+import type { HeapSearchAnswer } from "../processes/description.ts";
 import { LIBRARIES, type LibraryName } from "./libraries/index.ts";
-import type { Library } from "./library.ts";
+import type { Findings, Library, Undo } from "./library.ts";
+import { isReplacedIn } from "./sighting.ts";
+
+/** What a search of the heap leads to. */
+export interface HeapFindings {
+  readonly answer: HeapSearchAnswer;
+  readonly undo: readonly Undo[];
+  /** Why libraries that were found are not managed. */
+  readonly faults: ReadonlySet<string>;
+}
 
 /** A class of a library that was found in the heap. */
-export interface ClassInHeap {
+interface FoundClass {
   readonly library: LibraryName;
+  readonly name: string;
   readonly prototype: object;
-  /** What the library exports of it. */
-  readonly exports: object;
-  /** What inherits from the prototype, parents before their children. */
-  readonly objects: readonly object[];
 }
 
-/** What a search of the heap finds. */
-export interface HeapFindings {
-  readonly classes: readonly ClassInHeap[];
-  /** How long it stopped the process. */
-  readonly pauseMs: number;
-}
+const libraries = Object.entries(LIBRARIES) as [LibraryName, Library][];
 
 /**
- * Searches the heap for all libraries that are recognised there: once, and a second time for the objects of those whose classes are no
- * event emitters of Node.js.
+ * Searches the heap for what libraries have made, and manages it: once, and a second time for the objects of those whose classes are no
+ * event emitters of Node.js. Classes that no file of a package has shown are watched from then on.
  *
  * @throws ActuatorError FAILED_PRECONDITION (NO_HEAP_SEARCH) if the inspector of Node.js is missing or forbidden.
  */
-export function searchHeap(): HeapFindings {
+export function searchHeap(findings: Findings, path: string): HeapFindings {
   const began = performance.now();
   const first = objectsBelow(Function.prototype, EventEmitter.prototype);
   const classes = [...new Set(first.map((each) => prototypeOf(each) ?? each))].flatMap(classesAt);
-  const apart = classes.filter(
-    ({ isSearched, prototype }) => isSearched && !inherits(prototype, EventEmitter.prototype),
-  );
-  const [one, ...others] = apart.map(({ prototype }) => prototype);
+  const [one, ...others] = classes.map(({ prototype }) => prototype).filter(isApart);
   const objects = one === undefined ? first : [...first, ...objectsBelow(one, ...others)];
   const pauseMs = Math.round(performance.now() - began);
-  return { classes: classes.map((each) => ({ ...each, objects: objectsOf(each.prototype, objects) })), pauseMs };
+
+  const undo: Undo[] = [];
+  const faults = new Set<string>();
+  const attempt = <Result>(library: string, attempted: () => Result): Result | undefined => {
+    try {
+      return attempted();
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      faults.add(`what the heap has of ${library} is not managed: ${reason}`);
+      return undefined;
+    }
+  };
+  for (const found of classes) attempt(found.library, () => undo.push(...watch(found, findings, path)));
+  const counts: Record<string, number> = {};
+  for (const object of made(objects)) {
+    const recognized = libraries.find(
+      ([library, { recognize, inHeap }]) =>
+        recognize !== undefined &&
+        (inHeap === undefined ||
+          classes.some((each) => each.library === library && inherits(object, each.prototype))) &&
+        attempt(library, () => recognize(object, findings, path)),
+    );
+    if (recognized !== undefined) counts[recognized[0]] = (counts[recognized[0]] ?? 0) + 1;
+  }
+  return { answer: { pauseMs, found: counts }, undo, faults };
 }
 
-function classesAt(prototype: object): (Omit<ClassInHeap, "objects"> & { readonly isSearched: boolean })[] {
-  return (Object.entries(LIBRARIES) as [LibraryName, Library][]).flatMap(([library, { inHeap, recognize }]) => {
-    const names = Object.keys(inHeap?.classes ?? {}).filter((name) => hasOwnMethods(prototype, inHeap!.classes[name]!));
-    return names.map((name) => {
-      const exports = inHeap!.exports?.(prototype, name) ?? { [name]: { prototype } };
-      return { library, prototype, exports, isSearched: recognize !== undefined };
-    });
-  });
-}
-
-function objectsOf(prototype: object, all: readonly object[]): readonly object[] {
-  const depths = new Map(
-    all.filter((each) => inherits(each, prototype) && !isPrototype(each)).map((each) => [each, depth(each)]),
+function classesAt(prototype: object): FoundClass[] {
+  return libraries.flatMap(([library, { inHeap }]) =>
+    Object.entries(inHeap?.classes ?? {})
+      .filter(([, methods]) => hasOwnMethods(prototype, methods))
+      .map(([name]) => ({ library, name, prototype })),
   );
+}
+
+function watch({ library, name, prototype }: FoundClass, findings: Findings, path: string): Undo[] {
+  if (isReplacedIn(prototype)) return [];
+  const { watch, meet, recognize, inHeap }: Library = LIBRARIES[library];
+  const exports = inHeap?.exports?.(prototype, name) ?? { [name]: { prototype } };
+  const undo = [watch(exports, findings, path)];
+  if (recognize === undefined && meet !== undefined) undo.push(meet(exports, findings, path));
+  return undo;
+}
+
+/** The objects without the functions and the prototypes among them, parents before their children. */
+function made(objects: readonly object[]): readonly object[] {
+  const depths = new Map<object, number>();
+  for (const object of objects) {
+    if (typeof object === "function" || types.isProxy(object) || Object.hasOwn(object, "constructor")) continue;
+    depths.set(object, depth(object));
+  }
   return [...depths.keys()].sort((one, other) => depths.get(one)! - depths.get(other)!);
-}
-
-function inherits(object: object, prototype: object): boolean {
-  return !types.isProxy(object) && Object.prototype.isPrototypeOf.call(prototype, object);
-}
-
-function isPrototype(object: object): boolean {
-  return Object.hasOwn(object, "constructor");
 }
 
 function depth(object: object): number {
   let count = 0;
   for (let at: unknown = object; at !== null; at = Object.getPrototypeOf(at)) count++;
   return count;
+}
+
+function isApart(prototype: object): boolean {
+  return !inherits(prototype, EventEmitter.prototype);
+}
+
+function inherits(object: object, prototype: object): boolean {
+  return Object.prototype.isPrototypeOf.call(prototype, object);
 }

@@ -42,10 +42,10 @@ export interface Library {
    * after a while, so they may cost a little at each call. Left out where {@link watch} sees them as well.
    */
   meet?(exports: object, findings: Findings, path: string): Undo;
+  /** Takes an object found in the heap, of one of the classes of {@link inHeap} if there are any. Returns whether it has taken it. */
+  recognize?(object: object, findings: Findings, path: string): boolean;
   /** How its classes are told in the heap, also in a bundle, where no file says what a class is. */
   readonly inHeap?: InHeap;
-  /** Takes an object of these classes that was found in the heap. Returns whether it was not managed before. */
-  recognize?(object: object, findings: Findings, path: string): boolean;
 }
 
 /** What of a library is found in the heap. */

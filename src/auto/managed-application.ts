@@ -24,11 +24,10 @@ import { type SessionStores, sessionStores } from "../sessions/session-stores.ts
 import type { SessionStore } from "../sessions/store.ts";
 import { applicationIdentity, type Identity, nameOfCaller } from "./identity.ts";
 import { LIBRARIES } from "./libraries/index.ts";
-import type { Findings, Library, Undo } from "./library.ts";
+import type { Findings, Undo } from "./library.ts";
 import { LocalSocket } from "./local-socket.ts";
 import type { WatchedFile } from "./packages.ts";
 import { part } from "./parts.ts";
-import { isReplacedIn } from "./sighting.ts";
 
 /** Why an adapter refuses an object of a library; an operator is told, and everything else is shown. */
 const REFUSALS = new Set(["UNSUPPORTED_VERSION", "INVALID_OPTION"]);
@@ -136,33 +135,12 @@ export class ManagedApplication implements Findings {
     this.notice(`this application is a bundle with ${libraries.join(", ")} inside; "${command}" finds what they made`);
   }
 
-  /** Predicts how long {@link searchHeap} stops this process. */
-  #heap(): HeapAnswer {
-    const { expectedPauseMs } = part<typeof import("../adapters/kit/heap/heap-search.ts")>(
-      "adapters/kit/heap/heap-search",
-    );
-    return { expectedPauseMs: expectedPauseMs() };
-  }
-
-  /** Finds what exists already, also in a bundle, and stops this process meanwhile. */
   #searchHeap(): HeapSearchAnswer {
-    const { classes, pauseMs } = part<typeof import("./heap.ts")>("auto/heap").searchHeap();
-    const found: Record<string, number> = {};
-    const path = this.#identity.script ?? this.#identity.folder;
-    for (const { library, prototype, exports, objects } of classes) {
-      const { watch, meet, recognize }: Library = LIBRARIES[library];
-      try {
-        if (!isReplacedIn(prototype)) {
-          this.#undo.push(watch(exports, this, path));
-          if (recognize === undefined && meet !== undefined) this.#undo.push(meet(exports, this, path));
-        }
-        const { length } = objects.filter((object) => recognize?.(object, this, path));
-        if (length > 0) found[library] = (found[library] ?? 0) + length;
-      } catch (error) {
-        this.notice(`${library} was found in the heap, but is not managed: ${messageOf(error)}`);
-      }
-    }
-    return { pauseMs, found };
+    const { searchHeap } = part<typeof import("./heap.ts")>("auto/heap");
+    const { answer, undo, faults } = searchHeap(this, this.#identity.script ?? this.#identity.folder);
+    this.#undo.push(...undo);
+    for (const fault of faults) this.notice(fault);
+    return answer;
   }
 
   /** Leaves everything to an actuator that the application has made itself, and only shows that one at the socket. */
@@ -236,7 +214,7 @@ export class ManagedApplication implements Findings {
       answer: async (line) => {
         if (line === LINES.describe) return this.#describe();
         if (this.#explicit !== undefined) return { error: EXPLICIT };
-        if (line === LINES.heap) return this.#heap();
+        if (line === LINES.heap) return heapAnswer();
         if (line === LINES.searchHeap) return this.#searchHeap();
         // After the answer is on its way.
         setImmediate(() => this.detach(line === LINES.detachKeeping ? "keep" : "restore"));
@@ -383,6 +361,13 @@ function listenFault(): string | undefined {
   return cluster.isWorker
     ? "the workers of a cluster do not listen at the configured address, which would lead to any of them; use their sockets"
     : undefined;
+}
+
+/** Predicts how long a search of the heap stops this process. */
+function heapAnswer(): HeapAnswer {
+  const path = "adapters/kit/heap/heap-search";
+  const { expectedPauseMs } = part<typeof import("../adapters/kit/heap/heap-search.ts")>(path);
+  return { expectedPauseMs: expectedPauseMs() };
 }
 
 function clusterWorker(): number | undefined {

@@ -61,7 +61,7 @@ export interface HeapAnswer {
 export interface HeapSearchAnswer {
   /** How long it stopped the process. */
   readonly pauseMs?: number | undefined;
-  /** How many objects of each library are managed now that were not before, such as `{ pino: 12 }`. */
+  /** How many objects of each library it has found, such as `{ pino: 12 }`. */
   readonly found?: Readonly<Record<string, number>> | undefined;
   readonly error?: string | undefined;
 }

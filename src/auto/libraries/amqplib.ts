@@ -31,4 +31,6 @@ export const amqplib: Library = {
       { after: true },
     );
   },
+  inHeap: { classes: { ChannelModel: ["close", "createChannel", "createConfirmChannel"] } },
+  recognize: (connection, findings) => objects.watch(connection as AmqpTarget, findings),
 };

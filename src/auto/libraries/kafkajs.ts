@@ -28,4 +28,9 @@ export const kafkajs: Library = {
       (kafka) => void objects.watch(kafka as KafkajsTarget, findings),
     );
   },
+  inHeap: {
+    classes: { Kafka: ["producer", "consumer", "admin", "logger"] },
+    exports: (prototype) => prototype.constructor,
+  },
+  recognize: (kafka, findings) => objects.watch(kafka as KafkajsTarget, findings),
 };

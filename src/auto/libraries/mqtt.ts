@@ -27,4 +27,6 @@ export const mqtt: Library = {
         always: true,
       },
     ),
+  inHeap: { classes: { default: ["handleMessage", "publish", "reconnect", "subscribe"] } },
+  recognize: (client, findings) => objects.watch(client as MqttClient, findings),
 };

@@ -40,7 +40,11 @@ export const ioredis: Library = {
     watchClients(exports, findings, path, {
       sendCommand: ([command]) => (command as { name?: unknown } | undefined)?.name,
     }),
-  recognize: (object, findings) => "defineCommand" in object && recognized(object, findings),
+  inHeap: { classes: { default: ["handleReconnection", "setStatus", "silentEmit"] } },
+  recognize: (object, findings) => {
+    const { condition } = object as { readonly condition?: { readonly subscriber?: unknown } | null };
+    return Boolean(condition?.subscriber) && recognized(object, findings);
+  },
 };
 
 /** As {@link ioredis}. Subscribers from before it was watched are found only in the heap, because they receive without a method. */
@@ -53,7 +57,9 @@ export const nodeRedis: Library = {
       SSUBSCRIBE: () => "ssubscribe",
       MULTI: () => "multi",
     }),
-  recognize: (object, findings) => "getPubSubListeners" in object && recognized(object, findings),
+  inHeap: { classes: { default: ["getPubSubListeners", "sendCommand"] } },
+  recognize: (object, findings) =>
+    (object as { readonly isPubSubActive?: unknown }).isPubSubActive === true && recognized(object, findings),
 };
 
 function recognized(object: object, findings: Findings): boolean {

@@ -206,7 +206,7 @@ test("stores in the heap are recognised, prototypes and other objects are not", 
   ];
   const found = new Found();
   const recognised = [used, own, ...others].map((object) =>
-    [expressSession, fastifySession].map((library) => library.recognize!(object, found.findings)),
+    [expressSession, fastifySession].map((library) => library.recognize!(object, found.findings, "")),
   );
   expect(recognised).toEqual([[true, false], [false, true], ...others.map(() => [false, false])]);
   expect(found.made.map(({ kind }) => kind)).toEqual(["express-session", "fastify-session"]);
