@@ -15,7 +15,7 @@ const dist = join(root, "dist");
 const declarations = join(dist, "declarations");
 
 /** What `bin` starts, and what `auto` loads by its path when it is needed. */
-const INTERNAL = ["cli/main", "actuator", "auto/managed-application", "configuration/index"];
+const INTERNAL = ["cli/main", "actuator", "attach/target", "auto/managed-application", "configuration/index"];
 
 /** The files in `dist` that are imported or started, without their endings. */
 function entries(): readonly string[] {

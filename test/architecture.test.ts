@@ -15,6 +15,7 @@ const RULES: readonly (readonly [files: RegExp, imports: string])[] = [
   [/^(common|loggers|sessions|integration-graph)\//, "nothing"],
   [/^http\/otlp\//, `${INNER}|adapters/graph/opentelemetry/`],
   [/^(access|http|server|operations)\//, INNER],
+  [/^attach\//, "(auto|processes|operations/audit)/"],
   [/^adapters\/kit\//, `(${LOGGERS}|${SESSIONS}|${GRAPH})\\.ts`],
   [/^adapters\/loggers\/[^/]+\//, `adapters/kit/|${LOGGERS}\\.ts`],
   [/^adapters\/sessions\/[^/]+\//, `adapters/kit/|${SESSIONS}\\.ts`],

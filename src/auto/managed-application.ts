@@ -24,7 +24,7 @@ import { type SessionStores, sessionStores } from "../sessions/session-stores.ts
 import type { SessionStore } from "../sessions/store.ts";
 import { applicationIdentity, type Identity, nameOfCaller } from "./identity.ts";
 import { LIBRARIES } from "./libraries/index.ts";
-import type { Findings, Undo } from "./library.ts";
+import type { Findings, Library, Undo } from "./library.ts";
 import { LocalSocket } from "./local-socket.ts";
 import type { WatchedFile } from "./packages.ts";
 import { part } from "./parts.ts";
@@ -32,11 +32,15 @@ import { part } from "./parts.ts";
 /** Why an adapter refuses an object of a library; an operator is told, and everything else is shown. */
 const REFUSALS = new Set(["UNSUPPORTED_VERSION", "INVALID_OPTION"]);
 
+/** How long objects that exist already are looked for, when a process was attached to. */
+const MEET_MS = 600_000;
+
 /** What is shown of an application in which everything was found by itself. */
 export class ManagedApplication implements Findings {
   readonly #origin: Origin;
   readonly #identity: Identity = applicationIdentity();
   readonly #exports = new WeakSet<object>();
+  readonly #paths = new Set<string>();
   readonly #stores = new WeakSet<object>();
   readonly #rootsOf = new Map<string, number>();
   readonly #shows = { loggers: new Set<string>(), sessions: new Set<string>(), integrationGraph: new Set<string>() };
@@ -46,8 +50,8 @@ export class ManagedApplication implements Findings {
   #undo: Undo[] = [];
   #domains: Domains | undefined;
   #socket: LocalSocket | undefined;
-  /** Resolves when the socket is open, or cannot be opened. */
-  #opened: Promise<void> | undefined;
+  /** Resolves to the path of the socket when it is open. Rejects if it cannot be opened. */
+  #opened: Promise<string> | undefined;
   #actuator: TakingActuator | undefined;
   #configuration: ReturnType<typeof configured> | undefined;
   #explicit: { readonly actuator: Actuator & Partial<TakingActuator>; readonly options: ActuatorOptions } | undefined;
@@ -63,9 +67,34 @@ export class ManagedApplication implements Findings {
   loaded({ library }: WatchedFile, exports: object, path: string): void {
     if (this.#ended || this.#explicit !== undefined || this.#exports.has(exports)) return;
     this.#exports.add(exports);
+    this.#paths.add(path);
     this.carefully(() => {
       this.#undo.push(LIBRARIES[library].watch(exports, this, path));
     });
+  }
+
+  /** Looks at what a watched file has exported before this was here, and for a while at what it has made since. */
+  existing(file: WatchedFile, exports: object, path: string): void {
+    // `require()` of an ES module may return another namespace than its import.
+    if (this.#paths.has(path)) return;
+    this.loaded(file, exports, path);
+    this.carefully(() => {
+      const library: Library = LIBRARIES[file.library];
+      const undo = this.#explicit === undefined ? library.meet?.(exports, this, path) : undefined;
+      if (undo === undefined) return;
+      const timer = setTimeout(undo, MEET_MS).unref();
+      this.#undo.push(() => {
+        clearTimeout(timer);
+        undo();
+      });
+    });
+  }
+
+  /** Opens the socket although nothing may have been found. Resolves to its path, and to what the application was configured with. */
+  async opened(): Promise<{ readonly path: string; readonly options: ActuatorOptions }> {
+    const options = this.#explicit?.options ?? this.#begun().options;
+    this.#open();
+    return { path: await this.#opened!, options };
   }
 
   loggers(adapter: LoggerAdapter): void {
@@ -168,7 +197,10 @@ export class ManagedApplication implements Findings {
       const { options, listen } = this.#configuration;
       this.#domains = domainsOf(this.#identity, options);
       this.#open();
-      if (listen !== undefined) void this.#opened?.then(() => this.#listen(listen));
+      if (listen !== undefined) {
+        const begin = () => this.#listen(listen);
+        this.#opened?.then(begin, begin);
+      }
     }
     return this.#domains;
   }
@@ -225,16 +257,17 @@ export class ManagedApplication implements Findings {
     this.#socket = socket;
     // Not at once, which would change what comes first in the application, and it may make an actuator in its first statements.
     this.#opened = new Promise<void>((resolve) => setImmediate(resolve).unref()).then(async () => {
+      if (this.#ended || process.platform === "win32") throw new Error("there is no socket");
+      const path = await socket.open({ pid: process.pid, thread: threadId });
+      // The rest is swept by the next process that looks.
+      sweepSockets().catch(() => undefined);
+      return path;
+    });
+    this.#opened.catch((error: unknown) => {
       if (this.#ended || process.platform === "win32") return;
-      try {
-        await socket.open({ pid: process.pid, thread: threadId });
-        // The rest is swept by the next process that looks.
-        sweepSockets().catch(() => undefined);
-      } catch (error) {
-        // The port that the configuration names still answers.
-        if (this.#configuration?.listen === undefined) this.#giveUp(error);
-        else say(messageOf(error));
-      }
+      // The port that the configuration names still answers.
+      if (this.#configuration?.listen === undefined) this.#giveUp(error);
+      else say(messageOf(error));
     });
   }
 

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { Command, CommanderError, Help, type Option } from "commander";
 import { printable } from "../common/printable.ts";
+import { addAttachCommand } from "./attach.ts";
 import { addCompletionCommand, COMPLETE } from "./completion.ts";
 import { addConfigCommands } from "./config.ts";
 import { addDetachCommand } from "./detach.ts";
@@ -45,6 +46,7 @@ export function createProgram(): Command {
   addGraphCommand(program);
   addHealthCommand(program);
   addPsCommand(program);
+  addAttachCommand(program);
   addDetachCommand(program);
   addTokenCommands(program);
   addConfigCommands(program);

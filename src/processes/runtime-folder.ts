@@ -1,4 +1,4 @@
-import { lstatSync, mkdirSync } from "node:fs";
+import { accessSync, constants, lstatSync, mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ActuatorError } from "../common/error.ts";
@@ -47,12 +47,22 @@ export function openRuntimeFolder(folders: readonly string[] = runtimeFolders())
         continue;
       }
     }
-    const fault = folderFault(folder);
+    const fault = folderFault(folder) ?? writeFault(folder);
     if (fault === undefined) return folder;
     faults.push(`${folder} ${fault}`);
   }
   const message = `no folder for the socket of this process: ${faults.join("; ")}; set ${VARIABLE} to a folder of this user`;
   throw new ActuatorError("FAILED_PRECONDITION", "NO_RUNTIME_FOLDER", message);
+}
+
+/** It may have been made before its file system became read-only, as in the image of a container. */
+function writeFault(folder: string): string | undefined {
+  try {
+    accessSync(folder, constants.W_OK);
+    return undefined;
+  } catch {
+    return "cannot be written to";
+  }
 }
 
 /** Why sockets in a folder cannot be trusted, as the rest of a sentence; undefined if they can: another user may have made it. */

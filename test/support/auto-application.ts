@@ -94,16 +94,18 @@ export interface RunOptions {
   readonly env?: NodeJS.ProcessEnv;
   /** Arguments of Node.js before the script. */
   readonly nodeArgs?: readonly string[];
+  /** Another Node.js than this one. */
+  readonly node?: string | undefined;
 }
 
 /** Runs a script of an application; it is killed at the end of the test. */
 export function runApplication(
   { folder, env }: ApplicationFolder,
   script: string,
-  { preload = true, args = [], nodeArgs = [], env: more = {} }: RunOptions = {},
+  { preload = true, args = [], nodeArgs = [], env: more = {}, node = process.execPath }: RunOptions = {},
 ): RunningApplication {
   const all = [...(preload ? ["--import", AUTO] : []), ...nodeArgs, join(folder, script), ...args];
-  const child = spawn(process.execPath, all, { cwd: folder, env: { ...env, ...more }, stdio: "pipe" });
+  const child = spawn(node, all, { cwd: folder, env: { ...env, ...more }, stdio: "pipe" });
   onTestFinished(() => void child.kill("SIGKILL"));
   const output = { stdout: "", stderr: "" };
   child.stdout!.on("data", (chunk) => (output.stdout += chunk));

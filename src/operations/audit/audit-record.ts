@@ -3,7 +3,7 @@ import type { Permission } from "../../access/permission.ts";
 import { logLine } from "../../common/log-line.ts";
 import type { CallCode, CallProtocol, CallRecord } from "../calls/call-record.ts";
 
-/** The audit record of one call, or of levels that cannot be stored. It contains no secrets: a session is named by a fingerprint of its id. */
+/** The audit record of one call, of an operator that attaches, or of levels that cannot be stored. It contains no secrets: a session is named by a fingerprint of its id. */
 export interface AuditRecord {
   /** When the call began, RFC 3339. */
   readonly time: string;
@@ -14,7 +14,7 @@ export interface AuditRecord {
   readonly certificate?: string;
   /**
    * What was called: `POST /loggers/{name}`, `actuator.v3.LoggersService/SetLoggerLevel`; `_OTHER` if there is no such operation.
-   * `loggers.state`: levels can no longer be stored, or are stored again.
+   * `loggers.state`: levels can no longer be stored, or are stored again. `attach`: an operator attached to the process.
    */
   readonly operation: string;
   /** The permission that the operation requires. */
@@ -28,7 +28,7 @@ export interface AuditRecord {
   };
   /** The IP address; left out over a Unix socket. */
   readonly address?: string;
-  /** Left out for `loggers.state`, as is the duration. */
+  /** Left out for `loggers.state` and `attach`, as is the duration. */
   readonly protocol?: CallProtocol;
   /** `OK`, or what went wrong in gRPC's terms. */
   readonly result: CallCode;
@@ -75,6 +75,11 @@ export function auditRecord(call: CallRecord): AuditRecord {
 export function storageRecord(isStored: boolean): AuditRecord {
   const record = { time: new Date().toISOString(), operation: "loggers.state" };
   return isStored ? { ...record, result: "OK" } : { ...record, result: "UNAVAILABLE", reason: "LEVELS_NOT_STORED" };
+}
+
+/** Makes the audit record of an operator that attaches to this process. */
+export function attachRecord(who: string): AuditRecord {
+  return { time: new Date().toISOString(), who: short(who), operation: "attach", result: "OK" };
 }
 
 /** A record as a line of a structured log. */

@@ -13,7 +13,7 @@ import {
 import { isRecord } from "../../common/record.ts";
 import type { CallObserver, CallRecord } from "../calls/call-record.ts";
 import { AuditFile } from "./audit-file.ts";
-import { type AuditRecord, auditLine, auditRecord, storageRecord } from "./audit-record.ts";
+import { type AuditRecord, attachRecord, auditLine, auditRecord, storageRecord } from "./audit-record.ts";
 
 /** Where the audit is written to at the end. */
 export interface AuditFileOptions {
@@ -36,6 +36,8 @@ export interface Audit extends CallObserver {
   close(): Promise<void>;
   /** Records that levels can no longer be stored, or are stored again. */
   storage(isStored: boolean): void;
+  /** Records that an operator attached to this process. */
+  attached(who: string): void;
   /** The number of records that were given up since the process began, because the file could not be written. */
   readonly lost: number;
 }
@@ -85,8 +87,12 @@ export function audit(option: AuditOption, onError: (error: unknown) => void = (
     suppressed = 0;
   };
   const storage = (isStored: boolean) => write(storageRecord(isStored));
+  const attached = (who: string) => write(attachRecord(who));
   const isOn = option !== false;
-  const observer = Object.assign(isOn ? observe : () => {}, { close, storage: isOn ? storage : () => {} });
+  const off = () => {};
+  const observer = isOn
+    ? Object.assign(observe, { close, storage, attached })
+    : Object.assign(() => {}, { close, storage: off, attached: off });
   return Object.defineProperty(observer, "lost", { get: lost }) as Audit;
 }
 
