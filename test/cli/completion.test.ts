@@ -38,7 +38,10 @@ async function values(words: readonly string[], names = live): Promise<string[]>
 
 describe("a word", () => {
   test.each([
-    [[""], ["loggers", "sessions", "graph", "health", "ps", "attach", "detach", "token", "config", "serve", "completion"]],
+    [
+      [""],
+      ["loggers", "sessions", "graph", "health", "ps", "attach", "detach", "token", "config", "serve", "completion"],
+    ],
     [["lo"], ["loggers"]],
     [["loggers", "re"], ["restore"]],
     [["--json", "--url", "http://x:1", "loggers", "res"], ["restore"]],
