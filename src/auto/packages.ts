@@ -21,6 +21,7 @@ export const WATCHED_FILES: Readonly<Record<string, WatchedFile>> = {
   "ioredis/built/Redis.js": { library: "ioredis" },
   "amqplib/lib/channel_model.js": { library: "amqplib" },
   "amqplib/lib/callback_model.js": { library: "amqplib" },
+  "amqplib/lib/connection.js": { library: "amqplib" },
   "kafkajs/src/index.js": { library: "kafkajs" },
   "@platformatic/kafka/dist/index.js": { library: "platformatic-kafka", isModule: true },
   "mqtt/build/lib/client.js": { library: "mqtt" },

@@ -1,5 +1,10 @@
 // @module-tag slow
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { LIBRARIES } from "../../../src/auto/libraries/index.ts";
+import { integrationGraph } from "../../../src/integration-graph/builder.ts";
 import {
   besideOpenTelemetry,
   type Form,
@@ -7,8 +12,11 @@ import {
   type MessagingApplication,
   runMessaging,
 } from "../../support/auto-messaging.ts";
+import { findingsOf } from "../../support/findings.ts";
 import { type RabbitmqServer, rabbitmqFound, startRabbitmq } from "../../support/rabbitmq-server.ts";
 import { requirement } from "../../support/requirement.ts";
+
+const require = createRequire(import.meta.url);
 
 /** Messages of three kinds, and a queue that is consumed. */
 const PROMISES = `
@@ -130,4 +138,35 @@ describe.runIf(requirement("rabbitmq-server", rabbitmqFound))("amqplib", () => {
       { name: "mails", ...counts },
     ]);
   });
+
+  test.each(["amqplib", "amqplib0"])(
+    "%s: channels that existed before are seen when their connection is used",
+    async (copy) => {
+      const folder = join(dirname(fileURLToPath(import.meta.url)), "../../../node_modules", copy);
+      const { connect } = require(join(folder, "channel_api.js"));
+      const connection = await connect(server.url);
+      onTestFinished(() => connection.close());
+      const [used, other] = [await connection.createChannel(), await connection.createConfirmChannel()];
+      await used.assertQueue("before");
+      const flow = integrationGraph({ app: "shop" });
+      const findings = findingsOf(flow);
+      const undo = ["channel_model", "connection"].flatMap((file) => {
+        const exports = require(join(folder, "lib", file)) as object;
+        return [LIBRARIES.amqplib.watch(exports, findings, ""), LIBRARIES.amqplib.meet!(exports, findings, "")];
+      });
+      // The first call shows the connection and is not counted.
+      for (const queue of ["before", "before"]) used.sendToQueue(queue, Buffer.from("1"));
+      other.sendToQueue("other", Buffer.from("1"));
+      const late = await connection.createChannel();
+      late.sendToQueue("late", Buffer.from("1"));
+      await other.waitForConfirms();
+      const sent = flow.graph.snapshot().nodes.map(({ name, sendTimers }) => [name, sendTimers?.successes.count]);
+      expect(Object.fromEntries(sent)).toEqual({ before: 1, other: 1, late: 1, "shop.producer": undefined });
+      for (const each of undo.toReversed()) each();
+      findings.end();
+      for (const each of [connection, used, other, late]) {
+        for (const method of ["publish", "createChannel"]) expect(Object.hasOwn(each, method)).toBe(false);
+      }
+    },
+  );
 });

@@ -1,7 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import mqtt from "mqtt";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { LIBRARIES } from "../../../src/auto/libraries/index.ts";
+import { integrationGraph } from "../../../src/integration-graph/builder.ts";
 import { graphOf, type MessagingApplication, runMessaging } from "../../support/auto-messaging.ts";
+import { findingsOf } from "../../support/findings.ts";
 import { type MosquittoServer, mosquittoFound, startMosquitto } from "../../support/mosquitto-server.ts";
 import { requirement } from "../../support/requirement.ts";
+import { until } from "../../support/until.ts";
 
 const BODY = `
   const client = mqtt.connect(process.env.URL, { will: { topic: "gone", payload: "" }, reconnectPeriod: 20 });
@@ -51,5 +56,29 @@ describe.runIf(requirement("mosquitto", mosquittoFound))("mqtt", () => {
     const application = applicationOf(BODY + again);
     const explicit = await graphOf(runMessaging("explicit", application));
     expect(await graphOf(runMessaging("ESM", application))).toEqual(explicit);
+  });
+
+  test("clients that existed before are seen when they send, receive or have nothing to do", async () => {
+    const clients = await Promise.all([1, 2, 3].map(() => mqtt.connectAsync(server.url, { keepalive: 1 })));
+    onTestFinished(async () => void (await Promise.all(clients.map((each) => each.endAsync()))));
+    const [sender, receiver, idle] = clients as [mqtt.MqttClient, mqtt.MqttClient, mqtt.MqttClient];
+    await receiver.subscribeAsync("met");
+    await idle.subscribeAsync("idle");
+    const received = new Promise((resolve) => receiver.on("message", resolve));
+    receiver.on("message", function onMet() {});
+    const flow = integrationGraph({ app: "shop" });
+    const findings = findingsOf(flow);
+    const exports = { default: mqtt.MqttClient };
+    const undo = [LIBRARIES.mqtt.watch(exports, findings, ""), LIBRARIES.mqtt.meet!(exports, findings, "")];
+    await sender.publishAsync("met", "1");
+    await received;
+    await sender.publishAsync("met", "2");
+    const names = () => flow.graph.snapshot().nodes.map(({ name }) => name);
+    await until(() => ["met", "idle", "onMet"].every((name) => names().includes(name)));
+    const { sendTimers } = flow.graph.snapshot().nodes.find(({ name }) => name === "met")!;
+    expect(sendTimers!.successes.count).toBe(2);
+    for (const each of undo.toReversed()) each();
+    findings.end();
+    for (const client of clients) expect(Object.hasOwn(client, "publish")).toBe(false);
   });
 });

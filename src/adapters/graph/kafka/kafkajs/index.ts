@@ -102,6 +102,10 @@ function watchTargets(
   const live: Live = { live: true };
   const clusters: Cluster[] = [];
   let alone: Cluster | undefined;
+  /** What was found without the application's doing is only looked at. */
+  const ask = (cluster: Cluster) => {
+    if (!host.yields) void cluster.ask();
+  };
 
   function newCluster(admin?: () => unknown): Cluster {
     const cluster = new Cluster(host, options, live, admin);
@@ -125,7 +129,7 @@ function watchTargets(
       if (isProducer(client) || isConsumer(client)) {
         const known = () =>
           cluster.identify(field(field(field(learning.cluster, "brokerPool"), "metadata"), "clusterId"));
-        const learn = learning.cluster === undefined ? () => void cluster.ask() : known;
+        const learn = learning.cluster === undefined ? () => ask(cluster) : known;
         objects.keep(client, watchClient(client, cluster, learn, field(config, "groupId")));
       } else if (hasMethods(client, "describeCluster")) {
         objects.keep(client as KafkajsTarget, watchAdmin(client, cluster));
@@ -167,7 +171,7 @@ function watchTargets(
       if (isKafka(target)) return watchKafka(target);
       alone ??= clusters[0] ?? newCluster();
       const cluster = alone;
-      return watchClient(target, cluster, () => void cluster.ask());
+      return watchClient(target, cluster, () => ask(cluster));
     },
     prune() {
       for (const { groups } of clusters) groups.prune();
