@@ -4,22 +4,19 @@ import type { ConnectRedisStore, connectRedisSessions } from "../adapters/sessio
 import type { expressSessions } from "../adapters/sessions/express-session/index.ts";
 import type { fastifySessions } from "../adapters/sessions/fastify/index.ts";
 import type { ConnectStore, fileStoreSessions } from "../adapters/sessions/session-file-store/index.ts";
-import { ActuatorError } from "../common/error.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import { part } from "./parts.ts";
 
 type Make = (store: object) => SessionStore;
 
-/** Shows the sessions in a store that a session middleware uses, by the adapter of the library that made the store. */
+/**
+ * Shows the sessions in a store that a session middleware uses, by the adapter of the library that made the store.
+ *
+ * @throws ActuatorError if that adapter does not support the store. Another would read all of its sessions at once.
+ */
 export function sessionsIn(store: object, middleware: "express-session" | "@fastify/session"): SessionStore {
-  const made = KINDS.find(({ isKind }) => isKind(store));
-  try {
-    if (made !== undefined) return made.make(store);
-  } catch (error) {
-    // A version that its adapter does not support: it is a store like any other.
-    if (!(error instanceof ActuatorError)) throw error;
-  }
-  return MIDDLEWARES[middleware](store);
+  const { make } = KINDS.find(({ isKind }) => isKind(store)) ?? { make: MIDDLEWARES[middleware] };
+  return make(store);
 }
 
 /** Whether an object has the methods that every store has. */
@@ -47,6 +44,7 @@ const KINDS: readonly { readonly isKind: (store: object) => boolean; readonly ma
   {
     isKind: (store: Partial<ConnectRedisStore & { disableTouch: unknown }>) =>
       typeof store.client === "object" &&
+      store.client !== null &&
       typeof store.prefix === "string" &&
       typeof store.serializer?.parse === "function" &&
       typeof store.disableTouch === "boolean",

@@ -133,6 +133,59 @@ const FRAMEWORKS = {
   },
 } as const;
 
+export const EXPRESS: SessionApplication = {
+  framework: "express",
+  format: "ESM",
+  kind: "express-session",
+  explicitSetup: "const store = new session.MemoryStore();",
+  adapter: ["expressSessions", "adapters/sessions/express-session/index.ts"],
+};
+
+export const FASTIFY: SessionApplication = {
+  framework: "fastify",
+  format: "CommonJS",
+  kind: "fastify-session",
+  explicitSetup: "const store = new session.MemoryStore();",
+  adapter: ["fastifySessions", "adapters/sessions/fastify/index.ts"],
+};
+
+export const KOA: SessionApplication = {
+  framework: "koa",
+  format: "ESM",
+  setup: `
+    const texts = new Map();
+    const store = {
+      get: async (id) => texts.has(id) ? JSON.parse(texts.get(id)) : undefined,
+      set: async (id, session) => void texts.set(id, JSON.stringify(session)),
+      destroy: async (id) => void texts.delete(id),
+    };
+  `,
+  kind: "koa-session",
+  adapter: ["koaSessions", "adapters/sessions/koa/index.ts"],
+};
+
+export const BETTER_AUTH: SessionApplication = {
+  framework: "better-auth",
+  format: "ESM",
+  setup: `
+    const store = betterAuth({
+      baseURL: "http://127.0.0.1",
+      secret: "Nnvn4IlWcRMVkEXn3sRPDGY4mOEcTDMp",
+      database: memoryAdapter({ user: [], session: [], account: [], verification: [] }),
+      emailAndPassword: {
+        enabled: true,
+        autoSignIn: false,
+        password: { hash: async (password) => password, verify: async ({ hash, password }) => hash === password },
+      },
+      telemetry: { enabled: false },
+      logger: { disabled: true },
+    });
+  `,
+  username: "ada@example.org",
+  kind: "better-auth",
+  adapter: ["betterAuthSessions", "adapters/sessions/better-auth/index.ts"],
+};
+
 /** How a {@link SessionApplication} is run. */
 export interface RunSessionOptions {
   readonly preload?: boolean;

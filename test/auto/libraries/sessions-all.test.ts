@@ -3,24 +3,35 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type PostgresServer, postgresFound, startPostgres } from "../../support/postgres-server.ts";
 import { type RedisServer, redisFound, startRedis } from "../../support/redis-server.ts";
 import { requirement } from "../../support/requirement.ts";
-import { expectAsExplicit, runSessions, type SessionApplication, visited } from "./session-applications.ts";
+import {
+  BETTER_AUTH,
+  EXPRESS,
+  expectAsExplicit,
+  FASTIFY,
+  KOA,
+  runSessions,
+  type SessionApplication,
+  visited,
+} from "./session-applications.ts";
 
-const EXPRESS: Pick<SessionApplication, "framework" | "kind" | "adapter"> = {
-  framework: "express",
-  kind: "express-session",
-  adapter: ["expressSessions", "adapters/sessions/express-session/index.ts"],
-};
+/** For stores that the application makes. */
+const { explicitSetup: _, ...MADE } = EXPRESS;
 
 const MEMORY: readonly SessionApplication[] = [
-  { ...EXPRESS, format: "CommonJS", explicitSetup: "const store = new session.MemoryStore();" },
+  { ...EXPRESS, format: "CommonJS" },
+  { ...FASTIFY, format: "ESM" },
+  KOA,
+  { ...KOA, format: "CommonJS" },
+  BETTER_AUTH,
+  { ...BETTER_AUTH, format: "CommonJS" },
   ...(["ESM", "CommonJS"] as const).map((format) => ({
-    ...EXPRESS,
+    ...MADE,
     format,
     imports: [["memorystore", "memorystore"]] as const,
     setup: "const store = new (memorystore(session))({ checkPeriod: 3_600_000 });",
   })),
   ...(["ESM", "CommonJS"] as const).map((format) => ({
-    ...EXPRESS,
+    ...MADE,
     format,
     imports: [["fileStore", "session-file-store"]] as const,
     setup:
@@ -28,34 +39,12 @@ const MEMORY: readonly SessionApplication[] = [
     kind: "session-file-store",
     adapter: ["fileStoreSessions", "adapters/sessions/session-file-store/index.ts"] as const,
   })),
-  {
-    framework: "fastify",
-    format: "ESM",
-    explicitSetup: "const store = new session.MemoryStore();",
-    kind: "fastify-session",
-    adapter: ["fastifySessions", "adapters/sessions/fastify/index.ts"],
-  },
-  {
-    framework: "koa",
-    format: "CommonJS",
-    setup: `
-      const texts = new Map();
-      const store = {
-        get: (id) => texts.get(id),
-        set: (id, session) => void texts.set(id, session),
-        destroy: (id) => void texts.delete(id),
-      };
-    `,
-    kind: "koa-session",
-    adapter: ["koaSessions", "adapters/sessions/koa/index.ts"],
-  },
 ];
 
 test.for(MEMORY)("$framework, $format, $kind: found as with explicit wiring", expectAsExplicit);
 
 const OWN_STORE: SessionApplication = {
-  ...EXPRESS,
-  format: "ESM",
+  ...MADE,
   setup: `
     class OwnStore extends session.Store {
       texts = new Map();
