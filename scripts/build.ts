@@ -3,7 +3,7 @@
  * declarations are bundled: Node.js and compilers find, read and link every file by itself, and applications keep them all on
  * disk, in blocks of 4 KB. The entries are `exports` of package.json, and the command line that `bin` starts.
  */
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Plugin, rolldown } from "rolldown";
 import { dts } from "rolldown-plugin-dts";
@@ -14,18 +14,25 @@ const dist = join(root, "dist");
 /** What the compiler emits: a declaration for each source file. */
 const declarations = join(dist, "declarations");
 
-/** What `bin` starts, and what `auto` loads by its path when it is needed. */
-const INTERNAL = ["cli/main", "actuator", "attach/target", "auto/managed-application", "configuration/index"];
-
-/** The files in `dist` that are imported or started, without their endings. */
-function entries(): readonly string[] {
+/** The files in `dist` that applications import, without their endings. */
+function exported(): readonly string[] {
   const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const files = Object.values<{ default?: string }>(exports);
-  return [...INTERNAL, ...files.flatMap((file) => file.default?.match(/^\.\/dist\/(.+)\.js$/)?.[1] ?? [])];
+  return files.flatMap((file) => file.default?.match(/^\.\/dist\/(.+)\.js$/)?.[1] ?? []);
 }
 
-function inputs(folder: string, ending: string): Record<string, string> {
-  return Object.fromEntries(entries().map((entry) => [entry, join(folder, `${entry}${ending}`)]));
+/** What `part()` loads by its path when it is needed. */
+function partsLoadedLater(): readonly string[] {
+  const source = join(root, "src");
+  const files = readdirSync(source, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));
+  return files.flatMap((file) => {
+    const calls = readFileSync(join(source, file), "utf8").matchAll(/\bpart<[\s\S]+?>\(\s*"([\w/-]+)"/g);
+    return Array.from(calls, ([, path]) => path!);
+  });
+}
+
+function inputs(entries: readonly string[], folder: string, ending: string): Record<string, string> {
+  return Object.fromEntries(entries.map((entry) => [entry, join(folder, `${entry}${ending}`)]));
 }
 
 function isExternal(id: string): boolean {
@@ -37,7 +44,9 @@ function isExternal(id: string): boolean {
  * were a third of the package, and the code keeps its names and lines.
  */
 async function bundleCode(): Promise<void> {
-  const build = await rolldown({ input: inputs(join(root, "src"), ".ts"), platform: "node", external: isExternal });
+  const entries = [...new Set(["cli/main", ...partsLoadedLater(), ...exported()])];
+  const input = inputs(entries, join(root, "src"), ".ts");
+  const build = await rolldown({ input, platform: "node", external: isExternal });
   await build.write({
     dir: dist,
     format: "esm",
@@ -62,7 +71,7 @@ async function bundleCode(): Promise<void> {
 async function bundleDeclarations(): Promise<void> {
   run("tsc", "-p", "tsconfig.build.json", "--outDir", declarations);
   const build = await rolldown({
-    input: inputs(declarations, ".d.ts"),
+    input: inputs(exported(), declarations, ".d.ts"),
     external: isExternal,
     plugins: [declarationImports, dts({ dtsInput: true })],
     // No comments with the names of source files.

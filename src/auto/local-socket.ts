@@ -1,5 +1,6 @@
 import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
+import { ActuatorError } from "../common/error.ts";
 import { LINE_PREFIX, LINES, MAX_LINE_BYTES } from "../processes/description.ts";
 import { openRuntimeFolder } from "../processes/runtime-folder.ts";
 import { type Place, socketName } from "../processes/socket-name.ts";
@@ -40,7 +41,14 @@ export class LocalSocket {
    */
   async open(place: Place): Promise<string> {
     const path = join(openRuntimeFolder(), socketName(place));
-    this.#remove = await listenOnPath(this.#server, path, 0o600, this.#ending.signal);
+    try {
+      this.#remove = await listenOnPath(this.#server, path, 0o600, this.#ending.signal);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+      // Containers number their processes alike.
+      const message = `another process answers at ${path}; set CONNECT_ACTUATOR_RUNTIME_DIR to a folder of this container alone`;
+      throw new ActuatorError("FAILED_PRECONDITION", "SOCKET_TAKEN", message, {}, { cause: error });
+    }
     process.once("exit", this.#onExit);
     return path;
   }
