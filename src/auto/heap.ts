@@ -32,8 +32,8 @@ const libraries = Object.entries(LIBRARIES) as [LibraryName, Library][];
 export function searchHeap(findings: Findings, path: string): HeapFindings {
   const began = performance.now();
   const first = objectsBelow(Function.prototype, EventEmitter.prototype);
-  const classes = [...new Set(first.map((each) => prototypeOf(each) ?? each))].flatMap(classesAt);
-  const [one, ...others] = classes.map(({ prototype }) => prototype).filter(isApart);
+  const classes = [...new Set(first.flatMap((each) => [each, prototypeOf(each) ?? each]))].flatMap(classesAt);
+  const [one, ...others] = classes.filter(isApart).map(({ prototype }) => prototype);
   const objects = one === undefined ? first : [...first, ...objectsBelow(one, ...others)];
   const pauseMs = Math.round(performance.now() - began);
 
@@ -96,8 +96,9 @@ function depth(object: object): number {
   return count;
 }
 
-function isApart(prototype: object): boolean {
-  return !inherits(prototype, EventEmitter.prototype);
+function isApart({ library, prototype }: FoundClass): boolean {
+  const { recognize }: Library = LIBRARIES[library];
+  return recognize !== undefined && !inherits(prototype, EventEmitter.prototype);
 }
 
 function inherits(object: object, prototype: object): boolean {

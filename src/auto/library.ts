@@ -50,7 +50,7 @@ export interface Library {
 
 /** What of a library is found in the heap. */
 export interface InHeap {
-  /** By the name of a class or kind of object: methods that its prototype has itself, and no other prototype. */
+  /** By the name of a class: methods that its prototype, or the function itself, has itself, and no other one has. */
   readonly classes: Readonly<Record<string, readonly string[]>>;
   /** Makes what {@link Library.watch} takes. Default: `{ [name]: { prototype } }`. */
   exports?(prototype: object, name: string): object;

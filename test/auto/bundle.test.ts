@@ -69,17 +69,18 @@ test.each([
     expect(shop.output()).toEqual({ stdout: "function\n", stderr: "" });
 
     expect(await shop.line(LINES.heap)).toEqual({ expectedPauseMs: expect.any(Number) });
-    const found = { "express-session": 1, bullmq: 1 };
+    const found = { "express-session": 1, bullmq: 1, pino: 2 };
     expect(await shop.line(LINES.searchHeap)).toEqual({ pauseMs: expect.any(Number), found });
-    expect(await shop.line(LINES.searchHeap)).toEqual({ pauseMs: expect.any(Number), found: { "express-session": 1 } });
+    expect(await shop.line(LINES.searchHeap)).toMatchObject({ found: { pino: 2 } });
     expect((await shop.describe()).shows).toEqual({
-      loggers: [],
+      loggers: ["pino"],
       sessions: ["express-session"],
       integrationGraph: ["bullmq"],
     });
     expect((await shop.get("/integrationgraph")).nodes).toMatchObject([
       { name: "orders", componentType: "bullmq:queue" },
     ]);
+    expect(Object.keys((await shop.get("/loggers")).loggers)).toEqual(["ROOT", "shop", "shop.orders"]);
     expect((await shop.get("/sessions?username=ada")).sessions).toHaveLength(1);
 
     shop.child.kill("SIGTERM");

@@ -16,6 +16,7 @@ export const logtape: Library = {
     show(root as object, findings);
     return () => {};
   },
+  inHeap: { classes: { Logger: ["getChild", "getSinks", "resetDescendants"] } },
 };
 
 function show(root: object, findings: Findings): void {

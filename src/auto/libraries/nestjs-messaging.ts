@@ -24,6 +24,7 @@ export const nestjsMessaging: Library = {
       for (const each of undo) each();
     };
   },
+  inHeap: { classes: { NestApplicationContext: ["enableShutdownHooks", "registerRequestByContextId", "useLogger"] } },
   recognize(object, findings) {
     const { container, init, close } = object as Record<string, unknown>;
     const isApplication = typeof init === "function" && typeof close === "function" && hasModules(container);

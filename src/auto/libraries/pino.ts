@@ -39,6 +39,15 @@ export const pino: Library = {
     const keys = [symbolOf(prototype, "pino.write"), "child"];
     return undoing(keys.map((key) => onSight(prototype, key, findings, meet, { again: true })));
   },
+  inHeap: {
+    classes: { proto: ["bindings", "child", "isLevelEnabled", "setBindings"] },
+    exports: (prototype) => () => Object.create(prototype) as object,
+  },
+  recognize(object, findings, path) {
+    const isLogger = (object as { readonly levels?: unknown }).levels !== undefined;
+    if (isLogger) found(object as PinoLogger, findings, path, { isEachFound: true });
+    return isLogger;
+  },
 };
 
 function prototypeOf(exports: object): object {

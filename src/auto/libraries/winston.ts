@@ -80,6 +80,17 @@ export const winston: Library = {
       ["_transform", "child"].map((key) => onSight(Logger.prototype, key, findings, meet, { again: true })),
     );
   },
+  inHeap: {
+    classes: { Logger: ["child", "configure", "setLevels", "startTimer", "unhandleExceptions"] },
+    exports: (prototype) => ({ Logger: { prototype }, Container: { prototype: {} }, child: () => Object.create({}) }),
+  },
+  recognize(object, findings, path) {
+    const { transports } = object as { readonly transports?: unknown };
+    // The default logger that is not used has none.
+    if (!Array.isArray(transports) || transports.length === 0) return false;
+    found(object as WinstonLogger, findings, path, { isEachFound: true });
+    return true;
+  },
 };
 
 /** The logger that a child was made of, which alone is a stream of its own. */

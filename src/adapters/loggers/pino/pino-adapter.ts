@@ -39,11 +39,16 @@ export class PinoAdapter implements LoggerAdapter {
    * Manages one more root, or a child of a managed one that is older than this adapter, unless it is managed already.
    *
    * @param unnamed returns the name of a root without one in its bindings; undefined for ROOT
+   * @param isEachFound whether all other loggers that exist are added as well
    */
-  add(logger: PinoLogger, unnamed: () => string | undefined): void {
+  add(
+    logger: PinoLogger,
+    unnamed: () => string | undefined,
+    { isEachFound = false }: { readonly isEachFound?: boolean } = {},
+  ): void {
     const native = logger as NativeLogger;
     const of = this.#of(pinoCopy(logger));
-    if (!of.isRoot(native)) of.find(native);
+    if (!of.isRoot(native)) isEachFound ? of.addExisting([native]) : of.find(native);
     else if (!of.hasRoot(native)) of.addRoot(native, this.#nameOf(native.bindings()) ?? unnamed() ?? ROOT);
   }
 

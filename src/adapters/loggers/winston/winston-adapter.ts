@@ -69,7 +69,7 @@ export class WinstonAdapter implements LoggerAdapter, WinstonObserver, GroupObse
       this.#given(name, logger, logger === root || logger.level !== this.#rootLevel);
     }
     for (const source of sources) if (source.type === "container") this.#givenContainer(source.container);
-    if (findExisting) for (const prototype of this.#prototypes) this.#addExisting(prototype);
+    if (findExisting) for (const prototype of this.#prototypes) this.#addExisting(prototype, objectsBelow(prototype));
     this.#observe();
   }
 
@@ -77,12 +77,19 @@ export class WinstonAdapter implements LoggerAdapter, WinstonObserver, GroupObse
    * Manages one more logger, or the logger that a child descends from, or a container, if it is not managed yet.
    *
    * @param unnamed returns the name of a logger without one in its `defaultMeta`; undefined for ROOT
+   * @param isEachFound whether all other loggers that exist are added as well, so that a child is managed, too
    */
-  add(source: WinstonLogger | WinstonContainer, unnamed: () => string | undefined): void {
+  add(
+    source: WinstonLogger | WinstonContainer,
+    unnamed: () => string | undefined,
+    { isEachFound = false }: { readonly isEachFound?: boolean } = {},
+  ): void {
     for (const each of winstonSources(source)) {
       if (each.type === "container") this.#givenContainer(each.container);
       else {
         const { logger } = groupFor(each.logger);
+        if (isEachFound && logger !== each.logger)
+          this.#addExisting(loggerPrototype(logger)!, lineOf(each.logger, logger));
         if (this.#handles.has(groupFor(logger).gate)) continue;
         const isFirst = this.#rootLevel === undefined;
         const own = isFirst ? undefined : this.nameOf(metadataOf(logger));
@@ -182,9 +189,9 @@ export class WinstonAdapter implements LoggerAdapter, WinstonObserver, GroupObse
     ];
   }
 
-  /** Manages the named loggers and children of a copy of winston, of all that exist. */
-  #addExisting(prototype: NativeLogger): void {
-    const { loggers, children } = existingLoggers(prototype, objectsBelow(prototype));
+  /** Manages the named loggers and children of a copy of winston among these objects. */
+  #addExisting(prototype: NativeLogger, objects: readonly object[]): void {
+    const { loggers, children } = existingLoggers(prototype, objects);
     for (const logger of loggers) {
       const name = this.nameOf(metadataOf(logger));
       if (name !== undefined) this.#foundLogger(name, logger, logger.level !== this.#rootLevel);
@@ -280,6 +287,13 @@ class WinstonHandle extends NativeHandle<Gate> {
   restore(): void {
     this.logger?.group.restore(this.logger, this);
   }
+}
+
+/** A child, the loggers that it descends from, and the one that has the transports. */
+function lineOf(child: NativeLogger, owner: NativeLogger): readonly NativeLogger[] {
+  const line = [child];
+  while (line.at(-1) !== owner) line.push(Object.getPrototypeOf(line.at(-1)) as NativeLogger);
+  return line;
 }
 
 function metadataOf({ defaultMeta }: NativeLogger): Readonly<Record<string, unknown>> {
