@@ -9,6 +9,12 @@ export interface WatchedFile {
 
 /** The files that are looked at, as `<package>/<path in the package>`. */
 export const WATCHED_FILES: Readonly<Record<string, WatchedFile>> = {
+  "@nats-io/jetstream/lib/jsclient.js": { library: "nats" },
+  "@nats-io/nats-core/lib/nats.js": { library: "nats" },
+  "@nats-io/nats-core/lib/protocol.js": { library: "nats" },
+  "nats/lib/jetstream/jsclient.js": { library: "nats" },
+  "nats/lib/nats-base-client/nats.js": { library: "nats" },
+  "nats/lib/nats-base-client/protocol.js": { library: "nats" },
   "@nestjs/core/nest-application-context.js": { library: "nestjs-messaging", isModule: true },
   "@nestjs/core/nest-factory.js": { library: "nestjs-messaging", isModule: true },
   "@logtape/logtape/dist/logger.cjs": { library: "logtape" },

@@ -10,6 +10,7 @@ import { koaSession } from "./koa-session.ts";
 import { log4js } from "./log4js.ts";
 import { logtape } from "./logtape.ts";
 import { mqtt } from "./mqtt.ts";
+import { nats } from "./nats.ts";
 import { nestjs } from "./nestjs.ts";
 import { nestjsMessaging } from "./nestjs-messaging.ts";
 import { pino } from "./pino.ts";
@@ -26,6 +27,7 @@ export const LIBRARIES = {
   "@fastify/session": fastifySession,
   "koa-session": koaSession,
   ioredis,
+  nats,
   "nestjs-messaging": nestjsMessaging,
   debug,
   log4js,

@@ -24,18 +24,18 @@ export const nestjsMessaging: Library = {
       for (const each of undo) each();
     };
   },
-  inHeap: { classes: { NestApplicationContext: ["enableShutdownHooks", "registerRequestByContextId", "useLogger"] } },
+  inHeap: {
+    classes: {
+      NestFactoryStatic: ["createApplicationContext", "createNestInstance"],
+      NestApplicationContext: ["enableShutdownHooks", "registerRequestByContextId", "useLogger"],
+    },
+  },
   recognize(object, findings) {
-    const { container, init, close } = object as Record<string, unknown>;
-    const isApplication = typeof init === "function" && typeof close === "function" && hasModules(container);
-    if (isApplication) show(object, findings);
-    return isApplication;
+    if (!("container" in object)) return false;
+    show(object, findings);
+    return true;
   },
 };
-
-function hasModules(container: unknown): boolean {
-  return typeof (container as { getModules?: unknown } | undefined)?.getModules === "function";
-}
 
 function watchFactory(prototype: object | undefined, findings: Findings): Undo {
   if (prototype === undefined) return () => {};

@@ -39,6 +39,11 @@ export interface NatsOptions {
   readonly name?: SubscriberNaming;
   /** Whether the graph asks all services of the broker for their endpoints, at every rebuild. False by default. */
   readonly services?: boolean | undefined;
+  /**
+   * Whether streams, the subjects that lead there, and durable consumers are read from the broker of a JetStream, at first and at every
+   * rebuild. True by default; otherwise those that messages mention are shown.
+   */
+  readonly streams?: boolean | undefined;
 }
 
 const watched = new WatchedObjects("connection or JetStream of NATS");
@@ -75,7 +80,7 @@ export type NatsAdapter = WatchingAdapter<NatsTarget>;
  * @throws ActuatorError INVALID_ARGUMENT if a target is neither a connection nor a JetStream.
  */
 export function natsSource(targets: NatsTarget | readonly NatsTarget[] = [], options: NatsOptions = {}): NatsAdapter {
-  checkOptions("natsSource", options, { name: callable, services: flag });
+  checkOptions("natsSource", options, { name: callable, services: flag, streams: flag });
   return watchingAdapter<NatsTarget>({
     name: "nats",
     source: "natsSource",
@@ -107,7 +112,8 @@ function watchTargets(host: GraphHost, objects: WatchSet<NatsTarget>, options: N
     const { nc } = target;
     // One that another adapter watches is refused.
     if (!objects.has(nc)) objects.add(nc);
-    if (!readsJetStream) host.read({ name: "nats JetStream", read: (signal) => read(jetStreamOf, signal) });
+    if (!readsJetStream && options.streams !== false)
+      host.read({ name: "nats JetStream", read: (signal) => read(jetStreamOf, signal) });
     readsJetStream = true;
     return jetStreams.watch(target);
   }

@@ -10,12 +10,19 @@ import { isControl, type NatsDestination, SYSTEM } from "./subjects.ts";
 import { type Use, watchLoops } from "./subscribers.ts";
 import type { NatsConnection, NatsJetStream } from "./target.ts";
 
+/** What is watched of a connection's JetStream. */
+interface Watched {
+  readonly place: Place;
+  readonly consumers: JetStreamConsumers;
+}
+
 /** The clients of JetStream. */
 export class JetStreamClients {
   readonly #host: GraphHost;
   readonly #placeOf: ReadonlyMap<NatsConnection, Place>;
-  /** The prototypes whose methods are watched for a connection, each with what ends that and the clients that it was given. */
-  readonly #watched = new Map<NatsConnection, Map<object, { readonly end: Unwatch; readonly clients: Set<object> }>>();
+  readonly #connections = new Used<unknown, Watched>();
+  /** The prototypes whose methods are replaced, once for all connections. */
+  readonly #prototypes = new Used<object, NatsJetStream>();
 
   constructor(host: GraphHost, placeOf: ReadonlyMap<NatsConnection, Place>) {
     this.#host = host;
@@ -26,19 +33,38 @@ export class JetStreamClients {
   watch(given: NatsJetStream & { readonly nc: NatsConnection }): Unwatch {
     const { nc } = given;
     const client = clientOf(given);
-    const prototype: object = Object.getPrototypeOf(client);
-    const prototypes = this.#watched.get(nc) ?? new Map();
-    this.#watched.set(nc, prototypes);
-    const known = prototypes.get(prototype) ?? {
-      end: watchClients(client, nc, this.#host, this.#placeOf.get(nc)!),
-      clients: new Set(),
-    };
-    prototypes.set(prototype, known);
-    known.clients.add(given);
+    return undoing([
+      this.#prototypes.use(Object.getPrototypeOf(client) as object, () => {
+        return {
+          value: client,
+          end: replaceOfAll(client, this.#host, (connection) => this.#connections.get(connection)),
+        };
+      }),
+      this.#connections.use(nc, () => {
+        const place = this.#placeOf.get(nc)!;
+        const consumers = new JetStreamConsumers(this.#host, place);
+        return { value: { place, consumers }, end: () => consumers.end() };
+      }),
+    ]);
+  }
+}
+
+/** Values that begin with the first use of their key, and end with the last. */
+class Used<Key, Value> {
+  readonly #values = new Map<Key, { readonly value: Value; readonly end: Unwatch; users: number }>();
+
+  get(key: Key): Value | undefined {
+    return this.#values.get(key)?.value;
+  }
+
+  /** Returns what ends this use, which is to be called once. */
+  use(key: Key, begin: () => { readonly value: Value; readonly end: Unwatch }): Unwatch {
+    const known = this.#values.get(key) ?? { ...begin(), users: 0 };
+    this.#values.set(key, known);
+    known.users++;
     return () => {
-      if (!known.clients.delete(given) || known.clients.size > 0) return;
-      prototypes.delete(prototype);
-      if (prototypes.size === 0) this.#watched.delete(nc);
+      if (--known.users > 0) return;
+      this.#values.delete(key);
       known.end();
     };
   }
@@ -57,19 +83,21 @@ function connectionOf(object: unknown): unknown {
   return field(object, "nc") ?? field(field(object, "api"), "nc");
 }
 
-/** Watches what the clients of a connection publish, and the consumers that they return. */
-function watchClients(client: NatsJetStream, nc: NatsConnection, host: GraphHost, place: Place): Unwatch {
-  const { subjects } = place;
-  const consumers = new JetStreamConsumers(host, place);
-
+/** Watches what the clients of connections publish, and the consumers that they return. */
+function replaceOfAll(
+  client: NatsJetStream,
+  host: GraphHost,
+  watchedOf: (connection: unknown) => Watched | undefined,
+): Unwatch {
   /** A message is sent when its stream has taken it, after however many attempts. */
   function publishing(method: Method): Method {
     return function (this: unknown, ...args) {
       const [subject] = args;
-      if (connectionOf(this) !== nc) return Reflect.apply(method, this, args);
-      if (typeof subject !== "string" || isControl(subject) || !host.counts(SYSTEM)) {
+      const watched = watchedOf(connectionOf(this));
+      if (watched === undefined || typeof subject !== "string" || isControl(subject) || !host.counts(SYSTEM)) {
         return Reflect.apply(method, this, args);
       }
+      const { subjects } = watched.place;
       const start = performance.now();
       const from = host.currentSender;
       const node = subjects.sentTo("subject", subject);
@@ -90,19 +118,17 @@ function watchClients(client: NatsJetStream, nc: NatsConnection, host: GraphHost
   const returning = (method: Method): Method =>
     function (this: unknown, ...args) {
       const result = Reflect.apply(method, this, args);
-      if (connectionOf(this) !== nc) return result;
+      const watched = watchedOf(connectionOf(this));
+      if (watched === undefined) return result;
+      const { consumers } = watched;
       if (!(result instanceof Promise)) return consumers.watch(result);
       return whenSettled(result, (consumer) => consumers.watch(consumer));
     };
   const getters = ["get", "getPushConsumer", "getBoundPushConsumer", "getConsumerFromInfo"];
-  const restore = undoing([
+  return undoing([
     replaceMethod(Object.getPrototypeOf(client), "publish", publishing),
     ...getters.map((name) => replaceMethod(Object.getPrototypeOf(client.consumers), name, returning)),
   ]);
-  return () => {
-    restore();
-    consumers.end();
-  };
 }
 
 /** A consumer as JetStream describes it. */
