@@ -112,7 +112,7 @@ export const nats: Library = {
     exports: (prototype, name) => ({ [name]: prototype.constructor }),
   },
   recognize(object, findings) {
-    if (!("protocol" in object)) return false;
+    if ((object as { readonly protocol?: unknown }).protocol === undefined) return false;
     connections(findings).see(object as NatsConnection);
     return true;
   },
