@@ -35,6 +35,9 @@ const REFUSALS = new Set(["UNSUPPORTED_VERSION", "INVALID_OPTION"]);
 /** How long objects that exist already are looked for, when a process was attached to. */
 const MEET_MS = 600_000;
 
+/** Some applications make stores again and again, and what is shown keeps them. */
+const MAX_STORES = 100;
+
 /** What is shown of an application in which everything was found by itself. */
 export class ManagedApplication implements Findings {
   readonly #origin: Origin;
@@ -42,6 +45,7 @@ export class ManagedApplication implements Findings {
   readonly #exports = new WeakSet<object>();
   readonly #paths = new Set<string>();
   readonly #stores = new WeakSet<object>();
+  #storesFound = 0;
   readonly #rootsOf = new Map<string, number>();
   readonly #shows = { loggers: new Set<string>(), sessions: new Set<string>(), integrationGraph: new Set<string>() };
   readonly #notices = new Set<string>();
@@ -108,12 +112,16 @@ export class ManagedApplication implements Findings {
     this.carefully(() => {
       if (this.#stores.has(store)) return;
       this.#stores.add(store);
+      if (++this.#storesFound > MAX_STORES) {
+        this.notice(`only the first ${MAX_STORES} session stores are shown`);
+        return;
+      }
       const { stores } = this.#begun();
       const made = make();
       const remove = stores.add(made);
       this.#undo.push(() => {
         remove();
-        void made.detach?.();
+        Promise.resolve(made.detach?.()).catch((error: unknown) => say(messageOf(error)));
       });
       this.#shows.sessions.add(made.kind);
     });

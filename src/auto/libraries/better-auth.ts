@@ -28,11 +28,17 @@ export const betterAuth: Library = {
     const storage = (context.endpointContextAsyncStorage ??= new AsyncLocalStorage());
     if (Object.hasOwn(storage, "run")) return () => {};
     const known = new WeakSet<object>();
+    const instances = new Set<string>();
     const run: AsyncLocalStorage<EndpointContext>["run"] = function (this: typeof storage, ...args: unknown[]) {
       const found = (args[0] as EndpointContext | undefined)?.context;
       if (found?.internalAdapter !== undefined && !known.has(found.internalAdapter)) {
         known.add(found.internalAdapter);
-        findings.carefully(() => findings.store(found.internalAdapter, () => sessionsOf(found)));
+        findings.carefully(() => {
+          const instance = nameOf(found.options);
+          if (instances.has(instance)) return;
+          instances.add(instance);
+          findings.store(found.internalAdapter, () => sessionsOf(found));
+        });
       }
       return Reflect.apply(AsyncLocalStorage.prototype.run, this, args);
     };
@@ -42,6 +48,13 @@ export const betterAuth: Library = {
     };
   },
 };
+
+/** Some applications make their instance anew for each request. */
+function nameOf({ baseURL, basePath, session, advanced }: Partial<Record<string, unknown>>): string {
+  const { modelName } = (session ?? {}) as { readonly modelName?: unknown };
+  const { cookiePrefix } = (advanced ?? {}) as { readonly cookiePrefix?: unknown };
+  return JSON.stringify([baseURL, basePath, modelName, cookiePrefix]);
+}
 
 function sessionsOf({
   adapter,

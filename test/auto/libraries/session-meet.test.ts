@@ -168,14 +168,16 @@ describe.for(Object.entries(LIBRARIES))("%s", ([, { library, file, start }]) => 
 });
 
 test("better-auth shows an instance that was there before when its next endpoint is called", async () => {
-  const auth = makeBetterAuth({
-    secret: "Nnvn4IlWcRMVkEXn3sRPDGY4mOEcTDMp",
-    baseURL: "http://127.0.0.1",
-    database: memoryAdapter({ user: [], session: [], account: [], verification: [] }),
-    emailAndPassword: { enabled: true, password: { hash: async (text) => text, verify: async () => true } },
-    telemetry: { enabled: false },
-    logger: { disabled: true },
-  });
+  const make = () =>
+    makeBetterAuth({
+      secret: "Nnvn4IlWcRMVkEXn3sRPDGY4mOEcTDMp",
+      baseURL: "http://127.0.0.1",
+      database: memoryAdapter({ user: [], session: [], account: [], verification: [] }),
+      emailAndPassword: { enabled: true, password: { hash: async (text) => text, verify: async () => true } },
+      telemetry: { enabled: false },
+      logger: { disabled: true },
+    });
+  const auth = make();
   await auth.api.signUpEmail({ body: { email: "ada@example.org", name: "Ada", password: "long enough" } });
   const found = new Found();
   const file = "@better-auth/core/dist/context/global.mjs";
@@ -183,6 +185,8 @@ test("better-auth shows an instance that was there before when its next endpoint
   const storage = exported.__getBetterAuthGlobal().context.endpointContextAsyncStorage;
   const stop = betterAuth.watch(exported, found.findings, file);
   expect(await auth.api.getSession({ headers: new Headers() })).toBeNull();
+  // As an application does that makes it for each request.
+  expect(await make().api.getSession({ headers: new Headers() })).toBeNull();
   expect(found.made).toHaveLength(1);
   const { sessions } = await found.made[0]!.findByUsername!("ada@example.org");
   expect(sessions).toHaveLength(1);

@@ -59,6 +59,14 @@ const OWN_STORE: SessionApplication = {
 
 test("a store that the application wrote itself is found", () => expectAsExplicit(OWN_STORE));
 
+test("an application that makes stores without end is shown with the first of them", async () => {
+  const code = "for (let made = 0; made < 150; made++) session(options);";
+  const auto = runSessions({ ...EXPRESS, code });
+  await visited(auto);
+  expect((await auto.describe()).notices).toEqual(["only the first 100 session stores are shown"]);
+  expect(await auto.shown()).toMatchObject({ ofUser: { sessions: [{}, {}] } });
+});
+
 describe.runIf(requirement("redis-server", redisFound))("connect-redis", () => {
   let redis: RedisServer;
   beforeAll(async () => {
@@ -91,6 +99,9 @@ describe.runIf(requirement("redis-server", redisFound))("connect-redis", () => {
   test.for(applications)("$framework, $format, $packages: found as with explicit wiring", (application) =>
     expectAsExplicit(withServer(application)),
   );
+
+  test("a store of another copy of express-session is found", () =>
+    expectAsExplicit({ ...withServer(applications[0]!), packages: { "express-session": "express-session" } }));
 
   test("Redis is sent what it is sent without us, until an operator asks", async () => {
     for (const application of [applications[0]!, applications[4]!]) {
