@@ -25,8 +25,8 @@ const TRAFFIC = ["sendMethod", "sendMessage", "recvFrame"];
 
 /**
  * A connection is seen when it has opened a channel, which it knows by then. Of one that existed before, what is underneath is seen when
- * something is sent or received, and it knows the channels. What was declared through those, and what they consume, is not shown, except
- * for what messages mention. amqplib does not keep the name of the virtual host: queues of all are shown as those of "/".
+ * something is sent or received, and it knows the channels. What was declared through those is not shown, except for what messages
+ * mention. amqplib does not keep the name of the virtual host: queues of all are shown as those of "/".
  */
 export const amqplib: Library = {
   watch(exports, findings) {

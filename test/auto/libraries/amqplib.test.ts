@@ -15,6 +15,7 @@ import {
 import { findingsOf } from "../../support/findings.ts";
 import { type RabbitmqServer, rabbitmqFound, startRabbitmq } from "../../support/rabbitmq-server.ts";
 import { requirement } from "../../support/requirement.ts";
+import { until } from "../../support/until.ts";
 
 const require = createRequire(import.meta.url);
 
@@ -148,6 +149,13 @@ describe.runIf(requirement("rabbitmq-server", rabbitmqFound))("amqplib", () => {
       onTestFinished(() => connection.close());
       const [used, other] = [await connection.createChannel(), await connection.createConfirmChannel()];
       await used.assertQueue("before");
+      await used.assertExchange("news", "fanout", { autoDelete: true });
+      await used.bindQueue("before", "news", "");
+      const handled: string[] = [];
+      await used.consume("before", function read(message: { readonly content: Buffer }) {
+        used.ack(message);
+        handled.push(String(message.content));
+      });
       const flow = integrationGraph({ app: "shop" });
       const findings = findingsOf(flow);
       const undo = ["channel_model", "connection"].flatMap((file) => {
@@ -159,11 +167,15 @@ describe.runIf(requirement("rabbitmq-server", rabbitmqFound))("amqplib", () => {
       other.sendToQueue("other", Buffer.from("1"));
       const late = await connection.createChannel();
       late.sendToQueue("late", Buffer.from("1"));
+      used.publish("news", "", Buffer.from("2"));
       await other.waitForConfirms();
+      await until(() => handled.length === 3);
       const sent = flow.graph.snapshot().nodes.map(({ name, sendTimers }) => [name, sendTimers?.successes.count]);
-      expect(Object.fromEntries(sent)).toEqual({ before: 1, other: 1, late: 1, "shop.producer": undefined });
+      const published = { before: 1, other: 1, late: 1, news: 1, "shop.producer": undefined };
+      expect(Object.fromEntries(sent)).toEqual({ ...published, "before.read": 2, "news.read": 1 });
       for (const each of undo.toReversed()) each();
       findings.end();
+      expect([...used.consumers.values()].map(String)).toEqual([expect.stringContaining("handled.push")]);
       for (const each of [connection, used, other, late]) {
         for (const method of ["publish", "createChannel"]) expect(Object.hasOwn(each, method)).toBe(false);
       }

@@ -74,6 +74,7 @@ export function watchChannel(channel: AmqpChannel, host: GraphHost, place: Place
     close: settling(() => consuming.ended()),
   };
   const restore = undoing(Object.entries(methods).map(([name, make]) => placeMethod(channel, name, make)));
+  consuming.found(field(channel, "consumers"));
   const onClose = () => {
     deliveries.abandon();
     consuming.lost();

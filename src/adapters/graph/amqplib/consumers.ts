@@ -6,7 +6,10 @@ import type { AmqpDestination, Topology, Way } from "./topology.ts";
 
 /** A function that consumes a queue. */
 export interface Consumption {
-  /** The queue as the graph shows it: `amq.gen-*` for a queue that the broker named. */
+  /**
+   * The queue as the graph shows it: `amq.gen-*` for a queue that the broker named. For a function that consumed before the adapter was
+   * attached, the exchange that its message came from, unless that is the default one.
+   */
   readonly queue: string;
   /** The function's name, or "" if it has none. */
   readonly functionName: string;
@@ -25,14 +28,15 @@ const LOST = Symbol("lost");
 
 /** One consumption of a queue by a channel. */
 export class Consumer {
-  readonly noAck: boolean;
+  /** Whether its messages need no acknowledgement. Undefined if it began before it was watched. */
+  readonly noAck: boolean | undefined;
   readonly by: Input<AmqpDestination>;
   /** The ways that its messages came by, by exchange; undefined for an exchange without one to count. */
   readonly ways = new Map<string, Way | undefined>();
   /** The revision of the topology that `ways` belong to. */
   revision = 0;
 
-  constructor(by: Input<AmqpDestination>, noAck: boolean) {
+  constructor(by: Input<AmqpDestination>, noAck: boolean | undefined) {
     this.by = by;
     this.noAck = noAck;
   }
@@ -62,12 +66,19 @@ export class Consumers {
   /** `callback` begins to consume. */
   add(queueName: string, callback: unknown, options: unknown): Consumer {
     const queue = this.#topology.hold("queue", queueName, "consumed");
-    const handler = this.#handlers.get({
-      name: this.#nameOf(queue, callback, options),
-      componentType: "amqp:consumer",
-    });
-    const consumer = new Consumer(this.#handlers.take(handler, queue, LOST), Boolean(field(options, "noAck")));
-    this.#handlers.take(handler, queue, consumer);
+    return this.#take(queue, callback, field(options, "consumerTag"), Boolean(field(options, "noAck")));
+  }
+
+  /** `callback`, which began to consume before it was watched, takes a message. The library does not keep the name of the queue. */
+  find(exchange: string, routingKey: string, callback: unknown): Consumer {
+    const [kind, name] = exchange === "" ? (["queue", routingKey] as const) : (["exchange", exchange] as const);
+    return this.#take(this.#topology.hold(kind, name, "consumed"), callback, undefined, undefined);
+  }
+
+  #take(from: AmqpDestination, callback: unknown, tag: unknown, noAck: boolean | undefined): Consumer {
+    const handler = this.#handlers.get({ name: this.#nameOf(from, callback, tag), componentType: "amqp:consumer" });
+    const consumer = new Consumer(this.#handlers.take(handler, from, LOST), noAck);
+    this.#handlers.take(handler, from, consumer);
     this.#handlers.end(consumer.by, LOST);
     this.#describe(consumer);
     return consumer;
@@ -107,7 +118,7 @@ export class Consumers {
    * it, another application has made one.
    */
   wayTo(consumer: Consumer, exchange: string): Way | undefined {
-    if (exchange === "") return undefined;
+    if (exchange === "" || consumer.by.from.kind === "exchange") return undefined;
     if (consumer.revision !== this.#topology.revision) {
       consumer.ways.clear();
       consumer.revision = this.#topology.revision;
@@ -131,9 +142,8 @@ export class Consumers {
     return this.#topology.connect(exchange, "route", queue, "seen");
   }
 
-  #nameOf(queue: AmqpDestination, callback: unknown, options: unknown): string {
+  #nameOf(queue: AmqpDestination, callback: unknown, tag: unknown): string {
     const called = functionName(callback);
-    const tag = field(options, "consumerTag");
     const consumerTag = typeof tag === "string" ? tag : undefined;
     const given = this.#naming?.({ queue: queue.name, functionName: called, consumerTag });
     return given ?? `${queue.name}.${called || "consumer"}`;
@@ -141,6 +151,6 @@ export class Consumers {
 
   #describe({ by: { handler }, noAck }: Consumer): void {
     const active = [...handler.active].filter((user) => user !== LOST);
-    this.#handlers.describe(handler, { consumers: active.length, noAck });
+    this.#handlers.describe(handler, { consumers: active.length, ...(noAck !== undefined && { noAck }) });
   }
 }

@@ -9,21 +9,28 @@ import type { Agreement } from "./wrapped-methods.ts";
 /** How many unsettled messages of a channel are watched. For further ones, the function alone decides how they fared. */
 const MAX_OPEN = 10_000;
 
+/** To how many exchanges a function that consumed before is drawn. */
+const MAX_SOURCES = 20;
+
 type Callback = (this: unknown, message: unknown) => unknown;
 
 interface Fields {
   readonly deliveryTag: number;
   readonly exchange: string;
+  readonly routingKey: string;
   readonly redelivered: boolean;
 }
+
+/** The consumer that a message came to; without one, any of those that the function is. Undefined if none is known yet. */
+type Begun = (fields: Fields | undefined) => Consumer | undefined;
 
 /** The functions that consume through one channel. */
 export class Consuming {
   readonly #host: GraphHost;
   readonly #consumers: Consumers;
   readonly #deliveries: Deliveries;
-  /** The consumers of this channel, by their tags. */
-  readonly #byTag = new Map<string, Consumer>();
+  /** The consumers of this channel, by their tags. One that began before has several if its messages come by several exchanges. */
+  readonly #byTag = new Map<string, readonly Consumer[]>();
   readonly #functions = new WeakMap<Callback, Callback>();
   readonly #live: Live;
 
@@ -44,25 +51,47 @@ export class Consuming {
         const name = typeof queue === "string" && queue !== "" ? queue : lastQueue();
         let consumer: Consumer | undefined;
         // A message may come before the promise of the reply is fulfilled.
-        const begun = () => {
+        const begun = (): Consumer => {
           consumer ??= self.#consumers.add(name, callback, options);
           return consumer;
         };
         args[1] = self.#measured(callback as Callback, begun);
         const request = agreed(3, (_, reply) => {
           const tag = field(reply, "consumerTag");
-          if (typeof tag === "string") self.#byTag.set(tag, begun());
+          if (typeof tag === "string") self.#byTag.set(tag, [begun()]);
         });
         return Reflect.apply(request(method), this, args);
       };
     };
   }
 
+  /** Measures the functions that consumed through the channel before it was watched. */
+  found(consumersOfChannel: unknown): void {
+    if (!(consumersOfChannel instanceof Map)) return;
+    for (const [tag, callback] of consumersOfChannel as Map<string, Callback>) {
+      const bySource = new Map<string, Consumer>();
+      this.#byTag.set(tag, []);
+      let last: Consumer | undefined;
+      const begun: Begun = (fields) => {
+        if (fields === undefined) return last;
+        const { exchange, routingKey } = fields;
+        const source = exchange === "" ? ` ${routingKey}` : exchange;
+        last = bySource.get(source) ?? (bySource.size < MAX_SOURCES ? undefined : last);
+        if (last === undefined) {
+          last = this.#consumers.find(exchange, routingKey, callback);
+          bySource.set(source, last);
+          this.#byTag.set(tag, [...bySource.values()]);
+        }
+        return last;
+      };
+      consumersOfChannel.set(tag, this.#measured(callback, begun));
+    }
+  }
+
   cancelled(tag: unknown): void {
-    const consumer = this.#byTag.get(tag as string);
-    if (consumer === undefined) return;
+    const consumers = this.#byTag.get(tag as string) ?? [];
     this.#byTag.delete(tag as string);
-    this.#consumers.end(consumer);
+    for (const consumer of consumers) this.#consumers.end(consumer);
   }
 
   /** The application closes the channel, which ends its consumers. */
@@ -72,7 +101,7 @@ export class Consuming {
 
   /** The channel was lost without being closed. The application may consume again through another one. */
   lost(): void {
-    for (const consumer of this.#byTag.values()) this.#consumers.lose(consumer);
+    for (const consumer of [...this.#byTag.values()].flat()) this.#consumers.lose(consumer);
     this.#byTag.clear();
   }
 
@@ -85,23 +114,23 @@ export class Consuming {
     }
   }
 
-  #measured(callback: Callback, begun: () => Consumer): Callback {
+  #measured(callback: Callback, begun: Begun): Callback {
     const self = this;
     function consumed(this: unknown, message: unknown): unknown {
-      if (!self.#live.live) return callback.call(this, message);
-      const consumer = begun();
       const handle = () => callback.call(this, message);
-      if (message !== null) return self.#handled(consumer, message, handle);
+      const fields = field(message, "fields") as Fields | undefined;
+      const consumer = self.#live.live ? begun(fields) : undefined;
+      if (consumer === undefined) return handle();
+      if (fields !== undefined) return self.#handled(consumer, fields, handle);
       // The broker cancelled the consumer itself, as it does when the queue is deleted.
-      for (const [tag, known] of self.#byTag) if (known === consumer) self.cancelled(tag);
+      for (const [tag, known] of self.#byTag) if (known.includes(consumer)) self.cancelled(tag);
       return self.#host.within(consumer.node, handle);
     }
     this.#functions.set(consumed, callback);
     return consumed;
   }
 
-  #handled(consumer: Consumer, message: unknown, handle: () => unknown): unknown {
-    const { deliveryTag, exchange, redelivered } = (message as { readonly fields: Fields }).fields;
+  #handled(consumer: Consumer, { deliveryTag, exchange, redelivered }: Fields, handle: () => unknown): unknown {
     const delivery = this.#deliveries.begin(consumer, deliveryTag);
     if (delivery === undefined) return this.#host.within(consumer.node, handle);
     // A redelivered message comes from the queue, not by its exchange.
@@ -115,6 +144,8 @@ export class Consuming {
 export class Deliveries {
   readonly #host: GraphHost;
   readonly #open = new Map<number, Delivery<Consumer>>();
+  /** Whether the application has settled a message of this channel: then functions that consumed before are taken to need that. */
+  #settles = false;
 
   constructor(host: GraphHost) {
     this.#host = host;
@@ -123,7 +154,7 @@ export class Deliveries {
   /** A message came to `consumer`; undefined if another adapter counts messages. */
   begin(consumer: Consumer, tag: number): Delivery | undefined {
     if (!this.#host.counts(SYSTEM)) return undefined;
-    const settled = consumer.noAck || this.#open.size >= MAX_OPEN;
+    const settled = (consumer.noAck ?? !this.#settles) || this.#open.size >= MAX_OPEN;
     const delivery = new Delivery(this.#host, consumer, settled);
     if (!settled) this.#open.set(tag, delivery);
     return delivery;
@@ -135,6 +166,7 @@ export class Deliveries {
    * @param dead whether the broker will not deliver it again
    */
   settle(tag: number, upTo: boolean, failed: boolean, dead: boolean): void {
+    this.#settles = true;
     if (!upTo) this.#settle(tag, failed, dead);
     else for (const open of this.#open.keys()) if (tag === 0 || open <= tag) this.#settle(open, failed, dead);
   }

@@ -45,7 +45,8 @@ export type AmqplibAdapter = WatchingAdapter<AmqpTarget>;
  *
  * - Topology is in the graph as soon as the broker has agreed, before any message, with dead-letter and alternate exchanges. It
  *   stays until the application deletes it. What was declared before the adapter was attached is not seen, except for what messages
- *   mention: the exchange that a message came from, the destination that one was sent to.
+ *   mention: the exchange that a message came from, the destination that one was sent to. Functions that consumed before are shown
+ *   with their next message, at the exchange that it came from; at the queue if that is the default exchange.
  * - The channels of a connection are watched: those it has, and those it creates. A closed channel or connection is forgotten, so
  *   code that reconnects calls `watch` again. Methods are replaced on the objects themselves, not on their prototypes.
  * - A message is handled when its function has settled and it is acknowledged or rejected, whichever is later; without
