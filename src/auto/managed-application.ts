@@ -30,7 +30,7 @@ import type { WatchedFile } from "./packages.ts";
 import { part } from "./parts.ts";
 
 /** Why an adapter refuses an object of a library; an operator is told, and everything else is shown. */
-const REFUSALS = new Set(["UNSUPPORTED_VERSION", "INVALID_OPTION"]);
+const REFUSALS = /^(UNSUPPORTED_VERSION|INVALID_OPTION|(LOGTAPE_)?NOT_.*)$/;
 
 /** How long objects that exist already are looked for, when a process was attached to. */
 const MEET_MS = 600_000;
@@ -153,7 +153,7 @@ export class ManagedApplication implements Findings {
       this.#configuration ??= configured();
       see();
     } catch (error) {
-      if (error instanceof ActuatorError && REFUSALS.has(error.reason)) this.notice(error.message);
+      if (error instanceof ActuatorError && REFUSALS.test(error.reason)) this.notice(error.message);
       else if (error instanceof ActuatorError && error.reason === "ALREADY_WATCHED") return;
       else this.#giveUp(error);
     }

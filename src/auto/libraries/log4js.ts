@@ -1,4 +1,5 @@
 import { createRequire } from "node:module";
+import { join } from "node:path";
 import type { Log4js, Log4jsLoggersOptions } from "../../adapters/loggers/log4js/index.ts";
 import type { LoggerAdapter } from "../../loggers/adapter.ts";
 import type { Library } from "../library.ts";
@@ -13,8 +14,10 @@ interface Adapters {
 export const log4js: Library = {
   watch(exports, findings, path) {
     const log4js = exports as Log4js & { isConfigured?(): boolean };
-    // log4js has loaded it.
-    const categories = createRequire(path)("./categories.js") as object;
+    // log4js has loaded it. Before log4js 6 it is no map.
+    const { cache } = createRequire(path);
+    const categories: unknown = cache[join(path, "..", "categories.js")]?.exports;
+    if (!(categories instanceof Map)) return () => {};
     const attach = () => {
       const { log4jsLoggers } = part<Adapters>("adapters/loggers/log4js/index");
       findings.loggers(log4jsLoggers(log4js, { categories }));

@@ -11,6 +11,8 @@ export const nestjs: Library = {
   watch(exports, findings) {
     const nest = exports as NestCommon;
     const { Logger, ConsoleLogger } = nest;
+    // Before Nest 8.
+    if (ConsoleLogger === undefined) return () => {};
     const places = [Logger.prototype, Logger, ConsoleLogger.prototype].flatMap((object) =>
       METHODS.map((method) => [object, method] as const),
     );

@@ -51,7 +51,8 @@ export const pino: Library = {
 };
 
 function prototypeOf(exports: object): object {
-  return Object.getPrototypeOf((exports as Proto)()) as object;
+  // Before pino 6 it is the prototype itself.
+  return typeof exports === "function" ? (Object.getPrototypeOf((exports as Proto)()) as object) : exports;
 }
 
 /** A root has an object of its own above it, and the prototype above that. */

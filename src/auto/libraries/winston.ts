@@ -14,7 +14,7 @@ import { onSight, replaceInPlace } from "../sighting.ts";
 interface Winston extends WinstonModule {
   readonly Logger: { readonly prototype: object };
   readonly Container: { readonly prototype: object };
-  child(metadata: object): object;
+  readonly child?: (metadata: object) => object;
 }
 
 type Source = WinstonLogger | WinstonContainer;
@@ -32,9 +32,11 @@ const found = rootLoggers<Source>("winston", (first, name) =>
 /** Each logger configures itself when it is made. */
 export const winston: Library = {
   watch(exports, findings, path) {
-    const { Logger, Container } = exports as Winston;
+    const { Logger, Container, child } = exports as Winston;
+    // Before 3.2.
+    if (typeof child !== "function") return () => {};
     // The default logger is made while winston loads, and counts only once the application uses it.
-    const defaultLogger = Object.getPrototypeOf((exports as Winston).child({})) as object;
+    const defaultLogger = Object.getPrototypeOf(child({})) as object;
     const containers = new WeakSet<object>();
     let adding = 0;
     return undoing([
@@ -73,7 +75,8 @@ export const winston: Library = {
     ]);
   },
   meet(exports, findings, path) {
-    const { Logger, loggers } = exports as Winston;
+    const { Logger, loggers, child } = exports as Winston;
+    if (typeof child !== "function") return () => {};
     if (loggers.loggers.size > 0) findings.carefully(() => found(loggers, findings, path));
     const meet = (logger: object) => found(ownerOf(logger), findings, path);
     return undoing(

@@ -68,13 +68,13 @@ class LoggerInstrumentation extends Instrumentation<WinstonObserver> {
 }
 
 /** The instrumentation of a container's class: it lets the loggers that containers make be known by their ids. */
-export function containerInstrumentation(container: WinstonContainer): Instrumentation<object> {
+export function containerInstrumentation(container: WinstonContainer): Instrumentation<WinstonObserver> {
   let prototype = Object.getPrototypeOf(container) as WinstonContainer;
   while (!Object.hasOwn(prototype, "add")) prototype = Object.getPrototypeOf(prototype) as WinstonContainer;
   return ofContainerClass(prototype);
 }
 
-class ContainerInstrumentation extends Instrumentation<object> {
+class ContainerInstrumentation extends Instrumentation<WinstonObserver> {
   readonly #prototype: WinstonContainer;
 
   constructor(prototype: WinstonContainer) {
@@ -83,12 +83,19 @@ class ContainerInstrumentation extends Instrumentation<object> {
   }
 
   protected install(): () => void {
+    const { observers } = this;
     return placeMethod(this.#prototype, "add", (original) => {
       return function (this: unknown, ...values) {
-        const [id] = values;
-        pendingId = typeof id === "string" && !(this as WinstonContainer).loggers.has(id) ? id : undefined;
+        const [id, options] = values as [unknown, { level?: unknown }?];
+        const container = this as WinstonContainer;
+        if (typeof id !== "string" || container.loggers.has(id)) return original.apply(this, values);
+        pendingId = id;
         try {
-          return original.apply(this, values);
+          const made = original.apply(this, values);
+          const own = (options ?? container.options)?.level !== undefined;
+          // The first logger that an observer learns of is seen nowhere else.
+          for (const observer of observers) observer.loggerMade(made as NativeLogger, id, own);
+          return made;
         } finally {
           pendingId = undefined;
         }

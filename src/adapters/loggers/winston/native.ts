@@ -10,6 +10,7 @@ export interface WinstonLogger {
 /** A container of loggers, such as `winston.loggers`. */
 export interface WinstonContainer {
   readonly loggers: ReadonlyMap<string, WinstonLogger>;
+  readonly options?: { readonly level?: unknown } | undefined;
   add(id: string, ...options: never[]): unknown;
 }
 

@@ -40,7 +40,7 @@ export class WinstonAdapter implements LoggerAdapter, WinstonObserver, GroupObse
   readonly kind = "winston";
   readonly nameOf: (metadata: Readonly<Record<string, unknown>>) => string | undefined;
   readonly #prototypes = new Set<NativeLogger>();
-  readonly #containerClasses = new Set<Instrumentation<object>>();
+  readonly #containerClasses = new Set<Instrumentation<WinstonObserver>>();
   /** The level of the first logger, when it was given. */
   #rootLevel: string | undefined;
   readonly #groups = new WeakList<LoggerGroup>();
@@ -146,8 +146,8 @@ export class WinstonAdapter implements LoggerAdapter, WinstonObserver, GroupObse
   loggerMade(logger: NativeLogger, id: string | undefined, own: boolean): void {
     const name = id ?? this.nameOf(metadataOf(logger));
     if (name === undefined) return;
-    this.#foundLogger(name, logger, own);
-    queueMicrotask(() => groupFor(logger).coverLevelMethods());
+    this.#given(name, logger, own);
+    if (this.#stops.length < this.#prototypes.size + this.#containerClasses.size) this.#observe();
   }
 
   childMade(gate: Gate, name: string): void {

@@ -85,6 +85,13 @@ describe("winston's loggers are found", () => {
     expect(configured(loggers)).toEqual(["ROOT:INFO", "given:ERROR", "later:DEBUG", "plain:inherits", "same:inherits"]);
   });
 
+  test("in a container that is empty so far, also if nothing else is given", () => {
+    const container = new winston.Container();
+    const loggers = attach(container);
+    container.add("db", { level: "warn" }).child({ name: "db.pool" });
+    expect(configured(loggers)).toEqual(["ROOT:INFO", "db:WARN", "db.pool:inherits"]);
+  });
+
   test("in containers by their ids, there already or added later, in any container of this copy", async () => {
     const container = new winston.Container();
     container.add("db", { level: "warn" });
