@@ -20,8 +20,8 @@ export interface MessagingApplication {
   readonly body: string;
   /** The expression that closes everything, so that the process ends. */
   readonly close: string;
-  /** The function that makes the adapter, and its file below src/adapters/graph. */
-  readonly source: readonly [name: string, file: string];
+  /** The function that makes the adapter, its file below src/adapters/graph, and its arguments. */
+  readonly source: readonly [name: string, file: string, args?: string];
   readonly env: NodeJS.ProcessEnv;
   /** Packages that stand under another name here. */
   readonly packages?: Readonly<Record<string, string>>;
@@ -37,7 +37,7 @@ export function runMessaging(
   options: RunOptions = {},
 ): RunningApplication {
   const { library, as, source, env, packages } = application;
-  const [name, file] = source;
+  const [name, file, args = ""] = source;
   const main = (body: string) => `(async () => { ${body}
     console.log("ready");
     const timer = setInterval(() => {}, 1000);
@@ -53,7 +53,7 @@ export function runMessaging(
     explicit: `import * as all from "${library}"; const ${as} = all.default ?? all;
       import { createActuator, integrationGraph } from "${url("index.ts")}";
       import { ${name} } from "${url(`adapters/graph/${file}`)}";
-      const adapter = ${name}();
+      const adapter = ${name}(${args});
       const flow = integrationGraph({ app: "shop" });
       flow.attach(adapter);
       const create = () => createActuator({ name: "shop", integrationGraph: flow });

@@ -15,9 +15,22 @@ interface Exports {
   readonly Connection?: Class;
 }
 
-const objects = new GraphObjects<AmqpTarget>(() =>
-  part<{ amqplibSource: typeof amqplibSource }>("adapters/graph/amqplib/index").amqplibSource(),
-);
+/** The virtual hosts of connections, by the object underneath: amqplib only mentions them when it opens a connection. */
+const vhosts = new WeakMap<object, string>();
+const byVhost = new Map<string, GraphObjects<AmqpTarget>>();
+
+/** @param target a channel, or a connection of either interface */
+function watch(target: object, findings: Findings): boolean {
+  const vhost = vhosts.get((target as { readonly connection: object }).connection) ?? "/";
+  let objects = byVhost.get(vhost);
+  if (objects === undefined) {
+    objects = new GraphObjects(() =>
+      part<{ amqplibSource: typeof amqplibSource }>("adapters/graph/amqplib/index").amqplibSource([], { vhost }),
+    );
+    byVhost.set(vhost, objects);
+  }
+  return objects.watch(target as AmqpTarget, findings);
+}
 
 const OPENING = ["createChannel", "createConfirmChannel"];
 /** Called for all that a connection sends or receives, heartbeats too. */
@@ -26,15 +39,15 @@ const TRAFFIC = ["sendMethod", "sendMessage", "recvFrame"];
 /**
  * A connection is seen when it has opened a channel, which it knows by then. Of one that existed before, what is underneath is seen when
  * something is sent or received, and it knows the channels. What was declared through those is not shown, except for what messages
- * mention. amqplib does not keep the name of the virtual host: queues of all are shown as those of "/".
+ * mention, and as if it were in the virtual host "/".
  */
 export const amqplib: Library = {
   watch(exports, findings) {
-    const { ChannelModel, CallbackModel } = exports as Exports;
+    const { ChannelModel, CallbackModel, Connection } = exports as Exports;
+    if (Connection !== undefined) return onSight(Connection.prototype, "open", findings, noteVhost);
     const model = ChannelModel ?? CallbackModel;
     if (model === undefined) return () => {};
-    const see = (connection: object) => void objects.watch(connection as AmqpTarget, findings);
-    return onSight(model.prototype, OPENING, findings, see, { after: true });
+    return onSight(model.prototype, OPENING, findings, (each) => void watch(each, findings), { after: true });
   },
   meet(exports, findings) {
     const { Connection } = exports as Exports;
@@ -42,12 +55,20 @@ export const amqplib: Library = {
     return onSight(Connection.prototype, TRAFFIC, findings, (connection) => watchChannels(connection, findings));
   },
   inHeap: { classes: { ChannelModel: ["close", "createChannel", "createConfirmChannel"] } },
-  recognize: (connection, findings) => objects.watch(connection as AmqpTarget, findings),
+  recognize: watch,
 };
 
+function noteVhost(connection: object, [fields]: readonly unknown[]): void {
+  const { virtualHost } = fields as { readonly virtualHost?: unknown };
+  if (typeof virtualHost === "string") vhosts.set(connection, virtualHost);
+}
+
 function watchChannels(connection: object, findings: Findings): void {
-  const { channels } = connection as { readonly channels: readonly ({ readonly channel: object } | null)[] };
+  const { channels } = connection as {
+    readonly channels: readonly ({ readonly channel: object } | null | undefined)[];
+  };
   for (const entry of channels) {
-    if (entry !== null && entry !== undefined) objects.watch(entry.channel as AmqpTarget, findings);
+    // The first stands for the connection itself.
+    if (entry != null && "connection" in entry.channel) watch(entry.channel, findings);
   }
 }

@@ -74,7 +74,7 @@ const MANAGED = `
 describe.runIf(requirement("rabbitmq-server", rabbitmqFound))("amqplib", () => {
   let server: RabbitmqServer;
   beforeAll(async () => {
-    server = await startRabbitmq();
+    server = await startRabbitmq({ vhosts: ["jobs/one"] });
   }, 120_000);
   afterAll(() => server.stop());
 
@@ -124,6 +124,15 @@ describe.runIf(requirement("rabbitmq-server", rabbitmqFound))("amqplib", () => {
     const options = besideOpenTelemetry(order, "amqplib");
     expect(await graphOf(runMessaging("ESM", application, options))).toEqual(explicit);
     expect(await graphOf(runMessaging("CommonJS", application, options))).toEqual(explicit);
+  });
+
+  test("the virtual host of a connection is known", async () => {
+    const application: MessagingApplication = {
+      ...applicationOf(PROMISES),
+      source: ["amqplibSource", "amqplib/index.ts", '[], { vhost: "jobs/one" }'],
+      env: { URL: server.vhostUrl("jobs/one") },
+    };
+    expect(await graph("ESM", application)).toEqual(await graph("explicit", application));
   });
 
   test("what the application gives to an adapter of its own is taken over by that", async () => {
