@@ -55,7 +55,16 @@ test.runIf(requirement("redis-server", redisFound) && requirement("nats-server",
     shop.child.kill("SIGUSR2");
     const { nodes } = await graphOf(shop);
     const counts = Object.fromEntries(nodes.map(({ name, sendTimers }) => [name, sendTimers?.successes.count]));
-    expect(counts).toMatchObject({ jobs: 1, "jobs.work": 1, news: 1, log: 1, orders: 1, take: 1, bills: 1 });
+    expect(counts).toMatchObject({
+      jobs: 1,
+      "jobs.work": 1,
+      news: 1,
+      "news.hear": 1,
+      log: 1,
+      orders: 1,
+      take: 1,
+      bills: 1,
+    });
     expect((await shop.describe()).shows.integrationGraph.toSorted()).toEqual(["bullmq", "nats", "redis"]);
     expect(await shop.line(LINES.detachRestoring)).toEqual({});
   },

@@ -30,86 +30,134 @@ const SHOWN_OTHERWISE: ReadonlySet<string | undefined> = new Set([
   "@nestjs/microservices",
 ]);
 
+/** The clients that are shown in one application. */
+class Clients {
+  readonly #findings: Findings;
+  readonly #known = new WeakSet<object>();
+  readonly #open = new Map<Client, () => void>();
+
+  constructor(findings: Findings) {
+    this.#findings = findings;
+  }
+
+  has(client: Client): boolean {
+    return this.#known.has(client);
+  }
+
+  /** Shows a client until it is closed. Returns whether it was not shown before. */
+  show(client: Client): boolean {
+    if (this.#known.has(client)) return false;
+    this.#known.add(client);
+    if (!objects.watch(client, this.#findings)) return false;
+    const ended = () => {
+      this.#open.delete(client);
+      this.#known.delete(client);
+      objects.unwatch(client, this.#findings);
+    };
+    this.#open.set(client, ended);
+    client.once("end", ended);
+    return true;
+  }
+
+  end(): void {
+    for (const [client, ended] of this.#open) client.off("end", ended);
+    this.#open.clear();
+  }
+}
+
+const clientsOf = new WeakMap<Findings, Clients>();
+
+function clientsIn(findings: Findings): Clients {
+  let clients = clientsOf.get(findings);
+  if (clients === undefined) clientsOf.set(findings, (clients = new Clients(findings)));
+  return clients;
+}
+
 /**
  * Clients of Redis are shown from their first command for channels, streams or transactions, with that command, until they are closed: most
  * clients are caches, and have nothing to show. Commands of BullMQ, of microservices of NestJS and of clusters do not count. Redis is not
  * asked for anything, so channels and groups that only other processes use are not shown.
  */
 export const ioredis: Library = {
-  watch: (exports, findings, path) =>
-    watchClients(exports, findings, path, {
-      sendCommand: ([command]) => (command as { name?: unknown } | undefined)?.name,
+  watch(exports, findings, path) {
+    const see = seeing(findings, path);
+    const commandOf = ([command]: readonly unknown[]) => (command as { name?: unknown } | undefined)?.name;
+    const undo = onCall(exports, "sendCommand", findings, (client, args) => see(client, commandOf(args)));
+    return () => {
+      undo();
+      clientsIn(findings).end();
+    };
+  },
+  // Subscribers send no command any more.
+  meet: (exports, findings) =>
+    onCall(exports, "emit", findings, (client, [event]) => {
+      if (MESSAGES.has(event)) findings.carefully(() => clientsIn(findings).show(client));
     }),
   inHeap: { classes: { default: ["handleReconnection", "setStatus", "silentEmit"] } },
   recognize: (object, findings) => {
     const { condition } = object as { readonly condition?: { readonly subscriber?: unknown } | null };
-    return Boolean(condition?.subscriber) && recognized(object, findings);
+    return Boolean(condition?.subscriber) && clientsIn(findings).show(object as Client);
   },
 };
 
+/** The events by which subscribers of ioredis receive. */
+const MESSAGES: ReadonlySet<unknown> = new Set(
+  ["message", "pmessage", "smessage"].flatMap((event) => [event, `${event}Buffer`]),
+);
+
 /** As {@link ioredis}. Subscribers from before it was watched are found only in the heap, because they receive without a method. */
 export const nodeRedis: Library = {
-  watch: (exports, findings, path) =>
-    watchClients(exports, findings, path, {
-      sendCommand: ([command]) => (Array.isArray(command) ? command[0] : undefined),
-      SUBSCRIBE: () => "subscribe",
-      PSUBSCRIBE: () => "psubscribe",
-      SSUBSCRIBE: () => "ssubscribe",
-      MULTI: () => "multi",
-    }),
+  watch(exports, findings, path) {
+    const see = seeing(findings, path);
+    const undo = ["SUBSCRIBE", "PSUBSCRIBE", "SSUBSCRIBE", "MULTI"].map((name) =>
+      onCall(exports, name, findings, (client) => see(client, name)),
+    );
+    undo.push(
+      onCall(exports, "sendCommand", findings, (client, [command]) => {
+        if (Array.isArray(command)) see(client, command[0]);
+      }),
+    );
+    return () => {
+      for (const each of undo) each();
+      clientsIn(findings).end();
+    };
+  },
   inHeap: { classes: { default: ["getPubSubListeners", "sendCommand"] } },
   recognize: (object, findings) =>
-    (object as { readonly isPubSubActive?: unknown }).isPubSubActive === true && recognized(object, findings),
+    (object as { readonly isPubSubActive?: unknown }).isPubSubActive === true &&
+    clientsIn(findings).show(object as Client),
 };
 
-function recognized(object: object, findings: Findings): boolean {
-  return objects.watch(object as Client, findings);
+/** Shows the clients that send such commands, called through the library at `path`. */
+function seeing(findings: Findings, path: string): (client: Client, command: unknown) => void {
+  return (client, command) => {
+    if (!COMMANDS.has(command)) return;
+    findings.carefully(() => {
+      const { from, through } = libraryCall(path);
+      if (SHOWN_OTHERWISE.has(from) || through.some((file) => /[/\\]cluster[/\\]/.test(file))) return;
+      // Transactions of BullMQ begin when its scripts have been loaded.
+      if (from !== undefined || command !== "multi") clientsIn(findings).show(client);
+    });
+  };
 }
 
-/** Watches the clients by whose methods commands are sent. Each method is given with what returns the name of its command. */
-function watchClients(
+/** Calls `see` before each call of a method on a client that is not shown. What replaces the method on the client is called then. */
+function onCall(
   exports: object,
+  key: string,
   findings: Findings,
-  path: string,
-  methods: Readonly<Record<string, (args: readonly unknown[]) => unknown>>,
+  see: (client: Client, args: readonly unknown[]) => void,
 ): Undo {
   const { prototype } = (exports as { default: { prototype: object } }).default;
-  const known = new WeakSet<object>();
-  const open = new Map<Client, () => void>();
-
-  function see(client: Client, command: unknown): void {
-    const { from, through } = libraryCall(path);
-    if (SHOWN_OTHERWISE.has(from) || through.some((file) => /[/\\]cluster[/\\]/.test(file))) return;
-    // Transactions of BullMQ begin when its scripts have been loaded.
-    if (from === undefined && command === "multi") return;
-    known.add(client);
-    if (!objects.watch(client, findings)) return;
-    const ended = () => {
-      open.delete(client);
-      known.delete(client);
-      objects.unwatch(client, findings);
+  const clients = clientsIn(findings);
+  return replaceInPlace(prototype, key, (method, isLive) => {
+    return function (this: object, ...args: unknown[]): unknown {
+      const client = (this as Client)._self ?? (this as Client);
+      if (!isLive() || clients.has(client)) return Reflect.apply(method, this, args);
+      see(client, args);
+      const own: unknown = Reflect.get(this, key);
+      const isReplaced = clients.has(client) && own !== Reflect.get(prototype, key) && typeof own === "function";
+      return Reflect.apply(isReplaced ? own : method, this, args);
     };
-    open.set(client, ended);
-    client.once("end", ended);
-  }
-
-  const undo = Object.entries(methods).map(([key, commandOf]) =>
-    replaceInPlace(prototype, key, (method, isLive) => {
-      return function (this: object, ...args: unknown[]): unknown {
-        const client = (this as Client)._self ?? (this as Client);
-        if (!isLive() || known.has(client)) return Reflect.apply(method, this, args);
-        const command = commandOf(args);
-        if (!COMMANDS.has(command)) return Reflect.apply(method, this, args);
-        findings.carefully(() => see(client, command));
-        const own: unknown = Reflect.get(this, key);
-        const isReplaced = known.has(client) && own !== Reflect.get(prototype, key) && typeof own === "function";
-        return Reflect.apply(isReplaced ? own : method, this, args);
-      };
-    }),
-  );
-  return () => {
-    for (const each of undo) each();
-    for (const [client, ended] of open) client.off("end", ended);
-    open.clear();
-  };
+  });
 }
