@@ -7,8 +7,6 @@ import { loadedFiles } from "./loaded-files.ts";
 export interface TargetOptions {
   /** Who attaches, for the audit log. */
   readonly who: string;
-  /** Whether objects are also looked for in the heap. */
-  readonly searchHeap: boolean;
 }
 
 /** A copy of a library that the process has loaded. */

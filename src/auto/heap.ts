@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import { types } from "node:util";
-import { hasOwnMethods, objectsBelow, prototypeOf } from "../adapters/kit/heap/heap-search.ts";
-import type { HeapSearchAnswer } from "../processes/description.ts";
+import { expectedPauseMs, hasOwnMethods, objectsBelow, prototypeOf } from "../adapters/kit/heap/heap-search.ts";
+import type { HeapAnswer, HeapSearchAnswer } from "../processes/description.ts";
 import { LIBRARIES, type LibraryName } from "./libraries/index.ts";
 import type { Findings, Library, Undo } from "./library.ts";
 import { isReplacedIn } from "./sighting.ts";
@@ -22,6 +22,11 @@ interface FoundClass {
 }
 
 const libraries = Object.entries(LIBRARIES) as [LibraryName, Library][];
+
+/** Predicts how long {@link searchHeap} stops this process. */
+export function heapAnswer(): HeapAnswer {
+  return { expectedPauseMs: expectedPauseMs() };
+}
 
 /**
  * Searches the heap for what libraries have made, and manages it: once, and a second time for the objects of those whose classes are no

@@ -9,13 +9,7 @@ import type { GraphAdapter } from "../integration-graph/adapter.ts";
 import { type GraphBuilder, integrationGraph } from "../integration-graph/builder.ts";
 import type { LoggerAdapter } from "../loggers/adapter.ts";
 import { Loggers } from "../loggers/loggers.ts";
-import {
-  type HeapAnswer,
-  type HeapSearchAnswer,
-  LINES,
-  type Origin,
-  type ProcessDescription,
-} from "../processes/description.ts";
+import { type HeapSearchAnswer, LINES, type Origin, type ProcessDescription } from "../processes/description.ts";
 import { TAKE } from "../processes/hand-over.ts";
 import { sharedIdKey } from "../processes/id-key.ts";
 import { sweepSockets } from "../processes/sockets.ts";
@@ -254,7 +248,7 @@ export class ManagedApplication implements Findings {
       answer: async (line) => {
         if (line === LINES.describe) return this.#describe();
         if (this.#explicit !== undefined) return { error: EXPLICIT };
-        if (line === LINES.heap) return heapAnswer();
+        if (line === LINES.heap) return part<typeof import("./heap.ts")>("auto/heap").heapAnswer();
         if (line === LINES.searchHeap) return this.#searchHeap();
         // After the answer is on its way.
         setImmediate(() => this.detach(line === LINES.detachKeeping ? "keep" : "restore"));
@@ -402,13 +396,6 @@ function listenFault(): string | undefined {
   return cluster.isWorker
     ? "the workers of a cluster do not listen at the configured address, which would lead to any of them; use their sockets"
     : undefined;
-}
-
-/** Predicts how long a search of the heap stops this process. */
-function heapAnswer(): HeapAnswer {
-  const path = "adapters/kit/heap/heap-search";
-  const { expectedPauseMs } = part<typeof import("../adapters/kit/heap/heap-search.ts")>(path);
-  return { expectedPauseMs: expectedPauseMs() };
 }
 
 function clusterWorker(): number | undefined {

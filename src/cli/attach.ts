@@ -15,7 +15,22 @@ The process gets SIGUSR1, which starts its inspector at 127.0.0.1:9229. Through 
 the process loads connect-actuator, and the inspector is closed again, usually
 within half a second. Linux only, and only processes of your own user. A handler
 for SIGUSR1 in the application runs, and prevents it. Loggers, stores and queues
-that exist already are shown when they are next used.`;
+that exist already are shown when they are next used, or found by --search-heap,
+which is the only way for those of a bundle: it stops the process for about 13 ms
+per MB of its heap, 20 with Node.js 22, and says how long before.`;
+
+interface AttachOptions extends GlobalOptions {
+  readonly searchHeap?: boolean;
+  readonly yes?: boolean;
+}
+
+/** A process that is managed. */
+interface Managed {
+  readonly socket: string;
+  /** What is printed with `--json`. */
+  readonly json: object;
+  readonly show: () => void;
+}
 
 /** Adds `attach`. */
 export function addAttachCommand(program: Command): void {
@@ -23,34 +38,48 @@ export function addAttachCommand(program: Command): void {
     .command("attach")
     .description("manage a Node.js process that was started without connect-actuator")
     .argument("<pid>", "the process", pidOf)
+    .option("--search-heap", "find what exists already, also in a bundle; stops the process meanwhile")
+    .option("-y, --yes", "do not ask before the heap is searched")
     .addHelpText(
       "after",
       examples(
         ["attach 4711", "then: connect-actuator loggers list --pid 4711"],
+        ["attach 4711 --search-heap", "says how long that stops the process, and asks"],
         ["attach 1", "in a container: docker exec <container> npx connect-actuator attach 1"],
       ) + NOTES,
     )
     .action(async (pid: number, _, command: Command) => {
-      process.exitCode = await attachTo(pid, command.optsWithGlobals<GlobalOptions>());
+      process.exitCode = await attachAndSearch(pid, command.optsWithGlobals<AttachOptions>());
     });
 }
 
-async function attachTo(pid: number, { json }: GlobalOptions): Promise<ExitCode | number> {
+async function attachAndSearch(pid: number, options: AttachOptions): Promise<ExitCode | number> {
+  const { json } = options;
+  const heap = options.searchHeap ? await import("./search-heap.ts") : undefined;
+  heap?.requireConsent(options);
+  const managed = await attachTo(pid);
+  if (typeof managed === "number") return managed;
+  if (!json) managed.show();
+  const search = await heap?.searchHeap(pid, managed.socket, options);
+  if (json) print(printableJson({ ...managed.json, ...(search && { heap: search }) }, 2));
+  else if (search !== undefined) print(heap!.heapSearchText(search));
+  return EXIT.ok;
+}
+
+/** Returns the exit code for a signal if one has interrupted it. */
+async function attachTo(pid: number): Promise<Managed | number> {
   const interruption = new Interruption();
   // A stopped command would hold the inspector, and the process waits for it.
   process.on("SIGTSTP", ignore);
   try {
-    const managed = await socketOfManaged(pid);
-    if (managed !== undefined) {
-      if (json) print(printableJson({ pid, isManagedAlready: true, socket: managed }, 2));
-      else print(`process ${pid} is managed already, at ${printable(managed)}`);
-      return EXIT.ok;
+    const socket = await socketOfManaged(pid);
+    if (socket !== undefined) {
+      const show = () => print(`process ${pid} is managed already, at ${printable(socket)}`);
+      return { socket, json: { pid, isManagedAlready: true, socket }, show };
     }
     const { attach } = await import("../attach/attach.ts");
-    const attachment = await attach(pid, { who: operator(), searchHeap: false, signal: interruption.signal });
-    if (json) print(printableJson({ pid, ...attachment }, 2));
-    else show(pid, attachment);
-    return EXIT.ok;
+    const attachment = await attach(pid, { who: operator(), signal: interruption.signal });
+    return { socket: attachment.socket, json: { pid, ...attachment }, show: () => show(pid, attachment) };
   } catch (error) {
     if (interruption.exitCode !== undefined) {
       note(

@@ -1,10 +1,10 @@
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { build } from "esbuild";
 import { expect, test } from "vitest";
 import { bundledLibraries } from "../../src/auto/bundle.ts";
 import { LINES } from "../../src/processes/description.ts";
-import { type ApplicationFolder, applicationFolder, runApplication } from "../support/auto-application.ts";
+import { applicationFolder, runApplication } from "../support/auto-application.ts";
+import { bundled } from "../support/bundled-application.ts";
 
 const SHOP = `
 import express from "express";
@@ -31,24 +31,6 @@ process.once("SIGTERM", () => {
   queue.disconnect().catch(() => {});
 });
 `;
-
-/** esbuild leaves `require` to the module. */
-const REQUIRE = `import { createRequire } from "node:module"; const require = createRequire(import.meta.url);`;
-
-async function bundled(code: string, format: "cjs" | "esm", minify = false): Promise<ApplicationFolder> {
-  const application = applicationFolder({ "src/shop.mjs": code });
-  await build({
-    entryPoints: [join(application.folder, "src/shop.mjs")],
-    outfile: join(application.folder, format === "cjs" ? "shop.cjs" : "shop.mjs"),
-    bundle: true,
-    platform: "node",
-    format,
-    minify,
-    logLevel: "error",
-    ...(format === "esm" && { banner: { js: REQUIRE } }),
-  });
-  return application;
-}
 
 test.each([
   ["cjs", false],
