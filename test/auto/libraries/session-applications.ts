@@ -2,7 +2,13 @@ import { once } from "node:events";
 import http from "node:http";
 import { expect } from "vitest";
 import { LINES } from "../../../src/processes/description.ts";
-import { applicationFolder, type RunningApplication, runApplication } from "../../support/auto-application.ts";
+import { attachTo, runPlain } from "../../support/attach-command.ts";
+import {
+  type ApplicationFolder,
+  applicationFolder,
+  type RunningApplication,
+  runApplication,
+} from "../../support/auto-application.ts";
 
 const FORMATS = ["ESM", "CommonJS"] as const;
 export type Format = (typeof FORMATS)[number];
@@ -118,6 +124,7 @@ const FRAMEWORKS = {
       const server = createServer(async (req, res) => {
         const storage = globalThis[Symbol.for("better-auth:global")].context.endpointContextAsyncStorage;
         if (req.url === "/shape") return res.end(JSON.stringify(shapeOf(storage).filter(([key]) => !key.includes("["))));
+        if (req.url !== "/") return res.writeHead(404).end();
         await ready;
         const found = await store.api.getSession({ headers: fromNodeHeaders(req.headers) });
         if (found === null) {
@@ -197,6 +204,7 @@ export interface RunSessionOptions {
 export type Visit = (path?: string) => Promise<string>;
 
 export interface RunningSessions extends RunningApplication {
+  readonly folder: ApplicationFolder;
   browser(): Promise<Visit>;
   /** Calls an RPC of the service of sessions at the socket. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into it
@@ -224,7 +232,8 @@ export function runSessions(
   const made = explicit ? (application.explicitSetup ?? setup) : setup;
   const text = [...bound, CODE, made, wired, code, application.code].join("\n");
   const script = format === "ESM" ? "shop.mjs" : "shop.cjs";
-  const running = runApplication(applicationFolder({ [script]: text }, packages), script, { preload, env });
+  const folder = applicationFolder({ [script]: text }, packages);
+  const running = (preload ? runApplication : runPlain)(folder, script, { env });
   const port = async () => {
     await running.said(";");
     return Number(/port (\d+);/.exec(running.output().stdout)![1]);
@@ -240,6 +249,7 @@ export function runSessions(
   };
   return {
     ...running,
+    folder,
     rpc,
     async browser() {
       const url = `http://127.0.0.1:${await port()}`;
@@ -326,14 +336,30 @@ export async function expectAsExplicit(application: SessionApplication): Promise
   expect(await auto.rpc("DeleteSession", { id: sessions[0].id })).toEqual({ existed: true });
   expect((await Promise.all(browsers.map((visit) => visit()))).sort()).toEqual(["1", "3"]);
 
-  const without = runSessions(application, { preload: false });
-  await visited(without);
-  expect(await auto.line(LINES.detachRestoring)).toEqual({});
-  const [detached, before] = await Promise.all([auto, without].map(async (each) => (await each.browser())("/shape")));
-  expect(JSON.parse(detached!)).toEqual(JSON.parse(before!));
-  expect(withoutAudit(auto)).toBe(withoutAudit(without));
+  await expectLeft(auto, application);
 }
 
-function withoutAudit(running: RunningApplication): string {
-  return running.output().stderr.replaceAll(/^\{.*"msg":"audit".*\n/gm, "");
+/** An application that runs already shows its sessions when their next requests come, and is left as it was. */
+export async function expectAttached(application: SessionApplication): Promise<void> {
+  const shop = runSessions(application, { preload: false });
+  const browsers = await visited(shop);
+  const { code, stderr } = await attachTo(shop.folder, shop.child.pid!);
+  expect(code, stderr).toBe(0);
+  for (const visit of browsers) expect(await visit()).toBe("3");
+  expect(await shop.shown()).toMatchObject({ kinds: [application.kind], ofUser: { sessions: [{}, {}] } });
+  const { sessions } = await shop.rpc("ListSessions", { username: application.username ?? "ada" });
+  expect(await shop.rpc("DeleteSession", { id: sessions[0].id })).toEqual({ existed: true });
+  expect((await Promise.all(browsers.map((visit) => visit()))).sort()).toEqual(["1", "4"]);
+  await expectLeft(shop, application);
+}
+
+/** Detached, what the application made is as in one that was never looked at. */
+async function expectLeft(detached: RunningSessions, application: SessionApplication): Promise<void> {
+  const without = runSessions(application, { preload: false });
+  await visited(without);
+  expect(await detached.line(LINES.detachRestoring)).toEqual({});
+  const [left, before] = await Promise.all([detached, without].map(async (each) => (await each.browser())("/shape")));
+  expect(JSON.parse(left!)).toEqual(JSON.parse(before!));
+  const isOurs = /^(\{.*"msg":"audit".*|Debugger .*|For help, see: .*)\n/gm;
+  expect(detached.output().stderr.replaceAll(isOurs, "")).toBe(without.output().stderr);
 }

@@ -7,6 +7,7 @@ import {
   BETTER_AUTH,
   EXPRESS,
   expectAsExplicit,
+  expectAttached,
   FASTIFY,
   KOA,
   runSessions,
@@ -42,6 +43,8 @@ const MEMORY: readonly SessionApplication[] = [
 ];
 
 test.for(MEMORY)("$framework, $format, $kind: found as with explicit wiring", expectAsExplicit);
+
+test.for(MEMORY)("$framework, $format, $kind: found in a process that runs already", expectAttached);
 
 const OWN_STORE: SessionApplication = {
   ...MADE,
@@ -98,6 +101,10 @@ describe.runIf(requirement("redis-server", redisFound))("connect-redis", () => {
 
   test.for(applications)("$framework, $format, $packages: found as with explicit wiring", (application) =>
     expectAsExplicit(withServer(application)),
+  );
+
+  test.for([applications[0]!, applications[6]!])("$framework: found in a process that runs already", (application) =>
+    expectAttached(withServer(application)),
   );
 
   test("a store of another copy of express-session is found", () =>
@@ -162,6 +169,10 @@ describe.runIf(requirement("postgresql", postgresFound))("connect-pg-simple", ()
 
   test.for(applications)("$framework, $format: found as with explicit wiring", (application) =>
     expectAsExplicit(withServer(application)),
+  );
+
+  test.for([applications[0]!, applications[3]!])("$framework: found in a process that runs already", (application) =>
+    expectAttached(withServer(application)),
   );
 
   test("PostgreSQL is sent what it is sent without us, until an operator asks", async () => {
