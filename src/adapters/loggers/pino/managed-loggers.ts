@@ -32,7 +32,7 @@ export class ManagedLoggers implements PinoObserver {
   readonly instrumentation: PinoInstrumentation;
   readonly #nameOf: NameOf;
   readonly #context: LoggerSetContext;
-  readonly #places: PrivateMark<Place | typeof FOREIGN> = privateMark();
+  readonly #places: PrivateMark<Place | typeof FOREIGN | undefined> = privateMark();
   /** The given loggers, by the object that each root shares with its children, also through a proxy of the application. */
   readonly #roots = new WeakMap<NativeLogger["levels"], Place>();
   /** Given loggers whose parent is not managed. */
@@ -106,6 +106,7 @@ export class ManagedLoggers implements PinoObserver {
   }
 
   attach(host: LoggerHost): void {
+    if (this.#stop === undefined) this.#markMembers((set) => set);
     this.observe();
     this.#host = host;
     for (const set of [...this.#sets]) this.#report(set, set.first(), set.kind);
@@ -116,6 +117,8 @@ export class ManagedLoggers implements PinoObserver {
     this.#stop = undefined;
     this.#host = undefined;
     for (const set of this.#sets) set.detach();
+    // A logger that lives on would keep all of this.
+    this.#markMembers(() => undefined);
   }
 
   /** Forgets the loggers that were collected, and the names that no logger has any more, at most once a second. */
@@ -322,6 +325,10 @@ export class ManagedLoggers implements PinoObserver {
     }
     for (const warning of set.warnings) host.warn(set.name, warning);
     if (set.isOlder) host.older(set.name);
+  }
+
+  #markMembers(placeOf: (set: LoggerSet) => Place | undefined): void {
+    for (const set of this.#sets) for (const member of set.members()) this.#places.set(member, placeOf(set));
   }
 
   /** Looks for two sets whose loggers were all collected, among all in turn. */
