@@ -12,6 +12,7 @@ const orders = log.child({ module: "shop.orders" });
 const app = express();
 app.use(session({ secret: "x", resave: false, saveUninitialized: true }));
 app.get("/", (req, res) => {
+  orders.info("served");
   orders.debug("seen");
   req.session.user = { username: "ada" };
   res.end("ok");
@@ -77,6 +78,10 @@ test.each([
     bundled: [],
     inspectorMs: expect.any(Number),
   });
+  await until(async () => (await shop.get("/loggers")).loggers["shop.orders"] !== undefined);
+  expect(await shop.post("/loggers/shop.orders", { configuredLevel: "DEBUG" })).toBe(204);
+  await until(() => shop.output().stdout.includes('"msg":"seen"'));
+  await until(async () => (await shop.get("/sessions?username=ada")).sessions?.length > 0);
   expect(await shop.describe()).toMatchObject({ name: "shop", origin: "attached" });
   const { sent, failed } = await stop();
   expect(sent).toBeGreaterThan(0);
