@@ -12,7 +12,7 @@ const { exports } = JSON.parse(readFileSync("node_modules/connect-actuator/packa
 const entries = Object.keys(exports).filter((entry) => !entry.endsWith(".json"));
 for (const entry of entries) {
   const names = Object.keys(await import(`connect-actuator${entry.slice(1)}`));
-  assert.notEqual(names.length, 0, `${entry} exports nothing`);
+  assert.equal(names.length === 0, entry === "./auto", `${entry} exports ${names.length} names`);
 }
 
 const logger = pino({ level: "silent" });

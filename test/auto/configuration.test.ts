@@ -16,7 +16,7 @@ import { until } from "../support/until.ts";
 
 const ORDERS = `
 const log = require("pino")();
-log.child({ module: "shop.orders" });
+globalThis.orders = log.child({ module: "shop.orders" });
 const work = setInterval(() => {}, 1000);
 process.once("SIGUSR2", () => clearInterval(work));
 console.log("ready");

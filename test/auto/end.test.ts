@@ -15,7 +15,7 @@ import { applicationFolder, runApplication } from "../support/auto-application.t
 const SHOP = `
 import { pino } from "pino";
 const log = pino();
-log.child({ module: "shop.orders" });
+globalThis.orders = log.child({ module: "shop.orders" });
 const work = setInterval(() => {}, 1000);
 process.once("SIGUSR2", () => {
   clearInterval(work);

@@ -9,7 +9,7 @@ import { packedPackage } from "./packed-package.ts";
 
 const ORDERS = `
 const log = pino();
-log.child({ module: "shop.orders" });
+globalThis.orders = log.child({ module: "shop.orders" });
 setInterval(() => {}, 1000);
 console.log("ready");
 `;
