@@ -3,7 +3,8 @@ import type { ActuatorOptions } from "../actuator-options.ts";
 import { requireNode } from "../common/node-version.ts";
 import type { Origin } from "../processes/description.ts";
 import { AUTO, CREATED } from "../processes/hand-over.ts";
-import { watchLoads } from "./loads.ts";
+import type { Undo } from "./library.ts";
+import { type OnLoad, watchLoads } from "./loads.ts";
 import type { ManagedApplication } from "./managed-application.ts";
 import { part } from "./parts.ts";
 
@@ -58,9 +59,17 @@ export function begin(origin: Origin): Auto {
   };
   const onCreated: Globals[typeof CREATED] = (actuator, options) =>
     carefully((application) => application.createdExplicitly(actuator, options));
-  const stop = watchLoads((file, exports, path) => carefully((application) => application.loaded(file, exports, path)));
+  const stops: Undo[] = [];
+  const onLoad: OnLoad = (file, exports, path) => {
+    const loaded = () => carefully((application) => application.loaded(file, exports, path));
+    if (file.library !== "debug") return loaded();
+    // Other packages load it into most processes.
+    const { beforeUse } = part<typeof import("./debug-use.ts")>("auto/debug-use");
+    stops.push(beforeUse(exports, "init", path, loaded));
+  };
+  stops.push(watchLoads(onLoad));
   function end(): void {
-    stop();
+    for (const stop of stops.splice(0).toReversed()) stop();
     if (globals[AUTO] === auto) delete globals[AUTO];
     if (globals[CREATED] === onCreated) delete globals[CREATED];
   }

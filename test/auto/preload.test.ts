@@ -83,3 +83,19 @@ test("what is detached leaves, and the socket with it", async () => {
   expect(await shop.exit()).toBe(0);
   expect(readdirSync(dirname(shop.socket))).toEqual([]);
 });
+
+test("debug alone, which another package uses, is nothing to manage; with a logger of the application it is", async () => {
+  const load = `
+    const debug = require("debug");
+    require("express");
+    if (process.argv[2]) debug("shop");
+    setTimeout(() => console.log("ready"), 100);
+    process.stdin.resume();`;
+  const folder = applicationFolder({ "tool.cjs": load });
+  const tool = runApplication(folder, "tool.cjs");
+  await tool.said("ready");
+  expect(readdirSync(folder.env.XDG_RUNTIME_DIR!)).toEqual([]);
+  const shop = runApplication(folder, "tool.cjs", { args: ["use"] });
+  expect((await shop.describe()).shows).toMatchObject({ loggers: ["debug"] });
+  expect(shop.output().stderr).toBe("");
+});

@@ -87,6 +87,28 @@ const ROWS: Readonly<Record<string, Row>> = {
     logger: "orders",
     write: `orders.debug("second")`,
   },
+  "pino of nestjs-pino": {
+    imports: { "{ PinoLogger }": "nestjs-pino" },
+    code: `
+      const log = new PinoLogger({ pinoHttp: {} });
+      WIRE;
+      const orders = PinoLogger.root.child({ module: "orders" });`,
+    adapter: ["pino", "pinoLoggers", "PinoLogger.root"],
+    names: ["ROOT", "orders"],
+    logger: "orders",
+    write: `orders.debug("second")`,
+  },
+  "winston of nest-winston": {
+    imports: { "{ WinstonModule }": "nest-winston", winston: "winston" },
+    code: `
+      const service = WinstonModule.createLogger({ transports: [new winston.transports.Console({ forceConsole: true })] });
+      WIRE;
+      const orders = service.logger.child({ module: "orders" });`,
+    adapter: ["winston", "winstonLoggers", "service.logger"],
+    names: ["ROOT", "orders"],
+    logger: "orders",
+    write: `orders.debug("second")`,
+  },
   winston,
   "winston's default logger": {
     imports: { winston: "winston" },
