@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { applicationFolder, type RunOptions, runApplication } from "../support/auto-application.ts";
+import { AUTO, applicationFolder, type RunOptions, runApplication } from "../support/auto-application.ts";
 import { packedPackage } from "./packed-package.ts";
 
 const ORDERS = `
@@ -31,6 +31,7 @@ const ways: readonly (readonly [name: string, options: RunOptions])[] = [
   ["--import", { nodeArgs: ["--import", entry] }],
   ["--require", { nodeArgs: ["--require", entry] }],
   ["NODE_OPTIONS", { env: { NODE_OPTIONS: `--import ${entry}` } }],
+  ["--import, after another copy of it,", { nodeArgs: ["--import", AUTO, "--import", entry] }],
   ["NODE_OPTIONS and --import", { nodeArgs: ["--import", entry], env: { NODE_OPTIONS: `--require ${entry}` } }],
 ];
 const applications = { "shop.mjs": ESM, "shop.cjs": COMMON_JS };
