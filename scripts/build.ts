@@ -14,6 +14,9 @@ const dist = join(root, "dist");
 /** What the compiler emits: a declaration for each source file. */
 const declarations = join(dist, "declarations");
 
+/** What `bin` starts, and what a process loads that is attached to. */
+const STARTED = ["cli/main", "attach/target"];
+
 /** The files in `dist` that applications import, without their endings. */
 function exported(): readonly string[] {
   const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
@@ -44,7 +47,7 @@ function isExternal(id: string): boolean {
  * were a third of the package, and the code keeps its names and lines.
  */
 async function bundleCode(): Promise<void> {
-  const entries = [...new Set(["cli/main", ...partsLoadedLater(), ...exported()])];
+  const entries = [...new Set([...STARTED, ...partsLoadedLater(), ...exported()])];
   const input = inputs(entries, join(root, "src"), ".ts");
   const build = await rolldown({ input, platform: "node", external: isExternal });
   await build.write({
