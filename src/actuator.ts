@@ -27,7 +27,7 @@ import { Health, sessionStoreCheck, storedLevelsCheck } from "./operations/healt
 import type { Metrics } from "./operations/metrics/metrics.ts";
 import { requireReachable } from "./operations/spring-boot-admin/announcement.ts";
 import { type Registration, registerWithSpringBootAdmin } from "./operations/spring-boot-admin/registration.ts";
-import { CREATED, TAKE } from "./processes/hand-over.ts";
+import { CREATED, MADE, TAKE } from "./processes/hand-over.ts";
 import type { ListenAddress } from "./server/address.ts";
 import { careful, reportError } from "./server/guard.ts";
 import type { ServerAnswer, ServerRequest } from "./server/handler.ts";
@@ -108,9 +108,23 @@ export interface TakingActuator extends Actuator {
  */
 export function createActuator(options: ActuatorOptions = {}): Actuator {
   const actuator = actuatorOf(options);
-  const created = (globalThis as { [CREATED]?: (actuator: Actuator, options: ActuatorOptions) => void })[CREATED];
-  created?.(actuator, options);
-  return actuator;
+  const globals = globalThis as Globals;
+  const made = { actuator, options };
+  const { close } = actuator;
+  globals[MADE] = made;
+  globals[CREATED]?.(actuator, options);
+  return Object.assign(actuator, {
+    close(drain?: Parameters<Actuator["close"]>[0]) {
+      if (globals[MADE] === made) delete globals[MADE];
+      return close(drain);
+    },
+  });
+}
+
+/** Where other copies of this package look, too. */
+interface Globals {
+  [CREATED]?: (actuator: Actuator, options: ActuatorOptions) => void;
+  [MADE]?: { readonly actuator: Actuator; readonly options: ActuatorOptions };
 }
 
 /**

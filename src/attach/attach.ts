@@ -55,7 +55,7 @@ async function load(pid: number, { url }: Inspector, isOurs: boolean, options: T
   let stay: unknown;
   try {
     stay = await connection.evaluate(isOurs ? GUARDED_STAY : STAY, PREPARE_TIMEOUT_MS, true);
-    requireTarget(pid, await connection.evaluate("[process.pid, process.versions.node]", PREPARE_TIMEOUT_MS));
+    requireTarget(pid, await connection.evaluate(TARGET, PREPARE_TIMEOUT_MS));
     signal.throwIfAborted();
     const loading = connection.callOn(stay, loadingOf(options), LOAD_TIMEOUT_MS);
     return (await Promise.race([loading, rejection(signal)])) as AttachedApplication;
@@ -68,6 +68,7 @@ async function load(pid: number, { url }: Inspector, isOurs: boolean, options: T
 
 /** What runs at once, even within a loop that never ends, does as little as possible. */
 const BUILTIN = "(process.getBuiltinModule ?? require)";
+const TARGET = "[process.pid, process.versions.node, process.features.require_module]";
 const STAY = "({ isOver: false })";
 const GUARDED_STAY = `(() => {
   const { close } = ${BUILTIN}("inspector");
@@ -99,13 +100,19 @@ function loadingOf(options: TargetOptions): string {
 }
 
 function requireTarget(pid: number, answer: unknown): void {
-  const [found, version] = answer as readonly [number, string];
+  const [found, version, canRequire] = answer as readonly [number, string, boolean | undefined];
   if (found !== pid)
     throw refused("OTHER_PROCESS", `the inspector belongs to process ${found}, and not to ${pid}: try again`);
   try {
     requireNode(version);
   } catch {
     throw refused("NODE_TOO_OLD", `process ${pid} runs Node.js ${version}, and connect-actuator needs 22.12 or newer`);
+  }
+  if (canRequire === false) {
+    throw refused(
+      "NO_REQUIRE_OF_MODULES",
+      `process ${pid} was started without require() of ES modules, which this needs`,
+    );
   }
 }
 

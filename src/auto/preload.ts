@@ -2,7 +2,7 @@ import type { Actuator } from "../actuator.ts";
 import type { ActuatorOptions } from "../actuator-options.ts";
 import { requireNode } from "../common/node-version.ts";
 import type { Origin } from "../processes/description.ts";
-import { AUTO, CREATED } from "../processes/hand-over.ts";
+import { AUTO, CREATED, MADE } from "../processes/hand-over.ts";
 import type { Undo } from "./library.ts";
 import { type OnLoad, watchLoads } from "./loads.ts";
 import type { ManagedApplication } from "./managed-application.ts";
@@ -17,6 +17,7 @@ export interface Auto {
 interface Globals {
   [AUTO]?: Auto | undefined;
   [CREATED]?: (actuator: Actuator, options: ActuatorOptions) => void;
+  [MADE]?: { readonly actuator: Actuator; readonly options: ActuatorOptions };
 }
 
 /** Begins to look at what this process loads, once; a fault is written to the standard error, and never thrown. */
@@ -75,6 +76,8 @@ export function begin(origin: Origin): Auto {
   }
   globals[AUTO] = auto;
   globals[CREATED] = onCreated;
+  const made = globals[MADE];
+  if (made !== undefined) onCreated(made.actuator, made.options);
   // Not while the application starts.
   setImmediate(noticeBundle, auto).unref();
   return auto;

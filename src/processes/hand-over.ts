@@ -6,3 +6,6 @@ export const CREATED: unique symbol = Symbol.for("connect-actuator.created");
 
 /** Where the one that runs in a process is found, also by another copy of the package. */
 export const AUTO: unique symbol = Symbol.for("connect-actuator.auto");
+
+/** Where the actuator is found that the application has made last, and its options, as long as it is not closed. */
+export const MADE: unique symbol = Symbol.for("connect-actuator.made");

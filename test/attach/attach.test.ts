@@ -121,6 +121,28 @@ test("an inspector that is open already is used, and stays open", async () => {
   expect(await idle.describe()).toMatchObject({ origin: "attached" });
 });
 
+test("an actuator that the application has made itself is shown, and nothing is added to it", async () => {
+  const folder = applicationFolder({
+    "shop.mjs": `
+      import { pino } from "pino";
+      import { createActuator } from ${JSON.stringify(new URL("../../src/index.ts", import.meta.url).href)};
+      import { pinoLoggers } from ${JSON.stringify(new URL("../../src/adapters/loggers/pino/index.ts", import.meta.url).href)};
+      const log = pino({}, { write() {} });
+      const other = pino({ name: "other" }, { write() {} });
+      createActuator({ name: "gone", loggers: {} }).close();
+      createActuator({ name: "mine", loggers: { adapters: [pinoLoggers(log)] } });
+      setInterval(() => other.info("used"), 10);
+      console.log("ready");`,
+  });
+  const shop = runPlain(folder, "shop.mjs");
+  await shop.said("ready");
+  const { stderr, code } = await attachTo(folder, shop.child.pid!);
+  expect(code, stderr).toBe(0);
+  expect(await shop.describe()).toMatchObject({ name: "mine", origin: "created by the application" });
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect(Object.keys((await shop.get("/loggers")).loggers)).toEqual(["ROOT"]);
+});
+
 /** It is in a loop, so what has to wait for a turn of its own waits. */
 const BUSY = `
 console.log("ready");

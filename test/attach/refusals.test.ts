@@ -126,6 +126,14 @@ test.runIf(requirement("a Node.js older than 22", OLD_NODE !== undefined))("a No
   expect(isInspectorOpen(idle)).toBe(false);
 });
 
+test("a process without require() of ES modules", async () => {
+  const folder = applicationFolder({ "idle.mjs": IDLE });
+  const idle = runPlain(folder, "idle.mjs", { nodeArgs: ["--no-experimental-require-module"] });
+  await idle.said("ready");
+  expect(await refusal(idle.child.pid!, folder)).toContain("was started without require() of ES modules");
+  expect(isInspectorOpen(idle)).toBe(false);
+});
+
 test("a process that is managed already is said to be", async () => {
   const folder = applicationFolder({ "idle.mjs": IDLE });
   const idle = runPlain(folder, "idle.mjs");

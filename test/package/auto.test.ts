@@ -1,5 +1,5 @@
 // @module-tag slow
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -50,6 +50,17 @@ test.each(ways.flatMap(([way, options]) => Object.keys(applications).map((script
     expect(await shop.post("/loggers/shop.orders", { configuredLevel: "DEBUG" })).toBe(204);
   },
 );
+
+test("a process that runs is attached to with the package as it is published", async () => {
+  const folder = applicationFolder(applications, { [PACKAGE]: installed });
+  const shop = runApplication(folder, "shop.mjs", { preload: false, nodeArgs: ["--inspect-port=0"] });
+  await shop.said("ready");
+  const command = join(folder.folder, "node_modules", PACKAGE, "bin/connect-actuator.js");
+  const words = [command, "attach", `${shop.child.pid}`, "--json"];
+  const { status, stdout, stderr } = spawnSync(process.execPath, words, { env: folder.env, encoding: "utf8" });
+  expect(status, stderr).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ socket: shop.socket, libraries: [{ library: "pino" }], unseen: [] });
+});
 
 test("a process that has nothing to manage loads a few small files, and only node:module of Node.js", () => {
   const { files, imports } = loadedBy(join(installed, "dist/auto/index.js"));
