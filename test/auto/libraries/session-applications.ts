@@ -196,6 +196,8 @@ export const BETTER_AUTH: SessionApplication = {
 /** How a {@link SessionApplication} is run. */
 export interface RunSessionOptions {
   readonly preload?: boolean;
+  /** Where it runs, with all that it has stored. Default: a new folder. */
+  readonly folder?: ApplicationFolder;
   /** Whether it makes its own actuator. */
   readonly explicit?: boolean;
 }
@@ -215,7 +217,7 @@ export interface RunningSessions extends RunningApplication {
 
 export function runSessions(
   application: SessionApplication,
-  { preload = true, explicit = false }: RunSessionOptions = {},
+  { preload = true, explicit = false, folder: given }: RunSessionOptions = {},
 ): RunningSessions {
   const {
     framework,
@@ -232,7 +234,7 @@ export function runSessions(
   const made = explicit ? (application.explicitSetup ?? setup) : setup;
   const text = [...bound, CODE, made, wired, code, application.code].join("\n");
   const script = format === "ESM" ? "shop.mjs" : "shop.cjs";
-  const folder = applicationFolder({ [script]: text }, packages);
+  const folder = given ?? applicationFolder({ [script]: text }, packages);
   const running = (preload ? runApplication : runPlain)(folder, script, { env });
   const port = async () => {
     await running.said(";");

@@ -62,6 +62,18 @@ const OWN_STORE: SessionApplication = {
 
 test("a store that the application wrote itself is found", () => expectAsExplicit(OWN_STORE));
 
+test("processes of one user show the same ids for the sessions that they share", async () => {
+  const application = MEMORY.find(({ kind }) => kind === "session-file-store")!;
+  const one = runSessions(application);
+  await visited(one);
+  const other = runSessions(application, { folder: one.folder });
+  await (await other.browser())();
+  const ids = async (running: typeof one) =>
+    (await running.rpc("ListSessions", {})).sessions.map(({ id }: { id: string }) => id).sort();
+  expect(await ids(other)).toHaveLength(3);
+  expect(await ids(other)).toEqual(await ids(one));
+});
+
 test("an application that makes stores without end is shown with the first of them", async () => {
   const code = "for (let made = 0; made < 150; made++) session(options);";
   const auto = runSessions({ ...EXPRESS, code });
