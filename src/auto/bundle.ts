@@ -4,11 +4,13 @@ import { placeInPackages } from "./place-in-packages.ts";
 
 /** Text in the code of libraries that minifiers leave as it is. */
 const MARKS: Readonly<Record<string, string>> = {
+  "@fastify/session": "the secret must have length 32 or greater",
   amqplib: "Channel ended, no reply will be forthcoming",
   bullmq: "BullMQ: ",
   "express-session": "req.secret; provide secret option",
   ioredis: "[ioredis] Unhandled error event",
   kafkajs: "KafkaJSNonRetriableError",
+  "koa-session": "koa-session:context",
   mqtt: "mqttjs_",
   pino: "pino.setLevel",
   winston: "Attempt to write logs with no transports",

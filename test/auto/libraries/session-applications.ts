@@ -1,5 +1,7 @@
 import { once } from "node:events";
 import http from "node:http";
+import { join } from "node:path";
+import { buildSync } from "esbuild";
 import { expect } from "vitest";
 import { LINES } from "../../../src/processes/description.ts";
 import { attachTo, runPlain } from "../../support/attach-command.ts";
@@ -198,6 +200,8 @@ export interface RunSessionOptions {
   readonly preload?: boolean;
   /** Where it runs, with all that it has stored. Default: a new folder. */
   readonly folder?: ApplicationFolder;
+  /** Whether it is bundled into one file. */
+  readonly bundle?: boolean;
   /** Whether it makes its own actuator. */
   readonly explicit?: boolean;
 }
@@ -217,7 +221,7 @@ export interface RunningSessions extends RunningApplication {
 
 export function runSessions(
   application: SessionApplication,
-  { preload = true, explicit = false, folder: given }: RunSessionOptions = {},
+  { preload = true, bundle = false, explicit = false, folder: given }: RunSessionOptions = {},
 ): RunningSessions {
   const {
     framework,
@@ -235,7 +239,12 @@ export function runSessions(
   const text = [...bound, CODE, made, wired, code, application.code].join("\n");
   const script = format === "ESM" ? "shop.mjs" : "shop.cjs";
   const folder = given ?? applicationFolder({ [script]: text }, packages);
-  const running = (preload ? runApplication : runPlain)(folder, script, { env });
+  const entry = bundle ? "bundle.cjs" : script;
+  if (bundle) {
+    const [source, outfile] = [join(folder.folder, script), join(folder.folder, entry)];
+    buildSync({ entryPoints: [source], outfile, bundle, platform: "node", format: "cjs", logLevel: "error" });
+  }
+  const running = (preload ? runApplication : runPlain)(folder, entry, { env });
   const port = async () => {
     await running.said(";");
     return Number(/port (\d+);/.exec(running.output().stdout)![1]);

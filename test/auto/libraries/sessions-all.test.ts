@@ -1,5 +1,6 @@
 // @module-tag slow
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { LINES } from "../../../src/processes/description.ts";
 import { type PostgresServer, postgresFound, startPostgres } from "../../support/postgres-server.ts";
 import { type RedisServer, redisFound, startRedis } from "../../support/redis-server.ts";
 import { requirement } from "../../support/requirement.ts";
@@ -61,6 +62,14 @@ const OWN_STORE: SessionApplication = {
 };
 
 test("a store that the application wrote itself is found", () => expectAsExplicit(OWN_STORE));
+
+test.for([EXPRESS, FASTIFY, KOA])("$framework: found in the heap of a bundle", async (application) => {
+  const shop = runSessions(application, { bundle: true });
+  const browsers = await visited(shop);
+  expect(await shop.line(LINES.searchHeap)).toMatchObject({ found: expect.any(Object) });
+  for (const visit of browsers) expect(await visit()).toBe("3");
+  expect(await shop.shown()).toMatchObject({ kinds: [application.kind], ofUser: { sessions: [{}, {}] } });
+});
 
 test("processes of one user show the same ids for the sessions that they share", async () => {
   const application = MEMORY.find(({ kind }) => kind === "session-file-store")!;
