@@ -110,7 +110,7 @@ test.runIf(requirement("redis-server", redisFound))(
     const shop = runApplication(applicationFolder({ "shop.mjs": text }), "shop.mjs");
     const { nodes, links } = await graphOf(shop);
     const counts = Object.fromEntries(nodes.map(({ name, sendTimers }) => [name, sendTimers?.successes.count]));
-    expect(counts).toMatchObject({ PlaceOrder: 1, PlaceOrderHandler: 1, Mailer: 1, bills: 1 });
+    expect(counts).toMatchObject({ PlaceOrder: 1, PlaceOrderHandler: 1, Mailer: 1, bills: 1, "bills.process": 1 });
     expect(links).toContain("nest:command-handler PlaceOrderHandler -output-> bullmq:queue bills");
     const { shows } = await shop.describe();
     expect(shows.integrationGraph.toSorted()).toEqual(["bullmq", "nestjs-messaging"]);

@@ -16,7 +16,7 @@ import {
 import { discover } from "./discovery.ts";
 import { watchFlowProducer, watchQueue } from "./producing.ts";
 import { watchQueueEvents } from "./queue-events.ts";
-import { Places, type Queues } from "./queues.ts";
+import { Places, type Queues, SYSTEM } from "./queues.ts";
 import { Schedulers } from "./schedulers.ts";
 import {
   type BullmqFlowProducer,
@@ -134,6 +134,8 @@ function watchTargets(host: GraphHost, objects: WatchSet<BullmqTarget>, options:
 
   return {
     watch(target) {
+      // Found by itself, it has all queues, and flows besides, which the adapter of NestJS has not: it is the one to count.
+      if (host.yields) host.counts(SYSTEM);
       const queues = places.of(target);
       const unwatch = watchTarget(target, queues);
       const restore = replaceMethod(
