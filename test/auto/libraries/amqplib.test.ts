@@ -1,7 +1,9 @@
 // @module-tag slow
+
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { connect } from "amqplib";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { LIBRARIES } from "../../../src/auto/libraries/index.ts";
 import { integrationGraph } from "../../../src/integration-graph/builder.ts";
@@ -12,12 +14,14 @@ import {
   type MessagingApplication,
   runMessaging,
 } from "../../support/auto-messaging.ts";
+import { collected } from "../../support/collected.ts";
 import { findingsOf } from "../../support/findings.ts";
 import { type RabbitmqServer, rabbitmqFound, startRabbitmq } from "../../support/rabbitmq-server.ts";
 import { requirement } from "../../support/requirement.ts";
 import { until } from "../../support/until.ts";
 
 const require = createRequire(import.meta.url);
+const modules = join(dirname(fileURLToPath(import.meta.url)), "../../../node_modules");
 
 /** Messages of three kinds, and a queue that is consumed. */
 const PROMISES = `
@@ -152,9 +156,9 @@ describe.runIf(requirement("rabbitmq-server", rabbitmqFound))("amqplib", () => {
   test.each(["amqplib", "amqplib0"])(
     "%s: channels that existed before are seen when their connection is used",
     async (copy) => {
-      const folder = join(dirname(fileURLToPath(import.meta.url)), "../../../node_modules", copy);
-      const { connect } = require(join(folder, "channel_api.js"));
-      const connection = await connect(server.url);
+      const folder = join(modules, copy);
+      const library = require(join(folder, "channel_api.js"));
+      const connection = await library.connect(server.url);
       onTestFinished(() => connection.close());
       const [used, other] = [await connection.createChannel(), await connection.createConfirmChannel()];
       await used.assertQueue("before");
@@ -190,4 +194,24 @@ describe.runIf(requirement("rabbitmq-server", rabbitmqFound))("amqplib", () => {
       }
     },
   );
+
+  test("connections that were closed are collected", async () => {
+    const { ChannelModel } = require(join(modules, "amqplib/lib/channel_model.js"));
+    const findings = findingsOf(integrationGraph({ app: "shop" }));
+    const undo = LIBRARIES.amqplib.watch({ ChannelModel }, findings, "");
+    onTestFinished(() => {
+      undo();
+      findings.end();
+    });
+    async function used(): Promise<WeakRef<object>[]> {
+      const connection = await connect(server.url);
+      const channel = await connection.createChannel();
+      await channel.assertQueue("closed");
+      await channel.consume("closed", () => {});
+      expect(Object.hasOwn(channel, "publish")).toBe(true);
+      await connection.close();
+      return [new WeakRef(connection), new WeakRef(channel)];
+    }
+    await collected([...(await used()), ...(await used())]);
+  });
 });

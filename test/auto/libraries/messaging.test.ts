@@ -6,6 +6,7 @@ import { LIBRARIES } from "../../../src/auto/libraries/index.ts";
 import type { Library } from "../../../src/auto/library.ts";
 import { WATCHED_FILES } from "../../../src/auto/packages.ts";
 import { integrationGraph } from "../../../src/integration-graph/builder.ts";
+import { collected } from "../../support/collected.ts";
 import { findingsOf } from "../../support/findings.ts";
 
 const require = createRequire(import.meta.url);
@@ -62,4 +63,30 @@ test("a Kafka object is seen when it is made, with all properties of its own", (
   expect(Object.hasOwn(kafka, "producer")).toBe(true);
   findings.end();
   expect(Reflect.ownKeys(kafka)).toEqual(plain);
+});
+
+test("Kafka objects, their clients, and clients of MQTT that have ended are collected", async () => {
+  const { Kafka } = require("kafkajs");
+  const mqtt = require("mqtt");
+  const findings = findingsOf(integrationGraph({ app: "shop" }));
+  const undo = [
+    LIBRARIES.kafkajs.watch(Kafka, findings, ""),
+    LIBRARIES.mqtt.watch({ default: mqtt.MqttClient }, findings, ""),
+  ];
+  onTestFinished(() => {
+    for (const each of undo) each();
+    findings.end();
+  });
+  function kafkaObjects(): WeakRef<object>[] {
+    const kafka = new Kafka({ brokers: ["localhost:1"], logLevel: 0 });
+    return [kafka, kafka.producer(), kafka.consumer({ groupId: "group" })].map((each) => new WeakRef(each));
+  }
+  async function ended(): Promise<WeakRef<object>[]> {
+    const client = mqtt.connect("mqtt://127.0.0.1:1", { reconnectPeriod: 0 });
+    client.on("error", () => {});
+    expect(Object.hasOwn(client, "publish")).toBe(true);
+    await client.endAsync(true);
+    return [new WeakRef(client)];
+  }
+  await collected([...kafkaObjects(), ...(await ended())]);
 });

@@ -94,13 +94,20 @@ export function kafkajsSource(
   });
 }
 
+interface KnownCluster {
+  readonly ref: WeakRef<Cluster>;
+  readonly groups: Cluster["groups"];
+}
+
 function watchTargets(
   host: GraphHost,
   objects: WatchSet<KafkajsTarget>,
   options: KafkajsOptions,
 ): Watcher<KafkajsTarget> {
   const live: Live = { live: true };
-  const clusters: Cluster[] = [];
+  /** Weak, as an application may make a Kafka object for each of its tasks. What is to leave the graph is kept until it does. */
+  const clusters = new Set<KnownCluster>();
+  const collected = new FinalizationRegistry<() => void>((removeIfEmpty) => removeIfEmpty());
   let alone: Cluster | undefined;
   /** What was found without the application's doing is only looked at. */
   const ask = (cluster: Cluster) => {
@@ -109,8 +116,14 @@ function watchTargets(
 
   function newCluster(admin?: () => unknown): Cluster {
     const cluster = new Cluster(host, options, live, admin);
-    clusters.push(cluster);
+    const entry = { ref: new WeakRef(cluster), groups: cluster.groups };
+    clusters.add(entry);
+    collected.register(cluster, () => removeIfEmpty(entry));
     return cluster;
+  }
+
+  function removeIfEmpty(entry: KnownCluster): void {
+    if (entry.ref.deref() === undefined && [...entry.groups].length === 0) clusters.delete(entry);
   }
 
   function watchKafka(kafka: KafkajsKafka): Unwatch {
@@ -169,12 +182,15 @@ function watchTargets(
   return {
     watch(target) {
       if (isKafka(target)) return watchKafka(target);
-      alone ??= clusters[0] ?? newCluster();
+      alone ??= [...clusters].map(({ ref }) => ref.deref()).find((each) => each !== undefined) ?? newCluster();
       const cluster = alone;
       return watchClient(target, cluster, () => ask(cluster));
     },
     prune() {
-      for (const { groups } of clusters) groups.prune();
+      for (const entry of clusters) {
+        entry.groups.prune();
+        removeIfEmpty(entry);
+      }
     },
     end() {
       live.live = false;
