@@ -10,6 +10,8 @@ import { isReplacedIn } from "./sighting.ts";
 export interface HeapFindings {
   readonly answer: HeapSearchAnswer;
   readonly undo: readonly Undo[];
+  /** What ends to look for objects that show themselves only when they are used. */
+  readonly undoLater: readonly Undo[];
   /** Why libraries that were found are not managed. */
   readonly faults: ReadonlySet<string>;
 }
@@ -43,6 +45,7 @@ export function searchHeap(findings: Findings, path: string): HeapFindings {
   const pauseMs = Math.round(performance.now() - began);
 
   const undo: Undo[] = [];
+  const undoLater: Undo[] = [];
   const faults = new Set<string>();
   const attempt = <Result>(library: string, attempted: () => Result): Result | undefined => {
     try {
@@ -53,7 +56,15 @@ export function searchHeap(findings: Findings, path: string): HeapFindings {
       return undefined;
     }
   };
-  for (const found of classes) attempt(found.library, () => undo.push(...watch(found, findings, path)));
+  for (const { library, name, prototype } of classes) {
+    if (isReplacedIn(prototype)) continue;
+    const { watch, meet, recognize, inHeap }: Library = LIBRARIES[library];
+    attempt(library, () => {
+      const exports = inHeap?.exports?.(prototype, name) ?? { [name]: { prototype } };
+      undo.push(watch(exports, findings, path));
+      if (recognize === undefined && meet !== undefined) undoLater.push(meet(exports, findings, path));
+    });
+  }
   const counts: Record<string, number> = {};
   for (const object of made(objects)) {
     const recognized = libraries.find(
@@ -65,7 +76,7 @@ export function searchHeap(findings: Findings, path: string): HeapFindings {
     );
     if (recognized !== undefined) counts[recognized[0]] = (counts[recognized[0]] ?? 0) + 1;
   }
-  return { answer: { pauseMs, found: counts }, undo, faults };
+  return { answer: { pauseMs, found: counts }, undo, undoLater, faults };
 }
 
 function classesAt(prototype: object): FoundClass[] {
@@ -74,15 +85,6 @@ function classesAt(prototype: object): FoundClass[] {
       .filter(([, methods]) => hasOwnMethods(prototype, methods))
       .map(([name]) => ({ library, name, prototype })),
   );
-}
-
-function watch({ library, name, prototype }: FoundClass, findings: Findings, path: string): Undo[] {
-  if (isReplacedIn(prototype)) return [];
-  const { watch, meet, recognize, inHeap }: Library = LIBRARIES[library];
-  const exports = inHeap?.exports?.(prototype, name) ?? { [name]: { prototype } };
-  const undo = [watch(exports, findings, path)];
-  if (recognize === undefined && meet !== undefined) undo.push(meet(exports, findings, path));
-  return undo;
 }
 
 /** The objects without the functions and the prototypes among them, parents before their children. */

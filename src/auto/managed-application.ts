@@ -79,12 +79,15 @@ export class ManagedApplication implements Findings {
     this.carefully(() => {
       const library: Library = LIBRARIES[file.library];
       const undo = this.#explicit === undefined ? library.meet?.(exports, this, path) : undefined;
-      if (undo === undefined) return;
-      const timer = setTimeout(undo, MEET_MS).unref();
-      this.#undo.push(() => {
-        clearTimeout(timer);
-        undo();
-      });
+      if (undo !== undefined) this.#undoLater(undo);
+    });
+  }
+
+  #undoLater(undo: Undo): void {
+    const timer = setTimeout(undo, MEET_MS).unref();
+    this.#undo.push(() => {
+      clearTimeout(timer);
+      undo();
     });
   }
 
@@ -168,8 +171,9 @@ export class ManagedApplication implements Findings {
 
   #searchHeap(): HeapSearchAnswer {
     const { searchHeap } = part<typeof import("./heap.ts")>("auto/heap");
-    const { answer, undo, faults } = searchHeap(this, this.#identity.script ?? this.#identity.folder);
+    const { answer, undo, undoLater, faults } = searchHeap(this, this.#identity.script ?? this.#identity.folder);
     this.#undo.push(...undo);
+    for (const each of undoLater) this.#undoLater(each);
     for (const fault of faults) this.notice(fault);
     return answer;
   }

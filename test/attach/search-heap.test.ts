@@ -1,9 +1,11 @@
 import { existsSync } from "node:fs";
 import { expect, test } from "vitest";
+import { LINES } from "../../src/processes/description.ts";
 import { scriptFound, typed } from "../cli/terminal.ts";
 import { attachTo, runPlain } from "../support/attach-command.ts";
 import { applicationFolder, runApplication } from "../support/auto-application.ts";
 import { bundled } from "../support/bundled-application.ts";
+import { until } from "../support/until.ts";
 
 const SHOP = `
 import { pino } from "pino";
@@ -20,7 +22,17 @@ process.once("SIGUSR2", () => {
   silent.debug("by pino");
   letters.debug("by winston");
   console.log("over", typeof kafka, typeof client);
-  process.exit();
+});
+const prototypes = [kafka, client, mail, silent].map((made) => {
+  let at = made;
+  while (!Object.hasOwn(at, "constructor")) at = Object.getPrototypeOf(at);
+  return at;
+});
+const methods = (all) => all.flatMap((each) => Object.values(Object.getOwnPropertyDescriptors(each)).map(({ value }) => value));
+const before = methods(prototypes);
+process.on("SIGHUP", () => {
+  const after = methods(prototypes);
+  console.log("unchanged", after.length === before.length && after.every((method, at) => method === before[at]));
 });
 setInterval(() => {}, 1_000);
 console.log("ready");
@@ -46,8 +58,14 @@ test.each([
 
   for (const name of ["mail.letters", "shop.silent"]) await shop.post(`/loggers/${name}`, { configuredLevel: "DEBUG" });
   shop.child.kill("SIGUSR2");
-  await shop.exit();
-  for (const text of ["by pino", "by winston", "over"]) expect(shop.output().stdout).toContain(text);
+  for (const text of ["by pino", "by winston", "over"]) await shop.said(text);
+
+  shop.child.kill("SIGHUP");
+  await shop.said("unchanged false");
+  expect(await shop.line(LINES.detachRestoring)).toEqual({});
+  await until(() => !existsSync(shop.socket));
+  shop.child.kill("SIGHUP");
+  await shop.said("unchanged true");
 });
 
 const IDLE = `import { pino } from "pino"; const log = pino(); setInterval(() => log, 1000); console.log("ready");`;
