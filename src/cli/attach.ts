@@ -29,7 +29,7 @@ interface Managed {
   readonly socket: string;
   /** What is printed with `--json`. */
   readonly json: object;
-  readonly show: () => void;
+  readonly show: (isSearched: boolean) => void;
 }
 
 /** Adds `attach`. */
@@ -59,7 +59,7 @@ async function attachAndSearch(pid: number, options: AttachOptions): Promise<Exi
   heap?.requireConsent(options);
   const managed = await attachTo(pid);
   if (typeof managed === "number") return managed;
-  if (!json) managed.show();
+  if (!json) managed.show(heap !== undefined);
   const search = await heap?.searchHeap(pid, managed.socket, options);
   if (json) print(printableJson({ ...managed.json, ...(search && { heap: search }) }, 2));
   else if (search !== undefined) print(heap!.heapSearchText(search));
@@ -79,7 +79,11 @@ async function attachTo(pid: number): Promise<Managed | number> {
     }
     const { attach } = await import("../attach/attach.ts");
     const attachment = await attach(pid, { who: operator(), signal: interruption.signal });
-    return { socket: attachment.socket, json: { pid, ...attachment }, show: () => show(pid, attachment) };
+    return {
+      socket: attachment.socket,
+      json: { pid, ...attachment },
+      show: (isSearched) => show(pid, attachment, isSearched),
+    };
   } catch (error) {
     if (interruption.exitCode !== undefined) {
       note(
@@ -105,7 +109,10 @@ async function socketOfManaged(pid: number): Promise<string | undefined> {
 
 function ignore(): void {}
 
-function show(pid: number, { libraries, unseen, bundled, socket, inspectorMs }: Attachment): void {
+const TRY_SEARCH = ": attach again with --search-heap to find what they made";
+
+function show(pid: number, attachment: Attachment, isSearched: boolean): void {
+  const { libraries, unseen, bundled, socket, inspectorMs } = attachment;
   const inspector =
     inspectorMs === undefined
       ? "its inspector was open before, and stays open"
@@ -117,12 +124,10 @@ function show(pid: number, { libraries, unseen, bundled, socket, inspectorMs }: 
     ...rows("not seen", unseen),
     ["socket", printable(socket)],
   ]);
-  if (bundled.length > 0) {
-    note(
-      `the application is a bundle with ${bundled.join(", ")} inside: attach ${pid} --search-heap finds what they made`,
-    );
-  } else if (libraries.length === 0) note("it has loaded none of the libraries that are recognised yet");
-  else note("what the application has made before is shown when it is next used");
+  if (bundled.length > 0)
+    note(`the application is a bundle with ${bundled.join(", ")} inside${isSearched ? "" : TRY_SEARCH}`);
+  else if (libraries.length === 0) note("it has loaded none of the libraries that are recognised yet");
+  else if (!isSearched) note("what the application has made before is shown when it is next used");
   const isListed = runtimeFolders().includes(dirname(socket));
   note(`next: connect-actuator loggers list ${isListed ? `--pid ${pid}` : `--url unix:${printable(socket)}`}`);
 }

@@ -40,8 +40,9 @@ export async function searchHeap(
 ): Promise<HeapSearch | undefined> {
   const { LINES } = await import("../processes/description.ts");
   const { expectedPauseMs = 0 } = await ask<HeapAnswer>(pid, socket, LINES.heap, options.timeout);
-  const time = `about ${secondsOf(expectedPauseMs)} of CPU, twice with ioredis, mqtt, kafkajs or NestJS`;
-  const pause = `the search of its heap stops process ${pid} for ${time}`;
+  // Some libraries need a second search.
+  const time = `${secondsOf(expectedPauseMs)} to ${secondsOf(expectedPauseMs * 2)} of CPU`;
+  const pause = `the search of its heap stops process ${pid} for about ${time}`;
   if (options.yes) note(pause);
   else if (!(await confirmed(`${pause}: search it?`))) return undefined;
   const patience = options.timeout + expectedPauseMs * PATIENCE;

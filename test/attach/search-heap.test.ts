@@ -87,7 +87,7 @@ test.skipIf(!scriptFound)("a terminal is told how long it takes, and asked", asy
   await idle.describe();
   const search = async (answer: string) => {
     const command = typed(["attach", `${idle.child.pid}`, "--search-heap"], folder.env);
-    await command.shows(/stops process \d+ for about .* of CPU, twice with .*: search it\? \[y\/N\]/);
+    await command.shows(/stops process \d+ for about .* of CPU: search it\? \[y\/N\]/);
     command.type(`${answer}\n`);
     return command.ended();
   };
