@@ -59,8 +59,12 @@ async function bundleCode(): Promise<void> {
     // Small files that import no other room, and that most entries need, stand together.
     codeSplitting: {
       groups: [
-        // Apart, since a preloaded process that has nothing to manage loads no more of them than this.
-        { name: "error", test: /\/src\/common\/(?:error|node-version)\.ts$/, priority: 1 },
+        // Apart, since a preloaded process that has nothing to manage loads no more than these.
+        {
+          name: "preload",
+          test: /\/src\/(?:common\/(?:error|node-version)|auto\/(?:parts|place-in-packages)|processes\/hand-over)\.ts$/,
+          priority: 1,
+        },
         { name: "common", test: /\/src\/common\// },
         { name: "gen", test: /\/src\/gen\// },
         { name: "loggers", test: /\/src\/loggers\// },
