@@ -181,6 +181,8 @@ export class ManagedApplication implements Findings {
   /** Leaves everything to an actuator that the application has made itself, and only shows that one at the socket. */
   createdExplicitly(actuator: Actuator, options: ActuatorOptions): void {
     if (this.#ended || this.#explicit !== undefined) return;
+    // That actuator does not know of levels that were set here, and would not end them.
+    this.carefully(() => this.#domains?.loggers.restoreAllLevels({ reason: "the application made an actuator itself" }));
     this.#takeOut();
     this.carefully(() => this.#open());
     this.#explicit = { actuator, options };

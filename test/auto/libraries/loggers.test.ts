@@ -225,3 +225,62 @@ describe.each(Object.entries(ROWS))("%s", { tags: ["slow"] }, (name, row) => {
   const formats = isFirstOfLibrary ? (["mjs", "cjs", "mts"] as const) : (["mjs"] as const);
   test.each(formats)("is shown in %s as by explicit wiring", (format) => compare(row, format));
 });
+
+test("a version that its adapter refuses is told of, and everything else is shown", async () => {
+  const code = `
+    const { pino } = require("pino");
+    const log = pino();
+    const orders = require("debug")("orders");
+    orders.enabled = true;
+    orders("still written");
+    setInterval(() => log, 1000);`;
+  const folder = applicationFolder({ "shop.cjs": code }, { debug: "express-session/node_modules/debug" });
+  const shop = runApplication(folder, "shop.cjs");
+  expect(await shop.describe()).toMatchObject({
+    shows: { loggers: ["pino"] },
+    notices: [expect.stringMatching(/debug/)],
+  });
+  expect(shop.output().stderr).toContain("still written");
+});
+
+test("an application that makes its actuator late gets its own levels back, and then sets them by it", async () => {
+  const src = (path: string) => JSON.stringify(new URL(`../../../src/${path}`, import.meta.url).href);
+  const code = `
+    import { pino } from "pino";
+    import winston from "winston";
+    import { createActuator } from ${src("index.ts")};
+    import { pinoLoggers } from ${src("adapters/loggers/pino/index.ts")};
+    import { winstonLoggers } from ${src("adapters/loggers/winston/index.ts")};
+    const one = pino({ level: "warn" });
+    const orders = one.child({ module: "orders" });
+    const other = winston.createLogger({ level: "warn", transports: [new winston.transports.Console()] });
+    const bills = other.child({ module: "bills" });
+    const tell = () => console.log([one, orders, other, bills].map((each) => each.isLevelEnabled("debug")).join());
+    process.on("SIGUSR2", () => {
+      tell();
+      createActuator({ name: "late", loggers: { adapters: [pinoLoggers(one), winstonLoggers(other)] } });
+      tell();
+    });
+    process.on("SIGWINCH", tell);
+    setInterval(() => {}, 1000);`;
+  const shop = runApplication(applicationFolder({ "shop.mjs": code }), "shop.mjs");
+  expect(await shop.post("/loggers/ROOT", { configuredLevel: "DEBUG" })).toBe(204);
+  shop.child.kill("SIGUSR2");
+  await shop.said("true,true,true,true\nfalse,false,false,false\n");
+  expect(await shop.post("/loggers/ROOT", { configuredLevel: "DEBUG" })).toBe(204);
+  shop.child.kill("SIGWINCH");
+  await shop.said("false,false,false,false\ntrue,true,true,true\n");
+  expect(await shop.get("/loggers/ROOT")).toMatchObject({ configuredLevel: "DEBUG" });
+});
+
+test("further roots without a name are called after the code that makes them", async () => {
+  const folder = applicationFolder({
+    "shop.cjs": `
+      const { pino } = require("pino");
+      const all = [pino(), require("./src/payments/log.cjs"), require("pino-http").pinoHttp().logger];
+      setInterval(() => all, 1000);`,
+    "src/payments/log.cjs": `module.exports = require("pino").pino({ level: "error" });`,
+  });
+  const { loggers } = await runApplication(folder, "shop.cjs").get("/loggers");
+  expect(Object.keys(loggers)).toEqual(["ROOT", "payments", "payments.log", "pino-http"]);
+});
