@@ -182,7 +182,9 @@ export class ManagedApplication implements Findings {
   createdExplicitly(actuator: Actuator, options: ActuatorOptions): void {
     if (this.#ended || this.#explicit !== undefined) return;
     // That actuator does not know of levels that were set here, and would not end them.
-    this.carefully(() => this.#domains?.loggers.restoreAllLevels({ reason: "the application made an actuator itself" }));
+    this.carefully(() =>
+      this.#domains?.loggers.restoreAllLevels({ reason: "the application made an actuator itself" }),
+    );
     this.#takeOut();
     this.carefully(() => this.#open());
     this.#explicit = { actuator, options };
