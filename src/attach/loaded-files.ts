@@ -17,20 +17,22 @@ const require = createRequire(import.meta.url);
 
 /** Finds the watched files that this process has loaded already. Loads none. */
 export function loadedFiles(): readonly LoadedFile[] {
-  return [...commonJs(), ...moduleUrls().flatMap(moduleAt)];
+  const required = filesRequired();
+  const paths = new Set(required.map(({ path }) => path));
+  const imported = moduleUrls().filter((url) => url.startsWith("file:") && !paths.has(fileURLToPath(url)));
+  return [...required, ...imported.flatMap(moduleAt)];
 }
 
-/** Those that were imported are there as well. */
-function commonJs(): LoadedFile[] {
+/** CommonJS that was imported is there as well, and ES modules that were required. */
+function filesRequired(): LoadedFile[] {
   return Object.entries(require.cache).flatMap(([path, module]) => {
     const file = watchedFile(path);
-    if (file === undefined || file.isModule) return [];
-    return [{ file, path, exports: module?.exports as object | undefined }];
+    return file === undefined ? [] : [{ file, path, exports: module?.exports as object | undefined }];
   });
 }
 
 function moduleAt(url: string): LoadedFile[] {
-  const file = url.startsWith("file:") ? watchedFile(decodeURI(url)) : undefined;
+  const file = watchedFile(decodeURI(url));
   return file?.isModule ? [{ file, path: url, exports: namespaceOf(url) }] : [];
 }
 
