@@ -8,7 +8,7 @@ import { runtimeFolders } from "../processes/runtime-folder.ts";
 import { CliError, EXIT, type ExitCode } from "./error.ts";
 import { Interruption } from "./interruption.ts";
 import { examples, type GlobalOptions } from "./options.ts";
-import { note, print, printDetails } from "./output.ts";
+import { note, print, printDetails, StatusLine } from "./output.ts";
 
 const NOTES = `
 The process gets SIGUSR1, which starts its inspector at 127.0.0.1:9229. Through it
@@ -78,7 +78,9 @@ async function attachTo(pid: number): Promise<Managed | number> {
       return { socket, json: { pid, isManagedAlready: true, socket }, show };
     }
     const { attach } = await import("../attach/attach.ts");
-    const attachment = await attach(pid, { who: operator(), signal: interruption.signal });
+    const status = new StatusLine(() => `attaching to process ${pid}; Ctrl-C closes its inspector`);
+    const options = { who: operator(), signal: interruption.signal };
+    const attachment = await attach(pid, options).finally(() => status.close());
     return {
       socket: attachment.socket,
       json: { pid, ...attachment },

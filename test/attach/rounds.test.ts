@@ -59,7 +59,7 @@ const same = (one, other) =>
 
 const AUTO = Symbol.for("connect-actuator.auto");
 async function round() {
-  await attach({ who: "test", searchHeap: false });
+  await attach({ who: "test" });
   const application = globalThis[AUTO].application();
   await (await fetch("http://127.0.0.2:" + server.address().port)).text();
   application.detach("restore");

@@ -65,6 +65,22 @@ describe("a record", () => {
     ]);
   });
 
+  test("names who attached to the process, unless there is no audit", async () => {
+    const file = join(scratch(), "audit.log");
+    const log = audit({ file });
+    log.attached("uid 1000");
+    await log.close();
+    expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({
+      who: "uid 1000",
+      operation: "attach",
+      result: "OK",
+    });
+    const error = vi.spyOn(console, "error");
+    onTestFinished(() => error.mockRestore());
+    audit(false).attached("uid 1000");
+    expect(error).not.toHaveBeenCalled();
+  });
+
   test("leaves out what is not known, and says that a level was cleared", () => {
     expect(Object.keys(recordsOf({ ...stranger, subject: {}, address: undefined })[0]!)).toEqual([
       ...["time", "operation", "permission", "protocol", "result", "durationMs"],
