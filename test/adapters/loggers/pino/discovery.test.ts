@@ -4,6 +4,7 @@ import { runInNewContext } from "node:vm";
 import fastify from "fastify";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { pinoLoggers } from "../../../../src/adapters/loggers/pino/index.ts";
+import type { PinoAdapter } from "../../../../src/adapters/loggers/pino/pino-adapter.ts";
 import { Loggers } from "../../../../src/loggers/loggers.ts";
 import type { Logger } from "../../../../src/loggers/view.ts";
 import { messages, PINO_VERSIONS } from "../../../support/pino-versions.ts";
@@ -170,6 +171,18 @@ describe.each(PINO_VERSIONS)("pino %s loggers are found", (version, pino) => {
     expect(out.written).toHaveLength(version === "10" ? 2 : 3);
     kept[0]!.level = "warn";
     for (const { warnings } of loggers.list().loggers as readonly Logger[]) expect(warnings).toEqual([]);
+  });
+
+  test("one by one, and without a warning if all others that exist are given as well", () => {
+    const root = pino({}, messages());
+    const [first, second] = ["first", "second"].map((name) => root.child({ name }));
+    const adapter = pinoLoggers(root) as PinoAdapter;
+    const loggers = new Loggers();
+    cleanups.push(loggers.attach(adapter));
+    adapter.add(first!, () => undefined);
+    adapter.add(second!, () => undefined, { isEachFound: true });
+    const warned = ["first", "second"].map((name) => (loggers.get(name) as Logger).warnings.length);
+    expect(warned).toEqual([1, 0]);
   });
 
   test("under the name that setBindings gives them", () => {
