@@ -25,7 +25,7 @@ const CODE = fileURLToPath(new URL(`../attach/target${ENDING}`, import.meta.url)
 /** After this time the process closes its inspector itself, whatever has become of this one. */
 const MAX_OPEN_MS = 10_000;
 
-/** How long each step may take; all of them together are shorter than {@link MAX_OPEN_MS}. */
+/** How long each step may take; those after the timer is set are together shorter than {@link MAX_OPEN_MS}. */
 const CONNECT_TIMEOUT_MS = 2_000;
 const PREPARE_TIMEOUT_MS = 2_000;
 const LOAD_TIMEOUT_MS = 5_000;

@@ -87,7 +87,8 @@ async function attachTo(pid: number): Promise<Managed | number> {
       show: (isSearched) => show(pid, attachment, isSearched),
     };
   } catch (error) {
-    if (interruption.exitCode !== undefined) {
+    const isOpen = error instanceof ActuatorError && error.reason === "INSPECTOR_OPEN";
+    if (interruption.exitCode !== undefined && !isOpen) {
       note(
         `connect-actuator: interrupted; the inspector of process ${pid} is closed, and connect-actuator ps says whether it is managed`,
       );
