@@ -23,7 +23,7 @@ const LAST_USUAL_PORT = 9299;
 
 /** Finds an inspector that is open already, as after `--inspect`. */
 export async function openInspector(pid: number): Promise<Inspector | undefined> {
-  const mentions = nodeArguments(pid).some((word) => word.startsWith("--inspect"));
+  const mentions = nodeArguments(pid).some((word) => /^--inspect(-brk|-wait)?(=|$)/.test(word));
   for (const each of listeningPorts(pid)) {
     if (!mentions && (each.port < FIRST_PORT || each.port > LAST_USUAL_PORT)) continue;
     const found = await inspectorAt(each);
