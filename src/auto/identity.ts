@@ -15,8 +15,9 @@ export interface Identity {
 }
 
 /** Finds out which application a process runs, by its script and the package.json above it. */
-export function applicationIdentity(script: string | undefined = process.argv[1], cwd = process.cwd()): Identity {
-  const start = script === undefined ? cwd : dirname(script);
+export function applicationIdentity(script: string | undefined = process.argv[1]): Identity {
+  // The working folder may have been removed, as that of an earlier release.
+  const start = script === undefined ? process.cwd() : dirname(script);
   for (let folder = start; ; folder = dirname(folder)) {
     const { name, version } = packageIn(folder);
     if (typeof name === "string" && name !== "") {
@@ -101,9 +102,18 @@ function stack(): readonly string[] {
   Error.captureStackTrace(holder, stack);
   Error.stackTraceLimit = stackTraceLimit;
   return Array.from(
-    String(holder.stack).matchAll(/(?:\(|at )(?:async )?(?:file:\/\/)?([^():]+):\d+:\d+\)?$/gm),
-    ([, file]) => decodeURI(file!),
+    String(holder.stack).matchAll(/(?:\(|at )(?:async )?(file:\/\/)?([^():]+):\d+:\d+\)?$/gm),
+    ([, scheme, file]) => (scheme === undefined ? file! : decoded(file!)),
   ).filter((path) => path !== "node" && path !== "<anonymous>");
+}
+
+/** Code that is made from text may be named as it likes. */
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
 }
 
 /** The folder of the package that a path or URL stands in. */

@@ -75,6 +75,36 @@ test("an application that makes its own actuator keeps what it said, and is reac
   expect(await shop.get("/sessions?username=ada")).toMatchObject({ status: 404 });
 });
 
+test("of several actuators that an application makes, the socket shows the last", async () => {
+  const own = `
+    import { createActuator } from ${JSON.stringify(new URL("../../src/index.ts", import.meta.url).href)};
+    await createActuator({ name: "gone", loggers: {} }).close();
+    createActuator({ name: "mine", loggers: {} });
+    setInterval(() => {}, 1000);
+    console.log("ready");
+  `;
+  const shop = runApplication(applicationFolder({ "shop.mjs": own }), "shop.mjs");
+  await shop.said("ready");
+  expect(await shop.describe()).toMatchObject({ name: "mine" });
+  expect(Object.keys((await shop.get("/loggers")).loggers)).toEqual(["ROOT"]);
+});
+
+test("the folders of the application may have any name, and be removed", async () => {
+  const files = {
+    "100%/shop.cjs": `
+      process.chdir(require("fs").mkdtempSync(__dirname + "/"));
+      require("fs").rmdirSync(process.cwd());
+      require("debug")("shop");
+      const { pino } = require("pino");
+      const logs = [pino(), pino()];
+      setInterval(() => logs, 1000);`,
+  };
+  const shop = runApplication(applicationFolder(files), "100%/shop.cjs");
+  expect(await shop.describe()).toMatchObject({ name: "shop", shows: { loggers: ["debug", "pino"] } });
+  expect(Object.keys((await shop.get("/loggers")).loggers)).toContain("100%.shop");
+  expect(shop.output().stderr).toBe("");
+});
+
 test("what is detached leaves, and the socket with it", async () => {
   const shop = runApplication(applicationFolder({ "shop.mjs": SHOP }), "shop.mjs");
   await shop.said("ready");
