@@ -67,7 +67,7 @@ export class ManagedApplication implements Findings {
     this.#exports.add(exports);
     this.#paths.add(path);
     this.carefully(() => {
-      this.#undo.push(LIBRARIES[library].watch(exports, this, path));
+      this.#undoAtEnd(LIBRARIES[library].watch(exports, this, path));
     });
   }
 
@@ -83,9 +83,15 @@ export class ManagedApplication implements Findings {
     });
   }
 
+  /** At once if what it undoes has led to a fault, so that everything was taken out before. */
+  #undoAtEnd(undo: Undo): void {
+    if (this.#ended) undo();
+    else this.#undo.push(undo);
+  }
+
   #undoLater(undo: Undo): void {
     const timer = setTimeout(undo, MEET_MS).unref();
-    this.#undo.push(() => {
+    this.#undoAtEnd(() => {
       clearTimeout(timer);
       undo();
     });
@@ -172,19 +178,17 @@ export class ManagedApplication implements Findings {
   #searchHeap(): HeapSearchAnswer {
     const { searchHeap } = part<typeof import("./heap.ts")>("auto/heap");
     const { answer, undo, undoLater, faults } = searchHeap(this, this.#identity.script ?? this.#identity.folder);
-    this.#undo.push(...undo);
+    for (const each of undo) this.#undoAtEnd(each);
     for (const each of undoLater) this.#undoLater(each);
     for (const fault of faults) this.notice(fault);
     return answer;
   }
 
-  /** Leaves everything to an actuator that the application has made itself, and only shows that one at the socket. */
+  /** Leaves everything to the actuator that the application has made last, and only shows that one at the socket. */
   createdExplicitly(actuator: Actuator, options: ActuatorOptions): void {
-    if (this.#ended || this.#explicit !== undefined) return;
+    if (this.#ended) return;
     // That actuator does not know of levels that were set here, and would not end them.
-    this.carefully(() =>
-      this.#domains?.loggers.restoreAllLevels({ reason: "the application made an actuator itself" }),
-    );
+    this.#restoreLevels("the application made an actuator itself");
     this.#takeOut();
     this.carefully(() => this.#open());
     this.#explicit = { actuator, options };
@@ -197,8 +201,12 @@ export class ManagedApplication implements Findings {
    */
   detach(levels: "keep" | "restore"): void {
     if (this.#ended) return;
-    if (levels === "restore") this.#domains?.loggers.restoreAllLevels({ reason: "detached" });
-    this.#end();
+    if (levels === "restore") this.#restoreLevels("detached");
+    if (!this.#ended) this.#end();
+  }
+
+  #restoreLevels(reason: string): void {
+    this.carefully(() => this.#domains?.loggers.restoreAllLevels({ reason }));
   }
 
   #begun(): Domains {
