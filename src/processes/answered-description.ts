@@ -16,7 +16,7 @@ export function descriptionFrom(answer: unknown, { pid, thread }: Place): Proces
   const fields = fieldsOf(answer);
   const { name, version, startTime, origin, script, addresses, clusterWorker, notices } = fields;
   const shows = fieldsOf(fields.shows);
-  if (typeof name !== "string" || typeof startTime !== "number" || !ORIGINS.includes(origin)) {
+  if (typeof name !== "string" || !isTime(startTime) || !ORIGINS.includes(origin)) {
     throw new ActuatorError("UNAVAILABLE", "PROCESS_ANSWER", "does not describe itself");
   }
   return {
@@ -40,6 +40,11 @@ export function descriptionFrom(answer: unknown, { pid, thread }: Place): Proces
 
 function fieldsOf(value: unknown): Fields {
   return typeof value === "object" && value !== null ? (value as Fields) : {};
+}
+
+/** Whether a value is a time that a Date can have. */
+function isTime(value: unknown): value is number {
+  return typeof value === "number" && !Number.isNaN(new Date(value).getTime());
 }
 
 function textOf(value: unknown): string | undefined {

@@ -134,6 +134,11 @@ describe("an answer is not trusted", () => {
       `${JSON.stringify({ ...DESCRIPTION, origin: "\u001b[2J" })}\n`,
       { fault: "does not describe itself" },
     ],
+    [
+      "a time that is none",
+      `${JSON.stringify({ ...DESCRIPTION, startTime: 8.7e15 })}\n`,
+      { fault: "does not describe itself" },
+    ],
     ["null", "null\n", { fault: "does not describe itself" }],
     ["no JSON", "HTTP/1.1 400 Bad Request\r\n\r\n", { fault: "does not answer with JSON" }],
     ["no end of the line", "{", { fault: "ends its answer too early" }],
