@@ -1,4 +1,5 @@
 import type { NestApplication, nestjsSource } from "../../adapters/graph/nestjs/index.ts";
+import { undoing } from "../../adapters/kit/interception/replaced-method.ts";
 import type { Findings, Library, Undo } from "../library.ts";
 import { part } from "../parts.ts";
 import { replaceInPlace } from "../sighting.ts";
@@ -9,8 +10,8 @@ interface NestCore {
   readonly NestApplicationContext?: { readonly prototype: object };
 }
 
-/** The applications that are shown, each with what takes it out. */
-const shown = new WeakMap<object, Undo>();
+/** The applications that are shown, each with where, and what takes it out. */
+const shown = new WeakMap<object, { readonly findings: Findings; readonly undo: Undo }>();
 
 /**
  * Applications and microservices of NestJS are shown when their factory has made them, before they take their handlers, until they are
@@ -19,10 +20,10 @@ const shown = new WeakMap<object, Undo>();
 export const nestjsMessaging: Library = {
   watch(exports, findings) {
     const { NestFactoryStatic, NestApplicationContext } = exports as NestCore;
-    const undo = [watchFactory(NestFactoryStatic?.prototype, findings), watchClose(NestApplicationContext?.prototype)];
-    return () => {
-      for (const each of undo) each();
-    };
+    return undoing([
+      watchFactory(NestFactoryStatic?.prototype, findings),
+      watchClose(NestApplicationContext?.prototype),
+    ]);
   },
   inHeap: {
     classes: {
@@ -48,9 +49,9 @@ function watchFactory(prototype: object | undefined, findings: Findings): Undo {
 }
 
 function show(application: object, findings: Findings): void {
-  if (shown.has(application)) return;
+  if (shown.get(application)?.findings === findings) return;
   const nestjs = part<{ nestjsSource: typeof nestjsSource }>("adapters/graph/nestjs/index");
-  shown.set(application, findings.messaging(nestjs.nestjsSource(application as NestApplication)));
+  shown.set(application, { findings, undo: findings.messaging(nestjs.nestjsSource(application as NestApplication)) });
 }
 
 function watchClose(prototype: object | undefined): Undo {
@@ -60,7 +61,7 @@ function watchClose(prototype: object | undefined): Undo {
       try {
         return await Reflect.apply(method, this, args);
       } finally {
-        shown.get(this)?.();
+        shown.get(this)?.undo();
         shown.delete(this);
       }
     };

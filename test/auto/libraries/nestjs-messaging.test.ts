@@ -1,5 +1,5 @@
 import { NestFactory } from "@nestjs/core";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { nestjsMessaging } from "../../../src/auto/libraries/nestjs-messaging.ts";
 import { integrationGraph } from "../../../src/integration-graph/builder.ts";
 import { applicationFolder, runApplication } from "../../support/auto-application.ts";
@@ -120,6 +120,22 @@ test.runIf(requirement("redis-server", redisFound))(
     expect(await shop.exit()).toBe(0);
   },
 );
+
+test("an application that was taken out of one graph is shown in the next", async () => {
+  class Empty {}
+  const application = await NestFactory.createApplicationContext({ module: Empty }, { logger: false });
+  onTestFinished(() => application.close());
+  const shown = [1, 2].map(() => {
+    const flow = integrationGraph({ app: "shop" });
+    const findings = findingsOf(flow);
+    const messaging = vi.spyOn(findings, "messaging");
+    expect(nestjsMessaging.recognize!(application, findings, "")).toBe(true);
+    expect(nestjsMessaging.recognize!(application, findings, "")).toBe(true);
+    findings.end();
+    return messaging.mock.calls.length;
+  });
+  expect(shown).toEqual([1, 1]);
+});
 
 test("an application that was closed is not held, and the factory is left as it was", async () => {
   const factory = Object.getPrototypeOf(NestFactory) as { constructor: { prototype: object } };
