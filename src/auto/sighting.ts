@@ -40,7 +40,7 @@ export function onSight(
     seen.add(object);
     findings.carefully(() => see(object, args));
   };
-  const undo = [key].flat().map((name) =>
+  const replace = (name: PropertyKey) =>
     replaceInPlace(prototype, name, (method, isLive) => {
       return function placed(this: object, ...args: unknown[]): unknown {
         if (!isLive() || !isNew(this) || !when(this, args)) return Reflect.apply(method, this, args);
@@ -55,11 +55,8 @@ export function onSight(
         const now: unknown = isOutermost ? Reflect.get(this, name) : placed;
         return Reflect.apply(now === placed || typeof now !== "function" ? method : now, this, args);
       };
-    }),
-  );
-  return () => {
-    for (const each of undo.toReversed()) each();
-  };
+    });
+  return undoing([key].flat().map(replace));
 }
 
 const replacements = new WeakSet<object>();
@@ -73,6 +70,8 @@ export function isReplacedIn(object: object): boolean {
 /**
  * Calls `see` with each object to which a property is assigned that its prototype does not have, as constructors do. The object gets the
  * property that the assignment would have made.
+ *
+ * @param prototype of these objects, or the one object itself
  */
 export function onAssigned(
   prototype: object,

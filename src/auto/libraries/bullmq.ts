@@ -1,4 +1,5 @@
 import type { BullmqTarget, bullmqSource } from "../../adapters/graph/bullmq/index.ts";
+import { undoing } from "../../adapters/kit/interception/replaced-method.ts";
 import { GraphObjects } from "../graph-objects.ts";
 import type { Findings, Library, Undo } from "../library.ts";
 import { part } from "../parts.ts";
@@ -34,9 +35,7 @@ export const bullmq: Library = {
       const sights = Object.hasOwn(CLASSES, name) ? CLASSES[name]! : {};
       return watchClass((exported as { prototype: object }).prototype, sights, findings);
     });
-    return () => {
-      for (const each of undo) each();
-    };
+    return undoing(undo);
   },
   inHeap: {
     classes: {

@@ -1,6 +1,7 @@
+import { undoing } from "../../adapters/kit/interception/replaced-method.ts";
 import { hasStoreMethods, sessionsIn, usedAlready } from "../connect-store.ts";
-import type { Findings, Library, Undo } from "../library.ts";
-import { onSight } from "../sighting.ts";
+import type { Findings, Library } from "../library.ts";
+import { onAssigned, onSight } from "../sighting.ts";
 
 interface ExpressSession {
   readonly Store: { readonly prototype: object };
@@ -18,19 +19,19 @@ interface RequestSession {
  * session of each request is touched.
  */
 export const expressSession: Library = {
-  watch: (exports, findings) => watchStores((exports as ExpressSession).Store.prototype, findings),
+  watch: (exports, findings) =>
+    onAssigned((exports as ExpressSession).Store.prototype, "generate", findings, (store) =>
+      findings.store(store, () => sessionsIn(store, "express-session")),
+    ),
   meet(exports, findings) {
     const { Store, Session } = exports as ExpressSession;
-    const stops = [
+    return undoing([
       onSight(Store.prototype, "createSession", findings, (store) => see(store, findings), { again: true }),
       onSight(Session.prototype, "touch", findings, (session) => {
         const store = (session as RequestSession).req?.sessionStore;
         if (store !== undefined) see(store, findings);
       }),
-    ];
-    return () => {
-      for (const stop of stops) stop();
-    };
+    ]);
   },
   inHeap: { classes: { Store: ["regenerate", "load", "createSession"] } },
   recognize(object, findings) {
@@ -43,18 +44,4 @@ export const expressSession: Library = {
 
 function see(store: object, findings: Findings): void {
   findings.store(store, () => sessionsIn(usedAlready(store), "express-session"));
-}
-
-function watchStores(prototype: object, findings: Findings): Undo {
-  if (Object.hasOwn(prototype, "generate")) return () => {};
-  Object.defineProperty(prototype, "generate", {
-    configurable: true,
-    enumerable: false,
-    get: () => undefined,
-    set(this: object, value: unknown) {
-      Object.defineProperty(this, "generate", { value, configurable: true, enumerable: true, writable: true });
-      findings.carefully(() => findings.store(this, () => sessionsIn(this, "express-session")));
-    },
-  });
-  return () => Reflect.deleteProperty(prototype, "generate");
 }

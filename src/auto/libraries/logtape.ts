@@ -1,6 +1,7 @@
 import type { LoggerAdapter } from "../../loggers/adapter.ts";
-import type { Findings, Library, Undo } from "../library.ts";
+import type { Findings, Library } from "../library.ts";
 import { part } from "../parts.ts";
+import { onAssigned } from "../sighting.ts";
 
 /** Where all copies of LogTape in a process keep their one tree. */
 const ROOT = Symbol.for("logtape.rootLogger");
@@ -12,7 +13,9 @@ const shown = new WeakMap<Findings, WeakSet<object>>();
 export const logtape: Library = {
   watch(_, findings) {
     const root: unknown = Reflect.get(globalThis, ROOT);
-    if (root === undefined) return onAssigned((made) => findings.carefully(() => show(made, findings)));
+    if (root === undefined) {
+      return onAssigned(globalThis, ROOT, findings, () => show(Reflect.get(globalThis, ROOT) as object, findings));
+    }
     show(root as object, findings);
     return () => {};
   },
@@ -25,22 +28,4 @@ function show(root: object, findings: Findings): void {
   if (trees.has(root)) return;
   trees.add(root);
   findings.loggers(part<{ logtapeLoggers(): LoggerAdapter }>("adapters/loggers/logtape/index").logtapeLoggers());
-}
-
-/** Calls `see` with what is first assigned as the tree. */
-function onAssigned(see: (root: object) => void): Undo {
-  // Another copy of LogTape waits for it already.
-  if (Object.hasOwn(globalThis, ROOT)) return () => {};
-  const get = () => undefined;
-  Object.defineProperty(globalThis, ROOT, {
-    configurable: true,
-    get,
-    set(value: object) {
-      Object.defineProperty(globalThis, ROOT, { value, configurable: true, enumerable: true, writable: true });
-      see(value);
-    },
-  });
-  return () => {
-    if (Object.getOwnPropertyDescriptor(globalThis, ROOT)?.get === get) Reflect.deleteProperty(globalThis, ROOT);
-  };
 }

@@ -1,4 +1,5 @@
 import type { NatsConnection, NatsJetStream, NatsTarget, natsSource } from "../../adapters/graph/nats/index.ts";
+import { undoing } from "../../adapters/kit/interception/replaced-method.ts";
 import { GraphObjects } from "../graph-objects.ts";
 import type { Findings, Library, Undo } from "../library.ts";
 import { part } from "../parts.ts";
@@ -88,7 +89,7 @@ export const nats: Library = {
   meet(exports, findings) {
     const { NatsConnectionImpl, ProtocolHandler } = exports as NatsExports;
     const see = (connection: object) => connections(findings).see(connection as NatsConnection);
-    const undo = [
+    return undoing([
       ...(NatsConnectionImpl === undefined ? [] : ["publish", "request", "subscribe"]).map((method) =>
         onSight(NatsConnectionImpl!.prototype, method, findings, see, { again: true }),
       ),
@@ -99,10 +100,7 @@ export const nats: Library = {
               see((handler as { readonly publisher: object }).publisher),
             ),
           ]),
-    ];
-    return () => {
-      for (const each of undo) each();
-    };
+    ]);
   },
   inHeap: {
     classes: {

@@ -1,4 +1,5 @@
 import type { RedisMessagingClient, redisSource } from "../../adapters/graph/redis/index.ts";
+import { undoing } from "../../adapters/kit/interception/replaced-method.ts";
 import { GraphObjects } from "../graph-objects.ts";
 import { libraryCall } from "../identity.ts";
 import type { Findings, Library, Undo } from "../library.ts";
@@ -82,11 +83,10 @@ export const ioredis: Library = {
   watch(exports, findings, path) {
     const see = seeing(findings, path);
     const commandOf = ([command]: readonly unknown[]) => (command as { name?: unknown } | undefined)?.name;
-    const undo = onCall(exports, "sendCommand", findings, (client, args) => see(client, commandOf(args)));
-    return () => {
-      undo();
-      clientsIn(findings).end();
-    };
+    return undoing([
+      () => clientsIn(findings).end(),
+      onCall(exports, "sendCommand", findings, (client, args) => see(client, commandOf(args))),
+    ]);
   },
   // Subscribers send no command any more.
   meet: (exports, findings) =>
@@ -109,18 +109,15 @@ const MESSAGES: ReadonlySet<unknown> = new Set(
 export const nodeRedis: Library = {
   watch(exports, findings, path) {
     const see = seeing(findings, path);
-    const undo = ["SUBSCRIBE", "PSUBSCRIBE", "SSUBSCRIBE", "MULTI"].map((name) =>
-      onCall(exports, name, findings, (client) => see(client, name)),
-    );
-    undo.push(
+    return undoing([
+      () => clientsIn(findings).end(),
+      ...["SUBSCRIBE", "PSUBSCRIBE", "SSUBSCRIBE", "MULTI"].map((name) =>
+        onCall(exports, name, findings, (client) => see(client, name)),
+      ),
       onCall(exports, "sendCommand", findings, (client, [command]) => {
         if (Array.isArray(command)) see(client, command[0]);
       }),
-    );
-    return () => {
-      for (const each of undo) each();
-      clientsIn(findings).end();
-    };
+    ]);
   },
   inHeap: { classes: { default: ["getPubSubListeners", "sendCommand"] } },
   recognize: (object, findings) =>
