@@ -423,5 +423,6 @@ function messageOf(error: unknown): string {
 }
 
 function say(text: string): void {
-  process.stderr.write(`connect-actuator: ${text}\n`);
+  // Unlike a write to the stream itself, it bears a standard error that is closed.
+  console.error(`connect-actuator: ${text}`);
 }

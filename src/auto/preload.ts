@@ -33,7 +33,7 @@ export function preload(): void {
 }
 
 function sayInactive(error: unknown): void {
-  process.stderr.write(`connect-actuator: not active: ${error instanceof Error ? error.message : String(error)}\n`);
+  console.error(`connect-actuator: not active: ${error instanceof Error ? error.message : String(error)}`);
 }
 
 /** Begins to look at what this process loads. Returns what runs already, if there is one. */

@@ -58,6 +58,22 @@ test.each(Object.entries(faults))("%s: one line, and everything is taken out", a
   expect(readdirSync(folder.env.XDG_RUNTIME_DIR!)).toEqual([]);
 });
 
+test("a fault does no harm where nothing reads the standard error", async () => {
+  const text = `
+    process.stdin.once("data", () => {
+      require("pino")();
+      setTimeout(() => console.log("goes on"), 200);
+      process.stdin.destroy();
+    });
+    console.log("ready");`;
+  const shop = runApplication(applicationFolder({ "shop.cjs": text }), "shop.cjs", { env: { ACTUATOR_NAMEE: "shop" } });
+  await shop.said("ready");
+  shop.child.stderr!.destroy();
+  shop.child.stdin!.write("go");
+  expect(await shop.exit()).toBe(0);
+  expect(shop.output().stdout).toBe("ready\ngoes on\n");
+});
+
 test("a port that is taken: one line, and the socket answers", async () => {
   const other = createServer().listen(0, "127.0.0.1");
   await once(other, "listening");
