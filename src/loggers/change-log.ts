@@ -35,7 +35,7 @@ export function reportLevelChanges(
 ): void {
   loggers.onChange((change) => {
     // The change of a group is one line, whatever the number of its members.
-    if (logLevelChanges && change.group === undefined) process.stderr.write(`${levelChangeLine(change)}\n`);
+    if (logLevelChanges && change.group === undefined) console.error(levelChangeLine(change));
     try {
       onLevelChange?.(change);
     } catch (error) {

@@ -74,6 +74,17 @@ test("a fault does no harm where nothing reads the standard error", async () => 
   expect(shop.output().stdout).toBe("ready\ngoes on\n");
 });
 
+test("a level can be set where nothing reads the standard error", async () => {
+  const text = `const log = require("pino")(); setInterval(() => log, 1000); console.log("ready");`;
+  const shop = runApplication(applicationFolder({ "shop.cjs": text }), "shop.cjs", {
+    env: { ACTUATOR_AUDIT: "false" },
+  });
+  await shop.said("ready");
+  shop.child.stderr!.destroy();
+  expect(await shop.post("/loggers/ROOT", { configuredLevel: "DEBUG" })).toBe(204);
+  expect((await shop.get("/loggers/ROOT")).configuredLevel).toBe("DEBUG");
+});
+
 test("a port that is taken: one line, and the socket answers", async () => {
   const other = createServer().listen(0, "127.0.0.1");
   await once(other, "listening");
