@@ -121,14 +121,14 @@ function show(pid: number, attachment: Attachment, isSearched: boolean): void {
       ? "its inspector was open before, and stays open"
       : `its inspector was open for ${Math.round(inspectorMs)} ms`;
   const rows = (label: string, all: Attachment["libraries"]) =>
-    all.map(({ library, path }, at) => [at === 0 ? label : "", `${library} (${printable(path)})`] as const);
+    all.map(({ library, path }, at) => [at === 0 ? label : "", printable(`${library} (${path})`)] as const);
   printDetails(`process ${pid} is managed; ${inspector}`, 12, [
     ...rows("libraries", libraries),
     ...rows("not seen", unseen),
     ["socket", printable(socket)],
   ]);
   if (bundled.length > 0)
-    note(`the application is a bundle with ${bundled.join(", ")} inside${isSearched ? "" : TRY_SEARCH}`);
+    note(`the application is a bundle with ${printable(bundled.join(", "))} inside${isSearched ? "" : TRY_SEARCH}`);
   else if (libraries.length === 0) note("it has loaded none of the libraries that are recognised yet");
   else if (!isSearched) note("what the application has made before is shown when it is next used");
   const isListed = runtimeFolders().includes(dirname(socket));
