@@ -46,7 +46,7 @@ export interface ProcessDescription extends Place {
   readonly notices: readonly string[];
 }
 
-/** The answer to a line that detaches: what is wrong, or undefined when it is done. */
+/** The answer to a line that detaches: what is wrong, or undefined if it is done next; then the socket is removed. */
 export interface DetachAnswer {
   readonly error?: string | undefined;
 }

@@ -21,8 +21,6 @@ test("what is patched while a fault takes everything out is given back, too", ()
   application.existing({ library: "winston" }, { Logger, Container, loggers, child: () => ({}) }, "/winston.js");
   expect(methods()).toEqual(before);
   expect(onEnd).toHaveBeenCalledOnce();
-  expect(said.mock.calls.map(([text]) => text)).toEqual([
-    expect.stringMatching(/^connect-actuator: switched off .*$/),
-  ]);
+  expect(said.mock.calls.map(([text]) => text)).toEqual([expect.stringMatching(/^connect-actuator: switched off .*$/)]);
   said.mockRestore();
 });
