@@ -130,11 +130,13 @@ export function beforeFirstCall(
   const restore = undoing(
     [...places].map(([object, key]) =>
       placeMethod(object, key, (method) => {
-        return function (this: unknown, ...args: unknown[]): unknown {
+        return function placed(this: unknown, ...args: unknown[]): unknown {
           if (!live) return Reflect.apply(method, this, args);
+          // As in onSight.
+          const isOutermost = Reflect.get(object, key) === placed;
           undo();
           findings.carefully(see);
-          return Reflect.apply(Reflect.get(object, key) as Method, this, args);
+          return Reflect.apply(isOutermost ? (Reflect.get(object, key) as Method) : method, this, args);
         };
       }),
     ),

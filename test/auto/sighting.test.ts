@@ -1,5 +1,5 @@
-import { expect, test } from "vitest";
-import { onAssigned, onSight, replaceInPlace } from "../../src/auto/sighting.ts";
+import { expect, test, vi } from "vitest";
+import { beforeFirstCall, onAssigned, onSight, replaceInPlace } from "../../src/auto/sighting.ts";
 
 const KEY = Symbol("key");
 const findings = { carefully: (see: () => void) => see() };
@@ -136,4 +136,24 @@ test("an object that is assigned a property gets it as by the assignment", () =>
   expect(seen).toEqual([object]);
   undo();
   expect(Reflect.ownKeys(prototype)).toEqual([]);
+});
+
+test("code around a method that is awaited runs once for each call", () => {
+  class Logger {
+    readonly lines: string[] = [];
+    log(line: string): void {
+      this.lines.push(line);
+    }
+  }
+  const see = vi.fn();
+  beforeFirstCall([[Logger.prototype, "log"]], findings, see);
+  const { log } = Logger.prototype;
+  Logger.prototype.log = function (line) {
+    log.call(this, `${line}!`);
+  };
+  const logger = new Logger();
+  logger.log("one");
+  logger.log("two");
+  expect(logger.lines).toEqual(["one!", "two!"]);
+  expect(see).toHaveBeenCalledOnce();
 });

@@ -148,13 +148,14 @@ function onCall(
   const { prototype } = (exports as { default: { prototype: object } }).default;
   const clients = clientsIn(findings);
   return replaceInPlace(prototype, key, (method, isLive) => {
-    return function (this: object, ...args: unknown[]): unknown {
+    return function placed(this: object, ...args: unknown[]): unknown {
       const client = (this as Client)._self ?? (this as Client);
       if (!isLive() || clients.has(client)) return Reflect.apply(method, this, args);
+      // Code around this method must not run twice.
+      const isOutermost = Reflect.get(this, key) === placed;
       see(client, args);
-      const own: unknown = Reflect.get(this, key);
-      const isReplaced = clients.has(client) && own !== Reflect.get(prototype, key) && typeof own === "function";
-      return Reflect.apply(isReplaced ? own : method, this, args);
+      const own: unknown = isOutermost && clients.has(client) ? Reflect.get(this, key) : placed;
+      return Reflect.apply(own === placed || typeof own !== "function" ? method : own, this, args);
     };
   });
 }

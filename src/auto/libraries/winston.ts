@@ -59,16 +59,15 @@ export const winston: Library = {
       }),
       replaceInPlace(Container.prototype, "add", (add, isLive) => {
         return function (this: object, ...args) {
-          if (isLive() && !containers.has(this)) {
-            containers.add(this);
-            findings.carefully(() => found(this as WinstonContainer, findings, path));
-            return (this as { add: typeof add }).add(...args);
-          }
           adding++;
           try {
             return Reflect.apply(add, this, args);
           } finally {
             adding--;
+            if (isLive() && !containers.has(this)) {
+              containers.add(this);
+              findings.carefully(() => found(this as WinstonContainer, findings, path));
+            }
           }
         };
       }),

@@ -177,6 +177,29 @@ describe.runIf(requirement("redis-server", redisFound))("a client of Redis that 
       await collected(refs);
     });
   }
+
+  test("ioredis: a class of the application sends its first message once", async () => {
+    const findings = findingsOf(integrationGraph({ app: "shop" }));
+    const undo = ioredisLibrary.watch({ default: Redis }, findings, require.resolve("ioredis"));
+    onTestFinished(() => {
+      findings.end();
+      undo();
+    });
+    const sent: string[] = [];
+    class Own extends Redis {
+      override sendCommand(...args: Parameters<Redis["sendCommand"]>) {
+        sent.push(args[0].name);
+        return super.sendCommand(...args);
+      }
+    }
+    const client = new Own(servers[0]!.port);
+    await client.ping();
+    sent.length = 0;
+    await client.publish("late", "first");
+    await client.publish("late", "second");
+    expect(sent).toEqual(["publish", "publish"]);
+    await closed(client, () => client.disconnect());
+  });
 });
 
 async function closed(client: { once(event: "end", listener: () => void): unknown }, close: () => void): Promise<void> {

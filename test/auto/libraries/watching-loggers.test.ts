@@ -198,6 +198,25 @@ describe("winston", () => {
   });
 });
 
+test("a container of the application's own class makes its first logger once", () => {
+  const [winston] = fresh("winston/lib/winston.js");
+  const { watch, names, end } = finding();
+  watch("winston", winston);
+  const made: string[] = [];
+  class Loggers extends winston.Container {
+    add(id: string, options?: object) {
+      made.push(id);
+      return super.add(`shop.${id}`, options);
+    }
+  }
+  const loggers = new Loggers();
+  loggers.add("orders", { silent: true });
+  loggers.add("bills", { silent: true });
+  expect(made).toEqual(["orders", "bills"]);
+  expect(names()).toContain("shop.orders");
+  end();
+});
+
 test("log4js is found at its first logger, or at once if it is configured already", () => {
   const file = "log4js/lib/log4js.js";
   const [log4js, categories] = fresh(file, "log4js/lib/categories.js");
