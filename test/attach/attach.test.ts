@@ -154,7 +154,9 @@ setTimeout(() => {
 setInterval(() => {}, 1000);
 `;
 
-test("the inspector of a process that is busy for too long is closed again, and nothing is changed", async () => {
+test("the inspector of a process that is busy for too long is closed again, and nothing is changed", {
+  tags: ["slow"],
+}, async () => {
   const folder = applicationFolder({ "busy.mjs": BUSY });
   const busy = runPlain(folder, "busy.mjs", { args: ["9000"] });
   await busy.said("ready");

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { expect, test } from "vitest";
 import { LINES } from "../../src/processes/description.ts";
 import { attachTo, runPlain } from "../support/attach-command.ts";
@@ -43,7 +44,6 @@ console.log("begun");
 
 test.runIf(requirement("redis-server", redisFound) && requirement("nats-server", natsFound))(
   "queues and connections from before are shown with their next message, and are left again",
-  { tags: ["slow"] },
   async () => {
     await using redis = await startRedis();
     await using nats = await startNats();

@@ -96,7 +96,7 @@ test("an application with a handler of its own for SIGUSR1", async () => {
   expect(idle.output().stdout).toContain("handled");
 });
 
-test("a port of the inspector that is taken", async () => {
+test("a port of the inspector that is taken", { tags: ["slow"] }, async () => {
   const server = createServer().listen(0, "127.0.0.1");
   onTestFinished(() => void server.close());
   await once(server, "listening");

@@ -38,35 +38,39 @@ setInterval(() => {}, 1_000);
 console.log("ready");
 `;
 
-test.each([
+for (const [what, make, script, found] of [
   ["a bundle", () => bundled(SHOP, "cjs", true), "shop.cjs", { pino: 2, winston: 2, kafkajs: 1, mqtt: 1 }],
   ["packages", () => applicationFolder({ "shop.mjs": SHOP }), "shop.mjs", { pino: 2, winston: 2, kafkajs: 1, mqtt: 1 }],
-] as const)("what an application of %s has made and never uses is found", async (_, make, script, found) => {
-  const folder = await make();
-  const shop = runPlain(folder, script);
-  await shop.said("ready");
-  const { stdout, stderr, code } = await attachTo(folder, shop.child.pid!, "--search-heap", "--yes", "--json");
-  expect(code, stderr).toBe(0);
-  expect(stderr).toMatch(/^the search of its heap stops process \d+ for about .* of CPU/m);
-  const { heap } = JSON.parse(stdout);
-  expect(heap).toEqual({ expectedPauseMs: expect.any(Number), pauseMs: expect.any(Number), found });
-  const { shows, notices } = await shop.describe();
-  expect(notices).toEqual(script === "shop.cjs" ? [expect.stringContaining("is a bundle")] : []);
-  expect(shows.integrationGraph.toSorted()).toEqual(["kafkajs", "mqtt"]);
-  const { loggers } = await shop.get("/loggers");
-  expect(Object.keys(loggers)).toEqual(expect.arrayContaining(["ROOT", "mail.letters", "shop.silent"]));
+] as const) {
+  const tags = what === "packages" ? [] : ["slow"];
+  test(`what an application of ${what} has made and never uses is found`, { tags }, async () => {
+    const folder = await make();
+    const shop = runPlain(folder, script);
+    await shop.said("ready");
+    const { stdout, stderr, code } = await attachTo(folder, shop.child.pid!, "--search-heap", "--yes", "--json");
+    expect(code, stderr).toBe(0);
+    expect(stderr).toMatch(/^the search of its heap stops process \d+ for about .* of CPU/m);
+    const { heap } = JSON.parse(stdout);
+    expect(heap).toEqual({ expectedPauseMs: expect.any(Number), pauseMs: expect.any(Number), found });
+    const { shows, notices } = await shop.describe();
+    expect(notices).toEqual(script === "shop.cjs" ? [expect.stringContaining("is a bundle")] : []);
+    expect(shows.integrationGraph.toSorted()).toEqual(["kafkajs", "mqtt"]);
+    const { loggers } = await shop.get("/loggers");
+    expect(Object.keys(loggers)).toEqual(expect.arrayContaining(["ROOT", "mail.letters", "shop.silent"]));
 
-  for (const name of ["mail.letters", "shop.silent"]) await shop.post(`/loggers/${name}`, { configuredLevel: "DEBUG" });
-  shop.child.kill("SIGUSR2");
-  for (const text of ["by pino", "by winston", "over"]) await shop.said(text);
+    for (const name of ["mail.letters", "shop.silent"])
+      await shop.post(`/loggers/${name}`, { configuredLevel: "DEBUG" });
+    shop.child.kill("SIGUSR2");
+    for (const text of ["by pino", "by winston", "over"]) await shop.said(text);
 
-  shop.child.kill("SIGHUP");
-  await shop.said("unchanged false");
-  expect(await shop.line(LINES.detachRestoring)).toEqual({});
-  await until(() => !existsSync(shop.socket));
-  shop.child.kill("SIGHUP");
-  await shop.said("unchanged true");
-});
+    shop.child.kill("SIGHUP");
+    await shop.said("unchanged false");
+    expect(await shop.line(LINES.detachRestoring)).toEqual({});
+    await until(() => !existsSync(shop.socket));
+    shop.child.kill("SIGHUP");
+    await shop.said("unchanged true");
+  });
+}
 
 const IDLE = `import { pino } from "pino"; const log = pino(); setInterval(() => log, 1000); console.log("ready");`;
 

@@ -32,14 +32,15 @@ process.once("SIGTERM", () => {
 });
 `;
 
-test.each([
-  ["cjs", false],
+for (const [format, minify] of [
   ["cjs", true],
+  ["cjs", false],
   ["esm", false],
   ["esm", true],
-] as const)(
-  "an application that is a bundle (%s, minified: %s) runs unchanged and is said to be one; the heap has its objects",
-  async (format, minify) => {
+] as const) {
+  const tags = format === "cjs" && minify ? [] : ["slow"];
+  const name = `${format}, minified: ${minify}`;
+  test(`a bundle (${name}) runs unchanged and is said to be one; the heap has its objects`, { tags }, async () => {
     const folder = await bundled(SHOP, format, minify);
     const shop = runApplication(folder, `shop.${format === "cjs" ? "cjs" : "mjs"}`);
     await shop.said("function");
@@ -67,8 +68,8 @@ test.each([
 
     shop.child.kill("SIGTERM");
     expect(await shop.exit()).toBe(0);
-  },
-);
+  });
+}
 
 test("a bundle without a library that is recognised is left alone", async () => {
   const folder = await bundled(`import express from "express"; console.log(typeof express())`, "cjs");

@@ -218,7 +218,7 @@ async function compare(row: Row, format: "mjs" | "cjs" | "mts"): Promise<void> {
   expect(Object.keys(lists[0]!)).toEqual(row.names);
 }
 
-test.each(["pino 10", "winston"])("%s is shown as by explicit wiring", (name) => compare(ROWS[name]!, "mjs"));
+test("pino is shown as by explicit wiring", () => compare(pino, "mjs"));
 
 describe.each(Object.entries(ROWS))("%s", { tags: ["slow"] }, (name, row) => {
   const isFirstOfLibrary = ["pino 10", "winston", "log4js", "LogTape", "debug", "Nest 12"].includes(name);

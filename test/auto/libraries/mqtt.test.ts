@@ -46,7 +46,7 @@ describe.runIf(requirement("mosquitto", mosquittoFound))("mqtt", () => {
     expect(await graphOf(runMessaging("CommonJS", application))).toEqual(explicit);
   });
 
-  test("a client that has ended is seen again when it connects again", async () => {
+  test("a client that has ended is seen again when it connects again", { tags: ["slow"] }, async () => {
     const again = `
       await client.endAsync();
       await new Promise((resolve) => client.reconnect().once("connect", resolve));

@@ -79,7 +79,7 @@ describe.runIf(requirement("redis-server", redisFound))("clients of Redis withou
       "shop.cjs": `const ${names} = require("${library}"); ${calls} ${SHOP} module.exports = { all, run };`,
     };
     for (const [script, text] of Object.entries(forms)) {
-      const tags = script.endsWith(".cjs") ? ["slow"] : [];
+      const tags = library === "redis" || script.endsWith(".cjs") ? ["slow"] : [];
       test(`${library} shows the graph of explicit wiring, ${script}`, { tags }, async () => {
         for (const server of servers) await server.command("FLUSHALL");
         const { found, graph } = await expectGraphOfWiring({
