@@ -98,9 +98,10 @@ function callerOf(folders: readonly string[]): string | undefined {
 function stack(): readonly string[] {
   const holder: { stack?: string } = {};
   const { stackTraceLimit } = Error;
-  Error.stackTraceLimit = MAX_FRAMES;
+  // Hardened applications freeze it, and an assignment would throw.
+  Reflect.set(Error, "stackTraceLimit", MAX_FRAMES);
   Error.captureStackTrace(holder, stack);
-  Error.stackTraceLimit = stackTraceLimit;
+  Reflect.set(Error, "stackTraceLimit", stackTraceLimit);
   return Array.from(
     String(holder.stack).matchAll(/(?:\(|at )(?:async )?(file:\/\/)?([^():]+):\d+:\d+\)?$/gm),
     ([, scheme, file]) => (scheme === undefined ? file! : decoded(file!)),

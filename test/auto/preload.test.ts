@@ -105,6 +105,18 @@ test("the folders of the application may have any name, and be removed", async (
   expect(shop.output().stderr).toBe("");
 });
 
+test("an application may freeze what code is made of", async () => {
+  const text = `
+    Object.freeze(Error);
+    const debug = require("debug")("shop");
+    const { pino } = require("pino");
+    const logs = [pino(), pino()];
+    setInterval(() => [debug, logs], 1000);`;
+  const shop = runApplication(applicationFolder({ "shop.cjs": text }), "shop.cjs");
+  expect(await shop.describe()).toMatchObject({ shows: { loggers: ["debug", "pino"] } });
+  expect(shop.output().stderr).toBe("");
+});
+
 test("what is detached leaves, and the socket with it", async () => {
   const shop = runApplication(applicationFolder({ "shop.mjs": SHOP }), "shop.mjs");
   await shop.said("ready");
