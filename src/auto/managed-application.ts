@@ -291,8 +291,8 @@ export class ManagedApplication implements Findings {
 
   #serve(connection: Socket, server: Server): void {
     try {
-      const actuator = this.#explicit?.actuator ?? this.#served();
-      if (actuator[TAKE] === undefined) connection.destroy();
+      const actuator = this.#ended ? undefined : (this.#explicit?.actuator ?? this.#served());
+      if (actuator?.[TAKE] === undefined) connection.destroy();
       else actuator[TAKE](connection, server);
     } catch (error) {
       connection.destroy();
