@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { basename, dirname, join, relative, sep } from "node:path";
+import { basename, dirname, isAbsolute, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { placeInPackages } from "./place-in-packages.ts";
 
@@ -96,24 +96,27 @@ function callerOf(folders: readonly string[]): string | undefined {
 
 /** The paths of the code that runs, the innermost first. */
 function stack(): readonly string[] {
-  const holder: { stack?: string } = {};
-  const { stackTraceLimit } = Error;
-  // Hardened applications freeze it, and an assignment would throw.
+  const { stackTraceLimit, prepareStackTrace } = Error;
+  const holder: { stack?: unknown } = {};
+  // Hardened applications freeze both, and an assignment would throw.
   Reflect.set(Error, "stackTraceLimit", MAX_FRAMES);
+  // The text of a stack cannot be read back: paths may contain parentheses and colons.
+  Reflect.set(Error, "prepareStackTrace", (_: unknown, frames: readonly NodeJS.CallSite[]) =>
+    frames.map((frame) => frame.getFileName() ?? ""),
+  );
   Error.captureStackTrace(holder, stack);
+  const files = holder.stack;
+  Reflect.set(Error, "prepareStackTrace", prepareStackTrace);
   Reflect.set(Error, "stackTraceLimit", stackTraceLimit);
-  return Array.from(
-    String(holder.stack).matchAll(/(?:\(|at )(?:async )?(file:\/\/)?([^():]+):\d+:\d+\)?$/gm),
-    ([, scheme, file]) => (scheme === undefined ? file! : decoded(file!)),
-  ).filter((path) => path !== "node" && path !== "<anonymous>");
+  return Array.isArray(files) ? (files as string[]).map(pathOf).filter(isAbsolute) : [];
 }
 
 /** Code that is made from text may be named as it likes. */
-function decoded(path: string): string {
+function pathOf(file: string): string {
   try {
-    return decodeURIComponent(path);
+    return file.startsWith("file:") ? fileURLToPath(file) : file;
   } catch {
-    return path;
+    return "";
   }
 }
 

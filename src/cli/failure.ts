@@ -21,8 +21,8 @@ export function failureOf(error: ConnectError, called: Called): CliError {
   }
   if (!isFromActuator(error)) return new CliError(EXIT.unreachable, notAnActuator(said, called.url));
   const reason = reasonOf(error);
-  const isRefusal = error.code === Code.PermissionDenied && reason !== undefined;
-  const explain = isRefusal ? quoted : BY_REASON.get(reason ?? "");
+  const isRefusal = QUOTED.includes(error.code) && reason !== undefined;
+  const explain = BY_REASON.get(reason ?? "") ?? (isRefusal ? quoted : undefined);
   if (explain !== undefined) return new CliError(EXIT.refused, explain(said, called));
   const [exitCode, explainCode] = BY_CODE.get(error.code) ?? [EXIT.refused, quoted];
   return new CliError(exitCode, explainCode(said, called));
@@ -76,7 +76,10 @@ const BY_SYSTEM_ERROR: readonly (readonly [RegExp, Explain])[] = [
   [/(?:)/, (said, { url }) => `the connection to ${url} failed (${said.trim()}): ${OTHER_ADDRESS}`],
 ];
 
-/** By the reason that an actuator gives. Messages that say themselves what to do are quoted, as are all of PERMISSION_DENIED. */
+/** What an actuator refuses with one of these, and a reason, is told in its own words. */
+const QUOTED: readonly Code[] = [Code.PermissionDenied, Code.Unimplemented];
+
+/** By the reason that an actuator gives. Messages that say themselves what to do are quoted. */
 const BY_REASON = new Map<string, Explain>([
   ["TOO_MANY_REQUESTS", quoted],
   ["NOT_SERVED", () => "this application does not serve this part of the actuator"],

@@ -3,6 +3,7 @@ import { dirname } from "node:path";
 import { expect, test } from "vitest";
 import { LINES } from "../../src/processes/description.ts";
 import { applicationFolder, runApplication } from "../support/auto-application.ts";
+import { until } from "../support/until.ts";
 
 const SHOP = `
 import express from "express";
@@ -139,5 +140,16 @@ test("debug alone, which another package uses, is nothing to manage; with a logg
   expect(readdirSync(folder.env.XDG_RUNTIME_DIR!)).toEqual([]);
   const shop = runApplication(folder, "tool.cjs", { args: ["use"] });
   expect((await shop.describe()).shows).toMatchObject({ loggers: ["debug"] });
+  expect(shop.output().stderr).toBe("");
+});
+
+test.each(["cjs", "mjs"])("paths with any characters name root loggers of .%s", async (format) => {
+  const load = format === "cjs" ? "const { pino } = require('pino');" : "import { pino } from 'pino';";
+  const folder = applicationFolder({
+    [`first.${format}`]: `${load} pino(); import("./50%25 off (shop) Größe %231/pay.${format}"); setTimeout(() => {}, 60_000);`,
+    [`50% off (shop) Größe #1/pay.${format}`]: `${load} globalThis.held = pino();`,
+  });
+  const shop = runApplication(folder, `first.${format}`);
+  await until(async () => (await shop.get("/loggers")).loggers["50% off (shop) Größe #1.pay"] !== undefined);
   expect(shop.output().stderr).toBe("");
 });

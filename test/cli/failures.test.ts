@@ -3,6 +3,7 @@ import { once } from "node:events";
 import http from "node:http";
 import net, { type AddressInfo } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { sessionStores } from "../../src/sessions/session-stores.ts";
 import { cli } from "./cli-process.ts";
 import { openGuardedShop, openShop } from "./shop.ts";
 
@@ -135,6 +136,15 @@ describe("a refusal of the server exits with 1", () => {
     const { code, stderr } = await cli(["health", "--url", url], { env });
     expect(code).toBe(1);
     expect(oneLine(stderr)).toMatch(message);
+  });
+
+  test("sessions, if there is no store of them", async () => {
+    const { url } = await openShop({ sessions: sessionStores() });
+    const { code, stderr } = await cli(["sessions", "list", "--url", url]);
+    expect({ code, line: oneLine(stderr) }).toEqual({
+      code: 1,
+      line: "the server says: There is no session store yet.",
+    });
   });
 
   test("a method that an older actuator does not have", async () => {
