@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
+import { getCallSites } from "node:util";
 import { placeInPackages } from "./place-in-packages.ts";
 
 /** The application that a process runs. */
@@ -105,10 +106,13 @@ function stack(): readonly string[] {
     frames.map((frame) => frame.getFileName() ?? ""),
   );
   Error.captureStackTrace(holder, stack);
-  const files = holder.stack;
+  // If it is frozen: without asynchronous callers.
+  const files = Array.isArray(holder.stack)
+    ? (holder.stack as string[])
+    : getCallSites(MAX_FRAMES).map(({ scriptName }) => scriptName);
   Reflect.set(Error, "prepareStackTrace", prepareStackTrace);
   Reflect.set(Error, "stackTraceLimit", stackTraceLimit);
-  return Array.isArray(files) ? (files as string[]).map(pathOf).filter(isAbsolute) : [];
+  return files.map(pathOf).filter(isAbsolute);
 }
 
 /** Code that is made from text may be named as it likes. */
