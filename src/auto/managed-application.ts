@@ -4,7 +4,6 @@ import { threadId } from "node:worker_threads";
 import type { Actuator, TakingActuator } from "../actuator.ts";
 import type { ActuatorOptions } from "../actuator-options.ts";
 import { ActuatorError } from "../common/error.ts";
-import type { Configuration, ConfigurationSources } from "../configuration/configuration.ts";
 import type { GraphAdapter } from "../integration-graph/adapter.ts";
 import { type GraphBuilder, integrationGraph } from "../integration-graph/builder.ts";
 import type { LoggerAdapter } from "../loggers/adapter.ts";
@@ -20,8 +19,11 @@ import { applicationIdentity, type Identity, nameOfCaller } from "./identity.ts"
 import { LIBRARIES } from "./libraries/index.ts";
 import type { Findings, Library, Undo } from "./library.ts";
 import { LocalSocket } from "./local-socket.ts";
+import { listenFault, type OperatorConfiguration, operatorConfiguration } from "./operator-configuration.ts";
 import type { WatchedFile } from "./packages.ts";
 import { part } from "./parts.ts";
+import { messageOf, say } from "./report.ts";
+import { shownBy, shownOf } from "./shown.ts";
 
 /** Why an adapter refuses an object of a library; an operator is told, and everything else is shown. */
 const REFUSALS = /^(UNSUPPORTED_VERSION|INVALID_OPTION|(LOGTAPE_)?NOT_.*)$/;
@@ -51,7 +53,7 @@ export class ManagedApplication implements Findings {
   /** Resolves to the path of the socket when it is open. Rejects if it cannot be opened. */
   #opened: Promise<string> | undefined;
   #actuator: TakingActuator | undefined;
-  #configuration: ReturnType<typeof configured> | undefined;
+  #configuration: OperatorConfiguration | undefined;
   #explicit: { readonly actuator: Actuator & Partial<TakingActuator>; readonly options: ActuatorOptions } | undefined;
   #ended = false;
 
@@ -153,7 +155,7 @@ export class ManagedApplication implements Findings {
     if (this.#ended || this.#explicit !== undefined) return;
     try {
       // Before adapters patch what they are given.
-      this.#configuration ??= configured();
+      this.#configuration ??= operatorConfiguration();
       see();
     } catch (error) {
       if (error instanceof ActuatorError && REFUSALS.test(error.reason)) this.notice(error.message);
@@ -211,7 +213,7 @@ export class ManagedApplication implements Findings {
 
   #begun(): Domains {
     if (this.#domains === undefined) {
-      this.#configuration ??= configured();
+      this.#configuration ??= operatorConfiguration();
       const { options, listen } = this.#configuration;
       this.#domains = domainsOf(this.#identity, options);
       this.#open();
@@ -312,7 +314,7 @@ export class ManagedApplication implements Findings {
       startTime: Math.round(Date.now() - process.uptime() * 1000),
       origin: explicit === undefined ? this.#origin : "created by the application",
       script,
-      shows: explicit === undefined ? listsOf(this.#shows) : shownBy(explicit.options),
+      shows: explicit === undefined ? shownOf(this.#shows) : shownBy(explicit.options),
       addresses: actuator?.addresses ?? [],
       clusterWorker: clusterWorker(),
       notices: explicit === undefined ? [...this.#notices] : [],
@@ -369,60 +371,6 @@ function domainsOf({ name }: Identity, options: ActuatorOptions): Domains {
 
 const EXPLICIT = "the application has created its actuator itself, and only its own code can close it";
 
-/** Stands for the socket, which is there anyway. */
-const SOCKET = "socket";
-
-/**
- * What the environment and the file that it names say, and where to listen besides the socket.
- *
- * @throws ActuatorError for a configuration that is wrong.
- */
-function configured(env: NodeJS.ProcessEnv = process.env): {
-  readonly options: ActuatorOptions;
-  readonly listen: ListenOptions | undefined;
-} {
-  if (!Object.keys(env).some((variable) => variable.startsWith("ACTUATOR_"))) {
-    return { options: {}, listen: undefined };
-  }
-  const { configuration } = part<{ configuration(sources: ConfigurationSources): Configuration }>(
-    "configuration/index",
-  );
-  const file = env.ACTUATOR_CONFIG || undefined;
-  const { options, listen } = configuration({ env, file, listen: { path: SOCKET } });
-  return { options, listen: listen.path === SOCKET ? undefined : listen };
-}
-
-function listsOf(shows: Readonly<Record<keyof ProcessDescription["shows"], ReadonlySet<string>>>) {
-  const { loggers, sessions, integrationGraph } = shows;
-  return { loggers: [...loggers], sessions: [...sessions], integrationGraph: [...integrationGraph] };
-}
-
-function shownBy({ loggers, sessions, integrationGraph }: ActuatorOptions): ProcessDescription["shows"] {
-  const store = sessions && ("findById" in sessions ? sessions : sessions.store);
-  return {
-    loggers: loggers?.adapters?.map(({ kind }) => kind) ?? [],
-    sessions: store === undefined ? [] : [store.kind],
-    integrationGraph: integrationGraph === undefined ? [] : ["declared"],
-  };
-}
-
-/** Why this process cannot have the address of the configuration, as its notice; undefined if it can. */
-function listenFault(): string | undefined {
-  if (threadId > 0) return "a worker thread does not listen at the configured address; use its socket";
-  return cluster.isWorker
-    ? "the workers of a cluster do not listen at the configured address, which would lead to any of them; use their sockets"
-    : undefined;
-}
-
 function clusterWorker(): number | undefined {
   return cluster.isWorker ? cluster.worker?.id : undefined;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
-function say(text: string): void {
-  // Unlike a write to the stream itself, it bears a standard error that is closed.
-  console.error(`connect-actuator: ${text}`);
 }

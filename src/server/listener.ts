@@ -165,7 +165,8 @@ export function createListener(handler: RequestHandler, options: ListenerOptions
     stopReloading();
     await drain(drainable(closed, endStreams), limits.drainGraceMs, deadline.signal);
     clearInterval(sweeper);
-    connections.destroy();
+    // The drain waited for those of the port alone.
+    if (taking !== undefined) connections.destroy();
     // Ends Node's own timer too.
     for (const each of [server, taking]) each?.close();
   }

@@ -9,6 +9,7 @@ import {
 } from "@bufbuild/protobuf";
 import { type Any, anyPack } from "@bufbuild/protobuf/wkt";
 import { ConnectError, type HandlerContext, type ServiceImpl } from "@connectrpc/connect";
+import { timeout } from "../../src/http/rpc/deadline.ts";
 
 /** The service of the conformance suite, whose descriptors are read at run time; see its service.proto. */
 export const PACKAGE = "connectrpc.conformance.v1";
@@ -53,11 +54,11 @@ export function conformanceService(registry: Registry): { service: DescService; 
   const pack = (message: Message): Any => anyPack(registry.getMessage(message.$typeName)!, message as never);
 
   function seen(context: HandlerContext, requests: readonly Message[]): MessageShape<DescMessage> {
-    const timeout = context.timeoutMs();
+    const timeoutMs = context.values.get(timeout);
     const query = [...new URL(context.url).searchParams].map(([name, value]) => ({ name, value: [value] }));
     return create(requestInfo, {
       requestHeaders: [...context.requestHeader].map(([name, value]) => ({ name, value: [value] })),
-      ...(timeout !== undefined && { timeoutMs: BigInt(Math.round(timeout)) }),
+      ...(timeoutMs !== undefined && { timeoutMs: BigInt(Math.round(timeoutMs)) }),
       requests: requests.map(pack),
       ...(context.requestMethod === "GET" && { connectGetInfo: { queryParams: query } }),
     } as never);

@@ -5,8 +5,10 @@ import type { CallProtocol } from "../../operations/calls/call-record.ts";
 
 const MILLISECONDS: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1000, m: 1, u: 1e-3, n: 1e-6 };
 
-/** Whether the caller set a deadline. */
-export const hasDeadline = createContextKey(false, { description: "has a deadline" });
+/** The caller's deadline, in milliseconds after the call began; undefined without one. connect does not know it. */
+export const timeout = createContextKey<number | undefined>(undefined, {
+  description: "milliseconds until the deadline",
+});
 
 /**
  * Takes the caller's deadline out of the headers, in milliseconds from now. connect's own timer would keep the process alive, and fire

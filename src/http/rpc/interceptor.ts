@@ -4,7 +4,7 @@ import type { CallCode } from "../../operations/calls/call-record.ts";
 import type { Gate } from "../gate/gate.ts";
 import type { RequestContext } from "../gate/request-context.ts";
 import { requestContextOf } from "./call-context.ts";
-import { hasDeadline } from "./deadline.ts";
+import { timeout } from "./deadline.ts";
 import { anyErrorToRpc, callCodeOf } from "./error.ts";
 import type { OpenStreams } from "./open-streams.ts";
 
@@ -41,7 +41,8 @@ export function rpcInterceptor(
         throw toRpc(error, req);
       });
     if (request.stream) return stream(guarded, request, context);
-    const response = request.contextValues.get(hasDeadline) ? untilAborted(guarded, request) : guarded(request);
+    const response =
+      request.contextValues.get(timeout) === undefined ? guarded(request) : untilAborted(guarded, request);
     return response.then(
       (answer) => {
         context.end("OK");

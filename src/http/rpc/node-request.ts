@@ -6,7 +6,7 @@ import { createAsyncIterable, type UniversalServerRequest } from "@connectrpc/co
 import type { GateRequest, GateResponse } from "../gate/request.ts";
 import type { RequestContext } from "../gate/request-context.ts";
 import { callValues } from "./call-context.ts";
-import { abortAtDeadline, hasDeadline, takeDeadline } from "./deadline.ts";
+import { abortAtDeadline, takeDeadline, timeout } from "./deadline.ts";
 
 /**
  * Converts a request of Node.js for the handlers of connect. It differs from connect-node's own conversion in five ways:
@@ -32,15 +32,15 @@ export function universalRequest(
   const named = "authority" in req ? req.authority : req.headers.host;
   // gRPC libraries in C send the percent-encoded path of a Unix socket, which is not valid in a URL.
   const authority = /%2f/i.test(named ?? "") ? "localhost" : named;
-  const deadlineMs = takeDeadline(req.headers, context.protocol);
+  const timeoutMs = takeDeadline(req.headers, context.protocol);
   return {
     httpVersion: req.httpVersion,
     method: req.method ?? "",
     url: new URL(url, `${encrypted ? "https" : "http"}://${authority ?? ""}`).href,
     header: headerOf(req),
     body: bodyOf(req, context.origin.isMounted && bodyTimeoutMs > 0 ? inTime(req, res, bodyTimeoutMs) : undefined),
-    signal: callSignal(req, res, deadlineMs),
-    contextValues: callValues(context).set(hasDeadline, deadlineMs !== undefined),
+    signal: callSignal(req, res, timeoutMs),
+    contextValues: callValues(context).set(timeout, timeoutMs),
   };
 }
 
@@ -115,9 +115,9 @@ function whenClosed(socket: Socket, listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-function callSignal(req: GateRequest, res: GateResponse, deadlineMs: number | undefined): AbortSignal {
+function callSignal(req: GateRequest, res: GateResponse, timeoutMs: number | undefined): AbortSignal {
   const controller = new AbortController();
-  const stopTime = deadlineMs === undefined ? undefined : abortAtDeadline(controller, deadlineMs);
+  const stopTime = timeoutMs === undefined ? undefined : abortAtDeadline(controller, timeoutMs);
   const onClose = () => {
     stopTime?.();
     if (!res.writableEnded) controller.abort(gone());

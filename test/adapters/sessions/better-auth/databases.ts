@@ -29,6 +29,8 @@ export async function postgres(server: PostgresServer): Promise<Pool> {
   const pool = new Pool({ connectionString: server.url.replace(/postgres$/, name) });
   // Without a listener a connection that breaks ends the process.
   pool.on("error", () => {});
+  // The pool listens to the clients that are idle, and not to those between two queries.
+  pool.on("connect", (client) => client.on("error", () => {}));
   onTestFinished(() => pool.end());
   return pool;
 }
