@@ -158,7 +158,7 @@ export class ManagedApplication implements Findings {
       this.#configuration ??= operatorConfiguration();
       see();
     } catch (error) {
-      if (error instanceof ActuatorError && REFUSALS.test(error.reason)) this.notice(error.message);
+      if (error instanceof ActuatorError && REFUSALS.test(error.reason)) this.notice(`not shown: ${error.message}`);
       else if (error instanceof ActuatorError && error.reason === "ALREADY_WATCHED") return;
       else this.#giveUp(error);
     }

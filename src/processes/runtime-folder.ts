@@ -8,6 +8,9 @@ const NAME = "connect-actuator";
 /** The variable of the environment that names a folder below which all sockets are, and no other is looked into. */
 const VARIABLE = "CONNECT_ACTUATOR_RUNTIME_DIR";
 
+/** The path of a socket has at most 103 bytes on macOS and 107 on Linux, and its name up to 20: `/4194304-100000.sock`. */
+const MAX_FOLDER_BYTES = (process.platform === "darwin" ? 103 : 107) - 20;
+
 /**
  * The folders that may hold the sockets of this user's processes, the preferred one first: below `XDG_RUNTIME_DIR`
  * (https://specifications.freedesktop.org/basedir-spec/latest/), `/run/user/<uid>`, the folder for temporary files, `/dev/shm`. A
@@ -38,6 +41,10 @@ export function runtimeFolders(
 export function openRuntimeFolder(folders: readonly string[] = runtimeFolders()): string {
   const faults: string[] = [];
   for (const folder of folders) {
+    if (Buffer.byteLength(folder) > MAX_FOLDER_BYTES) {
+      faults.push(`${folder} is too long for the path of a socket`);
+      continue;
+    }
     try {
       mkdirSync(folder, { mode: 0o700 });
     } catch (error) {
