@@ -1,6 +1,12 @@
-import { ActuatorError } from "../common/error.ts";
 import type { Session } from "./session.ts";
-import type { SessionPage, SessionQuery, SessionSearch, SessionStore, SessionStoreLimits } from "./store.ts";
+import {
+  requireAbility,
+  type SessionPage,
+  type SessionQuery,
+  type SessionSearch,
+  type SessionStore,
+  type SessionStoreLimits,
+} from "./store.ts";
 
 /** An ability of a store that its limits can exclude. */
 type Ability = "findByUsername" | "list" | "delete";
@@ -128,12 +134,7 @@ class CombinedStores {
   async #delete(id: string): Promise<boolean> {
     const owners = await this.#owners(id);
     const ending = owners.filter(({ store }) => store.delete !== undefined);
-    if (owners.length > 0 && ending.length === 0) {
-      const [{ store }] = owners as [Owner];
-      const message =
-        store.limits?.delete ?? `The ${store.kind} store cannot end sessions from outside: only the application can.`;
-      throw new ActuatorError("UNIMPLEMENTED", "DELETE_UNSUPPORTED", message);
-    }
+    if (owners.length > 0 && ending.length === 0) requireAbility(owners[0]!.store, "delete");
     return (await Promise.all(ending.map(({ store }) => store.delete!(id)))).includes(true);
   }
 
