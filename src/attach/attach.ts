@@ -1,4 +1,4 @@
-import { fileURLToPath } from "node:url";
+import { partPath } from "../auto/parts.ts";
 import { ActuatorError } from "../common/error.ts";
 import { requireNode } from "../common/node-version.ts";
 import { requireAttachable } from "./attachable.ts";
@@ -18,9 +18,8 @@ export interface Attachment extends AttachedApplication {
   readonly inspectorMs: number | undefined;
 }
 
-/** The code that the process loads: `src` or `dist` has it at the same place. */
-const ENDING = import.meta.url.endsWith(".ts") ? ".ts" : ".js";
-const CODE = fileURLToPath(new URL(`../attach/target${ENDING}`, import.meta.url));
+/** The code that the process loads. */
+const CODE = partPath("attach/target");
 
 /** After this time the process closes its inspector itself, whatever has become of this one. */
 const MAX_OPEN_MS = 10_000;

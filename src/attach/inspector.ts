@@ -24,12 +24,8 @@ const LAST_USUAL_PORT = 9299;
 /** Finds an inspector that is open already, as after `--inspect`. */
 export async function openInspector(pid: number): Promise<Inspector | undefined> {
   const mentions = nodeArguments(pid).some((word) => /^--inspect(-brk|-wait)?(=|$)/.test(word));
-  for (const each of listeningPorts(pid)) {
-    if (!mentions && (each.port < FIRST_PORT || each.port > LAST_USUAL_PORT)) continue;
-    const found = await inspectorAt(each);
-    if (found !== undefined) return found;
-  }
-  return undefined;
+  const isUsual = ({ port }: ListeningPort) => port >= FIRST_PORT && port <= LAST_USUAL_PORT;
+  return firstInspector(listeningPorts(pid).filter((each) => mentions || isUsual(each)));
 }
 
 /**
@@ -40,13 +36,8 @@ export async function openInspector(pid: number): Promise<Inspector | undefined>
 export async function startInspector(pid: number): Promise<Inspector> {
   const before = new Set(listeningPorts(pid).map(({ address }) => address));
   process.kill(pid, "SIGUSR1");
-  for (const end = performance.now() + START_TIMEOUT_MS; performance.now() < end; await wait(LOOK_MS)) {
-    for (const each of listeningPorts(pid)) {
-      if (before.has(each.address)) continue;
-      const found = await inspectorAt(each);
-      if (found !== undefined) return found;
-    }
-  }
+  const inspector = await inTime(() => firstInspector(listeningPorts(pid).filter((each) => !before.has(each.address))));
+  if (inspector !== undefined) return inspector;
   const port = inspectorPort(pid);
   const why = isPortTaken(port)
     ? `the port ${port}, where its inspector would listen, is taken: end what listens there (ss -ltnp sport = :${port}) and try again`
@@ -56,10 +47,16 @@ export async function startInspector(pid: number): Promise<Inspector> {
 
 /** Waits until the process does not listen at this port any more. Returns whether it does not. */
 export async function hasClosed(pid: number, { address }: ListeningPort): Promise<boolean> {
+  return (await inTime(async () => (isListening(pid, address) ? undefined : true))) ?? false;
+}
+
+/** Looks until there is a result, for as long as an inspector may take. */
+async function inTime<Result>(look: () => Promise<Result | undefined>): Promise<Result | undefined> {
   for (const end = performance.now() + START_TIMEOUT_MS; performance.now() < end; await wait(LOOK_MS)) {
-    if (!isListening(pid, address)) return true;
+    const result = await look();
+    if (result !== undefined) return result;
   }
-  return false;
+  return undefined;
 }
 
 function isListening(pid: number, address: string): boolean {
@@ -69,6 +66,14 @@ function isListening(pid: number, address: string): boolean {
     // The process has ended.
     return false;
   }
+}
+
+async function firstInspector(ports: readonly ListeningPort[]): Promise<Inspector | undefined> {
+  for (const port of ports) {
+    const found = await inspectorAt(port);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 async function inspectorAt(port: ListeningPort): Promise<Inspector | undefined> {

@@ -9,5 +9,15 @@ const ending = import.meta.url.endsWith(".ts") ? ".ts" : ".js";
  * @param path its path below `src`, without an ending
  */
 export function part<Exports>(path: string): Exports {
-  return require(`../${path}${ending}`) as Exports;
+  return require(fileOf(path)) as Exports;
+}
+
+/** The path of the file of such a part, for another process to load. */
+export function partPath(path: string): string {
+  return require.resolve(fileOf(path));
+}
+
+/** `src` and `dist` have it at the same place. */
+function fileOf(path: string): string {
+  return `../${path}${ending}`;
 }

@@ -3,19 +3,16 @@ import type { LoggerAdapter } from "../../loggers/adapter.ts";
 import { beforeUse } from "../debug-use.ts";
 import type { Findings, Library } from "../library.ts";
 import { part } from "../parts.ts";
+import { ShownObjects } from "../shown-objects.ts";
 
 interface Adapters {
   debugLoggers(copy: DebugFactory): LoggerAdapter;
 }
 
-/** By application, the copies that are shown. */
-const shown = new WeakMap<Findings, WeakSet<object>>();
+const copies = new ShownObjects();
 
 function show(copy: object, findings: Findings): void {
-  const copies = shown.get(findings) ?? new WeakSet();
-  shown.set(findings, copies);
-  if (copies.has(copy)) return;
-  copies.add(copy);
+  if (!copies.add(copy, findings)) return;
   const { debugLoggers } = part<Adapters>("adapters/loggers/debug/index");
   findings.loggers(debugLoggers(copy as DebugFactory));
 }

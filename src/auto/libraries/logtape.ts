@@ -1,13 +1,13 @@
 import type { LoggerAdapter } from "../../loggers/adapter.ts";
 import type { Findings, Library } from "../library.ts";
 import { part } from "../parts.ts";
+import { ShownObjects } from "../shown-objects.ts";
 import { onAssigned } from "../sighting.ts";
 
 /** Where all copies of LogTape in a process keep their one tree. */
 const ROOT = Symbol.for("logtape.rootLogger");
 
-/** By application, the trees that are shown. */
-const shown = new WeakMap<Findings, WeakSet<object>>();
+const trees = new ShownObjects();
 
 /** The tree is made when the first logger is asked for, or by the first configuration. */
 export const logtape: Library = {
@@ -23,9 +23,6 @@ export const logtape: Library = {
 };
 
 function show(root: object, findings: Findings): void {
-  const trees = shown.get(findings) ?? new WeakSet();
-  shown.set(findings, trees);
-  if (trees.has(root)) return;
-  trees.add(root);
+  if (!trees.add(root, findings)) return;
   findings.loggers(part<{ logtapeLoggers(): LoggerAdapter }>("adapters/loggers/logtape/index").logtapeLoggers());
 }
