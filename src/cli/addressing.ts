@@ -2,7 +2,7 @@ import { printable } from "../common/printable.ts";
 import { didYouMean } from "../common/suggestion.ts";
 import { type ListedProcess, listProcesses } from "../processes/process-list.ts";
 import { type Place, placeText } from "../processes/socket-name.ts";
-import { findSockets, removeIfAbandoned } from "../processes/sockets.ts";
+import { findSockets, socketAt } from "../processes/sockets.ts";
 import { CliError, EXIT } from "./error.ts";
 import { note } from "./output.ts";
 import { NO_PROCESS, processLines } from "./process-table.ts";
@@ -37,12 +37,10 @@ export async function addressOf({ pid, name }: ProcessOptions, timeoutMs = DESCR
  * @throws CliError if it has none.
  */
 export async function socketOf(place: Place): Promise<string> {
+  const path = await socketAt(place);
+  if (path !== undefined) return path;
   const { sockets } = await findSockets();
-  const ofProcess = sockets.filter(({ pid }) => pid === place.pid);
-  for (const { thread, path } of ofProcess) {
-    if (thread === place.thread && !(await removeIfAbandoned(path))) return path;
-  }
-  const others = ofProcess.filter(({ thread }) => thread !== place.thread).map(placeText);
+  const others = sockets.filter(({ pid, thread }) => pid === place.pid && thread !== place.thread).map(placeText);
   const hint =
     others.length > 0
       ? `known are ${others.join(", ")}`

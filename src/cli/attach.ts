@@ -72,7 +72,9 @@ async function attachTo(pid: number): Promise<Managed | number> {
   // A stopped command would hold the inspector, and the process waits for it.
   process.on("SIGTSTP", ignore);
   try {
-    const socket = await socketOfManaged(pid);
+    const { socketAt } = await import("../processes/sockets.ts");
+    // It was attached to or preloaded, and has found something.
+    const socket = await socketAt({ pid, thread: 0 });
     if (socket !== undefined) {
       const show = () => print(`process ${pid} is managed already, at ${printable(socket)}`);
       return { socket, json: { pid, isManagedAlready: true, socket }, show };
@@ -100,14 +102,6 @@ async function attachTo(pid: number): Promise<Managed | number> {
     process.off("SIGTSTP", ignore);
     interruption.close();
   }
-}
-
-/** The socket of a process that was attached to or preloaded, and has found something. */
-async function socketOfManaged(pid: number): Promise<string | undefined> {
-  const { findSockets, removeIfAbandoned } = await import("../processes/sockets.ts");
-  const { sockets } = await findSockets();
-  const socket = sockets.find((each) => each.pid === pid && each.thread === 0);
-  return socket === undefined || (await removeIfAbandoned(socket.path)) ? undefined : socket.path;
 }
 
 function ignore(): void {}

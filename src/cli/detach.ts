@@ -1,10 +1,11 @@
 import type { Command } from "commander";
-import { ActuatorError } from "../common/error.ts";
 import { printable } from "../common/printable.ts";
+import type { DetachAnswer } from "../processes/description.ts";
 import { type Place, placeText } from "../processes/socket-name.ts";
 import { CliError, EXIT } from "./error.ts";
 import { examples, type GivenOptions, placeFrom } from "./options.ts";
 import { print } from "./output.ts";
+import { answerOf } from "./process-answer.ts";
 
 interface DetachOptions extends GivenOptions {
   readonly keepLevels?: boolean;
@@ -44,15 +45,8 @@ async function detach(place: Place, { keepLevels = false, json, timeout }: Detac
 }
 
 async function requestDetach(path: string, place: Place, keepLevels: boolean, timeoutMs: number): Promise<void> {
-  const { answerTo } = await import("../processes/line-client.ts");
   const { LINES } = await import("../processes/description.ts");
-  let answer: unknown;
-  try {
-    answer = await answerTo(path, keepLevels ? LINES.detachKeeping : LINES.detachRestoring, timeoutMs);
-  } catch (error) {
-    if (!(error instanceof ActuatorError)) throw error;
-    throw new CliError(EXIT.unreachable, `process ${placeText(place)} ${error.message}`);
-  }
-  const { error } = (answer ?? {}) as { readonly error?: unknown };
+  const line = keepLevels ? LINES.detachKeeping : LINES.detachRestoring;
+  const { error } = await answerOf<DetachAnswer>(placeText(place), path, line, timeoutMs);
   if (error !== undefined) throw new CliError(EXIT.refused, `${placeText(place)} stays: ${printable(String(error))}`);
 }

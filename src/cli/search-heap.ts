@@ -1,9 +1,9 @@
-import { ActuatorError } from "../common/error.ts";
 import { printable } from "../common/printable.ts";
 import type { HeapAnswer, HeapSearchAnswer } from "../processes/description.ts";
 import { CliError, EXIT } from "./error.ts";
 import { canAsk, confirmed } from "./input.ts";
 import { note } from "./output.ts";
+import { answerOf } from "./process-answer.ts";
 
 /** How a search of the heap is started. */
 export interface HeapSearchOptions {
@@ -60,14 +60,13 @@ function secondsOf(milliseconds: number): string {
   return milliseconds < 1_000 ? `${Math.round(milliseconds)} ms` : `${(milliseconds / 1_000).toFixed(1)} s`;
 }
 
-async function ask<Answer>(pid: number, socket: string, line: string, timeoutMs: number): Promise<Answer> {
-  const { answerTo } = await import("../processes/line-client.ts");
-  try {
-    const answer = (await answerTo(socket, line, timeoutMs)) as Answer & { readonly error?: unknown };
-    if (answer.error === undefined) return answer;
-    throw new CliError(EXIT.refused, `the heap of process ${pid} is not searched: ${printable(String(answer.error))}`);
-  } catch (error) {
-    if (!(error instanceof ActuatorError)) throw error;
-    throw new CliError(EXIT.unreachable, `process ${pid} ${error.message}`);
-  }
+async function ask<Answer extends object>(
+  pid: number,
+  socket: string,
+  line: string,
+  timeoutMs: number,
+): Promise<Answer> {
+  const answer = await answerOf<Answer>(pid, socket, line, timeoutMs);
+  if (answer.error === undefined) return answer;
+  throw new CliError(EXIT.refused, `the heap of process ${pid} is not searched: ${printable(String(answer.error))}`);
 }

@@ -51,6 +51,15 @@ export async function removeIfAbandoned(path: string): Promise<boolean> {
   return true;
 }
 
+/** The path of the socket at which a process, or a thread of it, listens; undefined if there is none. Abandoned ones are removed. */
+export async function socketAt({ pid, thread }: Place): Promise<string | undefined> {
+  const { sockets } = await findSockets();
+  for (const each of sockets) {
+    if (each.pid === pid && each.thread === thread && !(await removeIfAbandoned(each.path))) return each.path;
+  }
+  return undefined;
+}
+
 /** The most sockets that one start of an application asks. */
 const MAX_SWEPT = 100;
 
