@@ -116,7 +116,7 @@ describe("without a word of where", () => {
     expect(worker).toMatchObject({ code: 0, stderr: "", stdout: expect.stringContaining("worker") });
   });
 
-  test("a stopped process is told of", async () => {
+  test("a stopped process is reported as one that does not answer", async () => {
     const folder = shopFolder();
     const shop = await running(folder);
     shop.child.kill("SIGSTOP");

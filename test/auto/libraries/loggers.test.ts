@@ -226,7 +226,7 @@ describe.each(Object.entries(ROWS))("%s", { tags: ["slow"] }, (name, row) => {
   test.each(formats)("is shown in %s as by explicit wiring", (format) => compare(row, format));
 });
 
-test("a version that its adapter refuses is told of, and everything else is shown", async () => {
+test("a version that its adapter refuses is named in a notice, and everything else is shown", async () => {
   const code = `
     const { pino } = require("pino");
     const log = pino();

@@ -71,7 +71,7 @@ test("koa-session without a store is said to keep its sessions in cookies", asyn
   });
 });
 
-test("a store that an adapter refuses is told of, and everything else is shown", async () => {
+test("a store that an adapter refuses is named in a notice, and everything else is shown", async () => {
   const odd = 'app.use("/odd", session({ ...options, store: Object.setPrototypeOf({}, session.Store.prototype) }));';
   const auto = runSessions({ ...EXPRESS, code: odd });
   await visited(auto);
