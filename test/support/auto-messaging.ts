@@ -70,16 +70,24 @@ export function runMessaging(
 /** A graph as REST shows it. */
 export interface ShownGraph {
   readonly nodes: readonly { readonly nodeId: number; readonly name: string }[];
+  readonly links: readonly { readonly from: number; readonly to: number; readonly type: string }[];
 }
 
-/** The graph that an application shows once it is ready, without durations. The application then has to end by itself. */
+/**
+ * The graph that an application shows once it is ready, without durations. Its links are sorted: a broker's confirmation and its delivery
+ * race, and a link stands where it was first seen. The application then has to end by itself.
+ */
 export async function graphOf(application: RunningApplication): Promise<ShownGraph> {
   await application.said("ready");
   const graph = await application.get("/integrationgraph");
   application.child.kill("SIGUSR2");
   expect(await application.exit()).toBe(0);
   expect(application.output()).toEqual({ stdout: "ready\n", stderr: "" });
-  return JSON.parse(JSON.stringify(graph, (key, value) => (key === "mean" || key === "max" ? undefined : value)));
+  const shown: ShownGraph = JSON.parse(
+    JSON.stringify(graph, (key, value) => (key === "mean" || key === "max" ? undefined : value)),
+  );
+  const links = [...shown.links].sort((one, other) => one.from - other.from || one.to - other.to);
+  return { ...shown, links };
 }
 
 /** Options that preload the instrumentation of OpenTelemetry for a library, before ours or after. */
