@@ -1,6 +1,6 @@
-import { rootCertificates } from "node:tls";
 import { durationFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import { type Client, Code, ConnectError, createClient } from "@connectrpc/connect";
+import { nodeTls } from "../common/node-http.ts";
 import { type Logger, LoggersService } from "../gen/actuator/v3/loggers_pb.ts";
 import { ErrorInfoSchema } from "../gen/google/rpc/error_details_pb.ts";
 import { levelFromProto, levelToProto } from "../http/rpc/logger-proto.ts";
@@ -55,7 +55,7 @@ export class InstanceClient {
   readonly #client: Client<typeof LoggersService>;
 
   constructor({ url, token }: FleetInstance, { ca }: Pick<FleetOptions, "ca">) {
-    const tls = ca === undefined ? undefined : { ca: [...rootCertificates, ca] };
+    const tls = ca === undefined ? undefined : { ca: [...nodeTls().rootCertificates, ca] };
     const transport = clientTransport({ url: url.replace(/\/+$/, ""), token, tls });
     this.#client = createClient(LoggersService, transport);
   }

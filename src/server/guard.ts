@@ -1,5 +1,5 @@
-import { constants } from "node:http2";
 import type { RequestHandler, ServerAnswer } from "./handler.ts";
+import { HTTP2_CODES } from "./http2-codes.ts";
 
 /** Called with an error that could not be sent to a client; `context` says in a few words what was going on. */
 export type ServerErrorHandler = (error: unknown, context: string) => void;
@@ -24,7 +24,7 @@ function fail(res: ServerAnswer): void {
     res.statusCode = 500;
     res.end();
   } else if ("stream" in res) {
-    res.stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+    res.stream.close(HTTP2_CODES.INTERNAL_ERROR);
   } else {
     res.destroy();
   }

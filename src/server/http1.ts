@@ -1,14 +1,8 @@
-import {
-  createServer,
-  type IncomingMessage,
-  type OutgoingHttpHeader,
-  type OutgoingHttpHeaders,
-  type Server,
-  ServerResponse,
-} from "node:http";
-import { createServer as createSecureServer, type Server as SecureServer } from "node:https";
+import type { IncomingMessage, OutgoingHttpHeader, OutgoingHttpHeaders, Server, ServerResponse } from "node:http";
+import type { Server as SecureServer } from "node:https";
 import type { Socket } from "node:net";
 import type { TlsOptions as ServerTlsOptions } from "node:tls";
+import { nodeHttp, nodeHttps } from "../common/node-http.ts";
 import type { RequestHandler } from "./handler.ts";
 import { continueWhenRead } from "./handler.ts";
 import type { Limits } from "./limits.ts";
@@ -27,7 +21,7 @@ export function http1Server(
   draining: () => boolean,
   tls?: ServerTlsOptions,
 ): Server | SecureServer {
-  class Http1Response extends ServerResponse {
+  class Http1Response extends nodeHttp().ServerResponse {
     constructor(req: IncomingMessage) {
       super(req);
       this.on("timeout", destroyStalled);
@@ -56,7 +50,10 @@ export function http1Server(
     if (namesTwoHosts(req)) res.writeHead(400, { Connection: "close" }).end();
     else handler(req, res);
   };
-  const server = tls === undefined ? createServer(options, answer) : createSecureServer({ ...options, ...tls }, answer);
+  const server =
+    tls === undefined
+      ? nodeHttp().createServer(options, answer)
+      : nodeHttps().createServer({ ...options, ...tls }, answer);
   server.on("checkContinue", (req, res) => {
     continueWhenRead(req, res);
     answer(req, res);

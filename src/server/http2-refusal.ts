@@ -1,13 +1,14 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
-import { Server } from "node:http";
+import type { Server } from "node:http";
 import type { Socket } from "node:net";
+import { nodeHttp } from "../common/node-http.ts";
+import { HTTP2_CODES } from "./http2-codes.ts";
 
 const MESSAGE =
   "This server speaks HTTP/1.1 and gRPC needs HTTP/2: use gRPC-Web or Connect here, or a port of the actuator's own (listen).";
 
 const FRAME = { headers: 1, settings: 4, ping: 6, goAway: 7 } as const;
 const END_OF_HEADERS_AND_STREAM = 0x05;
-const HTTP_1_1_REQUIRED = 0x0d;
 const UNIMPLEMENTED = "12";
 const PREFACE_LENGTH = 24;
 const FRAME_HEADER_LENGTH = 9;
@@ -36,7 +37,7 @@ export function refuseHttp2(): () => void {
 
 function watch(message: unknown): void {
   const { server } = (message as { readonly socket: Socket & { readonly server?: unknown } }).socket;
-  if (!(server instanceof Server) || Object.hasOwn(server, "emit")) return;
+  if (!(server instanceof nodeHttp().Server) || Object.hasOwn(server, "emit")) return;
   const { emit } = server;
   server.emit = function (this: Server, event: string, ...args: unknown[]): boolean {
     if (event === "clientError" && isRefused(...(args as [ParseError, Socket]))) return true;
@@ -104,7 +105,7 @@ class Refusal {
     this.#ended = true;
     const goAway = Buffer.alloc(8);
     goAway.writeUInt32BE(stream, 0);
-    goAway.writeUInt32BE(HTTP_1_1_REQUIRED, 4);
+    goAway.writeUInt32BE(HTTP2_CODES.HTTP_1_1_REQUIRED, 4);
     const answer = stream === 0 ? [] : [frame(FRAME.headers, END_OF_HEADERS_AND_STREAM, stream, ANSWER)];
     this.#socket.end(
       Buffer.concat([...answer, frame(FRAME.goAway, 0, 0, Buffer.concat([goAway, Buffer.from(MESSAGE)]))]),

@@ -1,17 +1,17 @@
-import {
-  constants,
-  createServer,
-  type Http2Server,
-  type Http2ServerRequest,
+import type {
+  Http2Server,
+  Http2ServerRequest,
   Http2ServerResponse,
-  type ServerHttp2Session,
-  type ServerHttp2Stream,
+  ServerHttp2Session,
+  ServerHttp2Stream,
 } from "node:http2";
 import type { Socket } from "node:net";
+import { nodeHttp2 } from "../common/node-http.ts";
 import type { Connection } from "./connections.ts";
 import { noteOwnConnection } from "./connections.ts";
 import type { RequestHandler } from "./handler.ts";
 import { continueWhenRead } from "./handler.ts";
+import { HTTP2_CODES } from "./http2-codes.ts";
 import { isOver, type Limits } from "./limits.ts";
 
 interface StreamRecord {
@@ -42,46 +42,55 @@ interface SessionRecord {
  * end and answers that are not read. {@link sweep} enforces them.
  */
 export class Http2Sessions {
-  readonly #server: Http2Server;
+  readonly #handler: RequestHandler;
   readonly #limits: Limits;
+  /** Made for the first connection, because it loads `node:http2`. */
+  #server: Http2Server | undefined;
   readonly #sessions = new Map<ServerHttp2Session, SessionRecord>();
   #closing = false;
 
   constructor(handler: RequestHandler, limits: Limits) {
+    this.#handler = handler;
     this.#limits = limits;
+  }
+
+  #createServer(): Http2Server {
+    const limits = this.#limits;
     const answer = (req: Http2ServerRequest, res: Http2ServerResponse) => {
-      if (this.#closing && this.#isBesideAnother(req.stream)) req.stream.close(constants.NGHTTP2_REFUSED_STREAM);
-      else if (isTooLarge(req, limits.maxHeaderBytes)) req.stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
-      else handler(req, res);
+      if (this.#closing && this.#isBesideAnother(req.stream)) req.stream.close(HTTP2_CODES.REFUSED_STREAM);
+      else if (isTooLarge(req, limits.maxHeaderBytes)) req.stream.close(HTTP2_CODES.ENHANCE_YOUR_CALM);
+      else this.#handler(req, res);
     };
-    this.#server = createServer(
+    const server = nodeHttp2().createServer(
       {
         settings: { maxConcurrentStreams: limits.maxConcurrentStreams, maxHeaderListSize: limits.maxHeaderBytes },
         maxSessionMemory: limits.maxSessionMemoryMb,
         maxSessionInvalidFrames: limits.maxInvalidFrames,
         maxSessionRejectedStreams: limits.maxRejectedStreams,
-        Http2ServerResponse: Http2Response,
+        Http2ServerResponse: http2Response(),
       },
       answer,
     );
-    this.#server.on("checkContinue", (req, res) => {
+    server.on("checkContinue", (req, res) => {
       continueWhenRead(req, res);
       answer(req, res);
     });
     // The first bytes of a connection come in one piece, so a stream may have ended before its event. Node.js would still answer
     // its expectation, which throws where it cannot be caught.
-    const [serve] = this.#server.listeners("stream") as [(stream: ServerHttp2Stream, ...rest: unknown[]) => void];
-    this.#server.removeAllListeners("stream");
-    this.#server.on("stream", (stream, ...rest) => {
+    const [serve] = server.listeners("stream") as [(stream: ServerHttp2Stream, ...rest: unknown[]) => void];
+    server.removeAllListeners("stream");
+    server.on("stream", (stream, ...rest) => {
       if (stream.closed || stream.destroyed) stream.on("error", () => {}).destroy();
-      else serve.call(this.#server, stream, ...rest);
+      else serve.call(server, stream, ...rest);
     });
+    return server;
   }
 
   /** Serves a connection that begins with the preface. */
   accept(socket: Socket, connection: Connection): void {
     // A half-open socket would keep its session forever after the client has gone.
     socket.allowHalfOpen = false;
+    this.#server ??= this.#createServer();
     this.#server.once("session", (session) => this.#add(session, socket, connection));
     this.#server.emit("connection", socket);
   }
@@ -163,7 +172,7 @@ export class Http2Sessions {
     record.connection.began();
     stream.on("aborted", () => {
       // Node would end the body as if it were whole.
-      if (stream.rstCode === constants.NGHTTP2_NO_ERROR) stream.destroy();
+      if (stream.rstCode === HTTP2_CODES.NO_ERROR) stream.destroy();
     });
     const announceEnd = () => {
       if (!this.#closing || record.isEnding || this.#isBesideAnother(stream)) return;
@@ -209,18 +218,18 @@ export class Http2Sessions {
       record.pendingBytes = stream.writableLength;
       record.pendingSince = now;
     }
-    if (record.pendingBytes > 0 && stream.closed && stream.state.state === constants.NGHTTP2_STREAM_STATE_IDLE) {
+    if (record.pendingBytes > 0 && stream.closed && stream.state.state === STREAM_STATE_IDLE) {
       // Reset with NO_ERROR, after which Node waits for bytes to be taken that cannot be sent any more.
       stream.destroy();
     } else if (record.pendingBytes > 0) {
-      if (isOver(now - record.pendingSince, stalledWriteTimeoutMs)) stream.close(constants.NGHTTP2_CANCEL);
+      if (isOver(now - record.pendingSince, stalledWriteTimeoutMs)) stream.close(HTTP2_CODES.CANCEL);
     } else if (
       isOver(now - record.openedAt, requestTimeoutMs) &&
       !isConversation(stream) &&
       stream.state.remoteClose !== 1
     ) {
       // A 408 here would make the handler take what has come of the body for all of it.
-      stream.close(constants.NGHTTP2_CANCEL);
+      stream.close(HTTP2_CODES.CANCEL);
     }
   }
 }
@@ -246,26 +255,30 @@ function endWhenIdle(session: ServerHttp2Session, record: SessionRecord, answere
 /** The event of a stream whose answer has ended with its headers. */
 const ENDED_WITH_HEADERS = Symbol("ended with headers");
 const NO_BODY = new Set([204, 205, 304]);
+/** Of nghttp2: neither side has opened the stream, or nghttp2 has forgotten it. */
+const STREAM_STATE_IDLE = 1;
 
 /**
- * An answer that may come too late. Node 22 throws where the client has reset the stream before, which ends the process
+ * Makes the class of answers, which may come too late. Node 22 throws where the client has reset the stream before, which ends the process
  * when it happens in a promise; Node 24 does nothing, like this.
  */
-class Http2Response extends Http2ServerResponse {
-  override end(...args: unknown[]): this {
-    const { stream } = this;
-    const isBodiless = typeof args[0] !== "string" && !(args[0] instanceof Uint8Array);
-    const endsWithHeaders =
-      isBodiless && (!stream.headersSent || this.req.method === "HEAD" || NO_BODY.has(this.statusCode));
-    super.end(...(args as Parameters<Http2ServerResponse["end"]>));
-    // What is sent now leaves together with the headers.
-    if (endsWithHeaders) stream.emit(ENDED_WITH_HEADERS);
-    return this;
-  }
+function http2Response() {
+  return class Http2Response extends nodeHttp2().Http2ServerResponse {
+    override end(...args: unknown[]): this {
+      const { stream } = this;
+      const isBodiless = typeof args[0] !== "string" && !(args[0] instanceof Uint8Array);
+      const endsWithHeaders =
+        isBodiless && (!stream.headersSent || this.req.method === "HEAD" || NO_BODY.has(this.statusCode));
+      super.end(...(args as Parameters<Http2ServerResponse["end"]>));
+      // What is sent now leaves together with the headers.
+      if (endsWithHeaders) stream.emit(ENDED_WITH_HEADERS);
+      return this;
+    }
 
-  override writeHead(...args: unknown[]): this {
-    return this.stream.closed ? this : super.writeHead(...(args as Parameters<Http2ServerResponse["writeHead"]>));
-  }
+    override writeHead(...args: unknown[]): this {
+      return this.stream.closed ? this : super.writeHead(...(args as Parameters<Http2ServerResponse["writeHead"]>));
+    }
+  };
 }
 
 /**

@@ -1,7 +1,8 @@
 import { constants, createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
-import { createSecureContext, type SecureContextOptions, type TlsOptions as ServerTlsOptions } from "node:tls";
+import type { SecureContextOptions, TlsOptions as ServerTlsOptions } from "node:tls";
 import { ActuatorError } from "../common/error.ts";
 import { readBounded } from "../common/files/bounded-file.ts";
+import { nodeTls } from "../common/node-http.ts";
 import type { Limits } from "./limits.ts";
 import { decodeRevocationList, type RevocationList, revocationListBlocks } from "./revocation-list.ts";
 import type { PemSource, TlsOptions } from "./tls-options.ts";
@@ -39,7 +40,7 @@ export function credentialsOf(options: TlsOptions, pem: TlsPem): TlsCredentials 
   const revocations = crl === undefined ? [] : revocationListsOf(options.crl!, crl);
   const context = secureContextOptions(options, pem);
   try {
-    createSecureContext(context);
+    nodeTls().createSecureContext(context);
   } catch (error) {
     throw unfit("TLS_REFUSED", "cert", `OpenSSL accepts neither: ${(error as Error).message}`, error);
   }
@@ -69,7 +70,7 @@ function revocationListsOf(source: PemSource, content: Buffer): RevocationList[]
     throw unfit("TLS_NOT_PEM", "crl", `${nameOf("crl", source)} holds no revocation list in PEM format`);
   try {
     if (text.split("-----BEGIN X509 CRL-----").length - 1 !== blocks.length) throw new Error("one has no end");
-    createSecureContext({ crl: blocks });
+    nodeTls().createSecureContext({ crl: blocks });
     return blocks.map(decodeRevocationList);
   } catch (error) {
     throw unfit("TLS_NOT_PEM", "crl", `${nameOf("crl", source)} holds a damaged revocation list`, error);

@@ -1,5 +1,5 @@
-import { STATUS_CODES } from "node:http";
 import { ActuatorError, type ErrorCode } from "../../common/error.ts";
+import { nodeHttp } from "../../common/node-http.ts";
 import type { CallCode } from "../../operations/calls/call-record.ts";
 import type { Answer } from "./operation.ts";
 import { Representation } from "./representation.ts";
@@ -84,7 +84,7 @@ export function problemAnswer(problem: Problem, path: string, challenge?: string
   const headers = { ...problem.headers, ...(isChallenged && { "WWW-Authenticate": challenge }) };
   if (message === "") return { status, headers };
   const timestamp = new Date().toISOString();
-  const json = JSON.stringify({ timestamp, status, error: STATUS_CODES[status], message, path });
+  const json = JSON.stringify({ timestamp, status, error: nodeHttp().STATUS_CODES[status], message, path });
   return { status, headers, representation: new Representation(json) };
 }
 

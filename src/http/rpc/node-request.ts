@@ -1,8 +1,9 @@
-import { constants, type Http2ServerRequest } from "node:http2";
+import type { Http2ServerRequest } from "node:http2";
 import type { Socket } from "node:net";
 import type { JsonValue } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { createAsyncIterable, type UniversalServerRequest } from "@connectrpc/connect/protocol";
+import { HTTP2_CODES } from "../../server/http2-codes.ts";
 import type { GateRequest, GateResponse } from "../gate/request.ts";
 import type { RequestContext } from "../gate/request-context.ts";
 import { callValues } from "./call-context.ts";
@@ -195,7 +196,7 @@ function resetSoon(req: Http2ServerRequest, waitMs = 1): void {
     if (stream.state.localClose !== 1) return resetSoon(req, Math.min(2 * waitMs, LONGEST_WAIT_MS));
     // Node.js keeps a stream, and with it the connection, until the data before the reset has been read.
     req.resume();
-    stream.close(constants.NGHTTP2_NO_ERROR);
+    stream.close(HTTP2_CODES.NO_ERROR);
   };
   if (waitMs === 1) setImmediate(reset);
   else setTimeout(reset, waitMs).unref();

@@ -1,5 +1,5 @@
-import { type IncomingMessage, request as requestHttp } from "node:http";
-import { request as requestHttps } from "node:https";
+import type { IncomingMessage } from "node:http";
+import { nodeHttp, nodeHttps } from "../../common/node-http.ts";
 
 /** One request to a Spring Boot Admin server. */
 export interface AdminRequest {
@@ -49,8 +49,8 @@ export function send(request: AdminRequest): Promise<AdminAnswer> {
     };
     const sent =
       url.protocol === "https:"
-        ? requestHttps(url, { ...options, ...(ca !== undefined && { ca }) }, answered)
-        : requestHttp(url, options, answered);
+        ? nodeHttps().request(url, { ...options, ...(ca !== undefined && { ca }) }, answered)
+        : nodeHttp().request(url, options, answered);
     // Over all of it: a timeout of Node's sockets begins anew with every byte.
     const timer = setTimeout(() => sent.destroy(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
     if (background) {
