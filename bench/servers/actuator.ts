@@ -10,7 +10,7 @@ const loggers = Array.from({ length: Number(process.argv[2]) }, (_, index) =>
   root.child({ logger: `com.example.module${index % 100}.Service${index}` }),
 );
 
-const actuator = createActuator({ loggers: { adapters: [adapter] } });
+const actuator = createActuator({ loggers: { adapters: [adapter] }, access: "loopback" });
 const { port } = await actuator.listen({ port: 0 });
 serving(port);
 // The adapter holds loggers weakly, as an application's own ones must stay collectable.

@@ -11,6 +11,8 @@ const WINDOW_UPDATE = 0x8;
 const END_STREAM = 0x1;
 const ACK = 0x1;
 const END_HEADERS = 0x4;
+/** `:status: 200` in HPACK's static table; servers send it first: https://www.rfc-editor.org/rfc/rfc7541#appendix-A */
+const STATUS_200 = 0x88;
 
 /** A request as it goes over the wire, but for the stream's number. Pseudo-headers come first. */
 export interface Http2Request {
@@ -23,11 +25,21 @@ export function http2Bytes({ headers, body }: Http2Request): Buffer {
   return Buffer.concat([frame(HEADERS, END_HEADERS, 1, block), frame(DATA, END_STREAM, 1, body)]);
 }
 
+/** A connection with prior knowledge that keeps `streams` requests open. */
+export interface Http2Load {
+  readonly port: number;
+  readonly request: Uint8Array;
+  readonly streams: number;
+  /** Whether each answer ends without a body. */
+  readonly bodiless: boolean;
+  readonly answered: () => void;
+}
+
 /**
- * Keeps `streams` requests open on one connection with prior knowledge, and calls `answered` for each that ends with a
- * body. A request is the same bytes every time but for the stream's number, so that the load costs nearly nothing.
+ * Sends requests and calls `answered` for each answer. A request is the same bytes every time but for the stream's number, so that
+ * the load costs nearly nothing.
  */
-export function http2Connection(port: number, request: Uint8Array, streams: number, answered: () => void): Socket {
+export function http2Connection({ port, request, streams, bodiless, answered }: Http2Load): Socket {
   const next = { stream: 1 };
   const send = () => {
     const bytes = Buffer.from(request);
@@ -45,6 +57,7 @@ export function http2Connection(port: number, request: Uint8Array, streams: numb
     socket.write(Buffer.concat(Array.from({ length: streams }, send)));
   });
   let rest: Buffer = Buffer.alloc(0);
+  const begun = new Set<number>();
   const withBody = new Set<number>();
   socket.on("data", (chunk) => {
     rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
@@ -59,9 +72,14 @@ export function http2Connection(port: number, request: Uint8Array, streams: numb
       if (type === SETTINGS && !(flags & ACK)) out.push(frame(SETTINGS, ACK, 0));
       if (type === PING && !(flags & ACK)) out.push(frame(PING, ACK, 0, payload));
       if (type === RST_STREAM || type === GOAWAY) throw new Error(`the server ended stream ${stream}`);
-      if (type === DATA) withBody.add(stream);
+      if (type === DATA && length > 0) withBody.add(stream);
+      if (type === HEADERS && !begun.has(stream)) {
+        if (!payload.subarray(0, 8).includes(STATUS_200)) throw new Error("an answer with another status than 200");
+        begun.add(stream);
+      }
       if ((type === DATA || type === HEADERS) && flags & END_STREAM) {
-        if (!withBody.delete(stream)) throw new Error("an answer without a body: an error");
+        begun.delete(stream);
+        if (withBody.delete(stream) === bodiless) throw new Error(`an answer ${bodiless ? "with" : "without"} a body`);
         answered();
         out.push(send());
       }

@@ -10,11 +10,12 @@ export interface Load {
   readonly request: Uint8Array;
   readonly connections: number;
   readonly streams?: number;
+  /** The answer over HTTP/2 has no body: an error of gRPC. */
+  readonly bodiless?: boolean;
 }
 
-export interface LoadRun extends Load {
+export interface LoadStart extends Load {
   readonly port: number;
-  readonly seconds: number;
 }
 
 export interface LoadResult {
@@ -22,24 +23,38 @@ export interface LoadResult {
   readonly seconds: number;
 }
 
-async function run({ protocol, port, request, connections, streams = 1, seconds }: LoadRun): Promise<LoadResult> {
-  let requests = 0;
-  const answered = () => {
-    requests++;
-  };
-  const sockets: Socket[] = Array.from({ length: connections }, () =>
-    protocol === "http1" ? http1Connection(port, request, answered) : http2Connection(port, request, streams, answered),
-  );
-  const start = performance.now();
-  await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
-  const elapsed = (performance.now() - start) / 1000;
-  const done = requests;
+let sockets: readonly Socket[] = [];
+let requests = 0;
+let began = 0;
+
+/** Opens the connections. Requests count from when each connection has been answered, so that opening is no part of them. */
+async function start({ protocol, port, request, connections, streams = 1, bodiless = false }: LoadStart) {
+  const opened = Array.from({ length: connections }, () => {
+    const first = Promise.withResolvers<void>();
+    const answered = () => {
+      requests++;
+      first.resolve();
+    };
+    const socket =
+      protocol === "http1"
+        ? http1Connection(port, request, answered)
+        : http2Connection({ port, request, streams, bodiless, answered });
+    return { socket, first: first.promise };
+  });
+  sockets = opened.map(({ socket }) => socket);
+  await Promise.all(opened.map(({ first }) => first));
+  requests = 0;
+  began = performance.now();
+}
+
+async function stop(): Promise<LoadResult> {
+  const result = { requests, seconds: (performance.now() - began) / 1000 };
   const closed = sockets.map((socket) => once(socket, "close"));
   for (const socket of sockets) socket.destroy();
   await Promise.all(closed);
-  return { requests: done, seconds: elapsed };
+  return result;
 }
 
-process.on("message", async (load: LoadRun) => {
-  process.send!(await run(load));
+process.on("message", async (asked: LoadStart | "stop") => {
+  process.send!(asked === "stop" ? await stop() : ((await start(asked)) ?? {}));
 });
