@@ -19,7 +19,8 @@ export function guard(handler: RequestHandler, onError: ServerErrorHandler): Req
   };
 }
 
-function fail(res: ServerAnswer): void {
+/** Ends an answer whose handler has failed: with 500, or by cutting it off if it has begun. */
+export function fail(res: ServerAnswer): void {
   if (!res.headersSent) {
     res.statusCode = 500;
     res.end();

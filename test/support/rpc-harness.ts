@@ -3,7 +3,8 @@ import { type Client, type ConnectError, createClient, type Transport } from "@c
 import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
 import { ErrorInfoSchema } from "../../src/gen/google/rpc/error_details_pb.ts";
 import type { Endpoints } from "../../src/http/endpoints.ts";
-import { createRpcHandler, type RpcHandler, type RpcOptions } from "../../src/http/rpc/handler.ts";
+import { createRpcHandler, type RpcHandler } from "../../src/http/rpc/handler.ts";
+import type { RpcOptions } from "../../src/http/rpc/rpc-options.ts";
 import type { LoggerAdapter } from "../../src/loggers/adapter.ts";
 import { Health } from "../../src/operations/health/health.ts";
 import type { ServerRequest } from "../../src/server/handler.ts";

@@ -1,34 +1,9 @@
+import { fail } from "../../server/guard.ts";
 import type { Endpoints } from "../endpoints.ts";
-import type { Gate } from "../gate/gate.ts";
 import type { GateRequest, GateResponse } from "../gate/request.ts";
-import { callHandler, callRouter } from "./call-router.ts";
-import { OpenStreams } from "./open-streams.ts";
-import { requestGate } from "./request-gate.ts";
-import { registerServices } from "./services.ts";
-import type { StreamOptions } from "./stream-options.ts";
-
-/** Options of the RPC interface. */
-export interface RpcOptions {
-  /** Receives every unexpected error; callers see only "internal error". */
-  readonly onError: (error: unknown, context: string) => void;
-  /** The maximum size of a request message in bytes, decompressed. Default 65,536: requests have a name and little else. */
-  readonly readMaxBytes?: number | undefined;
-  /**
-   * The maximum size of a page of a list in bytes of protobuf. Default 4 MiB, the default limit of gRPC clients. A response message is
-   * never larger than eight times this, which is about the size of the same message as JSON.
-   */
-  readonly writeMaxBytes?: number | undefined;
-  /** Limits of streaming calls. */
-  readonly streams?: StreamOptions | undefined;
-  /** Checks every request before its body is read. */
-  readonly gate: Gate;
-  /** The path below which REST is served. Calls are answered below its `/rpc` as well as at the root. Default `/actuator`. */
-  readonly basePath?: string | undefined;
-  /** How long a request may take to arrive at a mounted handler, in milliseconds; 0: no limit. Default 30,000. */
-  readonly bodyTimeoutMs?: number | undefined;
-  /** The interval of heartbeats in a stream without news, in milliseconds. Default 15,000. */
-  readonly heartbeatMs?: number | undefined;
-}
+import type { RpcCalls } from "./calls.ts";
+import { STREAMING_METHODS } from "./permissions.ts";
+import type { RpcOptions } from "./rpc-options.ts";
 
 /** The RPC interface: gRPC, gRPC-Web and Connect over HTTP/1.1 and HTTP/2. */
 export interface RpcHandler {
@@ -38,48 +13,52 @@ export interface RpcHandler {
   endStreams(): void;
   /** The number of open streams by method: `actuator.v3.LoggersService/WatchLoggers`. */
   readonly openStreams: ReadonlyMap<string, number>;
-  /** Full names of the services that are served. */
-  readonly services: readonly string[];
 }
 
 /** The prefixes of paths: the package of this project, and the standard services of gRPC. */
 const PREFIXES = ["/actuator.v3.", "/grpc."];
 /** The prefix of OpenTelemetry's service, if it is served. */
 const OTLP_PREFIX = "/opentelemetry.proto.collector.trace.v1.";
-const JSON_FACTOR = 8;
 
-/** Creates the RPC interface of the endpoints. A missing domain answers UNIMPLEMENTED and is not listed. */
+/**
+ * Creates the RPC interface of the endpoints. What answers calls is loaded with the first one, which takes some 50 ms: it needs four
+ * times the memory of everything else, and many processes are never called.
+ */
 export function createRpcHandler(endpoints: Endpoints, options: RpcOptions): RpcHandler {
-  const { gate, onError, readMaxBytes = 64 * 1024, writeMaxBytes = 4 * 1024 * 1024, heartbeatMs = 15_000 } = options;
-  const { bodyTimeoutMs = 30_000 } = options;
-  const { basePath = "/actuator" } = options;
-  const streams = new OpenStreams(options.streams);
-  const admit = requestGate(gate, onError);
-  const router = callRouter({
-    gate,
-    requestGate: admit,
-    streams,
-    onError,
-    bodyTimeoutMs,
-    readMaxBytes,
-    writeMaxBytes: JSON_FACTOR * writeMaxBytes,
-  });
-  const services = registerServices(router, endpoints, { maxBytes: writeMaxBytes, heartbeatMs }, admit);
-  const streaming = router.handlers.filter(({ method }) => method.methodKind !== "unary");
-  const answer = callHandler(router, { gate, onError, bodyTimeoutMs });
+  const { basePath = "/actuator", onError } = options;
   const prefixes = endpoints.otlp === undefined ? PREFIXES : [...PREFIXES, OTLP_PREFIX];
+  let calls: RpcCalls | undefined;
+  let loading: Promise<RpcCalls> | undefined;
+  let ended = false;
+
+  async function load(): Promise<RpcCalls> {
+    const { rpcCalls } = await import("./calls.ts");
+    calls = rpcCalls(endpoints, options);
+    if (ended) calls.endStreams();
+    return calls;
+  }
 
   return {
-    services,
     get openStreams() {
-      const methods = streaming.map(({ requestPath }) => requestPath.slice(1));
-      return new Map(methods.map((method) => [method, streams.sizeOf(method)]));
+      return new Map(STREAMING_METHODS.map((method) => [method, calls?.openStreams(method) ?? 0]));
     },
-    endStreams: () => streams.end(),
+    endStreams() {
+      ended = true;
+      calls?.endStreams();
+    },
     handle(req, res) {
       const url = rpcUrl(req, prefixes, `${basePath}/rpc`);
       if (url === undefined) return false;
-      answer(req, res, url);
+      if (calls !== undefined) calls.answer(req, res, url);
+      else {
+        loading ??= load();
+        loading
+          .then(({ answer }) => answer(req, res, url))
+          .catch((error: unknown) => {
+            onError(error, "rpc");
+            fail(res);
+          });
+      }
       return true;
     },
   };

@@ -1,12 +1,12 @@
 import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import type { Permission } from "../../access/permission.ts";
-import { IntegrationGraphService } from "../../gen/actuator/v3/integration_graph_pb.ts";
-import { LoggersService } from "../../gen/actuator/v3/loggers_pb.ts";
-import { SessionsService } from "../../gen/actuator/v3/sessions_pb.ts";
-import { Health } from "../../gen/grpc/health/v1/health_pb.ts";
-import { ServerReflection } from "../../gen/grpc/reflection/v1/reflection_pb.ts";
-import { ServerReflection as ServerReflectionAlpha } from "../../gen/grpc/reflection/v1alpha/reflection_pb.ts";
-import { TraceService } from "../../gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.ts";
+import type { IntegrationGraphService } from "../../gen/actuator/v3/integration_graph_pb.ts";
+import type { LoggersService } from "../../gen/actuator/v3/loggers_pb.ts";
+import type { SessionsService } from "../../gen/actuator/v3/sessions_pb.ts";
+import type { Health } from "../../gen/grpc/health/v1/health_pb.ts";
+import type { ServerReflection } from "../../gen/grpc/reflection/v1/reflection_pb.ts";
+import type { ServerReflection as ServerReflectionAlpha } from "../../gen/grpc/reflection/v1alpha/reflection_pb.ts";
+import type { TraceService } from "../../gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.ts";
 
 /** A caller needs one of these; the method itself checks what depends on the message. Empty: a public method. */
 type Needs = readonly Permission[];
@@ -42,30 +42,34 @@ const graph: Row<typeof IntegrationGraphService> = {
 /** For load balancers, which ask for the health without credentials. */
 const health: Row<typeof Health> = { check: [], list: [], watch: [] };
 
-const SERVICES: readonly DescService[] = [
-  LoggersService,
-  SessionsService,
-  IntegrationGraphService,
-  Health,
-  ServerReflection,
-  ServerReflectionAlpha,
-  TraceService,
-];
-
-const rows = new Map<string, Readonly<Record<string, Needs>>>([
-  [LoggersService.typeName, loggers],
-  [SessionsService.typeName, sessions],
-  [IntegrationGraphService.typeName, graph],
-  [Health.typeName, health],
-  [ServerReflection.typeName, { serverReflectionInfo: ["info:read"] } satisfies Row<typeof ServerReflection>],
-  [ServerReflectionAlpha.typeName, { serverReflectionInfo: ["info:read"] } satisfies Row<typeof ServerReflectionAlpha>],
-  [TraceService.typeName, { export: ["graph:write"] } satisfies Row<typeof TraceService>],
-]);
+/** By service. The descriptors have the names too, and are loaded with the first call. */
+const rows: Readonly<Record<string, Readonly<Record<string, Needs>>>> = {
+  "actuator.v3.LoggersService": loggers,
+  "actuator.v3.SessionsService": sessions,
+  "actuator.v3.IntegrationGraphService": graph,
+  "grpc.health.v1.Health": health,
+  "grpc.reflection.v1.ServerReflection": { serverReflectionInfo: ["info:read"] } satisfies Row<typeof ServerReflection>,
+  "grpc.reflection.v1alpha.ServerReflection": {
+    serverReflectionInfo: ["info:read"],
+  } satisfies Row<typeof ServerReflectionAlpha>,
+  "opentelemetry.proto.collector.trace.v1.TraceService": { export: ["graph:write"] } satisfies Row<typeof TraceService>,
+};
 
 /** The names of all methods in the call log: `actuator.v3.LoggersService/GetLogger`. */
-export const RPC_OPERATIONS: readonly string[] = SERVICES.flatMap(({ typeName, methods }) =>
-  methods.map(({ name }) => `${typeName}/${name}`),
+export const RPC_OPERATIONS: readonly string[] = Object.entries(rows).flatMap(([service, methods]) =>
+  Object.keys(methods).map((name) => `${service}/${name[0]!.toUpperCase()}${name.slice(1)}`),
 );
+
+/** Those of them with streams. */
+export const STREAMING_METHODS: readonly string[] = [
+  "actuator.v3.LoggersService/WatchLoggers",
+  "actuator.v3.LoggersService/HoldLoggerLevel",
+  "actuator.v3.LoggersService/MeasureLoggers",
+  "actuator.v3.IntegrationGraphService/WatchIntegrationGraph",
+  "grpc.health.v1.Health/Watch",
+  "grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
+  "grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
+];
 
 /** A row that misses a method of its service does not compile. */
 type Row<S extends DescService> = { readonly [Name in keyof S["method"]]: Needs };
@@ -76,7 +80,7 @@ type Row<S extends DescService> = { readonly [Name in keyof S["method"]]: Needs 
  * @throws Error for a method of a service without a row, which must not become public by mistake
  */
 export function permissionsFor({ parent, localName, name }: DescMethod): Needs {
-  const needs = rows.get(parent.typeName)?.[localName];
+  const needs = rows[parent.typeName]?.[localName];
   if (needs === undefined) throw new Error(`permissions.ts has no row for ${parent.typeName}/${name}`);
   return needs;
 }

@@ -19,13 +19,13 @@ import { sessionsService } from "./sessions-service.ts";
 import type { ServiceLimits } from "./streams.ts";
 import { traceService, traceServiceOptions } from "./trace-service.ts";
 
-/** Registers every service and returns the full names of those that are served. */
+/** Registers every service. */
 export function registerServices(
   router: ConnectRouter,
   endpoints: Endpoints,
   limits: ServiceLimits,
   gate: RequestGate,
-): readonly string[] {
+): void {
   const { loggers, sessions, integrationGraph, health, otlp } = endpoints;
 
   router.service(LoggersService, loggers ? loggersService(loggers, limits) : absentService(LoggersService));
@@ -51,7 +51,6 @@ export function registerServices(
   router.service(Health, healthService(health, domains.map(nameOf)));
   router.service(ServerReflection, reflection);
   router.service(ServerReflectionAlpha, reflection);
-  return served.map(nameOf);
 }
 
 /** A service of a domain that the application does not have: every method answers UNIMPLEMENTED. */

@@ -13,7 +13,7 @@ import {
   LoggersService,
   HoldLoggerLevelResponse_Ended_Reason as Reason,
 } from "../../../src/gen/actuator/v3/loggers_pb.ts";
-import type { RpcOptions } from "../../../src/http/rpc/handler.ts";
+import type { RpcOptions } from "../../../src/http/rpc/rpc-options.ts";
 import type { LoggerAdapter } from "../../../src/loggers/adapter.ts";
 import type { Level as LevelName } from "../../../src/loggers/level.ts";
 import { Loggers } from "../../../src/loggers/loggers.ts";

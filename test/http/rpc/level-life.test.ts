@@ -8,7 +8,7 @@ import {
   LoggersService,
   type Override,
 } from "../../../src/gen/actuator/v3/loggers_pb.ts";
-import type { RpcOptions } from "../../../src/http/rpc/handler.ts";
+import type { RpcOptions } from "../../../src/http/rpc/rpc-options.ts";
 import { Loggers } from "../../../src/loggers/loggers.ts";
 import type { LoggersOptions } from "../../../src/loggers/options.ts";
 import { errorInfo, grpcClient, serveRpc } from "../../support/rpc-harness.ts";

@@ -8,9 +8,9 @@ import {
   ListLoggersResponseSchema,
   LoggersService,
 } from "../../../src/gen/actuator/v3/loggers_pb.ts";
-import type { RpcOptions } from "../../../src/http/rpc/handler.ts";
 import { levelFromProto, levelToProto } from "../../../src/http/rpc/logger-proto.ts";
 import { loggersService } from "../../../src/http/rpc/loggers-service.ts";
+import type { RpcOptions } from "../../../src/http/rpc/rpc-options.ts";
 import { LEVELS } from "../../../src/loggers/level.ts";
 import { Loggers } from "../../../src/loggers/loggers.ts";
 import { nativeHandle } from "../../support/native-handle.ts";

@@ -8,7 +8,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { pinoLoggers } from "../../../src/adapters/loggers/pino/index.ts";
 import { Level } from "../../../src/gen/actuator/v3/level_pb.ts";
 import { LoggersService, type MeasureLoggersResponse } from "../../../src/gen/actuator/v3/loggers_pb.ts";
-import type { RpcOptions } from "../../../src/http/rpc/handler.ts";
+import type { RpcOptions } from "../../../src/http/rpc/rpc-options.ts";
 import { Loggers } from "../../../src/loggers/loggers.ts";
 import {
   errorInfo,

@@ -8,7 +8,7 @@ import {
   WatchIntegrationGraphRequestSchema,
   type WatchIntegrationGraphResponse,
 } from "../../../src/gen/actuator/v3/integration_graph_pb.ts";
-import type { RpcOptions } from "../../../src/http/rpc/handler.ts";
+import type { RpcOptions } from "../../../src/http/rpc/rpc-options.ts";
 import { watchIntegrationGraph } from "../../../src/http/rpc/watch-integration-graph.ts";
 import { integrationGraph } from "../../../src/integration-graph/builder.ts";
 import { IntegrationGraph } from "../../../src/integration-graph/graph.ts";

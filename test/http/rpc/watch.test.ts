@@ -12,8 +12,8 @@ import {
   type WatchLoggersResponse,
   WatchLoggersResponseSchema,
 } from "../../../src/gen/actuator/v3/loggers_pb.ts";
-import type { RpcOptions } from "../../../src/http/rpc/handler.ts";
 import { groupToProto, loggerToProto } from "../../../src/http/rpc/logger-proto.ts";
+import type { RpcOptions } from "../../../src/http/rpc/rpc-options.ts";
 import { type Wanted, WatchPieces, watchLoggers } from "../../../src/http/rpc/watch-loggers.ts";
 import { LEVELS } from "../../../src/loggers/level.ts";
 import { Loggers } from "../../../src/loggers/loggers.ts";

@@ -1,0 +1,41 @@
+import type { Endpoints } from "../endpoints.ts";
+import type { GateRequest, GateResponse } from "../gate/request.ts";
+import { callHandler, callRouter } from "./call-router.ts";
+import { OpenStreams } from "./open-streams.ts";
+import { requestGate } from "./request-gate.ts";
+import type { RpcOptions } from "./rpc-options.ts";
+import { registerServices } from "./services.ts";
+
+/** Answers the calls of the RPC interface. Loaded with the first call, because it brings connect and Protocol Buffers. */
+export interface RpcCalls {
+  /** Answers a call; `url` is its URL without a mount path. Never throws. */
+  answer(req: GateRequest, res: GateResponse, url: string): void;
+  endStreams(): void;
+  /** The number of open streams of a method. */
+  openStreams(method: string): number;
+}
+
+const JSON_FACTOR = 8;
+
+/** Creates the services of the endpoints. A missing domain answers UNIMPLEMENTED and is not listed. */
+export function rpcCalls(endpoints: Endpoints, options: RpcOptions): RpcCalls {
+  const { gate, onError, readMaxBytes = 64 * 1024, writeMaxBytes = 4 * 1024 * 1024, heartbeatMs = 15_000 } = options;
+  const { bodyTimeoutMs = 30_000 } = options;
+  const streams = new OpenStreams(options.streams);
+  const admit = requestGate(gate, onError);
+  const router = callRouter({
+    gate,
+    requestGate: admit,
+    streams,
+    onError,
+    bodyTimeoutMs,
+    readMaxBytes,
+    writeMaxBytes: JSON_FACTOR * writeMaxBytes,
+  });
+  registerServices(router, endpoints, { maxBytes: writeMaxBytes, heartbeatMs }, admit);
+  return {
+    answer: callHandler(router, { gate, onError, bodyTimeoutMs }),
+    endStreams: () => streams.end(),
+    openStreams: (method) => streams.sizeOf(method),
+  };
+}
