@@ -10,7 +10,7 @@ import { median } from "./support/median.ts";
 import type { Asked, Waited } from "./support/normal-client.ts";
 import { startServer } from "./support/server.ts";
 import { printTable } from "./support/table.ts";
-import type { Received, Watchers } from "./support/watchers.ts";
+import type { Expected, Received, Watchers } from "./support/watchers.ts";
 
 const connections = 2_000;
 const watchers = 1_000;
@@ -39,7 +39,7 @@ await watching.ask({
   protocol: "gRPC",
   gzip: false,
 } satisfies Watchers);
-const told = await watching.ask<Received>("quiet" as never);
+const told = await watching.ask<Received>({ bytesEach: 1 } satisfies Expected);
 
 const rows: string[][] = [];
 let worst = 0;

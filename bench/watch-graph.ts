@@ -7,7 +7,7 @@ import type { Traffic, TrafficCost } from "./servers/watch-graph.ts";
 import { Child } from "./support/child.ts";
 import { environment } from "./support/environment.ts";
 import { printTable } from "./support/table.ts";
-import type { Received, Watchers } from "./support/watchers.ts";
+import type { Expected, Received, Watchers } from "./support/watchers.ts";
 
 const most = Number(process.argv[2] ?? 100);
 const seconds = 5;
@@ -20,7 +20,7 @@ async function measure(count: number, protocol: Watchers["protocol"]): Promise<r
   const watchers: Watchers = { port, count, perConnection: 20, protocol, gzip: false, method };
   if (count > 0) {
     await clients.ask(watchers);
-    await clients.ask<Received>("quiet" as never);
+    await clients.ask<Received>({ bytesEach: 1 } satisfies Expected);
   }
   const rows: string[][] = [];
   for (const filters of [1_000, 0, 10, 1_000]) {
