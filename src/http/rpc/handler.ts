@@ -27,6 +27,9 @@ const OTLP_PREFIX = "/opentelemetry.proto.collector.trace.v1.";
 export function createRpcHandler(endpoints: Endpoints, options: RpcOptions): RpcHandler {
   const { basePath = "/actuator", onError } = options;
   const prefixes = endpoints.otlp === undefined ? PREFIXES : [...PREFIXES, OTLP_PREFIX];
+  const folders = [`${basePath}/rpc`, "/rpc", ""].flatMap((folder) =>
+    prefixes.map((prefix): Folder => ({ folder, beginning: `${folder}${prefix}` })),
+  );
   let calls: RpcCalls | undefined;
   let loading: Promise<RpcCalls> | undefined;
   let ended = false;
@@ -47,7 +50,7 @@ export function createRpcHandler(endpoints: Endpoints, options: RpcOptions): Rpc
       calls?.endStreams();
     },
     handle(req, res) {
-      const url = rpcUrl(req, prefixes, `${basePath}/rpc`);
+      const url = rpcUrl(req, folders);
       if (url === undefined) return false;
       if (calls !== undefined) calls.answer(req, res, url);
       else {
@@ -68,11 +71,19 @@ export function createRpcHandler(endpoints: Endpoints, options: RpcOptions): Rpc
  * The URL of a request of RPC as at the root; undefined for any other request. Frameworks keep the URL with the mount path in
  * `originalUrl`, and may mount the handler at the base path.
  */
-function rpcUrl(req: GateRequest, prefixes: readonly string[], below: string): string | undefined {
-  const { originalUrl = "", url = "" } = req as { readonly originalUrl?: string; readonly url?: string };
-  const folders = [below, "/rpc", ""];
-  const urls = [originalUrl, url].flatMap((given) =>
-    folders.flatMap((folder) => (given.startsWith(`${folder}/`) ? given.slice(folder.length) : [])),
-  );
-  return urls.find((candidate) => prefixes.some((prefix) => candidate.startsWith(prefix)));
+function rpcUrl(req: GateRequest, folders: readonly Folder[]): string | undefined {
+  const { originalUrl, url } = req as { readonly originalUrl?: string; readonly url?: string };
+  return urlBelow(originalUrl, folders) ?? urlBelow(url, folders);
+}
+
+/** Where calls are answered: the beginning of their paths, of which the folder is no part of a call. */
+interface Folder {
+  readonly folder: string;
+  readonly beginning: string;
+}
+
+function urlBelow(url: string | undefined, folders: readonly Folder[]): string | undefined {
+  if (url === undefined) return undefined;
+  for (const { folder, beginning } of folders) if (url.startsWith(beginning)) return url.slice(folder.length);
+  return undefined;
 }
