@@ -17,6 +17,8 @@ const connectPath = join(import.meta.dirname, "test", "support", "connect-path.t
 const CONNECT_PATH = {
   name: "connect path",
   include: BOTH_PATHS.map((files) => `test/${files}.test.ts`),
+  // It uses both paths by itself.
+  exclude: ["test/http/rpc/direct-path.test.ts"],
   setupFiles: [connectPath],
   env: { NODE_OPTIONS: `--import ${pathToFileURL(connectPath)}` },
 };

@@ -4,10 +4,10 @@ import { isDeepStrictEqual } from "node:util";
 import { gzipSync } from "node:zlib";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { afterEach, expect, test } from "vitest";
-import { ActuatorError } from "../../src/common/error.ts";
-import { directPath } from "../../src/http/rpc/direct/switch.ts";
-import { Loggers } from "../../src/loggers/loggers.ts";
-import { Sessions } from "../../src/sessions/sessions.ts";
+import { ActuatorError } from "../../../src/common/error.ts";
+import { directPath } from "../../../src/http/rpc/direct/switch.ts";
+import { Loggers } from "../../../src/loggers/loggers.ts";
+import { Sessions } from "../../../src/sessions/sessions.ts";
 import {
   acceptHeader,
   bodyOf,
@@ -24,8 +24,8 @@ import {
   type Sent,
   STREAM_FORMATS,
   UNARY_FORMATS,
-} from "../support/rpc-exchange.ts";
-import { libraryOf, serveRpc } from "../support/rpc-harness.ts";
+} from "../../support/rpc-exchange.ts";
+import { libraryOf, serveRpc } from "../../support/rpc-harness.ts";
 
 const LOGGERS = "/actuator.v3.LoggersService";
 const GET_LOGGER = `${LOGGERS}/GetLogger`;
