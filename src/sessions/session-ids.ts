@@ -5,8 +5,8 @@ import type { SessionStore } from "./store.ts";
 
 /** Translates between a store's ids and what callers see instead. */
 export interface SessionIds {
-  /** Returns what callers see for this id. */
-  shown(id: string): string;
+  /** Returns what callers see for each of these ids. */
+  shown(ids: readonly string[]): readonly string[];
   /**
    * Returns the store's id for what a caller passed; undefined if no session has it.
    *
@@ -30,9 +30,9 @@ export function rawIds(store: SessionStore): SessionIds {
   };
   refuseTokens();
   return {
-    shown(id) {
+    shown(ids) {
       refuseTokens();
-      return id;
+      return ids;
     },
     resolve: async (shown) => (isSessionId(shown) ? shown : undefined),
     forget: () => {},
@@ -61,10 +61,10 @@ export class HashedIds implements SessionIds {
     this.#shown = new ShownIds(maxShown);
   }
 
-  shown(id: string): string {
-    const handle = this.#handles.handleOf(id);
-    this.#shown.remember(handle, id);
-    return handle;
+  shown(ids: readonly string[]): readonly string[] {
+    const handles = this.#handles.handlesOf(ids);
+    for (const [index, handle] of handles.entries()) this.#shown.remember(handle, ids[index]!);
+    return handles;
   }
 
   async resolve(handle: string): Promise<string | undefined> {

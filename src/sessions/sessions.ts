@@ -93,7 +93,7 @@ export class Sessions {
     requireReach(this.#store);
     const storeId = await this.#ids.resolve(id);
     const session = storeId === undefined ? undefined : await this.#store.findById(storeId);
-    return session === undefined || session.expired ? undefined : this.#shown(session);
+    return session === undefined || session.expired ? undefined : this.#shown([session])[0];
   }
 
   /**
@@ -172,7 +172,7 @@ export class Sessions {
       },
       end: async (id) => {
         const existed = await store.delete(id);
-        this.#ids.forget(this.#ids.shown(id));
+        this.#ids.forget(this.#ids.shown([id])[0]!);
         return existed;
       },
     });
@@ -201,7 +201,8 @@ export class Sessions {
 
   async #spared(username: string, exceptId: string): Promise<string> {
     const { sessions, partial } = await this.#search(username);
-    const found = sessions.find(({ id }) => this.#ids.shown(id) === exceptId);
+    const shown = this.#ids.shown(sessions.map(({ id }) => id));
+    const found = sessions[shown.indexOf(exceptId)];
     if (found?.expired === false) return found.id;
     // A partial search may have missed it.
     const id = found === undefined && partial ? await this.#ids.resolve(exceptId) : undefined;
@@ -213,11 +214,16 @@ export class Sessions {
 
   #selected(sessions: readonly Session[], active: boolean | undefined): Session[] {
     const fit = active === undefined ? sessions : sessions.filter(({ expired }) => expired !== active);
-    return fit.map((session) => this.#shown(session));
+    return this.#shown(fit);
   }
 
-  #shown(session: Session): Session {
-    return { ...session, id: this.#ids.shown(session.id), attributeNames: this.#visibleNames(session.attributeNames) };
+  #shown(sessions: readonly Session[]): Session[] {
+    const shown = this.#ids.shown(sessions.map(({ id }) => id));
+    return sessions.map((session, index) => ({
+      ...session,
+      id: shown[index]!,
+      attributeNames: this.#visibleNames(session.attributeNames),
+    }));
   }
 }
 

@@ -26,7 +26,7 @@ function storeOf(ids: readonly string[], abilities: Partial<SessionStore> = {}) 
 }
 
 /** What another instance with the same key shows. */
-const handleOf = (id: string) => new HashedIds({ kind: "other", findById: async () => undefined }, KEY).shown(id);
+const handleOf = (id: string) => new HashedIds({ kind: "other", findById: async () => undefined }, KEY).shown([id])[0]!;
 const numbered = (count: number) => Array.from({ length: count }, (_, index) => `sid-${index}`);
 const without = (...names: (keyof SessionStore)[]) => Object.fromEntries(names.map((name) => [name, undefined]));
 
@@ -34,14 +34,14 @@ describe("an id that was shown", () => {
   it("is found again without asking the store", async () => {
     const { store, asked } = storeOf(numbered(3));
     const ids = new HashedIds(store, KEY);
-    expect(await ids.resolve(ids.shown("sid-1"))).toBe("sid-1");
+    expect(await ids.resolve(ids.shown(["sid-1"])[0]!)).toBe("sid-1");
     expect(asked).toEqual({ index: 0, pages: 0 });
   });
 
   it("is forgotten when many more are shown than are remembered, and then found by the store", async () => {
     const { store, asked } = storeOf(numbered(8));
     const ids = new HashedIds(store, KEY, 2);
-    const [first, ...others] = numbered(8).map((id) => ids.shown(id));
+    const [first, ...others] = ids.shown(numbered(8));
     expect(await ids.resolve(others.at(-1)!)).toBe("sid-7");
     expect(asked.index).toBe(0);
     expect(await ids.resolve(first!)).toBe("sid-0");
@@ -51,7 +51,7 @@ describe("an id that was shown", () => {
   it("is forgotten when the session is gone", async () => {
     const { store } = storeOf([]);
     const ids = new HashedIds(store, KEY);
-    const handle = ids.shown("sid-1");
+    const handle = ids.shown(["sid-1"])[0]!;
     ids.forget(handle);
     expect(await ids.resolve(handle)).toBeUndefined();
   });
