@@ -23,7 +23,8 @@ export function parseRecord(stored: unknown): SessionRecord | undefined {
  */
 export function expiryTime(record: SessionRecord | undefined): number | undefined {
   const expires = cookieOf(record)?.expires;
-  const time = expires instanceof Date || typeof expires === "string" ? new Date(expires).getTime() : Number.NaN;
+  const time =
+    typeof expires === "string" ? Date.parse(expires) : expires instanceof Date ? expires.getTime() : Number.NaN;
   return Number.isNaN(time) ? undefined : time;
 }
 

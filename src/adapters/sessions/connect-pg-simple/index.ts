@@ -11,7 +11,7 @@ import { requireVersion } from "../../kit/library-version.ts";
 import { postgresQueries } from "../../kit/postgres/index.ts";
 import { nowInSeconds, type RowReader, readSession, type SessionRow } from "./session-row.ts";
 import { isStorable } from "./sql.ts";
-import { type KnownTable, type Order, tableLookup, withTable } from "./statements.ts";
+import { type KnownTable, MAX_BATCH, type Order, tableLookup, withTable } from "./statements.ts";
 import {
   connectionOf,
   keepToExistingRows,
@@ -79,7 +79,8 @@ export interface ConnectPgSimpleSessions extends SessionStore {
 /**
  * Shows and ends the sessions in `store`, the object of connect-pg-simple 10 that the application passes to its session
  * middleware; or, without one, those in the table that `pool` or `url` reach. It reads the table with statements of its own:
- * no read counts as a use or removes expired sessions, and only names and what may be the user leave the database.
+ * no read counts as a use or removes expired sessions, and only names, the cookie's settings and what may be the user leave
+ * the database.
  *
  * Lists are ordered by latest expiry, which is newest access if all sessions live equally long. Expired sessions are shown
  * as such until the store removes them. `lastAccessedTime` is the expiry minus the session's age and, because the store
@@ -114,7 +115,7 @@ export function connectPgSimpleSessions(
   const ttlMs = () => options.ttlMs ?? ttlMsOf(store);
   const reader: RowReader = { resolver: principalResolver(principal), ttlMs, sightings };
   // Fewer at a time if a function needs the whole records.
-  const batch = paths === undefined ? 100 : 1000;
+  const batch = paths === undefined ? 100 : MAX_BATCH;
 
   async function findByUsername(known: KnownTable, username: string): Promise<SessionSearch> {
     const found = known.userIndex && (await findByIndex(ask, known, username, reader));

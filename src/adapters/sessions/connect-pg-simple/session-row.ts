@@ -9,7 +9,7 @@ import {
 } from "../../kit/connect-session/record.ts";
 import type { Sighting, Sightings } from "../../kit/connect-session/sightings.ts";
 
-/** A session as `statements` return it. Times are milliseconds, except the expiry, which is seconds. */
+/** A session as `statements` return it. Times are seconds since the epoch. */
 export type SessionRow = readonly [
   id: string,
   expire: string,
@@ -54,7 +54,7 @@ export function readSession(row: SessionRow, reader: RowReader): ReadSession {
   const { age, ...facts } = recordFacts(record, reader);
   const expiryTime = expiry === null ? undefined : Math.round(expiry * 1000);
   const sighting = seen === null ? see(reader.sightings, id, expiryTime) : undefined;
-  const creationTime = created === null ? sighting?.creationTime : Math.floor(created);
+  const creationTime = created === null ? sighting?.creationTime : wholeMs(created);
   const lastUsed = lastAccessedTime(expiryTime, shownTwice, age, facts.expiryTime, sighting?.lastUsedTime);
   return {
     resolved: facts.resolved,
@@ -62,13 +62,18 @@ export function readSession(row: SessionRow, reader: RowReader): ReadSession {
       id,
       attributeNames: facts.names,
       creationTime,
-      firstSeenTime: seen === null ? sighting!.firstSeenTime : Math.floor(seen),
+      firstSeenTime: seen === null ? sighting!.firstSeenTime : wholeMs(seen),
       lastAccessedTime: notBefore(creationTime, lastUsed),
       maxInactiveInterval: age === undefined ? undefined : maxInactiveInterval(age),
       expired: expiryTime !== undefined && expiryTime < nowInSeconds() * 1000,
       username: facts.username,
     },
   };
+}
+
+/** Returns whole milliseconds. Times in PostgreSQL have microseconds, to which a product of fractions must be rounded first. */
+function wholeMs(seconds: number): number {
+  return Math.floor(Math.round(seconds * 1_000_000) / 1000);
 }
 
 /** Returns the second before which the store takes a session as expired. */
