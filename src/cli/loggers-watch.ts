@@ -1,15 +1,14 @@
 import { create, equals } from "@bufbuild/protobuf";
+import { type WatchedChange, WatchedLoggers } from "../client/watched-loggers.ts";
 import { printable } from "../common/printable.ts";
 import {
-  type Change,
-  ChangeSchema,
   type Logger,
+  type LoggerGroup,
   LoggerSchema,
   LoggersService,
-  type Snapshot,
-  type WatchLoggersResponse,
   WatchLoggersResponseSchema,
 } from "../gen/actuator/v3/loggers_pb.ts";
+import { ROOT } from "../loggers/name.ts";
 import { type Connection, printJson } from "./connection.ts";
 import { reasonOf } from "./failure.ts";
 import { liveStream } from "./live-stream.ts";
@@ -29,19 +28,18 @@ export async function watchLoggers(
 ): Promise<void> {
   const filter = nameFilter(filters);
   const client = connection(LoggersService);
-  const open = () => liveStream((call) => client.watchLoggers({ namePrefix: filter.prefix }, call), { timeout });
-  const known = new Map<string, Logger>();
-  for (let isFirst = true; ; isFirst = false) {
+  const request = { namePrefix: filter.prefix, compact: true };
+  const known = new WatchedLoggers();
+  for (let isFirst = true; ; ) {
     try {
-      for await (const whole of wholeEvents(open(), filter)) {
-        const { event } = whole;
-        if (json) printJson(WatchLoggersResponseSchema, whole, "one");
-        else if (event.case === "change") for (const line of changeLines(event.value, known)) print(line);
-        else if (isFirst) print(overviewText(event.value.loggers, event.value.groups));
-        else for (const line of changeLines(changeSince(known, event.value), known)) print(line);
-        if (event.case === "snapshot") known.clear();
-        else for (const name of event.value.removed) known.delete(name);
-        for (const logger of event.value.loggers) known.set(logger.name, logger);
+      for await (const response of liveStream((call) => client.watchLoggers(request, call), { timeout })) {
+        const change = known.apply(response);
+        if (change === undefined) continue;
+        const visible = filtered(isFirst || json ? change : sinceBefore(change), filter);
+        if (json) printChange(visible);
+        else if (isFirst) print(overviewText(visible.loggers, visible.groups));
+        else for (const line of changeLines(visible)) print(line);
+        isFirst = false;
       }
       return;
     } catch (error) {
@@ -50,23 +48,59 @@ export async function watchLoggers(
   }
 }
 
-/** What changed between two streams. */
-function changeSince(known: ReadonlyMap<string, Logger>, { loggers }: Snapshot): Change {
-  const names = new Set(loggers.map(({ name }) => name));
-  return create(ChangeSchema, {
-    loggers: loggers.filter((logger) => {
-      const before = known.get(logger.name);
-      return before === undefined || !equals(LoggerSchema, before, logger);
-    }),
-    removed: [...known.keys()].filter((name) => !names.has(name)),
-  });
+/** What passes the filter. */
+interface FilteredChange {
+  readonly isSnapshot: boolean;
+  readonly loggers: Logger[];
+  readonly groups: LoggerGroup[];
+  readonly removed: string[];
+  readonly before: ReadonlyMap<string, Logger>;
+  readonly revision: bigint;
+}
+
+/** Of a snapshot, what has changed since the stream before. */
+function sinceBefore(change: WatchedChange): WatchedChange {
+  const { isSnapshot, loggers, before } = change;
+  if (!isSnapshot) return change;
+  const isNew = ([name, logger]: readonly [string, Logger]) => {
+    const was = before.get(name);
+    return was === undefined || !equals(LoggerSchema, was, logger);
+  };
+  return {
+    ...change,
+    loggers: new Map([...loggers].filter(isNew)),
+    groups: new Map(),
+    removed: new Set([...before.keys()].filter((name) => !loggers.has(name))),
+  };
+}
+
+/** ROOT comes first, then the others by name. */
+function filtered({ loggers, groups, removed, ...change }: WatchedChange, { passes }: NameFilter): FilteredChange {
+  const order = ({ name }: Logger) => (name === ROOT ? "" : name);
+  return {
+    ...change,
+    loggers: [...loggers.values()]
+      .filter(({ name }) => passes(name))
+      .sort((one, other) => (order(one) < order(other) ? -1 : 1)),
+    groups: [...groups.values()].filter(({ name }) => passes(name)),
+    removed: [...removed].filter(passes),
+  };
+}
+
+/** Prints a snapshot, which may be empty, and a change of which anything is left. */
+function printChange({ isSnapshot, loggers, groups, removed, revision }: FilteredChange): void {
+  if (!isSnapshot && loggers.length + groups.length + removed.length === 0) return;
+  const event = isSnapshot
+    ? ({ case: "snapshot", value: { loggers, groups } } as const)
+    : ({ case: "change", value: { loggers, groups, removed } } as const);
+  printJson(WatchLoggersResponseSchema, create(WatchLoggersResponseSchema, { event, revision }), "one");
 }
 
 /** A line for each logger and group. Loggers of which only the inherited level changed are counted if they are many. */
-function changeLines({ loggers, groups, removed }: Change, known: ReadonlyMap<string, Logger>): string[] {
+function changeLines({ loggers, groups, removed, before }: FilteredChange): string[] {
   const follows = (logger: Logger) => {
-    const before = known.get(logger.name);
-    return before !== undefined && equals(LoggerSchema, { ...before, effectiveLevel: logger.effectiveLevel }, logger);
+    const was = before.get(logger.name);
+    return was !== undefined && equals(LoggerSchema, { ...was, effectiveLevel: logger.effectiveLevel }, logger);
   };
   const followers = loggers.filter(follows);
   const counted = followers.length > MAX_FOLLOWERS;
@@ -83,45 +117,4 @@ function changeLines({ loggers, groups, removed }: Change, known: ReadonlyMap<st
 function inheritedText(followers: readonly Logger[]): string {
   const levels = new Set(followers.map(({ effectiveLevel }) => effectiveLevel));
   return levels.size === 1 ? levelText([...levels][0]!) : "other levels";
-}
-
-type WholeEvent = WatchLoggersResponse & {
-  readonly event: Extract<WatchLoggersResponse["event"], { readonly case: "snapshot" | "change" }>;
-};
-
-/**
- * Joins the pieces into which the server divides large events: one snapshot, then changes. Leaves out what does not pass the
- * filter, heartbeats, and changes of which nothing is left.
- */
-async function* wholeEvents(
-  pieces: AsyncIterable<WatchLoggersResponse>,
-  { passes }: NameFilter,
-): AsyncGenerator<WholeEvent> {
-  let whole: WholeEvent | undefined;
-  for await (const { event, revision, more } of pieces) {
-    if (event.case !== "snapshot" && event.case !== "change") continue;
-    // A snapshot may continue in changes.
-    whole ??= emptyEvent(event.case);
-    const { loggers, groups } = whole.event.value;
-    for (const logger of event.value.loggers) if (passes(logger.name)) loggers.push(logger);
-    for (const group of event.value.groups) if (passes(group.name)) groups.push(group);
-    if (event.case === "change" && whole.event.case === "change") {
-      whole.event.value.removed.push(...event.value.removed.filter(passes));
-    }
-    whole.revision = revision;
-    if (more) continue;
-    if (!isEmpty(whole)) yield whole;
-    whole = undefined;
-  }
-}
-
-function emptyEvent(kind: "snapshot" | "change"): WholeEvent {
-  return create(WatchLoggersResponseSchema, { event: { case: kind, value: {} } }) as WholeEvent;
-}
-
-/** An empty snapshot says that there are no loggers; an empty change says nothing. */
-function isEmpty({ event }: WholeEvent): boolean {
-  if (event.case === "snapshot") return false;
-  const { loggers, groups, removed } = event.value;
-  return loggers.length + groups.length + removed.length === 0;
 }

@@ -1,3 +1,4 @@
+import { type CompactChange, compactChange, isSameLogger } from "./compact-change.ts";
 import type { Loggers } from "./loggers.ts";
 import { ROOT } from "./name.ts";
 import type { Logger, LoggerGroup, LoggersOverview } from "./view.ts";
@@ -23,6 +24,20 @@ export interface WatchedState {
   /** A watcher that knows less than this revision has to begin anew: it would miss loggers that are gone. */
   readonly completeSince: number;
   readonly revision: number;
+  /** The loggers of which watchers were notified before. Defined only if a watcher asks for compact changes. */
+  readonly before: Pick<WatchedState, "loggers" | "revision"> | undefined;
+}
+
+/** The change of the selected loggers since {@link WatchedState.before}; undefined if a compact one is no shorter than a list. */
+export function compactChangeOf(
+  { before, loggers }: WatchedState,
+  isSelected: (logger: Logger) => boolean,
+): CompactChange | undefined {
+  if (before === undefined) return undefined;
+  const changed = loggers.filter(({ subject, revision }) => revision > before.revision && isSelected(subject));
+  if (changed.length < MIN_COMPACT) return undefined;
+  const selected = (dated: readonly Dated<Logger>[]) => dated.map(({ subject }) => subject).filter(isSelected);
+  return compactChange(selected(before.loggers), selected(loggers));
 }
 
 /** The shortest time between two states that watchers get. */
@@ -35,6 +50,8 @@ const SHARE = 10;
 const REFRESH_MS = 1_000;
 /** The maximum of loggers that are remembered after they are gone. */
 const MAX_REMOVED = 10_000;
+/** Fewer loggers that change are listed, which takes less time than to find out what they inherit. */
+const MIN_COMPACT = 3;
 /** The number of watchers that are notified before the application gets its turn. */
 const BATCH = 20;
 
@@ -48,8 +65,11 @@ const BATCH = 20;
 export class LoggersWatch {
   readonly #loggers: Loggers;
   readonly #watchers = new Set<() => void>();
+  #compact = 0;
   #state: WatchedState | undefined;
   #overview: LoggersOverview | undefined;
+  /** What watchers were last notified of, for compact changes. */
+  #before: WatchedState["before"];
   /** The revision that watchers were last notified of. */
   #notified = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -72,14 +92,25 @@ export class LoggersWatch {
     return this.#state!;
   }
 
-  /** Calls `watcher` after each change of the state, which is current at once. Returns a function that removes the watcher. */
-  watch(watcher: () => void): () => void {
+  /**
+   * Calls `watcher` after each change of the state, which is current at once. `compact` says whether it will ask for compact changes.
+   * Returns a function that removes the watcher.
+   */
+  watch(watcher: () => void, { compact = false } = {}): () => void {
     this.#read();
     if (this.#watchers.size === 0) this.#begin();
     this.#watchers.add(watcher);
+    if (compact && this.#compact++ === 0) this.#remember();
     return () => {
-      if (this.#watchers.delete(watcher) && this.#watchers.size === 0) this.#end();
+      if (!this.#watchers.delete(watcher)) return;
+      if (compact && --this.#compact === 0) this.#before = undefined;
+      if (this.#watchers.size === 0) this.#end();
     };
+  }
+
+  #remember(): void {
+    const { loggers, revision } = this.state;
+    this.#before = { loggers, revision };
   }
 
   #begin(): void {
@@ -119,6 +150,7 @@ export class LoggersWatch {
     }
     if (this.#notified !== this.#state?.revision) {
       this.#notified = this.#state?.revision ?? 0;
+      if (this.#compact > 0) this.#remember();
       await this.#wake();
     }
     const end = performance.now();
@@ -154,6 +186,7 @@ export class LoggersWatch {
       removed: removed.slice(dropped.length),
       completeSince: dropped.at(-1)?.revision ?? before?.completeSince ?? 0,
       revision,
+      before: this.#before,
     };
   }
 }
@@ -168,7 +201,7 @@ function datedLoggers(known: readonly Dated<Logger>[], seen: readonly Logger[], 
     const last = known[at];
     if (last?.subject.name !== subject.name) return { subject, revision };
     at++;
-    return same(last.subject, subject) ? last : { subject, revision };
+    return isSameLogger(last.subject, subject) ? last : { subject, revision };
   });
   for (; at < known.length; at++) remove(known[at]!.subject);
   return { loggers, gone };

@@ -5,6 +5,7 @@ import { Loggers } from "../../src/loggers/loggers.ts";
 import type { LoggersOverview } from "../../src/loggers/view.ts";
 import { LoggersWatch } from "../../src/loggers/watch.ts";
 import { nativeHandle } from "../support/native-handle.ts";
+import { libraryOf } from "../support/rpc-harness.ts";
 
 const faked = [
   "setTimeout",
@@ -79,6 +80,42 @@ describe("a watch", () => {
     expect(loggers.lists).toBe(lists);
     watch.watch(() => {});
     expect(watch.state.revision).toBe(loggers.revision);
+  });
+
+  test("keeps the state before for as long as a watcher asks for compact changes", async () => {
+    const { loggers, watch } = watched();
+    const change = async () => {
+      loggers.setLevel("a", "DEBUG");
+      await vi.advanceTimersByTimeAsync(2_000);
+      return watch.state.before?.revision;
+    };
+    watch.watch(() => {});
+    expect(await change()).toBeUndefined();
+    const { revision } = watch.state;
+    const leave = watch.watch(() => {}, { compact: true });
+    expect(await change()).toBe(revision);
+    leave();
+    expect(await change()).toBeUndefined();
+  });
+
+  test("does not take a logger whose native loggers differ for changed", () => {
+    const { loggers, watch, discover, changedSince } = watched();
+    discover("a");
+    loggers.attach(libraryOf(["a"], "other"));
+    loggers.setLevel("a", "DEBUG");
+    const native = nativeHandle("WARN");
+    const attach = (host: LoggerHost) => {
+      host.discovered("a", native, "WARN");
+      return () => {};
+    };
+    loggers.attach({ kind: "fixed", attach });
+    native.apply("ERROR");
+    watch.watch(() => {});
+    const { revision } = watch.state;
+    expect(loggers.get("a")).toMatchObject({ warnings: [expect.stringContaining("differ")] });
+    loggers.setLevel("b", "DEBUG");
+    vi.advanceTimersByTime(2_000);
+    expect(changedSince(revision)).toEqual(["b"]);
   });
 
   test("only sets a timer at a change", () => {

@@ -12,10 +12,16 @@ import {
 import type { Loggers } from "../../loggers/loggers.ts";
 import { hasPrefix } from "../../loggers/name.ts";
 import type { Logger, LoggerGroup } from "../../loggers/view.ts";
-import { LoggersWatch, type RemovedLogger, type WatchedState } from "../../loggers/watch.ts";
+import {
+  compactChangeOf,
+  type Dated,
+  LoggersWatch,
+  type RemovedLogger,
+  type WatchedState,
+} from "../../loggers/watch.ts";
 import { isVisible, type Reach } from "../visible-loggers.ts";
 import { comesAfter, groupWireBytes, loggerWireBytes } from "./logger-page.ts";
-import { groupToProto, loggerToProto } from "./logger-proto.ts";
+import { groupToProto, levelToProto, loggerToProto } from "./logger-proto.ts";
 import { stringWireBytes } from "./page.ts";
 import type { ServiceLimits } from "./streams.ts";
 import { liveEvents } from "./streams.ts";
@@ -36,25 +42,37 @@ export function watchLoggers(loggers: Loggers, { maxBytes, heartbeatMs }: Servic
   const pieces = new WatchPieces(maxBytes);
   const interval = durationFromMs(heartbeatMs);
 
-  return ({ namePrefix: prefix }, { requestHeader }, reach) => {
+  return ({ namePrefix: prefix, compact }, { requestHeader }, reach) => {
     const binary = !/json/i.test(requestHeader.get("content-type") ?? "");
     let since = 0;
     let until = 0;
     let after: Element | undefined;
+    // Pieces of a later state give the client some of it already; then it is not known exactly what it has.
+    let isExact = false;
     let unwatch: () => void;
 
     return liveEvents(
       {
         open(wake) {
-          unwatch = watch.watch(wake);
+          unwatch = watch.watch(wake, { compact });
         },
         take() {
+          const { state } = watch;
           if (after === undefined) {
-            if (since === watch.state.revision) return undefined;
-            if (since < watch.state.completeSince) since = 0;
-            until = watch.state.revision;
+            if (since === state.revision) return undefined;
+            if (since < state.completeSince) since = 0;
+            until = state.revision;
+            if (compact && isExact && since === state.before?.revision) {
+              const response = pieces.compact(state, { prefix, reach });
+              if (response !== undefined) {
+                since = until;
+                return response;
+              }
+            }
+            isExact = true;
           }
-          const { response, size, last } = pieces.get(watch.state, { prefix, reach, since, until, after, binary });
+          if (until !== state.revision) isExact = false;
+          const { response, size, last } = pieces.get(state, { prefix, reach, since, until, after, binary });
           const isFirst = since === 0;
           after = last;
           if (last === undefined) since = until;
@@ -78,12 +96,16 @@ export function watchLoggers(loggers: Loggers, { maxBytes, heartbeatMs }: Servic
 /** What a watch sends, in the order of a state. */
 type Element = Logger | LoggerGroup | RemovedLogger;
 
-/** The next piece that a watch needs. */
-export interface Wanted {
+/** What a watch shows. */
+export interface Selection {
   /** The prefix of the names that it watches. */
   readonly prefix: string;
   /** What its client may see. */
   readonly reach?: Reach;
+}
+
+/** The next piece that a watch needs. */
+export interface Wanted extends Selection {
   /** The revision that its client knows completely; 0 for none. */
   readonly since: number;
   /** The revision that it is sending. */
@@ -107,13 +129,15 @@ export interface Piece {
 const PIECE_BYTES = 64 * 1024;
 /** What a response has beside its loggers and groups. */
 const FRAME_BYTES = 64;
+/** What an inherited level has beside its name. */
+const LEVEL_BYTES = 6;
 /** The maximum of shared pieces. Watches that keep up need the same ones; each that does not needs others. */
 const MAX_SHARED = 32;
 
 /** The pieces of a state, each made once for all watches that need it, and for protobuf encoded once. */
 export class WatchPieces {
   readonly #maxBytes: number;
-  readonly #shared = new Map<string, Piece>();
+  readonly #shared = new Map<string, Piece | WatchLoggersResponse | undefined>();
   #state: WatchedState | undefined;
 
   /** @param maxBytes the maximum size of a response */
@@ -122,17 +146,30 @@ export class WatchPieces {
   }
 
   get(state: WatchedState, wanted: Wanted): Piece {
-    if (state !== this.#state) this.clear();
-    this.#state = state;
     const { prefix, reach, since, until, after, binary } = wanted;
     const key = JSON.stringify([since, until, after?.type, after?.name, binary, prefix, reach]);
-    const shared = this.#shared.get(key);
-    if (shared !== undefined) return shared;
-    const piece = pieceOf(state, wanted, this.#maxBytes);
+    return this.#once(state, key, () => pieceOf(state, wanted, this.#maxBytes));
+  }
+
+  /** The change since the state before, with inherited levels; undefined if that is no shorter, or too large for one piece. */
+  compact(state: WatchedState, selection: Selection): WatchLoggersResponse | undefined {
+    const key = JSON.stringify([selection.prefix, selection.reach]);
+    return this.#once(state, key, () => compactResponseOf(state, selection, this.#maxBytes));
+  }
+
+  #once<Made extends Piece | WatchLoggersResponse | undefined>(
+    state: WatchedState,
+    key: string,
+    make: () => Made,
+  ): Made {
+    if (state !== this.#state) this.clear();
+    this.#state = state;
+    if (this.#shared.has(key)) return this.#shared.get(key) as Made;
+    const made = make();
     const [oldest] = this.#shared.keys();
     if (this.#shared.size >= MAX_SHARED) this.#shared.delete(oldest!);
-    this.#shared.set(key, piece);
-    return piece;
+    this.#shared.set(key, made);
+    return made;
   }
 
   /** Drops all pieces. */
@@ -143,8 +180,9 @@ export class WatchPieces {
 }
 
 function pieceOf(state: WatchedState, wanted: Wanted, maxBytes: number): Piece {
-  const { prefix, reach, since, until, after, binary } = wanted;
+  const { since, until, after, binary } = wanted;
   const { loggers, groups, removed } = state;
+  const selects = selected(wanted);
   // A client that begins knows no logger that is gone.
   const count = loggers.length + groups.length + (since === 0 ? 0 : removed.length);
   const taken: Element[] = [];
@@ -154,7 +192,7 @@ function pieceOf(state: WatchedState, wanted: Wanted, maxBytes: number): Piece {
     const { subject, revision } = (loggers[at] ??
       groups[at - loggers.length] ??
       removed[at - loggers.length - groups.length])!;
-    if (revision <= since || !hasPrefix(subject.name, prefix) || !isVisible(subject, reach)) continue;
+    if (revision <= since || !selects(subject)) continue;
     bytes += wireBytes(subject);
     if (taken.length > 0 && bytes > maxBytes) {
       last = taken.at(-1);
@@ -180,6 +218,39 @@ function pieceOf(state: WatchedState, wanted: Wanted, maxBytes: number): Piece {
   } else if (isSnapshot) response.event = { case: "snapshot", value: create(SnapshotSchema, content) };
   else response.event = { case: "change", value: create(ChangeSchema, { ...content, removed: gone }) };
   return { response, size: taken.length, last };
+}
+
+function compactResponseOf(
+  state: WatchedState,
+  selection: Selection,
+  maxBytes: number,
+): WatchLoggersResponse | undefined {
+  const selects = selected(selection);
+  const compact = compactChangeOf(state, selects);
+  if (compact === undefined) return undefined;
+  const since = state.before!.revision;
+  const changed = <Subject extends Element>(dated: readonly Dated<Subject>[]) =>
+    dated.filter(({ subject, revision }) => revision > since && selects(subject)).map(({ subject }) => subject);
+  const { inherited, loggers } = compact;
+  const [groups, removed] = [changed(state.groups), changed(state.removed)];
+  const sizes = [
+    ...inherited.map(({ name }) => stringWireBytes(name) + LEVEL_BYTES),
+    ...[...loggers, ...groups, ...removed].map(wireBytes),
+  ];
+  if (sizes.reduce((sum, bytes) => sum + bytes, 0) > maxBytes) return undefined;
+  const value = create(ChangeSchema, {
+    inherited: inherited.map(({ name, level }) => ({ name, level: levelToProto(level) })),
+    loggers: loggers.map(loggerToProto),
+    groups: groups.map(groupToProto),
+    removed: removed.map(({ name }) => name),
+  });
+  const event = { case: "change", value } as const;
+  return create(WatchLoggersResponseSchema, { event, revision: BigInt(state.revision) });
+}
+
+/** Whether a watch shows an element. */
+function selected({ prefix, reach }: Selection): (element: Element) => boolean {
+  return (element) => hasPrefix(element.name, prefix) && isVisible(element, reach);
 }
 
 function wireBytes(element: Element): number {

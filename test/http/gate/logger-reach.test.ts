@@ -2,6 +2,8 @@ import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import pino from "pino";
 import { expect, onTestFinished, test } from "vitest";
 import { pinoLoggers } from "../../../src/adapters/loggers/pino/index.ts";
+import { WatchedLoggers } from "../../../src/client/watched-loggers.ts";
+import { Level } from "../../../src/gen/actuator/v3/level_pb.ts";
 import { LoggersService } from "../../../src/gen/actuator/v3/loggers_pb.ts";
 import { createActuator } from "../../../src/index.ts";
 import { http1Client } from "../../support/rest-client.ts";
@@ -120,6 +122,27 @@ test.each(WIRES)("a token for some loggers reads only these over $protocol, HTTP
   for (const pageSize of [1, 2, 3]) expect(await changes(pageSize)).toEqual(own);
   expect(await changes(100, all)).toContain("billing");
   expect((await client.listLevelChanges({ name: "orders" }, team)).changes.length).toBeGreaterThan(0);
+  await actuator.close();
+  await watching;
+});
+
+test("a compact watch by a token for some loggers tells of a change of ROOT what these inherit", async () => {
+  const { actuator, url, team } = await shop();
+  const client = createClient(LoggersService, transportOver(WIRES[0]!, url));
+  const known = new WatchedLoggers();
+  const inherited: string[] = [];
+  const watching = (async () => {
+    for await (const response of client.watchLoggers({ compact: true }, team)) {
+      known.apply(response);
+      if (response.event.case === "change") inherited.push(...response.event.value.inherited.map(({ name }) => name));
+    }
+  })().catch(() => {});
+  await expect.poll(() => [...known.loggers.keys()]).toEqual(OWN);
+  actuator.loggers!.setLevel("ROOT", "ERROR");
+  await expect.poll(() => inherited).toEqual(["orders"]);
+  expect([...known.loggers.values()].map(({ name, effectiveLevel }) => [name, effectiveLevel])).toEqual(
+    OWN.map((name) => [name, Level.ERROR]),
+  );
   await actuator.close();
   await watching;
 });

@@ -14,7 +14,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file actuator/v3/loggers.proto.
  */
 export const file_actuator_v3_loggers: GenFile = /*@__PURE__*/
-  fileDesc("ChlhY3R1YXRvci92My9sb2dnZXJzLnByb3RvEgthY3R1YXRvci52MyL8AQoGTG9nZ2VyEgwKBG5hbWUYASABKAkSLAoQY29uZmlndXJlZF9sZXZlbBgCIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEisKD2VmZmVjdGl2ZV9sZXZlbBgDIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEioKDmJhc2VsaW5lX2xldmVsGAQgASgOMhIuYWN0dWF0b3IudjMuTGV2ZWwSJwoIb3ZlcnJpZGUYBSABKAsyFS5hY3R1YXRvci52My5PdmVycmlkZRIMCgRraW5kGAYgASgJEhAKCHdhcm5pbmdzGAcgAygJEhQKDHNldHRpbmdfb25seRgIIAEoCCI4CgZOb3RpY2USDAoEY29kZRgBIAEoCRIPCgdtZXNzYWdlGAIgASgJEg8KB25lYXJlc3QYAyABKAkikgEKC0xvZ2dlckdyb3VwEgwKBG5hbWUYASABKAkSLAoQY29uZmlndXJlZF9sZXZlbBgCIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEg8KB21lbWJlcnMYAyADKAkSJwoIb3ZlcnJpZGUYBCABKAsyFS5hY3R1YXRvci52My5PdmVycmlkZRINCgVtaXhlZBgFIAEoCCKoAQoIT3ZlcnJpZGUSLAoIc2V0X3RpbWUYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2V4cGlyZV90aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBINCgVhY3RvchgDIAEoCRIOCgZyZWFzb24YBCABKAkSEAoIaW5zdGFuY2UYBSABKAkSDAoEaGVsZBgGIAEoCCKEAwoLTGV2ZWxDaGFuZ2USDAoEbmFtZRgBIAEoCRIqCg5wcmV2aW91c19sZXZlbBgCIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEiEKBWxldmVsGAMgASgOMhIuYWN0dWF0b3IudjMuTGV2ZWwSJwoIb3ZlcnJpZGUYBCABKAsyFS5hY3R1YXRvci52My5PdmVycmlkZRIrCgRraW5kGAUgASgOMh0uYWN0dWF0b3IudjMuTGV2ZWxDaGFuZ2UuS2luZBIoCgR0aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIQCghyZXZpc2lvbhgHIAEoBBINCgVncm91cBgIIAEoCSJ3CgRLaW5kEhQKEEtJTkRfVU5TUEVDSUZJRUQQABIMCghLSU5EX1NFVBABEhAKDEtJTkRfQ0xFQVJFRBACEhEKDUtJTkRfUkVTVE9SRUQQAxIQCgxLSU5EX0VYUElSRUQQBBIUChBLSU5EX0FQUExJQ0FUSU9OEAUiaQoSTGlzdExvZ2dlcnNSZXF1ZXN0EhMKC25hbWVfcHJlZml4GAEgASgJEhcKD2NvbmZpZ3VyZWRfb25seRgCIAEoCBIRCglwYWdlX3NpemUYAyABKAUSEgoKcGFnZV90b2tlbhgEIAEoCSK0AQoTTGlzdExvZ2dlcnNSZXNwb25zZRIiCgZsZXZlbHMYASADKA4yEi5hY3R1YXRvci52My5MZXZlbBIkCgdsb2dnZXJzGAIgAygLMhMuYWN0dWF0b3IudjMuTG9nZ2VyEigKBmdyb3VwcxgDIAMoCzIYLmFjdHVhdG9yLnYzLkxvZ2dlckdyb3VwEhcKD25leHRfcGFnZV90b2tlbhgEIAEoCRIQCghyZXZpc2lvbhgFIAEoBCIgChBHZXRMb2dnZXJSZXF1ZXN0EgwKBG5hbWUYASABKAkibwoRR2V0TG9nZ2VyUmVzcG9uc2USJQoGbG9nZ2VyGAEgASgLMhMuYWN0dWF0b3IudjMuTG9nZ2VySAASKQoFZ3JvdXAYAiABKAsyGC5hY3R1YXRvci52My5Mb2dnZXJHcm91cEgAQggKBnJlc3VsdCKVAQoVU2V0TG9nZ2VyTGV2ZWxSZXF1ZXN0EgwKBG5hbWUYASABKAkSIQoFbGV2ZWwYAiABKA4yEi5hY3R1YXRvci52My5MZXZlbBImCgN0dGwYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SDgoGcmVhc29uGAQgASgJEhMKC2lmX3JldmlzaW9uGAUgASgEItgBChZTZXRMb2dnZXJMZXZlbFJlc3BvbnNlEiUKBmxvZ2dlchgBIAEoCzITLmFjdHVhdG9yLnYzLkxvZ2dlckgAEikKBWdyb3VwGAIgASgLMhguYWN0dWF0b3IudjMuTG9nZ2VyR3JvdXBIABIqCg5wcmV2aW91c19sZXZlbBgDIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEhAKCHJldmlzaW9uGAQgASgEEiQKB25vdGljZXMYBSADKAsyEy5hY3R1YXRvci52My5Ob3RpY2VCCAoGcmVzdWx0IioKE1dhdGNoTG9nZ2Vyc1JlcXVlc3QSEwoLbmFtZV9wcmVmaXgYASABKAkivgEKFFdhdGNoTG9nZ2Vyc1Jlc3BvbnNlEikKCHNuYXBzaG90GAEgASgLMhUuYWN0dWF0b3IudjMuU25hcHNob3RIABIlCgZjaGFuZ2UYAiABKAsyEy5hY3R1YXRvci52My5DaGFuZ2VIABIrCgloZWFydGJlYXQYAyABKAsyFi5hY3R1YXRvci52My5IZWFydGJlYXRIABIQCghyZXZpc2lvbhgEIAEoBBIMCgRtb3JlGAUgASgIQgcKBWV2ZW50IloKCFNuYXBzaG90EiQKB2xvZ2dlcnMYASADKAsyEy5hY3R1YXRvci52My5Mb2dnZXISKAoGZ3JvdXBzGAIgAygLMhguYWN0dWF0b3IudjMuTG9nZ2VyR3JvdXAiaQoGQ2hhbmdlEiQKB2xvZ2dlcnMYASADKAsyEy5hY3R1YXRvci52My5Mb2dnZXISKAoGZ3JvdXBzGAIgAygLMhguYWN0dWF0b3IudjMuTG9nZ2VyR3JvdXASDwoHcmVtb3ZlZBgDIAMoCSI4CglIZWFydGJlYXQSKwoIaW50ZXJ2YWwYASABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24ilgEKFkhvbGRMb2dnZXJMZXZlbFJlcXVlc3QSDAoEbmFtZRgBIAEoCRIhCgVsZXZlbBgCIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEiYKA3R0bBgDIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIOCgZyZWFzb24YBCABKAkSEwoLaWZfcmV2aXNpb24YBSABKAQi6AQKF0hvbGRMb2dnZXJMZXZlbFJlc3BvbnNlEjkKBGhlbGQYASABKAsyKS5hY3R1YXRvci52My5Ib2xkTG9nZ2VyTGV2ZWxSZXNwb25zZS5IZWxkSAASKwoJaGVhcnRiZWF0GAIgASgLMhYuYWN0dWF0b3IudjMuSGVhcnRiZWF0SAASOwoFZW5kZWQYAyABKAsyKi5hY3R1YXRvci52My5Ib2xkTG9nZ2VyTGV2ZWxSZXNwb25zZS5FbmRlZEgAEiwKCXRpbWVfbGVmdBgEIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIPCgdjb3ZlcmVkGAUgASgIGsYBCgRIZWxkEiUKBmxvZ2dlchgBIAEoCzITLmFjdHVhdG9yLnYzLkxvZ2dlckgAEikKBWdyb3VwGAIgASgLMhguYWN0dWF0b3IudjMuTG9nZ2VyR3JvdXBIABIqCg5wcmV2aW91c19sZXZlbBgDIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEhAKCHJldmlzaW9uGAQgASgEEiQKB25vdGljZXMYBSADKAsyEy5hY3R1YXRvci52My5Ob3RpY2VCCAoGcmVzdWx0GpYBCgVFbmRlZBJBCgZyZWFzb24YASABKA4yMS5hY3R1YXRvci52My5Ib2xkTG9nZ2VyTGV2ZWxSZXNwb25zZS5FbmRlZC5SZWFzb24iSgoGUmVhc29uEhYKElJFQVNPTl9VTlNQRUNJRklFRBAAEhIKDlJFQVNPTl9FWFBJUkVEEAESFAoQUkVBU09OX09WRVJSVUxFRBACQgcKBWV2ZW50IlkKFU1lYXN1cmVMb2dnZXJzUmVxdWVzdBITCgtuYW1lX3ByZWZpeBgBIAEoCRIrCghkdXJhdGlvbhgCIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbiLNAQoWTWVhc3VyZUxvZ2dlcnNSZXNwb25zZRIpCgdsb2dnZXJzGAEgAygLMhguYWN0dWF0b3IudjMuTG9nZ2VyQ2FsbHMSJgoFdG90YWwYAiADKAsyFy5hY3R1YXRvci52My5MZXZlbENhbGxzEioKB2VsYXBzZWQYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SDAoEbGFzdBgEIAEoCBIMCgRtb3JlGAUgASgIEhgKEHVubWVhc3VyZWRfa2luZHMYBiADKAkiRAoLTG9nZ2VyQ2FsbHMSDAoEbmFtZRgBIAEoCRInCgZsZXZlbHMYAiADKAsyFy5hY3R1YXRvci52My5MZXZlbENhbGxzIlQKCkxldmVsQ2FsbHMSIQoFbGV2ZWwYASABKA4yEi5hY3R1YXRvci52My5MZXZlbBIPCgdlbWl0dGVkGAIgASgEEhIKCnN1cHByZXNzZWQYAyABKAQiTAoXQ2xlYXJMb2dnZXJMZXZlbFJlcXVlc3QSDAoEbmFtZRgBIAEoCRIOCgZyZWFzb24YAiABKAkSEwoLaWZfcmV2aXNpb24YAyABKAQi2gEKGENsZWFyTG9nZ2VyTGV2ZWxSZXNwb25zZRIlCgZsb2dnZXIYASABKAsyEy5hY3R1YXRvci52My5Mb2dnZXJIABIpCgVncm91cBgCIAEoCzIYLmFjdHVhdG9yLnYzLkxvZ2dlckdyb3VwSAASKgoOcHJldmlvdXNfbGV2ZWwYAyABKA4yEi5hY3R1YXRvci52My5MZXZlbBIQCghyZXZpc2lvbhgEIAEoBBIkCgdub3RpY2VzGAUgAygLMhMuYWN0dWF0b3IudjMuTm90aWNlQggKBnJlc3VsdCI5ChlSZXN0b3JlTG9nZ2VyTGV2ZWxSZXF1ZXN0EgwKBG5hbWUYASABKAkSDgoGcmVhc29uGAIgASgJItwBChpSZXN0b3JlTG9nZ2VyTGV2ZWxSZXNwb25zZRIlCgZsb2dnZXIYASABKAsyEy5hY3R1YXRvci52My5Mb2dnZXJIABIpCgVncm91cBgCIAEoCzIYLmFjdHVhdG9yLnYzLkxvZ2dlckdyb3VwSAASKgoOcHJldmlvdXNfbGV2ZWwYAyABKA4yEi5hY3R1YXRvci52My5MZXZlbBIQCghyZXZpc2lvbhgEIAEoBBIkCgdub3RpY2VzGAUgAygLMhMuYWN0dWF0b3IudjMuTm90aWNlQggKBnJlc3VsdCIvCh1SZXN0b3JlQWxsTG9nZ2VyTGV2ZWxzUmVxdWVzdBIOCgZyZWFzb24YASABKAkiRAoeUmVzdG9yZUFsbExvZ2dlckxldmVsc1Jlc3BvbnNlEhAKCHJlc3RvcmVkGAEgASgNEhAKCHJldmlzaW9uGAIgASgEIk4KF0xpc3RMZXZlbENoYW5nZXNSZXF1ZXN0EgwKBG5hbWUYASABKAkSEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkiXgoYTGlzdExldmVsQ2hhbmdlc1Jlc3BvbnNlEikKB2NoYW5nZXMYASADKAsyGC5hY3R1YXRvci52My5MZXZlbENoYW5nZRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAky2QcKDkxvZ2dlcnNTZXJ2aWNlElUKC0xpc3RMb2dnZXJzEh8uYWN0dWF0b3IudjMuTGlzdExvZ2dlcnNSZXF1ZXN0GiAuYWN0dWF0b3IudjMuTGlzdExvZ2dlcnNSZXNwb25zZSIDkAIBEk8KCUdldExvZ2dlchIdLmFjdHVhdG9yLnYzLkdldExvZ2dlclJlcXVlc3QaHi5hY3R1YXRvci52My5HZXRMb2dnZXJSZXNwb25zZSIDkAIBElsKDlNldExvZ2dlckxldmVsEiIuYWN0dWF0b3IudjMuU2V0TG9nZ2VyTGV2ZWxSZXF1ZXN0GiMuYWN0dWF0b3IudjMuU2V0TG9nZ2VyTGV2ZWxSZXNwb25zZSIAEmEKEENsZWFyTG9nZ2VyTGV2ZWwSJC5hY3R1YXRvci52My5DbGVhckxvZ2dlckxldmVsUmVxdWVzdBolLmFjdHVhdG9yLnYzLkNsZWFyTG9nZ2VyTGV2ZWxSZXNwb25zZSIAEmcKElJlc3RvcmVMb2dnZXJMZXZlbBImLmFjdHVhdG9yLnYzLlJlc3RvcmVMb2dnZXJMZXZlbFJlcXVlc3QaJy5hY3R1YXRvci52My5SZXN0b3JlTG9nZ2VyTGV2ZWxSZXNwb25zZSIAEnMKFlJlc3RvcmVBbGxMb2dnZXJMZXZlbHMSKi5hY3R1YXRvci52My5SZXN0b3JlQWxsTG9nZ2VyTGV2ZWxzUmVxdWVzdBorLmFjdHVhdG9yLnYzLlJlc3RvcmVBbGxMb2dnZXJMZXZlbHNSZXNwb25zZSIAEloKDFdhdGNoTG9nZ2VycxIgLmFjdHVhdG9yLnYzLldhdGNoTG9nZ2Vyc1JlcXVlc3QaIS5hY3R1YXRvci52My5XYXRjaExvZ2dlcnNSZXNwb25zZSIDkAIBMAESYAoPSG9sZExvZ2dlckxldmVsEiMuYWN0dWF0b3IudjMuSG9sZExvZ2dlckxldmVsUmVxdWVzdBokLmFjdHVhdG9yLnYzLkhvbGRMb2dnZXJMZXZlbFJlc3BvbnNlIgAwARJdCg5NZWFzdXJlTG9nZ2VycxIiLmFjdHVhdG9yLnYzLk1lYXN1cmVMb2dnZXJzUmVxdWVzdBojLmFjdHVhdG9yLnYzLk1lYXN1cmVMb2dnZXJzUmVzcG9uc2UiADABEmQKEExpc3RMZXZlbENoYW5nZXMSJC5hY3R1YXRvci52My5MaXN0TGV2ZWxDaGFuZ2VzUmVxdWVzdBolLmFjdHVhdG9yLnYzLkxpc3RMZXZlbENoYW5nZXNSZXNwb25zZSIDkAIBYgZwcm90bzM", [file_actuator_v3_level, file_google_protobuf_duration, file_google_protobuf_timestamp]);
+  fileDesc("ChlhY3R1YXRvci92My9sb2dnZXJzLnByb3RvEgthY3R1YXRvci52MyL8AQoGTG9nZ2VyEgwKBG5hbWUYASABKAkSLAoQY29uZmlndXJlZF9sZXZlbBgCIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEisKD2VmZmVjdGl2ZV9sZXZlbBgDIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEioKDmJhc2VsaW5lX2xldmVsGAQgASgOMhIuYWN0dWF0b3IudjMuTGV2ZWwSJwoIb3ZlcnJpZGUYBSABKAsyFS5hY3R1YXRvci52My5PdmVycmlkZRIMCgRraW5kGAYgASgJEhAKCHdhcm5pbmdzGAcgAygJEhQKDHNldHRpbmdfb25seRgIIAEoCCI4CgZOb3RpY2USDAoEY29kZRgBIAEoCRIPCgdtZXNzYWdlGAIgASgJEg8KB25lYXJlc3QYAyABKAkikgEKC0xvZ2dlckdyb3VwEgwKBG5hbWUYASABKAkSLAoQY29uZmlndXJlZF9sZXZlbBgCIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEg8KB21lbWJlcnMYAyADKAkSJwoIb3ZlcnJpZGUYBCABKAsyFS5hY3R1YXRvci52My5PdmVycmlkZRINCgVtaXhlZBgFIAEoCCKoAQoIT3ZlcnJpZGUSLAoIc2V0X3RpbWUYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2V4cGlyZV90aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBINCgVhY3RvchgDIAEoCRIOCgZyZWFzb24YBCABKAkSEAoIaW5zdGFuY2UYBSABKAkSDAoEaGVsZBgGIAEoCCKEAwoLTGV2ZWxDaGFuZ2USDAoEbmFtZRgBIAEoCRIqCg5wcmV2aW91c19sZXZlbBgCIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEiEKBWxldmVsGAMgASgOMhIuYWN0dWF0b3IudjMuTGV2ZWwSJwoIb3ZlcnJpZGUYBCABKAsyFS5hY3R1YXRvci52My5PdmVycmlkZRIrCgRraW5kGAUgASgOMh0uYWN0dWF0b3IudjMuTGV2ZWxDaGFuZ2UuS2luZBIoCgR0aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIQCghyZXZpc2lvbhgHIAEoBBINCgVncm91cBgIIAEoCSJ3CgRLaW5kEhQKEEtJTkRfVU5TUEVDSUZJRUQQABIMCghLSU5EX1NFVBABEhAKDEtJTkRfQ0xFQVJFRBACEhEKDUtJTkRfUkVTVE9SRUQQAxIQCgxLSU5EX0VYUElSRUQQBBIUChBLSU5EX0FQUExJQ0FUSU9OEAUiaQoSTGlzdExvZ2dlcnNSZXF1ZXN0EhMKC25hbWVfcHJlZml4GAEgASgJEhcKD2NvbmZpZ3VyZWRfb25seRgCIAEoCBIRCglwYWdlX3NpemUYAyABKAUSEgoKcGFnZV90b2tlbhgEIAEoCSK0AQoTTGlzdExvZ2dlcnNSZXNwb25zZRIiCgZsZXZlbHMYASADKA4yEi5hY3R1YXRvci52My5MZXZlbBIkCgdsb2dnZXJzGAIgAygLMhMuYWN0dWF0b3IudjMuTG9nZ2VyEigKBmdyb3VwcxgDIAMoCzIYLmFjdHVhdG9yLnYzLkxvZ2dlckdyb3VwEhcKD25leHRfcGFnZV90b2tlbhgEIAEoCRIQCghyZXZpc2lvbhgFIAEoBCIgChBHZXRMb2dnZXJSZXF1ZXN0EgwKBG5hbWUYASABKAkibwoRR2V0TG9nZ2VyUmVzcG9uc2USJQoGbG9nZ2VyGAEgASgLMhMuYWN0dWF0b3IudjMuTG9nZ2VySAASKQoFZ3JvdXAYAiABKAsyGC5hY3R1YXRvci52My5Mb2dnZXJHcm91cEgAQggKBnJlc3VsdCKVAQoVU2V0TG9nZ2VyTGV2ZWxSZXF1ZXN0EgwKBG5hbWUYASABKAkSIQoFbGV2ZWwYAiABKA4yEi5hY3R1YXRvci52My5MZXZlbBImCgN0dGwYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SDgoGcmVhc29uGAQgASgJEhMKC2lmX3JldmlzaW9uGAUgASgEItgBChZTZXRMb2dnZXJMZXZlbFJlc3BvbnNlEiUKBmxvZ2dlchgBIAEoCzITLmFjdHVhdG9yLnYzLkxvZ2dlckgAEikKBWdyb3VwGAIgASgLMhguYWN0dWF0b3IudjMuTG9nZ2VyR3JvdXBIABIqCg5wcmV2aW91c19sZXZlbBgDIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEhAKCHJldmlzaW9uGAQgASgEEiQKB25vdGljZXMYBSADKAsyEy5hY3R1YXRvci52My5Ob3RpY2VCCAoGcmVzdWx0IjsKE1dhdGNoTG9nZ2Vyc1JlcXVlc3QSEwoLbmFtZV9wcmVmaXgYASABKAkSDwoHY29tcGFjdBgCIAEoCCK+AQoUV2F0Y2hMb2dnZXJzUmVzcG9uc2USKQoIc25hcHNob3QYASABKAsyFS5hY3R1YXRvci52My5TbmFwc2hvdEgAEiUKBmNoYW5nZRgCIAEoCzITLmFjdHVhdG9yLnYzLkNoYW5nZUgAEisKCWhlYXJ0YmVhdBgDIAEoCzIWLmFjdHVhdG9yLnYzLkhlYXJ0YmVhdEgAEhAKCHJldmlzaW9uGAQgASgEEgwKBG1vcmUYBSABKAhCBwoFZXZlbnQiWgoIU25hcHNob3QSJAoHbG9nZ2VycxgBIAMoCzITLmFjdHVhdG9yLnYzLkxvZ2dlchIoCgZncm91cHMYAiADKAsyGC5hY3R1YXRvci52My5Mb2dnZXJHcm91cCKZAQoGQ2hhbmdlEiQKB2xvZ2dlcnMYASADKAsyEy5hY3R1YXRvci52My5Mb2dnZXISKAoGZ3JvdXBzGAIgAygLMhguYWN0dWF0b3IudjMuTG9nZ2VyR3JvdXASDwoHcmVtb3ZlZBgDIAMoCRIuCglpbmhlcml0ZWQYBCADKAsyGy5hY3R1YXRvci52My5Jbmhlcml0ZWRMZXZlbCJBCg5Jbmhlcml0ZWRMZXZlbBIMCgRuYW1lGAEgASgJEiEKBWxldmVsGAIgASgOMhIuYWN0dWF0b3IudjMuTGV2ZWwiOAoJSGVhcnRiZWF0EisKCGludGVydmFsGAEgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uIpYBChZIb2xkTG9nZ2VyTGV2ZWxSZXF1ZXN0EgwKBG5hbWUYASABKAkSIQoFbGV2ZWwYAiABKA4yEi5hY3R1YXRvci52My5MZXZlbBImCgN0dGwYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SDgoGcmVhc29uGAQgASgJEhMKC2lmX3JldmlzaW9uGAUgASgEIugEChdIb2xkTG9nZ2VyTGV2ZWxSZXNwb25zZRI5CgRoZWxkGAEgASgLMikuYWN0dWF0b3IudjMuSG9sZExvZ2dlckxldmVsUmVzcG9uc2UuSGVsZEgAEisKCWhlYXJ0YmVhdBgCIAEoCzIWLmFjdHVhdG9yLnYzLkhlYXJ0YmVhdEgAEjsKBWVuZGVkGAMgASgLMiouYWN0dWF0b3IudjMuSG9sZExvZ2dlckxldmVsUmVzcG9uc2UuRW5kZWRIABIsCgl0aW1lX2xlZnQYBCABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SDwoHY292ZXJlZBgFIAEoCBrGAQoESGVsZBIlCgZsb2dnZXIYASABKAsyEy5hY3R1YXRvci52My5Mb2dnZXJIABIpCgVncm91cBgCIAEoCzIYLmFjdHVhdG9yLnYzLkxvZ2dlckdyb3VwSAASKgoOcHJldmlvdXNfbGV2ZWwYAyABKA4yEi5hY3R1YXRvci52My5MZXZlbBIQCghyZXZpc2lvbhgEIAEoBBIkCgdub3RpY2VzGAUgAygLMhMuYWN0dWF0b3IudjMuTm90aWNlQggKBnJlc3VsdBqWAQoFRW5kZWQSQQoGcmVhc29uGAEgASgOMjEuYWN0dWF0b3IudjMuSG9sZExvZ2dlckxldmVsUmVzcG9uc2UuRW5kZWQuUmVhc29uIkoKBlJlYXNvbhIWChJSRUFTT05fVU5TUEVDSUZJRUQQABISCg5SRUFTT05fRVhQSVJFRBABEhQKEFJFQVNPTl9PVkVSUlVMRUQQAkIHCgVldmVudCJZChVNZWFzdXJlTG9nZ2Vyc1JlcXVlc3QSEwoLbmFtZV9wcmVmaXgYASABKAkSKwoIZHVyYXRpb24YAiABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24izQEKFk1lYXN1cmVMb2dnZXJzUmVzcG9uc2USKQoHbG9nZ2VycxgBIAMoCzIYLmFjdHVhdG9yLnYzLkxvZ2dlckNhbGxzEiYKBXRvdGFsGAIgAygLMhcuYWN0dWF0b3IudjMuTGV2ZWxDYWxscxIqCgdlbGFwc2VkGAMgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEgwKBGxhc3QYBCABKAgSDAoEbW9yZRgFIAEoCBIYChB1bm1lYXN1cmVkX2tpbmRzGAYgAygJIkQKC0xvZ2dlckNhbGxzEgwKBG5hbWUYASABKAkSJwoGbGV2ZWxzGAIgAygLMhcuYWN0dWF0b3IudjMuTGV2ZWxDYWxscyJUCgpMZXZlbENhbGxzEiEKBWxldmVsGAEgASgOMhIuYWN0dWF0b3IudjMuTGV2ZWwSDwoHZW1pdHRlZBgCIAEoBBISCgpzdXBwcmVzc2VkGAMgASgEIkwKF0NsZWFyTG9nZ2VyTGV2ZWxSZXF1ZXN0EgwKBG5hbWUYASABKAkSDgoGcmVhc29uGAIgASgJEhMKC2lmX3JldmlzaW9uGAMgASgEItoBChhDbGVhckxvZ2dlckxldmVsUmVzcG9uc2USJQoGbG9nZ2VyGAEgASgLMhMuYWN0dWF0b3IudjMuTG9nZ2VySAASKQoFZ3JvdXAYAiABKAsyGC5hY3R1YXRvci52My5Mb2dnZXJHcm91cEgAEioKDnByZXZpb3VzX2xldmVsGAMgASgOMhIuYWN0dWF0b3IudjMuTGV2ZWwSEAoIcmV2aXNpb24YBCABKAQSJAoHbm90aWNlcxgFIAMoCzITLmFjdHVhdG9yLnYzLk5vdGljZUIICgZyZXN1bHQiOQoZUmVzdG9yZUxvZ2dlckxldmVsUmVxdWVzdBIMCgRuYW1lGAEgASgJEg4KBnJlYXNvbhgCIAEoCSLcAQoaUmVzdG9yZUxvZ2dlckxldmVsUmVzcG9uc2USJQoGbG9nZ2VyGAEgASgLMhMuYWN0dWF0b3IudjMuTG9nZ2VySAASKQoFZ3JvdXAYAiABKAsyGC5hY3R1YXRvci52My5Mb2dnZXJHcm91cEgAEioKDnByZXZpb3VzX2xldmVsGAMgASgOMhIuYWN0dWF0b3IudjMuTGV2ZWwSEAoIcmV2aXNpb24YBCABKAQSJAoHbm90aWNlcxgFIAMoCzITLmFjdHVhdG9yLnYzLk5vdGljZUIICgZyZXN1bHQiLwodUmVzdG9yZUFsbExvZ2dlckxldmVsc1JlcXVlc3QSDgoGcmVhc29uGAEgASgJIkQKHlJlc3RvcmVBbGxMb2dnZXJMZXZlbHNSZXNwb25zZRIQCghyZXN0b3JlZBgBIAEoDRIQCghyZXZpc2lvbhgCIAEoBCJOChdMaXN0TGV2ZWxDaGFuZ2VzUmVxdWVzdBIMCgRuYW1lGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJIl4KGExpc3RMZXZlbENoYW5nZXNSZXNwb25zZRIpCgdjaGFuZ2VzGAEgAygLMhguYWN0dWF0b3IudjMuTGV2ZWxDaGFuZ2USFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJMtkHCg5Mb2dnZXJzU2VydmljZRJVCgtMaXN0TG9nZ2VycxIfLmFjdHVhdG9yLnYzLkxpc3RMb2dnZXJzUmVxdWVzdBogLmFjdHVhdG9yLnYzLkxpc3RMb2dnZXJzUmVzcG9uc2UiA5ACARJPCglHZXRMb2dnZXISHS5hY3R1YXRvci52My5HZXRMb2dnZXJSZXF1ZXN0Gh4uYWN0dWF0b3IudjMuR2V0TG9nZ2VyUmVzcG9uc2UiA5ACARJbCg5TZXRMb2dnZXJMZXZlbBIiLmFjdHVhdG9yLnYzLlNldExvZ2dlckxldmVsUmVxdWVzdBojLmFjdHVhdG9yLnYzLlNldExvZ2dlckxldmVsUmVzcG9uc2UiABJhChBDbGVhckxvZ2dlckxldmVsEiQuYWN0dWF0b3IudjMuQ2xlYXJMb2dnZXJMZXZlbFJlcXVlc3QaJS5hY3R1YXRvci52My5DbGVhckxvZ2dlckxldmVsUmVzcG9uc2UiABJnChJSZXN0b3JlTG9nZ2VyTGV2ZWwSJi5hY3R1YXRvci52My5SZXN0b3JlTG9nZ2VyTGV2ZWxSZXF1ZXN0GicuYWN0dWF0b3IudjMuUmVzdG9yZUxvZ2dlckxldmVsUmVzcG9uc2UiABJzChZSZXN0b3JlQWxsTG9nZ2VyTGV2ZWxzEiouYWN0dWF0b3IudjMuUmVzdG9yZUFsbExvZ2dlckxldmVsc1JlcXVlc3QaKy5hY3R1YXRvci52My5SZXN0b3JlQWxsTG9nZ2VyTGV2ZWxzUmVzcG9uc2UiABJaCgxXYXRjaExvZ2dlcnMSIC5hY3R1YXRvci52My5XYXRjaExvZ2dlcnNSZXF1ZXN0GiEuYWN0dWF0b3IudjMuV2F0Y2hMb2dnZXJzUmVzcG9uc2UiA5ACATABEmAKD0hvbGRMb2dnZXJMZXZlbBIjLmFjdHVhdG9yLnYzLkhvbGRMb2dnZXJMZXZlbFJlcXVlc3QaJC5hY3R1YXRvci52My5Ib2xkTG9nZ2VyTGV2ZWxSZXNwb25zZSIAMAESXQoOTWVhc3VyZUxvZ2dlcnMSIi5hY3R1YXRvci52My5NZWFzdXJlTG9nZ2Vyc1JlcXVlc3QaIy5hY3R1YXRvci52My5NZWFzdXJlTG9nZ2Vyc1Jlc3BvbnNlIgAwARJkChBMaXN0TGV2ZWxDaGFuZ2VzEiQuYWN0dWF0b3IudjMuTGlzdExldmVsQ2hhbmdlc1JlcXVlc3QaJS5hY3R1YXRvci52My5MaXN0TGV2ZWxDaGFuZ2VzUmVzcG9uc2UiA5ACAWIGcHJvdG8z", [file_actuator_v3_level, file_google_protobuf_duration, file_google_protobuf_timestamp]);
 
 /**
  * Logger is one logger and its levels.
@@ -633,6 +633,14 @@ export type WatchLoggersRequest = Message<"actuator.v3.WatchLoggersRequest"> & {
    * @generated from field: string name_prefix = 1;
    */
   namePrefix: string;
+
+  /**
+   * compact allows the server to send a level that many loggers inherit once, as `inherited`, instead of all these loggers. The
+   * client must then apply it. Servers that do not know this field send all loggers.
+   *
+   * @generated from field: bool compact = 2;
+   */
+  compact: boolean;
 };
 
 /**
@@ -730,20 +738,20 @@ export const SnapshotSchema: GenMessage<Snapshot> = /*@__PURE__*/
   messageDesc(file_actuator_v3_loggers, 13);
 
 /**
- * Change contains what has changed, each element as a whole.
+ * Change contains what has changed. A client applies `inherited` first, then the other fields.
  *
  * @generated from message actuator.v3.Change
  */
 export type Change = Message<"actuator.v3.Change"> & {
   /**
-   * loggers are new or have changed.
+   * loggers are new or have changed, each as a whole.
    *
    * @generated from field: repeated actuator.v3.Logger loggers = 1;
    */
   loggers: Logger[];
 
   /**
-   * groups have changed.
+   * groups have changed, each as a whole.
    *
    * @generated from field: repeated actuator.v3.LoggerGroup groups = 2;
    */
@@ -755,6 +763,14 @@ export type Change = Message<"actuator.v3.Change"> & {
    * @generated from field: repeated string removed = 3;
    */
   removed: string[];
+
+  /**
+   * inherited are levels that loggers inherit, sent only if the request has `compact`, and only if the client has received
+   * everything up to the event before. A name comes after the names above it. `more` is then false: the event is complete.
+   *
+   * @generated from field: repeated actuator.v3.InheritedLevel inherited = 4;
+   */
+  inherited: InheritedLevel[];
 };
 
 /**
@@ -763,6 +779,45 @@ export type Change = Message<"actuator.v3.Change"> & {
  */
 export const ChangeSchema: GenMessage<Change> = /*@__PURE__*/
   messageDesc(file_actuator_v3_loggers, 14);
+
+/**
+ * InheritedLevel is a level for a logger and for the loggers below it that inherit it. It sets `effective_level`, and no other
+ * field, of these loggers that the client knows:
+ *
+ * - the logger `name` itself, whether or not it has a `configured_level`,
+ * - each logger below `name`, unless it has a `configured_level`, or a logger below `name` and above it has one.
+ *
+ * A logger is below another if its name begins with the other's name and a dot, where `:` and `/` count as dots; all are below
+ * ROOT. `configured_level` is the one from before this event. Only what this watch has sent counts: not loggers that it does not
+ * select, and not the answers of other calls, which may be newer.
+ *
+ * What the rule does not describe exactly is in the same event, as a whole: a logger that ends up with another level (`loggers`
+ * is applied later), one with a new configured level, override or warning, a new logger, and a group of which anything changed.
+ *
+ * @generated from message actuator.v3.InheritedLevel
+ */
+export type InheritedLevel = Message<"actuator.v3.InheritedLevel"> & {
+  /**
+   * name is the name of a logger that the watch selects.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * level is the effective level.
+   *
+   * @generated from field: actuator.v3.Level level = 2;
+   */
+  level: Level;
+};
+
+/**
+ * Describes the message actuator.v3.InheritedLevel.
+ * Use `create(InheritedLevelSchema)` to create a new message.
+ */
+export const InheritedLevelSchema: GenMessage<InheritedLevel> = /*@__PURE__*/
+  messageDesc(file_actuator_v3_loggers, 15);
 
 /**
  * Heartbeat says that a stream is alive while nothing changes.
@@ -784,7 +839,7 @@ export type Heartbeat = Message<"actuator.v3.Heartbeat"> & {
  * Use `create(HeartbeatSchema)` to create a new message.
  */
 export const HeartbeatSchema: GenMessage<Heartbeat> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 15);
+  messageDesc(file_actuator_v3_loggers, 16);
 
 /**
  * HoldLoggerLevelRequest asks for a level on a logger or group for as long as the call lasts.
@@ -834,7 +889,7 @@ export type HoldLoggerLevelRequest = Message<"actuator.v3.HoldLoggerLevelRequest
  * Use `create(HoldLoggerLevelRequestSchema)` to create a new message.
  */
 export const HoldLoggerLevelRequestSchema: GenMessage<HoldLoggerLevelRequest> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 16);
+  messageDesc(file_actuator_v3_loggers, 17);
 
 /**
  * HoldLoggerLevelResponse is one event of a hold.
@@ -893,7 +948,7 @@ export type HoldLoggerLevelResponse = Message<"actuator.v3.HoldLoggerLevelRespon
  * Use `create(HoldLoggerLevelResponseSchema)` to create a new message.
  */
 export const HoldLoggerLevelResponseSchema: GenMessage<HoldLoggerLevelResponse> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 17);
+  messageDesc(file_actuator_v3_loggers, 18);
 
 /**
  * Held is the state after the level was set.
@@ -951,7 +1006,7 @@ export type HoldLoggerLevelResponse_Held = Message<"actuator.v3.HoldLoggerLevelR
  * Use `create(HoldLoggerLevelResponse_HeldSchema)` to create a new message.
  */
 export const HoldLoggerLevelResponse_HeldSchema: GenMessage<HoldLoggerLevelResponse_Held> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 17, 0);
+  messageDesc(file_actuator_v3_loggers, 18, 0);
 
 /**
  * Ended says that the hold ended before its stream.
@@ -972,7 +1027,7 @@ export type HoldLoggerLevelResponse_Ended = Message<"actuator.v3.HoldLoggerLevel
  * Use `create(HoldLoggerLevelResponse_EndedSchema)` to create a new message.
  */
 export const HoldLoggerLevelResponse_EndedSchema: GenMessage<HoldLoggerLevelResponse_Ended> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 17, 1);
+  messageDesc(file_actuator_v3_loggers, 18, 1);
 
 /**
  * Reason is why a hold ended.
@@ -1013,7 +1068,7 @@ export type HoldLoggerLevelResponse_Ended_Reason = (typeof HoldLoggerLevelRespon
  * Describes the enum actuator.v3.HoldLoggerLevelResponse.Ended.Reason.
  */
 export const HoldLoggerLevelResponse_Ended_ReasonSchema: GenEnum<HoldLoggerLevelResponse_Ended_Reason> = /*@__PURE__*/
-  enumDesc(file_actuator_v3_loggers, 17, 1, 0);
+  enumDesc(file_actuator_v3_loggers, 18, 1, 0);
 
 /**
  * MeasureLoggersRequest selects loggers, and says for how long.
@@ -1041,7 +1096,7 @@ export type MeasureLoggersRequest = Message<"actuator.v3.MeasureLoggersRequest">
  * Use `create(MeasureLoggersRequestSchema)` to create a new message.
  */
 export const MeasureLoggersRequestSchema: GenMessage<MeasureLoggersRequest> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 18);
+  messageDesc(file_actuator_v3_loggers, 19);
 
 /**
  * MeasureLoggersResponse is what was counted since the measurement began.
@@ -1097,7 +1152,7 @@ export type MeasureLoggersResponse = Message<"actuator.v3.MeasureLoggersResponse
  * Use `create(MeasureLoggersResponseSchema)` to create a new message.
  */
 export const MeasureLoggersResponseSchema: GenMessage<MeasureLoggersResponse> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 19);
+  messageDesc(file_actuator_v3_loggers, 20);
 
 /**
  * LoggerCalls is how often the loggers of one name were called. Calls of an unnamed logger count for the logger whose level
@@ -1126,7 +1181,7 @@ export type LoggerCalls = Message<"actuator.v3.LoggerCalls"> & {
  * Use `create(LoggerCallsSchema)` to create a new message.
  */
 export const LoggerCallsSchema: GenMessage<LoggerCalls> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 20);
+  messageDesc(file_actuator_v3_loggers, 21);
 
 /**
  * LevelCalls is how often loggers were called at one level.
@@ -1161,7 +1216,7 @@ export type LevelCalls = Message<"actuator.v3.LevelCalls"> & {
  * Use `create(LevelCallsSchema)` to create a new message.
  */
 export const LevelCallsSchema: GenMessage<LevelCalls> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 21);
+  messageDesc(file_actuator_v3_loggers, 22);
 
 /**
  * ClearLoggerLevelRequest asks a logger, or every member of a group, to inherit again.
@@ -1196,7 +1251,7 @@ export type ClearLoggerLevelRequest = Message<"actuator.v3.ClearLoggerLevelReque
  * Use `create(ClearLoggerLevelRequestSchema)` to create a new message.
  */
 export const ClearLoggerLevelRequestSchema: GenMessage<ClearLoggerLevelRequest> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 22);
+  messageDesc(file_actuator_v3_loggers, 23);
 
 /**
  * ClearLoggerLevelResponse is the state after the change.
@@ -1254,7 +1309,7 @@ export type ClearLoggerLevelResponse = Message<"actuator.v3.ClearLoggerLevelResp
  * Use `create(ClearLoggerLevelResponseSchema)` to create a new message.
  */
 export const ClearLoggerLevelResponseSchema: GenMessage<ClearLoggerLevelResponse> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 23);
+  messageDesc(file_actuator_v3_loggers, 24);
 
 /**
  * RestoreLoggerLevelRequest asks for the application's own level of a logger or of every member of a group.
@@ -1282,7 +1337,7 @@ export type RestoreLoggerLevelRequest = Message<"actuator.v3.RestoreLoggerLevelR
  * Use `create(RestoreLoggerLevelRequestSchema)` to create a new message.
  */
 export const RestoreLoggerLevelRequestSchema: GenMessage<RestoreLoggerLevelRequest> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 24);
+  messageDesc(file_actuator_v3_loggers, 25);
 
 /**
  * RestoreLoggerLevelResponse is the state after the change.
@@ -1340,7 +1395,7 @@ export type RestoreLoggerLevelResponse = Message<"actuator.v3.RestoreLoggerLevel
  * Use `create(RestoreLoggerLevelResponseSchema)` to create a new message.
  */
 export const RestoreLoggerLevelResponseSchema: GenMessage<RestoreLoggerLevelResponse> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 25);
+  messageDesc(file_actuator_v3_loggers, 26);
 
 /**
  * RestoreAllLoggerLevelsRequest asks for the application's own levels.
@@ -1361,7 +1416,7 @@ export type RestoreAllLoggerLevelsRequest = Message<"actuator.v3.RestoreAllLogge
  * Use `create(RestoreAllLoggerLevelsRequestSchema)` to create a new message.
  */
 export const RestoreAllLoggerLevelsRequestSchema: GenMessage<RestoreAllLoggerLevelsRequest> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 26);
+  messageDesc(file_actuator_v3_loggers, 27);
 
 /**
  * RestoreAllLoggerLevelsResponse says what changed.
@@ -1389,7 +1444,7 @@ export type RestoreAllLoggerLevelsResponse = Message<"actuator.v3.RestoreAllLogg
  * Use `create(RestoreAllLoggerLevelsResponseSchema)` to create a new message.
  */
 export const RestoreAllLoggerLevelsResponseSchema: GenMessage<RestoreAllLoggerLevelsResponse> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 27);
+  messageDesc(file_actuator_v3_loggers, 28);
 
 /**
  * ListLevelChangesRequest selects changes.
@@ -1424,7 +1479,7 @@ export type ListLevelChangesRequest = Message<"actuator.v3.ListLevelChangesReque
  * Use `create(ListLevelChangesRequestSchema)` to create a new message.
  */
 export const ListLevelChangesRequestSchema: GenMessage<ListLevelChangesRequest> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 28);
+  messageDesc(file_actuator_v3_loggers, 29);
 
 /**
  * ListLevelChangesResponse is one page of changes.
@@ -1452,7 +1507,7 @@ export type ListLevelChangesResponse = Message<"actuator.v3.ListLevelChangesResp
  * Use `create(ListLevelChangesResponseSchema)` to create a new message.
  */
 export const ListLevelChangesResponseSchema: GenMessage<ListLevelChangesResponse> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 29);
+  messageDesc(file_actuator_v3_loggers, 30);
 
 /**
  * LoggersService reads and changes the levels of the application's loggers while it runs.
@@ -1530,7 +1585,8 @@ export const LoggersService: GenService<{
   /**
    * WatchLoggers sends everything first, and then changes: a logger changes if any of its fields does, and so also if it
    * inherits another level. Changes in quick succession are sent as one, at most about ten times a second, and a client that
-   * reads slowly gets the latest state and not each one between. Heartbeats are sent while nothing changes.
+   * reads slowly gets the latest state and not each one between. Heartbeats are sent while nothing changes. A change of ROOT
+   * changes every logger that inherits from it; with `compact` it is one InheritedLevel.
    *
    * An event is at most 64 KiB of protobuf. What does not fit continues in the next: a large snapshot begins with a snapshot
    * and continues in changes, and `more` is true on each event but the last of them. A client that replaces its state by a

@@ -1,0 +1,25 @@
+import { dotted, parentName, ROOT } from "./name.ts";
+
+/** A level for a name and for all names below it that inherit from it. */
+export interface InheritedLevel<Level> {
+  readonly name: string;
+  readonly level: Level;
+}
+
+/**
+ * Returns which of `levels` a logger gets: its own or that of the nearest name above it, unless the logger, or one between the two,
+ * is configured; then undefined. Names may be spelled with `:` and `/`; `isConfigured` gets them with dots.
+ */
+export function inheritedLevels<Level>(
+  levels: readonly InheritedLevel<Level>[],
+  isConfigured: (key: string) => boolean,
+): (name: string) => Level | undefined {
+  const byKey = new Map(levels.map(({ name, level }) => [dotted(name), level]));
+  return (name) => {
+    for (let at = dotted(name); ; at = parentName(at)) {
+      const level = byKey.get(at);
+      if (level !== undefined) return level;
+      if (at === ROOT || isConfigured(at)) return undefined;
+    }
+  };
+}
