@@ -212,7 +212,8 @@ export function actuatorOf(options: ActuatorOptions, managed?: Loggers): TakingA
 
   function listenerOf(): Listener {
     const { authenticated } = guarded;
-    listener ??= createListener(handler, { authenticated, trustedProxies: trusted, limits, onError });
+    const { handleStream: streamHandler } = rpc;
+    listener ??= createListener(handler, { authenticated, trustedProxies: trusted, limits, streamHandler, onError });
     return listener;
   }
 

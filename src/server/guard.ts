@@ -1,4 +1,4 @@
-import type { RequestHandler, ServerAnswer } from "./handler.ts";
+import type { RequestHandler, ServerAnswer, StreamHandler } from "./handler.ts";
 import { HTTP2_CODES } from "./http2-codes.ts";
 
 /** Called with an error that could not be sent to a client; `context` says in a few words what was going on. */
@@ -15,6 +15,19 @@ export function guard(handler: RequestHandler, onError: ServerErrorHandler): Req
     } catch (error) {
       onError(error, `answering a ${req.method} request`);
       fail(res);
+    }
+  };
+}
+
+/** The same for streams. One whose handler has failed ends with an error. */
+export function guardStreams(handler: StreamHandler, onError: ServerErrorHandler): StreamHandler {
+  return (stream, headers, rawHeaders) => {
+    try {
+      return handler(stream, headers, rawHeaders);
+    } catch (error) {
+      onError(error, `answering a ${headers[":method"]} request`);
+      stream.on("error", () => {}).close(HTTP2_CODES.INTERNAL_ERROR);
+      return true;
     }
   };
 }

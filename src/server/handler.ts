@@ -1,5 +1,5 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import type { Http2ServerRequest, Http2ServerResponse, ServerHttp2Stream } from "node:http2";
 
 /** A request over HTTP/1.1 or HTTP/2, as Node gives it. */
 export type ServerRequest = IncomingMessage | Http2ServerRequest;
@@ -9,6 +9,9 @@ export type ServerAnswer = ServerResponse | Http2ServerResponse;
 
 /** Answers requests over either protocol. */
 export type RequestHandler = (req: ServerRequest, res: ServerAnswer) => void;
+
+/** Answers a stream of HTTP/2 before Node.js makes a request of it; returns false for one that it leaves, without an effect. */
+export type StreamHandler = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, rawHeaders: string[]) => boolean;
 
 /**
  * Tells a client that waits with its body (`Expect: 100-continue`) to continue when the body is first read. A request that is

@@ -9,7 +9,7 @@ import type { Socket } from "node:net";
 import { nodeHttp2 } from "../common/node-http.ts";
 import type { Connection } from "./connections.ts";
 import { noteOwnConnection } from "./connections.ts";
-import type { RequestHandler } from "./handler.ts";
+import type { RequestHandler, StreamHandler } from "./handler.ts";
 import { continueWhenRead } from "./handler.ts";
 import { HTTP2_CODES } from "./http2-codes.ts";
 import { isOver, type Limits } from "./limits.ts";
@@ -43,24 +43,23 @@ interface SessionRecord {
  */
 export class Http2Sessions {
   readonly #handler: RequestHandler;
+  readonly #streamHandler: StreamHandler;
   readonly #limits: Limits;
   /** Made for the first connection, because it loads `node:http2`. */
   #server: Http2Server | undefined;
   readonly #sessions = new Map<ServerHttp2Session, SessionRecord>();
   #closing = false;
 
-  constructor(handler: RequestHandler, limits: Limits) {
+  /** @param streamHandler is asked first; `handler` answers what it leaves */
+  constructor(handler: RequestHandler, limits: Limits, streamHandler: StreamHandler = () => false) {
     this.#handler = handler;
+    this.#streamHandler = streamHandler;
     this.#limits = limits;
   }
 
   #createServer(): Http2Server {
     const limits = this.#limits;
-    const answer = (req: Http2ServerRequest, res: Http2ServerResponse) => {
-      if (this.#closing && this.#isBesideAnother(req.stream)) req.stream.close(HTTP2_CODES.REFUSED_STREAM);
-      else if (isTooLarge(req, limits.maxHeaderBytes)) req.stream.close(HTTP2_CODES.ENHANCE_YOUR_CALM);
-      else this.#handler(req, res);
-    };
+    const answer = (req: Http2ServerRequest, res: Http2ServerResponse) => this.#handler(req, res);
     const server = nodeHttp2().createServer(
       {
         settings: { maxConcurrentStreams: limits.maxConcurrentStreams, maxHeaderListSize: limits.maxHeaderBytes },
@@ -79,11 +78,21 @@ export class Http2Sessions {
     // its expectation, which throws where it cannot be caught.
     const [serve] = server.listeners("stream") as [(stream: ServerHttp2Stream, ...rest: unknown[]) => void];
     server.removeAllListeners("stream");
-    server.on("stream", (stream, ...rest) => {
-      if (stream.closed || stream.destroyed) stream.on("error", () => {}).destroy();
-      else serve.call(server, stream, ...rest);
+    server.on("stream", (stream, headers, flags, rawHeaders) => {
+      if (stream.closed || stream.destroyed) return void stream.on("error", () => {}).destroy();
+      const refusal = this.#refusalOf(stream, rawHeaders);
+      if (refusal !== undefined) stream.on("error", () => {}).close(refusal);
+      else if (!this.#streamHandler(stream, headers, rawHeaders))
+        serve.call(server, stream, headers, flags, rawHeaders);
     });
     return server;
+  }
+
+  /** The code with which a stream is refused that must not be answered. */
+  #refusalOf(stream: ServerHttp2Stream, rawHeaders: readonly string[]): number | undefined {
+    if (this.#closing && this.#isBesideAnother(stream)) return HTTP2_CODES.REFUSED_STREAM;
+    const isLarge = isTooLarge(stream, rawHeaders, this.#limits.maxHeaderBytes);
+    return isLarge ? HTTP2_CODES.ENHANCE_YOUR_CALM : undefined;
   }
 
   /** Serves a connection that begins with the preface. */
@@ -285,7 +294,7 @@ function http2Response() {
  * Whether the headers are larger than the announced maximum, by the count of RFC 9113 section 6.5.2. Node.js enforces it only
  * once the client has acknowledged it, which a hostile client never does.
  */
-function isTooLarge({ stream, rawHeaders }: Http2ServerRequest, maxBytes: number): boolean {
+function isTooLarge(stream: ServerHttp2Stream, rawHeaders: readonly string[], maxBytes: number): boolean {
   if (stream.session?.pendingSettingsAck !== true) return false;
   return rawHeaders.reduce((bytes, { length }) => bytes + length, 16 * rawHeaders.length) > maxBytes;
 }

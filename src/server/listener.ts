@@ -6,8 +6,8 @@ import { addressOf, type ListenAddress, type ListenTarget, listenError, listenTa
 import { noteCertificateDemands } from "./client-certificate.ts";
 import { Connections, speakersForMany } from "./connections.ts";
 import { type Drainable, drain } from "./drain.ts";
-import { careful, guard, reportError, type ServerErrorHandler } from "./guard.ts";
-import type { RequestHandler } from "./handler.ts";
+import { careful, guard, guardStreams, reportError, type ServerErrorHandler } from "./guard.ts";
+import type { RequestHandler, StreamHandler } from "./handler.ts";
 import { Http2Sessions } from "./http2-sessions.ts";
 import { type Limits, limitsWith } from "./limits.ts";
 import type { ListenOptions } from "./listen-options.ts";
@@ -26,6 +26,8 @@ export interface ListenerOptions {
   readonly trustedProxies?: TrustedProxies | undefined;
   /** Overrides single limits of `DEFAULT_LIMITS`. */
   readonly limits?: Partial<Limits> | undefined;
+  /** Takes streams of HTTP/2 that it can answer without a request and a response of Node.js. */
+  readonly streamHandler?: StreamHandler | undefined;
   /** Called with errors of the handler and of accepting connections. Default: writes them to the console. */
   readonly onError?: ServerErrorHandler | undefined;
 }
@@ -90,7 +92,11 @@ export function createListener(handler: RequestHandler, options: ListenerOptions
     exempt: speakersForMany(trustedProxies),
     authenticated,
   });
-  const http2 = new Http2Sessions(answer, limits);
+  const http2 = new Http2Sessions(
+    answer,
+    limits,
+    options.streamHandler && guardStreams(options.streamHandler, onError),
+  );
   const parts: PortParts = { handler: answer, limits, draining: () => ending.signal.aborted, connections, http2 };
   let server: ReturnType<typeof cleartextPort> | ReturnType<typeof securePort> | undefined;
   /** Serves the connections that another server accepts. */

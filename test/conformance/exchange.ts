@@ -1,6 +1,6 @@
 import type { DescService, Registry } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
-import { type CallOptions, callHandler, callRouter } from "../../src/http/rpc/call-router.ts";
+import { type CallOptions, CallRouter } from "../../src/http/rpc/call-router.ts";
 import { OpenStreams } from "../../src/http/rpc/open-streams.ts";
 import { requestGate } from "../../src/http/rpc/request-gate.ts";
 import { createListener, type Listener } from "../../src/server/listener.ts";
@@ -22,8 +22,10 @@ export function serveService(
     readMaxBytes,
     writeMaxBytes: 32 * 1024 * 1024,
   };
-  const router = callRouter(options);
+  const router = new CallRouter(options);
   router.service(service, methods, { jsonOptions: { registry } });
-  const answer = callHandler(router, options);
-  return createListener((req, res) => answer(req, res, req.url ?? ""));
+  const { message, stream } = router.answering();
+  return createListener((req, res) => message(req, res, req.url ?? ""), {
+    streamHandler: (it, headers, rawHeaders) => stream(it, headers, rawHeaders, String(headers[":path"])),
+  });
 }

@@ -1,6 +1,7 @@
-import type { ServerResponse } from "node:http";
-import type { Http2ServerRequest } from "node:http2";
-import { Code, ConnectError, type ConnectRouter, createConnectRouter } from "@connectrpc/connect";
+import type { IncomingHttpHeaders, ServerResponse } from "node:http";
+import type { Http2ServerRequest, ServerHttp2Stream } from "node:http2";
+import type { DescService } from "@bufbuild/protobuf";
+import { Code, ConnectError, type ConnectRouter, createConnectRouter, type ServiceImpl } from "@connectrpc/connect";
 import {
   createAsyncIterable,
   encodeEnvelope,
@@ -22,16 +23,19 @@ import type { GateRequest, GateResponse } from "../gate/request.ts";
 import type { RequestContext } from "../gate/request-context.ts";
 import { admittedSignal } from "./call-context.ts";
 import { brotli, compressOnce, gzip } from "./compression.ts";
+import { DirectCalls, type ServiceOptions } from "./direct/direct-calls.ts";
+import { MessageWire } from "./direct/message-wire.ts";
+import { StreamWire } from "./direct/stream-wire.ts";
 import { callCodeOf } from "./error.ts";
 import { rpcInterceptor } from "./interceptor.ts";
 import { discardRest, discardRestNow, isGone, readRest, universalRequest } from "./node-request.ts";
 import type { OpenStreams } from "./open-streams.ts";
-import type { RequestGate } from "./request-gate.ts";
+import { gateOfConnect, type RequestGate } from "./request-gate.ts";
 
 /** What calls of all services share. */
 export interface CallOptions {
   readonly gate: Gate;
-  /** Called by connect before it reads the message of a call. */
+  /** Called before the message of a call is read. */
   readonly requestGate: RequestGate;
   readonly streams: OpenStreams;
   readonly onError: (error: unknown, context: string) => void;
@@ -46,43 +50,77 @@ export interface CallOptions {
 /** Refuses JSON that is not UTF-8, instead of replacing what is not by U+FFFD. */
 const JSON_OPTIONS = { ignoreUnknownFields: true, textDecoder: new TextDecoder("utf-8", { fatal: true }) };
 
-/** Creates a router of connect, with which services are registered. */
-export function callRouter(options: CallOptions): ConnectRouter {
-  const { gate, requestGate, streams, onError, readMaxBytes, writeMaxBytes } = options;
-  return createConnectRouter({
-    readMaxBytes,
-    writeMaxBytes,
-    acceptCompression: [compressOnce(gzip), compressOnce(brotli)],
-    jsonOptions: JSON_OPTIONS,
-    requestGate,
-    interceptors: [rpcInterceptor(streams, onError, gate)],
-  });
+/** The services that are served: by connect, and the calls of every day on the direct path. */
+export class CallRouter {
+  readonly #options: CallOptions;
+  readonly #connect: ConnectRouter;
+  readonly #direct: DirectCalls;
+
+  constructor(options: CallOptions) {
+    const { gate, requestGate, streams, onError, readMaxBytes, writeMaxBytes } = options;
+    const compressions = [compressOnce(gzip), compressOnce(brotli)];
+    this.#options = options;
+    this.#direct = new DirectCalls(options, compressions);
+    this.#connect = createConnectRouter({
+      readMaxBytes,
+      writeMaxBytes,
+      acceptCompression: compressions,
+      jsonOptions: JSON_OPTIONS,
+      requestGate: gateOfConnect(requestGate),
+      interceptors: [rpcInterceptor(streams, onError, gate)],
+    });
+  }
+
+  /** Adds a service. */
+  service<S extends DescService>(service: S, methods: Partial<ServiceImpl<S>>, own: ServiceOptions = {}): void {
+    const { jsonOptions, requestGate, ...options } = own;
+    const json = { ...JSON_OPTIONS, ...jsonOptions };
+    this.#direct.add(service, methods, { ...own, jsonOptions: json });
+    this.#connect.service(service, methods, {
+      ...options,
+      jsonOptions: json,
+      ...(requestGate && { requestGate: gateOfConnect(requestGate) }),
+    });
+  }
+
+  /** Makes functions that answer requests as calls of the services added so far. */
+  answering(): Answering {
+    const { gate, onError, bodyTimeoutMs = 0 } = this.#options;
+    const byPath = new Map(this.#connect.handlers.map((handler) => [handler.requestPath, handler]));
+    const direct = this.#direct;
+    return {
+      message(req, res, url) {
+        const isRead = (req as { readonly body?: unknown }).body !== undefined;
+        if (!isRead && direct.answer(url, () => new MessageWire(req, res, url))) return;
+        discardRest(req, res);
+        const handler = byPath.get(url.split("?", 1)[0]!);
+        const context = gate.begin(req, res, protocolOf(req.headers["content-type"]));
+        if (handler === undefined) {
+          context.end("UNIMPLEMENTED");
+          answerUnknownMethod(req, res);
+        } else if (!gate.answerPreflight(context, res)) {
+          context.operation = `${handler.service.typeName}/${handler.method.name}`;
+          let request: UniversalServerRequest;
+          try {
+            request = universalRequest(req, res, url, context, bodyTimeoutMs);
+          } catch {
+            return refuseHeaders(res, context);
+          }
+          exchange(handler, request, req, res, context, onError);
+        }
+      },
+      stream: (stream, headers, rawHeaders, url) =>
+        direct.answer(url, () => new StreamWire(stream, headers, rawHeaders, url)),
+    };
+  }
 }
 
-/** Makes a function that answers requests as calls of the services registered so far; `url` is the URL without a mount path. */
-export function callHandler(
-  { handlers }: ConnectRouter,
-  { gate, onError, bodyTimeoutMs = 0 }: Pick<CallOptions, "gate" | "onError" | "bodyTimeoutMs">,
-): (req: GateRequest, res: GateResponse, url: string) => void {
-  const byPath = new Map(handlers.map((handler) => [handler.requestPath, handler]));
-  return (req, res, url) => {
-    discardRest(req, res);
-    const handler = byPath.get(url.split("?", 1)[0]!);
-    const context = gate.begin(req, res, protocolOf(req.headers["content-type"]));
-    if (handler === undefined) {
-      context.end("UNIMPLEMENTED");
-      answerUnknownMethod(req, res);
-    } else if (!gate.answerPreflight(context, res)) {
-      context.operation = `${handler.service.typeName}/${handler.method.name}`;
-      let request: UniversalServerRequest;
-      try {
-        request = universalRequest(req, res, url, context, bodyTimeoutMs);
-      } catch {
-        return refuseHeaders(res, context);
-      }
-      exchange(handler, request, req, res, context, onError);
-    }
-  };
+/** Answers requests as calls. The URL is that at the root. */
+export interface Answering {
+  /** Answers any request. */
+  message(req: GateRequest, res: GateResponse, url: string): void;
+  /** Answers a stream of HTTP/2 that the direct path serves; returns false for any other, without an effect. */
+  stream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, rawHeaders: string[], url: string): boolean;
 }
 
 /** By the content type of a request. A GET of Connect has none. */

@@ -1,6 +1,5 @@
 import type { Endpoints } from "../endpoints.ts";
-import type { GateRequest, GateResponse } from "../gate/request.ts";
-import { callHandler, callRouter } from "./call-router.ts";
+import { type Answering, CallRouter } from "./call-router.ts";
 import { OpenStreams } from "./open-streams.ts";
 import { requestGate } from "./request-gate.ts";
 import type { RpcOptions } from "./rpc-options.ts";
@@ -8,8 +7,7 @@ import { registerServices } from "./services.ts";
 
 /** Answers the calls of the RPC interface. Loaded with the first call, because it brings connect and Protocol Buffers. */
 export interface RpcCalls {
-  /** Answers a call; `url` is its URL without a mount path. Never throws. */
-  answer(req: GateRequest, res: GateResponse, url: string): void;
+  readonly answer: Answering;
   endStreams(): void;
   /** The number of open streams of a method. */
   openStreams(method: string): number;
@@ -23,7 +21,7 @@ export function rpcCalls(endpoints: Endpoints, options: RpcOptions): RpcCalls {
   const { bodyTimeoutMs = 30_000 } = options;
   const streams = new OpenStreams(options.streams);
   const admit = requestGate(gate, onError);
-  const router = callRouter({
+  const router = new CallRouter({
     gate,
     requestGate: admit,
     streams,
@@ -34,7 +32,7 @@ export function rpcCalls(endpoints: Endpoints, options: RpcOptions): RpcCalls {
   });
   registerServices(router, endpoints, { maxBytes: writeMaxBytes, heartbeatMs }, admit);
   return {
-    answer: callHandler(router, { gate, onError, bodyTimeoutMs }),
+    answer: router.answering(),
     endStreams: () => streams.end(),
     openStreams: (method) => streams.sizeOf(method),
   };

@@ -15,23 +15,31 @@ export const timeout = createContextKey<number | undefined>(undefined, {
  * at once for a time that is too long for a timer. A malformed header stays, and connect refuses it.
  */
 export function takeDeadline(headers: IncomingHttpHeaders, protocol: CallProtocol): number | undefined {
-  const [header, millisecondsOf] =
-    protocol === "connect"
-      ? (["connect-timeout-ms", connectTimeoutMs] as const)
-      : (["grpc-timeout", grpcTimeoutMs] as const);
-  const text = headers[header];
-  if (text === undefined) return undefined;
-  const timeoutMs = millisecondsOf(String(text));
-  if (Number.isNaN(timeoutMs)) return undefined;
-  delete headers[header];
+  const timeoutMs = timeoutOf(headers, protocol);
+  if (timeoutMs === undefined || Number.isNaN(timeoutMs)) return undefined;
+  delete headers[headerOf(protocol)];
   return timeoutMs;
 }
 
-/** Aborts a call at its deadline. Returns a function that stops the time. */
-export function abortAtDeadline(controller: AbortController, timeoutMs: number): () => void {
-  const abort = () => controller.abort(new ConnectError("the operation timed out", Code.DeadlineExceeded));
-  if (timeoutMs <= 0) abort();
-  const timer = setTimeout(abort, Math.min(timeoutMs, LONGEST_TIMER_MS)).unref();
+/** The caller's deadline in milliseconds from now; undefined without one, NaN if it is malformed. */
+export function timeoutOf(headers: IncomingHttpHeaders, protocol: CallProtocol): number | undefined {
+  const text = headers[headerOf(protocol)];
+  if (text === undefined) return undefined;
+  return protocol === "connect" ? connectTimeoutMs(String(text)) : grpcTimeoutMs(String(text));
+}
+
+function headerOf(protocol: CallProtocol): string {
+  return protocol === "connect" ? "connect-timeout-ms" : "grpc-timeout";
+}
+
+/** Calls `listener` with the error of a call that takes too long, at its deadline. Returns a function that stops the time. */
+export function atDeadline(timeoutMs: number, listener: (late: ConnectError) => void): () => void {
+  const end = () => listener(new ConnectError("the operation timed out", Code.DeadlineExceeded));
+  if (timeoutMs <= 0) {
+    end();
+    return () => {};
+  }
+  const timer = setTimeout(end, Math.min(timeoutMs, LONGEST_TIMER_MS)).unref();
   return () => clearTimeout(timer);
 }
 

@@ -1,4 +1,5 @@
 import { fail } from "../../server/guard.ts";
+import type { StreamHandler } from "../../server/handler.ts";
 import type { Endpoints } from "../endpoints.ts";
 import type { GateRequest, GateResponse } from "../gate/request.ts";
 import type { RpcCalls } from "./calls.ts";
@@ -9,6 +10,8 @@ import type { RpcOptions } from "./rpc-options.ts";
 export interface RpcHandler {
   /** Answers a request to a path of RPC; returns false for any other, without an effect. Never throws. */
   handle(req: GateRequest, res: GateResponse): boolean;
+  /** Answers a stream of HTTP/2 before Node.js makes a request of it, if it can; otherwise returns false, without an effect. */
+  handleStream: StreamHandler;
   /** Ends every open stream with UNAVAILABLE and refuses new ones, for draining. */
   endStreams(): void;
   /** The number of open streams by method: `actuator.v3.LoggersService/WatchLoggers`. */
@@ -52,17 +55,21 @@ export function createRpcHandler(endpoints: Endpoints, options: RpcOptions): Rpc
     handle(req, res) {
       const url = rpcUrl(req, folders);
       if (url === undefined) return false;
-      if (calls !== undefined) calls.answer(req, res, url);
+      if (calls !== undefined) calls.answer.message(req, res, url);
       else {
         loading ??= load();
         loading
-          .then(({ answer }) => answer(req, res, url))
+          .then(({ answer }) => answer.message(req, res, url))
           .catch((error: unknown) => {
             onError(error, "rpc");
             fail(res);
           });
       }
       return true;
+    },
+    handleStream(stream, headers, rawHeaders) {
+      const url = calls && urlBelow(headers[":path"] as string | undefined, folders);
+      return url !== undefined && calls!.answer.stream(stream, headers, rawHeaders, url);
     },
   };
 }

@@ -141,7 +141,7 @@ export function rpcInterceptor(
 }
 
 /** The key by which the streams of an authenticated caller are counted; undefined for anonymous callers, who cannot be told apart. */
-function callerKey({ caller }: RequestContext): string | undefined {
+export function callerKey({ caller }: RequestContext): string | undefined {
   return caller === undefined || caller.authentication === "none"
     ? undefined
     : `${caller.authentication} ${caller.name}`;

@@ -1,13 +1,15 @@
-import type { Http2ServerRequest } from "node:http2";
+import type { ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
+import type { Readable } from "node:stream";
 import type { JsonValue } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { createAsyncIterable, type UniversalServerRequest } from "@connectrpc/connect/protocol";
+import { BoundedCache } from "../../common/bounded-cache.ts";
 import { HTTP2_CODES } from "../../server/http2-codes.ts";
 import type { GateRequest, GateResponse } from "../gate/request.ts";
 import type { RequestContext } from "../gate/request-context.ts";
 import { callValues } from "./call-context.ts";
-import { abortAtDeadline, takeDeadline, timeout } from "./deadline.ts";
+import { atDeadline, takeDeadline, timeout } from "./deadline.ts";
 
 /**
  * Converts a request of Node.js for the handlers of connect. It differs from connect-node's own conversion in five ways:
@@ -28,21 +30,45 @@ export function universalRequest(
   context: RequestContext,
   bodyTimeoutMs: number,
 ): UniversalServerRequest {
-  if (/%(?![\da-f]{2})/i.test(url)) throw new TypeError("invalid percent-encoding");
-  const encrypted = "encrypted" in req.socket && req.socket.encrypted;
-  const named = "authority" in req ? req.authority : req.headers.host;
-  // gRPC libraries in C send the percent-encoded path of a Unix socket, which is not valid in a URL.
-  const authority = /%2f/i.test(named ?? "") ? "localhost" : named;
+  if (hasInvalidEncoding(url)) throw new TypeError("invalid percent-encoding");
   const timeoutMs = takeDeadline(req.headers, context.protocol);
   return {
     httpVersion: req.httpVersion,
     method: req.method ?? "",
-    url: new URL(url, `${encrypted ? "https" : "http"}://${authority ?? ""}`).href,
+    url: absoluteUrl(req, url),
     header: headerOf(req),
     body: bodyOf(req, context.origin.isMounted && bodyTimeoutMs > 0 ? inTime(req, res, bodyTimeoutMs) : undefined),
     signal: callSignal(req, res, timeoutMs),
     contextValues: callValues(context).set(timeout, timeoutMs),
   };
+}
+
+/** Whether a URL has a percent sign that encodes nothing. */
+export function hasInvalidEncoding(url: string): boolean {
+  return /%(?![\da-f]{2})/i.test(url);
+}
+
+/**
+ * The absolute URL of a request.
+ *
+ * @throws TypeError for a missing or invalid Host or :authority
+ */
+export function absoluteUrl(req: GateRequest, url: string): string {
+  const encrypted = "encrypted" in req.socket && req.socket.encrypted;
+  return new URL(url, `${encrypted ? "https" : "http"}://${authorityOf(req)}`).href;
+}
+
+/** Whether a request has a valid Host or :authority. */
+export function hasAuthority(req: GateRequest): boolean {
+  return isAuthority.get(authorityOf(req));
+}
+
+const isAuthority = new BoundedCache((authority) => URL.canParse(`http://${authority}`));
+
+function authorityOf(req: GateRequest): string {
+  const named = ("authority" in req ? req.authority : req.headers.host) ?? "";
+  // gRPC libraries in C send the percent-encoded path of a Unix socket, which is not valid in a URL.
+  return /%2f/i.test(named) ? "localhost" : named;
 }
 
 /** Whether the client has gone away. */
@@ -96,7 +122,8 @@ function inTime(req: GateRequest, res: GateResponse, timeoutMs: number): Promise
   return late;
 }
 
-function gone(cause?: unknown): ConnectError {
+/** The error of a call whose client has gone away. */
+export function gone(cause?: unknown): ConnectError {
   return new ConnectError("The client went away.", Code.Canceled, undefined, undefined, cause);
 }
 
@@ -118,18 +145,22 @@ function whenClosed(socket: Socket, listener: () => void): () => void {
 
 function callSignal(req: GateRequest, res: GateResponse, timeoutMs: number | undefined): AbortSignal {
   const controller = new AbortController();
-  const stopTime = timeoutMs === undefined ? undefined : abortAtDeadline(controller, timeoutMs);
-  const onClose = () => {
+  const stopTime = timeoutMs === undefined ? undefined : atDeadline(timeoutMs, (late) => controller.abort(late));
+  whenOver(req, res, () => {
     stopTime?.();
     if (!res.writableEnded) controller.abort(gone());
-  };
-  if (isGone(req)) onClose();
-  res.once("close", onClose);
+  });
+  return controller.signal;
+}
+
+/** Calls `listener` once, when the answer has ended or its client has gone away. */
+export function whenOver(req: GateRequest, res: GateResponse, listener: () => void): void {
+  if (isGone(req)) listener();
+  res.once("close", listener);
   if (!("stream" in res) && res.socket === null) {
     // Pipelined: the response waits for its turn, and Node.js 22 does not notify it if the connection closes before.
-    res.once("finish", whenClosed(req.socket, onClose));
+    res.once("finish", whenClosed(req.socket, listener));
   }
-  return controller.signal;
 }
 
 /** How much of the rest of a request is read, and how long a pause in it may be, before the answer is sent all the same. */
@@ -142,7 +173,7 @@ const REST = { maxBytes: 16 * 1024 * 1024, maxPauseMs: 500 };
  * also after a reset, and refuses answers above 10 MB. And a client that ends its request after the answer may begin the next one at once,
  * which the server, if there are as many as allowed, takes for one too many: ENHANCE_YOUR_CALM or PROTOCOL_ERROR.
  */
-export function readRest(req: Http2ServerRequest): Promise<void> {
+export function readRest(req: Readable): Promise<void> {
   return new Promise((resolve) => {
     let bytes = 0;
     const timer = setTimeout(done, REST.maxPauseMs).unref();
@@ -171,7 +202,7 @@ const LONGEST_WAIT_MS = 1_024;
  */
 export function discardRest(req: GateRequest, res: GateResponse): void {
   if ("stream" in req) {
-    req.stream.once("wantTrailers", () => resetSoon(req));
+    req.stream.once("wantTrailers", () => resetSoon(req.stream, req));
   } else {
     // HTTP/1.1 cannot tell a client to stop: read on, as Node.js does for a request that was not read.
     res.once("finish", () => {
@@ -182,20 +213,19 @@ export function discardRest(req: GateRequest, res: GateResponse): void {
 
 /** The same for an answer that consists of its header frame, without trailers. Call it after the end. */
 export function discardRestNow(req: GateRequest): void {
-  if ("stream" in req) resetSoon(req);
+  if ("stream" in req) resetSoon(req.stream, req);
 }
 
 /**
  * RFC 9113, section 8.1: after a complete response, RST_STREAM with NO_ERROR asks the client to stop. A reset overtakes queued data, so it
  * must wait until the response has been sent. No event tells when that is, and on a busy connection or over TLS it may take a while.
  */
-function resetSoon(req: Http2ServerRequest, waitMs = 1): void {
-  const { stream } = req;
+export function resetSoon(stream: ServerHttp2Stream, request: Readable = stream, waitMs = 1): void {
   const reset = () => {
     if (stream.readableEnded || stream.destroyed) return;
-    if (stream.state.localClose !== 1) return resetSoon(req, Math.min(2 * waitMs, LONGEST_WAIT_MS));
+    if (stream.state.localClose !== 1) return resetSoon(stream, request, Math.min(2 * waitMs, LONGEST_WAIT_MS));
     // Node.js keeps a stream, and with it the connection, until the data before the reset has been read.
-    req.resume();
+    request.resume();
     stream.close(HTTP2_CODES.NO_ERROR);
   };
   if (waitMs === 1) setImmediate(reset);

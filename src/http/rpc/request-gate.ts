@@ -8,8 +8,8 @@ import { markAdmitted, requestContextOf } from "./call-context.ts";
 import { anyErrorToRpc, blameUndecodable, callCodeOf } from "./error.ts";
 import { permissionsFor } from "./permissions.ts";
 
-/** Called by connect before it reads the body of a request. */
-export type RequestGate = (call: HandlerContext) => Promise<void>;
+/** Called before the body of a request is read. Throws, or rejects, with the error of a call that it refuses. */
+export type RequestGate = (call: HandlerContext) => void | Promise<void>;
 
 /** Makes the request gate, which admits a call or refuses it before its message is read. */
 export function requestGate(
@@ -17,18 +17,9 @@ export function requestGate(
   onError: (error: unknown, context: string) => void,
   permissionsOf: (method: DescMethod) => readonly Permission[] = permissionsFor,
 ): RequestGate {
-  return async ({ method, values, signal }) => {
+  return ({ method, values }) => {
     const context = requestContextOf(values);
-    try {
-      const permissions = permissionsOf(method);
-      gate.enter(context, permissions.length === 0);
-      // Spans from other services are not changes by an operator.
-      if (gate.readOnly && permissions.some(isWrite) && method.parent !== TraceService) throw readOnly();
-      if (permissions.length > 0) await gate.admit(context, permissions);
-      markAdmitted(values, signal);
-      // connect aborts the signal with an error before it writes the answer.
-      signal.addEventListener("abort", () => blameUndecodable(signal.reason), { once: true });
-    } catch (error) {
+    const refuse = (error: unknown): never => {
       context.failed(error);
       const refusal = anyErrorToRpc(error, (unexpected) => onError(unexpected, `rpc ${context.operation}`));
       const code = callCodeOf(refusal);
@@ -37,7 +28,29 @@ export function requestGate(
       }
       context.end(code);
       throw refusal;
+    };
+    try {
+      const permissions = permissionsOf(method);
+      gate.enter(context, permissions.length === 0);
+      // Spans from other services are not changes by an operator.
+      if (gate.readOnly && permissions.some(isWrite) && method.parent !== TraceService) throw readOnly();
+      if (permissions.length === 0) return undefined;
+      const admitted = gate.admit(context, permissions);
+      return admitted instanceof Promise ? admitted.then(() => {}, refuse) : undefined;
+    } catch (error) {
+      return refuse(error);
     }
+  };
+}
+
+/** The same as connect calls it. It notes what connect's own answers depend on. */
+export function gateOfConnect(gate: RequestGate): (call: HandlerContext) => Promise<void> {
+  return async (call) => {
+    await gate(call);
+    const { values, signal } = call;
+    markAdmitted(values, signal);
+    // connect aborts the signal with an error before it writes the answer.
+    signal.addEventListener("abort", () => blameUndecodable(signal.reason), { once: true });
   };
 }
 

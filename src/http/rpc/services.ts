@@ -1,5 +1,5 @@
 import type { DescService } from "@bufbuild/protobuf";
-import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
+import type { ServiceImpl } from "@connectrpc/connect";
 import { ActuatorError } from "../../common/error.ts";
 import { IntegrationGraphService } from "../../gen/actuator/v3/integration_graph_pb.ts";
 import { LoggersService } from "../../gen/actuator/v3/loggers_pb.ts";
@@ -10,6 +10,7 @@ import { ServerReflection } from "../../gen/grpc/reflection/v1/reflection_pb.ts"
 import { ServerReflection as ServerReflectionAlpha } from "../../gen/grpc/reflection/v1alpha/reflection_pb.ts";
 import { TraceService } from "../../gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.ts";
 import type { Endpoints } from "../endpoints.ts";
+import type { CallRouter } from "./call-router.ts";
 import { healthService } from "./health-service.ts";
 import { integrationGraphService } from "./integration-graph-service.ts";
 import { loggersService } from "./loggers-service.ts";
@@ -21,7 +22,7 @@ import { traceService, traceServiceOptions } from "./trace-service.ts";
 
 /** Registers every service. */
 export function registerServices(
-  router: ConnectRouter,
+  router: CallRouter,
   endpoints: Endpoints,
   limits: ServiceLimits,
   gate: RequestGate,

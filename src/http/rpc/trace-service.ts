@@ -23,16 +23,20 @@ export function traceServiceOptions(receiver: OtlpReceiver, gate: RequestGate) {
   return {
     readMaxBytes: receiver.settings.maxRequestBytes,
     binaryOptions: { readUnknownFields: false },
-    async requestGate(context: HandlerContext): Promise<void> {
-      await gate(context);
-      // Exporters retry after this code.
-      const refusal = (message: string) => new ConnectError(message, Code.Unavailable);
-      if (!receiver.isOpen) throw refusal("Too many spans per second (option otlp.maxSpansPerSecond).");
-      const leave = receiver.reading.enter();
-      if (leave === undefined) throw refusal("Too many concurrent requests.");
-      // The signal is also aborted when the call ends.
-      if (context.signal.aborted) leave();
-      else context.signal.addEventListener("abort", leave, { once: true });
+    requestGate(context: HandlerContext): void | Promise<void> {
+      const admitted = gate(context);
+      return admitted === undefined ? enter(context) : admitted.then(() => enter(context));
     },
   };
+
+  function enter({ signal }: HandlerContext): void {
+    // Exporters retry after this code.
+    const refusal = (message: string) => new ConnectError(message, Code.Unavailable);
+    if (!receiver.isOpen) throw refusal("Too many spans per second (option otlp.maxSpansPerSecond).");
+    const leave = receiver.reading.enter();
+    if (leave === undefined) throw refusal("Too many concurrent requests.");
+    // The signal is also aborted when the call ends.
+    if (signal.aborted) leave();
+    else signal.addEventListener("abort", leave, { once: true });
+  }
 }

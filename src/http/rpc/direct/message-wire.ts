@@ -1,0 +1,97 @@
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import type { GateRequest, GateResponse } from "../../gate/request.ts";
+import { discardRest, isGone, readRest, whenOver } from "../node-request.ts";
+import type { Fields, Wire } from "./wire.ts";
+
+/** A body that is written together with its headers, if it is a string. */
+const ONE_WRITE_BYTES = 16 * 1024;
+
+/** A request and a response of Node.js: HTTP/1.1, or HTTP/2 in a server of the application. */
+export class MessageWire implements Wire {
+  readonly request: GateRequest;
+  readonly response: GateResponse;
+  readonly url: string;
+  /** `response`: TypeScript cannot call the methods of the union. */
+  readonly #answer: ServerResponse;
+
+  constructor(request: GateRequest, response: GateResponse, url: string) {
+    this.request = request;
+    this.response = response;
+    this.#answer = response as ServerResponse;
+    this.url = url;
+  }
+
+  get headers(): IncomingHttpHeaders {
+    return this.request.headers;
+  }
+
+  get method(): string {
+    return this.request.method ?? "";
+  }
+
+  get isGone(): boolean {
+    return isGone(this.request);
+  }
+
+  get isComplete(): boolean {
+    const { request } = this;
+    return "stream" in request ? request.readableEnded || request.stream.readableEnded : request.complete;
+  }
+
+  onGone(listener: () => void): void {
+    whenOver(this.request, this.response, () => {
+      if (!this.#answer.writableEnded) listener();
+    });
+  }
+
+  read(onData: (chunk: Buffer) => void, onEnd: () => void): void {
+    const request = this.request as IncomingMessage;
+    // What an error means, the end of the response tells.
+    request
+      .on("data", onData)
+      .on("end", onEnd)
+      .on("error", () => {});
+  }
+
+  readRest(): Promise<void> | undefined {
+    const { request } = this;
+    return "stream" in request ? readRest(request) : undefined;
+  }
+
+  begin(status: number, fields: Fields): void {
+    if (!this.isComplete) discardRest(this.request, this.response);
+    this.#answer.writeHead(status, fields);
+  }
+
+  get hasBegun(): boolean {
+    return this.#answer.headersSent;
+  }
+
+  write(bytes: Uint8Array): boolean {
+    const isTaken = this.#answer.write(bytes);
+    // Middleware that compresses answers would keep them back.
+    (this.#answer as { flush?: () => void }).flush?.();
+    return isTaken;
+  }
+
+  onDrain(listener: () => void): void {
+    this.#answer.once("drain", listener);
+  }
+
+  end(bytes?: Uint8Array, trailers?: Fields): void {
+    if (trailers !== undefined) this.#answer.addTrailers(trailers as Readonly<Record<string, string>>);
+    if (bytes === undefined) this.#answer.end();
+    // Node.js writes a string in one piece with the headers, and bytes in another.
+    else if (bytes.length <= ONE_WRITE_BYTES) this.#answer.end(latin1(bytes), "latin1");
+    else this.#answer.end(bytes);
+  }
+
+  closeConnection(): void {
+    // HTTP/2 ends only the stream, and forbids the header.
+    if (!("stream" in this.response)) this.#answer.setHeader("connection", "close");
+  }
+}
+
+function latin1({ buffer, byteOffset, length }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, length).toString("latin1");
+}
