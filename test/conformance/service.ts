@@ -54,7 +54,8 @@ export function conformanceService(registry: Registry): { service: DescService; 
   const pack = (message: Message): Any => anyPack(registry.getMessage(message.$typeName)!, message as never);
 
   function seen(context: HandlerContext, requests: readonly Message[]): MessageShape<DescMessage> {
-    const timeoutMs = context.values.get(timeout);
+    // Of connect's path and of the direct path.
+    const timeoutMs = context.values.get(timeout) ?? context.timeoutMs();
     const query = [...new URL(context.url).searchParams].map(([name, value]) => ({ name, value: [value] }));
     return create(requestInfo, {
       requestHeaders: [...context.requestHeader].map(([name, value]) => ({ name, value: [value] })),

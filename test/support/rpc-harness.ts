@@ -7,7 +7,7 @@ import { createRpcHandler, type RpcHandler } from "../../src/http/rpc/handler.ts
 import type { RpcOptions } from "../../src/http/rpc/rpc-options.ts";
 import type { LoggerAdapter } from "../../src/loggers/adapter.ts";
 import { Health } from "../../src/operations/health/health.ts";
-import type { ServerRequest } from "../../src/server/handler.ts";
+import type { RequestHandler, StreamHandler } from "../../src/server/handler.ts";
 import type { Listener } from "../../src/server/listener.ts";
 import type { Session } from "../../src/sessions/session.ts";
 import type { SessionStore } from "../../src/sessions/store.ts";
@@ -41,12 +41,19 @@ export async function serveRpc(
     { application: { startTime: Date.now() }, health, ...endpoints },
     { gate: OPEN_GATE, onError, ...options },
   );
-  const { listener, port, url } = await serve((req: ServerRequest, res) => {
-    requests.push({ method: req.method, httpVersion: req.httpVersion });
+  const noted = (method: string | undefined, httpVersion: string) => requests.push({ method, httpVersion });
+  const handler: RequestHandler = (req, res) => {
+    noted(req.method, req.httpVersion);
     if (rpc.handle(req, res)) return;
     res.statusCode = 404;
     res.end("other");
-  });
+  };
+  const streamHandler: StreamHandler = (stream, headers, rawHeaders) => {
+    const isTaken = rpc.handleStream(stream, headers, rawHeaders);
+    if (isTaken) noted(headers[":method"] as string, "2.0");
+    return isTaken;
+  };
+  const { listener, port, url } = await serve(handler, { streamHandler });
   return { url, port, listener, rpc, health, requests, errors };
 }
 

@@ -175,9 +175,9 @@ describe("whatever the client sends, the answer names what is wrong", () => {
     expect(errors).toEqual([]);
   });
 
-  test.each(BOTH)("gRPC-Web in base64, which is not served, is 415 over HTTP/%s", async (version) => {
+  test.each(BOTH)("gRPC-Web in base64 with JSON, which is not served, is 415 over HTTP/%s", async (version) => {
     const { url } = await serveRpc({ loggers: new Loggers() });
-    const headers = { "content-type": "application/grpc-web-text" };
+    const headers = { "content-type": "application/grpc-web-text+json" };
     const over = version === "2" ? over2 : over1;
     expect((await over(url, UNARY, headers, text("AAAAAAA="))).status).toBe(415);
   });

@@ -110,7 +110,7 @@ export abstract class Call implements HandlerContext {
   begin(query?: URLSearchParams): void {
     const { wire } = this;
     this.attempt(() => {
-      wire.onGone(() => this.abort(gone()));
+      wire.onClose(() => this.abort(gone()));
       this.#limitTime();
       this.#negotiate(query);
       this.after(this.of.admit(this), () => this.#admitted(query));

@@ -38,10 +38,8 @@ export class MessageWire implements Wire {
     return "stream" in request ? request.readableEnded || request.stream.readableEnded : request.complete;
   }
 
-  onGone(listener: () => void): void {
-    whenOver(this.request, this.response, () => {
-      if (!this.#answer.writableEnded) listener();
-    });
+  onClose(listener: () => void): void {
+    whenOver(this.request, this.response, listener);
   }
 
   read(onData: (chunk: Buffer) => void, onEnd: () => void): void {

@@ -111,8 +111,8 @@ export function messageOfQuery(query: URLSearchParams): RequestMessage {
 }
 
 function tooLarge(maxBytes: number, bytes?: number): ConnectError {
-  const size = bytes === undefined ? "" : `of ${bytes} bytes `;
-  return new ConnectError(`The message ${size}is larger than the limit of ${maxBytes} bytes.`, Code.ResourceExhausted);
+  const size = bytes === undefined ? "" : ` ${bytes}`;
+  return new ConnectError(`message size${size} is larger than the limit of ${maxBytes} bytes`, Code.ResourceExhausted);
 }
 
 function incomplete(): ConnectError {

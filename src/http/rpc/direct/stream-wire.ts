@@ -63,15 +63,15 @@ export class StreamWire implements Wire {
     return this.#isComplete || this.stream.readableEnded;
   }
 
-  onGone(listener: () => void): void {
-    const { stream } = this;
-    stream.once("close", () => {
-      if (!stream.writableEnded || stream.rstCode !== 0) listener();
-    });
+  onClose(listener: () => void): void {
+    this.stream.once("close", listener);
   }
 
   read(onData: (chunk: Buffer) => void, onEnd: () => void): void {
-    this.stream.on("data", onData).on("end", () => {
+    const { stream } = this;
+    stream.on("data", onData).on("end", () => {
+      // Node.js ends the body of a connection that was cut as if it were whole.
+      if (stream.aborted || this.isGone) return;
       this.#isComplete = true;
       onEnd();
     });
@@ -82,6 +82,8 @@ export class StreamWire implements Wire {
   }
 
   begin(status: number, fields: Fields): void {
+    // Its end has not been told yet. Node.js would throw.
+    if (this.isGone) return;
     // Node.js writes into what it is given.
     this.stream.respond({ ":status": status, ...fields, ...this.#fields }, { waitForTrailers: true });
   }
@@ -91,7 +93,7 @@ export class StreamWire implements Wire {
   }
 
   write(bytes: Uint8Array): boolean {
-    return this.stream.write(bytes);
+    return !this.isGone && this.stream.write(bytes);
   }
 
   onDrain(listener: () => void): void {

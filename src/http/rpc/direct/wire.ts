@@ -16,8 +16,8 @@ export interface Wire {
   readonly isGone: boolean;
   /** Whether all of the request has arrived. */
   readonly isComplete: boolean;
-  /** Calls `listener` once if the client goes away before its answer has ended. */
-  onGone(listener: () => void): void;
+  /** Calls `listener` when the answer has ended, or its client has gone away. */
+  onClose(listener: () => void): void;
   /** Begins to read the body. */
   read(onData: (chunk: Buffer) => void, onEnd: () => void): void;
   /** Reads and discards the rest of the request where a client may lose an answer that comes before its end. */
