@@ -20,7 +20,7 @@ import {
 } from "./common/options.ts";
 import { CORS, type CorsOptions } from "./http/gate/cors-options.ts";
 import { OTLP, type OtlpOptions } from "./http/otlp/options.ts";
-import { STREAMS, type StreamOptions } from "./http/rpc/stream-options.ts";
+import { STREAMS, type StreamOptions } from "./http/rpc/calls/stream-options.ts";
 import type { GraphBuilder } from "./integration-graph/builder.ts";
 import type { IntegrationGraph } from "./integration-graph/graph.ts";
 import type { LoggerAdapter } from "./loggers/adapter.ts";

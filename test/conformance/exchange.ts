@@ -1,8 +1,9 @@
 import type { DescService, Registry } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
-import { type CallOptions, CallRouter } from "../../src/http/rpc/call-router.ts";
-import { OpenStreams } from "../../src/http/rpc/open-streams.ts";
-import { requestGate } from "../../src/http/rpc/request-gate.ts";
+import { CallRouter } from "../../src/http/rpc/call-router.ts";
+import type { CallOptions } from "../../src/http/rpc/calls/call-options.ts";
+import { OpenStreams } from "../../src/http/rpc/calls/open-streams.ts";
+import { requestGate } from "../../src/http/rpc/calls/request-gate.ts";
 import { createListener, type Listener } from "../../src/server/listener.ts";
 import { OPEN_GATE } from "../support/open-gate.ts";
 
@@ -24,8 +25,8 @@ export function serveService(
   };
   const router = new CallRouter(options);
   router.service(service, methods, { jsonOptions: { registry } });
-  const { message, stream } = router.answering();
-  return createListener((req, res) => message(req, res, req.url ?? ""), {
-    streamHandler: (it, headers, rawHeaders) => stream(it, headers, rawHeaders, String(headers[":path"])),
+  return createListener((req, res) => router.answer(req, res, req.url ?? ""), {
+    streamHandler: (stream, headers, rawHeaders) =>
+      router.answerStream(stream, headers, rawHeaders, String(headers[":path"])),
   });
 }

@@ -9,7 +9,7 @@ import {
 } from "@bufbuild/protobuf";
 import { type Any, anyPack } from "@bufbuild/protobuf/wkt";
 import { ConnectError, type HandlerContext, type ServiceImpl } from "@connectrpc/connect";
-import { timeout } from "../../src/http/rpc/deadline.ts";
+import { timeout } from "../../src/http/rpc/calls/deadline.ts";
 
 /** The service of the conformance suite, whose descriptors are read at run time; see its service.proto. */
 export const PACKAGE = "connectrpc.conformance.v1";

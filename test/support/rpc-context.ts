@@ -2,7 +2,7 @@ import { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import type { HandlerContext } from "@connectrpc/connect";
 import { PERMISSIONS } from "../../src/access/permission.ts";
-import { callValues } from "../../src/http/rpc/call-context.ts";
+import { callValues } from "../../src/http/rpc/calls/call-context.ts";
 import { OPEN_GATE } from "./open-gate.ts";
 
 /** The context of a call whose caller has every permission. */

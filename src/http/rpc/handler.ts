@@ -2,8 +2,8 @@ import { fail } from "../../server/guard.ts";
 import type { StreamHandler } from "../../server/handler.ts";
 import type { Endpoints } from "../endpoints.ts";
 import type { GateRequest, GateResponse } from "../gate/request.ts";
-import type { RpcCalls } from "./calls.ts";
-import { STREAMING_METHODS } from "./permissions.ts";
+import { STREAMING_METHODS } from "./calls/permissions.ts";
+import type { RpcCalls } from "./rpc-calls.ts";
 import type { RpcOptions } from "./rpc-options.ts";
 
 /** The RPC interface: gRPC, gRPC-Web and Connect over HTTP/1.1 and HTTP/2. */
@@ -38,7 +38,7 @@ export function createRpcHandler(endpoints: Endpoints, options: RpcOptions): Rpc
   let ended = false;
 
   async function load(): Promise<RpcCalls> {
-    const { rpcCalls } = await import("./calls.ts");
+    const { rpcCalls } = await import("./rpc-calls.ts");
     calls = rpcCalls(endpoints, options);
     if (ended) calls.endStreams();
     return calls;
@@ -55,11 +55,11 @@ export function createRpcHandler(endpoints: Endpoints, options: RpcOptions): Rpc
     handle(req, res) {
       const url = rpcUrl(req, folders);
       if (url === undefined) return false;
-      if (calls !== undefined) calls.answer.message(req, res, url);
+      if (calls !== undefined) calls.router.answer(req, res, url);
       else {
         loading ??= load();
         loading
-          .then(({ answer }) => answer.message(req, res, url))
+          .then(({ router }) => router.answer(req, res, url))
           .catch((error: unknown) => {
             onError(error, "rpc");
             fail(res);
@@ -69,7 +69,7 @@ export function createRpcHandler(endpoints: Endpoints, options: RpcOptions): Rpc
     },
     handleStream(stream, headers, rawHeaders) {
       const url = calls && urlBelow(headers[":path"] as string | undefined, folders);
-      return url !== undefined && calls!.answer.stream(stream, headers, rawHeaders, url);
+      return url !== undefined && calls!.router.answerStream(stream, headers, rawHeaders, url);
     },
   };
 }

@@ -9,7 +9,7 @@ import {
 } from "../../gen/actuator/v3/loggers_pb.ts";
 import type { HoldOutcome, LeaseEnd } from "../../loggers/lease.ts";
 import type { Loggers } from "../../loggers/loggers.ts";
-import { reachOf } from "./call-context.ts";
+import { reachOf } from "./calls/call-context.ts";
 import { changeFrom, checkReach, requestedLevel, ttlFrom } from "./level-request.ts";
 import { outcomeToProto } from "./logger-proto.ts";
 import { liveEvents } from "./streams.ts";

@@ -7,7 +7,7 @@ import type { ChangeRequest } from "../../loggers/change-request.ts";
 import type { Level } from "../../loggers/level.ts";
 import type { Loggers } from "../../loggers/loggers.ts";
 import { ROOT } from "../../loggers/name.ts";
-import { callerOf, requestContextOf } from "./call-context.ts";
+import { callerOf, requestContextOf } from "./calls/call-context.ts";
 import { levelFromProto } from "./logger-proto.ts";
 
 /**

@@ -14,7 +14,7 @@ import {
 import type { Loggers } from "../../loggers/loggers.ts";
 import type { LoggersOverview } from "../../loggers/view.ts";
 import { visibleLogger, visibleOverview } from "../visible-loggers.ts";
-import { callerOf, reachOf, requestContextOf } from "./call-context.ts";
+import { callerOf, reachOf, requestContextOf } from "./calls/call-context.ts";
 import { holdLoggerLevel } from "./hold-logger-level.ts";
 import { changeFrom, checkReach, requestedLevel, ttlFrom } from "./level-request.ts";
 import { levelChangePage, loggerPage } from "./logger-page.ts";

@@ -1,5 +1,5 @@
 import type { Gate } from "../gate/gate.ts";
-import type { StreamOptions } from "./stream-options.ts";
+import type { StreamOptions } from "./calls/stream-options.ts";
 
 /** Options of the RPC interface. */
 export interface RpcOptions {

@@ -11,11 +11,11 @@ import { ServerReflection as ServerReflectionAlpha } from "../../gen/grpc/reflec
 import { TraceService } from "../../gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.ts";
 import type { Endpoints } from "../endpoints.ts";
 import type { CallRouter } from "./call-router.ts";
+import type { RequestGate } from "./calls/request-gate.ts";
 import { healthService } from "./health-service.ts";
 import { integrationGraphService } from "./integration-graph-service.ts";
 import { loggersService } from "./loggers-service.ts";
 import { reflectionService } from "./reflection-service.ts";
-import type { RequestGate } from "./request-gate.ts";
 import { sessionsService } from "./sessions-service.ts";
 import type { ServiceLimits } from "./streams.ts";
 import { traceService, traceServiceOptions } from "./trace-service.ts";

@@ -10,7 +10,7 @@ import {
 } from "../../gen/actuator/v3/sessions_pb.ts";
 import { sessionFingerprint } from "../../operations/calls/call-record.ts";
 import type { Sessions } from "../../sessions/sessions.ts";
-import { callerOf, requestContextOf } from "./call-context.ts";
+import { callerOf, requestContextOf } from "./calls/call-context.ts";
 import { listAllSessions, listUserSessions, sessionToProto } from "./session-list.ts";
 
 /** Implements `actuator.v3.SessionsService`. A page of a list has at most `maxBytes` of protobuf. */

@@ -5,7 +5,7 @@ import {
   type TraceService,
 } from "../../gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.ts";
 import type { OtlpReceiver } from "../otlp/receiver.ts";
-import type { RequestGate } from "./request-gate.ts";
+import type { RequestGate } from "./calls/request-gate.ts";
 
 /** Implements `opentelemetry.proto.collector.trace.v1.TraceService` with a receiver of OTLP. */
 export function traceService(receiver: OtlpReceiver): ServiceImpl<typeof TraceService> {

@@ -2,7 +2,7 @@ import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { describe, expect, test } from "vitest";
 import { ActuatorError, type ErrorCode } from "../../../src/common/error.ts";
 import { SessionsService } from "../../../src/gen/actuator/v3/sessions_pb.ts";
-import { anyErrorToRpc, RPC_CODES } from "../../../src/http/rpc/error.ts";
+import { anyErrorToRpc, RPC_CODES } from "../../../src/http/rpc/calls/error.ts";
 import { Sessions } from "../../../src/sessions/sessions.ts";
 import { errorInfo, serveRpc, transportOver, WIRES } from "../../support/rpc-harness.ts";
 

@@ -6,7 +6,7 @@ import { Health } from "../../../src/gen/grpc/health/v1/health_pb.ts";
 import { ServerReflection } from "../../../src/gen/grpc/reflection/v1/reflection_pb.ts";
 import { ServerReflection as ServerReflectionAlpha } from "../../../src/gen/grpc/reflection/v1alpha/reflection_pb.ts";
 import { TraceService } from "../../../src/gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.ts";
-import { RPC_OPERATIONS, STREAMING_METHODS } from "../../../src/http/rpc/permissions.ts";
+import { RPC_OPERATIONS, STREAMING_METHODS } from "../../../src/http/rpc/calls/permissions.ts";
 
 const METHODS = [
   LoggersService,

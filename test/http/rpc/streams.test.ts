@@ -4,7 +4,7 @@ import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { Health } from "../../../src/gen/grpc/health/v1/health_pb.ts";
 import { ServerReflection } from "../../../src/gen/grpc/reflection/v1/reflection_pb.ts";
-import { OpenStreams } from "../../../src/http/rpc/open-streams.ts";
+import { OpenStreams } from "../../../src/http/rpc/calls/open-streams.ts";
 import { states } from "../../../src/http/rpc/streams.ts";
 import { Sessions } from "../../../src/sessions/sessions.ts";
 import {

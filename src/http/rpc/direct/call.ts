@@ -2,10 +2,10 @@ import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import { Code, ConnectError, type ContextValues, type HandlerContext } from "@connectrpc/connect";
 import { type Compression, compressionNegotiate } from "@connectrpc/connect/protocol";
 import type { RequestContext } from "../../gate/request-context.ts";
-import { callValues } from "../call-context.ts";
-import { atDeadline, timeoutOf } from "../deadline.ts";
-import { anyErrorToRpc, callCodeOf } from "../error.ts";
-import { absoluteUrl, gone } from "../node-request.ts";
+import { callValues } from "../calls/call-context.ts";
+import { atDeadline, timeoutOf } from "../calls/deadline.ts";
+import { anyErrorToRpc, callCodeOf } from "../calls/error.ts";
+import { absoluteUrl, gone, headersOf } from "../calls/node-request.ts";
 import type { Format } from "./format.ts";
 import type { DirectMethod } from "./method.ts";
 import { messageOfQuery, RequestBody, type RequestMessage } from "./request-message.ts";
@@ -270,13 +270,4 @@ export abstract class Call implements HandlerContext {
     const bytes = isPlain ? data : compression.decompress(data, this.of.readMaxBytes);
     this.after(bytes, (bytes) => this.invoke(this.of.decode(bytes, this.format.isBinary)));
   }
-}
-
-function headersOf({ headers }: Wire): Headers {
-  const header = new Headers();
-  for (const [name, value] of Object.entries(headers)) {
-    if (name.startsWith(":") || value === undefined) continue;
-    for (const single of Array.isArray(value) ? value : [value]) header.append(name, single);
-  }
-  return header;
 }

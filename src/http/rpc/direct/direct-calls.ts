@@ -1,9 +1,9 @@
 import { create, type DescMessage, type DescMethod, type DescService, type MessageInitShape } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel as Idempotency } from "@bufbuild/protobuf/wkt";
-import type { Compression, UniversalHandlerOptions } from "@connectrpc/connect/protocol";
+import type { Compression } from "@connectrpc/connect/protocol";
 import { createMethodSerializationLookup } from "@connectrpc/connect/protocol";
-import type { CallOptions } from "../call-router.ts";
-import { hasAuthority, hasInvalidEncoding } from "../node-request.ts";
+import type { CallOptions, ServiceOptions } from "../calls/call-options.ts";
+import { hasAuthority, hasInvalidEncoding } from "../calls/node-request.ts";
 import { type Format, formatOf, formatOfQuery } from "./format.ts";
 import { COMPRESS_MIN_BYTES, Frames } from "./frames.ts";
 import type { DirectMethod } from "./method.ts";
@@ -11,14 +11,6 @@ import { StreamCall } from "./stream-call.ts";
 import { directPath } from "./switch.ts";
 import { UnaryCall } from "./unary-call.ts";
 import type { Wire } from "./wire.ts";
-
-/** Options of the methods of one service, which override those of all calls. */
-export type ServiceOptions = Pick<
-  Partial<UniversalHandlerOptions>,
-  "binaryOptions" | "jsonOptions" | "readMaxBytes"
-> & {
-  readonly requestGate?: CallOptions["requestGate"];
-};
 
 /**
  * The direct path of calls: unary and server-streaming methods in the formats that clients use every day, without the Fetch API's objects

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { GateRequest, GateResponse } from "../../gate/request.ts";
-import { discardRest, isGone, readRest, whenOver } from "../node-request.ts";
+import { discardRest, isGone, readRest, whenOver } from "../calls/node-request.ts";
 import type { Fields, Wire } from "./wire.ts";
 
 /** A body that is written together with its headers, if it is a string. */

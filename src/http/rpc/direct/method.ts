@@ -3,8 +3,8 @@ import type { HandlerContext } from "@connectrpc/connect";
 import type { Compression } from "@connectrpc/connect/protocol";
 import type { errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
 import type { Gate } from "../../gate/gate.ts";
-import type { OpenStreams } from "../open-streams.ts";
-import type { RequestGate } from "../request-gate.ts";
+import type { OpenStreams } from "../calls/open-streams.ts";
+import type { RequestGate } from "../calls/request-gate.ts";
 import type { Frames } from "./frames.ts";
 
 /** A method that the direct path serves: unary or server streaming. */

@@ -1,6 +1,6 @@
 import type { ConnectError } from "@connectrpc/connect";
 import { isWrite } from "../../../access/permission.ts";
-import { callerKey } from "../interceptor.ts";
+import { openStream } from "../calls/open-streams.ts";
 import { Call } from "./call.ts";
 import { written } from "./frames.ts";
 import { connectTrailers, grpcTrailers, webTrailers } from "./trailers.ts";
@@ -14,12 +14,7 @@ export class StreamCall extends Call {
   protected override invoke(input: object): void {
     const { context } = this;
     const { gate, streams } = this.of;
-    this.#leave = streams.add((reason) => this.abort(reason), {
-      method: this.of.operation,
-      caller: callerKey(context),
-      credentialsFault: () => gate.credentialsFault(context),
-      isAnonymous: gate.isAnonymous(context),
-    });
+    this.#leave = streams.add((reason) => this.abort(reason), openStream(context, gate));
     const output = this.of.implementation(input, this) as AsyncIterable<object>;
     this.#messages = output[Symbol.asyncIterator]();
     this.#next();

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { ServerHttp2Stream } from "node:http2";
 import type { GateRequest, GateResponse } from "../../gate/request.ts";
-import { readRest, resetSoon } from "../node-request.ts";
+import { readRest, resetSoon } from "../calls/node-request.ts";
 import type { Fields, Wire } from "./wire.ts";
 
 /** A stream of HTTP/2 on the actuator's own port, without the objects that Node.js makes of it for compatibility with HTTP/1.1. */

@@ -1,7 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
-import { ActuatorError, type ErrorCode } from "../../common/error.ts";
-import { ErrorInfoSchema } from "../../gen/google/rpc/error_details_pb.ts";
-import type { CallCode } from "../../operations/calls/call-record.ts";
+import { ActuatorError, type ErrorCode } from "../../../common/error.ts";
+import { ErrorInfoSchema } from "../../../gen/google/rpc/error_details_pb.ts";
+import type { CallCode } from "../../../operations/calls/call-record.ts";
 
 /** The RPC code of each code of the domain. */
 export const RPC_CODES: Readonly<Record<ErrorCode, Code>> = {

@@ -1,13 +1,13 @@
 import type { Endpoints } from "../endpoints.ts";
-import { type Answering, CallRouter } from "./call-router.ts";
-import { OpenStreams } from "./open-streams.ts";
-import { requestGate } from "./request-gate.ts";
+import { CallRouter } from "./call-router.ts";
+import { OpenStreams } from "./calls/open-streams.ts";
+import { requestGate } from "./calls/request-gate.ts";
 import type { RpcOptions } from "./rpc-options.ts";
 import { registerServices } from "./services.ts";
 
 /** Answers the calls of the RPC interface. Loaded with the first call, because it brings connect and Protocol Buffers. */
 export interface RpcCalls {
-  readonly answer: Answering;
+  readonly router: Pick<CallRouter, "answer" | "answerStream">;
   endStreams(): void;
   /** The number of open streams of a method. */
   openStreams(method: string): number;
@@ -32,7 +32,7 @@ export function rpcCalls(endpoints: Endpoints, options: RpcOptions): RpcCalls {
   });
   registerServices(router, endpoints, { maxBytes: writeMaxBytes, heartbeatMs }, admit);
   return {
-    answer: router.answering(),
+    router,
     endStreams: () => streams.end(),
     openStreams: (method) => streams.sizeOf(method),
   };

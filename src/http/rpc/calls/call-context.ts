@@ -1,6 +1,6 @@
 import { type ContextValues, createContextKey, createContextValues, type HandlerContext } from "@connectrpc/connect";
-import type { Caller } from "../../access/caller.ts";
-import type { RequestContext } from "../gate/request-context.ts";
+import type { Caller } from "../../../access/caller.ts";
+import type { RequestContext } from "../../gate/request-context.ts";
 
 const requestContextKey = createContextKey<RequestContext | undefined>(undefined, { description: "request context" });
 

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { Code, ConnectError, createContextKey } from "@connectrpc/connect";
-import { LONGEST_TIMER_MS } from "../../common/timeout.ts";
-import type { CallProtocol } from "../../operations/calls/call-record.ts";
+import { LONGEST_TIMER_MS } from "../../../common/timeout.ts";
+import type { CallProtocol } from "../../../operations/calls/call-record.ts";
 
 const MILLISECONDS: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1000, m: 1, u: 1e-3, n: 1e-6 };
 

@@ -1,4 +1,4 @@
-import { type Checks, countFrom, option, timerMs } from "../../common/options.ts";
+import { type Checks, countFrom, option, timerMs } from "../../../common/options.ts";
 
 /** The most open streams: watches, held levels, measurements. Further ones are refused with RESOURCE_EXHAUSTED. */
 export interface StreamOptions {

@@ -1,12 +1,12 @@
 import type { DescMethod, DescService } from "@bufbuild/protobuf";
-import type { Permission } from "../../access/permission.ts";
-import type { IntegrationGraphService } from "../../gen/actuator/v3/integration_graph_pb.ts";
-import type { LoggersService } from "../../gen/actuator/v3/loggers_pb.ts";
-import type { SessionsService } from "../../gen/actuator/v3/sessions_pb.ts";
-import type { Health } from "../../gen/grpc/health/v1/health_pb.ts";
-import type { ServerReflection } from "../../gen/grpc/reflection/v1/reflection_pb.ts";
-import type { ServerReflection as ServerReflectionAlpha } from "../../gen/grpc/reflection/v1alpha/reflection_pb.ts";
-import type { TraceService } from "../../gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.ts";
+import type { Permission } from "../../../access/permission.ts";
+import type { IntegrationGraphService } from "../../../gen/actuator/v3/integration_graph_pb.ts";
+import type { LoggersService } from "../../../gen/actuator/v3/loggers_pb.ts";
+import type { SessionsService } from "../../../gen/actuator/v3/sessions_pb.ts";
+import type { Health } from "../../../gen/grpc/health/v1/health_pb.ts";
+import type { ServerReflection } from "../../../gen/grpc/reflection/v1/reflection_pb.ts";
+import type { ServerReflection as ServerReflectionAlpha } from "../../../gen/grpc/reflection/v1alpha/reflection_pb.ts";
+import type { TraceService } from "../../../gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.ts";
 
 /** A caller needs one of these; the method itself checks what depends on the message. Empty: a public method. */
 type Needs = readonly Permission[];

@@ -1,9 +1,9 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
-import { isWrite, type Permission } from "../../access/permission.ts";
-import { ActuatorError } from "../../common/error.ts";
-import { TraceService } from "../../gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.ts";
-import type { Gate } from "../gate/gate.ts";
+import { isWrite, type Permission } from "../../../access/permission.ts";
+import { ActuatorError } from "../../../common/error.ts";
+import { TraceService } from "../../../gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.ts";
+import type { Gate } from "../../gate/gate.ts";
 import { markAdmitted, requestContextOf } from "./call-context.ts";
 import { anyErrorToRpc, blameUndecodable, callCodeOf } from "./error.ts";
 import { permissionsFor } from "./permissions.ts";

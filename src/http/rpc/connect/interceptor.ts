@@ -1,12 +1,12 @@
 import { ConnectError, type Interceptor, type StreamRequest, type StreamResponse } from "@connectrpc/connect";
-import { isWrite } from "../../access/permission.ts";
-import type { CallCode } from "../../operations/calls/call-record.ts";
-import type { Gate } from "../gate/gate.ts";
-import type { RequestContext } from "../gate/request-context.ts";
-import { requestContextOf } from "./call-context.ts";
-import { timeout } from "./deadline.ts";
-import { anyErrorToRpc, callCodeOf } from "./error.ts";
-import type { OpenStreams } from "./open-streams.ts";
+import { isWrite } from "../../../access/permission.ts";
+import type { CallCode } from "../../../operations/calls/call-record.ts";
+import type { Gate } from "../../gate/gate.ts";
+import type { RequestContext } from "../../gate/request-context.ts";
+import { requestContextOf } from "../calls/call-context.ts";
+import { timeout } from "../calls/deadline.ts";
+import { anyErrorToRpc, callCodeOf } from "../calls/error.ts";
+import { type OpenStreams, openStream } from "../calls/open-streams.ts";
 
 type Next = ReturnType<Interceptor>;
 type Request = Parameters<Next>[0];
@@ -97,12 +97,7 @@ export function rpcInterceptor(
     }
 
     try {
-      remove = streams.add(interrupt, {
-        method: context.operation,
-        caller: callerKey(context),
-        credentialsFault: () => gate.credentialsFault(context),
-        isAnonymous: gate.isAnonymous(context),
-      });
+      remove = streams.add(interrupt, openStream(context, gate));
     } catch (error) {
       const failure = toRpc(error, request);
       context.end(callCodeOf(failure));
@@ -138,13 +133,6 @@ export function rpcInterceptor(
     };
     return { ...response, message } as StreamResponse;
   }
-}
-
-/** The key by which the streams of an authenticated caller are counted; undefined for anonymous callers, who cannot be told apart. */
-export function callerKey({ caller }: RequestContext): string | undefined {
-  return caller === undefined || caller.authentication === "none"
-    ? undefined
-    : `${caller.authentication} ${caller.name}`;
 }
 
 /** Ends a wait for work that may never end by itself. For one wait at a time. */

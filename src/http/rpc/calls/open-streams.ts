@@ -1,5 +1,7 @@
 import type { ConnectError } from "@connectrpc/connect";
-import { ActuatorError } from "../../common/error.ts";
+import { ActuatorError } from "../../../common/error.ts";
+import type { Gate } from "../../gate/gate.ts";
+import type { RequestContext } from "../../gate/request-context.ts";
 import { errorToRpc } from "./error.ts";
 import { DEFAULT_STREAMS, type StreamOptions } from "./stream-options.ts";
 
@@ -18,6 +20,19 @@ export interface OpenStream {
    * cannot lock operators out.
    */
   readonly isAnonymous?: boolean;
+}
+
+/** The stream of a call that the gate has admitted. */
+export function openStream(context: RequestContext, gate: Pick<Gate, "credentialsFault" | "isAnonymous">): OpenStream {
+  const { caller, operation } = context;
+  // Anonymous callers cannot be told apart.
+  const isKnown = caller !== undefined && caller.authentication !== "none";
+  return {
+    method: operation,
+    caller: isKnown ? `${caller.authentication} ${caller.name}` : undefined,
+    credentialsFault: () => gate.credentialsFault(context),
+    isAnonymous: gate.isAnonymous(context),
+  };
 }
 
 /** The interval at which open streams are checked for invalid credentials and their maximum age. */
