@@ -1,7 +1,7 @@
 import type { Endpoints } from "./http/endpoints.ts";
 import { REST_OPERATIONS, REST_PATHS } from "./http/rest/routes.ts";
-import type { RpcHandler } from "./http/rpc/handler.ts";
 import { RPC_OPERATIONS } from "./http/rpc/calls/permissions.ts";
+import type { RpcHandler } from "./http/rpc/handler.ts";
 import { HEALTH_STATUSES } from "./operations/health/health-status.ts";
 import { addGauges } from "./operations/metrics/gauges.ts";
 import { Metrics } from "./operations/metrics/metrics.ts";
