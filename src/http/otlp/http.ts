@@ -5,7 +5,7 @@ import type { ExportTraceServiceRequest } from "../../gen/opentelemetry/proto/co
 import type { Gate } from "../gate/gate.ts";
 import type { GateRequest, GateResponse } from "../gate/request.ts";
 import type { RequestContext } from "../gate/request-context.ts";
-import { type Encoding, encodingOf, JSON_ENCODING, PROTOBUF } from "./encoding.ts";
+import type { Encoding } from "./encoding.ts";
 import { callCodeOf, codeOf, OtlpProblem, problemOf } from "./problem.ts";
 import type { OtlpReceiver } from "./receiver.ts";
 
@@ -99,7 +99,7 @@ export function otlpHandler(
     context.operation = `POST ${PATH}`;
     await gate.admit(context, ["graph:write"]);
     if (encoding === undefined) {
-      const accepted = `${PROTOBUF.contentType}, ${JSON_ENCODING.contentType}`;
+      const accepted = "application/x-protobuf, application/json";
       throw new OtlpProblem(415, `The body must be one of the types ${accepted}.`, { Accept: accepted });
     }
     if (!receiver.isOpen) {
@@ -117,6 +117,26 @@ export function otlpHandler(
     }
   }
 
+  async function respond(context: RequestContext, request: GateRequest, response: GateResponse): Promise<void> {
+    // Late, because it brings Protocol Buffers.
+    const { encodingOf, JSON_ENCODING } = await import("./encoding.ts");
+    const encoding = encodingOf(request.headers["content-type"]);
+    try {
+      const body = await answer(context, encoding);
+      send(response, 200, encoding!.contentType, body);
+      context.end("OK");
+    } catch (error) {
+      context.failed(error);
+      const problem = problemOf(error, gate.challenge);
+      if (problem.status === 500) onError(error, `POST ${PATH}`);
+      const { contentType, status } = encoding ?? JSON_ENCODING;
+      const body = status({ code: codeOf(problem.status), message: problem.message });
+      send(response, problem.status, contentType, body, problem.headers);
+      context.end(callCodeOf(problem.status));
+      request.resume();
+    }
+  }
+
   return (request, response) => {
     const { originalUrl } = request as { readonly originalUrl?: string };
     const path = (originalUrl ?? request.url ?? "").split("?", 1)[0];
@@ -124,23 +144,7 @@ export function otlpHandler(
     const context = gate.begin(request, response, "otlp");
     context.route = PATH;
     if (gate.answerPreflight(context, response)) return true;
-    const encoding = encodingOf(request.headers["content-type"]);
-    answer(context, encoding).then(
-      (body) => {
-        send(response, 200, encoding!.contentType, body);
-        context.end("OK");
-      },
-      (error: unknown) => {
-        context.failed(error);
-        const problem = problemOf(error, gate.challenge);
-        if (problem.status === 500) onError(error, `POST ${PATH}`);
-        const { contentType, status } = encoding ?? JSON_ENCODING;
-        const body = status({ code: codeOf(problem.status), message: problem.message });
-        send(response, problem.status, contentType, body, problem.headers);
-        context.end(callCodeOf(problem.status));
-        request.resume();
-      },
-    );
+    respond(context, request, response).catch((error) => onError(error, `POST ${PATH}`));
     return true;
   };
 }
