@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { createServer, type Server } from "node:http";
+import type { Server } from "node:http";
 import express, { type Express, type NextFunction, type Request, type Response } from "express";
 import session from "express-session";
+import { nodeHttp } from "../common/node-http.ts";
 import { logger } from "./loggers.ts";
 import { placeOrder } from "./order-flow.ts";
 import { type Line, PRICES } from "./stock.ts";
@@ -44,7 +45,7 @@ export function shopServer(): Server {
     response.status(404).json({ error: "no such page" });
   });
   app.use(answerError);
-  return createServer(app);
+  return nodeHttp().createServer(app);
 }
 
 function routes(app: Express): void {

@@ -1,5 +1,5 @@
-import { Agent, request } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
+import { nodeHttp } from "../common/node-http.ts";
 import { logger } from "./loggers.ts";
 import { placeOrder, restock } from "./order-flow.ts";
 import { PRICES } from "./stock.ts";
@@ -80,7 +80,7 @@ interface Page {
 /** The browser of one visitor, which keeps its connection and its cookie. */
 class Browser {
   readonly #base: string;
-  readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  readonly #agent = new (nodeHttp().Agent)({ keepAlive: true, maxSockets: 1 });
   #cookie = "";
 
   constructor(base: string) {
@@ -105,7 +105,7 @@ class Browser {
       ...(body === undefined ? {} : { "content-type": "application/x-www-form-urlencoded" }),
     };
     return new Promise((resolve, reject) => {
-      const sent = request(
+      const sent = nodeHttp().request(
         new URL(path, this.#base),
         { method, headers, agent: this.#agent, timeout: 5000 },
         (response) => {
