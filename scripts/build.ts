@@ -39,7 +39,7 @@ function inputs(entries: readonly string[], folder: string, ending: string): Rec
 }
 
 function isExternal(id: string): boolean {
-  return !id.startsWith(".") && !id.startsWith(root) && !BUNDLED.includes(id);
+  return !id.startsWith(".") && !id.startsWith(root) && !BUNDLED.some((name) => `${id}/`.startsWith(`${name}/`));
 }
 
 /**
@@ -101,11 +101,24 @@ function writeLicenses(): void {
   const licenses = BUNDLED.map((name) => {
     const folder = join(root, "node_modules", name);
     const { version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
-    return `${name} ${version} (${license})\n\n${readFileSync(join(folder, "LICENSE"), "utf8").trim()}\n`;
+    return `${name} ${version} (${license})\n\n${licenseIn(folder)}\n`;
   });
   const rule = `\n${"-".repeat(80)}\n\n`;
-  const title = "The code in this folder contains parts of these packages:\n\n";
+  const title =
+    "The code in this folder contains parts of these packages. The Apache License is the LICENSE beside this folder.\n\n";
   writeFileSync(join(dist, "LICENSES.txt"), title + licenses.join(rule));
+}
+
+/** The file LICENSE of a package; without one, the notices at the head of its files. */
+function licenseIn(folder: string): string {
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" });
+  if (files.includes("LICENSE")) return readFileSync(join(folder, "LICENSE"), "utf8").trim();
+  const heads = files
+    .filter((file) => file.endsWith(".js"))
+    .map((file) => /^(?:\/\/.*\n)+/.exec(readFileSync(join(folder, file), "utf8"))?.[0] ?? "");
+  const notices = heads.filter((head) => head.includes("Copyright"));
+  const byHolder = new Map(notices.map((notice) => [notice.split("\n", 1)[0], notice]));
+  return [...byHolder.values()].map((notice) => notice.replaceAll(/^\/\/ ?/gm, "").trim()).join("\n\n");
 }
 
 try {
