@@ -110,7 +110,8 @@ export abstract class Call implements HandlerContext {
   begin(query?: URLSearchParams): void {
     const { wire } = this;
     this.attempt(() => {
-      wire.onClose(() => this.abort(gone()));
+      // An error, with its stack, is made only for a call that is not over.
+      wire.onClose(() => this.#isOver || this.abort(gone()));
       this.#limitTime();
       this.#negotiate(query);
       this.after(this.of.admit(this), () => this.#admitted(query));
