@@ -26,7 +26,7 @@ import type { Application } from "./operations/health/application.ts";
 import { Health, sessionStoreCheck, storedLevelsCheck } from "./operations/health/health.ts";
 import type { Metrics } from "./operations/metrics/metrics.ts";
 import { requireReachable } from "./operations/spring-boot-admin/announcement.ts";
-import { type Registration, registerWithSpringBootAdmin } from "./operations/spring-boot-admin/registration.ts";
+import type { Registration } from "./operations/spring-boot-admin/registration.ts";
 import { CREATED, MADE, TAKE } from "./processes/hand-over.ts";
 import type { ListenAddress } from "./server/address.ts";
 import { careful, reportError } from "./server/guard.ts";
@@ -258,7 +258,9 @@ export function actuatorOf(options: ActuatorOptions, managed?: Loggers): TakingA
       addresses.push(address.url);
       if (authenticated && isReadableOnTheWay(listenOptions)) onError(new Error(CLEARTEXT), "listen");
       if (isOpen) console.error(openAddressLine(address, listenOptions));
-      if (options.admin !== undefined && !ended) {
+      if (options.admin !== undefined) {
+        const { registerWithSpringBootAdmin } = await import("./operations/spring-boot-admin/registration.ts");
+        if (ended) return address;
         registration = registerWithSpringBootAdmin(options.admin, application, { address, basePath }, onError);
       }
       return address;

@@ -13,9 +13,8 @@ import { type Limits, limitsWith } from "./limits.ts";
 import type { ListenOptions } from "./listen-options.ts";
 import type { TrustedProxies } from "./peer.ts";
 import { cleartextPort, type PortParts, securePort } from "./port.ts";
-import { readCredentials, type TlsCredentials, tlsSettings } from "./tls-credentials.ts";
+import type { TlsCredentials } from "./tls-credentials.ts";
 import type { TlsOptions } from "./tls-options.ts";
-import { reloadCredentials, tellOfEnd } from "./tls-reload.ts";
 import { listenOnPath } from "./unix-socket.ts";
 
 /** How a listener is made. */
@@ -128,6 +127,8 @@ export function createListener(handler: RequestHandler, options: ListenerOptions
   }
 
   async function secured(tls: TlsOptions): Promise<ReturnType<typeof securePort>> {
+    const { readCredentials, tlsSettings } = await import("./tls-credentials.ts");
+    const { reloadCredentials, tellOfEnd } = await import("./tls-reload.ts");
     const credentials = await readCredentials(tls);
     const secure = securePort(parts, { ...credentials.context, ...tlsSettings(tls, limits) });
     let stopTelling = () => {};

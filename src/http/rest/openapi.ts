@@ -1,7 +1,6 @@
 import type { Application } from "../../operations/health/application.ts";
 import type { TrustedProxies } from "../../server/peer.ts";
 import type { SecurityScheme, ServedRoute } from "../openapi/document.ts";
-import { openApiDocument } from "../openapi/document.ts";
 import type { Answer, Operation } from "./operation.ts";
 import { Representation } from "./representation.ts";
 import { requestOrigin } from "./request-target.ts";
@@ -27,9 +26,10 @@ export function readOpenApi(
   let answer: Answer;
   return {
     ownTypes: true,
-    run(call) {
+    async run(call) {
       const serverUrl = requestOrigin(call, trustedProxies) + call.mount;
       if (serverUrl !== written) {
+        const { openApiDocument } = await import("../openapi/document.ts");
         const document = openApiDocument({ application, basePath, serverUrl, served: routes(), schemes });
         const representation = new Representation(JSON.stringify(document));
         answer = { status: 200, representation, tagged: true, contentType: "application/json" };
