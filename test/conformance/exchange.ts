@@ -1,5 +1,6 @@
 import type { DescService, Registry } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
+import type { Gate } from "../../src/http/gate/gate.ts";
 import { CallRouter } from "../../src/http/rpc/call-router.ts";
 import type { CallOptions } from "../../src/http/rpc/calls/call-options.ts";
 import { OpenStreams } from "../../src/http/rpc/calls/open-streams.ts";
@@ -12,12 +13,13 @@ export function serveService(
   { service, methods }: { service: DescService; methods: Partial<ServiceImpl<never>> },
   registry: Registry,
   readMaxBytes: number,
+  gate: Gate = OPEN_GATE,
 ): Listener {
   const onError = (error: unknown, context: string) => console.error(`${context}:`, error);
   const options: CallOptions = {
-    gate: OPEN_GATE,
+    gate,
     // The suite's methods are in no table of permissions.
-    requestGate: requestGate(OPEN_GATE, onError, () => []),
+    requestGate: requestGate(gate, onError, () => []),
     streams: new OpenStreams(),
     onError,
     readMaxBytes,

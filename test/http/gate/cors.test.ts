@@ -3,7 +3,16 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { LoggersService } from "../../../src/gen/actuator/v3/loggers_pb.ts";
 import { type ActuatorOptions, createActuator } from "../../../src/index.ts";
 import { http1Client } from "../../support/rest-client.ts";
-import { transportOver } from "../../support/rpc-harness.ts";
+import {
+  bodyOf,
+  exchange,
+  headersOf,
+  messageIn,
+  overEach,
+  type Sent,
+  UNARY_FORMATS,
+} from "../../support/rpc-exchange.ts";
+import { transportOver, WIRES } from "../../support/rpc-harness.ts";
 
 const page = "https://admin.example";
 
@@ -141,4 +150,40 @@ test("a page that may call changes a level, and reads what went wrong", async ()
   );
   const names = exposed.toLowerCase().split(", ");
   for (const name of connectCors.exposedHeaders) expect(names).toContain(name.toLowerCase());
+});
+
+const SET_LEVEL = "/actuator.v3.LoggersService/SetLoggerLevel";
+const ANSWERS: Readonly<Record<string, Partial<Sent>>> = {
+  "a success": {},
+  "an error": { body: Buffer.from([0, 0, 0, 0, 0]) },
+  "a message over the limit": { body: Buffer.alloc(70_000) },
+  "an unknown method": { path: "/actuator.v3.LoggersService/Nothing" },
+  "an unknown content type": { headers: { "content-type": "text/plain" } },
+  "an HTTP method that is not allowed": { method: "PUT" },
+  "a page of a site that may not write": { headers: { origin: "https://evil.test", "sec-fetch-site": "cross-site" } },
+};
+
+test.each(
+  overEach(UNARY_FORMATS).flatMap((row) => Object.entries(ANSWERS).map(([what, sent]) => ({ ...row, what, sent }))),
+)("$over: $what has the headers of CORS", async ({ format, version, sent }) => {
+  const { url } = await serveWith([page]);
+  const message = messageIn(format, { name: "a", level: "LEVEL_DEBUG" }, Buffer.from([10, 1, 97, 16, 2]));
+  const headers = { ...headersOf(format), origin: page, ...sent.headers };
+  const heard = await exchange(url, version, { path: SET_LEVEL, body: bodyOf(format, message), ...sent, headers });
+  const isAllowed = headers.origin === page;
+  expect(heard.headers["access-control-allow-origin"]).toBe(isAllowed ? page : undefined);
+  expect(heard.headers.vary).toContain("Origin");
+  expect("access-control-expose-headers" in heard.headers).toBe(isAllowed);
+  if (!isAllowed) expect([403, 200]).toContain(heard.status);
+});
+
+test.each(WIRES)("a stream has the headers of CORS: $protocol over HTTP/$httpVersion", async (wire) => {
+  const { url } = await serveWith([page]);
+  let origin: string | null = null;
+  const onHeader = (header: Headers) => {
+    origin = header.get("access-control-allow-origin");
+  };
+  const client = createClient(LoggersService, transportOver(wire, url));
+  for await (const _ of client.watchLoggers({}, { headers: { origin: page }, onHeader })) break;
+  expect(origin).toBe(page);
 });

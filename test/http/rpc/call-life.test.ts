@@ -7,10 +7,13 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { LoggersService } from "../../../src/gen/actuator/v3/loggers_pb.ts";
 import { SessionsService } from "../../../src/gen/actuator/v3/sessions_pb.ts";
 import { Health } from "../../../src/gen/grpc/health/v1/health_pb.ts";
+import { createGate, type Gate } from "../../../src/http/gate/gate.ts";
 import { createActuator } from "../../../src/index.ts";
 import { Loggers } from "../../../src/loggers/loggers.ts";
+import type { CallRecord } from "../../../src/operations/calls/call-record.ts";
 import { Sessions } from "../../../src/sessions/sessions.ts";
 import { serveService } from "../../conformance/exchange.ts";
+import { LOCAL_PEER } from "../../support/open-gate.ts";
 import { bodyOf, exchange, headersOf, outcomeOf, overEach, UNARY_FORMATS } from "../../support/rpc-exchange.ts";
 import { serveRpc, silentStore, transportOver, WIRES } from "../../support/rpc-harness.ts";
 import { eventually, http1Request, http2Connect, http2Request, rawClient } from "../../support/server-harness.ts";
@@ -25,9 +28,9 @@ const EMPTY = (json: boolean | undefined) => Buffer.from(json ? "{}" : "");
 type Check = (context: HandlerContext) => Promise<object> | object;
 
 /** Serves a method of the test's own. */
-async function serveCheck(check: Check): Promise<string> {
+async function serveCheck(check: Check, gate?: Gate): Promise<string> {
   const methods = { check: (_: unknown, context: HandlerContext) => check(context) };
-  const listener = serveService({ service: Health, methods: methods as never }, createRegistry(), 65_536);
+  const listener = serveService({ service: Health, methods: methods as never }, createRegistry(), 65_536, gate);
   onTestFinished(() => listener.drain({ deadlineMs: 0 }));
   return (await listener.listen({ port: 0 })).url;
 }
@@ -326,8 +329,30 @@ describe("HTTP/2", () => {
   });
 });
 
-describe("a client that goes away while its call is under way", () => {
-  test.each(["HTTP/1.1", "HTTP/2"])("over %s leaves nothing behind", async (version) => {
+describe("a client that goes away", () => {
+  test.each(WIRES)("while its method waits is in the call log: $protocol over HTTP/$httpVersion", async (wire) => {
+    const records: CallRecord[] = [];
+    const observer = (record: CallRecord) => void records.push(record);
+    const gate = createGate({ peer: LOCAL_PEER, allowedHosts: ["*"], observer });
+    let isCalled = false;
+    const check: Check = async ({ signal }) => {
+      isCalled = true;
+      await once(signal, "abort");
+      throw signal.reason;
+    };
+    const url = await serveCheck(check, gate);
+    const abort = new AbortController();
+    const call = createClient(Health, transportOver(wire, url)).check({}, { signal: abort.signal });
+    await eventually(
+      () => isCalled,
+      () => "not called",
+    );
+    abort.abort();
+    await expect(call).rejects.toMatchObject({ code: Code.Canceled });
+    await expect.poll(() => records.map(({ code }) => code)).toEqual(["CANCELLED"]);
+  });
+
+  test.each(["HTTP/1.1", "HTTP/2"])("while its work goes on leaves nothing behind: %s", async (version) => {
     const { url, port, listener, errors } = await serveRpc({ sessions: new Sessions(silentStore(), { ids: "raw" }) });
     if (version === "HTTP/1.1") {
       const { socket } = await rawClient(port);

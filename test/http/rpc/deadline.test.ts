@@ -6,7 +6,7 @@ import { takeDeadline } from "../../../src/http/rpc/calls/deadline.ts";
 import { Interruption } from "../../../src/http/rpc/connect/interceptor.ts";
 import { Sessions } from "../../../src/sessions/sessions.ts";
 import type { SessionStore } from "../../../src/sessions/store.ts";
-import { fixedStore, grpcClient, serveRpc, silentStore, transportOver } from "../../support/rpc-harness.ts";
+import { fixedStore, grpcClient, serveRpc, silentStore, transportOver, WIRES } from "../../support/rpc-harness.ts";
 import { eventually, http2Connect } from "../../support/server-harness.ts";
 
 const GRPC = { protocol: "gRPC", httpVersion: "2" } as const;
@@ -17,45 +17,56 @@ async function serveStore(store: SessionStore, options = {}) {
   return { ...server, client: grpcClient(SessionsService, server.url) };
 }
 
+/** Every wire with a deadline as its protocol writes it. */
+const wiresWith = (grpc: string, connect: string) =>
+  WIRES.map((wire) => ({
+    ...wire,
+    wire,
+    headers: wire.protocol.startsWith("Connect") ? { "connect-timeout-ms": connect } : { "grpc-timeout": grpc },
+  }));
+
 const codeOf = (call: Promise<unknown>) =>
   call.then(
     () => "ok",
     (error) => Code[ConnectError.from(error).code],
   );
 
-test.each([
-  [GRPC, { "grpc-timeout": "0m" }],
-  [CONNECT, { "connect-timeout-ms": "0" }],
-])("a deadline that has passed already ends the call before anything is done", async (wire, headers) => {
-  let deleted = 0;
-  const store = { ...silentStore(), delete: async () => ++deleted > 0 };
-  const { url } = await serveStore(store);
-  const call = createClient(SessionsService, transportOver(wire, url)).deleteSession({ id: "1" }, { headers });
-  expect(await codeOf(call)).toBe("DeadlineExceeded");
-  expect(deleted).toBe(0);
-});
+test.each(wiresWith("0m", "0"))(
+  "a deadline that has passed already ends the call before anything is done: $protocol over HTTP/$httpVersion",
+  async ({ wire, headers }) => {
+    let deleted = 0;
+    const store = { ...silentStore(), delete: async () => ++deleted > 0 };
+    const { url, errors } = await serveStore(store);
+    const call = createClient(SessionsService, transportOver(wire, url)).deleteSession({ id: "1" }, { headers });
+    expect(await codeOf(call)).toBe("DeadlineExceeded");
+    expect([deleted, errors]).toEqual([0, []]);
+  },
+);
 
 test("work that ends in time is not touched by its deadline", async () => {
   const { client } = await serveStore({ ...silentStore(), delete: async () => true });
   expect(await codeOf(client.deleteSession({ id: "1" }, { headers: { "grpc-timeout": "10S" } }))).toBe("ok");
 });
 
-test("work that fails after its deadline still reaches onError", async () => {
-  let fail = (_: unknown) => {};
-  const failing = new Promise<never>((_, reject) => {
-    fail = reject;
-  });
-  const { client, errors } = await serveStore({ ...silentStore(), delete: () => failing });
-  const call = client.deleteSession({ id: "1" }, { headers: { "grpc-timeout": "30m" } });
-  expect(await codeOf(call)).toBe("DeadlineExceeded");
-  const late = new Error("too late");
-  fail(late);
-  await eventually(
-    () => errors.length === 1,
-    () => `${errors.length} errors`,
-  );
-  expect(errors[0]?.error).toBe(late);
-});
+test.each(wiresWith("30m", "30"))(
+  "work that fails after its deadline still reaches onError: $protocol over HTTP/$httpVersion",
+  async ({ wire, headers }) => {
+    let fail = (_: unknown) => {};
+    const failing = new Promise<never>((_, reject) => {
+      fail = reject;
+    });
+    const { url, errors } = await serveStore({ ...silentStore(), delete: () => failing });
+    const call = createClient(SessionsService, transportOver(wire, url)).deleteSession({ id: "1" }, { headers });
+    expect(await codeOf(call)).toBe("DeadlineExceeded");
+    const late = new Error("too late");
+    fail(late);
+    await eventually(
+      () => errors.length === 1,
+      () => `${errors.length} errors`,
+    );
+    expect(errors[0]?.error).toBe(late);
+  },
+);
 
 test("a stream whose request message never comes ends at its deadline", async () => {
   const { url, listener } = await serveRpc();
@@ -107,14 +118,14 @@ describe("a deadline further away than a timer can wait", () => {
   });
 });
 
-test.each([
-  [GRPC, { "grpc-timeout": "soon" }],
-  [CONNECT, { "connect-timeout-ms": "-1" }],
-])("a deadline that is none is INVALID_ARGUMENT", async (wire, headers) => {
-  const { url } = await serveStore(silentStore());
-  const call = createClient(SessionsService, transportOver(wire, url)).getSession({ id: "1" }, { headers });
-  expect(await codeOf(call)).toBe("InvalidArgument");
-});
+test.each(wiresWith("soon", "-1"))(
+  "a deadline that is none is INVALID_ARGUMENT: $protocol over HTTP/$httpVersion",
+  async ({ wire, headers }) => {
+    const { url } = await serveStore(silentStore());
+    const call = createClient(SessionsService, transportOver(wire, url)).getSession({ id: "1" }, { headers });
+    expect(await codeOf(call)).toBe("InvalidArgument");
+  },
+);
 
 describe("an interruption", () => {
   test("ends a wait, refuses later ones and begins no more work", async () => {
