@@ -8,6 +8,7 @@ import { LoggersService } from "../../../src/gen/actuator/v3/loggers_pb.ts";
 import { SessionsService } from "../../../src/gen/actuator/v3/sessions_pb.ts";
 import { Health } from "../../../src/gen/grpc/health/v1/health_pb.ts";
 import { createGate, type Gate } from "../../../src/http/gate/gate.ts";
+import { directPath } from "../../../src/http/rpc/direct/switch.ts";
 import { createActuator } from "../../../src/index.ts";
 import { Loggers } from "../../../src/loggers/loggers.ts";
 import type { CallRecord } from "../../../src/operations/calls/call-record.ts";
@@ -94,6 +95,47 @@ describe("the signal of a call is aborted when the call is over", () => {
     expect(signal!.reason).toMatchObject({ code: Code.Canceled });
   });
 });
+
+// connect's path lets such a client wait.
+const forbidding = directPath.enabled ? ["HTTP/2"] : [];
+
+test.each(forbidding)("an answer with a header that %s forbids is cut off, and the connection goes on", async () => {
+  let isForbidden = true;
+  const url = await serveCheck(({ responseHeader }) => {
+    if (isForbidden) responseHeader.set("connection", "close");
+    return {};
+  });
+  const format = UNARY_FORMATS.find(({ name }) => name === "Connect JSON")!;
+  const session = await http2Connect(url);
+  const call = () => {
+    const stream = session.request({ ":method": "POST", ":path": CHECK, ...headersOf(format) });
+    stream.end(bodyOf(format, EMPTY(true)));
+    return stream;
+  };
+  const [error] = await once(call(), "error");
+  expect(error.code).toBe("ERR_HTTP2_STREAM_ERROR");
+  isForbidden = false;
+  const [headers] = await once(call(), "response");
+  expect(headers[":status"]).toBe(200);
+});
+
+test.each(overEach(FORMATS))(
+  "$over: the headers of an error of another server stay there",
+  async ({ format, version }) => {
+    const elsewhere = await serveCheck(() => {
+      throw new ConnectError("no", Code.NotFound, { "x-elsewhere": "1" });
+    });
+    const client = createClient(Health, transportOver(WIRES[0]!, elsewhere));
+    const url = await serveCheck(() => client.check({}));
+    const heard = await exchange(url, version, {
+      path: CHECK,
+      headers: headersOf(format),
+      body: bodyOf(format, EMPTY(format.json)),
+    });
+    expect(outcomeOf(format, heard).code).toBe("NOT_FOUND");
+    expect(JSON.stringify(heard)).not.toContain("x-elsewhere");
+  },
+);
 
 test.each(overEach(UNARY_FORMATS))("$over: a method sees its request and adds headers and trailers", async (row) => {
   const { format, version } = row;

@@ -112,6 +112,7 @@ export abstract class Call implements HandlerContext {
     this.attempt(() => {
       // An error, with its stack, is made only for a call that is not over.
       wire.onClose(() => this.#isOver || this.abort(gone()));
+      if (this.#isOver) return;
       this.#limitTime();
       this.#negotiate(query);
       this.after(this.of.admit(this), () => this.#admitted(query));
@@ -149,8 +150,9 @@ export abstract class Call implements HandlerContext {
     this.over();
     if (this.wire.isGone) return;
     const rest = this.wire.isComplete ? undefined : this.wire.readRest();
-    if (rest === undefined) this.#answerError(error);
-    else rest.then(() => this.wire.isGone || this.#answerError(error));
+    const answer = () => this.write(() => this.answerError(error));
+    if (rest === undefined) answer();
+    else rest.then(() => this.wire.isGone || answer());
   }
 
   protected get isOver(): boolean {
@@ -181,12 +183,13 @@ export abstract class Call implements HandlerContext {
     return this.#responseTrailer;
   }
 
-  /** An answer that cannot be made must not end the process. */
-  #answerError(error: ConnectError): void {
+  /** Writes the end of an answer. One that cannot be written, such as a header with a line break, is cut off. */
+  protected write(end: () => void): void {
     try {
-      this.answerError(error);
+      end();
     } catch (failure) {
       this.of.onError(failure, `rpc ${this.of.operation}`);
+      this.wire.cut();
     }
   }
 

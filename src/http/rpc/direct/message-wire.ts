@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import { HTTP2_CODES } from "../../../server/http2-codes.ts";
 import type { GateRequest, GateResponse } from "../../gate/request.ts";
 import { discardRest, isGone, readRest, whenOver } from "../calls/node-request.ts";
 import type { Fields, Wire } from "./wire.ts";
@@ -82,6 +83,11 @@ export class MessageWire implements Wire {
     // Node.js writes a string in one piece with the headers, and bytes in another.
     else if (bytes.length <= ONE_WRITE_BYTES) this.#answer.end(latin1(bytes), "latin1");
     else this.#answer.end(bytes);
+  }
+
+  cut(): void {
+    if ("stream" in this.request) this.request.stream.close(HTTP2_CODES.INTERNAL_ERROR);
+    else this.#answer.destroy();
   }
 
   closeConnection(): void {

@@ -51,7 +51,7 @@ export class StreamCall extends Call {
   #done(): void {
     this.context.end("OK");
     this.over();
-    if (!this.wire.isGone) this.#end(undefined);
+    if (!this.wire.isGone) this.write(() => this.#end(undefined));
   }
 
   #begin(): void {

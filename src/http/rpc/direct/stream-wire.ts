@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { ServerHttp2Stream } from "node:http2";
+import { HTTP2_CODES } from "../../../server/http2-codes.ts";
 import type { GateRequest, GateResponse } from "../../gate/request.ts";
 import { readRest, resetSoon } from "../calls/node-request.ts";
 import type { Fields, Wire } from "./wire.ts";
@@ -107,6 +108,10 @@ export class StreamWire implements Wire {
       if (!this.isComplete) resetSoon(stream);
     });
     stream.end(bytes);
+  }
+
+  cut(): void {
+    this.stream.close(HTTP2_CODES.INTERNAL_ERROR);
   }
 
   closeConnection(): void {}

@@ -43,7 +43,8 @@ const CONNECT_OK = encodeEnvelope(CONNECT_FLAG, new TextEncoder().encode("{}"));
 /** The metadata of an error without headers that belong to the protocols. */
 export function metadataOf(error: ConnectError): Fields {
   const headers = new Headers();
-  mergeNonProtocolHeaders(headers, error.metadata);
+  // Of an error that came over the wire it has all headers of that answer.
+  if (!(error as { readonly isWireError?: boolean }).isWireError) mergeNonProtocolHeaders(headers, error.metadata);
   return fieldsOf(headers);
 }
 

@@ -31,6 +31,10 @@ export class UnaryCall extends Call {
     this.context.end("OK");
     this.over();
     if (this.wire.isGone) return;
+    this.write(() => this.#answerOutput(bytes, isCompressed));
+  }
+
+  #answerOutput(bytes: Uint8Array, isCompressed: boolean): void {
     if (this.format.isEnveloped) {
       this.#answerEnveloped(encodeEnvelope(isCompressed ? compressedFlag : 0, bytes), undefined);
       return;

@@ -32,6 +32,8 @@ export interface Wire {
   onDrain(listener: () => void): void;
   /** Ends the answer. */
   end(bytes?: Uint8Array, trailers?: Fields): void;
+  /** Ends the answer as a failure of transport. */
+  cut(): void;
   /** Closes the connection after the answer, where that is how a client is told to stop sending. */
   closeConnection(): void;
 }
