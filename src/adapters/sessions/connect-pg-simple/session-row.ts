@@ -51,7 +51,8 @@ const ROUNDING_MS = 1000;
 /** Returns the session of a row. */
 export function readSession(row: SessionRow, reader: RowReader): ReadSession {
   const [id, , expiry, shownTwice, created, seen, record] = row;
-  const { age, ...facts } = recordFacts(record, reader);
+  const facts = recordFacts(record, reader);
+  const { age } = facts;
   const expiryTime = expiry === null ? undefined : Math.round(expiry * 1000);
   const sighting = seen === null ? see(reader.sightings, id, expiryTime) : undefined;
   const creationTime = created === null ? sighting?.creationTime : wholeMs(created);
@@ -117,13 +118,10 @@ function recordFacts(stored: SessionRow[6], { resolver, ttlMs }: RowReader): Rec
   const resolved = !Array.isArray(stored);
   const record = parseRecord(resolved ? stored : stored[0]) ?? {};
   const username = resolved ? resolver(record) : undefined;
-  return { ...cookieFacts(record, ttlMs), names: attributeNames(record), username, resolved };
-}
-
-/** As in the store: if the cookie has no expiry, the session lives for the store's own time. */
-function cookieFacts(record: SessionRecord, ttlMs: RowReader["ttlMs"]): Pick<RecordFacts, "age" | "expiryTime"> {
   const expires = expiryTime(record);
-  return { expiryTime: expires, age: expires === undefined ? ttlMs() : maxAge(record) };
+  // As in the store: if the cookie has no expiry, the session lives for the store's own time.
+  const age = expires === undefined ? ttlMs() : maxAge(record);
+  return { age, expiryTime: expires, names: attributeNames(record), username, resolved };
 }
 
 function see(sightings: Sightings, id: string, expiryTime: number | undefined): Sighting {

@@ -41,3 +41,16 @@ export function isArrayKey(key: string): boolean {
 export function isStorablePath(path: Path): boolean {
   return path.every(isStorable);
 }
+
+/** Returns a function that builds each text once: of the same string, the hash by which it is found later is known. */
+export function remembered<Args extends readonly unknown[]>(
+  build: (...args: Args) => string,
+): (...args: Args) => string {
+  const texts = new Map<string, string>();
+  return (...args) => {
+    const key = args.join();
+    const text = texts.get(key) ?? build(...args);
+    texts.set(key, text);
+    return text;
+  };
+}

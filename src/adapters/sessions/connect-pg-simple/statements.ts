@@ -8,7 +8,7 @@ import {
   reducedRecord,
   unreadable,
 } from "./record-sql.ts";
-import { literal } from "./sql.ts";
+import { literal, remembered } from "./sql.ts";
 import {
   type Ask,
   digestIndexName,
@@ -102,10 +102,10 @@ function statements(table: Table, paths: PrincipalPaths | undefined, timeZone: s
       const condition = activeCondition(active, "$1");
       return `SELECT count(*)::text AS answer ${from} WHERE ${condition ?? "$1::float8 IS NOT NULL"}`;
     },
-    page(order, after, active) {
+    page: remembered((order, after, active) => {
       const condition = activeCondition(active, "$2") ?? "$2::float8 IS NOT NULL";
       return `SELECT ${row} FROM (${ordered(order, after, condition)}) AS page`;
-    },
+    }),
     scan(order, after) {
       const last = order === "expire" ? "expire, sid" : "sid";
       const matches =

@@ -3,7 +3,7 @@ import { ActuatorError } from "../../../common/error.ts";
 import type { PrincipalPaths } from "../../../sessions/principal.ts";
 import type { PostgresQueries } from "../../kit/postgres/index.ts";
 import { principalExpression, type RecordType } from "./record-sql.ts";
-import { identifier } from "./sql.ts";
+import { identifier, remembered } from "./sql.ts";
 
 /** Runs a statement and resolves to the JSON in the column `answer` of each row. */
 export type Ask = <Answer>(sql: string, values?: readonly (string | number | null)[]) => Promise<readonly Answer[]>;
@@ -13,9 +13,12 @@ export type Ask = <Answer>(sql: string, values?: readonly (string | number | nul
  * because a borrowed connection may be configured to parse types and name columns in its own way.
  */
 export function asking(queries: PostgresQueries): Ask {
+  const texts = remembered(
+    (sql: string) =>
+      `WITH answers AS (${sql}) SELECT '[' || coalesce(string_agg(answer, ','), '') || ']' AS answers FROM answers`,
+  );
   return async <Answer>(sql: string, values: readonly (string | number | null)[] = []) => {
-    const text = `WITH answers AS (${sql}) SELECT '[' || coalesce(string_agg(answer, ','), '') || ']' AS answers FROM answers`;
-    const [row] = await queries.query<{ answers: string }>(text, values);
+    const [row] = await queries.query<{ answers: string }>(texts(sql), values);
     return JSON.parse(row!.answers) as Answer[];
   };
 }
