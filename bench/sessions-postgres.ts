@@ -2,9 +2,13 @@
  * What sessions of connect-pg-simple cost to find, list and end among 1,000,000, beside the bare statement on the same pool,
  * and what the indexes for it cost the application.
  *
- * The bare statement is what one writes by hand: it takes whole records, has the store's own indexes and a plain one on
- * `passport.user`, and is prepared like ours (under "unprepared", not). Turns alternate, so that a busy machine slows both.
+ * The bare statement is what one writes by hand: through the same pool it returns as many rows of whole records, which pg
+ * parses, has the store's own indexes and a plain one on `passport.user`, and is prepared like ours (under "unprepared",
+ * not). "and times" also takes the columns from which our page has its times of creation. Short rounds take turns, so that a
+ * busy machine slows both. CPU is that of this process and of PostgreSQL's for the connection; its ratio needs Linux.
  */
+import { readFileSync } from "node:fs";
+import { create, toBinary } from "@bufbuild/protobuf";
 import connectPgSimple from "connect-pg-simple";
 import session, { type SessionData } from "express-session";
 import pg from "pg";
@@ -12,6 +16,9 @@ import {
   connectPgSimpleSessions,
   prepareConnectPgSimpleSessions,
 } from "../src/adapters/sessions/connect-pg-simple/index.ts";
+import { ListSessionsRequestSchema, ListSessionsResponseSchema } from "../src/gen/actuator/v3/sessions_pb.ts";
+import { listAllSessions } from "../src/http/rpc/session-list.ts";
+import { Sessions } from "../src/sessions/sessions.ts";
 import { startPostgres } from "../test/support/postgres-server.ts";
 import { environment } from "./support/environment.ts";
 import { median } from "./support/median.ts";
@@ -20,6 +27,8 @@ import { printTable } from "./support/table.ts";
 const SESSIONS = Number(process.argv.find((argument) => /^\d+$/.test(argument)) ?? 1_000_000);
 const PER_USER = 4;
 const TURNS = 3_000;
+/** How many turns a round has. */
+const ROUND = 10;
 const PAGE = 100;
 const GOAL = 2;
 
@@ -110,6 +119,9 @@ async function reads(): Promise<void> {
   );
   const { expire, sid } = deep.rows[0];
   const after = JSON.stringify(["expire", expire, sid]);
+  const shown = new Sessions(sessions, { idKey: "a key of a benchmark" });
+  const request = create(ListSessionsRequestSchema);
+  const firstPage = [`${columns} ORDER BY expire DESC, sid DESC LIMIT $1`, () => [PAGE]] as const;
   let number = 0;
   const cases: readonly Case[] = [
     [
@@ -118,10 +130,20 @@ async function reads(): Promise<void> {
       [`${columns} WHERE sess -> 'passport' ->> 'user' = $1`, () => [anyUser()]],
     ],
     ["get", () => sessions.findById(anyId()), [`${columns} WHERE sid = $1`, () => [anyId()]]],
+    [`list, first ${PAGE}`, () => sessions.list({ limit: PAGE }), firstPage],
     [
-      `list, first ${PAGE}`,
+      `list, first ${PAGE}, and times`,
       () => sessions.list({ limit: PAGE }),
-      [`${columns} ORDER BY expire DESC, sid DESC LIMIT $1`, () => [PAGE]],
+      [
+        "SELECT sid, sess, expire, created_at, first_seen_at FROM session ORDER BY expire DESC, sid DESC LIMIT $1",
+        () => [PAGE],
+      ],
+    ],
+    [`list, first ${PAGE}, with hashed ids`, () => shown.list({ pageSize: PAGE }), firstPage],
+    [
+      `list, first ${PAGE}, as protobuf`,
+      async () => toBinary(ListSessionsResponseSchema, await listAllSessions(shown, request, 2 ** 22)),
+      firstPage,
     ],
     [
       `list, ${PAGE} in the middle`,
@@ -137,26 +159,28 @@ async function reads(): Promise<void> {
   const rows = [];
   for (const [name, subject, [text, values]] of cases) {
     const turns = name.startsWith("list") ? TURNS / 3 : TURNS;
-    const times = await alternate(turns, [
+    const measured = await alternate(turns, [
       subject,
       () => pool.query({ name, text, values: values() }),
       () => pool.query(text, values()),
     ]);
-    const [ours, prepared, unprepared] = times.map((each) => ({
-      p50: percentile(each, 0.5),
-      p99: percentile(each, 0.99),
+    const [ours, prepared, unprepared] = measured.map(({ times }) => ({
+      p50: percentile(times, 0.5),
+      p99: percentile(times, 0.99),
     }));
     const ratio = ours!.p50 / prepared!.p50;
+    const cpu = measured[0]!.cpu.map((micros, round) => micros / measured[1]!.cpu[round]!);
     rows.push([
       name,
       ...[ours!, prepared!, unprepared!].flatMap(({ p50, p99 }) => [micros(p50), micros(p99)]),
       `${ratio.toFixed(2)}${ratio > GOAL ? " over" : ""}`,
       (ours!.p50 / unprepared!.p50).toFixed(2),
+      median(cpu).toFixed(2),
       name === "find by user" ? `${Math.round(median(scans) / ours!.p50)}` : "",
     ]);
   }
   printTable(
-    ["µs", "p50", "p99", "bare p50", "p99", "unprepared p50", "p99", "ratio", "unprepared", "times a scan"],
+    ["µs", "p50", "p99", "bare p50", "p99", "unprepared p50", "p99", "ratio", "unprepared", "CPU", "times a scan"],
     rows,
   );
   console.log(
@@ -182,8 +206,8 @@ async function writes(): Promise<void> {
     const prepared = new PGStore({ ...settings, pool: by });
     const asItWas = new PGStore({ ...settings, pool: by, schemaName: "plain" });
     for (const [name, write] of Object.entries(WRITES)) {
-      const times = await alternate(TURNS, [() => write(prepared), () => write(asItWas)]);
-      const [subject, beside] = times.map((each) => percentile(each, 0.5));
+      const measured = await alternate(TURNS, [() => write(prepared), () => write(asItWas)]);
+      const [subject, beside] = measured.map(({ times }) => percentile(times, 0.5));
       const more = `${micros(subject! - beside!)} (${((subject! / beside! - 1) * 100).toFixed(0)} %)`;
       rows.push([`${name}, ${durability}`, micros(subject!), micros(beside!), more]);
     }
@@ -199,14 +223,41 @@ async function reportSizes(): Promise<void> {
   console.log(`\n${rows.map(({ name, bytes }) => `${name} ${(Number(bytes) / 2 ** 20).toFixed(0)} MB`).join(", ")}`);
 }
 
-/** Milliseconds of each turn of each act, which take turns. */
-async function alternate(turns: number, acts: readonly (() => Promise<unknown>)[]): Promise<number[][]> {
+interface Measured {
+  /** Milliseconds of each turn. */
+  readonly times: number[];
+  /** Microseconds of CPU of each round. */
+  readonly cpu: number[];
+}
+
+/** Performs the acts by turns, in rounds. */
+async function alternate(turns: number, acts: readonly (() => Promise<unknown>)[]): Promise<Measured[]> {
   for (let turn = 0; turn < turns / 10; turn++) for (const act of acts) await act();
-  const times: number[][] = acts.map(() => []);
-  for (let turn = 0; turn < turns; turn++) {
-    for (const [at, act] of acts.entries()) times[at]!.push(await milliseconds(act));
+  const { rows } = await pool.query("SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend'");
+  const pids = rows.map(({ pid }) => pid as number);
+  const measured = acts.map((): Measured => ({ times: [], cpu: [] }));
+  for (let round = 0; round < turns / ROUND; round++) {
+    for (const [at, act] of acts.entries()) {
+      const before = cpuMicros(pids);
+      for (let turn = 0; turn < ROUND; turn++) measured[at]!.times.push(await milliseconds(act));
+      measured[at]!.cpu.push(cpuMicros(pids) - before);
+    }
   }
-  return times;
+  return measured;
+}
+
+function cpuMicros(pids: readonly number[]): number {
+  const { user, system } = process.cpuUsage();
+  return pids.reduce((sum, pid) => sum + processMicros(pid), user + system);
+}
+
+/** Returns the CPU time of another process, in µs; not a number on other systems than Linux. */
+function processMicros(pid: number): number {
+  try {
+    return Number(readFileSync(`/proc/${pid}/schedstat`, "utf8").split(" ")[0]) / 1000;
+  } catch {
+    return Number.NaN;
+  }
 }
 
 async function milliseconds(act: () => Promise<unknown>): Promise<number> {
