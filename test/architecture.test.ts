@@ -15,7 +15,7 @@ const RULES: readonly (readonly [files: RegExp, imports: string])[] = [
   [/^(common|loggers|sessions|integration-graph)\//, "nothing"],
   [/^http\/otlp\//, `${INNER}|adapters/graph/opentelemetry/`],
   [/^(access|http|server|operations)\//, INNER],
-  [/^client\//, "(gen/|loggers/(inherited-level|name)\\.ts)"],
+  [/^client\//, "(gen/|loggers/name\\.ts)"],
   [/^attach\//, "(auto|processes|operations/audit)/"],
   [/^adapters\/kit\//, `(${LOGGERS}|${SESSIONS}|${GRAPH})\\.ts`],
   [/^adapters\/loggers\/[^/]+\//, `adapters/kit/|${LOGGERS}\\.ts`],

@@ -1,7 +1,13 @@
 import { Level } from "../gen/actuator/v3/level_pb.ts";
-import type { Logger, LoggerGroup, Snapshot, WatchLoggersResponse } from "../gen/actuator/v3/loggers_pb.ts";
-import { inheritedLevels } from "../loggers/inherited-level.ts";
+import type {
+  InheritedLevel,
+  Logger,
+  LoggerGroup,
+  Snapshot,
+  WatchLoggersResponse,
+} from "../gen/actuator/v3/loggers_pb.ts";
 import { dotted } from "../loggers/name.ts";
+import { inheritedLevels } from "./inherited-levels.ts";
 
 /** What a whole event of WatchLoggers has changed. */
 export interface WatchedChange {
@@ -55,7 +61,7 @@ export class WatchedLoggers {
   }
 
   /** The loggers that get another level, with that level. */
-  #inheriting(levels: Parameters<typeof inheritedLevels<Level>>[0]): Logger[] {
+  #inheriting(levels: readonly InheritedLevel[]): Logger[] {
     if (levels.length === 0) return [];
     const all = [...this.#loggers.values()];
     const isConfigured = ({ configuredLevel }: Logger) => configuredLevel !== Level.UNSPECIFIED;

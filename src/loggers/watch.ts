@@ -1,4 +1,5 @@
 import { type CompactChange, compactChange, isSameLogger } from "./compact-change.ts";
+import { Lineage } from "./lineage.ts";
 import type { Loggers } from "./loggers.ts";
 import { ROOT } from "./name.ts";
 import type { Logger, LoggerGroup, LoggersOverview } from "./view.ts";
@@ -26,18 +27,6 @@ export interface WatchedState {
   readonly revision: number;
   /** The loggers of which watchers were notified before. Defined only if a watcher asks for compact changes. */
   readonly before: Pick<WatchedState, "loggers" | "revision"> | undefined;
-}
-
-/** The change of the selected loggers since {@link WatchedState.before}; undefined if a compact one is no shorter than a list. */
-export function compactChangeOf(
-  { before, loggers }: WatchedState,
-  isSelected: (logger: Logger) => boolean,
-): CompactChange | undefined {
-  if (before === undefined) return undefined;
-  const changed = loggers.filter(({ subject, revision }) => revision > before.revision && isSelected(subject));
-  if (changed.length < MIN_COMPACT) return undefined;
-  const selected = (dated: readonly Dated<Logger>[]) => dated.map(({ subject }) => subject).filter(isSelected);
-  return compactChange(selected(before.loggers), selected(loggers));
 }
 
 /** The shortest time between two states that watchers get. */
@@ -70,6 +59,8 @@ export class LoggersWatch {
   #overview: LoggersOverview | undefined;
   /** What watchers were last notified of, for compact changes. */
   #before: WatchedState["before"];
+  /** Of the loggers of the last compact change. Names change less often than levels. */
+  #lineage: Lineage | undefined;
   /** The revision that watchers were last notified of. */
   #notified = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -103,9 +94,33 @@ export class LoggersWatch {
     if (compact && this.#compact++ === 0) this.#remember();
     return () => {
       if (!this.#watchers.delete(watcher)) return;
-      if (compact && --this.#compact === 0) this.#before = undefined;
+      if (compact && --this.#compact === 0) {
+        this.#before = undefined;
+        this.#lineage = undefined;
+      }
       if (this.#watchers.size === 0) this.#end();
     };
+  }
+
+  /** The change of the selected loggers since {@link WatchedState.before}; undefined if it has no inherited levels. */
+  compactChange(isSelected: (logger: Logger) => boolean): CompactChange | undefined {
+    const { before, loggers: dated } = this.state;
+    if (before === undefined) return undefined;
+    const changed = dated.filter(({ subject, revision }) => revision > before.revision && isSelected(subject));
+    if (changed.length < MIN_COMPACT) return undefined;
+    let at = 0;
+    const known = dated.map(({ subject }) => {
+      const was = before.loggers[at]?.subject;
+      if (was?.name !== subject.name) return undefined;
+      at++;
+      return was;
+    });
+    // A logger is gone. It may have come back in another spelling, so this is left to a full list.
+    if (at < before.loggers.length) return undefined;
+    const loggers = dated.map(({ subject }) => subject);
+    const names = loggers.map(({ name }) => name);
+    if (!this.#lineage?.isOf(names)) this.#lineage = new Lineage(names);
+    return compactChange(known, loggers, this.#lineage, isSelected);
   }
 
   #remember(): void {

@@ -12,13 +12,7 @@ import {
 import type { Loggers } from "../../loggers/loggers.ts";
 import { hasPrefix } from "../../loggers/name.ts";
 import type { Logger, LoggerGroup } from "../../loggers/view.ts";
-import {
-  compactChangeOf,
-  type Dated,
-  LoggersWatch,
-  type RemovedLogger,
-  type WatchedState,
-} from "../../loggers/watch.ts";
+import { type Dated, LoggersWatch, type RemovedLogger, type WatchedState } from "../../loggers/watch.ts";
 import { isVisible, type Reach } from "../visible-loggers.ts";
 import { comesAfter, groupWireBytes, loggerWireBytes } from "./logger-page.ts";
 import { groupToProto, levelToProto, loggerToProto } from "./logger-proto.ts";
@@ -63,7 +57,7 @@ export function watchLoggers(loggers: Loggers, { maxBytes, heartbeatMs }: Servic
             if (since < state.completeSince) since = 0;
             until = state.revision;
             if (compact && isExact && since === state.before?.revision) {
-              const response = pieces.compact(state, { prefix, reach });
+              const response = pieces.compact(watch, { prefix, reach });
               if (response !== undefined) {
                 since = until;
                 return response;
@@ -152,9 +146,9 @@ export class WatchPieces {
   }
 
   /** The change since the state before, with inherited levels; undefined if that is no shorter, or too large for one piece. */
-  compact(state: WatchedState, selection: Selection): WatchLoggersResponse | undefined {
+  compact(watch: LoggersWatch, selection: Selection): WatchLoggersResponse | undefined {
     const key = JSON.stringify([selection.prefix, selection.reach]);
-    return this.#once(state, key, () => compactResponseOf(state, selection, this.#maxBytes));
+    return this.#once(watch.state, key, () => compactResponseOf(watch, selection, this.#maxBytes));
   }
 
   #once<Made extends Piece | WatchLoggersResponse | undefined>(
@@ -221,13 +215,14 @@ function pieceOf(state: WatchedState, wanted: Wanted, maxBytes: number): Piece {
 }
 
 function compactResponseOf(
-  state: WatchedState,
+  watch: LoggersWatch,
   selection: Selection,
   maxBytes: number,
 ): WatchLoggersResponse | undefined {
   const selects = selected(selection);
-  const compact = compactChangeOf(state, selects);
+  const compact = watch.compactChange(selects);
   if (compact === undefined) return undefined;
+  const { state } = watch;
   const since = state.before!.revision;
   const changed = <Subject extends Element>(dated: readonly Dated<Subject>[]) =>
     dated.filter(({ subject, revision }) => revision > since && selects(subject)).map(({ subject }) => subject);
