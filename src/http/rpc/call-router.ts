@@ -4,7 +4,7 @@ import type { DescService } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { GateRequest, GateResponse } from "../gate/request.ts";
 import type { CallOptions, ServiceOptions } from "./calls/call-options.ts";
-import { brotli, compressOnce, gzip } from "./calls/compression.ts";
+import { brotli, gzip } from "./calls/compression.ts";
 import { ConnectCalls } from "./connect/connect-calls.ts";
 import { DirectCalls } from "./direct/direct-calls.ts";
 import { MessageWire } from "./direct/message-wire.ts";
@@ -19,7 +19,7 @@ export class CallRouter {
   readonly #connect: ConnectCalls;
 
   constructor(options: CallOptions) {
-    const compressions = [compressOnce(gzip), compressOnce(brotli)];
+    const compressions = [gzip, brotli];
     this.#direct = new DirectCalls(options, compressions);
     this.#connect = new ConnectCalls(options, compressions);
   }

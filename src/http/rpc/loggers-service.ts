@@ -74,7 +74,7 @@ export function loggersService(loggers: Loggers, limits: ServiceLimits): Service
       return create(RestoreAllLoggerLevelsResponseSchema, { restored, revision: BigInt(revision) });
     },
 
-    watchLoggers: (request, context) => watch(request, context, reachOf(context)),
+    watchLoggers: (request, context) => watch(request, reachOf(context)),
 
     holdLoggerLevel: (request, context) => holdLoggerLevel(loggers, request, context, heartbeatMs),
 

@@ -1,7 +1,5 @@
 import { create, toBinary } from "@bufbuild/protobuf";
-import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { type Duration, durationFromMs, durationMs } from "@bufbuild/protobuf/wkt";
-import type { HandlerContext } from "@connectrpc/connect";
 import { ActuatorError } from "../../common/error.ts";
 import {
   WatchIntegrationGraphResponse_ChangeSchema as ChangeSchema,
@@ -24,7 +22,6 @@ import { liveEvents } from "./streams.ts";
 /** Watches the graph for one call. */
 export type WatchIntegrationGraph = (
   request: WatchIntegrationGraphRequest,
-  context: Pick<HandlerContext, "requestHeader">,
 ) => AsyncIterableIterator<WatchIntegrationGraphResponse, undefined>;
 
 /**
@@ -39,8 +36,7 @@ export function watchIntegrationGraph(
   const pieces = new GraphPieces(maxBytes);
   const heartbeat = durationFromMs(heartbeatMs);
 
-  return ({ interval }, { requestHeader }) => {
-    const binary = !/json/i.test(requestHeader.get("content-type") ?? "");
+  return ({ interval }) => {
     const milliseconds = intervalFrom(interval);
     let since = 0;
     let until = 0;
@@ -60,7 +56,7 @@ export function watchIntegrationGraph(
             after = undefined;
           }
           if (after === undefined) until = state.version;
-          const { response, last } = pieces.get(state, { since, until, after, binary });
+          const { response, last } = pieces.get(state, { since, until, after });
           after = last;
           if (last === undefined) since = until;
           return response;
@@ -107,8 +103,6 @@ export interface Wanted {
   readonly until: number;
   /** How much of that version it has sent; undefined at the beginning. */
   readonly after: Position | undefined;
-  /** Whether its client uses protobuf and not JSON. */
-  readonly binary: boolean;
 }
 
 /** One event with as many elements as fit. */
@@ -132,22 +126,22 @@ const PARTS = ["removedNodes", "removedLinks", "nodes", "links"] as const satisf
 type PartName = (typeof PARTS)[number];
 type Element = Dated<number | NodeSnapshot | LinkSnapshot>;
 
-/** The pieces of a state, each made once for all watches that need it, and for protobuf encoded once. */
+/** The pieces of a state, each made once for all watches that need it, so that it is encoded once for each format. */
 export class GraphPieces {
   readonly #maxBytes: number;
   readonly #shared = new WeakMap<WatchedGraph, Map<string, Piece>>();
-  readonly #encoded = new WeakMap<object, Uint8Array>();
+  readonly #sizes = new WeakMap<object, number>();
 
   /** @param maxBytes the maximum size of a response */
   constructor(maxBytes: number) {
-    this.#maxBytes = Math.min(maxBytes, PIECE_BYTES) - FRAME_BYTES;
+    this.#maxBytes = Math.min(maxBytes / JSON_FACTOR, PIECE_BYTES) - FRAME_BYTES;
   }
 
   get(state: WatchedGraph, wanted: Wanted): Piece {
     const pieces = this.#shared.get(state) ?? new Map<string, Piece>();
     this.#shared.set(state, pieces);
-    const { since, until, after, binary } = wanted;
-    const key = JSON.stringify([since, until, after?.part, after?.place, binary]);
+    const { since, until, after } = wanted;
+    const key = JSON.stringify([since, until, after?.part, after?.place]);
     const shared = pieces.get(key);
     if (shared !== undefined) return shared;
     const piece = this.#piece(state, wanted);
@@ -158,72 +152,47 @@ export class GraphPieces {
   }
 
   #piece(state: WatchedGraph, wanted: Wanted): Piece {
-    const { until, after, since, binary } = wanted;
+    const { until, after, since } = wanted;
     const taken: Record<PartName, Element[]> = { removedNodes: [], removedLinks: [], nodes: [], links: [] };
-    const maxBytes = binary ? this.#maxBytes : this.#maxBytes / JSON_FACTOR;
     let bytes = 0;
     let sent: Position | undefined;
     let last: Position | undefined;
     for (const { part, element } of news(state, wanted)) {
-      bytes += this.#bytes(part, element).length + 8;
-      if (sent !== undefined && bytes > maxBytes) {
+      bytes += this.#size(part, element) + 8;
+      if (sent !== undefined && bytes > this.#maxBytes) {
         last = sent;
         break;
       }
       taken[part].push(element);
       sent = { part: PARTS.indexOf(part), place: element.place };
     }
-    const response = create(WatchIntegrationGraphResponseSchema, {
-      revision: BigInt(state.revision),
-      more: last !== undefined || state.version !== until,
-    });
     const isSnapshot = since === 0 && after === undefined;
     const isDescribed = after === undefined && state.describedAt > since;
     const descriptor = isDescribed ? { contentDescriptor: contentDescriptorToProto(state.contentDescriptor) } : {};
-    if (binary) {
-      // Unknown fields are written as they are, so that a hundred watches cost one encoding.
-      const { snapshot, change } = WatchIntegrationGraphResponseSchema.field;
-      const no = (isSnapshot ? snapshot : change).number;
-      const data = new BinaryWriter().bytes(this.#encodedEvent(descriptor, taken, isSnapshot)).finish();
-      response.$unknown = [{ no, wireType: WireType.LengthDelimited, data }];
-    } else response.event = eventOf(descriptor, taken, isSnapshot);
+    const response = create(WatchIntegrationGraphResponseSchema, {
+      event: eventOf(descriptor, taken, isSnapshot),
+      revision: BigInt(state.revision),
+      more: last !== undefined || state.version !== until,
+    });
     return { response, last };
   }
 
-  #encodedEvent(descriptor: Descriptor, taken: Record<PartName, Element[]>, isSnapshot: boolean): Uint8Array {
-    const schema = isSnapshot ? SnapshotSchema : ChangeSchema;
-    const fields = schema.field;
-    const writer = new BinaryWriter().raw(
-      isSnapshot
-        ? toBinary(SnapshotSchema, create(SnapshotSchema, descriptor))
-        : toBinary(ChangeSchema, create(ChangeSchema, descriptor)),
-    );
-    for (const part of PARTS) {
-      for (const element of taken[part]) {
-        const { number } = fields[part as keyof typeof fields]!;
-        if (typeof element.subject === "number") writer.tag(number, WireType.Varint).int32(element.subject);
-        else writer.tag(number, WireType.LengthDelimited).bytes(this.#bytes(part, element));
-      }
-    }
-    return writer.finish();
-  }
-
-  /** An element as protobuf, encoded once for all watches and intervals. */
-  #bytes(part: PartName, { subject }: Element): Uint8Array {
-    if (typeof subject === "number") return NUMBER;
-    const known = this.#encoded.get(subject);
+  /** The bytes of an element as protobuf, counted once for all watches and intervals. */
+  #size(part: PartName, { subject }: Element): number {
+    if (typeof subject === "number") return NUMBER_BYTES;
+    const known = this.#sizes.get(subject);
     if (known !== undefined) return known;
     const bytes =
       part === "nodes"
         ? toBinary(NodeSchema, nodeToProto(subject as NodeSnapshot))
         : toBinary(LinkSchema, linkToProto(subject as LinkSnapshot));
-    this.#encoded.set(subject, bytes);
-    return bytes;
+    this.#sizes.set(subject, bytes.length);
+    return bytes.length;
   }
 }
 
-/** As long as the longest encoded number. */
-const NUMBER = new Uint8Array(10);
+/** The length of the longest encoded number. */
+const NUMBER_BYTES = 10;
 
 /** The elements that are still to be sent, in their order. */
 function* news(

@@ -1,7 +1,5 @@
-import { create, toBinary } from "@bufbuild/protobuf";
-import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+import { create } from "@bufbuild/protobuf";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
-import type { HandlerContext } from "@connectrpc/connect";
 import {
   ChangeSchema,
   SnapshotSchema,
@@ -23,7 +21,6 @@ import { liveEvents } from "./streams.ts";
 /** Watches the loggers for one call, as far as its caller may see them. */
 export type WatchLoggers = (
   request: WatchLoggersRequest,
-  context: Pick<HandlerContext, "requestHeader">,
   reach?: Reach,
 ) => AsyncIterableIterator<WatchLoggersResponse, undefined>;
 
@@ -36,8 +33,7 @@ export function watchLoggers(loggers: Loggers, { maxBytes, heartbeatMs }: Servic
   const pieces = new WatchPieces(maxBytes);
   const interval = durationFromMs(heartbeatMs);
 
-  return ({ namePrefix: prefix, compact }, { requestHeader }, reach) => {
-    const binary = !/json/i.test(requestHeader.get("content-type") ?? "");
+  return ({ namePrefix: prefix, compact }, reach) => {
     let since = 0;
     let until = 0;
     let after: Element | undefined;
@@ -66,7 +62,7 @@ export function watchLoggers(loggers: Loggers, { maxBytes, heartbeatMs }: Servic
             isExact = true;
           }
           if (until !== state.revision) isExact = false;
-          const { response, size, last } = pieces.get(state, { prefix, reach, since, until, after, binary });
+          const { response, size, last } = pieces.get(state, { prefix, reach, since, until, after });
           const isFirst = since === 0;
           after = last;
           if (last === undefined) since = until;
@@ -106,8 +102,6 @@ export interface Wanted extends Selection {
   readonly until: number;
   /** The last element of that revision that it has sent; undefined at the beginning. */
   readonly after: Element | undefined;
-  /** Whether its client uses protobuf and not JSON. */
-  readonly binary: boolean;
 }
 
 /** One event with as many elements as fit. */
@@ -127,12 +121,15 @@ const FRAME_BYTES = 64;
 const LEVEL_BYTES = 6;
 /** The maximum of shared pieces. Watches that keep up need the same ones; each that does not needs others. */
 const MAX_SHARED = 32;
+/** How long pieces are shared. Watches that wait need none, and thousands of loggers take megabytes. */
+const SHARED_MS = 1_000;
 
-/** The pieces of a state, each made once for all watches that need it, and for protobuf encoded once. */
+/** The pieces of a state, each made once for all watches that need it, so that it is encoded once for each format. */
 export class WatchPieces {
   readonly #maxBytes: number;
   readonly #shared = new Map<string, Piece | WatchLoggersResponse | undefined>();
   #state: WatchedState | undefined;
+  #timer: NodeJS.Timeout | undefined;
 
   /** @param maxBytes the maximum size of a response */
   constructor(maxBytes: number) {
@@ -140,8 +137,8 @@ export class WatchPieces {
   }
 
   get(state: WatchedState, wanted: Wanted): Piece {
-    const { prefix, reach, since, until, after, binary } = wanted;
-    const key = JSON.stringify([since, until, after?.type, after?.name, binary, prefix, reach]);
+    const { prefix, reach, since, until, after } = wanted;
+    const key = JSON.stringify([since, until, after?.type, after?.name, prefix, reach]);
     return this.#once(state, key, () => pieceOf(state, wanted, this.#maxBytes));
   }
 
@@ -160,6 +157,7 @@ export class WatchPieces {
     this.#state = state;
     if (this.#shared.has(key)) return this.#shared.get(key) as Made;
     const made = make();
+    this.#timer ??= setTimeout(() => this.clear(), SHARED_MS).unref();
     const [oldest] = this.#shared.keys();
     if (this.#shared.size >= MAX_SHARED) this.#shared.delete(oldest!);
     this.#shared.set(key, made);
@@ -168,13 +166,15 @@ export class WatchPieces {
 
   /** Drops all pieces. */
   clear(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
     this.#state = undefined;
     this.#shared.clear();
   }
 }
 
 function pieceOf(state: WatchedState, wanted: Wanted, maxBytes: number): Piece {
-  const { since, until, after, binary } = wanted;
+  const { since, until, after } = wanted;
   const { loggers, groups, removed } = state;
   const selects = selected(wanted);
   // A client that begins knows no logger that is gone.
@@ -200,17 +200,10 @@ function pieceOf(state: WatchedState, wanted: Wanted, maxBytes: number): Piece {
   };
   const gone = taken.filter(({ type }) => type === "removed").map(({ name }) => name);
   const isSnapshot = since === 0 && after === undefined;
-  const response = create(WatchLoggersResponseSchema, { revision: BigInt(until), more: last !== undefined });
-  if (binary) {
-    // Unknown fields are written as they are, so that a thousand watches cost one encoding.
-    const event = isSnapshot
-      ? toBinary(SnapshotSchema, create(SnapshotSchema, content))
-      : toBinary(ChangeSchema, create(ChangeSchema, { ...content, removed: gone }));
-    const { snapshot, change } = WatchLoggersResponseSchema.field;
-    const no = (isSnapshot ? snapshot : change).number;
-    response.$unknown = [{ no, wireType: WireType.LengthDelimited, data: new BinaryWriter().bytes(event).finish() }];
-  } else if (isSnapshot) response.event = { case: "snapshot", value: create(SnapshotSchema, content) };
-  else response.event = { case: "change", value: create(ChangeSchema, { ...content, removed: gone }) };
+  const event: WatchLoggersResponse["event"] = isSnapshot
+    ? { case: "snapshot", value: create(SnapshotSchema, content) }
+    : { case: "change", value: create(ChangeSchema, { ...content, removed: gone }) };
+  const response = create(WatchLoggersResponseSchema, { event, revision: BigInt(until), more: last !== undefined });
   return { response, size: taken.length, last };
 }
 

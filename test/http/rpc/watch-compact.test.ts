@@ -172,7 +172,7 @@ describe("a compact watcher knows what others know", () => {
           selection: { prefix, reach },
           naive: new NaiveClient(),
           shared: new WatchedLoggers(),
-          events: watch(request, { requestHeader: new Headers() }, reach),
+          events: watch(request, reach),
           pending: undefined as Promise<unknown> | undefined,
         };
       }
@@ -316,7 +316,7 @@ describe("what a compact change has", () => {
     loggers.setLevel("o.p", "ERROR");
     const watch = watchLoggers(loggers, { maxBytes: 1 << 20, heartbeatMs: 10_000 });
     const request = create(WatchLoggersRequestSchema, { namePrefix: selection.prefix ?? "", compact: true });
-    const events = watch(request, { requestHeader: new Headers() }, selection.reach);
+    const events = watch(request, selection.reach);
     await events.next();
     change(loggers);
     const event = overTheWire((await events.next()).value!);

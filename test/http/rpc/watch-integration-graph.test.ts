@@ -22,10 +22,9 @@ afterEach(() => {
 });
 
 /** A reader that takes as many events as it is let, the others later. */
-function reader(watch: ReturnType<typeof watchIntegrationGraph>, binary: boolean) {
+function reader(watch: ReturnType<typeof watchIntegrationGraph>) {
   const model = new GraphModel();
-  const header = new Headers({ "content-type": binary ? "application/grpc" : "application/json" });
-  const events = watch(create(WatchIntegrationGraphRequestSchema), { requestHeader: header });
+  const events = watch(create(WatchIntegrationGraphRequestSchema));
   let allowed = 0;
   let reading = false;
   async function read(): Promise<void> {
@@ -114,9 +113,8 @@ test("whoever reads the stream knows the graph at every step, and whoever is slo
     fc.asyncProperty(steps, fc.constantFrom(520, 600, 1_000, 3_000), async (steps, maxBytes) => {
       const graph = new IntegrationGraph({ app: "shop" }, { hash: (key) => (hash31(key) % 29) + 1 });
       const watch = watchIntegrationGraph(graph, { maxBytes, heartbeatMs: 1e9 });
-      const [fast, json, slow] = [reader(watch, true), reader(watch, false), reader(watch, true)];
+      const [fast, slow] = [reader(watch), reader(watch)];
       fast.allow(Number.POSITIVE_INFINITY);
-      json.allow(Number.POSITIVE_INFINITY);
       for (const { changes, permits } of steps) {
         for (const change of changes) {
           apply(graph, change);
@@ -125,9 +123,8 @@ test("whoever reads the stream knows the graph at every step, and whoever is slo
         await vi.advanceTimersByTimeAsync(1_000);
         const before = slow.model.events;
         slow.allow(permits);
-        await quiet(fast.model, json.model, slow.model);
+        await quiet(fast.model, slow.model);
         fast.model.expectToBe(graph.snapshot());
-        json.model.expectToBe(graph.snapshot());
         if (slow.model.events === before || slow.model.more) continue;
         slow.model.expectToBe(graph.snapshot());
         caughtUp++;
@@ -135,7 +132,7 @@ test("whoever reads the stream knows the graph at every step, and whoever is slo
       slow.allow(Number.POSITIVE_INFINITY);
       await quiet(slow.model);
       slow.model.expectToBe(graph.snapshot());
-      for (const { end } of [fast, json, slow]) await end();
+      for (const { end } of [fast, slow]) await end();
       expect(vi.getTimerCount()).toBe(0);
     }),
     { numRuns: 300 },
@@ -148,7 +145,7 @@ test("a link is never told before its nodes, were they made while links are told
   const flow = integrationGraph({ app: "shop" });
   for (const name of ["a", "b", "c"]) flow.filter(name, { input: "orders" });
   const watch = watchIntegrationGraph(flow.graph, { maxBytes: 520, heartbeatMs: 1e9 });
-  const slow = reader(watch, true);
+  const slow = reader(watch);
   slow.allow(5);
   await quiet(slow.model);
   expect([slow.model.nodes.size, slow.model.links.size, slow.model.more]).toEqual([4, 1, true]);
@@ -170,7 +167,7 @@ test.each([
   flow.channel("stays");
   let channels = Array.from({ length: 1_500 }, (_, index) => flow.channel(`c-${index}`));
   const watch = watchIntegrationGraph(flow.graph, { maxBytes, heartbeatMs: 1e9 });
-  const slow = reader(watch, true);
+  const slow = reader(watch);
   slow.allow(Number.POSITIVE_INFINITY);
   await quiet(slow.model);
   slow.model.expectToBe(flow.graph.snapshot());

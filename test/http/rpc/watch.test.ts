@@ -1,4 +1,4 @@
-import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { create, toBinary } from "@bufbuild/protobuf";
 import { type CallOptions, Code, ConnectError, createClient } from "@connectrpc/connect";
 import fc from "fast-check";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
@@ -275,7 +275,6 @@ describe("watchers of every speed", () => {
     fc.record({
       do: fc.constant("watch" as const),
       prefix: fc.constantFrom("", "a", "a.b", "R", "none"),
-      json: fc.boolean(),
     }),
     fc.record({ do: fc.constant("read" as const), which: fc.nat(100) }),
     fc.record({ do: fc.constant("leave" as const), which: fc.nat(100) }),
@@ -293,7 +292,6 @@ describe("watchers of every speed", () => {
         const watchers: {
           known: Known;
           prefix: string;
-          json: boolean;
           events: ReturnType<typeof watch>;
           pending?: Promise<unknown>;
         }[] = [];
@@ -302,10 +300,7 @@ describe("watchers of every speed", () => {
           watcher.pending ??= watcher.events.next().then(({ value }) => {
             delete watcher.pending;
             if (value === undefined) return;
-            const { json, known } = watcher;
-            known.take(
-              json ? value : fromBinary(WatchLoggersResponseSchema, toBinary(WatchLoggersResponseSchema, value)),
-            );
+            watcher.known.take(value);
           });
         };
         for (const at of steps) {
@@ -316,15 +311,11 @@ describe("watchers of every speed", () => {
           else if (at.do === "discover") loggers.attach(libraryOf([at.name]));
           else if (at.do === "pass") await vi.advanceTimersByTimeAsync(at.time);
           else if (at.do === "watch") {
-            const requestHeader = new Headers({
-              "content-type": at.json ? "application/connect+json" : "application/grpc",
-            });
             const request = create(WatchLoggersRequestSchema, { namePrefix: at.prefix });
             watchers.push({
               known: new Known(),
               prefix: at.prefix,
-              json: at.json,
-              events: watch(request, { requestHeader }),
+              events: watch(request),
             });
           } else if (watchers.length > 0) {
             const index = at.which % watchers.length;
@@ -356,20 +347,14 @@ describe("pieces", () => {
     onTestFinished(watch.watch(() => {}));
     return { loggers, state: watch.state };
   }
-  const wanted = { prefix: "", since: 0, until: 9, after: undefined, binary: true } as const;
+  const wanted = { prefix: "", since: 0, until: 9, after: undefined } as const;
 
   test("are made once for all who want the same, and anew for another state", () => {
     const pieces = new WatchPieces(1 << 20);
     const { state } = stateOf(10);
     const piece = pieces.get(state, wanted);
     expect(pieces.get(state, { ...wanted })).toBe(piece);
-    const others = [
-      { prefix: "a" },
-      { since: 1 },
-      { until: 8 },
-      { after: state.loggers[3]!.subject },
-      { binary: false },
-    ];
+    const others = [{ prefix: "a" }, { since: 1 }, { until: 8 }, { after: state.loggers[3]!.subject }];
     for (const other of others) expect(pieces.get(state, { ...wanted, ...other })).not.toBe(piece);
     expect(pieces.get({ ...state }, wanted)).not.toBe(piece);
   });
@@ -379,8 +364,7 @@ describe("pieces", () => {
     const pieces = new WatchPieces(1_024);
     const names: string[] = [];
     for (let after: Wanted["after"] | "none" = "none"; after !== undefined; ) {
-      const binary = false;
-      const piece = pieces.get(state, { ...wanted, binary, after: after === "none" ? undefined : after });
+      const piece = pieces.get(state, { ...wanted, after: after === "none" ? undefined : after });
       const { value } = piece.response.event as { value: Snapshot };
       names.push(...value.loggers.map(({ name }) => name), ...value.groups.map(({ name }) => name));
       after = piece.last;
@@ -394,13 +378,25 @@ describe("pieces", () => {
     const clear = vi.spyOn(WatchPieces.prototype, "clear");
     onTestFinished(() => clear.mockRestore());
     const watch = watchLoggers(new Loggers(), { maxBytes: 1 << 20, heartbeatMs: 1_000 });
-    const watches = [0, 1].map(() => watch(create(WatchLoggersRequestSchema), { requestHeader: new Headers() }));
+    const watches = [0, 1].map(() => watch(create(WatchLoggersRequestSchema)));
     for (const each of watches) await each.next();
     clear.mockClear();
     await watches[0]!.return?.();
     expect(clear).not.toHaveBeenCalled();
     await watches[1]!.return?.();
     expect(clear).toHaveBeenCalledOnce();
+  });
+
+  test("are dropped after a second, because watchers that wait need none", () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const pieces = new WatchPieces(1 << 20);
+    const { state } = stateOf(10);
+    const piece = pieces.get(state, wanted);
+    vi.advanceTimersByTime(999);
+    expect(pieces.get(state, wanted)).toBe(piece);
+    vi.advanceTimersByTime(1);
+    expect(pieces.get(state, wanted)).not.toBe(piece);
   });
 
   test("are not kept without limit", () => {
