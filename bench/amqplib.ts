@@ -2,12 +2,14 @@
  * What the graph costs a message of amqplib: published, consumed, published on and acknowledged, at a real RabbitMQ.
  *
  * CPU time of the application, in processes of their own: amqplib alone, with the adapter, and with OpenTelemetry's SDK and its
- * instrumentation, without and with the graph's span processor. A round is the same messages through
+ * instrumentation, without and with the graph's span processor; and in a wrapper that does no more than any adapter must: a clock
+ * around each call, a counter, a context for what a message sends, and the promise of its function. A round is the same messages through
  * each of them, one after the other, beginning with another one each time.
  */
+import { AsyncLocalStorage } from "node:async_hooks";
 import { createRequire } from "node:module";
 import type { SpanProcessor } from "@opentelemetry/sdk-trace-base";
-import type { Channel, ChannelModel } from "amqplib";
+import type { Channel, ChannelModel, ConsumeMessage } from "amqplib";
 import { amqplibSource } from "../src/adapters/graph/amqplib/index.ts";
 import { integrationGraph } from "../src/integration-graph/builder.ts";
 import { startRabbitmq } from "../test/support/rabbitmq-server.ts";
@@ -16,9 +18,9 @@ import { environment } from "./support/environment.ts";
 import { median } from "./support/median.ts";
 import { printTable } from "./support/table.ts";
 
-const messages = 5_000;
-const warmUpRounds = 6;
-const rounds = 30;
+const messages = 2_000;
+const warmUpRounds = 10;
+const rounds = 40;
 const body = Buffer.alloc(200, "x");
 
 /** Prepares a process before amqplib is loaded; what comes back is given every connection. */
@@ -31,9 +33,47 @@ const variants: { readonly [name: string]: { readonly setUp: SetUp; readonly bes
   adapter: {
     setUp: async () => (connection) => integrationGraph({ app: "bench" }).attach(amqplibSource(connection)),
   },
+  "bare wrapper": { setUp: async () => wrapChannels },
   "OpenTelemetry's SDK": { setUp: () => traced(false) },
   "SDK with the graph": { setUp: () => traced(true), beside: "OpenTelemetry's SDK" },
 };
+
+/** What an adapter cannot do without, and nothing of a graph. */
+function wrapChannels(connection: ChannelModel): void {
+  const storage = new AsyncLocalStorage<object>();
+  const owner = {};
+  const taken = { count: 0, time: 0 };
+  const count = (start: number) => {
+    taken.count++;
+    taken.time += performance.now() - start;
+  };
+  const createChannel = connection.createChannel;
+  connection.createChannel = async function (this: ChannelModel) {
+    const channel = await createChannel.call(this);
+    const { publish, consume } = channel;
+    channel.publish = function (exchange, key, content, options) {
+      const start = performance.now();
+      const result = publish.call(this, exchange, key, content, options);
+      count(start);
+      return result;
+    };
+    channel.consume = function (queue, callback, options) {
+      const wrapped = (message: ConsumeMessage | null): unknown => {
+        const start = performance.now();
+        const handled = storage.run(owner, callback, message) as unknown as Promise<void>;
+        return handled.then(
+          () => count(start),
+          (error) => {
+            count(start);
+            throw error;
+          },
+        );
+      };
+      return consume.call(this, queue, wrapped as typeof callback, options);
+    };
+    return channel;
+  };
+}
 
 async function traced(drawn: boolean): Promise<() => void> {
   const { context, trace } = await import("@opentelemetry/api");

@@ -1,4 +1,4 @@
-import type { AttachOptions, GraphAdapter, GraphHost, Outcome } from "./adapter.ts";
+import type { AttachOptions, GraphAdapter, GraphHost, MeasuredHandler, Outcome } from "./adapter.ts";
 import type { Claims } from "./claims.ts";
 import { checkedDeclaration, mergedDeclaration, type NodeDeclaration } from "./declaration.ts";
 import { declareLink, declareNode, withdrawLink, withdrawNode } from "./declarers.ts";
@@ -32,6 +32,10 @@ export class AdapterHost implements GraphHost {
   readonly #name: string;
   readonly #watchesObjects: boolean;
   readonly #sources = new Set<GraphSource>();
+  /** Whether it counts the messages of the system that was last asked for. */
+  #counts = false;
+  #asked = "";
+  #askedAt = -1;
   #producer: GraphNode | undefined;
   #closed = false;
 
@@ -119,7 +123,7 @@ export class AdapterHost implements GraphHost {
     this.#parts.sources.add(source).catch(() => {});
   }
 
-  handler<F extends AnyFunction>(node: GraphNode, fn: F, options?: { readonly input?: GraphLink | undefined }): F {
+  handler<F extends AnyFunction>(node: GraphNode, fn: F, options?: MeasuredHandler): F {
     return this.#parts.instruments.handler(node, fn, options);
   }
 
@@ -152,7 +156,13 @@ export class AdapterHost implements GraphHost {
   }
 
   counts(system: string): boolean {
-    return this.#parts.claims.counts(this.#name, system, this.#watchesObjects);
+    const { claims } = this.#parts;
+    if (this.#asked !== system || this.#askedAt !== claims.revision) {
+      this.#counts = claims.counts(this.#name, system, this.#watchesObjects);
+      this.#asked = system;
+      this.#askedAt = claims.revision;
+    }
+    return this.#counts;
   }
 
   broker(system: string, address: string): string {

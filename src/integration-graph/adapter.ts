@@ -1,6 +1,6 @@
 import type { NodeDeclaration } from "./declaration.ts";
 import type { LinkType } from "./link-type.ts";
-import type { AnyFunction } from "./measure.ts";
+import type { AnyFunction, Moment } from "./measure.ts";
 import type { GraphLink, GraphNode } from "./node.ts";
 import type { GraphSource } from "./source.ts";
 
@@ -66,7 +66,7 @@ export interface GraphHost {
   read(source: GraphSource): void;
 
   /** Measures `fn` as a handler of `node`: what it sends, directly or after awaits, is sent by `node`. */
-  handler<F extends AnyFunction>(node: GraphNode, fn: F, options?: { readonly input?: GraphLink | undefined }): F;
+  handler<F extends AnyFunction>(node: GraphNode, fn: F, options?: MeasuredHandler): F;
   /** Measures `fn` as a function that sends to `channel`, on behalf of the endpoint that calls it. */
   sender<F extends AnyFunction>(channel: GraphNode, fn: F): F;
 
@@ -113,6 +113,14 @@ export interface GraphHost {
   broker(system: string, address: string): string;
   /** Reports that the broker at `address` calls itself `identity`. Channels seen under the address become that broker's. */
   nameBroker(system: string, address: string, identity: string): void;
+}
+
+/** How {@link GraphHost.handler} measures. */
+export interface MeasuredHandler {
+  /** The link that messages come by. */
+  readonly input?: GraphLink | undefined;
+  /** Shared with the adapter that measures what calls the handler. */
+  readonly moment?: Moment | undefined;
 }
 
 /** How one message fared, or several that went together: each of those took the whole time. */

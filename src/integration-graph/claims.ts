@@ -1,5 +1,7 @@
 /** The adapters that count the messages of each system, so that no message counts twice if two adapters see it. */
 export class Claims {
+  /** An answer of {@link counts} stays the same as long as this does. */
+  revision = 0;
   /** The adapters that are attached, by name, and how many of each name. */
   readonly #attached = new Map<string, number>();
   /** Several only if they watch objects of different libraries, which no message passes both of. */
@@ -7,6 +9,7 @@ export class Claims {
 
   /** `name` is attached, until the returned function is called. */
   enter(name: string): () => void {
+    this.revision++;
     this.#attached.set(name, (this.#attached.get(name) ?? 0) + 1);
     let left = false;
     return () => {
@@ -33,6 +36,7 @@ export class Claims {
   }
 
   #leave(name: string): void {
+    this.revision++;
     this.#attached.delete(name);
     for (const [system, { names }] of this.#holders) {
       if (names.delete(name) && names.size === 0) this.#holders.delete(system);

@@ -256,7 +256,7 @@ export class GraphElements {
 
   disconnect(link: GraphLink): void {
     const { from, to } = link;
-    from.outgoing.delete(link);
+    if (from.outgoing.delete(link) && isAside(link)) from.asides--;
     to.incoming.delete(link);
     from.ways.clear();
     this.#links.delete(link);
@@ -381,6 +381,7 @@ export class GraphElements {
       return false;
     }
     from.outgoing.add(link);
+    if (isAside(link)) from.asides++;
     to.incoming.add(link);
     this.#links.add(link);
     from.ways.clear();
@@ -431,6 +432,10 @@ function moveDeclarations(node: GraphNode, into: GraphNode): void {
   for (const part of node.parts) into.parts.add(part);
   node.declarations.clear();
   node.parts.clear();
+}
+
+function isAside({ type }: GraphLink): boolean {
+  return type === "discard" || type === "error";
 }
 
 /** `text` with `name` replaced by another one where it stands as a word. */

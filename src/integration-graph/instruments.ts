@@ -1,6 +1,5 @@
-import { AsyncLocalStorage } from "node:async_hooks";
 import type { Outcome } from "./adapter.ts";
-import { Invocation } from "./invocation.ts";
+import { ContextStorage } from "./context-frames.ts";
 import { type AnyFunction, measured } from "./measure.ts";
 import {
   countFirst,
@@ -12,7 +11,7 @@ import {
   SenderMeter,
   SourceMeter,
 } from "./meters.ts";
-import type { GraphLink, GraphNode } from "./node.ts";
+import type { GraphLink, GraphNode, Invocation } from "./node.ts";
 
 /**
  * Measures functions for the nodes of a graph, and knows on whose behalf a message is sent.
@@ -22,7 +21,7 @@ import type { GraphLink, GraphNode } from "./node.ts";
  */
 export class Instruments {
   readonly #graph: MeasuredGraph;
-  readonly #invocations = new AsyncLocalStorage<Invocation>();
+  readonly #invocations = new ContextStorage<Invocation>();
 
   constructor(graph: MeasuredGraph) {
     this.#graph = graph;
@@ -31,7 +30,7 @@ export class Instruments {
   /** Measures a function that handles messages for `node`. */
   handler<F extends AnyFunction>(node: GraphNode, fn: F, options: HandlerOptions = {}): F {
     this.#graph.observe(node);
-    return measured(fn, new HandlerMeter(node, this.#graph, this.#invocations, options));
+    return measured(fn, new HandlerMeter(node, this.#graph, this.#invocations, options), options.moment);
   }
 
   /** Measures a function that sends messages to the channel `node`, outside of any handler on behalf of `otherwise`. */
@@ -55,20 +54,20 @@ export class Instruments {
   /** Counts a message that `node` discarded without sending it on. */
   discarded(node: GraphNode): void {
     this.#graph.observe(node);
-    const invocation = this.#invocations.getStore();
+    const invocation = this.#invocations.value;
     if (invocation?.owner === node) invocation.discarded = true;
     countFirst(node, "discard");
   }
 
   /** The endpoint in whose handler this is called. */
   get current(): GraphNode | undefined {
-    return this.#invocations.getStore()?.owner;
+    return this.#invocations.value?.owner;
   }
 
   /** Calls `fn`: what it sends is sent by `node`. Not measured. */
   within<R>(node: GraphNode, fn: () => R): R {
     if (node.dormant) this.#graph.wake(node);
-    return this.#invocations.run(new Invocation(node), fn);
+    return this.#invocations.run(node.invocation, fn, undefined, []) as R;
   }
 
   /** Messages went to the channel `node`, sent by `from` or else by the endpoint in whose handler this is called. */
@@ -78,7 +77,7 @@ export class Instruments {
     if (!node.observed) this.#graph.observe(node);
     const { successes, failures } = node.sends;
     (failed ? failures : successes).record(start, end, count);
-    const invocation = from === undefined ? this.#invocations.getStore() : undefined;
+    const invocation = from === undefined ? this.#invocations.value : undefined;
     const owner = from ?? invocation?.owner ?? otherwise();
     if (owner.dormant) this.#graph.wake(owner);
     owner.sent = end;

@@ -1,7 +1,6 @@
-import type { AsyncLocalStorage } from "node:async_hooks";
-import { Invocation } from "./invocation.ts";
-import type { AnyFunction, Meter } from "./measure.ts";
-import type { GraphLink, GraphNode } from "./node.ts";
+import type { ContextStorage } from "./context-frames.ts";
+import type { AnyFunction, Meter, Moment } from "./measure.ts";
+import { type GraphLink, type GraphNode, Invocation } from "./node.ts";
 
 /** What measuring asks of the graph. */
 export interface MeasuredGraph {
@@ -17,9 +16,9 @@ export interface MeasuredGraph {
 abstract class OwnerMeter {
   protected readonly node: GraphNode;
   protected readonly graph: MeasuredGraph;
-  readonly #invocations: AsyncLocalStorage<Invocation>;
+  readonly #invocations: ContextStorage<Invocation>;
 
-  constructor(node: GraphNode, graph: MeasuredGraph, invocations: AsyncLocalStorage<Invocation>) {
+  constructor(node: GraphNode, graph: MeasuredGraph, invocations: ContextStorage<Invocation>) {
     this.node = node;
     this.graph = graph;
     this.#invocations = invocations;
@@ -27,11 +26,12 @@ abstract class OwnerMeter {
 
   begin(): Invocation {
     if (this.node.dormant) this.graph.wake(this.node);
-    return new Invocation(this.node);
+    // Only where there are asides it matters which message it is.
+    return this.node.asides > 0 ? new Invocation(this.node) : this.node.invocation;
   }
 
   run(invocation: Invocation, fn: AnyFunction, self: unknown, args: unknown[]): unknown {
-    return this.#invocations.run(invocation, Reflect.apply, fn, self, args);
+    return this.#invocations.run(invocation, fn, self, args);
   }
 }
 
@@ -56,6 +56,8 @@ export interface HandlerOptions {
   readonly input?: GraphLink | undefined;
   /** Whether a result of `false` says that the message was discarded. */
   readonly falseDiscards?: boolean | undefined;
+  /** Shared with what calls the function. */
+  readonly moment?: Moment | undefined;
 }
 
 /** Measures a function that handles messages. */
@@ -63,12 +65,7 @@ export class HandlerMeter extends OwnerMeter implements Meter<Invocation> {
   readonly #input: GraphLink | undefined;
   readonly #falseDiscards: boolean;
 
-  constructor(
-    node: GraphNode,
-    graph: MeasuredGraph,
-    invocations: AsyncLocalStorage<Invocation>,
-    options: HandlerOptions,
-  ) {
+  constructor(node: GraphNode, graph: MeasuredGraph, invocations: ContextStorage<Invocation>, options: HandlerOptions) {
     super(node, graph, invocations);
     this.#input = options.input;
     this.#falseDiscards = options.falseDiscards ?? false;
@@ -109,14 +106,14 @@ export class SourceMeter extends OwnerMeter implements Meter<Invocation> {
 /** Measures a function that sends messages to a channel. */
 export class SenderMeter extends CalleeMeter implements Meter<undefined> {
   readonly #graph: MeasuredGraph;
-  readonly #invocations: AsyncLocalStorage<Invocation>;
+  readonly #invocations: ContextStorage<Invocation>;
   readonly #otherwise: (() => GraphNode) | undefined;
 
   /** `otherwise` sends what is sent outside of any handler. */
   constructor(
     node: GraphNode,
     graph: MeasuredGraph,
-    invocations: AsyncLocalStorage<Invocation>,
+    invocations: ContextStorage<Invocation>,
     otherwise?: () => GraphNode,
   ) {
     super(node);
@@ -127,7 +124,7 @@ export class SenderMeter extends CalleeMeter implements Meter<undefined> {
 
   override begin(): undefined {
     if (this.node.dormant) this.#graph.wake(this.node);
-    const invocation = this.#invocations.getStore();
+    const invocation = this.#invocations.value;
     const owner = invocation?.owner ?? this.#otherwise?.();
     if (owner !== undefined) countSent(this.#graph, owner, this.node, 1, invocation);
   }

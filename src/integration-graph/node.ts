@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { ContextValue } from "./context-frames.ts";
 import type { ChainHandler, NodeDeclaration } from "./declaration.ts";
 import type { LinkType } from "./link-type.ts";
 import { defaultComponentType, type PatternType } from "./pattern.ts";
@@ -39,6 +40,10 @@ export class GraphNode {
   readonly outgoing = new Set<GraphLink>();
   /** The link that a message takes from here to a channel, found before; undefined if it was refused. Emptied when links change. */
   readonly ways = new Map<GraphNode, GraphLink | undefined>();
+  /** How many of the outgoing links are of type discard or error. */
+  asides = 0;
+  /** Of every message, as long as there are no asides: one object, so that its context is the same each time. */
+  readonly invocation = new Invocation(this);
 
   readonly #sends = new SendTimers();
   readonly #receives = new ReceiveCounters();
@@ -163,6 +168,19 @@ export class GraphLink {
 
   set count(count: number) {
     this.tally.count = count;
+  }
+}
+
+/** A message on its way through an endpoint: what is sent meanwhile is sent by `owner`. */
+export class Invocation extends ContextValue {
+  readonly owner: GraphNode;
+  /** Whether the message was counted on the owner's discard link, or error link, already. */
+  discarded = false;
+  failed = false;
+
+  constructor(owner: GraphNode) {
+    super();
+    this.owner = owner;
   }
 }
 

@@ -12,7 +12,12 @@ const MAX_OPEN = 10_000;
 /** To how many exchanges a function that consumed before is drawn. */
 const MAX_SOURCES = 20;
 
-type Callback = (this: unknown, message: unknown) => unknown;
+interface Message {
+  readonly fields?: Fields | undefined;
+}
+
+/** Called without a message when the broker cancels the consumer. */
+type Callback = (this: unknown, message: Message | null) => unknown;
 
 interface Fields {
   readonly deliveryTag: number;
@@ -116,9 +121,9 @@ export class Consuming {
 
   #measured(callback: Callback, begun: Begun): Callback {
     const self = this;
-    function consumed(this: unknown, message: unknown): unknown {
+    function consumed(this: unknown, message: Message | null): unknown {
       const handle = () => callback.call(this, message);
-      const fields = field(message, "fields") as Fields | undefined;
+      const fields = message?.fields;
       const consumer = self.#live.live ? begun(fields) : undefined;
       if (consumer === undefined) return handle();
       if (fields !== undefined) return self.#handled(consumer, fields, handle);

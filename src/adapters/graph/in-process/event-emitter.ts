@@ -1,8 +1,8 @@
-import { errorMonitor } from "node:events";
+import { EventEmitter, errorMonitor } from "node:events";
 import { checkOptions, countFrom, text } from "../../../common/options.ts";
 import type { GraphHost } from "../../../integration-graph/adapter.ts";
 import { hasMethods } from "../../kit/interception/field.ts";
-import { type Method, replaceMethod, undoing } from "../../kit/interception/replaced-method.ts";
+import { type Live, type Method, placeMethod, replaceMethod, undoing } from "../../kit/interception/replaced-method.ts";
 import {
   changeListeners,
   type Emitter,
@@ -90,23 +90,34 @@ function watchEmitter(
     OWN_EVENTS.has(event) || typeof listener !== "function"
       ? listener
       : listeners.measured(channels.listened(event), listener);
-  const emitting = (method: Method): Method =>
-    function emit(this: unknown, ...args) {
-      if (OWN_EVENTS.has(args[0])) return Reflect.apply(method, this, args);
-      const channel = channels.emitted(Array.isArray(args[0]) ? eventName(args[0], delimiter) : args[0]);
+  const { moment } = listeners;
+  const live: Live = { live: true };
+  const emitting = (method: Method): Method => {
+    // An `emit` of the application's own may do more than call listeners.
+    const shares = method === EventEmitter.prototype.emit;
+    return function emit(this: unknown, ...args) {
+      const event = args[0];
+      moment.at = 0;
+      if (!live.live || OWN_EVENTS.has(event)) return Reflect.apply(method, this, args);
+      const channel = channels.emitted(Array.isArray(event) ? eventName(event, delimiter) : event);
       if (delimiter !== undefined) for (const route of channels.routes(channel, delimiter)) route.tally.count++;
       let failed = true;
       let heard: unknown;
       const start = performance.now();
+      if (shares) moment.at = start;
       try {
         heard = Reflect.apply(method, this, args);
         failed = false;
         return heard;
       } finally {
+        const ended = moment.at;
+        moment.at = 0;
         // Without listeners no time has passed, and reading the clock would be most of what the event costs.
-        host.sent(channel.node, { start, end: heard === false ? start : performance.now(), failed });
+        const end = heard === false ? start : ended > start ? ended : performance.now();
+        host.sent(channel.node, { start, end, failed });
       }
     };
+  };
   const adding = (method: Method): Method =>
     function (this: unknown, event, listener, ...rest) {
       return Reflect.apply(method, this, [event, measured(eventName(event, delimiter), listener as Listener), ...rest]);
@@ -129,11 +140,17 @@ function watchEmitter(
   // All of EventEmitter2's ways to add a listener lead there.
   const addingMethods = hasMethods(emitter, "_on") ? ["_on"] : ["on", "addListener", "prependListener"];
   const restore = [
-    ...["emit", "emitAsync"].map((name) => replaceMethod(emitter, name, emitting)),
+    ...["emit", "emitAsync"].map((name) => placeMethod(emitter, name, emitting)),
     ...addingMethods.map((name) => replaceMethod(emitter, name, adding)),
     ...["off", "removeListener"].map((name) => replaceMethod(emitter, name, removing)),
   ];
-  return undoing([() => changeListeners(emitter, (_, listener) => rawListener(listener)), undoing(restore)]);
+  return undoing([
+    () => {
+      live.live = false;
+      changeListeners(emitter, (_, listener) => rawListener(listener));
+    },
+    undoing(restore),
+  ]);
 }
 
 function eventName(event: unknown, delimiter: string | undefined): EventName {

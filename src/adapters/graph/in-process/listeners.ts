@@ -1,4 +1,5 @@
 import type { GraphHost } from "../../../integration-graph/adapter.ts";
+import type { Moment } from "../../../integration-graph/measure.ts";
 import type { GraphNode } from "../../../integration-graph/node.ts";
 import type { Listener } from "../../kit/messaging/emitter-target.ts";
 import { functionName, HandlerRegistry, type Input, type InputChannel } from "../../kit/messaging/handlers.ts";
@@ -28,6 +29,9 @@ export class EventListeners {
   readonly #handlers: HandlerRegistry<InputChannel>;
   readonly #measured = new WeakMap<GraphNode, WeakMap<Listener, Listener>>();
 
+  /** Shared with what emits their events. */
+  readonly moment: Moment = { at: 0 };
+
   constructor(host: GraphHost) {
     this.#host = host;
     this.#handlers = new HandlerRegistry(host);
@@ -41,7 +45,7 @@ export class EventListeners {
     const original = originalOf(raw);
     const name = `${channel.node.name}.${functionName(original) || "listener"}`;
     const by = this.#handlers.add({ name, componentType: "node:listener" }, channel, this);
-    const measured = this.#host.handler(by.node, raw, { input: by.input }) as Listener;
+    const measured = this.#host.handler(by.node, raw, { input: by.input, moment: this.moment }) as Listener;
     Object.defineProperty(measured, "listener", { value: original, configurable: true, writable: true });
     measuredListeners.set(measured, { raw, by });
     let ofChannel = this.#measured.get(channel.node);

@@ -1,6 +1,6 @@
 import { EventEmitter, errorMonitor, once } from "node:events";
 import eventemitter2 from "eventemitter2";
-import { describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { eventEmitterSource } from "../../../../src/adapters/graph/in-process/index.ts";
 import { ActuatorError } from "../../../../src/common/error.ts";
 import { integrationGraph } from "../../../../src/integration-graph/builder.ts";
@@ -370,3 +370,105 @@ async function rejections(act: () => Promise<void>): Promise<unknown[]> {
   for (const other of others) process.on("unhandledRejection", other);
   return reasons;
 }
+
+describe("the time of an event", () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ["performance"] });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  const means = ({ graph }: ReturnType<typeof setUp>) =>
+    Object.fromEntries(
+      graph.snapshot().nodes.flatMap(({ name, sendTimers }) => {
+        if (sendTimers === undefined) return [];
+        const { successes, failures } = sendTimers;
+        return [[name, successes.mean], ...(failures.count > 0 ? [[`${name} failed`, failures.mean]] : [])];
+      }),
+    );
+
+  test("is that of its listeners, each from the end of the one before it", () => {
+    const bus = new EventEmitter();
+    bus.on("placed", function bill() {
+      vi.advanceTimersByTime(10);
+    });
+    bus.on("placed", function mail() {
+      bus.emit("mailed");
+      vi.advanceTimersByTime(20);
+      bus.emit("mailed");
+    });
+    bus.on("mailed", function note() {
+      vi.advanceTimersByTime(4);
+    });
+    const all = setUp(bus);
+    for (let round = 0; round < 2; round++) {
+      bus.emit("placed");
+      vi.advanceTimersByTime(100);
+    }
+    expect(means(all)).toEqual({
+      "bus.placed": 38,
+      "bus.placed.bill": 10,
+      "bus.placed.mail": 28,
+      "bus.mailed": 4,
+      "bus.mailed.note": 4,
+    });
+  });
+
+  test("ends when a listener has returned a promise, and that listener's when it is settled", async () => {
+    const bus = new EventEmitter();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    bus.on("placed", function bill() {
+      vi.advanceTimersByTime(10);
+      return promise;
+    });
+    bus.on("placed", function mail() {
+      vi.advanceTimersByTime(20);
+    });
+    const all = setUp(bus);
+    bus.emit("placed");
+    vi.advanceTimersByTime(100);
+    resolve();
+    await promise;
+    expect(means(all)).toEqual({ "bus.placed": 30, "bus.placed.bill": 130, "bus.placed.mail": 20 });
+  });
+
+  test("is whole if a listener throws", () => {
+    const bus = new EventEmitter();
+    bus.on("placed", function bill() {
+      vi.advanceTimersByTime(10);
+    });
+    bus.on("placed", function mail() {
+      vi.advanceTimersByTime(20);
+      throw new Error("no");
+    });
+    const all = setUp(bus);
+    expect(() => bus.emit("placed")).toThrow("no");
+    expect(means(all)).toMatchObject({ "bus.placed failed": 30, "bus.placed.bill": 10, "bus.placed.mail failed": 20 });
+  });
+
+  test("does not make listeners slow where `emit` is the application's own", () => {
+    class Audited extends EventEmitter {
+      override emit(event: string): boolean {
+        vi.advanceTimersByTime(5);
+        const heard = super.emit(event);
+        vi.advanceTimersByTime(6);
+        return heard;
+      }
+    }
+    const bus = new Audited();
+    bus.on("placed", function bill() {
+      vi.advanceTimersByTime(10);
+    });
+    const all = setUp(bus);
+    bus.emit("placed");
+    expect(means(all)).toEqual({ "bus.placed": 21, "bus.placed.bill": 10 });
+  });
+
+  test("has that of listeners that are not measured", () => {
+    const all = setUp();
+    EventEmitter.prototype.on.call(all.bus, "placed", () => vi.advanceTimersByTime(10));
+    all.bus.emit("placed");
+    expect(means(all)).toEqual({ "bus.placed": 10 });
+  });
+});
