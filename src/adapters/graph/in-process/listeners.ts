@@ -1,5 +1,4 @@
-import type { GraphHost } from "../../../integration-graph/adapter.ts";
-import type { Moment } from "../../../integration-graph/measure.ts";
+import type { GraphHost, Moment } from "../../../integration-graph/adapter.ts";
 import type { GraphNode } from "../../../integration-graph/node.ts";
 import type { Listener } from "../../kit/messaging/emitter-target.ts";
 import { functionName, HandlerRegistry, type Input, type InputChannel } from "../../kit/messaging/handlers.ts";
