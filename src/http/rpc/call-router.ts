@@ -33,7 +33,7 @@ export class CallRouter {
 
   /** Answers any request; `url` is its URL as at the root. */
   answer(req: GateRequest, res: GateResponse, url: string): void {
-    const isRead = (req as { readonly body?: unknown }).body !== undefined;
+    const isRead = req.readableEnded || (req as { readonly body?: unknown }).body !== undefined;
     if (!isRead && this.#direct.answer(url, () => new MessageWire(req, res, url))) return;
     this.#connect.answer(req, res, url);
   }
