@@ -2,6 +2,7 @@ import type { GraphHost } from "../../../integration-graph/adapter.ts";
 import { field } from "../../kit/interception/field.ts";
 import type { Live, Making } from "../../kit/interception/replaced-method.ts";
 import { Delivery, deliver } from "../../kit/messaging/delivery.ts";
+import { ByTag } from "./by-tag.ts";
 import type { Consumer, Consumers } from "./consumers.ts";
 import { SYSTEM } from "./topology.ts";
 import type { Agreement } from "./wrapped-methods.ts";
@@ -148,7 +149,7 @@ export class Consuming {
 /** The messages of one channel that are neither acknowledged nor rejected, in the order in which they came. */
 export class Deliveries {
   readonly #host: GraphHost;
-  readonly #open = new Map<number, Delivery<Consumer>>();
+  #open = new ByTag<Delivery<Consumer>>();
   /** Whether the application has settled a message of this channel: then functions that consumed before are taken to need that. */
   #settles = false;
 
@@ -173,24 +174,22 @@ export class Deliveries {
   settle(tag: number, upTo: boolean, failed: boolean, dead: boolean): void {
     this.#settles = true;
     if (!upTo) this.#settle(tag, failed, dead);
-    else for (const open of this.#open.keys()) if (tag === 0 || open <= tag) this.#settle(open, failed, dead);
+    else for (const open of this.#open.tags) if (tag === 0 || open <= tag) this.#settle(open, failed, dead);
   }
 
   /** The broker takes unsettled messages back. */
   abandon(): void {
-    for (const delivery of this.#open.values()) delivery.abandoned();
-    this.#open.clear();
+    for (const tag of this.#open.tags) this.#open.take(tag)!.abandoned();
   }
 
   /** Nothing is counted any more. */
   clear(): void {
-    this.#open.clear();
+    this.#open = new ByTag();
   }
 
   #settle(tag: number, failed: boolean, dead: boolean): void {
-    const delivery = this.#open.get(tag);
+    const delivery = this.#open.take(tag);
     if (delivery === undefined) return;
-    this.#open.delete(tag);
     delivery.settled(failed);
     const deadLetters = dead ? delivery.to.by.from.deadLetters?.link : undefined;
     if (deadLetters !== undefined) deadLetters.tally.count++;
