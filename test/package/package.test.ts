@@ -36,6 +36,11 @@ test("an application that brings neither compiles strictly and runs", async () =
   expect(await compileAndRun(directory, "core")).toEqual({ status: 200, rpc: 200 });
 });
 
+test("what is published loads no http2, TLS or fetch for REST and calls over HTTP/1.1", async () => {
+  const directory = await project("loads", []);
+  expect(JSON.parse(await run(directory, "node", "loads.mjs"))).toEqual({ statuses: [200, 200], loaded: [] });
+});
+
 test("an application of NestJS that has connect itself serves and calls services beside every subpath", async () => {
   const directory = await project("connect", ["@connectrpc", "@bufbuild", "@nestjs", "reflect-metadata", "rxjs"]);
   await cp(join(root, "src", "gen"), join(directory, "gen"), { recursive: true });
