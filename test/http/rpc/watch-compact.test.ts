@@ -263,6 +263,33 @@ describe("a compact watcher knows what others know", () => {
   }
 });
 
+test("a watcher that got a part of the next state already gets all loggers", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval", "performance"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const loggers = new Loggers();
+  loggers.attach(libraryOf(Array.from({ length: 30 }, (_, index) => `a.${index}`)));
+  // Two loggers of the name that differ inherit nothing, although the name shows no level as configured.
+  const attach = (host: LoggerHost) => {
+    for (const own of ["DEBUG", "INFO"] as const) host.discovered("x.1", nativeHandle(own), own);
+    return () => undefined;
+  };
+  loggers.attach({ kind: "other", attach });
+  loggers.setLevel("x", "ERROR");
+  const watch = watchLoggers(loggers, { maxBytes: 600, heartbeatMs: 10_000 });
+  const events = watch(create(WatchLoggersRequestSchema, { compact: true }));
+  const client = new NaiveClient();
+  const take = async () => client.take((await events.next()).value!);
+
+  await take();
+  loggers.setLevel("ROOT", "WARN");
+  loggers.setLevel("x", undefined);
+  await vi.advanceTimersByTimeAsync(200);
+  while (client.revision < loggers.revision) await take();
+  await events.return?.();
+  expect(client.loggers).toEqual(shownOf(loggers.list(), { prefix: "", reach: undefined }).loggers);
+  expect(client.loggers.get("x.1")).toMatchObject({ effectiveLevel: Level.DEBUG });
+});
+
 const LEVEL_OF_ROOT = { name: "ROOT", level: Level.WARN };
 
 describe.each(WIRES)("over $protocol, HTTP/$httpVersion", (wire) => {
@@ -349,6 +376,11 @@ describe("what a compact change has", () => {
       "two levels at once, the upper first",
       [(loggers) => [loggers.setLevel("a.b.c", "TRACE"), loggers.setLevel("ROOT", "WARN")]],
       { inherited: ["ROOT WARN", "a.b.c TRACE"], loggers: ["ROOT", "a.b.c"], groups: [] },
+    ],
+    [
+      "the same level at a name that was configured, which no level from above reaches",
+      [(loggers) => [loggers.setLevel("o.p", "WARN"), loggers.setLevel("ROOT", "WARN")]],
+      { inherited: ["ROOT WARN", "o.p WARN"], loggers: ["ROOT", "o.p"], groups: [] },
     ],
     [
       "a group, as its members",
