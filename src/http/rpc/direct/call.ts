@@ -115,7 +115,7 @@ export abstract class Call implements HandlerContext {
       if (this.#isOver) return;
       this.#limitTime();
       this.#negotiate(query);
-      this.after(this.of.admit(this), () => this.#admitted(query));
+      this.after(this.of.requestGate(this), () => this.#admitted(query));
     });
   }
 

@@ -1,7 +1,6 @@
 import { create, type DescMessage, type DescMethod, type DescService, type MessageInitShape } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel as Idempotency } from "@bufbuild/protobuf/wkt";
-import type { Compression } from "@connectrpc/connect/protocol";
-import { createMethodSerializationLookup } from "@connectrpc/connect/protocol";
+import { type Compression, createMethodSerializationLookup } from "@connectrpc/connect/protocol";
 import type { CallOptions, ServiceOptions } from "../calls/call-options.ts";
 import { hasAuthority, hasInvalidEncoding } from "../calls/node-request.ts";
 import { type Format, formatOf, formatOfQuery } from "./format.ts";
@@ -30,15 +29,11 @@ export class DirectCalls {
 
   /** Adds the methods of a service. */
   add(service: DescService, methods: object, own: ServiceOptions): void {
-    const { requestGate, gate, streams, onError, bodyTimeoutMs = 0, writeMaxBytes, readMaxBytes } = this.#options;
+    const options = { bodyTimeoutMs: 0, ...this.#options, ...own, compressions: this.#compressions };
+    const limits = { ...options, compressMinBytes: COMPRESS_MIN_BYTES };
     for (const desc of service.methods) {
       const implementation = (methods as Record<string, DirectMethod["implementation"] | undefined>)[desc.localName];
       if (implementation === undefined || !hasOneRequest(desc)) continue;
-      const limits = {
-        readMaxBytes: own.readMaxBytes ?? readMaxBytes,
-        writeMaxBytes,
-        compressMinBytes: COMPRESS_MIN_BYTES,
-      };
       const serialization = createMethodSerializationLookup(desc, own.binaryOptions, own.jsonOptions, limits);
       const encode: DirectMethod["encode"] = (message, isBinary) =>
         serialization
@@ -46,20 +41,13 @@ export class DirectCalls {
           .serialize(create(desc.output as DescMessage, message as MessageInitShape<DescMessage>));
       const operation = `${service.typeName}/${desc.name}`;
       this.#methods.set(`/${operation}`, {
+        ...options,
         desc,
         operation,
         implementation: implementation.bind(methods),
         decode: (bytes, isBinary) => serialization.getI(isBinary).parse(bytes),
-        jsonOptions: own.jsonOptions,
         encode,
         frames: new Frames(encode),
-        admit: own.requestGate ?? requestGate,
-        compressions: this.#compressions,
-        gate,
-        streams,
-        onError,
-        readMaxBytes: limits.readMaxBytes,
-        bodyTimeoutMs,
       });
     }
   }

@@ -1,14 +1,12 @@
 import type { DescMethodServerStreaming, DescMethodUnary } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
 import type { Compression } from "@connectrpc/connect/protocol";
-import type { errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
-import type { Gate } from "../../gate/gate.ts";
-import type { OpenStreams } from "../calls/open-streams.ts";
-import type { RequestGate } from "../calls/request-gate.ts";
+import type { CallOptions, ServiceOptions } from "../calls/call-options.ts";
 import type { Frames } from "./frames.ts";
 
 /** A method that the direct path serves: unary or server streaming. */
-export interface DirectMethod {
+export interface DirectMethod extends Required<CallOptions>, Pick<ServiceOptions, "jsonOptions"> {
+  readonly compressions: Compression[];
   readonly desc: DescMethodUnary | DescMethodServerStreaming;
   /** `actuator.v3.LoggersService/GetLogger`. */
   readonly operation: string;
@@ -19,12 +17,4 @@ export interface DirectMethod {
   /** Encodes a response. @throws ConnectError */
   readonly encode: (message: object, isBinary: boolean) => Uint8Array;
   readonly frames: Frames;
-  readonly jsonOptions: Parameters<typeof errorToJsonBytes>[1];
-  readonly admit: RequestGate;
-  readonly compressions: Compression[];
-  readonly gate: Gate;
-  readonly streams: OpenStreams;
-  readonly onError: (error: unknown, context: string) => void;
-  readonly readMaxBytes: number;
-  readonly bodyTimeoutMs: number;
 }
