@@ -15,13 +15,13 @@ import { printTable, within } from "./support/table.ts";
 
 /** What is asked for, and the most that it may cost as a multiple of bare node:http. */
 const cases = [
-  { name: "GET of one logger", loggers: 100, path: "/actuator/loggers/com.example.module7.Service7", most: 1.2 },
+  { name: "GET of one logger", loggers: 100, path: "/actuator/loggers/com.example.module7.Service7", most: 1.4 },
   { name: "overview of 10,000 loggers", loggers: 10_000, path: "/actuator/loggers", most: 1.2 },
 ];
 const peers = ["node:http", "fastify", "express"];
 const plan = process.argv.includes("--quick")
-  ? { warmUpSeconds: 2, roundSeconds: 0.5, rounds: 5 }
-  : { warmUpSeconds: 4, roundSeconds: 0.5, rounds: 15 };
+  ? { warmUpSeconds: 2, roundSeconds: 0.3, rounds: 9 }
+  : { warmUpSeconds: 4, roundSeconds: 0.3, rounds: 25 };
 
 async function measure({ name, loggers, path, most }: (typeof cases)[number]): Promise<readonly string[]> {
   const profiles = profileDirectories();

@@ -176,8 +176,8 @@ const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith("
 // REST stays, since others are compared with it.
 const chosen = ways.filter(({ name }, index) => index === 0 || wanted.every((part) => name.includes(part)));
 const plan = process.argv.includes("--quick")
-  ? { warmUpSeconds: 1, roundSeconds: 0.25, rounds: 5 }
-  : { warmUpSeconds: 2.5, roundSeconds: 0.4, rounds: 9 };
+  ? { warmUpSeconds: 1, roundSeconds: 0.2, rounds: 7 }
+  : { warmUpSeconds: 2, roundSeconds: 0.2, rounds: 17 };
 console.log(environment("@grpc/grpc-js", "@grpc/proto-loader", "@connectrpc/connect", "@bufbuild/protobuf"));
 const results = await measure(chosen, plan);
 printTable(
