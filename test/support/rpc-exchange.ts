@@ -3,6 +3,8 @@ import { once } from "node:events";
 import http from "node:http";
 import type { ClientHttp2Session, IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http2";
 import https from "node:https";
+import type { Writable } from "node:stream";
+import { setImmediate as turn } from "node:timers/promises";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { http2Connect } from "./server-harness.ts";
 import { http2ConnectTls, testTrust } from "./server-tls.ts";
@@ -108,6 +110,8 @@ export interface Sent {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Uint8Array | undefined;
+  /** Whether the body is sent byte by byte. */
+  readonly isSlow?: boolean;
 }
 
 /** Sends one request to `url` on a connection of its own, and waits for the whole answer. */
@@ -117,12 +121,13 @@ export async function exchange(url: string, version: HttpVersion, sent: Sent): P
   return exchange2(session, sent);
 }
 
-async function exchange1(url: string, { method = "POST", path, headers, body }: Sent): Promise<Heard> {
+async function exchange1(url: string, { method = "POST", path, headers, body, isSlow }: Sent): Promise<Heard> {
   const options = { method, headers, agent: false as const };
   const req = url.startsWith("https")
     ? https.request(url + path, { ...options, ca: (await testTrust()).authority.ca })
     : http.request(url + path, options);
-  req.end(body);
+  if (isSlow) await writeSlowly(req, body);
+  else req.end(body);
   const [res] = (await once(req, "response")) as [http.IncomingMessage];
   const chunks: Buffer[] = [];
   for await (const chunk of res) chunks.push(chunk);
@@ -137,11 +142,12 @@ async function exchange1(url: string, { method = "POST", path, headers, body }: 
 /** Sends one request over a connection that there is. Rejects if the stream ends with an error. */
 export async function exchange2(
   session: ClientHttp2Session,
-  { method = "POST", path, headers, body }: Sent,
+  { method = "POST", path, headers, body, isSlow }: Sent,
 ): Promise<Heard> {
   const fields: OutgoingHttpHeaders = { ":method": method, ":path": path, ...headers };
   const stream = session.request(fields, { endStream: body === undefined });
-  if (body !== undefined) stream.end(body);
+  if (isSlow) void writeSlowly(stream, body);
+  else if (body !== undefined) stream.end(body);
   let response: IncomingHttpHeaders = {};
   let trailers: IncomingHttpHeaders = {};
   stream.on("response", (heard) => {
@@ -159,6 +165,15 @@ export async function exchange2(
     trailers: joined(trailers),
     body: Buffer.concat(chunks),
   };
+}
+
+/** Each byte in a turn of its own, so that it is sent alone. */
+async function writeSlowly(to: Writable, body: Uint8Array = Buffer.alloc(0)): Promise<void> {
+  for (const byte of body) {
+    to.write(Buffer.of(byte));
+    await turn();
+  }
+  to.end();
 }
 
 function joined(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {

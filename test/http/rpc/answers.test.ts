@@ -200,6 +200,19 @@ describe("envelopes", () => {
   });
 });
 
+test.each(ANSWERED)("$over: a message that comes byte by byte is read", async ({ format, version }) => {
+  const url = await serveLoggers();
+  const heard = await exchange(url, version, { ...getLogger(format), isSlow: true });
+  expect(outcomeOf(format, heard)).toMatchObject({ code: "OK", messages: { length: 1 } });
+  const long = bodyOf(format, messageIn(format, { name: "x".repeat(600) }, longName()));
+  const refused = await exchange(url, version, { ...getLogger(format, { body: long }), isSlow: true });
+  expect(outcomeOf(format, refused)).toMatchObject({ code: "INVALID_ARGUMENT" });
+});
+
+function longName(): Buffer {
+  return Buffer.concat([Buffer.of(10, 0xd8, 4), Buffer.alloc(600, "x")]);
+}
+
 describe("compression", () => {
   const both = ANSWERED.flatMap((row) => ["gzip", "br"].map((encoding) => ({ ...row, encoding })));
 
