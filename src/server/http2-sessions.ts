@@ -142,7 +142,10 @@ export class Http2Sessions {
    */
   close(): void {
     this.#closing = true;
-    for (const [session, record] of this.#sessions) endWhenIdle(session, record);
+    for (const [session, record] of this.#sessions) {
+      for (const stream of record.streams.keys()) this.#announceEnd(session, record, stream);
+      endWhenIdle(session, record);
+    }
   }
 
   /** Whether the connection has another open stream. The event of one that is over may come after the first of the next. */
@@ -183,14 +186,7 @@ export class Http2Sessions {
       // Node would end the body as if it were whole.
       if (stream.rstCode === HTTP2_CODES.NO_ERROR) stream.destroy();
     });
-    const announceEnd = () => {
-      if (!this.#closing || record.isEnding || this.#isBesideAnother(stream)) return;
-      record.isEnding = true;
-      session.goaway();
-    };
-    // Before the listener that sends the end of the answer. An answer without a body has none.
-    stream.prependOnceListener("wantTrailers", announceEnd);
-    stream.once(ENDED_WITH_HEADERS, announceEnd);
+    if (this.#closing) this.#announceEnd(session, record, stream);
     stream.on("close", () => {
       record.streams.delete(stream);
       record.connection.ended();
@@ -198,6 +194,18 @@ export class Http2Sessions {
       // Not within the event: there Node 22.12 loses what is not written yet, or its memory is corrupted.
       if (this.#closing) setImmediate(() => endWhenIdle(session, record));
     });
+  }
+
+  /** Sends the GOAWAY of a connection with the end of an answer, if that is its last one. */
+  #announceEnd(session: ServerHttp2Session, record: SessionRecord, stream: ServerHttp2Stream): void {
+    const announce = () => {
+      if (record.isEnding || this.#isBesideAnother(stream)) return;
+      record.isEnding = true;
+      session.goaway();
+    };
+    // Before the listener that sends the end of the answer. An answer without a body has none.
+    stream.prependOnceListener("wantTrailers", announce);
+    stream.once(ENDED_WITH_HEADERS, announce);
   }
 
   #sweepSession(session: ServerHttp2Session, record: SessionRecord, now: number): void {
