@@ -44,6 +44,25 @@ describe.each(WIRES)("over $protocol, HTTP/$httpVersion", (wire) => {
   });
 });
 
+test.each(WIRES)(
+  "an error of another server does not bring the headers of its connection: $protocol over HTTP/$httpVersion",
+  async (wire) => {
+    const headers = {
+      connection: "close",
+      "keep-alive": "timeout=5",
+      "transfer-encoding": "chunked",
+      te: "gzip",
+      "x-a": "b",
+    };
+    const store = storeThatThrows(new ConnectError("away", Code.Aborted, headers));
+    const { url } = await serveRpc({ sessions: new Sessions(store, { ids: "raw" }) });
+    const call = createClient(SessionsService, transportOver(wire, url)).getSession({ id: "1" });
+    const received = (await call.catch(ConnectError.from)) as ConnectError;
+    expect([received.code, received.metadata.get("x-a")]).toEqual([Code.Aborted, "b"]);
+    for (const name of ["te", "upgrade"]) expect(received.metadata.has(name)).toBe(false);
+  },
+);
+
 test("each code of the domain has a code of its own", () => {
   expect(new Set(Object.values(RPC_CODES)).size).toBe(codes.length);
 });

@@ -59,10 +59,24 @@ export function blameUndecodable(error: unknown): void {
   (error as { code: Code }).code = Code.InvalidArgument;
 }
 
+/** Headers that HTTP/2 forbids: a store that calls another server may pass on its error, which has the headers of that answer. */
+const CONNECTION_HEADERS = [
+  "connection",
+  "http2-settings",
+  "keep-alive",
+  "proxy-connection",
+  "te",
+  "transfer-encoding",
+  "upgrade",
+];
+
 /** Converts any error. An error of neither the domain nor connect is unexpected: it goes to `onUnexpected`, and the caller learns nothing of it. */
 export function anyErrorToRpc(error: unknown, onUnexpected: (error: unknown) => void): ConnectError {
   blameUndecodable(error);
-  if (error instanceof ConnectError) return error;
+  if (error instanceof ConnectError) {
+    for (const name of CONNECTION_HEADERS) error.metadata.delete(name);
+    return error;
+  }
   if (error instanceof ActuatorError) return errorToRpc(error);
   onUnexpected(error);
   return new ConnectError("internal error", Code.Internal, undefined, undefined, error);
