@@ -51,7 +51,7 @@ describe("the signal of a call is aborted when the call is over", () => {
       "that is late": {
         check: () => new Promise(() => {}),
         code: "DEADLINE_EXCEEDED",
-        headers: { "grpc-timeout": "50m", "connect-timeout-ms": "50" },
+        headers: { "grpc-timeout": "300m", "connect-timeout-ms": "300" },
       },
     };
 

@@ -317,7 +317,7 @@ test("streams", async () => {
     (format) => {
       const watch = { path: `${LOGGERS}/WatchLoggers`, body: envelope(empty(format)) };
       const { more, ...sent } = input(format);
-      return { ...watch, ...sent, more: { ...deadline(format, 1_000), ...more } };
+      return { ...watch, ...sent, more: { ...deadline(format, 2_000), ...more } };
     },
   ]);
   expect(await differences(casesOf(STREAM_FORMATS, () => Object.fromEntries(inputs)))).toEqual({});

@@ -3,8 +3,10 @@ import { once } from "node:events";
 import http from "node:http";
 import http2 from "node:http2";
 import type { AddressInfo } from "node:net";
+import { createClient } from "@connectrpc/connect";
 import express from "express";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { LoggersService } from "../../../src/gen/actuator/v3/loggers_pb.ts";
 import { createActuator } from "../../../src/index.ts";
 import {
   bodyOf,
@@ -13,10 +15,9 @@ import {
   headersOf,
   messageIn,
   outcomeOf,
-  STREAM_FORMATS,
   UNARY_FORMATS,
 } from "../../support/rpc-exchange.ts";
-import { libraryOf } from "../../support/rpc-harness.ts";
+import { libraryOf, transportOver, WIRES } from "../../support/rpc-harness.ts";
 
 const SERVICE = "/actuator.v3.LoggersService";
 
@@ -64,13 +65,12 @@ describe.each(rows)("on $where", ({ where, version, serve }) => {
     expect(await call("GetLogger", Buffer.from([0x0a, 0x7f, 0x61]))).toEqual(["INVALID_ARGUMENT", 0]);
   });
 
-  test.each([...STREAM_FORMATS])("a stream in $name", async (format) => {
-    const url = await mounted(serve);
-    const headers = { ...headersOf(format), "grpc-timeout": "300m", "connect-timeout-ms": "300" };
-    const body = bodyOf(format, messageIn(format, {}, Buffer.alloc(0)));
-    const sent = { path: `${SERVICE}/WatchLoggers`, headers, body };
-    const { code, messages } = outcomeOf(format, await exchange(url, version, sent));
-    expect([code, messages.length]).toEqual(["DEADLINE_EXCEEDED", 1]);
+  test.each(WIRES.filter(({ httpVersion }) => version.endsWith(httpVersion)))("a stream of $protocol", async (wire) => {
+    const client = createClient(LoggersService, transportOver(wire, await mounted(serve)));
+    const abort = new AbortController();
+    const events = client.watchLoggers({}, { signal: abort.signal })[Symbol.asyncIterator]();
+    expect((await events.next()).value).toMatchObject({ event: { case: "snapshot" } });
+    abort.abort();
   });
 });
 
