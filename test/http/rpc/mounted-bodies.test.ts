@@ -5,6 +5,16 @@ import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { type ActuatorOptions, createActuator } from "../../../src/index.ts";
 import type { AuditRecord } from "../../../src/operations/audit/audit-record.ts";
+import { PREFACE } from "../../../src/server/port.ts";
+import {
+  END_HEADERS,
+  END_STREAM,
+  FRAME,
+  frame,
+  framesOf,
+  requestHeaders,
+  settings,
+} from "../../support/server-frames.ts";
 import { http2Connect, rawClient } from "../../support/server-harness.ts";
 
 /** An actuator in a server of the application's own, which has no limits of time. */
@@ -72,6 +82,35 @@ test.each(["application/grpc", "application/json"])(
     await expect.poll(() => records).toMatchObject([{ result: "DEADLINE_EXCEEDED" }]);
   },
 );
+
+test.each([
+  ["is reset without an error", frame(FRAME.RST_STREAM, 0, 3, Buffer.from([0, 0, 0, 0]))],
+  ["is reset", frame(FRAME.RST_STREAM, 0, 3, Buffer.from([0, 0, 0, 8]))],
+  ["breaks the rules of HTTP/2", frame(FRAME.DATA, 0, 0)],
+  ["loses its connection", undefined],
+])("a message whose stream %s before its end is not taken for all of it", async (_, end) => {
+  const { port, records, actuator } = await mounted(
+    (handler) => http2.createServer(handler as never) as unknown as http.Server,
+    { limits: { requestTimeoutMs: 0 } },
+  );
+  const client = await rawClient(port);
+  const headers = { ":method": "POST", ":path": SET, "content-type": "application/proto" };
+  const answered = (type: number) => () => framesOf(client.received()).map((each) => each.type === type);
+  // The first call loads what answers it.
+  client.socket.write(
+    Buffer.concat([PREFACE, settings(), requestHeaders(1, headers, END_HEADERS), frame(FRAME.DATA, END_STREAM, 1)]),
+  );
+  await expect.poll(answered(FRAME.HEADERS)).toContain(true);
+  // A name and a level. A time after which the level ends might follow.
+  const part = frame(FRAME.DATA, 0, 3, Buffer.from([10, 1, 97, 16, 2]));
+  const ping = frame(FRAME.PING, 0, 0, Buffer.alloc(8));
+  client.socket.write(Buffer.concat([requestHeaders(3, headers, END_HEADERS), part, ping]));
+  await expect.poll(answered(FRAME.PING)).toContain(true);
+  if (end === undefined) client.socket.resetAndDestroy();
+  else client.socket.write(end);
+  await expect.poll(() => records).toMatchObject([{ result: "INVALID_ARGUMENT" }, { result: "CANCELLED" }]);
+  expect(actuator.loggers!.list().loggers).toHaveLength(1);
+});
 
 test("a stream that has begun goes on for longer than a body may take", async () => {
   const { url } = await mounted((handler) => http2.createServer(handler as never) as unknown as http.Server);

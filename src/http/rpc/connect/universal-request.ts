@@ -48,12 +48,16 @@ function bodyOf(req: GateRequest, late: Promise<never> | undefined): UniversalSe
 async function* chunksOf(req: GateRequest, late: Promise<never> | undefined): AsyncIterable<Uint8Array> {
   const chunks: AsyncIterableIterator<Uint8Array> = req.iterator({ destroyOnReturn: false });
   try {
-    if (late === undefined) return yield* chunks;
-    for (;;) {
-      const { done, value } = await Promise.race([chunks.next(), late]);
-      if (done) return;
-      yield value;
+    if (late === undefined) yield* chunks;
+    else {
+      for (;;) {
+        const { done, value } = await Promise.race([chunks.next(), late]);
+        if (done) break;
+        yield value;
+      }
     }
+    // Node.js ends the body of a stream of HTTP/2 that was reset as if it were whole.
+    if (req.aborted) throw gone();
   } catch (error) {
     // Node.js reports it in many ways: aborted, premature close, reset.
     throw error instanceof ConnectError ? error : gone(error);

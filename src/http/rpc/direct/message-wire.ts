@@ -46,10 +46,9 @@ export class MessageWire implements Wire {
   read(onData: (chunk: Buffer) => void, onEnd: () => void): void {
     const request = this.request as IncomingMessage;
     // What an error means, the end of the response tells.
-    request
-      .on("data", onData)
-      .on("end", onEnd)
-      .on("error", () => {});
+    request.on("data", onData).on("error", () => {});
+    // Node.js ends the body of a stream of HTTP/2 that was reset as if it were whole.
+    request.on("end", () => request.aborted || onEnd());
   }
 
   readRest(): Promise<void> | undefined {
