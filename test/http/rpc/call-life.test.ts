@@ -99,25 +99,32 @@ describe("the signal of a call is aborted when the call is over", () => {
 // connect's path lets such a client wait.
 const forbidding = directPath.enabled ? ["HTTP/2"] : [];
 
-test.each(forbidding)("an answer with a header that %s forbids is cut off, and the connection goes on", async () => {
-  let isForbidden = true;
-  const url = await serveCheck(({ responseHeader }) => {
-    if (isForbidden) responseHeader.set("connection", "close");
-    return {};
-  });
-  const format = UNARY_FORMATS.find(({ name }) => name === "Connect JSON")!;
-  const session = await http2Connect(url);
-  const call = () => {
-    const stream = session.request({ ":method": "POST", ":path": CHECK, ...headersOf(format) });
-    stream.end(bodyOf(format, EMPTY(true)));
-    return stream;
-  };
-  const [error] = await once(call(), "error");
-  expect(error.code).toBe("ERR_HTTP2_STREAM_ERROR");
-  isForbidden = false;
-  const [headers] = await once(call(), "response");
-  expect(headers[":status"]).toBe(200);
-});
+const FORBIDDEN: Readonly<Record<string, readonly [format: string, check: Check]>> = {
+  header: ["Connect JSON", async ({ responseHeader }) => ({ status: responseHeader.set("connection", "close") })],
+  trailer: ["gRPC", async ({ responseTrailer }) => ({ status: responseTrailer.set("connection", "close") })],
+  "trailer of an error": ["gRPC", () => Promise.reject(new ConnectError("", Code.Aborted, { upgrade: "a" }))],
+};
+
+test.each(forbidding.flatMap((version) => Object.keys(FORBIDDEN).map((what) => ({ version, what }))))(
+  "an answer with a $what that $version forbids is cut off, and the connection goes on",
+  async ({ what }) => {
+    const [name, forbidden] = FORBIDDEN[what]!;
+    let check = forbidden;
+    const url = await serveCheck((context) => check(context));
+    const format = UNARY_FORMATS.find((each) => each.name === name)!;
+    const session = await http2Connect(url);
+    const call = () => {
+      const stream = session.request({ ":method": "POST", ":path": CHECK, ...headersOf(format) });
+      stream.end(bodyOf(format, EMPTY(format.json)));
+      return stream.resume();
+    };
+    const [error] = await once(call(), "error");
+    expect(error.code).toBe("ERR_HTTP2_STREAM_ERROR");
+    check = () => ({});
+    const [headers] = await once(call(), "response");
+    expect(headers[":status"]).toBe(200);
+  },
+);
 
 test.each(overEach(FORMATS))(
   "$over: the headers of an error of another server stay there",

@@ -188,9 +188,14 @@ export abstract class Call implements HandlerContext {
     try {
       end();
     } catch (failure) {
-      this.of.onError(failure, `rpc ${this.of.operation}`);
-      this.wire.cut();
+      this.cut(failure);
     }
+  }
+
+  /** Cuts off an answer that cannot be written. */
+  protected cut(failure: unknown): void {
+    this.of.onError(failure, `rpc ${this.of.operation}`);
+    this.wire.cut();
   }
 
   #errorOf(cause: unknown): ConnectError {

@@ -72,8 +72,9 @@ export class StreamCall extends Call {
   #end(error: ConnectError | undefined): void {
     const { wire, format, ownTrailer, of } = this;
     if (!wire.hasBegun) wire.begin(200, this.#head());
-    if (format.protocol === "grpc") wire.end(undefined, grpcTrailers(ownTrailer, error));
-    else {
+    if (format.protocol === "grpc") {
+      wire.end(undefined, grpcTrailers(ownTrailer, error), (failure) => this.cut(failure));
+    } else {
       const isConnect = format.protocol === "connect";
       const end = isConnect ? connectTrailers(ownTrailer, error, of.jsonOptions) : webTrailers(ownTrailer, error);
       wire.end(written(end, format));

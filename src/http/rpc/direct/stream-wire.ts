@@ -101,11 +101,15 @@ export class StreamWire implements Wire {
     this.stream.once("drain", listener);
   }
 
-  end(bytes?: Uint8Array, trailers?: Fields): void {
+  end(bytes?: Uint8Array, trailers?: Fields, onFailure?: (failure: unknown) => void): void {
     const { stream } = this;
     stream.once("wantTrailers", () => {
-      stream.sendTrailers({ ...trailers });
-      if (!this.isComplete) resetSoon(stream);
+      try {
+        stream.sendTrailers({ ...trailers });
+        if (!this.isComplete) resetSoon(stream);
+      } catch (failure) {
+        onFailure?.(failure);
+      }
     });
     stream.end(bytes);
   }

@@ -48,7 +48,7 @@ export class UnaryCall extends Call {
     const { format, wire, ownTrailer } = this;
     if (format.protocol === "grpc") {
       wire.begin(200, this.head());
-      wire.end(message, grpcTrailers(ownTrailer, error));
+      wire.end(message, grpcTrailers(ownTrailer, error), (failure) => this.cut(failure));
       return;
     }
     const end = webTrailers(ownTrailer, error);

@@ -30,8 +30,8 @@ export interface Wire {
   write(bytes: Uint8Array): boolean;
   /** Calls `listener` once the client has taken what there is. */
   onDrain(listener: () => void): void;
-  /** Ends the answer. */
-  end(bytes?: Uint8Array, trailers?: Fields): void;
+  /** Ends the answer. Calls `onFailure` with the error of trailers that turn out later not to be valid. */
+  end(bytes?: Uint8Array, trailers?: Fields, onFailure?: (failure: unknown) => void): void;
   /** Ends the answer as a failure of transport. */
   cut(): void;
   /** Closes the connection after the answer, where that is how a client is told to stop sending. */
