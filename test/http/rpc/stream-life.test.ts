@@ -1,6 +1,8 @@
 /** What streams of answers consist of, and how they end, over each protocol and version of HTTP. */
 import { once } from "node:events";
 import http from "node:http";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { createRegistry } from "@bufbuild/protobuf";
 import { Code, ConnectError, createClient, type HandlerContext } from "@connectrpc/connect";
 import { compressionBrotli, compressionGzip } from "@connectrpc/connect-node";
@@ -17,6 +19,7 @@ import { LOCAL_PEER } from "../../support/open-gate.ts";
 import {
   acceptHeader,
   bodyOf,
+  envelope,
   exchange,
   framesOf,
   fromBase64,
@@ -412,3 +415,26 @@ test.each(overEach(directPath.enabled ? TEXT_FORMATS : []))(
     expect(framesOf(fromBase64(heard.join(""))).map(({ flags }) => flags)).toEqual([0, 0, 0x80]);
   },
 );
+
+test("a watch does not keep its request", async () => {
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as () => void;
+  const held = () => {
+    collect();
+    return process.memoryUsage().arrayBuffers;
+  };
+  const { url } = await serveRpc({ loggers: new Loggers() });
+  const session = await http2Connect(url);
+  const headers = { ":method": "POST", ":path": WATCH_LOGGERS, "content-type": "application/grpc-web" };
+  // An empty message, and an envelope that is passed over.
+  const body = Buffer.concat([envelope(Buffer.alloc(0)), envelope(Buffer.alloc(60_000), 0x80)]);
+  const watch = async () => {
+    const stream = session.request(headers);
+    stream.on("error", () => {}).end(body);
+    await once(stream.resume(), "data");
+  };
+  await watch();
+  const before = held();
+  for (let watches = 0; watches < 50; watches++) await watch();
+  await expect.poll(() => held() - before).toBeLessThan(1_000_000);
+});

@@ -49,12 +49,13 @@ export class RequestBody {
   }
 
   /**
-   * Returns the message of the whole body.
+   * Returns the message of the whole body, and lets go of that: what reads a body lives as long as its call.
    *
    * @throws ConnectError INVALID_ARGUMENT for an incomplete envelope, UNIMPLEMENTED unless there is exactly one message
    */
   end(): RequestMessage {
     const body = this.#buffer.subarray(0, this.#bytes);
+    this.#buffer = EMPTY;
     if (!this.#format.isEnveloped) return { data: body, isCompressed: true };
     return this.#only(this.#format.isText ? decoded(body) : body);
   }
