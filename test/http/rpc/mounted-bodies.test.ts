@@ -15,7 +15,7 @@ import {
   requestHeaders,
   settings,
 } from "../../support/server-frames.ts";
-import { http2Connect, rawClient } from "../../support/server-harness.ts";
+import { http1Request, http2Connect, rawClient } from "../../support/server-harness.ts";
 
 /** An actuator in a server of the application's own, which has no limits of time. */
 async function mounted(create: (handler: http.RequestListener) => http.Server, options: ActuatorOptions = {}) {
@@ -126,4 +126,39 @@ test("a stream that has begun goes on for longer than a body may take", async ()
   let events = 0;
   for await (const _ of watch) if (++events === 8) break;
   expect(events).toBe(8);
+});
+
+test("a call whose answer the application has given meanwhile ends without an error", async () => {
+  const errors: unknown[] = [];
+  const none = () => {};
+  let decide = none;
+  const authorize = async () => {
+    await new Promise<void>((resolve) => {
+      decide = resolve;
+    });
+    return { name: "ada", permissions: ["loggers:write" as const] };
+  };
+  let answer: http.ServerResponse | undefined;
+  const create = (handler: http.RequestListener) =>
+    http.createServer((req, res) => {
+      answer = res;
+      handler(req, res);
+    });
+  const options = { access: { authorize }, onError: (error: unknown) => void errors.push(error) };
+  const { url, records } = await mounted(create, options);
+  const headers = { "content-type": "application/json" };
+  const call = () => http1Request(url + SET, { method: "POST", headers, body: '{"name":"a","level":2}' });
+  const first = call();
+  await expect.poll(() => decide === none).toBe(false);
+  decide();
+  await expect.poll(() => records).toMatchObject([{ result: "OK" }]);
+  expect((await first).status).toBe(200);
+  decide = none;
+  const second = call();
+  await expect.poll(() => decide === none).toBe(false);
+  answer!.writeHead(503).end();
+  expect((await second).status).toBe(503);
+  decide();
+  await expect.poll(() => records.length).toBe(2);
+  expect(errors).toEqual([]);
 });

@@ -45,9 +45,9 @@ export function headersOf({ headers }: { readonly headers: IncomingHttpHeaders }
   return header;
 }
 
-/** Whether the client has gone away. */
-export function isGone(req: GateRequest): boolean {
-  return "stream" in req ? req.stream.destroyed : req.socket.destroyed;
+/** Whether the client has gone away, or the application has ended the answer, as one does that limits the time of its answers. */
+export function isGone(req: GateRequest, res: GateResponse): boolean {
+  return res.destroyed || ("stream" in req ? req.stream.destroyed : req.socket.destroyed);
 }
 
 /** The error of a call whose client has gone away. */
@@ -73,7 +73,7 @@ function whenClosed(socket: Socket, listener: () => void): () => void {
 
 /** Calls `listener` once, when the answer has ended or its client has gone away. */
 export function whenOver(req: GateRequest, res: GateResponse, listener: () => void): void {
-  if (isGone(req)) listener();
+  if (isGone(req, res)) listener();
   res.once("close", listener);
   if (!("stream" in res) && res.socket === null) {
     // Pipelined: the response waits for its turn, and Node.js 22 does not notify it if the connection closes before.

@@ -112,9 +112,9 @@ function exchange(
       return readRest(req).then(() => universalResponseToNodeResponse(response, res));
     })
     .catch((error: unknown) => {
-      context.end(isGone(req) ? "CANCELLED" : "INTERNAL");
+      context.end(isGone(req, res) ? "CANCELLED" : "INTERNAL");
       // connect-node turns a write after the client's end into Aborted.
-      if (isGone(req) || ConnectError.from(error).code === Code.Aborted) return;
+      if (isGone(req, res) || ConnectError.from(error).code === Code.Aborted) return;
       onError(error, `rpc ${handler.service.typeName}/${handler.method.name}`);
       if (res.headersSent) res.destroy();
       else {

@@ -31,7 +31,7 @@ export class MessageWire implements Wire {
   }
 
   get isGone(): boolean {
-    return isGone(this.request);
+    return isGone(this.request, this.response);
   }
 
   get isComplete(): boolean {
