@@ -102,7 +102,6 @@ const forbidding = directPath.enabled ? ["HTTP/2"] : [];
 const FORBIDDEN: Readonly<Record<string, readonly [format: string, check: Check]>> = {
   header: ["Connect JSON", async ({ responseHeader }) => ({ status: responseHeader.set("connection", "close") })],
   trailer: ["gRPC", async ({ responseTrailer }) => ({ status: responseTrailer.set("connection", "close") })],
-  "trailer of an error": ["gRPC", () => Promise.reject(new ConnectError("", Code.Aborted, { upgrade: "a" }))],
 };
 
 test.each(forbidding.flatMap((version) => Object.keys(FORBIDDEN).map((what) => ({ version, what }))))(
