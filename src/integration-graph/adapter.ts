@@ -4,8 +4,6 @@ import type { AnyFunction, Moment } from "./measure.ts";
 import type { GraphLink, GraphNode } from "./node.ts";
 import type { GraphSource } from "./source.ts";
 
-export type { Moment } from "./measure.ts";
-
 /** Restores the library and removes what only the adapter declared. May be called again. */
 export type Detach = () => void;
 

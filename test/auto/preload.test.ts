@@ -65,8 +65,8 @@ test("an application that makes its own actuator keeps what it said, and is reac
     const log = pino();
     pino({ name: "other" });
     createActuator({ name: "mine", loggers: { adapters: [pinoLoggers(log)] } });
-    log.child({ module: "late" });
-    setInterval(() => {}, 1000);
+    const late = log.child({ module: "late" });
+    setInterval(() => late, 1000);
     console.log("ready");
   `;
   const shop = runApplication(applicationFolder({ "shop.mjs": own }), "shop.mjs");

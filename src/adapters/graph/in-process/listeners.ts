@@ -1,4 +1,4 @@
-import type { GraphHost, Moment } from "../../../integration-graph/adapter.ts";
+import type { GraphHost, MeasuredHandler } from "../../../integration-graph/adapter.ts";
 import type { GraphNode } from "../../../integration-graph/node.ts";
 import type { Listener } from "../../kit/messaging/emitter-target.ts";
 import { functionName, HandlerRegistry, type Input, type InputChannel } from "../../kit/messaging/handlers.ts";
@@ -29,7 +29,7 @@ export class EventListeners {
   readonly #measured = new WeakMap<GraphNode, WeakMap<Listener, Listener>>();
 
   /** Shared with what emits their events. */
-  readonly moment: Moment = { at: 0 };
+  readonly moment: NonNullable<MeasuredHandler["moment"]> = { at: 0 };
 
   constructor(host: GraphHost) {
     this.#host = host;
