@@ -3,6 +3,7 @@ import http from "node:http";
 import http2 from "node:http2";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
+import { directPath } from "../../../src/http/rpc/direct/switch.ts";
 import { type ActuatorOptions, createActuator } from "../../../src/index.ts";
 import type { AuditRecord } from "../../../src/operations/audit/audit-record.ts";
 import { PREFACE } from "../../../src/server/port.ts";
@@ -161,4 +162,22 @@ test("a call whose answer the application has given meanwhile ends without an er
   decide();
   await expect.poll(() => records.length).toBe(2);
   expect(errors).toEqual([]);
+});
+
+// connect's path lets such a client wait.
+const begun = test.runIf(directPath.enabled);
+
+begun("a body that does not arrive after the application has begun the answer ends the connection", async () => {
+  const create = (handler: http.RequestListener) =>
+    http1((req, res) => {
+      res.flushHeaders();
+      handler(req, res);
+    });
+  const errors: unknown[] = [];
+  const { port } = await mounted(create, { onError: (error) => void errors.push(error) });
+  const client = await rawClient(port);
+  client.socket.write(`POST ${SET} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n`);
+  client.socket.write("Content-Length: 100\r\n\r\n{");
+  await client.closed;
+  expect(errors).toMatchObject([{ code: "ERR_HTTP_HEADERS_SENT" }]);
 });

@@ -91,7 +91,7 @@ export class MessageWire implements Wire {
 
   closeConnection(): void {
     // HTTP/2 ends only the stream, and forbids the header.
-    if (!("stream" in this.response)) this.#answer.setHeader("connection", "close");
+    if (!("stream" in this.response) && !this.hasBegun) this.#answer.setHeader("connection", "close");
   }
 }
 
