@@ -1,15 +1,17 @@
 import { once } from "node:events";
 import http, { type RequestListener } from "node:http";
+import { createGzip, type Gzip } from "node:zlib";
 import { createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import express from "express";
 import { expect, onTestFinished, test } from "vitest";
 import { LoggersService } from "../../../src/gen/actuator/v3/loggers_pb.ts";
+import { directPath } from "../../../src/http/rpc/direct/switch.ts";
 import { createRpcHandler } from "../../../src/http/rpc/handler.ts";
 import { Loggers } from "../../../src/loggers/loggers.ts";
 import { Health as HealthStatus } from "../../../src/operations/health/health.ts";
 import { OPEN_GATE } from "../../support/open-gate.ts";
-import { transportOver, WIRES } from "../../support/rpc-harness.ts";
+import { libraryOf, transportOver, WIRES } from "../../support/rpc-harness.ts";
 import { http1Request } from "../../support/server-harness.ts";
 
 async function serveIn(application: RequestListener): Promise<string> {
@@ -78,6 +80,41 @@ test.each(WIRES.filter(({ httpVersion }) => httpVersion === "1.1"))(
     expect(errors).toEqual([]);
   },
 );
+
+/** Puts gzip into answers as Express's `compression` does: listeners for "drain" go to the stream that compresses. */
+function compressed(res: http.ServerResponse, gzip: Gzip): http.ServerResponse {
+  const on = res.on.bind(res);
+  const write = res.write.bind(res);
+  gzip.on("data", (chunk) => write(chunk) || gzip.pause());
+  on("drain", () => gzip.resume());
+  const onDrain = (event: string, listener: () => void) =>
+    event === "drain" ? gzip.on(event, listener) : on(event, listener);
+  return Object.assign(res, {
+    on: onDrain,
+    write: (chunk: Buffer) => gzip.write(chunk),
+    flush: () => gzip.flush(),
+  });
+}
+
+test.runIf(directPath.enabled)("a watch through middleware that compresses leaves no listeners behind", async () => {
+  const loggers = new Loggers();
+  loggers.attach(libraryOf(Array.from({ length: 1_000 }, (_, index) => `application.${"x".repeat(50)}${index}`)));
+  const endpoints = { application: { startTime: 0 }, health: new HealthStatus(), loggers };
+  const rpc = createRpcHandler(endpoints, { gate: OPEN_GATE, onError: () => {} });
+  const gzip = createGzip();
+  const url = await serveIn((req, res) => void rpc.handle(req, compressed(res, gzip)));
+  const headers = { "content-type": "application/connect+json" };
+  const req = http.request(`${url}/actuator.v3.LoggersService/WatchLoggers`, { method: "POST", headers, agent: false });
+  req.end(Buffer.concat([Buffer.of(0, 0, 0, 0, 2), Buffer.from("{}")]));
+  const [res] = (await once(req, "response")) as [http.IncomingMessage];
+  onTestFinished(() => void req.destroy());
+  for (let round = 0; round < 20; round++) {
+    loggers.setLevel("ROOT", round % 2 === 0 ? "DEBUG" : "INFO");
+    await once(res, "data");
+    await once(gzip, "drain");
+  }
+  expect(gzip.listenerCount("drain")).toBeLessThanOrEqual(1);
+});
 
 test("a request that connect cannot take is 500 and told to onError", async () => {
   const { middleware, errors } = mountable();

@@ -14,6 +14,8 @@ export class MessageWire implements Wire {
   readonly url: string;
   /** `response`: TypeScript cannot call the methods of the union. */
   readonly #answer: ServerResponse;
+  /** What waits until the client has taken more; undefined before anything has waited. */
+  #waiting: (() => void) | undefined;
 
   constructor(request: GateRequest, response: GateResponse, url: string) {
     this.request = request;
@@ -73,7 +75,15 @@ export class MessageWire implements Wire {
   }
 
   onDrain(listener: () => void): void {
-    this.#answer.once("drain", listener);
+    if (this.#waiting === undefined) this.#answer.on("drain", () => this.#drained());
+    this.#waiting = listener;
+  }
+
+  /** One listener serves the whole answer: middleware that compresses hands it to its own stream, and `once` could not remove it there. */
+  #drained(): void {
+    const waiting = this.#waiting;
+    this.#waiting = () => {};
+    waiting?.();
   }
 
   end(bytes?: Uint8Array, trailers?: Fields): void {
