@@ -38,8 +38,14 @@ export function createRpcHandler(endpoints: Endpoints, options: RpcOptions): Rpc
   let ended = false;
 
   async function load(): Promise<RpcCalls> {
-    const { rpcCalls } = await import("./rpc-calls.ts");
-    calls = rpcCalls(endpoints, options);
+    try {
+      const { rpcCalls } = await import("./rpc-calls.ts");
+      calls = rpcCalls(endpoints, options);
+    } catch (error) {
+      // A process with too many open files may load it later.
+      loading = undefined;
+      throw error;
+    }
     if (ended) calls.endStreams();
     return calls;
   }

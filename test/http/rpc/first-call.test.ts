@@ -3,8 +3,12 @@ import { Code, createClient } from "@connectrpc/connect";
 import { expect, test } from "vitest";
 import { LoggersService } from "../../../src/gen/actuator/v3/loggers_pb.ts";
 import { Health } from "../../../src/gen/grpc/health/v1/health_pb.ts";
+import { createRpcHandler } from "../../../src/http/rpc/handler.ts";
 import { Loggers } from "../../../src/loggers/loggers.ts";
+import { Health as HealthStatus } from "../../../src/operations/health/health.ts";
+import { OPEN_GATE } from "../../support/open-gate.ts";
 import { grpcClient, serveRpc, transportOver, WIRES } from "../../support/rpc-harness.ts";
+import { serve } from "../../support/server-harness.ts";
 
 // What answers calls is loaded with the first of them.
 
@@ -31,6 +35,26 @@ test("a client that goes before it is loaded takes nothing with it", async () =>
   expect((await grpcClient(Health, url).check({})).status).toBe(1);
   await expect.poll(() => listener.counts.connections).toBe(1);
   expect(errors).toEqual([]);
+});
+
+test("a failure to load it, such as too many open files, is not kept", async () => {
+  const errors: unknown[] = [];
+  let failures = 1;
+  const endpoints = { application: { startTime: 0 }, health: new HealthStatus() };
+  const rpc = createRpcHandler(endpoints, {
+    gate: OPEN_GATE,
+    onError: (error) => void errors.push(error),
+    // Read when the calls are loaded.
+    get readMaxBytes(): number {
+      if (failures-- > 0) throw new Error("EMFILE: too many open files");
+      return 1_024;
+    },
+  });
+  const { url } = await serve((req, res) => void rpc.handle(req, res));
+  const check = () => grpcClient(Health, url).check({});
+  await expect(check()).rejects.toThrow();
+  expect(errors).toMatchObject([{ message: "EMFILE: too many open files" }]);
+  expect((await check()).status).toBe(1);
 });
 
 test("streams that begin after the end are refused although it was not loaded then", async () => {
