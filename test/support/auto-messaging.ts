@@ -86,8 +86,10 @@ export async function graphOf(application: RunningApplication): Promise<ShownGra
   const shown: ShownGraph = JSON.parse(
     JSON.stringify(graph, (key, value) => (key === "mean" || key === "max" ? undefined : value)),
   );
-  const links = [...shown.links].sort((one, other) => one.from - other.from || one.to - other.to);
-  return { ...shown, links };
+  // Ids are not the same in each run.
+  const names = new Map(shown.nodes.map(({ nodeId, name }) => [nodeId, name]));
+  const key = ({ from, to }: ShownGraph["links"][number]) => `${names.get(from)} ${names.get(to)}`;
+  return { ...shown, links: shown.links.toSorted((one, other) => (key(one) < key(other) ? -1 : 1)) };
 }
 
 /** Options that preload the instrumentation of OpenTelemetry for a library, before ours or after. */
