@@ -64,8 +64,14 @@ export function createRpcHandler(endpoints: Endpoints, options: RpcOptions): Rpc
       if (calls !== undefined) calls.router.answer(req, res, url);
       else {
         loading ??= load();
+        // Middleware that listens to the body would let it pass meanwhile.
+        const isFlowing = req.readableFlowing === true;
+        if (isFlowing) req.pause();
         loading
-          .then(({ router }) => router.answer(req, res, url))
+          .then(({ router }) => {
+            router.answer(req, res, url);
+            if (isFlowing) req.resume();
+          })
           .catch((error: unknown) => {
             onError(error, "rpc");
             fail(res);

@@ -116,6 +116,18 @@ test.runIf(directPath.enabled)("a watch through middleware that compresses leave
   expect(gzip.listenerCount("drain")).toBeLessThanOrEqual(1);
 });
 
+test.runIf(directPath.enabled)("middleware may listen to the body, also of the first call", async () => {
+  const { middleware } = mountable();
+  const heard: number[] = [];
+  const meter: express.RequestHandler = (req, _, next) => {
+    req.on("data", ({ length }) => void heard.push(length));
+    next();
+  };
+  const client = clientOf(await serveIn(express().use(meter, middleware)));
+  for (const name of ["ROOT", "ROOT"]) expect((await client.getLogger({ name })).result.case).toBe("logger");
+  expect(heard).toEqual([6, 6]);
+});
+
 test("a request that connect cannot take is 500 and told to onError", async () => {
   const { middleware, errors } = mountable();
   const url = await serveIn(express().use(express.json({ type: "*/*" }), middleware));
