@@ -165,19 +165,19 @@ test("a call whose answer the application has given meanwhile ends without an er
 });
 
 // connect's path lets such a client wait.
-const begun = test.runIf(directPath.enabled);
-
-begun("a body that does not arrive after the application has begun the answer ends the connection", async () => {
-  const create = (handler: http.RequestListener) =>
-    http1((req, res) => {
-      res.flushHeaders();
-      handler(req, res);
-    });
-  const errors: unknown[] = [];
-  const { port } = await mounted(create, { onError: (error) => void errors.push(error) });
-  const client = await rawClient(port);
-  client.socket.write(`POST ${SET} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n`);
-  client.socket.write("Content-Length: 100\r\n\r\n{");
-  await client.closed;
-  expect(errors).toMatchObject([{ code: "ERR_HTTP_HEADERS_SENT" }]);
-});
+if (directPath.enabled) {
+  test("a body that does not arrive after the application has begun the answer ends the connection", async () => {
+    const create = (handler: http.RequestListener) =>
+      http1((req, res) => {
+        res.flushHeaders();
+        handler(req, res);
+      });
+    const errors: unknown[] = [];
+    const { port } = await mounted(create, { onError: (error) => void errors.push(error) });
+    const client = await rawClient(port);
+    client.socket.write(`POST ${SET} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n`);
+    client.socket.write("Content-Length: 100\r\n\r\n{");
+    await client.closed;
+    expect(errors).toMatchObject([{ code: "ERR_HTTP_HEADERS_SENT" }]);
+  });
+}

@@ -96,37 +96,44 @@ function compressed(res: http.ServerResponse, gzip: Gzip): http.ServerResponse {
   });
 }
 
-test.runIf(directPath.enabled)("a watch through middleware that compresses leaves no listeners behind", async () => {
-  const loggers = new Loggers();
-  loggers.attach(libraryOf(Array.from({ length: 1_000 }, (_, index) => `application.${"x".repeat(50)}${index}`)));
-  const endpoints = { application: { startTime: 0 }, health: new HealthStatus(), loggers };
-  const rpc = createRpcHandler(endpoints, { gate: OPEN_GATE, onError: () => {} });
-  const gzip = createGzip();
-  const url = await serveIn((req, res) => void rpc.handle(req, compressed(res, gzip)));
-  const headers = { "content-type": "application/connect+json" };
-  const req = http.request(`${url}/actuator.v3.LoggersService/WatchLoggers`, { method: "POST", headers, agent: false });
-  req.end(Buffer.concat([Buffer.of(0, 0, 0, 0, 2), Buffer.from("{}")]));
-  const [res] = (await once(req, "response")) as [http.IncomingMessage];
-  onTestFinished(() => void req.destroy());
-  for (let round = 0; round < 20; round++) {
-    loggers.setLevel("ROOT", round % 2 === 0 ? "DEBUG" : "INFO");
-    await once(res, "data");
-    await once(gzip, "drain");
-  }
-  expect(gzip.listenerCount("drain")).toBeLessThanOrEqual(1);
-});
+// connect's path leaves a listener for each large event, and loses such a body.
+if (directPath.enabled) {
+  test("a watch through middleware that compresses leaves no listeners behind", async () => {
+    const loggers = new Loggers();
+    loggers.attach(libraryOf(Array.from({ length: 1_000 }, (_, index) => `application.${"x".repeat(50)}${index}`)));
+    const endpoints = { application: { startTime: 0 }, health: new HealthStatus(), loggers };
+    const rpc = createRpcHandler(endpoints, { gate: OPEN_GATE, onError: () => {} });
+    const gzip = createGzip();
+    const url = await serveIn((req, res) => void rpc.handle(req, compressed(res, gzip)));
+    const headers = { "content-type": "application/connect+json" };
+    const req = http.request(`${url}/actuator.v3.LoggersService/WatchLoggers`, {
+      method: "POST",
+      headers,
+      agent: false,
+    });
+    req.end(Buffer.concat([Buffer.of(0, 0, 0, 0, 2), Buffer.from("{}")]));
+    const [res] = (await once(req, "response")) as [http.IncomingMessage];
+    onTestFinished(() => void req.destroy());
+    for (let round = 0; round < 20; round++) {
+      loggers.setLevel("ROOT", round % 2 === 0 ? "DEBUG" : "INFO");
+      await once(res, "data");
+      await once(gzip, "drain");
+    }
+    expect(gzip.listenerCount("drain")).toBeLessThanOrEqual(1);
+  });
 
-test.runIf(directPath.enabled)("middleware may listen to the body, also of the first call", async () => {
-  const { middleware } = mountable();
-  const heard: number[] = [];
-  const meter: express.RequestHandler = (req, _, next) => {
-    req.on("data", ({ length }) => void heard.push(length));
-    next();
-  };
-  const client = clientOf(await serveIn(express().use(meter, middleware)));
-  for (const name of ["ROOT", "ROOT"]) expect((await client.getLogger({ name })).result.case).toBe("logger");
-  expect(heard).toEqual([6, 6]);
-});
+  test("middleware may listen to the body, also of the first call", async () => {
+    const { middleware } = mountable();
+    const heard: number[] = [];
+    const meter: express.RequestHandler = (req, _, next) => {
+      req.on("data", ({ length }) => void heard.push(length));
+      next();
+    };
+    const client = clientOf(await serveIn(express().use(meter, middleware)));
+    for (const name of ["ROOT", "ROOT"]) expect((await client.getLogger({ name })).result.case).toBe("logger");
+    expect(heard).toEqual([6, 6]);
+  });
+}
 
 test("a request that connect cannot take is 500 and told to onError", async () => {
   const { middleware, errors } = mountable();
