@@ -1,4 +1,6 @@
 import type { DescMethod } from "@bufbuild/protobuf";
+import { endStreamFlag } from "@connectrpc/connect/protocol-connect";
+import { trailerFlag } from "@connectrpc/connect/protocol-grpc-web";
 import type { CallProtocol } from "../../../operations/calls/call-record.ts";
 
 /** How a protocol writes calls, as the content type of a request says. */
@@ -26,7 +28,7 @@ const JSON_TYPES = (type: string) => [type, `${type};charset=utf-8`, `${type}; c
 
 function grpc(protocol: "grpc" | "grpc-web", isBinary: boolean, base = `application/${protocol}`): Format {
   const isText = base.endsWith("-text");
-  const endFlag = protocol === "grpc-web" ? 0x80 : 0;
+  const endFlag = protocol === "grpc-web" ? trailerFlag : 0;
   return { ...GRPC, protocol, isBinary, isText, contentType: `${base}+${isBinary ? "proto" : "json"}`, endFlag };
 }
 
@@ -40,7 +42,7 @@ function connect(isBinary: boolean, isEnveloped: boolean): Format {
     contentType: `application/${isEnveloped ? "connect+" : ""}${isBinary ? "proto" : "json"}`,
     encodingHeader: `${of}content-encoding`,
     acceptHeader: `${of}accept-encoding`,
-    endFlag: isEnveloped ? 0x02 : 0,
+    endFlag: isEnveloped ? endStreamFlag : 0,
   };
 }
 

@@ -1,15 +1,13 @@
 import type { ConnectError } from "@connectrpc/connect";
 import { encodeEnvelope, mergeNonProtocolHeaders } from "@connectrpc/connect/protocol";
-import { createEndStreamSerialization } from "@connectrpc/connect/protocol-connect";
+import { createEndStreamSerialization, endStreamFlag } from "@connectrpc/connect/protocol-connect";
 import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
-import { trailerSerialize } from "@connectrpc/connect/protocol-grpc-web";
+import { trailerFlag, trailerSerialize } from "@connectrpc/connect/protocol-grpc-web";
 import type { DirectMethod } from "./method.ts";
 import type { Fields } from "./wire.ts";
 
 const OK: Fields = { "grpc-status": "0" };
-const WEB_FLAG = 0x80;
-const CONNECT_FLAG = 0x02;
-const WEB_OK = encodeEnvelope(WEB_FLAG, new TextEncoder().encode("grpc-status: 0\r\n"));
+const WEB_OK = encodeEnvelope(trailerFlag, new TextEncoder().encode("grpc-status: 0\r\n"));
 
 /** The trailers of a gRPC answer. */
 export function grpcTrailers(own: Headers | undefined, error: ConnectError | undefined): Fields {
@@ -20,7 +18,7 @@ export function grpcTrailers(own: Headers | undefined, error: ConnectError | und
 export function webTrailers(own: Headers | undefined, error: ConnectError | undefined): Uint8Array {
   return own === undefined && error === undefined
     ? WEB_OK
-    : encodeEnvelope(WEB_FLAG, trailerSerialize(statusOf(own, error)));
+    : encodeEnvelope(trailerFlag, trailerSerialize(statusOf(own, error)));
 }
 
 /** The envelope that ends a stream of Connect. */
@@ -33,12 +31,12 @@ export function connectTrailers(
   const serialization = createEndStreamSerialization(jsonOptions);
   const metadata = own ?? new Headers();
   return encodeEnvelope(
-    CONNECT_FLAG,
+    endStreamFlag,
     serialization.serialize(error === undefined ? { metadata } : { metadata, error }),
   );
 }
 
-const CONNECT_OK = encodeEnvelope(CONNECT_FLAG, new TextEncoder().encode("{}"));
+const CONNECT_OK = encodeEnvelope(endStreamFlag, new TextEncoder().encode("{}"));
 
 /** The metadata of an error without headers that belong to the protocols. */
 export function metadataOf(error: ConnectError): Fields {
