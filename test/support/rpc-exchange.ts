@@ -1,7 +1,7 @@
 /** One RPC by hand, byte for byte: what clients cannot be made to send, and what they do not show of the answer. */
 import { once } from "node:events";
 import http from "node:http";
-import type { ClientHttp2Session, IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http2";
+import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http2";
 import https from "node:https";
 import type { Writable } from "node:stream";
 import { setImmediate as turn } from "node:timers/promises";
@@ -148,6 +148,11 @@ export async function exchange2(
   const stream = session.request(fields, { endStream: body === undefined });
   if (isSlow) void writeSlowly(stream, body);
   else if (body !== undefined) stream.end(body);
+  return heardOn(stream);
+}
+
+/** The whole answer on a stream of HTTP/2. Rejects if the stream ends with an error. */
+export async function heardOn(stream: ClientHttp2Stream): Promise<Heard> {
   let response: IncomingHttpHeaders = {};
   let trailers: IncomingHttpHeaders = {};
   stream.on("response", (heard) => {

@@ -1,6 +1,5 @@
 /** Answers to calls whose message is still being sent: the client gets the whole answer, and its connection goes on. */
 import http from "node:http";
-import type { IncomingHttpHeaders } from "node:http2";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createActuator } from "../../../src/index.ts";
 import {
@@ -8,6 +7,7 @@ import {
   exchange2,
   type Heard,
   headersOf,
+  heardOn,
   messageIn,
   outcomeOf,
   overEach,
@@ -106,25 +106,11 @@ async function http2Client(url: string): Promise<Client> {
       const errors: unknown[] = [];
       stream.on("error", (error) => errors.push(error));
       stream.write(first);
-      let response: IncomingHttpHeaders = {};
-      let trailers: IncomingHttpHeaders = {};
-      stream.on("response", (heard) => {
-        response = heard;
-      });
-      stream.on("trailers", (heard) => {
-        trailers = heard as IncomingHttpHeaders;
-      });
-      const chunks: Buffer[] = [];
-      for await (const chunk of stream) chunks.push(chunk);
+      const heard = await heardOn(stream);
       expect(errors).toEqual([]);
       expect(stream.rstCode).toBe(0);
       if (!stream.destroyed) stream.end(rest);
-      return {
-        status: Number(response[":status"]),
-        headers: response as Record<string, string>,
-        trailers: trailers as Record<string, string>,
-        body: Buffer.concat(chunks),
-      };
+      return heard;
     },
     call: (path, headers, body) => exchange2(session, { path, headers, body }),
     connections: () => (session.destroyed ? 0 : 1),

@@ -48,6 +48,31 @@ async function serveWatch(watch: Watch): Promise<string> {
   return (await listener.listen({ port: 0 })).url;
 }
 
+/** Serves a watch that goes on until its signal is aborted. `ended` waits until it has returned, and tells the reason of the abort. */
+async function serveEndless(): Promise<{ url: string; ended(): Promise<unknown> }> {
+  let signal: AbortSignal | undefined;
+  let isReturned = false;
+  const url = await serveWatch(async function* (context) {
+    signal = context.signal;
+    try {
+      yield { status: 1 };
+      await once(signal, "abort");
+    } finally {
+      isReturned = true;
+    }
+  });
+  return {
+    url,
+    async ended() {
+      await eventually(
+        () => isReturned,
+        () => "still running",
+      );
+      return signal!.reason;
+    },
+  };
+}
+
 function watching(format: RpcFormat, more: Record<string, string> = {}) {
   const empty = bodyOf(format, Buffer.from(format.json ? "{}" : ""));
   return { path: WATCH, headers: { ...headersOf(format), ...more }, body: empty };
@@ -109,37 +134,13 @@ describe("a stream of a method", () => {
   );
 
   test.each(ANSWERED)("$over: that is late is ended, and told so", async ({ format, version }) => {
-    let signal: AbortSignal | undefined;
-    let isReturned = false;
-    const url = await serveWatch(async function* (context) {
-      signal = context.signal;
-      try {
-        yield { status: 1 };
-        await once(signal, "abort");
-      } finally {
-        isReturned = true;
-      }
-    });
+    const { url, ended } = await serveEndless();
     expect(outcomeOf(format, await exchange(url, version, watching(format, LATE))).code).toBe("DEADLINE_EXCEEDED");
-    expect(signal!.reason).toMatchObject({ code: Code.DeadlineExceeded });
-    await eventually(
-      () => isReturned,
-      () => "still running",
-    );
+    expect(await ended()).toMatchObject({ code: Code.DeadlineExceeded });
   });
 
   test.each(WIRES)("whose client goes away is ended: $protocol over HTTP/$httpVersion", async (wire) => {
-    let signal: AbortSignal | undefined;
-    let isReturned = false;
-    const url = await serveWatch(async function* (context) {
-      signal = context.signal;
-      try {
-        yield { status: 1 };
-        await once(signal, "abort");
-      } finally {
-        isReturned = true;
-      }
-    });
+    const { url, ended } = await serveEndless();
     const abort = new AbortController();
     const events = createClient(Health, transportOver(wire, url))
       .watch({}, { signal: abort.signal })
@@ -147,11 +148,7 @@ describe("a stream of a method", () => {
     await events.next();
     abort.abort();
     await expect(events.next()).rejects.toMatchObject({ code: Code.Canceled });
-    await eventually(
-      () => isReturned,
-      () => "still running",
-    );
-    expect(signal!.reason).toMatchObject({ code: Code.Canceled });
+    expect(await ended()).toMatchObject({ code: Code.Canceled });
   });
 
   test.each(ANSWERED)("$over: large messages are compressed, small ones are not", async ({ format, version }) => {
