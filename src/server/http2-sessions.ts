@@ -1,10 +1,4 @@
-import type {
-  Http2Server,
-  Http2ServerRequest,
-  Http2ServerResponse,
-  ServerHttp2Session,
-  ServerHttp2Stream,
-} from "node:http2";
+import type { Http2Server, Http2ServerResponse, ServerHttp2Session, ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
 import { nodeHttp2 } from "../common/node-http.ts";
 import type { Connection } from "./connections.ts";
@@ -59,7 +53,7 @@ export class Http2Sessions {
 
   #createServer(): Http2Server {
     const limits = this.#limits;
-    const answer = (req: Http2ServerRequest, res: Http2ServerResponse) => this.#handler(req, res);
+    const answer = this.#handler;
     const server = nodeHttp2().createServer(
       {
         settings: { maxConcurrentStreams: limits.maxConcurrentStreams, maxHeaderListSize: limits.maxHeaderBytes },
