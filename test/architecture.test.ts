@@ -8,10 +8,11 @@ const LOGGERS = "loggers/(adapter|level|name)";
 const SESSIONS = "sessions/(principal|session|session-id|store)";
 const GRAPH = "integration-graph/(adapter|declaration|link-type|node|node-id|pattern|properties|source)";
 const METRICS = "operations/metrics/(conventions|metric|metrics)";
-const INNER = "(loggers|sessions|integration-graph|access|http|server|operations|gen)/";
+const INNER = "(loggers|logs|sessions|integration-graph|access|http|server|operations|gen)/";
 
 /** What files may import besides `common` and their own folder. The first rule that fits counts; other files may import all. */
 const RULES: readonly (readonly [files: RegExp, imports: string])[] = [
+  [/^logs\//, "loggers/"],
   [/^(common|loggers|sessions|integration-graph)\//, "nothing"],
   [/^http\/otlp\//, `${INNER}|adapters/graph/opentelemetry/`],
   [/^(access|http|server|operations)\//, INNER],
@@ -38,7 +39,7 @@ test("domains know no library, and adapters load theirs only when it is used", (
   const wrong = [...imports].flatMap(([file, all]) => {
     const libraries = all.filter(({ what }) => !what.endsWith(".ts") && !what.startsWith("node:"));
     const loaded = libraries.filter(({ typeOnly, dynamic }) => !typeOnly && !dynamic);
-    if (/^(common|loggers|sessions|integration-graph)\//.test(file))
+    if (/^(common|loggers|logs|sessions|integration-graph)\//.test(file))
       return libraries.map(({ what }) => `${file} → ${what}`);
     return file.startsWith("adapters/") ? loaded.map(({ what }) => `${file} → ${what}`) : [];
   });

@@ -8,7 +8,7 @@ import { Certificates } from "./certificates.ts";
 import { CREDENTIALS_MISSING, parseAuthorization, unauthenticated } from "./credentials.ts";
 import { isJwt, JwtVerifier } from "./jwt.ts";
 import { type AccessOptions, checkAccessOptions, requiresCredentials } from "./options.ts";
-import { isWrite, PERMISSIONS, type Permission, permissionsFrom } from "./permission.ts";
+import { isWrite, type Permission, permissionsFrom } from "./permission.ts";
 import { RateLimit, tooMany } from "./rate-limit.ts";
 import { tokenId } from "./token.ts";
 import { Tokens } from "./tokens.ts";
@@ -52,7 +52,7 @@ export class Access {
     ];
     // A 401 must have a challenge, and no registered scheme stands for client certificates.
     if (this.authenticates && this.challenges.length === 0) this.challenges = [`ClientCertificate ${REALM}`];
-    this.#anonymous = permissionsFrom(anonymous ?? (this.authenticates ? [] : PERMISSIONS));
+    this.#anonymous = permissionsFrom(anonymous ?? (this.authenticates ? [] : ["*"]));
     this.#failures = new AuthFailureLimiter(limits.maxFailuresPerMinute ?? 30);
     const writes = limits.maxWritesPerMinute ?? (this.authenticates ? 300 : undefined);
     this.#writes = writes === undefined ? undefined : new RateLimit(writes);

@@ -1,6 +1,6 @@
 import { ActuatorError } from "../common/error.ts";
 import { isAtOrBelow } from "../loggers/name.ts";
-import type { Permission } from "./permission.ts";
+import { isGrantedByName, type Permission } from "./permission.ts";
 
 /** How a caller authenticated; `none` for an anonymous one. */
 export type Authentication = "none" | "token" | "jwt" | "certificate" | "custom";
@@ -29,7 +29,7 @@ export function requirePermission({ permissions }: Caller, ...needs: readonly Pe
   const names = needs.join(", ");
   const message =
     needs.length === 1
-      ? `The caller lacks the permission ${names}.`
+      ? `The caller lacks the permission ${names}${isGrantedByName(needs[0]!) ? ', which is granted only by name: "*" does not include it' : ""}.`
       : `The caller needs one of the permissions ${names}, depending on the request.`;
   throw new ActuatorError("PERMISSION_DENIED", "PERMISSION_MISSING", message, { permission: names });
 }

@@ -138,8 +138,7 @@ export interface AccessOptions {
    */
   readonly reauthorizeIntervalMs?: number | undefined;
   /**
-   * The permissions of callers without credentials. Default: none; or all, if no mechanism is configured. Cannot be combined
-   * with `authorize`, which decides about such callers itself.
+   * The permissions of callers without credentials. Default: none; or `*`, if no mechanism is configured. Cannot be combined with `authorize`, which decides about such callers itself.
    */
   readonly anonymous?: readonly PermissionPattern[] | undefined;
   /**

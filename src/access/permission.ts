@@ -2,7 +2,8 @@ import { shaped } from "../common/options.ts";
 
 /**
  * The permissions that a caller can have. `sessions:read` finds the sessions of a user whose name the caller knows; `sessions:list` lists
- * the sessions of all users. The status of the health needs no permission.
+ * the sessions of all users. `logs:read` reads what loggers write; it is in no default and not part of `*`. The status of the health needs
+ * no permission.
  */
 export const PERMISSIONS = [
   "loggers:read",
@@ -13,10 +14,24 @@ export const PERMISSIONS = [
   "graph:read",
   "graph:write",
   "info:read",
+  "logs:read",
 ] as const;
 
 /** One of {@link PERMISSIONS}. */
 export type Permission = (typeof PERMISSIONS)[number];
+
+/** Those that are granted only by name: records may contain personal data of the application's users. */
+const BY_NAME_ONLY: ReadonlySet<Permission> = new Set(["logs:read"]);
+
+/** What `*` grants, and what callers have if no access control is configured. */
+export const ALL_PERMISSIONS: ReadonlySet<Permission> = new Set(
+  PERMISSIONS.filter((permission) => !BY_NAME_ONLY.has(permission)),
+);
+
+/** Whether `*` does not grant it. */
+export function isGrantedByName(permission: Permission): boolean {
+  return BY_NAME_ONLY.has(permission);
+}
 
 const WRITES: ReadonlySet<Permission> = new Set(["loggers:write", "sessions:delete", "graph:write"]);
 
@@ -28,10 +43,10 @@ export function isWrite(permission: Permission): boolean {
 /** What a permission is about: the word before its colon. */
 type Subject<P extends Permission = Permission> = P extends `${infer Name}:${string}` ? Name : never;
 
-/** A permission, all permissions of a subject such as `loggers:*`, or `*` for all. */
-export type PermissionPattern = Permission | `${Subject}:*` | "*";
+/** A permission, all permissions of a subject such as `loggers:*`, or `*` for all but `logs:read`, which is granted by name. */
+export type PermissionPattern = Permission | `${Exclude<Subject, "logs">}:*` | "*";
 
-const SUBJECTS = [...new Set(PERMISSIONS.map((permission) => permission.split(":")[0] as Subject))];
+const SUBJECTS = [...new Set([...ALL_PERMISSIONS].map((permission) => permission.split(":")[0] as Subject))];
 
 const PERMISSIONS_OF = new Map<string, readonly Permission[]>([
   ...PERMISSIONS.map((permission): [string, Permission[]] => [permission, [permission]]),
@@ -39,7 +54,7 @@ const PERMISSIONS_OF = new Map<string, readonly Permission[]>([
     `${name}:*`,
     PERMISSIONS.filter((each) => each.startsWith(`${name}:`)),
   ]),
-  ["*", PERMISSIONS],
+  ["*", [...ALL_PERMISSIONS]],
 ]);
 
 /** All patterns that options, token files and the command line accept. */

@@ -73,6 +73,50 @@ export interface CallTally {
  */
 export type CallGate = <L>(verbosity: number, logger: L, nameOf: (logger: L) => string | undefined) => boolean;
 
+/** An error in a record. */
+export interface RecordError {
+  /** The name of its class, such as "TypeError". */
+  readonly type: string;
+  readonly message: string;
+  /** With those of its causes, if the library writes them. */
+  readonly stack?: string | undefined;
+}
+
+/** What a record says, as the library wrote it, after its own redaction and formatting. */
+export interface RecordContent {
+  readonly message: string;
+  /** Everything but message, level, time, logger and error. JSON, or what `JSON.stringify` makes it. */
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly error?: RecordError | undefined;
+}
+
+/** A record that a library hands to its destinations. Must not keep a logger or an object that the application may still change. */
+export interface WrittenRecord {
+  /** The `levelVerbosity` of the least verbose level that lets it through. */
+  readonly verbosity: number;
+  /** The library's own name for its level. */
+  readonly nativeLevel: string;
+  /** Whether it was made for the sink alone: the application's own destinations do not get it. */
+  readonly hidden: boolean;
+  /** About how much memory it takes, in characters. */
+  readonly size: number;
+  /** Returns what it says. Called later, outside of the call that wrote it, and at most once. */
+  read(): RecordContent;
+}
+
+/** What takes the records of the loggers of one name. */
+export interface RecordSink {
+  /** The `levelVerbosity` of the most verbose record that it takes of what the loggers write. */
+  readonly verbosity: number;
+  /**
+   * The same of the records that the loggers' level drops: up to this one they are made for the sink alone and not written. 0 if
+   * none are.
+   */
+  readonly hiddenVerbosity: number;
+  /** Takes a record. Never throws, logs or changes a level; call it synchronously where the record is written. */
+  take(record: WrittenRecord): void;
+}
+
 /** A logging library. */
 export interface LoggerAdapter {
   /** The library's name, such as "pino"; shown as the kind of its loggers. */
@@ -102,6 +146,20 @@ export interface LoggerAdapter {
    * the adapter is attached, and once at a time.
    */
   gate?(lets: CallGate): () => void;
+  /**
+   * Gives every record that its loggers write, including later ones, to the sink of its logger until the returned function is
+   * called, which restores the loggers exactly. Until then a record that no sink takes costs as little as possible. A record of a
+   * logger that is not managed counts for the one whose level it follows. `sinkOf` is called once for each logger, at its first
+   * record, and returns undefined if its records are not wanted. What a sink or the reading of a record causes must not reach the
+   * application: neither errors nor further records. Leave it out if the library cannot be heard. It is called while the adapter
+   * is attached, and once at a time.
+   */
+  tail?(sinkOf: (name: string) => RecordSink | undefined): () => void;
+  /**
+   * Whether {@link tail} heeds `hiddenVerbosity` exactly: the application's destinations get what they would get without it. If not,
+   * the reason why not, for operators. Default: a reason that names the library.
+   */
+  readonly hides?: true | string | undefined;
 }
 
 /** Stops watching the library. The host has restored every level before. */

@@ -10,7 +10,17 @@ export { channelKey, endpointKey } from "../../integration-graph/node-id.ts";
 export type { PatternType } from "../../integration-graph/pattern.ts";
 export type { Properties } from "../../integration-graph/properties.ts";
 export type { GraphSource, LinkDeclaration, Topology } from "../../integration-graph/source.ts";
-export type { CallGate, CallTally, LoggerAdapter, LoggerHandle, LoggerHost } from "../../loggers/adapter.ts";
+export type {
+  CallGate,
+  CallTally,
+  LoggerAdapter,
+  LoggerHandle,
+  LoggerHost,
+  RecordContent,
+  RecordError,
+  RecordSink,
+  WrittenRecord,
+} from "../../loggers/adapter.ts";
 export { LEVELS, type Level } from "../../loggers/level.ts";
 export type { Principal } from "../../sessions/principal.ts";
 export type { Session } from "../../sessions/session.ts";

@@ -1,7 +1,7 @@
 import { type AuthRequest, type ClientCertificate, certificateName } from "../../access/auth-request.ts";
 import type { Caller } from "../../access/caller.ts";
 import { unauthenticated } from "../../access/credentials.ts";
-import { PERMISSIONS, type Permission } from "../../access/permission.ts";
+import { ALL_PERMISSIONS, type Permission } from "../../access/permission.ts";
 import { ActuatorError } from "../../common/error.ts";
 import type { CallObserver, CallProtocol } from "../../operations/calls/call-record.ts";
 import { allowedHosts } from "./allowed-hosts.ts";
@@ -81,8 +81,6 @@ export interface Gate {
   /** Refuses every request from now on, because the actuator closes. */
   close(): void;
 }
-
-const ALL: ReadonlySet<Permission> = new Set(PERMISSIONS);
 
 /** Creates the gate that REST, RPC and OTLP share. */
 export function createGate(options: GateOptions): Gate {
@@ -219,13 +217,13 @@ export function createGate(options: GateOptions): Gate {
   };
 }
 
-/** Without access control every caller has all permissions, and is named by its certificate or address. */
+/** Without access control every caller has all permissions but those that are granted by name, and is named by its certificate or address. */
 function callerWithoutAccess({ request, origin: { address } }: RequestContext, peer: Peer): Caller {
   const certificate = peer.certificate(request);
   const name = certificate && certificateName(certificate);
   return name
-    ? { name, authentication: "certificate", permissions: ALL }
-    : { name: address ?? "local", authentication: "none", permissions: ALL };
+    ? { name, authentication: "certificate", permissions: ALL_PERMISSIONS }
+    : { name: address ?? "local", authentication: "none", permissions: ALL_PERMISSIONS };
 }
 
 function expiredCertificate(name: string): ActuatorError {

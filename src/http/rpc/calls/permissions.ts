@@ -2,6 +2,7 @@ import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import type { Permission } from "../../../access/permission.ts";
 import type { IntegrationGraphService } from "../../../gen/actuator/v3/integration_graph_pb.ts";
 import type { LoggersService } from "../../../gen/actuator/v3/loggers_pb.ts";
+import type { LogsService } from "../../../gen/actuator/v3/logs_pb.ts";
 import type { SessionsService } from "../../../gen/actuator/v3/sessions_pb.ts";
 import type { Health } from "../../../gen/grpc/health/v1/health_pb.ts";
 import type { ServerReflection } from "../../../gen/grpc/reflection/v1/reflection_pb.ts";
@@ -39,12 +40,16 @@ const graph: Row<typeof IntegrationGraphService> = {
   rebuildIntegrationGraph: ["graph:write"],
 };
 
+/** With a raised level also `loggers:write`, which the method itself requires. */
+const logs: Row<typeof LogsService> = { watchLogs: ["logs:read"] };
+
 /** For load balancers, which ask for the health without credentials. */
 const health: Row<typeof Health> = { check: [], list: [], watch: [] };
 
 /** By service. The descriptors have the names too, and are loaded with the first call. */
 const rows: Readonly<Record<string, Readonly<Record<string, Needs>>>> = {
   "actuator.v3.LoggersService": loggers,
+  "actuator.v3.LogsService": logs,
   "actuator.v3.SessionsService": sessions,
   "actuator.v3.IntegrationGraphService": graph,
   "grpc.health.v1.Health": health,
@@ -65,6 +70,7 @@ export const STREAMING_METHODS: readonly string[] = [
   "actuator.v3.LoggersService/WatchLoggers",
   "actuator.v3.LoggersService/HoldLoggerLevel",
   "actuator.v3.LoggersService/MeasureLoggers",
+  "actuator.v3.LogsService/WatchLogs",
   "actuator.v3.IntegrationGraphService/WatchIntegrationGraph",
   "grpc.health.v1.Health/Watch",
   "grpc.reflection.v1.ServerReflection/ServerReflectionInfo",

@@ -1,0 +1,19 @@
+import type { LogRecord } from "./record.ts";
+
+/** How records are shown to callers with the permission `logs:read`. */
+export interface LogsOptions {
+  /**
+   * More names of fields whose values are secret, in any case and at any depth, besides `password`, `token`, `authorization`,
+   * `cookie` and the like.
+   */
+  readonly redactKeys?: readonly string[] | undefined;
+  /**
+   * Returns what is shown of a record, for secrets in messages; undefined to show nothing of it. If it throws, the record is not
+   * shown.
+   */
+  readonly redact?: ((record: LogRecord) => LogRecord | undefined) | undefined;
+  /** The most additional records in a second that a raised level may make; beyond it the level is restored. Default 2,000. */
+  readonly maxRaisedPerSecond?: number | undefined;
+  /** The most open tails. Default 200. */
+  readonly maxTails?: number | undefined;
+}
