@@ -1,7 +1,7 @@
 import { type AuthRequest, type ClientCertificate, certificateName } from "../../access/auth-request.ts";
-import type { Caller } from "../../access/caller.ts";
+import { type Caller, requirePermission } from "../../access/caller.ts";
 import { unauthenticated } from "../../access/credentials.ts";
-import { ALL_PERMISSIONS, type Permission } from "../../access/permission.ts";
+import { ALL_PERMISSIONS, isWrite, type Permission } from "../../access/permission.ts";
 import { ActuatorError } from "../../common/error.ts";
 import type { CallObserver, CallProtocol } from "../../operations/calls/call-record.ts";
 import { allowedHosts } from "./allowed-hosts.ts";
@@ -71,6 +71,13 @@ export interface Gate {
    *   request after {@link close}
    */
   admit(context: RequestContext, permissions: readonly Permission[]): Caller | Promise<Caller>;
+  /**
+   * Requires a further permission of an admitted caller, for what the message of a request asks. Counts writes; in the call log the
+   * permission replaces that of the operation.
+   *
+   * @throws ActuatorError UNAUTHENTICATED, PERMISSION_DENIED (also READ_ONLY), RESOURCE_EXHAUSTED (too many writes)
+   */
+  require(context: RequestContext, permission: Permission): void;
   /**
    * Why an admitted caller's credentials are no longer valid: tokens can be revoked, and certificates expire, during a stream. Undefined
    * while they are.
@@ -196,6 +203,14 @@ export function createGate(options: GateOptions): Gate {
         throw unauthenticated(`No rule of this server matches the client certificate "${name}".`);
       }
     },
+    require(context, permission) {
+      if (closed) throw shuttingDown();
+      context.permission = permission;
+      if (readOnly && isWrite(permission)) throw changesRefused();
+      const caller = context.caller!;
+      if (access === undefined) requirePermission(caller, permission);
+      else access.authorize(caller, permission);
+    },
     credentialsFault(context) {
       const { caller, request } = context;
       if (caller === undefined) return undefined;
@@ -247,6 +262,11 @@ function notConfigured(): ActuatorError {
 
 function shuttingDown(): ActuatorError {
   return new ActuatorError("UNAVAILABLE", "SHUTTING_DOWN", "This actuator is closed.");
+}
+
+/** What a read-only actuator answers to a call that would change something. */
+export function changesRefused(): ActuatorError {
+  return new ActuatorError("PERMISSION_DENIED", "READ_ONLY", "This actuator is read-only.");
 }
 
 function wrongHost(): ActuatorError {

@@ -1,9 +1,8 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
 import { isWrite, type Permission } from "../../../access/permission.ts";
-import { ActuatorError } from "../../../common/error.ts";
 import { TraceService } from "../../../gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.ts";
-import type { Gate } from "../../gate/gate.ts";
+import { changesRefused, type Gate } from "../../gate/gate.ts";
 import { markAdmitted, requestContextOf } from "./call-context.ts";
 import { anyErrorToRpc, blameUndecodable, callCodeOf } from "./error.ts";
 import { permissionsFor } from "./permissions.ts";
@@ -33,7 +32,7 @@ export function requestGate(
       const permissions = permissionsOf(method);
       gate.enter(context, permissions.length === 0);
       // Spans from other services are not changes by an operator.
-      if (gate.readOnly && permissions.some(isWrite) && method.parent !== TraceService) throw readOnly();
+      if (gate.readOnly && permissions.some(isWrite) && method.parent !== TraceService) throw changesRefused();
       if (permissions.length === 0) return undefined;
       const admitted = gate.admit(context, permissions);
       return admitted instanceof Promise ? admitted.then(() => {}, refuse) : undefined;
@@ -52,8 +51,4 @@ export function gateOfConnect(gate: RequestGate): (call: HandlerContext) => Prom
     // connect aborts the signal with an error before it writes the answer.
     signal.addEventListener("abort", () => blameUndecodable(signal.reason), { once: true });
   };
-}
-
-function readOnly(): ActuatorError {
-  return new ActuatorError("PERMISSION_DENIED", "READ_ONLY", "This actuator is read-only.");
 }
