@@ -62,7 +62,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   "access.jwt.claims.loggers": "The claim with a list of loggers: only these and those below them are seen and changed. Default: none; all are.",
   "access.jwt.grants": "The permissions that each value in the permissions claim stands for, such as `{ \"oncall\": [\"loggers:*\"] }`. Default: the values are permissions.",
   "access.certificates": "Rules for client certificates; the first one that matches applies. Only for a server whose TLS requests client certificates.",
-  "access.anonymous": "The permissions of callers without credentials. Default: none; or all, if no mechanism is configured. Cannot be combined with `authorize`, which decides about such callers itself.",
+  "access.anonymous": "The permissions of callers without credentials. Default: none; or `*`, if no mechanism is configured. Cannot be combined with `authorize`, which decides about such callers itself.",
   "access.basic": "Whether tokens are also accepted as the password of Basic authentication, the only kind that Spring Boot Admin supports. Default true.",
   "access.limits": "Rate limits of failed authentications and of writes.",
   "access.limits.maxFailuresPerMinute": "The most wrong credentials per minute from one address (IPv6: one /64; sixteen times as many from one /48). Beyond it, callers from that address get 429, but a valid token, JWT or certificate is still accepted. Default 30.",
