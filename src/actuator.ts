@@ -257,7 +257,7 @@ export function actuatorOf(options: ActuatorOptions, managed?: Loggers): TakingA
       const address = await listenerOf().listen(listenOptions);
       addresses.push(address.url);
       if (authenticated && isReadableOnTheWay(listenOptions)) onError(new Error(CLEARTEXT), "listen");
-      if (isOpen) console.error(openAddressLine(address, listenOptions));
+      if (isOpen && access?.anonymous === undefined) console.error(openAddressLine(address, listenOptions));
       if (options.admin !== undefined) {
         const { registerWithSpringBootAdmin } = await import("./operations/spring-boot-admin/registration.ts");
         if (ended) return address;

@@ -26,7 +26,7 @@ import { callerName, loggerPrefix } from "./token-file.ts";
 
 /** The permissions of a caller, however it authenticated. */
 export interface Grant {
-  /** Single permissions, all of a subject (`loggers:*`), or all (`*`). */
+  /** Single permissions, all of a subject (`loggers:*`), or all but `logs:read` (`*`). */
   readonly permissions: readonly PermissionPattern[];
   /** The caller may see and change only loggers at and below these. Default: all. */
   readonly loggers?: readonly string[] | undefined;
@@ -138,7 +138,8 @@ export interface AccessOptions {
    */
   readonly reauthorizeIntervalMs?: number | undefined;
   /**
-   * The permissions of callers without credentials. Default: none; or `*`, if no mechanism is configured. Cannot be combined with `authorize`, which decides about such callers itself.
+   * The permissions of callers without credentials. Default: none; or `*`, if no mechanism is configured. Cannot be combined
+   * with `authorize`, which decides about such callers itself.
    */
   readonly anonymous?: readonly PermissionPattern[] | undefined;
   /**

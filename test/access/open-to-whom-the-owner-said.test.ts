@@ -163,11 +163,14 @@ test.each(OWN)("%s answers this machine, and says at the start who that is", asy
   expect(said).toEqual([]);
 });
 
-test('access: "loopback" accepts who can reach the port, so nothing is said', async () => {
-  const { ask } = await reach("a port of its own", { access: "loopback" });
-  expect(await statuses(ask)).toEqual(OPEN);
-  expect(vi.mocked(console.error).mock.calls).toEqual([]);
-});
+test.each(["loopback", { anonymous: ["*", "logs:read"] }] as const)(
+  "access %j accepts who can reach the port, so nothing is said",
+  async (access) => {
+    const { ask } = await reach("a port of its own", { access });
+    expect(await statuses(ask)).toEqual(OPEN);
+    expect(vi.mocked(console.error).mock.calls).toEqual([]);
+  },
+);
 
 const FORWARDING = [
   ...["Forwarded", "Via", "X-Real-IP", "X-Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"],

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { IntegrationGraphService } from "../../../src/gen/actuator/v3/integration_graph_pb.ts";
 import { LoggersService } from "../../../src/gen/actuator/v3/loggers_pb.ts";
+import { LogsService } from "../../../src/gen/actuator/v3/logs_pb.ts";
 import { SessionsService } from "../../../src/gen/actuator/v3/sessions_pb.ts";
 import { Health } from "../../../src/gen/grpc/health/v1/health_pb.ts";
 import { ServerReflection } from "../../../src/gen/grpc/reflection/v1/reflection_pb.ts";
@@ -10,6 +11,7 @@ import { RPC_OPERATIONS, STREAMING_METHODS } from "../../../src/http/rpc/calls/p
 
 const METHODS = [
   LoggersService,
+  LogsService,
   SessionsService,
   IntegrationGraphService,
   Health,
