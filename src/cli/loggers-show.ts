@@ -104,6 +104,7 @@ const KINDS: Readonly<Record<number, string>> = {
   [Kind.RESTORED]: "restored",
   [Kind.EXPIRED]: "expired",
   [Kind.APPLICATION]: "application",
+  [Kind.VOLUME]: "volume",
 };
 
 /** Runs `loggers history`. */

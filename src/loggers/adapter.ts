@@ -85,7 +85,7 @@ export interface RecordError {
 /** What a record says, as the library wrote it, after its own redaction and formatting. */
 export interface RecordContent {
   readonly message: string;
-  /** Everything but message, level, time, logger and error. JSON, or what `JSON.stringify` makes it. */
+  /** Everything but message, level, time, logger and error, as `JSON.parse` would return it. */
   readonly fields: Readonly<Record<string, unknown>>;
   readonly error?: RecordError | undefined;
 }

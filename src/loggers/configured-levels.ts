@@ -111,9 +111,12 @@ export class ConfiguredLevels {
 
   /**
    * Ends a temporary level. If it was in force, the latest of the other temporary levels or the permanent setting comes back,
-   * which the history shows as EXPIRED unless `silent`.
+   * which the history shows as EXPIRED or another cause, unless `silent`.
    */
-  endTemporary(temporary: TemporarySetting, silent = false): void {
+  endTemporary(
+    temporary: TemporarySetting,
+    { silent = false, kind = "EXPIRED" }: Partial<Pick<LevelUpdate, "silent" | "kind">> = {},
+  ): void {
     const on = temporary.on as LevelTarget;
     const at = on.temporary?.indexOf(temporary) ?? -1;
     if (at < 0) return;
@@ -128,7 +131,7 @@ export class ConfiguredLevels {
       on.temporary = undefined;
       on.permanent = undefined;
     }
-    this.#configure(on, setting, { kind: "EXPIRED", silent, group: temporary.group });
+    this.#configure(on, setting, { kind, silent, group: temporary.group });
   }
 
   /** Restores everything to what the application configured. Returns the number of loggers that changed. */
@@ -155,7 +158,7 @@ export class ConfiguredLevels {
 
   /** Ends every level that has a time, because the process ends. The history does not show it. */
   close(): void {
-    for (const temporary of this.#expiries.end()) this.endTemporary(temporary, true);
+    for (const temporary of this.#expiries.end()) this.endTemporary(temporary, { silent: true });
   }
 
   /** Reads the libraries once for all levels that end in the same turn. */

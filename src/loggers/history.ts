@@ -3,7 +3,7 @@ import { dotted } from "./name.ts";
 import type { Override } from "./setting.ts";
 
 /** The cause of a change of level. */
-export type LevelChangeKind = "SET" | "CLEARED" | "RESTORED" | "EXPIRED" | "APPLICATION";
+export type LevelChangeKind = "SET" | "CLEARED" | "RESTORED" | "EXPIRED" | "APPLICATION" | "VOLUME";
 
 /** One change of the configured level of a logger or group. */
 export interface LevelChange {

@@ -9,6 +9,8 @@ export type LeaseEnd =
   | "EXPIRED"
   /** Permanent levels replaced everything that it held, set by an operator or by the application. */
   | "OVERRULED"
+  /** It made more records than it may. */
+  | "VOLUME"
   /** The loggers are no longer managed. */
   | "CLOSED";
 
@@ -21,13 +23,13 @@ export type LeaseEnd =
  */
 export class Lease implements SettingOwner {
   readonly #deadline: number | undefined;
-  readonly #endSetting: (held: TemporarySetting) => void;
+  readonly #endSetting: (held: TemporarySetting, end: LeaseEnd) => void;
   readonly #held = new Set<TemporarySetting>();
   readonly #listeners = new Set<() => void>();
   #end: LeaseEnd | undefined;
 
   /** `endSetting` ends one temporary level. */
-  constructor(ttlMs: number | undefined, endSetting: (held: TemporarySetting) => void) {
+  constructor(ttlMs: number | undefined, endSetting: (held: TemporarySetting, end: LeaseEnd) => void) {
     this.#deadline = ttlMs === undefined ? undefined : performance.now() + ttlMs;
     this.#endSetting = endSetting;
   }
@@ -62,7 +64,7 @@ export class Lease implements SettingOwner {
   /** Ends every level that it still holds. Does nothing once it is over. */
   release(end: LeaseEnd = "RELEASED"): void {
     if (this.#end !== undefined) return;
-    for (const held of this.#held) this.#endSetting(held);
+    for (const held of this.#held) this.#endSetting(held, end);
     this.#held.clear();
     this.#finish(end);
   }

@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import { ActuatorError } from "../common/error.ts";
-import type { Detach, LoggerAdapter } from "./adapter.ts";
+import type { Detach, LoggerAdapter, RecordSink } from "./adapter.ts";
 import {
   type ChangeRequest,
   checkRequest,
@@ -15,9 +15,11 @@ import { loggersOf } from "./group.ts";
 import type { HistoryQuery, LevelChange } from "./history.ts";
 import { type HoldOutcome, Lease } from "./lease.ts";
 import { checkLevel, type Level } from "./level.ts";
+import { type Activity, Libraries } from "./libraries.ts";
 import { type Measurement, type MeasureRequest, Measurer } from "./measurement.ts";
 import { loggerName, ROOT } from "./name.ts";
-import { noticesOf } from "./notice.ts";
+import { effectiveLevel } from "./node-levels.ts";
+import { type Notice, noticesOf, unknownNotices } from "./notice.ts";
 import type { LoggersOptions } from "./options.ts";
 import type { LoggerNode } from "./registry.ts";
 import { type RequestLevelOptions, RequestLevels } from "./request-level.ts";
@@ -38,8 +40,10 @@ export class Loggers {
   readonly #leases = new Set<Lease>();
   readonly #stateFile: StateFile | undefined;
   readonly #warn = (message: string) => this.#levels.registry.warnings.add(ROOT, message);
-  readonly #measurer = new Measurer(this.#warn);
-  readonly #requestLevels = new RequestLevels(this.#warn);
+  readonly #libraries = new Libraries();
+  readonly #measurer = new Measurer(this.#libraries, this.#warn);
+  readonly #requestLevels = new RequestLevels(this.#libraries, this.#warn);
+  #hearing: Activity | undefined;
 
   /**
    * `onError` is called if a state file is not read or cannot be written.
@@ -62,12 +66,10 @@ export class Loggers {
   /** Manages the loggers of a library. Returns a function that ends all held levels and detaches the library. */
   attach(adapter: LoggerAdapter): Detach {
     const detach = this.#levels.registry.attach(adapter);
-    this.#measurer.add(adapter);
-    this.#requestLevels.add(adapter);
+    this.#libraries.add(adapter);
     return () => {
       this.#endLeases();
-      this.#measurer.delete(adapter);
-      this.#requestLevels.delete(adapter);
+      this.#libraries.delete(adapter);
       detach();
     };
   }
@@ -141,14 +143,27 @@ export class Loggers {
    * @throws ActuatorError as {@link setLevel}.
    */
   holdLevel(text: string, level: Level, request: HoldRequest = {}): HoldOutcome {
-    checkLevel(level);
-    const ttlMs = holdTtlFor(level, request.ttlMs, this.#options);
+    const ttlMs = this.checkHold(level, request);
     this.#checkHeld();
-    const lease = new Lease(ttlMs, (held) => this.#levels.endTemporary(held));
+    const lease = new Lease(ttlMs, (held, end) =>
+      this.#levels.endTemporary(held, end === "VOLUME" ? { kind: end } : {}),
+    );
     const outcome = this.#change(text, request, { kind: "SET", ttlMs, lease }, (override) => ({ level, override }));
     this.#leases.add(lease);
     lease.onEnd(() => this.#leases.delete(lease));
     return { ...outcome, lease };
+  }
+
+  /**
+   * Checks what {@link holdLevel} would be asked for. Returns how long the level would be held at most, in milliseconds; undefined for
+   * as long as its lease.
+   *
+   * @throws ActuatorError INVALID_ARGUMENT (invalid level, time or reason), FAILED_PRECONDITION.
+   */
+  checkHold(level: Level, request: HoldRequest): number | undefined {
+    checkLevel(level);
+    checkRequest(request, this.revision);
+    return holdTtlFor(level, request.ttlMs, this.#options);
   }
 
   /**
@@ -195,6 +210,76 @@ export class Loggers {
     return this.#requestLevels.withLevel(level, fn, options);
   }
 
+  /**
+   * Gives every record that a logger writes from now on to the sink of its name, until this is called again; undefined ends it.
+   * `sinkOf` is called once for each logger, and returns undefined if its records are not wanted. Without sinks a record costs
+   * nothing more. For `Logs`.
+   *
+   * @returns the kinds of libraries in use whose records cannot be heard
+   */
+  hear(sinkOf: ((name: string, kind: string) => RecordSink | undefined) | undefined): readonly string[] {
+    this.#hearing?.end();
+    this.#hearing =
+      sinkOf &&
+      this.#libraries.begin(
+        (adapter) => adapter.tail?.((name) => sinkOf(name, adapter.kind)),
+        (kind, error) => this.#warn(`records of ${kind} not heard: ${error}`),
+      );
+    return this.#hearing?.lackingKinds ?? [];
+  }
+
+  /**
+   * Why the records that the level of these loggers drops cannot be made for one reader alone; undefined if they can.
+   *
+   * @param isSelected whether a logger is one of them
+   */
+  hidingFault(isSelected: (name: string) => boolean): string | undefined {
+    const kinds = new Set(
+      this.list()
+        .loggers.filter(({ name }) => isSelected(name))
+        .map(({ kind }) => kind),
+    );
+    for (const { kind, hides = `${kind} cannot keep records from its destinations` } of this.#libraries.all()) {
+      if (hides !== true && kinds.has(kind)) return hides;
+    }
+    return undefined;
+  }
+
+  /**
+   * The level in effect on a name, known or not.
+   *
+   * @throws ActuatorError INVALID_ARGUMENT for an invalid name.
+   */
+  effectiveLevel(text: string): Level {
+    return effectiveLevel(this.#levels.registry.nearest(loggerName(text)));
+  }
+
+  /**
+   * A notice for each of these names that no logger and no group has, or no logger below it for a prefix such as `orders.*`; at most
+   * 10.
+   *
+   * @throws ActuatorError INVALID_ARGUMENT for an invalid name.
+   */
+  unknown(names: readonly string[]): readonly Notice[] {
+    const { groups, registry } = this.#levels;
+    return unknownNotices(
+      names.filter((name) => !groups.has(loggerName(name))),
+      registry,
+    );
+  }
+
+  /**
+   * The name whose level a logger has: its own or the nearest name above it with a configured level, or else ROOT.
+   *
+   * @throws ActuatorError INVALID_ARGUMENT for an invalid name.
+   */
+  nameThatDecides(text: string): string {
+    const { registry } = this.#levels;
+    let node = registry.nearest(loggerName(text));
+    while (node.parent !== undefined && this.#levels.levelOf(node) === undefined) node = node.parent;
+    return node.key;
+  }
+
   /** What is wrong with the state file: entries that it lost, and levels that are in force and not stored. */
   get stateProblems(): readonly string[] {
     return this.#stateFile?.problems ?? [];
@@ -222,6 +307,7 @@ export class Loggers {
     this.#endLeases();
     this.#measurer.end();
     this.#requestLevels.end();
+    this.hear(undefined);
     // A failure to store levels has been reported already.
     await this.flushed().catch(() => undefined);
     this.#stateFile?.stop();

@@ -1,6 +1,7 @@
 import { ActuatorError } from "../common/error.ts";
-import type { CallTally, LoggerAdapter } from "./adapter.ts";
+import type { CallTally } from "./adapter.ts";
 import { LEVELS } from "./level.ts";
+import type { Activity, Libraries } from "./libraries.ts";
 import { hasPrefix, loggerName } from "./name.ts";
 
 /** Which loggers to measure, and for how long. */
@@ -45,19 +46,22 @@ export class Measurement {
   readonly #durationMs: number;
   readonly #tallies = new Map<string, LoggerCalls>();
   readonly #rest: CallTally = emptyTally();
-  readonly #stops = new Map<LoggerAdapter, () => void>();
-  readonly #unmeasured = new Set<string>();
+  readonly #counting: Activity;
   readonly #listeners = new Set<() => void>();
-  readonly #onFailure: (kind: string, error: unknown) => void;
   readonly #timer: NodeJS.Timeout;
   #elapsedMs: number | undefined;
   #restCalled = false;
 
   /** `onFailure` is called if an adapter throws: its library is not measured, or was not restored. */
-  constructor(prefix: string, durationMs: number, onFailure: (kind: string, error: unknown) => void) {
+  constructor(
+    libraries: Libraries,
+    prefix: string,
+    durationMs: number,
+    onFailure: (kind: string, error: unknown) => void,
+  ) {
     this.#prefix = prefix;
     this.#durationMs = durationMs;
-    this.#onFailure = onFailure;
+    this.#counting = libraries.begin((adapter) => adapter.measure?.((name) => this.#tallyOf(name)), onFailure);
     this.#timer = setTimeout(() => this.end(), durationMs).unref();
   }
 
@@ -76,36 +80,12 @@ export class Measurement {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Also measures the loggers of a library. */
-  add(adapter: LoggerAdapter): void {
-    const { kind } = adapter;
-    try {
-      const stop = adapter.measure?.((name) => this.#tallyOf(name));
-      if (stop === undefined) this.#unmeasured.add(kind);
-      else this.#stops.set(adapter, stop);
-    } catch (error) {
-      this.#unmeasured.add(kind);
-      this.#onFailure(kind, error);
-    }
-  }
-
-  /** Stops measuring the loggers of a library. What was counted stays. */
-  delete(adapter: LoggerAdapter): void {
-    const stop = this.#stops.get(adapter);
-    this.#stops.delete(adapter);
-    try {
-      stop?.();
-    } catch (error) {
-      this.#onFailure(adapter.kind, error);
-    }
-  }
-
   /** Ends the measurement and restores every library. May be called again. */
   end(): void {
     if (this.ended) return;
     this.#elapsedMs = performance.now() - this.#start;
     clearTimeout(this.#timer);
-    for (const adapter of [...this.#stops.keys()]) this.delete(adapter);
+    this.#counting.end();
     for (const listener of this.#listeners) listener();
   }
 
@@ -121,7 +101,7 @@ export class Measurement {
       loggers: called.slice(0, MAX_LISTED),
       total: sum([...called, this.#rest]),
       more: called.length > MAX_LISTED || this.#restCalled,
-      unmeasuredKinds: [...this.#unmeasured].sort(),
+      unmeasuredKinds: this.#counting.lackingKinds,
     };
   }
 
@@ -142,23 +122,14 @@ export class Measurement {
 
 /** Starts measurements of all attached libraries, one at a time. Without a measurement, calls cost nothing more. */
 export class Measurer {
-  readonly #adapters = new Set<LoggerAdapter>();
+  readonly #libraries: Libraries;
   readonly #warn: (message: string) => void;
   #running: Measurement | undefined;
 
   /** `warn` is called if an adapter throws. */
-  constructor(warn: (message: string) => void) {
+  constructor(libraries: Libraries, warn: (message: string) => void) {
+    this.#libraries = libraries;
     this.#warn = warn;
-  }
-
-  add(adapter: LoggerAdapter): void {
-    this.#adapters.add(adapter);
-    this.#running?.add(adapter);
-  }
-
-  delete(adapter: LoggerAdapter): void {
-    this.#running?.delete(adapter);
-    this.#adapters.delete(adapter);
   }
 
   /** @throws ActuatorError INVALID_ARGUMENT (invalid duration), RESOURCE_EXHAUSTED (another measurement is running). */
@@ -172,14 +143,13 @@ export class Measurer {
       const message = `Another measurement is running, for at most ${left} s. Only one can run at a time.`;
       throw new ActuatorError("RESOURCE_EXHAUSTED", "ALREADY_MEASURING", message);
     }
-    const measurement = new Measurement(namePrefix, durationMs, (kind, error) =>
+    const measurement = new Measurement(this.#libraries, namePrefix, durationMs, (kind, error) =>
       this.#warn(`calls of ${kind} not measured: ${error}`),
     );
     this.#running = measurement;
     measurement.onEnd(() => {
       this.#running = undefined;
     });
-    for (const adapter of this.#adapters) measurement.add(adapter);
     return measurement;
   }
 

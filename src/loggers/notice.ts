@@ -1,7 +1,7 @@
 import { similar } from "../common/suggestion.ts";
 import type { Group } from "./group.ts";
 import type { Level } from "./level.ts";
-import { dotted, ROOT } from "./name.ts";
+import { dotted, loggerName, ROOT } from "./name.ts";
 import { differentFrom } from "./node-levels.ts";
 import type { LoggerNode, LoggerRegistry } from "./registry.ts";
 
@@ -52,6 +52,19 @@ export function noticesOf(
     }
   }
   return notices;
+}
+
+/** The notices on names that no logger has, as {@link noticesOf} has them; for what is not a change of a level. */
+export function unknownNotices(names: readonly string[], registry: LoggerRegistry): readonly Notice[] {
+  const isKnown = (name: string) => {
+    if (name.endsWith(".*")) return registry.childrenOf(loggerName(name.slice(0, -2))).size > 0;
+    const node = registry.get(loggerName(name));
+    return node !== undefined && exists(node);
+  };
+  return names
+    .filter((name) => !isKnown(name))
+    .slice(0, MAX_NOTICES)
+    .map((name) => unknown(name, undefined, undefined, registry));
 }
 
 /** Whether a logger of this name, or of one below it, exists. ROOT always does. */

@@ -1,7 +1,8 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { ActuatorError } from "../common/error.ts";
-import type { CallGate, LoggerAdapter } from "./adapter.ts";
+import type { CallGate } from "./adapter.ts";
 import { LEVELS, type Level, levelVerbosity } from "./level.ts";
+import type { Activity, Libraries } from "./libraries.ts";
 import { isAtOrBelow, loggerName, ROOT } from "./name.ts";
 
 /** The loggers to which a level for one request applies. */
@@ -23,28 +24,18 @@ const LINGER_MS = 1_000;
 
 /** Levels that apply only inside a function. One second after the last scope has closed, all loggers are as before. */
 export class RequestLevels {
-  readonly #adapters = new Set<LoggerAdapter>();
+  readonly #libraries: Libraries;
   readonly #warn: (message: string) => void;
-  readonly #gates = new Map<LoggerAdapter, () => void>();
   readonly #storage = new AsyncLocalStorage<Scope>();
   #openScopes = 0;
-  #gating = false;
+  #gating: Activity | undefined;
   #closed = false;
   #lingering: NodeJS.Timeout | undefined;
 
   /** `warn` is called if an adapter throws. */
-  constructor(warn: (message: string) => void) {
+  constructor(libraries: Libraries, warn: (message: string) => void) {
+    this.#libraries = libraries;
     this.#warn = warn;
-  }
-
-  add(adapter: LoggerAdapter): void {
-    this.#adapters.add(adapter);
-    if (this.#gating) this.#addGate(adapter);
-  }
-
-  delete(adapter: LoggerAdapter): void {
-    this.#removeGate(adapter);
-    this.#adapters.delete(adapter);
   }
 
   /** Runs `run` with `level`, until it has returned or the promise that it returned is settled. */
@@ -84,42 +75,24 @@ export class RequestLevels {
   #open(): void {
     this.#openScopes++;
     clearTimeout(this.#lingering);
-    if (this.#gating) return;
-    this.#gating = true;
-    for (const adapter of this.#adapters) this.#addGate(adapter);
+    this.#gating ??= this.#libraries.begin(
+      (adapter) => adapter.gate?.(this.#lets),
+      (kind, error) => this.#warn(`${kind} failed with levels for one request: ${error}`),
+    );
   }
 
   #close(scope: Scope): void {
     scope.open = false;
-    if (--this.#openScopes > 0 || !this.#gating) return;
+    if (--this.#openScopes > 0 || this.#gating === undefined) return;
     this.#lingering = setTimeout(() => this.#removeGates(), LINGER_MS).unref();
   }
 
   #removeGates(): void {
     clearTimeout(this.#lingering);
-    this.#gating = false;
-    for (const adapter of [...this.#gates.keys()]) this.#removeGate(adapter);
+    this.#gating?.end();
+    this.#gating = undefined;
     // Before Node.js 24 an enabled storage slows down every promise of the process.
     this.#storage.disable();
-  }
-
-  #addGate(adapter: LoggerAdapter): void {
-    try {
-      const remove = adapter.gate?.(this.#lets);
-      if (remove !== undefined) this.#gates.set(adapter, remove);
-    } catch (error) {
-      this.#warn(`${adapter.kind} takes no level for one request: ${error}`);
-    }
-  }
-
-  #removeGate(adapter: LoggerAdapter): void {
-    const remove = this.#gates.get(adapter);
-    this.#gates.delete(adapter);
-    try {
-      remove?.();
-    } catch (error) {
-      this.#warn(`${adapter.kind} was not restored after a level for one request: ${error}`);
-    }
   }
 
   readonly #lets: CallGate = (verbosity, logger, nameOf) => {

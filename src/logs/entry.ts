@@ -1,0 +1,98 @@
+import { isRecord } from "../common/record.ts";
+import type { RecordContent, WrittenRecord } from "../loggers/adapter.ts";
+import { LEVELS } from "../loggers/level.ts";
+import type { HandlerNode, LogRecord } from "./record.ts";
+import type { Redaction } from "./redaction.ts";
+
+/** The most characters of a record that are shown. */
+const MAX_SHOWN = 64 * 1024;
+/** A record that is larger is not read at all. */
+const MAX_READ = 1024 * 1024;
+
+/** Reads the records of all rings the same way. */
+export interface Reading {
+  readonly redaction: Redaction;
+  /** The application's own redaction. */
+  readonly redact: ((record: LogRecord) => LogRecord | undefined) | undefined;
+}
+
+/** A record that was written and that some rings take. It is read once for all of them. */
+export class Entry {
+  /** About how much memory it takes, in characters. */
+  readonly size: number;
+  readonly #record: WrittenRecord | undefined;
+  readonly #known: Omit<LogRecord, "message" | "fields" | "error" | "traceId" | "spanId" | "cut" | "node">;
+  readonly #node: HandlerNode | undefined;
+  #read: { readonly record: LogRecord | undefined; readonly size: number } | undefined;
+
+  constructor(name: string, kind: string, time: number, record: WrittenRecord, node: HandlerNode | undefined) {
+    const { verbosity, nativeLevel, hidden, size } = record;
+    this.#record = size > MAX_READ ? undefined : record;
+    this.size = size > MAX_READ ? 256 : size + 256;
+    this.#known = { sequence: 0, time, logger: name, kind, level: LEVELS[verbosity]!, nativeLevel, onlyHere: hidden };
+    this.#node = node;
+  }
+
+  /**
+   * What is shown of it, with its size in characters; no record if the application shows nothing of it.
+   *
+   * @throws whatever the library's reading or the application's redaction throws
+   */
+  read(reading: Reading): { readonly record: LogRecord | undefined; readonly size: number } {
+    this.#read ??= this.#shown(reading);
+    return this.#read;
+  }
+
+  #shown({ redaction, redact }: Reading): { readonly record: LogRecord | undefined; readonly size: number } {
+    const content = this.#record?.read() ?? TOO_LARGE;
+    const redacting = redaction.begin(MAX_SHOWN);
+    const message = redacting.text(content.message);
+    const error = content.error && {
+      type: redacting.text(content.error.type),
+      message: redacting.text(content.error.message),
+      ...(content.error.stack !== undefined && { stack: redacting.text(content.error.stack) }),
+    };
+    const fields = redacting.fields(content.fields);
+    const { id, name } = this.#node ?? {};
+    const record: LogRecord = {
+      ...this.#known,
+      message,
+      fields,
+      error,
+      traceId: firstText(fields, TRACE_ID),
+      spanId: firstText(fields, SPAN_ID),
+      node: id === undefined ? undefined : { id, name: name! },
+      cut: redacting.cut || content === TOO_LARGE,
+    };
+    const size = MAX_SHOWN - redacting.room + 256;
+    return { record: redact === undefined ? record : checked(redact(record), record), size };
+  }
+}
+
+const TOO_LARGE: RecordContent = { message: `[a record of more than ${MAX_READ} characters is not shown]`, fields: {} };
+
+/**
+ * What the application's redaction returned, as data.
+ *
+ * @throws Error if it cannot be shown
+ */
+function checked(shown: LogRecord | undefined, record: LogRecord): LogRecord | undefined {
+  if (shown === undefined) return undefined;
+  const { message, fields, error } = JSON.parse(JSON.stringify(shown)) as LogRecord;
+  if (typeof message !== "string" || !isRecord(fields)) throw new Error("logs.redact returned no record");
+  return { ...record, message, fields, error };
+}
+
+/** The names under which OpenTelemetry, the Elastic Common Schema, Datadog and others write them. */
+const TRACE_ID = ["trace_id", "traceId", "trace.id", "traceid", "dd.trace_id"];
+const SPAN_ID = ["span_id", "spanId", "span.id", "spanid", "dd.span_id"];
+
+function firstText(fields: Readonly<Record<string, unknown>>, paths: readonly string[]): string | undefined {
+  for (const path of paths) {
+    const [first, second] = path.split(".");
+    const inner = second === undefined ? undefined : (fields[first!] as Record<string, unknown> | undefined)?.[second];
+    const found = fields[path] ?? inner;
+    if (typeof found === "string" && found !== "") return found;
+  }
+  return undefined;
+}
