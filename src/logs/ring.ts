@@ -38,7 +38,7 @@ export class RecordRing {
   #size = 0;
   #pending: Entry[] = [];
   #pendingSize = 0;
-  /** How many records and drops tails were told of last. */
+  /** How many records and drops tails had last. */
   #events = 1;
   #second = 0;
   #inSecond = 0;
