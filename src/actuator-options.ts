@@ -26,6 +26,7 @@ import type { IntegrationGraph } from "./integration-graph/graph.ts";
 import type { LoggerAdapter } from "./loggers/adapter.ts";
 import type { LevelChangeReport } from "./loggers/change-log.ts";
 import type { LoggersOptions } from "./loggers/options.ts";
+import { LOGS, type LogsOptions } from "./logs/options.ts";
 import { type AuditOption, auditOption } from "./operations/audit/audit.ts";
 import { HEALTH, type HealthOptions } from "./operations/health/health-options.ts";
 import { METRICS, type MetricsOptions } from "./operations/metrics/options.ts";
@@ -59,6 +60,11 @@ export interface ActuatorOptions {
   readonly version?: string | undefined;
   /** The logging libraries in use, and groups of loggers. */
   readonly loggers?: ActuatorLoggersOptions | undefined;
+  /**
+   * Whether callers with the permission `logs:read`, which is granted only by its name, may watch what loggers write; and how it is
+   * redacted. Default: true.
+   */
+  readonly logs?: boolean | LogsOptions | undefined;
   /**
    * The session store, such as `expressSessions(store)`, `memorySessions()` or one of your own; or an object with the store and
    * options.
@@ -195,6 +201,7 @@ export const OPTIONS: Checks<ActuatorOptions> = {
   name: text,
   version: text,
   loggers: objectOf(LOGGERS, undefined, "{ adapters: [pinoLoggers(logger)] }"),
+  logs: flagOr(LOGS, true),
   sessions: (value) =>
     typeof value === "object" && (value as ActuatorSessionsOptions)?.store ? undefined : store(value),
   integrationGraph: (value) =>

@@ -21,6 +21,8 @@ import type { IntegrationGraph } from "./integration-graph/graph.ts";
 import type { Detach } from "./loggers/adapter.ts";
 import { reportLevelChanges } from "./loggers/change-log.ts";
 import { Loggers } from "./loggers/loggers.ts";
+import { Logs } from "./logs/logs.ts";
+import type { LogsOptions } from "./logs/options.ts";
 import { audit } from "./operations/audit/audit.ts";
 import type { Application } from "./operations/health/application.ts";
 import { Health, sessionStoreCheck, storedLevelsCheck } from "./operations/health/health.ts";
@@ -54,6 +56,8 @@ export interface Actuator {
   readonly handler: ActuatorHandler;
   /** The loggers, where they are served: levels can be read and set from the application as well. */
   readonly loggers: Loggers | undefined;
+  /** What the loggers write, where it is served: the application can watch it as well. */
+  readonly logs: Logs | undefined;
   /** The sessions, where they are served; their ids are those that callers see. */
   readonly sessions: Sessions | undefined;
   /** The integration graph, where it is served. */
@@ -145,6 +149,7 @@ export function actuatorOf(options: ActuatorOptions, managed?: Loggers): TakingA
   if (loggers !== undefined) reportLevelChanges(loggers, options.loggers ?? {}, onError);
   const sessions = options.sessions && sessionsOf(options.sessions);
   const integrationGraph = options.integrationGraph && graphOf(options.integrationGraph);
+  const logs = loggers && logsOf(loggers, options.logs ?? true, integrationGraph);
   const health = new Health(options.health, {
     builtIn: {
       ...(sessions && { sessions: sessionStoreCheck(storeOf(options.sessions!)) }),
@@ -155,10 +160,11 @@ export function actuatorOf(options: ActuatorOptions, managed?: Loggers): TakingA
   const otlp = options.otlp ? otlpReceiver(options.otlp === true ? {} : options.otlp) : undefined;
   const isScraped = typeof options.metrics !== "object" || (options.metrics.prometheus ?? true);
   const shown = isScraped ? metrics : undefined;
-  const endpoints: Endpoints = { application, health, loggers, sessions, integrationGraph, metrics: shown, otlp };
+  const endpoints: Endpoints = { application, health, loggers, logs, sessions, integrationGraph, metrics: shown, otlp };
 
   const auditLog = audit(options.audit ?? true, (error) => onError(error, "audit"));
   loggers?.onStored(auditLog.storage);
+  logs?.onVolume(auditLog.volume);
   const observers = metrics === undefined ? [auditLog] : [auditLog, metrics.observe];
   const { access, allowedHosts, cors, readOnly } = options;
   const monitors = options.admin && [options.admin.url].flat();
@@ -228,6 +234,7 @@ export function actuatorOf(options: ActuatorOptions, managed?: Loggers): TakingA
     guarded.close();
     stopRefusing?.();
     await gone;
+    logs?.close();
     await loggers?.close();
     for (const detach of detaches.splice(0)) detach();
     await auditLog.close();
@@ -243,6 +250,7 @@ export function actuatorOf(options: ActuatorOptions, managed?: Loggers): TakingA
       return handler;
     },
     loggers,
+    logs,
     sessions,
     integrationGraph,
     metrics,
@@ -279,6 +287,15 @@ const CLEARTEXT =
 
 function isReadableOnTheWay({ host = "127.0.0.1", path, tls }: ListenOptions): boolean {
   return path === undefined && tls === undefined && !isLoopback(host);
+}
+
+function logsOf(
+  loggers: Loggers,
+  option: boolean | LogsOptions,
+  graph: IntegrationGraph | undefined,
+): Logs | undefined {
+  if (option === false) return undefined;
+  return new Logs(loggers, option === true ? {} : option, { currentNode: () => graph?.instruments.current });
 }
 
 function sessionsOf(sessions: SessionStore | ActuatorSessionsOptions): Sessions {

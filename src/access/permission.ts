@@ -40,6 +40,14 @@ export function isWrite(permission: Permission): boolean {
   return WRITES.has(permission);
 }
 
+/**
+ * Whether a stream that needs the permission is recorded in the audit when it begins, too: what it changes, or shows of the
+ * application's users.
+ */
+export function isRecordedAtBegin(permission: Permission): boolean {
+  return isWrite(permission) || permission === "logs:read";
+}
+
 /** What a permission is about: the word before its colon. */
 type Subject<P extends Permission = Permission> = P extends `${infer Name}:${string}` ? Name : never;
 

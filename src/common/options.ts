@@ -309,7 +309,7 @@ function nestedFault({ field, reason, message }: OptionFault): string {
 }
 
 /** True, false, or an object of options of its own, which means true. */
-export function flagOr<Options extends object>(checks: Checks<Options>): Check {
+export function flagOr<Options extends object>(checks: Checks<Options>, isOn = false): Check {
   const object = objectOf(checks);
   return shaped(
     { kind: "object", checks: checks as Checks<object>, flag: true },
@@ -317,7 +317,7 @@ export function flagOr<Options extends object>(checks: Checks<Options>): Check {
       if (isRecord(value)) return object(value);
       return flag(value) === undefined ? undefined : "must be true, false or an object of options";
     },
-    { default: false },
+    { default: isOn },
   );
 }
 

@@ -1,5 +1,6 @@
 import type { IntegrationGraph } from "../integration-graph/graph.ts";
 import type { Loggers } from "../loggers/loggers.ts";
+import type { Logs } from "../logs/logs.ts";
 import type { Application } from "../operations/health/application.ts";
 import type { Health } from "../operations/health/health.ts";
 import type { Metrics } from "../operations/metrics/metrics.ts";
@@ -14,6 +15,8 @@ export interface Endpoints {
   readonly application: Application;
   readonly health: Health;
   readonly loggers?: Loggers | undefined;
+  /** What the loggers write, if it is served. */
+  readonly logs?: Logs | undefined;
   readonly sessions?: Sessions | undefined;
   readonly integrationGraph?: IntegrationGraph | undefined;
   /** The metrics of the actuator's own calls, if they are served. */

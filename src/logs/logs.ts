@@ -4,7 +4,7 @@ import type { Level } from "../loggers/level.ts";
 import type { Loggers } from "../loggers/loggers.ts";
 import { Entry, type Reading } from "./entry.ts";
 import { RecordFilter } from "./filter.ts";
-import type { LogsOptions } from "./options.ts";
+import { DEFAULT_LOGS, type LogsOptions } from "./options.ts";
 import type { LogQuery, TailStart } from "./query.ts";
 import { Raise } from "./raise.ts";
 import type { HandlerNode } from "./record.ts";
@@ -54,7 +54,7 @@ interface Use {
  */
 export class Logs {
   readonly #loggers: Loggers;
-  readonly #options: LogsOptions;
+  readonly #limits: typeof DEFAULT_LOGS;
   readonly #reading: Reading;
   readonly #currentNode: () => HandlerNode | undefined;
   /** By the conditions of their tails. */
@@ -70,7 +70,11 @@ export class Logs {
 
   constructor(loggers: Loggers, options: LogsOptions = {}, { currentNode = () => undefined }: Surroundings = {}) {
     this.#loggers = loggers;
-    this.#options = options;
+    const { maxRaisedPerSecond, maxTails } = options;
+    this.#limits = {
+      maxRaisedPerSecond: maxRaisedPerSecond ?? DEFAULT_LOGS.maxRaisedPerSecond,
+      maxTails: maxTails ?? DEFAULT_LOGS.maxTails,
+    };
     this.#currentNode = currentNode;
     this.#reading = { redaction: new Redaction(options.redactKeys), redact: options.redact };
   }
@@ -93,7 +97,7 @@ export class Logs {
    */
   open(query: LogQuery = {}): Tail {
     const { names = [], raise: asked, recent = 0, after } = query;
-    const { maxTails = 200, maxRaisedPerSecond = 2_000 } = this.#options;
+    const { maxTails, maxRaisedPerSecond } = this.#limits;
     if (this.#isClosed) throw new ActuatorError("UNAVAILABLE", "SHUTTING_DOWN", "This actuator is closed.");
     if (this.#tails >= maxTails) {
       const message = `${maxTails} tails are open already (option logs.maxTails); close one first.`;
@@ -150,7 +154,7 @@ export class Logs {
 
   /** Drops the ring that waited longest for a tail to come back, if there are as many as there may be tails. */
   #makeRoom(): void {
-    if (this.#uses.size < (this.#options.maxTails ?? 200)) return;
+    if (this.#uses.size < this.#limits.maxTails) return;
     for (const [key, { lingering }] of this.#uses) {
       if (lingering === undefined) continue;
       clearTimeout(lingering);

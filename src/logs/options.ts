@@ -1,3 +1,4 @@
+import { type Checks, callable, countFrom, listOf, option, text } from "../common/options.ts";
 import type { LogRecord } from "./record.ts";
 
 /** How records are shown to callers with the permission `logs:read`. */
@@ -17,3 +18,14 @@ export interface LogsOptions {
   /** The most open tails. Default 200. */
   readonly maxTails?: number | undefined;
 }
+
+/** The numbers in force unless an application says otherwise. */
+export const DEFAULT_LOGS = { maxRaisedPerSecond: 2_000, maxTails: 200 };
+
+/** The checks of {@link LogsOptions}. */
+export const LOGS: Checks<LogsOptions> = {
+  redactKeys: listOf(text),
+  redact: callable,
+  maxRaisedPerSecond: option(countFrom(1), { default: DEFAULT_LOGS.maxRaisedPerSecond }),
+  maxTails: option(countFrom(1), { default: DEFAULT_LOGS.maxTails }),
+};

@@ -183,7 +183,11 @@ export function createGate(options: GateOptions): Gate {
       context.permission = permissions[0];
       if (context.refusal !== undefined) throw context.refusal;
       if (isCertificateExpired(context.request)) throw certificateExpired(context);
-      if (access === undefined) return (context.caller = callerWithoutAccess(context, peer));
+      if (access === undefined) {
+        context.caller = callerWithoutAccess(context, peer);
+        requirePermission(context.caller, ...permissions);
+        return context.caller;
+      }
       const authorize = (caller: Caller) => {
         context.caller = caller;
         const authorized = access.authorize(caller, ...permissions);

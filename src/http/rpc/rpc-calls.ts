@@ -30,7 +30,7 @@ export function rpcCalls(endpoints: Endpoints, options: RpcOptions): RpcCalls {
     readMaxBytes,
     writeMaxBytes: JSON_FACTOR * writeMaxBytes,
   });
-  registerServices(router, endpoints, { maxBytes: writeMaxBytes, heartbeatMs }, admit);
+  registerServices(router, endpoints, { maxBytes: writeMaxBytes, heartbeatMs }, gate, admit);
   return {
     router,
     endStreams: () => streams.end(),

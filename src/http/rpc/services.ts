@@ -3,6 +3,7 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import { ActuatorError } from "../../common/error.ts";
 import { IntegrationGraphService } from "../../gen/actuator/v3/integration_graph_pb.ts";
 import { LoggersService } from "../../gen/actuator/v3/loggers_pb.ts";
+import { LogsService } from "../../gen/actuator/v3/logs_pb.ts";
 import { SessionsService } from "../../gen/actuator/v3/sessions_pb.ts";
 import { file_google_rpc_error_details } from "../../gen/google/rpc/error_details_pb.ts";
 import { Health } from "../../gen/grpc/health/v1/health_pb.ts";
@@ -10,6 +11,7 @@ import { ServerReflection } from "../../gen/grpc/reflection/v1/reflection_pb.ts"
 import { ServerReflection as ServerReflectionAlpha } from "../../gen/grpc/reflection/v1alpha/reflection_pb.ts";
 import { TraceService } from "../../gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.ts";
 import type { Endpoints } from "../endpoints.ts";
+import type { Gate } from "../gate/gate.ts";
 import type { CallRouter } from "./call-router.ts";
 import type { RequestGate } from "./calls/request-gate.ts";
 import { healthService } from "./health-service.ts";
@@ -19,17 +21,23 @@ import { reflectionService } from "./reflection-service.ts";
 import { sessionsService } from "./sessions-service.ts";
 import type { ServiceLimits } from "./streams.ts";
 import { traceService, traceServiceOptions } from "./trace-service.ts";
+import { watchLogs } from "./watch-logs.ts";
 
 /** Registers every service. */
 export function registerServices(
   router: CallRouter,
   endpoints: Endpoints,
   limits: ServiceLimits,
-  gate: RequestGate,
+  gate: Pick<Gate, "require">,
+  requestGate: RequestGate,
 ): void {
-  const { loggers, sessions, integrationGraph, health, otlp } = endpoints;
+  const { loggers, logs, sessions, integrationGraph, health, otlp } = endpoints;
 
   router.service(LoggersService, loggers ? loggersService(loggers, limits) : absentService(LoggersService));
+  router.service(
+    LogsService,
+    loggers && logs ? { watchLogs: watchLogs(logs, loggers, gate, limits.heartbeatMs) } : absentService(LogsService),
+  );
   router.service(
     SessionsService,
     sessions ? sessionsService(sessions, limits.maxBytes) : absentService(SessionsService),
@@ -39,10 +47,11 @@ export function registerServices(
     integrationGraph ? integrationGraphService(integrationGraph, limits) : absentService(IntegrationGraphService),
   );
 
-  if (otlp) router.service(TraceService, traceService(otlp), traceServiceOptions(otlp, gate));
+  if (otlp) router.service(TraceService, traceService(otlp), traceServiceOptions(otlp, requestGate));
 
   const domains: DescService[] = [];
   if (loggers) domains.push(LoggersService);
+  if (logs) domains.push(LogsService);
   if (sessions) domains.push(SessionsService);
   if (integrationGraph) domains.push(IntegrationGraphService);
   if (otlp) domains.push(TraceService);

@@ -14,7 +14,8 @@ export interface AuditRecord {
   readonly certificate?: string;
   /**
    * What was called: `POST /loggers/{name}`, `actuator.v3.LoggersService/SetLoggerLevel`; `_OTHER` if there is no such operation.
-   * `loggers.state`: levels can no longer be stored, or are stored again. `attach`: an operator attached to the process.
+   * `loggers.state`: levels can no longer be stored, or are stored again. `logs.raise`: a raised level was taken back because it made
+   * too many records. `attach`: an operator attached to the process.
    */
   readonly operation: string;
   /** The permission that the operation requires. */
@@ -28,13 +29,13 @@ export interface AuditRecord {
   };
   /** The IP address; left out over a Unix socket. */
   readonly address?: string;
-  /** Left out for `loggers.state` and `attach`, as is the duration. */
+  /** Left out for `loggers.state`, `logs.raise` and `attach`, as is the duration. */
   readonly protocol?: CallProtocol;
   /** `OK`, or what went wrong in gRPC's terms. */
   readonly result: CallCode;
   /** Why it was not `OK`, for programs: `PERMISSION_MISSING`, `HOST_NOT_ALLOWED`, `READ_ONLY`. */
   readonly reason?: string;
-  /** A hold and a measurement have a record when they have begun, and one when they have ended; other calls have one without this. */
+  /** A hold, a measurement and a watch of records have a record when they have begun, and one when they have ended; other calls have one without this. */
   readonly phase?: "begin" | "end";
   readonly durationMs?: number;
   /** How many refused calls before this one have no record, because there were too many in a minute. */
@@ -75,6 +76,21 @@ export function auditRecord(call: CallRecord): AuditRecord {
 export function storageRecord(isStored: boolean): AuditRecord {
   const record = { time: new Date().toISOString(), operation: "loggers.state" };
   return isStored ? { ...record, result: "OK" } : { ...record, result: "UNAVAILABLE", reason: "LEVELS_NOT_STORED" };
+}
+
+/** A raised level that was taken back because it made too many records. */
+export interface RaisedVolume {
+  readonly name: string;
+  readonly level: string;
+  readonly actor: string;
+}
+
+/** Makes the audit record of a raised level that was taken back. */
+export function volumeRecord({ name, level, actor }: RaisedVolume): AuditRecord {
+  const time = new Date().toISOString();
+  const target = { logger: short(name), level };
+  const what = { operation: "logs.raise", target, result: "RESOURCE_EXHAUSTED", reason: "TOO_MANY_RECORDS" } as const;
+  return { time, ...(actor !== "" && { who: short(actor) }), ...what };
 }
 
 /** Makes the audit record of an operator that attaches to this process. */

@@ -13,7 +13,15 @@ import {
 import { isRecord } from "../../common/record.ts";
 import type { CallObserver, CallRecord } from "../calls/call-record.ts";
 import { AuditFile } from "./audit-file.ts";
-import { type AuditRecord, attachRecord, auditLine, auditRecord, storageRecord } from "./audit-record.ts";
+import {
+  type AuditRecord,
+  attachRecord,
+  auditLine,
+  auditRecord,
+  type RaisedVolume,
+  storageRecord,
+  volumeRecord,
+} from "./audit-record.ts";
 
 /** Where the audit is written to at the end. */
 export interface AuditFileOptions {
@@ -36,6 +44,8 @@ export interface Audit extends CallObserver {
   close(): Promise<void>;
   /** Records that levels can no longer be stored, or are stored again. */
   storage(isStored: boolean): void;
+  /** Records that a raised level was taken back because it made too many records. */
+  volume(event: RaisedVolume): void;
   /** Records that an operator attached to this process. */
   attached(who: string): void;
   /** The number of records that were given up since the process began, because the file could not be written. */
@@ -60,7 +70,7 @@ export const auditOption: Check = shaped(
 const MAX_REFUSALS_PER_MINUTE = 300;
 
 /**
- * Records every write, every read of sessions, and every call that was refused for missing credentials or permissions. Received
+ * Records every write, every read of sessions and of what loggers write, and every call that was refused for missing credentials or permissions. Received
  * spans are not recorded.
  *
  * @param onError called if records cannot be written
@@ -87,12 +97,13 @@ export function audit(option: AuditOption, onError: (error: unknown) => void = (
     suppressed = 0;
   };
   const storage = (isStored: boolean) => write(storageRecord(isStored));
+  const volume = (event: RaisedVolume) => write(volumeRecord(event));
   const attached = (who: string) => write(attachRecord(who));
   const isOn = option !== false;
   const off = () => {};
   const observer = isOn
-    ? Object.assign(observe, { close, storage, attached })
-    : Object.assign(() => {}, { close, storage: off, attached: off });
+    ? Object.assign(observe, { close, storage, volume, attached })
+    : Object.assign(() => {}, { close, storage: off, volume: off, attached: off });
   return Object.defineProperty(observer, "lost", { get: lost }) as Audit;
 }
 
@@ -107,7 +118,7 @@ function isAudited(call: CallRecord): boolean {
   if (isRefused(call)) return true;
   const { permission, operation, protocol } = call;
   if (permission === undefined || protocol === "otlp" || operation.startsWith("opentelemetry.")) return false;
-  return isWrite(permission) || permission.startsWith("sessions:");
+  return isWrite(permission) || permission.startsWith("sessions:") || permission === "logs:read";
 }
 
 /** If an anonymous caller hit a limit, it was the limit of failed authentications. */

@@ -1,5 +1,5 @@
 import { ConnectError, type Interceptor, type StreamRequest, type StreamResponse } from "@connectrpc/connect";
-import { isWrite } from "../../../access/permission.ts";
+import { isRecordedAtBegin } from "../../../access/permission.ts";
 import type { CallCode } from "../../../operations/calls/call-record.ts";
 import type { Gate } from "../../gate/gate.ts";
 import type { RequestContext } from "../../gate/request-context.ts";
@@ -109,12 +109,12 @@ export function rpcInterceptor(
     const response = (await interruption.wait(() => next(request)).catch(failed)) as StreamResponse;
     const iterator: AsyncIterator<unknown> = response.message[Symbol.asyncIterator]();
     source = iterator;
-    let isBegun = context.permission === undefined || !isWrite(context.permission);
+    let isBegun = false;
     const message: AsyncIterableIterator<unknown> = {
       async next() {
         const result = await interruption.wait(() => iterator.next()).catch(failed);
         if (result.done) close("OK");
-        else if (!isBegun) context.begin();
+        else if (!isBegun && context.permission !== undefined && isRecordedAtBegin(context.permission)) context.begin();
         isBegun = true;
         return result;
       },

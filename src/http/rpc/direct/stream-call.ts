@@ -1,5 +1,5 @@
 import type { ConnectError } from "@connectrpc/connect";
-import { isWrite } from "../../../access/permission.ts";
+import { isRecordedAtBegin } from "../../../access/permission.ts";
 import { openStream } from "../calls/open-streams.ts";
 import { Call } from "./call.ts";
 import { written } from "./frames.ts";
@@ -58,8 +58,7 @@ export class StreamCall extends Call {
     const { wire, context } = this;
     if (wire.hasBegun) return;
     wire.begin(200, this.#head());
-    // Only of what changes something: of a watch, the end is enough.
-    if (context.permission !== undefined && isWrite(context.permission)) context.begin();
+    if (context.permission !== undefined && isRecordedAtBegin(context.permission)) context.begin();
   }
 
   #head(): Fields {
