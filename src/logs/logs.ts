@@ -89,7 +89,7 @@ export class Logs {
    *
    * @example
    * ```ts
-   * const tail = actuator.logs.open({ names: ["orders.*"], raise: { level: "DEBUG", reason: "why is 4711 stuck" } });
+   * const tail = actuator.logs!.open({ names: ["orders.*"], raise: { level: "DEBUG", reason: "why is 4711 stuck" } });
    * for await (const event of tail) if (event.type === "records") console.log(event.records);
    * ```
    * @throws ActuatorError INVALID_ARGUMENT (a condition, or as {@link Loggers.holdLevel}), RESOURCE_EXHAUSTED (too many tails or
