@@ -37,8 +37,9 @@ export class RecordFilter {
     }
     const conditions = Object.entries(fields).sort(([one], [other]) => (one < other ? -1 : 1));
     if (conditions.length > MAX_FIELDS) throw invalid("fields", `At most ${MAX_FIELDS} fields can be given.`);
-    if ([contains, ...conditions.flat()].some((text) => typeof text !== "string" || text.length > MAX_TEXT)) {
-      throw invalid("contains", `A text to look for has at most ${MAX_TEXT} characters.`);
+    for (const [field, texts] of [["contains", [contains]] as const, ["fields", conditions.flat()] as const]) {
+      if (texts.every((text) => typeof text === "string" && text.length <= MAX_TEXT)) continue;
+      throw invalid(field, `A text to look for has at most ${MAX_TEXT} characters.`);
     }
     const members = names.flatMap((name) => (prefixOf(name) === undefined ? loggers.reach(name) : [name]));
     this.#prefixes = members.map(prefixOf).filter((prefix) => prefix !== undefined);
@@ -67,7 +68,7 @@ export class RecordFilter {
     const text = this.#contains;
     if (text === "") return true;
     const has = (part: string | undefined) => part?.toLowerCase().includes(text) === true;
-    return has(message) || has(error?.message) || has(error?.stack) || has(JSON.stringify(fields));
+    return has(message) || has(error?.type) || has(error?.message) || has(error?.stack) || has(JSON.stringify(fields));
   }
 }
 
