@@ -46,6 +46,8 @@ interface Use {
   /** The only raise that keeps its records from the application's destinations. */
   readonly hiding: Raise | undefined;
   lingering: NodeJS.Timeout | undefined;
+  /** Whether libraries know of it. */
+  isHeard: boolean;
 }
 
 /**
@@ -111,7 +113,8 @@ export class Logs {
     const use = this.#use(filter, maxPerSecond, raise);
     const { ring } = use;
     if (raise !== undefined) this.#watch(raise, query);
-    this.#listen();
+    if (raise !== undefined || !use.isHeard) this.#listen();
+    use.isHeard = true;
     const start = this.#startOf(names, filter, raise);
     const tail = new Tail(ring, raise, beginOf(ring, place, recent), start, () => this.#closed(tail, use));
     use.tails.add(tail);
@@ -144,7 +147,13 @@ export class Logs {
     let use = this.#uses.get(key);
     if (use === undefined) {
       this.#makeRoom();
-      use = { ring: new RecordRing(filter, maxPerSecond), tails: new Set(), hiding, lingering: undefined };
+      use = {
+        ring: new RecordRing(filter, maxPerSecond),
+        tails: new Set(),
+        hiding,
+        lingering: undefined,
+        isHeard: false,
+      };
       this.#uses.set(key, use);
     }
     clearTimeout(use.lingering);
