@@ -179,7 +179,10 @@ describe("a wrong option is named", () => {
       "createActuator.access.certificates entry 0.commonName must be",
     ],
     [{ base_path: "/x" }, 'Unknown option "createActuator.base_path"; did you mean "basePath"?'],
-    [{ colour: "red" }, 'Unknown option "createActuator.colour"; known options: name, version, loggers, logs, sessions,'],
+    [
+      { colour: "red" },
+      'Unknown option "createActuator.colour"; known options: name, version, loggers, logs, sessions,',
+    ],
     [
       { loggers: { kind: "pino", attach: () => () => {} } },
       "createActuator.loggers must be an object of options such as { adapters: [pinoLoggers(logger)] }, not an adapter",
