@@ -30,6 +30,7 @@ export interface LogQuery {
 
 /** A level for as long as a tail is open. */
 export interface RaiseRequest extends HoldRequest {
+  /** What lets more through already keeps its level. */
   readonly level: Level;
   /** Whether the additional records are kept from the application's own destinations; then no level changes. Default false. */
   readonly onlyHere?: boolean | undefined;
@@ -49,7 +50,7 @@ export interface TailStart {
   readonly loggers: number;
   /** The libraries in use whose records cannot be received. */
   readonly unheardKinds: readonly string[];
-  /** The loggers and groups whose level was raised, with the level configured before. */
+  /** The loggers whose level was raised, with the level configured before. */
   readonly raised: readonly { readonly name: string; readonly previousLevel: Level | undefined }[];
   readonly notices: readonly Notice[];
   /** How long the level is raised at most; undefined if as long as the tail, or not at all. */

@@ -1,8 +1,8 @@
 import { ActuatorError } from "../common/error.ts";
 import type { Lease } from "../loggers/lease.ts";
-import { levelVerbosity } from "../loggers/level.ts";
+import { type Level, levelVerbosity } from "../loggers/level.ts";
 import type { Loggers } from "../loggers/loggers.ts";
-import { loggerName, parentName, ROOT } from "../loggers/name.ts";
+import { loggerName, ROOT } from "../loggers/name.ts";
 import type { Notice } from "../loggers/notice.ts";
 import { prefixOf, type RecordFilter } from "./filter.ts";
 import type { RaiseEndReason, RaiseRequest, TailStart } from "./query.ts";
@@ -58,7 +58,7 @@ export class Raise {
       if (fault !== undefined) throw new ActuatorError("UNIMPLEMENTED", "ONLY_HERE_UNSUPPORTED", `${fault}.`);
       this.#deadline = ttlMs === undefined ? undefined : performance.now() + ttlMs;
       this.#timer = ttlMs === undefined ? undefined : setTimeout(() => this.#finish("EXPIRED"), ttlMs).unref();
-    } else this.#hold(targetsOf(names));
+    } else this.#hold(this.#targets(names));
   }
 
   /** Why it ended by itself; undefined while it lasts, and once it was released. */
@@ -92,8 +92,7 @@ export class Raise {
     if (this.#end !== undefined) return undefined;
     const name = loggerName(text);
     if (this.request.onlyHere) return this.#filter.selects(name) ? 0 : undefined;
-    const decides = this.#loggers.nameThatDecides(name);
-    return this.#before.get(decides) ?? this.#before.get(`${parentName(decides)}.*`);
+    return this.#before.get(this.#loggers.nameThatDecides(name));
   }
 
   /** Counts one additional record. Ends it, after the call that wrote the record, if there are too many. */
@@ -108,13 +107,23 @@ export class Raise {
     queueMicrotask(() => this.#finish("VOLUME"));
   }
 
+  /** The names on which the level is set: those of single loggers, the members of groups, and what is above a wildcard. */
+  #targets(names: readonly string[]): readonly string[] {
+    if (names.length === 0) return [ROOT];
+    const members = names.flatMap((name) => (prefixOf(name) === undefined ? this.#loggers.reach(name) : name));
+    return [...new Set(members.map((name) => prefixOf(name) ?? loggerName(name)))];
+  }
+
   #hold(targets: readonly string[]): void {
     const { level } = this.request;
     try {
       for (const target of targets) {
-        for (const name of this.#loggers.reach(target)) {
-          this.#before.set(name, levelVerbosity(this.#loggers.effectiveLevel(prefixOf(name) ?? name)));
+        const before = this.#loggers.effectiveLevel(target);
+        if (levelVerbosity(before) > this.verbosity) {
+          this.notices = [...this.notices, moreVerbose(target, before)];
+          continue;
         }
+        this.#before.set(target, levelVerbosity(before));
         const { lease, previousLevel, notices, result } = this.#loggers.holdLevel(target, level, this.request);
         this.#leases.push(lease);
         this.raised = [...this.raised, { name: result.name, previousLevel }];
@@ -141,9 +150,9 @@ export class Raise {
   }
 }
 
-/** The names on which the level is set. */
-function targetsOf(names: readonly string[]): readonly string[] {
-  return names.length === 0 ? [ROOT] : [...new Set(names.map((name) => prefixOf(name) ?? name))];
+function moreVerbose(name: string, level: Level): Notice {
+  const message = `The level in effect on ${name} is ${level} already, which lets more through; it stays`;
+  return { code: "PARTLY_APPLIED", message, nearest: undefined };
 }
 
 function limitOf(asked: number | undefined, limit: number): number {

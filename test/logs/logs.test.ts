@@ -244,6 +244,20 @@ test("a raised level lasts as long as its tail, and shows in the history", () =>
   ]);
 });
 
+test("a raise lowers no level, and holds one that is the same already", async () => {
+  const { loggers, logs, library } = logsOf();
+  loggers.setLevel("orders.payment", "TRACE", { ttlMs: 2_000 });
+  loggers.setLevel("mail", "DEBUG", { ttlMs: 2_000 });
+  const tail = logs.open({ names: ["all", "orders.payment", "shop"], raise: { level: "DEBUG" } });
+  expect(tail.start.raised.map(({ name }) => name)).toEqual(["orders", "mail"]);
+  expect(tail.start.notices.map(({ message }) => message)).toEqual([
+    "The level in effect on orders.payment is TRACE already, which lets more through; it stays",
+  ]);
+  expect(library.levelOf("orders.payment")).toBe("TRACE");
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(["orders.payment", "mail"].map((name) => library.levelOf(name))).toEqual(["DEBUG", "DEBUG"]);
+});
+
 test("a raise ends with its time, and by another level, and the tail goes on", () => {
   const { loggers, logs, library } = logsOf();
   const timed = logs.open({ names: ["mail"], raise: { level: "DEBUG", ttlMs: 5_000 } });

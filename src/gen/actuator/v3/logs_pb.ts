@@ -99,7 +99,8 @@ export const WatchLogsRequestSchema: GenMessage<WatchLogsRequest> = /*@__PURE__*
 export type Raise = Message<"actuator.v3.Raise"> & {
   /**
    * level is the level to set; UNSPECIFIED or unknown: INVALID_ARGUMENT. On `orders.*` it is set on `orders`, from which the loggers
-   * below inherit it unless they have a level of their own; without names it is set on ROOT.
+   * below inherit it unless they have a level of their own; without names it is set on ROOT. What lets more through already keeps its
+   * level.
    *
    * @generated from field: actuator.v3.Level level = 1;
    */
@@ -232,7 +233,7 @@ export type WatchLogsResponse_Started = Message<"actuator.v3.WatchLogsResponse.S
   unheardKinds: string[];
 
   /**
-   * raised are the loggers and groups whose level was raised.
+   * raised are the loggers whose level was raised.
    *
    * @generated from field: repeated actuator.v3.WatchLogsResponse.Raised raised = 3;
    */
@@ -261,7 +262,7 @@ export const WatchLogsResponse_StartedSchema: GenMessage<WatchLogsResponse_Start
   messageDesc(file_actuator_v3_logs, 2, 0);
 
 /**
- * Raised is a logger or group whose level was raised.
+ * Raised is a logger whose level was raised.
  *
  * @generated from message actuator.v3.WatchLogsResponse.Raised
  */
