@@ -151,10 +151,11 @@ export interface LoggerAdapter {
    * called, which restores the loggers exactly. Until then a record that no sink takes costs as little as possible. A record of a
    * logger that is not managed counts for the one whose level it follows. `sinkOf` is called once for each logger, at its first
    * record, and returns undefined if its records are not wanted. What a sink or the reading of a record causes must not reach the
-   * application: neither errors nor further records. Leave it out if the library cannot be heard. It is called while the adapter
+   * application: neither errors nor further records. If `hides` is false, no sink has a `hiddenVerbosity`, and disabled calls
+   * need not be looked at. Leave it out if the library cannot be heard. It is called while the adapter
    * is attached, and once at a time.
    */
-  tail?(sinkOf: (name: string) => RecordSink | undefined): () => void;
+  tail?(sinkOf: (name: string) => RecordSink | undefined, hides?: boolean): () => void;
   /**
    * Whether {@link tail} heeds `hiddenVerbosity` exactly: the application's destinations get what they would get without it. If not,
    * the reason why not, for operators. Default: a reason that names the library.

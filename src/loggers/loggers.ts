@@ -213,16 +213,16 @@ export class Loggers {
   /**
    * Gives every record that a logger writes from now on to the sink of its name, until this is called again; undefined ends it.
    * `sinkOf` is called once for each logger, and returns undefined if its records are not wanted. Without sinks a record costs
-   * nothing more. For `Logs`.
+   * nothing more. `hides` says whether a sink may have a `hiddenVerbosity`. For `Logs`.
    *
    * @returns the kinds of libraries in use whose records cannot be heard
    */
-  hear(sinkOf: ((name: string, kind: string) => RecordSink | undefined) | undefined): readonly string[] {
+  hear(sinkOf: ((name: string, kind: string) => RecordSink | undefined) | undefined, hides = false): readonly string[] {
     this.#hearing?.end();
     this.#hearing =
       sinkOf &&
       this.#libraries.begin(
-        (adapter) => adapter.tail?.((name) => sinkOf(name, adapter.kind)),
+        (adapter) => adapter.tail?.((name) => sinkOf(name, adapter.kind), hides),
         (kind, error) => this.#warn(`records of ${kind} not heard: ${error}`),
       );
     return this.#hearing?.lackingKinds ?? [];

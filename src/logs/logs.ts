@@ -223,7 +223,8 @@ export class Logs {
     } else {
       this.#share();
       this.#drains ??= setInterval(() => this.#drain(), DRAIN_MS).unref();
-      this.#unheard = this.#loggers.hear((name, kind) => this.#sinkOf(name, kind));
+      const hides = [...this.#uses.values()].some(({ hiding }) => hiding?.isHiding);
+      this.#unheard = this.#loggers.hear((name, kind) => this.#sinkOf(name, kind), hides);
     }
   }
 

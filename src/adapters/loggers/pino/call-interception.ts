@@ -2,6 +2,7 @@ import { WeakList } from "../../kit/loggers/weak-list.ts";
 import { levelMethods, type SetLevel } from "./level-methods.ts";
 import { type LevelLabel, levelOrder } from "./level-order.ts";
 import type { NativeLogger, PinoCopy } from "./native.ts";
+import { Shadows } from "./shadows.ts";
 
 /** Called for each call of a logger, with the `levelVerbosity` of the call and whether the logger lets it through. */
 export type CallListener = (logger: unknown, verbosity: number, enabled: boolean) => void;
@@ -11,6 +12,12 @@ export type CallListener = (logger: unknown, verbosity: number, enabled: boolean
  * be anything: a disabled method does not need a logger.
  */
 export type CallPass = (logger: unknown, verbosity: number) => boolean;
+
+interface Pass {
+  readonly lets: CallPass;
+  /** Whether what goes through is kept from the destination. */
+  readonly hides: boolean;
+}
 
 type Method = (this: unknown, ...values: unknown[]) => unknown;
 type IsLevelEnabled = (this: NativeLogger, label: string) => boolean;
@@ -28,7 +35,7 @@ type Label = LevelLabel & { readonly verbosity: number };
  * themselves as `this`, so they can be told apart all the same.
  *
  * A replacement calls the listeners and then the method that it replaces or, if a pass lets the call through, the enabled
- * method. With passes alone only the disabled methods are replaced. Each replacement knows what it replaces, so restoring needs
+ * method, on the logger's shadow if the record is to reach no destination. With passes alone only the disabled methods are replaced. Each replacement knows what it replaces, so restoring needs
  * no memory for each logger and keeps a method that the application put there meanwhile. A replacement that the application
  * stored elsewhere keeps working as the method did.
  *
@@ -36,19 +43,22 @@ type Label = LevelLabel & { readonly verbosity: number };
  * inlines a disabled call there, which costs 4 to 5 ns, as it does in bare pino after a change of level that was undone.
  */
 export class CallInterception {
+  readonly shadows: Shadows;
   readonly #copy: PinoCopy;
   readonly #setLevel: SetLevel;
   /** Replacements by the method that they replace; then by label, verbosity and whether it is enabled. */
   readonly #replacements = new WeakMap<Method, Map<string, Method>>();
   readonly #replaced = new WeakMap<Method, Method>();
   #listeners: readonly CallListener[] = [];
-  #passes: readonly CallPass[] = [];
+  /** Those that hide come last. */
+  #passes: readonly Pass[] = [];
   #isLevelEnabled: IsLevelEnabledPair | undefined;
   readonly #touched = new WeakList<NativeLogger>();
 
   constructor(copy: PinoCopy, setLevel: SetLevel) {
     this.#copy = copy;
     this.#setLevel = setLevel;
+    this.shadows = new Shadows(copy);
   }
 
   /** Calls `listener` for every call of these loggers and of those touched later. Returns a function that stops it. */
@@ -64,7 +74,16 @@ export class CallInterception {
 
   /** Asks `pass` at every disabled call of these loggers and of those touched later. Returns a function that stops it. */
   letThrough(pass: CallPass, loggers: Iterable<NativeLogger>): () => void {
-    this.#passes = [...this.#passes, pass];
+    return this.#addPass({ lets: pass, hides: false }, loggers);
+  }
+
+  /** As {@link letThrough}, but what only such passes let through reaches no destination. */
+  hide(pass: CallPass, loggers: Iterable<NativeLogger>): () => void {
+    return this.#addPass({ lets: pass, hides: true }, loggers);
+  }
+
+  #addPass(pass: Pass, loggers: Iterable<NativeLogger>): () => void {
+    this.#passes = [...this.#passes, pass].sort((one, other) => Number(one.hides) - Number(other.hides));
     this.#isLevelEnabled ??= this.#replaceIsLevelEnabled();
     for (const logger of loggers) this.touch(logger);
     return () => {
@@ -121,21 +140,22 @@ export class CallInterception {
   #make(method: Method, { label, verbosity }: Label, enabled: boolean): Method {
     const interception = this;
     function intercepted(this: unknown, ...values: unknown[]): unknown {
-      const through = !enabled && interception.#letsThrough(this, verbosity);
-      for (const listener of interception.#listeners) listener(this, verbosity, enabled || through);
-      if (!through) return method.apply(this, values);
+      const pass = enabled ? undefined : interception.#passOf(this, verbosity);
+      const written = enabled || pass?.hides === false;
+      for (const listener of interception.#listeners) listener(this, verbosity, written);
       const logger = this as NativeLogger;
       // `silent` is pino's noop. If the application replaced a disabled method, its replacement is called.
-      const lifted = method === logger.silent ? interception.#enabledMethod(logger, label) : method;
-      return lifted.apply(this, values);
+      if (pass === undefined || method !== logger.silent) return method.apply(this, values);
+      const maker = pass.hides ? interception.shadows.of(logger) : logger;
+      return interception.#enabledMethod(logger, label).apply(maker, values);
     }
     this.#replaced.set(intercepted, method);
     return intercepted;
   }
 
-  #letsThrough(logger: unknown, verbosity: number): boolean {
-    for (const pass of this.#passes) if (pass(logger, verbosity)) return true;
-    return false;
+  #passOf(logger: unknown, verbosity: number): Pass | undefined {
+    for (const pass of this.#passes) if (pass.lets(logger, verbosity)) return pass;
+    return undefined;
   }
 
   #enabledMethod(logger: NativeLogger, label: string): Method {
@@ -161,7 +181,7 @@ export class CallInterception {
     const replacement: IsLevelEnabled = function isLevelEnabled(label) {
       if (original.call(this, label)) return true;
       const known = interception.#labelsOf(this).find((other) => other.label === label);
-      return known !== undefined && interception.#letsThrough(this, known.verbosity);
+      return known !== undefined && interception.#passOf(this, known.verbosity) !== undefined;
     };
     prototype.isLevelEnabled = replacement;
     return { original, replacement };

@@ -3,6 +3,7 @@ import { CallInterception } from "./call-interception.ts";
 import type { SetLevel } from "./level-methods.ts";
 import type { NativeLogger, PinoCopy } from "./native.ts";
 import { Overrides } from "./overrides.ts";
+import { RecordTap } from "./record-tap.ts";
 
 /** What an adapter learns from watching a copy of pino. */
 export interface PinoObserver {
@@ -49,6 +50,7 @@ export function pinoInstrumentation(copy: PinoCopy): PinoInstrumentation {
 export class PinoInstrumentation extends Instrumentation<PinoObserver> {
   readonly interception: CallInterception;
   readonly overrides: Overrides;
+  readonly tap: RecordTap;
   readonly #copy: PinoCopy;
 
   constructor(copy: PinoCopy) {
@@ -57,6 +59,7 @@ export class PinoInstrumentation extends Instrumentation<PinoObserver> {
     const setLevel = copy.prototype[copy.setLevel] as SetLevel;
     this.interception = new CallInterception(copy, setLevel);
     this.overrides = new Overrides(copy, setLevel, this.interception);
+    this.tap = new RecordTap(copy);
   }
 
   /** Overrides the level of a logger, or gives the logger back its own (undefined), and tells every observer but `by`. */

@@ -58,6 +58,8 @@ const ascending: Compare = (value, threshold) => value >= threshold;
  */
 export class LevelOrder {
   readonly labels: readonly LevelLabel[];
+  /** {@link labels} by their values. */
+  readonly #records: ReadonlyMap<number, LevelLabel>;
   readonly #compare: Compare;
   /** The value that represents a level. */
   readonly #values: ReadonlyMap<Level, number>;
@@ -69,6 +71,7 @@ export class LevelOrder {
     const labels = Object.entries(values);
     this.#values = new Map(this.#representatives(labels));
     this.labels = labels.map(([label, value]) => ({ label, verbosity: this.#verbosityOf(value) }));
+    this.#records = new Map(labels.map(([, value], index) => [value, this.labels[index]!]));
     const { label, value } = PINO_LEVELS.OFF;
     const thresholds = [...labels, [label, value] as const].map(([name, threshold]) => {
       const enabled = labels.filter(([, each]) => this.enables(threshold, each));
@@ -76,6 +79,11 @@ export class LevelOrder {
       return { label: name, count: enabled.length, verbosity: Math.max(0, ...verbosities) };
     });
     this.#labels = new Map(LEVELS.map((level) => [level, labelFor(level, thresholds)]));
+  }
+
+  /** The label of records of a value. */
+  record(value: number): LevelLabel {
+    return this.#records.get(value) ?? { label: String(value), verbosity: this.#verbosityOf(value) };
   }
 
   /** Whether records of a value pass a threshold. */

@@ -146,6 +146,16 @@ export class ManagedLoggers implements PinoObserver {
     return undefined;
   }
 
+  /** The set whose name a logger has, or the nearest logger above it; undefined if it descends from none that is managed. */
+  nearest(logger: NativeLogger): LoggerSet | undefined {
+    for (let at: NativeLogger | null = logger; at !== null; at = Object.getPrototypeOf(at) as NativeLogger | null) {
+      const place = this.#places.get(at);
+      if (place === FOREIGN) return undefined;
+      if (place !== undefined) return place.set.kind.name === undefined ? place.set.parent : place.set;
+    }
+    return undefined;
+  }
+
   /** The loggers that may have methods of their own. */
   *withOwnMethods(): Iterable<NativeLogger> {
     for (const set of this.#sets) if (set.hasOwnMethods) yield* set.members();

@@ -32,8 +32,23 @@ export interface PinoCopy {
   readonly bindings: symbol;
   /** The key of a root's destination. */
   readonly stream: symbol;
+  readonly lines: LineSymbols;
   /** Whether a child starts with its parent's level as its own, as before pino 10. */
   readonly freezesChildren: boolean;
+}
+
+/** What the lines of a copy are made with. */
+export interface LineSymbols {
+  /** The key of the method that makes the line of a record. */
+  readonly asJson: symbol;
+  /** The key of the texts that lines begin with, by the value of their level. */
+  readonly levelTexts: symbol;
+  /** The key of the option `hooks`. */
+  readonly hooks: symbol;
+  readonly messageKey: symbol;
+  /** The first releases of pino 8 have none. */
+  readonly errorKey: symbol | undefined;
+  readonly nestedKey: symbol;
 }
 
 /**
@@ -65,6 +80,21 @@ export function pinoCopy(logger: PinoLogger): PinoCopy {
   }
   const native = prototype as NativeLogger;
   const freezesChildren = Number.parseInt(String(native.version), 10) < 10;
-  const levelComparison = symbols.get("pino.levelComp");
-  return { prototype: native, setLevel, levelValue, levelComparison, bindings, stream, freezesChildren };
+  return {
+    prototype: native,
+    setLevel,
+    levelValue,
+    levelComparison: symbols.get("pino.levelComp"),
+    bindings,
+    stream,
+    lines: {
+      asJson: symbols.get("pino.asJson")!,
+      levelTexts: symbols.get("pino.lsCache")!,
+      hooks: symbols.get("pino.hooks")!,
+      messageKey: symbols.get("pino.messageKey")!,
+      errorKey: symbols.get("pino.errorKey"),
+      nestedKey: symbols.get("pino.nestedKey")!,
+    },
+    freezesChildren,
+  };
 }

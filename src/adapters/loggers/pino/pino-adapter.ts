@@ -1,10 +1,12 @@
-import type { CallGate, CallTally, LoggerAdapter, LoggerHost } from "../../../loggers/adapter.ts";
+import type { CallGate, CallTally, LoggerAdapter, LoggerHost, RecordSink } from "../../../loggers/adapter.ts";
 import { ROOT } from "../../../loggers/name.ts";
 import { objectsBelow } from "../../kit/heap/heap-search.ts";
 import { callCounter } from "../../kit/loggers/call-counter.ts";
+import { recordSinks } from "../../kit/loggers/record-sinks.ts";
 import type { LoggerSet } from "./logger-set.ts";
 import { ManagedLoggers, type NameOf } from "./managed-loggers.ts";
 import { type NativeLogger, type PinoCopy, type PinoLogger, pinoCopy } from "./native.ts";
+import { tailRecords } from "./record-tail.ts";
 
 interface Given {
   readonly name?: string | undefined;
@@ -12,12 +14,20 @@ interface Given {
   readonly findExisting?: boolean | undefined;
 }
 
+interface Started {
+  readonly start: (managed: ManagedLoggers) => () => void;
+  readonly stops: (() => void)[];
+}
+
 /** The loggers of any number of copies of pino. */
 export class PinoAdapter implements LoggerAdapter {
   readonly kind = "pino";
+  readonly hides = true;
   readonly #nameOf: NameOf;
   /** By the prototype of a copy's loggers. */
   readonly #managed = new Map<NativeLogger, ManagedLoggers>();
+  /** What is under way on every copy. */
+  readonly #started = new Set<Started>();
   #host: LoggerHost | undefined;
 
   constructor(loggers: readonly PinoLogger[], { name = ROOT, nameOf = defaultName, findExisting }: Given) {
@@ -85,10 +95,18 @@ export class PinoAdapter implements LoggerAdapter {
     });
   }
 
+  tail(sinkOf: (name: string) => RecordSink | undefined, hides = true): () => void {
+    const sinks = recordSinks<LoggerSet>(sinkOf);
+    return this.#forAll((managed) => tailRecords(managed, sinks, hides));
+  }
+
+  /** Starts something on every copy, including later ones, until the returned function is called. */
   #forAll(start: (managed: ManagedLoggers) => () => void): () => void {
-    const stops = [...this.#managed.values()].map(start);
+    const started = { start, stops: [...this.#managed.values()].map(start) };
+    this.#started.add(started);
     return () => {
-      for (const stop of stops) stop();
+      this.#started.delete(started);
+      for (const stop of started.stops.splice(0)) stop();
     };
   }
 
@@ -97,6 +115,7 @@ export class PinoAdapter implements LoggerAdapter {
     if (managed === undefined) {
       this.#managed.set(copy.prototype, (managed = new ManagedLoggers(copy, this.#nameOf)));
       if (this.#host !== undefined) managed.attach(this.#host);
+      for (const { start, stops } of this.#started) stops.push(start(managed));
     }
     return managed;
   }
