@@ -153,7 +153,7 @@ export class Logs {
       this.#loggers.hear(undefined);
     } else {
       this.#drains ??= setInterval(() => this.#drain(), DRAIN_MS).unref();
-      const hides = [...this.#uses.values()].some(({ hiding }) => hiding?.isHiding);
+      const hides = [...this.#rings].some(({ hiding }) => hiding?.isHiding);
       this.#unheard = this.#loggers.hear((name, kind) => this.#sinkOf(name, kind), hides);
     }
   }
