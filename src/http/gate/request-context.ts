@@ -11,7 +11,7 @@ import type {
 } from "../../operations/calls/call-record.ts";
 import type { GateRequest, GateResponse, Origin } from "./request.ts";
 
-const PLAIN_HTTP: ReadonlySet<CallProtocol> = new Set(["rest", "otlp"]);
+const PLAIN_HTTP: ReadonlySet<CallProtocol> = new Set(["rest", "otlp", "mcp"]);
 
 /** One request under way: its operation, its caller and its outcome, which goes to the call log. */
 export class RequestContext {

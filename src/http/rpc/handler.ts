@@ -12,6 +12,8 @@ export interface RpcHandler {
   handle(req: GateRequest, res: GateResponse): boolean;
   /** Answers a stream of HTTP/2 before Node.js makes a request of it, if it can; otherwise returns false, without an effect. */
   handleStream: StreamHandler;
+  /** What answers calls, which the first one loads. */
+  calls(): Promise<RpcCalls>;
   /** Ends every open stream with UNAVAILABLE and refuses new ones, for draining. */
   endStreams(): void;
   /** The number of open streams by method: `actuator.v3.LoggersService/WatchLoggers`. */
@@ -54,6 +56,7 @@ export function createRpcHandler(endpoints: Endpoints, options: RpcOptions): Rpc
     get openStreams() {
       return new Map(STREAMING_METHODS.map((method) => [method, calls?.openStreams(method) ?? 0]));
     },
+    calls: async () => calls ?? (loading ??= load()),
     endStreams() {
       ended = true;
       calls?.endStreams();

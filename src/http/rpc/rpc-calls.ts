@@ -2,12 +2,15 @@ import type { Endpoints } from "../endpoints.ts";
 import { CallRouter } from "./call-router.ts";
 import { OpenStreams } from "./calls/open-streams.ts";
 import { requestGate } from "./calls/request-gate.ts";
+import { LocalCalls } from "./local-calls.ts";
 import type { RpcOptions } from "./rpc-options.ts";
 import { registerServices } from "./services.ts";
 
 /** Answers the calls of the RPC interface. Loaded with the first call, because it brings connect and Protocol Buffers. */
 export interface RpcCalls {
   readonly router: Pick<CallRouter, "answer" | "answerStream">;
+  /** Calls from within this process. */
+  readonly local: Pick<LocalCalls, "clients" | "serves">;
   endStreams(): void;
   /** The number of open streams of a method. */
   openStreams(method: string): number;
@@ -30,9 +33,11 @@ export function rpcCalls(endpoints: Endpoints, options: RpcOptions): RpcCalls {
     readMaxBytes,
     writeMaxBytes: JSON_FACTOR * writeMaxBytes,
   });
-  registerServices(router, endpoints, { maxBytes: writeMaxBytes, heartbeatMs }, gate, admit);
+  const local = new LocalCalls(gate, streams);
+  registerServices(router, endpoints, { maxBytes: writeMaxBytes, heartbeatMs }, gate, admit, local);
   return {
     router,
+    local,
     endStreams: () => streams.end(),
     openStreams: (method) => streams.sizeOf(method),
   };

@@ -16,6 +16,7 @@ import type { CallRouter } from "./call-router.ts";
 import type { RequestGate } from "./calls/request-gate.ts";
 import { healthService } from "./health-service.ts";
 import { integrationGraphService } from "./integration-graph-service.ts";
+import type { LocalCalls } from "./local-calls.ts";
 import { loggersService } from "./loggers-service.ts";
 import { reflectionService } from "./reflection-service.ts";
 import { sessionsService } from "./sessions-service.ts";
@@ -23,38 +24,33 @@ import type { ServiceLimits } from "./streams.ts";
 import { traceService, traceServiceOptions } from "./trace-service.ts";
 import { watchLogs } from "./watch-logs.ts";
 
-/** Registers every service. */
+/** Registers every service, and those of the domains for calls from within this process, too. */
 export function registerServices(
   router: CallRouter,
   endpoints: Endpoints,
   limits: ServiceLimits,
   gate: Pick<Gate, "require">,
   requestGate: RequestGate,
+  local: Pick<LocalCalls, "add">,
 ): void {
   const { loggers, logs, sessions, integrationGraph, health, otlp } = endpoints;
-
-  router.service(LoggersService, loggers ? loggersService(loggers, limits) : absentService(LoggersService));
-  router.service(
-    LogsService,
-    loggers && logs ? { watchLogs: watchLogs(logs, loggers, gate, limits.heartbeatMs) } : absentService(LogsService),
-  );
-  router.service(
-    SessionsService,
-    sessions ? sessionsService(sessions, limits.maxBytes) : absentService(SessionsService),
-  );
-  router.service(
-    IntegrationGraphService,
-    integrationGraph ? integrationGraphService(integrationGraph, limits) : absentService(IntegrationGraphService),
-  );
-
-  if (otlp) router.service(TraceService, traceService(otlp), traceServiceOptions(otlp, requestGate));
-
   const domains: DescService[] = [];
-  if (loggers) domains.push(LoggersService);
-  if (logs) domains.push(LogsService);
-  if (sessions) domains.push(SessionsService);
-  if (integrationGraph) domains.push(IntegrationGraphService);
-  if (otlp) domains.push(TraceService);
+
+  const domain = <S extends DescService>(service: S, methods: ServiceImpl<S> | undefined) => {
+    router.service(service, methods ?? absentService(service));
+    if (methods === undefined) return;
+    local.add(service, methods);
+    domains.push(service);
+  };
+  domain(LoggersService, loggers && loggersService(loggers, limits));
+  domain(LogsService, loggers && logs && { watchLogs: watchLogs(logs, loggers, gate, limits.heartbeatMs) });
+  domain(SessionsService, sessions && sessionsService(sessions, limits.maxBytes));
+  domain(IntegrationGraphService, integrationGraph && integrationGraphService(integrationGraph, limits));
+
+  if (otlp) {
+    router.service(TraceService, traceService(otlp), traceServiceOptions(otlp, requestGate));
+    domains.push(TraceService);
+  }
   const served = [...domains, Health, ServerReflection, ServerReflectionAlpha];
   const reflection = reflectionService(served, [file_google_rpc_error_details]);
 

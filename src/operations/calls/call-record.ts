@@ -4,7 +4,7 @@ import type { Permission } from "../../access/permission.ts";
 import type { ErrorCode } from "../../common/error.ts";
 
 /** How a call came in. */
-export type CallProtocol = "rest" | "connect" | "grpc" | "grpc-web" | "otlp";
+export type CallProtocol = "rest" | "connect" | "grpc" | "grpc-web" | "otlp" | "mcp";
 
 /** `OK`, or what went wrong in gRPC's terms. */
 export type CallCode = "OK" | ErrorCode | "CANCELLED" | "DEADLINE_EXCEEDED" | "INTERNAL" | "UNKNOWN";
@@ -32,7 +32,7 @@ export interface HttpCall {
 /** A call that has ended, or a stream that has begun, for metrics and the audit: an entry of the call log. */
 export interface CallRecord {
   readonly protocol: CallProtocol;
-  /** The operation, one of few values: `GET /loggers/{name}`, `actuator.v3.LoggersService/SetLoggerLevel`. */
+  /** The operation, one of few values: `GET /loggers/{name}`, `actuator.v3.LoggersService/SetLoggerLevel`, `mcp set_level`. */
   readonly operation: string;
   /** Undefined for RPC, whose result is {@link code}. */
   readonly http?: HttpCall | undefined;

@@ -12,7 +12,7 @@ export const DURATION_BOUNDARIES: readonly number[] = [
 /** How long requests took. @see https://opentelemetry.io/docs/specs/semconv/http/http-metrics/ */
 export const HTTP_DURATION: MetricDescription = {
   name: "http.server.request.duration",
-  description: "Duration of the requests of the actuator over plain HTTP: REST and OTLP.",
+  description: "Duration of the requests of the actuator over plain HTTP: REST, OTLP and MCP.",
   unit: "s",
 };
 
@@ -27,6 +27,7 @@ export const RPC_DURATION: MetricDescription = {
 const SYSTEMS: Readonly<Record<CallProtocol, string | undefined>> = {
   rest: undefined,
   otlp: undefined,
+  mcp: undefined,
   connect: "connectrpc",
   grpc: "grpc",
   "grpc-web": "grpc",
@@ -86,7 +87,7 @@ export function measuredCall({ protocol, operation, code, http }: BoundedCall, b
     return { metric: RPC_DURATION, attributes: { ...call, ...errorType(code) } };
   }
   const { method = OTHER, route, scheme, status } = http ?? {};
-  const base = protocol === "rest" ? basePath : "";
+  const base = protocol === "otlp" ? "" : basePath;
   return {
     metric: HTTP_DURATION,
     attributes: {

@@ -62,7 +62,7 @@ const ERRORS: MetricDescription = {
   unit: "{error}",
 };
 
-const PROTOCOLS: ReadonlySet<CallProtocol> = new Set(["rest", "connect", "grpc", "grpc-web", "otlp"]);
+const PROTOCOLS: ReadonlySet<CallProtocol> = new Set(["rest", "connect", "grpc", "grpc-web", "otlp", "mcp"]);
 
 const CODES: ReadonlySet<CallCode> = new Set([
   "OK",
