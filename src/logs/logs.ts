@@ -98,6 +98,8 @@ export class Logs {
     const shared = this.#rings.get(filter, maxPerSecond, raise);
     if (raise !== undefined) this.#listen();
     const { ring, tails } = shared;
+    // What was written before is not its own.
+    this.#drain();
     const tail = new Tail(ring, raise, beginOf(ring, place, recent), this.#startOf(names, filter, raise), () => {
       this.#tails--;
       this.#rings.leave(shared, tail);
