@@ -93,7 +93,7 @@ export class Logs {
     const maxPerSecond = within(query.maxPerSecond ?? DEFAULT_PER_SECOND, 1, MAX_PER_SECOND, "max_per_second");
     within(recent, 0, MAX_RECENT, "recent");
     const place = after === undefined ? undefined : placeOf(after);
-    const raise = asked && new Raise(this.#loggers, names, filter, asked, maxRaisedPerSecond);
+    const raise = asked && new Raise(this.#loggers, names, filter, asked, maxRaisedPerSecond, this.#raises);
     if (raise !== undefined) this.#watch(raise, query);
     const shared = this.#rings.get(filter, maxPerSecond, raise);
     if (raise !== undefined) this.#listen();

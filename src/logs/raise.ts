@@ -24,7 +24,7 @@ export class Raise {
   readonly #filter: RecordFilter;
   readonly #leases: Lease[] = [];
   readonly #listeners = new Set<() => void>();
-  /** The `levelVerbosity` that the names had before. */
+  /** The `levelVerbosity` that the names would have without any raise. */
   readonly #before = new Map<string, number>();
   readonly #deadline: number | undefined;
   readonly #timer: NodeJS.Timeout | undefined;
@@ -37,6 +37,7 @@ export class Raise {
    * Raises the level.
    *
    * @param names those of the query
+   * @param others the raises that are under way
    * @throws ActuatorError as {@link Loggers.holdLevel}; UNIMPLEMENTED if a library cannot keep records from its destinations. Then
    *   nothing has changed.
    */
@@ -46,6 +47,7 @@ export class Raise {
     filter: RecordFilter,
     request: RaiseRequest,
     maxPerSecond: number,
+    others: Iterable<Raise>,
   ) {
     this.request = request;
     this.#loggers = loggers;
@@ -58,7 +60,7 @@ export class Raise {
       if (fault !== undefined) throw new ActuatorError("UNIMPLEMENTED", "ONLY_HERE_UNSUPPORTED", `${fault}.`);
       this.#deadline = ttlMs === undefined ? undefined : performance.now() + ttlMs;
       this.#timer = ttlMs === undefined ? undefined : setTimeout(() => this.#finish("EXPIRED"), ttlMs).unref();
-    } else this.#hold(this.#targets(names));
+    } else this.#hold(this.#targets(names), [...others]);
   }
 
   /** Why it ended by itself; undefined while it lasts, and once it was released. */
@@ -114,16 +116,19 @@ export class Raise {
     return [...new Set(members.map((name) => prefixOf(name) ?? loggerName(name)))];
   }
 
-  #hold(targets: readonly string[]): void {
+  #hold(targets: readonly string[], others: readonly Raise[]): void {
     const { level } = this.request;
+    const levels = targets.map((target) => [target, this.#loggers.effectiveLevel(target)] as const);
+    for (const [target, before] of levels) {
+      const withoutOthers = others.flatMap((other) => other.additionalAbove(target) ?? []);
+      this.#before.set(target, Math.min(levelVerbosity(before), ...withoutOthers));
+    }
     try {
-      for (const target of targets) {
-        const before = this.#loggers.effectiveLevel(target);
+      for (const [target, before] of levels) {
         if (levelVerbosity(before) > this.verbosity) {
           this.notices = [...this.notices, moreVerbose(target, before)];
           continue;
         }
-        this.#before.set(target, levelVerbosity(before));
         const { lease, previousLevel, notices, result } = this.#loggers.holdLevel(target, level, this.request);
         this.#leases.push(lease);
         this.raised = [...this.raised, { name: result.name, previousLevel }];
