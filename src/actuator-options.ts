@@ -19,6 +19,7 @@ import {
   timerMs,
 } from "./common/options.ts";
 import { CORS, type CorsOptions } from "./http/gate/cors-options.ts";
+import { MCP, type McpOptions } from "./http/mcp/options.ts";
 import { OTLP, type OtlpOptions } from "./http/otlp/options.ts";
 import { STREAMS, type StreamOptions } from "./http/rpc/calls/stream-options.ts";
 import type { GraphBuilder } from "./integration-graph/builder.ts";
@@ -77,6 +78,11 @@ export interface ActuatorOptions {
    * same port. Callers with `graph:write` can then add to the graph. Default: false.
    */
   readonly otlp?: boolean | OtlpOptions | undefined;
+  /**
+   * Whether AI agents are served over MCP, at `/mcp` below the base path, with the permissions of their token. Needs the package
+   * `@modelcontextprotocol/server`, which is loaded with the first request. Default: false.
+   */
+  readonly mcp?: boolean | McpOptions | undefined;
   /**
    * How callers authenticate: tokens, JWT, client certificates or a function of your own. `"loopback"`: they need not, and every
    * program and proxy on this machine is trusted. Default: the port of `listen` accepts direct requests from this machine; a mounted
@@ -207,6 +213,7 @@ export const OPTIONS: Checks<ActuatorOptions> = {
   integrationGraph: (value) =>
     having(["snapshot", "rebuild"], "what integrationGraph({ app }) gave")((value as GraphBuilder)?.graph ?? value),
   otlp: flagOr(OTLP),
+  mcp: flagOr(MCP),
   access: accessOption,
   readOnly: option(flag, { default: false }),
   allowedHosts: listOf((entry) =>

@@ -12,6 +12,8 @@ import { addressList, isLoopback } from "./common/ip-address.ts";
 import { requireNode } from "./common/node-version.ts";
 import type { Endpoints } from "./http/endpoints.ts";
 import { MOUNTED_WITHOUT_ACCESS } from "./http/gate/gate.ts";
+import { mcpHandler } from "./http/mcp/handler.ts";
+import { MCP_PATH } from "./http/mcp/operations.ts";
 import { otlpHandler } from "./http/otlp/http.ts";
 import { otlpReceiver } from "./http/otlp/receiver.ts";
 import { createGateway } from "./http/rest/gateway.ts";
@@ -178,14 +180,17 @@ export function actuatorOf(options: ActuatorOptions, managed?: Loggers): TakingA
     bodyTimeoutMs: limits?.requestTimeoutMs,
     streams: options.streams,
   });
+  const mcp = options.mcp === true ? {} : options.mcp || undefined;
   const gateway = createGateway(endpoints, {
     basePath,
+    links: mcp && [MCP_PATH],
     gate,
     schemes: guarded.schemes,
     trustedProxies: trusted,
     temporaryLevels: options.loggers?.temporaryRestLevels,
     onError,
   });
+  const serveAgents = mcp && mcpHandler({ ...mcp, application, basePath, gate, rpc, onError });
   const takeSpans = otlp && otlpHandler(otlp, onError, gate);
   const detaches: Detach[] = [];
   try {
@@ -204,7 +209,7 @@ export function actuatorOf(options: ActuatorOptions, managed?: Loggers): TakingA
   if (metrics !== undefined) observeEndpoints(metrics, endpoints, rpc, () => listener, auditLog);
 
   const handler: ActuatorHandler = (req, res, next) => {
-    if (!takeSpans?.(req, res) && !rpc.handle(req, res)) gateway(req, res, next);
+    if (!takeSpans?.(req, res) && !rpc.handle(req, res) && !serveAgents?.(req, res)) gateway(req, res, next);
   };
   const isOpen = !guarded.authenticated && access !== "loopback";
   let isMountReported = !isOpen;

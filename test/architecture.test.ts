@@ -15,6 +15,8 @@ const RULES: readonly (readonly [files: RegExp, imports: string])[] = [
   [/^logs\//, "loggers/"],
   [/^(common|loggers|sessions|integration-graph)\//, "nothing"],
   [/^http\/otlp\//, `${INNER}|adapters/graph/opentelemetry/`],
+  [/^http\/mcp\//, `${INNER}|mcp/`],
+  [/^mcp\//, "(gen/|access/permission\\.ts)"],
   [/^(access|http|server|operations)\//, INNER],
   [/^client\//, "(gen/|loggers/name\\.ts)"],
   [/^attach\//, "(auto|processes|operations/audit)/"],

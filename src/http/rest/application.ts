@@ -11,17 +11,19 @@ import { requestOrigin } from "./request-target.ts";
 export interface IndexSettings {
   readonly basePath: string;
   readonly trustedProxies?: TrustedProxies | undefined;
+  /** Paths below the base path that others serve. Default: none. */
+  readonly links?: readonly string[] | undefined;
 }
 
 /** GET of the index: every path that is served, under the name that monitoring servers look for. */
 export function readIndex(
-  { basePath, trustedProxies }: IndexSettings,
+  { basePath, trustedProxies, links = [] }: IndexSettings,
   routes: () => readonly { readonly path: string; readonly listed: boolean }[],
 ): Operation {
   return {
     run(call) {
       const paths = routes().flatMap(({ path, listed }) => (listed ? [path] : []));
-      const json = indexJson(requestOrigin(call, trustedProxies) + call.mount + basePath, paths);
+      const json = indexJson(requestOrigin(call, trustedProxies) + call.mount + basePath, [...paths, ...links]);
       return { status: 200, representation: new Representation(json) };
     },
   };

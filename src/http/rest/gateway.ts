@@ -26,6 +26,8 @@ export interface GatewayOptions {
   readonly basePath: string;
   /** Proxies whose `X-Forwarded-*` headers determine the addresses in the index. Default: none. */
   readonly trustedProxies?: TrustedProxies | undefined;
+  /** Further paths below the base path that the index lists, such as `/mcp`. Default: none. */
+  readonly links?: readonly string[] | undefined;
   /** How callers can authenticate, for the OpenAPI document. Default: they need not. */
   readonly schemes?: readonly SecurityScheme[] | undefined;
   /** Checks every request before its body is read. */

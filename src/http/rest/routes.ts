@@ -1,6 +1,6 @@
 import { isWrite, type Permission } from "../../access/permission.ts";
 import type { Endpoints } from "../endpoints.ts";
-import { readHealth, readHealthPart, readIndex, readInfo } from "./application.ts";
+import { type IndexSettings, readHealth, readHealthPart, readIndex, readInfo } from "./application.ts";
 import { readGraph, rebuildGraph } from "./integration-graph.ts";
 import { type LevelSettings, listLoggers, readLogger, writeLevel } from "./loggers.ts";
 import { type DocumentSettings, readOpenApi } from "./openapi.ts";
@@ -9,7 +9,7 @@ import { readPrometheus } from "./prometheus.ts";
 import { deleteSession, findSessions, readSession } from "./sessions.ts";
 
 /** What the routes need to know of the gateway. */
-export interface RouteSettings extends DocumentSettings, LevelSettings {
+export interface RouteSettings extends DocumentSettings, IndexSettings, LevelSettings {
   /** Whether to leave out routes that change something. */
   readonly readOnly?: boolean | undefined;
 }
