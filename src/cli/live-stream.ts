@@ -9,7 +9,8 @@ const MAX_MISSED_HEARTBEATS = 3;
 const MAX_SILENCE_MS = 60_000;
 
 interface LiveEvent {
-  readonly event: { readonly case?: unknown; readonly value?: unknown };
+  readonly $typeName: string;
+  readonly event?: { readonly case?: unknown; readonly value?: unknown };
 }
 
 /** How a stream is called. */
@@ -55,7 +56,7 @@ export async function* liveStream<Event extends LiveEvent>(
 
 /** How long to wait after a heartbeat, in milliseconds; undefined for every other event. */
 function maxSilenceAfter({ event }: LiveEvent): number | undefined {
-  if (event.case !== "heartbeat") return undefined;
+  if (event?.case !== "heartbeat") return undefined;
   const { interval } = event.value as { readonly interval?: Duration };
   return interval === undefined ? undefined : MAX_MISSED_HEARTBEATS * durationMs(interval);
 }

@@ -6,6 +6,11 @@ import { countOf, durationOf, examples, invocationOf } from "./options.ts";
 const NAME = "a logger or a group";
 const FILTERS = "beginnings of names, or patterns: * is anything but a dot, ** anything, ? one character";
 
+const MEASURED = `
+Columns are calls a second: those of each level, whether it is enabled or not; WRITTEN
+are those that the levels let through now; +DEBUG and +TRACE are the lines that the
+level would add. Ctrl-C ends it, and shows what was counted.`;
+
 /** The levels as they are typed. */
 export const LEVEL_WORDS: readonly string[] = LEVELS.map((level) => level.toLowerCase());
 
@@ -63,6 +68,25 @@ function addReading(loggers: Command): void {
       const { connection, options } = await invocationOf(command);
       const { watchLoggers } = await import("./loggers-watch.ts");
       await watchLoggers(connection, filters, options);
+    });
+
+  loggers
+    .command("measure")
+    .description("count how often loggers are called, and so what DEBUG and TRACE would add")
+    .argument("[prefix]", "the beginning of their names")
+    .addOption(new Option("--for <duration>", "how long to count, at most 5m; by default 10s").argParser(lifeOf))
+    .addHelpText(
+      "after",
+      examples(
+        ["loggers measure", "all"],
+        ["loggers measure orders --for 1m", "those whose names begin with orders, for a minute"],
+      ) + MEASURED,
+    )
+    .action(async (prefix: string | undefined, _, command: Command) => {
+      const { connection, options } = await invocationOf<{ for?: number }>(command);
+      const { measureLoggers } = await import("./loggers-measure.ts");
+      const { preferHttp2 } = await import("./http-version.ts");
+      process.exitCode = await preferHttp2(connection, (best) => measureLoggers(best, prefix ?? "", options));
     });
 
   loggers
