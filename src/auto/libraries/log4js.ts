@@ -16,11 +16,12 @@ export const log4js: Library = {
     const log4js = exports as Log4js & { isConfigured?(): boolean };
     // log4js has loaded it. Before log4js 6 it is no map.
     const { cache } = createRequire(path);
-    const categories: unknown = cache[join(path, "..", "categories.js")]?.exports;
+    const loaded = (file: string): object | undefined => cache[join(path, "..", file)]?.exports;
+    const categories = loaded("categories.js");
     if (!(categories instanceof Map)) return () => {};
     const attach = () => {
       const { log4jsLoggers } = part<Adapters>("adapters/loggers/log4js/index");
-      findings.loggers(log4jsLoggers(log4js, { categories }));
+      findings.loggers(log4jsLoggers(log4js, { categories, clustering: loaded("clustering.js") }));
     };
     if (log4js.isConfigured?.() !== true) return beforeFirstCall([[categories, "set"]], findings, attach);
     attach();

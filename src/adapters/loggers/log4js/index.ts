@@ -4,6 +4,7 @@ import { type Level, levelVerbosity } from "../../../loggers/level.ts";
 import { dotted, parentName, ROOT } from "../../../loggers/name.ts";
 import { callCounter } from "../../kit/loggers/call-counter.ts";
 import { stricter } from "../../kit/loggers/level-table.ts";
+import { recordSinks } from "../../kit/loggers/record-sinks.ts";
 import { listenToCalls } from "./call-listening.ts";
 import { filterLimits, writtenLevel } from "./filter.ts";
 import { type CategoriesObserver, categoriesInstrumentation } from "./instrumentation.ts";
@@ -16,6 +17,7 @@ import {
   type NativeLevel,
   nativeLevel,
 } from "./native.ts";
+import { tailRecords } from "./record-tail.ts";
 
 export type { Log4js } from "./native.ts";
 
@@ -25,6 +27,8 @@ export interface Log4jsLoggersOptions {
   readonly name?: string | undefined;
   /** What `log4js/lib/categories` exports. Needed only if Node.js did not load log4js itself, as in a bundle. */
   readonly categories?: object | undefined;
+  /** What `log4js/lib/clustering` exports, from which records are heard. Needed only if Node.js did not load log4js itself. */
+  readonly clustering?: object | undefined;
 }
 
 const DEFAULT = "default";
@@ -51,12 +55,18 @@ const DEFAULT = "default";
  * @throws ActuatorError INVALID_ARGUMENT if the value is not log4js 6, or if its categories are not found.
  */
 export function log4jsLoggers(log4js: Log4js, options: Log4jsLoggersOptions = {}): LoggerAdapter {
-  checkOptions<Log4jsLoggersOptions>("log4jsLoggers", options, { name: text, categories: unknown });
-  return new Log4jsLoggers(log4js, log4jsCopy(log4js, options.categories), options.name ?? ROOT);
+  checkOptions<Log4jsLoggersOptions>("log4jsLoggers", options, {
+    name: text,
+    categories: unknown,
+    clustering: unknown,
+  });
+  return new Log4jsLoggers(log4js, log4jsCopy(log4js, options), options.name ?? ROOT);
 }
 
 class Log4jsLoggers implements LoggerAdapter, CategoriesObserver {
   readonly kind = "log4js";
+  readonly hides: true | string = true;
+  readonly tail?: NonNullable<LoggerAdapter["tail"]>;
   readonly #log4js: Log4js;
   readonly #copy: Log4jsCopy;
   readonly #rootName: string;
@@ -68,6 +78,16 @@ class Log4jsLoggers implements LoggerAdapter, CategoriesObserver {
     this.#log4js = log4js;
     this.#copy = copy;
     this.#rootName = rootName;
+    const { clustering } = copy;
+    if (clustering === undefined) {
+      this.hides = 'log4js/lib/clustering was not found; pass what it exports as "clustering" to log4jsLoggers';
+      return;
+    }
+    this.tail = (sinkOf, hides = false) => {
+      const sinks = recordSinks<CategoryHandle>(sinkOf);
+      const handleOf = (category: string) => this.#handles.get(category);
+      return tailRecords(log4js, { ...copy, clustering }, sinks, handleOf, hides);
+    };
   }
 
   attach(host: LoggerHost): () => void {

@@ -2,6 +2,7 @@ import { createRequire } from "node:module";
 import { join, sep } from "node:path";
 import { ActuatorError } from "../../../common/error.ts";
 import { LEVELS, type Level } from "../../../loggers/level.ts";
+import { hasMethods } from "../../kit/interception/field.ts";
 import { requireVersion } from "../../kit/library-version.ts";
 import { wrongArgument } from "../../kit/loggers/wrong-argument.ts";
 
@@ -20,7 +21,7 @@ export interface NativeLevel {
 
 /** The levels of one copy of log4js, including those that its configuration adds. */
 export interface NativeLevels {
-  getLevel(name: string): NativeLevel | undefined;
+  getLevel(name: unknown): NativeLevel | undefined;
 }
 
 /** A record, as far as a filter reads it. */
@@ -45,10 +46,25 @@ export interface NativeCategories extends Map<string, NativeCategory> {
   setLevelForCategory(category: string, level: NativeLevel): void;
 }
 
+/** A record on its way to the appenders. */
+export interface NativeRecord {
+  readonly categoryName: string;
+  readonly level: NativeLevel;
+  readonly data: readonly unknown[];
+  readonly context: object;
+}
+
+/** What hands every record to the appenders, in `log4js/lib/clustering`. */
+export interface NativeClustering {
+  send(record: NativeRecord): void;
+}
+
 /** One copy of log4js. */
 export interface Log4jsCopy {
   readonly levels: NativeLevels;
   readonly categories: NativeCategories;
+  /** Undefined if it was not found; records can then not be heard. */
+  readonly clustering: NativeClustering | undefined;
 }
 
 /**
@@ -57,7 +73,10 @@ export interface Log4jsCopy {
  *
  * @throws ActuatorError INVALID_ARGUMENT if the value is not log4js 6, or if its categories are not found.
  */
-export function log4jsCopy(log4js: Log4js, given: object | undefined): Log4jsCopy {
+export function log4jsCopy(
+  log4js: Log4js,
+  given: { readonly categories?: object | undefined; readonly clustering?: object | undefined },
+): Log4jsCopy {
   const levels = log4js?.levels as NativeLevels | undefined;
   if (typeof levels?.getLevel !== "function" || typeof log4js.getLogger !== "function") {
     throw wrongArgument(
@@ -67,20 +86,25 @@ export function log4jsCopy(log4js: Log4js, given: object | undefined): Log4jsCop
     );
   }
   requireVersion({ subpath: "log4js", library: "log4js", versions: "6.4 to 6.x" });
-  const categories = given ?? loadedCategories(log4js);
+  const categories = given.categories ?? loadedBeside(log4js, "categories.js");
   if (!(categories instanceof Map) || typeof (categories as NativeCategories).setLevelForCategory !== "function") {
     const message =
       'log4jsLoggers cannot find the categories of this log4js, perhaps because it is part of a bundle. Pass what "log4js/lib/categories" exports as options.categories.';
     throw new ActuatorError("INVALID_ARGUMENT", "NO_LOG4JS_CATEGORIES", message);
   }
-  return { levels, categories: categories as NativeCategories };
+  const clustering = given.clustering ?? loadedBeside(log4js, "clustering.js");
+  return {
+    levels,
+    categories: categories as NativeCategories,
+    clustering: hasMethods(clustering, "send") ? (clustering as NativeClustering) : undefined,
+  };
 }
 
-function loadedCategories(log4js: Log4js): unknown {
+function loadedBeside(log4js: Log4js, file: string): unknown {
   const { cache } = createRequire(import.meta.url);
   for (const [path, module] of Object.entries(cache)) {
     if (module?.exports === log4js && path.endsWith(`${sep}log4js.js`)) {
-      return cache[join(path, "..", "categories.js")]?.exports;
+      return cache[join(path, "..", file)]?.exports;
     }
   }
   return undefined;
@@ -97,4 +121,9 @@ export function nativeLevel(levels: NativeLevels, level: Level): NativeLevel {
  */
 export function levelFromNative(levels: NativeLevels, threshold: NativeLevel): Level {
   return LEVELS.findLast((level) => nativeLevel(levels, level).level >= threshold.level)!;
+}
+
+/** The least verbose level at which a record of a native level is written. A mark is written at every level but OFF. */
+export function recordLevel(levels: NativeLevels, record: NativeLevel): Level | undefined {
+  return LEVELS.find((level) => level !== "OFF" && nativeLevel(levels, level).level <= record.level);
 }
