@@ -1,6 +1,7 @@
 import type { LoggerHost } from "../../../loggers/adapter.ts";
 import type { Level } from "../../../loggers/level.ts";
 import { type PrivateMark, privateMark } from "../../kit/loggers/private-mark.ts";
+import { WeakList } from "../../kit/loggers/weak-list.ts";
 import {
   type ChildOptions,
   type PinoInstrumentation,
@@ -37,6 +38,8 @@ export class ManagedLoggers implements PinoObserver {
   readonly #roots = new WeakMap<NativeLogger["levels"], Place>();
   /** Given loggers whose parent is not managed. */
   readonly #orphans: LoggerSet[] = [];
+  /** Loggers without a name that the application gave a level: managed ones may have their methods. */
+  readonly #unmanaged = new WeakList<NativeLogger>();
   /** All sets of loggers that are managed. */
   readonly #sets = new Set<LoggerSet>();
   #nextSwept: Iterator<LoggerSet> = this.#sets.values();
@@ -136,11 +139,13 @@ export class ManagedLoggers implements PinoObserver {
     for (let at = logger; typeof at === "object" && at !== null; at = Object.getPrototypeOf(at)) {
       const place = this.#places.get(at);
       if (place === FOREIGN) return undefined;
-      if (place !== undefined) {
+      // One below a set has no level of its own, and may follow a logger that was given one since.
+      if (place !== undefined && place === place.set) {
         const { set } = place;
-        const named = set.kind.name === undefined ? set.parent : set;
-        return set.isUnmanaged ? undefined : named;
+        const followed = set.kind.name === undefined && !set.isUnmanaged ? set.parent : set;
+        return followed?.isUnmanaged ? undefined : followed;
       }
+      if (place !== undefined) continue;
       if (Object.hasOwn(at, this.copy.levelValue)) return undefined;
     }
     return undefined;
@@ -151,13 +156,17 @@ export class ManagedLoggers implements PinoObserver {
     for (let at: NativeLogger | null = logger; at !== null; at = Object.getPrototypeOf(at) as NativeLogger | null) {
       const place = this.#places.get(at);
       if (place === FOREIGN) return undefined;
-      if (place !== undefined) return place.set.kind.name === undefined ? place.set.parent : place.set;
+      if (place === undefined) continue;
+      let set: LoggerSet | undefined = place.set;
+      while (set !== undefined && set.kind.name === undefined) set = set.parent;
+      return set;
     }
     return undefined;
   }
 
   /** The loggers that may have methods of their own. */
   *withOwnMethods(): Iterable<NativeLogger> {
+    yield* this.#unmanaged;
     for (const set of this.#sets) if (set.hasOwnMethods) yield* set.members();
   }
 
@@ -301,6 +310,8 @@ export class ManagedLoggers implements PinoObserver {
     const set = new LoggerSet(this.#context, kind, logger.levels, parent);
     if (set.isUnmanaged) {
       this.#places.set(logger, set);
+      this.#unmanaged.add(logger);
+      this.instrumentation.interception.touch(logger);
       return undefined;
     }
     this.#index(set, set);
