@@ -1,6 +1,6 @@
 /**
  * `node --allow-natives-syntax measured-shape.ts <pino>`: says what shape the engine gives to loggers before, while and after they
- * are measured. Each has a twin: a child of the same parent that is not held, and so never touched.
+ * are measured. Each has a twin: a child of the same parent without a name.
  */
 import { createRequire } from "node:module";
 import type { pino as Pino } from "pino";
@@ -32,8 +32,9 @@ function shape() {
 }
 
 const before = shape();
+const { debug } = own;
 const measurement = loggers.measure();
 const meanwhile = shape();
-const wrapped = own.debug !== ownTwin.debug;
+const wrapped = own.debug !== debug;
 measurement.end();
 console.log(JSON.stringify({ before, meanwhile, wrapped, after: shape() }));
