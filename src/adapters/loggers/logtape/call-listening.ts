@@ -92,15 +92,30 @@ class CallListening extends Instrumentation<CallListener> {
     const level: Level | undefined = levelFromNative(native);
     // A record that the application made itself may have another level.
     if (level === undefined) return;
-    const store = this.#root.contextLocalStorage?.getStore();
-    const prefix = isMeta(logger) ? undefined : store?.[CATEGORY_PREFIX];
-    const decides = (Array.isArray(prefix) && logger.getDispatcher?.(prefix)) || logger;
-    // A configuration for one call takes precedence over filters too.
-    const filtered =
-      store?.[SCOPED_CONFIG] === undefined && levelVerbosity(level) > levelVerbosity(filterThreshold(decides));
-    const enabled = logger.isEnabledFor(native) && !filtered;
+    const decides = decidingLogger(this.#root, logger);
+    const enabled = isLetThrough(this.#root, logger, native);
     for (const listener of listeners) listener(decides, level, enabled);
   }
+}
+
+/** The logger whose level decides on a call: the one called, unless there is a prefix to all categories. */
+export function decidingLogger(root: NativeLogger, logger: NativeLogger): NativeLogger {
+  const prefix = isMeta(logger) ? undefined : root.contextLocalStorage?.getStore()?.[CATEGORY_PREFIX];
+  return (Array.isArray(prefix) && logger.getDispatcher?.(prefix)) || logger;
+}
+
+/** Whether the levels of a logger and of its level filters let a record through, as far as they apply. */
+export function isLetThrough(root: NativeLogger, logger: NativeLogger, native: NativeLevel): boolean {
+  if (!logger.isEnabledFor(native)) return false;
+  // A configuration for one call takes precedence over filters too.
+  if (hasScopedConfig(root)) return true;
+  const level = levelFromNative(native);
+  return levelVerbosity(level) <= levelVerbosity(filterThreshold(decidingLogger(root, logger)));
+}
+
+/** Whether the present call has a configuration of its own. */
+export function hasScopedConfig(root: NativeLogger): boolean {
+  return root.contextLocalStorage?.getStore()?.[SCOPED_CONFIG] !== undefined;
 }
 
 /** Whether it is LogTape's logger about itself, which ignores prefixes. */

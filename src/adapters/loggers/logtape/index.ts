@@ -5,6 +5,7 @@ import { ROOT } from "../../../loggers/name.ts";
 import { callCounter } from "../../kit/loggers/call-counter.ts";
 import { stricter } from "../../kit/loggers/level-table.ts";
 import { NativeHandle } from "../../kit/loggers/native-handle.ts";
+import { recordSinks } from "../../kit/loggers/record-sinks.ts";
 import { listenToCalls } from "./call-listening.ts";
 import {
   type FoundLogger,
@@ -13,6 +14,7 @@ import {
   logtapeInstrumentation,
 } from "./instrumentation.ts";
 import { type NativeLogger, rootLogger } from "./native.ts";
+import { tailRecords } from "./record-tail.ts";
 import { filterThreshold, isConfigured, threshold } from "./threshold.ts";
 
 /** How the loggers of LogTape are named. */
@@ -67,6 +69,10 @@ export function logtapeLoggers(options: LogTapeLoggersOptions = {}): LoggerAdapt
         count(attached?.followed(logger), levelVerbosity(level), enabled),
       );
     },
+    tail(sinkOf, hides = false) {
+      return tailRecords(root, recordSinks<LogTapeHandle>(sinkOf), (logger) => attached?.followed(logger), hides);
+    },
+    hides: true,
   };
 }
 
