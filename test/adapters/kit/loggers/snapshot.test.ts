@@ -4,7 +4,9 @@ import { expect, test } from "vitest";
 import { snapshotOf } from "../../../../src/adapters/kit/loggers/snapshot.ts";
 
 test("copies what JSON writes", () => {
-  const same = (value: unknown) => expect(JSON.stringify(snapshotOf(value).data)).toBe(JSON.stringify(value));
+  const same = (value: unknown) => {
+    expect(JSON.stringify(snapshotOf(value).data)).toBe(JSON.stringify(value));
+  };
   fc.assert(fc.property(fc.object({ maxDepth: 4, withDate: true }), same));
   const moment = new Date(0);
   const value = { moment, list: [undefined, Number.NaN, () => {}], left: undefined, fun() {}, map: new Map([[1, 2]]) };
