@@ -5,10 +5,16 @@ import { loggerPrototype, type NativeLogger } from "./native.ts";
 import { decide, verdictOn } from "./transports.ts";
 
 /** Under this key winston keeps a record's level, so that a format may change what is shown as such. */
-const LEVEL = Symbol.for("level");
+export const LEVEL = Symbol.for("level");
 
 /** A record, or what else may be written to a logger. */
-type Written = { readonly level?: string; readonly [LEVEL]?: string } | null | undefined;
+type Written = { readonly level?: string; [LEVEL]?: string | undefined } | null | undefined;
+
+/** The loggers that wrote records which are heard. A record may wait for its format. */
+const writers = new WeakMap<object, NativeLogger>();
+
+/** Whether a record that is not written is being formatted: what the format logs is not written either. */
+let isFormatting = false;
 
 /** What the overriding methods ask about the logger and its children. */
 export interface OverriddenGroup {
@@ -20,6 +26,14 @@ export interface OverriddenGroup {
   lets(logger: NativeLogger, label: string | undefined): boolean;
   /** The most verbose value that any transport writes at a level that an operator set. */
   reach(set: GateState): number;
+  /** Whether a call that the level of a logger drops is made for what hears it alone. */
+  hides(logger: NativeLogger, label: string | undefined): boolean;
+  /** Whether a record of a logger may be heard. */
+  wants(logger: NativeLogger, label: string | undefined): boolean;
+  /** Gives a record, after its format, to what hears the logger that was called. */
+  hear(logger: NativeLogger, record: unknown): void;
+  /** The same for a record that the level of the logger drops: it is formatted only if it is heard. */
+  hearHidden(logger: NativeLogger, label: string, format: () => unknown): void;
 }
 
 /**
@@ -37,8 +51,10 @@ export class MethodOverrides {
     this.#place("isLevelEnabled", (method) => {
       return function (this: unknown, ...values) {
         const set = gateOf(this as NativeLogger)?.deciding;
-        if (set === undefined) return method.apply(this, values);
-        return group.levels.values[values[0] as string]! <= group.reach(set);
+        const label = values[0] as string;
+        const isEnabled =
+          set === undefined ? method.apply(this, values) : group.levels.values[label]! <= group.reach(set);
+        return isEnabled || group.hides(this as NativeLogger, label);
       };
     });
     this.#place("log", (method) => logging(group, method, labelOfLogCall));
@@ -53,20 +69,31 @@ export class MethodOverrides {
     });
     this.#place("write", (method) => {
       return function (this: unknown, written, encoding, done) {
+        if (isFormatting) return true;
         const { call } = group;
         // From here on a format or a transport may log by itself.
         group.call = undefined;
-        const set = gateOf(call?.logger ?? group.logger)?.deciding;
-        decide(written, set && !(group.levels.values[levelOf(written as Written)!]! > set.threshold));
+        const logger = call?.logger ?? group.logger;
+        const set = gateOf(logger)?.deciding;
+        const label = levelOf(written as Written);
+        const isDropped = set !== undefined && group.levels.values[label!]! > set.threshold;
+        decide(written, set && !isDropped);
+        if (isDropped && group.hides(logger, label)) {
+          group.hearHidden(logger, label!, () => formatted(group.logger, written as Written));
+          // Such a call has always ended before it got here.
+          if (call !== undefined) return true;
+        } else if (group.wants(logger, label)) writers.set(written as object, logger);
         return method.call(this, written, encoding, done);
       };
     });
     let isLetThrough = false;
+    let writer: NativeLogger | undefined;
     this.#place("_transform", (method) => {
       return function (this: unknown, record, encoding, done) {
         const verdict = verdictOn(record);
         if (verdict === false) return (done as () => void)();
         isLetThrough = verdict === true;
+        writer = writers.get(record as object);
         return method.call(this, record, encoding, done);
       };
     });
@@ -74,6 +101,9 @@ export class MethodOverrides {
     this.#place("push", (method) => {
       return function (this: unknown, record, encoding) {
         if (isLetThrough) decide(record, true);
+        const heard = writer;
+        writer = undefined;
+        if (heard !== undefined) group.hear(heard, record);
         return method.call(this, record, encoding);
       };
     });
@@ -123,6 +153,20 @@ function logging(group: OverriddenGroup, method: Method, labelOf: (first: unknow
 
 function levelOf(written: Written): string | undefined {
   return written?.[LEVEL] ?? written?.level;
+}
+
+/** What the format makes of a record that is not written; undefined if it throws. */
+function formatted({ format, silent }: NativeLogger, record: Written): unknown {
+  if (silent || !record) return undefined;
+  record[LEVEL] ??= record.level;
+  isFormatting = true;
+  try {
+    return format.transform(record, format.options);
+  } catch {
+    return undefined;
+  } finally {
+    isFormatting = false;
+  }
 }
 
 /** The level of a call of `log`, which takes a level or a whole record first. */

@@ -29,6 +29,7 @@ export interface NativeLogger extends WinstonLogger {
   readonly transports: readonly NativeTransport[];
   readonly defaultMeta?: unknown;
   readonly silent?: boolean;
+  readonly format: { readonly options?: unknown; transform(record: unknown, options: unknown): unknown };
   configure(...options: unknown[]): unknown;
   add(...of: unknown[]): unknown;
   remove(...of: unknown[]): unknown;

@@ -1,10 +1,11 @@
-import type { CallTally, LoggerAdapter, LoggerHost } from "../../../loggers/adapter.ts";
+import type { CallTally, LoggerAdapter, LoggerHost, RecordSink } from "../../../loggers/adapter.ts";
 import type { Level } from "../../../loggers/level.ts";
 import { ROOT } from "../../../loggers/name.ts";
 import { objectsBelow } from "../../kit/heap/heap-search.ts";
 import { callCounter } from "../../kit/loggers/call-counter.ts";
 import type { Instrumentation } from "../../kit/loggers/instrumentation.ts";
 import { NativeHandle } from "../../kit/loggers/native-handle.ts";
+import { type RecordSinks, recordSinks } from "../../kit/loggers/record-sinks.ts";
 import { WeakList } from "../../kit/loggers/weak-list.ts";
 import { existingLoggers } from "./existing.ts";
 import { containerInstrumentation, loggerInstrumentation, type WinstonObserver } from "./instrumentation.ts";
@@ -38,6 +39,7 @@ interface Given {
 /** The loggers of any number of copies of winston. */
 export class WinstonAdapter implements LoggerAdapter, WinstonObserver, GroupObserver {
   readonly kind = "winston";
+  readonly hides = true;
   readonly nameOf: (metadata: Readonly<Record<string, unknown>>) => string | undefined;
   readonly #prototypes = new Set<NativeLogger>();
   readonly #containerClasses = new Set<Instrumentation<WinstonObserver>>();
@@ -54,8 +56,8 @@ export class WinstonAdapter implements LoggerAdapter, WinstonObserver, GroupObse
   /** What was found before the adapter was attached. */
   #waiting: WinstonHandle[] = [];
   #stops: readonly (() => void)[] = [];
-  /** Counts the calls of a group for the measurement that runs, if any. */
-  #measure: ((group: LoggerGroup) => void) | undefined;
+  /** What the measurement and the tail that run, if any, begin with a new group. */
+  readonly #begins = new Set<(group: LoggerGroup) => void>();
 
   constructor(given: readonly Source[], { name: rootName = ROOT, nameOf = nameUnderKey, findExisting }: Given) {
     this.nameOf = nameOf;
@@ -131,16 +133,23 @@ export class WinstonAdapter implements LoggerAdapter, WinstonObserver, GroupObse
   measure(tallyOf: (name: string) => CallTally | undefined): () => void {
     const count = callCounter<WinstonHandle>(tallyOf);
     const listener: CallListener = (gate, ...call) => count(this.#nearest(gate), ...call);
-    const measured = new WeakList<LoggerGroup>();
-    this.#measure = (group) => {
-      measured.add(group);
-      group.listen(listener);
+    return this.#withEachGroup(
+      (group) => group.listen(listener),
+      (group) => group.ignore(listener),
+    );
+  }
+
+  tail(sinkOf: (name: string) => RecordSink | undefined): () => void {
+    const { find, findHidden, give } = recordSinks<WinstonHandle>(sinkOf);
+    const sinks: RecordSinks<Gate> = {
+      find: (gate, verbosity) => find(this.#nearest(gate), verbosity),
+      findHidden: (gate, verbosity) => findHidden(this.#nearest(gate), verbosity),
+      give,
     };
-    for (const group of this.#groups) this.#measure(group);
-    return () => {
-      this.#measure = undefined;
-      for (const group of measured) group.ignore(listener);
-    };
+    return this.#withEachGroup(
+      (group) => group.tail(sinks),
+      (group) => group.untail(sinks),
+    );
   }
 
   loggerMade(logger: NativeLogger, id: string | undefined, own: boolean): void {
@@ -241,7 +250,22 @@ export class WinstonAdapter implements LoggerAdapter, WinstonObserver, GroupObse
     if (this.#groups.has(group)) return;
     this.#groups.add(group);
     group.join(this);
-    this.#measure?.(group);
+    for (const begin of this.#begins) begin(group);
+  }
+
+  /** Calls `begin` with every group, including later ones, until the returned function is called; this calls `end` with them. */
+  #withEachGroup(begin: (group: LoggerGroup) => void, end: (group: LoggerGroup) => void): () => void {
+    const begun = new WeakList<LoggerGroup>();
+    const beginWith = (group: LoggerGroup) => {
+      begun.add(group);
+      begin(group);
+    };
+    this.#begins.add(beginWith);
+    for (const group of this.#groups) beginWith(group);
+    return () => {
+      this.#begins.delete(beginWith);
+      for (const group of begun) end(group);
+    };
   }
 
   /** The handle that a call of a gate counts for. */
