@@ -45,7 +45,7 @@ const HEAVY = /NativeModule (?:http2|https|tls|internal\/deps\/undici\/undici)$/
 
 test("an actuator that listens and answers REST has loaded no package, no http2, no TLS and no fetch", async () => {
   const all =
-    'loggers: {}, metrics: true, otlp: true, integrationGraph: (await import("INDEX")).integrationGraph({ app: "a" })';
+    'loggers: {}, metrics: true, otlp: true, mcp: true, integrationGraph: (await import("INDEX")).integrationGraph({ app: "a" })';
   const { builtins, packages } = await loadedBy(all.replace("INDEX", index));
   expect(builtins).toContain("NativeModule http");
   expect(builtins.filter((name) => HEAVY.test(name))).toEqual([]);
@@ -55,4 +55,37 @@ test("an actuator that listens and answers REST has loaded no package, no http2,
 test("the first call loads what answers calls", async () => {
   const { packages } = await loadedBy("loggers: {}", CALL);
   expect(packages).toContain("@bufbuild/protobuf");
+});
+
+const MESSAGE = `await ask({
+  method: "POST",
+  path: "/actuator/mcp",
+  headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
+}, '{"jsonrpc":"2.0","id":1,"method":"ping"}')`;
+
+test("the first message of an agent loads what speaks MCP", async () => {
+  const without = await loadedBy("loggers: {}, mcp: true", CALL);
+  expect(without.packages).not.toContain("@modelcontextprotocol/server");
+  const { packages } = await loadedBy("loggers: {}, mcp: true", `${MESSAGE};`);
+  expect(packages).toContain("@modelcontextprotocol/server");
+});
+
+test("without the package agents get 503 until it is installed, and the operator what to do", async () => {
+  await loadedBy(
+    "loggers: {}, mcp: true, onError: ({ message }) => globalThis.errors.push(message), ...(globalThis.errors = [], {})",
+    `
+    let isMissing = true;
+    registerHooks({
+      resolve(specifier, context, next) {
+        if (!isMissing || specifier !== "@modelcontextprotocol/server") return next(specifier, context);
+        throw Object.assign(new Error("not found"), { code: "ERR_MODULE_NOT_FOUND" });
+      },
+    });
+    const before = ${MESSAGE};
+    isMissing = false;
+    const found = [before, ${MESSAGE}, ...globalThis.errors];
+    const expected = [503, 200, "MCP needs a package that is not installed: npm install @modelcontextprotocol/server"];
+    if (JSON.stringify(found) !== JSON.stringify(expected)) throw new Error(JSON.stringify(found));
+  `,
+  );
 });

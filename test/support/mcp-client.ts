@@ -41,9 +41,16 @@ export async function serveShop(options: Partial<ActuatorOptions> = {}) {
   return { actuator, library, audited, errors, tokens, url, endpoint: `${url}/actuator/mcp` };
 }
 
+/** How a client connects: as since 2026, or as before. */
+export const ERAS = ["auto", "legacy"] as const;
+
 /** Connects the official client, until the test ends. */
-export async function agentAt(endpoint: string, token?: string): Promise<Client> {
-  const client = new Client({ name: "test", version: "1" });
+export async function agentAt(
+  endpoint: string,
+  token?: string,
+  mode: (typeof ERAS)[number] = "legacy",
+): Promise<Client> {
+  const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode } });
   const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
   await client.connect(new StreamableHTTPClientTransport(new URL(endpoint), { requestInit: { headers } }));
   onTestFinished(() => client.close());

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -8,12 +9,22 @@ import { isRecord } from "../../common/record.ts";
 import { loadSdk, toolServers } from "../../mcp/server.ts";
 import type { Tool } from "../../mcp/tool.ts";
 import type { CallCode } from "../../operations/calls/call-record.ts";
-import type { GateRequest, GateResponse } from "../gate/request.ts";
+import { type GateRequest, type GateResponse, headerOf } from "../gate/request.ts";
 import type { RequestContext } from "../gate/request-context.ts";
 import { callCodeOf } from "../rest/problem.ts";
 import { callCodeOf as codeOf } from "../rpc/calls/error.ts";
 import type { RpcCalls } from "../rpc/rpc-calls.ts";
 import type { McpSettings } from "./settings.ts";
+
+/** What clients before 2026 are told apart by. */
+const CLIENT_HEADER = "mcp-session-id";
+
+/** What is read of a message before it is checked. */
+interface RequestMessage {
+  readonly method?: unknown;
+  readonly id?: unknown;
+  readonly params?: { readonly requestId?: unknown };
+}
 
 /** Answers messages of callers that the gate has admitted. */
 export interface ToolCalls {
@@ -43,13 +54,22 @@ export async function toolCalls(settings: McpSettings, { local }: RpcCalls): Pro
     return "The tool failed for an internal reason.";
   }
 
+  /** The calls under way of clients that cancel by a further message, which names the client and its request. */
+  const running = new Map<string, AbortController>();
+
+  function keyOf({ request, caller }: RequestContext, id: unknown): string | undefined {
+    const client = headerOf(request, CLIENT_HEADER);
+    return client === undefined || id === undefined ? undefined : JSON.stringify([caller!.name, client, id]);
+  }
+
   return {
     async answer(context, response, message) {
-      if (isRecord(message) && message.method === "subscriptions/listen") {
+      const { method, id, params } = (isRecord(message) ? message : {}) as RequestMessage;
+      if (method === "subscriptions/listen") {
         // The tools never change, and the stream would have no end.
         send(response, 404, {
           jsonrpc: "2.0",
-          id: message.id ?? null,
+          id: id ?? null,
           error: { code: -32601, message: "Method not found" },
         });
         context.end("UNIMPLEMENTED");
@@ -57,6 +77,14 @@ export async function toolCalls(settings: McpSettings, { local }: RpcCalls): Pro
       }
       const gone = new AbortController();
       response.once("close", () => gone.abort());
+      // Not a session: nothing is kept. Clients send it with each further message.
+      if (method === "initialize") (response as ServerResponse).setHeader(CLIENT_HEADER, randomUUID());
+      if (method === "notifications/cancelled") running.get(keyOf(context, params?.requestId) ?? "")?.abort();
+      const key = method === "tools/call" ? keyOf(context, id) : undefined;
+      if (key !== undefined) {
+        running.set(key, gone);
+        response.once("close", () => running.get(key) === gone && running.delete(key));
+      }
       let outcome: CallCode = "OK";
       const service = {
         name,
