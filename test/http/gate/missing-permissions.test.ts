@@ -6,6 +6,7 @@ import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { PERMISSIONS, type Permission } from "../../../src/access/permission.ts";
 import { IntegrationGraphService } from "../../../src/gen/actuator/v3/integration_graph_pb.ts";
 import { LoggersService } from "../../../src/gen/actuator/v3/loggers_pb.ts";
+import { LogsService } from "../../../src/gen/actuator/v3/logs_pb.ts";
 import { type ListSessionsRequestSchema, SessionsService } from "../../../src/gen/actuator/v3/sessions_pb.ts";
 import { ServerReflection } from "../../../src/gen/grpc/reflection/v1/reflection_pb.ts";
 import { TraceService } from "../../../src/gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.ts";
@@ -101,6 +102,7 @@ const OPERATIONS: readonly Operation[] = [
   rpc(loggers.restoreAllLoggerLevels, "loggers:write"),
   rpc(loggers.holdLoggerLevel, "loggers:write", { name: "orders", level: 3 }),
   rpc(loggers.measureLoggers, "loggers:write"),
+  rpc(LogsService.method.watchLogs, "logs:read"),
   rpc(sessions.listSessions, "sessions:list", {}, LIST),
   rpc(sessions.listSessions, "sessions:read", { username: "ada" }, LIST),
   rpc(sessions.getSession, "sessions:read", { id: "x" }),

@@ -9,6 +9,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { PERMISSIONS, type Permission } from "../../../src/access/permission.ts";
 import { IntegrationGraphService } from "../../../src/gen/actuator/v3/integration_graph_pb.ts";
 import { LoggersService } from "../../../src/gen/actuator/v3/loggers_pb.ts";
+import { LogsService } from "../../../src/gen/actuator/v3/logs_pb.ts";
 import { SessionsService } from "../../../src/gen/actuator/v3/sessions_pb.ts";
 import { Health } from "../../../src/gen/grpc/health/v1/health_pb.ts";
 import { ServerReflection } from "../../../src/gen/grpc/reflection/v1/reflection_pb.ts";
@@ -17,7 +18,7 @@ import { type ActuatorOptions, createActuator, integrationGraph, memorySessions 
 import { transportOver, WIRES } from "../../support/rpc-harness.ts";
 import { type TokenGrant, tokensFor } from "../../support/tokens.ts";
 
-const SERVICES = [LoggersService, SessionsService, IntegrationGraphService, TraceService, ServerReflection, Health];
+const SERVICES = [LoggersService, LogsService, SessionsService, IntegrationGraphService, TraceService, ServerReflection, Health];
 
 /** What each method needs, said a second time, by somebody who reads the contract and not the code. */
 const NEEDS: Readonly<Record<string, readonly Permission[]>> = {
@@ -31,6 +32,7 @@ const NEEDS: Readonly<Record<string, readonly Permission[]>> = {
   RestoreAllLoggerLevels: ["loggers:write"],
   HoldLoggerLevel: ["loggers:write"],
   MeasureLoggers: ["loggers:write"],
+  WatchLogs: ["logs:read"],
   // Without a user name, as here: everybody.
   ListSessions: ["sessions:list"],
   GetSession: ["sessions:read"],
