@@ -19,6 +19,7 @@ const settings = settingsOf(SCHEMA);
 
 /** The options that only code can give. A further one is a decision, and so is named here. */
 const IN_CODE = [
+  "logs.redact",
   "integrationGraph",
   "onError",
   "access.authorize",
