@@ -18,7 +18,15 @@ import { type ActuatorOptions, createActuator, integrationGraph, memorySessions 
 import { transportOver, WIRES } from "../../support/rpc-harness.ts";
 import { type TokenGrant, tokensFor } from "../../support/tokens.ts";
 
-const SERVICES = [LoggersService, LogsService, SessionsService, IntegrationGraphService, TraceService, ServerReflection, Health];
+const SERVICES = [
+  LoggersService,
+  LogsService,
+  SessionsService,
+  IntegrationGraphService,
+  TraceService,
+  ServerReflection,
+  Health,
+];
 
 /** What each method needs, said a second time, by somebody who reads the contract and not the code. */
 const NEEDS: Readonly<Record<string, readonly Permission[]>> = {
