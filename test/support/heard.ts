@@ -19,7 +19,10 @@ export interface Wanted {
 export function hear(loggers: Loggers, { level = "TRACE", hidden = "OFF", names, take }: Wanted = {}) {
   const taken: Heard[] = [];
   const hiddenVerbosity = levelVerbosity(hidden);
+  /** The names whose sinks the library asked for. */
+  const asked: string[] = [];
   const unheard = loggers.hear((logger) => {
+    asked.push(logger);
     if (names?.includes(logger) === false) return undefined;
     return {
       verbosity: levelVerbosity(level),
@@ -33,5 +36,5 @@ export function hear(loggers: Loggers, { level = "TRACE", hidden = "OFF", names,
   }, hiddenVerbosity > 0);
   const stop = () => void loggers.hear(undefined);
   onTestFinished(stop);
-  return { unheard, stop, heard: () => taken.splice(0) };
+  return { unheard, asked, stop, heard: () => taken.splice(0) };
 }

@@ -146,8 +146,14 @@ export class CallInterception {
       const logger = this as NativeLogger;
       // `silent` is pino's noop. If the application replaced a disabled method, its replacement is called.
       if (pass === undefined || method !== logger.silent) return method.apply(this, values);
-      const maker = pass.hides ? interception.shadows.of(logger) : logger;
-      return interception.#enabledMethod(logger, label).apply(maker, values);
+      const lifted = interception.#enabledMethod(logger, label);
+      if (!pass.hides) return lifted.apply(logger, values);
+      try {
+        lifted.apply(interception.shadows.of(logger), values);
+      } catch {
+        // A serializer or hook failed for a record that the application would not have made.
+      }
+      return undefined;
     }
     this.#replaced.set(intercepted, method);
     return intercepted;

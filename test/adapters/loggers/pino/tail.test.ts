@@ -1,8 +1,9 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { pinoLoggers } from "../../../../src/adapters/loggers/pino/index.ts";
-import type { RecordContent, WrittenRecord } from "../../../../src/loggers/adapter.ts";
+import type { PinoAdapter } from "../../../../src/adapters/loggers/pino/pino-adapter.ts";
 import { levelVerbosity } from "../../../../src/loggers/level.ts";
 import { Loggers } from "../../../../src/loggers/loggers.ts";
+import { hear, type Wanted } from "../../../support/heard.ts";
 import { PINO_VERSIONS } from "../../../support/pino-versions.ts";
 
 const cleanups: (() => unknown)[] = [];
@@ -10,18 +11,10 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-const [INFO, DEBUG, TRACE] = [levelVerbosity("INFO"), levelVerbosity("DEBUG"), levelVerbosity("TRACE")];
-
-type Heard = Omit<WrittenRecord, "read"> & RecordContent & { readonly logger: string };
-
-interface Wanted {
-  readonly verbosity?: number;
-  readonly hiddenVerbosity?: number;
-  readonly names?: readonly string[];
-  readonly take?: (record: WrittenRecord) => void;
-}
+const [INFO, DEBUG] = [levelVerbosity("INFO"), levelVerbosity("DEBUG")];
 
 describe.each(PINO_VERSIONS)("records of pino %s", (_, pino) => {
+  type Logger = ReturnType<typeof pino>;
   type Options = Parameters<typeof pino>[0];
 
   function application(options: Options = {}) {
@@ -30,32 +23,10 @@ describe.each(PINO_VERSIONS)("records of pino %s", (_, pino) => {
     return { lines, root, ...managed(root) };
   }
 
-  function managed(root: ReturnType<typeof pino>) {
+  function managed(root: Logger) {
     const loggers = new Loggers();
     cleanups.push(loggers.attach(pinoLoggers(root)));
-    /** Hears records from now on. */
-    const hear = ({ verbosity = TRACE, hiddenVerbosity = 0, names, take }: Wanted = {}) => {
-      const taken: { readonly logger: string; readonly record: WrittenRecord }[] = [];
-      const asked: string[] = [];
-      loggers.hear((logger) => {
-        asked.push(logger);
-        if (names?.includes(logger) === false) return undefined;
-        const keep = (record: WrittenRecord) => {
-          taken.push({ logger, record });
-          take?.(record);
-        };
-        return { verbosity, hiddenVerbosity, take: keep };
-      }, hiddenVerbosity > 0);
-      const stop = () => void loggers.hear(undefined);
-      cleanups.push(stop);
-      const heard = (): Heard[] =>
-        taken.splice(0).map(({ logger, record }) => {
-          const { verbosity, nativeLevel, hidden, size } = record;
-          return { logger, verbosity, nativeLevel, hidden, size, ...record.read() };
-        });
-      return { heard, asked, stop };
-    };
-    return { loggers, hear };
+    return { loggers, hear: (wanted?: Wanted) => hear(loggers, wanted) };
   }
 
   test("go to the sink of the nearest named logger, with what the line says", () => {
@@ -64,7 +35,8 @@ describe.each(PINO_VERSIONS)("records of pino %s", (_, pino) => {
     const request = orders.child({ reqId: 7 });
     const own = request.child({ step: 1 }, { level: "trace" });
     root.info("not heard yet");
-    const { heard, asked, stop } = hear();
+    const sizes: number[] = [];
+    const { heard, asked, stop } = hear({ take: ({ size }) => sizes.push(size) });
     root.warn("one");
     request.info({ a: { b: 1 }, level: "mine", time: "mine too" }, "two %d", 2);
     request.debug("no");
@@ -72,18 +44,12 @@ describe.each(PINO_VERSIONS)("records of pino %s", (_, pino) => {
     root.error({ only: "fields" });
     const found = heard();
     expect(
-      found.map(({ logger, nativeLevel, verbosity, hidden, message }) => [
-        logger,
-        nativeLevel,
-        verbosity,
-        hidden,
-        message,
-      ]),
+      found.map(({ logger, nativeLevel, level, hidden, message }) => [logger, nativeLevel, level, hidden, message]),
     ).toEqual([
-      ["ROOT", "warn", levelVerbosity("WARN"), false, "one"],
-      ["orders", "info", INFO, false, "two 2"],
-      ["orders", "trace", TRACE, false, "three"],
-      ["ROOT", "error", levelVerbosity("ERROR"), false, ""],
+      ["ROOT", "warn", "WARN", false, "one"],
+      ["orders", "info", "INFO", false, "two 2"],
+      ["orders", "trace", "TRACE", false, "three"],
+      ["ROOT", "error", "ERROR", false, ""],
     ]);
     expect(found.map(({ fields }) => fields)).toEqual([
       { pid: 1, hostname: "h" },
@@ -91,7 +57,7 @@ describe.each(PINO_VERSIONS)("records of pino %s", (_, pino) => {
       { pid: 1, hostname: "h", module: "orders", reqId: 7, step: 1 },
       { pid: 1, hostname: "h", only: "fields" },
     ]);
-    expect(found.map(({ size }) => size)).toEqual(lines.slice(1).map((line) => line.length));
+    expect(sizes).toEqual(lines.slice(1).map((line) => line.length));
     expect(asked).toEqual(["ROOT", "orders"]);
     stop();
     root.info("no longer");
@@ -100,7 +66,7 @@ describe.each(PINO_VERSIONS)("records of pino %s", (_, pino) => {
 
   test("that no sink wants are left alone", () => {
     const { root, hear } = application({ level: "trace" });
-    const { heard } = hear({ names: ["a"], verbosity: INFO });
+    const { heard } = hear({ names: ["a"], level: "INFO" });
     const [a, b] = ["a", "b"].map((name) => root.child({ name }));
     for (const logger of [root, a!, b!]) {
       logger.info("info");
@@ -120,7 +86,7 @@ describe.each(PINO_VERSIONS)("records of pino %s", (_, pino) => {
       },
     });
     const orders = root.child({ name: "orders" }, { msgPrefix: "[o] ", serializers: { a: () => "serialized" } });
-    const { heard, stop } = hear({ hiddenVerbosity: DEBUG, names: ["orders"] });
+    const { heard, stop } = hear({ hidden: "DEBUG", names: ["orders"] });
     expect(["trace", "debug", "info"].map((label) => orders.isLevelEnabled(label))).toEqual([false, true, true]);
     expect(root.isLevelEnabled("debug")).toBe(false);
     orders.debug({ a: 1, password: "x" }, "with %s");
@@ -133,7 +99,7 @@ describe.each(PINO_VERSIONS)("records of pino %s", (_, pino) => {
     const [first, second, third] = heard();
     expect(first).toMatchObject({
       hidden: true,
-      verbosity: DEBUG,
+      level: "DEBUG",
       nativeLevel: "debug",
       message: "[o] with hooked",
       fields: { mixed: 20, a: "serialized", password: "[Redacted]" },
@@ -143,6 +109,160 @@ describe.each(PINO_VERSIONS)("records of pino %s", (_, pino) => {
     stop();
     orders.debug("no");
     expect([lines.length, heard()]).toEqual([1, []]);
+  });
+
+  test("that a hook makes for a sink alone disturb no logger of the application", () => {
+    const kept: { child?: Logger } = {};
+    const flushed: unknown[] = [];
+    const { lines, root, hear } = application({
+      hooks: {
+        logMethod(values, method, level) {
+          if (level === 20) {
+            kept.child ??= this.child({ from: "hook" }) as unknown as Logger;
+            this.setBindings({ seen: true });
+            this.flush((error) => flushed.push(error));
+            this.info("inside");
+          }
+          method.apply(this, values as never);
+        },
+      },
+    });
+    const events: unknown[] = [];
+    root.on("level-change", (label) => events.push(label));
+    const orders = root.child({ name: "orders" });
+    const { heard, stop } = hear({ hidden: "DEBUG" });
+    orders.debug("hidden");
+    expect(lines).toEqual([]);
+    expect(heard().map(({ hidden, nativeLevel, message }) => [hidden, nativeLevel, message])).toEqual([
+      [true, "info", "inside"],
+      [true, "debug", "hidden"],
+    ]);
+    kept.child!.info("of the child");
+    orders.info("of the logger");
+    kept.child!.level = "error";
+    kept.child!.info("no");
+    expect(flushed).toEqual([undefined]);
+    expect(heard().map(({ hidden, logger, message }) => [hidden, logger, message])).toEqual([
+      [false, "orders", "of the child"],
+      [false, "orders", "of the logger"],
+    ]);
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+      { name: "orders", from: "hook" },
+      { name: "orders", seen: true },
+    ]);
+    stop();
+    expect([orders.level, kept.child!.level]).toEqual(["info", "error"]);
+  });
+
+  test("that cannot be made for a sink alone throw nothing, and would if they were written", () => {
+    const { root, hear } = application({
+      serializers: {
+        broken: () => {
+          throw new Error("serializer");
+        },
+      },
+    });
+    const { heard } = hear({ hidden: "DEBUG" });
+    expect(root.debug({ broken: 1 }, "dropped")).toBeUndefined();
+    expect(() => root.info({ broken: 1 }, "written")).toThrow("serializer");
+    root.debug("later");
+    expect(heard().map(({ message }) => message)).toEqual(["later"]);
+  });
+
+  test("that a level for one request lets through are written, and others meanwhile are not", () => {
+    const { lines, root, loggers, hear } = application();
+    const { heard } = hear({ hidden: "TRACE" });
+    loggers.withLevel("DEBUG", () => {
+      root.debug("in the request");
+      root.trace("not for the request");
+    });
+    root.debug("outside");
+    expect(lines).toHaveLength(1);
+    expect(heard().map(({ hidden, message }) => [hidden, message])).toEqual([
+      [false, "in the request"],
+      [true, "not for the request"],
+      [true, "outside"],
+    ]);
+  });
+
+  test("that are made for a sink alone count as dropped in a measurement", () => {
+    const { root, loggers, hear } = application();
+    hear({ hidden: "DEBUG" });
+    const measurement = loggers.measure();
+    root.debug("x");
+    root.info("x");
+    measurement.end();
+    const { emitted, suppressed } = measurement.report().total;
+    expect([emitted[DEBUG], suppressed[DEBUG], emitted[INFO]]).toEqual([0, 1, 1]);
+  });
+
+  test("are heard without errors and without those that sinks write", () => {
+    const { lines, root, hear } = application();
+    const { heard } = hear({
+      hidden: "DEBUG",
+      take: () => {
+        root.info("written by a sink");
+        root.debug("dropped, as ever");
+        throw new Error("sink");
+      },
+    });
+    root.info("written");
+    root.debug("dropped");
+    expect(heard().map(({ message }) => message)).toEqual(["written", "dropped"]);
+    expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual([
+      "written by a sink",
+      "written",
+      "written by a sink",
+    ]);
+  });
+
+  test("that another record caused are heard with it", () => {
+    const { lines, root, hear } = application({
+      serializers: {
+        order: (id: number) => {
+          if (id > 0) root.info({ order: id - 1 }, `about ${id}`);
+          return id;
+        },
+      },
+    });
+    const { heard } = hear();
+    root.info({ order: 2 }, "first");
+    expect(heard().map(({ message }) => message)).toEqual(["about 1", "about 2", "first"]);
+    expect(lines).toHaveLength(3);
+  });
+
+  test("go to each of two actuators as it wants them", () => {
+    const { lines, root, hear } = application();
+    const other = managed(root);
+    const [one, two] = [hear({ hidden: "DEBUG" }), other.hear({ hidden: "TRACE", level: "OFF" })];
+    root.trace("trace");
+    root.debug("debug");
+    root.info("info");
+    expect(lines).toHaveLength(1);
+    expect(one.heard().map(({ message }) => message)).toEqual(["debug", "info"]);
+    one.stop();
+    root.debug("debug");
+    two.stop();
+    root.debug("debug");
+    expect(two.heard().map(({ message }) => message)).toEqual(["trace", "debug", "debug"]);
+  });
+
+  test("of roots and copies that are managed later are heard too", () => {
+    const { root } = application();
+    const adapter = pinoLoggers(root) as PinoAdapter;
+    const loggers = new Loggers();
+    cleanups.push(loggers.attach(adapter));
+    const { heard } = hear(loggers, { hidden: "DEBUG" });
+    for (const [name, later] of PINO_VERSIONS) {
+      const log = later({ base: null, name }, { write: () => undefined });
+      adapter.add(log, () => name);
+      log.debug("hidden");
+      log.info("written");
+    }
+    expect(heard().map(({ logger, hidden }) => [logger, hidden])).toEqual(
+      PINO_VERSIONS.flatMap(([name]) => [true, false].map((hidden) => [name, hidden])),
+    );
+    loggers.hear(undefined);
   });
 
   test("leave no trace after 50 rounds of hearing them", () => {
@@ -160,7 +280,7 @@ describe.each(PINO_VERSIONS)("records of pino %s", (_, pino) => {
       });
     const before = state();
     for (let round = 0; round < 50; round++) {
-      const { stop, heard } = hear({ hiddenVerbosity: round % 2 === 0 ? TRACE : 0 });
+      const { stop, heard } = hear({ hidden: round % 2 === 0 ? "TRACE" : "OFF" });
       expect(state()).not.toEqual(before);
       for (const logger of all) logger.debug("x");
       expect(heard()).toHaveLength(round % 2 === 0 ? 4 : 0);
