@@ -4,12 +4,15 @@ import { beforeLast, last } from "./contexts.ts";
 import { type LevelSet, levelBit, levelSetFromNames, NEST_LEVELS, namesFromLevelSet } from "./level.ts";
 import { LevelController, type NestObserver } from "./level-controller.ts";
 import type { ConsoleLogger, Facade, LoggerService, NestClasses } from "./native.ts";
+import { RecordListening } from "./record-listening.ts";
 
 /** What is put in place for one copy of Nest. */
 interface NestInstrumentation {
   readonly controller: LevelController;
   /** Tells listeners of the calls. */
   readonly listening: CallListening;
+  /** Tells observers of the records. */
+  readonly records: RecordListening;
   /** Puts the original methods back. */
   restore(): void;
 }
@@ -56,7 +59,8 @@ function leaveLevels({ Logger }: NestClasses, levels: LevelSet): void {
 function instrument(nest: NestClasses): NestInstrumentation {
   const controller = new LevelController(nest);
   const restore = undoing([...replaceFacade(nest, controller), ...replaceConsole(nest, controller)]);
-  return { controller, listening: new CallListening(nest, controller), restore };
+  const listening = new CallListening(nest, controller);
+  return { controller, listening, records: new RecordListening(nest, controller), restore };
 }
 
 function replaceFacade({ Logger }: NestClasses, controller: LevelController): (() => void)[] {

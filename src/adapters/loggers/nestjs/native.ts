@@ -18,7 +18,13 @@ export interface LoggerService {
 /** An instance of `ConsoleLogger`, from within. */
 export interface ConsoleLogger extends LoggerService {
   options?: { logLevels?: readonly string[] | undefined };
+  /** Hides the values that are secret by its options. Since Nest 12. */
+  redact?(value: unknown): unknown;
+  /** Splits the arguments of `error`. */
+  getContextAndStackAndMessagesToPrint?(values: readonly unknown[]): { readonly stack?: unknown } | undefined;
 }
+
+type ConsoleLoggerPrototype = ConsoleLogger & Required<Pick<LoggerService, "setLogLevels" | "isLevelEnabled">>;
 
 /** An instance of `Logger`, from within: a facade that passes every record on to a service. */
 export interface Facade extends LoggerService {
@@ -40,7 +46,7 @@ export interface FacadeClass extends Facade {
 /** {@link NestCommon} from within. */
 export interface NestClasses {
   readonly Logger: FacadeClass;
-  readonly ConsoleLogger: { new (): ConsoleLogger; readonly prototype: Required<ConsoleLogger> };
+  readonly ConsoleLogger: { new (): ConsoleLogger; readonly prototype: ConsoleLoggerPrototype };
 }
 
 /**
