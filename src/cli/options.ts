@@ -88,6 +88,25 @@ export async function invocationOf<Options = unknown>(command: Command): Promise
   return { connection: connect(options), options };
 }
 
+/** Connects to the actuator that the options of a command name, which is looked for each time. */
+export interface Connecting {
+  (): Promise<Connection>;
+  /** How the last connection was made. */
+  readonly last: ConnectionOptions | undefined;
+}
+
+/** Makes what connects for a command that calls again and again. */
+export function connecting(command: Command): Connecting {
+  const given = command.optsWithGlobals<GivenOptions>();
+  const isFromEnvironment = command.getOptionValueSourceWithGlobals("url") === "env";
+  let last: ConnectionOptions | undefined;
+  const connect = async () => {
+    last = { ...given, url: await urlOf(given, isFromEnvironment) };
+    return (await import("./connection.ts")).connect(last);
+  };
+  return Object.defineProperty(connect, "last", { get: () => last }) as Connecting;
+}
+
 /** The address that is typed; or else of the process that is typed; or else that of the environment; or else of the only process. */
 async function urlOf({ url, pid, name, timeout }: GivenOptions, isFromEnvironment: boolean): Promise<string> {
   const typed = [isFromEnvironment ? undefined : url, pid, name].filter((each) => each !== undefined);

@@ -9,6 +9,7 @@ import { CliError, EXIT } from "./error.ts";
 import { addGraphCommand } from "./graph.ts";
 import { addHealthCommand } from "./health.ts";
 import { addLoggersCommands } from "./loggers.ts";
+import { addMcpCommand } from "./mcp.ts";
 import { addGlobalOptions, examples, type GlobalOptions } from "./options.ts";
 import { note } from "./output.ts";
 import { addPsCommand } from "./ps.ts";
@@ -45,6 +46,7 @@ export function createProgram(): Command {
   addSessionsCommands(program);
   addGraphCommand(program);
   addHealthCommand(program);
+  addMcpCommand(program, version());
   addPsCommand(program);
   addAttachCommand(program);
   addDetachCommand(program);

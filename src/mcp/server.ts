@@ -21,8 +21,20 @@ export async function loadSdk(): Promise<Sdk> {
   }
 }
 
-/** What is wrong if the package, or a part of it, cannot be loaded. */
-export function notLoaded(error: unknown): ActuatorError {
+/**
+ * Loads what serves a client over standard input and output.
+ *
+ * @throws ActuatorError FAILED_PRECONDITION if it is not installed
+ */
+export async function loadStdio(): Promise<typeof import("@modelcontextprotocol/server/stdio")> {
+  try {
+    return await import("@modelcontextprotocol/server/stdio");
+  } catch (error) {
+    throw notLoaded(error);
+  }
+}
+
+function notLoaded(error: unknown): ActuatorError {
   const isMissing = (error as NodeJS.ErrnoException).code === "ERR_MODULE_NOT_FOUND";
   const message = isMissing
     ? `MCP needs a package that is not installed: npm install ${PACKAGE}`
@@ -34,7 +46,8 @@ export function notLoaded(error: unknown): ActuatorError {
 export interface ToolService {
   readonly name: string;
   readonly version: string;
-  readonly clients: Clients;
+  /** Makes the clients of one call. */
+  clients(): Clients | Promise<Clients>;
   /** Whether the client gets a tool. */
   offers(tool: Tool): boolean;
   /** Aborted when the client has gone. */
@@ -70,13 +83,13 @@ export function toolServers(sdk: Sdk): (service: ToolService) => McpServer {
 }
 
 async function answerOf(tool: Tool, args: never, { mcpReq }: ServerContext, service: ToolService) {
-  const { clients, signal } = service;
-  const call: ToolCall = {
-    clients,
-    signal: signal === undefined ? mcpReq.signal : AbortSignal.any([mcpReq.signal, signal]),
-    progress: progressOf(mcpReq),
-  };
+  const { signal = mcpReq.signal } = service;
   try {
+    const call: ToolCall = {
+      clients: await service.clients(),
+      signal: AbortSignal.any([mcpReq.signal, signal]),
+      progress: progressOf(mcpReq),
+    };
     // Without what is undefined, which is no JSON.
     const text = JSON.stringify(await tool.run(args, call));
     return { structuredContent: JSON.parse(text), content: [{ type: "text" as const, text }] };

@@ -40,7 +40,20 @@ describe("a word", () => {
   test.each([
     [
       [""],
-      ["loggers", "sessions", "graph", "health", "ps", "attach", "detach", "token", "config", "serve", "completion"],
+      [
+        "loggers",
+        "sessions",
+        "graph",
+        "health",
+        "mcp",
+        "ps",
+        "attach",
+        "detach",
+        "token",
+        "config",
+        "serve",
+        "completion",
+      ],
     ],
     [["lo"], ["loggers"]],
     [["loggers", "re"], ["restore"]],

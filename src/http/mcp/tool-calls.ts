@@ -89,7 +89,7 @@ export async function toolCalls(settings: McpSettings, { local }: RpcCalls): Pro
       const service = {
         name,
         version,
-        clients: local.clients(context),
+        clients: () => local.clients(context),
         signal: gone.signal,
         // A call of a tool that is not listed is refused by its permissions, which the call log records.
         offers: (tool: Tool) => isServed(tool) && (context.operation === `mcp ${tool.name}` || mayUse(context, tool)),
