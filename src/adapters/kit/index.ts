@@ -43,6 +43,9 @@ export {
   undoing,
 } from "./interception/replaced-method.ts";
 export { requireVersion, type SupportedLibrary } from "./library-version.ts";
+export { type GivenContent, keptRecord, type RecordHead } from "./loggers/kept-record.ts";
+export { type RecordSinks, recordSinks } from "./loggers/record-sinks.ts";
+export { isError, type Snapshot, snapshotOf } from "./loggers/snapshot.ts";
 export { Delivery, deliver, outcome, type Receiver } from "./messaging/delivery.ts";
 export {
   Destination,

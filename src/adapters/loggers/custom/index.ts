@@ -1,11 +1,23 @@
 import { inspect } from "node:util";
 import { ActuatorError } from "../../../common/error.ts";
 import { callable, checkOptions, text, unknown } from "../../../common/options.ts";
-import type { LoggerAdapter, LoggerHandle, LoggerHost } from "../../../loggers/adapter.ts";
-import { LEVELS, type Level } from "../../../loggers/level.ts";
+import type { LoggerAdapter, LoggerHandle, LoggerHost, RecordSink } from "../../../loggers/adapter.ts";
+import { LEVELS, type Level, levelVerbosity } from "../../../loggers/level.ts";
 import { loggerName, ROOT } from "../../../loggers/name.ts";
+import { keptRecord } from "../../kit/loggers/kept-record.ts";
 import { LevelTable } from "../../kit/loggers/level-table.ts";
+import { recordSinks } from "../../kit/loggers/record-sinks.ts";
 import { wrongArgument } from "../../kit/loggers/wrong-argument.ts";
+
+/** A record that a logger of any library writes. */
+export interface CustomRecord<Native> {
+  /** The native level of the record, one of the map. */
+  readonly level: Native;
+  readonly message: string;
+  /** Its other fields, which are copied at once. */
+  readonly fields?: object | undefined;
+  readonly error?: unknown;
+}
 
 /** How a logger of any library is read and set. `Native` is the library's type of levels, such as strings or numbers. */
 export interface CustomLoggerOptions<Native> {
@@ -21,6 +33,12 @@ export interface CustomLoggerOptions<Native> {
    * the most verbose of them is shown.
    */
   readonly map: Readonly<Partial<Record<Level, Native>>>;
+  /**
+   * Begins to call `hear` with every record that the logger writes, after the library's own redaction, and returns a function that
+   * ends it. It is called when the first caller reads the logger's records. `hear` throws nothing. Without it, records are not
+   * shown.
+   */
+  readonly tail?: ((hear: (record: CustomRecord<Native>) => void) => () => void) | undefined;
 }
 
 /**
@@ -41,6 +59,11 @@ export interface CustomLoggerOptions<Native> {
  *     log.threshold = threshold;
  *   },
  *   map: { ERROR: 0, WARN: 1, INFO: 2, DEBUG: 3 },
+ *   tail: (hear) => {
+ *     const written = (level: number, message: string, fields: object) => hear({ level, message, fields });
+ *     log.events.on("written", written);
+ *     return () => log.events.off("written", written);
+ *   },
  * });
  * const actuator = createActuator({ loggers: { adapters: [logger] } });
  * ```
@@ -52,8 +75,9 @@ export function customLogger<Native>(name: string, options: CustomLoggerOptions<
     get: callable,
     set: callable,
     map: unknown,
+    tail: callable,
   });
-  const { get, set, map, kind = "custom" } = options ?? {};
+  const { get, set, map, tail, kind = "custom" } = options ?? {};
   if (typeof name !== "string") {
     throw wrongArgument("NO_NAME", 'customLogger needs a name, such as customLogger("shop.orders", { … })', name);
   }
@@ -65,6 +89,10 @@ export function customLogger<Native>(name: string, options: CustomLoggerOptions<
     kind,
     attach: (host) => logger.attach(host),
     ...(get && { refresh: () => logger.readLevels(), readLevels: () => logger.readLevels() }),
+    ...(tail && {
+      tail: (sinkOf: (name: string) => RecordSink | undefined) => logger.tail(tail, sinkOf),
+      hides: `customLogger hears a record of ${kind} when it has been written already`,
+    }),
   };
 }
 
@@ -75,7 +103,7 @@ function levelTable<Native>(map: CustomLoggerOptions<Native>["map"]): LevelTable
 }
 
 class CustomLogger<Native> implements LoggerHandle {
-  readonly #name: string;
+  readonly name: string;
   readonly #get: (() => Native) | undefined;
   readonly #set: (native: Native) => void;
   readonly #levels: LevelTable<Native>;
@@ -91,7 +119,7 @@ class CustomLogger<Native> implements LoggerHandle {
     set: (native: Native) => void,
     levels: LevelTable<Native>,
   ) {
-    this.#name = name;
+    this.name = name;
     this.#get = get;
     this.#set = set;
     this.#levels = levels;
@@ -101,8 +129,8 @@ class CustomLogger<Native> implements LoggerHandle {
     this.#host = host;
     this.#own = this.#read();
     const level = this.#own === undefined ? undefined : this.#levels.level(this.#own);
-    const isInherited = this.#name !== ROOT && level === this.#reachable(host.levelAbove(this.#name));
-    host.discovered(this.#name, this, isInherited ? undefined : level);
+    const isInherited = this.name !== ROOT && level === this.#reachable(host.levelAbove(this.name));
+    host.discovered(this.name, this, isInherited ? undefined : level);
     return () => {
       this.#host = undefined;
     };
@@ -115,6 +143,31 @@ class CustomLogger<Native> implements LoggerHandle {
     this.#own = native;
     this.#pushed = undefined;
     this.#host?.changedOutside(this, this.#levels.level(native));
+  }
+
+  tail(
+    begin: NonNullable<CustomLoggerOptions<Native>["tail"]>,
+    sinkOf: (name: string) => RecordSink | undefined,
+  ): () => void {
+    const sinks = recordSinks<CustomLogger<Native>>(sinkOf);
+    let isOpen = true;
+    const end = begin(({ level: native, message, fields = {}, error }) => {
+      if (!isOpen) return;
+      const level = this.#levels.level(native);
+      if (level === undefined)
+        return this.#host?.warn(this.name, `the level "${String(native)}" of a record is not in its map`);
+      const verbosity = levelVerbosity(level);
+      const sink = sinks.find(this, verbosity);
+      const head = { verbosity, nativeLevel: String(native), hidden: false };
+      if (sink !== undefined) sinks.give(sink, () => keptRecord(head, { message, fields, error }));
+    });
+    if (typeof end !== "function") {
+      throw wrongArgument("NO_END", "options.tail of customLogger must return a function that ends it", end);
+    }
+    return () => {
+      isOpen = false;
+      end();
+    };
   }
 
   get level(): Level {
@@ -131,7 +184,7 @@ class CustomLogger<Native> implements LoggerHandle {
   }
 
   get #levelAbove(): Level {
-    return this.#host?.levelAbove(this.#name) ?? "OFF";
+    return this.#host?.levelAbove(this.name) ?? "OFF";
   }
 
   /** The level that is shown once `level` was set. */
@@ -151,11 +204,11 @@ class CustomLogger<Native> implements LoggerHandle {
     try {
       native = this.#get();
     } catch (error) {
-      this.#host?.warn(this.#name, `its level cannot be read: ${error}`);
+      this.#host?.warn(this.name, `its level cannot be read: ${error}`);
       return undefined;
     }
     if (this.#levels.level(native) === undefined) {
-      this.#host?.warn(this.#name, `its level "${String(native)}" is not in its map`);
+      this.#host?.warn(this.name, `its level "${String(native)}" is not in its map`);
     }
     return native;
   }
