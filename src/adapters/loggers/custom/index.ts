@@ -48,11 +48,14 @@ export interface CustomLoggerOptions<Native> {
  * first, so that this is known. Levels that the application sets later are adopted at the next listing or change, unless it sets the
  * very level that an operator has set. Without `get`, its own level is unknown: when an operator's level ends, the logger is given the one of the nearest name above.
  *
+ * With `tail`, its records can be read. A raise with `onlyHere` is refused, because `tail` hears what was written already.
+ *
  * @example
  * ```ts
+ * import { EventEmitter } from "node:events";
  * import { createActuator, customLogger } from "connect-actuator";
  *
- * const log = { threshold: 2 };
+ * const log = { threshold: 2, events: new EventEmitter() };
  * const logger = customLogger("shop.orders", {
  *   get: () => log.threshold,
  *   set: (threshold) => {
