@@ -1,10 +1,15 @@
-import { types } from "node:util";
+import { stripVTControlCharacters, types } from "node:util";
 import { callable, checkOptions, flag } from "../../../common/options.ts";
 import type { LoggerAdapter, LoggerHandle, LoggerHost } from "../../../loggers/adapter.ts";
 import { type Level, levelVerbosity } from "../../../loggers/level.ts";
 import { objectsBelow } from "../../kit/heap/heap-search.ts";
+import { undoing } from "../../kit/interception/replaced-method.ts";
+import { callContent } from "../../kit/loggers/call-content.ts";
+import { keptRecord } from "../../kit/loggers/kept-record.ts";
+import { type RecordSinks, recordSinks } from "../../kit/loggers/record-sinks.ts";
 import { type DebugObserver, debugInstrumentation, type Namespace } from "./instrumentation.ts";
 import { type DebugCopy, type DebugFactory, debugCopy } from "./native.ts";
+import { recordListening } from "./record-listening.ts";
 
 export type { DebugFactory } from "./native.ts";
 
@@ -70,7 +75,25 @@ export function debugLoggers(
     },
     refresh: read,
     readLevels: read,
+    tail(sinkOf) {
+      const sinks = recordSinks<NamedHandle>(sinkOf);
+      return undoing(attached.map(({ copy, handles }) => tailRecords(copy, handles, sinks)));
+    },
+    hides: "a logger of debug may have a function of its own that writes, which cannot be kept from writing",
   };
+}
+
+function tailRecords(copy: DebugCopy, handles: ReadonlyMap<string, NamedHandle>, sinks: RecordSinks<NamedHandle>) {
+  const head = { verbosity: levelVerbosity("DEBUG"), nativeLevel: "debug", hidden: false };
+  return recordListening(copy).observe((namespace, args) => {
+    const sink = sinks.find(handles.get(namespace), head.verbosity);
+    if (sink === undefined) return;
+    sinks.give(sink, () => {
+      const content = callContent(args);
+      // debug has put objects into the text, in colours.
+      return keptRecord(head, { ...content, message: stripVTControlCharacters(content.message) });
+    });
+  });
 }
 
 /** A logger asks its copy whether it is on, which lists its namespace. */
@@ -83,36 +106,45 @@ function isLogger(made: object): made is { readonly enabled: boolean } {
   return !types.isProxy(made) && typeof own("namespace")?.value === "string" && own("enabled")?.get !== undefined;
 }
 
+/** The handle of a namespace. */
+interface NamedHandle extends LoggerHandle {
+  readonly name: string;
+}
+
 interface Attachment {
+  readonly copy: DebugCopy;
+  /** By namespace. */
+  readonly handles: ReadonlyMap<string, NamedHandle>;
   refresh(): void;
   detach(): void;
 }
 
 function attachCopy(copy: DebugCopy, nameOf: (namespace: string) => string | undefined, host: LoggerHost): Attachment {
   const instrumentation = debugInstrumentation(copy);
-  const handles = new Map<Namespace, LoggerHandle>();
+  const handles = new Map<string, NamedHandle>();
   const observer: DebugObserver = {
     found(namespace) {
       const name = nameOf(namespace.name);
       if (name === undefined) return false;
-      const handle: LoggerHandle = {
+      const handle: NamedHandle = {
+        name,
         get level() {
           return levelOf(namespace);
         },
         apply: (level) => instrumentation.turn(namespace, levelVerbosity(level) >= levelVerbosity("DEBUG")),
         restore: () => instrumentation.turn(namespace, undefined),
       };
-      handles.set(namespace, handle);
+      handles.set(namespace.name, handle);
       if (host.discovered(name, handle, ownLevel(namespace))) return true;
-      handles.delete(namespace);
+      handles.delete(namespace.name);
       return false;
     },
     switched(namespace) {
-      const handle = handles.get(namespace);
+      const handle = handles.get(namespace.name);
       if (handle !== undefined && !host.pushing) host.changedOutside(handle, ownLevel(namespace));
     },
   };
-  return { refresh: () => instrumentation.refresh(), detach: instrumentation.start(observer) };
+  return { copy, handles, refresh: () => instrumentation.refresh(), detach: instrumentation.start(observer) };
 }
 
 function ownLevel(namespace: Namespace): Level | undefined {
