@@ -133,6 +133,8 @@ async function write(answer: Response, response: GateResponse): Promise<void> {
   }
   sender.setHeader("cache-control", "no-store");
   sender.setHeader("x-content-type-options", "nosniff");
+  // nginx would buffer the progress of a call.
+  sender.setHeader("x-accel-buffering", "no");
   sender.statusCode = answer.status;
   if (answer.body === null) sender.end();
   // A client that goes away has got what it wanted.
