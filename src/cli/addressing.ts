@@ -31,6 +31,22 @@ export async function addressOf({ pid, name }: ProcessOptions, timeoutMs = DESCR
   return processes.length === 0 ? DEFAULT_URL : `unix:${only(processes, "any")}`;
 }
 
+/** An actuator among several: how it is called in the output, and its address. */
+export interface NamedAddress {
+  readonly label: string;
+  readonly url: string;
+}
+
+/**
+ * The addresses of all processes and threads with a name.
+ *
+ * @throws CliError if there are none.
+ */
+export async function addressesOf(name: string, timeoutMs = DESCRIBE_TIMEOUT_MS): Promise<readonly NamedAddress[]> {
+  const { processes } = await listProcesses(Math.min(timeoutMs, DESCRIBE_TIMEOUT_MS));
+  return namedProcesses(processes, name).map((each) => ({ label: placeText(each), url: `unix:${each.path}` }));
+}
+
 /**
  * The path of the socket of a process.
  *

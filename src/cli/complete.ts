@@ -20,11 +20,12 @@ export interface LiveNames {
 /** The values of options and arguments that commander does not know. */
 const VALUES: Readonly<Record<string, readonly string[]>> = {
   level: LEVEL_WORDS,
+  raise: LEVEL_WORDS,
   for: ["5m", "10m", "30m", "1h", "2h", "1d"],
   interval: ["1s", "5s", "10s", "1m"],
   timeout: ["1s", "5s", "10s", "30s"],
 };
-const LOGGERS = new Set(["name", "filters"]);
+const LOGGERS = new Set(["name", "names", "prefix", "filters"]);
 
 /** Names that need no quotes in any shell. Others are not offered, because a shell may run them as code. */
 const PLAIN = /^[\p{L}\p{N}_@][\p{L}\p{N}_@.:/+-]*$/u;

@@ -9,6 +9,7 @@ import {
   type HoldLoggerLevelResponse_Held,
   HoldLoggerLevelResponseSchema,
   LoggersService,
+  type Override,
   HoldLoggerLevelResponse_Ended_Reason as Reason,
 } from "../gen/actuator/v3/loggers_pb.ts";
 import type { Level } from "../loggers/level.ts";
@@ -95,13 +96,23 @@ async function confirmRestored(
   say: (line: string) => void,
 ): Promise<void> {
   const since = held.result.value?.override?.setTime;
+  await sayRestored(connection, name, say, ({ setTime }) => {
+    return setTime !== undefined && since !== undefined && timestampMs(setTime) === timestampMs(since);
+  });
+}
+
+/** Waits until the level that was held on a name is restored, and shows it. `isSame` tells that hold from those of other callers. */
+export async function sayRestored(
+  connection: Connection,
+  name: string,
+  say: (line: string) => void,
+  isSame: (held: Override) => boolean,
+): Promise<void> {
   try {
     for (let check = 0; check < MAX_CHECKS; check++) {
       const { result }: GetLoggerResponse = await connection(LoggersService).getLogger({ name });
       const { override } = result.value ?? {};
-      const same =
-        override?.setTime !== undefined && since !== undefined && timestampMs(override.setTime) === timestampMs(since);
-      if (!(override?.held && same)) return say(`Restored ${stateLine(result)}`);
+      if (!(override?.held && isSame(override))) return say(`Restored ${stateLine(result)}`);
       await delay(CHECK_INTERVAL_MS);
     }
   } catch (error) {

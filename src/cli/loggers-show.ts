@@ -157,10 +157,10 @@ export async function orSimilar<T>(connection: Connection, name: string, call: P
 }
 
 /** Notes what a change of a level did not do. */
-export function printNotices(notices: readonly Notice[]): void {
+export function printNotices(notices: readonly Notice[], say: (line: string) => void = note): void {
   for (const { message, nearest } of notices) {
     const question = nearest === "" ? "" : ` Did you mean ${printable(nearest)}?`;
-    note(`${printable(message)}.${question}`);
+    say(`${printable(message)}.${question}`);
   }
 }
 

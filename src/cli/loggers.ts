@@ -1,7 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { LEVELS, type Level, levelFromText } from "../loggers/level.ts";
 import { CliError, EXIT } from "./error.ts";
-import { countOf, durationOf, examples, invocationOf } from "./options.ts";
+import type { TailOptions } from "./loggers-tail.ts";
+import { countOf, durationOf, examples, instancesOf, invocationOf, upToOneDay } from "./options.ts";
 
 const NAME = "a logger or a group";
 const FILTERS = "beginnings of names, or patterns: * is anything but a dot, ** anything, ? one character";
@@ -11,6 +12,11 @@ Columns are calls a second: those of each level, whether it is enabled or not; W
 are those that the levels let through now; +DEBUG and +TRACE are the lines that the
 level would add. Ctrl-C ends it, and shows what was counted.`;
 
+const TAILED = `
+Records are text on a terminal and lines of JSON in a pipe. What else there is to say
+goes to standard error. The caller needs the permission logs:read, which * does not
+include, and loggers:write for --raise.`;
+
 /** The levels as they are typed. */
 export const LEVEL_WORDS: readonly string[] = LEVELS.map((level) => level.toLowerCase());
 
@@ -18,6 +24,7 @@ export const LEVEL_WORDS: readonly string[] = LEVELS.map((level) => level.toLowe
 export function addLoggersCommands(program: Command): void {
   const loggers = program.command("loggers").description("see and change levels of loggers and groups");
   addReading(loggers);
+  addTail(loggers);
   addChanging(loggers);
 }
 
@@ -108,6 +115,44 @@ function addReading(loggers: Command): void {
     });
 }
 
+function addTail(loggers: Command): void {
+  loggers
+    .command("tail")
+    .description("show what loggers write until Ctrl-C, and raise their level meanwhile")
+    .argument("[names...]", "loggers, groups, or `orders.*` for all below orders; by default all")
+    .addOption(new Option("--level <level>", "records of this level and of more severe ones").argParser(levelOf))
+    .addOption(new Option("--raise <level>", "set this level until the command ends").argParser(levelOf))
+    .option("--only-here", "with --raise: the application's own destinations do not get the added records")
+    .addOption(new Option("--for <duration>", "end after this time, such as 10m").argParser(upToOneDay))
+    .option("--reason <text>", "with --raise: why, for the history")
+    .option("--grep <text>", "records with this text in message, fields or error, in any case")
+    .addOption(new Option("--field <key=value>", "records with this field; may be repeated").argParser(fieldOf))
+    .addOption(new Option("--recent <count>", "so many earlier records first, if they are kept").argParser(countOf))
+    .addOption(new Option("--max-rate <count>", "how many records a second at most").argParser(countOf))
+    .option("--with <address...>", "of other instances, too")
+    .option("--pretty", "as text, even if the output is no terminal")
+    .addHelpText(
+      "after",
+      examples(
+        ["loggers tail", "all that is written"],
+        ["loggers tail orders.payment --raise debug --grep card", "raised until Ctrl-C"],
+        ["loggers tail 'orders.*' --raise debug --only-here --for 10m", "not written to the log file"],
+        ["loggers tail --level warn --field order.id=4711 --json", "one line of JSON for each record"],
+        ["loggers tail --name shop", "all processes with this name"],
+      ) + TAILED,
+    )
+    .action(async (names: string[], _, command: Command) => {
+      const { json, pretty, raise, onlyHere, reason } = command.optsWithGlobals<TailOptions>();
+      if (raise === undefined && (onlyHere || reason !== undefined)) {
+        throw new CliError(EXIT.usage, "--only-here and --reason go with --raise");
+      }
+      if (json && pretty) throw new CliError(EXIT.usage, "--json and --pretty exclude each other: give one of them");
+      const { instances, options } = await instancesOf<TailOptions>(command);
+      const { tailLoggers } = await import("./loggers-tail.ts");
+      process.exitCode = await tailLoggers(instances, names, options);
+    });
+}
+
 function addChanging(loggers: Command): void {
   const reason = () => new Option("--reason <text>", "why, for the history");
   const ifRevision = () =>
@@ -186,6 +231,12 @@ function levelOf(word: string): Level {
   const level = levelFromText(word);
   if (level === undefined) throw new InvalidArgumentError(`Use one of ${LEVEL_WORDS.join(", ")}.`);
   return level;
+}
+
+function fieldOf(text: string, before: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
+  const [, key, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
+  if (key === undefined || value === undefined) throw new InvalidArgumentError("Give a field such as order.id=4711.");
+  return { ...before, [key]: value };
 }
 
 function lifeOf(text: string): number {

@@ -16,7 +16,7 @@ export interface GivenOptions extends Omit<GlobalOptions, "url"> {
   readonly name?: string;
 }
 
-const MAX_TIMEOUT_MS = 86_400_000;
+const ONE_DAY_MS = 86_400_000;
 
 /** Adds the options that every command takes, accepted before and after the name of the command. */
 export function addGlobalOptions(program: Command): void {
@@ -36,7 +36,7 @@ export function addGlobalOptions(program: Command): void {
     .addOption(new Option("--key <file>", "key of the client certificate").env("ACTUATOR_KEY"))
     .option("--json", "print the answer as JSON")
     .addOption(
-      new Option("--timeout <duration>", "how long to wait for an answer").argParser(timeoutOf).default(10_000, "10s"),
+      new Option("--timeout <duration>", "how long to wait for an answer").argParser(upToOneDay).default(10_000, "10s"),
     );
 }
 
@@ -61,9 +61,10 @@ export function placeFrom(text: string): Place {
   return place;
 }
 
-function timeoutOf(text: string): number {
-  const timeout = durationOf(text);
-  if (timeout >= 1 && timeout <= MAX_TIMEOUT_MS) return timeout;
+/** Reads a duration that a timer can wait for. */
+export function upToOneDay(text: string): number {
+  const duration = durationOf(text);
+  if (duration >= 1 && duration <= ONE_DAY_MS) return duration;
   throw new InvalidArgumentError("Give a duration from 1ms to 1d.");
 }
 
@@ -105,6 +106,39 @@ export function connecting(command: Command): Connecting {
     return (await import("./connection.ts")).connect(last);
   };
   return Object.defineProperty(connect, "last", { get: () => last }) as Connecting;
+}
+
+/** One of the actuators that a command calls. */
+export interface Instance {
+  /** How it is called in the output; undefined if there is only one. */
+  readonly label: string | undefined;
+  readonly connection: Connection;
+  /** Whether it is a process of this machine that was found by its id or name. */
+  readonly isProcess: boolean;
+}
+
+/** As {@link invocationOf}, for a command that calls all processes with the `--name`, and the addresses of `--with`. */
+export async function instancesOf<Options>(
+  command: Command,
+): Promise<{ readonly instances: readonly Instance[]; readonly options: GlobalOptions & Options }> {
+  const given = command.optsWithGlobals<GivenOptions & Options & { with?: readonly string[] }>();
+  const isUrlTyped = given.url !== undefined && command.getOptionValueSourceWithGlobals("url") !== "env";
+  const { name, pid, timeout, with: others = [] } = given;
+  const { baseUrlOf, connect } = await import("./connection.ts");
+  let addresses: readonly { readonly label?: string; readonly url: string }[];
+  if (name !== undefined && pid === undefined && !isUrlTyped) {
+    const { addressesOf } = await import("./addressing.ts");
+    addresses = await addressesOf(name, timeout);
+  } else addresses = [{ url: await urlOf(given, !isUrlTyped) }];
+  const all = [...addresses, ...others.map((url) => ({ url }))].map((each) => ({ ...each, url: baseUrlOf(each.url) }));
+  const twice = all.find(({ url }, at) => all.findIndex((each) => each.url === url) !== at);
+  if (twice !== undefined) throw new CliError(EXIT.usage, `${twice.url} is named twice`);
+  const instances = all.map(({ label, url }: { readonly label?: string; readonly url: string }) => ({
+    label: all.length === 1 ? undefined : (label ?? url.replace(/^https?:\/\//, "")),
+    connection: connect({ ...given, url }),
+    isProcess: url.startsWith("unix:") && url !== given.url && !others.includes(url),
+  }));
+  return { instances, options: { ...given, url: all[0]!.url } };
 }
 
 /** The address that is typed; or else of the process that is typed; or else that of the environment; or else of the only process. */

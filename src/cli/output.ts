@@ -19,14 +19,22 @@ export function styled(format: Format, text: string): string {
   return styleText(format, text, { stream: process.stdout });
 }
 
+let leave: () => void = () => process.exit();
+
 /** Ends the command silently when the reader of its output closes the pipe, as `head` does. */
 export function endWithReader(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", (error: NodeJS.ErrnoException) => {
-      if (error.code === "EPIPE") process.exit();
-      throw error;
+      if (error.code !== "EPIPE") throw error;
+      if (stream === process.stdout) leave();
+      else process.exit();
     });
   }
+}
+
+/** Has the command end in order when the reader of its output is gone. */
+export function whenReaderLeaves(act: () => void): void {
+  leave = act;
 }
 
 /** Formats a point in time in the local time zone: `2026-10-01 14:32:10`. */

@@ -74,6 +74,15 @@ export class CliProcess {
     this.#child.stdout!.destroy();
   }
 
+  /** Reads no more of what the command writes to standard output, until {@link resume}. */
+  pause(): void {
+    this.#child.stdout!.pause();
+  }
+
+  resume(): void {
+    this.#child.stdout!.resume();
+  }
+
   signal(signal: NodeJS.Signals): void {
     this.#child.kill(signal);
   }
