@@ -72,9 +72,11 @@ export const LOGGER_TOOLS = {
       const client = clients(LoggersService);
       const text = filter.toLowerCase();
       const found: object[] = [];
+      // With a text, every page has to be looked at.
+      const pageSize = text === "" ? limit + 1 : 0;
       let pageToken = "";
       do {
-        const page = await client.listLoggers({ configuredOnly, pageToken }, { signal });
+        const page = await client.listLoggers({ configuredOnly, pageSize, pageToken }, { signal });
         const groups = pageToken === "" ? page.groups.map(groupJson) : [];
         found.push(
           ...[...groups, ...page.loggers.map(loggerJson)].filter(({ name }) => name.toLowerCase().includes(text)),

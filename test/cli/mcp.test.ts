@@ -2,9 +2,16 @@
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { expect, onTestFinished, test } from "vitest";
+import { applicationFolder, runApplication } from "../support/auto-application.ts";
 import { call, ERAS, refused, serveShop } from "../support/mcp-client.ts";
 import { until } from "../support/until.ts";
 import { cli, cliEnv, MAIN, without } from "./cli-process.ts";
+
+const SHOP = `
+import { pino } from "pino";
+const orders = pino().child({ name: "orders" });
+setInterval(() => orders.debug({ password: "x", order: 4711 }, "card declined"), 50);
+`;
 
 const reason = "why is 4711 stuck";
 
@@ -105,4 +112,29 @@ test("without the package of the protocol the command says what to install", asy
   expect(stderr).toBe(
     "connect-actuator: MCP needs a package that is not installed: npm install @modelcontextprotocol/server\n",
   );
+});
+
+test("a process without a line of code is found by its name, also after it was restarted", async () => {
+  const folder = applicationFolder({ "shop.mjs": SHOP, "package.json": JSON.stringify({ name: "shop" }) });
+  const { CONNECT_ACTUATOR_RUNTIME_DIR } = folder.env;
+  const start = async () => {
+    const shop = runApplication(folder, "shop.mjs", { env: { ACTUATOR_ACCESS_ANONYMOUS: "*,logs:read" } });
+    await shop.describe();
+    return shop;
+  };
+  const { client } = await editor(["--name", "shop"], { CONNECT_ACTUATOR_RUNTIME_DIR });
+  expect(await refused(client, "list_loggers")).toMatch(/^no process is named shop/);
+  for (const _ of [1, 2]) {
+    const shop = await start();
+    expect(await call(client, "debug_logger", { name: "orders", seconds: 5, limit: 2, reason })).toMatchObject({
+      ended: "LIMIT",
+      records: [
+        { logger: "orders", level: "DEBUG", message: "card declined", fields: { password: "[redacted]", order: 4711 } },
+        { message: "card declined" },
+      ],
+    });
+    await until(async () => (await shop.get("/loggers/orders")).effectiveLevel === "INFO");
+    shop.child.kill();
+    await shop.exit();
+  }
 });
