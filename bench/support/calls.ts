@@ -8,8 +8,10 @@ import { printTable } from "./table.ts";
 export interface CallComparison<Subject> {
   /** The libraries whose versions are printed. The first one heads the table. */
   readonly libraries: readonly [string, ...string[]];
-  /** Sets the application up, in a process of its own, so that libraries may keep global state. */
-  subject(attached: boolean): Subject | Promise<Subject>;
+  /**
+   * Sets the application up for the call with this name, in a process of its own, so that libraries may keep global state.
+   */
+  subject(attached: boolean, name: string): Subject | Promise<Subject>;
   readonly calls: readonly Call<Subject>[];
   /**
    * For libraries that write later than they are called: waits until all that was written has arrived. It is part of the
@@ -37,7 +39,8 @@ const pairs = 3;
 export async function compareCalls<Subject>(comparison: CallComparison<Subject>): Promise<void> {
   const role = process.argv[2];
   if (process.send !== undefined && (role === "attached" || role === "bare")) {
-    await answer(comparison, await comparison.subject(role === "attached"));
+    const [name] = comparison.calls[Number(process.argv[3])]!;
+    await answer(comparison, await comparison.subject(role === "attached", name));
     return;
   }
   console.log(environment(...comparison.libraries));
@@ -64,7 +67,10 @@ interface Round {
 
 async function measurePair(call: number): Promise<readonly Round[]> {
   const main = process.argv[1]!;
-  const [attached, bare] = [new Child(main, { args: ["attached"] }), new Child(main, { args: ["bare"] })];
+  const [attached, bare] = ["attached", "bare"].map((role) => new Child(main, { args: [role, String(call)] })) as [
+    Child,
+    Child,
+  ];
   try {
     const measured: Round[] = [];
     for (let round = 0; round < warmUpRounds + rounds; round++) {

@@ -10,6 +10,14 @@ export interface RecordSinks<Handle> {
   give(sink: RecordSink, make: () => WrittenRecord | undefined): void;
 }
 
+/** The same in smaller steps, for libraries where each nanosecond of a record can be seen. */
+export interface LoggerSinks<Handle> extends RecordSinks<Handle> {
+  /** What takes the records of a logger, of some verbosity; undefined if none is wanted, or a sink caused the record. */
+  of(handle: Handle | undefined): RecordSink | undefined;
+  /** Gives a sink a record. Never throws; records that are written meanwhile are not wanted. */
+  take(sink: RecordSink, record: WrittenRecord): void;
+}
+
 /** Marks a logger whose records are not wanted. */
 const UNWANTED = null;
 
@@ -19,22 +27,33 @@ let isGiving = false;
 /** Keeps the sinks of one tail for an adapter's `tail`. Asks `sinkOf` once for each logger, at its first record. */
 export function recordSinks<Handle extends { readonly name: string }>(
   sinkOf: (name: string) => RecordSink | undefined,
-): RecordSinks<Handle> {
+): LoggerSinks<Handle> {
   const sinks = new WeakMap<Handle, RecordSink | typeof UNWANTED>();
-  const sinkFor = (handle: Handle | undefined): RecordSink | typeof UNWANTED => {
-    if (handle === undefined || isGiving) return UNWANTED;
+  const of = (handle: Handle | undefined): RecordSink | undefined => {
+    if (handle === undefined || isGiving) return undefined;
     let sink = sinks.get(handle);
     if (sink === undefined) sinks.set(handle, (sink = sinkOf(handle.name) ?? UNWANTED));
-    return sink;
+    return sink === UNWANTED ? undefined : sink;
   };
   return {
+    of,
     find(handle, verbosity) {
-      const sink = sinkFor(handle);
-      return sink !== UNWANTED && verbosity <= sink.verbosity ? sink : undefined;
+      const sink = of(handle);
+      return sink !== undefined && verbosity <= sink.verbosity ? sink : undefined;
     },
     findHidden(handle, verbosity) {
-      const sink = sinkFor(handle);
-      return sink !== UNWANTED && verbosity <= sink.hiddenVerbosity ? sink : undefined;
+      const sink = of(handle);
+      return sink !== undefined && verbosity <= sink.hiddenVerbosity ? sink : undefined;
+    },
+    take(sink, record) {
+      isGiving = true;
+      try {
+        sink.take(record);
+      } catch {
+        // The call that wrote the record goes on as it would without us.
+      } finally {
+        isGiving = false;
+      }
     },
     give(sink, make) {
       isGiving = true;

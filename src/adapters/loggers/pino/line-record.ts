@@ -1,49 +1,50 @@
 import { isRecord } from "../../../common/record.ts";
 import type { RecordContent, RecordError, WrittenRecord } from "../../../loggers/adapter.ts";
-
-/** The keys under which a logger writes what has a meaning. */
-export interface LineKeys {
-  readonly message: string;
-  readonly error: string;
-  /** The one that the application's fields are nested under, if any. */
-  readonly nested: string | null | undefined;
-}
+import type { LineFormat } from "./line-format.ts";
 
 /** A record as the text that was written. */
 export class LineRecord implements WrittenRecord {
-  readonly verbosity: number;
-  readonly nativeLevel: string;
   readonly hidden: boolean;
+  readonly #format: LineFormat;
   readonly #line: string;
-  readonly #head: string;
-  readonly #keys: LineKeys;
+  readonly #value: number;
+  readonly #time: string;
 
-  constructor(
-    { verbosity, nativeLevel, hidden }: Pick<WrittenRecord, "verbosity" | "nativeLevel" | "hidden">,
-    line: string,
-    head: string,
-    keys: LineKeys,
-  ) {
-    this.verbosity = verbosity;
-    this.nativeLevel = nativeLevel;
+  /** `value` is that of its level, and `time` the text of its time in the line. */
+  constructor(format: LineFormat, line: string, value: number, time: string, hidden: boolean) {
     this.hidden = hidden;
+    this.#format = format;
     this.#line = line;
-    this.#head = head;
-    this.#keys = keys;
+    this.#value = value;
+    this.#time = time;
+  }
+
+  get verbosity(): number {
+    return this.#format.verbosity(this.#value);
+  }
+
+  get nativeLevel(): string {
+    return this.#format.label(this.#value);
   }
 
   get size(): number {
     return this.#line.length;
   }
 
+  /** The record as `hooks.streamWrite` leaves it. */
+  finished(): LineRecord {
+    const line = String(this.#format.streamWrite!(this.#line));
+    return new LineRecord(this.#format, line, this.#value, this.#time, this.hidden);
+  }
+
   read(): RecordContent {
-    const fields = parsed(this.#line, this.#head);
+    const { messageKey, errorKey, nestedKey } = this.#format;
+    const fields = parsed(this.#line, this.#format.head(this.#value, this.#time));
     if (fields === undefined) return { message: this.#line.trimEnd(), fields: {} };
-    const keys = this.#keys;
-    const message = fields[keys.message];
-    delete fields[keys.message];
-    const nested = keys.nested ? fields[keys.nested] : undefined;
-    const error = (isRecord(nested) && takeError(nested, keys.error)) || takeError(fields, keys.error);
+    const message = fields[messageKey];
+    delete fields[messageKey];
+    const nested = nestedKey ? fields[nestedKey] : undefined;
+    const error = (isRecord(nested) && takeError(nested, errorKey)) || takeError(fields, errorKey);
     return { message: textOf(message), fields, error };
   }
 }

@@ -1,32 +1,34 @@
-import { LEVELS } from "../../../loggers/level.ts";
-import type { RecordSinks } from "../../kit/loggers/record-sinks.ts";
-import { levelOrder } from "./level-order.ts";
-import { type LineKeys, LineRecord } from "./line-record.ts";
+import type { RecordSink } from "../../../loggers/adapter.ts";
+import type { LoggerSinks } from "../../kit/loggers/record-sinks.ts";
+import { LineFormat } from "./line-format.ts";
+import { LineRecord } from "./line-record.ts";
 import type { LoggerSet } from "./logger-set.ts";
 import type { ManagedLoggers } from "./managed-loggers.ts";
-import type { LineSymbols, NativeLogger } from "./native.ts";
-
-/** The verbosity of records that no level but the application's own lets through. */
-const TRACE = LEVELS.length - 1;
+import type { NativeLogger } from "./native.ts";
 
 /**
  * Gives the records of one copy's loggers to sinks until the returned function is called. If `hides`, also those that are made for a
  * sink alone.
  */
-export function tailRecords(managed: ManagedLoggers, sinks: RecordSinks<LoggerSet>, hides: boolean): () => void {
+export function tailRecords(managed: ManagedLoggers, sinks: LoggerSinks<LoggerSet>, hides: boolean): () => void {
   const { copy, instrumentation } = managed;
   const { tap, interception } = instrumentation;
   const { shadows } = interception;
-  const stopTap = tap.observe((logger, line, value, head) => {
-    const { label, verbosity = TRACE } = levelOrder(copy, logger).record(value);
+  // Most applications have one root.
+  let format: LineFormat | undefined;
+  const offer = (sink: RecordSink, logger: NativeLogger, line: string, value: number, time: string): void => {
+    if (format?.levels !== logger.levels) format = new LineFormat(copy, logger);
     const hidden = shadows.has(logger);
-    const set = managed.nearest(logger);
-    const sink = hidden ? sinks.findHidden(set, verbosity) : sinks.find(set, verbosity);
-    if (sink === undefined) return;
-    sinks.give(sink, () => {
-      const text = finished(copy.lines, logger, line);
-      return new LineRecord({ verbosity, nativeLevel: label, hidden }, text, head, keysOf(copy.lines, logger));
-    });
+    if (format.verbosity(value) > (hidden ? sink.hiddenVerbosity : sink.verbosity)) return;
+    const record = new LineRecord(format, line, value, time, hidden);
+    if (format.streamWrite === undefined) sinks.take(sink, record);
+    else giveFinished(sink, record);
+  };
+  // A function of its own, because a closure in the other one would cost each record.
+  const giveFinished = (sink: RecordSink, record: LineRecord) => sinks.give(sink, () => record.finished());
+  const stopTap = tap.observe((logger, line, value, time) => {
+    const sink = sinks.of(managed.nearest(logger));
+    if (sink !== undefined) offer(sink, logger, line, value, time);
   });
   if (!hides) return stopTap;
   const stopHiding = interception.hide(
@@ -36,19 +38,5 @@ export function tailRecords(managed: ManagedLoggers, sinks: RecordSinks<LoggerSe
   return () => {
     stopHiding();
     stopTap();
-  };
-}
-
-/** The line after `hooks.streamWrite`, where some applications redact. */
-function finished({ hooks }: LineSymbols, logger: NativeLogger, line: string): string {
-  const { streamWrite } = logger[hooks] as { streamWrite?: (line: string) => unknown };
-  return streamWrite ? String(streamWrite(line)) : line;
-}
-
-function keysOf({ messageKey, errorKey, nestedKey }: LineSymbols, logger: NativeLogger): LineKeys {
-  return {
-    message: logger[messageKey] as string,
-    error: errorKey === undefined ? "err" : (logger[errorKey] as string),
-    nested: logger[nestedKey] as string | null,
   };
 }

@@ -1,8 +1,8 @@
 import { Instrumentation } from "../../kit/loggers/instrumentation.ts";
 import type { NativeLogger, PinoCopy } from "./native.ts";
 
-/** Called with every line that a logger of the copy has made, before it is written. `head` is the level and the time in it. */
-export type LineListener = (logger: NativeLogger, line: string, value: number, head: string) => void;
+/** Called with every line that a logger of the copy has made, before it is written, and with the text of the time in it. */
+export type LineListener = (logger: NativeLogger, line: string, value: number, time: string) => void;
 
 type AsJson = (this: NativeLogger, object: unknown, message: unknown, value: number, time: string) => string;
 
@@ -17,15 +17,12 @@ export class RecordTap extends Instrumentation<LineListener> {
 
   protected install(): () => void {
     const { prototype, lines } = this.#copy;
-    const { asJson, levelTexts } = lines;
+    const { asJson } = lines;
     const { observers } = this;
     const original = prototype[asJson] as AsJson;
     const replacement: AsJson = function asJson(object, message, value, time) {
       const line = original.call(this, object, message, value, time);
-      if (observers.size > 0) {
-        const head = (this[levelTexts] as Record<number, string>)[value] + time;
-        for (const observer of observers) observer(this, line, value, head);
-      }
+      for (const observer of observers) observer(this, line, value, time);
       return line;
     };
     prototype[asJson] = replacement;
