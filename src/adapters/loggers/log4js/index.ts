@@ -4,7 +4,7 @@ import { type Level, levelVerbosity } from "../../../loggers/level.ts";
 import { dotted, parentName, ROOT } from "../../../loggers/name.ts";
 import { callCounter } from "../../kit/loggers/call-counter.ts";
 import { stricter } from "../../kit/loggers/level-table.ts";
-import { recordSinks } from "../../kit/loggers/record-sinks.ts";
+import { recordObserver } from "../../kit/loggers/record-instrumentation.ts";
 import { listenToCalls } from "./call-listening.ts";
 import { filterLimits, writtenLevel } from "./filter.ts";
 import { type CategoriesObserver, categoriesInstrumentation } from "./instrumentation.ts";
@@ -17,7 +17,7 @@ import {
   type NativeLevel,
   nativeLevel,
 } from "./native.ts";
-import { tailRecords } from "./record-tail.ts";
+import { recordListening } from "./record-listening.ts";
 
 export type { Log4js } from "./native.ts";
 
@@ -84,9 +84,8 @@ class Log4jsLoggers implements LoggerAdapter, CategoriesObserver {
       return;
     }
     this.tail = (sinkOf, hides = false) => {
-      const sinks = recordSinks<CategoryHandle>(sinkOf);
-      const handleOf = (category: string) => this.#handles.get(category);
-      return tailRecords(log4js, { ...copy, clustering }, sinks, handleOf, hides);
+      const observer = recordObserver(sinkOf, (category: string) => this.#handles.get(category), hides);
+      return recordListening(log4js, copy, clustering).observe(observer);
     };
   }
 

@@ -5,7 +5,7 @@ import { ROOT } from "../../../loggers/name.ts";
 import { callCounter } from "../../kit/loggers/call-counter.ts";
 import { stricter } from "../../kit/loggers/level-table.ts";
 import { NativeHandle } from "../../kit/loggers/native-handle.ts";
-import { recordSinks } from "../../kit/loggers/record-sinks.ts";
+import { recordObserver } from "../../kit/loggers/record-instrumentation.ts";
 import { listenToCalls } from "./call-listening.ts";
 import {
   type FoundLogger,
@@ -14,7 +14,7 @@ import {
   logtapeInstrumentation,
 } from "./instrumentation.ts";
 import { type NativeLogger, rootLogger } from "./native.ts";
-import { tailRecords } from "./record-tail.ts";
+import { recordListening } from "./record-listening.ts";
 import { filterThreshold, isConfigured, threshold } from "./threshold.ts";
 
 /** How the loggers of LogTape are named. */
@@ -70,7 +70,8 @@ export function logtapeLoggers(options: LogTapeLoggersOptions = {}): LoggerAdapt
       );
     },
     tail(sinkOf, hides = false) {
-      return tailRecords(root, recordSinks<LogTapeHandle>(sinkOf), (logger) => attached?.followed(logger), hides);
+      const handleOf = (logger: NativeLogger) => attached?.followed(logger);
+      return recordListening(root).observe(recordObserver(sinkOf, handleOf, hides));
     },
     hides: true,
   };

@@ -3,14 +3,13 @@ import type { LoggerAdapter, LoggerHandle, LoggerHost } from "../../../loggers/a
 import { type Level, levelVerbosity } from "../../../loggers/level.ts";
 import { loggerName, ROOT } from "../../../loggers/name.ts";
 import { callCounter } from "../../kit/loggers/call-counter.ts";
-import { recordSinks } from "../../kit/loggers/record-sinks.ts";
+import { recordObserver } from "../../kit/loggers/record-instrumentation.ts";
 import type { CallListener } from "./call-listening.ts";
 import type { Threshold } from "./contexts.ts";
 import { nestInstrumentation, observeNest } from "./instrumentation.ts";
 import { levelBit, levelFromLevelSet } from "./level.ts";
 import type { LevelController, NestObserver } from "./level-controller.ts";
 import { type NestClasses, type NestCommon, nestClasses, serviceLimit } from "./native.ts";
-import type { RecordObserver } from "./record-listening.ts";
 
 export type { NestCommon } from "./native.ts";
 
@@ -66,16 +65,7 @@ export function nestjsLoggers(nest: NestCommon, options: NestjsLoggersOptions = 
       return nestInstrumentation(classes)?.listening.observe(listener) ?? (() => {});
     },
     tail(sinkOf, hides = false) {
-      const sinks = recordSinks<ContextHandle>(sinkOf);
-      const observer: RecordObserver = {
-        hides,
-        wantsHidden: (threshold, verbosity) => sinks.findHidden(handles?.of(threshold), verbosity) !== undefined,
-        take(threshold, { verbosity, hidden }, make) {
-          const handle = handles?.of(threshold);
-          const sink = hidden ? sinks.findHidden(handle, verbosity) : sinks.find(handle, verbosity);
-          if (sink !== undefined) sinks.give(sink, make);
-        },
-      };
+      const observer = recordObserver(sinkOf, (threshold: Threshold) => handles?.of(threshold), hides);
       return nestInstrumentation(classes)?.records.observe(observer) ?? (() => {});
     },
     hides: true,

@@ -1,24 +1,13 @@
-import type { WrittenRecord } from "../../../loggers/adapter.ts";
 import { levelVerbosity } from "../../../loggers/level.ts";
 import { placeMethod, undoing } from "../../kit/interception/replaced-method.ts";
 import { valuesContent } from "../../kit/loggers/call-content.ts";
 import { handOver } from "../../kit/loggers/hand-over.ts";
-import { Instrumentation } from "../../kit/loggers/instrumentation.ts";
 import { keptRecord } from "../../kit/loggers/kept-record.ts";
+import { RecordInstrumentation } from "../../kit/loggers/record-instrumentation.ts";
 import { beforeLast, last, type Threshold } from "./contexts.ts";
 import { type LevelSet, levelBit, levelFromLevelSet, NEST_LEVELS, type NestLevel } from "./level.ts";
 import type { LevelController } from "./level-controller.ts";
 import type { ConsoleLogger, Facade, LoggerService, NestClasses } from "./native.ts";
-
-/** What hears the records of a copy of Nest. */
-export interface RecordObserver {
-  /** Whether it wants records that a level drops. */
-  readonly hides: boolean;
-  /** Whether it wants a record of this verbosity that the level of its context drops. */
-  wantsHidden(threshold: Threshold, verbosity: number): boolean;
-  /** Takes the record that `make` returns if it wants it. */
-  take(threshold: Threshold, record: Pick<WrittenRecord, "verbosity" | "hidden">, make: () => WrittenRecord): void;
-}
 
 /** The arguments of `printMessages`, which a `ConsoleLogger` calls once for each record. */
 interface Printed {
@@ -41,7 +30,7 @@ interface HiddenCall {
  * Hears what the `ConsoleLogger`s of one copy of Nest print. A record that its context drops is made by letting this one call through
  * up to where it would be printed.
  */
-export class RecordListening extends Instrumentation<RecordObserver> {
+export class RecordListening extends RecordInstrumentation<Threshold> {
   readonly #nest: NestClasses;
   readonly #controller: LevelController;
   #hiddenCall: HiddenCall | undefined;
@@ -89,29 +78,20 @@ export class RecordListening extends Instrumentation<RecordObserver> {
   ): () => void {
     const listening = this;
     const bit = levelBit(level);
-    const verbosity = verbosityOf(level);
+    const border = { verbosity: verbosityOf(level), hidden: true };
     return placeMethod(owner, level, (original) => {
       return function (this: unknown, ...values): unknown {
         const call = () => original.apply(this, values);
-        if (listening.#hiddenCall !== undefined || !listening.#hides()) return call();
+        // What Nest buffers is printed later.
+        const isPrinted = listening.#nest.Logger.isBufferAttached !== true;
+        if (listening.#hiddenCall !== undefined || !isPrinted || !listening.hides) return call();
         listening.#controller.settle();
         const threshold = thresholdOf(this as T, values.slice(1));
         const isDropped = threshold !== undefined && (threshold.levels & bit) === 0;
-        if (!isDropped || !listening.#wantsHidden(threshold, verbosity) || !onlyPrints(this as T)) return call();
+        if (!isDropped || !listening.wants(threshold, border) || !onlyPrints(this as T)) return call();
         return listening.#hide(threshold, bit, call);
       };
     });
-  }
-
-  #hides(): boolean {
-    // What Nest buffers is printed later.
-    if (this.#nest.Logger.isBufferAttached) return false;
-    for (const { hides } of this.observers) if (hides) return true;
-    return false;
-  }
-
-  #wantsHidden(threshold: Threshold, verbosity: number): boolean {
-    return [...this.observers].some((observer) => observer.wantsHidden(threshold, verbosity));
   }
 
   /** Whether a service does nothing with a record that is not printed: a class of the application's own may. */
@@ -155,9 +135,10 @@ export class RecordListening extends Instrumentation<RecordObserver> {
 
   #printMethods(prototype: object): (() => void)[] {
     const listening = this;
+    const { observers } = this;
     const printMessages = placeMethod(prototype, "printMessages", (original) => {
       return function (this: unknown, ...values): unknown {
-        if (!listening.isWatched) return original.apply(this, values);
+        if (observers.size === 0) return original.apply(this, values);
         const [given, context, level, stream, stack, params] = values;
         const logger = this as ConsoleLogger;
         const errorCall = listening.#errorCall;
@@ -195,7 +176,7 @@ export class RecordListening extends Instrumentation<RecordObserver> {
     const verbosity = verbosityOf(printed.level);
     if (verbosity === 0) return;
     const head = { verbosity, nativeLevel: printed.level, hidden };
-    for (const observer of this.observers) observer.take(threshold, head, () => keptRecord(head, contentOf(printed)));
+    this.tell(threshold, head, () => keptRecord(head, contentOf(printed)));
   }
 }
 

@@ -229,6 +229,32 @@ test("after 50 rounds everything is as before", () => {
   expect(written).toHaveLength(100);
 });
 
+test("two actuators hear the same, in any order, and a method that the application wrapped meanwhile tells once", () => {
+  const { loggers } = application();
+  const other = new Loggers();
+  onTestFinished(other.attach(log4jsLoggers(log4js)));
+  const logger = log4js.getLogger("orders");
+  const before = descriptors();
+  const [one, two] = [hear(loggers, { hidden: "DEBUG" }), hear(other)];
+  for (const level of ["info", "debug"]) logger.log(level, "x");
+  expect([one.heard().length, two.heard().length]).toEqual([2, 1]);
+  one.stop();
+  logger.info("x");
+  expect([one.heard().length, two.heard().length]).toEqual([0, 1]);
+  two.stop();
+  expect(descriptors()).toEqual(before);
+  const clustering = owners()[2] as { send: (event: unknown) => void };
+  const own = clustering.send;
+  onTestFinished(() => void Object.assign(clustering, { send: own }));
+  const earlier = hear(loggers);
+  const inner = clustering.send;
+  clustering.send = (event) => inner(event);
+  earlier.stop();
+  const { heard } = hear(loggers);
+  logger.info("x");
+  expect(heard()).toHaveLength(1);
+});
+
 test("without log4js/lib/clustering it cannot be heard, and says why", () => {
   const { categories } = { categories: Object.assign(new Map(), { setLevelForCategory() {} }) };
   const bundled = { ...log4js };

@@ -9,7 +9,7 @@ import {
   withConfig,
 } from "@logtape/logtape";
 import fc from "fast-check";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, onTestFinished, test } from "vitest";
 import { LEVELS, type Level, levelVerbosity } from "../../../../src/loggers/level.ts";
 import { hear } from "../../../support/heard.ts";
 import { LogTapeApplication, type Setup } from "./logtape-application.ts";
@@ -248,4 +248,32 @@ test("after 50 rounds everything is as before", () => {
     log.info("x");
   }
   expect(written.filter((text) => text.startsWith("app"))).toHaveLength(100);
+});
+
+test("two actuators hear the same, in any order, and a method that the application wrapped meanwhile tells once", () => {
+  const loggers = attached();
+  const { loggers: other } = application.attach();
+  const log = getLogger(["app"]);
+  const prototype = Object.getPrototypeOf(log) as AnyLogger;
+  const before = Object.getOwnPropertyDescriptors(prototype);
+  const names = ["app"];
+  const [one, two] = [hear(loggers, { hidden: "DEBUG", names }), hear(other, { names })];
+  log.info("x");
+  log.debug("x");
+  expect([one.heard().length, two.heard().length]).toEqual([2, 1]);
+  one.stop();
+  log.info("x");
+  expect([one.heard().length, two.heard().length]).toEqual([0, 1]);
+  two.stop();
+  expect(Object.getOwnPropertyDescriptors(prototype)).toEqual(before);
+  onTestFinished(() => void Object.defineProperty(prototype, "emit", before.emit));
+  const earlier = hear(loggers);
+  const inner = prototype.emit;
+  prototype.emit = function (this: AnyLogger, ...values: Parameters<AnyLogger["emit"]>) {
+    return Reflect.apply(inner, this, values);
+  };
+  earlier.stop();
+  const { heard } = hear(loggers, { names });
+  log.info("x");
+  expect(heard()).toHaveLength(1);
 });
