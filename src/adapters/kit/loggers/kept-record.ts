@@ -14,7 +14,15 @@ export interface GivenContent {
   readonly stack?: string | undefined;
 }
 
-/** A record with a copy of its content, for libraries that hand over objects of the application. */
+/**
+ * A record with a copy of its content, for libraries that hand over objects of the application.
+ *
+ * @example
+ * ```ts
+ * const head = { verbosity: LEVELS.indexOf("WARN"), nativeLevel: "warning", hidden: false };
+ * const record = keptRecord(head, { message: "refused", fields: { order: 7 }, error: new Error("no card") });
+ * ```
+ */
 export function keptRecord(head: RecordHead, { message, fields, error, stack }: GivenContent): WrittenRecord {
   const { data, size } = snapshotOf(fields);
   const shown = error === undefined ? undefined : keptError(error, stack);

@@ -24,7 +24,17 @@ const UNWANTED = null;
 /** Whether a sink is taking a record. One for all libraries: what is written meanwhile may come from another one. */
 let isGiving = false;
 
-/** Keeps the sinks of one tail for an adapter's `tail`. Asks `sinkOf` once for each logger, at its first record. */
+/**
+ * Keeps the sinks of one tail for an adapter's `tail`. Asks `sinkOf` once for each logger, at its first record.
+ *
+ * @example
+ * ```ts
+ * const sinks = recordSinks<{ readonly name: string }>((name) => undefined);
+ * const head = { verbosity: LEVELS.indexOf("INFO"), nativeLevel: "info", hidden: false };
+ * const sink = sinks.find({ name: "orders" }, head.verbosity);
+ * if (sink) sinks.give(sink, () => keptRecord(head, { message: "paid", fields: {} }));
+ * ```
+ */
 export function recordSinks<Handle extends { readonly name: string }>(
   sinkOf: (name: string) => RecordSink | undefined,
 ): LoggerSinks<Handle> {

@@ -15,6 +15,11 @@ const MAX_DEPTH = 10;
 /**
  * Copies what a record refers to, as `JSON.stringify` would write it, but errors with type, message, stack and cause, a BigInt as its
  * digits, and binary data as its length. Something in it that throws, repeats itself or is too large becomes a short text.
+ *
+ * @example
+ * ```ts
+ * const { data, size } = snapshotOf({ order: { id: 7n }, at: new Date() });
+ * ```
  */
 export function snapshotOf(value: unknown): Snapshot {
   const copying = new Copying();
@@ -22,7 +27,14 @@ export function snapshotOf(value: unknown): Snapshot {
   return { data, size: copying.size };
 }
 
-/** Whether a value is an error, of this realm or another one. */
+/**
+ * Whether a value is an error, of this realm or another one.
+ *
+ * @example
+ * ```ts
+ * const error = ["failed", new TypeError("no card")].find(isError);
+ * ```
+ */
 export function isError(value: unknown): value is Error {
   return value instanceof Error || types.isNativeError(value);
 }
