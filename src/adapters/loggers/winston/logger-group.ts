@@ -1,12 +1,11 @@
-import type { RecordSink } from "../../../loggers/adapter.ts";
 import type { Level } from "../../../loggers/level.ts";
 import type { RecordSinks } from "../../kit/loggers/record-sinks.ts";
 import { type GateGroup, type GateState, gateOf, LevelGate, removeGate } from "./level-gate.ts";
 import { type LevelSet, levelSet, OFF_VALUE } from "./level-set.ts";
-import { LEVEL, MethodOverrides, type OverriddenGroup } from "./method-overrides.ts";
+import { MethodOverrides, type OverriddenGroup } from "./method-overrides.ts";
 import { type NativeLogger, type NativeTransport, owner } from "./native.ts";
+import { RecordTails } from "./record-tails.ts";
 import { release, takeOver, transportLimits } from "./transports.ts";
-import { type FormattedRecord, writtenRecord } from "./written-record.ts";
 
 /** A gate of one of the loggers of a group. */
 export type Gate = LevelGate<LoggerGroup>;
@@ -35,12 +34,12 @@ export class LoggerGroup implements GateGroup, OverriddenGroup {
   readonly gate: Gate;
   levels: LevelSet;
   readonly active = new Set<GateState>();
+  readonly tails: RecordTails<LoggerGroup> = new RecordTails(this);
   call: OverriddenGroup["call"];
   /** The label that the application set. */
   #native: string;
   readonly #observers = new Set<GroupObserver>();
   #listeners: readonly CallListener[] = [];
-  #tails: readonly RecordSinks<Gate>[] = [];
   #overrides: MethodOverrides | undefined;
   #transports: ReadonlySet<NativeTransport> = new Set();
   /** What the observers were told last. */
@@ -71,7 +70,7 @@ export class LoggerGroup implements GateGroup, OverriddenGroup {
   leave(observer: GroupObserver): void {
     if (!this.#observers.delete(observer) || this.#observers.size > 0) return;
     this.#listeners = [];
-    this.#tails = [];
+    this.tails.clear();
     this.#native = this.logger.level;
     this.gate.reset();
     this.active.clear();
@@ -118,54 +117,14 @@ export class LoggerGroup implements GateGroup, OverriddenGroup {
 
   /** Gives the records of all these loggers to sinks. */
   tail(sinks: RecordSinks<Gate>): void {
-    this.#tails = [...this.#tails, sinks];
+    this.tails.add(sinks);
     this.#settle();
   }
 
   /** Ends {@link tail}. */
   untail(sinks: RecordSinks<Gate>): void {
-    this.#tails = this.#tails.filter((other) => other !== sinks);
+    this.tails.remove(sinks);
     this.#settle();
-  }
-
-  wants(logger: NativeLogger, label: string | undefined): boolean {
-    return this.#hasSink(logger, label, (sinks, ...of) => sinks.find(...of) ?? sinks.findHidden(...of));
-  }
-
-  hides(logger: NativeLogger, label: string | undefined): boolean {
-    return this.#hasSink(logger, label, (sinks, ...of) => sinks.findHidden(...of));
-  }
-
-  hear(logger: NativeLogger, record: unknown): void {
-    if (typeof record !== "object" || record === null) return;
-    const nativeLevel = (record as { readonly [LEVEL]?: string })[LEVEL]!;
-    const gate = gateOf<LoggerGroup>(logger);
-    const verbosity = this.levels.verbosity(nativeLevel);
-    if (gate === undefined || verbosity === undefined) return;
-    for (const sinks of this.#tails) {
-      const [written, unwritten] = [sinks.find(gate, verbosity), sinks.findHidden(gate, verbosity)];
-      if (written === undefined && unwritten === undefined) continue;
-      // Without an operator's level, winston hands its transports what they drop, too.
-      const hidden = this.levels.value(nativeLevel) > this.reach(gate.deciding);
-      const sink = hidden ? unwritten : written;
-      if (sink === undefined) continue;
-      sinks.give(sink, () => writtenRecord(record as FormattedRecord, { verbosity, nativeLevel, hidden }));
-    }
-  }
-
-  hearHidden(logger: NativeLogger, nativeLevel: string, format: () => unknown): void {
-    const gate = gateOf<LoggerGroup>(logger)!;
-    const verbosity = this.levels.verbosity(nativeLevel)!;
-    let record: unknown;
-    for (const sinks of this.#tails) {
-      const sink = sinks.findHidden(gate, verbosity);
-      if (sink === undefined) continue;
-      sinks.give(sink, () => {
-        record ??= format();
-        if (typeof record !== "object" || record === null) return undefined;
-        return writtenRecord(record as FormattedRecord, { verbosity, nativeLevel, hidden: true });
-      });
-    }
   }
 
   lets(logger: NativeLogger, label: string | undefined): boolean {
@@ -179,7 +138,7 @@ export class LoggerGroup implements GateGroup, OverriddenGroup {
       const enabled = value <= (set?.threshold ?? this.#nativeThreshold());
       for (const listener of this.#listeners) listener(gate, verbosity, enabled);
     }
-    return set === undefined || !(value > set.threshold) || this.hides(logger, label);
+    return set === undefined || !(value > set.threshold) || this.tails.hides(logger, label);
   }
 
   /** The most verbose value that any transport writes at a level that an operator set, or at that of the application. */
@@ -220,18 +179,6 @@ export class LoggerGroup implements GateGroup, OverriddenGroup {
     this.#overrides?.cover();
   }
 
-  #hasSink(
-    logger: NativeLogger,
-    label: string | undefined,
-    find: (sinks: RecordSinks<Gate>, gate: Gate, verbosity: number) => RecordSink | undefined,
-  ): boolean {
-    if (this.#tails.length === 0) return false;
-    const gate = gateOf<LoggerGroup>(logger);
-    const verbosity = this.levels.verbosity(label!);
-    if (gate === undefined || verbosity === undefined) return false;
-    return this.#tails.some((sinks) => find(sinks, gate, verbosity) !== undefined);
-  }
-
   #setByApplication(label: string): void {
     this.#native = label;
     this.#readLevels();
@@ -268,7 +215,7 @@ export class LoggerGroup implements GateGroup, OverriddenGroup {
 
   /** Overrides methods and takes over transports if a level that was set, a listener or a tail needs it, or restores them. */
   #settle(): void {
-    const isNeeded = this.active.size > 0 || this.#listeners.length > 0 || this.#tails.length > 0;
+    const isNeeded = this.active.size > 0 || this.#listeners.length > 0 || !this.tails.isEmpty;
     if (isNeeded) this.#overrides ??= new MethodOverrides(this);
     else {
       this.#overrides?.remove();

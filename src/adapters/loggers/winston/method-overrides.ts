@@ -1,11 +1,10 @@
 import { type Making, placeMethod } from "../../kit/interception/replaced-method.ts";
+import { handOver } from "../../kit/loggers/hand-over.ts";
 import { type GateState, gateOf } from "./level-gate.ts";
 import type { LevelSet } from "./level-set.ts";
-import { loggerPrototype, type NativeLogger } from "./native.ts";
+import { LEVEL, loggerPrototype, type NativeLogger } from "./native.ts";
+import type { HeardGroup, RecordTails } from "./record-tails.ts";
 import { decide, verdictOn } from "./transports.ts";
-
-/** Under this key winston keeps a record's level, so that a format may change what is shown as such. */
-export const LEVEL = Symbol.for("level");
 
 /** A record, or what else may be written to a logger. */
 type Written = { readonly level?: string; [LEVEL]?: string | undefined } | null | undefined;
@@ -26,14 +25,7 @@ export interface OverriddenGroup {
   lets(logger: NativeLogger, label: string | undefined): boolean;
   /** The most verbose value that any transport writes at a level that an operator set. */
   reach(set: GateState): number;
-  /** Whether a call that the level of a logger drops is made for what hears it alone. */
-  hides(logger: NativeLogger, label: string | undefined): boolean;
-  /** Whether a record of a logger may be heard. */
-  wants(logger: NativeLogger, label: string | undefined): boolean;
-  /** Gives a record, after its format, to what hears the logger that was called. */
-  hear(logger: NativeLogger, record: unknown): void;
-  /** The same for a record that the level of the logger drops: it is formatted only if it is heard. */
-  hearHidden(logger: NativeLogger, label: string, format: () => unknown): void;
+  readonly tails: Pick<RecordTails<HeardGroup>, "isEmpty" | "wants" | "hides" | "take" | "takeHidden">;
 }
 
 /**
@@ -54,7 +46,7 @@ export class MethodOverrides {
         const label = values[0] as string;
         const isEnabled =
           set === undefined ? method.apply(this, values) : group.levels.values[label]! <= group.reach(set);
-        return isEnabled || group.hides(this as NativeLogger, label);
+        return isEnabled || group.tails.hides(this as NativeLogger, label);
       };
     });
     this.#place("log", (method) => logging(group, method, labelOfLogCall));
@@ -78,11 +70,11 @@ export class MethodOverrides {
         const label = levelOf(written as Written);
         const isDropped = set !== undefined && group.levels.values[label!]! > set.threshold;
         decide(written, set && !isDropped);
-        if (isDropped && group.hides(logger, label)) {
-          group.hearHidden(logger, label!, () => formatted(group.logger, written as Written));
+        if (isDropped && group.tails.hides(logger, label)) {
+          group.tails.takeHidden(logger, label!, () => formatted(group.logger, written as Written));
           // Such a call has always ended before it got here.
           if (call !== undefined) return true;
-        } else if (group.wants(logger, label)) writers.set(written as object, logger);
+        } else if (group.tails.wants(logger, label)) writers.set(written as object, logger);
         return method.call(this, written, encoding, done);
       };
     });
@@ -103,8 +95,9 @@ export class MethodOverrides {
         if (isLetThrough) decide(record, true);
         const heard = writer;
         writer = undefined;
-        if (heard !== undefined) group.hear(heard, record);
-        return method.call(this, record, encoding);
+        if (heard !== undefined) group.tails.take(heard, record);
+        const push = () => method.call(this, record, encoding);
+        return group.tails.isEmpty ? push() : handOver(push);
       };
     });
     this.cover();

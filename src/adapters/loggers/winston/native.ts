@@ -1,6 +1,9 @@
 import { requireVersion } from "../../kit/library-version.ts";
 import { wrongArgument } from "../../kit/loggers/wrong-argument.ts";
 
+/** Under this key winston keeps a record's level, so that a format may change what is shown as such. */
+export const LEVEL = Symbol.for("level");
+
 /** A logger of winston 3. The type is loose because frameworks may declare less; `winstonLoggers` checks what it is given. */
 export interface WinstonLogger {
   level: string;
