@@ -139,11 +139,11 @@ export class WinstonAdapter implements LoggerAdapter, WinstonObserver, GroupObse
     );
   }
 
-  tail(sinkOf: (name: string) => RecordSink | undefined): () => void {
+  tail(sinkOf: (name: string) => RecordSink | undefined, hides = false): () => void {
     const { find, findHidden, give } = recordSinks<WinstonHandle>(sinkOf);
     const sinks: RecordSinks<Gate> = {
       find: (gate, verbosity) => find(this.#nearest(gate), verbosity),
-      findHidden: (gate, verbosity) => findHidden(this.#nearest(gate), verbosity),
+      findHidden: (gate, verbosity) => (hides ? findHidden(this.#nearest(gate), verbosity) : undefined),
       give,
     };
     return this.#withEachGroup(

@@ -40,7 +40,7 @@ function hear(
       taken?.(record);
     };
     return { verbosity: levelVerbosity(level), hiddenVerbosity: levelVerbosity(hidden), take };
-  });
+  }, hidden !== "OFF");
   cleanups.push(() => loggers.hear(undefined));
   expect(lacking).toEqual([]);
   return all;
@@ -539,11 +539,14 @@ test("after any changes, what is heard and what is written are what the levels s
             known.push({ log, name: each.name ?? above.name });
           } else if (each.type === "tail") {
             wanted = { level: each.level, hidden: each.hidden };
-            loggers.hear((name) => ({
-              verbosity: levelVerbosity(each.level),
-              hiddenVerbosity: levelVerbosity(each.hidden[name] ?? "OFF"),
-              take: (record) => heard.push(`${name} ${record.read().message}${record.hidden ? " hidden" : ""}`),
-            }));
+            loggers.hear(
+              (name) => ({
+                verbosity: levelVerbosity(each.level),
+                hiddenVerbosity: levelVerbosity(each.hidden[name] ?? "OFF"),
+                take: (record) => heard.push(`${name} ${record.read().message}${record.hidden ? " hidden" : ""}`),
+              }),
+              true,
+            );
           } else {
             for (const { log, name } of known) {
               for (const [label, needed] of Object.entries(LABELS)) {
