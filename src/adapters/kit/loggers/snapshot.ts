@@ -36,7 +36,9 @@ export function snapshotOf(value: unknown): Snapshot {
  * ```
  */
 export function isError(value: unknown): value is Error {
-  return value instanceof Error || types.isNativeError(value);
+  if (typeof value !== "object" || value === null) return false;
+  // Most values are plain objects, and the question for other realms leaves JavaScript.
+  return value instanceof Error || (Object.getPrototypeOf(value) !== Object.prototype && types.isNativeError(value));
 }
 
 class Copying {

@@ -147,15 +147,9 @@ export class LoggerGroup implements GateGroup, OverriddenGroup {
     if (silent) return OFF_VALUE;
     const threshold = set?.threshold ?? this.levels.value(this.#native);
     if (transports.length === 0) return threshold;
-    const reached = transports.map((transport) => {
-      if (transport.silent) return OFF_VALUE;
-      if (set !== undefined)
-        return Math.min(threshold, transport.level ? this.levels.value(transport.level) : threshold);
-      if (transport.levels === undefined) return threshold;
-      const label = transport.level || levelAbove(transport);
-      return label === undefined ? Number.POSITIVE_INFINITY : this.levels.value(label);
-    });
-    return Math.max(...reached);
+    let reached = OFF_VALUE;
+    for (const transport of transports) reached = Math.max(reached, this.#reachOf(transport, set, threshold));
+    return reached;
   }
 
   /** Warnings for the operator about what a level of these loggers cannot change. */
@@ -177,6 +171,14 @@ export class LoggerGroup implements GateGroup, OverriddenGroup {
   /** Overrides the methods of levels that winston has added since. */
   coverLevelMethods(): void {
     this.#overrides?.cover();
+  }
+
+  #reachOf(transport: NativeTransport, set: GateState | undefined, threshold: number): number {
+    if (transport.silent) return OFF_VALUE;
+    if (set !== undefined) return Math.min(threshold, transport.level ? this.levels.value(transport.level) : threshold);
+    if (transport.levels === undefined) return threshold;
+    const label = transport.level || levelAbove(transport);
+    return label === undefined ? Number.POSITIVE_INFINITY : this.levels.value(label);
   }
 
   #setByApplication(label: string): void {

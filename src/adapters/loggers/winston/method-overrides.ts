@@ -9,8 +9,11 @@ import { decide, verdictOn } from "./transports.ts";
 /** A record, or what else may be written to a logger. */
 type Written = { readonly level?: string; [LEVEL]?: string | undefined } | null | undefined;
 
-/** The loggers that wrote records which are heard. A record may wait for its format. */
-const writers = new WeakMap<object, NativeLogger>();
+/** The record that is being written, if it may be heard, and the logger that writes it. */
+let writing: { readonly record: unknown; readonly writer: NativeLogger } | undefined;
+
+/** The loggers that wrote the records which wait for their format, behind a slow transport. */
+const waiting = new WeakMap<object, NativeLogger>();
 
 /** Whether a record that is not written is being formatted: what the format logs is not written either. */
 let isFormatting = false;
@@ -74,8 +77,17 @@ export class MethodOverrides {
           group.tails.takeHidden(logger, label!, () => formatted(group.logger, written as Written));
           // Such a call has always ended before it got here.
           if (call !== undefined) return true;
-        } else if (group.tails.wants(logger, label)) writers.set(written as object, logger);
-        return method.call(this, written, encoding, done);
+        }
+        if (isDropped || !group.tails.wants(logger, label)) return method.call(this, written, encoding, done);
+        const outer = writing;
+        const own = { record: written, writer: logger };
+        writing = own;
+        try {
+          return method.call(this, written, encoding, done);
+        } finally {
+          if (writing === own) waiting.set(written as object, logger);
+          writing = outer;
+        }
       };
     });
     let isLetThrough = false;
@@ -85,7 +97,10 @@ export class MethodOverrides {
         const verdict = verdictOn(record);
         if (verdict === false) return (done as () => void)();
         isLetThrough = verdict === true;
-        writer = writers.get(record as object);
+        if (writing !== undefined && writing.record === record) {
+          ({ writer } = writing);
+          writing = undefined;
+        } else writer = waiting.get(record as object);
         return method.call(this, record, encoding, done);
       };
     });

@@ -55,7 +55,8 @@ export class RecordTails<Group extends HeardGroup> {
     const verbosity = this.#group.levels.verbosity(nativeLevel);
     if (gate === undefined || verbosity === undefined) return;
     for (const sinks of this.#all) {
-      const [written, unwritten] = [sinks.find(gate, verbosity), sinks.findHidden(gate, verbosity)];
+      const written = sinks.find(gate, verbosity);
+      const unwritten = sinks.findHidden(gate, verbosity);
       if (written === undefined && unwritten === undefined) continue;
       // Without an operator's level, winston hands its transports what they drop, too.
       const hidden = this.#group.levels.value(nativeLevel) > this.#group.reach(gate.deciding);

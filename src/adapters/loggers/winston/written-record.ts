@@ -6,6 +6,7 @@ const MESSAGE = Symbol.for("message");
 
 /** The keys under which applications hand over errors. */
 const ERROR_KEYS = ["error", "err"] as const;
+const KEYS_WITH_ERRORS = ["message", ...ERROR_KEYS] as const;
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -19,15 +20,16 @@ export type RecordFacts = Omit<WrittenRecord, "size" | "read">;
  * A record for a sink. It shows the JSON that the format made of it, since that is what is written, or else a copy of its fields.
  * JSON shows an error as `{}`, so the error itself, which transports are handed, is shown there.
  */
-export function writtenRecord(record: FormattedRecord, facts: RecordFacts): WrittenRecord {
+export function writtenRecord(record: FormattedRecord, { verbosity, nativeLevel, hidden }: RecordFacts): WrittenRecord {
   const text = record[MESSAGE];
   if (typeof text !== "string" || !/^\{\s*"/.test(text)) {
     const { data, size } = snapshotOf(isError(record) ? withError(record) : record);
     const shown = data as Fields;
-    return { ...facts, size, read: () => contentOf(asWritten(shown, text)) };
+    return { verbosity, nativeLevel, hidden, size, read: () => contentOf(asWritten(shown, text)) };
   }
   const error = errorIn(record);
-  return { ...facts, size: text.length, read: () => contentOf(parsed(text, error)) };
+  const size = text.length;
+  return { verbosity, nativeLevel, hidden, size, read: () => contentOf(parsed(text, error)) };
 }
 
 /** An error that is a record has fields that JSON does not show. */
@@ -45,9 +47,9 @@ interface ContainedError {
 
 function errorIn(record: FormattedRecord): ContainedError | undefined {
   if (isError(record)) return { key: undefined, copy: { message: record.message, stack: record.stack } };
-  for (const key of ["message", ...ERROR_KEYS]) {
+  for (const key of KEYS_WITH_ERRORS) {
     const value = record[key];
-    if (isObject(value) && isError(value)) return { key, copy: snapshotOf(value).data as Fields };
+    if (isError(value)) return { key, copy: snapshotOf(value).data as Fields };
   }
   return undefined;
 }
