@@ -27,7 +27,8 @@ export const recordText: RecordFormat = (record, instance) => {
   return [
     head.join(" ").trimEnd(),
     ...more.map((line) => INDENT + line),
-    ...Object.entries(fieldsOf(record)).map(([key, value]) => fieldText(key, value)),
+    // Libraries repeat the name of the logger in a field.
+    ...Object.entries(fieldsOf(record)).flatMap(([key, value]) => (value === logger ? [] : fieldText(key, value))),
     ...(trace.length === 0 ? [] : [fieldText("trace", trace.join(" "))]),
     ...(error === undefined ? [] : errorLines(error)),
     ...(cut ? [`${INDENT}${styled("dim", "(cut: it was longer than 64 KiB)")}`] : []),

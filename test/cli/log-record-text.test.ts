@@ -33,7 +33,12 @@ describe("a record as text", () => {
   });
 
   test("has a line for each field, the error with its stack, and the node", () => {
-    const fieldsJson = JSON.stringify({ order: { id: 4711, tags: ["a"] }, user: "alice", sql: "select 1\n  from t" });
+    const fieldsJson = JSON.stringify({
+      order: { id: 4711, tags: ["a"] },
+      name: "orders.payment",
+      user: "alice",
+      sql: "select 1\n  from t",
+    });
     const error = {
       type: "TypeError",
       message: "no card",
@@ -80,7 +85,7 @@ describe("a record as text", () => {
       const shown = text(
         {
           message: hostile,
-          logger: hostile,
+          logger: `${hostile}.`,
           node: hostile,
           traceId: hostile,
           spanId: hostile,

@@ -1,5 +1,6 @@
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import net, { type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,7 +10,7 @@ import winston from "winston";
 import { winstonLoggers } from "../../src/adapters/loggers/winston/index.ts";
 import { type ActuatorOptions, createActuator } from "../../src/index.ts";
 import { requirement } from "../support/requirement.ts";
-import { CliProcess, cli } from "./cli-process.ts";
+import { CliProcess, cli, cliEnv, MAIN } from "./cli-process.ts";
 import { scriptFound, typed } from "./terminal.ts";
 
 const GRANTED = { anonymous: ["*", "logs:read"] } as const;
@@ -154,6 +155,30 @@ describe("a level that is raised", () => {
     expect(ended).toMatchObject({ code: 0, stderr: expect.stringMatching(/\nRestored orders: INFO/) });
     expect(shop.orders.level).toBe("info");
   });
+
+  test.runIf(requirement("script, of util-linux,", scriptFound))(
+    "is restored when the terminal is closed",
+    async () => {
+      const shop = await open();
+      const notes = join(temporaryFolder(), "notes");
+      const words = [process.execPath, MAIN, "loggers", "tail", "orders", "--raise", "debug", "--url", shop.url];
+      const line = `${words.map((word) => `'${word}'`).join(" ")} 2>'${notes}'`;
+      const terminal = spawn("script", ["-qec", line, "/dev/null"], {
+        env: cliEnv({ TERM: "xterm", NO_COLOR: "1" }),
+        stdio: "ignore",
+      });
+      onTestFinished(() => void terminal.kill("SIGKILL"));
+      const noted = () => readFileSync(notes, { encoding: "utf8", flag: "a+" });
+      await expect.poll(noted).toMatch(/Raised to DEBUG/);
+      // The command waits for the terminal, which then goes away.
+      terminal.kill("SIGSTOP");
+      for (let i = 0; i < 2_000; i++) shop.orders.info("x".repeat(100));
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      terminal.kill("SIGKILL");
+      await expect.poll(noted).toMatch(/\nRestored orders: INFO[^\n]*\n$/);
+      expect(shop.orders.level).toBe("info");
+    },
+  );
 
   test("is restored when the command is killed", async () => {
     const shop = await open();
@@ -317,9 +342,7 @@ describe("without the permission logs:read", () => {
   });
 
   test("a token that lacks it is to be replaced", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "connect-actuator-cli-"));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-    const file = join(folder, "tokens.json");
+    const file = join(temporaryFolder(), "tokens.json");
     const made = await cli(["token", "create", "--name", "alice", "--permission", "*", "--file", file]);
     const token = made.stdout.trim();
     const { url } = await open({ access: { tokens: file } });
@@ -343,6 +366,12 @@ test.each([
   const { code, stderr } = await cli(["loggers", "tail", "--url", "http://127.0.0.1:1", ...args]);
   expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(message) });
 });
+
+function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "connect-actuator-cli-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
 
 /** A proxy whose connections can be cut. Over HTTP/1.1 it refuses the first bytes of HTTP/2, as many servers do. */
 async function proxyTo(port: string, protocol: string) {
