@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 export interface Watchers {
   readonly port: number;
   readonly count: number;
-  readonly protocol: "gRPC" | "gRPC-Web" | "Connect JSON";
+  readonly protocol: "gRPC" | "gRPC-Web" | "Connect" | "Connect JSON";
   readonly gzip: boolean;
   /** The watchers of one HTTP/2 connection. Over HTTP/1.1, if it is left out, each has a connection of its own. */
   readonly perConnection?: number;
@@ -38,6 +38,7 @@ const LOGGERS = "/actuator.v3.LoggersService/WatchLoggers";
 const TYPES = {
   gRPC: "application/grpc",
   "gRPC-Web": "application/grpc-web+proto",
+  Connect: "application/connect+proto",
   "Connect JSON": "application/connect+json",
 };
 const QUIET_MS = 1_000;

@@ -11,12 +11,27 @@ const SECRET_KEYS = [
   ..."cookie cookies setcookie sessionid sid connectsid csrftoken xsrftoken otp pin cvv cardnumber".split(" "),
 ];
 
+/** How an assignment would make any field but `__proto__`. */
+const PLAIN = { configurable: true, enumerable: true, writable: true } as const;
+
+/** Names of fields are looked at once, unless an application makes more of them than this. */
+const MAX_KNOWN_KEYS = 2_000;
+
 /** Deeper values are not shown. */
 const MAX_DEPTH = 8;
 
 /** Replaces the values of secret fields, and cuts what has no room. */
 export class Redaction {
   readonly #keys: ReadonlySet<string>;
+  readonly #known = new Map<string, boolean>();
+  readonly #isSecret = (key: string): boolean => {
+    let isSecret = this.#known.get(key);
+    if (isSecret === undefined) {
+      if (this.#known.size >= MAX_KNOWN_KEYS) this.#known.clear();
+      this.#known.set(key, (isSecret = this.#keys.has(plain(key))));
+    }
+    return isSecret;
+  };
 
   /** @param keys more names of fields with secret values, in any case, with or without separators */
   constructor(keys: readonly string[] = []) {
@@ -25,7 +40,7 @@ export class Redaction {
 
   /** Begins a record that may have `room` characters. */
   begin(room: number): Redacting {
-    return new Redacting((key) => this.#keys.has(plain(key)), room);
+    return new Redacting(this.#isSecret, room);
   }
 }
 
@@ -66,17 +81,18 @@ export class Redacting {
   }
 
   fields(fields: Readonly<Record<string, unknown>>, depth = 0): Record<string, unknown> {
-    const shown: [string, unknown][] = [];
+    const shown: Record<string, unknown> = {};
     for (const key of Object.keys(fields)) {
       if (this.#room <= 0) {
         this.#short("");
         break;
       }
       this.#room -= key.length + 4;
-      shown.push([key, this.#isSecret(key) ? REDACTED : this.value(fields[key], depth + 1)]);
+      const value = this.#isSecret(key) ? REDACTED : this.value(fields[key], depth + 1);
+      if (key === "__proto__") Object.defineProperty(shown, key, { ...PLAIN, value });
+      else shown[key] = value;
     }
-    // A field may be called `__proto__`.
-    return Object.fromEntries(shown);
+    return shown;
   }
 
   #list(values: readonly unknown[], depth: number): unknown[] {

@@ -393,3 +393,16 @@ test("closing gives everything back", () => {
   ]);
   expect(() => logs.open()).toThrow(expect.objectContaining({ code: "UNAVAILABLE" }));
 });
+
+test("fields keep their names, whatever these are", () => {
+  const { logs, library } = logsOf();
+  const tail = logs.open();
+  const fields = JSON.parse('{"__proto__":{"pass-word":"s","x":1},"constructor":"c","toString":null,"1":2}');
+  library.write("mail", "INFO", "odd", { fields });
+  pass();
+  const shown = records(take(tail))[0]!.fields;
+  expect(JSON.stringify(shown)).toBe(
+    '{"1":2,"__proto__":{"pass-word":"[redacted]","x":1},"constructor":"c","toString":null}',
+  );
+  expect(Object.getPrototypeOf(shown)).toBe(Object.prototype);
+});
