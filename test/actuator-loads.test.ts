@@ -70,7 +70,7 @@ test("the first message of an agent loads what speaks MCP", async () => {
   expect(packages).toContain("@modelcontextprotocol/server");
 });
 
-test("without the package agents get 503 until it is installed, and the operator what to do", async () => {
+test("without the package agents get 503, the operator what to do, and a failure to load it is not kept", async () => {
   await loadedBy(
     "loggers: {}, mcp: true, onError: ({ message }) => globalThis.errors.push(message), ...(globalThis.errors = [], {})",
     `
@@ -84,7 +84,7 @@ test("without the package agents get 503 until it is installed, and the operator
     const before = ${MESSAGE};
     isMissing = false;
     const found = [before, ${MESSAGE}, ...globalThis.errors];
-    const expected = [503, 200, "MCP needs a package that is not installed: npm install @modelcontextprotocol/server"];
+    const expected = [503, 200, "MCP needs a package that is not installed: npm install @modelcontextprotocol/server, and start again"];
     if (JSON.stringify(found) !== JSON.stringify(expected)) throw new Error(JSON.stringify(found));
   `,
   );

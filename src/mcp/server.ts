@@ -37,7 +37,7 @@ export async function loadStdio(): Promise<typeof import("@modelcontextprotocol/
 function notLoaded(error: unknown): ActuatorError {
   const isMissing = (error as NodeJS.ErrnoException).code === "ERR_MODULE_NOT_FOUND";
   const message = isMissing
-    ? `MCP needs a package that is not installed: npm install ${PACKAGE}`
+    ? `MCP needs a package that is not installed: npm install ${PACKAGE}, and start again`
     : `${PACKAGE}, which MCP needs, cannot be loaded`;
   return new ActuatorError("FAILED_PRECONDITION", "MCP_PACKAGE_MISSING", message, {}, { cause: error });
 }

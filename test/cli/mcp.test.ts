@@ -110,7 +110,7 @@ test("without the package of the protocol the command says what to install", asy
   const { code, stdout, stderr } = await cli(["mcp"], { env: without("@modelcontextprotocol/server") });
   expect([code, stdout]).toEqual([1, ""]);
   expect(stderr).toBe(
-    "connect-actuator: MCP needs a package that is not installed: npm install @modelcontextprotocol/server\n",
+    "connect-actuator: MCP needs a package that is not installed: npm install @modelcontextprotocol/server, and start again\n",
   );
 });
 
