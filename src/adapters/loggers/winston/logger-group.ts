@@ -131,9 +131,7 @@ export class LoggerGroup implements GateGroup, OverriddenGroup {
     const gate = gateOf<LoggerGroup>(logger);
     const value = this.levels.values[label!]!;
     const set = gate?.deciding;
-    // Most level methods end up in `log`, which must not count the call again.
-    const isCounted = this.#listeners.length === 0 || (this.call?.logger === logger && this.call.label === label);
-    const verbosity = isCounted ? undefined : this.levels.verbosity(label!);
+    const verbosity = this.#listeners.length === 0 ? undefined : this.levels.verbosity(label!);
     if (verbosity !== undefined && gate !== undefined) {
       const enabled = value <= (set?.threshold ?? this.#nativeThreshold());
       for (const listener of this.#listeners) listener(gate, verbosity, enabled);

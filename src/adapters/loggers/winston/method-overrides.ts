@@ -24,7 +24,7 @@ export interface OverriddenGroup {
   readonly levels: LevelSet;
   /** The call that has not reached `write` yet. */
   call: { readonly logger: NativeLogger; readonly label: string | undefined } | undefined;
-  /** Whether a call gets past the methods, which is counted. */
+  /** Whether a call gets past the methods. It is counted. */
   lets(logger: NativeLogger, label: string | undefined): boolean;
   /** The most verbose value that any transport writes at a level that an operator set. */
   reach(set: GateState): number;
@@ -148,8 +148,10 @@ function logging(group: OverriddenGroup, method: Method, labelOf: (first: unknow
   return function (this: unknown, ...values) {
     const logger = (this ?? group.logger) as NativeLogger;
     const label = labelOf(values[0]);
-    if (!group.lets(logger, label)) return logger;
     const outer = group.call;
+    // Most level methods end up in `log`.
+    if (outer !== undefined && outer.logger === logger && outer.label === label) return method.apply(this, values);
+    if (!group.lets(logger, label)) return logger;
     group.call = { logger, label };
     try {
       return method.apply(this, values);

@@ -1,4 +1,3 @@
-import type { RecordSink } from "../../../loggers/adapter.ts";
 import type { RecordSinks } from "../../kit/loggers/record-sinks.ts";
 import { type GateGroup, type GateState, gateOf, type LevelGate } from "./level-gate.ts";
 import type { LevelSet } from "./level-set.ts";
@@ -39,12 +38,12 @@ export class RecordTails<Group extends HeardGroup> {
 
   /** Whether a record that a logger writes may be taken. */
   wants(logger: NativeLogger, label: string | undefined): boolean {
-    return this.#has(logger, label, (sinks, ...of) => sinks.find(...of) ?? sinks.findHidden(...of));
+    return this.#has(logger, label, true);
   }
 
   /** Whether a record that the level of a logger drops is made for a sink alone. */
   hides(logger: NativeLogger, label: string | undefined): boolean {
-    return this.#has(logger, label, (sinks, ...of) => sinks.findHidden(...of));
+    return this.#has(logger, label, false);
   }
 
   /** Takes a record that is handed to the transports, after its format. */
@@ -82,15 +81,15 @@ export class RecordTails<Group extends HeardGroup> {
     }
   }
 
-  #has(
-    logger: NativeLogger,
-    label: string | undefined,
-    find: (sinks: RecordSinks<LevelGate<Group>>, gate: LevelGate<Group>, verbosity: number) => RecordSink | undefined,
-  ): boolean {
+  #has(logger: NativeLogger, label: string | undefined, isWritten: boolean): boolean {
     if (this.#all.length === 0) return false;
     const gate = gateOf<Group>(logger);
     const verbosity = this.#group.levels.verbosity(label!);
     if (gate === undefined || verbosity === undefined) return false;
-    return this.#all.some((sinks) => find(sinks, gate, verbosity) !== undefined);
+    for (const sinks of this.#all) {
+      if (isWritten && sinks.find(gate, verbosity) !== undefined) return true;
+      if (sinks.findHidden(gate, verbosity) !== undefined) return true;
+    }
+    return false;
   }
 }
