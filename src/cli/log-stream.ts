@@ -60,9 +60,8 @@ export async function followLogs(stream: LogStream): Promise<void> {
       if (reasonOf(error) === "STREAM_TOO_OLD") continue;
       const failure = tailFailure(error, stream);
       if (!(failure instanceof CliError) || failure.exitCode !== EXIT.unreachable || after === "") throw failure;
-      if (lostAt !== undefined && (performance.now() - lostAt > MAX_AWAY_MS || (stream.isProcess && isGone(error)))) {
-        throw failure;
-      }
+      if (stream.isProcess && isGone(error)) throw new CliError(EXIT.unreachable, "the process has ended");
+      if (lostAt !== undefined && performance.now() - lostAt > MAX_AWAY_MS) throw failure;
       if (lostAt === undefined) stream.lost(failure);
       lostAt ??= performance.now();
       await delay(wait, undefined, { signal: end }).catch(() => {});

@@ -69,6 +69,12 @@ describe("a word", () => {
     ],
     [["loggers", "get", "orders", ""], []],
     [
+      ["loggers", "tail", "refunds", "--raise", "debug", "ord"],
+      ["orders", "orders.payment"],
+    ],
+    [["loggers", "tail", "--raise", "d"], ["debug"]],
+    [["loggers", "measure", "ref"], ["refunds"]],
+    [
       ["loggers", "list", "refunds", "ord"],
       ["orders", "orders.payment"],
     ],

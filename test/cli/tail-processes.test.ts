@@ -58,7 +58,7 @@ describe("tail of several processes", () => {
     const child = new CliProcess(["loggers", "tail", "--name", "shop", "--raise", "debug"], runtimeOf(folder));
     for (const id of [one, other]) await child.wrote(new RegExp(`"instance":"${id}"`));
     shops[0]!.child.kill("SIGKILL");
-    await child.wrote(new RegExp(`connect-actuator: ${one}: nothing listens at`));
+    await child.wrote(new RegExp(`connect-actuator: ${one}: the process has ended\n`));
     const before = child.stdout.length;
     await expect.poll(() => child.stdout.slice(before)).toContain(`"instance":"${other}"`);
     shops[1]!.child.kill("SIGKILL");

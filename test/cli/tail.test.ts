@@ -238,7 +238,9 @@ test("says how many records are missing, and why", async () => {
   expect(messages(await interrupted(child))).toHaveLength(5);
 });
 
-test("a reader that does not read is waited for: the rest is dropped, and a signal restores the level all the same", async () => {
+test("a reader that does not read is waited for, and a signal restores the level all the same", {
+  tags: ["slow"],
+}, async () => {
   const shop = await open();
   const child = await tail(shop, "orders", "--raise", "debug", "--max-rate", "100000");
   child.pause();
