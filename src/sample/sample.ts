@@ -71,6 +71,7 @@ function configured(listen: ListenOptions, file: string | undefined): Pick<Confi
     sessions: { store: expressSessions(sessionStore), idKey: randomBytes(32) },
     integrationGraph: flow,
     otlp: true,
+    mcp: true,
     metrics: true,
     access: "loopback",
   };

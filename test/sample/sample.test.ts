@@ -70,6 +70,7 @@ describe.runIf(runsTypeScript)("an operator", () => {
       "integrationgraph",
       "loggers",
       "loggers-name",
+      "mcp",
       "self",
       "sessions",
       "sessions-sessionId",

@@ -65,6 +65,16 @@ test("what a logger and those below it write is returned, and the level is put b
   ]);
 });
 
+test.each(["shop", "ROOT", "orders.*"])("%s can be read as well", async (name) => {
+  const { library, result } = await debugging({ name, limit: 1 });
+  library.write("orders", "DEBUG", "paid");
+  library.write("orders.payment", "DEBUG", "card declined");
+  const { notices, records } = (await result).structuredContent as { notices: unknown; records: object[] };
+  expect(notices).toEqual([]);
+  expect(records).toMatchObject([{ message: name === "orders.*" ? "card declined" : "paid" }]);
+  await until(() => library.levelOf("orders") === "INFO");
+});
+
 test("it ends when its time is over, and tells meanwhile how far it is", async () => {
   const { library, result, progress } = await debugging({ seconds: 2, level: "TRACE" });
   expect(library.levelOf("orders")).toBe("TRACE");
