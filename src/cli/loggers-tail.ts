@@ -229,9 +229,9 @@ class Tail {
 }
 
 const WHY_DROPPED: Readonly<Record<number, string>> = {
-  [DropReason.SLOW_READER]: "they were not read in time",
-  [DropReason.RATE]: "there were too many in a second (--max-rate), or more than the server keeps",
-  [DropReason.GAP]: "they were written while there was no connection, or are no longer kept",
+  [DropReason.SLOW_READER]: "not read in time",
+  [DropReason.RATE]: "too many in a second (--max-rate), or more than the server keeps",
+  [DropReason.GAP]: "written while there was no connection, or no longer kept",
   [DropReason.REDACTION]: "the application's function for redaction failed",
 };
 
