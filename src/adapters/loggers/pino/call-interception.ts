@@ -139,6 +139,9 @@ export class CallInterception {
 
   #make(method: Method, { label, verbosity }: Label, enabled: boolean): Method {
     const interception = this;
+    // Most applications have one root. Looking the method up each time would cost more than the rest.
+    let levels: NativeLogger["levels"] | undefined;
+    let lifted: Method;
     function intercepted(this: unknown, ...values: unknown[]): unknown {
       const pass = enabled ? undefined : interception.#passOf(this, verbosity);
       const written = enabled || pass?.hides === false;
@@ -146,7 +149,10 @@ export class CallInterception {
       const logger = this as NativeLogger;
       // `silent` is pino's noop. If the application replaced a disabled method, its replacement is called.
       if (pass === undefined || method !== logger.silent) return method.apply(this, values);
-      const lifted = interception.#enabledMethod(logger, label);
+      if (logger.levels !== levels) {
+        levels = logger.levels;
+        lifted = interception.#enabledMethod(logger, label);
+      }
       if (!pass.hides) return lifted.apply(logger, values);
       try {
         lifted.apply(interception.shadows.of(logger), values);
