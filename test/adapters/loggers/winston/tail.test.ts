@@ -3,6 +3,7 @@ import { setFlagsFromString } from "node:v8";
 import fc from "fast-check";
 import { afterEach, expect, test } from "vitest";
 import winston from "winston";
+import { consoleLogger } from "../../../../src/adapters/loggers/console/index.ts";
 import { winstonLoggers } from "../../../../src/adapters/loggers/winston/index.ts";
 import type { RecordContent, WrittenRecord } from "../../../../src/loggers/adapter.ts";
 import { type Level, levelVerbosity } from "../../../../src/loggers/level.ts";
@@ -449,6 +450,22 @@ test("two actuators hear the same loggers, and one that leaves does not deafen t
   detach();
   root.info("3");
   expect([brief(one), brief(two)]).toEqual([["ROOT info 1"], ["ROOT info 1", "ROOT debug 2 hidden", "ROOT info 3"]]);
+});
+
+test("what a transport writes to the console is told once", () => {
+  const transport = new winston.transports.Console({ forceConsole: true } as object);
+  const { root, loggers } = application({ transports: [transport] });
+  cleanups.push(loggers.attach(consoleLogger()));
+  const original = process.stdout.write;
+  process.stdout.write = () => true;
+  cleanups.push(() => {
+    process.stdout.write = original;
+  });
+  const heard = hear(loggers);
+  root.info("1");
+  root.debug("2");
+  console.log("3");
+  expect(brief(heard)).toEqual(["ROOT info 1", "console log 3"]);
 });
 
 test.each([false, true])("50 rounds leave no trace, with a level that was set: %s", (isSet) => {
