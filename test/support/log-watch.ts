@@ -1,5 +1,5 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { type CallOptions, Code, ConnectError, createClient } from "@connectrpc/connect";
+import { type CallOptions, Code, ConnectError, createClient, type Transport } from "@connectrpc/connect";
 import { expect, onTestFinished } from "vitest";
 import {
   WatchLogsResponse_Dropped_Reason as DropReason,
@@ -14,6 +14,12 @@ import { transportOver, type Wire } from "./rpc-harness.ts";
 
 export type LogRequest = MessageInitShape<typeof WatchLogsRequestSchema>;
 
+/** How to call. Default: gRPC on a connection of its own. */
+export interface LogCall extends CallOptions {
+  readonly wire?: Wire;
+  readonly transport?: Transport;
+}
+
 const GRPC: Wire = { protocol: "gRPC", httpVersion: "2" };
 
 /** A call of WatchLogs, which a test reads in the background until it ends. */
@@ -24,8 +30,8 @@ export class LogWatch {
   readonly #abort = new AbortController();
   readonly #ended: Promise<void>;
 
-  constructor(url: string, request: LogRequest = {}, { wire = GRPC, ...options }: CallOptions & { wire?: Wire } = {}) {
-    const stream = createClient(LogsService, transportOver(wire, url)).watchLogs(request, {
+  constructor(url: string, request: LogRequest = {}, { wire = GRPC, transport, ...options }: LogCall = {}) {
+    const stream = createClient(LogsService, transport ?? transportOver(wire, url)).watchLogs(request, {
       ...options,
       signal: this.#abort.signal,
     });

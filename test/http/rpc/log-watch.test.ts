@@ -1,6 +1,13 @@
+import { once } from "node:events";
+import { connect } from "node:http2";
+import { fromBinary } from "@bufbuild/protobuf";
 import { Code } from "@connectrpc/connect";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { Level } from "../../../src/gen/actuator/v3/level_pb.ts";
+import {
+  WatchLogsResponse_Dropped_Reason as DropReason,
+  WatchLogsResponseSchema,
+} from "../../../src/gen/actuator/v3/logs_pb.ts";
 import type { RpcOptions } from "../../../src/http/rpc/rpc-options.ts";
 import { Loggers } from "../../../src/loggers/loggers.ts";
 import type { LoggersOptions } from "../../../src/loggers/options.ts";
@@ -9,7 +16,7 @@ import type { LogsOptions } from "../../../src/logs/options.ts";
 import { WrittenLibrary } from "../../logs/written-library.ts";
 import { type LogRequest, LogWatch, watchLogs } from "../../support/log-watch.ts";
 import { LOGS_GATE } from "../../support/open-gate.ts";
-import { errorInfo, serveRpc, WIRES } from "../../support/rpc-harness.ts";
+import { errorInfo, serveRpc, transportOver, WIRES } from "../../support/rpc-harness.ts";
 
 const NAMES = ["orders", "orders.payment", "orders.payment.card", "ordersx", "mail"];
 
@@ -248,6 +255,53 @@ describe("what is missing is told:", () => {
 function nested(depth: number): Record<string, unknown> {
   return depth === 0 ? {} : { inner: nested(depth - 1) };
 }
+
+describe("a client that stops reading", () => {
+  test("holds up no other, and is told what it missed", async () => {
+    const { url, library } = await serve();
+    const reading = await watchLogs(url);
+    const session = connect(url);
+    onTestFinished(() => session.destroy());
+    const path = "/actuator.v3.LogsService/WatchLogs";
+    const stopped = session.request({ ":method": "POST", ":path": path, "content-type": "application/grpc" });
+    stopped.pause().end(Buffer.alloc(5));
+    await once(stopped, "response");
+    const text = "x".repeat(10_000);
+    let written = 0;
+    for (let round = 1; round <= 4; round++) {
+      for (let at = 0; at < 300; at++) library.write("mail", "INFO", `${++written} ${text}`, {}, text.length);
+      await expect.poll(() => reading.records.length).toBe(written);
+    }
+    let [received, dropped, body] = [0, 0, Buffer.alloc(0)];
+    stopped.on("data", (chunk: Buffer) => {
+      body = Buffer.concat([body, chunk]);
+      for (
+        let end = 0;
+        body.length >= 5 && body.length >= (end = 5 + body.readUInt32BE(1));
+        body = body.subarray(end)
+      ) {
+        const { event } = fromBinary(WatchLogsResponseSchema, body.subarray(5, end));
+        if (event.case === "records") received += event.value.records.length;
+        if (event.case === "dropped" && event.value.reason === DropReason.SLOW_READER)
+          dropped += Number(event.value.count);
+      }
+    });
+    stopped.resume();
+    await expect.poll(() => received + dropped).toBe(written);
+    expect([dropped > 100, received > 300]).toEqual([true, true]);
+    expect(reading.dropped).toEqual([]);
+  });
+
+  test("is one of 100 at once, which all receive the same", async () => {
+    const { url, library, logs } = await serve();
+    const transport = transportOver({ protocol: "gRPC", httpVersion: "2" }, url);
+    const watches = await Promise.all(Array.from({ length: 100 }, () => watchLogs(url, {}, { transport })));
+    expect(logs.size).toBe(100);
+    for (let at = 0; at < 500; at++) library.write("mail", "INFO", `${at}`);
+    const expected = Array.from({ length: 500 }, (_, at) => `${at}`);
+    for (const watch of watches) await expect.poll(() => watch.messages).toEqual(expected);
+  });
+});
 
 describe("a client that comes back", () => {
   test("receives nothing twice and misses nothing that is still kept", async () => {
