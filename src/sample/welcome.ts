@@ -19,6 +19,10 @@ export function welcome({ actuator, shop }: Addresses): string {
   const steps: readonly (readonly [what: string, ...lines: string[]])[] = [
     ["every logger with its level, as a tree", command("loggers list")],
     ["orders at DEBUG for ten minutes: they appear below at once", command("loggers set shop.orders debug --for 10m")],
+    [
+      "what payments log at DEBUG; Ctrl-C puts the level back",
+      command("loggers tail shop.orders.payment --raise debug"),
+    ],
     ["the path of an order, with live numbers", command("graph")],
     [
       "where Alice is logged in, then log her out: she notices below",

@@ -157,13 +157,23 @@ describe.runIf(runsTypeScript)("an operator", () => {
     expect([...links].sort()).toEqual(["discard", "error", "input", "output", "route"]);
   });
 
+  /** What it prints of an order. */
+  async function tailed(command: string): Promise<string> {
+    const answer = shell(`${command} --for 3s`);
+    const levelOf = async () => (await json(`${running.actuator}/loggers/shop.orders.payment`)).configuredLevel;
+    await expect.poll(levelOf).toBe("DEBUG");
+    await order();
+    return answer;
+  }
+
   it("pastes the printed lines, and each of them works", async () => {
     const lines = running.process.stdout.split("\n").map((line) => line.trim());
     const commands = lines.filter((line) => line.startsWith("npx "));
     expect(commands.length).toBeGreaterThan(4);
     const answers: string[] = [];
     // One after the other, as an operator does: the second one changes what the first one shows.
-    for (const command of commands) answers.push(await shell(command));
+    for (const command of commands) answers.push(await (command.includes(" tail ") ? tailed(command) : shell(command)));
+    expect(answers.find((answer) => answer.includes('"logger":"shop.orders.payment"'))).toContain('"level":"DEBUG"');
     expect(answers[0]).toMatch(/\n {4}shop\.orders +INFO +inherited\n/);
     expect(answers[1]).toMatch(/^shop\.orders: DEBUG, until/);
     const curl = lines.filter((line) => line.startsWith("curl "));
