@@ -23,13 +23,16 @@ export const recordText: RecordFormat = (record, instance) => {
     first,
     ...(node === "" ? [] : [styled("cyan", `→ ${printable(node)}`)]),
   ];
-  const trace = [traceId, spanId].filter((id) => id !== "").map(printable);
+  // Libraries repeat the name of the logger in a field, and pino the process in every record.
+  const fields = Object.entries(fieldsOf(record)).filter(
+    ([key, value]) => value !== logger && key !== "pid" && key !== "hostname",
+  );
+  const trace = [traceId, spanId].filter((id) => id !== "" && !fields.some(([, value]) => value === id));
   return [
     head.join(" ").trimEnd(),
     ...more.map((line) => INDENT + line),
-    // Libraries repeat the name of the logger in a field.
-    ...Object.entries(fieldsOf(record)).flatMap(([key, value]) => (value === logger ? [] : fieldText(key, value))),
-    ...(trace.length === 0 ? [] : [fieldText("trace", trace.join(" "))]),
+    ...fields.map(([key, value]) => fieldText(key, value)),
+    ...(trace.length === 0 ? [] : [fieldText("trace", trace.map(printable).join(" "))]),
     ...(error === undefined ? [] : errorLines(error)),
     ...(cut ? [`${INDENT}${styled("dim", "(cut: it was longer than 64 KiB)")}`] : []),
     "",
