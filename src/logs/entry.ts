@@ -8,6 +8,8 @@ import type { Redaction } from "./redaction.ts";
 const MAX_SHOWN = 64 * 1024;
 /** A record that is larger is not read at all. */
 const MAX_READ = 1024 * 1024;
+/** What a record takes besides its text, in characters. */
+const OVERHEAD = 256;
 
 /** Reads the records of all rings the same way. */
 export interface Reading {
@@ -16,20 +18,24 @@ export interface Reading {
   readonly redact: ((record: LogRecord) => LogRecord | undefined) | undefined;
 }
 
-/** A record that was written and that some rings take. It is read once for all of them. */
+/** A record that was written and that some rings take. It is made in the call that wrote it, and read once for all rings. */
 export class Entry {
   /** About how much memory it takes, in characters. */
   readonly size: number;
-  readonly #record: WrittenRecord | undefined;
-  readonly #known: Omit<LogRecord, "message" | "fields" | "error" | "traceId" | "spanId" | "cut" | "node">;
+  readonly #logger: string;
+  readonly #kind: string;
+  readonly #time: number;
+  readonly #written: WrittenRecord;
   readonly #node: HandlerNode | undefined;
   #read: { readonly record: LogRecord | undefined; readonly size: number } | undefined;
 
-  constructor(name: string, kind: string, time: number, record: WrittenRecord, node: HandlerNode | undefined) {
-    const { verbosity, nativeLevel, hidden, size } = record;
-    this.#record = size > MAX_READ ? undefined : record;
-    this.size = size > MAX_READ ? 256 : size + 256;
-    this.#known = { sequence: 0, time, logger: name, kind, level: LEVELS[verbosity]!, nativeLevel, onlyHere: hidden };
+  constructor(logger: string, kind: string, time: number, written: WrittenRecord, node: HandlerNode | undefined) {
+    const { size } = written;
+    this.size = (size > MAX_READ ? 0 : size) + OVERHEAD;
+    this.#logger = logger;
+    this.#kind = kind;
+    this.#time = time;
+    this.#written = size > MAX_READ ? new TooLarge(written) : written;
     this.#node = node;
   }
 
@@ -44,7 +50,8 @@ export class Entry {
   }
 
   #shown({ redaction, redact }: Reading): { readonly record: LogRecord | undefined; readonly size: number } {
-    const content = this.#record?.read() ?? TOO_LARGE;
+    const { verbosity, nativeLevel, hidden } = this.#written;
+    const content = this.#written.read();
     const redacting = redaction.begin(MAX_SHOWN);
     const message = redacting.text(content.message);
     const error = content.error && {
@@ -55,21 +62,43 @@ export class Entry {
     const fields = redacting.fields(content.fields);
     const { id, name } = this.#node ?? {};
     const record: LogRecord = {
-      ...this.#known,
+      sequence: 0,
+      time: this.#time,
+      logger: this.#logger,
+      level: LEVELS[verbosity]!,
+      nativeLevel,
+      kind: this.#kind,
       message,
       fields,
       error,
       traceId: firstText(fields, TRACE_ID),
       spanId: firstText(fields, SPAN_ID),
       node: id === undefined ? undefined : { id, name: name! },
-      cut: redacting.cut || content === TOO_LARGE,
+      onlyHere: hidden,
+      cut: redacting.cut || this.#written instanceof TooLarge,
     };
-    const size = MAX_SHOWN - redacting.room + 256;
+    const size = MAX_SHOWN - redacting.room + OVERHEAD;
     return { record: redact === undefined ? record : checked(redact(record), record), size };
   }
 }
 
-const TOO_LARGE: RecordContent = { message: `[a record of more than ${MAX_READ} characters is not shown]`, fields: {} };
+/** Stands for a record that is too large to be read or kept. */
+class TooLarge implements WrittenRecord {
+  readonly verbosity: number;
+  readonly nativeLevel: string;
+  readonly hidden: boolean;
+  readonly size = 0;
+
+  constructor({ verbosity, nativeLevel, hidden }: WrittenRecord) {
+    this.verbosity = verbosity;
+    this.nativeLevel = nativeLevel;
+    this.hidden = hidden;
+  }
+
+  read(): RecordContent {
+    return { message: `[a record of more than ${MAX_READ} characters is not shown]`, fields: {} };
+  }
+}
 
 /**
  * What the application's redaction returned, as data.
