@@ -29,6 +29,8 @@ export interface HoldRequest extends ChangeRequest {
    * options allow for the level.
    */
   readonly ttlMs?: number | undefined;
+  /** Whether a temporary level that is in force stays so, and the held one applies when it ends. Default false: the held one applies. */
+  readonly isBeneath?: boolean | undefined;
 }
 
 /** Counted in UTF-16 code units. */

@@ -14,6 +14,8 @@ export interface LevelUpdate {
   readonly ttlMs?: number | undefined;
   /** The lease that the level ends with, if any. */
   readonly lease?: SettingOwner | undefined;
+  /** Whether a temporary level that is in force stays so. */
+  readonly isBeneath?: boolean | undefined;
   /** The group through which a logger is changed, if any. */
   readonly group?: string | undefined;
   /** Who asked for the change, for the history. */
@@ -94,16 +96,19 @@ export class ConfiguredLevels {
    * precedence over earlier temporary levels. Without, it is permanent and ends them.
    */
   apply(on: LevelTarget, setting: Setting, update: LevelUpdate): void {
-    const { ttlMs, lease, group } = update;
+    const { ttlMs, lease, group, isBeneath } = update;
     let ended: readonly TemporarySetting[];
     if (ttlMs === undefined && lease === undefined) ended = this.#end(on);
     else {
       const temporary = { ...setting, on, lease, group };
       ended = lease === undefined ? this.#endEarlier(on, setting) : [];
       on.permanent ??= { level: on.configured, override: on.override };
-      on.temporary = [...(on.temporary ?? []), temporary];
+      const inForce = isBeneath ? on.temporary?.at(-1) : undefined;
+      const before = on.temporary ?? [];
+      on.temporary = inForce === undefined ? [...before, temporary] : [...before.slice(0, -1), temporary, inForce];
       lease?.add(temporary);
       if (ttlMs !== undefined) this.#expiries.set(temporary, ttlMs);
+      if (inForce !== undefined) return;
     }
     this.#configure(on, setting, update);
     for (const temporary of ended) temporary.lease?.lost(temporary, "OVERRULED");

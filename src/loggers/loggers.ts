@@ -148,7 +148,11 @@ export class Loggers {
     const lease = new Lease(ttlMs, (held, end) =>
       this.#levels.endTemporary(held, end === "VOLUME" ? { kind: end } : {}),
     );
-    const outcome = this.#change(text, request, { kind: "SET", ttlMs, lease }, (override) => ({ level, override }));
+    const { isBeneath } = request;
+    const outcome = this.#change(text, request, { kind: "SET", ttlMs, lease, isBeneath }, (override) => ({
+      level,
+      override,
+    }));
     this.#leases.add(lease);
     lease.onEnd(() => this.#leases.delete(lease));
     return { ...outcome, lease };
@@ -255,6 +259,15 @@ export class Loggers {
   }
 
   /**
+   * Whether a temporary level is in force on a name itself.
+   *
+   * @throws ActuatorError INVALID_ARGUMENT for an invalid name.
+   */
+  isTemporary(text: string): boolean {
+    return this.#levels.registry.get(loggerName(text))?.temporary !== undefined;
+  }
+
+  /**
    * A notice for each of these names that no logger and no group has, or no logger below it for a prefix such as `orders.*`; at most
    * 10.
    *
@@ -318,7 +331,7 @@ export class Loggers {
   #change(
     text: string,
     request: ChangeRequest,
-    how: Pick<LevelUpdate, "kind" | "ttlMs" | "lease">,
+    how: Pick<LevelUpdate, "kind" | "ttlMs" | "lease" | "isBeneath">,
     settingFor: (author: Override, node?: LoggerNode) => Setting,
   ): LevelOutcome {
     const levels = this.#levels;

@@ -18,6 +18,12 @@ export interface Reading {
   readonly redact: ((record: LogRecord) => LogRecord | undefined) | undefined;
 }
 
+/**
+ * A record as it is shown, with its size in characters. Undefined if the application shows nothing of it; "unread" if the library's
+ * reading or the application's redaction failed.
+ */
+export type Shown = { readonly record: LogRecord; readonly size: number } | "unread" | undefined;
+
 /** A record that was written and that some rings take. It is made in the call that wrote it, and read once for all rings. */
 export class Entry {
   /** About how much memory it takes, in characters. */
@@ -27,7 +33,8 @@ export class Entry {
   readonly #time: number;
   readonly #written: WrittenRecord;
   readonly #node: HandlerNode | undefined;
-  #read: { readonly record: LogRecord | undefined; readonly size: number } | undefined;
+  /** Undefined until it was read. */
+  #shown: { readonly of: Shown } | undefined;
 
   constructor(logger: string, kind: string, time: number, written: WrittenRecord, node: HandlerNode | undefined) {
     const { size } = written;
@@ -39,17 +46,21 @@ export class Entry {
     this.#node = node;
   }
 
-  /**
-   * What is shown of it, with its size in characters; no record if the application shows nothing of it.
-   *
-   * @throws whatever the library's reading or the application's redaction throws
-   */
-  read(reading: Reading): { readonly record: LogRecord | undefined; readonly size: number } {
-    this.#read ??= this.#shown(reading);
-    return this.#read;
+  /** What is shown of it, the same for every ring. */
+  read(reading: Reading): Shown {
+    this.#shown ??= { of: this.#read(reading) };
+    return this.#shown.of;
   }
 
-  #shown({ redaction, redact }: Reading): { readonly record: LogRecord | undefined; readonly size: number } {
+  #read(reading: Reading): Shown {
+    try {
+      return this.#made(reading);
+    } catch {
+      return "unread";
+    }
+  }
+
+  #made({ redaction, redact }: Reading): Shown {
     const { verbosity, nativeLevel, hidden } = this.#written;
     const content = this.#written.read();
     const redacting = redaction.begin(MAX_SHOWN);
@@ -77,8 +88,8 @@ export class Entry {
       onlyHere: hidden,
       cut: redacting.cut || this.#written instanceof TooLarge,
     };
-    const size = MAX_SHOWN - redacting.room + OVERHEAD;
-    return { record: redact === undefined ? record : checked(redact(record), record), size };
+    const shown = redact === undefined ? record : checked(redact(record), record);
+    return shown && { record: shown, size: MAX_SHOWN - redacting.room + OVERHEAD };
   }
 }
 

@@ -30,7 +30,7 @@ export interface LogQuery {
 
 /** A level for as long as a tail is open. */
 export interface RaiseRequest extends HoldRequest {
-  /** What lets more through already keeps its level. */
+  /** What lets more through already keeps its level; if that level is temporary, the raised one applies when it ends. */
   readonly level: Level;
   /** Whether the additional records are kept from the application's own destinations; then no level changes. Default false. */
   readonly onlyHere?: boolean | undefined;

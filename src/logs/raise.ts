@@ -125,11 +125,15 @@ export class Raise {
     }
     try {
       for (const [target, before] of levels) {
-        if (levelVerbosity(before) > this.verbosity) {
+        const isBeneath = levelVerbosity(before) > this.verbosity;
+        if (isBeneath && !this.#loggers.isTemporary(target)) {
           this.notices = [...this.notices, moreVerbose(target, before)];
           continue;
         }
-        const { lease, previousLevel, notices, result } = this.#loggers.holdLevel(target, level, this.request);
+        const { lease, previousLevel, notices, result } = this.#loggers.holdLevel(target, level, {
+          ...this.request,
+          isBeneath,
+        });
         this.#leases.push(lease);
         this.raised = [...this.raised, { name: result.name, previousLevel }];
         this.notices = [...this.notices, ...notices];

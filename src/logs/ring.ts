@@ -101,17 +101,12 @@ export class RecordRing {
   }
 
   #add(entry: Entry, reading: Reading): void {
-    let read: ReturnType<Entry["read"]>;
-    try {
-      read = entry.read(reading);
-      if (read.record === undefined || !this.filter.matches(read.record)) return;
-    } catch {
-      this.unread++;
-      return;
-    }
-    const { size } = read;
+    const shown = entry.read(reading);
+    if (shown === "unread") this.unread++;
+    if (shown === undefined || shown === "unread" || !this.filter.matches(shown.record)) return;
+    const { record, size } = shown;
     const sequence = this.next++;
-    this.#kept[sequence % MAX_RECORDS] = { record: { ...read.record, sequence }, size };
+    this.#kept[sequence % MAX_RECORDS] = { record: { ...record, sequence }, size };
     this.#size += size;
     while (this.next - this.oldest > MAX_RECORDS - 1 || (this.#size > this.maxSize && this.oldest < sequence)) {
       this.#size -= this.#kept[this.oldest % MAX_RECORDS]!.size;

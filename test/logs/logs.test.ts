@@ -246,7 +246,7 @@ test("a raised level lasts as long as its tail, and shows in the history", () =>
 
 test("a raise lowers no level, and holds one that is the same already", async () => {
   const { loggers, logs, library } = logsOf();
-  loggers.setLevel("orders.payment", "TRACE", { ttlMs: 2_000 });
+  loggers.setLevel("orders.payment", "TRACE");
   loggers.setLevel("mail", "DEBUG", { ttlMs: 2_000 });
   const tail = logs.open({ names: ["all", "orders.payment", "shop"], raise: { level: "DEBUG" } });
   expect(tail.start.raised.map(({ name }) => name)).toEqual(["orders", "mail"]);
@@ -255,7 +255,22 @@ test("a raise lowers no level, and holds one that is the same already", async ()
   ]);
   expect(library.levelOf("orders.payment")).toBe("TRACE");
   await vi.advanceTimersByTimeAsync(2_000);
-  expect(["orders.payment", "mail"].map((name) => library.levelOf(name))).toEqual(["DEBUG", "DEBUG"]);
+  expect(["orders.payment", "mail"].map((name) => library.levelOf(name))).toEqual(["TRACE", "DEBUG"]);
+});
+
+test("a raise applies when a temporary level ends that lets more through, such as that of another tail", async () => {
+  const { loggers, logs, library } = logsOf();
+  const other = logs.open({ names: ["mail"], raise: { level: "TRACE" } });
+  loggers.setLevel("orders", "TRACE", { ttlMs: 2_000 });
+  const tail = logs.open({ names: ["orders", "mail"], raise: { level: "DEBUG", actor: "ann" } });
+  expect(tail.start.raised.map(({ name }) => name)).toEqual(["orders", "mail"]);
+  expect(["orders", "mail"].map((name) => library.levelOf(name))).toEqual(["TRACE", "TRACE"]);
+  other.close();
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(["orders", "mail"].map((name) => library.levelOf(name))).toEqual(["DEBUG", "DEBUG"]);
+  expect(loggers.get("mail")).toMatchObject({ override: { actor: "ann", held: true } });
+  tail.close();
+  expect(["orders", "mail"].map((name) => library.levelOf(name))).toEqual(["INFO", "INFO"]);
 });
 
 test("a raise ends with its time, and by another level, and the tail goes on", () => {

@@ -100,7 +100,7 @@ export type Raise = Message<"actuator.v3.Raise"> & {
   /**
    * level is the level to set; UNSPECIFIED or unknown: INVALID_ARGUMENT. On `orders.*` it is set on `orders`, from which the loggers
    * below inherit it unless they have a level of their own; without names it is set on ROOT. What lets more through already keeps its
-   * level.
+   * level; if that level is temporary, the raised one applies when it ends.
    *
    * @generated from field: actuator.v3.Level level = 1;
    */
