@@ -22,7 +22,7 @@ export interface Reading {
  * A record as it is shown, with its size in characters. Undefined if the application shows nothing of it; "unread" if the library's
  * reading or the application's redaction failed.
  */
-export type Shown = { readonly record: LogRecord; readonly size: number } | "unread" | undefined;
+export type ReadRecord = { readonly record: LogRecord; readonly size: number } | "unread" | undefined;
 
 /** A record that was written and that some rings take. It is made in the call that wrote it, and read once for all rings. */
 export class Entry {
@@ -34,7 +34,7 @@ export class Entry {
   readonly #written: WrittenRecord;
   readonly #node: HandlerNode | undefined;
   /** Undefined until it was read. */
-  #shown: { readonly of: Shown } | undefined;
+  #shown: { readonly of: ReadRecord } | undefined;
 
   constructor(logger: string, kind: string, time: number, written: WrittenRecord, node: HandlerNode | undefined) {
     const { size } = written;
@@ -47,12 +47,12 @@ export class Entry {
   }
 
   /** What is shown of it, the same for every ring. */
-  read(reading: Reading): Shown {
+  read(reading: Reading): ReadRecord {
     this.#shown ??= { of: this.#read(reading) };
     return this.#shown.of;
   }
 
-  #read(reading: Reading): Shown {
+  #read(reading: Reading): ReadRecord {
     try {
       return this.#made(reading);
     } catch {
@@ -60,7 +60,7 @@ export class Entry {
     }
   }
 
-  #made({ redaction, redact }: Reading): Shown {
+  #made({ redaction, redact }: Reading): ReadRecord {
     const { verbosity, nativeLevel, hidden } = this.#written;
     const content = this.#written.read();
     const redacting = redaction.begin(MAX_SHOWN);
