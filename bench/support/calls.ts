@@ -34,6 +34,8 @@ const pairs = 3;
  * nothing is added and 2.00 that the call takes half the time. Each call is measured in processes of its own: a disabled call
  * of a bare library may train the compiler on code that an enabled one runs, and that of an attached one not.
  *
+ * An argument of the command, such as `pino`, measures only the calls whose names contain it.
+ *
  * To be called once by a benchmark's main module, which runs again, as it is, in the process of each subject.
  */
 export async function compareCalls<Subject>(comparison: CallComparison<Subject>): Promise<void> {
@@ -47,6 +49,7 @@ export async function compareCalls<Subject>(comparison: CallComparison<Subject>)
   const nanoseconds = (values: readonly number[]) => `${median(values).toFixed(1)} ns`;
   const rows: (readonly string[])[] = [];
   for (const [call, [name]] of comparison.calls.entries()) {
+    if (!name.includes(role ?? "")) continue;
     const found: Round[] = [];
     for (let pair = 0; pair < pairs; pair++) found.push(...(await measurePair(call)));
     rows.push([
