@@ -13,6 +13,7 @@ import {
 } from "../../gen/actuator/v3/logs_pb.ts";
 import type { Loggers } from "../../loggers/loggers.ts";
 import { ROOT } from "../../loggers/name.ts";
+import { prefixOf } from "../../logs/filter.ts";
 import type { Logs } from "../../logs/logs.ts";
 import type { LogQuery, RaiseRequest, RecordBatch, TailEvent } from "../../logs/query.ts";
 import type { Tail } from "../../logs/tail.ts";
@@ -96,7 +97,8 @@ export function watchLogs(logs: Logs, loggers: Loggers, gate: Pick<Gate, "requir
 /** The loggers that a request names or whose level it raises. */
 function loggersOf({ names, raise }: WatchLogsRequest, loggers: Loggers): readonly string[] {
   if (names.length === 0) return raise === undefined || raise.onlyHere ? [] : [ROOT];
-  return names.flatMap((name) => loggers.reach(name));
+  // A raise of `orders.*` sets the level of `orders`, which may be a group.
+  return names.flatMap((name) => loggers.reach(prefixOf(name) ?? name));
 }
 
 function raiseFrom(raise: Raise, context: HandlerContext): RaiseRequest {

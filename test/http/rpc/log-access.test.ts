@@ -22,7 +22,11 @@ async function serve<Name extends string>(
   const actuator = createActuator({
     access: { tokens: file },
     audit: (record) => void records.push(record),
-    loggers: { adapters: [library], groups: { all: ["orders", "mail"], below: ["orders.*"] }, logLevelChanges: false },
+    loggers: {
+      adapters: [library],
+      groups: { all: ["orders", "mail"], below: ["orders.*"], "orders.team": ["mail"] },
+      logLevelChanges: false,
+    },
     ...options,
   });
   onTestFinished(() => actuator.close({ deadlineMs: 0 }));
@@ -72,6 +76,7 @@ test.each<[what: string, request: LogRequest]>([
   ["everything below ROOT", { names: ["ROOT.*"] }],
   ["ROOT", { names: ["ROOT"] }],
   ["a group with other members", { names: ["all"] }],
+  ["a group with other members as if it were a logger above others", { names: ["orders.team.*"], raise: DEBUG }],
   ["everything, to raise it", { raise: DEBUG }],
   ["another logger, for this call only", { names: ["mail"], raise: { ...DEBUG, onlyHere: true } }],
 ])("a caller with some loggers cannot name %s", async (_, request) => {
