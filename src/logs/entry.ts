@@ -119,8 +119,10 @@ class TooLarge implements WrittenRecord {
 function checked(shown: LogRecord | undefined, record: LogRecord): LogRecord | undefined {
   if (shown === undefined) return undefined;
   const { message, fields, error } = JSON.parse(JSON.stringify(shown)) as LogRecord;
-  if (typeof message !== "string" || !isRecord(fields)) throw new Error("logs.redact returned no record");
-  return { ...record, message, fields, error };
+  const { type = "", message: said = "", stack = "" } = error ?? {};
+  const isError = error == null || (isRecord(error) && [type, said, stack].every((text) => typeof text === "string"));
+  if (typeof message !== "string" || !isRecord(fields) || !isError) throw new Error("logs.redact returned no record");
+  return { ...record, message, fields, error: error ?? undefined };
 }
 
 /** The names under which OpenTelemetry, the Elastic Common Schema, Datadog and others write them. */

@@ -156,6 +156,21 @@ test("the application redacts messages, or shows nothing of a record", () => {
   ]);
 });
 
+test("what the application's redaction makes of an error is checked", () => {
+  const redact = (record: LogRecord) => {
+    const made: unknown = { none: null, text: "no card", code: { type: "E", message: "no", stack: 7 } };
+    return { ...record, error: (made as Record<string, LogRecord["error"]>)[record.message] };
+  };
+  const { logs, library } = logsOf({ redact });
+  const tail = logs.open();
+  for (const message of ["none", "text", "code"]) library.write("orders", "INFO", message);
+  pass();
+  expect(take(tail)).toMatchObject([
+    { type: "dropped", reason: "REDACTION", count: 2 },
+    { type: "records", records: [{ message: "none", error: undefined }] },
+  ]);
+});
+
 test("what redaction writes is not heard", () => {
   const library = new WrittenLibrary(NAMES);
   const redact = (record: LogRecord) => {

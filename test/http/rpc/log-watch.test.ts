@@ -72,6 +72,24 @@ describe.each(WIRES)("over $protocol, HTTP/$httpVersion", (wire) => {
     expect(errors).toEqual([]);
   });
 
+  test("a watch outlives text that is not well-formed Unicode", async () => {
+    const { url, library, errors } = await serve();
+    const watch = await watchLogs(url, {}, { wire });
+    const half = "\ud83d";
+    library.write("orders", "INFO", half, {
+      fields: { [half]: half, trace_id: half },
+      error: { type: half, message: half, stack: half },
+    });
+    library.write("orders", "INFO", `${"m".repeat(64 * 1024 - 1)}😀`);
+    library.write("orders", "INFO", "last");
+    await expect.poll(() => watch.messages.at(-1)).toBe("last");
+    expect(watch.records[0]).toMatchObject({
+      ...{ message: "\ufffd", traceId: "\ufffd" },
+      error: { type: "\ufffd", message: "\ufffd", stack: "\ufffd" },
+    });
+    expect(errors).toEqual([]);
+  });
+
   test("a watch without records sends heartbeats, with a token", async () => {
     const { url } = await serve({ rpc: { heartbeatMs: 20 } });
     const watch = await watchLogs(url, {}, { wire });
