@@ -17,7 +17,9 @@ export interface LoggerService {
 
 /** An instance of `ConsoleLogger`, from within. */
 export interface ConsoleLogger extends LoggerService {
-  options?: { logLevels?: readonly string[] | undefined };
+  options?: { logLevels?: readonly string[] | undefined; readonly json?: boolean };
+  /** Calls a message that is a function, for JSON too. Since Nest 12. */
+  resolveMessage?(message: unknown): unknown;
   /** Hides the values that are secret by its options. Since Nest 12. */
   redact?(value: unknown): unknown;
   /** Splits the arguments of `error`. */

@@ -139,7 +139,7 @@ export class RecordListening extends RecordInstrumentation<Threshold> {
     const printMessages = placeMethod(prototype, "printMessages", (original) => {
       return function (this: unknown, ...values): unknown {
         if (observers.size === 0) return original.apply(this, values);
-        const [given, context, level, stream, stack, params] = values;
+        const [given, context, level, , stack, params] = values;
         const logger = this as ConsoleLogger;
         const errorCall = listening.#errorCall;
         listening.#errorCall = undefined;
@@ -148,11 +148,10 @@ export class RecordListening extends RecordInstrumentation<Threshold> {
         if (hiddenCall !== undefined) {
           return listening.#takeHidden(hiddenCall, { ...printed, messages: given as readonly unknown[] });
         }
-        // Nest calls messages that are functions; each is called once.
-        const messages = (given as readonly unknown[]).map(resolved);
+        const messages = (given as readonly unknown[]).map((message) => calledOnce(logger, message));
         const found = listening.#controller.ofConsole(logger, context || undefined, undefined);
         if (found !== undefined) listening.#take(found, { ...printed, messages }, false);
-        return handOver(() => original.call(this, messages, context, level, stream, stack, params));
+        return handOver(() => original.call(this, messages, ...values.slice(1)));
       };
     });
     const printStackTrace = placeMethod(prototype, "printStackTrace", (original) => {
@@ -188,16 +187,36 @@ function contentOf({ logger, messages, stack, params, errorCall }: Printed) {
   // The option `redact` of Nest 12.
   const redacted = (value: unknown): unknown => logger.redact?.(value) ?? value;
   const content = valuesContent(
-    messages.map((message) => redacted(resolved(message))),
+    messages.map((message) => redacted(printed(logger, message))),
     redacted(params) as object,
   );
   const given = stack ?? (errorCall && logger.getContextAndStackAndMessagesToPrint?.(errorCall)?.stack);
   return { ...content, stack: typeof given === "string" ? given : undefined };
 }
 
+/** A message that gives what the application's function returned, however often Nest calls it. */
+function calledOnce(logger: ConsoleLogger, message: unknown): unknown {
+  if (typeof message !== "function" || isClass(message) || leavesOutFunctions(logger)) return message;
+  const value = resolved(message());
+  return () => value;
+}
+
+/** A message as it is printed. */
+function printed(logger: ConsoleLogger, message: unknown): unknown {
+  return typeof message === "function" && leavesOutFunctions(logger) ? "" : resolved(message);
+}
+
 /** A message as Nest resolves it: a class is its name, and any other function is called. */
 function resolved(message: unknown): unknown {
   if (typeof message !== "function") return message;
-  const isClass = Function.prototype.toString.call(message).startsWith("class ");
-  return isClass ? message.name : resolved(message());
+  return isClass(message) ? message.name : resolved(message());
+}
+
+/** The JSON of Nest 11 has no messages that are functions. */
+function leavesOutFunctions({ options, resolveMessage }: ConsoleLogger): boolean {
+  return options?.json === true && resolveMessage === undefined;
+}
+
+function isClass(message: object): boolean {
+  return Function.prototype.toString.call(message).startsWith("class ");
 }

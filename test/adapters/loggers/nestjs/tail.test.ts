@@ -103,6 +103,23 @@ describe.each(NEST_VERSIONS)("the records of Nest %s", (version, nest) => {
     expect(lines.slice(0, 3)).toEqual(["call 1", "from within", "Named"].map((text) => `LOG [Orders] ${text}`));
   });
 
+  test("change nothing in what is printed as JSON, where Nest 11 leaves functions out", () => {
+    const { loggers, lines } = application();
+    Logger.overrideLogger(new ConsoleLogger({ json: true, colors: false } as object));
+    loggers.setLevel("Orders", "INFO");
+    const logger = new Logger("Orders");
+    const written = () => {
+      for (const message of [() => () => "lazy", class Named {}, "text", { id: 7 }]) logger.log(message);
+      return lines.splice(0).map((text) => text.replace(/"timestamp":\d+/, ""));
+    };
+    const before = written();
+    const { heard } = hear(loggers, { hidden: "DEBUG" });
+    expect(written()).toEqual(before);
+    const isLeftOut = version === "11";
+    const messages = heard().map(({ message }) => message);
+    expect(messages).toEqual(isLeftOut ? ["", "", "text", ""] : ["lazy", "Named", "text", ""]);
+  });
+
   test("only of wanted loggers and levels", () => {
     const { loggers } = application();
     const { heard } = hear(loggers, { names: ["Orders"], level: "WARN" });
