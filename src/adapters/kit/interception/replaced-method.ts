@@ -41,6 +41,9 @@ export function replaceMethod(object: object, name: string, make: Making): () =>
   };
 }
 
+/** What was there before methods that ended beneath another one, which takes them away with itself. */
+const ended = new WeakMap<Method, PropertyDescriptor | undefined>();
+
 /**
  * The same for methods that are called for every message: the function that `make` returns is called directly. If it stays in place
  * after it was restored, it has to check by itself whether it still measures, as by a {@link Live}.
@@ -66,9 +69,14 @@ export function placeMethod(object: object, name: string | symbol, make: Making)
   const enumerable = own?.enumerable ?? false;
   Object.defineProperty(object, name, { value: placed, configurable: true, writable: true, enumerable });
   return () => {
-    if (Object.getOwnPropertyDescriptor(object, name)?.value !== placed) return;
-    if (own === undefined) Reflect.deleteProperty(object, name);
-    else Object.defineProperty(object, name, own);
+    if (Object.getOwnPropertyDescriptor(object, name)?.value !== placed) {
+      ended.set(placed, own);
+      return;
+    }
+    let before = own;
+    while (ended.has(before?.value)) before = ended.get(before!.value);
+    if (before === undefined) Reflect.deleteProperty(object, name);
+    else Object.defineProperty(object, name, before);
   };
 }
 

@@ -250,6 +250,22 @@ test("after 50 rounds everything is as before", () => {
   expect(written.filter((text) => text.startsWith("app"))).toHaveLength(100);
 });
 
+test("everything is as before, whether a measurement ends before or after the records that are heard", () => {
+  const loggers = attached();
+  const prototype = Object.getPrototypeOf(getLogger(["app"])) as object;
+  const before = Object.getOwnPropertyDescriptors(prototype);
+  for (let round = 0; round < 3; round++) {
+    const { stop } = hear(loggers);
+    const measurement = loggers.measure();
+    if (round === 0) measurement.end();
+    stop();
+    // Other records are heard while the measurement goes on.
+    if (round === 2) hear(loggers).stop();
+    measurement.end();
+    expect(Object.getOwnPropertyDescriptors(prototype)).toEqual(before);
+  }
+});
+
 test("two actuators hear the same, in any order, and a method that the application wrapped meanwhile tells once", () => {
   const loggers = attached();
   const { loggers: other } = application.attach();

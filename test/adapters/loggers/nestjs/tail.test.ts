@@ -259,6 +259,18 @@ describe.each(NEST_VERSIONS)("the records of Nest %s", (version, nest) => {
     }
   });
 
+  test("leave no trace with a measurement that ends later", () => {
+    const { loggers } = application();
+    const owners = [Logger, Logger.prototype, ConsoleLogger.prototype];
+    const state = () => owners.map((owner) => METHODS.map((name) => Object.getOwnPropertyDescriptor(owner, name)));
+    const before = state();
+    const { stop } = hear(loggers);
+    const measurement = loggers.measure();
+    stop();
+    measurement.end();
+    expect(state()).toEqual(before);
+  });
+
   test.each(version === "12" ? ["redact"] : [])("keep the secrets that Nest's own option %s hides", (option) => {
     const { loggers, lines } = application();
     Logger.overrideLogger(new ConsoleLogger({ [option]: ["iban", "buyer.name"], json: true } as object));
