@@ -25,7 +25,7 @@ export interface GivenContent {
  */
 export function keptRecord(head: RecordHead, { message, fields, error, stack }: GivenContent): WrittenRecord {
   const { data, size } = snapshotOf(fields);
-  const shown = error === undefined ? undefined : keptError(error, stack);
+  const shown = error == null ? undefined : keptError(error, stack);
   const content: RecordContent = {
     message: message || (shown?.message ?? ""),
     fields: data as Readonly<Record<string, unknown>>,

@@ -65,11 +65,13 @@ test("what the application passes on is heard, as it was then", () => {
   const error = new TypeError("failed");
   write("high", "y", undefined, error);
   write("high", "", undefined, "a text");
+  write("normal", "no error", undefined, null);
   write("more", "not asked for");
   expect(heard).toMatchObject([
     { nativeLevel: "normal", verbosity: 4, hidden: false, message: "x", fields: { order: { lines: [1] }, big: "1" } },
     { verbosity: 2, message: "y", error: { type: "TypeError", message: "failed", stack: error.stack } },
     { verbosity: 2, message: "a text" },
+    { verbosity: 4, message: "no error", error: undefined },
   ]);
   loggers.hear(undefined);
   expect(listeners.size).toBe(0);
