@@ -70,12 +70,14 @@ function parsed(text: string, error: ContainedError | undefined): Fields {
   return { ...shown, [key]: { ...copy, ...value } };
 }
 
-/** A text without the message as the record has it has another one, such as one without secrets. */
+/** What formats write in another way when they quote a text. */
+const QUOTED = /[\\"'`\p{Cc}]+/u;
+
+/** A text without the message as the record has it, quoted or not, has another one, such as one without secrets. */
 function asWritten(shown: Fields, text: unknown): Fields {
   const { message } = shown;
-  return typeof text !== "string" || typeof message !== "string" || text.includes(message)
-    ? shown
-    : { ...shown, message: text };
+  if (typeof text !== "string" || typeof message !== "string") return shown;
+  return message.split(QUOTED).every((part) => text.includes(part)) ? shown : { ...shown, message: text };
 }
 
 function contentOf(shown: Fields): RecordContent {

@@ -221,6 +221,17 @@ test("what a format masks, removes or drops is not heard", () => {
   expect(messages(heard)).toEqual(["card ####"]);
 });
 
+test("a message that a format only quotes stands alone, and what it writes beside stays in fields, where secrets are found", () => {
+  const quoting = format.printf((info) => `${info.level}: ${JSON.stringify(info)}`);
+  for (const each of [quoting, format.prettyPrint()]) {
+    const { root, loggers } = application({ format: each });
+    const heard = hear(loggers);
+    const message = `it's "refused"\nby C:\\bank, with a line that is long enough to be printed in several parts`;
+    root.info(message, { password: "hunter2" });
+    expect(heard[0]!.content()).toEqual({ message, fields: { password: "hunter2" } });
+  }
+});
+
 test("what the application changes afterwards is not heard", () => {
   for (const each of [format.json(), format.simple()]) {
     const { root, loggers } = application({ format: each });
