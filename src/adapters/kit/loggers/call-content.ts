@@ -39,8 +39,8 @@ function content(
       if (Array.isArray(data)) fields.values = [...((fields.values as unknown[]) ?? []), data];
       else if (!isRecord(data)) texts.push(data);
       else if (Object.keys(data).length > 0) Object.assign(fields, data);
-      // What JSON does not show, such as a Map.
-      else texts.push(value);
+      // What JSON does not show, such as a Map, may hold secrets, which are not found in text.
+      else texts.push(inspect(value, { depth: -1 }));
     } else {
       texts.push(value);
     }

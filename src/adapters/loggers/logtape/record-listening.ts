@@ -107,14 +107,23 @@ function verbosityOf(level: NativeLevel): number {
   return levelVerbosity(levelFromNative(level) ?? "OFF");
 }
 
+/** Objects in the message become fields, where secrets are found by their names, unless they are there already. */
 function contentOf({ message, properties }: NativeRecord) {
   const text = message.map((part) => textOf(part, properties)).join("");
-  return { message: text, ...splitError(properties) };
+  const known = Object.values(properties);
+  const values = message.filter((part) => hasFields(part) && part !== properties && !known.includes(part));
+  return { message: text, ...splitError(values.length === 0 ? properties : { ...properties, values }) };
 }
 
 function textOf(part: unknown, properties: object): string {
   if (typeof part === "string") return part;
   // `{*}`: all properties, which are fields.
   if (part === properties) return "";
-  return isError(part) ? String(part) : inspect(part);
+  if (isError(part)) return String(part);
+  return hasFields(part) ? inspect(part, { depth: -1 }) : inspect(part);
+}
+
+/** A date, which JSON shows as text, has none. */
+function hasFields(part: unknown): boolean {
+  return typeof part === "object" && part !== null && !isError(part) && !(part instanceof Date);
 }

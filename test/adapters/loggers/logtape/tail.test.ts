@@ -81,6 +81,18 @@ test("properties are copied at once, and not shown in the message", () => {
   ]);
 });
 
+test("objects in a message are fields, where secrets are found", () => {
+  const { heard } = hear(attached());
+  const buyer = { token: "secret" };
+  const log = getLogger(["app"]);
+  log.info("paid by {buyer}", { buyer });
+  log.info`paid by ${buyer}, ${["a"]}, ${new Map([["token", "secret"]])} at ${new Date(0)}`;
+  expect(heard()).toMatchObject([
+    { message: "paid by [Object]", fields: { buyer } },
+    { message: "paid by [Object], [Array], [Map] at 1970-01-01T00:00:00.000Z", fields: { values: [buyer, ["a"], {}] } },
+  ]);
+});
+
 test("what filters drop is not heard, and each filter is asked once", () => {
   let asked = 0;
   configureSync({
