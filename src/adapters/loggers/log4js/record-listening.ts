@@ -2,9 +2,9 @@ import { levelVerbosity } from "../../../loggers/level.ts";
 import { placeMethod, undoing } from "../../kit/interception/replaced-method.ts";
 import { callContent } from "../../kit/loggers/call-content.ts";
 import { handOver } from "../../kit/loggers/hand-over.ts";
-import { oncePer } from "../../kit/loggers/instrumentation.ts";
+import { Instrumentation, oncePer } from "../../kit/loggers/instrumentation.ts";
 import { keptRecord } from "../../kit/loggers/kept-record.ts";
-import { RecordInstrumentation } from "../../kit/loggers/record-instrumentation.ts";
+import { RecordInstrumentation, type RecordObserver } from "../../kit/loggers/record-instrumentation.ts";
 import {
   type Log4js,
   type Log4jsCopy,
@@ -38,6 +38,8 @@ class RecordListening extends RecordInstrumentation<string> {
   readonly #prototype: object;
   readonly #levels: Log4jsCopy["levels"];
   readonly #clustering: NativeClustering;
+  readonly #verbosities = new WeakMap<NativeLevel, number>();
+  readonly #hiding = new Hiding(() => this.#log());
   /** Whether a call is being made for observers alone. */
   #isHiding = false;
 
@@ -48,8 +50,13 @@ class RecordListening extends RecordInstrumentation<string> {
     this.#clustering = clustering;
   }
 
+  override observe(observer: RecordObserver<string>): () => void {
+    const stop = super.observe(observer);
+    return observer.hides ? undoing([stop, this.#hiding.observe(observer)]) : stop;
+  }
+
   protected install(): () => void {
-    return undoing([this.#send(), this.#log()]);
+    return this.#send();
   }
 
   #send(): () => void {
@@ -103,6 +110,25 @@ class RecordListening extends RecordInstrumentation<string> {
   }
 
   #verbosity(level: NativeLevel): number {
-    return levelVerbosity(recordLevel(this.#levels, level) ?? "OFF");
+    let verbosity = this.#verbosities.get(level);
+    if (verbosity === undefined) {
+      verbosity = levelVerbosity(recordLevel(this.#levels, level) ?? "OFF");
+      this.#verbosities.set(level, verbosity);
+    }
+    return verbosity;
+  }
+}
+
+/** Makes what a level drops, only while an observer wants that: every disabled call costs more meanwhile. */
+class Hiding extends Instrumentation<RecordObserver<string>> {
+  readonly #begin: () => () => void;
+
+  constructor(begin: () => () => void) {
+    super();
+    this.#begin = begin;
+  }
+
+  protected install(): () => void {
+    return this.#begin();
   }
 }
