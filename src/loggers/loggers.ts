@@ -18,7 +18,7 @@ import { checkLevel, type Level } from "./level.ts";
 import { type Activity, Libraries } from "./libraries.ts";
 import { type Measurement, type MeasureRequest, Measurer } from "./measurement.ts";
 import { loggerName, ROOT } from "./name.ts";
-import { effectiveLevel } from "./node-levels.ts";
+import { applicationLevel, effectiveLevel } from "./node-levels.ts";
 import { type Notice, noticesOf, unknownNotices } from "./notice.ts";
 import type { LoggersOptions } from "./options.ts";
 import type { LoggerNode } from "./registry.ts";
@@ -259,12 +259,16 @@ export class Loggers {
   }
 
   /**
-   * Whether a temporary level is in force on a name itself.
+   * The level that a name has beneath the temporary ones that are set on it; undefined if none is.
    *
    * @throws ActuatorError INVALID_ARGUMENT for an invalid name.
    */
-  isTemporary(text: string): boolean {
-    return this.#levels.registry.get(loggerName(text))?.temporary !== undefined;
+  levelBeneathTemporary(text: string): Level | undefined {
+    const node = this.#levels.registry.get(loggerName(text));
+    if (node?.permanent === undefined) return undefined;
+    const { level, override } = node.permanent;
+    const own = level ?? (override === undefined ? applicationLevel(node) : undefined);
+    return own ?? effectiveLevel(node.parent ?? node);
   }
 
   /**

@@ -126,9 +126,13 @@ export class Raise {
     try {
       for (const [target, before] of levels) {
         const isBeneath = levelVerbosity(before) > this.verbosity;
-        if (isBeneath && !this.#loggers.isTemporary(target)) {
-          this.notices = [...this.notices, moreVerbose(target, before)];
-          continue;
+        if (isBeneath) {
+          const beneath = this.#loggers.levelBeneathTemporary(target);
+          if (beneath === undefined || levelVerbosity(beneath) > this.verbosity) {
+            this.notices = [...this.notices, moreVerbose(target, before)];
+            continue;
+          }
+          this.#before.set(target, levelVerbosity(beneath));
         }
         const { lease, previousLevel, notices, result } = this.#loggers.holdLevel(target, level, {
           ...this.request,

@@ -284,6 +284,9 @@ test("a raise applies when a temporary level ends that lets more through, such a
   await vi.advanceTimersByTimeAsync(2_000);
   expect(["orders", "mail"].map((name) => library.levelOf(name))).toEqual(["DEBUG", "DEBUG"]);
   expect(loggers.get("mail")).toMatchObject({ override: { actor: "ann", held: true } });
+  for (let count = 0; count <= 2_000; count++) library.write("mail", "DEBUG", "more");
+  await null;
+  expect(loggers.history({ limit: 1 })).toMatchObject([{ kind: "VOLUME" }]);
   tail.close();
   expect(["orders", "mail"].map((name) => library.levelOf(name))).toEqual(["INFO", "INFO"]);
 });
