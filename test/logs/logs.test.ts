@@ -199,7 +199,7 @@ test("a large record is cut, and a huge one not read", () => {
   expect(third).toMatchObject({ cut: true, message: expect.stringMatching(/not shown/) });
 });
 
-test("tails with the same conditions share records, and a slow one is told what it missed", () => {
+test("tails with the same conditions share records, and a slow one learns what it missed", () => {
   const { logs, library } = logsOf();
   const [one, other] = [logs.open(), logs.open()];
   for (let count = 0; count < 10; count++) library.write("orders", "INFO", `${count}`);
@@ -217,7 +217,7 @@ test("tails with the same conditions share records, and a slow one is told what 
   expect(records(events).at(-1)!.message).toBe("5999");
 });
 
-test("a tail looks at so many records a second, and is told of the rest", () => {
+test("a tail looks at so many records a second, and says how many it left out", () => {
   const { logs, library } = logsOf();
   const tail = logs.open({ maxPerSecond: 3 });
   for (let count = 0; count < 5; count++) library.write("orders", "INFO", `${count}`);

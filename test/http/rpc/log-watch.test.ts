@@ -357,7 +357,7 @@ describe("a client that comes back", () => {
     }
   });
 
-  test("is told of a gap if its records are no longer kept, or are of other conditions", async () => {
+  test("learns of a gap if its records are no longer kept, or are of other conditions", async () => {
     const { url, library } = await serve();
     const first = await watchLogs(url);
     const tokens = [first.after];
