@@ -25,6 +25,7 @@ const steps: readonly Step[] = [
   { name: "buf breaking", run: bufBreaking },
   { name: "biome", run: () => quietly("biome", "check", "--error-on-warnings", ".") },
   { name: "types", run: () => quietly("tsc", "--noEmit") },
+  { name: "types of page", run: () => quietly("tsc", "--noEmit", "-p", "src/dashboard") },
   { name: "build", run: () => quietly("node", "scripts/build.ts") },
   { name: "publint", run: (scratch) => quietly("publint", "run", "--strict", pack(scratch)) },
   { name: "attw", run: areTheTypesWrong },

@@ -18,6 +18,7 @@ import { otlpHandler } from "./http/otlp/http.ts";
 import { otlpReceiver } from "./http/otlp/receiver.ts";
 import { createGateway } from "./http/rest/gateway.ts";
 import { createRpcHandler } from "./http/rpc/handler.ts";
+import { uiHandler } from "./http/ui/handler.ts";
 import type { GraphBuilder } from "./integration-graph/builder.ts";
 import type { IntegrationGraph } from "./integration-graph/graph.ts";
 import type { Detach } from "./loggers/adapter.ts";
@@ -191,6 +192,7 @@ export function actuatorOf(options: ActuatorOptions, managed?: Loggers): TakingA
     onError,
   });
   const serveAgents = mcp && mcpHandler({ ...mcp, application, basePath, gate, rpc, onError });
+  const serveUi = uiHandler({ basePath, gate, folder: new URL("../dist/dashboard", import.meta.url).pathname });
   const takeSpans = otlp && otlpHandler(otlp, onError, gate);
   const detaches: Detach[] = [];
   try {
@@ -209,7 +211,8 @@ export function actuatorOf(options: ActuatorOptions, managed?: Loggers): TakingA
   if (metrics !== undefined) observeEndpoints(metrics, endpoints, rpc, () => listener, auditLog);
 
   const handler: ActuatorHandler = (req, res, next) => {
-    if (!takeSpans?.(req, res) && !rpc.handle(req, res) && !serveAgents?.(req, res)) gateway(req, res, next);
+    if (!takeSpans?.(req, res) && !rpc.handle(req, res) && !serveUi(req, res) && !serveAgents?.(req, res))
+      gateway(req, res, next);
   };
   const isOpen = !guarded.authenticated && access !== "loopback";
   let isMountReported = !isOpen;

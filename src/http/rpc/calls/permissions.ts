@@ -1,9 +1,11 @@
 import type { DescMethod, DescService } from "@bufbuild/protobuf";
-import type { Permission } from "../../../access/permission.ts";
+import { PERMISSIONS, type Permission } from "../../../access/permission.ts";
+import type { ApplicationService } from "../../../gen/actuator/v3/application_pb.ts";
 import type { IntegrationGraphService } from "../../../gen/actuator/v3/integration_graph_pb.ts";
 import type { LoggersService } from "../../../gen/actuator/v3/loggers_pb.ts";
 import type { LogsService } from "../../../gen/actuator/v3/logs_pb.ts";
 import type { SessionsService } from "../../../gen/actuator/v3/sessions_pb.ts";
+import type { StreamsService } from "../../../gen/actuator/v3/streams_pb.ts";
 import type { Health } from "../../../gen/grpc/health/v1/health_pb.ts";
 import type { ServerReflection } from "../../../gen/grpc/reflection/v1/reflection_pb.ts";
 import type { ServerReflection as ServerReflectionAlpha } from "../../../gen/grpc/reflection/v1alpha/reflection_pb.ts";
@@ -43,6 +45,12 @@ const graph: Row<typeof IntegrationGraphService> = {
 /** With a raised level also `loggers:write`, which the method itself requires. */
 const logs: Row<typeof LogsService> = { watchLogs: ["logs:read"] };
 
+/** Any permission will do; what each caller may see depends on its own. */
+const application: Row<typeof ApplicationService> = { getApplication: PERMISSIONS, watchActivity: PERMISSIONS };
+
+/** The carried methods require their own. */
+const streams: Row<typeof StreamsService> = { open: PERMISSIONS, start: PERMISSIONS, stop: PERMISSIONS };
+
 /** For load balancers, which ask for the health without credentials. */
 const health: Row<typeof Health> = { check: [], list: [], watch: [] };
 
@@ -52,6 +60,8 @@ const rows: Readonly<Record<string, Readonly<Record<string, Needs>>>> = {
   "actuator.v3.LogsService": logs,
   "actuator.v3.SessionsService": sessions,
   "actuator.v3.IntegrationGraphService": graph,
+  "actuator.v3.ApplicationService": application,
+  "actuator.v3.StreamsService": streams,
   "grpc.health.v1.Health": health,
   "grpc.reflection.v1.ServerReflection": { serverReflectionInfo: ["info:read"] } satisfies Row<typeof ServerReflection>,
   "grpc.reflection.v1alpha.ServerReflection": {
@@ -72,6 +82,8 @@ export const STREAMING_METHODS: readonly string[] = [
   "actuator.v3.LoggersService/MeasureLoggers",
   "actuator.v3.LogsService/WatchLogs",
   "actuator.v3.IntegrationGraphService/WatchIntegrationGraph",
+  "actuator.v3.ApplicationService/WatchActivity",
+  "actuator.v3.StreamsService/Open",
   "grpc.health.v1.Health/Watch",
   "grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
   "grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",

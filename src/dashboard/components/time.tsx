@@ -1,0 +1,49 @@
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { now } from "../state/clock.ts";
+
+/** A time of the server in milliseconds since the epoch. */
+export function msOf(time: Timestamp): number {
+  return Number(time.seconds) * 1_000 + Math.floor(time.nanos / 1e6);
+}
+
+const UNITS: readonly (readonly [ms: number, name: string])[] = [
+  [86_400_000, "d"],
+  [3_600_000, "h"],
+  [60_000, "min"],
+  [1_000, "s"],
+];
+
+/** A duration in its largest whole unit, such as `4 s`, `12 min`, `3 d`. */
+export function duration(ms: number): string {
+  const [unit, name] = UNITS.find(([each]) => ms >= each) ?? UNITS.at(-1)!;
+  return `${Math.max(0, Math.floor(ms / unit))} ${name}`;
+}
+
+/** A time with its date, in UTC: `2026-11-22 02:51:44 UTC`. */
+export function exact(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19).replace("T", " ")} UTC`;
+}
+
+/** The time of a day, in the operator's time zone: `02:51:44`. */
+export function clock(ms: number): string {
+  return new Date(ms).toLocaleTimeString("en-GB");
+}
+
+/** A time relative to the present, exact on hover: `12 min ago`. */
+export function Ago({ time, suffix = " ago" }: { time: Timestamp; suffix?: string }) {
+  const ms = msOf(time);
+  return (
+    <time dateTime={new Date(ms).toISOString()} title={exact(ms)}>
+      {duration(now.value - ms)}
+      {suffix}
+    </time>
+  );
+}
+
+/** The time left as a clock: `8:41`, `1:02:03`. */
+export function countdown(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1_000));
+  const pad = (value: number) => String(value).padStart(2, "0");
+  const [h, m, s] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60, seconds % 60];
+  return h > 0 ? `${h}:${pad(m)}:${pad(s)}` : `${m}:${pad(s)}`;
+}

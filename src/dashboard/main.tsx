@@ -1,0 +1,6 @@
+import "./styles/tokens.css";
+import "./styles/components.css";
+import { render } from "preact";
+import { App } from "./shell/app.tsx";
+
+render(<App />, document.getElementById("app")!);

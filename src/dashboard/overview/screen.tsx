@@ -1,0 +1,4 @@
+/** The screen in work. */
+export function Content() {
+  return <div class="ov" />;
+}

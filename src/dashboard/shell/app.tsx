@@ -1,0 +1,54 @@
+import { signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { Skeleton } from "../components/state.tsx";
+import { type Page, route } from "../state/route.ts";
+import { application, connection } from "../state/server.ts";
+import { Alerts } from "./alerts.tsx";
+import { DialogLayer } from "./dialog-layer.tsx";
+import { Footer } from "./footer.tsx";
+import { Navigation } from "./navigation.tsx";
+import { SCREENS, type Screen, TITLES } from "./screens.ts";
+import { SignIn } from "./sign-in.tsx";
+import { Toasts } from "./toasts.tsx";
+import { TopBar } from "./top-bar.tsx";
+
+const loaded = signal<Partial<Record<Page, Screen>>>({});
+
+/** The frame of the page: navigation, top bar, the screen, state bar, and what lies over them. */
+export function App() {
+  const { page } = route.value;
+  const screen = loaded.value[page];
+  const name = application.value?.name || "application";
+  useEffect(() => {
+    document.title = `${TITLES[page]} · ${name}`;
+    if (loaded.value[page] !== undefined) return;
+    void SCREENS[page]().then((found) => {
+      loaded.value = { ...loaded.value, [page]: found };
+    });
+  }, [page, name]);
+  const isRefused = connection.value.status === "refused";
+  return (
+    <>
+      <a class="skip" href="#main" onClick={toMain}>
+        Skip to the page
+      </a>
+      <div class="app" data-page={page}>
+        <Navigation />
+        <TopBar title={TITLES[page]} screen={screen} />
+        <Alerts />
+        <main class="main" id="main" tabIndex={-1}>
+          {isRefused ? <SignIn /> : screen === undefined ? <Skeleton what={TITLES[page]} /> : <screen.Content />}
+        </main>
+        <Footer />
+      </div>
+      <Toasts />
+      <DialogLayer />
+    </>
+  );
+}
+
+/** The address after `#` is the route, so the link cannot lead there by itself. */
+function toMain(event: Event): void {
+  event.preventDefault();
+  document.getElementById("main")?.focus();
+}

@@ -1,0 +1,35 @@
+import { signal } from "@preact/signals";
+import type { ActivitySample, WatchActivityResponse } from "../../gen/actuator/v3/application_pb.ts";
+import type { Fault } from "../link/messages.ts";
+import { link, onLink } from "./server.ts";
+
+/** Health and activity, kept current by the watch that all tabs share. */
+export interface ActivityState {
+  /** The latest message; undefined until the first one. */
+  readonly latest: WatchActivityResponse | undefined;
+  /** Oldest first, an hour at most. */
+  readonly history: readonly ActivitySample[];
+  readonly fault: Fault | undefined;
+}
+
+export const activity = signal<ActivityState>({ latest: undefined, history: [], fault: undefined });
+
+const HOUR_S = 3_600n;
+
+onLink(() => {
+  const followed = link;
+  let history: readonly ActivitySample[] = [];
+  followed.watch("activity", {
+    message(latest) {
+      if (followed !== link) return;
+      const newest = latest.samples.at(-1)?.time?.seconds ?? 0n;
+      if (latest.samples.length > 0) {
+        history = [...history, ...latest.samples].filter(({ time }) => (time?.seconds ?? 0n) > newest - HOUR_S);
+      }
+      activity.value = { latest, history, fault: undefined };
+    },
+    end: (fault) => {
+      if (followed === link) activity.value = { ...activity.value, fault };
+    },
+  });
+});
