@@ -75,7 +75,11 @@ export function summary({
   contentDescriptor,
   nodes,
   links,
-}: Pick<GetIntegrationGraphResponse, "contentDescriptor" | "nodes" | "links">): string {
+}: {
+  readonly contentDescriptor?: { readonly name?: string | undefined } | undefined;
+  readonly nodes: readonly unknown[];
+  readonly links: readonly unknown[];
+}): string {
   const { name = "" } = contentDescriptor ?? {};
   return `${name === "" ? "" : `${printable(name)}: `}${nodes.length} nodes, ${links.length} links`;
 }
