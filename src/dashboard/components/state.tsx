@@ -16,7 +16,7 @@ export function State({
   return (
     <div class="state">
       <Icon name={icon} />
-      <h3>{title}</h3>
+      <h2>{title}</h2>
       {children}
     </div>
   );

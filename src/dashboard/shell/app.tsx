@@ -1,12 +1,15 @@
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { Skeleton } from "../components/state.tsx";
-import { type Page, route } from "../state/route.ts";
+import { go, type Page, route } from "../state/route.ts";
 import { application, connection } from "../state/server.ts";
+import { PAGE_KEYS, servedPages } from "./actions.ts";
 import { Alerts } from "./alerts.tsx";
 import { DialogLayer } from "./dialog-layer.tsx";
 import { Footer } from "./footer.tsx";
+import { useKeys } from "./keys.ts";
 import { Navigation } from "./navigation.tsx";
+import { openHelp, openPalette } from "./overlays.ts";
 import { SCREENS, type Screen, TITLES } from "./screens.ts";
 import { SignIn } from "./sign-in.tsx";
 import { Toasts } from "./toasts.tsx";
@@ -26,6 +29,11 @@ export function App() {
       loaded.value = { ...loaded.value, [page]: found };
     });
   }, [page, name]);
+  useKeys({
+    "/": () => openPalette(screen?.focusFilter),
+    "?": openHelp,
+    ...Object.fromEntries(servedPages().map((each) => [`g ${PAGE_KEYS[each]}`, () => go(each)])),
+  });
   const isRefused = connection.value.status === "refused";
   return (
     <>

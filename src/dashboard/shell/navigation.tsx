@@ -4,22 +4,16 @@ import { count } from "../components/number.ts";
 import { Outside } from "../components/outside.tsx";
 import { activity } from "../state/activity.ts";
 import { changed } from "../state/loggers.ts";
-import { hrefOf, PAGES, type Page, route } from "../state/route.ts";
-import { application, serves } from "../state/server.ts";
+import { hrefOf, type Page, route } from "../state/route.ts";
+import { application } from "../state/server.ts";
 import { nextTheme, theme } from "../state/theme.ts";
+import { servedPages } from "./actions.ts";
+import { openHelp, openPerson } from "./overlays.ts";
 import { TITLES } from "./screens.ts";
-
-const SERVICES: Readonly<Partial<Record<Page, string>>> = {
-  loggers: "LoggersService",
-  logs: "LogsService",
-  sessions: "SessionsService",
-  graph: "IntegrationGraphService",
-};
 
 /** The links to the screens that the application serves, with what stands out on each. */
 export function Navigation() {
   const { name, instance, caller } = application.value ?? {};
-  const pages = PAGES.filter((page) => SERVICES[page] === undefined || serves(SERVICES[page]));
   return (
     <nav class="nav" aria-label="Main">
       <div class="nav-app">
@@ -34,7 +28,7 @@ export function Navigation() {
         </div>
       </div>
       <ul>
-        {pages.map((page) => (
+        {servedPages().map((page) => (
           <li key={page}>
             <a class="nav-a" href={hrefOf(page)} aria-current={route.value.page === page ? "page" : undefined}>
               <Icon name={`ui-${page}`} />
@@ -49,13 +43,20 @@ export function Navigation() {
           <Icon name="ui-moon" />
           <span class="nav-w">Theme: {theme}</span>
         </button>
+        <button class="nav-a" type="button" aria-haspopup="dialog" aria-keyshortcuts="?" onClick={openHelp}>
+          <Icon name="ui-help" />
+          <span class="nav-w">Keys and help</span>
+          <span class="nav-n">
+            <kbd>?</kbd>
+          </span>
+        </button>
         {caller !== undefined && (
-          <span class="nav-a">
+          <button class="nav-a" type="button" aria-haspopup="dialog" onClick={openPerson}>
             <Icon name="ui-user" />
-            <span class="nav-w">
+            <span class="nav-w cut">
               <Outside text={caller.name} />
             </span>
-          </span>
+          </button>
         )}
       </div>
     </nav>

@@ -1,39 +1,49 @@
-import { useState } from "preact/hooks";
+import { useId, useState } from "preact/hooks";
 import { Icon } from "../components/icon.tsx";
 import { State } from "../components/state.tsx";
-import { connection, signIn } from "../state/server.ts";
+import { closeDialog } from "../state/dialog.ts";
+import { application, connection, signIn } from "../state/server.ts";
 
-/** Asks for the token that the service wants. */
+/** What takes the place of the screen if the service refuses this page. */
 export function SignIn() {
-  const [token, setToken] = useState("");
-  const [remember, setRemember] = useState(false);
   const state = connection.value;
   if (state.status !== "refused") return null;
-  if (state.fault.code !== "UNAUTHENTICATED") {
-    return (
-      <State icon="ui-lock" title="The service refuses this page">
-        <p>{state.fault.message}</p>
-      </State>
-    );
-  }
+  if (state.fault.code === "UNAUTHENTICATED") return <SignInForm />;
+  return (
+    <State icon="ui-lock" title="The service refuses this page">
+      <p>{state.fault.message}</p>
+    </State>
+  );
+}
+
+/** Asks for the token that the service wants. */
+export function SignInForm() {
+  const [token, setToken] = useState("");
+  const [remember, setRemember] = useState(false);
+  const id = useId();
+  const state = connection.value;
+  const name = application.value?.name;
   const submit = (event: Event) => {
     event.preventDefault();
-    signIn(`Bearer ${token}`, remember);
+    if (token.trim() === "") return;
+    closeDialog();
+    signIn(`Bearer ${token.trim()}`, remember);
   };
   return (
     <form class="state state-form" aria-label="Token" onSubmit={submit}>
       <Icon name="ui-key" />
-      <h3>Sign in</h3>
+      <h2>Sign in{name && ` to ${name}`}</h2>
       <p>This service requires a token. It stays in the memory of this tab and never appears in a URL.</p>
       <div class="form">
-        <label class="label" for="token">
+        <label class="label" for={id}>
           Token
         </label>
         <span class="field">
           <Icon name="ui-key" />
           <input
-            id="token"
+            id={id}
             type="password"
+            autofocus
             autocomplete="off"
             class="mono"
             value={token}
@@ -48,8 +58,8 @@ export function SignIn() {
           />{" "}
           Remember it for this tab (session storage)
         </label>
-        {state.hadCredentials && (
-          <p class="err">
+        {state.status === "refused" && state.hadCredentials && (
+          <p class="err" role="alert">
             <Icon name="ui-error" />
             {state.fault.message}
           </p>

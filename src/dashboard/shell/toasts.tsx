@@ -27,7 +27,6 @@ function ToastRow({ id, icon, tone, text, action }: Toast) {
     return wait;
   }, []);
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: it only stays longer under the pointer or with focus.
     <div class="toast" onPointerEnter={wait} onPointerLeave={start} onFocusIn={wait} onFocusOut={start}>
       <Icon name={icon} class={tone === "warn" ? "is-warn" : "t3"} />
       <span>{text}</span>

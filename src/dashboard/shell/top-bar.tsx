@@ -4,6 +4,7 @@ import { countdown, msOf } from "../components/time.tsx";
 import { now } from "../state/clock.ts";
 import { changed } from "../state/loggers.ts";
 import { hrefOf } from "../state/route.ts";
+import { openPalette } from "./overlays.ts";
 import type { Screen } from "./screens.ts";
 
 /** The heading of the screen, the way to find anything, and what operators have changed. */
@@ -15,6 +16,17 @@ export function TopBar({ title, screen }: { title: string; screen: Screen | unde
       </span>
       <h1>{title}</h1>
       {screen?.Heading !== undefined && <screen.Heading />}
+      <button
+        class="top-find"
+        type="button"
+        aria-keyshortcuts="/"
+        aria-haspopup="dialog"
+        onClick={() => openPalette(screen?.focusFilter)}
+      >
+        <Icon name="ui-search" />
+        <span>Find a logger, user, node …</span>
+        <kbd>/</kbd>
+      </button>
       <ChangedChip />
     </header>
   );

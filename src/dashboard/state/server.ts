@@ -24,6 +24,11 @@ export function onLink(follow: () => void): void {
   follow();
 }
 
+/** Whether this tab has credentials of its own; a client certificate is the browser's. */
+export function isSignedIn(): boolean {
+  return currentAuthorization() !== undefined;
+}
+
 /** Signs in with the value of the header `Authorization`; undefined: without. */
 export function signIn(authorization: string | undefined, remember: boolean): void {
   setAuthorization(authorization, remember);
