@@ -1,0 +1,153 @@
+import { useState } from "preact/hooks";
+import { Level } from "../../gen/actuator/v3/level_pb.ts";
+import { Outside } from "../components/outside.tsx";
+import { closeDialog, openDialog } from "../state/dialog.ts";
+import { levelName, ONE_HOUR, TEN_MINUTES } from "../state/levels.ts";
+import type { RaiseRequest } from "./tail.ts";
+
+const LEVELS = [Level.DEBUG, Level.TRACE].map((level) => [level, levelName(level)] as const);
+const TIMES = [
+  [TEN_MINUTES, "10 min"],
+  [ONE_HOUR, "1 h"],
+  [undefined, "until this tail closes"],
+] as const;
+const MAX_REASON = 1_000;
+const MAX_NAMES = 3;
+
+/** Asks before the level is raised on these loggers. `onEnd` gets undefined if the operator does not want it. */
+export function askToRaise(
+  names: readonly string[],
+  level: Level | undefined,
+  onEnd: (raise: RaiseRequest | undefined) => void,
+): void {
+  openDialog(<RaiseDialog names={names} proposed={level ?? Level.DEBUG} onEnd={onEnd} />);
+}
+
+function RaiseDialog({
+  names,
+  proposed,
+  onEnd,
+}: {
+  names: readonly string[];
+  proposed: Level;
+  onEnd: (raise: RaiseRequest | undefined) => void;
+}) {
+  const [level, setLevel] = useState<Level>(proposed);
+  const [ttlMs, setTtl] = useState<number | undefined>(TEN_MINUTES);
+  const [onlyHere, setOnlyHere] = useState(false);
+  const [reason, setReason] = useState("");
+  const finish = (raise: RaiseRequest | undefined) => {
+    closeDialog();
+    onEnd(raise);
+  };
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        finish({ level, ttlMs, onlyHere, reason });
+      }}
+    >
+      <div class="dlg-body">
+        <h2>
+          Raise <Names names={names} /> to {levelName(level)}?
+        </h2>
+        <p class="t2">
+          The level is restored when this tail closes, and at once if it makes too many records. Levels that let more
+          through already stay.
+        </p>
+        <Choice label="Level" options={LEVELS} value={level} onChange={setLevel} />
+        <Choice label="For" options={TIMES} value={ttlMs} onChange={setTtl} />
+        <label class="check-row">
+          <input
+            type="checkbox"
+            checked={onlyHere}
+            onChange={({ currentTarget }) => setOnlyHere(currentTarget.checked)}
+          />{" "}
+          Show the additional records only here, not in the application’s own logs
+        </label>
+        <div>
+          <label class="label" for="raise-reason">
+            Reason, shown in the history
+          </label>
+          <textarea
+            class="area"
+            id="raise-reason"
+            rows={2}
+            maxLength={MAX_REASON}
+            value={reason}
+            onInput={({ currentTarget }) => setReason(currentTarget.value)}
+          />
+        </div>
+      </div>
+      <div class="dlg-foot">
+        <button class="btn plain" type="button" onClick={() => finish(undefined)}>
+          Cancel
+        </button>
+        <button class="btn main-action" type="submit">
+          Raise to {levelName(level)}
+        </button>
+      </div>
+    </form>
+  );
+}
+
+/** The names of a choice, in words. */
+export function Names({ names }: { names: readonly string[] }) {
+  if (names.length === 0) return <>all loggers</>;
+  return (
+    <>
+      {names.slice(0, MAX_NAMES).map((name, at) => (
+        <span key={name}>
+          {at > 0 && ", "}
+          <Outside class="mono" text={name} />
+        </span>
+      ))}
+      {names.length > MAX_NAMES && ` and ${names.length - MAX_NAMES} more`}
+    </>
+  );
+}
+
+/** One of a few, as a row of buttons. */
+function Choice<T>({
+  label,
+  options,
+  value,
+  onChange,
+}: {
+  label: string;
+  options: readonly (readonly [value: T, words: string])[];
+  value: T;
+  onChange: (value: T) => void;
+}) {
+  const id = `raise-${label.toLowerCase()}`;
+  const at = options.findIndex(([each]) => each === value);
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+    if (step === undefined) return;
+    event.preventDefault();
+    const next = (at + step + options.length) % options.length;
+    onChange(options[next]![0]);
+    ((event.currentTarget as HTMLElement).children[next] as HTMLElement).focus();
+  };
+  return (
+    <div>
+      <span class="label" id={id}>
+        {label}
+      </span>
+      <div class="seg" role="radiogroup" aria-labelledby={id} onKeyDown={onKeyDown}>
+        {options.map(([each, words]) => (
+          <button
+            key={words}
+            type="button"
+            role="radio"
+            aria-checked={each === value}
+            tabIndex={each === value ? 0 : -1}
+            onClick={() => onChange(each)}
+          >
+            {words}
+          </button>
+        ))}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,46 @@
+/** What a search asks the server for. */
+export interface Search {
+  readonly contains: string;
+  /** Values at dotted paths. */
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+/** `order=88231`, `user="a b"`. */
+const CONDITION = /(?<=^|\s)([\w$@-][\w$@.-]*)=("(?:[^"\\]|\\.)*"|[^\s"]\S*)(?=\s|$)/g;
+
+/** Reads a search: `key=value` is a condition on a field, and what remains is a text. */
+export function searchOf(text: string): Search {
+  const fields: Record<string, string> = {};
+  const rest = text.replace(CONDITION, (_, key: string, value: string) => {
+    fields[key] = value.startsWith('"') ? value.slice(1, -1).replace(/\\(.)/g, "$1") : value;
+    return " ";
+  });
+  return { contains: rest.replace(/\s+/g, " ").trim(), fields };
+}
+
+/** Writes a condition as {@link searchOf} reads it. */
+export function conditionText(key: string, value: string): string {
+  return `${key}=${/^[^\s"]\S*$/.test(value) ? value : `"${value.replace(/["\\]/g, "\\$&")}"`}`;
+}
+
+/** A search with one more condition; one on the same field gives way. */
+export function withCondition(text: string, key: string, value: string): string {
+  const { contains, fields } = searchOf(text);
+  const conditions = Object.entries({ ...fields, [key]: value }).map(([each, wanted]) => conditionText(each, wanted));
+  return [contains, ...conditions].filter((part) => part !== "").join(" ");
+}
+
+/** Splits a text where it contains `sought`, in any case: every second part is a hit. */
+export function partsOf(text: string, sought: string): readonly string[] {
+  if (sought === "") return [text];
+  const [lower, wanted] = [text.toLowerCase(), sought.toLowerCase()];
+  // Some letters change their length with their case.
+  if (lower.length !== text.length) return [text];
+  const parts: string[] = [];
+  let from = 0;
+  for (let at = lower.indexOf(wanted); at >= 0; at = lower.indexOf(wanted, from)) {
+    parts.push(text.slice(from, at), text.slice(at, at + wanted.length));
+    from = at + wanted.length;
+  }
+  return [...parts, text.slice(from)];
+}
