@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { AttachOptions, Detach, GraphAdapter } from "./adapter.ts";
 import { Adapters } from "./adapters.ts";
 import type { BrokerTable } from "./brokers.ts";
+import { countsOf, type NodeCounts } from "./counts.ts";
 import { checkedDeclaration, checkedName, mergedDeclaration, type NodeDeclaration } from "./declaration.ts";
 import { APPLICATION } from "./declarer.ts";
 import { declareLink, declareNode } from "./declarers.ts";
@@ -218,6 +219,11 @@ export class IntegrationGraph {
       instanceId: this.#instanceId,
       ...(brokers.named.length > 0 && { brokers: brokers.named }),
     };
+  }
+
+  /** What every node has counted as of now. */
+  counts(): readonly NodeCounts[] {
+    return countsOf(this.#elements.nodes, this.#elements.clock());
   }
 
   /** As {@link GraphBuilder.attach}. */

@@ -4,7 +4,7 @@ import { PageSeal } from "./page-seal.ts";
 import { byNewestAccess, type Session } from "./session.ts";
 import { sessionKeys, warnAboutRandomKey } from "./session-handle.ts";
 import { HashedIds, rawIds, type SessionIds } from "./session-ids.ts";
-import { requireAbility, requireReach, type SessionSearch, type SessionStore } from "./store.ts";
+import { limitsOf, requireAbility, requireReach, type SessionSearch, type SessionStore } from "./store.ts";
 import { endSessions, type UserDeletion } from "./user-deletion.ts";
 
 /** How sessions are shown. */
@@ -81,6 +81,21 @@ export class Sessions {
     this.#ids = ids === "raw" ? rawIds(store) : new HashedIds(store, keys.handles, maxShown);
     this.#seal = new PageSeal(keys.pages);
     this.#visibleNames = attributeFilter(attributes);
+  }
+
+  /** What keeps the sessions, such as "memory" or "connect-redis". */
+  get kind(): string {
+    return this.#store.kind;
+  }
+
+  /** For each method that the store lacks, such as `list`, a sentence that tells why, and what would change it. */
+  get limits(): Readonly<Record<string, string>> {
+    return limitsOf(this.#store);
+  }
+
+  /** Counts the sessions that have not expired; undefined if the store cannot, or not within its bounds. */
+  async count(): Promise<number | undefined> {
+    return this.#store.count?.({ active: true });
   }
 
   /**

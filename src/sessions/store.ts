@@ -93,6 +93,19 @@ export function requireAbility<Ability extends keyof typeof ABILITIES>(
   throw unsupported(reason, store.limits?.[ability] ?? `The ${store.kind} store ${message}.`);
 }
 
+/** For each method that the store lacks, why, and what would change it. Nothing else works either if sessions cannot be found by id. */
+export function limitsOf(store: SessionStore): Readonly<Record<string, string>> {
+  const { kind, limits } = store;
+  const all = [...Object.entries(ABILITIES), ["count", { message: "cannot count its sessions" }] as const];
+  const lacking = all.flatMap(([ability, { message }]) => {
+    if (store[ability as keyof SessionStore] !== undefined && limits?.findById === undefined) return [];
+    return [
+      [ability, limits?.[ability as keyof SessionStoreLimits] ?? limits?.findById ?? `The ${kind} store ${message}.`],
+    ];
+  });
+  return { ...(limits?.findById !== undefined && { findById: limits.findById }), ...Object.fromEntries(lacking) };
+}
+
 function unsupported(reason: string, message: string): ActuatorError {
   return new ActuatorError("UNIMPLEMENTED", reason, message);
 }

@@ -34,7 +34,7 @@ export function rpcCalls(endpoints: Endpoints, options: RpcOptions): RpcCalls {
     writeMaxBytes: JSON_FACTOR * writeMaxBytes,
   });
   const local = new LocalCalls(gate, streams);
-  registerServices(router, endpoints, { maxBytes: writeMaxBytes, heartbeatMs }, gate, admit, local);
+  registerServices(router, endpoints, { maxBytes: writeMaxBytes, heartbeatMs }, gate, admit, local, onError);
   return {
     router,
     local,

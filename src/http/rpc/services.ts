@@ -1,6 +1,7 @@
 import type { DescService } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { ActuatorError } from "../../common/error.ts";
+import { ApplicationService } from "../../gen/actuator/v3/application_pb.ts";
 import { IntegrationGraphService } from "../../gen/actuator/v3/integration_graph_pb.ts";
 import { LoggersService } from "../../gen/actuator/v3/loggers_pb.ts";
 import { LogsService } from "../../gen/actuator/v3/logs_pb.ts";
@@ -12,6 +13,7 @@ import { ServerReflection as ServerReflectionAlpha } from "../../gen/grpc/reflec
 import { TraceService } from "../../gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.ts";
 import type { Endpoints } from "../endpoints.ts";
 import type { Gate } from "../gate/gate.ts";
+import { applicationService } from "./application-service.ts";
 import type { CallRouter } from "./call-router.ts";
 import type { RequestGate } from "./calls/request-gate.ts";
 import { healthService } from "./health-service.ts";
@@ -29,9 +31,10 @@ export function registerServices(
   router: CallRouter,
   endpoints: Endpoints,
   limits: ServiceLimits,
-  gate: Pick<Gate, "require">,
+  gate: Pick<Gate, "require" | "readOnly">,
   requestGate: RequestGate,
   local: Pick<LocalCalls, "add">,
+  onError: (error: unknown, context: string) => void,
 ): void {
   const { loggers, logs, sessions, integrationGraph, health, otlp } = endpoints;
   const domains: DescService[] = [];
@@ -51,6 +54,12 @@ export function registerServices(
     router.service(TraceService, traceService(otlp), traceServiceOptions(otlp, requestGate));
     domains.push(TraceService);
   }
+  const { heartbeatMs } = limits;
+  const services = domains.map(nameOf);
+  domain(
+    ApplicationService,
+    applicationService(endpoints, { services, readOnly: gate.readOnly, heartbeatMs, onError }),
+  );
   const served = [...domains, Health, ServerReflection, ServerReflectionAlpha];
   const reflection = reflectionService(served, [file_google_rpc_error_details]);
 

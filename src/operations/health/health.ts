@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { ActuatorError } from "../../common/error.ts";
-import { BoundedCheck } from "./bounded-check.ts";
+import { BoundedCheck, type CheckTimes } from "./bounded-check.ts";
 import type { HealthCheck, HealthOptions } from "./health-options.ts";
 import { aggregateStatus, type ComponentHealth, type HealthStatus, HealthWarnings } from "./health-status.ts";
 
@@ -70,6 +70,11 @@ export class Health {
     if (this.#own !== "UP") return { status: this.#own, components };
     const statuses = Array.from(components.values(), ({ status }) => status);
     return { status: complete ? aggregateStatus([this.#own, ...statuses]) : "UNKNOWN", components };
+  }
+
+  /** The times of each check that has run, by its name. */
+  get times(): ReadonlyMap<string, CheckTimes> {
+    return new Map([...this.#checks].flatMap(([name, { times }]) => (times === undefined ? [] : [[name, times]])));
   }
 
   /** Runs every check whose answer is too old. Synchronous if none has to run; while the process drains, none does. */

@@ -43,6 +43,7 @@ test("List tells the status of every service that is served", async () => {
     ["", Status.SERVING],
     [LOGGERS, Status.SERVING],
     [SESSIONS, Status.SERVING],
+    ["actuator.v3.ApplicationService", Status.SERVING],
   ]);
   health.status = "OUT_OF_SERVICE";
   expect(new Set((await statuses()).map(([, status]) => status))).toEqual(new Set([Status.NOT_SERVING]));

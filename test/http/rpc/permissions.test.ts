@@ -1,8 +1,10 @@
 import { expect, test } from "vitest";
+import { ApplicationService } from "../../../src/gen/actuator/v3/application_pb.ts";
 import { IntegrationGraphService } from "../../../src/gen/actuator/v3/integration_graph_pb.ts";
 import { LoggersService } from "../../../src/gen/actuator/v3/loggers_pb.ts";
 import { LogsService } from "../../../src/gen/actuator/v3/logs_pb.ts";
 import { SessionsService } from "../../../src/gen/actuator/v3/sessions_pb.ts";
+import { StreamsService } from "../../../src/gen/actuator/v3/streams_pb.ts";
 import { Health } from "../../../src/gen/grpc/health/v1/health_pb.ts";
 import { ServerReflection } from "../../../src/gen/grpc/reflection/v1/reflection_pb.ts";
 import { ServerReflection as ServerReflectionAlpha } from "../../../src/gen/grpc/reflection/v1alpha/reflection_pb.ts";
@@ -14,6 +16,8 @@ const METHODS = [
   LogsService,
   SessionsService,
   IntegrationGraphService,
+  ApplicationService,
+  StreamsService,
   Health,
   ServerReflection,
   ServerReflectionAlpha,

@@ -54,7 +54,7 @@ describe.each([ServerReflection, ServerReflectionAlpha])("$typeName", (service) 
 
   test("lists the services that are served, and no other", async () => {
     const { url } = await serveAll();
-    const domains = ["LoggersService", "SessionsService", "IntegrationGraphService"].map(
+    const domains = ["LoggersService", "SessionsService", "IntegrationGraphService", "ApplicationService"].map(
       (name) => `actuator.v3.${name}`,
     );
     const all = await (await asker(url))({ case: "listServices", value: "*" });
@@ -62,7 +62,11 @@ describe.each([ServerReflection, ServerReflectionAlpha])("$typeName", (service) 
 
     const some = await serveRpc({ loggers: new Loggers() });
     expect(await (await asker(some.url))({ case: "listServices", value: "" })).toMatchObject({
-      value: { service: ["actuator.v3.LoggersService", ...STANDARD].map((name) => ({ name })) },
+      value: {
+        service: ["actuator.v3.LoggersService", "actuator.v3.ApplicationService", ...STANDARD].map((name) => ({
+          name,
+        })),
+      },
     });
   });
 

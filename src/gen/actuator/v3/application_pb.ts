@@ -12,10 +12,10 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file actuator/v3/application.proto.
  */
 export const file_actuator_v3_application: GenFile = /*@__PURE__*/
-  fileDesc("Ch1hY3R1YXRvci92My9hcHBsaWNhdGlvbi5wcm90bxILYWN0dWF0b3IudjMiFwoVR2V0QXBwbGljYXRpb25SZXF1ZXN0IosCChZHZXRBcHBsaWNhdGlvblJlc3BvbnNlEgwKBG5hbWUYASABKAkSDwoHdmVyc2lvbhgCIAEoCRIQCghpbnN0YW5jZRgDIAEoCRIUCgxub2RlX3ZlcnNpb24YBCABKAkSLgoKc3RhcnRfdGltZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEAoIc2VydmljZXMYBiADKAkSEQoJcmVhZF9vbmx5GAcgASgIEiMKBmNhbGxlchgIIAEoCzITLmFjdHVhdG9yLnYzLkNhbGxlchIwCg1zZXNzaW9uX3N0b3JlGAkgASgLMhkuYWN0dWF0b3IudjMuU2Vzc2lvblN0b3JlIlQKBkNhbGxlchIMCgRuYW1lGAEgASgJEhYKDmF1dGhlbnRpY2F0aW9uGAIgASgJEhMKC3Blcm1pc3Npb25zGAMgAygJEg8KB2xvZ2dlcnMYBCADKAkiggEKDFNlc3Npb25TdG9yZRIMCgRraW5kGAEgASgJEjUKBmxpbWl0cxgCIAMoCzIlLmFjdHVhdG9yLnYzLlNlc3Npb25TdG9yZS5MaW1pdHNFbnRyeRotCgtMaW1pdHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIhYKFFdhdGNoQWN0aXZpdHlSZXF1ZXN0IpMCChVXYXRjaEFjdGl2aXR5UmVzcG9uc2USLAoHc2FtcGxlcxgBIAMoCzIbLmFjdHVhdG9yLnYzLkFjdGl2aXR5U2FtcGxlEjIKD3NhbXBsZV9pbnRlcnZhbBgCIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIoCgNub3cYAyABKAsyGy5hY3R1YXRvci52My5BY3Rpdml0eVNhbXBsZRIuCgZoZWFsdGgYBCABKAsyHi5hY3R1YXRvci52My5BcHBsaWNhdGlvbkhlYWx0aBIvCg1mYWlsaW5nX25vZGVzGAUgAygLMhguYWN0dWF0b3IudjMuRmFpbGluZ05vZGUSDQoFbm9kZXMYBiABKA0ixgEKDkFjdGl2aXR5U2FtcGxlEigKBHRpbWUYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiAKE21lc3NhZ2VzX3Blcl9taW51dGUYAiABKAFIAIgBARIaCg1mYWlsaW5nX25vZGVzGAMgASgNSAGIAQESFQoIc2Vzc2lvbnMYBCABKARIAogBAUIWChRfbWVzc2FnZXNfcGVyX21pbnV0ZUIQCg5fZmFpbGluZ19ub2Rlc0ILCglfc2Vzc2lvbnMiVQoRQXBwbGljYXRpb25IZWFsdGgSDgoGc3RhdHVzGAEgASgJEjAKCmNvbXBvbmVudHMYAiADKAsyHC5hY3R1YXRvci52My5IZWFsdGhDb21wb25lbnQinAEKD0hlYWx0aENvbXBvbmVudBIMCgRuYW1lGAEgASgJEg4KBnN0YXR1cxgCIAEoCRIOCgZkZXRhaWwYAyABKAkSLgoKc2luY2VfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKwoIZHVyYXRpb24YBSABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24iswEKC0ZhaWxpbmdOb2RlEg8KB25vZGVfaWQYASABKAUSDAoEbmFtZRgCIAEoCRIgChhpbnRlZ3JhdGlvbl9wYXR0ZXJuX3R5cGUYAyABKAkSEAoIZmFpbHVyZXMYBCABKAQSEAoIbWVzc2FnZXMYBSABKAQSLgoKc2luY2VfdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHaGlzdG9yeRgHIAMoDTLTAQoSQXBwbGljYXRpb25TZXJ2aWNlEl4KDkdldEFwcGxpY2F0aW9uEiIuYWN0dWF0b3IudjMuR2V0QXBwbGljYXRpb25SZXF1ZXN0GiMuYWN0dWF0b3IudjMuR2V0QXBwbGljYXRpb25SZXNwb25zZSIDkAIBEl0KDVdhdGNoQWN0aXZpdHkSIS5hY3R1YXRvci52My5XYXRjaEFjdGl2aXR5UmVxdWVzdBoiLmFjdHVhdG9yLnYzLldhdGNoQWN0aXZpdHlSZXNwb25zZSIDkAIBMAFiBnByb3RvMw", [file_google_protobuf_duration, file_google_protobuf_timestamp]);
+  fileDesc("Ch1hY3R1YXRvci92My9hcHBsaWNhdGlvbi5wcm90bxILYWN0dWF0b3IudjMiFwoVR2V0QXBwbGljYXRpb25SZXF1ZXN0IosCChZHZXRBcHBsaWNhdGlvblJlc3BvbnNlEgwKBG5hbWUYASABKAkSDwoHdmVyc2lvbhgCIAEoCRIQCghpbnN0YW5jZRgDIAEoCRIUCgxub2RlX3ZlcnNpb24YBCABKAkSLgoKc3RhcnRfdGltZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEAoIc2VydmljZXMYBiADKAkSEQoJcmVhZF9vbmx5GAcgASgIEiMKBmNhbGxlchgIIAEoCzITLmFjdHVhdG9yLnYzLkNhbGxlchIwCg1zZXNzaW9uX3N0b3JlGAkgASgLMhkuYWN0dWF0b3IudjMuU2Vzc2lvblN0b3JlIlQKBkNhbGxlchIMCgRuYW1lGAEgASgJEhYKDmF1dGhlbnRpY2F0aW9uGAIgASgJEhMKC3Blcm1pc3Npb25zGAMgAygJEg8KB2xvZ2dlcnMYBCADKAkiggEKDFNlc3Npb25TdG9yZRIMCgRraW5kGAEgASgJEjUKBmxpbWl0cxgCIAMoCzIlLmFjdHVhdG9yLnYzLlNlc3Npb25TdG9yZS5MaW1pdHNFbnRyeRotCgtMaW1pdHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIhYKFFdhdGNoQWN0aXZpdHlSZXF1ZXN0IpMCChVXYXRjaEFjdGl2aXR5UmVzcG9uc2USLAoHc2FtcGxlcxgBIAMoCzIbLmFjdHVhdG9yLnYzLkFjdGl2aXR5U2FtcGxlEjIKD3NhbXBsZV9pbnRlcnZhbBgCIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIoCgNub3cYAyABKAsyGy5hY3R1YXRvci52My5BY3Rpdml0eVNhbXBsZRIuCgZoZWFsdGgYBCABKAsyHi5hY3R1YXRvci52My5BcHBsaWNhdGlvbkhlYWx0aBIvCg1mYWlsaW5nX25vZGVzGAUgAygLMhguYWN0dWF0b3IudjMuRmFpbGluZ05vZGUSDQoFbm9kZXMYBiABKA0ixgEKDkFjdGl2aXR5U2FtcGxlEigKBHRpbWUYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiAKE21lc3NhZ2VzX3Blcl9taW51dGUYAiABKAFIAIgBARIaCg1mYWlsaW5nX25vZGVzGAMgASgNSAGIAQESFQoIc2Vzc2lvbnMYBCABKARIAogBAUIWChRfbWVzc2FnZXNfcGVyX21pbnV0ZUIQCg5fZmFpbGluZ19ub2Rlc0ILCglfc2Vzc2lvbnMiVQoRQXBwbGljYXRpb25IZWFsdGgSDgoGc3RhdHVzGAEgASgJEjAKCmNvbXBvbmVudHMYAiADKAsyHC5hY3R1YXRvci52My5IZWFsdGhDb21wb25lbnQinAEKD0hlYWx0aENvbXBvbmVudBIMCgRuYW1lGAEgASgJEg4KBnN0YXR1cxgCIAEoCRIOCgZkZXRhaWwYAyABKAkSLgoKc2luY2VfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKwoIZHVyYXRpb24YBSABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24iwAEKC0ZhaWxpbmdOb2RlEg8KB25vZGVfaWQYASABKAUSDAoEbmFtZRgCIAEoCRIgChhpbnRlZ3JhdGlvbl9wYXR0ZXJuX3R5cGUYAyABKAkSEAoIZmFpbHVyZXMYBCABKAQSEAoIbWVzc2FnZXMYBSABKAQSLgoKc2luY2VfdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHaGlzdG9yeRgHIAMoDRILCgNrZXkYCCABKAky0wEKEkFwcGxpY2F0aW9uU2VydmljZRJeCg5HZXRBcHBsaWNhdGlvbhIiLmFjdHVhdG9yLnYzLkdldEFwcGxpY2F0aW9uUmVxdWVzdBojLmFjdHVhdG9yLnYzLkdldEFwcGxpY2F0aW9uUmVzcG9uc2UiA5ACARJdCg1XYXRjaEFjdGl2aXR5EiEuYWN0dWF0b3IudjMuV2F0Y2hBY3Rpdml0eVJlcXVlc3QaIi5hY3R1YXRvci52My5XYXRjaEFjdGl2aXR5UmVzcG9uc2UiA5ACATABYgZwcm90bzM", [file_google_protobuf_duration, file_google_protobuf_timestamp]);
 
 /**
- * The get application request.
+ * GetApplicationRequest asks for the application.
  *
  * @generated from message actuator.v3.GetApplicationRequest
  */
@@ -30,69 +30,69 @@ export const GetApplicationRequestSchema: GenMessage<GetApplicationRequest> = /*
   messageDesc(file_actuator_v3_application, 0);
 
 /**
- * The get application response.
+ * GetApplicationResponse is the application, as its caller may see it.
  *
  * @generated from message actuator.v3.GetApplicationResponse
  */
 export type GetApplicationResponse = Message<"actuator.v3.GetApplicationResponse"> & {
   /**
-   * The name and version that the application configured; empty: none.
+   * name is the configured name of the application. Empty: none.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * The version.
+   * version is the configured version of the application. Empty: none.
    *
    * @generated from field: string version = 2;
    */
   version: string;
 
   /**
-   * The host name, which tells instances of an application apart.
+   * instance is the host name, which tells instances of an application apart.
    *
    * @generated from field: string instance = 3;
    */
   instance: string;
 
   /**
-   * Such as "24.21.0".
+   * node_version is the version of Node.js, such as "24.21.0".
    *
    * @generated from field: string node_version = 4;
    */
   nodeVersion: string;
 
   /**
-   * When the actuator was created.
+   * start_time is when the actuator was created.
    *
    * @generated from field: google.protobuf.Timestamp start_time = 5;
    */
   startTime?: Timestamp | undefined;
 
   /**
-   * The services of the domains that the application serves: "actuator.v3.LoggersService".
+   * services are the services that the application serves, such as "actuator.v3.LoggersService".
    *
    * @generated from field: repeated string services = 6;
    */
   services: string[];
 
   /**
-   * Whether every change is refused.
+   * read_only says whether every change is refused, whatever the permissions of the caller.
    *
    * @generated from field: bool read_only = 7;
    */
   readOnly: boolean;
 
   /**
-   * The caller.
+   * caller is the caller of this request.
    *
    * @generated from field: actuator.v3.Caller caller = 8;
    */
   caller?: Caller | undefined;
 
   /**
-   * What the session store can do; absent without sessions or without a permission to read them.
+   * session_store is what keeps the sessions. Unset: none are served, or the caller has no permission for sessions.
    *
    * @generated from field: actuator.v3.SessionStore session_store = 9;
    */
@@ -107,34 +107,34 @@ export const GetApplicationResponseSchema: GenMessage<GetApplicationResponse> = 
   messageDesc(file_actuator_v3_application, 1);
 
 /**
- * The caller of a request.
+ * Caller is the caller of a request.
  *
  * @generated from message actuator.v3.Caller
  */
 export type Caller = Message<"actuator.v3.Caller"> & {
   /**
-   * The name in the history of levels and in the audit log.
+   * name is the caller's name in the history of levels and in the audit log.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * "none", "token", "jwt", "certificate" or "custom".
+   * authentication is how the caller authenticated: "none", "token", "jwt", "certificate" or "custom".
    *
    * @generated from field: string authentication = 2;
    */
   authentication: string;
 
   /**
-   * Such as "loggers:read".
+   * permissions are the caller's permissions, such as "loggers:read".
    *
    * @generated from field: repeated string permissions = 3;
    */
   permissions: string[];
 
   /**
-   * The caller may see and change only loggers at and below these; empty: all.
+   * loggers are names: the caller may see and change only these loggers and those below them. Empty: all.
    *
    * @generated from field: repeated string loggers = 4;
    */
@@ -149,20 +149,21 @@ export const CallerSchema: GenMessage<Caller> = /*@__PURE__*/
   messageDesc(file_actuator_v3_application, 2);
 
 /**
- * What keeps the sessions, and what it cannot do.
+ * SessionStore is what keeps the sessions of the application.
  *
  * @generated from message actuator.v3.SessionStore
  */
 export type SessionStore = Message<"actuator.v3.SessionStore"> & {
   /**
-   * Such as "memory" or "connect-redis".
+   * kind is what keeps the sessions, such as "memory" or "connect-redis".
    *
    * @generated from field: string kind = 1;
    */
   kind: string;
 
   /**
-   * For each operation that it cannot do (find_by_id, find_by_username, list, count, delete), why, and what would change it.
+   * limits has, for each operation that the store lacks, a sentence that says why and what would change it. The operations are
+   * "find_by_id", "find_by_username", "list", "count" and "delete".
    *
    * @generated from field: map<string, string> limits = 2;
    */
@@ -177,7 +178,7 @@ export const SessionStoreSchema: GenMessage<SessionStore> = /*@__PURE__*/
   messageDesc(file_actuator_v3_application, 3);
 
 /**
- * The watch activity request.
+ * WatchActivityRequest begins a watch.
  *
  * @generated from message actuator.v3.WatchActivityRequest
  */
@@ -192,48 +193,49 @@ export const WatchActivityRequestSchema: GenMessage<WatchActivityRequest> = /*@_
   messageDesc(file_actuator_v3_application, 4);
 
 /**
- * Sent when something has changed, at most once a second, and as a heartbeat.
+ * WatchActivityResponse is the present state with the samples that the client does not have yet. It is sent when something has changed,
+ * at intervals of about two seconds, and as a heartbeat.
  *
  * @generated from message actuator.v3.WatchActivityResponse
  */
 export type WatchActivityResponse = Message<"actuator.v3.WatchActivityResponse"> & {
   /**
-   * Samples that the client does not have yet, oldest first: in the first message the whole history, an hour at most.
+   * samples are those that the client does not have yet, oldest first: in the first message the whole history, an hour at most.
    *
    * @generated from field: repeated actuator.v3.ActivitySample samples = 1;
    */
   samples: ActivitySample[];
 
   /**
-   * The interval of the samples.
+   * sample_interval is the interval of the samples.
    *
    * @generated from field: google.protobuf.Duration sample_interval = 2;
    */
   sampleInterval?: Duration | undefined;
 
   /**
-   * The present values, between samples. Its time is the server's.
+   * now has the present numbers and the time of the server.
    *
    * @generated from field: actuator.v3.ActivitySample now = 3;
    */
   now?: ActivitySample | undefined;
 
   /**
-   * The health.
+   * health is the health as of the latest checks.
    *
    * @generated from field: actuator.v3.ApplicationHealth health = 4;
    */
   health?: ApplicationHealth | undefined;
 
   /**
-   * The nodes that counted failures in the last minute, most failures first, at most 100.
+   * failing_nodes are nodes that counted failures in the last minute, most failures first, at most 100.
    *
    * @generated from field: repeated actuator.v3.FailingNode failing_nodes = 5;
    */
   failingNodes: FailingNode[];
 
   /**
-   * The number of nodes in the graph.
+   * nodes is the number of nodes in the graph.
    *
    * @generated from field: uint32 nodes = 6;
    */
@@ -248,34 +250,37 @@ export const WatchActivityResponseSchema: GenMessage<WatchActivityResponse> = /*
   messageDesc(file_actuator_v3_application, 5);
 
 /**
- * The activity sample.
+ * ActivitySample has the numbers of one moment.
  *
  * @generated from message actuator.v3.ActivitySample
  */
 export type ActivitySample = Message<"actuator.v3.ActivitySample"> & {
   /**
-   * The time.
+   * time is when it was taken.
    *
    * @generated from field: google.protobuf.Timestamp time = 1;
    */
   time?: Timestamp | undefined;
 
   /**
-   * Messages that channels and handlers of the integration graph took, a minute; absent without a graph.
+   * messages_per_minute is how many messages the integration graph counted in the minute before. A message counts once at each component
+   * that handles it, and not in the channels between; in a channel that leads to no other node it counts when it is sent.
+   * What was counted before the first watch is estimated from the rates of the nodes. Unset: no graph, or it may not be seen.
    *
    * @generated from field: optional double messages_per_minute = 2;
    */
   messagesPerMinute?: number | undefined;
 
   /**
-   * The number of nodes that counted failures in the last minute.
+   * failing_nodes is the number of nodes that counted failures in the minute before. Unset: no graph, or it may not be seen.
    *
    * @generated from field: optional uint32 failing_nodes = 3;
    */
   failingNodes?: number | undefined;
 
   /**
-   * The number of active sessions, if the store counts them without reading them all.
+   * sessions is the number of sessions that have not expired, counted at most once a minute. Unset: the store cannot count
+   * them, or they may not be seen.
    *
    * @generated from field: optional uint64 sessions = 4;
    */
@@ -290,20 +295,20 @@ export const ActivitySampleSchema: GenMessage<ActivitySample> = /*@__PURE__*/
   messageDesc(file_actuator_v3_application, 6);
 
 /**
- * The application health.
+ * ApplicationHealth is the health of the application.
  *
  * @generated from message actuator.v3.ApplicationHealth
  */
 export type ApplicationHealth = Message<"actuator.v3.ApplicationHealth"> & {
   /**
-   * "UP", "DOWN", "OUT_OF_SERVICE", "UNKNOWN" or "WARNING", as over REST.
+   * status is "UP", "DOWN", "OUT_OF_SERVICE" or "UNKNOWN", as over REST.
    *
    * @generated from field: string status = 1;
    */
   status: string;
 
   /**
-   * The components.
+   * components are the parts of the health. Empty: no checks are configured, or the caller may not see them.
    *
    * @generated from field: repeated actuator.v3.HealthComponent components = 2;
    */
@@ -318,41 +323,41 @@ export const ApplicationHealthSchema: GenMessage<ApplicationHealth> = /*@__PURE_
   messageDesc(file_actuator_v3_application, 7);
 
 /**
- * The health component.
+ * HealthComponent is something that the health of the application depends on.
  *
  * @generated from message actuator.v3.HealthComponent
  */
 export type HealthComponent = Message<"actuator.v3.HealthComponent"> & {
   /**
-   * The name.
+   * name is the name of the check, or "drain" for the process itself.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * The status.
+   * status is as in ApplicationHealth.
    *
    * @generated from field: string status = 2;
    */
   status: string;
 
   /**
-   * Why, in words; empty: no more is known.
+   * detail says why in words. Empty: no more is known.
    *
    * @generated from field: string detail = 3;
    */
   detail: string;
 
   /**
-   * Since when it has this status, as far as this process has watched it.
+   * since_time is when a check first came to this status without another one in between. Unset: not checked yet.
    *
    * @generated from field: google.protobuf.Timestamp since_time = 4;
    */
   sinceTime?: Timestamp | undefined;
 
   /**
-   * How long the latest check took.
+   * duration is how long the latest check took. Unset: not checked yet.
    *
    * @generated from field: google.protobuf.Duration duration = 5;
    */
@@ -367,59 +372,66 @@ export const HealthComponentSchema: GenMessage<HealthComponent> = /*@__PURE__*/
   messageDesc(file_actuator_v3_application, 8);
 
 /**
- * The failing node.
+ * FailingNode is a node of the integration graph that counted failures in the last minute.
  *
  * @generated from message actuator.v3.FailingNode
  */
 export type FailingNode = Message<"actuator.v3.FailingNode"> & {
   /**
-   * The node id.
+   * node_id is the id of the node in the graph.
    *
    * @generated from field: int32 node_id = 1;
    */
   nodeId: number;
 
   /**
-   * The name.
+   * name is the name of the node.
    *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
-   * The integration pattern type.
+   * integration_pattern_type is as in the graph.
    *
    * @generated from field: string integration_pattern_type = 3;
    */
   integrationPatternType: string;
 
   /**
-   * In the last minute, or since the watch began if that is less.
+   * failures is how many messages failed in the last minute. What was counted before the first watch is estimated.
    *
    * @generated from field: uint64 failures = 4;
    */
   failures: bigint;
 
   /**
-   * The messages.
+   * messages is how many messages the node counted in the last minute, those that failed included.
    *
    * @generated from field: uint64 messages = 5;
    */
   messages: bigint;
 
   /**
-   * The since time.
+   * since_time is when it began to fail: since then no minute was without a failure, as far as it was watched.
    *
    * @generated from field: google.protobuf.Timestamp since_time = 6;
    */
   sinceTime?: Timestamp | undefined;
 
   /**
-   * Failures in each sample interval of the history, oldest first.
+   * history has the failures in the intervals before the latest samples, oldest first.
    *
    * @generated from field: repeated uint32 history = 7;
    */
   history: number[];
+
+  /**
+   * key is the key of the node in the graph.
+   *
+   * @generated from field: string key = 8;
+   */
+  key: string;
 };
 
 /**
@@ -430,13 +442,13 @@ export const FailingNodeSchema: GenMessage<FailingNode> = /*@__PURE__*/
   messageDesc(file_actuator_v3_application, 9);
 
 /**
- * What the application is, what its caller may do, how healthy it is and how busy it has been.
+ * ApplicationService says what the application is, what its caller may do, how healthy it is and how busy it has been.
  *
  * @generated from service actuator.v3.ApplicationService
  */
 export const ApplicationService: GenService<{
   /**
-   * Describes the application and the caller. Needs any permission at all.
+   * GetApplication describes the application and the caller. Any permission suffices.
    *
    * @generated from rpc actuator.v3.ApplicationService.GetApplication
    */
@@ -446,9 +458,11 @@ export const ApplicationService: GenService<{
     output: typeof GetApplicationResponseSchema;
   },
   /**
-   * Watches health and activity. The history is kept only while at least one client watches, and for a minute after: a client that opens
-   * the first watch begins with an empty one. Parts that the caller's permissions do not cover are left out: health components need
-   * info:read, messages and failing nodes graph:read, the number of sessions sessions:list.
+   * WatchActivity sends the health and the activity, and then again whenever something has changed. Any permission suffices; what
+   * the caller may not see is left out: health components need info:read, messages and failing nodes graph:read, the number of
+   * sessions sessions:list.
+   *
+   * The history is kept only while there is a watch, and for a minute after. The first watch begins with an empty one.
    *
    * @generated from rpc actuator.v3.ApplicationService.WatchActivity
    */

@@ -31,9 +31,9 @@ export function requestGate(
     try {
       const permissions = permissionsOf(method);
       gate.enter(context, permissions.length === 0);
-      // Spans from other services are not changes by an operator.
-      if (gate.readOnly && permissions.some(isWrite) && method.parent !== TraceService) throw changesRefused();
       if (permissions.length === 0) return undefined;
+      // A method that some may call to read is no change, nor are spans of other services.
+      if (gate.readOnly && permissions.every(isWrite) && method.parent !== TraceService) throw changesRefused();
       const admitted = gate.admit(context, permissions);
       return admitted instanceof Promise ? admitted.then(() => {}, refuse) : undefined;
     } catch (error) {
