@@ -1,4 +1,126 @@
-/** The screen in work. */
+import "./screen.css";
+import { useEffect } from "preact/hooks";
+import { Button } from "../components/button.tsx";
+import { count, counted } from "../components/number.ts";
+import { FaultState, Skeleton, State } from "../components/state.tsx";
+import { graph, retryGraph, watchGraph } from "../state/graph.ts";
+import { route } from "../state/route.ts";
+import { serves } from "../state/server.ts";
+import { fit, zoomIn, zoomOut } from "./canvas.ts";
+import { Drawing } from "./drawing.tsx";
+import { Legend } from "./legend.tsx";
+import { Minimap } from "./minimap.tsx";
+import { Said } from "./said.tsx";
+import { Side } from "./side.tsx";
+import { Table } from "./table.tsx";
+import { focusFind, Toolbar, toggleFocus, toggleTable } from "./toolbar.tsx";
+import { allNodes, failing, isTable, selectedCard, show, shownNodes } from "./view.ts";
+
+/** Moves to the field that finds a node. */
+export function focusFilter(): void {
+  focusFind();
+}
+
+/** Beside the title: how many nodes there are, and how many fail. */
+export function Heading() {
+  if (!graph.value.isLoaded) return null;
+  const bad = failing.value.size;
+  return (
+    <span class="t3 s12 nowrap">
+      {counted(allNodes.value.length, "node")}
+      {bad > 0 && ` · ${count(bad)} failing`}
+    </span>
+  );
+}
+
+/** The integration graph, as a drawing or a table. */
 export function Content() {
-  return <div class="ov" />;
+  useEffect(watchGraph, []);
+  useGraphKeys();
+  const { fault, isLoaded } = graph.value;
+  if (!serves("IntegrationGraphService")) return <NotServed />;
+  if (fault !== undefined && !isLoaded) return <FaultState fault={fault} what="the graph" onRetry={retryGraph} />;
+  if (!isLoaded) return <Skeleton what="the graph" />;
+  if (allNodes.value.length === 0) return <NoFlow />;
+  const hasSide = selectedCard.value !== undefined;
+  return (
+    <div class={`split gr${hasSide ? "" : " no-side"}`}>
+      <section class="pane" aria-label="Graph">
+        <Toolbar />
+        {isTable.value ? (
+          <>
+            <Said isTable />
+            <Table />
+          </>
+        ) : (
+          <Drawing>
+            <Said />
+            <div class="gr-zoom" role="group" aria-label="Zoom">
+              <Button icon="ui-plus" look="plain icon" label="Zoom in" title="Zoom in (+)" onClick={zoomIn} />
+              <Button icon="ui-minus" look="plain icon" label="Zoom out" title="Zoom out (−)" onClick={zoomOut} />
+              <Button icon="ui-fit" look="plain icon" label="Fit to window" title="Fit (0)" onClick={fit} />
+            </div>
+            <Legend />
+            <Minimap />
+            {shownNodes.value.length === 0 && (
+              <State icon="ui-hide" title="Every node is hidden">
+                <Button onClick={() => show({ hide: "", focus: undefined })}>Show all</Button>
+              </State>
+            )}
+          </Drawing>
+        )}
+      </section>
+      {hasSide && <Side />}
+    </div>
+  );
+}
+
+function NoFlow() {
+  return (
+    <State icon="ui-graph" title="No message flow is known">
+      <p>The application declares none and no adapter is attached. One line shows the flows over RabbitMQ:</p>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls. */}
+      <pre class="cmd" tabIndex={0}>
+        flow.attach(amqpSource(connection))
+      </pre>
+    </State>
+  );
+}
+
+function NotServed() {
+  return (
+    <State icon="ui-graph" title="The application serves no integration graph">
+      <p>Give the actuator one to see where messages flow, at which rate, and what fails:</p>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls. */}
+      <pre class="cmd" tabIndex={0}>
+        {'createActuator({ integrationGraph: integrationGraph({ app: "shop" }) })'}
+      </pre>
+    </State>
+  );
+}
+
+const KEYS: Readonly<Record<string, () => void>> = {
+  f: toggleFocus,
+  t: toggleTable,
+  "+": zoomIn,
+  "=": zoomIn,
+  "-": zoomOut,
+  "0": fit,
+};
+
+function useGraphKeys(): void {
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      const target = event.target as HTMLElement;
+      if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (target.closest("input, textarea, select, dialog, [role=menu]")) return;
+      if (event.key === "Escape" && route.value.subject !== "") return show({ focus: undefined }, "");
+      const run = KEYS[event.key];
+      if (run === undefined) return;
+      event.preventDefault();
+      run();
+    };
+    addEventListener("keydown", onKeyDown);
+    return () => removeEventListener("keydown", onKeyDown);
+  }, []);
 }

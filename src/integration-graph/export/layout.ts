@@ -28,15 +28,25 @@ export interface Layout {
   readonly lines: readonly { readonly points: readonly Point[]; readonly label: Point }[];
 }
 
+/** How boxes are placed, in pixels: gaps between boxes of a layer, and between layers. */
+export interface Spacing {
+  readonly direction: "LR" | "TB";
+  readonly boxes: number;
+  readonly layers: number;
+}
+
+const DEFAULT_SPACING: Spacing = { direction: "LR", boxes: 28, layers: 44 };
+
 /**
- * Places boxes in layers from left to right. The only file that knows the layout library, which is loaded with the first picture.
+ * Places boxes in layers, from left to right unless `spacing` says otherwise. The only file that knows the layout library, which is loaded with the first picture.
  *
  * Without its clusters, which throw "Not possible to find intersection inside of the rectangle": one graph in forty of 35 nodes,
  * every one of 300 (@dagrejs/dagre 1.1.8 to 3.1.3).
  */
-export function layOut(boxes: readonly Box[], lines: readonly Line[]): Layout {
+export function layOut(boxes: readonly Box[], lines: readonly Line[], spacing: Spacing = DEFAULT_SPACING): Layout {
   const graph = new Graph({ multigraph: true });
-  graph.setGraph({ rankdir: "LR", nodesep: 28, ranksep: 44, edgesep: 12, marginx: 16, marginy: 16 });
+  const { direction: rankdir, boxes: nodesep, layers: ranksep } = spacing;
+  graph.setGraph({ rankdir, nodesep, ranksep, edgesep: 12, marginx: 16, marginy: 16 });
   for (const { id, width, height } of boxes) graph.setNode(id, { width, height });
   for (const [index, { from, to, label }] of lines.entries()) {
     // With a size, the library keeps a place on the line free for the label.

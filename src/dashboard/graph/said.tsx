@@ -1,0 +1,79 @@
+import { Icon } from "../components/icon.tsx";
+import { count, counted } from "../components/number.ts";
+import { Outside } from "../components/outside.tsx";
+import { graph } from "../state/graph.ts";
+import { READABLE } from "./camera.ts";
+import { camera, layoutState } from "./canvas.ts";
+import { allNodes, focus, groups, hiddenIds, hrefWith, openGroups, openWith, picture, shownNodes } from "./view.ts";
+
+/** What the drawing leaves out, and the way to see it. */
+export function Said({ isTable = false }: { isTable?: boolean }) {
+  const total = allNodes.value.length;
+  const collapsed = isTable ? [] : picture.value.cards.filter(({ isGroup }) => isGroup);
+  const { dropped = 0n, collapsed: shared = 0n } = graph.value.contentDescriptor ?? {};
+  const [first] = collapsed;
+  const near = focus.value;
+  const hidden = allNodes.value.filter(({ nodeId }) => hiddenIds.value.has(nodeId)).length;
+  const isPart = near !== undefined || hidden > 0 || collapsed.length > 0;
+  const server = [
+    dropped > 0n && `${counted(dropped, "time")} the service left out a node or link, because of its limits.`,
+    shared > 0n && `${counted(shared, "name")} with ids share nodes, shown with *.`,
+  ].filter(Boolean);
+  const state = isTable ? undefined : layoutState.value;
+  const isFar = !isTable && camera.value.scale < READABLE;
+  if (!isPart && server.length === 0 && state === "best" && !isFar) return null;
+  return (
+    <div class="gr-said">
+      <Icon name="ui-info" class="t3" />
+      <span>
+        {near !== undefined && (
+          <>
+            Near <Outside text={near.node.name} class="cut gr-near" />: {count(shownNodes.value.length)} of{" "}
+            {counted(total, "node")}.{" "}
+          </>
+        )}
+        {near === undefined && hidden > 0 && collapsed.length === 0 && (
+          <>
+            {count(shownNodes.value.length)} of {counted(total, "node")} shown, {count(hidden)} hidden.{" "}
+          </>
+        )}
+        {collapsed.length > 0 && (
+          <>
+            {near === undefined &&
+              `${count(total - hidden - collapsedNodes(collapsed))} of ${counted(total, "node")} shown; `}
+            {collapsed.length === 1 ? (
+              <>
+                <Outside text={first!.title} class="cut gr-near" /> is collapsed ({counted(first!.nodes.length, "node")}
+                ).{" "}
+              </>
+            ) : (
+              `${counted(collapsed.length, "group")} are collapsed (${counted(collapsedNodes(collapsed), "node")}). `
+            )}
+          </>
+        )}
+        {server.join(" ")}
+        {state === "working" && " Arranging …"}
+        {state === "gave up" &&
+          " Too large to arrange with care: lines may cross nodes. Collapse or focus for a better picture."}
+        {isFar && " Zoom in to read names."}
+      </span>
+      {isPart && (
+        <a href={hrefWith({ focus: "0", hide: "", by: collapsed.length > 0 ? "none" : undefined, open: "" })}>
+          Show all
+        </a>
+      )}
+    </div>
+  );
+}
+
+function collapsedNodes(collapsed: readonly { readonly nodes: readonly unknown[] }[]): number {
+  return collapsed.reduce((sum, { nodes }) => sum + nodes.length, 0);
+}
+
+/** The groups that a menu offers: `groups` and whether each is collapsed. */
+export function groupChoices() {
+  return [...groups.value].map(([title, nodes]) => {
+    const isOpen = openGroups.value.has(title);
+    return { title, size: nodes.length, isCollapsed: !isOpen, change: openWith(title, !isOpen) };
+  });
+}

@@ -1,0 +1,72 @@
+import { signal } from "@preact/signals";
+import { WatchedGraph } from "../../client/watched-graph.ts";
+import type { ContentDescriptor, Link, Node } from "../../gen/actuator/v3/integration_graph_pb.ts";
+import { Rates } from "../graph/rates.ts";
+import type { Fault } from "../link/messages.ts";
+import { link, onLink } from "./server.ts";
+
+/** The integration graph, kept current while a screen shows it. */
+export interface GraphState {
+  /** False until the first whole snapshot. */
+  readonly isLoaded: boolean;
+  readonly nodes: ReadonlyMap<number, Node>;
+  /** By their key: see `linkKey`. */
+  readonly links: ReadonlyMap<string, Link>;
+  readonly contentDescriptor: ContentDescriptor | undefined;
+  /** Measured from the changes that this tab has received. */
+  readonly rates: Rates;
+  readonly fault: Fault | undefined;
+}
+
+const NOTHING = { isLoaded: false, nodes: new Map(), links: new Map(), contentDescriptor: undefined, fault: undefined };
+
+/** A new object with each whole event; the maps within are the same ones, changed in place. */
+export const graph = signal<GraphState>({ ...NOTHING, rates: new Rates() });
+
+let users = 0;
+let stop: (() => void) | undefined;
+
+/** Watches the graph until the returned function is called. All callers share one watch. */
+export function watchGraph(): () => void {
+  users += 1;
+  if (users === 1) begin();
+  let isOver = false;
+  return () => {
+    if (isOver) return;
+    isOver = true;
+    users -= 1;
+    if (users > 0) return;
+    stop?.();
+    stop = undefined;
+  };
+}
+
+/** Asks again after a fault. */
+export function retryGraph(): void {
+  stop?.();
+  if (users > 0) begin();
+}
+
+function begin(): void {
+  const followed = link;
+  const watched = new WatchedGraph();
+  const rates = new Rates();
+  graph.value = { ...NOTHING, rates };
+  stop = followed.watch("graph", {
+    message(event) {
+      if (followed !== link) return;
+      const change = watched.apply(event);
+      if (change === undefined) return;
+      rates.apply(change, Date.now());
+      const { nodes, links, contentDescriptor } = watched;
+      graph.value = { isLoaded: true, nodes, links, contentDescriptor, rates, fault: undefined };
+    },
+    end(fault) {
+      if (followed === link) graph.value = { ...graph.value, fault };
+    },
+  });
+}
+
+onLink(() => {
+  if (users > 0) begin();
+});
