@@ -1,10 +1,8 @@
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { now } from "../state/clock.ts";
+import { msOf } from "./timestamp.ts";
 
-/** A time of the server in milliseconds since the epoch. */
-export function msOf(time: Timestamp): number {
-  return Number(time.seconds) * 1_000 + Math.floor(time.nanos / 1e6);
-}
+export { msOf };
 
 const UNITS: readonly (readonly [ms: number, name: string])[] = [
   [86_400_000, "d"],
