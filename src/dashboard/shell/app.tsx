@@ -7,6 +7,7 @@ import { PAGE_KEYS, servedPages } from "./actions.ts";
 import { Alerts } from "./alerts.tsx";
 import { DialogLayer } from "./dialog-layer.tsx";
 import { Footer } from "./footer.tsx";
+import { revokedAt } from "./incidents.ts";
 import { useKeys } from "./keys.ts";
 import { Navigation } from "./navigation.tsx";
 import { openHelp, openPalette } from "./overlays.ts";
@@ -19,22 +20,23 @@ const loaded = signal<Partial<Record<Page, Screen>>>({});
 
 /** The frame of the page: navigation, top bar, the screen, state bar, and what lies over them. */
 export function App() {
-  const { page } = route.value;
+  const { page, subject } = route.value;
   const screen = loaded.value[page];
   const name = application.value?.name || "application";
   useEffect(() => {
-    document.title = `${TITLES[page]} · ${name}`;
+    document.title = [subject.slice(0, 100), TITLES[page], name].filter(Boolean).join(" · ");
     if (loaded.value[page] !== undefined) return;
     void SCREENS[page]().then((found) => {
       loaded.value = { ...loaded.value, [page]: found };
     });
-  }, [page, name]);
+  }, [page, subject, name]);
   useKeys({
     "/": () => openPalette(screen?.focusFilter),
     "?": openHelp,
     ...Object.fromEntries(servedPages().map((each) => [`g ${PAGE_KEYS[each]}`, () => go(each)])),
   });
-  const isRefused = connection.value.status === "refused";
+  // What is known stays visible if credentials end while the page is open.
+  const isRefused = connection.value.status === "refused" && revokedAt.value === undefined;
   return (
     <>
       <a class="skip" href="#main" onClick={toMain}>
@@ -49,6 +51,9 @@ export function App() {
         </main>
         <Footer />
       </div>
+      <p class="vh" role="status">
+        {TITLES[page]}
+      </p>
       <Toasts />
       <DialogLayer />
     </>

@@ -1,17 +1,41 @@
 import { useId, useState } from "preact/hooks";
 import { Icon } from "../components/icon.tsx";
-import { State } from "../components/state.tsx";
-import { closeDialog } from "../state/dialog.ts";
-import { application, connection, signIn } from "../state/server.ts";
+import { Command, State } from "../components/state.tsx";
+import { closeDialog, openDialog } from "../state/dialog.ts";
+import { application, connection, link, signIn } from "../state/server.ts";
+
+/** What the service has to be told so that it accepts this page, by the reason of its refusal. */
+const REMEDIES: Readonly<Record<string, readonly [title: string, remedy: string]>> = {
+  ACCESS_NOT_CONFIGURED: [
+    "No access control is configured",
+    'createActuator({ access: { tokens: "tokens.json" }, … })',
+  ],
+  NOT_LOCAL: ["No access control is configured", 'createActuator({ access: { tokens: "tokens.json" }, … })'],
+  HOST_NOT_ALLOWED: ["This host is not allowed", `createActuator({ allowedHosts: ["${location.hostname}"], … })`],
+  CROSS_SITE: ["This origin is not allowed", `createActuator({ cors: { origins: ["${location.origin}"] }, … })`],
+};
 
 /** What takes the place of the screen if the service refuses this page. */
 export function SignIn() {
   const state = connection.value;
   if (state.status !== "refused") return null;
-  if (state.fault.code === "UNAUTHENTICATED") return <SignInForm />;
+  const { code, reason, message } = state.fault;
+  if (code === "UNAUTHENTICATED") return <SignInForm />;
+  const [title, remedy] = REMEDIES[reason] ?? ["The service refuses this page"];
   return (
-    <State icon="ui-lock" title="The service refuses this page">
-      <p>{state.fault.message}</p>
+    <State icon="ui-lock" title={title}>
+      <p>{message}</p>
+      {remedy !== undefined && <Command text={remedy} />}
+      <div class="btns">
+        <button class="btn" type="button" onClick={() => link.retry()}>
+          Try again
+        </button>
+        {remedy === undefined && (
+          <button class="btn" type="button" onClick={() => openDialog(<SignInForm />, { label: "Sign in" })}>
+            Use another token
+          </button>
+        )}
+      </div>
     </State>
   );
 }

@@ -1,6 +1,8 @@
 import { signal } from "@preact/signals";
 import { Level } from "../../gen/actuator/v3/level_pb.ts";
 import { CallError } from "../link/link.ts";
+import { changed } from "./loggers.ts";
+import { noteOwn } from "./own-changes.ts";
 import { link } from "./server.ts";
 import { toast } from "./toasts.ts";
 
@@ -15,33 +17,36 @@ export const heldHere = signal<ReadonlyMap<string, () => void>>(new Map());
 
 /** Sets the level of a logger or group. Failures become a toast. Resolves to whether it was set. */
 export async function setLevel(name: string, level: Level, lasting: Lasting, reason = ""): Promise<boolean> {
-  if (lasting === "tab") return holdLevel(name, level, reason);
   releaseHold(name);
+  noteOwn(name, { level, lasting, reason });
+  if (lasting === "tab") return holdLevel(name, level, reason);
   const ttl = lasting === "permanent" ? undefined : { seconds: BigInt(Math.round(lasting / 1_000)), nanos: 0 };
   return attempt(() => link.call("loggers", "setLoggerLevel", { name, level, reason, ...(ttl && { ttl }) }));
 }
 
 /** Clears the level of a logger or group, so that it inherits. */
 export async function inheritLevel(name: string, reason = ""): Promise<boolean> {
+  noteOwn(name);
   releaseHold(name);
   return attempt(() => link.call("loggers", "clearLoggerLevel", { name, reason }));
 }
 
 /** Restores the baseline of a logger or group. */
 export async function restoreLevel(name: string, reason = ""): Promise<boolean> {
+  noteOwn(name);
   releaseHold(name);
   return attempt(() => link.call("loggers", "restoreLoggerLevel", { name, reason }));
 }
 
 /** Restores every changed level. */
 export async function restoreAllLevels(reason = ""): Promise<boolean> {
+  for (const { name } of changed.value) noteOwn(name);
   for (const name of heldHere.value.keys()) releaseHold(name);
   return attempt(() => link.call("loggers", "restoreAllLoggerLevels", { reason }));
 }
 
 /** Holds a level until this tab closes, releases it, or the server ends it. */
 function holdLevel(name: string, level: Level, reason: string): Promise<boolean> {
-  releaseHold(name);
   return new Promise((resolve) => {
     const stop = link.stream(
       "loggers",
@@ -66,6 +71,7 @@ function holdLevel(name: string, level: Level, reason: string): Promise<boolean>
 export function releaseHold(name: string): void {
   const stop = heldHere.value.get(name);
   if (stop === undefined) return;
+  noteOwn(name);
   stop();
   forget(name, stop);
 }
