@@ -1,7 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { Fault } from "../link/messages.ts";
-import { application } from "../state/server.ts";
 import { Icon } from "./icon.tsx";
 
 /** What a pane shows instead of content: empty, failed, forbidden. */
@@ -23,19 +22,8 @@ export function State({
   );
 }
 
-/** A line to copy into a terminal or a program. */
-export function Command({ text }: { text: string }) {
-  return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: it may scroll.
-    <pre class="cmd" tabIndex={0}>
-      {text}
-    </pre>
-  );
-}
-
 /** Why a pane has no content, with the next step. */
 export function FaultState({ fault, what, onRetry }: { fault: Fault; what: string; onRetry?: () => void }) {
-  const { permission } = fault.metadata;
   const isForbidden = fault.code === "PERMISSION_DENIED";
   return (
     <State
@@ -43,11 +31,6 @@ export function FaultState({ fault, what, onRetry }: { fault: Fault; what: strin
       title={isForbidden ? `You may not see ${what}` : `${what} cannot be read`}
     >
       <p>{fault.message}</p>
-      {isForbidden && permission !== undefined && (
-        <Command
-          text={`npx connect-actuator token create --name ${application.value?.caller?.name ?? "alice"} --permission ${permission} --file tokens.json`}
-        />
-      )}
       {onRetry !== undefined && (
         <div class="btns">
           <button class="btn" type="button" onClick={onRetry}>

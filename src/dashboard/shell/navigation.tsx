@@ -30,7 +30,12 @@ export function Navigation() {
       <ul>
         {servedPages().map((page) => (
           <li key={page}>
-            <a class="nav-a" href={hrefOf(page)} aria-current={route.value.page === page ? "page" : undefined}>
+            <a
+              class="nav-a"
+              href={hrefOf(page)}
+              title={TITLES[page]}
+              aria-current={route.value.page === page ? "page" : undefined}
+            >
               <Icon name={`ui-${page}`} />
               <span class="nav-w">{TITLES[page]}</span>
               {NOTES[page]?.()}

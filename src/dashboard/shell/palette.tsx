@@ -1,11 +1,14 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
+import type { Node } from "../../gen/actuator/v3/integration_graph_pb.ts";
 import { Icon } from "../components/icon.tsx";
 import { LevelWord } from "../components/level-word.tsx";
 import { Marked } from "../components/marked.tsx";
 import { counted } from "../components/number.ts";
 import { Outside } from "../components/outside.tsx";
+import { PatternIcon } from "../components/pattern-icon.tsx";
 import { closeDialog } from "../state/dialog.ts";
+import { graph, watchGraph } from "../state/graph.ts";
 import { changed, loggers } from "../state/loggers.ts";
 import { go } from "../state/route.ts";
 import { may, serves } from "../state/server.ts";
@@ -16,7 +19,7 @@ const MAX_OF_A_KIND = 8;
 
 interface Row {
   readonly kind: string;
-  readonly icon: string;
+  readonly icon: ComponentChildren;
   readonly label: ComponentChildren;
   readonly end?: ComponentChildren;
   run(): void;
@@ -29,9 +32,10 @@ export function Palette({ focusFilter }: { focusFilter: (() => void) | undefined
   const id = useId();
   const list = useRef<HTMLDivElement>(null);
   const trimmed = text.trim();
-  const rows = useMemo(() => found(trimmed), [trimmed, loggers.value]);
+  const rows = useMemo(() => found(trimmed), [trimmed, loggers.value, graph.value.nodes]);
   const active = Math.min(index, rows.length - 1);
 
+  useEffect(() => (serves("IntegrationGraphService") && may("graph:read") ? watchGraph() : undefined), []);
   useEffect(() => {
     list.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" });
   }, [active]);
@@ -94,7 +98,7 @@ export function Palette({ focusFilter }: { focusFilter: (() => void) | undefined
               onClick={() => run(row)}
               onPointerMove={() => at !== active && setIndex(at)}
             >
-              <Icon name={row.icon} />
+              {row.icon}
               <span class="cut">{row.label}</span>
               {row.end && <span class="end">{row.end}</span>}
             </div>
@@ -119,7 +123,7 @@ function found(text: string): Row[] {
     const known = all.get(name);
     return {
       kind: "Loggers",
-      icon: groups.has(name) ? "ui-groups" : "ui-loggers",
+      icon: <Icon name={groups.has(name) ? "ui-groups" : "ui-loggers"} />,
       label: <Marked class="mono" whole={name} text={text} />,
       end: known && <LevelWord level={known.effectiveLevel} />,
       run: () => go("loggers", name),
@@ -128,7 +132,7 @@ function found(text: string): Row[] {
   if (text !== "" && serves("SessionsService") && may("sessions:list")) {
     rows.push({
       kind: "Users",
-      icon: "ui-sessions",
+      icon: <Icon name="ui-sessions" />,
       label: (
         <>
           Sessions of <Outside text={text} />
@@ -137,11 +141,12 @@ function found(text: string): Row[] {
       run: () => go("sessions", text),
     });
   }
+  rows.push(...nodesOf(text));
   const first = text === "" ? undefined : names[0];
   if (first !== undefined && serves("LogsService") && may("logs:read")) {
     rows.push({
       kind: "Do",
-      icon: "ui-logs",
+      icon: <Icon name="ui-logs" />,
       label: (
         <>
           Tail <Outside class="mono" text={first} /> at DEBUG
@@ -154,7 +159,24 @@ function found(text: string): Row[] {
   return [...rows, ...doable.slice(0, MAX_OF_A_KIND).map((each) => rowOf(each, text))];
 }
 
+/** Nodes have names that are not unique, so each is found by its key. */
+function nodesOf(text: string): Row[] {
+  if (text === "") return [];
+  const byName = new Map<string, Node[]>();
+  for (const node of graph.value.nodes.values()) byName.set(node.name, [...(byName.get(node.name) ?? []), node]);
+  return bestNames(byName.keys(), text, MAX_OF_A_KIND)
+    .flatMap((name) => byName.get(name)!)
+    .slice(0, MAX_OF_A_KIND)
+    .map(({ name, key, integrationPatternType: pattern }) => ({
+      kind: "Graph",
+      icon: <PatternIcon pattern={pattern} />,
+      label: <Marked whole={name} text={text} />,
+      end: pattern.replaceAll("_", " "),
+      run: () => go("graph", key),
+    }));
+}
+
 function rowOf({ label, icon, keys, count, run }: Action, text: string): Row {
   const end = keys ? keys.split(" ").map((key) => <kbd>{key}</kbd>) : count && counted(count, "level");
-  return { kind: "Do", icon, label: <Marked whole={label} text={text} />, end, run };
+  return { kind: "Do", icon: <Icon name={icon} />, label: <Marked whole={label} text={text} />, end, run };
 }

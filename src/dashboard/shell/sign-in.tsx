@@ -1,6 +1,7 @@
 import { useId, useState } from "preact/hooks";
+import { CommandText } from "../components/command.tsx";
 import { Icon } from "../components/icon.tsx";
-import { Command, State } from "../components/state.tsx";
+import { State } from "../components/state.tsx";
 import { closeDialog, openDialog } from "../state/dialog.ts";
 import { application, connection, link, signIn } from "../state/server.ts";
 
@@ -25,7 +26,7 @@ export function SignIn() {
   return (
     <State icon="ui-lock" title={title}>
       <p>{message}</p>
-      {remedy !== undefined && <Command text={remedy} />}
+      {remedy !== undefined && <CommandText text={remedy} />}
       <div class="btns">
         <button class="btn" type="button" onClick={() => link.retry()}>
           Try again
