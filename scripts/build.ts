@@ -3,12 +3,13 @@
  * declarations are bundled: Node.js and compilers find, read and link every file by itself, and applications keep them all on
  * disk, in blocks of 4 KB. The entries are `exports` of package.json, and the command line that `bin` starts.
  */
-import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Plugin, rolldown } from "rolldown";
 import { dts } from "rolldown-plugin-dts";
 import { BUNDLED } from "./bundled.ts";
 import { CommandFailed, root, run } from "./command.ts";
+import { buildDashboard } from "./dashboard.ts";
 
 const dist = join(root, "dist");
 /** What the compiler emits: a declaration for each source file. */
@@ -125,6 +126,8 @@ try {
   rmSync(dist, { recursive: true, force: true });
   await bundleCode();
   await bundleDeclarations();
+  const page = await buildDashboard();
+  cpSync(page, join(dist, "dashboard"), { recursive: true, filter: (file) => !file.endsWith(".sources") });
   writeLicenses();
 } catch (error) {
   if (!(error instanceof CommandFailed)) throw error;

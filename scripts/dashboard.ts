@@ -1,4 +1,4 @@
-/** `node scripts/dashboard.ts`: builds the page, `src/dashboard`, into `dist/dashboard`, unless it is there and up to date. */
+/** `node scripts/dashboard.ts`: builds the page, `src/dashboard`, into its folder `built`, unless it is there and up to date. */
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,8 +8,10 @@ import { build, type Plugin } from "vite";
 import { root } from "./command.ts";
 
 const source = join(root, "src", "dashboard");
-const out = join(root, "dist", "dashboard");
-const stamp = join(root, "node_modules", ".cache", "dashboard-stamp");
+/** Not `dist`, which is removed and built again while tests use the page. */
+const out = join(source, "built");
+/** Which sources it was built from. */
+const stamp = join(out, ".sources");
 
 /** The symbols stand in the page itself: a style reaches into them only there. */
 const symbols: Plugin = {
@@ -20,10 +22,10 @@ const symbols: Plugin = {
     ),
 };
 
-/** Builds the page if its sources have changed since. */
-export async function buildDashboard(): Promise<void> {
+/** Builds the page if its sources have changed since. Returns its folder. */
+export async function buildDashboard(): Promise<string> {
   const digest = digestOf(sources());
-  if (existsSync(join(out, "index.html.gz")) && existsSync(stamp) && readFileSync(stamp, "utf8") === digest) return;
+  if (existsSync(join(out, "index.html.gz")) && existsSync(stamp) && readFileSync(stamp, "utf8") === digest) return out;
   await build({
     root: source,
     base: "./",
@@ -42,6 +44,7 @@ export async function buildDashboard(): Promise<void> {
   });
   for (const file of files(out)) compress(file);
   writeFileSync(stamp, digest);
+  return out;
 }
 
 /** Served as they are; the plain file is left out, because every browser takes gzip. */
@@ -60,7 +63,8 @@ function sources(): string[] {
     join(root, "src", "gen"),
     join(root, "src", "integration-graph", "export"),
   ];
-  return [...folders.flatMap(files), join(root, "package-lock.json"), import.meta.filename];
+  const sources = folders.flatMap(files).filter((file) => !file.startsWith(out));
+  return [...sources, join(root, "package-lock.json"), import.meta.filename];
 }
 
 function files(folder: string): string[] {

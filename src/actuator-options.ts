@@ -79,6 +79,11 @@ export interface ActuatorOptions {
    */
   readonly otlp?: boolean | OtlpOptions | undefined;
   /**
+   * Whether browsers get the page of the actuator, at `/ui` below the base path. It has no data of its own: it calls the same interface as
+   * every client, with the operator's token. Default: true.
+   */
+  readonly ui?: boolean | undefined;
+  /**
    * Whether AI agents are served over MCP, at `/mcp` below the base path, with the permissions of their token. Needs the package
    * `@modelcontextprotocol/server`, which is loaded with the first request. Default: false.
    */
@@ -213,6 +218,7 @@ export const OPTIONS: Checks<ActuatorOptions> = {
   integrationGraph: (value) =>
     having(["snapshot", "rebuild"], "what integrationGraph({ app }) gave")((value as GraphBuilder)?.graph ?? value),
   otlp: flagOr(OTLP),
+  ui: option(flag, { default: true }),
   mcp: flagOr(MCP),
   access: accessOption,
   readOnly: option(flag, { default: false }),

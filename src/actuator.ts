@@ -192,7 +192,7 @@ export function actuatorOf(options: ActuatorOptions, managed?: Loggers): TakingA
     onError,
   });
   const serveAgents = mcp && mcpHandler({ ...mcp, application, basePath, gate, rpc, onError });
-  const serveUi = uiHandler({ basePath, gate, folder: new URL("../dist/dashboard", import.meta.url).pathname });
+  const serveUi = (options.ui ?? true) ? uiHandler({ basePath, gate, onError }) : undefined;
   const takeSpans = otlp && otlpHandler(otlp, onError, gate);
   const detaches: Detach[] = [];
   try {
@@ -211,7 +211,7 @@ export function actuatorOf(options: ActuatorOptions, managed?: Loggers): TakingA
   if (metrics !== undefined) observeEndpoints(metrics, endpoints, rpc, () => listener, auditLog);
 
   const handler: ActuatorHandler = (req, res, next) => {
-    if (!takeSpans?.(req, res) && !rpc.handle(req, res) && !serveUi(req, res) && !serveAgents?.(req, res))
+    if (!takeSpans?.(req, res) && !rpc.handle(req, res) && !serveUi?.(req, res) && !serveAgents?.(req, res))
       gateway(req, res, next);
   };
   const isOpen = !guarded.authenticated && access !== "loopback";

@@ -50,6 +50,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   "otlp.maxNodes": "The most components that are shown. Default 1,000.",
   "otlp.maxAgeMs": "How long a component stays after its last message, in milliseconds. Default 1 hour.",
   "otlp.brokers": "The brokers of messaging systems whose spans do not name their broker, by system: `{ bullmq: \"127.0.0.1:6379/0\" }`.",
+  "ui": "Whether browsers get the page of the actuator, at `/ui` below the base path. It has no data of its own: it calls the same interface as every client, with the operator's token. Default: true.",
   "mcp": "Whether AI agents are served over MCP, at `/mcp` below the base path, with the permissions of their token. Needs the package `@modelcontextprotocol/server`, which is loaded with the first request. Default: false.",
   "mcp.tools": "The tools that agents get, such as `[\"list_loggers\", \"get_logger\"]`. Default: all that the caller has permissions for.",
   "access": "How callers authenticate: tokens, JWT, client certificates or a function of your own. `\"loopback\"`: they need not, and every program and proxy on this machine is trusted. Default: the port of `listen` accepts direct requests from this machine; a mounted handler answers only health.",

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { inject, vi } from "vitest";
 import type { TestProject } from "vitest/node";
+import { buildDashboard } from "../../scripts/dashboard.ts";
 import { root } from "../documentation/pages.ts";
 
 declare module "vitest" {
@@ -18,6 +19,7 @@ declare module "vitest" {
 export default async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), "connect-actuator-packed-"));
   provide("packedFolder", folder);
+  await buildDashboard();
   return () => rm(folder, { recursive: true, force: true });
 }
 

@@ -1,42 +1,171 @@
-import { readFileSync } from "node:fs";
-import { extname, join } from "node:path";
+import { isOnOwnPort } from "../../server/connections.ts";
 import type { Gate } from "../gate/gate.ts";
 import type { GateRequest, GateResponse } from "../gate/request.ts";
+import { callCodeOf, problemOf, Refusal } from "../rest/problem.ts";
 import { mountedUrl, parseRequestTarget } from "../rest/request-target.ts";
+import type { UiFile, UiFiles } from "./files.ts";
 
-/** Answers a request for the page; returns false for any other, without an effect. */
+/** Answers a request for the page; returns false for any other, without an effect. Never throws. */
 export type UiHandler = (request: GateRequest, response: GateResponse) => boolean;
 
-const TYPES: Readonly<Record<string, string>> = {
-  ".html": "text/html; charset=utf-8",
-  ".js": "text/javascript; charset=utf-8",
-  ".css": "text/css; charset=utf-8",
-  ".svg": "image/svg+xml",
+/** What the page is served with. */
+export interface UiSettings {
+  readonly basePath: string;
+  readonly gate: Gate;
+  onError(error: unknown, context: string): void;
+}
+
+/** The path of the page below the base path. */
+export const UI_PATH = "/ui";
+
+/** No inline script or style, no outside address, no frame of another page around it. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "worker-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' blob:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+const HEADERS: Readonly<Record<string, string>> = {
+  "Content-Security-Policy": POLICY,
+  "Cross-Origin-Opener-Policy": "same-origin",
+  "Cross-Origin-Resource-Policy": "same-origin",
+  "Referrer-Policy": "no-referrer",
+  "X-Content-Type-Options": "nosniff",
 };
 
-const POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+/**
+ * Serves the page for browsers below `{basePath}/ui/`. It passes the gate as everything else, but wants no credentials: it is the same for
+ * all, has no data, and signs in by itself. On a port of its own, `/` leads browsers to it. Its files are looked for at the first request.
+ */
+export function uiHandler({ basePath, gate, onError }: UiSettings): UiHandler {
+  const root = basePath + UI_PATH;
+  let loading: Promise<UiFiles> | undefined;
 
-/** Serves the files of the page below `{basePath}/ui/`. */
-export function uiHandler({ basePath, gate, folder }: { basePath: string; gate: Gate; folder: string }): UiHandler {
-  return (request, response) => {
-    const { path } = parseRequestTarget(mountedUrl(request, basePath).url);
-    if (!path.startsWith(`${basePath}/ui/`)) return false;
-    const context = gate.begin(request, response, "rest");
-    gate.enter(context);
-    const name = path.slice(`${basePath}/ui/`.length) || "index.html";
-    try {
-      if (!/^[\w./-]+$/.test(name) || name.includes("..")) throw new Error("not a file");
-      const bytes = readFileSync(join(folder, `${name}.gz`));
-      response.setHeader("Content-Type", TYPES[extname(name)] ?? "application/octet-stream");
-      response.setHeader("Content-Encoding", "gzip");
-      response.setHeader("Content-Security-Policy", POLICY);
-      response.end(bytes);
-    } catch {
-      response.statusCode = 404;
-      response.end();
+  function loaded(): Promise<UiFiles> {
+    loading ??= import("./files.ts")
+      .then(({ uiFiles }) => uiFiles())
+      .catch((error) => {
+        loading = undefined;
+        throw error;
+      });
+    return loading;
+  }
+
+  async function answer(request: GateRequest, response: GateResponse, name: string | undefined): Promise<void> {
+    if (request.method !== "GET" && request.method !== "HEAD") {
+      throw new Refusal(405, "The page is read with GET.", { Allow: "GET, HEAD" });
     }
-    context.end("OK");
+    if (name === undefined) {
+      // Relative, so that it holds below the prefix of a proxy.
+      response.statusCode = 302;
+      response.setHeader("Location", `${root.slice(root.lastIndexOf("/") + 1)}/`);
+      response.end();
+      return;
+    }
+    const files = await loaded();
+    if (files.size === 0) throw new Refusal(503, "The page is not built: npm run build, or node scripts/dashboard.ts.");
+    const file = files.get(name || "index.html");
+    if (file === undefined) throw new Refusal(404, "The page has no such file.");
+    send(request, response, file);
+  }
+
+  return (request, response) => {
+    const url = request.url ?? "";
+    const isRoot = url === "/" && isOnOwnPort(request) && wantsPage(request);
+    // Most requests are for something else, and are told so quickly.
+    if (!isRoot && !url.includes(UI_PATH)) return false;
+    const { path } = isRoot ? { path: "/" } : parseRequestTarget(mountedUrl(request, basePath).url);
+    if (!isRoot && path !== root && !path.startsWith(`${root}/`)) return false;
+    const context = gate.begin(request, response, "rest");
+    context.route = UI_PATH;
+    for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
+    const refuse = (error: unknown) => {
+      context.failed(error);
+      const { status, message, headers, reported } = problemOf(error);
+      if (reported) onError(error, `GET ${root}`);
+      if (response.headersSent) response.destroy();
+      else sendRefusal(request, response, status, message, headers);
+      context.end(callCodeOf(status));
+    };
+    try {
+      gate.enter(context);
+      if (isRoot) {
+        response.statusCode = 302;
+        response.setHeader("Location", `${root}/`);
+        response.end();
+        context.end("OK");
+        return true;
+      }
+    } catch (error) {
+      refuse(error);
+      return true;
+    }
+    answer(request, response, path === root ? undefined : path.slice(root.length + 1))
+      .then(() => context.end("OK"))
+      .catch(refuse);
     return true;
   };
+}
+
+/** A browser; other clients of `/` ask for anything, or for JSON. */
+function wantsPage({ method, headers }: GateRequest): boolean {
+  return method === "GET" && /\btext\/html\b/.test(headers.accept ?? "");
+}
+
+function send(request: GateRequest, response: GateResponse, { type, tag, isHashed, br, gzip, plain }: UiFile): void {
+  response.setHeader("Vary", "Accept-Encoding");
+  response.setHeader("Cache-Control", isHashed ? "public, max-age=31536000, immutable" : "no-cache");
+  response.setHeader("ETag", tag);
+  if (request.headers["if-none-match"] === tag) {
+    response.statusCode = 304;
+    response.end();
+    return;
+  }
+  const accepted = String(request.headers["accept-encoding"] ?? "");
+  const [encoding, body] = accepts(accepted, "br")
+    ? ["br", br]
+    : accepts(accepted, "gzip")
+      ? ["gzip", gzip]
+      : ["", plain()];
+  if (encoding !== "") response.setHeader("Content-Encoding", encoding);
+  response.setHeader("Content-Type", type);
+  response.setHeader("Content-Length", body.length);
+  // The responses of both HTTP versions have this method, but TypeScript cannot call it on their union.
+  const end = response.end.bind(response) as (body?: Buffer) => void;
+  end(request.method === "HEAD" ? undefined : body);
+}
+
+/** Whether a value of `Accept-Encoding` names the coding, and not with the weight 0. */
+function accepts(header: string, coding: string): boolean {
+  return header.split(",").some((each) => {
+    const [name, weight] = each.trim().split(/\s*;\s*q=/i);
+    return name!.toLowerCase() === coding && Number(weight ?? 1) > 0;
+  });
+}
+
+/** Why there is no page, for the person before the browser. */
+function sendRefusal(
+  request: GateRequest,
+  response: GateResponse,
+  status: number,
+  message: string,
+  headers: Readonly<Record<string, string>> | undefined,
+): void {
+  for (const [name, value] of Object.entries(headers ?? {})) response.setHeader(name, value);
+  const escaped = (message || "Nothing is served at this path.").replace(
+    /[&<>"]/g,
+    (each) => `&#${each.charCodeAt(0)};`,
+  );
+  const html = `<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<meta name="viewport" content="width=device-width">\n<meta name="color-scheme" content="light dark">\n<title>connect-actuator: no page</title>\n<h1>No page here</h1>\n<p>${escaped}</p>\n</html>\n`;
+  response.statusCode = status;
+  response.setHeader("Cache-Control", "no-store");
+  response.setHeader("Content-Type", "text/html; charset=utf-8");
+  const end = response.end.bind(response) as (body?: string) => void;
+  end(request.method === "HEAD" ? undefined : html);
 }
