@@ -1,5 +1,8 @@
+import { Button } from "../components/button.tsx";
 import { Outside } from "../components/outside.tsx";
 import { State } from "../components/state.tsx";
+import { SignInForm } from "../shell/sign-in.tsx";
+import { openDialog } from "../state/dialog.ts";
 import { hrefOf } from "../state/route.ts";
 import { application } from "../state/server.ts";
 
@@ -31,6 +34,7 @@ export function Forbidden() {
         />
       </pre>
       <div class="btns">
+        <Button onClick={() => openDialog(<SignInForm />, { label: "Sign in" })}>Use another token</Button>
         <a class="btn plain" href={hrefOf("overview")}>
           Overview
         </a>

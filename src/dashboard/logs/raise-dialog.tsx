@@ -14,41 +14,38 @@ const TIMES = [
 const MAX_REASON = 1_000;
 const MAX_NAMES = 3;
 
-/** Asks before the level is raised on these loggers. `onEnd` gets undefined if the operator does not want it. */
+/** Asks before the level is raised on these loggers. Calls `onRaise` if the operator wants it. */
 export function askToRaise(
   names: readonly string[],
   level: Level | undefined,
-  onEnd: (raise: RaiseRequest | undefined) => void,
+  onRaise: (raise: RaiseRequest) => void,
 ): void {
-  openDialog(<RaiseDialog names={names} proposed={level ?? Level.DEBUG} onEnd={onEnd} />);
+  openDialog(<RaiseDialog names={names} proposed={level ?? Level.DEBUG} onRaise={onRaise} />);
 }
 
 function RaiseDialog({
   names,
   proposed,
-  onEnd,
+  onRaise,
 }: {
   names: readonly string[];
   proposed: Level;
-  onEnd: (raise: RaiseRequest | undefined) => void;
+  onRaise: (raise: RaiseRequest) => void;
 }) {
   const [level, setLevel] = useState<Level>(proposed);
   const [ttlMs, setTtl] = useState<number | undefined>(TEN_MINUTES);
   const [onlyHere, setOnlyHere] = useState(false);
   const [reason, setReason] = useState("");
-  const finish = (raise: RaiseRequest | undefined) => {
-    closeDialog();
-    onEnd(raise);
-  };
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        finish({ level, ttlMs, onlyHere, reason });
+        closeDialog();
+        onRaise({ level, ttlMs, onlyHere, reason });
       }}
     >
       <div class="dlg-body">
-        <h2>
+        <h2 id="dialog-title">
           Raise <Names names={names} /> to {levelName(level)}?
         </h2>
         <p class="t2">
@@ -80,7 +77,7 @@ function RaiseDialog({
         </div>
       </div>
       <div class="dlg-foot">
-        <button class="btn plain" type="button" onClick={() => finish(undefined)}>
+        <button class="btn plain" type="button" onClick={closeDialog}>
           Cancel
         </button>
         <button class="btn main-action" type="submit">

@@ -10,6 +10,7 @@ import { counted, rate } from "../components/number.ts";
 import { Outside } from "../components/outside.tsx";
 import { State } from "../components/state.tsx";
 import { clock } from "../components/time.tsx";
+import { useKeys } from "../shell/keys.ts";
 import { now } from "../state/clock.ts";
 import { LEVELS, levelName } from "../state/levels.ts";
 import { amend, route } from "../state/route.ts";
@@ -83,6 +84,7 @@ export function Content() {
 }
 
 function Logs() {
+  useKeys({ Space: togglePause });
   const [fault, setFault] = useState<string | undefined>(undefined);
   const { names, level, search, raise } = asked();
   const { contains, fields } = searchOf(search);
@@ -136,7 +138,9 @@ function Logs() {
 }
 
 function ask(level?: Level): void {
-  askToRaise(asked().names, level, (request) => raiseTo(request));
+  // An address that raises a level only asks; it says so again when the level is raised.
+  address({ raise: undefined });
+  askToRaise(asked().names, level, raiseTo);
 }
 
 function raiseTo(request: RaiseRequest | undefined): void {

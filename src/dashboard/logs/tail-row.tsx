@@ -101,7 +101,7 @@ function RecordRow({
   const name = `ln-${id}`;
   return (
     <div class={`ln ${edge(level, isAdded)}${tone(level, isCompact)}${isOpen ? " open" : ""}`} id={name} data-line={id}>
-      <button class="ln-at" type="button" tabIndex={-1} aria-expanded={isOpen} aria-labelledby={name}>
+      <button class="ln-at" type="button" tabIndex={-1} aria-expanded={isOpen} aria-describedby={name}>
         <time title={exact(time)}>{clockOf(time, !isCompact)}</time>
       </button>
       <LevelWord level={level} />

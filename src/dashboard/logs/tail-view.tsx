@@ -6,6 +6,7 @@ import { Icon } from "../components/icon.tsx";
 import { count, counted } from "../components/number.ts";
 import { FaultState, Skeleton, State } from "../components/state.tsx";
 import { clock, duration } from "../components/time.tsx";
+import { type KeyTable, useKeys } from "../shell/keys.ts";
 import { now } from "../state/clock.ts";
 import { go } from "../state/route.ts";
 import type { Chunk } from "./lines.ts";
@@ -75,18 +76,29 @@ export function TailView({
     const line = target.closest<HTMLElement>("[data-line]");
     if (line !== null) toggle(Number(line.dataset.line));
   };
+  const step = (by: number) => {
+    pauseHere();
+    move(element.current!, by);
+  };
+  const close = () => {
+    if (open === undefined) return false;
+    const line = document.getElementById(`ln-${open}`);
+    toggle(open);
+    line?.querySelector<HTMLElement>(".ln-at")?.focus({ preventScroll: true });
+    return true;
+  };
+  const keys: KeyTable = {
+    j: () => step(1),
+    k: () => step(-1),
+    ArrowDown: () => step(1),
+    ArrowUp: () => step(-1),
+    Escape: close,
+  };
+  // In a panel, the keys of the page are those of the screen beside it.
+  useKeys(compact ? {} : keys);
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const step = STEPS[event.key];
-    if (step !== undefined) {
-      pauseHere();
-      move(element.current!, step);
-    } else if (event.key === "Escape" && open !== undefined) {
-      const line = document.getElementById(`ln-${open}`);
-      toggle(open);
-      line?.querySelector<HTMLElement>(".ln-at")?.focus();
-    } else return;
-    event.preventDefault();
+    const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
+    if (isPlain && keys[event.key] !== undefined && keys[event.key]!(event) !== false) event.preventDefault();
   };
   const all = tail.chunks.value;
   const chunks = all.slice(-shown);
@@ -121,8 +133,6 @@ export function TailView({
     </>
   );
 }
-
-const STEPS: Readonly<Record<string, number>> = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 };
 
 /** Moves the focus to the next or previous line. */
 function move(log: HTMLElement, step: number): void {

@@ -2,6 +2,7 @@ import { effect, signal } from "@preact/signals";
 import { Level } from "../../gen/actuator/v3/level_pb.ts";
 import {
   type LogRecord,
+  type WatchLogsResponse_RaiseEnded as RaiseEnded,
   WatchLogsResponse_RaiseEnded_Reason as RaiseEndReason,
   type WatchLogsResponse_Started as Started,
   type WatchLogsResponse,
@@ -9,7 +10,7 @@ import {
 import type { Fault } from "../link/messages.ts";
 import { levelName } from "../state/levels.ts";
 import { loggers, onLoggersChange } from "../state/loggers.ts";
-import { connection, link } from "../state/server.ts";
+import { connection, link, onLink } from "../state/server.ts";
 import { levelsBefore, levelWithoutRaise } from "./baseline.ts";
 import { type Chunk, Lines, type Notice } from "./lines.ts";
 import { droppedNotice, information, raiseEndedNotice, reconnectedNotice, warning } from "./notices.ts";
@@ -20,6 +21,7 @@ import { Volume } from "./volume.ts";
 export const MAX_LINES = 5_000;
 const FIRST_DELAY_MS = 250;
 const MAX_DELAY_MS = 5_000;
+const OVERRULED_DELAY_MS = 500;
 
 /** A level to raise for as long as a tail is open. */
 export interface RaiseRequest {
@@ -58,6 +60,13 @@ export type TailStatus =
   /** The server refuses it. */
   | { readonly is: "refused"; readonly fault: Fault }
   | { readonly is: "closed" };
+
+const openTails = new Set<LogTail>();
+
+// Another caller may see other records, and the levels that the former one held are restored.
+onLink(() => {
+  for (const tail of openTails) tail.reopen();
+});
 
 /** What loggers write, live: records and what happened to the tail, in order. It survives lost connections. */
 export class LogTail {
@@ -104,6 +113,7 @@ export class LogTail {
     this.#query = query;
     this.#setRaise(raise);
     this.#lostAt = undefined;
+    openTails.add(this);
     if (this.#offs.length === 0) {
       this.#offs = [
         onLoggersChange(() => this.#withoutRaise.clear()),
@@ -116,6 +126,13 @@ export class LogTail {
     this.#connect();
   }
 
+  /** Begins anew on the present connection. */
+  reopen(): void {
+    this.#after = "";
+    this.#stop = undefined;
+    this.open(this.#query);
+  }
+
   /** Raises the level on the present names, or restores it. */
   raiseTo(raise: RaiseRequest | undefined): void {
     this.open(this.#query, raise);
@@ -123,6 +140,7 @@ export class LogTail {
 
   /** Ends it; a raised level is restored. Lines stay. */
   close(): void {
+    openTails.delete(this);
     this.#disconnect();
     this.#setRaise(undefined);
     for (const off of this.#offs) off();
@@ -203,12 +221,16 @@ export class LogTail {
     if (event.case === "records") this.#addRecords(event.value.records);
     else if (event.case === "dropped") this.#say(droppedNotice(event.value));
     else if (event.case === "started") this.#begin(event.value);
-    else if (event.case === "raiseEnded") {
-      const { raised } = this.raise.value ?? { raised: [] };
-      const by = event.value.reason === RaiseEndReason.OVERRULED ? actorOf(raised[0]?.name) : "";
-      this.#say(raiseEndedNotice(event.value, levelName(commonLevel(raised)), by));
-      this.#setRaise(undefined);
-    }
+    else if (event.case === "raiseEnded") this.#raiseEnded(event.value);
+  }
+
+  #raiseEnded(ended: RaiseEnded): void {
+    const { raised } = this.raise.value ?? { raised: [] };
+    const say = (by = "") => this.#say(raiseEndedNotice(ended, levelName(commonLevel(raised)), by));
+    this.#setRaise(undefined);
+    // Who overruled it comes with the loggers, which are on their way.
+    if (ended.reason === RaiseEndReason.OVERRULED) setTimeout(() => say(actorOf(raised[0]?.name)), OVERRULED_DELAY_MS);
+    else say();
   }
 
   #begin(started: Started): void {
