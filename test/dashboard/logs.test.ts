@@ -13,9 +13,9 @@ import { createToken } from "../../src/access/token.ts";
 import { pinoLoggers } from "../../src/adapters/loggers/pino/index.ts";
 import { winstonLoggers } from "../../src/adapters/loggers/winston/index.ts";
 import { type Actuator, type ActuatorOptions, createActuator } from "../../src/index.ts";
+import { WrittenLibrary } from "../logs/written-library.ts";
 import { requirement } from "../support/requirement.ts";
 import { until } from "../support/until.ts";
-import { WrittenLibrary } from "../logs/written-library.ts";
 
 const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
 const AXE = join(import.meta.dirname, "../../node_modules/axe-core/axe.min.js");
@@ -224,7 +224,9 @@ describe.runIf(requirement(executablePath, existsSync(executablePath)))("the log
   });
 
   test("goes on without a raise that the library refuses, and says why", async () => {
-    const app = await application({ loggers: { adapters: [new WrittenLibrary(["orders"])] } });
+    const app = await application({
+      loggers: { adapters: [new WrittenLibrary(["orders"], "it cannot hide records")] },
+    });
     const page = await open(app.url);
     await listening(page);
     await page.getByRole("button", { name: "Raise …" }).click();
@@ -244,9 +246,6 @@ describe.runIf(requirement(executablePath, existsSync(executablePath)))("the log
       for (let at = 0; at < 40; at++) app.orders.info({ order: written }, `record ${written++}`);
     }, 20);
     onTestFinished(() => clearInterval(timer));
-    await note(page, "older records no longer kept here")
-      .waitFor({ state: "attached", timeout: 20_000 })
-      .catch(() => undefined);
     await until(() => written > 7_000);
     expect(await page.locator(".ln").count()).toBeLessThan(1_200);
     clearInterval(timer);
@@ -260,12 +259,10 @@ describe.runIf(requirement(executablePath, existsSync(executablePath)))("the log
 
   test("tells how many records were dropped", async () => {
     const app = await application();
-    const page = await open(app.url);
+    const page = await open(app.url, "#/logs?search=needle");
     await listening(page);
-    for (let at = 0; at < 15_000; at++) app.orders.info("x");
-    await note(page, /[\d,]+ records dropped: /)
-      .first()
-      .waitFor();
+    for (let at = 0; at < 15_000; at++) app.orders.info("hay");
+    await note(page, /[\d,]+ records dropped: more in a second than the service looks at/).waitFor();
   });
 
   test("pauses by key, button, scrolling and an open record, and counts what is newer", async () => {
@@ -394,9 +391,7 @@ describe.runIf(requirement(executablePath, existsSync(executablePath)))("the log
       for (const width of [320, 375, 1280, 2560]) {
         await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
         await page.setViewportSize({ width, height: 860 });
-        expect(await page.evaluate("document.documentElement.scrollWidth"), String(width)).toBeLessThanOrEqual(
-          width,
-        );
+        expect(await page.evaluate("document.documentElement.scrollWidth"), String(width)).toBeLessThanOrEqual(width);
         const { violations } = (await page.evaluate("axe.run()")) as {
           violations: { id: string; nodes: { html: string }[] }[];
         };

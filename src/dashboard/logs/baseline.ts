@@ -12,14 +12,19 @@ export function levelsBefore(names: readonly string[], { loggers, groups }: Know
   const before = new Map<string, Level>();
   for (const target of targets) {
     const name = target.endsWith(".*") ? target.slice(0, -2) : target;
-    for (const each of withAncestors(name)) {
-      const level = loggers.get(each)?.effectiveLevel ?? Level.UNSPECIFIED;
-      if (level === Level.UNSPECIFIED) continue;
-      before.set(name, level);
-      break;
-    }
+    const level = loggers.get(name)?.effectiveLevel || inheritedLevel(name, { loggers });
+    if (level !== Level.UNSPECIFIED) before.set(name, level);
   }
   return before;
+}
+
+/** The level that a logger without one of its own has from those above it; UNSPECIFIED if they are not known. */
+export function inheritedLevel(name: string, { loggers }: Pick<KnownLevels, "loggers">): Level {
+  for (const above of withAncestors(name)) {
+    const level = above === name ? undefined : loggers.get(above)?.effectiveLevel;
+    if (level) return level;
+  }
+  return Level.UNSPECIFIED;
 }
 
 /** The level that a logger's records had to reach without the raise; undefined if the raise does not decide its level. */

@@ -1,49 +1,23 @@
 import { Button } from "../components/button.tsx";
-import { Outside } from "../components/outside.tsx";
-import { State } from "../components/state.tsx";
+import { Forbidden } from "../components/forbidden.tsx";
 import { SignInForm } from "../shell/sign-in.tsx";
 import { openDialog } from "../state/dialog.ts";
 import { hrefOf } from "../state/route.ts";
-import { application } from "../state/server.ts";
 
 /** Reading records is granted by name only; says how. */
-export function Forbidden() {
-  const { caller } = application.value ?? {};
-  const permissions = caller?.permissions ?? [];
-  const isToken = caller?.authentication === "token";
+export function LogsForbidden() {
   return (
-    <State icon="ui-lock" title="You may not read log records">
+    <Forbidden title="You may not read log records" to="read log records" permission="logs:read">
       <p>
-        They may contain personal data, so the permission <code>logs:read</code> is granted by name: it is not part of{" "}
-        <code>*</code>.{" "}
-        {isToken ? (
-          <>
-            <strong class="med">
-              <Outside text={caller.name} />
-            </strong>{" "}
-            needs a token with it:
-          </>
-        ) : (
-          "For callers without a token, set the option:"
-        )}
+        Records may contain personal data, so <code>logs:read</code> is not part of <code>*</code>. Without tokens, set
+        the option <code>{'access: { anonymous: ["*", "logs:read"] }'}</code>.
       </p>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls. */}
-      <pre class="cmd" tabIndex={0}>
-        <Outside
-          text={isToken ? tokenCommand(caller.name, permissions) : 'access: { anonymous: ["*", "logs:read"] }'}
-        />
-      </pre>
       <div class="btns">
         <Button onClick={() => openDialog(<SignInForm />, { label: "Sign in" })}>Use another token</Button>
         <a class="btn plain" href={hrefOf("overview")}>
           Overview
         </a>
       </div>
-    </State>
+    </Forbidden>
   );
-}
-
-function tokenCommand(name: string, permissions: readonly string[]): string {
-  const quoted = /^[\w.@-]+$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`;
-  return `npx connect-actuator token create --name ${quoted} --permission ${[...permissions, "logs:read"].join(" ")} --file tokens.json`;
 }

@@ -1,10 +1,13 @@
+import { useEffect } from "preact/hooks";
 import type { LogRecord } from "../../gen/actuator/v3/logs_pb.ts";
 import { Button } from "../components/button.tsx";
 import { copyText } from "../components/clipboard.ts";
 import { Icon } from "../components/icon.tsx";
 import { Outside, seen } from "../components/outside.tsx";
 import { exact } from "../components/time.tsx";
+import { graph, watchGraph } from "../state/graph.ts";
 import { hrefOf } from "../state/route.ts";
+import { may } from "../state/server.ts";
 import { type Field, fieldsOf, isIdentifier, isUser, jsonOf, REDACTED, textOf, timeOf } from "./record.ts";
 
 const MAX_WORDS = 40;
@@ -74,18 +77,25 @@ export function RecordView({
             Sessions of <Outside text={cut(textOf(user[1]))} />
           </a>
         )}
-        {node !== "" && (
-          <a class="btn" href={hrefOf("graph", node)}>
-            <Icon name="ui-graph" />
-            <Outside text={cut(node)} /> in the graph
-          </a>
-        )}
+        {node !== "" && may("graph:read") && <NodeLink id={record.nodeId} name={node} />}
         <a class="btn" href={hrefOf("loggers", logger)}>
           <Icon name="ui-loggers" />
           Its logger
         </a>
       </div>
     </div>
+  );
+}
+
+/** The graph knows a node by its key, a record by its id. */
+function NodeLink({ id, name }: { id: number; name: string }) {
+  useEffect(watchGraph, []);
+  const key = graph.value.nodes.get(id)?.key;
+  return (
+    <a class="btn" href={key === undefined ? hrefOf("graph", "", { find: name }) : hrefOf("graph", key)}>
+      <Icon name="ui-graph" />
+      <Outside text={cut(name)} /> in the graph
+    </a>
   );
 }
 

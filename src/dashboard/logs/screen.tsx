@@ -15,13 +15,13 @@ import { now } from "../state/clock.ts";
 import { LEVELS, levelName } from "../state/levels.ts";
 import { amend, route } from "../state/route.ts";
 import { may, serves, whyNot } from "../state/server.ts";
-import { Forbidden } from "./forbidden.tsx";
+import { LogsForbidden } from "./forbidden.tsx";
 import { Histogram } from "./histogram.tsx";
 import { NamesField } from "./names-field.tsx";
 import { askToRaise, Names } from "./raise-dialog.tsx";
 import { jsonOf } from "./record.ts";
 import { searchOf, withCondition } from "./search.ts";
-import { commonLevel, LogTail, type RaiseRequest } from "./tail.ts";
+import { commonLevel, LogTail } from "./tail.ts";
 import { TailView } from "./tail-view.tsx";
 
 const SEARCH_DELAY_MS = 300;
@@ -79,7 +79,7 @@ export function Content() {
       </State>
     );
   }
-  if (!may("logs:read")) return <Forbidden />;
+  if (!may("logs:read")) return <LogsForbidden />;
   return <Logs />;
 }
 
@@ -102,14 +102,13 @@ function Logs() {
   const inForce = tail.raise.value;
   const raisedTo = inForce?.request.level;
   useEffect(() => {
-    if (raisedTo !== undefined || raise === undefined || tail.status.peek().is === "opening") return;
-    address({ raise: undefined });
+    if (asked().raise !== raisedTo) address({ raise: raisedTo });
   }, [raisedTo]);
   const forbidden = useComputed(() => {
     const status = tail.status.value;
     return status.is === "refused" && status.fault.code === "PERMISSION_DENIED" && tail.chunks.value.length === 0;
   });
-  if (forbidden.value) return <Forbidden />;
+  if (forbidden.value) return <LogsForbidden />;
   return (
     <div class="lo pane">
       <RaiseBanner />
@@ -137,15 +136,9 @@ function Logs() {
   );
 }
 
+/** An address that names a raise only asks; it names it again when the level is raised. */
 function ask(level?: Level): void {
-  // An address that raises a level only asks; it says so again when the level is raised.
-  address({ raise: undefined });
-  askToRaise(asked().names, level, raiseTo);
-}
-
-function raiseTo(request: RaiseRequest | undefined): void {
-  address({ raise: request?.level });
-  if (request !== undefined || tail.raise.peek() !== undefined) tail.raiseTo(request);
+  askToRaise(asked().names, level, (request) => tail.raiseTo(request));
 }
 
 /** What is raised for this tail, and until when. */
@@ -174,7 +167,7 @@ function RaiseBanner() {
         )}
         {until !== undefined && `, at ${clock(until)} at the latest`}.
       </span>
-      <Button onClick={() => raiseTo(undefined)}>Stop{!request.onlyHere && " and restore"}</Button>
+      <Button onClick={() => tail.raiseTo(undefined)}>Stop{!request.onlyHere && " and restore"}</Button>
     </div>
   );
 }
@@ -234,7 +227,7 @@ function RaiseButton() {
       pressed={request !== undefined}
       whyNot={whyNot("loggers:write")}
       title={request === undefined ? "Raise the level while this tail is open" : "Stop and restore"}
-      onClick={() => (request === undefined ? ask() : raiseTo(undefined))}
+      onClick={() => (request === undefined ? ask() : tail.raiseTo(undefined))}
     >
       {request === undefined ? "Raise …" : `Raised to ${levelName(request.level)}`}
     </Button>

@@ -10,8 +10,9 @@ import {
 import type { Fault } from "../link/messages.ts";
 import { levelName } from "../state/levels.ts";
 import { loggers, onLoggersChange } from "../state/loggers.ts";
+import { noteOwn } from "../state/own-changes.ts";
 import { connection, link, onLink } from "../state/server.ts";
-import { levelsBefore, levelWithoutRaise } from "./baseline.ts";
+import { inheritedLevel, levelsBefore, levelWithoutRaise } from "./baseline.ts";
 import { type Chunk, Lines, type Notice } from "./lines.ts";
 import { droppedNotice, information, raiseEndedNotice, reconnectedNotice, warning } from "./notices.ts";
 import { timeOf } from "./record.ts";
@@ -116,7 +117,7 @@ export class LogTail {
     openTails.add(this);
     if (this.#offs.length === 0) {
       this.#offs = [
-        onLoggersChange(() => this.#withoutRaise.clear()),
+        onLoggersChange(() => this.#loggersChanged()),
         effect(() => {
           if (connection.value.status === "live" && this.#lostAt !== undefined) this.#retryIn(0);
         }),
@@ -172,11 +173,14 @@ export class LogTail {
 
   #setRaise(raise: RaiseRequest | undefined): void {
     const isNew = raise !== undefined && raise !== this.#raiseRequest;
+    if (isNew || (raise === undefined && this.#raiseRequest !== undefined)) {
+      for (const name of levelsBefore(this.#query.names, loggers.peek()).keys()) noteOwn(name);
+    }
     if (isNew) this.#raiseEnd = raise.ttlMs === undefined ? undefined : Date.now() + raise.ttlMs;
     if (raise === undefined) {
       this.#before = new Map();
       this.raise.value = undefined;
-    } else this.#before = new Map([...levelsBefore(this.#query.names, loggers.value), ...this.#before]);
+    } else this.#before = new Map([...levelsBefore(this.#query.names, loggers.peek()), ...this.#before]);
     this.#withoutRaise.clear();
     this.#raiseRequest = raise;
   }
@@ -247,7 +251,7 @@ export class LogTail {
     if (request === undefined) return;
     const raised = started.raised.map(({ name, previousLevel }) => ({
       name,
-      returnsTo: this.#before.get(name) ?? previousLevel,
+      returnsTo: this.#before.get(name) || previousLevel || inheritedLevel(name, loggers.peek()),
     }));
     this.#before = new Map(
       raised.map(({ name, returnsTo }) => [name, returnsTo] as const).filter(([, level]) => level > 0),
@@ -294,6 +298,21 @@ export class LogTail {
       this.volume.add(record.level, isAdded, timeOf(record), now);
     }
     this.#show();
+  }
+
+  #loggersChanged(): void {
+    this.#withoutRaise.clear();
+    const { raised = [] } = this.raise.peek() ?? {};
+    if (raised.every(({ returnsTo }) => returnsTo > 0)) return;
+    // The level was raised before the loggers were known.
+    const known = raised.map(({ name, returnsTo }) => ({
+      name,
+      returnsTo: returnsTo || inheritedLevel(name, loggers.peek()),
+    }));
+    this.#before = new Map(
+      known.map(({ name, returnsTo }) => [name, returnsTo] as const).filter(([, level]) => level > 0),
+    );
+    this.raise.value = { ...this.raise.peek()!, raised: known };
   }
 
   #isAdded({ logger, level }: LogRecord): boolean {
