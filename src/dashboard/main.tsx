@@ -1,5 +1,9 @@
 import "./styles/tokens.css";
-import "./styles/components.css";
+import "./styles/base.css";
+import "./styles/panes.css";
+import "./styles/level-control.css";
+import "./styles/overview.css";
+import "./styles/loggers.css";
 import { render } from "preact";
 import { App } from "./shell/app.tsx";
 import { announceOthers } from "./shell/others.tsx";

@@ -1,3 +1,5 @@
+import "../styles/panes.css";
+import "../styles/graph.css";
 import "./screen.css";
 import { useEffect } from "preact/hooks";
 import { Button } from "../components/button.tsx";

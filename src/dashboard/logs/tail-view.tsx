@@ -1,3 +1,4 @@
+import "../styles/log-lines.css";
 import "./tail-view.css";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Level } from "../../gen/actuator/v3/level_pb.ts";

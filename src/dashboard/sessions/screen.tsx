@@ -1,3 +1,5 @@
+import "../styles/panes.css";
+import "../styles/sessions.css";
 import "./screen.css";
 import { signal } from "@preact/signals";
 import type { RefObject } from "preact";

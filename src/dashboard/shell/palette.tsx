@@ -1,3 +1,4 @@
+import "../styles/palette.css";
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
 import type { Node } from "../../gen/actuator/v3/integration_graph_pb.ts";
