@@ -18,7 +18,18 @@ import { nearbyLayout } from "./nearby-layout.ts";
 import { type Route, routesOf } from "./routes.ts";
 import { type Direction, stepFrom } from "./steps.ts";
 import { textWidth } from "./text-width.ts";
-import { failing, focus, found, hrefWith, isNarrow, picture, selectedCard, subjectOf } from "./view.ts";
+import {
+  failing,
+  focus,
+  found,
+  hrefWith,
+  isNarrow,
+  picture,
+  rateOf,
+  selectedCard,
+  subjectOf,
+  symbolOf,
+} from "./view.ts";
 
 /** A drawing that is quickly done replaces nothing: the simple layout shows only if the better one takes longer. */
 const QUICK_MS = 150;
@@ -54,11 +65,6 @@ const rates = computed<ReadonlyMap<string, number>>(() => {
   }
   return all;
 });
-
-/** The cards to which errors lead. */
-const errorTargets = computed(
-  () => new Set(picture.value.paths.filter(({ way }) => way === "error").map(({ to }) => to)),
-);
 
 /** The card that the Tab key reaches; arrows move it. */
 const tabStop = signal<string | undefined>(undefined);
@@ -195,10 +201,10 @@ function propsOf(card: Card, isSelected: boolean, isTabStop: boolean) {
   return {
     ...{ id, x, y, failed, isSelected, isTabStop },
     href: hrefWith({}, subjectOf(card)),
-    label: spoken(card, failed, picture.value.paths),
+    label: spoken(card, failed, picture.value.paths, rateOf),
     title: seen(card.title.slice(0, 1_000)),
-    sub: subline(card),
-    symbol: isGroup ? "group" : isPill && errorTargets.value.has(id) ? "error_channel" : node.integrationPatternType,
+    sub: subline(card, rateOf),
+    symbol: isGroup ? "group" : symbolOf(node),
     shape: isGroup ? ("stack" as const) : isPill ? ("pill" as const) : ("box" as const),
     isIdle: !isGroup && (node.stale || (messagesOf(node) === 0 && node.lastSeenTime === undefined)),
     isFound: found.value && nodes.some(({ nodeId }) => found.value!.has(nodeId)),

@@ -2,17 +2,23 @@ import type { Node } from "../../gen/actuator/v3/integration_graph_pb.ts";
 import { count, counted } from "../components/number.ts";
 import { seen } from "../components/outside.tsx";
 import type { Card, Path, Way } from "./model.ts";
-import { isChannel, messagesOf } from "./model.ts";
+import { isChannel } from "./model.ts";
 import { patternWords, perSecond, placeOf, took } from "./words.ts";
 
+/** Messages a second; undefined: none was seen. */
+type RateOf = (node: Node) => number | undefined;
+
+const sumOf = (nodes: readonly Node[], rateOf: RateOf) => nodes.reduce((sum, each) => sum + (rateOf(each) ?? 0), 0);
+
 /** The second line of a card. */
-export function subline({ isGroup, nodes }: Card): string {
+export function subline({ isGroup, nodes }: Card, rateOf: RateOf): string {
   if (isGroup) {
-    const rate = nodes.reduce((sum, each) => sum + each.rate, 0);
+    const rate = sumOf(nodes, rateOf);
     return `${counted(nodes.length, "node")}${rate > 0 ? ` · ${perSecond(rate)}` : ""}`;
   }
   const [node] = nodes as [Node];
-  const rate = messagesOf(node) > 0 || node.rate > 0 ? perSecond(node.rate) : undefined;
+  const known = rateOf(node);
+  const rate = known === undefined ? undefined : perSecond(known);
   if (isChannel(node)) return [placeOf(node), rate].filter(Boolean).join(" · ");
   const isMeasured = node.sendTimers !== undefined || node.receiveCounters !== undefined;
   if (rate === undefined) return isMeasured ? "no message yet" : patternWords(node);
@@ -21,11 +27,11 @@ export function subline({ isGroup, nodes }: Card): string {
 }
 
 /** What a screen reader says of a card. */
-export function spoken(card: Card, failed: number, paths: readonly Path[]): string {
+export function spoken(card: Card, failed: number, paths: readonly Path[], rateOf: RateOf): string {
   const { id, title, isGroup, nodes } = card;
   const [node] = nodes as [Node];
   const mean = isGroup ? 0 : (node.sendTimers?.successes?.mean ?? 0);
-  const rate = nodes.reduce((sum, each) => sum + each.rate, 0);
+  const rate = sumOf(nodes, rateOf);
   return [
     seen(title.slice(0, 200)),
     isGroup ? `collapsed, ${counted(nodes.length, "node")}` : patternWords(node),

@@ -19,7 +19,7 @@ export function Said({ isTable = false }: { isTable?: boolean }) {
     dropped > 0n && `${counted(dropped, "time")} the service left out a node or link, because of its limits.`,
     shared > 0n && `${counted(shared, "name")} with ids share nodes, shown with *.`,
   ].filter(Boolean);
-  const state = isTable ? undefined : layoutState.value;
+  const state = isTable ? "best" : layoutState.value;
   const isFar = !isTable && camera.value.scale < READABLE;
   if (!isPart && server.length === 0 && state === "best" && !isFar) return null;
   return (

@@ -5,6 +5,7 @@ import { useEffect } from "preact/hooks";
 import { Button } from "../components/button.tsx";
 import { count, counted } from "../components/number.ts";
 import { FaultState, Skeleton, State } from "../components/state.tsx";
+import { type KeyTable, useKeys } from "../shell/keys.ts";
 import { graph, retryGraph, watchGraph } from "../state/graph.ts";
 import { route } from "../state/route.ts";
 import { serves } from "../state/server.ts";
@@ -38,7 +39,7 @@ export function Heading() {
 /** The integration graph, as a drawing or a table. */
 export function Content() {
   useEffect(watchGraph, []);
-  useGraphKeys();
+  useKeys(KEYS);
   const { fault, isLoaded } = graph.value;
   if (!serves("IntegrationGraphService")) return <NotServed />;
   if (fault !== undefined && !isLoaded) return <FaultState fault={fault} what="the graph" onRetry={retryGraph} />;
@@ -101,28 +102,12 @@ function NotServed() {
   );
 }
 
-const KEYS: Readonly<Record<string, () => void>> = {
+const KEYS: KeyTable = {
   f: toggleFocus,
   t: toggleTable,
   "+": zoomIn,
   "=": zoomIn,
   "-": zoomOut,
   "0": fit,
+  Escape: () => route.value.subject !== "" && show({ focus: undefined }, ""),
 };
-
-function useGraphKeys(): void {
-  useEffect(() => {
-    const onKeyDown = (event: KeyboardEvent) => {
-      const target = event.target as HTMLElement;
-      if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
-      if (target.closest("input, textarea, select, dialog, [role=menu]")) return;
-      if (event.key === "Escape" && route.value.subject !== "") return show({ focus: undefined }, "");
-      const run = KEYS[event.key];
-      if (run === undefined) return;
-      event.preventDefault();
-      run();
-    };
-    addEventListener("keydown", onKeyDown);
-    return () => removeEventListener("keydown", onKeyDown);
-  }, []);
-}

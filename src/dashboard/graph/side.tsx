@@ -4,6 +4,7 @@ import { type Link, Link_Type, type Node } from "../../gen/actuator/v3/integrati
 import { Level } from "../../gen/actuator/v3/level_pb.ts";
 import { keyParts } from "../../integration-graph/node-id.ts";
 import { Button } from "../components/button.tsx";
+import { copyText } from "../components/clipboard.ts";
 import { Icon } from "../components/icon.tsx";
 import { count, counted } from "../components/number.ts";
 import { Outside, seen } from "../components/outside.tsx";
@@ -18,10 +19,9 @@ import { setLevel, TEN_MINUTES } from "../state/levels.ts";
 import { loggers } from "../state/loggers.ts";
 import { hrefOf } from "../state/route.ts";
 import { whyNot } from "../state/server.ts";
-import { toast } from "../state/toasts.ts";
 import { type Card, failuresOf, isChannel, messagesOf } from "./model.ts";
 import { similarLoggers } from "./similar-loggers.ts";
-import { failing, hiddenIds, hrefWith, openWith, selectedCard, selectedNode, show } from "./view.ts";
+import { failing, hiddenIds, hrefWith, openWith, rateOf, selectedCard, selectedNode, show, symbolOf } from "./view.ts";
 import { patternWords, perSecond, placeOf, took } from "./words.ts";
 
 /** The selected node, or the collapsed group. */
@@ -34,15 +34,13 @@ export function Side() {
 
 function Head({ name, icon, children }: { name: string; icon: ComponentChildren; children: ComponentChildren }) {
   return (
-    <div class="side-head">
-      <div class="side-title">
-        {icon}
-        <h2>
-          <Outside text={name.slice(0, 1_000)} class="gr-title" />
-        </h2>
-        {children}
-        <Button icon="ui-x" look="plain icon end-auto" label="Close" onClick={() => show({ focus: undefined }, "")} />
-      </div>
+    <div class="side-title">
+      {icon}
+      <h2>
+        <Outside text={name.slice(0, 1_000)} class="gr-title" />
+      </h2>
+      {children}
+      <Button icon="ui-x" look="plain icon end-auto" label="Close" onClick={close} />
     </div>
   );
 }
@@ -53,11 +51,7 @@ function NodeSide({ node }: { node: Node }) {
   return (
     <aside class="pane side" aria-label={seen(node.name.slice(0, 200))}>
       <div class="side-head">
-        <div class="side-title">
-          <PatternIcon pattern={node.integrationPatternType} look={isBad ? "is-bad" : "t2"} />
-          <h2>
-            <Outside text={node.name.slice(0, 1_000)} class="gr-title" />
-          </h2>
+        <Head name={node.name} icon={<PatternIcon pattern={symbolOf(node)} look={isBad ? "is-bad" : "t2"} />}>
           {isBad && (
             <span class="chip bad">
               <Icon name="ui-error" />
@@ -65,10 +59,9 @@ function NodeSide({ node }: { node: Node }) {
             </span>
           )}
           {node.stale && <span class="chip warn">unreachable</span>}
-          <Button icon="ui-x" look="plain icon end-auto" label="Close" onClick={close} />
-        </div>
+        </Head>
         <p class="s12 t2 gr-p">
-          <Sentence node={node} />
+          <Sentence node={node} failed={failed} />
         </p>
         <Numbers node={node} failed={failed} />
         <div class="gr-tabs">
@@ -78,7 +71,7 @@ function NodeSide({ node }: { node: Node }) {
           <Button icon="ui-hide" onClick={() => hide([node])}>
             Hide
           </Button>
-          <Button icon="ui-copy" onClick={() => void copyLink()}>
+          <Button icon="ui-copy" onClick={() => void copyText(location.href, "Link copied")}>
             Copy link
           </Button>
         </div>
@@ -103,21 +96,8 @@ function hide(nodes: readonly Node[]): void {
   show({ hide: [...ids].join(","), focus: undefined }, "");
 }
 
-async function copyLink(): Promise<void> {
-  try {
-    await navigator.clipboard.writeText(location.href);
-    toast({ icon: "ui-copy", text: "Link copied" });
-  } catch {
-    toast({
-      icon: "ui-error",
-      tone: "warn",
-      text: "The browser does not allow to copy: take the link from the address bar",
-    });
-  }
-}
-
 /** What it is, whose, and since when it fails. */
-function Sentence({ node }: { node: Node }) {
+function Sentence({ node, failed }: { node: Node; failed: number }) {
   const { app } = keyParts(node.key);
   const words = patternWords(node);
   const known = activity.value.latest?.failingNodes.find(({ nodeId }) => nodeId === node.nodeId)?.sinceTime;
@@ -130,15 +110,18 @@ function Sentence({ node }: { node: Node }) {
           <Outside text={app} />
         </>
       )}
-      {isChannel(node) && `, ${placeOf(node)}`}.{known !== undefined && ` Failing since ${clock(msOf(known))}.`}
+      {isChannel(node) && `, ${placeOf(node)}`}.{failed > 0 && ` ${count(failed)} failed in the last minute`}
+      {failed > 0 && (known === undefined ? "." : `, failing since ${clock(msOf(known))}.`)}
     </>
   );
 }
 
 function Numbers({ node, failed }: { node: Node; failed: number }) {
   const { successes, failures } = node.sendTimers ?? {};
-  if (messagesOf(node) === 0) {
-    return <p class="s12 t3 gr-p">{node.observed ? "No message has been seen." : "Its messages are not measured."}</p>;
+  const rate = rateOf(node);
+  if (rate === undefined) {
+    const isMeasured = node.sendTimers !== undefined || node.receiveCounters !== undefined;
+    return <p class="s12 t3 gr-p">{isMeasured ? "No message has been seen." : "Its messages are not measured."}</p>;
   }
   const max = Math.max(successes?.max ?? 0, failures?.max ?? 0);
   const mean = successes?.count ? successes.mean : (failures?.mean ?? 0);
@@ -146,12 +129,14 @@ function Numbers({ node, failed }: { node: Node; failed: number }) {
     <dl class="gr-nums">
       <div>
         <dt>Rate</dt>
-        <dd>{perSecond(node.rate)}</dd>
+        <dd>{perSecond(rate)}</dd>
       </div>
-      <div title={`Failed in the last minute; ${count(failuresOf(node))} since the process began`}>
-        <dt>Failed, 1 min</dt>
-        <dd class={failed > 0 ? "is-bad" : ""}>{count(failed)}</dd>
-      </div>
+      {messagesOf(node) > 0 && (
+        <div title={`In the last minute; ${count(failuresOf(node))} since the process began`}>
+          <dt>Failed</dt>
+          <dd class={failed > 0 ? "is-bad" : ""}>{count(failed)}</dd>
+        </div>
+      )}
       {max > 0 && (
         <div title="Since the process began">
           <dt>Mean</dt>
@@ -265,7 +250,7 @@ function Links({ node }: { node: Node }) {
           const isBad = link.type === Link_Type.ERROR && (rate ?? 0) > 0;
           return (
             <li key={key}>
-              <PatternIcon pattern={other.integrationPatternType} />
+              <PatternIcon pattern={symbolOf(other)} />
               <a class="cut" href={hrefWith({}, other.key)}>
                 <Outside text={other.name} />
               </a>
@@ -371,15 +356,16 @@ const MAX_MEMBERS = 200;
 function GroupSide({ card }: { card: Card }) {
   const { title, nodes } = card;
   const members = nodes.toSorted(
-    (a, b) => (failing.value.get(b.nodeId) ?? 0) - (failing.value.get(a.nodeId) ?? 0) || b.rate - a.rate,
+    (a, b) =>
+      (failing.value.get(b.nodeId) ?? 0) - (failing.value.get(a.nodeId) ?? 0) || (rateOf(b) ?? 0) - (rateOf(a) ?? 0),
   );
   return (
     <aside class="pane side" aria-label={seen(title.slice(0, 200))}>
-      <Head name={title} icon={<PatternIcon pattern="group" look="t2" />}>
-        <span class="chip">{counted(nodes.length, "node")}</span>
-      </Head>
       <div class="side-head">
-        <div class="gr-tabs gr-tabs-top">
+        <Head name={title} icon={<PatternIcon pattern="group" look="t2" />}>
+          <span class="chip">{counted(nodes.length, "node")}</span>
+        </Head>
+        <div class="gr-tabs">
           <Button icon="ui-plus" onClick={() => show(openWith(title, true), "")}>
             Expand
           </Button>
@@ -394,12 +380,12 @@ function GroupSide({ card }: { card: Card }) {
           <ul class="gr-io">
             {members.slice(0, MAX_MEMBERS).map((node) => (
               <li key={node.nodeId}>
-                <PatternIcon pattern={node.integrationPatternType} />
+                <PatternIcon pattern={symbolOf(node)} />
                 <a class="cut" href={hrefWith({}, node.key)}>
                   <Outside text={node.name} />
                 </a>
                 <span class="is-bad">{failing.value.has(node.nodeId) && "failing"}</span>
-                <span class="num">{perSecond(node.rate)}</span>
+                <span class="num">{perSecond(rateOf(node) ?? 0)}</span>
               </li>
             ))}
           </ul>

@@ -5,7 +5,7 @@ import { Outside } from "../components/outside.tsx";
 import { PatternIcon } from "../components/pattern-icon.tsx";
 import { graph } from "../state/graph.ts";
 import { messagesOf, wayOf } from "./model.ts";
-import { adjust, failing, found, hrefWith, selectedNode, shownNodes, sort } from "./view.ts";
+import { adjust, failing, found, hrefWith, rateOf, selectedNode, shownNodes, sort, symbolOf } from "./view.ts";
 import { patternWords, perSecond, took } from "./words.ts";
 
 const MAX_LINKS = 12;
@@ -25,7 +25,7 @@ const meanOf = ({ sendTimers }: Node) => sendTimers?.successes?.mean ?? 0;
 const COLUMNS: readonly Column[] = [
   { key: "node", title: "Node", compare: byText(({ name }) => name) },
   { key: "pattern", title: "Pattern", compare: byText(patternWords) },
-  { key: "rate", title: "Rate", isNumber: true, compare: (a, b) => b.rate - a.rate },
+  { key: "rate", title: "Rate", isNumber: true, compare: (a, b) => (rateOf(b) ?? 0) - (rateOf(a) ?? 0) },
   { key: "failed", title: "Failed, 1 min", isNumber: true, compare: (a, b) => failedOf(b) - failedOf(a) },
   { key: "mean", title: "Mean", isNumber: true, compare: (a, b) => meanOf(b) - meanOf(a) },
   { key: "leads", title: "Leads to" },
@@ -89,17 +89,18 @@ export function Table() {
 
 function Row({ node, isSelected, links }: { node: Node; isSelected: boolean; links: readonly Link[] }) {
   const failed = failedOf(node);
+  const rate = rateOf(node);
   const isIdle = messagesOf(node) === 0;
   return (
     <>
       <td class="gr-c-node">
         <a class="cell" href={hrefWith({}, node.key)} aria-current={isSelected ? "true" : undefined}>
-          <PatternIcon pattern={node.integrationPatternType} look={failed > 0 ? "is-bad" : "t2"} />
+          <PatternIcon pattern={symbolOf(node)} look={failed > 0 ? "is-bad" : "t2"} />
           <Outside text={node.name} class="cut" />
         </a>
       </td>
       <td class="gr-c-pattern">{patternWords(node)}</td>
-      <td class={`num${isIdle ? " t3" : ""}`}>{isIdle ? "–" : perSecond(node.rate)}</td>
+      <td class={`num${rate === undefined ? " t3" : ""}`}>{rate === undefined ? "–" : perSecond(rate)}</td>
       <td class={`num${failed > 0 ? " is-bad" : " t3"}`}>{isIdle ? "–" : count(failed)}</td>
       <td class={`num gr-c-mean${meanOf(node) > 0 ? "" : " t3"}`}>{meanOf(node) > 0 ? took(meanOf(node)) : "–"}</td>
       <td class="gr-c-leads">

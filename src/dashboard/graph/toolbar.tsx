@@ -12,6 +12,7 @@ import {
   focus,
   found,
   grouping,
+  isNarrow,
   isTable,
   picture,
   query,
@@ -108,7 +109,7 @@ export function Toolbar() {
           ))}
         </div>
       )}
-      <CollapseMenu />
+      {!(isNarrow.value && near !== undefined) && <CollapseMenu />}
       <div class="seg" role="group" aria-label="View">
         {[false, true].map((table) => (
           <button

@@ -1,11 +1,11 @@
 import { computed, signal } from "@preact/signals";
-import type { Node } from "../../gen/actuator/v3/integration_graph_pb.ts";
+import { Link_Type, type Node } from "../../gen/actuator/v3/integration_graph_pb.ts";
 import { activity } from "../state/activity.ts";
 import { now } from "../state/clock.ts";
 import { graph } from "../state/graph.ts";
 import { amend, go, hrefOf, route } from "../state/route.ts";
 import { GROUPINGS, type Grouping, groupingFor, groupsOf, nodesNear, pictureOf } from "./collapse.ts";
-import type { Card } from "./model.ts";
+import { type Card, isChannel } from "./model.ts";
 
 const MAX_DEPTH = 3;
 
@@ -91,6 +91,21 @@ export const failing = computed<ReadonlyMap<number, number>>(() => {
   }
   return found;
 });
+
+/** Messages a second at a node; undefined: none was seen. */
+export function rateOf(node: Node): number | undefined {
+  return graph.value.rates.ofNode(node, now.value);
+}
+
+/** The channels to which failures lead. */
+const errorChannels = computed(
+  () => new Set([...graph.value.links.values()].filter(({ type }) => type === Link_Type.ERROR).map(({ to }) => to)),
+);
+
+/** The pattern whose symbol a node has. */
+export function symbolOf(node: Node): string {
+  return isChannel(node) && errorChannels.value.has(node.nodeId) ? "error_channel" : node.integrationPatternType;
+}
 
 const byKey = computed(() => new Map(allNodes.value.map((node) => [node.key, node])));
 
