@@ -11,20 +11,54 @@ export const GROUPINGS: readonly Grouping[] = ["application", "broker", "pattern
 /** Above this many nodes, groups are collapsed before the layout. */
 export const MAX_NODES = 300;
 
-/** The title of the group that a node belongs to; undefined: none. */
-export function groupOf(node: Node, grouping: Grouping): string | undefined {
-  if (grouping === "pattern") return patternWords(node);
-  const { app, system, broker } = keyParts(node.key);
-  if (grouping === "application") return app ?? (system === "node" ? broker : undefined);
-  return system === undefined || system === "node" ? undefined : `${systemName(system)} ${broker}`;
+/**
+ * The title of the group that each node belongs to; none if it has no such group. A channel belongs to the application that reads it, if
+ * that is one alone, or else to the only one that writes it.
+ */
+function titlesOf(nodes: readonly Node[], links: Iterable<Link>, grouping: Grouping): ReadonlyMap<Node, string> {
+  const titles = new Map<Node, string>();
+  const put = (node: Node, title: string | undefined) => title !== undefined && titles.set(node, title);
+  if (grouping === "application") {
+    const byId = new Map(nodes.map((node) => [node.nodeId, node]));
+    const [readers, writers] = [new Map<number, Set<string>>(), new Map<number, Set<string>>()];
+    for (const { from, to } of links) {
+      noteUser(readers, byId.get(from), byId.get(to));
+      noteUser(writers, byId.get(to), byId.get(from));
+    }
+    for (const node of nodes) {
+      const { app, system, broker } = keyParts(node.key);
+      const own = app ?? (system === "node" ? broker : undefined);
+      put(node, own ?? onlyOne(readers.get(node.nodeId)) ?? onlyOne(writers.get(node.nodeId)));
+    }
+  } else if (grouping === "broker") {
+    for (const node of nodes) {
+      const { system, broker } = keyParts(node.key);
+      if (system !== undefined && system !== "node") put(node, `${systemName(system)} ${broker}`);
+    }
+  } else for (const node of nodes) put(node, patternWords(node));
+  return titles;
 }
 
-/** The titles of the groups with more than one node, the largest first. */
-export function groupsOf(nodes: Iterable<Node>, grouping: Grouping): ReadonlyMap<string, readonly Node[]> {
+function noteUser(users: Map<number, Set<string>>, channel: Node | undefined, user: Node | undefined): void {
+  const app = user && keyParts(user.key).app;
+  if (channel === undefined || app === undefined) return;
+  const known = users.get(channel.nodeId);
+  if (known === undefined) users.set(channel.nodeId, new Set([app]));
+  else known.add(app);
+}
+
+function onlyOne(titles: ReadonlySet<string> | undefined): string | undefined {
+  return titles?.size === 1 ? [...titles][0] : undefined;
+}
+
+/** The groups with more than one node by their titles, the largest first. */
+export function groupsOf(
+  nodes: readonly Node[],
+  links: Iterable<Link>,
+  grouping: Grouping,
+): ReadonlyMap<string, readonly Node[]> {
   const groups = new Map<string, Node[]>();
-  for (const node of nodes) {
-    const title = groupOf(node, grouping);
-    if (title === undefined) continue;
+  for (const [node, title] of titlesOf(nodes, links, grouping)) {
     const members = groups.get(title);
     if (members === undefined) groups.set(title, [node]);
     else members.push(node);
@@ -32,28 +66,30 @@ export function groupsOf(nodes: Iterable<Node>, grouping: Grouping): ReadonlyMap
   return new Map([...groups].filter(([, members]) => members.length > 1).sort(([, a], [, b]) => b.length - a.length));
 }
 
+/** Fewer cards than these say nothing about a system. */
+const MIN_CARDS = 3;
+
 /**
- * What to collapse by when there are too many nodes: what leaves the most cards of those that leave few enough; if none does, what
- * leaves the fewest.
+ * What to collapse by when there are too many nodes: the first of {@link GROUPINGS} that leaves few enough cards, but more than one or
+ * two; if none does, what leaves the fewest.
  */
-export function groupingFor(nodes: readonly Node[]): Grouping | undefined {
+export function groupingFor(nodes: readonly Node[], links: readonly Link[]): Grouping | undefined {
   if (nodes.length <= MAX_NODES) return undefined;
   const left = GROUPINGS.map((grouping) => {
     let cards = nodes.length;
-    for (const members of groupsOf(nodes, grouping).values()) cards -= members.length - 1;
+    for (const members of groupsOf(nodes, links, grouping).values()) cards -= members.length - 1;
     return { grouping, cards };
   });
-  const few = left.filter(({ cards }) => cards <= MAX_NODES).sort((a, b) => b.cards - a.cards);
-  return (few[0] ?? left.sort((a, b) => a.cards - b.cards)[0])!.grouping;
+  const fit = left.find(({ cards }) => cards >= MIN_CARDS && cards <= MAX_NODES);
+  return (fit ?? left.sort((a, b) => a.cards - b.cards)[0])!.grouping;
 }
 
-/** What is drawn of `nodes`. Groups whose title is in `open` are not collapsed. */
+/** What is drawn of `nodes`: `groups` of them as one card each, but those whose title is in `open`. */
 export function pictureOf(
   nodes: readonly Node[],
   links: ReadonlyMap<string, Link>,
-  { grouping, open }: { readonly grouping: Grouping | undefined; readonly open: ReadonlySet<string> },
+  { groups, open }: { readonly groups: ReadonlyMap<string, readonly Node[]>; readonly open: ReadonlySet<string> },
 ): Picture {
-  const groups = grouping === undefined ? new Map<string, readonly Node[]>() : groupsOf(nodes, grouping);
   const cardOf = new Map<number, string>();
   const cards: Card[] = [];
   for (const [title, members] of groups) {

@@ -1,47 +1,26 @@
-import { computed, effect, signal } from "@preact/signals";
-import type { ComponentChildren, RefObject } from "preact";
+import { computed, signal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { counted } from "../components/number.ts";
 import { seen } from "../components/outside.tsx";
 import { usePatternSymbols } from "../components/pattern-icon.tsx";
 import { now } from "../state/clock.ts";
 import { graph } from "../state/graph.ts";
-import { route } from "../state/route.ts";
-import { broughtIntoView, carriedOver, opened, READABLE } from "./camera.ts";
-import { camera, canvas, layout, layoutState, pan, zoom } from "./canvas.ts";
+import { bringIntoView, signature, useArrangement } from "./arrangement.ts";
+import { READABLE } from "./camera.ts";
+import { camera, canvas, layout } from "./canvas.ts";
 import { CardShape } from "./card.tsx";
 import { pathLabel, spoken, step, subline } from "./figures.ts";
-import { layered } from "./layered.ts";
-import { laidOut } from "./layout.ts";
-import { type Card, isChannel, LABEL_HEIGHT, messagesOf, type Path, type Picture } from "./model.ts";
-import { nearbyLayout } from "./nearby-layout.ts";
+import { useGestures, wasDragged } from "./gestures.ts";
+import { type Card, isChannel, LABEL_HEIGHT, messagesOf, type Path } from "./model.ts";
 import { type Route, routesOf } from "./routes.ts";
 import { type Direction, stepFrom } from "./steps.ts";
 import { textWidth } from "./text-width.ts";
-import {
-  failing,
-  focus,
-  found,
-  hrefWith,
-  isNarrow,
-  picture,
-  rateOf,
-  selectedCard,
-  subjectOf,
-  symbolOf,
-} from "./view.ts";
+import { failing, found, hrefWith, isNarrow, picture, rateOf, selectedCard, subjectOf, symbolOf } from "./view.ts";
 
-/** A drawing that is quickly done replaces nothing: the simple layout shows only if the better one takes longer. */
-const QUICK_MS = 150;
 /** Above this many cards only those near the canvas are in the page. */
 const MAX_ALL = 200;
 const AREA = 500;
-
-const signature = computed(() => {
-  const { cards, paths } = picture.value;
-  const ids = [...cards.map(({ id }) => id), ...paths.map(({ id }) => id)].sort().join("\n");
-  return `${isNarrow.value} ${focus.value?.depth} ${focus.value?.node.nodeId}\n${ids}`;
-});
 
 const routes = computed<ReadonlyMap<string, Route>>(() => {
   const places = layout.value;
@@ -79,6 +58,9 @@ const area = computed(() => {
   return `${down(x)} ${down(y)} ${up(x + width / scale)} ${up(y + height / scale)}`;
 });
 
+/** Texts would be too small. */
+const isFar = computed(() => camera.value.scale < READABLE);
+
 const ARROWS: Readonly<Record<string, Direction>> = {
   ArrowUp: "up",
   ArrowDown: "down",
@@ -90,14 +72,14 @@ const ARROWS: Readonly<Record<string, Direction>> = {
 export function Drawing({ children }: { children?: ComponentChildren }) {
   const root = useRef<HTMLDivElement>(null);
   usePatternSymbols();
-  useLayout();
+  useArrangement();
   const gestures = useGestures(root);
   useEffect(() => {
+    const element = root.current!;
     const observer = new ResizeObserver(() => {
-      const { clientWidth: width, clientHeight: height } = root.current!;
-      canvas.value = { width, height };
+      canvas.value = { width: element.clientWidth, height: element.clientHeight };
     });
-    observer.observe(root.current!);
+    observer.observe(element);
     return () => observer.disconnect();
   }, []);
   const onKeyDown = (event: KeyboardEvent) => {
@@ -109,11 +91,10 @@ export function Drawing({ children }: { children?: ComponentChildren }) {
     if (to !== undefined) focusCard(root.current!, to);
   };
   const { cards, paths } = picture.value;
-  const far = camera.value.scale < READABLE ? " far" : "";
   return (
     <div class={`gr-canvas${isNarrow.value ? " narrow" : ""}`} ref={root} {...gestures}>
       <svg
-        class={`gr-all${far}`}
+        class={`gr-all${isFar.value ? " far" : ""}`}
         role="group"
         aria-label={`Integration graph: ${counted(cards.length, "drawn node")}, ${counted(paths.length, "link")}. Arrow keys follow links. The same as a table: press t.`}
         onKeyDown={onKeyDown}
@@ -146,6 +127,7 @@ function Things() {
   };
   const drawn = paths.filter(({ from, to }) => isNear(from) || isNear(to));
   const sorted = selected === undefined ? drawn : [...drawn.filter((path) => !isHot(path)), ...drawn.filter(isHot)];
+  const labelled = isFar.value ? [] : sorted;
   const highest = Math.max(0, ...rates.value.values());
   const nearCards = cards.filter(({ id }) => isNear(id));
   const stop = nearCards.some(({ id }) => id === tabStop.value) ? tabStop.value : (selected?.id ?? nearCards[0]?.id);
@@ -165,9 +147,8 @@ function Things() {
           );
         })}
       </g>
-      {/* biome-ignore lint/a11y/noAriaHiddenOnFocusable: lines take no focus. */}
-      <g aria-hidden="true">
-        {sorted.map((path) => {
+      <g>
+        {labelled.map((path) => {
           const [line, text] = [routes.value.get(path.id), pathLabel(path.way, rates.value.get(path.id))];
           if (line === undefined || text === "") return null;
           const width = Math.round(textWidth(text, 11)) + 8;
@@ -216,11 +197,8 @@ function propsOf(card: Card, isSelected: boolean, isTabStop: boolean) {
   };
 }
 
-/** Set by a drag, whose end is no click. */
-let wasDragged = false;
-
 function onOpen(event: MouseEvent): void {
-  if (wasDragged) event.preventDefault();
+  if (wasDragged()) event.preventDefault();
 }
 
 function focusCard(root: HTMLElement, id: string): void {
@@ -228,152 +206,4 @@ function focusCard(root: HTMLElement, id: string): void {
   bringIntoView(id, false);
   // The card may only now come into the page.
   requestAnimationFrame(() => root.querySelector<SVGElement>(`[data-card="${CSS.escape(id)}"]`)?.focus());
-}
-
-/** Moves the drawing so that a card is seen, and its neighbours as far as they fit. */
-export function bringIntoView(id: string, withNeighbours = true): void {
-  const places = layout.peek()?.cards;
-  const place = places?.get(id);
-  if (places === undefined || place === undefined || canvas.peek().width === 0) return;
-  const { paths } = picture.peek();
-  const beside = withNeighbours
-    ? paths
-        .flatMap(({ from, to }) => (from === id ? [to] : to === id ? [from] : []))
-        .flatMap((each) => places.get(each) ?? [])
-    : [];
-  camera.value = broughtIntoView(camera.peek(), place, beside, canvas.peek());
-}
-
-/** Lays out whenever other things are drawn, and shows what is selected. */
-function useLayout(): void {
-  useEffect(() => {
-    let isOver = false;
-    let hasOpened = false;
-    const open = () => {
-      const places = layout.peek();
-      if (places === undefined || canvas.peek().width === 0) return;
-      const worst = [...failing.peek()].sort(([, a], [, b]) => b - a)[0];
-      const id = selectedCard.peek()?.id ?? focus.peek()?.node.nodeId ?? worst?.[0];
-      camera.value = opened(places, canvas.peek(), id === undefined ? undefined : places.cards.get(String(id)));
-      hasOpened = true;
-    };
-    const put = (next: NonNullable<typeof layout.value>) => {
-      const before = layout.peek();
-      layout.value = next;
-      if (!hasOpened || before === undefined) return open();
-      const stays = [...next.cards.keys()].filter((id) => before.cards.has(id)).length;
-      if (stays * 2 < next.cards.size || focus.peek() !== undefined) open();
-      else camera.value = carriedOver(camera.peek(), before, next, selectedCard.peek()?.id);
-    };
-    const lay = async (drawn: Picture) => {
-      const near = focus.peek();
-      if (isNarrow.peek() && near?.depth === 1) {
-        layoutState.value = "best";
-        return put(nearbyLayout(drawn, String(near.node.nodeId)));
-      }
-      const former = layout.peek();
-      const isKnown = former !== undefined && drawn.cards.some(({ id }) => former.cards.has(id));
-      const asked = signature.peek();
-      let isDone = false;
-      const simple = () => {
-        if (isDone || isOver || asked !== signature.peek()) return;
-        layoutState.value = "working";
-        put(layered(drawn));
-      };
-      const timer = setTimeout(simple, isKnown ? 2_000 : QUICK_MS);
-      const best = await laidOut(drawn, former);
-      clearTimeout(timer);
-      isDone = true;
-      if (isOver || asked !== signature.peek()) return;
-      if (best !== undefined) {
-        layoutState.value = "best";
-        put(best);
-      } else {
-        isDone = false;
-        simple();
-        layoutState.value = "gave up";
-      }
-    };
-    const stops = [
-      effect(() => {
-        signature.value;
-        if (picture.peek().cards.length > 0) void lay(picture.peek());
-      }),
-      effect(() => {
-        // The canvas has a size only after the first frame.
-        if (canvas.value.width > 0 && !hasOpened) open();
-      }),
-      effect(() => {
-        route.value;
-        const card = selectedCard.peek();
-        if (card !== undefined && hasOpened) bringIntoView(card.id);
-      }),
-    ];
-    return () => {
-      isOver = true;
-      for (const stop of stops) stop();
-    };
-  }, []);
-}
-
-const DRAG_PX = 4;
-
-/** Moving and zooming with pointers and the wheel. */
-function useGestures(root: RefObject<HTMLDivElement | null>) {
-  const pointers = useRef(new Map<number, { x: number; y: number }>());
-  const start = useRef({ x: 0, y: 0 });
-  useEffect(() => {
-    const element = root.current!;
-    const onWheel = (event: WheelEvent) => {
-      if (!(event.target as Element).closest(".gr-all")) return;
-      event.preventDefault();
-      const lines = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? 16 : 1;
-      if (event.ctrlKey || event.metaKey) zoom(Math.exp((-event.deltaY * lines) / 300), within(element, event));
-      else if (event.shiftKey && event.deltaX === 0) pan(-event.deltaY * lines, 0);
-      else pan(-event.deltaX * lines, -event.deltaY * lines);
-    };
-    element.addEventListener("wheel", onWheel, { passive: false });
-    return () => element.removeEventListener("wheel", onWheel);
-  }, []);
-  const end = ({ pointerId }: PointerEvent) => {
-    pointers.current.delete(pointerId);
-    root.current?.classList.remove("dragging");
-  };
-  return {
-    onPointerDown(event: PointerEvent) {
-      if (event.button !== 0 || !(event.target as Element).closest(".gr-all")) return;
-      if (pointers.current.size === 0) {
-        wasDragged = false;
-        start.current = { x: event.clientX, y: event.clientY };
-      }
-      pointers.current.set(event.pointerId, { x: event.clientX, y: event.clientY });
-    },
-    onPointerMove(event: PointerEvent) {
-      const before = pointers.current.get(event.pointerId);
-      if (before === undefined) return;
-      const { clientX: x, clientY: y } = event;
-      if (!wasDragged && Math.hypot(x - start.current.x, y - start.current.y) < DRAG_PX) return;
-      if (!wasDragged) {
-        wasDragged = true;
-        root.current!.setPointerCapture(event.pointerId);
-        root.current!.classList.add("dragging");
-      }
-      const other = [...pointers.current].find(([id]) => id !== event.pointerId)?.[1];
-      pointers.current.set(event.pointerId, { x, y });
-      if (other === undefined) return pan(x - before.x, y - before.y);
-      const factor =
-        Math.hypot(x - other.x, y - other.y) / Math.max(1, Math.hypot(before.x - other.x, before.y - other.y));
-      const { left, top } = root.current!.getBoundingClientRect();
-      zoom(factor, { x: (x + other.x) / 2 - left, y: (y + other.y) / 2 - top });
-      pan((x - before.x) / 2, (y - before.y) / 2);
-    },
-    onPointerUp: end,
-    onPointerCancel: end,
-    onDragStart: (event: DragEvent) => event.preventDefault(),
-  };
-}
-
-function within(element: Element, { clientX, clientY }: MouseEvent) {
-  const { left, top } = element.getBoundingClientRect();
-  return { x: clientX - left, y: clientY - top };
 }

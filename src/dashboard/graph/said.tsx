@@ -12,6 +12,7 @@ export function Said({ isTable = false }: { isTable?: boolean }) {
   const collapsed = isTable ? [] : picture.value.cards.filter(({ isGroup }) => isGroup);
   const { dropped = 0n, collapsed: shared = 0n } = graph.value.contentDescriptor ?? {};
   const [first] = collapsed;
+  const inGroups = collapsed.reduce((sum, { nodes }) => sum + nodes.length, 0);
   const near = focus.value;
   const hidden = allNodes.value.filter(({ nodeId }) => hiddenIds.value.has(nodeId)).length;
   const isPart = near !== undefined || hidden > 0 || collapsed.length > 0;
@@ -39,15 +40,13 @@ export function Said({ isTable = false }: { isTable?: boolean }) {
         )}
         {collapsed.length > 0 && (
           <>
-            {near === undefined &&
-              `${count(total - hidden - collapsedNodes(collapsed))} of ${counted(total, "node")} shown; `}
+            {near === undefined && `${count(total - hidden - inGroups)} of ${counted(total, "node")} shown; `}
             {collapsed.length === 1 ? (
               <>
-                <Outside text={first!.title} class="cut gr-near" /> is collapsed ({counted(first!.nodes.length, "node")}
-                ).{" "}
+                <Outside text={first!.title} class="cut gr-near" /> is collapsed ({counted(inGroups, "node")}).{" "}
               </>
             ) : (
-              `${counted(collapsed.length, "group")} are collapsed (${counted(collapsedNodes(collapsed), "node")}). `
+              `${count(inGroups)} are collapsed into ${counted(collapsed.length, "group")}. `
             )}
           </>
         )}
@@ -64,10 +63,6 @@ export function Said({ isTable = false }: { isTable?: boolean }) {
       )}
     </div>
   );
-}
-
-function collapsedNodes(collapsed: readonly { readonly nodes: readonly unknown[] }[]): number {
-  return collapsed.reduce((sum, { nodes }) => sum + nodes.length, 0);
 }
 
 /** The groups that a menu offers: `groups` and whether each is collapsed. */

@@ -84,7 +84,7 @@ function NoFlow() {
       <p>The application declares none and no adapter is attached. One line shows the flows over RabbitMQ:</p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls. */}
       <pre class="cmd" tabIndex={0}>
-        flow.attach(amqpSource(connection))
+        flow.attach(amqplibSource(connection))
       </pre>
     </State>
   );

@@ -1,10 +1,10 @@
-import { useEffect, useRef } from "preact/hooks";
+import { Component, createRef } from "preact";
 import type { Link, Node } from "../../gen/actuator/v3/integration_graph_pb.ts";
 import { count } from "../components/number.ts";
 import { Outside } from "../components/outside.tsx";
 import { PatternIcon } from "../components/pattern-icon.tsx";
 import { graph } from "../state/graph.ts";
-import { messagesOf, wayOf } from "./model.ts";
+import { messagesOf, type Way, wayOf } from "./model.ts";
 import { adjust, failing, found, hrefWith, rateOf, selectedNode, shownNodes, sort, symbolOf } from "./view.ts";
 import { patternWords, perSecond, took } from "./words.ts";
 
@@ -40,8 +40,6 @@ export function Table() {
     .filter(({ nodeId }) => found.value?.has(nodeId) !== false)
     .toSorted((a, b) => (isDown ? -1 : 1) * (column.compare?.(a, b) ?? 0) || (a.name < b.name ? -1 : 1));
   const targets = Map.groupBy(graph.value.links.values(), ({ from }) => from);
-  const selected = useRef<HTMLTableRowElement>(null);
-  useEffect(() => selected.current?.scrollIntoView({ block: "nearest" }), [selectedNode.value?.key]);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls.
     <section class="scroll gr-table" tabIndex={0} aria-label="Graph as a table, scroll">
@@ -72,14 +70,9 @@ export function Table() {
           </tr>
         </thead>
         <tbody>
-          {rows.map((node) => {
-            const isSelected = node === selectedNode.value;
-            return (
-              <tr key={node.nodeId} ref={isSelected ? selected : null} class={isSelected ? "sel" : ""}>
-                <Row node={node} isSelected={isSelected} links={targets.get(node.nodeId) ?? []} />
-              </tr>
-            );
-          })}
+          {rows.map((node) => (
+            <Row key={node.nodeId} {...rowOf(node, targets.get(node.nodeId) ?? [])} />
+          ))}
         </tbody>
       </table>
       {rows.length === 0 && <p class="gr-none t3">No node is found.</p>}
@@ -87,39 +80,85 @@ export function Table() {
   );
 }
 
-function Row({ node, isSelected, links }: { node: Node; isSelected: boolean; links: readonly Link[] }) {
-  const failed = failedOf(node);
+interface RowProps {
+  readonly href: string;
+  readonly name: string;
+  readonly symbol: string;
+  readonly pattern: string;
+  readonly rate: string;
+  readonly failed: number | undefined;
+  readonly mean: string;
+  readonly isSelected: boolean;
+  readonly leads: readonly Lead[];
+}
+
+interface Lead {
+  readonly href: string;
+  readonly name: string;
+  readonly way: Way;
+}
+
+const NONE = "–";
+
+function rowOf(node: Node, links: readonly Link[]): RowProps {
   const rate = rateOf(node);
-  const isIdle = messagesOf(node) === 0;
-  return (
-    <>
-      <td class="gr-c-node">
-        <a class="cell" href={hrefWith({}, node.key)} aria-current={isSelected ? "true" : undefined}>
-          <PatternIcon pattern={symbolOf(node)} look={failed > 0 ? "is-bad" : "t2"} />
-          <Outside text={node.name} class="cut" />
-        </a>
-      </td>
-      <td class="gr-c-pattern">{patternWords(node)}</td>
-      <td class={`num${rate === undefined ? " t3" : ""}`}>{rate === undefined ? "–" : perSecond(rate)}</td>
-      <td class={`num${failed > 0 ? " is-bad" : " t3"}`}>{isIdle ? "–" : count(failed)}</td>
-      <td class={`num gr-c-mean${meanOf(node) > 0 ? "" : " t3"}`}>{meanOf(node) > 0 ? took(meanOf(node)) : "–"}</td>
-      <td class="gr-c-leads">
-        {links.length === 0 && <span class="t3">–</span>}
-        {links.slice(0, MAX_LINKS).map((link, at) => {
-          const to = graph.value.nodes.get(link.to);
-          const way = wayOf(link);
-          return (
-            <span key={`${link.to} ${link.type}`}>
+  return {
+    href: hrefWith({}, node.key),
+    name: node.name,
+    symbol: symbolOf(node),
+    pattern: patternWords(node),
+    rate: rate === undefined ? NONE : perSecond(rate),
+    failed: messagesOf(node) === 0 ? undefined : failedOf(node),
+    mean: meanOf(node) > 0 ? took(meanOf(node)) : NONE,
+    isSelected: node === selectedNode.value,
+    leads: links.map((link) => {
+      const { key = "", name = "" } = graph.value.nodes.get(link.to) ?? {};
+      return { href: hrefWith({}, key), name: name.slice(0, 100), way: wayOf(link) };
+    }),
+  };
+}
+
+/** Drawn anew only if what it shows has changed. */
+class Row extends Component<RowProps> {
+  #element = createRef<HTMLTableRowElement>();
+
+  override shouldComponentUpdate(next: RowProps): boolean {
+    return JSON.stringify(next) !== JSON.stringify(this.props);
+  }
+
+  override componentDidMount() {
+    if (this.props.isSelected) this.#element.current?.scrollIntoView({ block: "nearest" });
+  }
+
+  render() {
+    const { href, name, symbol, pattern, rate, failed = 0, mean, isSelected, leads } = this.props;
+    const quiet = (text: string) => `num${text === NONE ? " t3" : ""}`;
+    return (
+      <tr ref={this.#element} class={isSelected ? "sel" : ""}>
+        <td class="gr-c-node">
+          <a class="cell" href={href} aria-current={isSelected ? "true" : undefined}>
+            <PatternIcon pattern={symbol} look={failed > 0 ? "is-bad" : "t2"} />
+            <Outside text={name} class="cut" />
+          </a>
+        </td>
+        <td class="gr-c-pattern">{pattern}</td>
+        <td class={quiet(rate)}>{rate}</td>
+        <td class={`num${failed > 0 ? " is-bad" : " t3"}`}>{this.props.failed === undefined ? NONE : count(failed)}</td>
+        <td class={`${quiet(mean)} gr-c-mean`}>{mean}</td>
+        <td class="gr-c-leads">
+          {leads.length === 0 && <span class="t3">{NONE}</span>}
+          {leads.slice(0, MAX_LINKS).map((lead, at) => (
+            <span key={`${lead.href} ${lead.way}`}>
               {at > 0 && ", "}
-              <a href={hrefWith({}, to?.key ?? "")}>
-                <Outside text={to?.name.slice(0, 100) ?? ""} />
+              <a href={lead.href}>
+                <Outside text={lead.name} />
               </a>
-              {way !== "message" && ` (${way})`}
+              {lead.way !== "message" && ` (${lead.way})`}
             </span>
-          );
-        })}
-        {links.length > MAX_LINKS && ` and ${count(links.length - MAX_LINKS)} more`}
-      </td>
-    </>
-  );
+          ))}
+          {leads.length > MAX_LINKS && ` and ${count(leads.length - MAX_LINKS)} more`}
+        </td>
+      </tr>
+    );
+  }
 }

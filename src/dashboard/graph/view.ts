@@ -152,16 +152,16 @@ export const shownNodes = computed<readonly Node[]>(() => {
 export const grouping = computed<Grouping | undefined>(() => {
   const { by } = params.value;
   if (by === "none") return undefined;
-  return GROUPINGS.find((each) => each === by) ?? groupingFor(shownNodes.value);
+  return GROUPINGS.find((each) => each === by) ?? groupingFor(shownNodes.value, [...graph.value.links.values()]);
 });
 
 /** The groups of the chosen kind, collapsed or not. */
 export const groups = computed<ReadonlyMap<string, readonly Node[]>>(() =>
-  grouping.value === undefined ? new Map() : groupsOf(shownNodes.value, grouping.value),
+  grouping.value === undefined ? new Map() : groupsOf(shownNodes.value, graph.value.links.values(), grouping.value),
 );
 
 export const picture = computed(() =>
-  pictureOf(shownNodes.value, graph.value.links, { grouping: grouping.value, open: openGroups.value }),
+  pictureOf(shownNodes.value, graph.value.links, { groups: groups.value, open: openGroups.value }),
 );
 
 /** The nodes whose name, pattern or type contains what was typed; undefined: nothing was typed. */
