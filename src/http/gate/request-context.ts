@@ -55,6 +55,15 @@ export class RequestContext {
     this.#observer = observer;
   }
 
+  /** A further call of the same caller over the same connection, with a record of its own in the call log. */
+  further(): RequestContext {
+    const { request, protocol, origin } = this;
+    const context = new RequestContext(request, this.#response, protocol, origin, this.#observer);
+    context.caller = this.caller;
+    context.entered = true;
+    return context;
+  }
+
   /** Notes the reason of an error for the call log. */
   failed(error: unknown): void {
     if (error instanceof ActuatorError) this.#reason = error.reason;

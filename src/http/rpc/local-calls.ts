@@ -1,6 +1,6 @@
 import { create, type DescMethod, type DescService, type MessageInitShape } from "@bufbuild/protobuf";
 import { type Client, createHandlerContext, type HandlerContext, type ServiceImpl } from "@connectrpc/connect";
-import { isWrite, type Permission } from "../../access/permission.ts";
+import { isRecordedAtBegin, type Permission } from "../../access/permission.ts";
 import type { Gate } from "../gate/gate.ts";
 import type { RequestContext } from "../gate/request-context.ts";
 import { callValues } from "./calls/call-context.ts";
@@ -49,7 +49,7 @@ export class LocalCalls {
         service.methods.map((method) => [
           method.localName,
           method.methodKind === "server_streaming"
-            ? (input: object, options?: LocalOptions) => this.#stream(context, method, input, options)
+            ? (input: object, options?: LocalOptions) => this.stream(context, method, input, options)
             : (input: object, options?: LocalOptions) => this.#unary(context, method, input, options),
         ]),
       ) as Client<S>;
@@ -59,7 +59,13 @@ export class LocalCalls {
     return this.#invoke(context, method, input, options);
   }
 
-  async *#stream(context: RequestContext, method: DescMethod, input: object, options?: LocalOptions) {
+  /** Calls a method with a stream of answers, for the caller of a request. */
+  async *stream(
+    context: RequestContext,
+    method: DescMethod,
+    input: object,
+    options?: LocalOptions,
+  ): AsyncGenerator<object, void> {
     const { signal } = options ?? {};
     signal?.throwIfAborted();
     const messages = (this.#invoke(context, method, input, options) as AsyncIterable<object>)[Symbol.asyncIterator]();
@@ -78,9 +84,9 @@ export class LocalCalls {
       for (;;) {
         const { done, value } = await interruption.wait(() => messages.next());
         if (done) return;
-        if (!isBegun && isWrite(context.permission!)) context.begin();
+        if (!isBegun && isRecordedAtBegin(context.permission!)) context.begin();
         isBegun = true;
-        yield value;
+        yield value as object;
       }
     } finally {
       leave();

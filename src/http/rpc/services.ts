@@ -6,6 +6,7 @@ import { IntegrationGraphService } from "../../gen/actuator/v3/integration_graph
 import { LoggersService } from "../../gen/actuator/v3/loggers_pb.ts";
 import { LogsService } from "../../gen/actuator/v3/logs_pb.ts";
 import { SessionsService } from "../../gen/actuator/v3/sessions_pb.ts";
+import { StreamsService } from "../../gen/actuator/v3/streams_pb.ts";
 import { file_google_rpc_error_details } from "../../gen/google/rpc/error_details_pb.ts";
 import { Health } from "../../gen/grpc/health/v1/health_pb.ts";
 import { ServerReflection } from "../../gen/grpc/reflection/v1/reflection_pb.ts";
@@ -23,6 +24,7 @@ import { loggersService } from "./loggers-service.ts";
 import { reflectionService } from "./reflection-service.ts";
 import { sessionsService } from "./sessions-service.ts";
 import type { ServiceLimits } from "./streams.ts";
+import { streamsService } from "./streams-service.ts";
 import { traceService, traceServiceOptions } from "./trace-service.ts";
 import { watchLogs } from "./watch-logs.ts";
 
@@ -33,7 +35,7 @@ export function registerServices(
   limits: ServiceLimits,
   gate: Pick<Gate, "require" | "readOnly">,
   requestGate: RequestGate,
-  local: Pick<LocalCalls, "add">,
+  local: Pick<LocalCalls, "add" | "serves" | "stream">,
   onError: (error: unknown, context: string) => void,
 ): void {
   const { loggers, logs, sessions, integrationGraph, health, otlp } = endpoints;
@@ -60,6 +62,9 @@ export function registerServices(
     ApplicationService,
     applicationService(endpoints, { services, readOnly: gate.readOnly, heartbeatMs, onError }),
   );
+  const carried = streamsService(local, { heartbeatMs, onError });
+  router.service(StreamsService, carried);
+  domains.push(StreamsService);
   const served = [...domains, Health, ServerReflection, ServerReflectionAlpha];
   const reflection = reflectionService(served, [file_google_rpc_error_details]);
 

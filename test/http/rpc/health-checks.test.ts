@@ -28,7 +28,7 @@ test("List tells what the checks say of every service", async () => {
   const { state, client } = await serveChecked();
   state.well = false;
   const { statuses } = await client.list({});
-  expect(Object.keys(statuses)).toEqual(["", LOGGERS, "actuator.v3.ApplicationService"]);
+  expect(Object.keys(statuses)).toEqual(["", LOGGERS, "actuator.v3.ApplicationService", "actuator.v3.StreamsService"]);
   expect(new Set(Object.values(statuses).map(({ status }) => status))).toEqual(new Set([Status.NOT_SERVING]));
 });
 

@@ -44,6 +44,7 @@ test("List tells the status of every service that is served", async () => {
     [LOGGERS, Status.SERVING],
     [SESSIONS, Status.SERVING],
     ["actuator.v3.ApplicationService", Status.SERVING],
+    ["actuator.v3.StreamsService", Status.SERVING],
   ]);
   health.status = "OUT_OF_SERVICE";
   expect(new Set((await statuses()).map(([, status]) => status))).toEqual(new Set([Status.NOT_SERVING]));

@@ -54,16 +54,25 @@ describe.each([ServerReflection, ServerReflectionAlpha])("$typeName", (service) 
 
   test("lists the services that are served, and no other", async () => {
     const { url } = await serveAll();
-    const domains = ["LoggersService", "SessionsService", "IntegrationGraphService", "ApplicationService"].map(
-      (name) => `actuator.v3.${name}`,
-    );
+    const domains = [
+      "LoggersService",
+      "SessionsService",
+      "IntegrationGraphService",
+      "ApplicationService",
+      "StreamsService",
+    ].map((name) => `actuator.v3.${name}`);
     const all = await (await asker(url))({ case: "listServices", value: "*" });
     expect(all).toMatchObject({ value: { service: [...domains, ...STANDARD].map((name) => ({ name })) } });
 
     const some = await serveRpc({ loggers: new Loggers() });
     expect(await (await asker(some.url))({ case: "listServices", value: "" })).toMatchObject({
       value: {
-        service: ["actuator.v3.LoggersService", "actuator.v3.ApplicationService", ...STANDARD].map((name) => ({
+        service: [
+          "actuator.v3.LoggersService",
+          "actuator.v3.ApplicationService",
+          "actuator.v3.StreamsService",
+          ...STANDARD,
+        ].map((name) => ({
           name,
         })),
       },

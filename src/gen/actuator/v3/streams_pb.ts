@@ -13,7 +13,7 @@ export const file_actuator_v3_streams: GenFile = /*@__PURE__*/
   fileDesc("ChlhY3R1YXRvci92My9zdHJlYW1zLnByb3RvEgthY3R1YXRvci52MyINCgtPcGVuUmVxdWVzdCK0AQoMT3BlblJlc3BvbnNlEhEKB2NhcnJpZXIYASABKAlIABItCgdtZXNzYWdlGAIgASgLMhouYWN0dWF0b3IudjMuU3RyZWFtTWVzc2FnZUgAEiUKA2VuZBgDIAEoCzIWLmFjdHVhdG9yLnYzLlN0cmVhbUVuZEgAEjIKCWhlYXJ0YmVhdBgEIAEoCzIdLmFjdHVhdG9yLnYzLkNhcnJpZXJIZWFydGJlYXRIAEIHCgVldmVudCIwCg1TdHJlYW1NZXNzYWdlEg4KBnN0cmVhbRgBIAEoDRIPCgdtZXNzYWdlGAIgASgMIrMBCglTdHJlYW1FbmQSDgoGc3RyZWFtGAEgASgNEgwKBGNvZGUYAiABKAUSDwoHbWVzc2FnZRgDIAEoCRIOCgZyZWFzb24YBCABKAkSNgoIbWV0YWRhdGEYBSADKAsyJC5hY3R1YXRvci52My5TdHJlYW1FbmQuTWV0YWRhdGFFbnRyeRovCg1NZXRhZGF0YUVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiEgoQQ2FycmllckhlYXJ0YmVhdCJQCgxTdGFydFJlcXVlc3QSDwoHY2FycmllchgBIAEoCRIOCgZzdHJlYW0YAiABKA0SDgoGbWV0aG9kGAMgASgJEg8KB3JlcXVlc3QYBCABKAwiDwoNU3RhcnRSZXNwb25zZSIuCgtTdG9wUmVxdWVzdBIPCgdjYXJyaWVyGAEgASgJEg4KBnN0cmVhbRgCIAEoDSIOCgxTdG9wUmVzcG9uc2Uy0gEKDlN0cmVhbXNTZXJ2aWNlEj8KBE9wZW4SGC5hY3R1YXRvci52My5PcGVuUmVxdWVzdBoZLmFjdHVhdG9yLnYzLk9wZW5SZXNwb25zZSIAMAESQAoFU3RhcnQSGS5hY3R1YXRvci52My5TdGFydFJlcXVlc3QaGi5hY3R1YXRvci52My5TdGFydFJlc3BvbnNlIgASPQoEU3RvcBIYLmFjdHVhdG9yLnYzLlN0b3BSZXF1ZXN0GhkuYWN0dWF0b3IudjMuU3RvcFJlc3BvbnNlIgBiBnByb3RvMw");
 
 /**
- * The open request.
+ * Asks for a carrier.
  *
  * @generated from message actuator.v3.OpenRequest
  */
@@ -28,13 +28,13 @@ export const OpenRequestSchema: GenMessage<OpenRequest> = /*@__PURE__*/
   messageDesc(file_actuator_v3_streams, 0);
 
 /**
- * The open response.
+ * What happens on a carrier.
  *
  * @generated from message actuator.v3.OpenResponse
  */
 export type OpenResponse = Message<"actuator.v3.OpenResponse"> & {
   /**
-   * The event.
+   * What happened.
    *
    * @generated from oneof actuator.v3.OpenResponse.event
    */
@@ -48,7 +48,7 @@ export type OpenResponse = Message<"actuator.v3.OpenResponse"> & {
     case: "carrier";
   } | {
     /**
-     * The message.
+     * A message of a stream.
      *
      * @generated from field: actuator.v3.StreamMessage message = 2;
      */
@@ -56,7 +56,7 @@ export type OpenResponse = Message<"actuator.v3.OpenResponse"> & {
     case: "message";
   } | {
     /**
-     * The end.
+     * A stream has ended.
      *
      * @generated from field: actuator.v3.StreamEnd end = 3;
      */
@@ -64,7 +64,7 @@ export type OpenResponse = Message<"actuator.v3.OpenResponse"> & {
     case: "end";
   } | {
     /**
-     * The heartbeat.
+     * Nothing else was sent for a while.
      *
      * @generated from field: actuator.v3.CarrierHeartbeat heartbeat = 4;
      */
@@ -87,7 +87,7 @@ export const OpenResponseSchema: GenMessage<OpenResponse> = /*@__PURE__*/
  */
 export type StreamMessage = Message<"actuator.v3.StreamMessage"> & {
   /**
-   * The stream.
+   * The number of the stream.
    *
    * @generated from field: uint32 stream = 1;
    */
@@ -115,7 +115,7 @@ export const StreamMessageSchema: GenMessage<StreamMessage> = /*@__PURE__*/
  */
 export type StreamEnd = Message<"actuator.v3.StreamEnd"> & {
   /**
-   * The stream.
+   * The number of the stream.
    *
    * @generated from field: uint32 stream = 1;
    */
@@ -129,7 +129,7 @@ export type StreamEnd = Message<"actuator.v3.StreamEnd"> & {
   code: number;
 
   /**
-   * The message.
+   * Why it ended, for people.
    *
    * @generated from field: string message = 3;
    */
@@ -143,7 +143,7 @@ export type StreamEnd = Message<"actuator.v3.StreamEnd"> & {
   reason: string;
 
   /**
-   * The metadata.
+   * The metadata of the same.
    *
    * @generated from field: map<string, string> metadata = 5;
    */
@@ -158,7 +158,7 @@ export const StreamEndSchema: GenMessage<StreamEnd> = /*@__PURE__*/
   messageDesc(file_actuator_v3_streams, 3);
 
 /**
- * The carrier heartbeat.
+ * Says that the carrier is still open.
  *
  * @generated from message actuator.v3.CarrierHeartbeat
  */
@@ -173,13 +173,13 @@ export const CarrierHeartbeatSchema: GenMessage<CarrierHeartbeat> = /*@__PURE__*
   messageDesc(file_actuator_v3_streams, 4);
 
 /**
- * The start request.
+ * Starts a stream on a carrier.
  *
  * @generated from message actuator.v3.StartRequest
  */
 export type StartRequest = Message<"actuator.v3.StartRequest"> & {
   /**
-   * The carrier.
+   * The id that the carrier's first message had.
    *
    * @generated from field: string carrier = 1;
    */
@@ -215,7 +215,7 @@ export const StartRequestSchema: GenMessage<StartRequest> = /*@__PURE__*/
   messageDesc(file_actuator_v3_streams, 5);
 
 /**
- * The start response.
+ * Its stream has been started.
  *
  * @generated from message actuator.v3.StartResponse
  */
@@ -230,20 +230,20 @@ export const StartResponseSchema: GenMessage<StartResponse> = /*@__PURE__*/
   messageDesc(file_actuator_v3_streams, 6);
 
 /**
- * The stop request.
+ * Ends a stream of a carrier.
  *
  * @generated from message actuator.v3.StopRequest
  */
 export type StopRequest = Message<"actuator.v3.StopRequest"> & {
   /**
-   * The carrier.
+   * The id that the carrier's first message had.
    *
    * @generated from field: string carrier = 1;
    */
   carrier: string;
 
   /**
-   * The stream.
+   * The number of the stream.
    *
    * @generated from field: uint32 stream = 2;
    */
@@ -258,7 +258,7 @@ export const StopRequestSchema: GenMessage<StopRequest> = /*@__PURE__*/
   messageDesc(file_actuator_v3_streams, 7);
 
 /**
- * The stop response.
+ * Its stream has ended.
  *
  * @generated from message actuator.v3.StopResponse
  */
@@ -293,8 +293,8 @@ export const StreamsService: GenService<{
    * Starts a server-streaming method of this server on a carrier that the same caller has opened. The permissions, limits and audit are
    * those of the method. Its messages arrive on the carrier.
    *
-   * Errors: NOT_FOUND if there is no such carrier of this caller, ALREADY_EXISTS for a stream number in use, INVALID_ARGUMENT for a method
-   * that does not exist or is not server-streaming, and those of the method before its first message, on the carrier.
+   * Errors: NOT_FOUND if this caller has no such carrier, INVALID_ARGUMENT for a number in use or a method that cannot be carried,
+   * RESOURCE_EXHAUSTED above 64 streams. Errors of the method itself arrive on the carrier, as the end of the stream.
    *
    * @generated from rpc actuator.v3.StreamsService.Start
    */
