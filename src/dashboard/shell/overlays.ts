@@ -1,9 +1,5 @@
 import { h } from "preact";
-import { confirmation } from "../components/confirmation.tsx";
-import { counted } from "../components/number.ts";
 import { openDialog } from "../state/dialog.ts";
-import { restoreAllLevels } from "../state/levels.ts";
-import { changed } from "../state/loggers.ts";
 
 // Each is loaded when it is first opened.
 
@@ -21,14 +17,4 @@ export async function openPerson(): Promise<void> {
   openDialog(h((await import("./person.tsx")).Person, {}));
 }
 
-/** Restores every changed level, if the operator confirms it. */
-export async function restoreAll(): Promise<void> {
-  const { length } = changed.value;
-  const isWanted = await confirmation({
-    title: `Restore all ${counted(length, "level")}?`,
-    body: "Every level that operators have changed goes back to its baseline, those that others hold included.",
-    action: `Restore ${counted(length, "level")}`,
-    icon: "ui-undo",
-  });
-  if (isWanted) await restoreAllLevels();
-}
+export { askAndRestoreAll as restoreAll } from "../state/levels.ts";

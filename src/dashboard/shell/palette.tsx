@@ -91,7 +91,6 @@ export function Palette({ focusFilter }: { focusFilter: (() => void) | undefined
               </div>
             )}
             {/* biome-ignore lint/a11y/useKeyWithClickEvents: the field takes the keys. */}
-            {/* biome-ignore lint/a11y/useFocusableInteractive: the field keeps the focus. */}
             <div
               id={`${id}-${at}`}
               role="option"
