@@ -3,7 +3,6 @@ import "./styles/base.css";
 import "./styles/panes.css";
 import "./styles/level-control.css";
 import "./styles/overview.css";
-import "./styles/loggers.css";
 import { render } from "preact";
 import { App } from "./shell/app.tsx";
 import { announceOthers } from "./shell/others.tsx";

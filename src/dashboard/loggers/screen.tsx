@@ -1,5 +1,9 @@
+import "../styles/panes.css";
+import "../styles/level-control.css";
+import "../styles/loggers.css";
 import "./screen.css";
 import { Button } from "../components/button.tsx";
+import { Forbidden } from "../components/forbidden.tsx";
 import { Icon } from "../components/icon.tsx";
 import { count } from "../components/number.ts";
 import { seen } from "../components/outside.tsx";
@@ -37,6 +41,9 @@ export function Heading() {
 export function Content() {
   const { isLoaded, fault } = loggers.value;
   useKeys(KEYS);
+  if (fault?.code === "PERMISSION_DENIED") {
+    return <Forbidden title="You may not list loggers" to="list loggers" permission="loggers:read" />;
+  }
   if (fault !== undefined) return <FaultState fault={fault} what="loggers" />;
   if (!isLoaded) return <Skeleton what="loggers" />;
   const name = selected.value;
