@@ -67,6 +67,8 @@ const MAX_PAGE_SIZE = 1000;
  */
 export class Sessions {
   readonly #store: SessionStore;
+  /** Whether ids are the application's own, which are credentials. */
+  readonly showsRawIds: boolean;
   readonly #ids: SessionIds;
   readonly #seal: PageSeal;
   readonly #visibleNames: (names: readonly string[]) => readonly string[];
@@ -78,7 +80,8 @@ export class Sessions {
     const keys = sessionKeys(idKey);
     if (ids === "hashed" && idKey === undefined) warnAboutRandomKey();
     this.#store = store;
-    this.#ids = ids === "raw" ? rawIds(store) : new HashedIds(store, keys.handles, maxShown);
+    this.showsRawIds = ids === "raw";
+    this.#ids = this.showsRawIds ? rawIds(store) : new HashedIds(store, keys.handles, maxShown);
     this.#seal = new PageSeal(keys.pages);
     this.#visibleNames = attributeFilter(attributes);
   }

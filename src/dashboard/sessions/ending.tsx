@@ -13,26 +13,26 @@ import { attributesOf, inShort, shortId } from "./session-facts.ts";
 export async function askToEnd(session: Session): Promise<void> {
   const { id, username, attributeNames, expired } = session;
   const whose = username === "" ? " without a user" : <> of {user(username)}</>;
-  const isWanted = await confirmation({
-    title: (
-      <>
-        End session <span class="mono">{shortId(id)}</span>
-        {whose}?
-      </>
-    ),
-    body: expired ? (
-      "It has expired and lets no request in; its store removes it now instead of later. This cannot be undone."
-    ) : (
-      <>
-        {username === "" ? "The visitor begins anew" : "The user is logged out there"} at the next request, and{" "}
-        {what(attributeNames, "the session keeps")} is lost. This cannot be undone.
-      </>
-    ),
-    action: "End session",
-    icon: "ui-end",
-    tone: "danger",
-  });
-  if (isWanted) await endOne(session);
+  await askAndEnd(
+    {
+      title: (
+        <>
+          End session <span class="mono">{shortId(id)}</span>
+          {whose}?
+        </>
+      ),
+      body: expired ? (
+        "It has expired and lets no request in; its store removes it now instead of later. This cannot be undone."
+      ) : (
+        <>
+          {username === "" ? "The visitor begins anew" : "The user is logged out there"} at the next request, and{" "}
+          {what(attributeNames, "the session keeps")} is lost. This cannot be undone.
+        </>
+      ),
+      action: "End session",
+    },
+    () => endOne(session),
+  );
 }
 
 /** Asks whether to end all sessions of a user, or all but one, and ends them. */
@@ -42,31 +42,31 @@ export async function askToEndAll(username: string, keep?: Session): Promise<voi
   // The number that the server counted includes sessions that are not on this page.
   const known = isPartial ? undefined : hasOlder ? total && total - (keep ? 1 : 0) : left.length;
   const number = known === undefined ? "sessions" : counted(known, "session");
-  const isWanted = await confirmation({
-    title: (
-      <>
-        End {keep === undefined ? (known === 1 ? "the" : "all") : ""}{" "}
-        {keep === undefined && known === 1 ? "session" : number} of {user(username)}
-        {keep !== undefined && " and keep the newest"}?
-      </>
-    ),
-    body: (
-      <>
-        {keep === undefined ? (
-          "The user is logged out everywhere"
-        ) : (
-          <>
-            The user is logged out everywhere but in <span class="mono">{shortId(keep.id)}</span>
-          </>
-        )}{" "}
-        at the next request, and {what(attributesOf(left), "the sessions keep")} is lost. This cannot be undone.
-      </>
-    ),
-    action: `End ${number}`,
-    icon: "ui-end",
-    tone: "danger",
-  });
-  if (isWanted) await endAll(username, keep);
+  await askAndEnd(
+    {
+      title: (
+        <>
+          End {keep === undefined ? (known === 1 ? "the" : "all") : ""}{" "}
+          {keep === undefined && known === 1 ? "session" : number} of {user(username)}
+          {keep !== undefined && " and keep the newest"}?
+        </>
+      ),
+      body: (
+        <>
+          {keep === undefined ? (
+            "The user is logged out everywhere"
+          ) : (
+            <>
+              The user is logged out everywhere but in <span class="mono">{shortId(keep.id)}</span>
+            </>
+          )}{" "}
+          at the next request, and {what(attributesOf(left), "the sessions keep")} is lost. This cannot be undone.
+        </>
+      ),
+      action: `End ${number}`,
+    },
+    () => endAll(username, keep),
+  );
 }
 
 function user(username: string): ComponentChildren {
@@ -160,4 +160,22 @@ function failed(error: unknown): void {
 
 async function reloadUser(): Promise<void> {
   if (selection.value.kind === "user") await ofUser.reload();
+}
+
+/**
+ * Asks, and ends sessions. The button that was pressed goes away with what it ended: then focus goes to its row or, if there is none, to
+ * the side panel.
+ */
+async function askAndEnd(
+  asked: Pick<Parameters<typeof confirmation>[0], "title" | "body" | "action">,
+  end: () => Promise<void>,
+) {
+  const row = document.activeElement?.closest("tr")?.querySelector("a");
+  if (!(await confirmation({ ...asked, icon: "ui-end", tone: "danger" }))) return;
+  await end();
+  requestAnimationFrame(() => {
+    if (document.activeElement !== document.body) return;
+    const next = row?.isConnected ? row : document.querySelector<HTMLElement>(".se > .side");
+    next?.focus();
+  });
 }

@@ -1,6 +1,6 @@
 import { computed, signal } from "@preact/signals";
 import { route } from "../state/route.ts";
-import { link } from "../state/server.ts";
+import { application, link, whyNot } from "../state/server.ts";
 import { SessionList } from "./session-list.ts";
 
 /** All sessions, or those in one state, in the table. */
@@ -27,6 +27,16 @@ export const selection = computed<Selection>(() => {
   if (id !== "") return { kind: "session", name: id };
   return { kind: params.has("store") ? "store" : "none", name: "" };
 });
+
+/** Why sessions cannot be ended: the caller may not, or the store must not be changed from outside. */
+export function whyNotEnd(): string | undefined {
+  return whyNot("sessions:delete") ?? limitOf("delete");
+}
+
+/** Why the store cannot do something, in the words of the server; undefined if it can. */
+export function limitOf(operation: string): string | undefined {
+  return application.value?.sessionStore?.limits[operation];
+}
 
 /** Sessions that this page has ended. */
 export const ended = signal<ReadonlySet<string>>(new Set());

@@ -16,7 +16,7 @@ import { useKeys } from "../shell/keys.ts";
 import { activity } from "../state/activity.ts";
 import { go, hrefOf } from "../state/route.ts";
 import { application, connection, link, may, serves } from "../state/server.ts";
-import { all, ofUser, STATES, type StateName, selection, stateName } from "./model.ts";
+import { all, limitOf, ofUser, STATES, type StateName, selection, stateName } from "./model.ts";
 import { PageButtons } from "./parts.tsx";
 import { moveRow, rowOf } from "./rows.ts";
 import { isNewestFirst } from "./session-facts.ts";
@@ -112,6 +112,7 @@ function Tools({ mayList }: { mayList: boolean }) {
     if (username !== "") go("sessions", username, stateParams());
   };
   const { fresh, isLoading, isLoaded, fault } = all.state.value;
+  const limit = limitOf("find_by_username");
   return (
     <div class="tools">
       <form class="field" role="search" onSubmit={find}>
@@ -121,7 +122,11 @@ function Tools({ mayList }: { mayList: boolean }) {
         </label>
         <input
           id="se-find"
-          placeholder="User, exactly as the application knows it"
+          placeholder={
+            limit === undefined ? "User, exactly as the application knows it" : "This store cannot search by user"
+          }
+          title={limit}
+          disabled={limit !== undefined}
           autocomplete="off"
           spellcheck={false}
           maxLength={1024}
@@ -216,13 +221,16 @@ function List({ mayList, body }: { mayList: boolean; body: RefObject<HTMLTableSe
 
 /** The store has no list, or keeps nothing on the server at all. */
 function NoList({ fault }: { fault: Fault }) {
-  const isUnreachable = fault.reason === "SESSIONS_UNREACHABLE";
+  const isUnreachable = limitOf("find_by_id") !== undefined;
   return (
     <State
       icon="ui-sessions"
       title={isUnreachable ? "Sessions are stored in the client’s cookie" : "This store cannot list its sessions"}
     >
       <p>{fault.message}</p>
+      {limitOf("find_by_username") === undefined && (
+        <p>The sessions of a user can be found by the name: type it above.</p>
+      )}
     </State>
   );
 }
@@ -312,23 +320,20 @@ async function countExpired(): Promise<void> {
 
 /** Keeps what is shown current while the page can be seen; after a failure it tries again sooner. */
 function keepCurrent(): () => void {
-  let timer = 0;
-  const next = (ms: number) => {
-    timer = window.setTimeout(run, ms);
-  };
-  const run = async () => {
+  let due = performance.now() + REFRESH_MS;
+  let isBusy = false;
+  const timer = setInterval(async () => {
     const begin = performance.now();
-    if (document.visibilityState === "visible" && connection.value.status === "live")
-      await Promise.all([current(all), selection.value.kind === "user" && current(ofUser)]);
-    const took = performance.now() - begin;
-    const hasFailed = isTransient(all) || isTransient(ofUser);
-    if (timer !== -1) next(Math.max(hasFailed ? RETRY_MS : REFRESH_MS, took * REST));
-  };
-  next(REFRESH_MS);
-  return () => {
-    clearTimeout(timer);
-    timer = -1;
-  };
+    const lists = selection.value.kind === "user" ? [all, ofUser] : [all];
+    if (isBusy || document.visibilityState !== "visible" || connection.value.status !== "live") return;
+    if (begin < due && !lists.some(isTransient)) return;
+    isBusy = true;
+    await Promise.all(lists.map(current));
+    isBusy = false;
+    const end = performance.now();
+    due = end + Math.max(REFRESH_MS, (end - begin) * REST);
+  }, RETRY_MS);
+  return () => clearInterval(timer);
 }
 
 async function current(list: SessionList): Promise<void> {

@@ -14,9 +14,9 @@ import { CallError } from "../link/link.ts";
 import type { Fault } from "../link/messages.ts";
 import { now } from "../state/clock.ts";
 import { hrefOf } from "../state/route.ts";
-import { application, link, may, serves, whyNot } from "../state/server.ts";
+import { application, link, may, serves } from "../state/server.ts";
 import { askToEnd, askToEndAll } from "./ending.tsx";
-import { all, ended, endings, ofUser, selection } from "./model.ts";
+import { all, ended, endings, ofUser, selection, whyNotEnd } from "./model.ts";
 import { Id, PageButtons } from "./parts.tsx";
 import { abilitiesOf, expiryOf, inShort, intervalWords, newestOf, shortId } from "./session-facts.ts";
 
@@ -85,7 +85,7 @@ function UserPanel({ username, onClose }: { username: string; onClose: () => voi
   const left = sessions.filter(({ id }) => !ended.value.has(id) && !gone.has(id));
   const newest = newestOf(left);
   const number = !hasOlder && page === 1 ? left.length : total;
-  const mayEnd = whyNot("sessions:delete");
+  const mayEnd = whyNotEnd();
   const whyNoOther =
     mayEnd ??
     (newest === undefined ? "no session is active" : !hasOlder && left.length < 2 ? "there is no other" : undefined);
@@ -245,7 +245,7 @@ function Item({ session, isNewest, isGone }: { session: Session; isNewest: boole
         {isEnded || isGone ? (
           <span class="chip">{isEnded ? "ended" : "gone"}</span>
         ) : (
-          <Button look="plain" icon="ui-end" whyNot={whyNot("sessions:delete")} onClick={() => void askToEnd(session)}>
+          <Button look="plain" icon="ui-end" whyNot={whyNotEnd()} onClick={() => void askToEnd(session)}>
             End<span class="vh"> {shortId(id)}</span>
           </Button>
         )}
@@ -367,8 +367,9 @@ function Store() {
           ))}
         <li>
           <Icon name="ui-lock" class="t3" />
-          Attribute values are never shown. Unless the application chose to show its own ids, ids are hashed and cannot
-          be used to log in.
+          {sessionStore?.rawIds
+            ? "Attribute values are not shown. Ids are the application’s own: they can be used to take over a session."
+            : "Ids are hashed and attribute values are not shown; they cannot be used to log in."}
         </li>
       </ul>
     </section>

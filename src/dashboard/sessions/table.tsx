@@ -1,20 +1,20 @@
-import type { RefObject } from "preact";
-import { useRef } from "preact/hooks";
+import type { RefObject, TargetedMouseEvent } from "preact";
 import type { Session } from "../../gen/actuator/v3/sessions_pb.ts";
 import { Button } from "../components/button.tsx";
 import { Outside } from "../components/outside.tsx";
 import { Ago } from "../components/time.tsx";
-import { go, hrefOf } from "../state/route.ts";
-import { whyNot } from "../state/server.ts";
+import { hrefOf } from "../state/route.ts";
+import { application } from "../state/server.ts";
 import { askToEnd } from "./ending.tsx";
-import { all, ended, type Selection, selection, stateName } from "./model.ts";
+import { all, ended, type Selection, selection, stateName, whyNotEnd } from "./model.ts";
 import { Attributes, Id, Life } from "./parts.tsx";
 import { shortId } from "./session-facts.ts";
 
 /** The sessions of all users, one page at a time. */
 export function Table({ body }: { body: RefObject<HTMLTableSectionElement | null> }) {
   const { sessions, gone, isLoading } = all.state.value;
-  const selected = selection.value;
+  const isSelected = isOf(selection.value);
+  const first = sessions.find(isSelected);
   return (
     <table class="tbl" aria-busy={isLoading}>
       <thead>
@@ -39,7 +39,8 @@ export function Table({ body }: { body: RefObject<HTMLTableSectionElement | null
           <Row
             key={session.id}
             session={session}
-            selected={selected}
+            isSelected={isSelected(session)}
+            isFirst={session === first}
             isGone={gone.has(session.id)}
             isEnded={ended.value.has(session.id)}
           />
@@ -50,47 +51,49 @@ export function Table({ body }: { body: RefObject<HTMLTableSectionElement | null
 }
 
 /** The link to the details of a session: to its user, or to itself if it has none. */
-export function placeOf({ username, id }: Session): readonly [subject: string, params: Record<string, string>] {
+function placeOf({ username, id }: Session): readonly [subject: string, params: Record<string, string>] {
   const state: Record<string, string> = stateName.value === "both" ? {} : { state: stateName.value };
   return username === "" ? ["", { ...state, id }] : [username, state];
 }
 
 interface RowProps {
   readonly session: Session;
-  readonly selected: Selection;
+  /** Whether it is in the side panel. */
+  readonly isSelected: boolean;
+  /** Whether it is the first of those. */
+  readonly isFirst: boolean;
   readonly isGone: boolean;
   readonly isEnded: boolean;
 }
 
-function Row({ session, selected, isGone, isEnded }: RowProps) {
-  const link = useRef<HTMLAnchorElement>(null);
+function Row({ session, isSelected, isFirst, isGone, isEnded }: RowProps) {
   const { id, username, attributeNames, creationTime, lastAccessedTime } = session;
-  const isSame =
-    selected.kind === "user" ? username === selected.name : selected.kind === "session" && id === selected.name;
   const place = placeOf(session);
-  const open = ({ target }: Event) => {
-    if (!(target as Element).closest("a, button") && getSelection()?.isCollapsed !== false) go("sessions", ...place);
+  const open = ({ currentTarget, target }: TargetedMouseEvent<HTMLElement>) => {
+    if ((target as Element).closest("a, button") || getSelection()?.isCollapsed === false) return;
+    currentTarget.querySelector("a")?.click();
   };
   return (
-    <tr
-      class={isSame ? (all.state.value.sessions.find(isOf(selected))?.id === id ? "sel" : "same") : ""}
-      onClick={open}
-    >
+    <tr class={isSelected ? (isFirst ? "sel" : "same") : ""} onClick={open}>
       <td class="se-u">
-        <a
-          ref={link}
-          class={username === "" ? "se-user se-none" : "se-user"}
-          href={hrefOf("sessions", ...place)}
-          aria-current={isSame || undefined}
-        >
-          {username === "" ? (
-            <>
-              no user<span class="vh">, session {shortId(id)}</span>
-            </>
-          ) : (
-            <Outside text={username} class="se-cut" />
-          )}
-        </a>
+        {username === "" && application.value?.sessionStore?.rawIds ? (
+          // The address must not have an id with which a session can be taken over.
+          <span class="t3">no user</span>
+        ) : (
+          <a
+            class={username === "" ? "se-user se-none" : "se-user"}
+            href={hrefOf("sessions", ...place)}
+            aria-current={isSelected || undefined}
+          >
+            {username === "" ? (
+              <>
+                no user<span class="vh">, session {shortId(id)}</span>
+              </>
+            ) : (
+              <Outside text={username} class="se-cut" />
+            )}
+          </a>
+        )}
       </td>
       <td class="se-a">
         {lastAccessedTime === undefined ? <span class="t3">not known</span> : <Ago time={lastAccessedTime} />}
@@ -119,7 +122,7 @@ function Row({ session, selected, isGone, isEnded }: RowProps) {
             look="plain"
             icon="ui-end"
             title={`End session ${shortId(id)}`}
-            whyNot={whyNot("sessions:delete")}
+            whyNot={whyNotEnd()}
             onClick={() => void askToEnd(session)}
           >
             <span class="se-end">End</span>

@@ -154,11 +154,11 @@ function detailOf({ error, code, warnings = [] }: ComponentHealth): string {
   return code === undefined ? error : `${error}: ${code}`;
 }
 
-function storeToProto({ kind, limits }: Sessions) {
+function storeToProto({ kind, limits, showsRawIds }: Sessions) {
   // The names of fields are not those of TypeScript.
   const named = Object.entries(limits).map(([operation, why]) => [
     operation.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
     why,
   ]);
-  return { kind, limits: Object.fromEntries(named) as Record<string, string> };
+  return { kind, rawIds: showsRawIds, limits: Object.fromEntries(named) as Record<string, string> };
 }
