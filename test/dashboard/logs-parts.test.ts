@@ -35,13 +35,13 @@ describe("the lines of a tail", () => {
 
   it("leaves full chunks and earlier snapshots as they are", () => {
     const lines = new Lines(1_000);
-    for (let at = 0; at < 60; at++) lines.add({ notice: { icon: "", isWarning: false, text: String(at) } });
+    for (let at = 0; at < 30; at++) lines.add({ notice: { icon: "", isWarning: false, text: String(at) } });
     const before = lines.snapshot();
     lines.add({ notice: { icon: "", isWarning: false, text: "new" } });
     const after = lines.snapshot();
     expect(after[0]).toBe(before[0]);
-    expect(before[1]?.lines).toHaveLength(10);
-    expect(after[1]?.lines).toHaveLength(11);
+    expect(before[1]?.lines).toHaveLength(5);
+    expect(after[1]?.lines).toHaveLength(6);
     expect(after[1]?.id).toBe(before[1]?.id);
   });
 });

@@ -23,7 +23,8 @@ export interface Chunk {
   readonly lines: readonly Line[];
 }
 
-const CHUNK_LINES = 50;
+/** Small, so that few lines are drawn that are gone before they can be read. */
+const CHUNK_LINES = 25;
 
 /** The latest lines of a tail. A snapshot of it costs nothing, and stays as it is. */
 export class Lines {

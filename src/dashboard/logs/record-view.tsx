@@ -68,13 +68,17 @@ export function RecordView({
         </Button>
         {only !== undefined && (
           <Button icon="ui-narrow" onClick={() => onCondition(only[0], textOf(only[1]))}>
-            Only <Outside text={cut(`${only[0]}=${textOf(only[1])}`)} />
+            <span>
+              Only <Outside text={cut(`${only[0]}=${textOf(only[1])}`)} />
+            </span>
           </Button>
         )}
         {user !== undefined && (
           <a class="btn" href={hrefOf("sessions", textOf(user[1]))}>
             <Icon name="ui-sessions" />
-            Sessions of <Outside text={cut(textOf(user[1]))} />
+            <span>
+              Sessions of <Outside text={cut(textOf(user[1]))} />
+            </span>
           </a>
         )}
         {node !== "" && may("graph:read") && <NodeLink id={record.nodeId} name={node} />}
@@ -94,7 +98,9 @@ function NodeLink({ id, name }: { id: number; name: string }) {
   return (
     <a class="btn" href={key === undefined ? hrefOf("graph", "", { find: name }) : hrefOf("graph", key)}>
       <Icon name="ui-graph" />
-      <Outside text={cut(name)} /> in the graph
+      <span>
+        <Outside text={cut(name)} /> in the graph
+      </span>
     </a>
   );
 }

@@ -47,6 +47,8 @@ function address(change: {
   search?: string;
   raise?: Level | undefined;
 }): void {
+  // The operator may have left just now.
+  if (!location.hash.startsWith("#/logs")) return;
   const { names, level, search, raise } = { ...asked(), ...change };
   amend("", {
     names: names.join(","),

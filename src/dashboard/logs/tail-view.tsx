@@ -1,6 +1,6 @@
 import "../styles/log-lines.css";
 import "./tail-view.css";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Level } from "../../gen/actuator/v3/level_pb.ts";
 import { Button } from "../components/button.tsx";
 import { Icon } from "../components/icon.tsx";
@@ -15,8 +15,12 @@ import { withCondition } from "./search.ts";
 import type { LogTail } from "./tail.ts";
 import { ChunkRows, type RowLook } from "./tail-row.tsx";
 
-/** Chunks in the document: about a thousand lines, and as many more with each step back. */
-const SHOWN_CHUNKS = 20;
+/** Chunks in the document: while lines come, what fills a screen; when it is paused, more, and with each step back as many again. */
+const CHUNK_PX = 500;
+const LIVE_CHUNKS = 8;
+const PAUSED_CHUNKS = 16;
+/** How near to the first line, in pixels, more are shown. */
+const NEAR = 600;
 const ANNOUNCE_MS = 10_000;
 
 interface TailViewProps {
@@ -39,9 +43,11 @@ export function TailView({
   onCondition,
 }: TailViewProps) {
   const [open, setOpen] = useState<number | undefined>(undefined);
-  const [shown, setShown] = useState(SHOWN_CHUNKS);
-  /** Whether it is this view that paused it, and so goes on by itself. */
-  const pausedHere = useRef(false);
+  const [shown, setShown] = useState(PAUSED_CHUNKS);
+  /** What in this view paused it, and so lets it go on. */
+  const pausedBy = useRef<"scroll" | "line" | undefined>(undefined);
+  /** Where the line is that opens or closes. */
+  const held = useRef<{ readonly line: Element; readonly top: number } | undefined>(undefined);
   const element = useRef<HTMLDivElement>(null);
   const look = useMemo<RowLook>(
     () => ({ isCompact: compact, sought, onCondition: onCondition ?? ((field, value) => toLogs(tail, field, value)) }),
@@ -50,25 +56,42 @@ export function TailView({
   const isPaused = tail.isPaused.value;
   useEffect(() => {
     if (isPaused) return;
-    pausedHere.current = false;
-    setShown(SHOWN_CHUNKS);
+    pausedBy.current = undefined;
+    setShown(PAUSED_CHUNKS);
     setOpen(undefined);
     element.current?.scrollTo({ top: 0 });
   }, [isPaused]);
-  const pauseHere = () => {
+  // A line stays where it is while its record opens above the bottom, to which the list is pinned.
+  useLayoutEffect(() => {
+    const { line, top } = held.current ?? {};
+    held.current = undefined;
+    const log = element.current;
+    if (line === undefined || top === undefined || log === null || !line.isConnected) return;
+    log.scrollTop += line.getBoundingClientRect().top - top;
+    const record = open === undefined ? null : line.nextElementSibling;
+    if (record === null) return;
+    const frame = log.getBoundingClientRect();
+    const below = record.getBoundingClientRect().bottom - frame.bottom;
+    if (below > 0) log.scrollTop += Math.min(below, line.getBoundingClientRect().top - frame.top);
+  }, [open]);
+  const pause = (by: "scroll" | "line") => {
     if (tail.isPaused.peek()) return;
-    pausedHere.current = true;
+    pausedBy.current = by;
     tail.pause();
   };
+  const more = () => setShown(shown + PAUSED_CHUNKS);
   const onScroll = () => {
     // The bottom is 0, and what is above it negative.
-    const { scrollTop } = element.current!;
-    if (scrollTop < -24) pauseHere();
-    else if (scrollTop > -2 && pausedHere.current && open === undefined) tail.resume();
+    const { scrollTop, scrollHeight, clientHeight } = element.current!;
+    if (isPaused && scrollHeight - clientHeight + scrollTop < NEAR && shown < tail.chunks.peek().length) more();
+    if (scrollTop < -24) pause("scroll");
+    else if (scrollTop > -2 && pausedBy.current === "scroll" && open === undefined) tail.resume();
   };
   const toggle = (id: number) => {
-    if (open !== id) pauseHere();
-    else if (pausedHere.current && element.current!.scrollTop > -24) tail.resume();
+    const line = document.getElementById(`ln-${id}`);
+    if (line !== null) held.current = { line, top: line.getBoundingClientRect().top };
+    if (open === id && pausedBy.current === "line") tail.resume();
+    else pause("line");
     setOpen(open === id ? undefined : id);
   };
   const onClick = (event: MouseEvent) => {
@@ -78,14 +101,16 @@ export function TailView({
     if (line !== null) toggle(Number(line.dataset.line));
   };
   const step = (by: number) => {
-    pauseHere();
+    pause("line");
     move(element.current!, by);
   };
   const close = () => {
-    if (open === undefined) return false;
-    const line = document.getElementById(`ln-${open}`);
-    toggle(open);
-    line?.querySelector<HTMLElement>(".ln-at")?.focus({ preventScroll: true });
+    if (open !== undefined) {
+      const line = document.getElementById(`ln-${open}`);
+      toggle(open);
+      line?.querySelector<HTMLElement>(".ln-at")?.focus({ preventScroll: true });
+    } else if (pausedBy.current === "line") tail.resume();
+    else return false;
     return true;
   };
   const keys: KeyTable = {
@@ -102,7 +127,12 @@ export function TailView({
     if (isPlain && keys[event.key] !== undefined && keys[event.key]!(event) !== false) event.preventDefault();
   };
   const all = tail.chunks.value;
-  const chunks = all.slice(-shown);
+  const drawn = isPaused
+    ? shown
+    : tail.isFlood.value
+      ? Math.ceil((element.current?.clientHeight ?? 0) / CHUNK_PX) + 1
+      : LIVE_CHUNKS;
+  const chunks = all.slice(-drawn);
   const isEmpty = chunks.length === 0;
   return (
     <>
@@ -119,11 +149,7 @@ export function TailView({
         onKeyDown={onKeyDown}
       >
         <div>
-          {isEmpty ? (
-            <Nothing tail={tail} />
-          ) : (
-            <Older tail={tail} hidden={all.slice(0, -shown)} onMore={() => setShown(shown + SHOWN_CHUNKS)} />
-          )}
+          {isEmpty ? <Nothing tail={tail} /> : <Older tail={tail} hidden={all.slice(0, -drawn)} onMore={more} />}
           {chunks.map((chunk) => (
             <ChunkRows key={chunk.id} chunk={chunk} look={look} open={within(chunk, open)} />
           ))}

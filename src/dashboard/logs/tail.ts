@@ -23,6 +23,9 @@ export const MAX_LINES = 5_000;
 const FIRST_DELAY_MS = 250;
 const MAX_DELAY_MS = 5_000;
 const OVERRULED_DELAY_MS = 500;
+/** So many new lines are a flood: the eye cannot follow it, and drawing takes its time. */
+const FLOOD_LINES = 50;
+const FLOOD_DRAW_MS = 150;
 
 /** A level to raise for as long as a tail is open. */
 export interface RaiseRequest {
@@ -79,7 +82,9 @@ export class LogTail {
   readonly newer = signal(0);
   readonly isPaused = signal(false);
   readonly raise = signal<RaiseInForce | undefined>(undefined);
-  /** Moves with each batch of records. */
+  /** Whether records come faster than the eye can follow. */
+  readonly isFlood = signal(false);
+  /** How many records were received; moves when they are shown. */
   readonly received = signal(0);
   readonly volume = new Volume();
   readonly #lines = new Lines(MAX_LINES);
@@ -97,6 +102,7 @@ export class LogTail {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #frame: number | undefined;
   #pausedAt = 0;
+  #drawnAt = 0;
   #offs: (() => void)[] = [];
 
   /** How many older records gave way to newer ones. */
@@ -329,10 +335,14 @@ export class LogTail {
     this.#show();
   }
 
-  /** Shows what was received, once for each frame; in a hidden tab, when it is seen again. */
+  /** Shows what was received with the next frame, and a flood seven times a second; in a hidden tab, when it is seen again. */
   #show(): void {
-    this.#frame ??= requestAnimationFrame(() => {
+    this.#frame ??= requestAnimationFrame((time) => {
       this.#frame = undefined;
+      const isFlood = this.#lines.records - this.received.peek() > FLOOD_LINES;
+      if (isFlood && time - this.#drawnAt < FLOOD_DRAW_MS) return this.#show();
+      this.#drawnAt = time;
+      this.isFlood.value = isFlood;
       if (this.isPaused.value) this.newer.value = this.#lines.records - this.#pausedAt;
       else this.chunks.value = this.#lines.snapshot();
       this.received.value = this.#lines.records;
