@@ -4,7 +4,7 @@ import { application, isSignedIn, signIn } from "../state/server.ts";
 import { SignInForm } from "./sign-in.tsx";
 
 const AUTHENTICATIONS: Readonly<Record<string, string>> = {
-  none: "Not signed in: the service gives everyone these permissions.",
+  none: "Not signed in. Every caller has these permissions.",
   token: "Signed in with a token.",
   jwt: "Signed in with a JSON Web Token.",
   certificate: "Signed in with a client certificate.",
@@ -22,7 +22,7 @@ export function Person() {
         </h2>
         <p class="t2">{AUTHENTICATIONS[caller.authentication] ?? "Signed in by the application."}</p>
         <div>
-          <h3 class="label">Permissions</h3>
+          <p class="label">Permissions</p>
           <p class="wrap">
             {caller.permissions.map((each) => (
               <span class="chip mono">{each}</span>
@@ -31,7 +31,7 @@ export function Person() {
         </div>
         {caller.loggers.length > 0 && (
           <div>
-            <h3 class="label">Only these loggers, and those below them</h3>
+            <p class="label">Only these loggers, and those below them</p>
             <p class="wrap">
               {caller.loggers.map((each) => (
                 <Outside class="chip mono" text={each} />
@@ -55,7 +55,7 @@ export function Person() {
           </button>
         )}
         <button class="btn" type="button" onClick={() => openDialog(<SignInForm />, { label: "Sign in" })}>
-          Use another token
+          {isSignedIn() ? "Use another token" : "Use a token"}
         </button>
         <button class="btn main-action" type="button" autofocus onClick={closeDialog}>
           Close
