@@ -122,7 +122,7 @@ describe.runIf(requirement(executablePath, existsSync(executablePath)))("the ses
   const rows = (page: Page) => page.locator(".se tbody tr");
   const users = (page: Page) => page.locator(".se tbody .se-user").allInnerTexts();
   const side = (page: Page) => page.locator("aside");
-  const dialog = (page: Page) => page.locator("dialog");
+  const dialog = (page: Page) => page.locator("dialog[open]");
   const toasts = (page: Page) => page.locator(".toasts");
 
   async function expectAccessible(page: Page): Promise<void> {

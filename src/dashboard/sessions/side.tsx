@@ -18,7 +18,7 @@ import { application, link, may, serves } from "../state/server.ts";
 import { askToEnd, askToEndAll } from "./ending.tsx";
 import { all, ended, endings, ofUser, selection, whyNotEnd } from "./model.ts";
 import { Id, PageButtons } from "./parts.tsx";
-import { abilitiesOf, expiryOf, inShort, intervalWords, newestOf, shortId } from "./session-facts.ts";
+import { abilitiesOf, expiryOf, inShort, intervalWords, isNewestFirst, newestOf, shortId } from "./session-facts.ts";
 
 /** Beside the table: a user's sessions, a session without a user, and what the store can do. */
 export function Side({ panel, onClose }: { panel: RefObject<HTMLElement | null>; onClose: () => void }) {
@@ -348,6 +348,8 @@ function Endings({ username }: { username?: string }) {
 /** What the store can do, and what it cannot. */
 function Store() {
   const { sessionStore } = application.value ?? {};
+  const { sessions } = all.state.value;
+  const orders = sessions.length > 1 ? isNewestFirst(sessions) : undefined;
   return (
     <section class="sec" aria-labelledby="se-store">
       <div class="sec-head">
@@ -365,6 +367,12 @@ function Store() {
               </span>
             </li>
           ))}
+        {orders !== undefined && (
+          <li>
+            <Icon name={orders ? "ui-check" : "ui-minus"} class={orders ? "is-ok" : "t3"} />
+            {orders ? "Order by last access" : "Order by last access: its list has an order of its own"}
+          </li>
+        )}
         <li>
           <Icon name="ui-lock" class="t3" />
           {sessionStore?.rawIds

@@ -98,7 +98,7 @@ test.each(WIRES)(
       nodeVersion: process.versions.node,
       readOnly: false,
       caller: { name: "all", authentication: "token", loggers: [] },
-      sessionStore: { kind: "memory", limits: {} },
+      sessionStore: { kind: "memory", limits: {}, rawIds: false },
     });
     expect(application.services).toEqual(
       ["LoggersService", "LogsService", "SessionsService", "IntegrationGraphService"].map(
