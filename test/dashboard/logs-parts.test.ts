@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { levelsBefore, levelWithoutRaise } from "../../src/dashboard/logs/baseline.ts";
 import { Lines } from "../../src/dashboard/logs/lines.ts";
+import { meets } from "../../src/dashboard/logs/match.ts";
 import { isUnknown, nameFault, suggestions } from "../../src/dashboard/logs/names.ts";
 import { fieldsOf, isIdentifier, isUser, jsonOf } from "../../src/dashboard/logs/record.ts";
 import { conditionText, partsOf, searchOf, withCondition } from "../../src/dashboard/logs/search.ts";
@@ -43,6 +44,46 @@ describe("the lines of a tail", () => {
     expect(before[1]?.lines).toHaveLength(5);
     expect(after[1]?.lines).toHaveLength(6);
     expect(after[1]?.id).toBe(before[1]?.id);
+  });
+});
+
+describe("other conditions", () => {
+  const groups = new Map([["money", { members: ["shop.orders.*"] }]]);
+  const record = recordOf({
+    logger: "shop.orders.payment",
+    message: "Charge failed",
+    fieldsJson: '{"order":88231,"user":{"name":"bob"},"a.b":"c","none":null}',
+  });
+
+  it("keep what the server would have sent", () => {
+    for (const conditions of [
+      { names: [] },
+      { names: ["shop.*"], level: Level.INFO, contains: "CHARGE" },
+      { names: ["other", "money"], fields: { order: "88231", "user.name": "bob", "a.b": "c", none: "null" } },
+      { names: ["shop.orders.payment"], contains: "88231" },
+    ]) {
+      expect(meets(record, conditions, groups), JSON.stringify(conditions)).toBe(true);
+    }
+    for (const conditions of [
+      { names: ["shop.orders"] },
+      { names: [], level: Level.WARN },
+      { names: [], contains: "refund" },
+      { names: [], fields: { "none.x": "1" } },
+      { names: [], fields: { order: "8823" } },
+    ]) {
+      expect(meets(record, conditions, groups), JSON.stringify(conditions)).toBe(false);
+    }
+  });
+
+  it("leave the others out of the lines, and the notices in", () => {
+    const lines = new Lines(100);
+    for (let at = 0; at < 60; at++) lines.add({ record: recordOf({ message: `${at % 2}` }) });
+    lines.add({ notice: { icon: "", isWarning: false, text: "n" } });
+    lines.keep(({ message }) => message === "1");
+    const kept = lines.snapshot().flatMap((chunk) => chunk.lines);
+    expect(kept).toHaveLength(31);
+    expect(kept.at(-1)?.notice).toBeDefined();
+    expect(new Set(kept.map(({ id }) => id)).size).toBe(31);
   });
 });
 

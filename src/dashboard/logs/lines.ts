@@ -51,8 +51,7 @@ export class Lines {
 
   add(line: Omit<Line, "id">): void {
     if (line.record !== undefined) this.#records++;
-    if (this.#last.length === CHUNK_LINES) this.#seal();
-    this.#last.push({ ...line, id: this.#nextId++ });
+    this.#push({ ...line, id: this.#nextId++ });
   }
 
   /** The chunks, oldest first. The full ones are the same objects each time. */
@@ -60,10 +59,19 @@ export class Lines {
     return this.#last.length === 0 ? this.#chunks : [...this.#chunks, chunkOf([...this.#last])];
   }
 
-  clear(): void {
+  /** Forgets the records that fail the test. */
+  keep(test: (record: LogRecord) => boolean): void {
+    const kept = this.snapshot().flatMap(({ lines }) =>
+      lines.filter(({ record }) => record === undefined || test(record)),
+    );
     this.#chunks = [];
     this.#last = [];
-    this.#gone = 0;
+    for (const line of kept) this.#push(line);
+  }
+
+  #push(line: Line): void {
+    if (this.#last.length === CHUNK_LINES) this.#seal();
+    this.#last.push(line);
   }
 
   #seal(): void {

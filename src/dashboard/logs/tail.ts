@@ -14,6 +14,7 @@ import { noteOwn } from "../state/own-changes.ts";
 import { connection, link, onLink } from "../state/server.ts";
 import { inheritedLevel, levelsBefore, levelWithoutRaise } from "./baseline.ts";
 import { type Chunk, Lines, type Notice } from "./lines.ts";
+import { type Conditions, meets } from "./match.ts";
 import { droppedNotice, information, raiseEndedNotice, reconnectedNotice, warning } from "./notices.ts";
 import { timeOf } from "./record.ts";
 import { Volume } from "./volume.ts";
@@ -37,13 +38,8 @@ export interface RaiseRequest {
   readonly onlyHere?: boolean | undefined;
 }
 
-/** What a tail shows. */
-export interface TailQuery {
-  /** Loggers, `orders.*`, groups. Empty: all. */
-  readonly names: readonly string[];
-  readonly level?: Level | undefined;
-  readonly contains?: string | undefined;
-  readonly fields?: Readonly<Record<string, string>> | undefined;
+/** What a tail shows. Without names, all loggers. */
+export interface TailQuery extends Conditions {
   /** How many of the latest records to begin with, if the server still keeps them. */
   readonly recent?: number | undefined;
 }
@@ -114,9 +110,13 @@ export class LogTail {
     return this.#query;
   }
 
-  /** Begins, continues, or shows something else from now on. Lines stay. A raise in force ends unless it is given again. */
+  /** Begins, continues, or shows something else from now on. A raise in force ends unless it is given again. */
   open(query: TailQuery, raise?: RaiseRequest): void {
-    if (!sameConditions(query, this.#query)) this.#after = "";
+    if (!sameConditions(query, this.#query)) {
+      this.#after = "";
+      this.#lines.keep((record) => meets(record, query, loggers.peek().groups));
+      this.resume();
+    }
     this.#query = query;
     this.#setRaise(raise);
     this.#lostAt = undefined;
@@ -165,13 +165,6 @@ export class LogTail {
   }
 
   resume(): void {
-    this.isPaused.value = false;
-    this.newer.value = 0;
-    this.#show();
-  }
-
-  clear(): void {
-    this.#lines.clear();
     this.isPaused.value = false;
     this.newer.value = 0;
     this.#show();
