@@ -1,11 +1,14 @@
-import { type Client, Code, ConnectError, createClient, type Transport } from "@connectrpc/connect";
+import type { DescMethod } from "@bufbuild/protobuf";
+import { createClient, type Transport } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-web";
 import { ApplicationService } from "../../gen/actuator/v3/application_pb.ts";
 import { IntegrationGraphService } from "../../gen/actuator/v3/integration_graph_pb.ts";
 import { LoggersService } from "../../gen/actuator/v3/loggers_pb.ts";
 import { LogsService } from "../../gen/actuator/v3/logs_pb.ts";
 import { SessionsService } from "../../gen/actuator/v3/sessions_pb.ts";
-import type { Fault, SharedWatch, ToTab, ToWorker } from "./messages.ts";
+import { Carrier } from "./carrier.ts";
+import { faultOf } from "./fault.ts";
+import type { SharedWatch, ToTab, ToWorker } from "./messages.ts";
 import type { ServiceName, Services } from "./services.ts";
 
 const SERVICES: Services = {
@@ -16,53 +19,82 @@ const SERVICES: Services = {
   graph: IntegrationGraphService,
 };
 
-const WATCHES: Readonly<Record<SharedWatch, readonly [ServiceName, string, object]>> = {
-  activity: ["application", "watchActivity", {}],
-  loggers: ["loggers", "watchLoggers", { compact: true }],
-  graph: ["graph", "watchIntegrationGraph", {}],
+const WATCHES: Readonly<Record<SharedWatch, readonly [DescMethod, object]>> = {
+  activity: [ApplicationService.method.watchActivity, {}],
+  loggers: [LoggersService.method.watchLoggers, { compact: true }],
+  graph: [IntegrationGraphService.method.watchIntegrationGraph, {}],
 };
 
+/** A tab says every 20 s that it is there; browsers slow the timers of hidden tabs down to one a minute. */
+const TAB_SILENCE_MS = 180_000;
+/** The state bar shows tenths of a second, and needs no more. */
+const HEARD_MS = 250;
+
 /** One tab, as the worker sees it. */
-export interface TabPort {
+export interface Tab {
   receive(message: ToWorker): void;
   close(): void;
 }
 
-/** The connections of the worker: one for each set of credentials. */
+type Post = (message: ToTab) => void;
+
+/** The connections of the worker, by address and credentials: tabs that have the same share one. */
 export class Hubs {
-  tab(post: (message: ToTab) => void): TabPort {
+  readonly #hubs = new Map<string, Hub>();
+
+  /** A tab that has just appeared. Its first message says where it wants to connect. */
+  tab(post: Post): Tab {
+    let leave: (() => void) | undefined;
     let hub: Hub | undefined;
-    const stops = new Map<number, AbortController>();
+    let silence: ReturnType<typeof setTimeout> | undefined;
+    const stops = new Map<number, () => void>();
     const close = () => {
-      for (const stop of stops.values()) stop.abort();
+      clearTimeout(silence);
+      for (const stop of stops.values()) stop();
       stops.clear();
+      leave?.();
+      leave = undefined;
     };
     return {
       close,
-      receive(message) {
+      receive: (message) => {
+        clearTimeout(silence);
+        silence = setTimeout(close, TAB_SILENCE_MS);
         if (message.type === "hello") {
-          hub = new Hub(message.base, message.authorization);
-          post({ type: "connection", state: { status: "live", since: Date.now() }, tabs: 1 });
+          const key = JSON.stringify([message.base, message.authorization]);
+          hub = this.#hubs.get(key);
+          if (hub === undefined) {
+            hub = new Hub(message.base, message.authorization, () => this.#hubs.delete(key));
+            this.#hubs.set(key, hub);
+          }
+          leave = hub.join(post);
         } else if (message.type === "bye") close();
+        else if (message.type === "retry") hub?.retry();
         else if (message.type === "stop") {
-          stops.get(message.id)?.abort();
+          stops.get(message.id)?.();
           stops.delete(message.id);
-        } else if (message.type === "call" || message.type === "stream" || message.type === "watch") {
-          const stop = new AbortController();
-          stops.set(message.id, stop);
-          void hub!.run(message, stop.signal, post).finally(() => stops.delete(message.id));
+        } else if (message.type === "call") hub?.call(message, post);
+        else if (message.type !== "alive" && leave !== undefined) {
+          stops.set(
+            message.id,
+            hub!.stream(message, post, () => stops.delete(message.id)),
+          );
         }
       },
     };
   }
 }
 
-type Requests = Extract<ToWorker, { type: "call" | "stream" | "watch" }>;
-
+/** The connection of tabs with the same credentials. */
 class Hub {
   readonly #transport: Transport;
+  readonly #carrier: Carrier;
+  readonly #tabs = new Set<Post>();
+  readonly #onEmpty: () => void;
+  #heardAt = 0;
 
-  constructor(base: string, authorization: string | undefined) {
+  constructor(base: string, authorization: string | undefined, onEmpty: () => void) {
+    this.#onEmpty = onEmpty;
     this.#transport = createConnectTransport({
       baseUrl: base,
       useBinaryFormat: true,
@@ -73,33 +105,74 @@ class Hub {
         },
       ],
     });
+    this.#carrier = new Carrier(this.#transport, authorization !== undefined, {
+      state: () => this.#tell(),
+      heard: () => this.#heard(),
+    });
   }
 
-  async run(message: Requests, signal: AbortSignal, post: (message: ToTab) => void): Promise<void> {
+  /** Adds a tab until the returned function is called; the last one to leave ends the connection. */
+  join(post: Post): () => void {
+    this.#tabs.add(post);
+    this.#tell();
+    return () => {
+      this.#tabs.delete(post);
+      this.#tell();
+      if (this.#tabs.size > 0) return;
+      this.#onEmpty();
+      this.#carrier.close();
+    };
+  }
+
+  retry(): void {
+    this.#carrier.retry();
+  }
+
+  call({ id, service, method, input }: Extract<ToWorker, { type: "call" }>, post: Post): void {
+    type Call = (input: unknown) => Promise<unknown>;
+    const client = createClient(SERVICES[service], this.#transport) as unknown as Record<string, Call>;
+    client[method]!(input).then(
+      (message) => {
+        this.#heard();
+        post({ type: "result", id, message });
+      },
+      (error) => post({ type: "end", id, fault: faultOf(error) }),
+    );
+  }
+
+  stream(message: Extract<ToWorker, { type: "stream" | "watch" }>, post: Post, onEnd: () => void): () => void {
     const { id } = message;
-    const [service, method, input] =
-      message.type === "watch" ? WATCHES[message.watch] : [message.service, message.method, message.input];
-    const client = createClient(SERVICES[service], this.#transport) as Client<never> as Record<string, Function>;
-    try {
-      if (message.type === "call") {
-        const answer = await client[method]!(input, { signal });
-        post({ type: "result", id, message: answer });
-        post({ type: "heard", at: Date.now() });
-        return;
-      }
-      for await (const each of client[method]!(input, { signal })) {
-        post({ type: "message", id, message: each });
-        post({ type: "heard", at: Date.now() });
-      }
-      post({ type: "end", id, fault: undefined });
-    } catch (error) {
-      if (!signal.aborted) post({ type: "end", id, fault: faultOf(error) });
-    }
+    const [method, input] =
+      message.type === "watch" ? WATCHES[message.watch] : [methodOf(message.service, message.method), message.input];
+    return this.#carrier.add({
+      method,
+      input,
+      isWatch: message.type === "watch",
+      message: (each) => post({ type: "message", id, message: each }),
+      end(fault) {
+        onEnd();
+        post({ type: "end", id, fault });
+      },
+    });
+  }
+
+  #tell(): void {
+    const message: ToTab = {
+      type: "connection",
+      state: this.#carrier?.state ?? { status: "connecting" },
+      tabs: this.#tabs.size,
+    };
+    for (const post of this.#tabs) post(message);
+  }
+
+  #heard(): void {
+    const at = Date.now();
+    if (at - this.#heardAt < HEARD_MS) return;
+    this.#heardAt = at;
+    for (const post of this.#tabs) post({ type: "heard", at });
   }
 }
 
-function faultOf(error: unknown): Fault {
-  const { code, rawMessage } = ConnectError.from(error);
-  const name = Code[code].replace(/(?<!^)([A-Z])/g, "_$1").toUpperCase();
-  return { code: name, reason: "", message: rawMessage, metadata: {} };
+function methodOf(service: ServiceName, method: string): DescMethod {
+  return (SERVICES[service].method as unknown as Readonly<Record<string, DescMethod>>)[method]!;
 }

@@ -12,7 +12,7 @@ export type CarrierEvent =
   | { readonly type: "ended"; readonly stream: number; readonly error: unknown };
 
 /** The most streams of a carrier. */
-const MAX_STREAMS = 64;
+const MAX_STREAMS = 200;
 
 /** A stream under way, with the event that waits to be sent. */
 interface Carried {

@@ -1,4 +1,5 @@
 import { create, type DescMethod, type DescService, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError, type ServiceImpl } from "@connectrpc/connect";
 import type { Caller } from "../../access/caller.ts";
 import { ActuatorError } from "../../common/error.ts";
@@ -85,7 +86,7 @@ export function streamsService(
           open: (wake) => carrier.open(wake),
           take() {
             const event = carrier.take();
-            return event && responseOf(event);
+            return event && responseOf(event, heartbeatMs);
           },
           heartbeat: () => create(OpenResponseSchema, { event: { case: "heartbeat", value: {} } }),
           close: () => carrier.close(),
@@ -133,8 +134,11 @@ function isSame(caller: Caller, opener: Caller): boolean {
   return caller.name === opener.name && caller.authentication === opener.authentication;
 }
 
-function responseOf(event: CarrierEvent): OpenResponse {
-  if (event.type === "opened") return create(OpenResponseSchema, { event: { case: "carrier", value: event.id } });
+function responseOf(event: CarrierEvent, heartbeatMs: number): OpenResponse {
+  if (event.type === "opened") {
+    const heartbeatInterval = durationFromMs(heartbeatMs);
+    return create(OpenResponseSchema, { event: { case: "carrier", value: event.id }, heartbeatInterval });
+  }
   const { stream } = event;
   if (event.type === "message") {
     return create(OpenResponseSchema, { event: { case: "message", value: { stream, message: event.message } } });

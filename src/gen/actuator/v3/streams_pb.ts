@@ -4,13 +4,15 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import type { Duration } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_duration } from "@bufbuild/protobuf/wkt";
 import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file actuator/v3/streams.proto.
  */
 export const file_actuator_v3_streams: GenFile = /*@__PURE__*/
-  fileDesc("ChlhY3R1YXRvci92My9zdHJlYW1zLnByb3RvEgthY3R1YXRvci52MyINCgtPcGVuUmVxdWVzdCK0AQoMT3BlblJlc3BvbnNlEhEKB2NhcnJpZXIYASABKAlIABItCgdtZXNzYWdlGAIgASgLMhouYWN0dWF0b3IudjMuU3RyZWFtTWVzc2FnZUgAEiUKA2VuZBgDIAEoCzIWLmFjdHVhdG9yLnYzLlN0cmVhbUVuZEgAEjIKCWhlYXJ0YmVhdBgEIAEoCzIdLmFjdHVhdG9yLnYzLkNhcnJpZXJIZWFydGJlYXRIAEIHCgVldmVudCIwCg1TdHJlYW1NZXNzYWdlEg4KBnN0cmVhbRgBIAEoDRIPCgdtZXNzYWdlGAIgASgMIrMBCglTdHJlYW1FbmQSDgoGc3RyZWFtGAEgASgNEgwKBGNvZGUYAiABKAUSDwoHbWVzc2FnZRgDIAEoCRIOCgZyZWFzb24YBCABKAkSNgoIbWV0YWRhdGEYBSADKAsyJC5hY3R1YXRvci52My5TdHJlYW1FbmQuTWV0YWRhdGFFbnRyeRovCg1NZXRhZGF0YUVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiEgoQQ2FycmllckhlYXJ0YmVhdCJQCgxTdGFydFJlcXVlc3QSDwoHY2FycmllchgBIAEoCRIOCgZzdHJlYW0YAiABKA0SDgoGbWV0aG9kGAMgASgJEg8KB3JlcXVlc3QYBCABKAwiDwoNU3RhcnRSZXNwb25zZSIuCgtTdG9wUmVxdWVzdBIPCgdjYXJyaWVyGAEgASgJEg4KBnN0cmVhbRgCIAEoDSIOCgxTdG9wUmVzcG9uc2Uy0gEKDlN0cmVhbXNTZXJ2aWNlEj8KBE9wZW4SGC5hY3R1YXRvci52My5PcGVuUmVxdWVzdBoZLmFjdHVhdG9yLnYzLk9wZW5SZXNwb25zZSIAMAESQAoFU3RhcnQSGS5hY3R1YXRvci52My5TdGFydFJlcXVlc3QaGi5hY3R1YXRvci52My5TdGFydFJlc3BvbnNlIgASPQoEU3RvcBIYLmFjdHVhdG9yLnYzLlN0b3BSZXF1ZXN0GhkuYWN0dWF0b3IudjMuU3RvcFJlc3BvbnNlIgBiBnByb3RvMw");
+  fileDesc("ChlhY3R1YXRvci92My9zdHJlYW1zLnByb3RvEgthY3R1YXRvci52MyINCgtPcGVuUmVxdWVzdCLrAQoMT3BlblJlc3BvbnNlEhEKB2NhcnJpZXIYASABKAlIABItCgdtZXNzYWdlGAIgASgLMhouYWN0dWF0b3IudjMuU3RyZWFtTWVzc2FnZUgAEiUKA2VuZBgDIAEoCzIWLmFjdHVhdG9yLnYzLlN0cmVhbUVuZEgAEjIKCWhlYXJ0YmVhdBgEIAEoCzIdLmFjdHVhdG9yLnYzLkNhcnJpZXJIZWFydGJlYXRIABI1ChJoZWFydGJlYXRfaW50ZXJ2YWwYBSABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25CBwoFZXZlbnQiMAoNU3RyZWFtTWVzc2FnZRIOCgZzdHJlYW0YASABKA0SDwoHbWVzc2FnZRgCIAEoDCKzAQoJU3RyZWFtRW5kEg4KBnN0cmVhbRgBIAEoDRIMCgRjb2RlGAIgASgFEg8KB21lc3NhZ2UYAyABKAkSDgoGcmVhc29uGAQgASgJEjYKCG1ldGFkYXRhGAUgAygLMiQuYWN0dWF0b3IudjMuU3RyZWFtRW5kLk1ldGFkYXRhRW50cnkaLwoNTWV0YWRhdGFFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIhIKEENhcnJpZXJIZWFydGJlYXQiUAoMU3RhcnRSZXF1ZXN0Eg8KB2NhcnJpZXIYASABKAkSDgoGc3RyZWFtGAIgASgNEg4KBm1ldGhvZBgDIAEoCRIPCgdyZXF1ZXN0GAQgASgMIg8KDVN0YXJ0UmVzcG9uc2UiLgoLU3RvcFJlcXVlc3QSDwoHY2FycmllchgBIAEoCRIOCgZzdHJlYW0YAiABKA0iDgoMU3RvcFJlc3BvbnNlMtIBCg5TdHJlYW1zU2VydmljZRI/CgRPcGVuEhguYWN0dWF0b3IudjMuT3BlblJlcXVlc3QaGS5hY3R1YXRvci52My5PcGVuUmVzcG9uc2UiADABEkAKBVN0YXJ0EhkuYWN0dWF0b3IudjMuU3RhcnRSZXF1ZXN0GhouYWN0dWF0b3IudjMuU3RhcnRSZXNwb25zZSIAEj0KBFN0b3ASGC5hY3R1YXRvci52My5TdG9wUmVxdWVzdBoZLmFjdHVhdG9yLnYzLlN0b3BSZXNwb25zZSIAYgZwcm90bzM", [file_google_protobuf_duration]);
 
 /**
  * Asks for a carrier.
@@ -71,6 +73,13 @@ export type OpenResponse = Message<"actuator.v3.OpenResponse"> & {
     value: CarrierHeartbeat;
     case: "heartbeat";
   } | { case: undefined; value?: undefined };
+
+  /**
+   * In the first message: how long the carrier is silent at most. One that is silent for longer is broken.
+   *
+   * @generated from field: google.protobuf.Duration heartbeat_interval = 5;
+   */
+  heartbeatInterval?: Duration | undefined;
 };
 
 /**
@@ -294,7 +303,7 @@ export const StreamsService: GenService<{
    * those of the method. Its messages arrive on the carrier.
    *
    * Errors: NOT_FOUND if this caller has no such carrier, INVALID_ARGUMENT for a number in use or a method that cannot be carried,
-   * RESOURCE_EXHAUSTED above 64 streams. Errors of the method itself arrive on the carrier, as the end of the stream.
+   * RESOURCE_EXHAUSTED above 200 streams. Errors of the method itself arrive on the carrier, as the end of the stream.
    *
    * @generated from rpc actuator.v3.StreamsService.Start
    */
