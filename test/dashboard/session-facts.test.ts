@@ -66,10 +66,13 @@ test("what a store cannot do has the server's reason", () => {
 
 test("the command for a missing permission keeps what the caller may do and can be pasted", () => {
   const permissions = ["loggers:read", "loggers:write", "graph:read"];
-  expect(tokenCommand({ name: "alice", permissions, loggers: ["shop.orders"] }, "sessions:list")).toBe(
+  const authentication = "token";
+  expect(tokenCommand({ name: "alice", authentication, permissions, loggers: ["shop.orders"] }, "sessions:list")).toBe(
     "npx connect-actuator token create --name alice-2 --permission 'loggers:*' graph:read sessions:list --loggers shop.orders --file tokens.json",
   );
-  expect(tokenCommand({ name: "o'brien; rm", permissions: [], loggers: [] }, "sessions:list")).toContain(
-    "--name 'o'\\''brien; rm-2' --permission sessions:list",
-  );
+  expect(
+    tokenCommand({ name: "o'brien; rm", authentication, permissions: [], loggers: [] }, "sessions:list"),
+  ).toContain("--name 'o'\\''brien; rm-2' --permission sessions:list");
+  const anonymous = { name: "127.0.0.1", authentication: "none", permissions: [], loggers: [] };
+  expect(tokenCommand(anonymous, "sessions:list")).toContain("--name operator --permission sessions:list");
 });

@@ -26,9 +26,13 @@ export function Forbidden({
       <p>
         {caller !== undefined && (
           <>
-            <strong class="med">
-              <Outside text={caller.name} />
-            </strong>{" "}
+            {caller.authentication === "none" ? (
+              "A caller without credentials"
+            ) : (
+              <strong class="med">
+                <Outside text={caller.name} />
+              </strong>
+            )}{" "}
             {caller.permissions.length === 0 ? "has no permission" : `has ${caller.permissions.join(", ")}`}.{" "}
           </>
         )}

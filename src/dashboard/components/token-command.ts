@@ -1,12 +1,14 @@
+import type { Caller } from "../../gen/actuator/v3/application_pb.ts";
+
 /** The command that makes a token with what the caller may do and one permission more. */
 export function tokenCommand(
-  caller: { readonly name: string; readonly permissions: readonly string[]; readonly loggers: readonly string[] },
+  caller: Pick<Caller, "name" | "authentication" | "permissions" | "loggers">,
   permission: string,
 ): string {
   const words = [...patternsOf([...caller.permissions, permission])];
   const loggers = caller.loggers.length === 0 ? "" : ` --loggers ${caller.loggers.map(quoted).join(" ")}`;
   // A name that the file has already is refused.
-  const name = quoted(`${caller.name}-2`);
+  const name = caller.authentication === "none" ? "operator" : quoted(`${caller.name}-2`);
   return `npx connect-actuator token create --name ${name} --permission ${words.map(quoted).join(" ")}${loggers} --file tokens.json`;
 }
 

@@ -59,7 +59,7 @@ function Head({
       <div class="side-title">
         <Icon name={icon} class="t3" />
         <h2>{title}</h2>
-        {chip !== undefined && <span class="chip">{chip}</span>}
+        {chip && <span class="chip">{chip}</span>}
         <span class="se-head-end">
           {copies !== undefined && (
             <Button
@@ -95,14 +95,19 @@ function UserPanel({ username, onClose }: { username: string; onClose: () => voi
       <Head
         icon="ui-user"
         title={<Outside text={username} class="se-clamp" />}
-        chip={words && (isPartial ? `at least ${words}` : words)}
+        chip={number !== 0 && words && (isPartial ? `at least ${words}` : words)}
         copies={["the user", username]}
         onClose={onClose}
       >
         <div class="se-acts">
           {left.length > 0 && (
             <>
-              <Button look="quiet-danger" icon="ui-end" whyNot={mayEnd} onClick={() => void askToEndAll(username)}>
+              <Button
+                look={mayEnd === undefined ? "quiet-danger" : ""}
+                icon="ui-end"
+                whyNot={mayEnd}
+                onClick={() => void askToEndAll(username)}
+              >
                 {number === 1
                   ? "End the session"
                   : number === undefined || isPartial
@@ -119,6 +124,12 @@ function UserPanel({ username, onClose }: { username: string; onClose: () => voi
               <Icon name="ui-logs" />
               Log records
             </a>
+          )}
+          {left.length > 0 && mayEnd !== undefined && (
+            <span class="why">
+              <Icon name="ui-lock" class="i12x" />
+              {mayEnd}
+            </span>
           )}
           {fresh > 0 && (
             <Button icon="ui-refresh" onClick={() => void ofUser.newest()}>

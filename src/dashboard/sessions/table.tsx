@@ -25,7 +25,9 @@ export function Table({ body }: { body: RefObject<HTMLTableSectionElement | null
           <th scope="col" class="se-b">
             Created
           </th>
-          <th scope="col">Attributes</th>
+          <th scope="col" class="se-s">
+            Attributes
+          </th>
           <th scope="col" class="se-h-i">
             Id
           </th>
