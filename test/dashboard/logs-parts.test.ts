@@ -4,7 +4,7 @@ import { Lines } from "../../src/dashboard/logs/lines.ts";
 import { meets } from "../../src/dashboard/logs/match.ts";
 import { isUnknown, nameFault, suggestions } from "../../src/dashboard/logs/names.ts";
 import { fieldsOf, isIdentifier, isUser, jsonOf } from "../../src/dashboard/logs/record.ts";
-import { conditionText, partsOf, searchOf, withCondition } from "../../src/dashboard/logs/search.ts";
+import { conditionText, searchOf, withCondition } from "../../src/dashboard/logs/search.ts";
 import { Volume } from "../../src/dashboard/logs/volume.ts";
 import { Level } from "../../src/gen/actuator/v3/level_pb.ts";
 import type { LogRecord } from "../../src/gen/actuator/v3/logs_pb.ts";
@@ -120,11 +120,6 @@ describe("a search", () => {
       expect(searchOf(conditionText("k", value)), value).toEqual({ contains: "", fields: { k: value } });
     }
     expect(withCondition("charge order=1", "order", "2")).toBe("charge order=2");
-  });
-
-  it("finds where a text contains it, in any case", () => {
-    expect(partsOf("Paid and paid", "PAID")).toEqual(["", "Paid", " and ", "paid", ""]);
-    expect(partsOf("İstanbul", "s")).toEqual(["İstanbul"]);
   });
 });
 

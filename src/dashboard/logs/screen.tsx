@@ -1,5 +1,4 @@
 import "../styles/panes.css";
-import "../styles/logs.css";
 import "./screen.css";
 import { useComputed } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";

@@ -29,18 +29,3 @@ export function withCondition(text: string, key: string, value: string): string 
   const conditions = Object.entries({ ...fields, [key]: value }).map(([each, wanted]) => conditionText(each, wanted));
   return [contains, ...conditions].filter((part) => part !== "").join(" ");
 }
-
-/** Splits a text where it contains `sought`, in any case: every second part is a hit. */
-export function partsOf(text: string, sought: string): readonly string[] {
-  if (sought === "") return [text];
-  const [lower, wanted] = [text.toLowerCase(), sought.toLowerCase()];
-  // Some letters change their length with their case.
-  if (lower.length !== text.length) return [text];
-  const parts: string[] = [];
-  let from = 0;
-  for (let at = lower.indexOf(wanted); at >= 0; at = lower.indexOf(wanted, from)) {
-    parts.push(text.slice(from, at), text.slice(at, at + wanted.length));
-    from = at + wanted.length;
-  }
-  return [...parts, text.slice(from)];
-}

@@ -3,13 +3,13 @@ import { Level } from "../../gen/actuator/v3/level_pb.ts";
 import type { LogRecord } from "../../gen/actuator/v3/logs_pb.ts";
 import { Icon } from "../components/icon.tsx";
 import { LevelWord } from "../components/level-word.tsx";
+import { Marked } from "../components/marked.tsx";
 import { Outside } from "../components/outside.tsx";
 import { exact } from "../components/time.tsx";
 import { hrefOf } from "../state/route.ts";
 import type { Chunk, Line, Notice } from "./lines.ts";
 import { type Field, fieldsOf, isIdentifier, isUser, REDACTED, textOf, timeOf } from "./record.ts";
 import { RecordView, Redacted } from "./record-view.tsx";
-import { partsOf } from "./search.ts";
 
 /** What is shown of a message, of a field and of the fields until the record is opened. */
 const MAX_MESSAGE = 500;
@@ -108,7 +108,7 @@ function RecordRow({
       {!isCompact && <Outside class="who" text={logger} />}
       <span class="msg">
         {isCompact && <Outside class="who" text={`${logger.slice(logger.lastIndexOf(".") + 1)} `} />}
-        <Marked text={message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE)}…` : message} sought={sought} />
+        <Marked whole={message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE)}…` : message} text={sought} />
         {error !== undefined && message !== error.message && (
           <>
             {" "}
@@ -150,24 +150,6 @@ function InlineField({ field, look }: { field: Field; look: RowLook }) {
         </button>
       ) : (
         <Outside class="fv" text={text} />
-      )}
-    </>
-  );
-}
-
-function Marked({ text, sought }: { text: string; sought: string }) {
-  const parts = partsOf(text, sought);
-  if (parts.length === 1) return <Outside text={text} />;
-  return (
-    <>
-      {parts.map((part, at) =>
-        at % 2 === 1 ? (
-          <mark>
-            <Outside text={part} />
-          </mark>
-        ) : (
-          <Outside text={part} />
-        ),
       )}
     </>
   );

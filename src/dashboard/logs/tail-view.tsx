@@ -1,4 +1,5 @@
 import "../styles/log-lines.css";
+import "../styles/logs.css";
 import "./tail-view.css";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Level } from "../../gen/actuator/v3/level_pb.ts";

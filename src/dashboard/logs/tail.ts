@@ -13,7 +13,7 @@ import { loggers, onLoggersChange } from "../state/loggers.ts";
 import { noteOwn } from "../state/own-changes.ts";
 import { connection, link, onLink } from "../state/server.ts";
 import { inheritedLevel, levelsBefore, levelWithoutRaise } from "./baseline.ts";
-import { type Chunk, Lines, type Notice } from "./lines.ts";
+import { type Chunk, type Line, Lines, type Notice } from "./lines.ts";
 import { type Conditions, meets } from "./match.ts";
 import { droppedNotice, information, raiseEndedNotice, reconnectedNotice, warning } from "./notices.ts";
 import { timeOf } from "./record.ts";
@@ -115,6 +115,8 @@ export class LogTail {
     if (!sameConditions(query, this.#query)) {
       this.#after = "";
       this.#lines.keep((record) => meets(record, query, loggers.peek().groups));
+      this.volume.clear();
+      for (const { lines } of this.#lines.snapshot()) for (const line of lines) this.#count(line, Date.now());
       this.resume();
     }
     this.#query = query;
@@ -294,9 +296,13 @@ export class LogTail {
     for (const record of records) {
       const isAdded = record.onlyHere || this.#isAdded(record);
       this.#lines.add({ record, isAdded });
-      this.volume.add(record.level, isAdded, timeOf(record), now);
+      this.#count({ record, isAdded }, now);
     }
     this.#show();
+  }
+
+  #count({ record, isAdded = false }: Omit<Line, "id">, now: number): void {
+    if (record !== undefined) this.volume.add(record.level, isAdded, timeOf(record), now);
   }
 
   #loggersChanged(): void {
