@@ -3,6 +3,7 @@ import { MCP_OPERATIONS, MCP_PATH } from "./http/mcp/operations.ts";
 import { REST_OPERATIONS, REST_PATHS } from "./http/rest/routes.ts";
 import { RPC_OPERATIONS } from "./http/rpc/calls/permissions.ts";
 import type { RpcHandler } from "./http/rpc/handler.ts";
+import { UI_OPERATION, UI_PATH } from "./http/ui/handler.ts";
 import { HEALTH_STATUSES } from "./operations/health/health-status.ts";
 import { addGauges } from "./operations/metrics/gauges.ts";
 import { Metrics } from "./operations/metrics/metrics.ts";
@@ -12,8 +13,8 @@ import type { Listener } from "./server/listener.ts";
 
 /** The metrics of an actuator's calls, which know every operation and path that it could have. */
 export function metricsOf(options: MetricsOptions, basePath: string): Metrics {
-  const operations = [...REST_OPERATIONS, ...RPC_OPERATIONS, ...MCP_OPERATIONS, "POST /v1/traces"];
-  const routes = [...REST_PATHS, MCP_PATH, "/v1/traces"];
+  const operations = [...REST_OPERATIONS, ...RPC_OPERATIONS, ...MCP_OPERATIONS, UI_OPERATION, "POST /v1/traces"];
+  const routes = [...REST_PATHS, MCP_PATH, UI_PATH, "/v1/traces"];
   return new Metrics({ operations, routes, basePath, durationBuckets: options.durationBuckets });
 }
 

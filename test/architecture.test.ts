@@ -19,6 +19,7 @@ const RULES: readonly (readonly [files: RegExp, imports: string])[] = [
   [/^mcp\//, "(gen/|access/permission\\.ts)"],
   [/^(access|http|server|operations)\//, INNER],
   [/^client\//, "(gen/|loggers/name\\.ts)"],
+  [/^dashboard\//, "(gen/|client/|integration-graph/(export/|node-id\\.ts|snapshot\\.ts)|loggers/name\\.ts)"],
   [/^attach\//, "(auto|processes|operations/audit)/"],
   [/^adapters\/kit\//, `(${LOGGERS}|${SESSIONS}|${GRAPH})\\.ts`],
   [/^adapters\/loggers\/[^/]+\//, `adapters/kit/|${LOGGERS}\\.ts`],
@@ -32,7 +33,7 @@ test("the arrows point inward", () => {
     const [files, allowed] = RULES.find(([each]) => each.test(file)) ?? [/^/, ""];
     const own = files.exec(file)![0];
     const may = new RegExp(`^(common/|${own}|${allowed})`);
-    return all.filter(({ what }) => what.endsWith(".ts") && !may.test(what)).map(({ what }) => `${file} → ${what}`);
+    return all.filter(({ what }) => /\.tsx?$/.test(what) && !may.test(what)).map(({ what }) => `${file} → ${what}`);
   });
   expect(wrong).toEqual([]);
 });
@@ -46,6 +47,15 @@ test("domains know no library, and adapters load theirs only when it is used", (
     return file.startsWith("adapters/") ? loaded.map(({ what }) => `${file} → ${what}`) : [];
   });
   expect(wrong.filter((each) => each !== "integration-graph/export/layout.ts → @dagrejs/dagre")).toEqual([]);
+});
+
+test("tabs have no connect, which the worker has once for all of them", () => {
+  const ofTabs = [...imports].filter(([file]) => /^dashboard\/(?!link\/)/.test(file));
+  const loaded = ofTabs.flatMap(([file, all]) =>
+    all.filter(({ typeOnly }) => !typeOnly).map(({ what }) => ({ file, what })),
+  );
+  const wrong = loaded.filter(({ what }) => /^@(connectrpc|bufbuild)\//.test(what));
+  expect(wrong.map(({ file, what }) => `${file} → ${what}`)).toEqual([]);
 });
 
 test.each([

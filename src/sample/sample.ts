@@ -23,6 +23,8 @@ export interface Sample {
   readonly actuator: string;
   /** The address of the shop, such as `http://127.0.0.1:8080`. */
   readonly shop: string;
+  /** The actuator's page, such as `http://127.0.0.1:9001/actuator/ui/`; undefined if the configuration leaves it out. */
+  readonly page: string | undefined;
   /** Sends visitors and orders, unless the options forbid it. */
   open(): void;
   /** Finishes open requests and ends. */
@@ -38,9 +40,10 @@ const GROUPS = { web: ["shop.web", "shop.customers"], money: ["shop.orders.payme
  * @throws StartError if one of the two cannot listen.
  */
 export async function startSample({ port, host, shopPort, traffic, config }: SampleOptions): Promise<Sample> {
-  const { actuator, listen } = await orStartError(async () => {
+  const { actuator, listen, pagePath } = await orStartError(async () => {
     const { options, listen } = configured({ port, host }, config);
-    return { actuator: createActuator(options), listen };
+    const { ui = true, basePath = "/actuator" } = options;
+    return { actuator: createActuator(options), listen, pagePath: ui ? `${basePath}/ui/` : undefined };
   });
   const address = await orStartError(() => actuator.listen(listen));
   const server = shopServer();
@@ -51,6 +54,7 @@ export async function startSample({ port, host, shopPort, traffic, config }: Sam
   return {
     actuator: address.url,
     shop,
+    page: pagePath && address.url + pagePath,
     open() {
       if (traffic) visitors ??= runTraffic(shop, closing.signal);
     },

@@ -1,20 +1,27 @@
 import { styleText } from "node:util";
 
-/** The addresses of the two servers of the sample. */
+/** Where the sample can be reached. */
 export interface Addresses {
   /** The actuator, such as `http://127.0.0.1:9001`. */
   readonly actuator: string;
   /** The shop, such as `http://127.0.0.1:8080`. */
   readonly shop: string;
+  /** The actuator's page, such as `http://127.0.0.1:9001/actuator/ui/`; undefined if it is not served. */
+  readonly page: string | undefined;
 }
 
 /** The address that the command line calls by default. */
 const DEFAULT_URL = "http://127.0.0.1:9001";
 
 /** The text that the sample prints when it has started: commands to paste into another terminal, and what each does. */
-export function welcome({ actuator, shop }: Addresses): string {
+export function welcome({ actuator, shop, page }: Addresses): string {
   const url = actuator === DEFAULT_URL ? "" : ` --url ${actuator}`;
-  const pad = (text: string) => " ".repeat(Math.max(shop.length, actuator.length) - text.length);
+  const servers = [
+    ...(page === undefined ? [] : [["green", "page", page, "open it: loggers, logs, sessions and the graph"] as const]),
+    ["blue", "shop", shop, "a small shop with customers of its own"] as const,
+    ["blue", "actuator", actuator, "manages it while it runs"] as const,
+  ];
+  const width = Math.max(...servers.map(([, , url]) => url.length));
   const command = (words: string) => `npx connect-actuator ${words}${url}`;
   const steps: readonly (readonly [what: string, ...lines: string[]])[] = [
     ["every logger with its level, as a tree", command("loggers list")],
@@ -36,8 +43,10 @@ export function welcome({ actuator, shop }: Addresses): string {
   ];
   return [
     "",
-    `  ${dot("green")} ${bold("shop")}      ${address(shop)}${pad(shop)}  ${dim("a small shop with customers of its own")}`,
-    `  ${dot("blue")} ${bold("actuator")}  ${address(actuator)}${pad(actuator)}  ${dim("manages it while it runs")}`,
+    ...servers.map(
+      ([colour, name, url, what]) =>
+        `  ${dot(colour)} ${bold(name)}${" ".repeat(10 - name.length)}${address(url)}${" ".repeat(width - url.length)}  ${dim(what)}`,
+    ),
     "",
     `  Paste into another terminal:`,
     "",

@@ -62,6 +62,13 @@ describe.runIf(runsTypeScript)("an operator", () => {
     return ((await answer.json()) as { number: number }).number;
   }
 
+  it("is told the address of the page first, and finds it there", async () => {
+    const [first] = /http:\S+/.exec(running.process.stdout)!;
+    expect(first).toBe(`${running.actuator}/ui/`);
+    const page = await fetch(first);
+    expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('<div id="app">')]);
+  });
+
   it("finds everything that the index names", async () => {
     const { _links: links } = await json(running.actuator);
     const names = [

@@ -1,8 +1,9 @@
+import { askAndRestoreAll } from "../state/levels.ts";
 import { changed } from "../state/loggers.ts";
 import { go, PAGES, type Page } from "../state/route.ts";
 import { application, may, serves } from "../state/server.ts";
 import { nextTheme, theme } from "../state/theme.ts";
-import { openHelp, openPerson, restoreAll } from "./overlays.ts";
+import { openHelp, openPerson } from "./overlays.ts";
 import { TITLES } from "./screens.ts";
 
 /** Something to do, in the palette. */
@@ -46,7 +47,7 @@ export function actions(): Action[] {
     run: () => go(page),
   }));
   if (count > 0 && may("loggers:write")) {
-    found.unshift({ label: "Restore all changed levels", icon: "ui-undo", count, run: restoreAll });
+    found.unshift({ label: "Restore all changed levels", icon: "ui-undo", count, run: askAndRestoreAll });
   }
   found.push(
     { label: `Change the theme: ${theme.value}`, icon: "ui-moon", run: nextTheme },

@@ -16,5 +16,3 @@ export async function openHelp(): Promise<void> {
 export async function openPerson(): Promise<void> {
   openDialog(h((await import("./person.tsx")).Person, {}));
 }
-
-export { askAndRestoreAll as restoreAll } from "../state/levels.ts";

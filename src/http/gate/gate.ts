@@ -62,6 +62,8 @@ export interface Gate {
    * @throws ActuatorError PERMISSION_DENIED
    */
   enter(context: RequestContext, isPublic?: boolean): void;
+  /** @throws ActuatorError UNAVAILABLE after {@link close} */
+  requireOpen(): void;
   /** Answers a preflight from an allowed origin; returns false for any other request, without an effect. */
   answerPreflight(context: RequestContext, response: GateResponse): boolean;
   /**
@@ -149,8 +151,13 @@ export function createGate(options: GateOptions): Gate {
     return isNamed && !isHost(host) && (hostsAreListed || !requiresAuthentication()) ? wrongHost() : undefined;
   };
 
+  const requireOpen = () => {
+    if (closed) throw shuttingDown();
+  };
+
   return {
     readOnly,
+    requireOpen,
     challenge: access?.challenges.join(", "),
     begin(request, response, protocol) {
       cors?.decorate(request, response);
@@ -179,7 +186,7 @@ export function createGate(options: GateOptions): Gate {
       return true;
     },
     admit(context, permissions) {
-      if (closed) throw shuttingDown();
+      requireOpen();
       context.permission = permissions[0];
       if (context.refusal !== undefined) throw context.refusal;
       if (isCertificateExpired(context.request)) throw certificateExpired(context);
@@ -208,7 +215,7 @@ export function createGate(options: GateOptions): Gate {
       }
     },
     require(context, permission) {
-      if (closed) throw shuttingDown();
+      requireOpen();
       context.permission = permission;
       if (readOnly && isWrite(permission)) throw changesRefused();
       const caller = context.caller!;

@@ -29,18 +29,20 @@ const TYPES: Readonly<Record<string, string>> = {
   ".svg": "image/svg+xml",
 };
 
-/** Below `dist` in the package, where this module stands at its top or in a folder of chunks; in `src` otherwise, where it is built. */
-const FOLDERS = ["./dashboard", "../dashboard", "../../dashboard/built"];
-
 /** Reads the files of the page, some 200 KB, which were compressed when it was built. */
 export async function uiFiles(): Promise<UiFiles> {
-  const folders = FOLDERS.map((each) => fileURLToPath(new URL(each, import.meta.url)));
-  const folder = folders.find((each) => existsSync(join(each, "index.html.gz")));
-  if (folder === undefined) return new Map();
+  const folder = builtFolder();
+  if (folder === undefined || !existsSync(join(folder, "index.html.gz"))) return new Map();
   const paths = await readdir(folder, { recursive: true });
   const names = paths.filter((path) => path.endsWith(".gz")).map((path) => path.slice(0, -".gz".length));
   const files = await Promise.all(names.map((name) => readUiFile(folder, name)));
   return new Map(names.map((name, index) => [name.replaceAll("\\", "/"), files[index]!]));
+}
+
+/** Beside the folder of chunks in the package, and beside the sources otherwise. A bundle in CommonJS has no `import.meta.url`, and no page. */
+function builtFolder(): string | undefined {
+  const { url } = import.meta;
+  return url && fileURLToPath(new URL(url.endsWith(".ts") ? "../../dashboard/built" : "../dashboard", url));
 }
 
 async function readUiFile(folder: string, name: string): Promise<UiFile> {

@@ -1,7 +1,9 @@
+import { ActuatorError } from "../../common/error.ts";
 import { isOnOwnPort } from "../../server/connections.ts";
 import type { Gate } from "../gate/gate.ts";
 import type { GateRequest, GateResponse } from "../gate/request.ts";
 import { callCodeOf, problemOf, Refusal } from "../rest/problem.ts";
+import { matchesEntityTag } from "../rest/representation.ts";
 import { mountedUrl, parseRequestTarget } from "../rest/request-target.ts";
 import type { UiFile, UiFiles } from "./files.ts";
 
@@ -17,6 +19,12 @@ export interface UiSettings {
 
 /** The path of the page below the base path. */
 export const UI_PATH = "/ui";
+
+/** Reading it, in the call log and the metrics. */
+export const UI_OPERATION: string = `GET ${UI_PATH}`;
+
+const NOT_BUILT =
+  "The files of the page are missing. In a clone of the repository: node scripts/dashboard.ts. In a bundle: leave the package connect-actuator out of it.";
 
 /** No inline script or style, no outside address, no frame of another page around it. */
 const POLICY = [
@@ -69,7 +77,7 @@ export function uiHandler({ basePath, gate, onError }: UiSettings): UiHandler {
       return;
     }
     const files = await loaded();
-    if (files.size === 0) throw new Refusal(503, "The page is not built: npm run build, or node scripts/dashboard.ts.");
+    if (files.size === 0) throw new Refusal(503, NOT_BUILT);
     const file = files.get(name || "index.html");
     if (file === undefined) throw new Refusal(404, "The page has no such file.");
     send(request, response, file);
@@ -84,17 +92,19 @@ export function uiHandler({ basePath, gate, onError }: UiSettings): UiHandler {
     if (!isRoot && path !== root && !path.startsWith(`${root}/`)) return false;
     const context = gate.begin(request, response, "rest");
     context.route = UI_PATH;
+    if (request.method === "GET" || request.method === "HEAD") context.operation = UI_OPERATION;
     for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
     const refuse = (error: unknown) => {
       context.failed(error);
       const { status, message, headers, reported } = problemOf(error);
       if (reported) onError(error, `GET ${root}`);
       if (response.headersSent) response.destroy();
-      else sendRefusal(request, response, status, message, headers);
+      else sendRefusal(request, response, { status, message, headers, reason: reasonOf(error) });
       context.end(callCodeOf(status));
     };
     try {
       gate.enter(context);
+      gate.requireOpen();
       if (isRoot) {
         response.statusCode = 302;
         response.setHeader("Location", `${root}/`);
@@ -113,16 +123,17 @@ export function uiHandler({ basePath, gate, onError }: UiSettings): UiHandler {
   };
 }
 
-/** A browser; other clients of `/` ask for anything, or for JSON. */
+/** A browser, which names HTML first; other clients of `/` ask for anything, or for JSON. */
 function wantsPage({ method, headers }: GateRequest): boolean {
-  return method === "GET" && /\btext\/html\b/.test(headers.accept ?? "");
+  return method === "GET" && /^text\/html\b/.test(headers.accept ?? "");
 }
 
 function send(request: GateRequest, response: GateResponse, { type, tag, isHashed, br, gzip, plain }: UiFile): void {
   response.setHeader("Vary", "Accept-Encoding");
   response.setHeader("Cache-Control", isHashed ? "public, max-age=31536000, immutable" : "no-cache");
   response.setHeader("ETag", tag);
-  if (request.headers["if-none-match"] === tag) {
+  const known = request.headers["if-none-match"];
+  if (known !== undefined && matchesEntityTag(known, tag)) {
     response.statusCode = 304;
     response.end();
     return;
@@ -149,20 +160,44 @@ function accepts(header: string, coding: string): boolean {
   });
 }
 
-/** Why there is no page, for the person before the browser. */
-function sendRefusal(
-  request: GateRequest,
-  response: GateResponse,
-  status: number,
-  message: string,
-  headers: Readonly<Record<string, string>> | undefined,
-): void {
+/** Why there is no page. */
+interface UiRefusal {
+  readonly status: number;
+  readonly message: string;
+  readonly headers: Readonly<Record<string, string>> | undefined;
+  readonly reason: string | undefined;
+}
+
+/** Headings by the reason of the refusal. */
+const HEADINGS: Readonly<Record<string, string>> = {
+  ACCESS_NOT_CONFIGURED: "No access control is configured",
+  NOT_LOCAL: "No access control is configured",
+  HOST_NOT_ALLOWED: "This host name is not allowed",
+};
+
+function reasonOf(error: unknown): string | undefined {
+  return error instanceof ActuatorError ? error.reason : undefined;
+}
+
+/** Tells the person before the browser, without styles, which the policy would refuse. */
+function sendRefusal(request: GateRequest, response: GateResponse, refusal: UiRefusal): void {
+  const { status, message, headers, reason = "" } = refusal;
   for (const [name, value] of Object.entries(headers ?? {})) response.setHeader(name, value);
-  const escaped = (message || "Nothing is served at this path.").replace(
-    /[&<>"]/g,
-    (each) => `&#${each.charCodeAt(0)};`,
-  );
-  const html = `<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<meta name="viewport" content="width=device-width">\n<meta name="color-scheme" content="light dark">\n<title>connect-actuator: no page</title>\n<h1>No page here</h1>\n<p>${escaped}</p>\n</html>\n`;
+  const heading = HEADINGS[reason] ?? "No page here";
+  const text = message || "Nothing is served at this path.";
+  const escaped = text.replace(/[&<>"]/g, (each) => `&#${each.charCodeAt(0)};`);
+  const example =
+    heading === HEADINGS.NOT_LOCAL ? '\n<pre>createActuator({ access: { tokens: "tokens.json" }, loggers })</pre>' : "";
+  const html = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
+<title>${heading}</title>
+<h1>${heading}</h1>
+<p>${escaped}</p>${example}
+</html>
+`;
   response.statusCode = status;
   response.setHeader("Cache-Control", "no-store");
   response.setHeader("Content-Type", "text/html; charset=utf-8");

@@ -4,8 +4,9 @@ import { connect } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import express from "express";
+import fastify from "fastify";
 import { expect, onTestFinished, test } from "vitest";
-import { type ActuatorOptions, createActuator } from "../../../src/index.ts";
+import { type ActuatorOptions, type AuditRecord, createActuator } from "../../../src/index.ts";
 
 const PAGE = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
 
@@ -79,6 +80,9 @@ test("a page that has not changed is not sent again", async () => {
   const again = await raw(`${url}/actuator/ui/`, { "if-none-match": String(headers.etag) });
   expect(again.status).toBe(304);
   expect(again.body).toHaveLength(0);
+  // A proxy that compresses makes the tag weak.
+  const weak = await raw(`${url}/actuator/ui/`, { "if-none-match": `"other", W/${headers.etag}` });
+  expect(weak.status).toBe(304);
 });
 
 test("the path without a slash leads to the one with it, also below the prefix of a proxy", async () => {
@@ -91,7 +95,7 @@ test("/ of a port of its own leads browsers to the page, and no other client", a
   const url = await listening();
   const browser = await raw(`${url}/`, PAGE);
   expect([browser.status, browser.headers.location]).toEqual([302, "/actuator/ui/"]);
-  for (const accept of ["*/*", "application/json", undefined]) {
+  for (const accept of ["*/*", "application/json", "application/json, text/html;q=0.5", undefined]) {
     const other = await raw(`${url}/`, accept === undefined ? {} : { accept });
     expect(other.status).toBe(404);
     expect(other.headers["content-type"]).toMatch(/json/);
@@ -152,7 +156,8 @@ test("a mounted handler without access control shows no page and says how to all
   expect(status).toBe(403);
   expect(headers["content-type"]).toBe("text/html; charset=utf-8");
   expect(headers["content-security-policy"]).toContain("default-src 'none'");
-  expect(body.toString()).toContain("access: &#34;loopback&#34;");
+  expect(body.toString()).toContain("<h1>No access control is configured</h1>");
+  expect(body.toString()).toContain('<pre>createActuator({ access: { tokens: "tokens.json" }');
   expect((await raw(`${url}/`, PAGE)).status, "the application's own").toBe(404);
 });
 
@@ -165,6 +170,37 @@ test("a mounted handler serves the page below the path of its mount", async () =
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   expect((await raw(`${url}/sub/actuator/ui/`)).status).toBe(200);
   expect((await raw(`${url}/sub/actuator/ui`)).headers.location).toBe("ui/");
+});
+
+test("requests for the page are calls of their own route, and no failure of the caller", async () => {
+  const records: AuditRecord[] = [];
+  const url = await listening({ metrics: true, audit: (record) => void records.push(record) });
+  await raw(`${url}/actuator/ui/`);
+  await raw(`${url}/actuator/ui/`, { host: "attacker.example" });
+  expect(records).toMatchObject([{ operation: "GET /ui", result: "PERMISSION_DENIED", reason: "HOST_NOT_ALLOWED" }]);
+  const metrics = (await raw(`${url}/actuator/prometheus`)).body.toString();
+  expect(metrics).toMatch(/http_route="\/actuator\/ui"/);
+});
+
+test("a mounted handler shows no page after the actuator was closed", async () => {
+  const { handler, close } = createActuator({ audit: false, access: "loopback" });
+  const server = createServer(handler).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/actuator/ui/`;
+  expect((await raw(url)).status).toBe(200);
+  await close();
+  expect((await raw(url)).status).toBe(503);
+});
+
+test("a mounted handler serves the page in Fastify", async () => {
+  const { handler, close } = createActuator({ audit: false, access: "loopback" });
+  onTestFinished(() => close());
+  const app = fastify();
+  app.addHook("onRequest", (request, reply, done) => handler(request.raw, reply.raw, done));
+  onTestFinished(() => app.close());
+  const url = await app.listen({ port: 0, host: "127.0.0.1" });
+  expect((await raw(`${url}/actuator/ui/`)).status).toBe(200);
 });
 
 test("it is served over HTTP/2, too", async () => {
