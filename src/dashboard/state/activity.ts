@@ -16,15 +16,21 @@ export const activity = signal<ActivityState>({ latest: undefined, history: [], 
 
 const HOUR_S = 3_600n;
 
+function secondsOf(sample: ActivitySample | undefined): bigint {
+  return sample?.time?.seconds ?? 0n;
+}
+
 onLink(() => {
   const followed = link;
   let history: readonly ActivitySample[] = [];
   followed.watch("activity", {
     message(latest) {
       if (followed !== link) return;
-      const newest = latest.samples.at(-1)?.time?.seconds ?? 0n;
+      // After an interruption the whole history comes again; if the service has restarted, it goes on.
+      const [oldest, newest] = [secondsOf(latest.samples[0]), secondsOf(latest.samples.at(-1))];
       if (latest.samples.length > 0) {
-        history = [...history, ...latest.samples].filter(({ time }) => (time?.seconds ?? 0n) > newest - HOUR_S);
+        const before = history.filter((each) => secondsOf(each) < oldest && secondsOf(each) > newest - HOUR_S);
+        history = [...before, ...latest.samples];
       }
       activity.value = { latest, history, fault: undefined };
     },
