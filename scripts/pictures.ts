@@ -5,6 +5,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
+import { chromium } from "playwright-core";
 import { root } from "./command.ts";
 
 const pictures = join(root, "docs", "pictures");
@@ -27,8 +28,30 @@ try {
     join(pictures, "loggers.svg"),
     terminal([...texts, ...(await connectActuator(...list)).trimEnd().split("\n")]),
   );
+  await pages();
 } finally {
   sample.kill();
+}
+
+/** The page in a browser, in both themes. */
+async function pages(): Promise<void> {
+  const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
+  const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
+  for (const colorScheme of ["light", "dark"] as const) {
+    for (const [name, path] of [
+      ["overview", "overview"],
+      ["loggers", "loggers/shop.orders"],
+      ["graph", "graph"],
+    ] as const) {
+      const page = await browser.newPage({ viewport: { width: 1200, height: 700 }, colorScheme });
+      await page.goto(`http://127.0.0.1:${port}/actuator/ui/#/${path}`);
+      // So that there is a history of rates.
+      await delay(10_000);
+      await page.screenshot({ path: join(pictures, `page-${name}-${colorScheme}.png`) });
+      await page.close();
+    }
+  }
+  await browser.close();
 }
 
 async function connectActuator(...args: string[]): Promise<string> {

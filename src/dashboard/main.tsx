@@ -1,7 +1,5 @@
 import "./styles/tokens.css";
 import "./styles/base.css";
-import "./styles/panes.css";
-import "./styles/level-control.css";
 import "./styles/overview.css";
 import { render } from "preact";
 import { App } from "./shell/app.tsx";

@@ -12,15 +12,20 @@ import { pinoLoggers } from "../../src/adapters/loggers/pino/index.ts";
 import { type ActuatorOptions, createActuator } from "../../src/index.ts";
 import { CHROMIUM, openPage, overflow, useBrowser } from "./support.ts";
 
+const SOON = { timeout: 20_000 };
 const REFUSED = /401|403/;
 
 async function application(options: ActuatorOptions = {}, names = ["orders", "orders.payment", "mail"], port = 0) {
   const root = pino({ base: null }, new Writable({ write: (_chunk, _encoding, done) => done() }));
   const adapter = pinoLoggers(root);
-  for (const name of names) root.child({ name });
+  // Loggers that are no longer used would be collected.
+  const loggers = names.map((name) => root.child({ name }));
   const actuator = createActuator({ name: "shop", loggers: { adapters: [adapter] }, ...options });
   const { url } = await actuator.listen({ port });
-  onTestFinished(() => actuator.close());
+  onTestFinished(async () => {
+    await actuator.close();
+    loggers.length = 0;
+  });
   return { url, actuator };
 }
 
@@ -61,7 +66,7 @@ describe.runIf(CHROMIUM)("the frame of the page", () => {
     await live(page);
     await page.keyboard.press("g");
     await page.keyboard.press("l");
-    await expect.poll(() => page.title()).toBe("Loggers · shop");
+    await expect.poll(() => page.title(), SOON).toBe("Loggers · shop");
     expect(new URL(page.url()).hash).toBe("#/loggers");
     // Sessions and graph are not configured, so neither a link nor a key leads there.
     await page.keyboard.press("g");
@@ -85,7 +90,7 @@ describe.runIf(CHROMIUM)("the frame of the page", () => {
     await page.keyboard.type("pay");
     const options = palette(page).getByRole("option");
     await expect
-      .poll(() => options.allInnerTexts())
+      .poll(() => options.allInnerTexts(), SOON)
       .toEqual([expect.stringContaining("orders.payment"), expect.stringContaining("Tail orders.payment")]);
     await page.keyboard.press("Escape");
     await palette(page).waitFor({ state: "hidden" });
@@ -95,12 +100,12 @@ describe.runIf(CHROMIUM)("the frame of the page", () => {
     await page.keyboard.type("orders");
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("Enter");
-    await expect.poll(() => new URL(page.url()).hash).toBe("#/loggers/orders.payment");
+    await expect.poll(() => new URL(page.url()).hash, SOON).toBe("#/loggers/orders.payment");
     await page.keyboard.press("/");
     await page.keyboard.type("go to log");
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("Enter");
-    await expect.poll(() => new URL(page.url()).hash).toBe("#/logs");
+    await expect.poll(() => new URL(page.url()).hash, SOON).toBe("#/logs");
   });
 
   test("keys of one character can be switched off, and stay so", async () => {
@@ -134,7 +139,7 @@ describe.runIf(CHROMIUM)("the frame of the page", () => {
       .poll(async () => {
         await setLevel(url, "a", "WARN");
         return page.locator(".toast").count();
-      })
+      }, SOON)
       .toBeGreaterThan(0);
     expect(await page.locator(".toast").first().innerText()).toContain("127.0.0.1 set a to WARN");
     for (const name of ["b", "c", "d", "e"]) await setLevel(url, name, "ERROR");
@@ -195,7 +200,7 @@ describe.runIf(CHROMIUM)("the frame of the page", () => {
     const { url } = await application({ name });
     const { page } = await openPage(url);
     await live(page);
-    await expect.poll(() => page.locator(".nav-app strong").innerText()).toBe(name.replace("\u202e", "U+202E"));
+    await expect.poll(() => page.locator(".nav-app strong").innerText(), SOON).toBe(name.replace("\u202e", "U+202E"));
     expect(await page.locator("img").count()).toBe(0);
   });
 
@@ -207,7 +212,9 @@ describe.runIf(CHROMIUM)("the frame of the page", () => {
     await page.keyboard.press("/");
     await palette(page).waitFor();
     await page.keyboard.type("class1999");
-    await expect.poll(() => palette(page).getByRole("option").first().innerText()).toContain("module99.class1999");
+    await expect
+      .poll(() => palette(page).getByRole("option").first().innerText(), SOON)
+      .toContain("module99.class1999");
     expect(await palette(page).getByRole("option").count()).toBeLessThan(12);
   });
 

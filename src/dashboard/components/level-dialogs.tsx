@@ -1,3 +1,4 @@
+import "../styles/panes.css";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { Level } from "../../gen/actuator/v3/level_pb.ts";

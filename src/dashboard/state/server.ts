@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
-import { CallError, Link } from "../link/link.ts";
-import type { ConnectionState, Fault, ToTab } from "../link/messages.ts";
+import { Link } from "../link/link.ts";
+import type { ConnectionState, ToTab } from "../link/messages.ts";
 import type { Output } from "../link/services.ts";
 import { currentAuthorization, setAuthorization } from "./credentials.ts";
 
@@ -66,18 +66,8 @@ function workerPort(): MessagePort | Worker {
 
 async function describe(): Promise<void> {
   const asked = link;
-  try {
-    const answer = await asked.call("application", "getApplication", {});
-    if (asked === link) application.value = answer;
-  } catch (error) {
-    if (asked === link && error instanceof CallError) refuse(error.fault);
-  }
-}
-
-/** Shows that the service does not accept this page, if that is what the fault says. */
-export function refuse(fault: Fault): void {
-  if (fault.code !== "UNAUTHENTICATED" && fault.code !== "PERMISSION_DENIED") return;
-  connection.value = { status: "refused", fault, hadCredentials: isSignedIn() };
+  const answer = await asked.call("application", "getApplication", {}).catch(() => undefined);
+  if (asked === link && answer !== undefined) application.value = answer;
 }
 
 /** Whether the caller may do this, as far as the page knows; until the application has answered, yes. */
