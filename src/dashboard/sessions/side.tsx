@@ -4,6 +4,7 @@ import { useEffect } from "preact/hooks";
 import type { Session } from "../../gen/actuator/v3/sessions_pb.ts";
 import { Button } from "../components/button.tsx";
 import { copyText } from "../components/clipboard.ts";
+import { Forbidden } from "../components/forbidden.tsx";
 import { Icon } from "../components/icon.tsx";
 import { count, counted } from "../components/number.ts";
 import { Outside } from "../components/outside.tsx";
@@ -80,7 +81,10 @@ function Head({
 }
 
 function UserPanel({ username, onClose }: { username: string; onClose: () => void }) {
-  useEffect(() => void ofUser.open({ username, active: undefined }), [username, link]);
+  const mayRead = may("sessions:read");
+  useEffect(() => {
+    if (mayRead) void ofUser.open({ username, active: undefined });
+  }, [username, mayRead, link]);
   const { sessions, isLoaded, fault, total, hasOlder, isPartial, gone, fresh, page } = ofUser.state.value;
   const left = sessions.filter(({ id }) => !ended.value.has(id) && !gone.has(id));
   const newest = newestOf(left);
@@ -139,7 +143,9 @@ function UserPanel({ username, onClose }: { username: string; onClose: () => voi
         </div>
       </Head>
       <Scroll label="The user’s sessions">
-        {fault !== undefined && !isLoaded ? (
+        {!mayRead ? (
+          <Forbidden title="You may not see a user’s sessions" to="see them" permission="sessions:read" />
+        ) : fault !== undefined && !isLoaded ? (
           <FaultState fault={fault} what="The sessions of this user" onRetry={() => void ofUser.newest()} />
         ) : !isLoaded ? (
           <Skeleton what="the user’s sessions" rows={4} />
