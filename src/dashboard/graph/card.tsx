@@ -8,7 +8,7 @@ export interface CardProps {
   readonly href: string;
   readonly x: number;
   readonly y: number;
-  /** What the screen reader says. */
+  /** What the screen reader says, and the pointer shows. */
   readonly label: string;
   /** Already without unseen characters. */
   readonly title: string;
@@ -55,14 +55,13 @@ export class CardShape extends Component<CardProps> {
         <a
           class={look.join(" ")}
           href={href}
-          aria-label={label}
           aria-current={isSelected ? "true" : undefined}
           tabIndex={isTabStop ? 0 : -1}
           data-card={id}
           onClick={this.props.onOpen}
           onFocus={() => this.props.onFocus(id)}
         >
-          <title>{title.slice(0, 1_000)}</title>
+          <title>{label}</title>
           {shape === "stack" && <rect class="n-stack" x={6} y={-6} width={width - 12} height={height} rx={6} />}
           {shape === "stack" && <rect class="n-stack" x={3} y={-3} width={width - 6} height={height} rx={6} />}
           <rect class="n-box" width={width} height={height} rx={round} />

@@ -71,33 +71,28 @@ function svgOf(): Drawing | undefined {
   copy.setAttribute("transform", `translate(${MARGIN} ${MARGIN})`);
   for (const anchor of copy.querySelectorAll("a")) {
     const group = document.createElementNS(SVG, "g");
-    for (const name of ["transform", "style"]) {
-      const value = anchor.getAttribute(name);
-      if (value !== null) group.setAttribute(name, value);
-    }
     group.append(...anchor.childNodes);
     anchor.replaceWith(group);
   }
   const picture = document.createElementNS(SVG, "svg");
-  picture.setAttribute("xmlns", SVG);
-  picture.setAttribute("viewBox", `0 0 ${width} ${height}`);
-  picture.setAttribute("width", String(width));
-  picture.setAttribute("height", String(height));
+  setAll(picture, { xmlns: SVG, viewBox: `0 0 ${width} ${height}`, width: String(width), height: String(height) });
   const background = document.createElementNS(SVG, "rect");
-  background.setAttribute("width", "100%");
-  background.setAttribute("height", "100%");
-  background.setAttribute("fill", getComputedStyle(source.parentElement!).backgroundColor);
+  setAll(background, { width: "100%", height: "100%", fill: getComputedStyle(source.parentElement!).backgroundColor });
   picture.append(background, copy);
   return { text: new XMLSerializer().serializeToString(picture), width, height };
 }
 
 const SVG = "http://www.w3.org/2000/svg";
 
+function setAll(element: Element, attributes: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+}
+
 /** Writes the styles in force into `copy`, and puts the shapes of symbols in place of references to them. */
 function inline(original: Element, copy: Element): void {
   const style = getComputedStyle(original);
-  const texts = KEPT.map((name) => [name, style.getPropertyValue(name)] as const).filter(([, value]) => value !== "");
-  copy.setAttribute("style", texts.map(([name, value]) => `${name}:${value}`).join(";"));
+  // As attributes: the policy of the page allows no style in them, and the file needs none.
+  for (const name of KEPT) copy.setAttribute(name, style.getPropertyValue(name));
   for (const name of ["class", "tabindex", "aria-label", "aria-hidden", "aria-current", "data-card"])
     copy.removeAttribute(name);
   if (original.tagName === "use") {
@@ -106,7 +101,7 @@ function inline(original: Element, copy: Element): void {
     for (const shape of symbol?.children ?? []) {
       if (shape.tagName === "title") continue;
       const own = shape.cloneNode(true) as Element;
-      if (own.classList.contains("fi")) own.setAttribute("style", `fill:${style.color};stroke:none`);
+      if (own.classList.contains("fi")) setAll(own, { fill: style.color, stroke: "none" });
       own.removeAttribute("class");
       shapes.append(own);
     }

@@ -26,14 +26,14 @@ export function subline({ isGroup, nodes }: Card, rateOf: RateOf): string {
   return mean > 0 ? `${rate} · ${took(mean)}` : rate;
 }
 
-/** What a screen reader says of a card. */
+/** What a screen reader says of a card, and the pointer shows. */
 export function spoken(card: Card, failed: number, paths: readonly Path[], rateOf: RateOf): string {
   const { id, title, isGroup, nodes } = card;
   const [node] = nodes as [Node];
   const mean = isGroup ? 0 : (node.sendTimers?.successes?.mean ?? 0);
   const rate = sumOf(nodes, rateOf);
   return [
-    seen(title.slice(0, 200)),
+    seen(title.slice(0, 1_000)),
     isGroup ? `collapsed, ${counted(nodes.length, "node")}` : patternWords(node),
     rate > 0 && `${perSecond(rate).replace("/s", "")} a second`,
     mean > 0 && `mean ${took(mean)}`,
