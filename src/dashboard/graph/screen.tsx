@@ -3,6 +3,7 @@ import "../styles/graph.css";
 import "./screen.css";
 import { useEffect } from "preact/hooks";
 import { Button } from "../components/button.tsx";
+import { Forbidden } from "../components/forbidden.tsx";
 import { count, counted } from "../components/number.ts";
 import { FaultState, Skeleton, State } from "../components/state.tsx";
 import { type KeyTable, useKeys } from "../shell/keys.ts";
@@ -42,6 +43,9 @@ export function Content() {
   useKeys(KEYS);
   const { fault, isLoaded } = graph.value;
   if (!serves("IntegrationGraphService")) return <NotServed />;
+  if (fault?.code === "PERMISSION_DENIED") {
+    return <Forbidden title="You may not see the graph" to="see it" permission="graph:read" />;
+  }
   if (fault !== undefined && !isLoaded) return <FaultState fault={fault} what="the graph" onRetry={retryGraph} />;
   if (!isLoaded) return <Skeleton what="the graph" />;
   if (allNodes.value.length === 0) return <NoFlow />;

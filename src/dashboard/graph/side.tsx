@@ -15,7 +15,7 @@ import { Ago, clock, msOf } from "../components/time.tsx";
 import { activity } from "../state/activity.ts";
 import { now } from "../state/clock.ts";
 import { graph } from "../state/graph.ts";
-import { setLevel, TEN_MINUTES } from "../state/levels.ts";
+import { raise } from "../state/levels.ts";
 import { loggers } from "../state/loggers.ts";
 import { hrefOf } from "../state/route.ts";
 import { whyNot } from "../state/server.ts";
@@ -203,7 +203,7 @@ function Loggers({ name }: { name: string }) {
               {override !== undefined ? (
                 <OverrideChip name={each} override={override} />
               ) : (
-                <Button whyNot={whyNot("loggers:write")} onClick={() => void setLevel(each, Level.DEBUG, TEN_MINUTES)}>
+                <Button whyNot={whyNot("loggers:write")} onClick={() => void raise(each, Level.DEBUG)}>
                   DEBUG, 10 min
                 </Button>
               )}
