@@ -40,6 +40,7 @@ export async function buildDashboard(): Promise<string> {
       target: "es2022",
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },
+      rolldownOptions: { checks: { pluginTimings: false } },
     },
   });
   for (const file of files(out)) compress(file);

@@ -1,6 +1,5 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import { createClient, type Transport } from "@connectrpc/connect";
-import { createConnectTransport } from "@connectrpc/connect-web";
 import { ApplicationService } from "../../gen/actuator/v3/application_pb.ts";
 import { IntegrationGraphService } from "../../gen/actuator/v3/integration_graph_pb.ts";
 import { LoggersService } from "../../gen/actuator/v3/loggers_pb.ts";
@@ -10,6 +9,7 @@ import { Carrier } from "./carrier.ts";
 import { faultOf } from "./fault.ts";
 import type { SharedWatch, ToTab, ToWorker } from "./messages.ts";
 import type { ServiceName, Services } from "./services.ts";
+import { binaryTransport } from "./transport.ts";
 
 const SERVICES: Services = {
   application: ApplicationService,
@@ -95,16 +95,7 @@ class Hub {
 
   constructor(base: string, authorization: string | undefined, onEmpty: () => void) {
     this.#onEmpty = onEmpty;
-    this.#transport = createConnectTransport({
-      baseUrl: base,
-      useBinaryFormat: true,
-      interceptors: [
-        (next) => (request) => {
-          if (authorization !== undefined) request.header.set("Authorization", authorization);
-          return next(request);
-        },
-      ],
-    });
+    this.#transport = binaryTransport(base, authorization);
     this.#carrier = new Carrier(this.#transport, authorization !== undefined, {
       state: () => this.#tell(),
       heard: () => this.#heard(),
