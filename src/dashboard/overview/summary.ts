@@ -1,5 +1,3 @@
-import { duration } from "../components/time.tsx";
-
 /** A health component as far as the summary needs it. */
 interface Component {
   readonly name: string;
@@ -28,17 +26,18 @@ export function comparison(
 ): string {
   const oldest = samples[0];
   if (oldest === undefined || present - oldest.at < 60_000) return "";
-  const ago = `${duration(present - oldest.at)} ago`;
+  const ago = `${uptime(present - oldest.at)} ago`;
   const difference = Math.round(now - oldest.value);
   if (difference === 0) return `as many as ${ago}`;
   return `${Math.abs(difference).toLocaleString("en-US")} ${difference > 0 ? "more" : "fewer"} than ${ago}`;
 }
 
-/** A long duration in its two largest units: `6 d 4 h`. */
+/** A duration in its two largest units from hours on: `6 d 4 h`, `12 min`. */
 export function uptime(ms: number): string {
   const [minutes, hours] = [Math.floor(ms / 60_000), Math.floor(ms / 3_600_000)];
   if (hours >= 24) return `${Math.floor(hours / 24)} d ${hours % 24} h`;
-  return hours > 0 ? `${hours} h ${minutes % 60} min` : duration(ms);
+  if (hours > 0) return `${hours} h ${minutes % 60} min`;
+  return minutes > 0 ? `${minutes} min` : `${Math.max(0, Math.floor(ms / 1_000))} s`;
 }
 
 /** A part of a whole in percent: `6.2 %`. */
