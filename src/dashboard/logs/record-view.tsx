@@ -11,6 +11,8 @@ import { may } from "../state/server.ts";
 import { type Field, fieldsOf, isIdentifier, isUser, jsonOf, REDACTED, textOf, timeOf } from "./record.ts";
 
 const MAX_WORDS = 40;
+/** The server looks for no longer text. */
+const MAX_CONDITION = 1_000;
 
 /** A record opened in place: its fields, its error, and the ways on. */
 export function RecordView({
@@ -42,7 +44,7 @@ export function RecordView({
         <h2>Fields</h2>
         <dl class="kv">
           {fields.map((field) => (
-            <FieldRow key={field[0]} field={field} />
+            <FieldRow key={field[0]} field={field} onCondition={onCondition} />
           ))}
           {ids
             .filter(([path, id]) => id !== "" && !fields.some(([field, value]) => value === id || field === path))
@@ -105,7 +107,7 @@ function NodeLink({ id, name }: { id: number; name: string }) {
   );
 }
 
-function FieldRow({ field }: { field: Field }) {
+function FieldRow({ field, onCondition }: { field: Field; onCondition?: (field: string, value: string) => void }) {
   const [path, value] = field;
   const text = textOf(value);
   return (
@@ -122,6 +124,17 @@ function FieldRow({ field }: { field: Field }) {
           </a>
         ) : (
           <Outside text={text} />
+        )}
+        {onCondition !== undefined && value !== REDACTED && text.length <= MAX_CONDITION && (
+          <button
+            class="rec-only"
+            type="button"
+            aria-label={`Only ${seen(path)}=${seen(cut(text))}`}
+            title="Only records with this value"
+            onClick={() => onCondition(path, text)}
+          >
+            <Icon name="ui-narrow" size={12} />
+          </button>
         )}
       </dd>
     </>

@@ -93,13 +93,14 @@ function Logs() {
   const { contains, fields } = searchOf(search);
   const namesKey = names.join(",");
   useEffect(() => {
-    const carried = namesKey === tail.query.names.join(",") ? tail.raise.peek()?.request : undefined;
+    if (route.peek().page !== "logs") return;
+    const carried = namesKey === tail.query.names.join(",") ? tail.raiseRequest : undefined;
     tail.open({ names, level, contains, fields, recent: RECENT }, carried);
   }, [namesKey, level, search]);
   useEffect(() => {
-    if (raise !== undefined && tail.raise.peek() === undefined) ask(raise);
+    if (raise !== undefined && tail.raiseRequest === undefined) ask(raise);
     return () => {
-      if (tail.raise.peek() === undefined) tail.close();
+      if (tail.raiseRequest === undefined) tail.close();
     };
   }, []);
   const inForce = tail.raise.value;

@@ -106,6 +106,11 @@ export class LogTail {
     return this.#lines.gone;
   }
 
+  /** The raise that is asked for or in force. */
+  get raiseRequest(): RaiseRequest | undefined {
+    return this.#raiseRequest;
+  }
+
   get query(): TailQuery {
     return this.#query;
   }
