@@ -2,7 +2,8 @@ import { create } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { closestName, nameFilter } from "../../src/dashboard/loggers/filter.ts";
 import { type Asked, listing } from "../../src/dashboard/loggers/rows.ts";
-import { effectiveLevel, followers, inheritsFrom, LoggerTree, returnsTo } from "../../src/dashboard/loggers/tree.ts";
+import { effectiveLevel, inheritsFrom, LoggerTree, returnsTo } from "../../src/dashboard/loggers/tree.ts";
+import { affectedBy, followersOf, levelWithout } from "../../src/dashboard/state/followers.ts";
 import { Level } from "../../src/gen/actuator/v3/level_pb.ts";
 import { type Logger, LoggerGroupSchema, LoggerSchema } from "../../src/gen/actuator/v3/loggers_pb.ts";
 
@@ -69,7 +70,35 @@ describe("tree", () => {
     expect(effectiveLevel(tree.get("a.b")!)).toBe(Level.DEBUG);
     expect(inheritsFrom(tree.get("a.b.c")!)).toBe(tree.get("a"));
     expect(returnsTo(tree.get("a")!)).toBe(Level.INFO);
-    expect(followers(tree.get("a")!)).toBe(1);
+  });
+});
+
+describe("followers", () => {
+  const known = {
+    loggers: new Map(
+      [
+        logger("ROOT", Level.INFO),
+        logger("a", Level.DEBUG),
+        logger("a:b:c"),
+        logger("a.d", Level.WARN),
+        logger("a.d.e"),
+        logger("a.f", Level.UNSPECIFIED, { override: {} as never, baselineLevel: Level.UNSPECIFIED }),
+        logger("ab"),
+      ].map((each) => [each.name, each]),
+    ),
+    groups: new Map([["g", create(LoggerGroupSchema, { name: "g", members: ["a.d", "a.b.*"] })]]),
+  };
+
+  test("are the loggers that inherit, up to the next one with a level", () => {
+    expect([...affectedBy("a", known)]).toEqual(["a", "a:b:c", "a.f"]);
+    expect(followersOf("a", known)).toBe(2);
+    expect(followersOf("ROOT", known)).toBe(1);
+    expect([...affectedBy("g", known)]).toEqual(["a:b:c", "a.d", "a.d.e"]);
+  });
+
+  test("a changed logger without a level of its own returns to the one above", () => {
+    expect(levelWithout("a.f", known)).toBe(Level.DEBUG);
+    expect(levelWithout("a.d.e", known)).toBe(Level.INFO);
   });
 });
 

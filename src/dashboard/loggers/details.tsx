@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { Level } from "../../gen/actuator/v3/level_pb.ts";
 import type { Logger, LoggerGroup, Override } from "../../gen/actuator/v3/loggers_pb.ts";
 import { Button } from "../components/button.tsx";
@@ -26,10 +26,11 @@ import {
   TEN_MINUTES,
 } from "../state/levels.ts";
 import { loggers } from "../state/loggers.ts";
-import { hrefOf } from "../state/route.ts";
-import { whyNot } from "../state/server.ts";
+import { hrefOf, route } from "../state/route.ts";
+import { serves, whyNot } from "../state/server.ts";
 import { HistoryRows, useHistory } from "./history.tsx";
 import { address, levelOf, levelOfGroup, type ShownLevel, select, theTree } from "./model.ts";
+import type { TailSection } from "./tail-section.tsx";
 import { VolumeSection } from "./volume-section.tsx";
 
 const LATEST = 3;
@@ -96,6 +97,7 @@ export function Details({ name }: { name: string }) {
       {group !== undefined && <Members group={group} />}
       <VolumeSection name={name} level={shown.upTo ?? shown.level} base={base} />
       <HistorySection name={name} stamp={stampOf(subject)} />
+      <Tail name={name} />
     </aside>
   );
 }
@@ -315,6 +317,35 @@ function Members({ group: { members } }: { group: LoggerGroup }) {
       {members.length > MAX_MEMBERS && <p class="t3 s12">and {counted(members.length - MAX_MEMBERS, "other")}</p>}
     </section>
   );
+}
+
+/** To look at records costs the application, so it begins only when asked. */
+function Tail({ name }: { name: string }) {
+  const isOpen = route.value.params.has("tail");
+  const [Section, setSection] = useState<typeof TailSection | undefined>(undefined);
+  useEffect(() => {
+    if (isOpen) void import("./tail-section.tsx").then((module) => setSection(() => module.TailSection));
+  }, [isOpen]);
+  if (!serves("LogsService")) return null;
+  if (isOpen) return Section === undefined ? null : <Section key={name} name={name} onClose={toggleTail} />;
+  return (
+    <section class="sec lg-tail-closed" aria-labelledby="h-tail">
+      <div class="sec-head">
+        <Icon name="ui-logs" class="t3" />
+        <h3 id="h-tail">Live</h3>
+        <span class="end">
+          <Button look="plain" icon="ui-play" keys="t" whyNot={whyNot("logs:read")} onClick={toggleTail}>
+            Tail
+          </Button>
+        </span>
+      </div>
+    </section>
+  );
+}
+
+/** Opens the tail of the selected logger, or closes it. */
+export function toggleTail(): void {
+  address({ tail: route.peek().params.has("tail") ? undefined : "1" });
 }
 
 function HistorySection({ name, stamp }: { name: string; stamp: string }) {

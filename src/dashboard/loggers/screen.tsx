@@ -13,7 +13,7 @@ import { askAndRestoreAll, chooseLevel, inheritLevel, LEVELS, restoreLevel } fro
 import { changed, loggers } from "../state/loggers.ts";
 import { hrefOf, route } from "../state/route.ts";
 import { whyNot } from "../state/server.ts";
-import { Details } from "./details.tsx";
+import { Details, toggleTail } from "./details.tsx";
 import { closestName, termsOf } from "./filter.ts";
 import { FilterField, focusFilter } from "./filter-field.tsx";
 import { HistoryPage } from "./history.tsx";
@@ -246,6 +246,7 @@ const KEYS: KeyTable = {
     if (selected.peek() !== name) select(name);
     if (whyNot("loggers:write") === undefined) measure(name);
   }),
+  t: on((name) => (selected.peek() === name ? toggleTail() : select(name, { tail: "1" }))),
   h: on((name) => select(name, { history: "1" })),
   ...Object.fromEntries(LEVELS.map((level, index) => [index + 1, on((name) => void chooseLevel(name, level))])),
 };

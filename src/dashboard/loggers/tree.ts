@@ -136,18 +136,6 @@ export function returnsTo(of: TreeNode): Level {
   return effectiveLevel(of.parent);
 }
 
-/** How many loggers below a name follow its level. */
-export function followers(of: TreeNode): number {
-  let found = 0;
-  const stack = [...of.children];
-  for (let at = stack.pop(); at !== undefined; at = stack.pop()) {
-    if (isConfigured(at)) continue;
-    if (at.logger !== undefined) found++;
-    stack.push(...at.children);
-  }
-  return found;
-}
-
 function isConfigured({ logger }: TreeNode): boolean {
   return logger !== undefined && logger.configuredLevel !== Level.UNSPECIFIED;
 }
