@@ -54,7 +54,7 @@ export function LevelControl({
   const stop = isMixed ? level : pending || level;
   return (
     <div
-      class={`lv ${origin}${isWide ? " wide" : ""}`}
+      class={`lv ${origin}${isWide ? " wide" : isMixed ? "" : ` at-${level}`}`}
       role="radiogroup"
       aria-label={`Level of ${seen(name.slice(0, MAX_LABEL))}, ${where}${whyNot === undefined ? "" : `, cannot be changed: ${whyNot}`}`}
       aria-disabled={whyNot !== undefined || undefined}

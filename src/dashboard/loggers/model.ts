@@ -12,19 +12,28 @@ import { effectiveLevel, inheritsFrom, LoggerTree, returnsTo, type TreeNode } fr
 let tree = new LoggerTree(loggers.peek().loggers.values());
 /** Moves with each name more or less, and with each configured level. */
 const shape = signal(0);
+let timer: ReturnType<typeof setTimeout> | undefined;
 
 onLoggersChange(({ isSnapshot, loggers: each, before, groups, removed }) => {
   if (isSnapshot) tree = new LoggerTree(each.values());
-  let isReshaped = isSnapshot || groups.size > 0;
+  let isReshaped = isSnapshot;
+  let isRelevelled = groups.size > 0;
   if (!isSnapshot) {
     for (const logger of each.values()) {
       if (tree.put(logger)) isReshaped = true;
       const was = before.get(logger.name);
-      isReshaped ||= was?.configuredLevel !== logger.configuredLevel || was.override !== logger.override;
+      isRelevelled ||= was?.configuredLevel !== logger.configuredLevel || was.override !== logger.override;
     }
     for (const name of removed) isReshaped = tree.remove(name) || isReshaped;
   }
   if (isReshaped) shape.value++;
+  // The rows in sight show the level at once; which rows there are, and how many, can wait for a frame.
+  else if (isRelevelled && timer === undefined) {
+    timer = setTimeout(() => {
+      timer = undefined;
+      shape.value++;
+    }, 30);
+  }
 });
 
 export function theTree(): LoggerTree {

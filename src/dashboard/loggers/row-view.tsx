@@ -12,7 +12,8 @@ const MAX_TITLE = 1_000;
 /** A row shows at most so much of a name; the style cuts it before. */
 const MAX_SHOWN = 300;
 
-interface RowProps {
+/** What a row depends on, besides signals. */
+export interface RowProps {
   readonly row: Row;
   readonly index: number;
   readonly top: number;

@@ -1,8 +1,9 @@
 import { useSignal, useSignalEffect } from "@preact/signals";
+import { h, type VNode } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { loggers } from "../state/loggers.ts";
 import { isFlat, nameOf, reveal, select, selected, shownRows, toggle } from "./model.ts";
-import { RowView } from "./row-view.tsx";
+import { type RowProps, RowView } from "./row-view.tsx";
 import type { Row } from "./rows.ts";
 
 const OVERSCAN = 6;
@@ -30,6 +31,7 @@ export function TreeGrid() {
   const active = useSignal(activeId);
   const hasFocus = useRef(false);
   const wanted = useRef<string | undefined>(undefined);
+  const drawn = useRef<Map<string, VNode<RowProps>>>(new Map());
   const { rows } = shownRows.value;
   const { revision } = loggers.value;
   const subject = selected.value;
@@ -163,6 +165,27 @@ export function TreeGrid() {
     }
   };
 
+  // The same element as before is not looked at again, so that scrolling costs only the rows that come into sight.
+  const before = drawn.current;
+  drawn.current = new Map();
+  const shownRow = (row: Row, index: number, top: number) => {
+    const [isSelected, isActive] = [index === selectedAt, index === activeAt];
+    const known = before.get(row.id);
+    const props = known?.props as RowProps | undefined;
+    const isSame =
+      props !== undefined &&
+      props.row === row &&
+      props.index === index &&
+      props.top === top &&
+      props.isSelected === isSelected &&
+      props.isActive === isActive &&
+      props.version === revision;
+    const element = isSame
+      ? known!
+      : (h(RowView, { key: row.id, row, index, top, isSelected, isActive, version: revision }) as VNode<RowProps>);
+    drawn.current.set(row.id, element);
+    return element;
+  };
   moveActive = (step) => focusRow(hasFocus.current ? activeAt + step : activeAt);
   return (
     <div
@@ -190,20 +213,7 @@ export function TreeGrid() {
         </span>
         <span role="columnheader">Level</span>
       </div>
-      {visible.map((index) => {
-        const row = rows[index]!;
-        return (
-          <RowView
-            key={row.id}
-            row={row}
-            index={index}
-            top={topOf(index) + head}
-            isSelected={index === selectedAt}
-            isActive={index === activeAt}
-            version={revision}
-          />
-        );
-      })}
+      {visible.map((index) => shownRow(rows[index]!, index, topOf(index) + head))}
     </div>
   );
 }
