@@ -1,6 +1,5 @@
 import "./styles/tokens.css";
 import "./styles/base.css";
-import "./styles/overview.css";
 import { render } from "preact";
 import { App } from "./shell/app.tsx";
 import { announceOthers } from "./shell/others.tsx";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { checksOf, comparison, healthTitle, percent, uptime } from "../../src/dashboard/overview/summary.ts";
+import { checksOf, comparison, healthTitle, uptime } from "../../src/dashboard/overview/summary.ts";
 
 const UP = { name: "bank", status: "UP" };
 const DOWN = { name: "mail", status: "DOWN" };
@@ -26,9 +26,3 @@ test.each([
   [2 * 3_600_000 + 5 * 60_000, "2 h 5 min"],
   [58_000, "58 s"],
 ])("%d ms up are %s", (ms, expected) => expect(uptime(ms)).toBe(expected));
-
-test.each([
-  [62, 1_000, "6.2 %"],
-  [1, 4, "25 %"],
-  [0, 0, "0 %"],
-])("%d of %d are %s", (part, whole, expected) => expect(percent(part, whole)).toBe(expected));

@@ -9,7 +9,7 @@ import { createActuator } from "../../src/index.ts";
 import { CHROMIUM, openPage, useBrowser } from "./support.ts";
 
 /** Kilobytes, compressed with gzip. */
-const BUDGET = 95;
+const BUDGET = 86;
 
 describe.runIf(CHROMIUM)("the size of the page", () => {
   useBrowser();

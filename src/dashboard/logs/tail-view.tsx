@@ -71,9 +71,12 @@ export function TailView({
     log.scrollTop += line.getBoundingClientRect().top - top;
     const record = open === undefined ? null : line.nextElementSibling;
     if (record === null) return;
-    const frame = log.getBoundingClientRect();
-    const below = record.getBoundingClientRect().bottom - frame.bottom;
-    if (below > 0) log.scrollTop += Math.min(below, line.getBoundingClientRect().top - frame.top);
+    // When the line that tells of the pause has taken its place.
+    requestAnimationFrame(() => {
+      const frame = log.getBoundingClientRect();
+      const below = record.getBoundingClientRect().bottom - frame.bottom;
+      if (below > 0) log.scrollTop += Math.min(below, line.getBoundingClientRect().top - frame.top);
+    });
   }, [open]);
   const pause = (by: "scroll" | "line") => {
     if (tail.isPaused.peek()) return;

@@ -8,7 +8,6 @@ import { clock, duration, exact, msOf } from "../components/time.tsx";
 import { activity } from "../state/activity.ts";
 import { now } from "../state/clock.ts";
 import { hrefOf } from "../state/route.ts";
-import { percent } from "./summary.ts";
 
 /** More are in the graph. */
 const MAX_ROWS = 10;
@@ -73,9 +72,11 @@ function Row({ node }: { node: FailingNode }) {
           )}
         </span>
       </span>
-      <span class="is-bad nowrap">{percent(Number(failures), Number(messages))} failed</span>
-      <span class="ck-t t3 s12" title="failures in the last minute">
-        {count(failures)}/min
+      <span class="is-bad nowrap" title="in the last minute">
+        {count(failures)} failed
+      </span>
+      <span class="ck-t t3 s12" title="messages in the last minute">
+        of {count(messages)}
       </span>
       <span class="ck-t">
         <Spark values={history} label={`Failures of ${name} in the last hour`} tone="bad" />

@@ -1,3 +1,4 @@
+import "../styles/overview.css";
 import "./screen.css";
 import { useKeys } from "../shell/keys.ts";
 import { activity } from "../state/activity.ts";

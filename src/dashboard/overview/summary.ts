@@ -39,9 +39,3 @@ export function uptime(ms: number): string {
   if (hours > 0) return `${hours} h ${minutes % 60} min`;
   return minutes > 0 ? `${minutes} min` : `${Math.max(0, Math.floor(ms / 1_000))} s`;
 }
-
-/** A part of a whole in percent: `6.2 %`. */
-export function percent(part: number, whole: number): string {
-  const value = whole === 0 ? 0 : (100 * part) / whole;
-  return `${value >= 10 ? Math.round(value) : Number(value.toFixed(1))} %`;
-}

@@ -8,7 +8,7 @@ import { activity } from "../state/activity.ts";
 import { now } from "../state/clock.ts";
 import { changed, loggers } from "../state/loggers.ts";
 import { hrefOf, type Page } from "../state/route.ts";
-import { comparison, percent } from "./summary.ts";
+import { comparison } from "./summary.ts";
 
 /** The numbers of the moment, each with its last hour. What the application does not serve, or the caller may not see, has no tile. */
 export function Tiles() {
@@ -89,7 +89,7 @@ function failing() {
           "no failure in the last minute"
         ) : (
           <>
-            <Outside text={worst.name} />, {percent(Number(worst.failures), Number(worst.messages))} failed
+            <Outside text={worst.name} />, {count(worst.failures)} failed in the last minute
           </>
         )
       }
