@@ -72,15 +72,15 @@ describe.runIf(CHROMIUM)("the loggers screen", () => {
     await choose(page, "orders", "DEBUG");
     await toast(page, "shop.orders raised to DEBUG for 10 min").waitFor();
     expect(levelOf("shop.orders.payment")).toBe("debug");
-    await expect.poll(() => row(page, "orders").locator(".lv").getAttribute("class")).toBe("lv changed");
-    expect(await row(page, "payment").locator(".lv").getAttribute("class")).toBe("lv via");
+    await expect.poll(() => row(page, "orders").locator(".lv").getAttribute("class")).toContain("lv changed");
+    expect(await row(page, "payment").locator(".lv").getAttribute("class")).toContain("lv via");
     expect(await row(page, "orders").locator(".over").innerText()).toMatch(/^(10:00|9:5\d)$/);
     expect(await row(page, "orders").locator("button.base").getAttribute("aria-label")).toBe(
       "INFO, returns to this level",
     );
     await page.getByRole("button", { name: "Undo" }).click();
     await until(() => levelOf("shop.orders") === "info");
-    await expect.poll(() => row(page, "orders").locator(".lv").getAttribute("class")).toBe("lv inherited");
+    await expect.poll(() => row(page, "orders").locator(".lv").getAttribute("class")).toContain("lv inherited");
   });
 
   test("a less verbose level is permanent, and the level of before restores", async () => {
