@@ -43,10 +43,12 @@ async function tell(): Promise<void> {
   if (answer === undefined) return;
   const since = known;
   known = answer.changes[0]?.revision ?? known;
-  const told = answer.changes.filter(
+  const changes = answer.changes.filter(
     ({ name, revision, kind, group }) =>
       revision > since && TOLD.includes(kind) && group === "" && (kind === Kind.VOLUME || !isOwn(name)),
   );
+  // Newest first: of several changes of one logger, the last one counts.
+  const told = changes.filter(({ name }, at) => changes.findIndex((other) => other.name === name) === at);
   if (told.length > MAX_TOASTS) tellMany(told);
   else for (const change of told.reverse()) tellOne(change);
 }
