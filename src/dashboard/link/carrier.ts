@@ -25,6 +25,8 @@ export interface CarrierEvents {
 const MAX_WAIT_MS = 15_000;
 /** How long a heartbeat may be late, and how long the first answer may take. */
 const GRACE_MS = 5_000;
+/** When a watch begins again that has ended by itself. */
+const RESUME_MS = 1_000;
 /** Reasons for which the same request is refused again and again. */
 const REFUSALS = new Set(["UNAUTHENTICATED", "PERMISSION_DENIED", "UNIMPLEMENTED"]);
 
@@ -37,6 +39,8 @@ export class Carrier {
   readonly #events: CarrierEvents;
   readonly #hadCredentials: boolean;
   readonly #streams = new Map<number, CarriedStream>();
+  /** Watches that begin again soon. */
+  readonly #resuming = new Map<CarriedStream, ReturnType<typeof setTimeout>>();
   readonly #onOnline = () => this.retry();
   #carrier: string | undefined;
   #abort = new AbortController();
@@ -58,14 +62,8 @@ export class Carrier {
 
   /** Adds a stream, which begins as soon as the connection is there. Returns its end. */
   add(stream: CarriedStream): () => void {
-    const number = this.#nextStream++;
-    this.#streams.set(number, stream);
-    if (this.#carrier !== undefined) void this.#start(number, stream, this.#carrier);
-    return () => {
-      if (!this.#streams.delete(number) || this.#carrier === undefined) return;
-      // If this fails, the connection is broken, and the stream has ended with it.
-      this.#client.stop({ carrier: this.#carrier, stream: number }).catch(() => undefined);
-    };
+    this.#enter(stream);
+    return () => this.#remove(stream);
   }
 
   /** Connects now, if it waits for the next attempt. */
@@ -81,6 +79,7 @@ export class Carrier {
     self.removeEventListener("online", this.#onOnline);
     clearTimeout(this.#wait);
     clearTimeout(this.#silence);
+    for (const timer of this.#resuming.values()) clearTimeout(timer);
     this.#abort.abort();
   }
 
@@ -135,6 +134,8 @@ export class Carrier {
         method: `${method.parent.typeName}/${method.name}`,
         request,
       });
+      // A stop that overtook the start found no stream.
+      if (this.#streams.get(number) !== stream && carrier === this.#carrier) this.#stop(number);
     } catch (error) {
       // With a new carrier it is started again.
       if (carrier === this.#carrier) this.#ended(number, faultOf(error));
@@ -146,19 +147,45 @@ export class Carrier {
     stream?.message(fromBinary(stream.method.output, bytes));
   }
 
+  #enter(stream: CarriedStream): void {
+    const number = this.#nextStream++;
+    this.#streams.set(number, stream);
+    if (this.#carrier !== undefined) void this.#start(number, stream, this.#carrier);
+  }
+
+  #remove(stream: CarriedStream): void {
+    clearTimeout(this.#resuming.get(stream));
+    this.#resuming.delete(stream);
+    for (const [number, each] of this.#streams) {
+      if (each !== stream) continue;
+      this.#streams.delete(number);
+      this.#stop(number);
+    }
+  }
+
+  #stop(stream: number): void {
+    const carrier = this.#carrier;
+    // If this fails, the connection is broken, and the stream has ended with it.
+    if (carrier !== undefined) this.#client.stop({ carrier, stream }).catch(() => undefined);
+  }
+
   #ended(number: number, fault: Fault | undefined): void {
     const stream = this.#streams.get(number);
     if (stream === undefined) return;
     this.#streams.delete(number);
     const isOver = !stream.isWatch || (fault !== undefined && REFUSALS.has(fault.code));
     if (isOver) stream.end(fault);
-    // Such as one that has reached its greatest age. It has a new number, since messages of the former may be under way.
-    else setTimeout(() => this.#resume(stream), 1_000);
+    // Such as one that has reached its greatest age. It gets a new number, since messages of the former may be under way.
+    else
+      this.#resuming.set(
+        stream,
+        setTimeout(() => this.#resume(stream), RESUME_MS),
+      );
   }
 
   #resume(stream: CarriedStream): void {
-    if (this.#isClosed) return;
-    this.add(stream);
+    this.#resuming.delete(stream);
+    this.#enter(stream);
   }
 
   #broken(fault: Fault): void {

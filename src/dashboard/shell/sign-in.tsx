@@ -68,6 +68,7 @@ export function SignInForm() {
           <input
             id={id}
             type="password"
+            required
             autofocus
             autocomplete="off"
             class="mono"
