@@ -116,7 +116,8 @@ export class Access {
       throw unauthenticated("Authentication required.", CREDENTIALS_MISSING);
     }
     const permission = requirePermission(caller, ...permissions);
-    if (!isWrite(permission)) return caller;
+    // What a permission to read allows as well is no change.
+    if (!permissions.every(isWrite)) return caller;
     const limit = permission === "graph:write" ? this.#graphWrites : this.#writes;
     // An anonymous caller is named by its address, and may have many.
     const name = caller.authentication === "none" ? addressBlock(caller.name) : caller.name;

@@ -79,7 +79,7 @@ export interface Gate {
    *
    * @throws ActuatorError UNAUTHENTICATED, PERMISSION_DENIED (also READ_ONLY), RESOURCE_EXHAUSTED (too many writes)
    */
-  require(context: RequestContext, permission: Permission): void;
+  require(context: RequestContext, ...permissions: readonly Permission[]): void;
   /**
    * Why an admitted caller's credentials are no longer valid: tokens can be revoked, and certificates expire, during a stream. Undefined
    * while they are.
@@ -214,13 +214,13 @@ export function createGate(options: GateOptions): Gate {
         throw unauthenticated(`No rule of this server matches the client certificate "${name}".`);
       }
     },
-    require(context, permission) {
+    require(context, ...permissions) {
       requireOpen();
-      context.permission = permission;
-      if (readOnly && isWrite(permission)) throw changesRefused();
+      context.permission = permissions[0];
+      if (readOnly && permissions.every(isWrite)) throw changesRefused();
       const caller = context.caller!;
-      if (access === undefined) requirePermission(caller, permission);
-      else access.authorize(caller, permission);
+      if (access === undefined) requirePermission(caller, ...permissions);
+      else access.authorize(caller, ...permissions);
     },
     credentialsFault(context) {
       const { caller, request } = context;

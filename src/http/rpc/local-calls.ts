@@ -112,9 +112,7 @@ export class LocalCalls {
 
   /** If there are several, the method itself requires the one that depends on the message. */
   #require(context: RequestContext, permissions: readonly Permission[]): void {
-    const { caller } = context;
-    const held = permissions.find((each) => caller!.permissions.has(each)) ?? permissions[0]!;
-    this.#gate.require(context, held);
+    this.#gate.require(context, ...permissions);
   }
 }
 

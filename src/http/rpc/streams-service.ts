@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { create, type DescMethod, type DescService, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError, type ServiceImpl } from "@connectrpc/connect";
@@ -66,8 +67,8 @@ export function streamsService(
       }
       context.end("OK");
     } catch (error) {
-      if (signal.aborted) return;
-      context.failed(error);
+      if (signal.aborted && error === signal.reason) return;
+      context.failed(error instanceof ConnectError ? error.cause : error);
       const failure = anyErrorToRpc(error, (unexpected) => onError(unexpected, context.operation));
       context.end(callCodeOf(failure));
       throw failure;
@@ -80,10 +81,12 @@ export function streamsService(
     open(_, { values }) {
       const context = requestContextOf(values);
       const carrier = new Carrier(() => carriers.delete(carrier.id));
-      carriers.set(carrier.id, { carrier, context });
       return liveEvents<OpenResponse>(
         {
-          open: (wake) => carrier.open(wake),
+          open(wake) {
+            carriers.set(carrier.id, { carrier, context });
+            carrier.open(wake);
+          },
           take() {
             const event = carrier.take();
             return event && responseOf(event, heartbeatMs);
@@ -131,7 +134,13 @@ function requestFrom(method: DescMethod, bytes: Uint8Array): object {
 
 /** Anonymous callers cannot be told apart but by their address, which is their name. */
 function isSame(caller: Caller, opener: Caller): boolean {
-  return caller.name === opener.name && caller.authentication === opener.authentication;
+  const { name, authentication, permissions, loggers } = opener;
+  return (
+    caller.name === name &&
+    caller.authentication === authentication &&
+    // The same name may come with fewer rights, such as those of a narrower JWT.
+    isDeepStrictEqual([caller.permissions, caller.loggers], [permissions, loggers])
+  );
 }
 
 function responseOf(event: CarrierEvent, heartbeatMs: number): OpenResponse {

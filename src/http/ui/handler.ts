@@ -107,7 +107,8 @@ export function uiHandler({ basePath, gate, onError }: UiSettings): UiHandler {
       gate.requireOpen();
       if (isRoot) {
         response.statusCode = 302;
-        response.setHeader("Location", `${root}/`);
+        // Relative, so that it holds below the prefix of a proxy.
+        response.setHeader("Location", `${root.slice(1)}/`);
         response.end();
         context.end("OK");
         return true;
@@ -129,7 +130,9 @@ function wantsPage({ method, headers }: GateRequest): boolean {
 }
 
 function send(request: GateRequest, response: GateResponse, { type, tag, isHashed, br, gzip, plain }: UiFile): void {
-  response.setHeader("Vary", "Accept-Encoding");
+  // CORS, or the application of a mounted handler, may have set it before.
+  const vary = response.getHeader("Vary");
+  response.setHeader("Vary", vary === undefined ? "Accept-Encoding" : `${vary}, Accept-Encoding`);
   response.setHeader("Cache-Control", isHashed ? "public, max-age=31536000, immutable" : "no-cache");
   response.setHeader("ETag", tag);
   const known = request.headers["if-none-match"];

@@ -195,7 +195,7 @@ export type StartRequest = Message<"actuator.v3.StartRequest"> & {
   carrier: string;
 
   /**
-   * Chosen by the client, and not in use on the carrier.
+   * Chosen by the client, and never used on the carrier before: messages of a stopped stream may still be on their way.
    *
    * @generated from field: uint32 stream = 2;
    */

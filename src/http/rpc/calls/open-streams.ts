@@ -97,7 +97,8 @@ export class OpenStreams {
 
   #check(): void {
     const now = performance.now();
-    for (const [interrupt, { credentialsFault, endsAt }] of this.#open) {
+    // The latest first: a carrier is older than what it carries, which ends for this reason, too, and not with the carrier.
+    for (const [interrupt, { credentialsFault, endsAt }] of [...this.#open].reverse()) {
       const fault = credentialsFault?.();
       if (fault !== undefined) interrupt(errorToRpc(fault));
       else if (now > endsAt) interrupt(tooOld());
@@ -115,7 +116,7 @@ export class OpenStreams {
     this.#ended = true;
     // One turn later, so that events of just before, such as NOT_SERVING, still reach the clients.
     setImmediate(() => {
-      for (const interrupt of this.#open.keys()) interrupt(unavailable());
+      for (const interrupt of [...this.#open.keys()].reverse()) interrupt(unavailable());
     });
   }
 }
