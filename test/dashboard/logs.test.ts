@@ -60,7 +60,7 @@ describe.runIf(CHROMIUM)("the logs screen", () => {
   /** Opens the screen; dialogs of the browser fail the test, too. */
   async function open(url: string, hash = "#/logs", options: PageOptions = {}): Promise<Page> {
     const { page, errors } = await openPage(url, hash, options);
-    page.setDefaultTimeout(10_000);
+    page.setDefaultTimeout(30_000);
     page.on("dialog", (dialog) => (errors as string[]).push(`dialog: ${dialog.message()}`));
     return page;
   }

@@ -68,9 +68,11 @@ export class Carrier {
 
   /** Connects now, if it waits for the next attempt. */
   retry(): void {
-    if (this.#wait === undefined) return;
+    const isRefused = this.state.status === "refused";
+    if (this.#isClosed || (this.#wait === undefined && !isRefused)) return;
     clearTimeout(this.#wait);
     this.#wait = undefined;
+    if (isRefused) this.#set({ status: "connecting" });
     void this.#open();
   }
 
@@ -198,6 +200,8 @@ export class Carrier {
     }
     if (REFUSALS.has(fault.code)) {
       this.#set({ status: "refused", fault, hadCredentials: this.#hadCredentials });
+      // A proxy answers so while the service starts. Credentials are not tried again, since failures are limited.
+      if (fault.code !== "UNAUTHENTICATED") this.#wait = setTimeout(() => this.retry(), MAX_WAIT_MS);
       return;
     }
     const since = (this.#brokenSince ??= Date.now());

@@ -58,6 +58,8 @@ export class Hubs {
     return {
       close,
       receive: (message) => {
+        // It was taken for closed while it slept, and its streams are gone.
+        if (leave === undefined && message.type !== "hello" && message.type !== "bye") return post({ type: "closed" });
         clearTimeout(silence);
         silence = setTimeout(close, TAB_SILENCE_MS);
         if (message.type === "hello") {
@@ -66,7 +68,7 @@ export class Hubs {
           if (hub === undefined) {
             hub = new Hub(message.base, message.authorization, () => this.#hubs.delete(key));
             this.#hubs.set(key, hub);
-          }
+          } else hub.retry();
           leave = hub.join(post);
         } else if (message.type === "bye") close();
         else if (message.type === "retry") hub?.retry();

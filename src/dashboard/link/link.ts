@@ -40,9 +40,13 @@ export class Link {
     this.#post(hello);
   }
 
+  /** Called when the worker has taken this tab for closed. */
+  onClosed: () => void = () => undefined;
+
   /** Takes a message from the worker. */
   receive(message: ToTab): void {
-    if (message.type === "connection") this.onConnection(message.state, message.tabs);
+    if (message.type === "closed") this.onClosed();
+    else if (message.type === "connection") this.onConnection(message.state, message.tabs);
     else if (message.type === "heard") this.onHeard(message.at);
     else this.#handlers.get(message.id)?.(message);
   }
@@ -97,9 +101,16 @@ export class Link {
     this.#post({ type: "alive" });
   }
 
-  /** Ends everything of this tab. */
-  close(): void {
+  /** Tells the worker that the tab is gone. */
+  leave(): void {
     this.#post({ type: "bye" });
+  }
+
+  /** Ends everything of this tab, and tells each caller. */
+  close(): void {
+    this.leave();
+    const fault = { code: "CANCELED", reason: "", message: "The connection was closed.", metadata: {} };
+    for (const [id, handle] of [...this.#handlers]) handle({ type: "end", id, fault });
   }
 
   #open(id: number, message: ToWorker, handlers: StreamHandlers<unknown>): () => void {

@@ -53,5 +53,7 @@ export type ToTab =
   /** A call or stream has ended; `fault` is undefined if the stream ended by itself. */
   | { readonly type: "end"; readonly id: number; readonly fault: Fault | undefined }
   | { readonly type: "connection"; readonly state: ConnectionState; readonly tabs: number }
+  /** The worker has ended what the tab had, because it was silent: it begins anew. */
+  | { readonly type: "closed" }
   /** The server was heard, at this time. */
   | { readonly type: "heard"; readonly at: number };

@@ -223,12 +223,14 @@ function Legend() {
   );
 }
 
-/** Keys act on the row that has focus, or on the selected one. */
+/** Keys act on the row that has focus, or, from elsewhere, on the selected logger: never on one that nothing points at. */
 function target(): string | undefined {
-  return activeRow().name ?? (selected.peek() || undefined);
+  const isInGrid = document.activeElement?.closest(".lg-grid") != null;
+  return isInGrid ? activeRow().name : selected.peek() || undefined;
 }
 
-const on = (act: (name: string) => void) => () => {
+const on = (act: (name: string) => void) => (event: KeyboardEvent) => {
+  if (event.repeat) return;
   const name = target();
   if (name !== undefined) act(name);
 };

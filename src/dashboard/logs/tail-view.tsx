@@ -174,8 +174,8 @@ function move(log: HTMLElement, step: number): void {
   next?.closest(".ln")?.scrollIntoView({ block: "nearest" });
 }
 
-function within({ id, lines }: Chunk, open: number | undefined): number | undefined {
-  return open !== undefined && open >= id && open < id + lines.length ? open : undefined;
+function within({ lines }: Chunk, open: number | undefined): number | undefined {
+  return open !== undefined && lines.some(({ id }) => id === open) ? open : undefined;
 }
 
 function toLogs({ query }: LogTail, field: string, value: string): void {

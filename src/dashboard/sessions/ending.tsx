@@ -37,10 +37,10 @@ export async function askToEnd(session: Session): Promise<void> {
 
 /** Asks whether to end all sessions of a user, or all but one, and ends them. */
 export async function askToEndAll(username: string, keep?: Session): Promise<void> {
-  const { sessions, total, hasOlder, isPartial } = ofUser.state.value;
-  const left = sessions.filter(({ id }) => id !== keep?.id && !ended.value.has(id));
+  const { sessions, total, hasOlder, isPartial, page, gone } = ofUser.state.value;
+  const left = sessions.filter(({ id }) => id !== keep?.id && !ended.value.has(id) && !gone.has(id));
   // The number that the server counted includes sessions that are not on this page.
-  const known = isPartial ? undefined : hasOlder ? total && total - (keep ? 1 : 0) : left.length;
+  const known = isPartial ? undefined : hasOlder || page > 1 ? total && total - (keep ? 1 : 0) : left.length;
   const number = known === undefined ? "sessions" : counted(known, "session");
   await askAndEnd(
     {

@@ -37,7 +37,9 @@ export function isNewestFirst(sessions: readonly Session[]): boolean {
 
 /** The session that was used last and has not expired; the server lists a user's sessions newest access first. */
 export function newestOf(sessions: readonly Session[]): Session | undefined {
-  return sessions.find(({ expired }) => !expired);
+  const at = ({ lastAccessedTime: time }: Session) => (time === undefined ? 0 : msOf(time));
+  const active = sessions.filter(({ expired }) => !expired);
+  return active.length === 0 ? undefined : active.reduce((best, each) => (at(each) > at(best) ? each : best));
 }
 
 /** The names of what these sessions keep, each once. */

@@ -92,6 +92,7 @@ function UserPanel({ username, onClose }: { username: string; onClose: () => voi
   const mayEnd = whyNotEnd();
   const whyNoOther =
     mayEnd ??
+    (page > 1 ? "the newest is on the first page" : undefined) ??
     (newest === undefined ? "no session is active" : !hasOlder && left.length < 2 ? "there is no other" : undefined);
   const words = number === undefined ? undefined : counted(number, "session");
   return (
@@ -167,7 +168,12 @@ function UserPanel({ username, onClose }: { username: string; onClose: () => voi
             )}
             <ul class="se-list">
               {sessions.map((session) => (
-                <Item key={session.id} session={session} isNewest={session === newest} isGone={gone.has(session.id)} />
+                <Item
+                  key={session.id}
+                  session={session}
+                  isNewest={page === 1 && session === newest}
+                  isGone={gone.has(session.id)}
+                />
               ))}
             </ul>
             {(hasOlder || page > 1) && (

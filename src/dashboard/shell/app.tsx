@@ -3,6 +3,7 @@ import { useEffect } from "preact/hooks";
 import { Skeleton } from "../components/state.tsx";
 import { go, type Page, route } from "../state/route.ts";
 import { application, connection } from "../state/server.ts";
+import { toast } from "../state/toasts.ts";
 import { PAGE_KEYS, servedPages } from "./actions.ts";
 import { Alerts } from "./alerts.tsx";
 import { DialogLayer } from "./dialog-layer.tsx";
@@ -26,9 +27,18 @@ export function App() {
   useEffect(() => {
     document.title = [subject.slice(0, 100), TITLES[page], name].filter(Boolean).join(" · ");
     if (loaded.value[page] !== undefined) return;
-    void SCREENS[page]().then((found) => {
-      loaded.value = { ...loaded.value, [page]: found };
-    });
+    SCREENS[page]().then(
+      (found) => {
+        loaded.value = { ...loaded.value, [page]: found };
+      },
+      () =>
+        toast({
+          icon: "ui-warning",
+          tone: "warn",
+          text: "This screen cannot be loaded: the service cannot be reached, or has a new version.",
+          action: { label: "Reload", run: () => location.reload() },
+        }),
+    );
   }, [page, subject, name]);
   useKeys({
     "/": () => openPalette(screen?.focusFilter),

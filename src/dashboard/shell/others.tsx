@@ -49,8 +49,11 @@ async function tell(): Promise<void> {
   );
   // Newest first: of several changes of one logger, the last one counts.
   const told = changes.filter(({ name }, at) => changes.findIndex((other) => other.name === name) === at);
-  if (told.length > MAX_TOASTS) tellMany(told);
-  else for (const change of told.reverse()) tellOne(change);
+  const guarded = told.filter(({ kind }) => kind === Kind.VOLUME);
+  for (const change of guarded.slice(0, MAX_TOASTS).reverse()) tellOne(change);
+  const others = told.filter(({ kind }) => kind !== Kind.VOLUME);
+  if (others.length > MAX_TOASTS) tellMany(others);
+  else for (const change of others.reverse()) tellOne(change);
 }
 
 function tellOne({ name, level, kind, override }: LevelChange): void {
@@ -84,7 +87,8 @@ function tellOne({ name, level, kind, override }: LevelChange): void {
 function tellMany(told: readonly LevelChange[]): void {
   const actors = [...new Set(told.map(({ override }) => override?.actor))];
   const kinds = new Set(told.map(({ kind }) => kind));
-  const verb = kinds.size > 1 ? "changed" : kinds.has(Kind.SET) ? "set" : "restored";
+  const verb =
+    kinds.size > 1 ? "changed" : kinds.has(Kind.SET) ? "set" : kinds.has(Kind.CLEARED) ? "cleared" : "restored";
   toast({
     icon: "ui-user",
     text: (

@@ -34,9 +34,17 @@ export function followersOf(name: string, known: Known): number {
 }
 
 /** The level that a logger has without what an operator changed. */
-export function levelWithout(name: string, { loggers, groups }: Known): Level {
+export function levelWithout(name: string, known: Known): Level {
+  const members = known.groups.get(name)?.members;
+  if (members === undefined) return loggerWithout(name, known);
+  // Of a group, that of its least verbose member.
+  const levels = members.map((each) => loggerWithout(each.replace(/\.\*$/, ""), known)).filter((each) => each > 0);
+  return levels.length === 0 ? Level.UNSPECIFIED : (Math.min(...levels) as Level);
+}
+
+function loggerWithout(name: string, { loggers }: Known): Level {
   const logger = loggers.get(name);
-  if (logger === undefined) return groups.get(name)?.configuredLevel ?? Level.UNSPECIFIED;
+  if (logger === undefined) return Level.UNSPECIFIED;
   if (logger.override === undefined) return logger.effectiveLevel;
   if (logger.baselineLevel !== Level.UNSPECIFIED) return logger.baselineLevel;
   for (let at = name; at !== ROOT; ) {

@@ -32,10 +32,16 @@ export function isSignedIn(): boolean {
 /** Signs in with the value of the header `Authorization`; undefined: without. */
 export function signIn(authorization: string | undefined, remember: boolean): void {
   setAuthorization(authorization, remember);
-  link.close();
+  renew();
+}
+
+/** Begins anew. The former link closes after the change, since stores take no more from one that is not the present one. */
+function renew(): void {
+  const former = link;
   application.value = undefined;
   connection.value = { status: "connecting" };
   link = open();
+  former.close();
   for (const follow of followers) follow();
 }
 
@@ -50,6 +56,9 @@ function open(): Link {
     connection.value = state;
     tabs.value = count;
     if (state.status === "live" && (!wasLive || application.value === undefined)) void describe();
+  };
+  opened.onClosed = () => {
+    if (opened === link) renew();
   };
   opened.onHeard = (at) => {
     heardAt.value = at;
@@ -88,7 +97,7 @@ export function serves(service: string): boolean {
   return services === undefined || services.includes(`actuator.v3.${service}`);
 }
 
-addEventListener("pagehide", () => link.close());
+addEventListener("pagehide", () => link.leave());
 // A tab that the browser kept in memory comes back without its worker.
 addEventListener("pageshow", ({ persisted }) => {
   if (persisted) location.reload();
