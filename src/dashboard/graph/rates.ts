@@ -43,10 +43,8 @@ export class Rates {
 
   apply({ isSnapshot, nodes, links, removedNodes, removedLinks }: GraphChange, now: number): void {
     if (isSnapshot) {
-      // What was counted while this page was not connected says nothing about the last seconds.
-      this.#links.clear();
-      this.#messages.clear();
-      this.#failures.clear();
+      for (const key of this.#links.keys()) if (!links.has(key)) this.#links.delete(key);
+      for (const id of this.#failures.keys()) if (!nodes.has(id)) this.#forget(id);
     }
     for (const key of removedLinks.keys()) this.#links.delete(key);
     for (const id of removedNodes) this.#forget(id);
