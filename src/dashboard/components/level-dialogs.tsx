@@ -1,12 +1,12 @@
 import "../styles/panes.css";
-import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { Level } from "../../gen/actuator/v3/level_pb.ts";
 import type { Logger, LoggerGroup } from "../../gen/actuator/v3/loggers_pb.ts";
-import { closeDialog, openDialog } from "../state/dialog.ts";
+import { openDialog } from "../state/dialog.ts";
 import { type Lasting, lastingWords, levelName, setLevel } from "../state/levels.ts";
 import { measurements } from "../state/measurements.ts";
 import { confirmation } from "./confirmation.tsx";
+import { DialogForm, ReasonField } from "./dialog-form.tsx";
 import { Durations } from "./durations.tsx";
 import { counted, rate } from "./number.ts";
 import { Outside } from "./outside.tsx";
@@ -20,8 +20,6 @@ interface RaiseQuestion {
   readonly added: number | undefined;
 }
 
-const MAX_REASON = 1_000;
-
 /** Asks for how long and why, before a level that writes much more is set. */
 export function askToRaise(question: RaiseQuestion): void {
   openDialog(<RaiseDialog {...question} />);
@@ -32,7 +30,7 @@ function RaiseDialog({ name, level, lasting, followers, added }: RaiseQuestion) 
   const [reason, setReason] = useState("");
   const written = measurements.value.get(name)?.levels.reduce((sum, each) => sum + each.written, 0) ?? 0;
   return (
-    <Dialog
+    <DialogForm
       title={
         <>
           Raise <Outside text={name} /> to {levelName(level)}?
@@ -56,8 +54,8 @@ function RaiseDialog({ name, level, lasting, followers, added }: RaiseQuestion) 
         <span class="label">For</span>
         <Durations label="For" value={chosen} onChange={choose} />
       </div>
-      <Reason value={reason} onChange={setReason} />
-    </Dialog>
+      <ReasonField value={reason} onChange={setReason} />
+    </DialogForm>
   );
 }
 
@@ -69,7 +67,7 @@ export function askForReason(name: string, onDone: (reason: string) => void): vo
 function ReasonDialog({ name, onDone }: { name: string; onDone: (reason: string) => void }) {
   const [reason, setReason] = useState("");
   return (
-    <Dialog
+    <DialogForm
       title={
         <>
           Why was <Outside text={name} /> changed?
@@ -78,8 +76,8 @@ function ReasonDialog({ name, onDone }: { name: string; onDone: (reason: string)
       action="Add the reason"
       onDone={() => onDone(reason)}
     >
-      <Reason value={reason} onChange={setReason} />
-    </Dialog>
+      <ReasonField value={reason} onChange={setReason} />
+    </DialogForm>
   );
 }
 
@@ -110,57 +108,4 @@ export function askToRestoreAll(
         </>
       ),
   });
-}
-
-function Reason({ value, onChange }: { value: string; onChange: (reason: string) => void }) {
-  return (
-    <div>
-      <label class="label" for="level-reason">
-        Reason, shown in the history
-      </label>
-      <textarea
-        class="area"
-        id="level-reason"
-        rows={2}
-        maxLength={MAX_REASON}
-        value={value}
-        onInput={({ currentTarget }) => onChange(currentTarget.value)}
-      />
-    </div>
-  );
-}
-
-function Dialog({
-  title,
-  action,
-  onDone,
-  children,
-}: {
-  title: ComponentChildren;
-  action: ComponentChildren;
-  onDone: () => void;
-  children: ComponentChildren;
-}) {
-  return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        closeDialog();
-        onDone();
-      }}
-    >
-      <div class="dlg-body">
-        <h2 id="dialog-title">{title}</h2>
-        {children}
-      </div>
-      <div class="dlg-foot">
-        <button class="btn plain" type="button" onClick={closeDialog}>
-          Cancel
-        </button>
-        <button class="btn main-action" type="submit">
-          {action}
-        </button>
-      </div>
-    </form>
-  );
 }

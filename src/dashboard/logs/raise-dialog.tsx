@@ -1,7 +1,8 @@
 import { useState } from "preact/hooks";
 import { Level } from "../../gen/actuator/v3/level_pb.ts";
+import { DialogForm, ReasonField } from "../components/dialog-form.tsx";
 import { Outside } from "../components/outside.tsx";
-import { closeDialog, openDialog } from "../state/dialog.ts";
+import { openDialog } from "../state/dialog.ts";
 import { levelName, ONE_HOUR, TEN_MINUTES } from "../state/levels.ts";
 import type { RaiseRequest } from "./tail.ts";
 
@@ -11,7 +12,6 @@ const TIMES = [
   [ONE_HOUR, "1 h"],
   [undefined, "until this tail closes"],
 ] as const;
-const MAX_REASON = 1_000;
 const MAX_NAMES = 3;
 
 /** Asks before the level is raised on these loggers. Calls `onRaise` if the operator wants it. */
@@ -37,54 +37,31 @@ function RaiseDialog({
   const [onlyHere, setOnlyHere] = useState(false);
   const [reason, setReason] = useState("");
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        closeDialog();
-        onRaise({ level, ttlMs, onlyHere, reason });
-      }}
-    >
-      <div class="dlg-body">
-        <h2 id="dialog-title">
+    <DialogForm
+      title={
+        <>
           Raise <Names names={names} /> to {levelName(level)}?
-        </h2>
-        <p class="t2">
-          The level is restored when this tail closes, and at once if it makes too many records. Levels that let more
-          through already stay.
-        </p>
-        <Choice label="Level" options={LEVELS} value={level} onChange={setLevel} />
-        <Choice label="For" options={TIMES} value={ttlMs} onChange={setTtl} />
-        <label class="check-row">
-          <input
-            type="checkbox"
-            checked={onlyHere}
-            onChange={({ currentTarget }) => setOnlyHere(currentTarget.checked)}
-          />{" "}
-          Show the additional records only here, not in the application’s own logs
-        </label>
-        <div>
-          <label class="label" for="raise-reason">
-            Reason, shown in the history
-          </label>
-          <textarea
-            class="area"
-            id="raise-reason"
-            rows={2}
-            maxLength={MAX_REASON}
-            value={reason}
-            onInput={({ currentTarget }) => setReason(currentTarget.value)}
-          />
-        </div>
-      </div>
-      <div class="dlg-foot">
-        <button class="btn plain" type="button" onClick={closeDialog}>
-          Cancel
-        </button>
-        <button class="btn main-action" type="submit">
-          Raise to {levelName(level)}
-        </button>
-      </div>
-    </form>
+        </>
+      }
+      action={`Raise to ${levelName(level)}`}
+      onDone={() => onRaise({ level, ttlMs, onlyHere, reason })}
+    >
+      <p class="t2">
+        The level is restored when this tail closes, and at once if it makes too many records. Levels that let more
+        through already stay.
+      </p>
+      <Choice label="Level" options={LEVELS} value={level} onChange={setLevel} />
+      <Choice label="For" options={TIMES} value={ttlMs} onChange={setTtl} />
+      <label class="check-row">
+        <input
+          type="checkbox"
+          checked={onlyHere}
+          onChange={({ currentTarget }) => setOnlyHere(currentTarget.checked)}
+        />{" "}
+        Show the additional records only here, not in the application’s own logs
+      </label>
+      <ReasonField value={reason} onChange={setReason} />
+    </DialogForm>
   );
 }
 
