@@ -1,4 +1,5 @@
-import { CARD, type Layout, type Point } from "./model.ts";
+import type { Point } from "../../integration-graph/export/layout.ts";
+import { CARD, type Layout } from "./model.ts";
 
 /** What part of the drawing is seen: the place at the left top of the canvas, and how many pixels one unit takes. */
 export interface Camera {

@@ -1,6 +1,7 @@
 import { signal } from "@preact/signals";
+import type { Point } from "../../integration-graph/export/layout.ts";
 import { type Camera, fitted, panned, type Size, zoomed } from "./camera.ts";
-import type { Layout, Point } from "./model.ts";
+import type { Layout } from "./model.ts";
 
 /** Where everything is drawn; undefined until the first layout. */
 export const layout = signal<Layout | undefined>(undefined);

@@ -1,4 +1,5 @@
 import { type Link, Link_Type, type Node } from "../../gen/actuator/v3/integration_graph_pb.ts";
+import type { Point } from "../../integration-graph/export/layout.ts";
 
 /** What is drawn for a node, or for a group of them that is collapsed. */
 export interface Card {
@@ -30,11 +31,6 @@ export interface Path {
 export interface Picture {
   readonly cards: readonly Card[];
   readonly paths: readonly Path[];
-}
-
-export interface Point {
-  readonly x: number;
-  readonly y: number;
 }
 
 /** Where a picture is drawn, in pixels; places of cards and labels are their centres. */

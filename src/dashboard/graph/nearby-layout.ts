@@ -1,4 +1,5 @@
-import { CARD, type Layout, type Picture, type Point } from "./model.ts";
+import type { Point } from "../../integration-graph/export/layout.ts";
+import { CARD, type Layout, type Picture } from "./model.ts";
 
 const GAP = 8;
 const ROW = 90;

@@ -1,4 +1,5 @@
-import { CARD, type Layout, type Path, type Point } from "./model.ts";
+import type { Point } from "../../integration-graph/export/layout.ts";
+import { CARD, type Layout, type Path } from "./model.ts";
 
 /** How a path is drawn: its line, and the place and direction of its arrow head. */
 export interface Route {

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { withTimeout } from "../../common/timeout.ts";
+import type { NodeCounts } from "../../integration-graph/counts.ts";
 import type { Health, HealthReport } from "../health/health.ts";
-import { type FailingNode, FailingNodes, type NodeCounts } from "./failing-nodes.ts";
+import { type FailingNode, FailingNodes } from "./failing-nodes.ts";
 import { LastMinute } from "./last-minute.ts";
 
 /** How often the activity is looked at, in milliseconds. */

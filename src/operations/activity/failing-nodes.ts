@@ -1,24 +1,5 @@
+import type { NodeCounts } from "../../integration-graph/counts.ts";
 import { LastMinute } from "./last-minute.ts";
-
-/** What a node of the integration graph has counted. */
-export interface NodeCounts {
-  readonly nodeId: number;
-  readonly key: string;
-  readonly name: string;
-  readonly pattern: string;
-  readonly counts: Counted;
-  /** The same a second. */
-  readonly rates: Counted;
-  /** A reading of `performance.now()`; 0: never. */
-  readonly lastFailure: number;
-}
-
-/** Numbers of messages: all, those that failed, and those that count if the numbers of all nodes are added up. */
-export interface Counted {
-  readonly messages: number;
-  readonly failures: number;
-  readonly steps: number;
-}
 
 /** A node that counted failures in the last minute. */
 export interface FailingNode {
