@@ -7,7 +7,7 @@ import { LogsService } from "../../gen/actuator/v3/logs_pb.ts";
 import { SessionsService } from "../../gen/actuator/v3/sessions_pb.ts";
 import { Carrier } from "./carrier.ts";
 import { faultOf } from "./fault.ts";
-import type { SharedWatch, ToTab, ToWorker } from "./messages.ts";
+import type { ToTab, ToWorker, WatchName } from "./messages.ts";
 import type { ServiceName, Services } from "./services.ts";
 import { binaryTransport } from "./transport.ts";
 
@@ -19,7 +19,7 @@ const SERVICES: Services = {
   graph: IntegrationGraphService,
 };
 
-const WATCHES: Readonly<Record<SharedWatch, readonly [DescMethod, object]>> = {
+const WATCHES: Readonly<Record<WatchName, readonly [DescMethod, object]>> = {
   activity: [ApplicationService.method.watchActivity, {}],
   loggers: [LoggersService.method.watchLoggers, { compact: true }],
   graph: [IntegrationGraphService.method.watchIntegrationGraph, {}],

@@ -1,4 +1,4 @@
-import type { ConnectionState, Fault, SharedWatch, ToTab, ToWorker } from "./messages.ts";
+import type { ConnectionState, Fault, ToTab, ToWorker, WatchName } from "./messages.ts";
 import type { Input, MethodsOf, Output, ServiceName } from "./services.ts";
 
 /** A call that failed. */
@@ -18,8 +18,8 @@ export interface StreamHandlers<Message> {
   end(fault: Fault | undefined): void;
 }
 
-/** Messages of the watches that all tabs share. */
-export interface SharedMessages {
+/** The messages of the watches. */
+export interface WatchMessages {
   readonly activity: Output<"application", "watchActivity">;
   readonly loggers: Output<"loggers", "watchLoggers">;
   readonly graph: Output<"graph", "watchIntegrationGraph">;
@@ -84,10 +84,10 @@ export class Link {
   }
 
   /**
-   * Follows a watch that all tabs share, from a whole snapshot on. It survives interruptions: after one it begins again with a snapshot.
+   * Follows a watch from a whole snapshot on. It survives interruptions: after one it begins again with a snapshot.
    * `end` comes only if the server refuses it.
    */
-  watch<W extends SharedWatch>(watch: W, handlers: StreamHandlers<SharedMessages[W]>): () => void {
+  watch<W extends WatchName>(watch: W, handlers: StreamHandlers<WatchMessages[W]>): () => void {
     const id = this.#nextId++;
     return this.#open(id, { type: "watch", id, watch }, handlers as StreamHandlers<unknown>);
   }

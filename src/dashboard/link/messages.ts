@@ -1,7 +1,7 @@
 import type { ServiceName } from "./services.ts";
 
-/** What every tab watches together: the worker keeps one stream of each while a tab wants it. */
-export type SharedWatch = "activity" | "loggers" | "graph";
+/** What a tab watches: streams that begin again by themselves when the connection was lost. */
+export type WatchName = "activity" | "loggers" | "graph";
 
 /** Why a call failed, in the form in which it passes from the worker to a tab. */
 export interface Fault {
@@ -40,7 +40,7 @@ export type ToWorker =
       readonly method: string;
       readonly input: unknown;
     }
-  | { readonly type: "watch"; readonly id: number; readonly watch: SharedWatch }
+  | { readonly type: "watch"; readonly id: number; readonly watch: WatchName }
   | { readonly type: "stop"; readonly id: number }
   | { readonly type: "retry" }
   | { readonly type: "alive" }

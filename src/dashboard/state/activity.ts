@@ -3,7 +3,7 @@ import type { ActivitySample, WatchActivityResponse } from "../../gen/actuator/v
 import type { Fault } from "../link/messages.ts";
 import { link, onLink } from "./server.ts";
 
-/** Health and activity, kept current by the watch that all tabs share. */
+/** Health and activity, kept current by a watch. */
 export interface ActivityState {
   /** The latest message; undefined until the first one. */
   readonly latest: WatchActivityResponse | undefined;

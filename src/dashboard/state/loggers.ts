@@ -4,7 +4,7 @@ import type { Logger, LoggerGroup } from "../../gen/actuator/v3/loggers_pb.ts";
 import type { Fault } from "../link/messages.ts";
 import { link, onLink } from "./server.ts";
 
-/** The loggers, kept current by the watch that all tabs share. */
+/** The loggers, kept current by a watch. */
 export interface LoggersState {
   /** False until the first whole snapshot. */
   readonly isLoaded: boolean;
