@@ -1,6 +1,5 @@
 import type { DescService } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
-import { ActuatorError } from "../../common/error.ts";
 import { ApplicationService } from "../../gen/actuator/v3/application_pb.ts";
 import { IntegrationGraphService } from "../../gen/actuator/v3/integration_graph_pb.ts";
 import { LoggersService } from "../../gen/actuator/v3/loggers_pb.ts";
@@ -16,6 +15,7 @@ import type { Endpoints } from "../endpoints.ts";
 import type { Gate } from "../gate/gate.ts";
 import { applicationService } from "./application-service.ts";
 import type { CallRouter } from "./call-router.ts";
+import { notServed } from "./calls/error.ts";
 import type { RequestGate } from "./calls/request-gate.ts";
 import { healthService } from "./health-service.ts";
 import { integrationGraphService } from "./integration-graph-service.ts";
@@ -76,8 +76,7 @@ export function registerServices(
 /** A service of a domain that the application does not have: every method answers UNIMPLEMENTED. */
 function absentService<S extends DescService>(service: S): Partial<ServiceImpl<S>> {
   const method = () => {
-    const message = "This application does not serve this part of the actuator.";
-    throw new ActuatorError("UNIMPLEMENTED", "NOT_SERVED", message, { service: service.typeName });
+    throw notServed(service);
   };
   const methods: Record<string, unknown> = {};
   for (const { localName } of service.methods) methods[localName] = method;

@@ -12,7 +12,7 @@ import { type OpenResponse, OpenResponseSchema, type StreamsService } from "../.
 import { ErrorInfoSchema } from "../../gen/google/rpc/error_details_pb.ts";
 import type { RequestContext } from "../gate/request-context.ts";
 import { callerOf, requestContextOf } from "./calls/call-context.ts";
-import { anyErrorToRpc, callCodeOf } from "./calls/error.ts";
+import { anyErrorToRpc, callCodeOf, notServed } from "./calls/error.ts";
 import { type CarriedMessages, Carrier, type CarrierEvent } from "./carrier.ts";
 import type { LocalCalls } from "./local-calls.ts";
 import { liveEvents } from "./streams.ts";
@@ -104,10 +104,7 @@ export function streamsService(
         const message = `${JSON.stringify(name)} cannot be carried; it must be one of ${[...CARRIED.keys()].join(", ")}.`;
         throw new ActuatorError("INVALID_ARGUMENT", "METHOD_NOT_CARRIED", message, { field: "method" });
       }
-      if (!local.serves(method.parent)) {
-        const message = "This application does not serve this part of the actuator.";
-        throw new ActuatorError("UNIMPLEMENTED", "NOT_SERVED", message, { service: method.parent.typeName });
-      }
+      if (!local.serves(method.parent)) throw notServed(method.parent);
       const input = requestFrom(method, request);
       carrier.start(stream, (signal) => {
         const further = context.further();

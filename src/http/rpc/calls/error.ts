@@ -1,3 +1,4 @@
+import type { DescService } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { ActuatorError, type ErrorCode } from "../../../common/error.ts";
 import { ErrorInfoSchema } from "../../../gen/google/rpc/error_details_pb.ts";
@@ -44,6 +45,12 @@ export function errorToRpc(error: ActuatorError): ConnectError {
     [{ desc: ErrorInfoSchema, value: info }],
     error,
   );
+}
+
+/** The error for a service of a domain that the application does not have. */
+export function notServed({ typeName: service }: DescService): ActuatorError {
+  const message = "This application does not serve this part of the actuator.";
+  return new ActuatorError("UNIMPLEMENTED", "NOT_SERVED", message, { service });
 }
 
 /** How connect begins the message of an error for a message that it cannot decode. */
