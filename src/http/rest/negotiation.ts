@@ -151,15 +151,22 @@ export function prefersGzip(acceptEncoding: string | undefined): boolean {
 
 const CODING = /^[ \t]*([\w!#$%&'*+.^`|~-]+)[ \t]*(?:;[ \t]*[qQ]=([\d.]+)[ \t]*)?$/;
 
-const gzipPreferences = new BoundedCache((acceptEncoding: string) => {
+/** The weights of an `Accept-Encoding` header by coding, in lower case; undefined if it is malformed. */
+export function codingWeights(acceptEncoding: string): ReadonlyMap<string, number> | undefined {
   const weights = new Map<string, number>();
   for (const element of acceptEncoding.split(",")) {
     if (element.trim() === "") continue;
     const [, coding, q] = CODING.exec(element) ?? [];
     const weight = q === undefined ? 1 : parseWeight(q);
-    if (coding === undefined || weight === undefined) return false;
+    if (coding === undefined || weight === undefined) return undefined;
     weights.set(coding.toLowerCase(), weight);
   }
+  return weights;
+}
+
+const gzipPreferences = new BoundedCache((acceptEncoding: string) => {
+  const weights = codingWeights(acceptEncoding);
+  if (weights === undefined) return false;
   const gzip = weights.get("gzip") ?? weights.get("x-gzip") ?? weights.get("*") ?? 0;
   return gzip > 0 && gzip >= (weights.get("identity") ?? 0);
 });

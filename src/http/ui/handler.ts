@@ -2,6 +2,7 @@ import { ActuatorError } from "../../common/error.ts";
 import { isOnOwnPort } from "../../server/connections.ts";
 import type { Gate } from "../gate/gate.ts";
 import type { GateRequest, GateResponse } from "../gate/request.ts";
+import { codingWeights } from "../rest/negotiation.ts";
 import { callCodeOf, problemOf, Refusal } from "../rest/problem.ts";
 import { matchesEntityTag } from "../rest/representation.ts";
 import { mountedUrl, parseRequestTarget } from "../rest/request-target.ts";
@@ -70,10 +71,7 @@ export function uiHandler({ basePath, gate, onError }: UiSettings): UiHandler {
       throw new Refusal(405, "The page is read with GET.", { Allow: "GET, HEAD" });
     }
     if (name === undefined) {
-      // Relative, so that it holds below the prefix of a proxy.
-      response.statusCode = 302;
-      response.setHeader("Location", `${root.slice(root.lastIndexOf("/") + 1)}/`);
-      response.end();
+      redirect(response, `${UI_PATH.slice(1)}/`);
       return;
     }
     const files = await loaded();
@@ -106,10 +104,7 @@ export function uiHandler({ basePath, gate, onError }: UiSettings): UiHandler {
       gate.enter(context);
       gate.requireOpen();
       if (isRoot) {
-        response.statusCode = 302;
-        // Relative, so that it holds below the prefix of a proxy.
-        response.setHeader("Location", `${root.slice(1)}/`);
-        response.end();
+        redirect(response, `${root.slice(1)}/`);
         context.end("OK");
         return true;
       }
@@ -122,6 +117,13 @@ export function uiHandler({ basePath, gate, onError }: UiSettings): UiHandler {
       .catch(refuse);
     return true;
   };
+}
+
+/** @param location relative, so that it holds below the prefix of a proxy */
+function redirect(response: GateResponse, location: string): void {
+  response.statusCode = 302;
+  response.setHeader("Location", location);
+  response.end();
 }
 
 /** A browser, which names HTML first; other clients of `/` ask for anything, or for JSON. */
@@ -141,26 +143,15 @@ function send(request: GateRequest, response: GateResponse, { type, tag, isHashe
     response.end();
     return;
   }
-  const accepted = String(request.headers["accept-encoding"] ?? "");
-  const [encoding, body] = accepts(accepted, "br")
-    ? ["br", br]
-    : accepts(accepted, "gzip")
-      ? ["gzip", gzip]
-      : ["", plain()];
+  const weights = codingWeights(String(request.headers["accept-encoding"] ?? ""));
+  const accepts = (coding: string) => (weights?.get(coding) ?? 0) > 0;
+  const [encoding, body] = accepts("br") ? ["br", br] : accepts("gzip") ? ["gzip", gzip] : ["", plain()];
   if (encoding !== "") response.setHeader("Content-Encoding", encoding);
   response.setHeader("Content-Type", type);
   response.setHeader("Content-Length", body.length);
   // The responses of both HTTP versions have this method, but TypeScript cannot call it on their union.
   const end = response.end.bind(response) as (body?: Buffer) => void;
   end(request.method === "HEAD" ? undefined : body);
-}
-
-/** Whether a value of `Accept-Encoding` names the coding, and not with the weight 0. */
-function accepts(header: string, coding: string): boolean {
-  return header.split(",").some((each) => {
-    const [name, weight] = each.trim().split(/\s*;\s*q=/i);
-    return name!.toLowerCase() === coding && Number(weight ?? 1) > 0;
-  });
 }
 
 /** Why there is no page. */
