@@ -125,3 +125,17 @@ test("the answer to an earlier request does not replace the present list", async
   expect(server.requests.map(({ username }) => username)).toEqual(["alice", "bob"]);
   expect(idsIn(server.list)).toBe("xy");
 });
+
+test("a page on which there is nothing is not offered, though the store does not know that it is empty", async () => {
+  const ids = [..."abcd"];
+  const list = new SessionList(async (asked) => {
+    const { pageToken = "", includeTotal = false } = asked as Partial<ListSessionsRequest>;
+    const from = Number(pageToken);
+    const page = ids.slice(from, from + 2);
+    return pageOf(page, page.length === 2 ? String(from + 2) : "", includeTotal ? ids.length : undefined);
+  });
+  await list.open(EVERYTHING);
+  expect([idsIn(list), list.state.value.hasOlder]).toEqual(["ab", true]);
+  await list.older();
+  expect([idsIn(list), list.state.value.page, list.state.value.hasOlder]).toEqual(["cd", 2, false]);
+});

@@ -140,9 +140,13 @@ export class SessionList {
     this.#show({ isLoading: true });
     try {
       const page = await this.#read(place.token, withTotal);
+      const size = page.totalSize === undefined ? undefined : Number(page.totalSize);
+      const total = withTotal ? size : this.state.value.total;
+      const isEnd = total !== undefined && place.before + page.sessions.length >= total;
+      const next = isEnd ? await this.#confirmed(page.nextPageToken) : page.nextPageToken;
       if (turn !== this.#turn) return;
       this.#places = places;
-      this.#next = page.nextPageToken;
+      this.#next = next;
       this.#show({
         sessions: [...new Map(page.sessions.map((session) => [session.id, session])).values()],
         isLoaded: true,
@@ -150,11 +154,11 @@ export class SessionList {
         fault: undefined,
         page: places.length,
         before: place.before,
-        hasOlder: page.nextPageToken !== "",
+        hasOlder: next !== "",
         isPartial: page.partial,
         fresh: 0,
         gone: NOTHING_GONE,
-        ...(withTotal && { total: page.totalSize === undefined ? undefined : Number(page.totalSize) }),
+        total,
       });
     } catch (error) {
       if (turn !== this.#turn) return;
@@ -163,6 +167,13 @@ export class SessionList {
       if (fault.code === "INVALID_ARGUMENT" && place.token !== "") await this.newest();
       else this.#show({ isLoading: false, fault });
     }
+  }
+
+  /** The token of a page if there is anything on it: a store that searches does not know where the last page ends. */
+  async #confirmed(token: string): Promise<string> {
+    if (token === "") return "";
+    const page = await this.#read(token, false);
+    return page.sessions.length === 0 && page.nextPageToken === "" ? "" : token;
   }
 
   /** Reads a page; one without sessions that is not the last is passed over. */
