@@ -166,7 +166,7 @@ class Traffic {
 function linesOf(application: RunningApplication): string[] {
   return application
     .output()
-    .stdout.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z?|\d{4,}|(?<="responseTime":)[\d.]+/g, "N")
+    .stdout.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z?|\d{4,}|(?<="(?:pid|responseTime)":)[\d.]+/g, "N")
     .trim()
     .split("\n")
     .sort();
