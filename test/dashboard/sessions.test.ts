@@ -222,6 +222,7 @@ describe.runIf(requirement(executablePath, existsSync(executablePath)))("the ses
     const page = await open(app.ui);
     await rows(page).first().waitFor();
     await page.keyboard.press("/");
+    await page.getByRole("dialog", { name: "Find" }).waitFor();
     await page.keyboard.press("/");
     await page.getByLabel("User", { exact: true }).fill("alice");
     await page.keyboard.press("Enter");

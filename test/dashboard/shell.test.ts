@@ -97,11 +97,13 @@ describe.runIf(CHROMIUM)("the frame of the page", () => {
     expect(await page.evaluate("document.activeElement.className")).toBe("top-find");
 
     await page.keyboard.press("/");
+    await palette(page).waitFor();
     await page.keyboard.type("orders");
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("Enter");
     await expect.poll(() => new URL(page.url()).hash, SOON).toBe("#/loggers/orders.payment");
     await page.keyboard.press("/");
+    await palette(page).waitFor();
     await page.keyboard.type("go to log");
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("Enter");
