@@ -105,7 +105,13 @@ describe.runIf(CHROMIUM)("the frame of the page", () => {
     await page.keyboard.press("/");
     await palette(page).waitFor();
     await page.keyboard.type("go to log");
+    await expect
+      .poll(() => options.allInnerTexts(), SOON)
+      .toEqual([expect.stringContaining("Go to Loggers"), expect.stringContaining("Go to Logs")]);
     await page.keyboard.press("ArrowDown");
+    await palette(page)
+      .getByRole("option", { name: /^Go to Logs/, selected: true })
+      .waitFor();
     await page.keyboard.press("Enter");
     await expect.poll(() => new URL(page.url()).hash, SOON).toBe("#/logs");
   });
