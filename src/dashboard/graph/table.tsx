@@ -42,7 +42,7 @@ export function Table() {
   const targets = Map.groupBy(graph.value.links.values(), ({ from }) => from);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls.
-    <section class="scroll gr-table" tabIndex={0} aria-label="Graph as a table, scroll">
+    <section class="scroll scroll-x gr-table" tabIndex={0} aria-label="Graph as a table, scroll">
       <table class="tbl">
         <thead>
           <tr>
