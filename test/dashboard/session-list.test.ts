@@ -126,7 +126,7 @@ test("the answer to an earlier request does not replace the present list", async
   expect(idsIn(server.list)).toBe("xy");
 });
 
-test("a page on which there is nothing is not offered, though the store does not know that it is empty", async () => {
+test("a last page without sessions is not shown, and no longer offered", async () => {
   const ids = [..."abcd"];
   const list = new SessionList(async (asked) => {
     const { pageToken = "", includeTotal = false } = asked as Partial<ListSessionsRequest>;
@@ -137,5 +137,8 @@ test("a page on which there is nothing is not offered, though the store does not
   await list.open(EVERYTHING);
   expect([idsIn(list), list.state.value.hasOlder]).toEqual(["ab", true]);
   await list.older();
+  expect([idsIn(list), list.state.value.page, list.state.value.hasOlder]).toEqual(["cd", 2, true]);
+  await list.older();
   expect([idsIn(list), list.state.value.page, list.state.value.hasOlder]).toEqual(["cd", 2, false]);
+  expect(list.state.value.isLoading).toBe(false);
 });

@@ -142,11 +142,15 @@ export class SessionList {
       const page = await this.#read(place.token, withTotal);
       const size = page.totalSize === undefined ? undefined : Number(page.totalSize);
       const total = withTotal ? size : this.state.value.total;
-      const isEnd = total !== undefined && place.before + page.sessions.length >= total;
-      const next = isEnd ? await this.#confirmed(page.nextPageToken) : page.nextPageToken;
       if (turn !== this.#turn) return;
+      // A store that searches does not know which page is its last, and offers one more on which there is nothing.
+      if (places.length > this.#places.length && page.sessions.length === 0 && page.nextPageToken === "") {
+        this.#next = "";
+        this.#show({ isLoading: false, fault: undefined, hasOlder: false });
+        return;
+      }
       this.#places = places;
-      this.#next = next;
+      this.#next = page.nextPageToken;
       this.#show({
         sessions: [...new Map(page.sessions.map((session) => [session.id, session])).values()],
         isLoaded: true,
@@ -154,7 +158,7 @@ export class SessionList {
         fault: undefined,
         page: places.length,
         before: place.before,
-        hasOlder: next !== "",
+        hasOlder: this.#next !== "",
         isPartial: page.partial,
         fresh: 0,
         gone: NOTHING_GONE,
@@ -167,13 +171,6 @@ export class SessionList {
       if (fault.code === "INVALID_ARGUMENT" && place.token !== "") await this.newest();
       else this.#show({ isLoading: false, fault });
     }
-  }
-
-  /** The token of a page if there is anything on it: a store that searches does not know where the last page ends. */
-  async #confirmed(token: string): Promise<string> {
-    if (token === "") return "";
-    const page = await this.#read(token, false);
-    return page.sessions.length === 0 && page.nextPageToken === "" ? "" : token;
   }
 
   /** Reads a page; one without sessions that is not the last is passed over. */
