@@ -4,7 +4,7 @@ import { type Client, createClient } from "@connectrpc/connect";
 import { isReadableOnTheWay } from "../common/ip-address.ts";
 import { bearerToken } from "../common/options.ts";
 import { printableJson } from "../common/printable.ts";
-import { type ActuatorAddress, clientTransport } from "../fleet/client-transport.ts";
+import { type ActuatorAddress, clientTransport } from "../peers/client-transport.ts";
 import { CliError, EXIT } from "./error.ts";
 import { note, print } from "./output.ts";
 

@@ -1,7 +1,7 @@
 import http2 from "node:http2";
 import net from "node:net";
 import tls from "node:tls";
-import { type ActuatorAddress, http2Connection } from "../fleet/client-transport.ts";
+import { type ActuatorAddress, http2Connection } from "../peers/client-transport.ts";
 import { type Connection, connectionTo } from "./connection.ts";
 
 /** How long the server may take to show that it speaks HTTP/2, connecting included. */

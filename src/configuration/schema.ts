@@ -1,7 +1,7 @@
 import { OPTIONS, SESSIONS } from "../actuator-options.ts";
 import { durationFromText } from "../common/duration.ts";
 import { type Check, type Checks, type Facts, flag, flagOr, objectOf, option } from "../common/options.ts";
-import { FLEET } from "../fleet/options.ts";
+import { FLEET } from "../fleet-facade/options.ts";
 import { LISTEN } from "../server/listen-options.ts";
 import { DESCRIPTIONS } from "./descriptions.ts";
 import { GRAPH, STORE } from "./serve-options.ts";

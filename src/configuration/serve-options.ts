@@ -10,7 +10,7 @@ import {
   textsLike,
   timeLimitMs,
 } from "../common/options.ts";
-import type { FleetOptions } from "../fleet/options.ts";
+import type { FleetOptions } from "../fleet-facade/options.ts";
 import { type PrincipalPaths, principalFault } from "../sessions/principal.ts";
 
 /** The sessions of other processes, in the store that they share. */

@@ -1,6 +1,6 @@
 import { ActuatorError } from "../common/error.ts";
 import { type StandaloneOptions, standaloneFaults } from "../configuration/serve-options.ts";
-import { type FleetLoggers, fleetLoggers } from "../fleet/index.ts";
+import { type FleetLoggers, fleetLoggers } from "../fleet-facade/index.ts";
 import {
   type Actuator,
   type ActuatorOptions,

@@ -13,7 +13,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { loadRedis, postgresText, zoe } from "../adapters/sessions/spring/recorded.ts";
 import { CliProcess, cli, without } from "../cli/cli-process.ts";
 import { folderWith } from "../configuration/folder.ts";
-import { startApplication } from "../fleet/instance.ts";
+import { startApplication } from "../fleet-facade/instance.ts";
 import { authority } from "../support/certificates.ts";
 import { type PostgresServer, postgresFound, startPostgres } from "../support/postgres-server.ts";
 import { type RedisServer, redisFound, startRedis } from "../support/redis-server.ts";

@@ -1,7 +1,7 @@
 // @module-tag slow
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { fleetLoggers } from "../../src/fleet/index.ts";
+import { fleetLoggers } from "../../src/fleet-facade/index.ts";
 import { createActuator, type Level } from "../../src/index.ts";
 import type { Logger } from "../../src/loggers/view.ts";
 import { startApplication } from "./instance.ts";

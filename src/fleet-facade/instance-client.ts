@@ -5,7 +5,7 @@ import { type Logger, LoggersService } from "../gen/actuator/v3/loggers_pb.ts";
 import { ErrorInfoSchema } from "../gen/google/rpc/error_details_pb.ts";
 import { levelFromProto, levelToProto } from "../http/rpc/logger-proto.ts";
 import type { Level } from "../loggers/level.ts";
-import { clientTransport } from "./client-transport.ts";
+import { clientTransport } from "../peers/client-transport.ts";
 import type { FleetInstance, FleetOptions } from "./options.ts";
 
 const CALL_TIMEOUT_MS = 5_000;

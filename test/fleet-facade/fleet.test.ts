@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { type FleetOptions, fleetLoggers } from "../../src/fleet/index.ts";
+import { type FleetOptions, fleetLoggers } from "../../src/fleet-facade/index.ts";
 import { Level as LevelProto } from "../../src/gen/actuator/v3/level_pb.ts";
 import { LevelChange_Kind, LoggersService } from "../../src/gen/actuator/v3/loggers_pb.ts";
 import { type Actuator, createActuator } from "../../src/index.ts";
