@@ -12,7 +12,7 @@ const INNER = "(loggers|logs|sessions|integration-graph|access|http|server|opera
 
 /** What files may import besides `common` and their own folder. The first rule that fits counts; other files may import all. */
 const RULES: readonly (readonly [files: RegExp, imports: string])[] = [
-  [/^logs\//, "loggers/"],
+  [/^(logs|fleet)\//, "loggers/"],
   [/^(common|loggers|sessions|integration-graph)\//, "nothing"],
   [/^http\/otlp\//, `${INNER}|adapters/graph/opentelemetry/`],
   [/^http\/mcp\//, `${INNER}|mcp/`],
@@ -25,6 +25,7 @@ const RULES: readonly (readonly [files: RegExp, imports: string])[] = [
   [/^adapters\/loggers\/[^/]+\//, `adapters/kit/|${LOGGERS}\\.ts`],
   [/^adapters\/sessions\/[^/]+\//, `adapters/kit/|${SESSIONS}\\.ts`],
   [/^adapters\/graph\/[^/]+\//, `adapters/kit/|${GRAPH}\\.ts`],
+  [/^adapters\/fleet\/[^/]+\//, "adapters/kit/|fleet/engine\\.ts"],
   [/^adapters\/metrics\/[^/]+\//, `adapters/kit/|${METRICS}\\.ts`],
 ];
 
@@ -42,7 +43,7 @@ test("domains know no library, and adapters load theirs only when it is used", (
   const wrong = [...imports].flatMap(([file, all]) => {
     const libraries = all.filter(({ what }) => !what.endsWith(".ts") && !what.startsWith("node:"));
     const loaded = libraries.filter(({ typeOnly, dynamic }) => !typeOnly && !dynamic);
-    if (/^(common|loggers|logs|sessions|integration-graph)\//.test(file))
+    if (/^(common|loggers|logs|sessions|integration-graph|fleet)\//.test(file))
       return libraries.map(({ what }) => `${file} → ${what}`);
     return file.startsWith("adapters/") ? loaded.map(({ what }) => `${file} → ${what}`) : [];
   });

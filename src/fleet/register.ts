@@ -1,0 +1,84 @@
+import type { Exchanged, FleetDocument, FleetEngine, FleetEngineSource, Report, SeenReport } from "./engine.ts";
+
+const NOTHING: FleetDocument = { version: "", text: "" };
+/** How long a report is kept after the last beat of its instance. */
+const KEEP_MS = 60_000;
+
+/** What an engine keeps for one fleet, in the memory of this process. It is lost with the process. */
+export class FleetRegister {
+  readonly #reports = new Map<string, SeenReport>();
+  readonly #listeners = new Set<(hint?: string) => void>();
+  readonly #now: () => number;
+  #document = NOTHING;
+
+  constructor(now: () => number = Date.now) {
+    this.#now = now;
+  }
+
+  /** As {@link FleetEngine.exchange}. */
+  exchange(version: string, report?: Report): Exchanged {
+    const now = this.#now();
+    if (report !== undefined) this.#reports.set(report.id, { ...report, seen: now });
+    return { now, document: this.#document.version === version ? undefined : this.#document };
+  }
+
+  /** As {@link FleetEngine.store}. */
+  store(next: FleetDocument, version: string, hint: string): boolean {
+    if (this.#document.version !== version) return false;
+    this.#document = next;
+    for (const listener of this.#listeners) listener(hint);
+    return true;
+  }
+
+  /** As {@link FleetEngine.instances}. */
+  instances(): readonly SeenReport[] {
+    const oldest = this.#now() - KEEP_MS;
+    for (const [id, { seen }] of this.#reports) if (seen < oldest) this.#reports.delete(id);
+    return [...this.#reports.values()];
+  }
+
+  /** Calls `listener` when the document has changed. Returns a function that removes it. */
+  onHint(listener: (hint?: string) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Removes the report of an instance. */
+  remove(id: string): void {
+    this.#reports.delete(id);
+  }
+}
+
+/**
+ * A fleet within one process: for tests, and for an application that tries the fleet without a server. Other processes see nothing of
+ * it.
+ */
+export function memoryFleet(): FleetEngineSource {
+  const registers = new Map<string, FleetRegister>();
+  return {
+    kind: "memory",
+    open(fleet) {
+      const register = registers.get(fleet) ?? new FleetRegister();
+      registers.set(fleet, register);
+      return engineOver(register);
+    },
+  };
+}
+
+function engineOver(register: FleetRegister): FleetEngine {
+  let forget = () => {};
+  return {
+    kind: "memory",
+    exchange: async (version, report) => register.exchange(version, report),
+    store: async (next, version, hint) => register.store(next, version, hint),
+    instances: async () => register.instances(),
+    onHint(listener) {
+      forget = register.onHint((hint) => queueMicrotask(() => listener(hint)));
+    },
+    reset: async () => undefined,
+    async close(id) {
+      forget();
+      if (id !== undefined) register.remove(id);
+    },
+  };
+}
