@@ -179,7 +179,8 @@ export function stateOf(text: string): FleetState {
   return { generation, entries: new Map(entries.map((entry) => [keyOf(entry), entry])) };
 }
 
-function isNewer(entry: FleetEntry, than: FleetEntry | undefined): boolean {
+/** Whether an entry replaces another one in the same place. */
+export function isNewer(entry: FleetEntry, than: FleetEntry | undefined): boolean {
   if (than === undefined || entry.generation > than.generation) return true;
   // A renewed lease keeps its generation, and with it its place.
   return entry.generation === than.generation && (entry.expireTime ?? 0) > (than.expireTime ?? 0);

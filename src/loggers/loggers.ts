@@ -58,6 +58,11 @@ export class Loggers {
     this.#stateFile = options.state === undefined ? undefined : keepLevels(options.state, this.#levels, onError);
   }
 
+  /** The name of this process in the history and in overrides. */
+  get instance(): string {
+    return this.#instance;
+  }
+
   /** A number that grows with every change of a level or of the set of loggers. */
   get revision(): number {
     return this.#levels.revision;
@@ -143,19 +148,18 @@ export class Loggers {
    * @throws ActuatorError as {@link setLevel}.
    */
   holdLevel(text: string, level: Level, request: HoldRequest = {}): HoldOutcome {
-    const ttlMs = this.checkHold(level, request);
-    this.#checkHeld();
-    const lease = new Lease(ttlMs, (held, end) =>
-      this.#levels.endTemporary(held, end === "VOLUME" ? { kind: end } : {}),
-    );
-    const { isBeneath } = request;
-    const outcome = this.#change(text, request, { kind: "SET", ttlMs, lease, isBeneath }, (override) => ({
-      level,
-      override,
-    }));
-    this.#leases.add(lease);
-    lease.onEnd(() => this.#leases.delete(lease));
-    return { ...outcome, lease };
+    return this.#hold(text, level, request, { ttlMs: this.checkHold(level, request) });
+  }
+
+  /**
+   * Holds a level that was decided elsewhere, with the override that it got there, until the returned lease is released. The limits of
+   * time are those of the place where it was decided.
+   *
+   * @param isBeneath as in {@link HoldRequest}
+   * @throws ActuatorError INVALID_ARGUMENT (invalid name), RESOURCE_EXHAUSTED (too many created loggers or held levels).
+   */
+  holdDecided(text: string, level: Level, author: Override, isBeneath = false): HoldOutcome {
+    return this.#hold(text, level, { isBeneath }, { author });
   }
 
   /**
@@ -331,18 +335,36 @@ export class Loggers {
     this.#levels.close();
   }
 
+  #hold(
+    text: string,
+    level: Level,
+    request: HoldRequest,
+    { ttlMs, author }: Pick<LevelUpdate, "ttlMs" | "author">,
+  ): HoldOutcome {
+    this.#checkHeld();
+    const lease = new Lease(ttlMs, (held, end) =>
+      this.#levels.endTemporary(held, end === "VOLUME" ? { kind: end } : {}),
+    );
+    const { isBeneath } = request;
+    const how = { kind: "SET", ttlMs, lease, isBeneath, author } as const;
+    const outcome = this.#change(text, request, how, (override) => ({ level, override }));
+    this.#leases.add(lease);
+    lease.onEnd(() => this.#leases.delete(lease));
+    return { ...outcome, lease };
+  }
+
   /** `settingFor` returns the setting for a logger or, without one, for the group itself. */
   #change(
     text: string,
     request: ChangeRequest,
-    how: Pick<LevelUpdate, "kind" | "ttlMs" | "lease" | "isBeneath">,
+    how: Pick<LevelUpdate, "kind" | "ttlMs" | "lease" | "isBeneath" | "author">,
     settingFor: (author: Override, node?: LoggerNode) => Setting,
   ): LevelOutcome {
     const levels = this.#levels;
     const name = loggerName(text);
     levels.registry.readLevels();
     checkRequest(request, this.revision);
-    const author = overrideOf(request, how.ttlMs, this.#instance, how.lease !== undefined);
+    const author = how.author ?? overrideOf(request, how.ttlMs, this.#instance, how.lease !== undefined);
     const update = { ...how, author };
     const levelOfChange = settingFor(author).level;
     const group = levels.groups.get(name);

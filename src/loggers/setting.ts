@@ -14,6 +14,8 @@ export interface Override {
   readonly instance: string;
   /** Whether it ends as soon as the caller releases it. */
   readonly held?: boolean | undefined;
+  /** Whether it is the level of a fleet, which other instances have too. */
+  readonly ofFleet?: boolean | undefined;
 }
 
 /** What an operator has set: a level, or to inherit (no level), and who set it. */

@@ -1,0 +1,331 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { ActuatorError } from "../common/error.ts";
+import { withTimeout } from "../common/timeout.ts";
+import type { FleetEngine, SeenReport } from "./engine.ts";
+import {
+  amend,
+  EMPTY_STATE,
+  type FleetEntry,
+  type FleetState,
+  isNewer,
+  lacking,
+  merge,
+  type NewEntry,
+  prune,
+  stateOf,
+  TRACE_MS,
+  textOf,
+} from "./state.ts";
+
+/** Between two beats, give or take a fifth. */
+const BEAT_MS = 5_000;
+/** After it a call counts as lost, and so does the connection: half-open ones answer never. */
+const DEADLINE_MS = 4_000;
+const RETRY_MS = 500;
+/** What this member says of itself follows a change after 20 to 200 ms, so that not all of a fleet speak at once. */
+const NEWS_MS = [20, 200] as const;
+const HEAL_MS = 1_000;
+const MAX_TRIES = 20;
+/** No document has this version: the answer always has the document. */
+const NO_VERSION = "?";
+
+/** What a member needs of its instance. */
+export interface MemberOptions {
+  /** The id of the instance. */
+  readonly id: string;
+  /** What the instance says of itself, as JSON. */
+  readonly report: () => string;
+  /** Called whenever more is known of the fleet. */
+  readonly onState: (known: FleetState) => void;
+  /** Called when the engine answers again, and when it no longer does. */
+  readonly onConnection?: ((isConnected: boolean) => void) | undefined;
+}
+
+/** An instance's part in its fleet: it learns what the others changed, says how far it is, and restores what the engine lost. */
+export class FleetMember {
+  readonly #engine: FleetEngine;
+  readonly #options: MemberOptions;
+  #known = EMPTY_STATE;
+  #stored = EMPTY_STATE;
+  #version = "";
+  /** What was last compared with the engine, and found to be there. */
+  #compared: FleetState | undefined;
+  /** The engine's clock is this much ahead of `performance.now()`. */
+  #offset = Date.now() - performance.now();
+  #answeredAt: number | undefined;
+  #fault: string | undefined = "it has not answered yet";
+  #beating: Promise<void> | undefined;
+  #isBeatAgain = false;
+  #isClosed = false;
+  #nextBeat: NodeJS.Timeout | undefined;
+  #news: NodeJS.Timeout | undefined;
+  #healing: NodeJS.Timeout | undefined;
+
+  constructor(engine: FleetEngine, options: MemberOptions) {
+    this.#engine = engine;
+    this.#options = options;
+    engine.onHint((hint) => this.#hinted(hint));
+    void this.#beat();
+  }
+
+  /** What is known of the fleet. */
+  get known(): FleetState {
+    return this.#known;
+  }
+
+  /** Why the engine does not answer; undefined: it does. */
+  get fault(): string | undefined {
+    return this.#fault;
+  }
+
+  /** The engine's clock, in milliseconds since the epoch. Before its first answer the local one. */
+  now(): number {
+    return performance.now() + this.#offset;
+  }
+
+  /** Says soon how far this instance is. */
+  tell(): void {
+    if (this.#isClosed || this.#news !== undefined) return;
+    const [least, most] = NEWS_MS;
+    this.#news = later(least + Math.random() * (most - least), () => {
+      this.#news = undefined;
+      void this.#beat();
+    });
+  }
+
+  /**
+   * Learns what the engine has now.
+   *
+   * @throws ActuatorError UNAVAILABLE if it does not answer.
+   */
+  async refresh(): Promise<void> {
+    const { state } = await this.#read();
+    this.#learn(state);
+  }
+
+  /**
+   * Changes levels of the fleet. Resolves with the changed entries when the engine has them.
+   *
+   * @param entriesOf makes the entries from what is known; it may be called again if another member is faster
+   * @param ifGeneration changes nothing unless this is the generation of the fleet
+   * @throws ActuatorError UNAVAILABLE (reason OUTCOME_UNKNOWN: it may have happened all the same), FAILED_PRECONDITION (another
+   *   generation), RESOURCE_EXHAUSTED, and what `entriesOf` throws.
+   */
+  async change(
+    entriesOf: (known: FleetState, now: number) => readonly NewEntry[],
+    ifGeneration?: number | undefined,
+  ): Promise<FleetState> {
+    const changed = await this.#swap((stored, now) => {
+      const known = prune(merge(stored, this.#known), now);
+      if (ifGeneration !== undefined && known.generation !== ifGeneration) {
+        const message = `The generation of the fleet is ${known.generation}, not ${ifGeneration}, because it was changed in between. Read it again.`;
+        throw new ActuatorError("FAILED_PRECONDITION", "GENERATION_CHANGED", message, { field: "if_generation" });
+      }
+      return amend(stored, this.#known, entriesOf(known, now), now);
+    });
+    return changed!;
+  }
+
+  /**
+   * Lets a level that ends by itself last for `ttlMs` from now. Returns false if it is over already, or replaced.
+   *
+   * @throws ActuatorError UNAVAILABLE.
+   */
+  async renew(key: string, ttlMs: number): Promise<boolean> {
+    const changed = await this.#swap((stored, now) => {
+      const base = prune(merge(stored, this.#known), now);
+      const entry = base.entries.get(key);
+      if (entry === undefined || entry.level === null || (entry.expireTime ?? 0) <= now) return undefined;
+      const renewed: FleetEntry = { ...entry, expireTime: Math.floor(now) + ttlMs };
+      const only = { generation: base.generation, entries: new Map([[key, renewed]]) };
+      return { state: merge(base, only), changed: only };
+    });
+    return changed !== undefined;
+  }
+
+  /**
+   * The reports of all instances.
+   *
+   * @throws ActuatorError UNAVAILABLE.
+   */
+  instances(): Promise<readonly SeenReport[]> {
+    return this.#asked(this.#engine.instances());
+  }
+
+  /** Leaves the fleet: the instance is no longer listed. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const timer of [this.#nextBeat, this.#news, this.#healing]) clearTimeout(timer);
+    await withTimeout(this.#engine.close(this.#options.id), 1_000, "The fleet's engine").catch(() => undefined);
+  }
+
+  #hinted(hint: string | undefined): void {
+    if (this.#isClosed) return;
+    const changed = hint ? readable(hint) : undefined;
+    if (changed === undefined) void this.#beat();
+    else this.#learn(changed);
+  }
+
+  /** One at a time; what is asked for in the meantime follows it. */
+  #beat(): Promise<void> {
+    if (this.#beating !== undefined) this.#isBeatAgain = true;
+    this.#beating ??= this.#exchange().finally(() => {
+      this.#beating = undefined;
+      if (this.#isClosed) return;
+      if (this.#isBeatAgain) {
+        this.#isBeatAgain = false;
+        return void this.#beat();
+      }
+      const usual = (this.#engine.beatMs ?? BEAT_MS) * (0.8 + Math.random() * 0.4);
+      clearTimeout(this.#nextBeat);
+      this.#nextBeat = later(this.#fault === undefined ? usual : RETRY_MS * (1 + Math.random()), () => this.#beat());
+    });
+    return this.#beating;
+  }
+
+  async #exchange(): Promise<void> {
+    if (this.#isClosed) return;
+    const { id, report } = this.#options;
+    try {
+      await this.#look(this.#version, { id, text: report() });
+      if (this.#known === this.#compared || this.#healing !== undefined) return;
+      if (lacking(this.#stored, this.#known, this.now()).length === 0) this.#compared = this.#known;
+      else this.#healing = later(Math.random() * HEAL_MS, () => this.#heal());
+    } catch {
+      // It was noted, and the next beat tries again.
+    }
+  }
+
+  /** Writes back what the engine has lost, unless another member was faster. */
+  async #heal(): Promise<void> {
+    try {
+      const { version, state } = await this.#read();
+      this.#learn(state);
+      if (lacking(state, this.#known, this.now()).length === 0) return;
+      const healed = prune(merge(state, this.#known), this.now());
+      await this.#store(healed, version, "");
+    } catch {
+      // The next beat sees that it is still lacking.
+    } finally {
+      this.#healing = undefined;
+      if (!this.#isClosed) void this.#beat();
+    }
+  }
+
+  async #read(): Promise<{ readonly version: string; readonly state: FleetState; readonly now: number }> {
+    const now = await this.#look(NO_VERSION);
+    return { version: this.#version, state: this.#stored, now };
+  }
+
+  /** Learns what the engine has, unless it is the document of this version. Returns the engine's clock. */
+  async #look(version: string, report?: { id: string; text: string }): Promise<number> {
+    const sent = performance.now();
+    const { now, document } = await this.#asked(this.#engine.exchange(version, report));
+    const stored = document && stateOf(document.text);
+    if (this.#answeredAt !== undefined && now - this.#answeredAt > TRACE_MS / 2) {
+      // Traces of levels that ended in the meantime may be gone, so that what is known cannot be trusted.
+      this.#known = stored ?? this.#stored;
+      this.#options.onState(this.#known);
+    }
+    this.#offset = now - (sent + performance.now()) / 2;
+    this.#answeredAt = now;
+    if (document !== undefined) {
+      this.#version = document.version;
+      this.#stored = stored!;
+      this.#compared = undefined;
+      this.#learn(stored!);
+    }
+    return now;
+  }
+
+  /** Replaces the document by what `make` makes of it. Resolves with what is new in it; undefined if `make` wants no change. */
+  async #swap(
+    make: (stored: FleetState, now: number) => { readonly state: FleetState; readonly changed: FleetState } | undefined,
+  ): Promise<FleetState | undefined> {
+    for (let attempt = 0; attempt < MAX_TRIES; attempt++) {
+      await delay(Math.random() * 20 * attempt);
+      const { version, state: stored, now } = await this.#read();
+      const made = make(stored, now);
+      if (made === undefined) return undefined;
+      let isStored: boolean;
+      try {
+        isStored = await this.#store(made.state, version, textOf(made.changed));
+      } catch (error) {
+        const message = `${(error as Error).message} It is not known whether the change has happened: look at the fleet's levels.`;
+        throw new ActuatorError("UNAVAILABLE", "OUTCOME_UNKNOWN", message);
+      }
+      if (!isStored) continue;
+      this.#learn(made.changed);
+      return made.changed;
+    }
+    const message = "Others change the fleet all the time; try again.";
+    throw new ActuatorError("UNAVAILABLE", "FLEET_BUSY", message);
+  }
+
+  async #store(state: FleetState, version: string, hint: string): Promise<boolean> {
+    const next = { version: versionOf(state), text: textOf(state) };
+    if (!(await this.#asked(this.#engine.store(next, version, hint)))) return false;
+    this.#version = next.version;
+    this.#stored = state;
+    return true;
+  }
+
+  #learn(more: FleetState): void {
+    const { generation } = this.#known;
+    const isNews = [...more.entries].some(([key, entry]) => isNewer(entry, this.#known.entries.get(key)));
+    if (!isNews && more.generation <= generation) return;
+    this.#known = prune(merge(this.#known, more), this.now());
+    this.#options.onState(this.#known);
+    // A lease that is only renewed is no news.
+    if (this.#known.generation > generation) this.tell();
+  }
+
+  /** Waits for a call of the engine. A connection that gives no answer is thrown away. */
+  async #asked<T>(call: Promise<T>): Promise<T> {
+    if (this.#isClosed) throw this.#unavailable("this instance has left the fleet");
+    try {
+      const late = () => new NoAnswer(`no answer within ${DEADLINE_MS / 1_000} s`);
+      const answer = await withTimeout(call, DEADLINE_MS, late, { background: true });
+      this.#connected(undefined);
+      return answer;
+    } catch (error) {
+      if (error instanceof ActuatorError) throw error;
+      const { message } = error as Error;
+      // A server that was demoted refuses to write for as long as it is connected to.
+      if (error instanceof NoAnswer || message.includes("READONLY")) void this.#engine.reset().catch(() => undefined);
+      this.#connected(message || "it cannot be reached");
+      throw this.#unavailable(message || "it cannot be reached");
+    }
+  }
+
+  #connected(fault: string | undefined): void {
+    const isNews = (fault === undefined) !== (this.#fault === undefined);
+    this.#fault = fault;
+    if (isNews && !this.#isClosed) this.#options.onConnection?.(fault === undefined);
+  }
+
+  #unavailable(why: string): ActuatorError {
+    const message = `The fleet's engine (${this.#engine.kind}) does not answer: ${why}.`;
+    return new ActuatorError("UNAVAILABLE", "FLEET_ENGINE_UNAVAILABLE", message);
+  }
+}
+
+class NoAnswer extends Error {}
+
+/** What cannot be read in a hint is in the document, too. */
+function readable(hint: string): FleetState | undefined {
+  try {
+    return stateOf(hint);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A version that no other document has: an engine that lost everything may give the same generation again. */
+function versionOf({ generation }: FleetState): string {
+  return `${generation}-${crypto.randomUUID()}`;
+}
+
+function later(ms: number, action: () => void): NodeJS.Timeout {
+  return setTimeout(action, ms).unref();
+}
