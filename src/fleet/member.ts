@@ -64,7 +64,11 @@ export class FleetMember {
   constructor(engine: FleetEngine, options: MemberOptions) {
     this.#engine = engine;
     this.#options = options;
-    engine.onHint((hint) => this.#hinted(hint));
+  }
+
+  /** Begins to follow the fleet. */
+  start(): void {
+    this.#engine.onHint((hint) => this.#hinted(hint));
     void this.#beat();
   }
 

@@ -1,0 +1,289 @@
+import { hostname } from "node:os";
+import { ActuatorError } from "../common/error.ts";
+import { type ChangeRequest, checkRequest, holdTtlFor, ttlFor } from "../loggers/change-request.ts";
+import { checkLevel, type Level } from "../loggers/level.ts";
+import type { Loggers } from "../loggers/loggers.ts";
+import { loggerName } from "../loggers/name.ts";
+import type { TtlOptions } from "../loggers/options.ts";
+import type { FleetEngine } from "./engine.ts";
+import {
+  type FleetInstance,
+  type InstanceReport,
+  type InstanceStatus,
+  instanceOf,
+  labelsOf,
+  readReports,
+  statusesOf,
+} from "./instance.ts";
+import { FleetLease, leaseEnd } from "./lease.ts";
+import { FleetLevels } from "./levels.ts";
+import { FleetMember } from "./member.ts";
+import { type FleetOptions, isFleetName } from "./options.ts";
+import { labelValueFault, matches, selectorOf } from "./selector.ts";
+import { type FleetEntry, type FleetState, type NewEntry, prune } from "./state.ts";
+
+/** Which instances a change concerns, who asks for it, and on what condition. */
+export interface FleetRequest extends Omit<ChangeRequest, "ifRevision"> {
+  /** Default: all instances. */
+  readonly selector?: string | undefined;
+  /** Makes the change only if this is the generation of the fleet. */
+  readonly ifGeneration?: number | undefined;
+}
+
+/** How a level of the fleet is set. */
+export interface FleetSetRequest extends FleetRequest {
+  /** As in `SetRequest`. */
+  readonly ttlMs?: number | "default" | undefined;
+}
+
+/** How a level of the fleet is held. */
+export interface FleetHoldRequest extends FleetRequest {
+  /** As in `HoldRequest`. */
+  readonly ttlMs?: number | undefined;
+}
+
+/** A change of the fleet, and how far it has come. */
+export interface FleetChange {
+  readonly entry: FleetEntry;
+  readonly instances: readonly InstanceStatus[];
+}
+
+/** The instance that takes part. */
+export interface FleetSelf {
+  readonly name?: string | undefined;
+  readonly version?: string | undefined;
+  readonly startTime: number;
+  readonly loggers: Loggers | undefined;
+  /** How long levels may last that are set through this instance. */
+  readonly ttl: TtlOptions;
+}
+
+/** The fleet that an instance takes part in: its instances, and levels that are the same on all of them or on some. */
+export class Fleet {
+  /** Its name. Instances of one name at one engine are one fleet. */
+  readonly name: string;
+  /** The id of this instance, unique in the fleet. */
+  readonly id: string;
+  readonly #engine: FleetEngine;
+  readonly #member: FleetMember;
+  readonly #levels: FleetLevels | undefined;
+  readonly #ttl: TtlOptions;
+  readonly #leases = new Set<FleetLease>();
+
+  /**
+   * Joins the fleet. Does not wait for the engine.
+   *
+   * @throws ActuatorError INVALID_ARGUMENT for a name of the fleet or of the instance that does not fit.
+   */
+  constructor(
+    { engine, name, labels = {} }: FleetOptions,
+    { name: application = "", version = "", ...self }: FleetSelf,
+  ) {
+    this.name = fleetNameOf(name ?? application);
+    const id = self.loggers?.instance ?? `${hostname()}:${process.pid}`;
+    this.id = instanceIdOf(id);
+    this.#ttl = self.ttl;
+    this.#engine = engine.open(this.name);
+    this.#member = new FleetMember(this.#engine, {
+      id,
+      report: () => {
+        const faults = this.#levels?.faults ?? { failed: {}, overruled: {} };
+        const { generation } = this.#member.known;
+        const report: InstanceReport = {
+          application,
+          version,
+          labels,
+          startTime: self.startTime,
+          generation,
+          ...faults,
+        };
+        return JSON.stringify(report);
+      },
+      onState: (known) => this.#levels?.apply(known),
+    });
+    const now = () => this.#member.now();
+    const tell = () => this.#member.tell();
+    const seen = labelsOf({ id, application, version, labels });
+    this.#levels = self.loggers && new FleetLevels(self.loggers, seen, now, tell);
+    this.#member.start();
+  }
+
+  /** The engine as it was when it was last called. */
+  get engine(): { readonly kind: string; readonly fault: string | undefined; readonly notice: string | undefined } {
+    return { kind: this.#engine.kind, fault: this.#member.fault, notice: this.#engine.notice };
+  }
+
+  /** The greatest generation that is known. */
+  get generation(): number {
+    return this.#member.known.generation;
+  }
+
+  /**
+   * The instances, by id.
+   *
+   * @throws ActuatorError UNAVAILABLE if the engine does not answer, INVALID_ARGUMENT for the selector.
+   */
+  async instances(selector = ""): Promise<readonly FleetInstance[]> {
+    const selected = selectorOf(selector);
+    const reports = readReports(await this.#member.instances());
+    const now = this.#member.now();
+    return reports
+      .filter((report) => matches(selected, labelsOf(report)))
+      .map((report) => instanceOf(report, this.#member.known, now, this.id))
+      .sort((one, other) => (one.id < other.id ? -1 : 1));
+  }
+
+  /**
+   * The levels that the fleet has now, by name and then in the order in which they were set.
+   *
+   * @throws ActuatorError UNAVAILABLE if the engine does not answer.
+   */
+  async levels(): Promise<readonly FleetEntry[]> {
+    await this.#member.refresh();
+    const now = this.#member.now();
+    return [...prune(this.#member.known, now).entries.values()]
+      .filter(({ level, expireTime = Infinity }) => level !== null && expireTime > now)
+      .sort((one, other) => one.generation - other.generation)
+      .sort((one, other) => (one.name === other.name ? 0 : one.name < other.name ? -1 : 1));
+  }
+
+  /**
+   * Sets a level on all matching instances, and on those that start later. Undefined clears it: what each instance has beneath comes
+   * back. Clearing it for all clears it for every selector.
+   *
+   * @returns the generation of the change; the engine has it then, and the instances follow
+   * @throws ActuatorError INVALID_ARGUMENT, FAILED_PRECONDITION (`ifGeneration`), RESOURCE_EXHAUSTED (too many levels), UNAVAILABLE
+   *   (reason OUTCOME_UNKNOWN: it may have happened all the same).
+   */
+  async setLevel(name: string, level: Level | undefined, request: FleetSetRequest = {}): Promise<number> {
+    const { ttlMs: asked } = request;
+    if (level !== undefined) checkLevel(level);
+    const isTimed = level !== undefined && asked !== undefined;
+    const ttlMs = isTimed ? ttlFor(level, asked === "default" ? undefined : asked, this.#ttl) : undefined;
+    const base = this.#entryOf(name, request);
+    const { generation } = await this.#change(request, (now) => {
+      const isLasting = ttlMs === undefined;
+      const end = isLasting ? {} : { expireTime: Math.floor(now + ttlMs) };
+      return { ...base, slot: isLasting ? "lasting" : "temporary", level: level ?? null, ...end };
+    });
+    return generation;
+  }
+
+  /**
+   * Clears a level of the fleet, and ends what was set before on matching instances alone.
+   *
+   * @returns as {@link setLevel}
+   * @throws ActuatorError as {@link setLevel}.
+   */
+  async restoreLevel(name: string, request: FleetRequest = {}): Promise<number> {
+    const base = this.#entryOf(name, request);
+    const { generation } = await this.#change(request, () => ({
+      ...base,
+      slot: "lasting",
+      level: null,
+      restores: true,
+    }));
+    return generation;
+  }
+
+  /**
+   * Sets a level on all matching instances until the returned lease is released. If this process dies, each of them returns to the
+   * level beneath after 30 seconds.
+   *
+   * @throws ActuatorError as {@link setLevel}.
+   */
+  async holdLevel(name: string, level: Level, request: FleetHoldRequest = {}): Promise<FleetLease> {
+    checkLevel(level);
+    const ttlMs = holdTtlFor(level, request.ttlMs, this.#ttl);
+    const base = { ...this.#entryOf(name, request), slot: `lease:${crypto.randomUUID()}`, level } as const;
+    const { generation } = await this.#change(request, (now) => ({ ...base, expireTime: leaseEnd(now, ttlMs) }));
+    const lease = new FleetLease(this.#member, base, generation, ttlMs);
+    this.#leases.add(lease);
+    lease.onEnd(() => this.#leases.delete(lease));
+    return lease;
+  }
+
+  /**
+   * How far a change has come, instance by instance.
+   *
+   * @param change its generation, or the change from an earlier call, which is then found even if a later one has replaced it
+   * @throws ActuatorError NOT_FOUND if no level has this generation any longer, UNAVAILABLE if the engine does not answer.
+   */
+  async change(change: number | FleetChange): Promise<FleetChange> {
+    let entry = typeof change === "number" ? this.#entryWith(change) : change.entry;
+    if (entry === undefined) {
+      await this.#member.refresh();
+      entry = this.#entryWith(change as number);
+    }
+    if (entry === undefined) {
+      const message =
+        "No level of the fleet has this generation: it was replaced by a later one, or it ended more than a day ago.";
+      throw new ActuatorError("NOT_FOUND", "FLEET_CHANGE_NOT_FOUND", message, { field: "generation" });
+    }
+    const reports = readReports(await this.#member.instances());
+    return { entry, instances: statusesOf(entry, reports, this.#member.now()) };
+  }
+
+  /**
+   * Ends every level of the fleet. It is not enough to empty the engine: the instances would write back what they know.
+   *
+   * @returns how many levels have ended, and the generation afterwards
+   * @throws ActuatorError as {@link setLevel}.
+   */
+  async reset(
+    request: Omit<FleetRequest, "selector"> = {},
+  ): Promise<{ readonly ended: number; readonly generation: number }> {
+    checkRequest(request, 0);
+    const { actor = "", reason = "", ifGeneration } = request;
+    let ended = 0;
+    const { generation } = await this.#member.change((known, now) => {
+      const live = [...known.entries.values()].filter(
+        ({ level, expireTime = Infinity }) => level !== null && expireTime > now,
+      );
+      ended = live.length;
+      const names = new Set(live.map(({ name }) => name));
+      return [...names].map((name) => {
+        return { name, selector: "", slot: "lasting", level: null, actor, reason, instance: this.id };
+      });
+    }, ifGeneration);
+    return { ended, generation };
+  }
+
+  /** Leaves the fleet: its held levels are released, and its levels end in this instance. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#leases].map((lease) => lease.release().catch(() => undefined)));
+    await this.#member.close();
+    this.#levels?.close();
+  }
+
+  #entryOf(name: string, request: FleetRequest): Omit<NewEntry, "slot" | "level"> {
+    checkRequest({ reason: request.reason }, 0);
+    const { actor = "", reason = "", selector = "" } = request;
+    return { name: loggerName(name), selector: selectorOf(selector), actor, reason, instance: this.id };
+  }
+
+  #change({ ifGeneration }: FleetRequest, entryOf: (now: number) => NewEntry): Promise<FleetState> {
+    return this.#member.change((_, now) => [entryOf(now)], ifGeneration);
+  }
+
+  /** Of the entries of one change the one that sets a level says most. */
+  #entryWith(generation: number): FleetEntry | undefined {
+    const found = [...this.#member.known.entries.values()].filter((entry) => entry.generation === generation);
+    return found.find(({ level }) => level !== null) ?? found[0];
+  }
+}
+
+function fleetNameOf(name: string): string {
+  if (isFleetName(name)) return name;
+  const why =
+    name === ""
+      ? "the application has no name"
+      : `"${name}" has other characters than letters, digits, "_", "-" and "."`;
+  throw new ActuatorError("INVALID_ARGUMENT", "INVALID_OPTION", `Give the fleet a name with \`fleet.name\`: ${why}.`);
+}
+
+function instanceIdOf(id: string): string {
+  const fault = labelValueFault(id);
+  if (fault === undefined) return id;
+  throw new ActuatorError("INVALID_ARGUMENT", "INVALID_OPTION", `\`loggers.instance\` ${fault}, in a fleet.`);
+}

@@ -1,0 +1,140 @@
+import type { SeenReport } from "./engine.ts";
+import type { LevelFaults } from "./levels.ts";
+import { type Labels, matches } from "./selector.ts";
+import { type FleetEntry, type FleetState, keyOf } from "./state.ts";
+
+/** Without a beat for this time an instance counts as gone: two beats were lost. */
+const GONE_MS = 15_000;
+
+/** What an instance says of itself. */
+export interface InstanceReport extends LevelFaults {
+  readonly application: string;
+  readonly version: string;
+  readonly labels: Readonly<Record<string, string>>;
+  /** When its actuator was created, in milliseconds since the epoch by its own clock. */
+  readonly startTime: number;
+  /** The generation that it has applied. */
+  readonly generation: number;
+}
+
+/** An instance of a fleet. */
+export interface FleetInstance {
+  readonly id: string;
+  readonly application: string;
+  readonly version: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly startTime: number;
+  /** When it was last heard of, in milliseconds since the epoch by the engine's clock. */
+  readonly heartbeat: number;
+  /** The generation that it has applied. */
+  readonly generation: number;
+  /** For how many milliseconds the oldest change has been waiting that it has not applied; 0: it has applied everything. */
+  readonly lagMs: number;
+  /** Whether it has not been heard of for 15 seconds. */
+  readonly isGone: boolean;
+  /** Whether it is the instance that answers. */
+  readonly isSelf: boolean;
+}
+
+/** How far a change of the fleet has come in one instance. */
+export interface InstanceStatus {
+  readonly instance: string;
+  /**
+   * APPLYING: it has not said yet that it has the change. APPLIED: the level is in force there, or a later one of the fleet is. FAILED:
+   * it could not be applied. OVERRULED: somebody changed the level in that instance alone. GONE: it has not been heard of for 15
+   * seconds.
+   */
+  readonly status: "APPLYING" | "APPLIED" | "FAILED" | "OVERRULED" | "GONE";
+  /** Why it failed; empty otherwise. */
+  readonly reason: string;
+  /** Who changed the level there; empty: the application itself, or it is not known. */
+  readonly overruledBy: string;
+}
+
+/** A report that could be read, with what the engine says of it. */
+export interface ReadReport extends InstanceReport {
+  readonly id: string;
+  readonly seen: number;
+}
+
+/** Reads reports; those that another release wrote in another form are left out. */
+export function readReports(reports: readonly SeenReport[]): readonly ReadReport[] {
+  return reports.flatMap(({ id, text, seen }) => {
+    const report = readReport(text);
+    return report === undefined ? [] : [{ ...report, id, seen }];
+  });
+}
+
+/** What selectors see of an instance. */
+export function labelsOf({
+  id,
+  application,
+  version,
+  labels,
+}: Omit<ReadReport, keyof LevelFaults | "seen" | "generation" | "startTime">): Labels {
+  return new Map([...Object.entries(labels), ["application", application], ["version", version], ["instance", id]]);
+}
+
+/** An instance as it is shown. */
+export function instanceOf(report: ReadReport, known: FleetState, now: number, self: string): FleetInstance {
+  const { id, application, version, labels, startTime, generation, seen } = report;
+  const waiting = [...known.entries.values()].filter((entry) => entry.generation > generation);
+  const lagMs = Math.max(0, ...waiting.map(({ setTime }) => now - setTime));
+  const isGone = isGoneAt(seen, now);
+  return {
+    id,
+    application,
+    version,
+    labels,
+    startTime,
+    heartbeat: seen,
+    generation,
+    lagMs,
+    isGone,
+    isSelf: id === self,
+  };
+}
+
+/** How far a change has come in the instances that it concerns, by id. */
+export function statusesOf(entry: FleetEntry, reports: readonly ReadReport[], now: number): readonly InstanceStatus[] {
+  const key = keyOf(entry);
+  return reports
+    .filter((report) => matches(entry.selector, labelsOf(report)))
+    .map(({ id, seen, failed, overruled, generation }): InstanceStatus => {
+      const found = (status: InstanceStatus["status"], more: Partial<InstanceStatus> = {}): InstanceStatus => {
+        return { instance: id, status, reason: "", overruledBy: "", ...more };
+      };
+      if (isGoneAt(seen, now)) return found("GONE");
+      if (generation < entry.generation) return found("APPLYING");
+      if (entry.level !== null && failed[key] !== undefined) return found("FAILED", { reason: failed[key] });
+      if (entry.level !== null && overruled[key] !== undefined)
+        return found("OVERRULED", { overruledBy: overruled[key] });
+      return found("APPLIED");
+    })
+    .sort((one, other) => (one.instance < other.instance ? -1 : 1));
+}
+
+function isGoneAt(seen: number, now: number): boolean {
+  return now - seen > GONE_MS;
+}
+
+function readReport(text: string): InstanceReport | undefined {
+  let read: Partial<Record<keyof InstanceReport, unknown>> | null;
+  try {
+    read = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  const { application, version, labels, startTime, generation, failed, overruled } = read ?? {};
+  const isRead =
+    typeof application === "string" &&
+    typeof version === "string" &&
+    Number.isSafeInteger(startTime) &&
+    Number.isSafeInteger(generation) &&
+    [labels, failed, overruled].every(isTexts);
+  return isRead ? (read as InstanceReport) : undefined;
+}
+
+function isTexts(value: unknown): boolean {
+  return typeof value === "object" && value !== null && Object.values(value).every((each) => typeof each === "string");
+}
