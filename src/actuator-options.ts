@@ -18,6 +18,8 @@ import {
   text,
   timerMs,
 } from "./common/options.ts";
+import type { FleetEngineSource } from "./fleet/engine.ts";
+import { type ActuatorFleetOptions, FLEET, isEngine } from "./fleet/options.ts";
 import { CORS, type CorsOptions } from "./http/gate/cors-options.ts";
 import { MCP, type McpOptions } from "./http/mcp/options.ts";
 import { OTLP, type OtlpOptions } from "./http/otlp/options.ts";
@@ -73,6 +75,11 @@ export interface ActuatorOptions {
   readonly sessions?: SessionStore | ActuatorSessionsOptions | undefined;
   /** The result of `integrationGraph({ app })`. */
   readonly integrationGraph?: GraphBuilder | IntegrationGraph | undefined;
+  /**
+   * The engine of the fleet that this application takes part in, such as `redisFleet("redis://127.0.0.1")`, or an object with the engine
+   * and options. Levels can then be set on all of its instances at once. Default: none.
+   */
+  readonly fleet?: FleetEngineSource | ActuatorFleetOptions | undefined;
   /**
    * Whether the integration graph accepts spans of other services: OTLP over gRPC and over HTTP (`POST /v1/traces`), on the
    * same port. Callers with `graph:write` can then add to the graph. Default: false.
@@ -143,9 +150,12 @@ export interface ActuatorOptions {
 export function checkActuatorOptions(options: ActuatorOptions): void {
   const where = "createActuator";
   const faults = optionFaults(where, options, OPTIONS);
-  const { sessions, otlp, admin } = (options ?? {}) as ActuatorOptions;
+  const { sessions, otlp, admin, fleet } = (options ?? {}) as ActuatorOptions;
   if (typeof sessions === "object" && sessions !== null && !isStore(sessions)) {
     faults.push(...optionFaults(`${where}.sessions`, sessions, SESSIONS));
+  }
+  if (typeof fleet === "object" && fleet !== null && !isEngine(fleet)) {
+    faults.push(...optionFaults(`${where}.fleet`, fleet, FLEET));
   }
   if (typeof admin === "object" && admin !== null) {
     faults.push(...adminNameFaults(`${where}.admin`, admin, options.name));
@@ -217,6 +227,8 @@ export const OPTIONS: Checks<ActuatorOptions> = {
     typeof value === "object" && (value as ActuatorSessionsOptions)?.store ? undefined : store(value),
   integrationGraph: (value) =>
     having(["snapshot", "rebuild"], "what integrationGraph({ app }) gave")((value as GraphBuilder)?.graph ?? value),
+  fleet: (value) =>
+    typeof value === "object" && (value as ActuatorFleetOptions)?.engine ? undefined : FLEET.engine(value),
   otlp: flagOr(OTLP),
   ui: option(flag, { default: true }),
   mcp: flagOr(MCP),

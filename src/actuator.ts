@@ -10,6 +10,9 @@ import {
 import { ActuatorError } from "./common/error.ts";
 import { addressList, isLoopback } from "./common/ip-address.ts";
 import { requireNode } from "./common/node-version.ts";
+import type { FleetEngineSource } from "./fleet/engine.ts";
+import { Fleet } from "./fleet/fleet.ts";
+import { type ActuatorFleetOptions, isEngine } from "./fleet/options.ts";
 import type { Endpoints } from "./http/endpoints.ts";
 import { MOUNTED_WITHOUT_ACCESS } from "./http/gate/gate.ts";
 import { mcpHandler } from "./http/mcp/handler.ts";
@@ -24,6 +27,7 @@ import type { IntegrationGraph } from "./integration-graph/graph.ts";
 import type { Detach } from "./loggers/adapter.ts";
 import { reportLevelChanges } from "./loggers/change-log.ts";
 import { Loggers } from "./loggers/loggers.ts";
+import type { TtlOptions } from "./loggers/options.ts";
 import { Logs } from "./logs/logs.ts";
 import type { LogsOptions } from "./logs/options.ts";
 import { audit } from "./operations/audit/audit.ts";
@@ -65,6 +69,8 @@ export interface Actuator {
   readonly sessions: Sessions | undefined;
   /** The integration graph, where it is served. */
   readonly integrationGraph: IntegrationGraph | undefined;
+  /** The fleet that this instance takes part in, if it does. */
+  readonly fleet: Fleet | undefined;
   /** The metrics of the actuator's own calls, if they are kept. */
   readonly metrics: Metrics | undefined;
   /**
@@ -153,6 +159,7 @@ export function actuatorOf(options: ActuatorOptions, managed?: Loggers): TakingA
   const sessions = options.sessions && sessionsOf(options.sessions);
   const integrationGraph = options.integrationGraph && graphOf(options.integrationGraph);
   const logs = loggers && logsOf(loggers, options.logs ?? true, integrationGraph);
+  const fleet = options.fleet && fleetOf(options.fleet, application, loggers, options.loggers);
   const health = new Health(options.health, {
     builtIn: {
       ...(sessions && { sessions: sessionStoreCheck(storeOf(options.sessions!)) }),
@@ -163,7 +170,17 @@ export function actuatorOf(options: ActuatorOptions, managed?: Loggers): TakingA
   const otlp = options.otlp ? otlpReceiver(options.otlp === true ? {} : options.otlp) : undefined;
   const isScraped = typeof options.metrics !== "object" || (options.metrics.prometheus ?? true);
   const shown = isScraped ? metrics : undefined;
-  const endpoints: Endpoints = { application, health, loggers, logs, sessions, integrationGraph, metrics: shown, otlp };
+  const endpoints: Endpoints = {
+    application,
+    health,
+    loggers,
+    fleet,
+    logs,
+    sessions,
+    integrationGraph,
+    metrics: shown,
+    otlp,
+  };
 
   const auditLog = audit(options.audit ?? true, (error) => onError(error, "audit"));
   loggers?.onStored(auditLog.storage);
@@ -243,6 +260,8 @@ export function actuatorOf(options: ActuatorOptions, managed?: Loggers): TakingA
     stopRefusing?.();
     await gone;
     logs?.close();
+    // Before the loggers, whose levels it gives back.
+    await fleet?.close();
     await loggers?.close();
     for (const detach of detaches.splice(0)) detach();
     await auditLog.close();
@@ -261,6 +280,7 @@ export function actuatorOf(options: ActuatorOptions, managed?: Loggers): TakingA
     logs,
     sessions,
     integrationGraph,
+    fleet,
     metrics,
     close,
     async listen(listenOptions) {
@@ -304,6 +324,15 @@ function logsOf(
 ): Logs | undefined {
   if (option === false) return undefined;
   return new Logs(loggers, option === true ? {} : option, { currentNode: () => graph?.instruments.current });
+}
+
+function fleetOf(
+  fleet: FleetEngineSource | ActuatorFleetOptions,
+  application: Application,
+  loggers: Loggers | undefined,
+  ttl: TtlOptions = {},
+): Fleet {
+  return new Fleet(isEngine(fleet) ? { engine: fleet } : fleet, { ...application, loggers, ttl });
 }
 
 function sessionsOf(sessions: SessionStore | ActuatorSessionsOptions): Sessions {

@@ -7,6 +7,10 @@ export type { ActuatorLoggersOptions, ActuatorOptions, ActuatorSessionsOptions }
 export { customLogger } from "./adapters/loggers/custom/index.ts";
 export { ActuatorError, type ErrorCode, type Fault } from "./common/error.ts";
 export { type Configuration, configuration } from "./configuration/configuration.ts";
+export type { FleetEngine, FleetEngineSource } from "./fleet/engine.ts";
+export type { Fleet } from "./fleet/fleet.ts";
+export type { ActuatorFleetOptions } from "./fleet/options.ts";
+export { memoryFleet } from "./fleet/register.ts";
 export { requestLevel, signLevelToken } from "./http/request-level/index.ts";
 export { type GraphBuilder, integrationGraph } from "./integration-graph/builder.ts";
 export { toAsyncApi } from "./integration-graph/export/asyncapi.ts";

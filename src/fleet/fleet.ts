@@ -12,13 +12,15 @@ import {
   type InstanceStatus,
   instanceOf,
   labelsOf,
+  type ReadReport,
   readReports,
   statusesOf,
 } from "./instance.ts";
 import { FleetLease, leaseEnd } from "./lease.ts";
 import { FleetLevels } from "./levels.ts";
 import { FleetMember } from "./member.ts";
-import { type FleetOptions, isFleetName } from "./options.ts";
+import { type ActuatorFleetOptions, isFleetName } from "./options.ts";
+import { ReportWatch } from "./report-watch.ts";
 import { labelValueFault, matches, selectorOf } from "./selector.ts";
 import { type FleetEntry, type FleetState, type NewEntry, prune } from "./state.ts";
 
@@ -69,6 +71,7 @@ export class Fleet {
   readonly #levels: FleetLevels | undefined;
   readonly #ttl: TtlOptions;
   readonly #leases = new Set<FleetLease>();
+  readonly #watch = new ReportWatch(() => this.#reports());
 
   /**
    * Joins the fleet. Does not wait for the engine.
@@ -76,7 +79,7 @@ export class Fleet {
    * @throws ActuatorError INVALID_ARGUMENT for a name of the fleet or of the instance that does not fit.
    */
   constructor(
-    { engine, name, labels = {} }: FleetOptions,
+    { engine, name, labels = {} }: ActuatorFleetOptions,
     { name: application = "", version = "", ...self }: FleetSelf,
   ) {
     this.name = fleetNameOf(name ?? application);
@@ -125,12 +128,19 @@ export class Fleet {
    */
   async instances(selector = ""): Promise<readonly FleetInstance[]> {
     const selected = selectorOf(selector);
-    const reports = readReports(await this.#member.instances());
-    const now = this.#member.now();
-    return reports
-      .filter((report) => matches(selected, labelsOf(report)))
-      .map((report) => instanceOf(report, this.#member.known, now, this.id))
-      .sort((one, other) => (one.id < other.id ? -1 : 1));
+    return this.#shown(await this.#reports(), selected);
+  }
+
+  /**
+   * Calls `listener` with the instances, at once and whenever one of them has said something, at most once a second; with an error when
+   * the engine no longer answers.
+   *
+   * @returns a function that ends it
+   * @throws ActuatorError INVALID_ARGUMENT for the selector.
+   */
+  watchInstances(selector: string, listener: (seen: readonly FleetInstance[] | ActuatorError) => void): () => void {
+    const selected = selectorOf(selector);
+    return this.#watch.add((seen) => listener(seen instanceof Error ? seen : this.#shown(seen, selected)));
   }
 
   /**
@@ -220,8 +230,15 @@ export class Fleet {
         "No level of the fleet has this generation: it was replaced by a later one, or it ended more than a day ago.";
       throw new ActuatorError("NOT_FOUND", "FLEET_CHANGE_NOT_FOUND", message, { field: "generation" });
     }
-    const reports = readReports(await this.#member.instances());
-    return { entry, instances: statusesOf(entry, reports, this.#member.now()) };
+    return { entry, instances: statusesOf(entry, await this.#reports(), this.#member.now()) };
+  }
+
+  /** Calls `listener` with how far a change has come, as {@link watchInstances} does. */
+  watchChange({ entry }: FleetChange, listener: (seen: FleetChange | ActuatorError) => void): () => void {
+    return this.#watch.add((seen) => {
+      if (seen instanceof Error) return listener(seen);
+      listener({ entry, instances: statusesOf(entry, seen, this.#member.now()) });
+    });
   }
 
   /**
@@ -252,8 +269,21 @@ export class Fleet {
   /** Leaves the fleet: its held levels are released, and its levels end in this instance. */
   async close(): Promise<void> {
     await Promise.all([...this.#leases].map((lease) => lease.release().catch(() => undefined)));
+    this.#watch.close();
     await this.#member.close();
     this.#levels?.close();
+  }
+
+  async #reports(): Promise<readonly ReadReport[]> {
+    return readReports(await this.#member.instances());
+  }
+
+  #shown(reports: readonly ReadReport[], selector: string): readonly FleetInstance[] {
+    const now = this.#member.now();
+    return reports
+      .filter((report) => matches(selector, labelsOf(report)))
+      .map((report) => instanceOf(report, this.#member.known, now, this.id))
+      .sort((one, other) => (one.id < other.id ? -1 : 1));
   }
 
   #entryOf(name: string, request: FleetRequest): Omit<NewEntry, "slot" | "level"> {

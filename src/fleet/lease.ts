@@ -43,6 +43,11 @@ export class FleetLease {
     return this.#end;
   }
 
+  /** Milliseconds until it ends by itself; undefined if it has no maximum time. */
+  get timeLeft(): number | undefined {
+    return this.#deadline === Infinity ? undefined : Math.max(0, this.#deadline - performance.now());
+  }
+
   /** Calls `listener` once when the lease is over. Returns a function that removes the listener. */
   onEnd(listener: (end: FleetLeaseEnd) => void): () => void {
     this.#listeners.add(listener);

@@ -3,7 +3,7 @@ import type { FleetEngineSource } from "./engine.ts";
 import { labelKeyFault, labelValueFault } from "./selector.ts";
 
 /** How an instance takes part in a fleet. */
-export interface FleetOptions {
+export interface ActuatorFleetOptions {
   /** Where the fleet keeps its levels, such as `redisFleet("redis://127.0.0.1")`. */
   readonly engine: FleetEngineSource;
   /** The name of the fleet: letters, digits, `_`, `-` and `.`, at most 100. Default: the application's name. */
@@ -14,8 +14,8 @@ export interface FleetOptions {
 
 const engine = having(["open"], 'an engine, such as redisFleet("redis://127.0.0.1")');
 
-/** The checks of {@link FleetOptions}. */
-export const FLEET: Checks<FleetOptions> = {
+/** The checks of {@link ActuatorFleetOptions}. */
+export const FLEET: Checks<ActuatorFleetOptions> = {
   engine,
   name: option(
     shaped({ kind: "text" }, (value) =>
@@ -42,6 +42,6 @@ export function isFleetName(name: string): boolean {
 }
 
 /** Tells an engine from an engine with options. */
-export function isEngine(fleet: FleetEngineSource | FleetOptions): fleet is FleetEngineSource {
+export function isEngine(fleet: FleetEngineSource | ActuatorFleetOptions): fleet is FleetEngineSource {
   return "open" in fleet;
 }

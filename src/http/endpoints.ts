@@ -1,3 +1,4 @@
+import type { Fleet } from "../fleet/fleet.ts";
 import type { IntegrationGraph } from "../integration-graph/graph.ts";
 import type { Loggers } from "../loggers/loggers.ts";
 import type { Logs } from "../logs/logs.ts";
@@ -17,6 +18,8 @@ export interface Endpoints {
   readonly loggers?: Loggers | undefined;
   /** What the loggers write, if it is served. */
   readonly logs?: Logs | undefined;
+  /** The fleet that this instance takes part in, if it does. */
+  readonly fleet?: Fleet | undefined;
   readonly sessions?: Sessions | undefined;
   readonly integrationGraph?: IntegrationGraph | undefined;
   /** The metrics of the actuator's own calls, if they are served. */

@@ -11,6 +11,7 @@ import {
   LoggerSchema,
   type Override as OverrideProto,
   OverrideSchema,
+  Scope,
 } from "../../gen/actuator/v3/loggers_pb.ts";
 import type { LevelChange } from "../../loggers/history.ts";
 import { LEVELS, type Level } from "../../loggers/level.ts";
@@ -65,7 +66,7 @@ export function outcomeToProto({ result, previousLevel, revision, notices }: Lev
 /** Converts an override; undefined if there is none. */
 export function overrideToProto(override: Override | undefined): OverrideProto | undefined {
   if (override === undefined) return undefined;
-  const { setTime, expireTime, actor, reason, instance, held = false } = override;
+  const { setTime, expireTime, actor, reason, instance, held = false, ofFleet = false } = override;
   return create(OverrideSchema, {
     setTime: timestampFromMs(setTime),
     ...(expireTime !== undefined && { expireTime: timestampFromMs(expireTime) }),
@@ -73,6 +74,7 @@ export function overrideToProto(override: Override | undefined): OverrideProto |
     reason,
     instance,
     held,
+    scope: ofFleet ? Scope.FLEET : Scope.UNSPECIFIED,
   });
 }
 

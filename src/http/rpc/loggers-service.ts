@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
-import type { ServiceImpl } from "@connectrpc/connect";
+import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { ActuatorError } from "../../common/error.ts";
+import type { Fleet } from "../../fleet/fleet.ts";
 import {
   ClearLoggerLevelResponseSchema,
   GetLoggerResponseSchema,
@@ -15,6 +16,8 @@ import type { Loggers } from "../../loggers/loggers.ts";
 import type { LoggersOverview } from "../../loggers/view.ts";
 import { visibleLogger, visibleOverview } from "../visible-loggers.ts";
 import { callerOf, reachOf, requestContextOf } from "./calls/call-context.ts";
+import { fleetChangeFrom, fleetOutcomeToProto, isOfFleet } from "./fleet-scope.ts";
+import { holdFleetLevel } from "./hold-fleet-level.ts";
 import { holdLoggerLevel } from "./hold-logger-level.ts";
 import { changeFrom, checkReach, requestedLevel, ttlFrom } from "./level-request.ts";
 import { levelChangePage, loggerPage } from "./logger-page.ts";
@@ -24,10 +27,19 @@ import type { ServiceLimits } from "./streams.ts";
 import { watchLoggers } from "./watch-loggers.ts";
 
 /** Implements `actuator.v3.LoggersService`. */
-export function loggersService(loggers: Loggers, limits: ServiceLimits): ServiceImpl<typeof LoggersService> {
+export function loggersService(
+  loggers: Loggers,
+  fleet: Fleet | undefined,
+  limits: ServiceLimits,
+): ServiceImpl<typeof LoggersService> {
   const { maxBytes, heartbeatMs } = limits;
   const watch = watchLoggers(loggers, limits);
   let plain: { readonly overview: LoggersOverview; readonly response: ListLoggersResponse } | undefined;
+
+  /** What is answered when the engine has the change. */
+  async function changed(change: Promise<number>, name: string, context: HandlerContext) {
+    return fleetOutcomeToProto(loggers, name, await change, context);
+  }
 
   return {
     listLoggers(request, context) {
@@ -52,18 +64,35 @@ export function loggersService(loggers: Loggers, limits: ServiceLimits): Service
       const level = requestedLevel(request.level);
       checkReach(loggers, context, request.name, level);
       const ttl = request.ttl === undefined ? "default" : ttlFrom(request.ttl);
+      if (isOfFleet(request)) {
+        const { served, asked } = fleetChangeFrom(fleet, request, context);
+        const set = served.setLevel(request.name, level, { ...asked, ttlMs: ttl });
+        return changed(set, request.name, context).then((fields) => create(SetLoggerLevelResponseSchema, fields));
+      }
       const change = loggers.setLevel(request.name, level, { ...changeFrom(request, context), ttlMs: ttl });
       return create(SetLoggerLevelResponseSchema, outcomeToProto(change, reachOf(context)));
     },
 
     clearLoggerLevel(request, context) {
       checkReach(loggers, context, request.name, null);
+      if (isOfFleet(request)) {
+        const { served, asked } = fleetChangeFrom(fleet, request, context);
+        const cleared = served.setLevel(request.name, undefined, asked);
+        return changed(cleared, request.name, context).then((fields) => create(ClearLoggerLevelResponseSchema, fields));
+      }
       const change = loggers.setLevel(request.name, undefined, changeFrom(request, context));
       return create(ClearLoggerLevelResponseSchema, outcomeToProto(change, reachOf(context)));
     },
 
     restoreLoggerLevel(request, context) {
       checkReach(loggers, context, request.name);
+      if (isOfFleet(request)) {
+        const { served, asked } = fleetChangeFrom(fleet, request, context);
+        const restored = served.restoreLevel(request.name, asked);
+        return changed(restored, request.name, context).then((fields) =>
+          create(RestoreLoggerLevelResponseSchema, fields),
+        );
+      }
       const change = loggers.restoreLevel(request.name, changeFrom(request, context));
       return create(RestoreLoggerLevelResponseSchema, outcomeToProto(change, reachOf(context)));
     },
@@ -76,7 +105,10 @@ export function loggersService(loggers: Loggers, limits: ServiceLimits): Service
 
     watchLoggers: (request, context) => watch(request, reachOf(context)),
 
-    holdLoggerLevel: (request, context) => holdLoggerLevel(loggers, request, context, heartbeatMs),
+    holdLoggerLevel: (request, context) =>
+      isOfFleet(request)
+        ? holdFleetLevel(loggers, fleet, request, context, heartbeatMs)
+        : holdLoggerLevel(loggers, request, context, heartbeatMs),
 
     measureLoggers(request, context) {
       checkReach(loggers, context, request.namePrefix || undefined);

@@ -1,6 +1,7 @@
 import type { DescService } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { ApplicationService } from "../../gen/actuator/v3/application_pb.ts";
+import { FleetService } from "../../gen/actuator/v3/fleet_pb.ts";
 import { IntegrationGraphService } from "../../gen/actuator/v3/integration_graph_pb.ts";
 import { LoggersService } from "../../gen/actuator/v3/loggers_pb.ts";
 import { LogsService } from "../../gen/actuator/v3/logs_pb.ts";
@@ -17,6 +18,7 @@ import { applicationService } from "./application-service.ts";
 import type { CallRouter } from "./call-router.ts";
 import { notServed } from "./calls/error.ts";
 import type { RequestGate } from "./calls/request-gate.ts";
+import { fleetService } from "./fleet-service.ts";
 import { healthService } from "./health-service.ts";
 import { integrationGraphService } from "./integration-graph-service.ts";
 import type { LocalCalls } from "./local-calls.ts";
@@ -38,7 +40,7 @@ export function registerServices(
   local: Pick<LocalCalls, "add" | "serves" | "stream">,
   onError: (error: unknown, context: string) => void,
 ): void {
-  const { loggers, logs, sessions, integrationGraph, health, otlp } = endpoints;
+  const { loggers, fleet, logs, sessions, integrationGraph, health, otlp } = endpoints;
   const domains: DescService[] = [];
 
   const domain = <S extends DescService>(service: S, methods: ServiceImpl<S> | undefined) => {
@@ -47,7 +49,8 @@ export function registerServices(
     local.add(service, methods);
     domains.push(service);
   };
-  domain(LoggersService, loggers && loggersService(loggers, limits));
+  domain(LoggersService, loggers && loggersService(loggers, fleet, limits));
+  domain(FleetService, fleet && fleetService(fleet, limits));
   domain(LogsService, loggers && logs && { watchLogs: watchLogs(logs, loggers, gate, limits.heartbeatMs) });
   domain(SessionsService, sessions && sessionsService(sessions, limits.maxBytes));
   domain(IntegrationGraphService, integrationGraph && integrationGraphService(integrationGraph, limits));

@@ -99,7 +99,7 @@ describe("ListLoggers", () => {
 
   test("builds the plain overview once for a revision", () => {
     const loggers = new Loggers();
-    const { listLoggers } = loggersService(loggers, { maxBytes: 1 << 20, heartbeatMs: 1_000 });
+    const { listLoggers } = loggersService(loggers, undefined, { maxBytes: 1 << 20, heartbeatMs: 1_000 });
     const request = create(ListLoggersRequestSchema);
     const list = () => listLoggers(request, undefined as never) as ListLoggersResponse;
     const first = list();

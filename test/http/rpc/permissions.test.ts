@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { ApplicationService } from "../../../src/gen/actuator/v3/application_pb.ts";
+import { FleetService } from "../../../src/gen/actuator/v3/fleet_pb.ts";
 import { IntegrationGraphService } from "../../../src/gen/actuator/v3/integration_graph_pb.ts";
 import { LoggersService } from "../../../src/gen/actuator/v3/loggers_pb.ts";
 import { LogsService } from "../../../src/gen/actuator/v3/logs_pb.ts";
@@ -14,6 +15,7 @@ import { RPC_OPERATIONS, STREAMING_METHODS } from "../../../src/http/rpc/calls/p
 const METHODS = [
   LoggersService,
   LogsService,
+  FleetService,
   SessionsService,
   IntegrationGraphService,
   ApplicationService,

@@ -14,7 +14,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file actuator/v3/loggers.proto.
  */
 export const file_actuator_v3_loggers: GenFile = /*@__PURE__*/
-  fileDesc("ChlhY3R1YXRvci92My9sb2dnZXJzLnByb3RvEgthY3R1YXRvci52MyL8AQoGTG9nZ2VyEgwKBG5hbWUYASABKAkSLAoQY29uZmlndXJlZF9sZXZlbBgCIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEisKD2VmZmVjdGl2ZV9sZXZlbBgDIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEioKDmJhc2VsaW5lX2xldmVsGAQgASgOMhIuYWN0dWF0b3IudjMuTGV2ZWwSJwoIb3ZlcnJpZGUYBSABKAsyFS5hY3R1YXRvci52My5PdmVycmlkZRIMCgRraW5kGAYgASgJEhAKCHdhcm5pbmdzGAcgAygJEhQKDHNldHRpbmdfb25seRgIIAEoCCI4CgZOb3RpY2USDAoEY29kZRgBIAEoCRIPCgdtZXNzYWdlGAIgASgJEg8KB25lYXJlc3QYAyABKAkikgEKC0xvZ2dlckdyb3VwEgwKBG5hbWUYASABKAkSLAoQY29uZmlndXJlZF9sZXZlbBgCIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEg8KB21lbWJlcnMYAyADKAkSJwoIb3ZlcnJpZGUYBCABKAsyFS5hY3R1YXRvci52My5PdmVycmlkZRINCgVtaXhlZBgFIAEoCCKoAQoIT3ZlcnJpZGUSLAoIc2V0X3RpbWUYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2V4cGlyZV90aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBINCgVhY3RvchgDIAEoCRIOCgZyZWFzb24YBCABKAkSEAoIaW5zdGFuY2UYBSABKAkSDAoEaGVsZBgGIAEoCCKWAwoLTGV2ZWxDaGFuZ2USDAoEbmFtZRgBIAEoCRIqCg5wcmV2aW91c19sZXZlbBgCIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEiEKBWxldmVsGAMgASgOMhIuYWN0dWF0b3IudjMuTGV2ZWwSJwoIb3ZlcnJpZGUYBCABKAsyFS5hY3R1YXRvci52My5PdmVycmlkZRIrCgRraW5kGAUgASgOMh0uYWN0dWF0b3IudjMuTGV2ZWxDaGFuZ2UuS2luZBIoCgR0aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIQCghyZXZpc2lvbhgHIAEoBBINCgVncm91cBgIIAEoCSKIAQoES2luZBIUChBLSU5EX1VOU1BFQ0lGSUVEEAASDAoIS0lORF9TRVQQARIQCgxLSU5EX0NMRUFSRUQQAhIRCg1LSU5EX1JFU1RPUkVEEAMSEAoMS0lORF9FWFBJUkVEEAQSFAoQS0lORF9BUFBMSUNBVElPThAFEg8KC0tJTkRfVk9MVU1FEAYiaQoSTGlzdExvZ2dlcnNSZXF1ZXN0EhMKC25hbWVfcHJlZml4GAEgASgJEhcKD2NvbmZpZ3VyZWRfb25seRgCIAEoCBIRCglwYWdlX3NpemUYAyABKAUSEgoKcGFnZV90b2tlbhgEIAEoCSK0AQoTTGlzdExvZ2dlcnNSZXNwb25zZRIiCgZsZXZlbHMYASADKA4yEi5hY3R1YXRvci52My5MZXZlbBIkCgdsb2dnZXJzGAIgAygLMhMuYWN0dWF0b3IudjMuTG9nZ2VyEigKBmdyb3VwcxgDIAMoCzIYLmFjdHVhdG9yLnYzLkxvZ2dlckdyb3VwEhcKD25leHRfcGFnZV90b2tlbhgEIAEoCRIQCghyZXZpc2lvbhgFIAEoBCIgChBHZXRMb2dnZXJSZXF1ZXN0EgwKBG5hbWUYASABKAkibwoRR2V0TG9nZ2VyUmVzcG9uc2USJQoGbG9nZ2VyGAEgASgLMhMuYWN0dWF0b3IudjMuTG9nZ2VySAASKQoFZ3JvdXAYAiABKAsyGC5hY3R1YXRvci52My5Mb2dnZXJHcm91cEgAQggKBnJlc3VsdCKVAQoVU2V0TG9nZ2VyTGV2ZWxSZXF1ZXN0EgwKBG5hbWUYASABKAkSIQoFbGV2ZWwYAiABKA4yEi5hY3R1YXRvci52My5MZXZlbBImCgN0dGwYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SDgoGcmVhc29uGAQgASgJEhMKC2lmX3JldmlzaW9uGAUgASgEItgBChZTZXRMb2dnZXJMZXZlbFJlc3BvbnNlEiUKBmxvZ2dlchgBIAEoCzITLmFjdHVhdG9yLnYzLkxvZ2dlckgAEikKBWdyb3VwGAIgASgLMhguYWN0dWF0b3IudjMuTG9nZ2VyR3JvdXBIABIqCg5wcmV2aW91c19sZXZlbBgDIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEhAKCHJldmlzaW9uGAQgASgEEiQKB25vdGljZXMYBSADKAsyEy5hY3R1YXRvci52My5Ob3RpY2VCCAoGcmVzdWx0IjsKE1dhdGNoTG9nZ2Vyc1JlcXVlc3QSEwoLbmFtZV9wcmVmaXgYASABKAkSDwoHY29tcGFjdBgCIAEoCCK+AQoUV2F0Y2hMb2dnZXJzUmVzcG9uc2USKQoIc25hcHNob3QYASABKAsyFS5hY3R1YXRvci52My5TbmFwc2hvdEgAEiUKBmNoYW5nZRgCIAEoCzITLmFjdHVhdG9yLnYzLkNoYW5nZUgAEisKCWhlYXJ0YmVhdBgDIAEoCzIWLmFjdHVhdG9yLnYzLkhlYXJ0YmVhdEgAEhAKCHJldmlzaW9uGAQgASgEEgwKBG1vcmUYBSABKAhCBwoFZXZlbnQiWgoIU25hcHNob3QSJAoHbG9nZ2VycxgBIAMoCzITLmFjdHVhdG9yLnYzLkxvZ2dlchIoCgZncm91cHMYAiADKAsyGC5hY3R1YXRvci52My5Mb2dnZXJHcm91cCKZAQoGQ2hhbmdlEiQKB2xvZ2dlcnMYASADKAsyEy5hY3R1YXRvci52My5Mb2dnZXISKAoGZ3JvdXBzGAIgAygLMhguYWN0dWF0b3IudjMuTG9nZ2VyR3JvdXASDwoHcmVtb3ZlZBgDIAMoCRIuCglpbmhlcml0ZWQYBCADKAsyGy5hY3R1YXRvci52My5Jbmhlcml0ZWRMZXZlbCJBCg5Jbmhlcml0ZWRMZXZlbBIMCgRuYW1lGAEgASgJEiEKBWxldmVsGAIgASgOMhIuYWN0dWF0b3IudjMuTGV2ZWwiOAoJSGVhcnRiZWF0EisKCGludGVydmFsGAEgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uIpYBChZIb2xkTG9nZ2VyTGV2ZWxSZXF1ZXN0EgwKBG5hbWUYASABKAkSIQoFbGV2ZWwYAiABKA4yEi5hY3R1YXRvci52My5MZXZlbBImCgN0dGwYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SDgoGcmVhc29uGAQgASgJEhMKC2lmX3JldmlzaW9uGAUgASgEIugEChdIb2xkTG9nZ2VyTGV2ZWxSZXNwb25zZRI5CgRoZWxkGAEgASgLMikuYWN0dWF0b3IudjMuSG9sZExvZ2dlckxldmVsUmVzcG9uc2UuSGVsZEgAEisKCWhlYXJ0YmVhdBgCIAEoCzIWLmFjdHVhdG9yLnYzLkhlYXJ0YmVhdEgAEjsKBWVuZGVkGAMgASgLMiouYWN0dWF0b3IudjMuSG9sZExvZ2dlckxldmVsUmVzcG9uc2UuRW5kZWRIABIsCgl0aW1lX2xlZnQYBCABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SDwoHY292ZXJlZBgFIAEoCBrGAQoESGVsZBIlCgZsb2dnZXIYASABKAsyEy5hY3R1YXRvci52My5Mb2dnZXJIABIpCgVncm91cBgCIAEoCzIYLmFjdHVhdG9yLnYzLkxvZ2dlckdyb3VwSAASKgoOcHJldmlvdXNfbGV2ZWwYAyABKA4yEi5hY3R1YXRvci52My5MZXZlbBIQCghyZXZpc2lvbhgEIAEoBBIkCgdub3RpY2VzGAUgAygLMhMuYWN0dWF0b3IudjMuTm90aWNlQggKBnJlc3VsdBqWAQoFRW5kZWQSQQoGcmVhc29uGAEgASgOMjEuYWN0dWF0b3IudjMuSG9sZExvZ2dlckxldmVsUmVzcG9uc2UuRW5kZWQuUmVhc29uIkoKBlJlYXNvbhIWChJSRUFTT05fVU5TUEVDSUZJRUQQABISCg5SRUFTT05fRVhQSVJFRBABEhQKEFJFQVNPTl9PVkVSUlVMRUQQAkIHCgVldmVudCJZChVNZWFzdXJlTG9nZ2Vyc1JlcXVlc3QSEwoLbmFtZV9wcmVmaXgYASABKAkSKwoIZHVyYXRpb24YAiABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24izQEKFk1lYXN1cmVMb2dnZXJzUmVzcG9uc2USKQoHbG9nZ2VycxgBIAMoCzIYLmFjdHVhdG9yLnYzLkxvZ2dlckNhbGxzEiYKBXRvdGFsGAIgAygLMhcuYWN0dWF0b3IudjMuTGV2ZWxDYWxscxIqCgdlbGFwc2VkGAMgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEgwKBGxhc3QYBCABKAgSDAoEbW9yZRgFIAEoCBIYChB1bm1lYXN1cmVkX2tpbmRzGAYgAygJIkQKC0xvZ2dlckNhbGxzEgwKBG5hbWUYASABKAkSJwoGbGV2ZWxzGAIgAygLMhcuYWN0dWF0b3IudjMuTGV2ZWxDYWxscyJUCgpMZXZlbENhbGxzEiEKBWxldmVsGAEgASgOMhIuYWN0dWF0b3IudjMuTGV2ZWwSDwoHZW1pdHRlZBgCIAEoBBISCgpzdXBwcmVzc2VkGAMgASgEIkwKF0NsZWFyTG9nZ2VyTGV2ZWxSZXF1ZXN0EgwKBG5hbWUYASABKAkSDgoGcmVhc29uGAIgASgJEhMKC2lmX3JldmlzaW9uGAMgASgEItoBChhDbGVhckxvZ2dlckxldmVsUmVzcG9uc2USJQoGbG9nZ2VyGAEgASgLMhMuYWN0dWF0b3IudjMuTG9nZ2VySAASKQoFZ3JvdXAYAiABKAsyGC5hY3R1YXRvci52My5Mb2dnZXJHcm91cEgAEioKDnByZXZpb3VzX2xldmVsGAMgASgOMhIuYWN0dWF0b3IudjMuTGV2ZWwSEAoIcmV2aXNpb24YBCABKAQSJAoHbm90aWNlcxgFIAMoCzITLmFjdHVhdG9yLnYzLk5vdGljZUIICgZyZXN1bHQiOQoZUmVzdG9yZUxvZ2dlckxldmVsUmVxdWVzdBIMCgRuYW1lGAEgASgJEg4KBnJlYXNvbhgCIAEoCSLcAQoaUmVzdG9yZUxvZ2dlckxldmVsUmVzcG9uc2USJQoGbG9nZ2VyGAEgASgLMhMuYWN0dWF0b3IudjMuTG9nZ2VySAASKQoFZ3JvdXAYAiABKAsyGC5hY3R1YXRvci52My5Mb2dnZXJHcm91cEgAEioKDnByZXZpb3VzX2xldmVsGAMgASgOMhIuYWN0dWF0b3IudjMuTGV2ZWwSEAoIcmV2aXNpb24YBCABKAQSJAoHbm90aWNlcxgFIAMoCzITLmFjdHVhdG9yLnYzLk5vdGljZUIICgZyZXN1bHQiLwodUmVzdG9yZUFsbExvZ2dlckxldmVsc1JlcXVlc3QSDgoGcmVhc29uGAEgASgJIkQKHlJlc3RvcmVBbGxMb2dnZXJMZXZlbHNSZXNwb25zZRIQCghyZXN0b3JlZBgBIAEoDRIQCghyZXZpc2lvbhgCIAEoBCJOChdMaXN0TGV2ZWxDaGFuZ2VzUmVxdWVzdBIMCgRuYW1lGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJIl4KGExpc3RMZXZlbENoYW5nZXNSZXNwb25zZRIpCgdjaGFuZ2VzGAEgAygLMhguYWN0dWF0b3IudjMuTGV2ZWxDaGFuZ2USFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJMtkHCg5Mb2dnZXJzU2VydmljZRJVCgtMaXN0TG9nZ2VycxIfLmFjdHVhdG9yLnYzLkxpc3RMb2dnZXJzUmVxdWVzdBogLmFjdHVhdG9yLnYzLkxpc3RMb2dnZXJzUmVzcG9uc2UiA5ACARJPCglHZXRMb2dnZXISHS5hY3R1YXRvci52My5HZXRMb2dnZXJSZXF1ZXN0Gh4uYWN0dWF0b3IudjMuR2V0TG9nZ2VyUmVzcG9uc2UiA5ACARJbCg5TZXRMb2dnZXJMZXZlbBIiLmFjdHVhdG9yLnYzLlNldExvZ2dlckxldmVsUmVxdWVzdBojLmFjdHVhdG9yLnYzLlNldExvZ2dlckxldmVsUmVzcG9uc2UiABJhChBDbGVhckxvZ2dlckxldmVsEiQuYWN0dWF0b3IudjMuQ2xlYXJMb2dnZXJMZXZlbFJlcXVlc3QaJS5hY3R1YXRvci52My5DbGVhckxvZ2dlckxldmVsUmVzcG9uc2UiABJnChJSZXN0b3JlTG9nZ2VyTGV2ZWwSJi5hY3R1YXRvci52My5SZXN0b3JlTG9nZ2VyTGV2ZWxSZXF1ZXN0GicuYWN0dWF0b3IudjMuUmVzdG9yZUxvZ2dlckxldmVsUmVzcG9uc2UiABJzChZSZXN0b3JlQWxsTG9nZ2VyTGV2ZWxzEiouYWN0dWF0b3IudjMuUmVzdG9yZUFsbExvZ2dlckxldmVsc1JlcXVlc3QaKy5hY3R1YXRvci52My5SZXN0b3JlQWxsTG9nZ2VyTGV2ZWxzUmVzcG9uc2UiABJaCgxXYXRjaExvZ2dlcnMSIC5hY3R1YXRvci52My5XYXRjaExvZ2dlcnNSZXF1ZXN0GiEuYWN0dWF0b3IudjMuV2F0Y2hMb2dnZXJzUmVzcG9uc2UiA5ACATABEmAKD0hvbGRMb2dnZXJMZXZlbBIjLmFjdHVhdG9yLnYzLkhvbGRMb2dnZXJMZXZlbFJlcXVlc3QaJC5hY3R1YXRvci52My5Ib2xkTG9nZ2VyTGV2ZWxSZXNwb25zZSIAMAESXQoOTWVhc3VyZUxvZ2dlcnMSIi5hY3R1YXRvci52My5NZWFzdXJlTG9nZ2Vyc1JlcXVlc3QaIy5hY3R1YXRvci52My5NZWFzdXJlTG9nZ2Vyc1Jlc3BvbnNlIgAwARJkChBMaXN0TGV2ZWxDaGFuZ2VzEiQuYWN0dWF0b3IudjMuTGlzdExldmVsQ2hhbmdlc1JlcXVlc3QaJS5hY3R1YXRvci52My5MaXN0TGV2ZWxDaGFuZ2VzUmVzcG9uc2UiA5ACAWIGcHJvdG8z", [file_actuator_v3_level, file_google_protobuf_duration, file_google_protobuf_timestamp]);
+  fileDesc("ChlhY3R1YXRvci92My9sb2dnZXJzLnByb3RvEgthY3R1YXRvci52MyL8AQoGTG9nZ2VyEgwKBG5hbWUYASABKAkSLAoQY29uZmlndXJlZF9sZXZlbBgCIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEisKD2VmZmVjdGl2ZV9sZXZlbBgDIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEioKDmJhc2VsaW5lX2xldmVsGAQgASgOMhIuYWN0dWF0b3IudjMuTGV2ZWwSJwoIb3ZlcnJpZGUYBSABKAsyFS5hY3R1YXRvci52My5PdmVycmlkZRIMCgRraW5kGAYgASgJEhAKCHdhcm5pbmdzGAcgAygJEhQKDHNldHRpbmdfb25seRgIIAEoCCI4CgZOb3RpY2USDAoEY29kZRgBIAEoCRIPCgdtZXNzYWdlGAIgASgJEg8KB25lYXJlc3QYAyABKAkikgEKC0xvZ2dlckdyb3VwEgwKBG5hbWUYASABKAkSLAoQY29uZmlndXJlZF9sZXZlbBgCIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEg8KB21lbWJlcnMYAyADKAkSJwoIb3ZlcnJpZGUYBCABKAsyFS5hY3R1YXRvci52My5PdmVycmlkZRINCgVtaXhlZBgFIAEoCCLLAQoIT3ZlcnJpZGUSLAoIc2V0X3RpbWUYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2V4cGlyZV90aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBINCgVhY3RvchgDIAEoCRIOCgZyZWFzb24YBCABKAkSEAoIaW5zdGFuY2UYBSABKAkSDAoEaGVsZBgGIAEoCBIhCgVzY29wZRgHIAEoDjISLmFjdHVhdG9yLnYzLlNjb3BlIjYKC0ZsZWV0VGFyZ2V0EhAKCHNlbGVjdG9yGAEgASgJEhUKDWlmX2dlbmVyYXRpb24YAiABKAQilgMKC0xldmVsQ2hhbmdlEgwKBG5hbWUYASABKAkSKgoOcHJldmlvdXNfbGV2ZWwYAiABKA4yEi5hY3R1YXRvci52My5MZXZlbBIhCgVsZXZlbBgDIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEicKCG92ZXJyaWRlGAQgASgLMhUuYWN0dWF0b3IudjMuT3ZlcnJpZGUSKwoEa2luZBgFIAEoDjIdLmFjdHVhdG9yLnYzLkxldmVsQ2hhbmdlLktpbmQSKAoEdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEAoIcmV2aXNpb24YByABKAQSDQoFZ3JvdXAYCCABKAkiiAEKBEtpbmQSFAoQS0lORF9VTlNQRUNJRklFRBAAEgwKCEtJTkRfU0VUEAESEAoMS0lORF9DTEVBUkVEEAISEQoNS0lORF9SRVNUT1JFRBADEhAKDEtJTkRfRVhQSVJFRBAEEhQKEEtJTkRfQVBQTElDQVRJT04QBRIPCgtLSU5EX1ZPTFVNRRAGImkKEkxpc3RMb2dnZXJzUmVxdWVzdBITCgtuYW1lX3ByZWZpeBgBIAEoCRIXCg9jb25maWd1cmVkX29ubHkYAiABKAgSEQoJcGFnZV9zaXplGAMgASgFEhIKCnBhZ2VfdG9rZW4YBCABKAkitAEKE0xpc3RMb2dnZXJzUmVzcG9uc2USIgoGbGV2ZWxzGAEgAygOMhIuYWN0dWF0b3IudjMuTGV2ZWwSJAoHbG9nZ2VycxgCIAMoCzITLmFjdHVhdG9yLnYzLkxvZ2dlchIoCgZncm91cHMYAyADKAsyGC5hY3R1YXRvci52My5Mb2dnZXJHcm91cBIXCg9uZXh0X3BhZ2VfdG9rZW4YBCABKAkSEAoIcmV2aXNpb24YBSABKAQiIAoQR2V0TG9nZ2VyUmVxdWVzdBIMCgRuYW1lGAEgASgJIm8KEUdldExvZ2dlclJlc3BvbnNlEiUKBmxvZ2dlchgBIAEoCzITLmFjdHVhdG9yLnYzLkxvZ2dlckgAEikKBWdyb3VwGAIgASgLMhguYWN0dWF0b3IudjMuTG9nZ2VyR3JvdXBIAEIICgZyZXN1bHQi4QEKFVNldExvZ2dlckxldmVsUmVxdWVzdBIMCgRuYW1lGAEgASgJEiEKBWxldmVsGAIgASgOMhIuYWN0dWF0b3IudjMuTGV2ZWwSJgoDdHRsGAMgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEg4KBnJlYXNvbhgEIAEoCRITCgtpZl9yZXZpc2lvbhgFIAEoBBIhCgVzY29wZRgGIAEoDjISLmFjdHVhdG9yLnYzLlNjb3BlEicKBWZsZWV0GAcgASgLMhguYWN0dWF0b3IudjMuRmxlZXRUYXJnZXQi7AEKFlNldExvZ2dlckxldmVsUmVzcG9uc2USJQoGbG9nZ2VyGAEgASgLMhMuYWN0dWF0b3IudjMuTG9nZ2VySAASKQoFZ3JvdXAYAiABKAsyGC5hY3R1YXRvci52My5Mb2dnZXJHcm91cEgAEioKDnByZXZpb3VzX2xldmVsGAMgASgOMhIuYWN0dWF0b3IudjMuTGV2ZWwSEAoIcmV2aXNpb24YBCABKAQSJAoHbm90aWNlcxgFIAMoCzITLmFjdHVhdG9yLnYzLk5vdGljZRISCgpnZW5lcmF0aW9uGAYgASgEQggKBnJlc3VsdCI7ChNXYXRjaExvZ2dlcnNSZXF1ZXN0EhMKC25hbWVfcHJlZml4GAEgASgJEg8KB2NvbXBhY3QYAiABKAgivgEKFFdhdGNoTG9nZ2Vyc1Jlc3BvbnNlEikKCHNuYXBzaG90GAEgASgLMhUuYWN0dWF0b3IudjMuU25hcHNob3RIABIlCgZjaGFuZ2UYAiABKAsyEy5hY3R1YXRvci52My5DaGFuZ2VIABIrCgloZWFydGJlYXQYAyABKAsyFi5hY3R1YXRvci52My5IZWFydGJlYXRIABIQCghyZXZpc2lvbhgEIAEoBBIMCgRtb3JlGAUgASgIQgcKBWV2ZW50IloKCFNuYXBzaG90EiQKB2xvZ2dlcnMYASADKAsyEy5hY3R1YXRvci52My5Mb2dnZXISKAoGZ3JvdXBzGAIgAygLMhguYWN0dWF0b3IudjMuTG9nZ2VyR3JvdXAimQEKBkNoYW5nZRIkCgdsb2dnZXJzGAEgAygLMhMuYWN0dWF0b3IudjMuTG9nZ2VyEigKBmdyb3VwcxgCIAMoCzIYLmFjdHVhdG9yLnYzLkxvZ2dlckdyb3VwEg8KB3JlbW92ZWQYAyADKAkSLgoJaW5oZXJpdGVkGAQgAygLMhsuYWN0dWF0b3IudjMuSW5oZXJpdGVkTGV2ZWwiQQoOSW5oZXJpdGVkTGV2ZWwSDAoEbmFtZRgBIAEoCRIhCgVsZXZlbBgCIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsIjgKCUhlYXJ0YmVhdBIrCghpbnRlcnZhbBgBIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbiLiAQoWSG9sZExvZ2dlckxldmVsUmVxdWVzdBIMCgRuYW1lGAEgASgJEiEKBWxldmVsGAIgASgOMhIuYWN0dWF0b3IudjMuTGV2ZWwSJgoDdHRsGAMgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEg4KBnJlYXNvbhgEIAEoCRITCgtpZl9yZXZpc2lvbhgFIAEoBBIhCgVzY29wZRgGIAEoDjISLmFjdHVhdG9yLnYzLlNjb3BlEicKBWZsZWV0GAcgASgLMhguYWN0dWF0b3IudjMuRmxlZXRUYXJnZXQi/AQKF0hvbGRMb2dnZXJMZXZlbFJlc3BvbnNlEjkKBGhlbGQYASABKAsyKS5hY3R1YXRvci52My5Ib2xkTG9nZ2VyTGV2ZWxSZXNwb25zZS5IZWxkSAASKwoJaGVhcnRiZWF0GAIgASgLMhYuYWN0dWF0b3IudjMuSGVhcnRiZWF0SAASOwoFZW5kZWQYAyABKAsyKi5hY3R1YXRvci52My5Ib2xkTG9nZ2VyTGV2ZWxSZXNwb25zZS5FbmRlZEgAEiwKCXRpbWVfbGVmdBgEIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIPCgdjb3ZlcmVkGAUgASgIGtoBCgRIZWxkEiUKBmxvZ2dlchgBIAEoCzITLmFjdHVhdG9yLnYzLkxvZ2dlckgAEikKBWdyb3VwGAIgASgLMhguYWN0dWF0b3IudjMuTG9nZ2VyR3JvdXBIABIqCg5wcmV2aW91c19sZXZlbBgDIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEhAKCHJldmlzaW9uGAQgASgEEiQKB25vdGljZXMYBSADKAsyEy5hY3R1YXRvci52My5Ob3RpY2USEgoKZ2VuZXJhdGlvbhgGIAEoBEIICgZyZXN1bHQalgEKBUVuZGVkEkEKBnJlYXNvbhgBIAEoDjIxLmFjdHVhdG9yLnYzLkhvbGRMb2dnZXJMZXZlbFJlc3BvbnNlLkVuZGVkLlJlYXNvbiJKCgZSZWFzb24SFgoSUkVBU09OX1VOU1BFQ0lGSUVEEAASEgoOUkVBU09OX0VYUElSRUQQARIUChBSRUFTT05fT1ZFUlJVTEVEEAJCBwoFZXZlbnQiWQoVTWVhc3VyZUxvZ2dlcnNSZXF1ZXN0EhMKC25hbWVfcHJlZml4GAEgASgJEisKCGR1cmF0aW9uGAIgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uIs0BChZNZWFzdXJlTG9nZ2Vyc1Jlc3BvbnNlEikKB2xvZ2dlcnMYASADKAsyGC5hY3R1YXRvci52My5Mb2dnZXJDYWxscxImCgV0b3RhbBgCIAMoCzIXLmFjdHVhdG9yLnYzLkxldmVsQ2FsbHMSKgoHZWxhcHNlZBgDIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIMCgRsYXN0GAQgASgIEgwKBG1vcmUYBSABKAgSGAoQdW5tZWFzdXJlZF9raW5kcxgGIAMoCSJECgtMb2dnZXJDYWxscxIMCgRuYW1lGAEgASgJEicKBmxldmVscxgCIAMoCzIXLmFjdHVhdG9yLnYzLkxldmVsQ2FsbHMiVAoKTGV2ZWxDYWxscxIhCgVsZXZlbBgBIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEg8KB2VtaXR0ZWQYAiABKAQSEgoKc3VwcHJlc3NlZBgDIAEoBCKYAQoXQ2xlYXJMb2dnZXJMZXZlbFJlcXVlc3QSDAoEbmFtZRgBIAEoCRIOCgZyZWFzb24YAiABKAkSEwoLaWZfcmV2aXNpb24YAyABKAQSIQoFc2NvcGUYBCABKA4yEi5hY3R1YXRvci52My5TY29wZRInCgVmbGVldBgFIAEoCzIYLmFjdHVhdG9yLnYzLkZsZWV0VGFyZ2V0Iu4BChhDbGVhckxvZ2dlckxldmVsUmVzcG9uc2USJQoGbG9nZ2VyGAEgASgLMhMuYWN0dWF0b3IudjMuTG9nZ2VySAASKQoFZ3JvdXAYAiABKAsyGC5hY3R1YXRvci52My5Mb2dnZXJHcm91cEgAEioKDnByZXZpb3VzX2xldmVsGAMgASgOMhIuYWN0dWF0b3IudjMuTGV2ZWwSEAoIcmV2aXNpb24YBCABKAQSJAoHbm90aWNlcxgFIAMoCzITLmFjdHVhdG9yLnYzLk5vdGljZRISCgpnZW5lcmF0aW9uGAYgASgEQggKBnJlc3VsdCKFAQoZUmVzdG9yZUxvZ2dlckxldmVsUmVxdWVzdBIMCgRuYW1lGAEgASgJEg4KBnJlYXNvbhgCIAEoCRIhCgVzY29wZRgDIAEoDjISLmFjdHVhdG9yLnYzLlNjb3BlEicKBWZsZWV0GAQgASgLMhguYWN0dWF0b3IudjMuRmxlZXRUYXJnZXQi8AEKGlJlc3RvcmVMb2dnZXJMZXZlbFJlc3BvbnNlEiUKBmxvZ2dlchgBIAEoCzITLmFjdHVhdG9yLnYzLkxvZ2dlckgAEikKBWdyb3VwGAIgASgLMhguYWN0dWF0b3IudjMuTG9nZ2VyR3JvdXBIABIqCg5wcmV2aW91c19sZXZlbBgDIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEhAKCHJldmlzaW9uGAQgASgEEiQKB25vdGljZXMYBSADKAsyEy5hY3R1YXRvci52My5Ob3RpY2USEgoKZ2VuZXJhdGlvbhgGIAEoBEIICgZyZXN1bHQiLwodUmVzdG9yZUFsbExvZ2dlckxldmVsc1JlcXVlc3QSDgoGcmVhc29uGAEgASgJIkQKHlJlc3RvcmVBbGxMb2dnZXJMZXZlbHNSZXNwb25zZRIQCghyZXN0b3JlZBgBIAEoDRIQCghyZXZpc2lvbhgCIAEoBCJOChdMaXN0TGV2ZWxDaGFuZ2VzUmVxdWVzdBIMCgRuYW1lGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJIl4KGExpc3RMZXZlbENoYW5nZXNSZXNwb25zZRIpCgdjaGFuZ2VzGAEgAygLMhguYWN0dWF0b3IudjMuTGV2ZWxDaGFuZ2USFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJKkMKBVNjb3BlEhUKEVNDT1BFX1VOU1BFQ0lGSUVEEAASEgoOU0NPUEVfSU5TVEFOQ0UQARIPCgtTQ09QRV9GTEVFVBACMtkHCg5Mb2dnZXJzU2VydmljZRJVCgtMaXN0TG9nZ2VycxIfLmFjdHVhdG9yLnYzLkxpc3RMb2dnZXJzUmVxdWVzdBogLmFjdHVhdG9yLnYzLkxpc3RMb2dnZXJzUmVzcG9uc2UiA5ACARJPCglHZXRMb2dnZXISHS5hY3R1YXRvci52My5HZXRMb2dnZXJSZXF1ZXN0Gh4uYWN0dWF0b3IudjMuR2V0TG9nZ2VyUmVzcG9uc2UiA5ACARJbCg5TZXRMb2dnZXJMZXZlbBIiLmFjdHVhdG9yLnYzLlNldExvZ2dlckxldmVsUmVxdWVzdBojLmFjdHVhdG9yLnYzLlNldExvZ2dlckxldmVsUmVzcG9uc2UiABJhChBDbGVhckxvZ2dlckxldmVsEiQuYWN0dWF0b3IudjMuQ2xlYXJMb2dnZXJMZXZlbFJlcXVlc3QaJS5hY3R1YXRvci52My5DbGVhckxvZ2dlckxldmVsUmVzcG9uc2UiABJnChJSZXN0b3JlTG9nZ2VyTGV2ZWwSJi5hY3R1YXRvci52My5SZXN0b3JlTG9nZ2VyTGV2ZWxSZXF1ZXN0GicuYWN0dWF0b3IudjMuUmVzdG9yZUxvZ2dlckxldmVsUmVzcG9uc2UiABJzChZSZXN0b3JlQWxsTG9nZ2VyTGV2ZWxzEiouYWN0dWF0b3IudjMuUmVzdG9yZUFsbExvZ2dlckxldmVsc1JlcXVlc3QaKy5hY3R1YXRvci52My5SZXN0b3JlQWxsTG9nZ2VyTGV2ZWxzUmVzcG9uc2UiABJaCgxXYXRjaExvZ2dlcnMSIC5hY3R1YXRvci52My5XYXRjaExvZ2dlcnNSZXF1ZXN0GiEuYWN0dWF0b3IudjMuV2F0Y2hMb2dnZXJzUmVzcG9uc2UiA5ACATABEmAKD0hvbGRMb2dnZXJMZXZlbBIjLmFjdHVhdG9yLnYzLkhvbGRMb2dnZXJMZXZlbFJlcXVlc3QaJC5hY3R1YXRvci52My5Ib2xkTG9nZ2VyTGV2ZWxSZXNwb25zZSIAMAESXQoOTWVhc3VyZUxvZ2dlcnMSIi5hY3R1YXRvci52My5NZWFzdXJlTG9nZ2Vyc1JlcXVlc3QaIy5hY3R1YXRvci52My5NZWFzdXJlTG9nZ2Vyc1Jlc3BvbnNlIgAwARJkChBMaXN0TGV2ZWxDaGFuZ2VzEiQuYWN0dWF0b3IudjMuTGlzdExldmVsQ2hhbmdlc1JlcXVlc3QaJS5hY3R1YXRvci52My5MaXN0TGV2ZWxDaGFuZ2VzUmVzcG9uc2UiA5ACAWIGcHJvdG8z", [file_actuator_v3_level, file_google_protobuf_duration, file_google_protobuf_timestamp]);
 
 /**
  * Logger is one logger and its levels.
@@ -223,6 +223,13 @@ export type Override = Message<"actuator.v3.Override"> & {
    * @generated from field: bool held = 6;
    */
   held: boolean;
+
+  /**
+   * scope is SCOPE_FLEET if the level was set for a fleet, and UNSPECIFIED otherwise.
+   *
+   * @generated from field: actuator.v3.Scope scope = 7;
+   */
+  scope: Scope;
 };
 
 /**
@@ -231,6 +238,36 @@ export type Override = Message<"actuator.v3.Override"> & {
  */
 export const OverrideSchema: GenMessage<Override> = /*@__PURE__*/
   messageDesc(file_actuator_v3_loggers, 3);
+
+/**
+ * FleetTarget is which instances of a fleet a change applies to, and on what condition.
+ *
+ * @generated from message actuator.v3.FleetTarget
+ */
+export type FleetTarget = Message<"actuator.v3.FleetTarget"> & {
+  /**
+   * selector is which instances: conditions with a comma between, which must all hold. `zone=eu` is a label with this value, `canary` a
+   * label with any value; `application=shop`, `version=1.2` and `instance=a+b` are what an instance is; `+` separates alternatives.
+   * Empty: all instances.
+   *
+   * @generated from field: string selector = 1;
+   */
+  selector: string;
+
+  /**
+   * if_generation makes the change conditional: FAILED_PRECONDITION if the fleet's generation is no longer this one. 0: unconditional.
+   *
+   * @generated from field: uint64 if_generation = 2;
+   */
+  ifGeneration: bigint;
+};
+
+/**
+ * Describes the message actuator.v3.FleetTarget.
+ * Use `create(FleetTargetSchema)` to create a new message.
+ */
+export const FleetTargetSchema: GenMessage<FleetTarget> = /*@__PURE__*/
+  messageDesc(file_actuator_v3_loggers, 4);
 
 /**
  * LevelChange is one change of the configured level of a logger or group.
@@ -300,7 +337,7 @@ export type LevelChange = Message<"actuator.v3.LevelChange"> & {
  * Use `create(LevelChangeSchema)` to create a new message.
  */
 export const LevelChangeSchema: GenMessage<LevelChange> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 4);
+  messageDesc(file_actuator_v3_loggers, 5);
 
 /**
  * Kind is the cause of a change.
@@ -369,7 +406,7 @@ export type LevelChange_Kind = (typeof LevelChange_Kind)[keyof typeof LevelChang
  * Describes the enum actuator.v3.LevelChange.Kind.
  */
 export const LevelChange_KindSchema: GenEnum<LevelChange_Kind> = /*@__PURE__*/
-  enumDesc(file_actuator_v3_loggers, 4, 0);
+  enumDesc(file_actuator_v3_loggers, 5, 0);
 
 /**
  * ListLoggersRequest selects loggers. Without any field: all.
@@ -411,7 +448,7 @@ export type ListLoggersRequest = Message<"actuator.v3.ListLoggersRequest"> & {
  * Use `create(ListLoggersRequestSchema)` to create a new message.
  */
 export const ListLoggersRequestSchema: GenMessage<ListLoggersRequest> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 5);
+  messageDesc(file_actuator_v3_loggers, 6);
 
 /**
  * ListLoggersResponse is one page of loggers.
@@ -460,7 +497,7 @@ export type ListLoggersResponse = Message<"actuator.v3.ListLoggersResponse"> & {
  * Use `create(ListLoggersResponseSchema)` to create a new message.
  */
 export const ListLoggersResponseSchema: GenMessage<ListLoggersResponse> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 6);
+  messageDesc(file_actuator_v3_loggers, 7);
 
 /**
  * GetLoggerRequest names a logger or a group.
@@ -481,7 +518,7 @@ export type GetLoggerRequest = Message<"actuator.v3.GetLoggerRequest"> & {
  * Use `create(GetLoggerRequestSchema)` to create a new message.
  */
 export const GetLoggerRequestSchema: GenMessage<GetLoggerRequest> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 7);
+  messageDesc(file_actuator_v3_loggers, 8);
 
 /**
  * GetLoggerResponse is the logger or the group of that name.
@@ -518,7 +555,7 @@ export type GetLoggerResponse = Message<"actuator.v3.GetLoggerResponse"> & {
  * Use `create(GetLoggerResponseSchema)` to create a new message.
  */
 export const GetLoggerResponseSchema: GenMessage<GetLoggerResponse> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 8);
+  messageDesc(file_actuator_v3_loggers, 9);
 
 /**
  * SetLoggerLevelRequest asks for a level on a logger or group.
@@ -561,6 +598,20 @@ export type SetLoggerLevelRequest = Message<"actuator.v3.SetLoggerLevelRequest">
    * @generated from field: uint64 if_revision = 5;
    */
   ifRevision: bigint;
+
+  /**
+   * scope is where the change applies. With SCOPE_FLEET, `if_revision` is INVALID_ARGUMENT.
+   *
+   * @generated from field: actuator.v3.Scope scope = 6;
+   */
+  scope: Scope;
+
+  /**
+   * fleet is which instances, with SCOPE_FLEET. Unset: all.
+   *
+   * @generated from field: actuator.v3.FleetTarget fleet = 7;
+   */
+  fleet?: FleetTarget | undefined;
 };
 
 /**
@@ -568,7 +619,7 @@ export type SetLoggerLevelRequest = Message<"actuator.v3.SetLoggerLevelRequest">
  * Use `create(SetLoggerLevelRequestSchema)` to create a new message.
  */
 export const SetLoggerLevelRequestSchema: GenMessage<SetLoggerLevelRequest> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 9);
+  messageDesc(file_actuator_v3_loggers, 10);
 
 /**
  * SetLoggerLevelResponse is the state after the change.
@@ -619,6 +670,13 @@ export type SetLoggerLevelResponse = Message<"actuator.v3.SetLoggerLevelResponse
    * @generated from field: repeated actuator.v3.Notice notices = 5;
    */
   notices: Notice[];
+
+  /**
+   * generation is that of the change, with SCOPE_FLEET. `result` is then what this instance has, unset if it has no such logger.
+   *
+   * @generated from field: uint64 generation = 6;
+   */
+  generation: bigint;
 };
 
 /**
@@ -626,7 +684,7 @@ export type SetLoggerLevelResponse = Message<"actuator.v3.SetLoggerLevelResponse
  * Use `create(SetLoggerLevelResponseSchema)` to create a new message.
  */
 export const SetLoggerLevelResponseSchema: GenMessage<SetLoggerLevelResponse> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 10);
+  messageDesc(file_actuator_v3_loggers, 11);
 
 /**
  * WatchLoggersRequest selects loggers.
@@ -655,7 +713,7 @@ export type WatchLoggersRequest = Message<"actuator.v3.WatchLoggersRequest"> & {
  * Use `create(WatchLoggersRequestSchema)` to create a new message.
  */
 export const WatchLoggersRequestSchema: GenMessage<WatchLoggersRequest> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 11);
+  messageDesc(file_actuator_v3_loggers, 12);
 
 /**
  * WatchLoggersResponse is one event of a watch.
@@ -714,7 +772,7 @@ export type WatchLoggersResponse = Message<"actuator.v3.WatchLoggersResponse"> &
  * Use `create(WatchLoggersResponseSchema)` to create a new message.
  */
 export const WatchLoggersResponseSchema: GenMessage<WatchLoggersResponse> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 12);
+  messageDesc(file_actuator_v3_loggers, 13);
 
 /**
  * Snapshot is everything that the watch selects.
@@ -742,7 +800,7 @@ export type Snapshot = Message<"actuator.v3.Snapshot"> & {
  * Use `create(SnapshotSchema)` to create a new message.
  */
 export const SnapshotSchema: GenMessage<Snapshot> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 13);
+  messageDesc(file_actuator_v3_loggers, 14);
 
 /**
  * Change contains what has changed. A client applies `inherited` first, then the other fields.
@@ -785,7 +843,7 @@ export type Change = Message<"actuator.v3.Change"> & {
  * Use `create(ChangeSchema)` to create a new message.
  */
 export const ChangeSchema: GenMessage<Change> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 14);
+  messageDesc(file_actuator_v3_loggers, 15);
 
 /**
  * InheritedLevel is a level for a logger and for the loggers below it that inherit it. It sets `effective_level`, and no other
@@ -824,7 +882,7 @@ export type InheritedLevel = Message<"actuator.v3.InheritedLevel"> & {
  * Use `create(InheritedLevelSchema)` to create a new message.
  */
 export const InheritedLevelSchema: GenMessage<InheritedLevel> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 15);
+  messageDesc(file_actuator_v3_loggers, 16);
 
 /**
  * Heartbeat says that a stream is alive while nothing changes.
@@ -846,7 +904,7 @@ export type Heartbeat = Message<"actuator.v3.Heartbeat"> & {
  * Use `create(HeartbeatSchema)` to create a new message.
  */
 export const HeartbeatSchema: GenMessage<Heartbeat> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 16);
+  messageDesc(file_actuator_v3_loggers, 17);
 
 /**
  * HoldLoggerLevelRequest asks for a level on a logger or group for as long as the call lasts.
@@ -889,6 +947,20 @@ export type HoldLoggerLevelRequest = Message<"actuator.v3.HoldLoggerLevelRequest
    * @generated from field: uint64 if_revision = 5;
    */
   ifRevision: bigint;
+
+  /**
+   * scope is where the change applies. With SCOPE_FLEET, `if_revision` is INVALID_ARGUMENT.
+   *
+   * @generated from field: actuator.v3.Scope scope = 6;
+   */
+  scope: Scope;
+
+  /**
+   * fleet is which instances, with SCOPE_FLEET. Unset: all.
+   *
+   * @generated from field: actuator.v3.FleetTarget fleet = 7;
+   */
+  fleet?: FleetTarget | undefined;
 };
 
 /**
@@ -896,7 +968,7 @@ export type HoldLoggerLevelRequest = Message<"actuator.v3.HoldLoggerLevelRequest
  * Use `create(HoldLoggerLevelRequestSchema)` to create a new message.
  */
 export const HoldLoggerLevelRequestSchema: GenMessage<HoldLoggerLevelRequest> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 17);
+  messageDesc(file_actuator_v3_loggers, 18);
 
 /**
  * HoldLoggerLevelResponse is one event of a hold.
@@ -955,7 +1027,7 @@ export type HoldLoggerLevelResponse = Message<"actuator.v3.HoldLoggerLevelRespon
  * Use `create(HoldLoggerLevelResponseSchema)` to create a new message.
  */
 export const HoldLoggerLevelResponseSchema: GenMessage<HoldLoggerLevelResponse> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 18);
+  messageDesc(file_actuator_v3_loggers, 19);
 
 /**
  * Held is the state after the level was set.
@@ -1006,6 +1078,13 @@ export type HoldLoggerLevelResponse_Held = Message<"actuator.v3.HoldLoggerLevelR
    * @generated from field: repeated actuator.v3.Notice notices = 5;
    */
   notices: Notice[];
+
+  /**
+   * generation is that of the change, with SCOPE_FLEET. `result` is then what this instance has, unset if it has no such logger.
+   *
+   * @generated from field: uint64 generation = 6;
+   */
+  generation: bigint;
 };
 
 /**
@@ -1013,7 +1092,7 @@ export type HoldLoggerLevelResponse_Held = Message<"actuator.v3.HoldLoggerLevelR
  * Use `create(HoldLoggerLevelResponse_HeldSchema)` to create a new message.
  */
 export const HoldLoggerLevelResponse_HeldSchema: GenMessage<HoldLoggerLevelResponse_Held> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 18, 0);
+  messageDesc(file_actuator_v3_loggers, 19, 0);
 
 /**
  * Ended says that the hold ended before its stream.
@@ -1034,7 +1113,7 @@ export type HoldLoggerLevelResponse_Ended = Message<"actuator.v3.HoldLoggerLevel
  * Use `create(HoldLoggerLevelResponse_EndedSchema)` to create a new message.
  */
 export const HoldLoggerLevelResponse_EndedSchema: GenMessage<HoldLoggerLevelResponse_Ended> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 18, 1);
+  messageDesc(file_actuator_v3_loggers, 19, 1);
 
 /**
  * Reason is why a hold ended.
@@ -1075,7 +1154,7 @@ export type HoldLoggerLevelResponse_Ended_Reason = (typeof HoldLoggerLevelRespon
  * Describes the enum actuator.v3.HoldLoggerLevelResponse.Ended.Reason.
  */
 export const HoldLoggerLevelResponse_Ended_ReasonSchema: GenEnum<HoldLoggerLevelResponse_Ended_Reason> = /*@__PURE__*/
-  enumDesc(file_actuator_v3_loggers, 18, 1, 0);
+  enumDesc(file_actuator_v3_loggers, 19, 1, 0);
 
 /**
  * MeasureLoggersRequest selects loggers, and says for how long.
@@ -1103,7 +1182,7 @@ export type MeasureLoggersRequest = Message<"actuator.v3.MeasureLoggersRequest">
  * Use `create(MeasureLoggersRequestSchema)` to create a new message.
  */
 export const MeasureLoggersRequestSchema: GenMessage<MeasureLoggersRequest> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 19);
+  messageDesc(file_actuator_v3_loggers, 20);
 
 /**
  * MeasureLoggersResponse is what was counted since the measurement began.
@@ -1159,7 +1238,7 @@ export type MeasureLoggersResponse = Message<"actuator.v3.MeasureLoggersResponse
  * Use `create(MeasureLoggersResponseSchema)` to create a new message.
  */
 export const MeasureLoggersResponseSchema: GenMessage<MeasureLoggersResponse> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 20);
+  messageDesc(file_actuator_v3_loggers, 21);
 
 /**
  * LoggerCalls is how often the loggers of one name were called. Calls of an unnamed logger count for the logger whose level
@@ -1188,7 +1267,7 @@ export type LoggerCalls = Message<"actuator.v3.LoggerCalls"> & {
  * Use `create(LoggerCallsSchema)` to create a new message.
  */
 export const LoggerCallsSchema: GenMessage<LoggerCalls> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 21);
+  messageDesc(file_actuator_v3_loggers, 22);
 
 /**
  * LevelCalls is how often loggers were called at one level.
@@ -1223,7 +1302,7 @@ export type LevelCalls = Message<"actuator.v3.LevelCalls"> & {
  * Use `create(LevelCallsSchema)` to create a new message.
  */
 export const LevelCallsSchema: GenMessage<LevelCalls> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 22);
+  messageDesc(file_actuator_v3_loggers, 23);
 
 /**
  * ClearLoggerLevelRequest asks a logger, or every member of a group, to inherit again.
@@ -1251,6 +1330,20 @@ export type ClearLoggerLevelRequest = Message<"actuator.v3.ClearLoggerLevelReque
    * @generated from field: uint64 if_revision = 3;
    */
   ifRevision: bigint;
+
+  /**
+   * scope is where the change applies. With SCOPE_FLEET, `if_revision` is INVALID_ARGUMENT.
+   *
+   * @generated from field: actuator.v3.Scope scope = 4;
+   */
+  scope: Scope;
+
+  /**
+   * fleet is which instances, with SCOPE_FLEET. Unset: all.
+   *
+   * @generated from field: actuator.v3.FleetTarget fleet = 5;
+   */
+  fleet?: FleetTarget | undefined;
 };
 
 /**
@@ -1258,7 +1351,7 @@ export type ClearLoggerLevelRequest = Message<"actuator.v3.ClearLoggerLevelReque
  * Use `create(ClearLoggerLevelRequestSchema)` to create a new message.
  */
 export const ClearLoggerLevelRequestSchema: GenMessage<ClearLoggerLevelRequest> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 23);
+  messageDesc(file_actuator_v3_loggers, 24);
 
 /**
  * ClearLoggerLevelResponse is the state after the change.
@@ -1309,6 +1402,13 @@ export type ClearLoggerLevelResponse = Message<"actuator.v3.ClearLoggerLevelResp
    * @generated from field: repeated actuator.v3.Notice notices = 5;
    */
   notices: Notice[];
+
+  /**
+   * generation is that of the change, with SCOPE_FLEET. `result` is then what this instance has, unset if it has no such logger.
+   *
+   * @generated from field: uint64 generation = 6;
+   */
+  generation: bigint;
 };
 
 /**
@@ -1316,7 +1416,7 @@ export type ClearLoggerLevelResponse = Message<"actuator.v3.ClearLoggerLevelResp
  * Use `create(ClearLoggerLevelResponseSchema)` to create a new message.
  */
 export const ClearLoggerLevelResponseSchema: GenMessage<ClearLoggerLevelResponse> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 24);
+  messageDesc(file_actuator_v3_loggers, 25);
 
 /**
  * RestoreLoggerLevelRequest asks for the application's own level of a logger or of every member of a group.
@@ -1337,6 +1437,20 @@ export type RestoreLoggerLevelRequest = Message<"actuator.v3.RestoreLoggerLevelR
    * @generated from field: string reason = 2;
    */
   reason: string;
+
+  /**
+   * scope is where the change applies. With SCOPE_FLEET, `if_revision` is INVALID_ARGUMENT.
+   *
+   * @generated from field: actuator.v3.Scope scope = 3;
+   */
+  scope: Scope;
+
+  /**
+   * fleet is which instances, with SCOPE_FLEET. Unset: all.
+   *
+   * @generated from field: actuator.v3.FleetTarget fleet = 4;
+   */
+  fleet?: FleetTarget | undefined;
 };
 
 /**
@@ -1344,7 +1458,7 @@ export type RestoreLoggerLevelRequest = Message<"actuator.v3.RestoreLoggerLevelR
  * Use `create(RestoreLoggerLevelRequestSchema)` to create a new message.
  */
 export const RestoreLoggerLevelRequestSchema: GenMessage<RestoreLoggerLevelRequest> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 25);
+  messageDesc(file_actuator_v3_loggers, 26);
 
 /**
  * RestoreLoggerLevelResponse is the state after the change.
@@ -1395,6 +1509,13 @@ export type RestoreLoggerLevelResponse = Message<"actuator.v3.RestoreLoggerLevel
    * @generated from field: repeated actuator.v3.Notice notices = 5;
    */
   notices: Notice[];
+
+  /**
+   * generation is that of the change, with SCOPE_FLEET. `result` is then what this instance has, unset if it has no such logger.
+   *
+   * @generated from field: uint64 generation = 6;
+   */
+  generation: bigint;
 };
 
 /**
@@ -1402,7 +1523,7 @@ export type RestoreLoggerLevelResponse = Message<"actuator.v3.RestoreLoggerLevel
  * Use `create(RestoreLoggerLevelResponseSchema)` to create a new message.
  */
 export const RestoreLoggerLevelResponseSchema: GenMessage<RestoreLoggerLevelResponse> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 26);
+  messageDesc(file_actuator_v3_loggers, 27);
 
 /**
  * RestoreAllLoggerLevelsRequest asks for the application's own levels.
@@ -1423,7 +1544,7 @@ export type RestoreAllLoggerLevelsRequest = Message<"actuator.v3.RestoreAllLogge
  * Use `create(RestoreAllLoggerLevelsRequestSchema)` to create a new message.
  */
 export const RestoreAllLoggerLevelsRequestSchema: GenMessage<RestoreAllLoggerLevelsRequest> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 27);
+  messageDesc(file_actuator_v3_loggers, 28);
 
 /**
  * RestoreAllLoggerLevelsResponse says what changed.
@@ -1451,7 +1572,7 @@ export type RestoreAllLoggerLevelsResponse = Message<"actuator.v3.RestoreAllLogg
  * Use `create(RestoreAllLoggerLevelsResponseSchema)` to create a new message.
  */
 export const RestoreAllLoggerLevelsResponseSchema: GenMessage<RestoreAllLoggerLevelsResponse> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 28);
+  messageDesc(file_actuator_v3_loggers, 29);
 
 /**
  * ListLevelChangesRequest selects changes.
@@ -1486,7 +1607,7 @@ export type ListLevelChangesRequest = Message<"actuator.v3.ListLevelChangesReque
  * Use `create(ListLevelChangesRequestSchema)` to create a new message.
  */
 export const ListLevelChangesRequestSchema: GenMessage<ListLevelChangesRequest> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 29);
+  messageDesc(file_actuator_v3_loggers, 30);
 
 /**
  * ListLevelChangesResponse is one page of changes.
@@ -1514,7 +1635,49 @@ export type ListLevelChangesResponse = Message<"actuator.v3.ListLevelChangesResp
  * Use `create(ListLevelChangesResponseSchema)` to create a new message.
  */
 export const ListLevelChangesResponseSchema: GenMessage<ListLevelChangesResponse> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_loggers, 30);
+  messageDesc(file_actuator_v3_loggers, 31);
+
+/**
+ * Scope is where a change applies.
+ *
+ * @generated from enum actuator.v3.Scope
+ */
+export const Scope = {
+  /**
+   * SCOPE_UNSPECIFIED is the instance that answers.
+   *
+   * @generated from enum value: SCOPE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * SCOPE_INSTANCE is the instance that answers.
+   *
+   * @generated from enum value: SCOPE_INSTANCE = 1;
+   */
+  INSTANCE: 1,
+
+  /**
+   * SCOPE_FLEET is every matching instance of the fleet, also those that start later. The call succeeds as soon as the engine has the
+   * change; FleetService.GetFleetChange says how far it has come. UNIMPLEMENTED with the reason NOT_SERVED if there is no fleet.
+   *
+   * @generated from enum value: SCOPE_FLEET = 2;
+   */
+  FLEET: 2,
+} as const;
+
+/**
+ * Scope is where a change applies.
+ *
+ * @generated from enum actuator.v3.Scope
+ */
+export type Scope = (typeof Scope)[keyof typeof Scope] | UnknownEnum;
+
+/**
+ * Describes the enum actuator.v3.Scope.
+ */
+export const ScopeSchema: GenEnum<Scope> = /*@__PURE__*/
+  enumDesc(file_actuator_v3_loggers, 0);
 
 /**
  * LoggersService reads and changes the levels of the application's loggers while it runs.

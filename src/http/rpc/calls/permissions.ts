@@ -1,6 +1,7 @@
 import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import { PERMISSIONS, type Permission } from "../../../access/permission.ts";
 import type { ApplicationService } from "../../../gen/actuator/v3/application_pb.ts";
+import type { FleetService } from "../../../gen/actuator/v3/fleet_pb.ts";
 import type { IntegrationGraphService } from "../../../gen/actuator/v3/integration_graph_pb.ts";
 import type { LoggersService } from "../../../gen/actuator/v3/loggers_pb.ts";
 import type { LogsService } from "../../../gen/actuator/v3/logs_pb.ts";
@@ -26,6 +27,15 @@ const loggers: Row<typeof LoggersService> = {
   holdLoggerLevel: ["loggers:write"],
   // It affects every logger while it lasts.
   measureLoggers: ["loggers:write"],
+};
+
+const fleet: Row<typeof FleetService> = {
+  listInstances: ["loggers:read"],
+  watchInstances: ["loggers:read"],
+  listFleetLevels: ["loggers:read"],
+  getFleetChange: ["loggers:read"],
+  watchFleetChange: ["loggers:read"],
+  resetFleet: ["loggers:write"],
 };
 
 const sessions: Row<typeof SessionsService> = {
@@ -57,6 +67,7 @@ const health: Row<typeof Health> = { check: [], list: [], watch: [] };
 /** By service. The descriptors have the names too, and are loaded with the first call. */
 const rows: Readonly<Record<string, Readonly<Record<string, Needs>>>> = {
   "actuator.v3.LoggersService": loggers,
+  "actuator.v3.FleetService": fleet,
   "actuator.v3.LogsService": logs,
   "actuator.v3.SessionsService": sessions,
   "actuator.v3.IntegrationGraphService": graph,
@@ -80,6 +91,8 @@ export const STREAMING_METHODS: readonly string[] = [
   "actuator.v3.LoggersService/WatchLoggers",
   "actuator.v3.LoggersService/HoldLoggerLevel",
   "actuator.v3.LoggersService/MeasureLoggers",
+  "actuator.v3.FleetService/WatchInstances",
+  "actuator.v3.FleetService/WatchFleetChange",
   "actuator.v3.LogsService/WatchLogs",
   "actuator.v3.IntegrationGraphService/WatchIntegrationGraph",
   "actuator.v3.ApplicationService/WatchActivity",

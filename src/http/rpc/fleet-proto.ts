@@ -1,0 +1,59 @@
+import { create } from "@bufbuild/protobuf";
+import { durationFromMs, timestampFromMs } from "@bufbuild/protobuf/wkt";
+import type { Fleet, FleetChange } from "../../fleet/fleet.ts";
+import type { FleetInstance } from "../../fleet/instance.ts";
+import type { FleetEntry } from "../../fleet/state.ts";
+import {
+  type FleetChange as FleetChangeProto,
+  FleetChangeSchema,
+  type FleetLevel,
+  FleetLevelSchema,
+  InstanceSchema,
+  type ListInstancesResponse,
+  ListInstancesResponseSchema,
+  InstanceStatus_Status as Status,
+} from "../../gen/actuator/v3/fleet_pb.ts";
+import { levelToProto, overrideToProto } from "./logger-proto.ts";
+
+/** Converts what is known of the instances. */
+export function instancesToProto(fleet: Fleet, instances: readonly FleetInstance[]): ListInstancesResponse {
+  const { kind, fault, notice = "" } = fleet.engine;
+  return create(ListInstancesResponseSchema, {
+    name: fleet.name,
+    engine: { kind, isConnected: fault === undefined, notice },
+    instances: instances.map(({ startTime, heartbeat, generation, lagMs, labels, ...instance }) =>
+      create(InstanceSchema, {
+        ...instance,
+        labels: { ...labels },
+        startTime: timestampFromMs(startTime),
+        heartbeat: timestampFromMs(heartbeat),
+        generation: BigInt(generation),
+        ...(lagMs > 0 && { lag: durationFromMs(Math.round(lagMs)) }),
+      }),
+    ),
+    generation: BigInt(fleet.generation),
+  });
+}
+
+/** Converts a level of the fleet. */
+export function fleetLevelToProto(entry: FleetEntry): FleetLevel {
+  const { name, selector, slot, level, generation } = entry;
+  const { setTime, expireTime, actor, reason, instance } = entry;
+  const held = slot.startsWith("lease:");
+  const override = overrideToProto({ setTime, expireTime, actor, reason, instance, held, ofFleet: true });
+  return create(FleetLevelSchema, {
+    name,
+    selector,
+    level: levelToProto(level ?? undefined),
+    override: override!,
+    generation: BigInt(generation),
+  });
+}
+
+/** Converts a change, and how far it has come. */
+export function fleetChangeToProto({ entry, instances }: FleetChange): FleetChangeProto {
+  return create(FleetChangeSchema, {
+    level: fleetLevelToProto(entry),
+    instances: instances.map(({ status, ...instance }) => ({ ...instance, status: Status[status] })),
+  });
+}

@@ -1,0 +1,71 @@
+import type { HandlerContext } from "@connectrpc/connect";
+import { requireLoggers } from "../../access/caller.ts";
+import { ActuatorError } from "../../common/error.ts";
+import type { Fleet, FleetRequest } from "../../fleet/fleet.ts";
+import { FleetService } from "../../gen/actuator/v3/fleet_pb.ts";
+import { type FleetTarget, Scope } from "../../gen/actuator/v3/loggers_pb.ts";
+import type { Loggers } from "../../loggers/loggers.ts";
+import { loggerName } from "../../loggers/name.ts";
+import { visibleLogger } from "../visible-loggers.ts";
+import { callerOf } from "./calls/call-context.ts";
+import { notServed } from "./calls/error.ts";
+import { resultToProto } from "./logger-proto.ts";
+
+/** What requests have that change a level here or in the fleet. */
+interface ScopedRequest {
+  readonly name: string;
+  readonly reason: string;
+  readonly ifRevision?: bigint;
+  readonly scope: Scope;
+  readonly fleet?: FleetTarget | undefined;
+}
+
+/**
+ * Whether a change is asked for in the fleet.
+ *
+ * @throws ActuatorError INVALID_ARGUMENT for an unknown scope, or a target without SCOPE_FLEET, which would otherwise be ignored
+ */
+export function isOfFleet({ scope, fleet }: ScopedRequest): boolean {
+  if (scope === Scope.FLEET) return true;
+  if (scope !== Scope.UNSPECIFIED && scope !== Scope.INSTANCE) throw invalid("scope", "The scope is not known.");
+  if (fleet !== undefined) throw invalid("fleet", "fleet needs scope SCOPE_FLEET.");
+  return false;
+}
+
+/**
+ * Returns the fleet, and what a request asks of it.
+ *
+ * @throws ActuatorError UNIMPLEMENTED if there is no fleet, INVALID_ARGUMENT, PERMISSION_DENIED
+ */
+export function fleetChangeFrom(
+  fleet: Fleet | undefined,
+  { name, reason, ifRevision = 0n, fleet: target }: ScopedRequest,
+  { values }: Pick<HandlerContext, "values">,
+): { readonly served: Fleet; readonly asked: FleetRequest } {
+  if (fleet === undefined) throw notServed(FleetService);
+  if (ifRevision !== 0n)
+    throw invalid("if_revision", "Each instance has a revision of its own; use fleet.if_generation.");
+  // What is a group here may be a logger elsewhere.
+  requireLoggers(callerOf(values), [loggerName(name)]);
+  const ifGeneration = target?.ifGeneration ? Number(target.ifGeneration) : undefined;
+  return { served: fleet, asked: { actor: callerOf(values).name, reason, selector: target?.selector, ifGeneration } };
+}
+
+/** What an answer says of a change of the fleet: what this instance has now, and the generation. */
+export function fleetOutcomeToProto(
+  loggers: Loggers,
+  name: string,
+  generation: number,
+  { values }: Pick<HandlerContext, "values">,
+) {
+  const found = visibleLogger(loggers, name, callerOf(values));
+  return {
+    ...(found !== undefined && { result: resultToProto(found) }),
+    revision: BigInt(loggers.revision),
+    generation: BigInt(generation),
+  };
+}
+
+function invalid(field: string, message: string): ActuatorError {
+  return new ActuatorError("INVALID_ARGUMENT", "INVALID_SCOPE", message, { field });
+}

@@ -1,0 +1,143 @@
+import { create } from "@bufbuild/protobuf";
+import { durationFromMs } from "@bufbuild/protobuf/wkt";
+import type { ServiceImpl } from "@connectrpc/connect";
+import { isInReach, requireLoggers } from "../../access/caller.ts";
+import { ActuatorError } from "../../common/error.ts";
+import type { Fleet, FleetChange } from "../../fleet/fleet.ts";
+import type { FleetInstance } from "../../fleet/instance.ts";
+import {
+  type FleetService,
+  GetFleetChangeResponseSchema,
+  ListFleetLevelsResponseSchema,
+  ResetFleetResponseSchema,
+  WatchFleetChangeResponseSchema,
+  WatchInstancesResponseSchema,
+} from "../../gen/actuator/v3/fleet_pb.ts";
+import { ROOT } from "../../loggers/name.ts";
+import { callerOf, reachOf } from "./calls/call-context.ts";
+import { fleetChangeToProto, fleetLevelToProto, instancesToProto } from "./fleet-proto.ts";
+import { liveEvents, type ServiceLimits } from "./streams.ts";
+
+/** Implements `actuator.v3.FleetService`. */
+export function fleetService(fleet: Fleet, { heartbeatMs }: ServiceLimits): ServiceImpl<typeof FleetService> {
+  const interval = durationFromMs(heartbeatMs);
+
+  async function changeWith(generation: bigint, reach: ReturnType<typeof reachOf>): Promise<FleetChange> {
+    const change = await fleet.change(Number(generation));
+    if (!isInReach([change.entry.name], reach)) {
+      const message = "This change concerns a logger for which you have no permission.";
+      throw new ActuatorError("PERMISSION_DENIED", "PERMISSION_MISSING", message);
+    }
+    return change;
+  }
+
+  return {
+    async listInstances({ selector }) {
+      return instancesToProto(fleet, await fleet.instances(selector));
+    },
+
+    watchInstances({ selector }) {
+      let seen: readonly FleetInstance[] | ActuatorError | undefined;
+      let isUnavailable = false;
+      let stop: (() => void) | undefined;
+      const tell = (event: "instances" | "unavailable") => {
+        const value = seen;
+        seen = undefined;
+        isUnavailable = event === "unavailable";
+        return create(WatchInstancesResponseSchema, {
+          event: isUnavailable
+            ? { case: "unavailable", value: { message: (value as ActuatorError).message } }
+            : { case: "instances", value: instancesToProto(fleet, value as readonly FleetInstance[]) },
+        });
+      };
+      return liveEvents(
+        {
+          open(wake) {
+            stop = fleet.watchInstances(selector, (latest) => {
+              seen = latest;
+              wake();
+            });
+          },
+          take() {
+            if (seen === undefined) return undefined;
+            if (!(seen instanceof Error)) return tell("instances");
+            return isUnavailable ? undefined : tell("unavailable");
+          },
+          heartbeat: () => create(WatchInstancesResponseSchema, { event: { case: "heartbeat", value: { interval } } }),
+          close: () => stop?.(),
+        },
+        heartbeatMs,
+      );
+    },
+
+    async listFleetLevels(_, context) {
+      const levels = await fleet.levels();
+      const visible = levels.filter(({ name }) => isInReach([name], reachOf(context)));
+      return create(ListFleetLevelsResponseSchema, {
+        levels: visible.map(fleetLevelToProto),
+        generation: BigInt(fleet.generation),
+      });
+    },
+
+    async getFleetChange({ generation }, context) {
+      const change = await changeWith(generation, reachOf(context));
+      return create(GetFleetChangeResponseSchema, { change: fleetChangeToProto(change) });
+    },
+
+    watchFleetChange({ generation }, context) {
+      const reach = reachOf(context);
+      let seen: FleetChange | undefined;
+      let sent = "";
+      let fault: unknown;
+      let isEnd = false;
+      let stop: (() => void) | undefined;
+      let isClosed = false;
+      return liveEvents(
+        {
+          open(wake) {
+            const fail = (error: unknown) => {
+              fault = error;
+              wake();
+            };
+            changeWith(generation, reach).then((first) => {
+              if (isClosed) return;
+              seen = first;
+              stop = fleet.watchChange(first, (latest) => {
+                if (latest instanceof Error) return fail(latest);
+                seen = latest;
+                wake();
+              });
+              wake();
+            }, fail);
+          },
+          take() {
+            if (fault !== undefined) throw fault;
+            if (isEnd) return "end";
+            if (seen === undefined) return undefined;
+            const signature = JSON.stringify(seen.instances);
+            if (signature === sent) return undefined;
+            sent = signature;
+            isEnd = seen.instances.every(({ status }) => status !== "APPLYING");
+            return create(WatchFleetChangeResponseSchema, {
+              event: { case: "change", value: fleetChangeToProto(seen) },
+            });
+          },
+          heartbeat: () =>
+            create(WatchFleetChangeResponseSchema, { event: { case: "heartbeat", value: { interval } } }),
+          close() {
+            isClosed = true;
+            stop?.();
+          },
+        },
+        heartbeatMs,
+      );
+    },
+
+    async resetFleet({ reason }, { values }) {
+      const caller = callerOf(values);
+      requireLoggers(caller, [ROOT]);
+      const { ended, generation } = await fleet.reset({ actor: caller.name, reason });
+      return create(ResetFleetResponseSchema, { ended, generation: BigInt(generation) });
+    },
+  };
+}
