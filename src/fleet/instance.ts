@@ -24,13 +24,13 @@ export interface FleetInstance {
   readonly version: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly startTime: number;
-  /** When it was last heard of, in milliseconds since the epoch by the engine's clock. */
+  /** When its latest report arrived, in milliseconds since the epoch by the engine's clock. */
   readonly heartbeat: number;
   /** The generation that it has applied. */
   readonly generation: number;
   /** For how many milliseconds the oldest change has been waiting that it has not applied; 0: it has applied everything. */
   readonly lagMs: number;
-  /** Whether it has not been heard of for 15 seconds. */
+  /** Whether it has not reported for 15 seconds. */
   readonly isGone: boolean;
   /** Whether it is the instance that answers. */
   readonly isSelf: boolean;
@@ -41,8 +41,7 @@ export interface InstanceStatus {
   readonly instance: string;
   /**
    * APPLYING: it has not said yet that it has the change. APPLIED: the level is in force there, or a later one of the fleet is. FAILED:
-   * it could not be applied. OVERRULED: somebody changed the level in that instance alone. GONE: it has not been heard of for 15
-   * seconds.
+   * it could not be applied. OVERRULED: the level was changed in that instance alone. GONE: it has not reported for 15 seconds.
    */
   readonly status: "APPLYING" | "APPLIED" | "FAILED" | "OVERRULED" | "GONE";
   /** Why it failed; empty otherwise. */

@@ -33,7 +33,7 @@ export class FleetLevels {
   readonly #onFaults: () => void;
   readonly #applied = new Map<string, Applied>();
   readonly #failed = new Map<string, { readonly generation: number; readonly reason: string }>();
-  /** Each level of the fleet is overruled once and for all: only a later one of the fleet has the last word again. */
+  /** Each level of the fleet is overruled once and for all: only a later one of the fleet takes effect again. */
   readonly #overruled = new Map<string, { readonly generation: number; readonly by: string }>();
   /** The latest generation of each name that was applied here. */
   readonly #latest = new Map<string, number>();

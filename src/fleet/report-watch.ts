@@ -6,7 +6,7 @@ const POLL_MS = 1_000;
 /** What was seen: the reports, or why there are none. */
 type Seen = readonly ReadReport[] | ActuatorError;
 
-/** Reads the reports once a second for all who watch, and never while there is none. */
+/** Reads the reports once a second for all watchers, and never while there is none. */
 export class ReportWatch {
   readonly #read: () => Promise<readonly ReadReport[]>;
   readonly #listeners = new Set<(seen: Seen) => void>();

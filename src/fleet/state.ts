@@ -36,7 +36,7 @@ export interface FleetEntry {
 /** An entry before it has its place among the others. */
 export type NewEntry = Omit<FleetEntry, "generation" | "setTime">;
 
-/** All levels of a fleet, as far as somebody knows them. */
+/** All levels of a fleet, as far as an instance or the engine has them. */
 export interface FleetState {
   /** The greatest generation that was ever given. */
   readonly generation: number;

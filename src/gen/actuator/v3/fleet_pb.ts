@@ -547,7 +547,7 @@ export const InstanceStatus_Status = {
   FAILED: 3,
 
   /**
-   * STATUS_OVERRULED: somebody changed the level in that instance later; `overruled_by` says who.
+   * STATUS_OVERRULED: the level was changed in that instance later; `overruled_by` says who.
    *
    * @generated from enum value: STATUS_OVERRULED = 4;
    */
