@@ -227,7 +227,8 @@ function addChanging(loggers: Command): void {
     });
 }
 
-function levelOf(word: string): Level {
+/** Reads a level as it is typed. */
+export function levelOf(word: string): Level {
   const level = levelFromText(word);
   if (level === undefined) throw new InvalidArgumentError(`Use one of ${LEVEL_WORDS.join(", ")}.`);
   return level;
@@ -239,7 +240,8 @@ function fieldOf(text: string, before: Readonly<Record<string, string>> = {}): R
   return { ...before, [key]: value };
 }
 
-function lifeOf(text: string): number {
+/** Reads how long a level lasts, in milliseconds. */
+export function lifeOf(text: string): number {
   const life = durationOf(text);
   if (life === 0) throw new InvalidArgumentError("Give a duration from 1ms; --forever has no end.");
   return life;

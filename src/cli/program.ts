@@ -6,6 +6,7 @@ import { addCompletionCommand, COMPLETE } from "./completion.ts";
 import { addConfigCommands } from "./config.ts";
 import { addDetachCommand } from "./detach.ts";
 import { CliError, EXIT } from "./error.ts";
+import { addFleetCommands } from "./fleet.ts";
 import { addGraphCommand } from "./graph.ts";
 import { addHealthCommand } from "./health.ts";
 import { addLoggersCommands } from "./loggers.ts";
@@ -43,6 +44,7 @@ export function createProgram(): Command {
     .exitOverride();
   addGlobalOptions(program);
   addLoggersCommands(program);
+  addFleetCommands(program);
   addSessionsCommands(program);
   addGraphCommand(program);
   addHealthCommand(program);

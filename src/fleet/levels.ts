@@ -33,8 +33,8 @@ export class FleetLevels {
   readonly #onFaults: () => void;
   readonly #applied = new Map<string, Applied>();
   readonly #failed = new Map<string, { readonly generation: number; readonly reason: string }>();
-  /** Each level of the fleet is overruled once and for all: only a later one of the fleet takes effect again. */
-  readonly #overruled = new Map<string, { readonly generation: number; readonly by: string }>();
+  /** A level of the fleet that was overruled stays so until the name is restored; a later one takes effect again. */
+  readonly #overruled = new Map<string, { readonly name: string; readonly generation: number; readonly by: string }>();
   /** The latest generation of each name that was applied here. */
   readonly #latest = new Map<string, number>();
   /** What the traces of restored levels have done here. */
@@ -118,7 +118,7 @@ export class FleetLevels {
       beneath !== undefined && !beneath.ofFleet && beneath.setTime > this.#localTime(entry.setTime) + CLOCK_MS;
     const isTemporary = beneath?.expireTime !== undefined || beneath?.held;
     if (isLater && !isTemporary) {
-      this.#overruled.set(key, { generation, by: beneath.actor });
+      this.#overruled.set(key, { name, generation, by: beneath.actor });
       return undefined;
     }
     // A level that comes back must not cover what was set on this instance alone in the meantime.
@@ -135,7 +135,7 @@ export class FleetLevels {
       this.#failed.delete(key);
       lease.onEnd(() => {
         if (lease.end !== "OVERRULED") return;
-        this.#overruled.set(key, { generation, by: this.#lastActor(name) });
+        this.#overruled.set(key, { name, generation, by: this.#lastActor(name) });
         this.#onFaults();
       });
       return lease;
@@ -154,6 +154,7 @@ export class FleetLevels {
     // A later level of the fleet on top is applied again after this.
     this.#applied.get(name)?.lease?.release();
     this.#applied.delete(name);
+    for (const [overruled, { name: of }] of this.#overruled) if (of === name) this.#overruled.delete(overruled);
     const local = this.#overrideOn(name);
     if (local !== undefined && local.setTime <= this.#localTime(setTime))
       this.#loggers.restoreLevel(name, { actor, reason });

@@ -1,0 +1,139 @@
+import { type Command, InvalidArgumentError, Option } from "commander";
+import type { Level } from "../loggers/level.ts";
+import { LEVEL_WORDS, levelOf, lifeOf } from "./loggers.ts";
+import { examples, invocationOf } from "./options.ts";
+
+const NAME = "a logger or a group";
+
+const FOLLOWED = `
+The command waits until the instances have said how far they are, for 15 seconds at most.
+Exit code 1: an instance did not apply the change. Later instances get it, too.`;
+
+/** Adds `fleet` with its commands. */
+export function addFleetCommands(program: Command): void {
+  const fleet = program.command("fleet").description("see the instances of a fleet, and set levels on all of them");
+  addReading(fleet);
+  addChanging(fleet);
+}
+
+function addReading(fleet: Command): void {
+  fleet
+    .command("list")
+    .description("show the instances")
+    .addOption(on("those"))
+    .addHelpText("after", examples(["fleet list", "all"], ["fleet list --on zone=eu", "those with this label"]))
+    .action(async (_, command: Command) => {
+      const { connection, options } = await invocationOf<{ on?: string }>(command);
+      const { listInstances } = await import("./fleet-show.ts");
+      await listInstances(connection, options);
+    });
+
+  fleet
+    .command("levels")
+    .description("show the levels that the fleet has")
+    .addHelpText("after", examples(["fleet levels", "with who set them, why and until when"]))
+    .action(async (_, command: Command) => {
+      const { connection, options } = await invocationOf(command);
+      const { listFleetLevels } = await import("./fleet-show.ts");
+      await listFleetLevels(connection, options);
+    });
+
+  fleet
+    .command("status")
+    .description("show how far a change has come, instance by instance")
+    .argument("<generation>", "as `fleet set` and `fleet levels` show it", generationOf)
+    .addHelpText("after", examples(["fleet status 1795450000000000", "APPLIED, APPLYING, FAILED, OVERRULED or GONE"]))
+    .action(async (generation: bigint, _, command: Command) => {
+      const { connection, options } = await invocationOf(command);
+      const { showChange } = await import("./fleet-show.ts");
+      process.exitCode = await showChange(connection, generation, options);
+    });
+}
+
+function addChanging(fleet: Command): void {
+  fleet
+    .command("set")
+    .description("set a level on all instances, and on those that start later")
+    .argument("<name>", NAME)
+    .argument("<level>", `one of ${LEVEL_WORDS.join(", ")}`, levelOf)
+    .addOption(new Option("--for <duration>", "how long it lasts, such as 90s, 10m, 2h or 1d").argParser(lifeOf))
+    .addOption(new Option("--forever", "it lasts until it is changed, if the server allows that").conflicts("for"))
+    .addOption(on("only those"))
+    .addOption(reason())
+    .addOption(ifGeneration())
+    .addHelpText(
+      "after",
+      examples(
+        ['fleet set orders.payment debug --for 10m --reason "ticket 812"', "then as each instance was before"],
+        ["fleet set orders debug --on zone=eu,canary", "only on instances with both labels"],
+        ["fleet set orders warn --on instance=host1:12+host2:7", "only on these two"],
+      ) + FOLLOWED,
+    )
+    .action(async (name: string, level: Level, _, command: Command) => {
+      const { connection, options } = await invocationOf(command);
+      const { setFleetLevel } = await import("./fleet-change.ts");
+      process.exitCode = await setFleetLevel(connection, name, level, options);
+    });
+
+  fleet
+    .command("clear")
+    .description("end the fleet's level: what each instance had before comes back")
+    .argument("<name>", NAME)
+    .addOption(on("only those"))
+    .addOption(reason())
+    .addOption(ifGeneration())
+    .addHelpText(
+      "after",
+      examples(["fleet clear orders", "on all instances, whatever --on it was set with"]) + FOLLOWED,
+    )
+    .action(async (name: string, _, command: Command) => {
+      const { connection, options } = await invocationOf(command);
+      const { clearFleetLevel } = await import("./fleet-change.ts");
+      process.exitCode = await clearFleetLevel(connection, name, options);
+    });
+
+  fleet
+    .command("restore")
+    .description("go back to the levels that the applications configured")
+    .argument("<name>", NAME)
+    .addOption(on("only those"))
+    .addOption(reason())
+    .addHelpText(
+      "after",
+      examples(["fleet restore orders", "ends what was set before on single instances, too"]) + FOLLOWED,
+    )
+    .action(async (name: string, _, command: Command) => {
+      const { connection, options } = await invocationOf(command);
+      const { restoreFleetLevel } = await import("./fleet-change.ts");
+      process.exitCode = await restoreFleetLevel(connection, name, options);
+    });
+
+  fleet
+    .command("reset")
+    .description("end all levels of the fleet")
+    .addOption(reason())
+    .addHelpText("after", examples(["fleet reset", "each instance returns to what it has of its own"]))
+    .action(async (_, command: Command) => {
+      const { connection, options } = await invocationOf(command);
+      const { resetFleet } = await import("./fleet-change.ts");
+      await resetFleet(connection, options);
+    });
+}
+
+function on(which: string): Option {
+  return new Option("--on <selector>", `${which} with these labels, such as zone=eu,canary; default: all`);
+}
+
+function reason(): Option {
+  return new Option("--reason <text>", "why, for the history");
+}
+
+function ifGeneration(): Option {
+  const what = "only while the fleet is as `fleet levels --json` showed it";
+  return new Option("--if-generation <generation>", what).argParser(generationOf);
+}
+
+function generationOf(text: string): bigint {
+  if (/^[1-9]\d{0,15}$/.test(text)) return BigInt(text);
+  throw new InvalidArgumentError("Give the generation that `fleet levels --json` shows.");
+}

@@ -1,0 +1,84 @@
+// @module-tag slow
+import { beforeAll, expect, onTestFinished, test } from "vitest";
+import { type Actuator, createActuator } from "../../src/actuator.ts";
+import { memoryFleet } from "../../src/fleet/register.ts";
+import { cli } from "./cli-process.ts";
+
+const engine = memoryFleet();
+let url: string;
+let instances: readonly Actuator[];
+
+beforeAll(async () => {
+  instances = ["one", "two"].map((instance) => {
+    const labels = { zone: instance === "one" ? "eu" : "us" };
+    const fleet = { engine, labels };
+    return createActuator({
+      name: "shop",
+      version: "1.2",
+      fleet,
+      loggers: { instance, logLevelChanges: false },
+      audit: false,
+    });
+  });
+  ({ url } = await instances[0]!.listen({ port: 0 }));
+  return async () => void (await Promise.all(instances.map((each) => each.close())));
+});
+
+const levels = () => instances.map(({ loggers }) => loggers!.get("a")?.configuredLevel);
+
+test("list shows the instances with their labels", async () => {
+  const { code, stdout, stderr } = await cli(["fleet", "list", "--url", url]);
+  expect([code, stderr]).toEqual([0, "2 instances of the fleet shop, kept by memory.\n"]);
+  const [titles, ...rows] = stdout.trimEnd().split("\n");
+  expect(titles).toMatch(/^INSTANCE +APPLICATION +VERSION +LABELS +STARTED +STATE$/);
+  expect(rows[0]).toMatch(/^one +shop +1\.2 +zone=eu +\S+ +up to date, answered$/);
+  expect(rows[1]).toMatch(/^two +shop +1\.2 +zone=us +\S+ +up to date$/);
+  const some = await cli(["fleet", "list", "--on", "zone=us", "--json", "--url", url]);
+  expect(JSON.parse(some.stdout).instances.map(({ id }: { id: string }) => id)).toEqual(["two"]);
+});
+
+test("set, levels, status, clear and restore", async () => {
+  const set = await cli(["fleet", "set", "a", "warn", "--reason", "noise", "--url", url]);
+  expect(set.code).toBe(0);
+  expect(set.stdout).toBe("INSTANCE  STATUS\none       APPLIED\ntwo       APPLIED\n");
+  expect(levels()).toEqual(["WARN", "WARN"]);
+  const generation = /generation (\d+)/.exec(set.stderr)![1]!;
+  const shown = await cli(["fleet", "levels", "--url", url]);
+  expect(shown.stdout.split("\n")[1]).toMatch(new RegExp(`^a +WARN +all +\\S+ +noise +${generation}$`));
+  instances[1]!.loggers!.setLevel("a", "ERROR", { actor: "ann" });
+  await expect
+    .poll(
+      async () => {
+        const status = await cli(["fleet", "status", generation, "--url", url]);
+        return [status.code, status.stdout.split("\n")[2]];
+      },
+      { timeout: 20_000 },
+    )
+    .toEqual([1, "two       OVERRULED  changed there by ann"]);
+  const restored = await cli(["fleet", "restore", "a", "--on", "zone=us+eu", "--url", url]);
+  expect([restored.code, levels()]).toEqual([0, ["WARN", "WARN"]]);
+  const cleared = await cli(["fleet", "clear", "a", "--url", url]);
+  expect([cleared.code, levels()]).toEqual([0, [undefined, undefined]]);
+});
+
+test("a level on some instances for a time, and the end of all", async () => {
+  const set = await cli(["fleet", "set", "a", "debug", "--for", "10m", "--on", "zone=eu", "--url", url]);
+  expect(set.stdout).toBe("INSTANCE  STATUS\none       APPLIED\n");
+  expect(levels()).toEqual(["DEBUG", undefined]);
+  const none = await cli(["fleet", "set", "b", "warn", "--on", "zone=asia", "--url", url]);
+  expect([none.code, none.stderr.split("\n")[1]]).toEqual([0, "No instance matches now; later ones get the level."]);
+  const reset = await cli(["fleet", "reset", "--url", url]);
+  expect([reset.code, reset.stdout, levels()]).toEqual([0, "2 levels of the fleet ended\n", [undefined, undefined]]);
+});
+
+test("what is refused, and an application without a fleet", async () => {
+  const wrong = await cli(["fleet", "set", "a", "warn", "--on", "=", "--url", url]);
+  expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining("The selector cannot be read")]);
+  const typed = await cli(["fleet", "status", "x", "--url", url]);
+  expect(typed.code).toBe(2);
+  const alone = createActuator({ loggers: {}, audit: false });
+  onTestFinished(() => alone.close());
+  const { url: other } = await alone.listen({ port: 0 });
+  const refused = await cli(["fleet", "list", "--url", other]);
+  expect([refused.code, refused.stderr]).toEqual([1, expect.stringMatching(/does not serve/)]);
+});
