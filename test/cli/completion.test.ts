@@ -42,6 +42,7 @@ describe("a word", () => {
       [""],
       [
         "loggers",
+        "fleet",
         "sessions",
         "graph",
         "health",
