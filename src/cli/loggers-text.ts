@@ -2,7 +2,7 @@ import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { durationToText } from "../common/duration.ts";
 import { printable } from "../common/printable.ts";
 import { Level as LevelProto, LevelSchema } from "../gen/actuator/v3/level_pb.ts";
-import type { Logger, LoggerGroup, Override } from "../gen/actuator/v3/loggers_pb.ts";
+import { type Logger, type LoggerGroup, type Override, Scope } from "../gen/actuator/v3/loggers_pb.ts";
 import type { Level } from "../loggers/level.ts";
 import { dotted } from "../loggers/name.ts";
 import { columnsFor, countText, type Format, shortTimeText, styled, timeText } from "./output.ts";
@@ -62,13 +62,14 @@ export function overrideLines(override: Override | undefined): [label: string, t
   const lasts = [override.held ? "as long as it is held" : "", untilText(override) ?? ""].filter((text) => text !== "");
   lines.push(["lasts", lasts.join(", ") || "until it is changed"]);
   if (actor !== "") lines.push(["by", printable(actor)]);
+  if (override.scope === Scope.FLEET) lines.push(["for", "the fleet"]);
   if (instance !== "") lines.push(["through", printable(instance)]);
   if (reason !== "") lines.push(["reason", printable(reason)]);
   return lines;
 }
 
 function overrideParts(override: Override): string[] {
-  const parts = override.held ? ["held"] : [];
+  const parts = [...(override.scope === Scope.FLEET ? ["fleet"] : []), ...(override.held ? ["held"] : [])];
   const until = untilText(override);
   if (until !== undefined) parts.push(until);
   else if (override.setTime !== undefined) parts.push(`set ${shortTimeText(timestampMs(override.setTime))}`);

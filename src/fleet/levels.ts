@@ -123,11 +123,13 @@ export class FleetLevels {
     }
     // A level that comes back must not cover what was set on this instance alone in the meantime.
     const comesBack = generation <= (this.#latest.get(name) ?? -1);
+    // The end of a lease is put off again and again.
+    const isLease = entry.slot.startsWith("lease:");
     const author: Override = {
       setTime: this.#localTime(entry.setTime),
-      expireTime: expireTime === undefined ? undefined : this.#localTime(expireTime),
+      expireTime: expireTime === undefined || isLease ? undefined : this.#localTime(expireTime),
       ...{ actor, reason, instance, ofFleet: true },
-      ...(entry.slot.startsWith("lease:") && { held: true }),
+      ...(isLease && { held: true }),
     };
     try {
       const isBeneath = !beneath?.ofFleet && (comesBack || isLater);

@@ -42,6 +42,8 @@ test("set, levels, status, clear and restore", async () => {
   expect(set.code).toBe(0);
   expect(set.stdout).toBe("INSTANCE  STATUS\none       APPLIED\ntwo       APPLIED\n");
   expect(levels()).toEqual(["WARN", "WARN"]);
+  const local = await cli(["loggers", "get", "a", "--url", url]);
+  expect(local.stdout).toMatch(/for +the fleet\n +through +one\n/);
   const generation = /generation (\d+)/.exec(set.stderr)![1]!;
   const shown = await cli(["fleet", "levels", "--url", url]);
   expect(shown.stdout.split("\n")[1]).toMatch(new RegExp(`^a +WARN +all +\\S+ +noise +${generation}$`));

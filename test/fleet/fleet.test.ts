@@ -177,7 +177,7 @@ describe("a held level of the fleet", () => {
     await all[0].fleet.setLevel("a", "WARN");
     const lease = await all[0].fleet.holdLevel("a", "DEBUG", { selector: "zone=eu" });
     await levelsSoon(all).toEqual(["DEBUG", "DEBUG", "WARN"]);
-    expect(all[1].loggers.get("a")?.override).toMatchObject({ held: true, ofFleet: true });
+    expect(all[1].loggers.get("a")?.override).toMatchObject({ held: true, ofFleet: true, expireTime: undefined });
     await lease.release();
     expect(lease.end).toBe("RELEASED");
     await levelsSoon(all).toEqual(["WARN", "WARN", "WARN"]);
