@@ -74,8 +74,8 @@ export class FleetLease {
     const left = this.#deadline - performance.now();
     if (left <= 1) return void this.release("EXPIRED").catch(() => undefined);
     try {
-      const isRenewed = await this.#member.renew(keyOf(this.#entry), Math.ceil(Math.min(LEASE_MS, left)));
-      if (!isRenewed) return this.#finish("OVERRULED");
+      const outcome = await this.#member.renew(keyOf(this.#entry), Math.ceil(Math.min(LEASE_MS, left)));
+      if (outcome !== "renewed") return this.#finish(outcome === "expired" ? "EXPIRED" : "OVERRULED");
       this.#renewed = performance.now();
     } catch {
       // All instances have dropped it by then.

@@ -131,20 +131,23 @@ export class FleetMember {
   }
 
   /**
-   * Lets a level that ends by itself last for `ttlMs` from now. Returns false if it is over already, or replaced.
+   * Lets a level that ends by itself last for `ttlMs` from now, unless its time is over already, or another one has replaced it.
    *
    * @throws ActuatorError UNAVAILABLE.
    */
-  async renew(key: string, ttlMs: number): Promise<boolean> {
-    const changed = await this.#swap((stored, now) => {
+  async renew(key: string, ttlMs: number): Promise<"renewed" | "expired" | "replaced"> {
+    let outcome: "renewed" | "expired" | "replaced" = "renewed";
+    await this.#swap((stored, now) => {
       const base = prune(merge(stored, this.#known), now);
       const entry = base.entries.get(key);
-      if (entry === undefined || entry.level === null || (entry.expireTime ?? 0) <= now) return undefined;
-      const renewed: FleetEntry = { ...entry, expireTime: Math.floor(now) + ttlMs };
+      if (entry === undefined || entry.level === null) outcome = "replaced";
+      else if ((entry.expireTime ?? 0) <= now) outcome = "expired";
+      if (outcome !== "renewed") return undefined;
+      const renewed: FleetEntry = { ...entry!, expireTime: Math.floor(now) + ttlMs };
       const only = { generation: base.generation, entries: new Map([[key, renewed]]) };
       return { state: merge(base, only), changed: only };
     });
-    return changed !== undefined;
+    return outcome;
   }
 
   /**
