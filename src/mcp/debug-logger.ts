@@ -96,7 +96,7 @@ export const DEBUG_LOGGER = {
       const start = performance.now();
       progress(0, seconds);
       timers.push(setTimeout(() => over.abort(), seconds * 1_000));
-      timers.push(setInterval(() => progress(Math.floor((performance.now() - start) / 1_000), seconds), 1_000));
+      timers.push(setInterval(() => progress(Math.round((performance.now() - start) / 1_000), seconds), 1_000));
     };
     const raise = {
       level: levelOf(level),

@@ -76,11 +76,13 @@ test.each(["shop", "ROOT", "orders.*"])("%s can be read as well", async (name) =
 });
 
 test("it ends when its time is over, and tells meanwhile how far it is", async () => {
-  const { library, result, progress } = await debugging({ seconds: 2, level: "TRACE" });
+  const { library, result, progress } = await debugging({ seconds: 3, level: "TRACE" });
   expect(library.levelOf("orders")).toBe("TRACE");
   expect((await result).structuredContent).toMatchObject({ ended: "TIME", records: [] });
   await until(() => library.levelOf("orders") === "INFO");
-  expect(progress.slice(0, 2)).toEqual([0, 1]);
+  // On a slow machine a second may be missing.
+  expect([progress[0], progress.length > 1]).toEqual([0, true]);
+  expect(progress).toEqual([...new Set(progress)].sort((one, other) => one - other));
 });
 
 test("records can be kept from the application's own log, and selected by a text", async () => {
