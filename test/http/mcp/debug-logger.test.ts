@@ -82,7 +82,7 @@ test("it ends when its time is over, and tells meanwhile how far it is", async (
   await until(() => library.levelOf("orders") === "INFO");
   // On a slow machine a second may be missing.
   expect([progress[0], progress.length > 1]).toEqual([0, true]);
-  expect(progress).toEqual([...new Set(progress)].sort((one, other) => one - other));
+  expect(progress).toEqual([...new Set(progress)].sort((one = 0, other = 0) => one - other));
 });
 
 test("records can be kept from the application's own log, and selected by a text", async () => {
