@@ -52,6 +52,11 @@ export class FleetRegister {
 /**
  * A fleet within one process: for tests, and for an application that tries the fleet without a server. Other processes see nothing of
  * it.
+ *
+ * @example
+ * ```ts
+ * const actuator = createActuator({ name: "shop", fleet: memoryFleet() });
+ * ```
  */
 export function memoryFleet(): FleetEngineSource {
   const registers = new Map<string, FleetRegister>();
