@@ -5,6 +5,7 @@ import { checkLevel, type Level } from "../loggers/level.ts";
 import type { Loggers } from "../loggers/loggers.ts";
 import { loggerName } from "../loggers/name.ts";
 import type { TtlOptions } from "../loggers/options.ts";
+import { type CanaryRequest, chosen, type FleetCanary, finished, promotionOf } from "./canary.ts";
 import type { FleetEngine } from "./engine.ts";
 import {
   type FleetInstance,
@@ -16,13 +17,13 @@ import {
   readReports,
   statusesOf,
 } from "./instance.ts";
-import { FleetLease, leaseEnd } from "./lease.ts";
+import { FleetLease, leaseEnd, leaseSlot } from "./lease.ts";
 import { FleetLevels } from "./levels.ts";
 import { FleetMember } from "./member.ts";
 import { type ActuatorFleetOptions, isFleetName } from "./options.ts";
 import { ReportWatch } from "./report-watch.ts";
-import { labelValueFault, matches, selectorOf } from "./selector.ts";
-import { type FleetEntry, type FleetState, type NewEntry, prune } from "./state.ts";
+import { labelValueFault, matches, selectorOf, selectorOfInstances } from "./selector.ts";
+import { type FleetEntry, type FleetState, lifeOf, type NewEntry, prune } from "./state.ts";
 
 /** Which instances a change concerns, who asks for it, and on what condition. */
 export interface FleetRequest extends Omit<ChangeRequest, "ifRevision"> {
@@ -102,7 +103,10 @@ export class Fleet {
         };
         return JSON.stringify(report);
       },
-      onState: (known) => this.#levels?.apply(known),
+      onState: (known) => {
+        this.#levels?.apply(known);
+        for (const lease of this.#leases) lease.follow(known);
+      },
     });
     const now = () => this.#member.now();
     const tell = () => this.#member.tell();
@@ -168,13 +172,10 @@ export class Fleet {
   async setLevel(name: string, level: Level | undefined, request: FleetSetRequest = {}): Promise<number> {
     const { ttlMs: asked } = request;
     if (level !== undefined) checkLevel(level);
-    const isTimed = level !== undefined && asked !== undefined;
-    const ttlMs = isTimed ? ttlFor(level, asked === "default" ? undefined : asked, this.#ttl) : undefined;
+    const ttlMs = level === undefined || asked === undefined ? undefined : this.#ttlOf(level, asked);
     const base = this.#entryOf(name, request);
     const { generation } = await this.#change(request, (now) => {
-      const isLasting = ttlMs === undefined;
-      const end = isLasting ? {} : { expireTime: Math.floor(now + ttlMs) };
-      return { ...base, slot: isLasting ? "lasting" : "temporary", level: level ?? null, ...end };
+      return { ...base, ...lifeOf(ttlMs, now), level: level ?? null };
     });
     return generation;
   }
@@ -205,7 +206,53 @@ export class Fleet {
   async holdLevel(name: string, level: Level, request: FleetHoldRequest = {}): Promise<FleetLease> {
     checkLevel(level);
     const ttlMs = holdTtlFor(level, request.ttlMs, this.#ttl);
-    const base = { ...this.#entryOf(name, request), slot: `lease:${crypto.randomUUID()}`, level } as const;
+    const slot = leaseSlot(crypto.randomUUID());
+    return this.#lease({ ...this.#entryOf(name, request), slot, level }, ttlMs, request);
+  }
+
+  /**
+   * Sets a level on some of the matching instances, until {@link finishCanary} sets it on all or takes it back, or until this process
+   * ends. The instances are those that are there, in an order that depends on the name, so that not always the same are the first.
+   *
+   * @throws ActuatorError as {@link setLevel}; FAILED_PRECONDITION if fewer instances match than are asked for.
+   */
+  async runCanary(name: string, level: Level, request: CanaryRequest): Promise<FleetCanary> {
+    checkLevel(level);
+    const goal = this.#entryOf(name, request);
+    const ttlMs = request.ttlMs === undefined ? undefined : this.#ttlOf(level, request.ttlMs);
+    const id = crypto.randomUUID();
+    const instances = chosen(await this.instances(request.selector), goal.name, request.instances);
+    const entry: NewEntry = {
+      ...goal,
+      ...{ selector: selectorOfInstances(instances), slot: leaseSlot(id), level },
+      canary: { selector: goal.selector, ...(ttlMs !== undefined && { ttlMs }) },
+    };
+    const lease = await this.#lease(entry, holdTtlFor(level, undefined, this.#ttl), request);
+    return { id, lease, instances };
+  }
+
+  /**
+   * Sets the level of a canary on all instances that were selected, or takes it back. Any instance of the fleet can do so.
+   *
+   * @returns the generation of the level that was set; undefined if it was taken back
+   * @throws ActuatorError NOT_FOUND if there is no such canary, or no longer, and as {@link setLevel}.
+   */
+  async finishCanary(
+    id: string,
+    isPromoted: boolean,
+    { actor = "", reason }: Pick<FleetRequest, "actor" | "reason"> = {},
+  ): Promise<number | undefined> {
+    const author = { actor, reason, instance: this.id };
+    const { generation } = await this.#member.change((known, now) => finished(known, id, isPromoted, author, now));
+    return isPromoted ? generation : undefined;
+  }
+
+  /** How a canary ended whose lease is over: the generation of the level that follows it, or undefined. */
+  promotion({ lease, id }: FleetCanary): number | undefined {
+    return lease.end === "RELEASED" ? promotionOf(this.#member.known, id)?.generation : undefined;
+  }
+
+  async #lease(base: NewEntry, ttlMs: number | undefined, request: FleetRequest): Promise<FleetLease> {
     const { generation } = await this.#change(request, (now) => ({ ...base, expireTime: leaseEnd(now, ttlMs) }));
     const lease = new FleetLease(this.#member, base, generation, ttlMs);
     this.#leases.add(lease);
@@ -284,6 +331,10 @@ export class Fleet {
       .filter((report) => matches(selector, labelsOf(report)))
       .map((report) => instanceOf(report, this.#member.known, now, this.id))
       .sort((one, other) => (one.id < other.id ? -1 : 1));
+  }
+
+  #ttlOf(level: Level, asked: number | "default"): number | undefined {
+    return ttlFor(level, asked === "default" ? undefined : asked, this.#ttl);
   }
 
   #entryOf(name: string, request: FleetRequest): Omit<NewEntry, "slot" | "level"> {

@@ -1,5 +1,5 @@
 import type { FleetMember } from "./member.ts";
-import { keyOf, type NewEntry } from "./state.ts";
+import { type FleetState, keyOf, type NewEntry, type Slot } from "./state.ts";
 
 /** How long a lease lasts that is not renewed. */
 const LEASE_MS = 30_000;
@@ -7,7 +7,7 @@ const RENEWAL_MS = 10_000;
 
 /** Why a lease of the fleet is over. */
 export type FleetLeaseEnd =
-  /** The caller released it. */
+  /** The caller released it, or finished the canary. */
   | "RELEASED"
   /** Its maximum time is over, or it could not be renewed in time. */
   | "EXPIRED"
@@ -41,6 +41,13 @@ export class FleetLease {
   /** The reason why it is over; undefined while it lasts. */
   get end(): FleetLeaseEnd | undefined {
     return this.#end;
+  }
+
+  /** Notices that it has ended by another hand. */
+  follow({ entries }: FleetState): void {
+    const entry = entries.get(keyOf(this.#entry));
+    if (entry === undefined) this.#finish("OVERRULED");
+    else if (entry.level === null) this.#finish("RELEASED");
   }
 
   /** Milliseconds until it ends by itself; undefined if it has no maximum time. */
@@ -91,6 +98,11 @@ export class FleetLease {
     for (const listener of this.#listeners) listener(end);
     this.#listeners.clear();
   }
+}
+
+/** Where the level of a lease is kept. */
+export function leaseSlot(id: string): Slot {
+  return `lease:${id}`;
 }
 
 /** When a lease ends that is not renewed. */

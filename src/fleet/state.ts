@@ -31,6 +31,16 @@ export interface FleetEntry {
   readonly instance: string;
   /** Whether levels that were set earlier in an instance alone are to end, too. */
   readonly restores?: boolean | undefined;
+  /** What a canary becomes when it is promoted. Undefined: it is none. */
+  readonly canary?: CanaryGoal | undefined;
+}
+
+/** Which level follows a canary. */
+export interface CanaryGoal {
+  /** The instances that get it then. */
+  readonly selector: string;
+  /** How long it lasts then, in milliseconds. Undefined: it has no end. */
+  readonly ttlMs?: number | undefined;
 }
 
 /** An entry before it has its place among the others. */
@@ -57,6 +67,11 @@ export const EMPTY_STATE: FleetState = { generation: 0, entries: new Map() };
 /** Where an entry is kept. */
 export function keyOf({ name, selector, slot }: Pick<FleetEntry, "name" | "selector" | "slot">): string {
   return `${name}|${selector}|${slot}`;
+}
+
+/** Where a level is kept that lasts for a time, or for good, and when it ends. */
+export function lifeOf(ttlMs: number | undefined, now: number): Pick<NewEntry, "slot" | "expireTime"> {
+  return ttlMs === undefined ? { slot: "lasting" } : { slot: "temporary", expireTime: Math.floor(now + ttlMs) };
 }
 
 /** Joins two states, entry by entry. The order in which states are joined, and how often, makes no difference. */

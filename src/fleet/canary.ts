@@ -1,0 +1,82 @@
+import { createHash } from "node:crypto";
+import { ActuatorError } from "../common/error.ts";
+import type { FleetSetRequest } from "./fleet.ts";
+import type { FleetInstance } from "./instance.ts";
+import { type FleetLease, leaseEnd, leaseSlot } from "./lease.ts";
+import { type FleetEntry, type FleetState, lifeOf, type NewEntry } from "./state.ts";
+
+/** How a canary is run. */
+export interface CanaryRequest extends FleetSetRequest {
+  /** How many instances get the level first. */
+  readonly instances: number;
+}
+
+/** A level on some instances, before it is set on all. */
+export interface FleetCanary {
+  /** For `finishCanary`. */
+  readonly id: string;
+  /** Releasing it takes the canary back. */
+  readonly lease: FleetLease;
+  /** The ids of the instances that have it first. */
+  readonly instances: readonly string[];
+}
+
+/**
+ * The instances that get the level of a canary first. Their order depends on the name, so that not always the same are the first.
+ *
+ * @throws ActuatorError INVALID_ARGUMENT, FAILED_PRECONDITION if there are too few.
+ */
+export function chosen(instances: readonly FleetInstance[], name: string, count: number): readonly string[] {
+  const there = instances.filter(({ isGone }) => !isGone).map(({ id }) => id);
+  if (!Number.isSafeInteger(count) || count < 1) {
+    const message = "instances must be at least 1.";
+    throw new ActuatorError("INVALID_ARGUMENT", "INVALID_INSTANCES", message, { field: "instances" });
+  }
+  if (there.length < count) {
+    const message = `A canary on ${count} instances is not possible: ${there.length} match.`;
+    throw new ActuatorError("FAILED_PRECONDITION", "TOO_FEW_INSTANCES", message, { field: "instances" });
+  }
+  const rank = (id: string) => createHash("sha256").update(`${name} ${id}`).digest("hex");
+  const ranked = there.map((id) => ({ id, rank: rank(id) })).sort((one, other) => (one.rank < other.rank ? -1 : 1));
+  return ranked
+    .slice(0, count)
+    .map(({ id }) => id)
+    .sort();
+}
+
+/**
+ * The entries that end a canary, and with `isPromoted` set its level on all instances that were selected.
+ *
+ * @throws ActuatorError NOT_FOUND if there is no such canary, or no longer.
+ */
+export function finished(
+  { entries }: FleetState,
+  id: string,
+  isPromoted: boolean,
+  {
+    actor,
+    reason,
+    instance,
+  }: { readonly actor: string; readonly reason: string | undefined; readonly instance: string },
+  now: number,
+): readonly NewEntry[] {
+  const canary = entryOf(entries, id);
+  if (canary?.canary === undefined || canary.level === null || canary.expireTime! <= now) {
+    const message = "There is no canary with this id, or it is over.";
+    throw new ActuatorError("NOT_FOUND", "CANARY_NOT_FOUND", message, { field: "id" });
+  }
+  const { name, level, selector, slot, canary: goal } = canary;
+  const base = { name, actor, reason: reason ?? canary.reason, instance };
+  const ended: NewEntry = { ...base, selector, slot, level: null, expireTime: leaseEnd(now) };
+  return isPromoted ? [{ ...base, selector: goal.selector, ...lifeOf(goal.ttlMs, now), level }, ended] : [ended];
+}
+
+/** The level that follows a canary which was promoted. */
+export function promotionOf({ entries }: FleetState, id: string): FleetEntry | undefined {
+  const ended = entryOf(entries, id);
+  return [...entries.values()].find(({ level, generation }) => level !== null && generation === ended?.generation);
+}
+
+function entryOf(entries: FleetState["entries"], id: string): FleetEntry | undefined {
+  return [...entries.values()].find(({ slot }) => slot === leaseSlot(id));
+}

@@ -1,0 +1,69 @@
+import { expect, test } from "vitest";
+import { type Instance, instanceOf, TestServer } from "./support.ts";
+
+const soon = <T>(actual: () => T | Promise<T>) => expect.poll(actual, { timeout: 20_000, interval: 20 });
+const levelsIn = (all: readonly Instance[]) =>
+  all.map(({ loggers }) => loggers.get("a")?.configuredLevel ?? "-").sort();
+
+async function four(server = new TestServer()): Promise<readonly Instance[]> {
+  const all = ["i1", "i2", "i3", "i4"].map((id) =>
+    instanceOf(server, id, { labels: { zone: id === "i4" ? "us" : "eu" } }),
+  );
+  await soon(async () => (await all[0]!.fleet.instances()).length).toBe(4);
+  return all;
+}
+
+test("a canary is set on some, then on all that were selected", async () => {
+  const all = await four();
+  const canary = await all[0]!.fleet.runCanary("a", "WARN", { instances: 2, selector: "zone=eu", reason: "try" });
+  await soon(() => levelsIn(all)).toEqual(["-", "-", "WARN", "WARN"]);
+  expect(canary.instances).toHaveLength(2);
+  expect(canary.instances).not.toContain("i4");
+  // Any instance can finish it.
+  const generation = await all[3]!.fleet.finishCanary(canary.id, true, { actor: "ann" });
+  await soon(() => levelsIn(all)).toEqual(["-", "WARN", "WARN", "WARN"]);
+  await soon(() => canary.lease.end).toBe("RELEASED");
+  expect(all[0]!.fleet.promotion(canary)).toBe(generation);
+  expect(await all[1]!.fleet.levels()).toMatchObject([{ name: "a", selector: "zone=eu", actor: "ann", reason: "try" }]);
+  await expect(all[0]!.fleet.finishCanary(canary.id, true)).rejects.toMatchObject({ reason: "CANARY_NOT_FOUND" });
+});
+
+test("a canary that is promoted for a time ends on all", async () => {
+  const all = await four();
+  const canary = await all[0]!.fleet.runCanary("a", "DEBUG", { instances: 1, ttlMs: 500 });
+  await all[0]!.fleet.finishCanary(canary.id, true);
+  await soon(() => levelsIn(all)).toEqual(["DEBUG", "DEBUG", "DEBUG", "DEBUG"]);
+  await soon(() => levelsIn(all)).toEqual(["-", "-", "-", "-"]);
+});
+
+test("a canary is taken back", async () => {
+  const all = await four();
+  const canary = await all[0]!.fleet.runCanary("a", "WARN", { instances: 3 });
+  await soon(() => levelsIn(all)).toEqual(["-", "WARN", "WARN", "WARN"]);
+  expect(await all[1]!.fleet.finishCanary(canary.id, false)).toBeUndefined();
+  await soon(() => levelsIn(all)).toEqual(["-", "-", "-", "-"]);
+  await soon(() => canary.lease.end).toBe("RELEASED");
+  expect(all[0]!.fleet.promotion(canary)).toBeUndefined();
+});
+
+test("a canary ends with the instance that runs it, and when another level is set for all", async () => {
+  const all = await four();
+  const first = await all[0]!.fleet.runCanary("a", "WARN", { instances: 1 });
+  await all[1]!.fleet.setLevel("a", "ERROR");
+  await soon(() => first.lease.end).toBe("OVERRULED");
+  await soon(() => levelsIn(all)).toEqual(["ERROR", "ERROR", "ERROR", "ERROR"]);
+  const second = await all[2]!.fleet.runCanary("a", "FATAL", { instances: 2, selector: "instance=i1+i2" });
+  await soon(() => levelsIn(all)).toEqual(["ERROR", "ERROR", "FATAL", "FATAL"]);
+  await all[2]!.fleet.close();
+  await soon(() => levelsIn(all.filter((_, at) => at !== 2))).toEqual(["ERROR", "ERROR", "ERROR"]);
+  await expect(all[0]!.fleet.finishCanary(second.id, true)).rejects.toMatchObject({ code: "NOT_FOUND" });
+});
+
+test.each([
+  [0, "INVALID_INSTANCES"],
+  [1.5, "INVALID_INSTANCES"],
+  [5, "TOO_FEW_INSTANCES"],
+])("a canary on %s of four is refused", async (instances, reason) => {
+  const [one] = await four();
+  await expect(one!.fleet.runCanary("a", "WARN", { instances })).rejects.toMatchObject({ reason });
+});
