@@ -31,7 +31,7 @@ export interface FleetEntry {
   readonly instance: string;
   /** Whether levels that were set earlier in an instance alone are to end, too. */
   readonly restores?: boolean | undefined;
-  /** What a canary becomes when it is promoted. Undefined: it is none. */
+  /** What follows a canary when it is promoted. Undefined: it is not a canary. */
   readonly canary?: CanaryGoal | undefined;
 }
 

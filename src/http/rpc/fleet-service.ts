@@ -6,6 +6,7 @@ import { ActuatorError } from "../../common/error.ts";
 import type { Fleet, FleetChange } from "../../fleet/fleet.ts";
 import type { FleetInstance } from "../../fleet/instance.ts";
 import {
+  FinishCanaryResponseSchema,
   type FleetService,
   GetFleetChangeResponseSchema,
   ListFleetLevelsResponseSchema,
@@ -16,6 +17,7 @@ import {
 import { ROOT } from "../../loggers/name.ts";
 import { callerOf, reachOf } from "./calls/call-context.ts";
 import { fleetChangeToProto, fleetLevelToProto, instancesToProto } from "./fleet-proto.ts";
+import { runCanary } from "./run-canary.ts";
 import { liveEvents, type ServiceLimits } from "./streams.ts";
 
 /** Implements `actuator.v3.FleetService`. */
@@ -131,6 +133,17 @@ export function fleetService(fleet: Fleet, { heartbeatMs }: ServiceLimits): Serv
         },
         heartbeatMs,
       );
+    },
+
+    runCanary: (request, context) => runCanary(fleet, request, context, heartbeatMs),
+
+    async finishCanary({ id, promote, reason }, { values }) {
+      const caller = callerOf(values);
+      // The canary may be that of any logger.
+      requireLoggers(caller, [ROOT]);
+      const asked = { actor: caller.name, ...(reason !== "" && { reason }) };
+      const generation = await fleet.finishCanary(id, promote, asked);
+      return create(FinishCanaryResponseSchema, { generation: BigInt(generation ?? 0) });
     },
 
     async resetFleet({ reason }, { values }) {

@@ -1,6 +1,10 @@
 import { Code, type ConnectError, createClient } from "@connectrpc/connect";
 import { describe, expect, test } from "vitest";
-import { FleetService, InstanceStatus_Status as Status } from "../../../src/gen/actuator/v3/fleet_pb.ts";
+import {
+  FleetService,
+  CanaryEnded_Outcome as Outcome,
+  InstanceStatus_Status as Status,
+} from "../../../src/gen/actuator/v3/fleet_pb.ts";
 import { Level } from "../../../src/gen/actuator/v3/level_pb.ts";
 import { LoggersService, Scope } from "../../../src/gen/actuator/v3/loggers_pb.ts";
 import { Loggers } from "../../../src/loggers/loggers.ts";
@@ -149,4 +153,81 @@ test("a fleet is reset, and unknown changes are not found", async () => {
   await expect(faultOf(fleet.getFleetChange({ generation: 5n }))).resolves.toEqual([
     ...[Code.NotFound, "FLEET_CHANGE_NOT_FOUND"],
   ]);
+});
+
+async function allOf<T>(events: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const event of events) all.push(event);
+  return all;
+}
+
+describe("a canary", () => {
+  const request = { name: "a", level: Level.WARN, instances: 1, reason: "try" };
+
+  test("is followed, promoted by another call, and followed until all have the level", async () => {
+    const { instances, fleet } = await served();
+    await expect.poll(async () => (await fleet.listInstances({})).instances.length).toBe(2);
+    const seen: unknown[] = [];
+    for await (const { event } of fleet.runCanary(request)) {
+      if (event.case === "progress") {
+        const { id, isPromoted, change } = event.value;
+        const statuses = change!.instances.map(({ status }) => status);
+        if (!isPromoted && statuses.every((status) => status === Status.APPLIED)) {
+          expect(levelsIn(instances).filter((level) => level === "WARN")).toHaveLength(1);
+          const finished = fleet.finishCanary({ id, promote: true });
+          seen.push("applied", (await finished).generation > 0n);
+        }
+        if (isPromoted) seen.push(statuses.length);
+      }
+      if (event.case === "ended") seen.push(event.value.outcome, event.value.generation > 0n);
+    }
+    expect(seen.slice(0, 2)).toEqual(["applied", true]);
+    expect(seen.slice(-3)).toEqual([2, Outcome.PROMOTED, true]);
+    expect(levelsIn(instances)).toEqual(["WARN", "WARN"]);
+  });
+
+  test("is promoted by itself when its time is over", async () => {
+    const { instances, fleet } = await served();
+    await expect.poll(async () => (await fleet.listInstances({})).instances.length).toBe(2);
+    const promoteAfter = { seconds: 1n };
+    const events = await allOf(fleet.runCanary({ ...request, promoteAfter }));
+    expect(events.at(-1)).toMatchObject({ event: { case: "ended", value: { outcome: Outcome.PROMOTED } } });
+    expect(levelsIn(instances)).toEqual(["WARN", "WARN"]);
+  });
+
+  test("is taken back if an instance has not applied it when its time is over", async () => {
+    const { instances, fleet } = await served();
+    await expect.poll(async () => (await fleet.listInstances({})).instances.length).toBe(2);
+    const events: unknown[] = [];
+    for await (const { event } of fleet.runCanary({ ...request, promoteAfter: { seconds: 3n } })) {
+      if (event.case === "progress") {
+        const chosen = event.value.change!.instances[0]!.instance;
+        const { loggers } = instances.find(({ fleet: { id } }) => id === chosen)!;
+        loggers.setLevel("a", "ERROR");
+      }
+      if (event.case === "ended") events.push(event.value.outcome, event.value.generation);
+    }
+    expect(events).toEqual([Outcome.FAILED, 0n]);
+  });
+
+  test("is taken back when its stream ends", async () => {
+    const { instances, fleet } = await served();
+    await expect.poll(async () => (await fleet.listInstances({})).instances.length).toBe(2);
+    const ending = new AbortController();
+    const events = fleet.runCanary(request, { signal: ending.signal })[Symbol.asyncIterator]();
+    expect(await events.next()).toMatchObject({ value: { event: { case: "progress" } } });
+    expect(levelsIn(instances)).toContain("WARN");
+    ending.abort();
+    await events.next().catch(() => undefined);
+    await levelsSoon(instances).toEqual([undefined, undefined]);
+  });
+
+  test("on more instances than there are is refused, and an unknown one is not found", async () => {
+    const { fleet } = await served();
+    await expect.poll(async () => (await fleet.listInstances({})).instances.length).toBe(2);
+    const many = allOf(fleet.runCanary({ ...request, instances: 3 }));
+    await expect(faultOf(many)).resolves.toEqual([Code.FailedPrecondition, "TOO_FEW_INSTANCES"]);
+    const unknown = fleet.finishCanary({ id: "x", promote: true });
+    await expect(faultOf(unknown)).resolves.toEqual([Code.NotFound, "CANARY_NOT_FOUND"]);
+  });
 });

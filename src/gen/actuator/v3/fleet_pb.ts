@@ -16,7 +16,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file actuator/v3/fleet.proto.
  */
 export const file_actuator_v3_fleet: GenFile = /*@__PURE__*/
-  fileDesc("ChdhY3R1YXRvci92My9mbGVldC5wcm90bxILYWN0dWF0b3IudjMi2wIKCEluc3RhbmNlEgoKAmlkGAEgASgJEhMKC2FwcGxpY2F0aW9uGAIgASgJEg8KB3ZlcnNpb24YAyABKAkSMQoGbGFiZWxzGAQgAygLMiEuYWN0dWF0b3IudjMuSW5zdGFuY2UuTGFiZWxzRW50cnkSLgoKc3RhcnRfdGltZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLQoJaGVhcnRiZWF0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBISCgpnZW5lcmF0aW9uGAcgASgEEiYKA2xhZxgIIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIPCgdpc19nb25lGAkgASgIEg8KB2lzX3NlbGYYCiABKAgaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASI8CgZFbmdpbmUSDAoEa2luZBgBIAEoCRIUCgxpc19jb25uZWN0ZWQYAiABKAgSDgoGbm90aWNlGAMgASgJIigKFExpc3RJbnN0YW5jZXNSZXF1ZXN0EhAKCHNlbGVjdG9yGAEgASgJIogBChVMaXN0SW5zdGFuY2VzUmVzcG9uc2USDAoEbmFtZRgBIAEoCRIjCgZlbmdpbmUYAiABKAsyEy5hY3R1YXRvci52My5FbmdpbmUSKAoJaW5zdGFuY2VzGAMgAygLMhUuYWN0dWF0b3IudjMuSW5zdGFuY2USEgoKZ2VuZXJhdGlvbhgEIAEoBCIpChVXYXRjaEluc3RhbmNlc1JlcXVlc3QSEAoIc2VsZWN0b3IYASABKAkivgEKFldhdGNoSW5zdGFuY2VzUmVzcG9uc2USNwoJaW5zdGFuY2VzGAEgASgLMiIuYWN0dWF0b3IudjMuTGlzdEluc3RhbmNlc1Jlc3BvbnNlSAASNQoLdW5hdmFpbGFibGUYAiABKAsyHi5hY3R1YXRvci52My5FbmdpbmVVbmF2YWlsYWJsZUgAEisKCWhlYXJ0YmVhdBgDIAEoCzIWLmFjdHVhdG9yLnYzLkhlYXJ0YmVhdEgAQgcKBWV2ZW50IiQKEUVuZ2luZVVuYXZhaWxhYmxlEg8KB21lc3NhZ2UYASABKAkijAEKCkZsZWV0TGV2ZWwSDAoEbmFtZRgBIAEoCRIQCghzZWxlY3RvchgCIAEoCRIhCgVsZXZlbBgDIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEicKCG92ZXJyaWRlGAQgASgLMhUuYWN0dWF0b3IudjMuT3ZlcnJpZGUSEgoKZ2VuZXJhdGlvbhgFIAEoBCIYChZMaXN0RmxlZXRMZXZlbHNSZXF1ZXN0IlYKF0xpc3RGbGVldExldmVsc1Jlc3BvbnNlEicKBmxldmVscxgBIAMoCzIXLmFjdHVhdG9yLnYzLkZsZWV0TGV2ZWwSEgoKZ2VuZXJhdGlvbhgCIAEoBCIrChVHZXRGbGVldENoYW5nZVJlcXVlc3QSEgoKZ2VuZXJhdGlvbhgBIAEoBCJCChZHZXRGbGVldENoYW5nZVJlc3BvbnNlEigKBmNoYW5nZRgBIAEoCzIYLmFjdHVhdG9yLnYzLkZsZWV0Q2hhbmdlIi0KF1dhdGNoRmxlZXRDaGFuZ2VSZXF1ZXN0EhIKCmdlbmVyYXRpb24YASABKAQiZQoLRmxlZXRDaGFuZ2USJgoFbGV2ZWwYASABKAsyFy5hY3R1YXRvci52My5GbGVldExldmVsEi4KCWluc3RhbmNlcxgCIAMoCzIbLmFjdHVhdG9yLnYzLkluc3RhbmNlU3RhdHVzIoICCg5JbnN0YW5jZVN0YXR1cxIQCghpbnN0YW5jZRgBIAEoCRIyCgZzdGF0dXMYAiABKA4yIi5hY3R1YXRvci52My5JbnN0YW5jZVN0YXR1cy5TdGF0dXMSDgoGcmVhc29uGAMgASgJEhQKDG92ZXJydWxlZF9ieRgEIAEoCSKDAQoGU3RhdHVzEhYKElNUQVRVU19VTlNQRUNJRklFRBAAEhMKD1NUQVRVU19BUFBMWUlORxABEhIKDlNUQVRVU19BUFBMSUVEEAISEQoNU1RBVFVTX0ZBSUxFRBADEhQKEFNUQVRVU19PVkVSUlVMRUQQBBIPCgtTVEFUVVNfR09ORRAFInwKGFdhdGNoRmxlZXRDaGFuZ2VSZXNwb25zZRIqCgZjaGFuZ2UYASABKAsyGC5hY3R1YXRvci52My5GbGVldENoYW5nZUgAEisKCWhlYXJ0YmVhdBgCIAEoCzIWLmFjdHVhdG9yLnYzLkhlYXJ0YmVhdEgAQgcKBWV2ZW50IiMKEVJlc2V0RmxlZXRSZXF1ZXN0Eg4KBnJlYXNvbhgBIAEoCSI3ChJSZXNldEZsZWV0UmVzcG9uc2USDQoFZW5kZWQYASABKA0SEgoKZ2VuZXJhdGlvbhgCIAEoBDLJBAoMRmxlZXRTZXJ2aWNlElsKDUxpc3RJbnN0YW5jZXMSIS5hY3R1YXRvci52My5MaXN0SW5zdGFuY2VzUmVxdWVzdBoiLmFjdHVhdG9yLnYzLkxpc3RJbnN0YW5jZXNSZXNwb25zZSIDkAIBEmAKDldhdGNoSW5zdGFuY2VzEiIuYWN0dWF0b3IudjMuV2F0Y2hJbnN0YW5jZXNSZXF1ZXN0GiMuYWN0dWF0b3IudjMuV2F0Y2hJbnN0YW5jZXNSZXNwb25zZSIDkAIBMAESYQoPTGlzdEZsZWV0TGV2ZWxzEiMuYWN0dWF0b3IudjMuTGlzdEZsZWV0TGV2ZWxzUmVxdWVzdBokLmFjdHVhdG9yLnYzLkxpc3RGbGVldExldmVsc1Jlc3BvbnNlIgOQAgESXgoOR2V0RmxlZXRDaGFuZ2USIi5hY3R1YXRvci52My5HZXRGbGVldENoYW5nZVJlcXVlc3QaIy5hY3R1YXRvci52My5HZXRGbGVldENoYW5nZVJlc3BvbnNlIgOQAgESZgoQV2F0Y2hGbGVldENoYW5nZRIkLmFjdHVhdG9yLnYzLldhdGNoRmxlZXRDaGFuZ2VSZXF1ZXN0GiUuYWN0dWF0b3IudjMuV2F0Y2hGbGVldENoYW5nZVJlc3BvbnNlIgOQAgEwARJPCgpSZXNldEZsZWV0Eh4uYWN0dWF0b3IudjMuUmVzZXRGbGVldFJlcXVlc3QaHy5hY3R1YXRvci52My5SZXNldEZsZWV0UmVzcG9uc2UiAGIGcHJvdG8z", [file_actuator_v3_level, file_actuator_v3_loggers, file_google_protobuf_duration, file_google_protobuf_timestamp]);
+  fileDesc("ChdhY3R1YXRvci92My9mbGVldC5wcm90bxILYWN0dWF0b3IudjMi2wIKCEluc3RhbmNlEgoKAmlkGAEgASgJEhMKC2FwcGxpY2F0aW9uGAIgASgJEg8KB3ZlcnNpb24YAyABKAkSMQoGbGFiZWxzGAQgAygLMiEuYWN0dWF0b3IudjMuSW5zdGFuY2UuTGFiZWxzRW50cnkSLgoKc3RhcnRfdGltZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLQoJaGVhcnRiZWF0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBISCgpnZW5lcmF0aW9uGAcgASgEEiYKA2xhZxgIIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIPCgdpc19nb25lGAkgASgIEg8KB2lzX3NlbGYYCiABKAgaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASI8CgZFbmdpbmUSDAoEa2luZBgBIAEoCRIUCgxpc19jb25uZWN0ZWQYAiABKAgSDgoGbm90aWNlGAMgASgJIigKFExpc3RJbnN0YW5jZXNSZXF1ZXN0EhAKCHNlbGVjdG9yGAEgASgJIogBChVMaXN0SW5zdGFuY2VzUmVzcG9uc2USDAoEbmFtZRgBIAEoCRIjCgZlbmdpbmUYAiABKAsyEy5hY3R1YXRvci52My5FbmdpbmUSKAoJaW5zdGFuY2VzGAMgAygLMhUuYWN0dWF0b3IudjMuSW5zdGFuY2USEgoKZ2VuZXJhdGlvbhgEIAEoBCIpChVXYXRjaEluc3RhbmNlc1JlcXVlc3QSEAoIc2VsZWN0b3IYASABKAkivgEKFldhdGNoSW5zdGFuY2VzUmVzcG9uc2USNwoJaW5zdGFuY2VzGAEgASgLMiIuYWN0dWF0b3IudjMuTGlzdEluc3RhbmNlc1Jlc3BvbnNlSAASNQoLdW5hdmFpbGFibGUYAiABKAsyHi5hY3R1YXRvci52My5FbmdpbmVVbmF2YWlsYWJsZUgAEisKCWhlYXJ0YmVhdBgDIAEoCzIWLmFjdHVhdG9yLnYzLkhlYXJ0YmVhdEgAQgcKBWV2ZW50IiQKEUVuZ2luZVVuYXZhaWxhYmxlEg8KB21lc3NhZ2UYASABKAkijAEKCkZsZWV0TGV2ZWwSDAoEbmFtZRgBIAEoCRIQCghzZWxlY3RvchgCIAEoCRIhCgVsZXZlbBgDIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEicKCG92ZXJyaWRlGAQgASgLMhUuYWN0dWF0b3IudjMuT3ZlcnJpZGUSEgoKZ2VuZXJhdGlvbhgFIAEoBCIYChZMaXN0RmxlZXRMZXZlbHNSZXF1ZXN0IlYKF0xpc3RGbGVldExldmVsc1Jlc3BvbnNlEicKBmxldmVscxgBIAMoCzIXLmFjdHVhdG9yLnYzLkZsZWV0TGV2ZWwSEgoKZ2VuZXJhdGlvbhgCIAEoBCIrChVHZXRGbGVldENoYW5nZVJlcXVlc3QSEgoKZ2VuZXJhdGlvbhgBIAEoBCJCChZHZXRGbGVldENoYW5nZVJlc3BvbnNlEigKBmNoYW5nZRgBIAEoCzIYLmFjdHVhdG9yLnYzLkZsZWV0Q2hhbmdlIi0KF1dhdGNoRmxlZXRDaGFuZ2VSZXF1ZXN0EhIKCmdlbmVyYXRpb24YASABKAQiZQoLRmxlZXRDaGFuZ2USJgoFbGV2ZWwYASABKAsyFy5hY3R1YXRvci52My5GbGVldExldmVsEi4KCWluc3RhbmNlcxgCIAMoCzIbLmFjdHVhdG9yLnYzLkluc3RhbmNlU3RhdHVzIoICCg5JbnN0YW5jZVN0YXR1cxIQCghpbnN0YW5jZRgBIAEoCRIyCgZzdGF0dXMYAiABKA4yIi5hY3R1YXRvci52My5JbnN0YW5jZVN0YXR1cy5TdGF0dXMSDgoGcmVhc29uGAMgASgJEhQKDG92ZXJydWxlZF9ieRgEIAEoCSKDAQoGU3RhdHVzEhYKElNUQVRVU19VTlNQRUNJRklFRBAAEhMKD1NUQVRVU19BUFBMWUlORxABEhIKDlNUQVRVU19BUFBMSUVEEAISEQoNU1RBVFVTX0ZBSUxFRBADEhQKEFNUQVRVU19PVkVSUlVMRUQQBBIPCgtTVEFUVVNfR09ORRAFInwKGFdhdGNoRmxlZXRDaGFuZ2VSZXNwb25zZRIqCgZjaGFuZ2UYASABKAsyGC5hY3R1YXRvci52My5GbGVldENoYW5nZUgAEisKCWhlYXJ0YmVhdBgCIAEoCzIWLmFjdHVhdG9yLnYzLkhlYXJ0YmVhdEgAQgcKBWV2ZW50ItIBChBSdW5DYW5hcnlSZXF1ZXN0EgwKBG5hbWUYASABKAkSIQoFbGV2ZWwYAiABKA4yEi5hY3R1YXRvci52My5MZXZlbBIQCghzZWxlY3RvchgDIAEoCRIRCglpbnN0YW5jZXMYBCABKA0SJgoDdHRsGAUgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEg4KBnJlYXNvbhgGIAEoCRIwCg1wcm9tb3RlX2FmdGVyGAcgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uIqUBChFSdW5DYW5hcnlSZXNwb25zZRIvCghwcm9ncmVzcxgBIAEoCzIbLmFjdHVhdG9yLnYzLkNhbmFyeVByb2dyZXNzSAASKQoFZW5kZWQYAiABKAsyGC5hY3R1YXRvci52My5DYW5hcnlFbmRlZEgAEisKCWhlYXJ0YmVhdBgDIAEoCzIWLmFjdHVhdG9yLnYzLkhlYXJ0YmVhdEgAQgcKBWV2ZW50IlsKDkNhbmFyeVByb2dyZXNzEgoKAmlkGAEgASgJEhMKC2lzX3Byb21vdGVkGAIgASgIEigKBmNoYW5nZRgDIAEoCzIYLmFjdHVhdG9yLnYzLkZsZWV0Q2hhbmdlItEBCgtDYW5hcnlFbmRlZBIxCgdvdXRjb21lGAEgASgOMiAuYWN0dWF0b3IudjMuQ2FuYXJ5RW5kZWQuT3V0Y29tZRISCgpnZW5lcmF0aW9uGAIgASgEInsKB091dGNvbWUSFwoTT1VUQ09NRV9VTlNQRUNJRklFRBAAEhQKEE9VVENPTUVfUFJPTU9URUQQARIWChJPVVRDT01FX1RBS0VOX0JBQ0sQAhISCg5PVVRDT01FX0ZBSUxFRBADEhUKEU9VVENPTUVfT1ZFUlJVTEVEEAQiQgoTRmluaXNoQ2FuYXJ5UmVxdWVzdBIKCgJpZBgBIAEoCRIPCgdwcm9tb3RlGAIgASgIEg4KBnJlYXNvbhgDIAEoCSIqChRGaW5pc2hDYW5hcnlSZXNwb25zZRISCgpnZW5lcmF0aW9uGAEgASgEIiMKEVJlc2V0RmxlZXRSZXF1ZXN0Eg4KBnJlYXNvbhgBIAEoCSI3ChJSZXNldEZsZWV0UmVzcG9uc2USDQoFZW5kZWQYASABKA0SEgoKZ2VuZXJhdGlvbhgCIAEoBDLwBQoMRmxlZXRTZXJ2aWNlElsKDUxpc3RJbnN0YW5jZXMSIS5hY3R1YXRvci52My5MaXN0SW5zdGFuY2VzUmVxdWVzdBoiLmFjdHVhdG9yLnYzLkxpc3RJbnN0YW5jZXNSZXNwb25zZSIDkAIBEmAKDldhdGNoSW5zdGFuY2VzEiIuYWN0dWF0b3IudjMuV2F0Y2hJbnN0YW5jZXNSZXF1ZXN0GiMuYWN0dWF0b3IudjMuV2F0Y2hJbnN0YW5jZXNSZXNwb25zZSIDkAIBMAESYQoPTGlzdEZsZWV0TGV2ZWxzEiMuYWN0dWF0b3IudjMuTGlzdEZsZWV0TGV2ZWxzUmVxdWVzdBokLmFjdHVhdG9yLnYzLkxpc3RGbGVldExldmVsc1Jlc3BvbnNlIgOQAgESXgoOR2V0RmxlZXRDaGFuZ2USIi5hY3R1YXRvci52My5HZXRGbGVldENoYW5nZVJlcXVlc3QaIy5hY3R1YXRvci52My5HZXRGbGVldENoYW5nZVJlc3BvbnNlIgOQAgESZgoQV2F0Y2hGbGVldENoYW5nZRIkLmFjdHVhdG9yLnYzLldhdGNoRmxlZXRDaGFuZ2VSZXF1ZXN0GiUuYWN0dWF0b3IudjMuV2F0Y2hGbGVldENoYW5nZVJlc3BvbnNlIgOQAgEwARJOCglSdW5DYW5hcnkSHS5hY3R1YXRvci52My5SdW5DYW5hcnlSZXF1ZXN0Gh4uYWN0dWF0b3IudjMuUnVuQ2FuYXJ5UmVzcG9uc2UiADABElUKDEZpbmlzaENhbmFyeRIgLmFjdHVhdG9yLnYzLkZpbmlzaENhbmFyeVJlcXVlc3QaIS5hY3R1YXRvci52My5GaW5pc2hDYW5hcnlSZXNwb25zZSIAEk8KClJlc2V0RmxlZXQSHi5hY3R1YXRvci52My5SZXNldEZsZWV0UmVxdWVzdBofLmFjdHVhdG9yLnYzLlJlc2V0RmxlZXRSZXNwb25zZSIAYgZwcm90bzM", [file_actuator_v3_level, file_actuator_v3_loggers, file_google_protobuf_duration, file_google_protobuf_timestamp]);
 
 /**
  * Instance is a process of the fleet.
@@ -612,6 +612,289 @@ export const WatchFleetChangeResponseSchema: GenMessage<WatchFleetChangeResponse
   messageDesc(file_actuator_v3_fleet, 15);
 
 /**
+ * RunCanaryRequest asks for a level on a few instances first.
+ *
+ * @generated from message actuator.v3.RunCanaryRequest
+ */
+export type RunCanaryRequest = Message<"actuator.v3.RunCanaryRequest"> & {
+  /**
+   * name is the logger's or group's name.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * level is the level to configure; UNSPECIFIED or unknown: INVALID_ARGUMENT.
+   *
+   * @generated from field: actuator.v3.Level level = 2;
+   */
+  level: Level;
+
+  /**
+   * selector is which instances get the level if the canary is promoted; see FleetTarget.
+   *
+   * @generated from field: string selector = 3;
+   */
+  selector: string;
+
+  /**
+   * instances is how many of them get it first: at least 1. FAILED_PRECONDITION if there are not so many.
+   *
+   * @generated from field: uint32 instances = 4;
+   */
+  instances: number;
+
+  /**
+   * ttl is how long the promoted level lasts, as in SetLoggerLevelRequest.
+   *
+   * @generated from field: google.protobuf.Duration ttl = 5;
+   */
+  ttl?: Duration | undefined;
+
+  /**
+   * reason is why, for readers of the history; at most 1,000 characters.
+   *
+   * @generated from field: string reason = 6;
+   */
+  reason: string;
+
+  /**
+   * promote_after promotes the canary by itself after this time, if all its instances have applied the level by then; else the canary
+   * is taken back. Unset: it lasts until FinishCanary or the end of the stream.
+   *
+   * @generated from field: google.protobuf.Duration promote_after = 7;
+   */
+  promoteAfter?: Duration | undefined;
+};
+
+/**
+ * Describes the message actuator.v3.RunCanaryRequest.
+ * Use `create(RunCanaryRequestSchema)` to create a new message.
+ */
+export const RunCanaryRequestSchema: GenMessage<RunCanaryRequest> = /*@__PURE__*/
+  messageDesc(file_actuator_v3_fleet, 16);
+
+/**
+ * RunCanaryResponse is one event of a canary.
+ *
+ * @generated from message actuator.v3.RunCanaryResponse
+ */
+export type RunCanaryResponse = Message<"actuator.v3.RunCanaryResponse"> & {
+  /**
+   * event is what happened.
+   *
+   * @generated from oneof actuator.v3.RunCanaryResponse.event
+   */
+  event: {
+    /**
+     * progress is how far the level has come on the canary instances, or on all after the promotion.
+     *
+     * @generated from field: actuator.v3.CanaryProgress progress = 1;
+     */
+    value: CanaryProgress;
+    case: "progress";
+  } | {
+    /**
+     * ended is the last event.
+     *
+     * @generated from field: actuator.v3.CanaryEnded ended = 2;
+     */
+    value: CanaryEnded;
+    case: "ended";
+  } | {
+    /**
+     * heartbeat says that nothing has changed.
+     *
+     * @generated from field: actuator.v3.Heartbeat heartbeat = 3;
+     */
+    value: Heartbeat;
+    case: "heartbeat";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message actuator.v3.RunCanaryResponse.
+ * Use `create(RunCanaryResponseSchema)` to create a new message.
+ */
+export const RunCanaryResponseSchema: GenMessage<RunCanaryResponse> = /*@__PURE__*/
+  messageDesc(file_actuator_v3_fleet, 17);
+
+/**
+ * CanaryProgress is how far a canary has come.
+ *
+ * @generated from message actuator.v3.CanaryProgress
+ */
+export type CanaryProgress = Message<"actuator.v3.CanaryProgress"> & {
+  /**
+   * id names the canary, for FinishCanary.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * is_promoted says that the level was set on all.
+   *
+   * @generated from field: bool is_promoted = 2;
+   */
+  isPromoted: boolean;
+
+  /**
+   * change is how far the level has come.
+   *
+   * @generated from field: actuator.v3.FleetChange change = 3;
+   */
+  change?: FleetChange | undefined;
+};
+
+/**
+ * Describes the message actuator.v3.CanaryProgress.
+ * Use `create(CanaryProgressSchema)` to create a new message.
+ */
+export const CanaryProgressSchema: GenMessage<CanaryProgress> = /*@__PURE__*/
+  messageDesc(file_actuator_v3_fleet, 18);
+
+/**
+ * CanaryEnded says how a canary ended.
+ *
+ * @generated from message actuator.v3.CanaryEnded
+ */
+export type CanaryEnded = Message<"actuator.v3.CanaryEnded"> & {
+  /**
+   * outcome is how.
+   *
+   * @generated from field: actuator.v3.CanaryEnded.Outcome outcome = 1;
+   */
+  outcome: CanaryEnded_Outcome;
+
+  /**
+   * generation is that of the promoted level. 0: it was not promoted.
+   *
+   * @generated from field: uint64 generation = 2;
+   */
+  generation: bigint;
+};
+
+/**
+ * Describes the message actuator.v3.CanaryEnded.
+ * Use `create(CanaryEndedSchema)` to create a new message.
+ */
+export const CanaryEndedSchema: GenMessage<CanaryEnded> = /*@__PURE__*/
+  messageDesc(file_actuator_v3_fleet, 19);
+
+/**
+ * Outcome is how.
+ *
+ * @generated from enum actuator.v3.CanaryEnded.Outcome
+ */
+export const CanaryEnded_Outcome = {
+  /**
+   * OUTCOME_UNSPECIFIED is never sent.
+   *
+   * @generated from enum value: OUTCOME_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * OUTCOME_PROMOTED: the level was set on all, and no instance is APPLYING any longer.
+   *
+   * @generated from enum value: OUTCOME_PROMOTED = 1;
+   */
+  PROMOTED: 1,
+
+  /**
+   * OUTCOME_TAKEN_BACK: a caller asked for it, or its time was over.
+   *
+   * @generated from enum value: OUTCOME_TAKEN_BACK = 2;
+   */
+  TAKEN_BACK: 2,
+
+  /**
+   * OUTCOME_FAILED: an instance did not apply the level within `promote_after`, so it was taken back.
+   *
+   * @generated from enum value: OUTCOME_FAILED = 3;
+   */
+  FAILED: 3,
+
+  /**
+   * OUTCOME_OVERRULED: another level was set for the fleet.
+   *
+   * @generated from enum value: OUTCOME_OVERRULED = 4;
+   */
+  OVERRULED: 4,
+} as const;
+
+/**
+ * Outcome is how.
+ *
+ * @generated from enum actuator.v3.CanaryEnded.Outcome
+ */
+export type CanaryEnded_Outcome = (typeof CanaryEnded_Outcome)[keyof typeof CanaryEnded_Outcome] | UnknownEnum;
+
+/**
+ * Describes the enum actuator.v3.CanaryEnded.Outcome.
+ */
+export const CanaryEnded_OutcomeSchema: GenEnum<CanaryEnded_Outcome> = /*@__PURE__*/
+  enumDesc(file_actuator_v3_fleet, 19, 0);
+
+/**
+ * FinishCanaryRequest decides about a canary.
+ *
+ * @generated from message actuator.v3.FinishCanaryRequest
+ */
+export type FinishCanaryRequest = Message<"actuator.v3.FinishCanaryRequest"> & {
+  /**
+   * id is that of CanaryProgress.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * promote sets the level on all; otherwise it is taken back.
+   *
+   * @generated from field: bool promote = 2;
+   */
+  promote: boolean;
+
+  /**
+   * reason is why, for readers of the history; at most 1,000 characters. Empty: that of the canary.
+   *
+   * @generated from field: string reason = 3;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message actuator.v3.FinishCanaryRequest.
+ * Use `create(FinishCanaryRequestSchema)` to create a new message.
+ */
+export const FinishCanaryRequestSchema: GenMessage<FinishCanaryRequest> = /*@__PURE__*/
+  messageDesc(file_actuator_v3_fleet, 20);
+
+/**
+ * FinishCanaryResponse says what was done.
+ *
+ * @generated from message actuator.v3.FinishCanaryResponse
+ */
+export type FinishCanaryResponse = Message<"actuator.v3.FinishCanaryResponse"> & {
+  /**
+   * generation is that of the promoted level. 0: it was taken back.
+   *
+   * @generated from field: uint64 generation = 1;
+   */
+  generation: bigint;
+};
+
+/**
+ * Describes the message actuator.v3.FinishCanaryResponse.
+ * Use `create(FinishCanaryResponseSchema)` to create a new message.
+ */
+export const FinishCanaryResponseSchema: GenMessage<FinishCanaryResponse> = /*@__PURE__*/
+  messageDesc(file_actuator_v3_fleet, 21);
+
+/**
  * ResetFleetRequest asks for the end of every level of the fleet.
  *
  * @generated from message actuator.v3.ResetFleetRequest
@@ -630,7 +913,7 @@ export type ResetFleetRequest = Message<"actuator.v3.ResetFleetRequest"> & {
  * Use `create(ResetFleetRequestSchema)` to create a new message.
  */
 export const ResetFleetRequestSchema: GenMessage<ResetFleetRequest> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_fleet, 16);
+  messageDesc(file_actuator_v3_fleet, 22);
 
 /**
  * ResetFleetResponse says what has ended.
@@ -658,7 +941,7 @@ export type ResetFleetResponse = Message<"actuator.v3.ResetFleetResponse"> & {
  * Use `create(ResetFleetResponseSchema)` to create a new message.
  */
 export const ResetFleetResponseSchema: GenMessage<ResetFleetResponse> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_fleet, 17);
+  messageDesc(file_actuator_v3_fleet, 23);
 
 /**
  * FleetService shows the instances of a fleet, and the levels that are set on all of them or on some.
@@ -723,6 +1006,27 @@ export const FleetService: GenService<{
     methodKind: "server_streaming";
     input: typeof WatchFleetChangeRequestSchema;
     output: typeof WatchFleetChangeResponseSchema;
+  },
+  /**
+   * RunCanary sets a level on a few instances first. It is then set on all that match, or taken back: when the stream ends before it was
+   * promoted, for whatever reason, the canary instances return to their levels.
+   *
+   * @generated from rpc actuator.v3.FleetService.RunCanary
+   */
+  runCanary: {
+    methodKind: "server_streaming";
+    input: typeof RunCanaryRequestSchema;
+    output: typeof RunCanaryResponseSchema;
+  },
+  /**
+   * FinishCanary promotes or takes back a canary. Every instance of the fleet can answer it. NOT_FOUND if the canary is over.
+   *
+   * @generated from rpc actuator.v3.FleetService.FinishCanary
+   */
+  finishCanary: {
+    methodKind: "unary";
+    input: typeof FinishCanaryRequestSchema;
+    output: typeof FinishCanaryResponseSchema;
   },
   /**
    * ResetFleet ends every level of the fleet, and forgets no instance. Each instance returns to the level beneath.

@@ -35,6 +35,8 @@ const fleet: Row<typeof FleetService> = {
   listFleetLevels: ["loggers:read"],
   getFleetChange: ["loggers:read"],
   watchFleetChange: ["loggers:read"],
+  runCanary: ["loggers:write"],
+  finishCanary: ["loggers:write"],
   resetFleet: ["loggers:write"],
 };
 
@@ -93,6 +95,7 @@ export const STREAMING_METHODS: readonly string[] = [
   "actuator.v3.LoggersService/MeasureLoggers",
   "actuator.v3.FleetService/WatchInstances",
   "actuator.v3.FleetService/WatchFleetChange",
+  "actuator.v3.FleetService/RunCanary",
   "actuator.v3.LogsService/WatchLogs",
   "actuator.v3.IntegrationGraphService/WatchIntegrationGraph",
   "actuator.v3.ApplicationService/WatchActivity",
