@@ -1,13 +1,16 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Level } from "../loggers/level.ts";
 import { LEVEL_WORDS, levelOf, lifeOf } from "./loggers.ts";
-import { examples, invocationOf } from "./options.ts";
+import { countOf, examples, invocationOf } from "./options.ts";
 
 const NAME = "a logger or a group";
 
 const FOLLOWED = `
 The command waits until the instances have said how far they are, for 15 seconds at most.
 Exit code 1: an instance did not apply the change. Later instances get it, too.`;
+
+const DECIDED = `
+Exit code 0: it was promoted; 1: it was taken back.`;
 
 /** Adds `fleet` with its commands. */
 export function addFleetCommands(program: Command): void {
@@ -74,6 +77,50 @@ function addChanging(fleet: Command): void {
       const { setFleetLevel } = await import("./fleet-change.ts");
       process.exitCode = await setFleetLevel(connection, name, level, options);
     });
+
+  fleet
+    .command("canary")
+    .description("set a level on a few instances first, then on all or back")
+    .argument("<name>", NAME)
+    .argument("<level>", `one of ${LEVEL_WORDS.join(", ")}`, levelOf)
+    .addOption(new Option("--instances <count>", "how many get it first").argParser(countOf).default(1))
+    .addOption(
+      new Option("--promote-after <duration>", "set it on all after this time, if they applied it").argParser(lifeOf),
+    )
+    .addOption(new Option("--for <duration>", "how long it lasts then, such as 90s, 10m, 2h or 1d").argParser(lifeOf))
+    .addOption(new Option("--forever", "it lasts until it is changed, if the server allows that").conflicts("for"))
+    .addOption(on("only those"))
+    .addOption(reason())
+    .addHelpText(
+      "after",
+      examples(
+        ["fleet canary orders debug --instances 2", "until `fleet promote`, `fleet back` or Ctrl-C"],
+        ["fleet canary orders warn --promote-after 1m", "on one, and after a minute on all"],
+      ) + DECIDED,
+    )
+    .action(async (name: string, level: Level, _, command: Command) => {
+      const { connection, options } = await invocationOf<{ instances: number }>(command);
+      const { runCanary } = await import("./fleet-canary.ts");
+      const { preferHttp2 } = await import("./http-version.ts");
+      process.exitCode = await preferHttp2(connection, (best) => runCanary(best, name, level, options));
+    });
+
+  for (const [word, promote, what] of [
+    ["promote", true, "set the level of a canary on all instances"],
+    ["back", false, "take a canary back"],
+  ] as const) {
+    fleet
+      .command(word)
+      .description(what)
+      .argument("<id>", "as `fleet canary` shows it")
+      .addOption(reason())
+      .addHelpText("after", examples([`fleet ${word} 3fd1c0de-8f3c-4a53-9d5e-0a1b2c3d4e5f`, "from any terminal"]))
+      .action(async (id: string, _, command: Command) => {
+        const { connection, options } = await invocationOf(command);
+        const { finishCanary } = await import("./fleet-canary.ts");
+        await finishCanary(connection, id, promote, options);
+      });
+  }
 
   fleet
     .command("clear")

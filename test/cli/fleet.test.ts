@@ -2,7 +2,7 @@
 import { beforeAll, expect, onTestFinished, test } from "vitest";
 import { type Actuator, createActuator } from "../../src/actuator.ts";
 import { memoryFleet } from "../../src/fleet/register.ts";
-import { cli } from "./cli-process.ts";
+import { CliProcess, cli } from "./cli-process.ts";
 
 const engine = memoryFleet();
 let url: string;
@@ -71,6 +71,38 @@ test("a level on some instances for a time, and the end of all", async () => {
   expect([none.code, none.stderr.split("\n")[1]]).toEqual([0, "No instance matches now; later ones get the level."]);
   const reset = await cli(["fleet", "reset", "--url", url]);
   expect([reset.code, reset.stdout, levels()]).toEqual([0, "2 levels of the fleet ended\n", [undefined, undefined]]);
+});
+
+test("a canary is promoted by another command, by itself, and taken back by Ctrl-C", async () => {
+  const canary = new CliProcess(["fleet", "canary", "c", "warn", "--url", url]);
+  await canary.wrote(/APPLIED/);
+  const [, id = ""] = /fleet promote (\S+)\./.exec(canary.stderr)!;
+  const promoted = await cli(["fleet", "promote", id, "--url", url]);
+  expect(promoted.stdout).toMatch(/^promoted, generation \d+\n$/);
+  expect(await canary.ended()).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining("every instance has the level"),
+  });
+  const itself = await cli([
+    "fleet",
+    "canary",
+    "c",
+    "error",
+    "--promote-after",
+    "2s",
+    "--forever",
+    "--json",
+    "--url",
+    url,
+  ]);
+  expect([itself.code, itself.stdout]).toEqual([0, expect.stringContaining("OUTCOME_PROMOTED")]);
+  const interrupted = new CliProcess(["fleet", "canary", "d", "warn", "--instances", "2", "--url", url]);
+  await interrupted.wrote(/APPLIED/);
+  interrupted.signal("SIGINT");
+  expect(await interrupted.ended()).toMatchObject({ code: 130 });
+  const set = () => instances.map(({ loggers }) => loggers!.get("d")?.configuredLevel);
+  await expect.poll(set, { timeout: 20_000 }).toEqual([undefined, undefined]);
+  await cli(["fleet", "reset", "--url", url]);
 });
 
 test("what is refused, and an application without a fleet", async () => {
