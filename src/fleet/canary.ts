@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { ActuatorError } from "../common/error.ts";
-import type { FleetSetRequest } from "./fleet.ts";
 import type { FleetInstance } from "./instance.ts";
 import { type FleetLease, leaseEnd, leaseSlot } from "./lease.ts";
+import type { FleetSetRequest } from "./request.ts";
 import { type FleetEntry, type FleetState, lifeOf, type NewEntry } from "./state.ts";
 
 /** How a canary is run. */

@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import { ActuatorError } from "../common/error.ts";
-import { type ChangeRequest, checkRequest, holdTtlFor, ttlFor } from "../loggers/change-request.ts";
+import { checkRequest, holdTtlFor, ttlFor } from "../loggers/change-request.ts";
 import { checkLevel, type Level } from "../loggers/level.ts";
 import type { Loggers } from "../loggers/loggers.ts";
 import { loggerName } from "../loggers/name.ts";
@@ -22,28 +22,9 @@ import { FleetLevels } from "./levels.ts";
 import { FleetMember } from "./member.ts";
 import { type ActuatorFleetOptions, isFleetName } from "./options.ts";
 import { ReportWatch } from "./report-watch.ts";
+import type { FleetHoldRequest, FleetRequest, FleetSetRequest } from "./request.ts";
 import { labelValueFault, matches, selectorOf, selectorOfInstances } from "./selector.ts";
 import { type FleetEntry, type FleetState, lifeOf, type NewEntry, prune } from "./state.ts";
-
-/** Which instances a change concerns, who asks for it, and on what condition. */
-export interface FleetRequest extends Omit<ChangeRequest, "ifRevision"> {
-  /** Default: all instances. */
-  readonly selector?: string | undefined;
-  /** Makes the change only if this is the generation of the fleet. */
-  readonly ifGeneration?: number | undefined;
-}
-
-/** How a level of the fleet is set. */
-export interface FleetSetRequest extends FleetRequest {
-  /** As in `SetRequest`. */
-  readonly ttlMs?: number | "default" | undefined;
-}
-
-/** How a level of the fleet is held. */
-export interface FleetHoldRequest extends FleetRequest {
-  /** As in `HoldRequest`. */
-  readonly ttlMs?: number | undefined;
-}
 
 /** A change of the fleet, and how far it has come. */
 export interface FleetChange {

@@ -188,7 +188,7 @@ function endWithThisProcess(server: ChildProcess, folder: string): void {
 }
 
 /** PostgreSQL does not run as root: then as the user that its package made, or as nobody. */
-function unprivilegedUser(): User {
+export function unprivilegedUser(): User {
   if (process.getuid?.() !== 0) return {};
   const name = spawnSync("id", ["-u", "postgres"]).status === 0 ? "postgres" : "nobody";
   const idOf = (kind: string) => Number(execFileSync("id", [kind, name], { encoding: "utf8" }));

@@ -1,7 +1,8 @@
 import type { HandlerContext } from "@connectrpc/connect";
 import { requireLoggers } from "../../access/caller.ts";
 import { ActuatorError } from "../../common/error.ts";
-import type { Fleet, FleetRequest } from "../../fleet/fleet.ts";
+import type { Fleet } from "../../fleet/fleet.ts";
+import type { FleetRequest } from "../../fleet/request.ts";
 import { FleetService } from "../../gen/actuator/v3/fleet_pb.ts";
 import { type FleetTarget, Scope } from "../../gen/actuator/v3/loggers_pb.ts";
 import type { Loggers } from "../../loggers/loggers.ts";

@@ -1,0 +1,41 @@
+import { sqlState } from "../../kit/postgres/error.ts";
+import type { PgQueryable } from "../../kit/postgres/index.ts";
+
+/**
+ * The statements that make the tables of fleets, once for a database: one for the documents, and one for the reports of instances, which
+ * is not logged, because it is written with every beat and of no use after a crash.
+ */
+export const FLEET_TABLES = `create table if not exists ca_fleet (
+  fleet text primary key,
+  version text not null,
+  document text not null
+);
+create unlogged table if not exists ca_fleet_instance (
+  fleet text,
+  id text,
+  seen bigint not null,
+  report text not null,
+  primary key (fleet, id)
+) with (fillfactor = 50);`;
+
+/**
+ * Makes the tables of fleets if they are missing. The instances need no more than select, insert and update on both, and delete on
+ * `ca_fleet_instance`.
+ *
+ * @param client a client or pool of `pg`, of a user who may create tables
+ * @throws what the server answers
+ * @example
+ * ```ts
+ * await prepareFleetTables(pool);
+ * ```
+ */
+export async function prepareFleetTables(client: PgQueryable): Promise<void> {
+  await client.query(FLEET_TABLES);
+}
+
+/** Says what to do if the tables are missing. */
+export function withAdvice(error: Error): Error {
+  if (sqlState(error) !== "42P01") return error;
+  const message = "PostgreSQL has no table ca_fleet: call prepareFleetTables of connect-actuator/postgres-fleet once";
+  return new Error(message, { cause: error });
+}

@@ -1,0 +1,102 @@
+// @module-tag slow
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { postgresFleet, prepareFleetTables } from "../../../../src/adapters/fleet/postgres/index.ts";
+import type { FleetEngine } from "../../../../src/fleet/engine.ts";
+import { type PgBouncer, pgbouncerFound, startPgBouncer } from "../../../support/pgbouncer-server.ts";
+import { type PostgresServer, postgresFound, startPostgres } from "../../../support/postgres-server.ts";
+import { requirement } from "../../../support/requirement.ts";
+import { testFleetEngine } from "../engine-contract.ts";
+
+async function prepared(): Promise<PostgresServer> {
+  const server = await startPostgres();
+  const client = new pg.Client(server.url);
+  await client.connect();
+  await prepareFleetTables(client);
+  await prepareFleetTables(client);
+  await client.end();
+  return server;
+}
+
+describe.runIf(requirement("postgresql", postgresFound))("postgresFleet", () => {
+  testFleetEngine("of a URL", async () => {
+    const server = await prepared();
+    return { source: postgresFleet(server.url), server, stop: () => server.stop() };
+  });
+
+  testFleetEngine("of a pool that is not connected", async () => {
+    const server = await prepared();
+    const pool = new pg.Pool({ connectionString: server.url, query_timeout: 1 });
+    return { source: postgresFleet(pool), server, stop: () => server.stop() };
+  });
+
+  test("without its tables says how to make them", async () => {
+    await using server = await startPostgres();
+    const engine = postgresFleet(server.url).open("shop");
+    const message = async () =>
+      engine.exchange("").then(
+        () => "",
+        (error: Error) => error.message,
+      );
+    await expect.poll(message, { timeout: 10_000 }).toMatch(/has no table ca_fleet: call prepareFleetTables/);
+    await engine.close();
+  });
+
+  test.each(["redis://localhost", "localhost", null])("%s is refused, without a password", (url) => {
+    expect(() => postgresFleet(url as string)).toThrow(/takes an address such as/);
+  });
+});
+
+describe.runIf(requirement("postgresql", postgresFound) && requirement("pgbouncer", pgbouncerFound))(
+  "postgresFleet through PgBouncer",
+  () => {
+    let server: PostgresServer;
+    let bouncer: PgBouncer;
+    const engines: FleetEngine[] = [];
+
+    beforeAll(async () => {
+      server = await prepared();
+      bouncer = await startPgBouncer(server);
+    });
+    afterAll(async () => {
+      await Promise.all(engines.map((engine) => engine.close()));
+      bouncer.stop();
+      await server.stop();
+    });
+
+    testFleetEngine("as an engine without hints", async () => {
+      return { source: postgresFleet(bouncer.url), hints: false, stop: async () => undefined };
+    });
+
+    async function hintsOf(listenUrl?: string): Promise<{ engine: FleetEngine; hints: unknown[] }> {
+      const hints: unknown[] = [];
+      const engine = postgresFleet(bouncer.url, { listenUrl }).open("shop");
+      engines.push(engine);
+      engine.onHint((hint) => hints.push(hint));
+      await expect
+        .poll(
+          () =>
+            engine.exchange("").then(
+              () => "ok",
+              () => "",
+            ),
+          { timeout: 10_000 },
+        )
+        .toBe("ok");
+      return { engine, hints };
+    }
+
+    test("is recognised, and asked more often", async () => {
+      const { engine } = await hintsOf();
+      expect([engine.beatMs, engine.notice]).toEqual([2_000, expect.stringContaining("pooler")]);
+    });
+
+    test("listens past it", async () => {
+      const { engine, hints } = await hintsOf(server.url);
+      expect([engine.beatMs, engine.notice]).toEqual([undefined, undefined]);
+      const { document } = await engine.exchange("?");
+      await engine.store({ version: "next", text: "{}" }, document!.version, "changed");
+      await expect.poll(() => hints).toContain("changed");
+    });
+  },
+);
