@@ -218,6 +218,7 @@ export function actuatorOf(options: ActuatorOptions, managed?: Loggers): TakingA
   } catch (error) {
     for (const detach of detaches) detach();
     guarded.close();
+    void fleet?.close();
     throw error;
   }
   let listener: Listener | undefined;

@@ -11,6 +11,12 @@ export interface CanaryRequest extends FleetSetRequest {
   readonly instances: number;
 }
 
+/** Who finishes a canary. */
+export interface FinishRequest extends Pick<FleetSetRequest, "actor" | "reason"> {
+  /** Called with the name of the canary's logger or group. Throws if the caller may not change it. */
+  readonly check?: ((name: string) => void) | undefined;
+}
+
 /** A level on some instances, before it is set on all. */
 export interface FleetCanary {
   /** For `finishCanary`. */
@@ -53,11 +59,7 @@ export function finished(
   { entries }: FleetState,
   id: string,
   isPromoted: boolean,
-  {
-    actor,
-    reason,
-    instance,
-  }: { readonly actor: string; readonly reason: string | undefined; readonly instance: string },
+  { actor = "", reason, check, instance }: FinishRequest & { readonly instance: string },
   now: number,
 ): readonly NewEntry[] {
   const canary = entryOf(entries, id);
@@ -66,6 +68,7 @@ export function finished(
     throw new ActuatorError("NOT_FOUND", "CANARY_NOT_FOUND", message, { field: "id" });
   }
   const { name, level, selector, slot, canary: goal } = canary;
+  check?.(name);
   const base = { name, actor, reason: reason ?? canary.reason, instance };
   const ended: NewEntry = { ...base, selector, slot, level: null, expireTime: leaseEnd(now) };
   return isPromoted ? [{ ...base, selector: goal.selector, ...lifeOf(goal.ttlMs, now), level }, ended] : [ended];

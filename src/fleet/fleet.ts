@@ -5,7 +5,7 @@ import { checkLevel, type Level } from "../loggers/level.ts";
 import type { Loggers } from "../loggers/loggers.ts";
 import { loggerName } from "../loggers/name.ts";
 import type { TtlOptions } from "../loggers/options.ts";
-import { type CanaryRequest, chosen, type FleetCanary, finished, promotionOf } from "./canary.ts";
+import { type CanaryRequest, chosen, type FinishRequest, type FleetCanary, finished, promotionOf } from "./canary.ts";
 import type { FleetEngine } from "./engine.ts";
 import {
   type FleetInstance,
@@ -218,12 +218,8 @@ export class Fleet {
    * @returns the generation of the level that was set; undefined if it was taken back
    * @throws ActuatorError NOT_FOUND if there is no such canary, or no longer, and as {@link setLevel}.
    */
-  async finishCanary(
-    id: string,
-    isPromoted: boolean,
-    { actor = "", reason }: Pick<FleetRequest, "actor" | "reason"> = {},
-  ): Promise<number | undefined> {
-    const author = { actor, reason, instance: this.id };
+  async finishCanary(id: string, isPromoted: boolean, request: FinishRequest = {}): Promise<number | undefined> {
+    const author = { ...request, instance: this.id };
     const { generation } = await this.#member.change((known, now) => finished(known, id, isPromoted, author, now));
     return isPromoted ? generation : undefined;
   }

@@ -36,6 +36,16 @@ test("a canary that is promoted for a time ends on all", async () => {
   await soon(() => levelsIn(all)).toEqual(["-", "-", "-", "-"]);
 });
 
+test("a canary is finished only by a caller who may change its logger", async () => {
+  const all = await four();
+  const canary = await all[0]!.fleet.runCanary("a", "WARN", { instances: 1 });
+  const check = (name: string) => {
+    throw new Error(`not ${name}`);
+  };
+  await expect(all[1]!.fleet.finishCanary(canary.id, true, { check })).rejects.toThrow("not a");
+  expect(canary.lease.end).toBeUndefined();
+});
+
 test("a canary is taken back", async () => {
   const all = await four();
   const canary = await all[0]!.fleet.runCanary("a", "WARN", { instances: 3 });

@@ -15,7 +15,7 @@ import {
   WatchInstancesResponseSchema,
 } from "../../gen/actuator/v3/fleet_pb.ts";
 import { ROOT } from "../../loggers/name.ts";
-import { callerOf, reachOf } from "./calls/call-context.ts";
+import { callerOf, reachOf, requestContextOf } from "./calls/call-context.ts";
 import { fleetChangeToProto, fleetLevelToProto, instancesToProto } from "./fleet-proto.ts";
 import { runCanary } from "./run-canary.ts";
 import { liveEvents, type ServiceLimits } from "./streams.ts";
@@ -139,9 +139,11 @@ export function fleetService(fleet: Fleet, { heartbeatMs }: ServiceLimits): Serv
 
     async finishCanary({ id, promote, reason }, { values }) {
       const caller = callerOf(values);
-      // The canary may be that of any logger.
-      requireLoggers(caller, [ROOT]);
-      const asked = { actor: caller.name, ...(reason !== "" && { reason }) };
+      const check = (name: string) => {
+        requestContextOf(values).subject = { logger: name };
+        requireLoggers(caller, [name]);
+      };
+      const asked = { actor: caller.name, check, ...(reason !== "" && { reason }) };
       const generation = await fleet.finishCanary(id, promote, asked);
       return create(FinishCanaryResponseSchema, { generation: BigInt(generation ?? 0) });
     },
