@@ -145,6 +145,20 @@ describe("a level that an instance has for itself", () => {
     await soon(statuses).toEqual(["APPLIED", "APPLIED", "APPLIED"]);
   });
 
+  test("stays when a level of the fleet ends that was set later for a time", async () => {
+    const all = three();
+    await all[0].fleet.setLevel("a", "WARN");
+    await levelsSoon(all).toEqual(["WARN", "WARN", "WARN"]);
+    all[1].loggers.setLevel("a", "ERROR");
+    await all[0].fleet.setLevel("a", "TRACE", { ttlMs: 600 });
+    await levelsSoon(all).toEqual(["TRACE", "TRACE", "TRACE"]);
+    all[2].loggers.holdLevel("a", "FATAL");
+    await levelsSoon(all).toEqual(["WARN", "ERROR", "FATAL"]);
+    await all[0].fleet.setLevel("b", "INFO");
+    await soon(() => all.map((each) => levelIn(each, "b"))).toEqual(["INFO", "INFO", "INFO"]);
+    expect(all.map((each) => levelIn(each))).toEqual(["WARN", "ERROR", "FATAL"]);
+  });
+
   test("is kept if it was set after the fleet's, in an instance that starts late", async () => {
     const server = new TestServer();
     const one = instanceOf(server, "i1");
