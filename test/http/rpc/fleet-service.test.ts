@@ -35,7 +35,12 @@ async function faultOf(call: Promise<unknown>): Promise<unknown> {
   return error && [error.code, errorInfo(error)?.reason];
 }
 
-describe.each(WIRES)("over $protocol and HTTP/$httpVersion", (wire) => {
+// The protocols themselves are tested elsewhere: one wire of each kind.
+const KINDS = WIRES.filter(
+  ({ protocol, httpVersion }) => protocol === "gRPC" || (protocol !== "Connect binary" && httpVersion === "1.1"),
+);
+
+describe.each(KINDS)("over $protocol and HTTP/$httpVersion", (wire) => {
   test("a level is set, listed, followed, cleared and restored", async () => {
     const { instances, fleet, loggers } = await served(wire);
     const set = await loggers.setLoggerLevel({ name: "a", level: Level.WARN, reason: "noise", ...FLEET });
