@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
-import { setTimeout as delay } from "node:timers/promises";
+import { withTimeout } from "../../../common/timeout.ts";
 import type { Exchanged, FleetDocument, FleetEngine, Report, SeenReport } from "../../../fleet/engine.ts";
+import { FIRST, LEAVE, NEXT, PRUNE, READ, REPORT, REPORTS } from "./statements.ts";
 import { withAdvice } from "./tables.ts";
 
 /** What the engine uses of a client of `pg`. */
@@ -22,29 +23,14 @@ export interface FleetClients {
   readonly makeListener?: (() => Promise<FleetClient>) | undefined;
 }
 
-const NOW = "(extract(epoch from clock_timestamp()) * 1000)::bigint";
-const READ = `select ${NOW} as now, coalesce(f.version, '') as version,
-  case when coalesce(f.version, '') <> $2 then f.document end as document
-  from (select 1) as one left join ca_fleet f on f.fleet = $1`;
-const REPORT = `with reported as (
-    insert into ca_fleet_instance (fleet, id, seen, report) values ($1, $3, ${NOW}, $4)
-    on conflict (fleet, id) do update set seen = excluded.seen, report = excluded.report
-  ) ${READ}`;
-const FIRST = `with stored as (
-    insert into ca_fleet (fleet, version, document) values ($1, $2, $3) on conflict do nothing returning 1
-  ) select pg_notify($4, $5) from stored`;
-const NEXT = `with stored as (
-    update ca_fleet set version = $2, document = $3 where fleet = $1 and version = $6 returning 1
-  ) select pg_notify($4, $5) from stored`;
-const REPORTS = `select id, seen, report from ca_fleet_instance where fleet = $1 and seen > ${NOW} - 60000`;
-const PRUNE = `delete from ca_fleet_instance where seen < ${NOW} - 3600000`;
-
 /** About an hour of beats. */
 const BEATS_BETWEEN_PRUNING = 720;
 /** PostgreSQL refuses 8,000 bytes. */
 const MAX_HINT_BYTES = 7_900;
 const MAX_RETRY_MS = 2_000;
 const LEAVE_WITHIN_MS = 500;
+/** Longer than two clients take to give up connecting, which comes first. */
+const OPEN_WITHIN_MS = 7_000;
 const POLLED_MS = 2_000;
 const POOLED =
   "A pooler is between this instance and PostgreSQL: changes arrive within 2 seconds. Give listenUrl to have them at once.";
@@ -63,6 +49,7 @@ export class PostgresEngine implements FleetEngine {
   #listener: (hint?: string) => void = () => {};
   #client: FleetClient | undefined;
   #connection = new AbortController();
+  #turn: Promise<unknown> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
   #failures = 0;
   #beats = 0;
@@ -123,11 +110,8 @@ export class PostgresEngine implements FleetEngine {
     this.#closed = true;
     clearTimeout(this.#timer);
     if (id !== undefined && this.#client !== undefined) {
-      const gone = "delete from ca_fleet_instance where fleet = $1 and id = $2";
-      const timer = new AbortController();
-      const late = delay(LEAVE_WITHIN_MS, undefined, { signal: timer.signal });
-      await Promise.race([this.#client.query(gone, [this.#fleet, id]), late]).catch(() => {});
-      timer.abort();
+      const gone = this.#next(this.#client, LEAVE, [this.#fleet, id]);
+      await withTimeout(gone, LEAVE_WITHIN_MS, "PostgreSQL").catch(() => {});
     }
     this.#drop();
   }
@@ -136,7 +120,7 @@ export class PostgresEngine implements FleetEngine {
     if (this.#closed) throw new Error("The fleet was closed.");
     if (this.#client === undefined) throw new Error(this.#fault);
     try {
-      const { rows } = await this.#client.query(text, values);
+      const { rows } = await this.#next(this.#client, text, values);
       this.#failures = 0;
       return rows;
     } catch (error) {
@@ -144,10 +128,20 @@ export class PostgresEngine implements FleetEngine {
     }
   }
 
+  /** Clients want one statement at a time. Those that wait for an answer which never comes fail with the connection. */
+  #next(client: FleetClient, text: string, values: unknown[]): ReturnType<FleetClient["query"]> {
+    const answer = this.#turn.then(() => client.query(text, values));
+    this.#turn = answer.catch(() => {});
+    return answer;
+  }
+
   #connect(): void {
     if (this.#closed) return;
     this.#drop();
     const { signal } = this.#connection;
+    // Calls reject at once until there is a connection, so the fleet never resets one that falls silent while it is made.
+    const silent = () => this.#lost(new Error("the server does not answer"), signal);
+    this.#timer = setTimeout(silent, OPEN_WITHIN_MS).unref();
     this.#open(signal).catch((error: Error) => this.#lost(error, signal));
   }
 
@@ -160,6 +154,7 @@ export class PostgresEngine implements FleetEngine {
       await this.#listen(await this.#opened(this.#clients.makeListener(), signal), signal);
     }
     if (signal.aborted) return;
+    clearTimeout(this.#timer);
     this.#isPolled = isPooled && this.#clients.makeListener === undefined;
     this.#client = client;
     this.#listener();
@@ -167,12 +162,13 @@ export class PostgresEngine implements FleetEngine {
 
   async #opened(making: Promise<FleetClient>, signal: AbortSignal): Promise<FleetClient> {
     const client = await making;
-    const destroy = () => client.connection.stream.destroy();
+    signal.throwIfAborted();
     client.on("error", (error) => this.#lost(error, signal));
     client.on("end", () => this.#lost(undefined, signal));
+    signal.addEventListener("abort", () => client.connection.stream.destroy(), { once: true });
+    client.connection.stream.unref?.();
     await client.connect();
-    if (signal.aborted) destroy();
-    else signal.addEventListener("abort", destroy, { once: true });
+    // With TLS it is another one by now.
     client.connection.stream.unref?.();
     return client;
   }
@@ -196,6 +192,7 @@ export class PostgresEngine implements FleetEngine {
   #drop(): void {
     clearTimeout(this.#timer);
     this.#client = undefined;
+    this.#turn = Promise.resolve();
     this.#connection.abort();
     this.#connection = new AbortController();
   }

@@ -30,6 +30,7 @@ const FIXED = {
   application_name: "connect-actuator fleet",
   connectionTimeoutMillis: 3_000,
   keepAlive: true,
+  keepAliveInitialDelayMillis: 5_000,
   query_timeout: undefined,
   statement_timeout: undefined,
 };
