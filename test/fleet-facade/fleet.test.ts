@@ -49,7 +49,7 @@ async function known(sidecar: Actuator): Promise<void> {
   }, soon);
 }
 
-/** Somebody at an instance itself. */
+/** An operator who calls one instance itself. */
 function there({ url }: Pick<Application, "url">) {
   return createClient(LoggersService, createConnectTransport({ baseUrl: url, httpVersion: "1.1" }));
 }

@@ -4,6 +4,8 @@ import type { Socket } from "node:net";
 import type { KV, KvEntry } from "@nats-io/kv";
 import type { ConnectionOptions, NatsConnection } from "@nats-io/transport-node";
 import { ActuatorError } from "../../../common/error.ts";
+import { LONGEST_TIMER_MS } from "../../../common/timeout.ts";
+import { endWith, type LinkUse } from "../../kit/fleet/connection.ts";
 import type { NatsFleetOptions } from "./options.ts";
 
 /** What the engine uses of one connection. */
@@ -21,23 +23,17 @@ export interface Link {
 }
 
 /** For whom a connection is made. */
-export interface LinkUse {
+export interface NatsUse extends LinkUse {
   /** The name of the bucket with the document, with which that of the reports begins. */
   readonly bucket: string;
   /** Of the messages that carry hints. */
   readonly subject: string;
-  onHint(hint: string): void;
-  onLost(error: Error): void;
-  /** Aborted: the connection is closed, also one that is being made. */
-  readonly signal: AbortSignal;
 }
 
 /** How long the server keeps a report, in milliseconds. */
 const KEEP_MS = 60_000;
 /** Entries that are read at once. */
 const BATCH = 256;
-/** The longest time that a timer takes. */
-const NEVER_MS = 2 ** 31 - 1;
 /** More than the fleet waits: it then throws the connection away. */
 const REQUEST_MS = 5_000;
 
@@ -48,7 +44,7 @@ const FIXED = {
   waitOnFirstConnect: false,
   timeout: 3_000,
   // The fleet asks often enough to see that a connection is dead, and the timer of the client would keep the process alive.
-  pingInterval: NEVER_MS,
+  pingInterval: LONGEST_TIMER_MS,
   // Each instance hears its own hints, too.
   noEcho: false,
   noAsyncTraces: true,
@@ -59,7 +55,7 @@ const FIXED = {
  *
  * @throws ActuatorError FAILED_PRECONDITION if a package is missing; what the client throws
  */
-export async function dial(options: NatsFleetOptions, use: LinkUse): Promise<Link> {
+export async function dial(options: NatsFleetOptions, use: NatsUse): Promise<Link> {
   const { connect, jetstream, jetstreamManager, Kvm } = await packages();
   const { bucket, signal } = use;
   signal.throwIfAborted();
@@ -68,12 +64,12 @@ export async function dial(options: NatsFleetOptions, use: LinkUse): Promise<Lin
     () => connect({ name: "connect-actuator fleet", ...options, ...FIXED } as ConnectionOptions),
     (socket) => {
       socket.unref();
-      onAbort(signal, () => socket.destroy());
+      endWith(signal, () => socket.destroy());
     },
   );
   unrefHeartbeat(connection);
   connection.closed().then((error) => use.onLost(error ?? new Error("the connection was closed")));
-  onAbort(signal, () => void connection.close().catch(() => {}));
+  endWith(signal, () => void connection.close().catch(() => {}));
   signal.throwIfAborted();
   connection.subscribe(use.subject, {
     callback: (error, message) => {
@@ -137,11 +133,6 @@ async function withSockets<T>(open: () => Promise<T>, onSocket: (socket: Socket)
     unsubscribe("net.client.socket", made);
     scope.disable();
   }
-}
-
-function onAbort(signal: AbortSignal, action: () => void): void {
-  if (signal.aborted) action();
-  else signal.addEventListener("abort", action, { once: true });
 }
 
 /** The client has no option for it. */

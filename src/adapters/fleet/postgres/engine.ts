@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { withTimeout } from "../../../common/timeout.ts";
 import type { Exchanged, FleetDocument, FleetEngine, Report, SeenReport } from "../../../fleet/engine.ts";
+import { endWith, type LinkUse, ReplacedConnection } from "../../kit/fleet/connection.ts";
 import { FIRST, LEAVE, NEXT, PRUNE, READ, REPORT, REPORTS } from "./statements.ts";
 import { withAdvice } from "./tables.ts";
 
@@ -15,6 +15,9 @@ export interface FleetClient {
   end(): Promise<void>;
 }
 
+/** Sends a statement. */
+type Query = FleetClient["query"];
+
 /** Makes clients that are not connected yet. */
 export interface FleetClients {
   /** For statements. */
@@ -27,8 +30,6 @@ export interface FleetClients {
 const BEATS_BETWEEN_PRUNING = 720;
 /** PostgreSQL refuses 8,000 bytes. */
 const MAX_HINT_BYTES = 7_900;
-const MAX_RETRY_MS = 2_000;
-const LEAVE_WITHIN_MS = 500;
 /** Longer than two clients take to give up connecting, which comes first. */
 const OPEN_WITHIN_MS = 7_000;
 const POLLED_MS = 2_000;
@@ -38,31 +39,28 @@ const POOLED =
 /**
  * One fleet in PostgreSQL. Hints are notifications on a channel of the fleet. A pooler loses them; it is recognised by the process id of
  * the server, which is then not the one that the connection began with.
- *
- * A connection is never repaired: whatever fails, another one is made, after a pause that grows to 2 seconds.
  */
 export class PostgresEngine implements FleetEngine {
   readonly kind = "postgres";
   readonly #fleet: string;
   readonly #channel: string;
   readonly #clients: FleetClients;
-  #listener: (hint?: string) => void = () => {};
-  #client: FleetClient | undefined;
-  #connection = new AbortController();
-  #turn: Promise<unknown> = Promise.resolve();
-  #timer: NodeJS.Timeout | undefined;
-  #failures = 0;
+  readonly #connection: ReplacedConnection<Query>;
   #beats = 0;
-  #fault = "There is no connection to PostgreSQL yet";
   #isPolled = false;
-  #closed = false;
 
   constructor(fleet: string, clients: FleetClients) {
     this.#fleet = fleet;
     // Names of channels are shorter than those of fleets may be.
     this.#channel = `ca_${createHash("sha256").update(fleet).digest("hex").slice(0, 40)}`;
     this.#clients = clients;
-    this.#connect();
+    this.#connection = new ReplacedConnection({
+      unready: "There is no connection to PostgreSQL",
+      // Calls reject at once until there is a connection, so the fleet never resets one that falls silent while it is made.
+      openWithinMs: OPEN_WITHIN_MS,
+      make: (use) => this.#open(use),
+    });
+    this.#connection.connect();
   }
 
   get notice(): string | undefined {
@@ -98,102 +96,64 @@ export class PostgresEngine implements FleetEngine {
   }
 
   onHint(listener: (hint?: string) => void): void {
-    this.#listener = listener;
+    this.#connection.onHint(listener);
   }
 
   async reset(): Promise<void> {
-    this.#connect();
+    this.#connection.connect();
   }
 
-  async close(id?: string): Promise<void> {
-    if (this.#closed) return;
-    this.#closed = true;
-    clearTimeout(this.#timer);
-    if (id !== undefined && this.#client !== undefined) {
-      const gone = this.#next(this.#client, LEAVE, [this.#fleet, id]);
-      await withTimeout(gone, LEAVE_WITHIN_MS, "PostgreSQL").catch(() => {});
-    }
-    this.#drop();
+  close(id?: string): Promise<void> {
+    return this.#connection.close(id === undefined ? undefined : (query) => query(LEAVE, [this.#fleet, id]));
   }
 
   async #query(text: string, values: unknown[]): Promise<readonly unknown[]> {
-    if (this.#closed) throw new Error("The fleet was closed.");
-    if (this.#client === undefined) throw new Error(this.#fault);
     try {
-      const { rows } = await this.#next(this.#client, text, values);
-      this.#failures = 0;
-      return rows;
+      return (await this.#connection.ask((query) => query(text, values))).rows;
     } catch (error) {
       throw withAdvice(error as Error);
     }
   }
 
-  /** Clients want one statement at a time. Those that wait for an answer which never comes fail with the connection. */
-  #next(client: FleetClient, text: string, values: unknown[]): ReturnType<FleetClient["query"]> {
-    const answer = this.#turn.then(() => client.query(text, values));
-    this.#turn = answer.catch(() => {});
-    return answer;
-  }
-
-  #connect(): void {
-    if (this.#closed) return;
-    this.#drop();
-    const { signal } = this.#connection;
-    // Calls reject at once until there is a connection, so the fleet never resets one that falls silent while it is made.
-    const silent = () => this.#lost(new Error("the server does not answer"), signal);
-    this.#timer = setTimeout(silent, OPEN_WITHIN_MS).unref();
-    this.#open(signal).catch((error: Error) => this.#lost(error, signal));
-  }
-
-  async #open(signal: AbortSignal): Promise<void> {
-    const client = await this.#opened(this.#clients.make(), signal);
+  async #open(use: LinkUse): Promise<Query> {
+    const client = await opened(this.#clients.make(), use);
     const { rows } = await client.query("select pg_backend_pid() as pid");
     const isPooled = (rows[0] as { pid: number }).pid !== client.processID;
-    if (!isPooled) await this.#listen(client, signal);
+    if (!isPooled) await this.#listen(client, use);
     else if (this.#clients.makeListener !== undefined) {
-      await this.#listen(await this.#opened(this.#clients.makeListener(), signal), signal);
+      await this.#listen(await opened(this.#clients.makeListener(), use), use);
     }
-    if (signal.aborted) return;
-    clearTimeout(this.#timer);
+    use.signal.throwIfAborted();
     this.#isPolled = isPooled && this.#clients.makeListener === undefined;
-    this.#client = client;
-    this.#listener();
+    return inTurn(client);
   }
 
-  async #opened(making: Promise<FleetClient>, signal: AbortSignal): Promise<FleetClient> {
-    const client = await making;
-    signal.throwIfAborted();
-    client.on("error", (error) => this.#lost(error, signal));
-    client.on("end", () => this.#lost(undefined, signal));
-    signal.addEventListener("abort", () => client.connection.stream.destroy(), { once: true });
-    client.connection.stream.unref?.();
-    await client.connect();
-    // With TLS it is another one by now.
-    client.connection.stream.unref?.();
-    return client;
-  }
-
-  async #listen(client: FleetClient, signal: AbortSignal): Promise<void> {
-    client.on("notification", ({ payload = "" }) => {
-      if (!signal.aborted && !this.#closed) this.#listener(payload);
-    });
+  async #listen(client: FleetClient, { onHint }: LinkUse): Promise<void> {
+    client.on("notification", ({ payload = "" }) => onHint(payload));
     await client.query(`listen "${this.#channel}"`);
   }
+}
 
-  #lost(error: Error | undefined, signal: AbortSignal): void {
-    if (signal.aborted || this.#closed) return;
-    this.#drop();
-    this.#fault = `There is no connection to PostgreSQL: ${error?.message || "it was closed"}`;
-    // Spread: a server that is back would meet all instances at once.
-    const pause = Math.min(100 * 2 ** this.#failures++, MAX_RETRY_MS) + Math.random() * 200;
-    this.#timer = setTimeout(() => this.#connect(), pause).unref();
-  }
+async function opened(making: Promise<FleetClient>, { signal, onLost }: LinkUse): Promise<FleetClient> {
+  const client = await making;
+  signal.throwIfAborted();
+  const lost = (error?: Error) => onLost(error?.message ? error : new Error("it was closed", { cause: error }));
+  client.on("error", lost);
+  client.on("end", () => lost());
+  endWith(signal, () => client.connection.stream.destroy());
+  client.connection.stream.unref?.();
+  await client.connect();
+  // With TLS it is another one by now.
+  client.connection.stream.unref?.();
+  return client;
+}
 
-  #drop(): void {
-    clearTimeout(this.#timer);
-    this.#client = undefined;
-    this.#turn = Promise.resolve();
-    this.#connection.abort();
-    this.#connection = new AbortController();
-  }
+/** Clients want one statement at a time. Those that wait for an answer which never comes fail with the connection. */
+function inTurn(client: FleetClient): Query {
+  let turn: Promise<unknown> = Promise.resolve();
+  return (text, values) => {
+    const answer = turn.then(() => client.query(text, values));
+    turn = answer.catch(() => {});
+    return answer;
+  };
 }

@@ -1,5 +1,6 @@
-import { setTimeout as delay } from "node:timers/promises";
+import { withTimeout } from "../../../common/timeout.ts";
 import type { Exchanged, FleetDocument, FleetEngine, Report, SeenReport } from "../../../fleet/engine.ts";
+import { endWith, type LinkUse, noAnswer, ReplacedConnection } from "../../kit/fleet/connection.ts";
 import type { Dial, Link } from "./link.ts";
 
 /** KEYS: document, reports. ARGV: the caller's version, id and text of a report or two empty strings. */
@@ -33,8 +34,6 @@ const BEATS_BETWEEN_PRUNING = 720;
 const PING_EVERY_MS = 4000;
 /** For a new connection to be ready, and for the answer to a ping. */
 const DEADLINE_MS = 4000;
-const LEAVE_WITHIN_MS = 500;
-const MAX_RETRY_MS = 2000;
 
 /** An error reply of the server: its first word is in capital letters. Other errors are those of the connection. */
 const REPLY = /^[A-Z]{2,} /;
@@ -44,28 +43,27 @@ const WRONG_SERVER = /\b(READONLY|LOADING|MASTERDOWN|CLUSTERDOWN)\b/;
 /**
  * One fleet in Redis or Valkey. The document is the hash `{ca:<fleet>}:state`, whose name is also the channel of the hints; the
  * reports are in the hash `{ca:<fleet>}:instances`.
- *
- * A connection is never repaired: whatever fails, another one is made, after a pause that grows to 2 seconds.
  */
 export class RedisEngine implements FleetEngine {
   readonly kind = "redis";
-  readonly #dial: Dial;
   readonly #state: string;
   readonly #instances: string;
-  #listener: (hint?: string) => void = () => {};
-  #connection = new AbortController();
-  #link: Link | undefined;
-  #timer: NodeJS.Timeout | undefined;
-  #failures = 0;
+  readonly #connection: ReplacedConnection<Link>;
   #beats = 0;
-  #fault: Error | undefined;
-  #closed = false;
 
   constructor(fleet: string, dial: Dial) {
     this.#state = `{ca:${fleet}}:state`;
     this.#instances = `{ca:${fleet}}:instances`;
-    this.#dial = dial;
-    this.#connect();
+    this.#connection = new ReplacedConnection({
+      unready: "There is no connection to Redis",
+      openWithinMs: DEADLINE_MS,
+      make: async (use) => {
+        const link = await dial({ ...use, channel: this.#state });
+        keepAsking(link, use);
+        return link;
+      },
+    });
+    this.#connection.connect();
   }
 
   async exchange(version: string, report?: Report): Promise<Exchanged> {
@@ -89,100 +87,38 @@ export class RedisEngine implements FleetEngine {
   }
 
   onHint(listener: (hint?: string) => void): void {
-    this.#listener = listener;
+    this.#connection.onHint(listener);
   }
 
   async reset(): Promise<void> {
-    this.#connect();
+    this.#connection.connect();
   }
 
-  async close(id?: string): Promise<void> {
-    if (this.#closed) return;
-    this.#closed = true;
-    clearTimeout(this.#timer);
-    if (id !== undefined && this.#link !== undefined) {
-      // This timer keeps the process alive, unlike the socket: the application may have more to do after it has ended the fleet.
-      const timer = new AbortController();
-      const late = delay(LEAVE_WITHIN_MS, undefined, { signal: timer.signal });
-      const removed = this.#link.send(["HDEL", this.#instances, id]);
-      await Promise.race([removed, late]).catch(() => {});
-      timer.abort();
-    }
-    this.#drop();
+  close(id?: string): Promise<void> {
+    return this.#connection.close(id === undefined ? undefined : ({ send }) => send(["HDEL", this.#instances, id]));
   }
 
   #eval(script: string, keys: readonly string[], args: readonly string[]): Promise<unknown> {
-    return this.#send(["EVAL", script, `${keys.length}`, ...keys, ...args]);
+    const command = ["EVAL", script, `${keys.length}`, ...keys, ...args];
+    return this.#connection.ask(({ send }) => send(command), isBroken);
   }
+}
 
-  async #send(args: readonly string[]): Promise<unknown> {
-    const link = this.#link;
-    if (this.#closed) throw new Error("The fleet was closed.");
-    if (link === undefined) throw new Error(offline(this.#fault), { cause: this.#fault });
-    try {
-      const reply = await link.send(args);
-      this.#failures = 0;
-      return reply;
-    } catch (error) {
-      const { message } = error as Error;
-      if (link === this.#link && (!REPLY.test(message) || WRONG_SERVER.test(message))) this.#retry(error as Error);
-      throw error;
-    }
-  }
+/** Whether the connection, or the server behind it, is to be replaced. */
+function isBroken({ message }: Error): boolean {
+  return !REPLY.test(message) || WRONG_SERVER.test(message);
+}
 
-  #connect(): void {
-    if (this.#closed) return;
-    this.#drop();
-    const { signal } = this.#connection;
-    const onLost = (error: Error) => {
-      if (!signal.aborted) this.#retry(error);
-    };
-    const onHint = (hint?: string) => {
-      if (!signal.aborted && !this.#closed) this.#listener(hint);
-    };
-    const ready = (link: Link) => {
-      if (signal.aborted || this.#closed) return;
-      this.#link = link;
-      ping(link);
-      onHint();
-    };
-    const ping = (link: Link) => {
-      if (signal.aborted) return;
-      this.#timer = setTimeout(() => inTime(link.ping()).then(() => ping(link), onLost), PING_EVERY_MS).unref();
-    };
-    inTime(this.#dial({ channel: this.#state, onHint, onLost, signal })).then(ready, onLost);
-  }
-
-  #retry(fault: Error): void {
-    this.#drop();
-    this.#fault = fault;
-    if (this.#closed) return;
-    // Spread: a server that is back would meet all instances at once.
-    const pause = Math.min(100 * 2 ** this.#failures++, MAX_RETRY_MS) + Math.random() * 200;
-    this.#timer = setTimeout(() => this.#connect(), pause).unref();
-  }
-
-  #drop(): void {
-    clearTimeout(this.#timer);
-    this.#link = undefined;
-    this.#connection.abort();
-    this.#connection = new AbortController();
-  }
+/** Pings the server until it does not answer in time, or the connection ends. */
+function keepAsking(link: Link, use: LinkUse): void {
+  const timer = setTimeout(() => {
+    const answer = withTimeout(link.ping(), DEADLINE_MS, noAnswer, { background: true });
+    answer.then(() => keepAsking(link, use), use.onLost);
+  }, PING_EVERY_MS).unref();
+  endWith(use.signal, () => clearTimeout(timer));
 }
 
 function seenReport(id: string, value: string): SeenReport {
   const end = value.indexOf(" ");
   return { id, text: value.slice(end + 1), seen: Number(value.slice(0, end)) };
-}
-
-/** Rejects if the call is not answered in time. */
-async function inTime<T>(call: Promise<T>): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error("The server does not answer.")), DEADLINE_MS).unref();
-  return await Promise.race([call, promise]).finally(() => clearTimeout(timer));
-}
-
-/** Node.js leaves the message empty if a host has several addresses and none answers. */
-function offline(fault: (Error & { readonly code?: string }) | undefined): string {
-  return `There is no connection to Redis${fault === undefined ? " yet" : `: ${fault.message || fault.code}`}`;
 }

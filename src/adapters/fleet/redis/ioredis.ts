@@ -1,4 +1,5 @@
-import { CONNECT_TIMEOUT_MS, type Dial, endWith, type LinkUse } from "./link.ts";
+import { endWith } from "../../kit/fleet/connection.ts";
+import { CONNECT_TIMEOUT_MS, type Dial, type RedisUse } from "./link.ts";
 
 /** What is used of a client of ioredis 5 or 6. */
 export interface IoRedis {
@@ -63,14 +64,14 @@ function linkOf(client: Pick<IoRedis, "call">, listening: IoRedis) {
   };
 }
 
-async function subscribed(template: IoRedis, use: LinkUse): Promise<IoRedis> {
+async function subscribed(template: IoRedis, use: RedisUse): Promise<IoRedis> {
   const client = await connected(template, use);
   client.on("message", (_channel: string, hint: string) => use.onHint(hint));
   await client.subscribe(use.channel);
   return client;
 }
 
-async function connected(template: IoRedis, { onLost, signal }: LinkUse): Promise<IoRedis> {
+async function connected(template: IoRedis, { onLost, signal }: RedisUse): Promise<IoRedis> {
   const client = template.duplicate(OUR_OPTIONS);
   endWith(signal, () => end(client));
   client.on("error", onLost);

@@ -1,3 +1,5 @@
+import type { LinkUse } from "../../kit/fleet/connection.ts";
+
 /** A connection to Redis that carries commands and hints. It is used until it breaks, and then replaced by another. */
 export interface Link {
   /** Sends a command about the keys of the fleet. Rejects at once if the connection is lost. */
@@ -7,28 +9,13 @@ export interface Link {
 }
 
 /** What a link is for, and how it reports. */
-export interface LinkUse {
+export interface RedisUse extends LinkUse {
   /** The channel of the hints. It is also a key of the fleet: a cluster sends all commands to the node that has it. */
   readonly channel: string;
-  onHint(hint: string): void;
-  onLost(error: Error): void;
-  /** Closes all connections of the link at once, while they connect, too. */
-  readonly signal: AbortSignal;
 }
 
 /** Connects and subscribes. Rejects if that fails; does not try again. */
-export type Dial = (use: LinkUse) => Promise<Link>;
+export type Dial = (use: RedisUse) => Promise<Link>;
 
 /** Milliseconds until a TCP connection is given up. */
 export const CONNECT_TIMEOUT_MS = 3000;
-
-/** Calls `end` as soon as the signal is aborted, or now if it was. Errors of clients that are closed already do not matter. */
-export function endWith(signal: AbortSignal, end: () => void): void {
-  const quietly = () => {
-    try {
-      end();
-    } catch {}
-  };
-  if (signal.aborted) quietly();
-  else signal.addEventListener("abort", quietly, { once: true });
-}

@@ -1,4 +1,5 @@
-import { CONNECT_TIMEOUT_MS, type Dial, endWith, type LinkUse } from "./link.ts";
+import { endWith } from "../../kit/fleet/connection.ts";
+import { CONNECT_TIMEOUT_MS, type Dial, type RedisUse } from "./link.ts";
 
 /** What is used of a client of node-redis 5 or 6. */
 export interface NodeRedis {
@@ -57,7 +58,7 @@ export function nodeRedisClusterDial(template: NodeRedisCluster): Dial {
   };
 }
 
-async function subscribed(template: NodeRedis, use: LinkUse): Promise<NodeRedis> {
+async function subscribed(template: NodeRedis, use: RedisUse): Promise<NodeRedis> {
   const client = template.duplicate(ourOptions(template.options));
   client.unref();
   await connected(client, use);
@@ -65,7 +66,7 @@ async function subscribed(template: NodeRedis, use: LinkUse): Promise<NodeRedis>
   return client;
 }
 
-async function connected(client: NodeRedis | NodeRedisCluster, { onLost, signal }: LinkUse): Promise<void> {
+async function connected(client: NodeRedis | NodeRedisCluster, { onLost, signal }: RedisUse): Promise<void> {
   client.on("error", onLost);
   endWith(signal, () => client.destroy());
   signal.throwIfAborted();
