@@ -1,4 +1,3 @@
-// @module-tag slow
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer, type Server, type Socket } from "node:net";

@@ -1,7 +1,6 @@
-// @module-tag slow
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { postgresFleet, prepareFleetTables } from "../../../../src/adapters/fleet/postgres/index.ts";
@@ -84,24 +83,6 @@ describe.runIf(requirement("postgresql", postgresFound))("connections of postgre
     await engine.close("a");
     expect(warned.mock.calls.map(String)).toEqual([]);
     warned.mockRestore();
-  });
-
-  test("are given up if the server accepts them and then says nothing", async () => {
-    let accepted = 0;
-    const url = await listen((socket) => {
-      accepted++;
-      const upstream = connect(server.port, server.host);
-      upstream.on("error", () => {});
-      socket.on("close", () => upstream.destroy());
-      upstream.on("close", () => socket.destroy());
-      upstream.pipe(socket);
-      // After the first packet, which asks for the session, nothing gets through.
-      if (accepted === 1) socket.once("data", (data) => upstream.write(data)).on("data", () => {});
-      else socket.pipe(upstream);
-    });
-    const engine = open(url);
-    await until(() => works(engine));
-    expect(accepted).toBe(2);
   });
 
   test("that are not made yet end with the engine", async () => {

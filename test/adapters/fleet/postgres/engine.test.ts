@@ -1,6 +1,8 @@
 // @module-tag slow
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer } from "node:net";
 import pg from "pg";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { postgresFleet, prepareFleetTables } from "../../../../src/adapters/fleet/postgres/index.ts";
 import type { FleetEngine } from "../../../../src/fleet/engine.ts";
 import { type PgBouncer, pgbouncerFound, startPgBouncer } from "../../../support/pgbouncer-server.ts";
@@ -40,6 +42,36 @@ describe.runIf(requirement("postgresql", postgresFound))("postgresFleet", () => 
       );
     await expect.poll(message, { timeout: 10_000 }).toMatch(/has no table ca_fleet: call prepareFleetTables/);
     await engine.close();
+  });
+
+  test("gives up a connection that the server accepts and then is silent on", async () => {
+    const server = await prepared();
+    onTestFinished(() => server.stop());
+    let accepted = 0;
+    const relay = createServer((socket) => {
+      accepted++;
+      const upstream = connect(server.port, server.host);
+      upstream.on("error", () => {}).on("close", () => socket.destroy());
+      socket.on("error", () => {}).on("close", () => upstream.destroy());
+      upstream.pipe(socket);
+      // After the first packet, which asks for the session, nothing gets through.
+      if (accepted === 1) socket.once("data", (data) => upstream.write(data)).on("data", () => {});
+      else socket.pipe(upstream);
+    });
+    relay.listen(0, "127.0.0.1");
+    await once(relay, "listening");
+    onTestFinished(() => void relay.close());
+    const engine = postgresFleet(
+      `postgres://postgres@127.0.0.1:${(relay.address() as AddressInfo).port}/postgres`,
+    ).open("shop");
+    onTestFinished(() => engine.close());
+    const works = () =>
+      engine.exchange("").then(
+        () => true,
+        () => false,
+      );
+    await expect.poll(works, { timeout: 20_000 }).toBe(true);
+    expect(accepted).toBe(2);
   });
 
   test.each(["redis://localhost", "localhost", null])("%s is refused, without a password", (url) => {
