@@ -3,7 +3,7 @@ import { ActuatorError } from "../common/error.ts";
 import type { FleetInstance } from "./instance.ts";
 import { type FleetLease, leaseEnd, leaseSlot } from "./lease.ts";
 import type { FleetSetRequest } from "./request.ts";
-import { type FleetEntry, type FleetState, lifeOf, type NewEntry } from "./state.ts";
+import { type FleetEntry, type FleetState, isLive, lifeOf, type NewEntry } from "./state.ts";
 
 /** How a canary is run. */
 export interface CanaryRequest extends FleetSetRequest {
@@ -63,7 +63,7 @@ export function finished(
   now: number,
 ): readonly NewEntry[] {
   const canary = entryOf(entries, id);
-  if (canary?.canary === undefined || canary.level === null || canary.expireTime! <= now) {
+  if (canary?.canary === undefined || canary.level === null || !isLive(canary, now)) {
     const message = "There is no canary with this id, or it is over.";
     throw new ActuatorError("NOT_FOUND", "CANARY_NOT_FOUND", message, { field: "id" });
   }

@@ -24,7 +24,7 @@ import { type ActuatorFleetOptions, isFleetName } from "./options.ts";
 import { ReportWatch } from "./report-watch.ts";
 import type { FleetHoldRequest, FleetRequest, FleetSetRequest } from "./request.ts";
 import { labelValueFault, matches, selectorOf, selectorOfInstances } from "./selector.ts";
-import { type FleetEntry, type FleetState, lifeOf, type NewEntry, prune } from "./state.ts";
+import { type FleetEntry, type FleetState, isLive, lifeOf, type NewEntry, prune } from "./state.ts";
 
 /** A change of the fleet, and how far it has come. */
 export interface FleetChange {
@@ -137,7 +137,7 @@ export class Fleet {
     await this.#member.refresh();
     const now = this.#member.now();
     return [...prune(this.#member.known, now).entries.values()]
-      .filter(({ level, expireTime = Infinity }) => level !== null && expireTime > now)
+      .filter((entry) => isLive(entry, now))
       .sort((one, other) => one.generation - other.generation)
       .sort((one, other) => (one.name === other.name ? 0 : one.name < other.name ? -1 : 1));
   }
@@ -278,9 +278,7 @@ export class Fleet {
     const { actor = "", reason = "", ifGeneration } = request;
     let ended = 0;
     const { generation } = await this.#member.change((known, now) => {
-      const live = [...known.entries.values()].filter(
-        ({ level, expireTime = Infinity }) => level !== null && expireTime > now,
-      );
+      const live = [...known.entries.values()].filter((entry) => isLive(entry, now));
       ended = live.length;
       const names = new Set(live.map(({ name }) => name));
       return [...names].map((name) => {

@@ -113,6 +113,11 @@ export function statusesOf(entry: FleetEntry, reports: readonly ReadReport[], no
     .sort((one, other) => (one.instance < other.instance ? -1 : 1));
 }
 
+/** Whether every instance has said how far it is, or is gone. */
+export function isSettled(instances: readonly InstanceStatus[]): boolean {
+  return instances.every(({ status }) => status !== "APPLYING");
+}
+
 function isGoneAt(seen: number, now: number): boolean {
   return now - seen > GONE_MS;
 }

@@ -3,7 +3,7 @@ import type { Lease } from "../loggers/lease.ts";
 import type { Loggers } from "../loggers/loggers.ts";
 import type { Override } from "../loggers/setting.ts";
 import { type Labels, matches } from "./selector.ts";
-import { type FleetEntry, type FleetState, keyOf, nextExpiry, wanted } from "./state.ts";
+import { type FleetEntry, type FleetState, isLease, keyOf, nextExpiry, wanted } from "./state.ts";
 
 /** By how much a clock may be wrong before a level of this instance counts as later than one of the fleet. */
 const CLOCK_MS = 1_000;
@@ -124,12 +124,12 @@ export class FleetLevels {
     // A level that comes back must not cover what was set on this instance alone in the meantime.
     const comesBack = generation <= (this.#latest.get(name) ?? -1);
     // The end of a lease is put off again and again.
-    const isLease = entry.slot.startsWith("lease:");
+    const isHeld = isLease(entry);
     const author: Override = {
       setTime: this.#localTime(entry.setTime),
-      expireTime: expireTime === undefined || isLease ? undefined : this.#localTime(expireTime),
+      expireTime: expireTime === undefined || isHeld ? undefined : this.#localTime(expireTime),
       ...{ actor, reason, instance, ofFleet: true },
-      ...(isLease && { held: true }),
+      ...(isHeld && { held: true }),
     };
     try {
       const isBeneath = !beneath?.ofFleet && (comesBack || isLater);

@@ -37,8 +37,6 @@ export interface MemberOptions {
   readonly report: () => string;
   /** Called whenever more is known of the fleet. */
   readonly onState: (known: FleetState) => void;
-  /** Called when the engine answers again, and when it no longer does. */
-  readonly onConnection?: ((isConnected: boolean) => void) | undefined;
 }
 
 /** An instance's part in its fleet: it learns what the others changed, says how far it is, and restores what the engine lost. */
@@ -293,22 +291,16 @@ export class FleetMember {
     try {
       const late = () => new NoAnswer(`no answer within ${DEADLINE_MS / 1_000} s`);
       const answer = await withTimeout(call, DEADLINE_MS, late, { background: true });
-      this.#connected(undefined);
+      this.#fault = undefined;
       return answer;
     } catch (error) {
       if (error instanceof ActuatorError) throw error;
-      const { message } = error as Error;
+      const why = (error as Error).message || "it cannot be reached";
       // A server that was demoted refuses to write for as long as it is connected to.
-      if (error instanceof NoAnswer || message.includes("READONLY")) void this.#engine.reset().catch(() => undefined);
-      this.#connected(message || "it cannot be reached");
-      throw this.#unavailable(message || "it cannot be reached");
+      if (error instanceof NoAnswer || why.includes("READONLY")) void this.#engine.reset().catch(() => undefined);
+      this.#fault = why;
+      throw this.#unavailable(why);
     }
-  }
-
-  #connected(fault: string | undefined): void {
-    const isNews = (fault === undefined) !== (this.#fault === undefined);
-    this.#fault = fault;
-    if (isNews && !this.#isClosed) this.#options.onConnection?.(fault === undefined);
   }
 
   #unavailable(why: string): ActuatorError {

@@ -129,11 +129,22 @@ export function wanted({ entries }: FleetState, labels: Labels, now: number): Re
   return found;
 }
 
+/** Whether an entry has a level whose time is not over. */
+export function isLive({ level, expireTime = Number.POSITIVE_INFINITY }: FleetEntry, now: number): boolean {
+  return level !== null && expireTime > now;
+}
+
+/** Whether an entry lasts until a caller releases it. */
+export function isLease({ slot }: Pick<FleetEntry, "slot">): boolean {
+  return slot.startsWith("lease:");
+}
+
 /** When the next level ends by itself; undefined: none does. */
 export function nextExpiry({ entries }: FleetState, now: number): number | undefined {
   let next: number | undefined;
-  for (const { level, expireTime } of entries.values()) {
-    if (level === null || expireTime === undefined || expireTime <= now) continue;
+  for (const entry of entries.values()) {
+    const { expireTime } = entry;
+    if (expireTime === undefined || !isLive(entry, now)) continue;
     if (next === undefined || expireTime < next) next = expireTime;
   }
   return next;

@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { durationFromMs, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { Fleet, FleetChange } from "../../fleet/fleet.ts";
 import type { FleetInstance } from "../../fleet/instance.ts";
-import type { FleetEntry } from "../../fleet/state.ts";
+import { type FleetEntry, isLease } from "../../fleet/state.ts";
 import {
   type FleetChange as FleetChangeProto,
   FleetChangeSchema,
@@ -37,9 +37,9 @@ export function instancesToProto(fleet: Fleet, instances: readonly FleetInstance
 
 /** Converts a level of the fleet. */
 export function fleetLevelToProto(entry: FleetEntry): FleetLevel {
-  const { name, selector, slot, level, generation } = entry;
+  const { name, selector, level, generation } = entry;
   const { setTime, expireTime, actor, reason, instance } = entry;
-  const held = slot.startsWith("lease:");
+  const held = isLease(entry);
   const override = overrideToProto({ setTime, expireTime, actor, reason, instance, held, ofFleet: true });
   return create(FleetLevelSchema, {
     name,

@@ -4,7 +4,7 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import { isInReach, requireLoggers } from "../../access/caller.ts";
 import { ActuatorError } from "../../common/error.ts";
 import type { Fleet, FleetChange } from "../../fleet/fleet.ts";
-import type { FleetInstance } from "../../fleet/instance.ts";
+import { type FleetInstance, isSettled } from "../../fleet/instance.ts";
 import {
   FinishCanaryResponseSchema,
   type FleetService,
@@ -119,7 +119,7 @@ export function fleetService(fleet: Fleet, { heartbeatMs }: ServiceLimits): Serv
             const signature = JSON.stringify(seen.instances);
             if (signature === sent) return undefined;
             sent = signature;
-            isEnd = seen.instances.every(({ status }) => status !== "APPLYING");
+            isEnd = isSettled(seen.instances);
             return create(WatchFleetChangeResponseSchema, {
               event: { case: "change", value: fleetChangeToProto(seen) },
             });

@@ -5,6 +5,7 @@ import { requireLoggers } from "../../access/caller.ts";
 import { ActuatorError } from "../../common/error.ts";
 import type { FleetCanary } from "../../fleet/canary.ts";
 import type { Fleet, FleetChange } from "../../fleet/fleet.ts";
+import { isSettled } from "../../fleet/instance.ts";
 import {
   CanaryEnded_Outcome as Outcome,
   type RunCanaryRequest,
@@ -107,7 +108,7 @@ export function runCanary(
         if (signature === sent) return undefined;
         sent = signature;
         const isPromoted = change.entry.generation === promoted;
-        if (isPromoted && change.instances.every(({ status }) => status !== "APPLYING")) outcome = Outcome.PROMOTED;
+        if (isPromoted && isSettled(change.instances)) outcome = Outcome.PROMOTED;
         return tell({ case: "progress", value: { id: canary.id, isPromoted, change: fleetChangeToProto(change) } });
       },
       heartbeat: () => tell({ case: "heartbeat", value: { interval: durationFromMs(heartbeatMs) } }),
