@@ -91,7 +91,7 @@ comments("ActuatorOptions", [], described);
 comments("ListenOptions", ["listen"], described);
 comments("StoreOptions", ["sessions", "store"], described);
 comments("GraphOptions", ["graph"], described);
-comments("FleetOptions", ["fleet"], described);
+comments("ConfiguredFleetOptions", ["fleet"], described);
 comments("AccessOptions", ["access"], described);
 comments("AuditFileOptions", ["audit"], described);
 
@@ -101,7 +101,7 @@ const SECTIONS: Readonly<Record<string, string>> = {
   listen: "Where to listen.",
   "sessions.store": "The store that other processes share.",
   graph: "The graph of the services that send spans. Default: false.",
-  fleet: "Actuators whose loggers are shown and set together.",
+  fleet: "The fleet that this instance takes part in.",
 };
 
 function descriptionOf(path: string): string {

@@ -19,7 +19,7 @@ import {
   timerMs,
 } from "./common/options.ts";
 import type { FleetEngineSource } from "./fleet/engine.ts";
-import { type ActuatorFleetOptions, FLEET, isEngine } from "./fleet/options.ts";
+import { ACTUATOR_FLEET, type ActuatorFleetOptions, isEngine } from "./fleet/options.ts";
 import { CORS, type CorsOptions } from "./http/gate/cors-options.ts";
 import { MCP, type McpOptions } from "./http/mcp/options.ts";
 import { OTLP, type OtlpOptions } from "./http/otlp/options.ts";
@@ -155,7 +155,7 @@ export function checkActuatorOptions(options: ActuatorOptions): void {
     faults.push(...optionFaults(`${where}.sessions`, sessions, SESSIONS));
   }
   if (typeof fleet === "object" && fleet !== null && !isEngine(fleet)) {
-    faults.push(...optionFaults(`${where}.fleet`, fleet, FLEET));
+    faults.push(...optionFaults(`${where}.fleet`, fleet, ACTUATOR_FLEET));
   }
   if (typeof admin === "object" && admin !== null) {
     faults.push(...adminNameFaults(`${where}.admin`, admin, options.name));
@@ -228,7 +228,7 @@ export const OPTIONS: Checks<ActuatorOptions> = {
   integrationGraph: (value) =>
     having(["snapshot", "rebuild"], "what integrationGraph({ app }) gave")((value as GraphBuilder)?.graph ?? value),
   fleet: (value) =>
-    typeof value === "object" && (value as ActuatorFleetOptions)?.engine ? undefined : FLEET.engine(value),
+    typeof value === "object" && (value as ActuatorFleetOptions)?.engine ? undefined : ACTUATOR_FLEET.engine(value),
   otlp: flagOr(OTLP),
   ui: option(flag, { default: true }),
   mcp: flagOr(MCP),

@@ -293,6 +293,7 @@ export function actuatorOf(options: ActuatorOptions, managed?: Loggers): TakingA
       if (!isMounted) stopRefusing = stopRefusing?.() as undefined;
       const address = await listenerOf().listen(listenOptions);
       addresses.push(address.url);
+      if (listenOptions.path === undefined && !isWildcard(listenOptions.host)) fleet?.listensAt(address.url);
       if (authenticated && isReadableOnTheWay(listenOptions)) onError(new Error(CLEARTEXT), "listen");
       if (isOpen && access?.anonymous === undefined) console.error(openAddressLine(address, listenOptions));
       if (options.admin !== undefined) {
@@ -309,6 +310,11 @@ export function actuatorOf(options: ActuatorOptions, managed?: Loggers): TakingA
       else listenerOf().take(socket, accepting);
     },
   };
+}
+
+/** Of an address that stands for all of this machine it is not known which one others can reach. */
+function isWildcard(host = ""): boolean {
+  return host === "0.0.0.0" || host === "::";
 }
 
 const CLEARTEXT =

@@ -217,6 +217,8 @@ export class ManagedApplication implements Findings {
       const { options, listen } = this.#configuration;
       this.#domains = domainsOf(this.#identity, options);
       this.#open();
+      // Other instances count on it from now on.
+      if (options.fleet !== undefined) this.carefully(() => this.#served());
       if (listen !== undefined) {
         const begin = () => this.#listen(listen);
         this.#opened?.then(begin, begin);

@@ -10,10 +10,10 @@ import { note, print } from "./output.ts";
 
 const EXAMPLE = `
 The configuration says what is served: sessions in a store, a graph from OTLP
-traces, the loggers of a fleet.
+traces, a fleet, which it reads and changes.
   { "sessions": { "store": { "redis": "redis://127.0.0.1:6379" }, "idKeyFile": "id.key" },
     "graph": true,
-    "fleet": { "instances": ["http://10.0.0.7:9001", "http://10.0.0.8:9001"] } }
+    "fleet": { "redis": "redis://127.0.0.1:6379", "name": "shop" } }
 It listens on 127.0.0.1:9001 by default (listen). After SIGTERM it finishes open
 requests and ends; a second signal ends it at once.
 Exit codes: 0 ended by a signal, 1 cannot start, 2 wrong command line.`;

@@ -9,6 +9,7 @@ import { adminNameFaults, type SpringBootAdminOptions } from "../operations/spri
 import { listenFaults } from "../server/address.ts";
 import type { ListenOptions } from "../server/listen-options.ts";
 import type { EffectiveSetting } from "./effective.ts";
+import { type FleetSettings, fleetFaults } from "./fleet-options.ts";
 import { nameOf, SCHEMA, settingsOf } from "./schema.ts";
 import { type StandaloneOptions, standaloneFaults } from "./serve-options.ts";
 
@@ -17,6 +18,8 @@ interface Parts {
   readonly options: ActuatorOptions;
   readonly listen: ListenOptions;
   readonly standalone: StandaloneOptions;
+  /** As it is set, with the addresses of engines. */
+  readonly fleet: FleetSettings | undefined;
 }
 
 /** What is wrong with settings together, though each is valid by itself. */
@@ -34,13 +37,14 @@ interface Combination {
  * @param serving whether nothing is added in code
  */
 export function combinationFaults(parts: Parts, known: readonly Fault[], serving: boolean): Combination[] {
-  const { options, listen } = parts;
+  const { options, listen, fleet } = parts;
   // A store and a graph are added in code, or by the sidecar.
-  const { sessions: _, integrationGraph: __, ...rest } = options;
+  const { sessions: _, integrationGraph: __, fleet: ___, ...rest } = options;
   const all: Combination[] = [
     ...optionFaults("", rest, OPTIONS).map(({ field, message }) => ({ setting: field, message })),
     ...listenCombinations(listen, options.access),
     ...adminAddress(options.admin, listen),
+    ...(fleet === undefined ? [] : fleetFaults(fleet, serving)),
     ...(serving ? [...adminName(options.admin, options.name), ...standaloneFaults(parts)] : []),
   ];
   const wrong = known.flatMap(({ setting }) => setting ?? []);

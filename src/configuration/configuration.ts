@@ -1,11 +1,13 @@
 import { type ActuatorOptions, isStore } from "../actuator-options.ts";
 import type { Fault } from "../common/error.ts";
+import { isEngine } from "../fleet/options.ts";
 import type { ListenOptions } from "../server/listen-options.ts";
 import { combinationFaults, fileFaults } from "./combination.ts";
 import { type EffectiveSetting, effectiveSettings } from "./effective.ts";
 import { readEnvironment } from "./environment.ts";
 import { configurationError } from "./fault.ts";
 import { readConfigurationFile } from "./file.ts";
+import { type FleetSettings, fleetOptionsOf } from "./fleet-options.ts";
 import { nameOf, SCHEMA, type Tree } from "./schema.ts";
 import type { StandaloneOptions } from "./serve-options.ts";
 import { type Entry, originText, placeOf } from "./source.ts";
@@ -69,8 +71,8 @@ export function applicationConfiguration(sources: ConfigurationSources = {}): Co
 }
 
 /**
- * As {@link configuration}, for an actuator without an application: the file and the environment may also set `sessions.store`, `graph`
- * and `fleet`, together they must be enough to serve something, and the files of its settings must exist.
+ * As {@link configuration}, for an actuator without an application: the file and the environment may also set `sessions.store`
+ * and `graph`, together they must be enough to serve something, and the files of its settings must exist.
  *
  * @throws ActuatorError as {@link configuration}.
  */
@@ -100,9 +102,11 @@ function configured(sources: ConfigurationSources, { serving, files }: Purpose):
   const settings = effectiveSettings(SCHEMA, tree, base, entries.flat());
   const all: Fault[] = [
     ...known,
-    ...combinationFaults(parts, known, serving).map(({ setting, message }) => {
-      return { at: placeOf(setting, readings, base), message, setting };
-    }),
+    ...combinationFaults({ ...parts, fleet: tree.fleet as FleetSettings | undefined }, known, serving).map(
+      ({ setting, message }) => {
+        return { at: placeOf(setting, readings, base), message, setting };
+      },
+    ),
     ...(files ? fileFaults(settings) : []),
   ];
   if (all.length > 0) throw configurationError(all);
@@ -147,9 +151,10 @@ function isEmpty(value: unknown): boolean {
   return typeof value === "object" && value !== null && !Array.isArray(value) && Object.keys(value).length === 0;
 }
 
-/** In code, a section may be `true`, or a store of sessions without options. */
+/** In code, a section may be `true`, or a store of sessions or an engine of a fleet without options. */
 function sectionFrom(value: unknown): Tree {
   if (typeof value !== "object" || value === null) return {};
+  if (isEngine(value as never)) return { engine: value };
   return isStore(value as never) ? { store: value } : (value as Tree);
 }
 
@@ -179,19 +184,23 @@ function withoutRivals(tree: Tree, entries: readonly Entry[]): Tree {
 type Parts = Omit<StandaloneConfiguration, "settings">;
 
 function applicationParts(tree: Tree): Parts {
-  const { listen: _, ...options } = tree;
+  const { listen: _, ...options } = withFleet(tree);
   return { options, listen: addressIn(tree), standalone: {} };
 }
 
 function standaloneParts(tree: Tree): Parts {
-  const { listen: _, graph, fleet, sessions, ...rest } = tree;
+  const { listen: _, graph, sessions, ...rest } = withFleet(tree);
   const { store, ...others } = (sessions ?? {}) as Tree;
   const options = { ...rest, ...(sessions !== undefined && { sessions: others }) } as Tree;
   return {
     options: options as ActuatorOptions,
     listen: addressIn(tree),
-    standalone: { store, graph, fleet } as StandaloneOptions,
+    standalone: { store, graph } as StandaloneOptions,
   };
+}
+
+function withFleet({ fleet, ...tree }: Tree): Tree {
+  return fleet === undefined ? tree : { ...tree, fleet: fleetOptionsOf(fleet as FleetSettings) };
 }
 
 function addressIn({ listen }: Tree): ListenOptions {

@@ -1,9 +1,9 @@
 import { OPTIONS, SESSIONS } from "../actuator-options.ts";
 import { durationFromText } from "../common/duration.ts";
 import { type Check, type Checks, type Facts, flag, flagOr, objectOf, option } from "../common/options.ts";
-import { FLEET } from "../fleet-facade/options.ts";
 import { LISTEN } from "../server/listen-options.ts";
 import { DESCRIPTIONS } from "./descriptions.ts";
+import { CONFIGURED_FLEET } from "./fleet-options.ts";
 import { GRAPH, STORE } from "./serve-options.ts";
 
 /** How a value is written: as one string in the environment, and as JSON or YAML in a file. */
@@ -179,7 +179,7 @@ export const SCHEMA: Section = sectionOf(
     sessions: objectOf({ ...SESSIONS, store: option(objectOf(STORE), serveOnly) }),
     listen: option(objectOf(LISTEN), { always: true }),
     graph: option(flagOr(GRAPH), serveOnly),
-    fleet: option(objectOf(FLEET), serveOnly),
+    fleet: objectOf(CONFIGURED_FLEET),
   } as Checks<object>,
   [],
   { always: true },

@@ -1,5 +1,4 @@
 import {
-  type Check,
   type Checks,
   flag,
   nonNegativeMs,
@@ -10,8 +9,8 @@ import {
   textsLike,
   timeLimitMs,
 } from "../common/options.ts";
-import type { FleetOptions } from "../fleet-facade/options.ts";
 import { type PrincipalPaths, principalFault } from "../sessions/principal.ts";
+import { urlOf } from "./url.ts";
 
 /** The sessions of other processes, in the store that they share. */
 export interface StoreOptions {
@@ -60,22 +59,6 @@ export interface GraphOptions {
 export interface StandaloneOptions {
   readonly store?: StoreOptions | undefined;
   readonly graph?: boolean | GraphOptions | undefined;
-  readonly fleet?: FleetOptions | undefined;
-}
-
-/** The URL of a store, which may have a password in it. */
-function urlOf(...protocols: readonly string[]): Check {
-  const beginnings = protocols.map((protocol) => `${protocol}//`);
-  return shaped(
-    { kind: "text" },
-    (value) =>
-      typeof value === "string" &&
-      URL.canParse(value) &&
-      beginnings.some((beginning) => value.toLowerCase().startsWith(beginning))
-        ? undefined
-        : `must be a URL that begins with ${beginnings.join(" or ")}`,
-    { secret: "url" },
-  );
 }
 
 /** The checks of {@link StoreOptions}. */
@@ -125,20 +108,19 @@ const TAKEN: Readonly<Record<"redis" | "postgres", Readonly<Record<"connect" | "
 /** Lists everything that keeps a sidecar from being made of these settings. */
 export function standaloneFaults(settings: {
   readonly standalone: StandaloneOptions;
-  readonly options: { readonly sessions?: object | undefined; readonly loggers?: unknown; readonly otlp?: unknown };
+  readonly options: Partial<Readonly<Record<"sessions" | "loggers" | "fleet", object | undefined>>> & {
+    otlp?: unknown;
+  };
 }): StandaloneFault[] {
-  const { store, fleet, graph } = settings.standalone;
-  const { sessions, loggers, otlp } = settings.options;
+  const { store, graph } = settings.standalone;
+  const { sessions, loggers, otlp, fleet } = settings.options;
   const faults = store === undefined ? [] : storeFaults(store);
-  if (fleet !== undefined && fleet.instances === undefined) {
-    faults.push({ setting: "fleet", message: "fleet has no instances", dependsOn: ["fleet.instances"] });
-  }
   if (sessions !== undefined && store === undefined && Object.keys(sessions).length > 0) {
     const message = "sessions needs a store: set sessions.store.redis or sessions.store.postgres";
     faults.push({ setting: "sessions", message, dependsOn: ["sessions.store"] });
   }
   if (loggers !== undefined && fleet === undefined) {
-    const message = "loggers belong to a fleet here: set fleet.instances";
+    const message = "loggers belong to a fleet here: set fleet.redis, for example";
     faults.push({ setting: "loggers", message, dependsOn: ["fleet"] });
   }
   if (otlp && graph === false) {

@@ -1,5 +1,5 @@
-import { hostname } from "node:os";
 import { ActuatorError } from "../common/error.ts";
+import { instanceName } from "../common/instance.ts";
 import { checkRequest, holdTtlFor, ttlFor } from "../loggers/change-request.ts";
 import { checkLevel, type Level } from "../loggers/level.ts";
 import type { Loggers } from "../loggers/loggers.ts";
@@ -48,10 +48,13 @@ export class Fleet {
   readonly name: string;
   /** The id of this instance, unique in the fleet. */
   readonly id: string;
+  /** Whether calls that do not say what they concern are for the fleet. */
+  readonly isDefault: boolean;
   readonly #engine: FleetEngine;
   readonly #member: FleetMember;
   readonly #levels: FleetLevels | undefined;
   readonly #ttl: TtlOptions;
+  #address: string | undefined;
   readonly #leases = new Set<FleetLease>();
   readonly #watch = new ReportWatch(() => this.#reports());
 
@@ -61,17 +64,20 @@ export class Fleet {
    * @throws ActuatorError INVALID_ARGUMENT for a name of the fleet or of the instance that does not fit.
    */
   constructor(
-    { engine, name, labels = {} }: ActuatorFleetOptions,
+    { engine, name, labels = {}, role = "member", scope, address }: ActuatorFleetOptions,
     { name: application = "", version = "", ...self }: FleetSelf,
   ) {
     this.name = fleetNameOf(name ?? application);
-    const id = self.loggers?.instance ?? `${hostname()}:${process.pid}`;
+    const id = self.loggers?.instance ?? instanceName();
     this.id = instanceIdOf(id);
+    this.isDefault = (scope ?? (role === "reader" ? "fleet" : "instance")) === "fleet";
+    this.#address = address;
     this.#ttl = self.ttl;
     this.#engine = engine.open(this.name);
     this.#member = new FleetMember(this.#engine, {
       id,
       report: () => {
+        if (role === "reader") return undefined;
         const faults = this.#levels?.faults ?? { failed: {}, overruled: {} };
         const { generation } = this.#member.known;
         const report: InstanceReport = {
@@ -79,6 +85,7 @@ export class Fleet {
           version,
           labels,
           startTime: self.startTime,
+          ...(this.#address !== undefined && { address: this.#address }),
           generation,
           ...faults,
         };
@@ -99,6 +106,13 @@ export class Fleet {
   /** The engine as it was when it was last called. */
   get engine(): { readonly kind: string; readonly fault: string | undefined; readonly notice: string | undefined } {
     return { kind: this.#engine.kind, fault: this.#member.fault, notice: this.#engine.notice };
+  }
+
+  /** Says where the others reach this instance, unless an option did. */
+  listensAt(address: string): void {
+    if (this.#address !== undefined) return;
+    this.#address = address;
+    this.#member.tell();
   }
 
   /** The greatest generation that is known. */

@@ -13,6 +13,8 @@ export interface InstanceReport extends LevelFaults {
   readonly labels: Readonly<Record<string, string>>;
   /** When its actuator was created, in milliseconds since the epoch by its own clock. */
   readonly startTime: number;
+  /** Where the others reach it, if they can. */
+  readonly address?: string | undefined;
   /** The generation that it has applied. */
   readonly generation: number;
 }
@@ -24,6 +26,8 @@ export interface FleetInstance {
   readonly version: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly startTime: number;
+  /** Where the others reach it; undefined: it did not say. */
+  readonly address: string | undefined;
   /** When its latest report arrived, in milliseconds since the epoch by the engine's clock. */
   readonly heartbeat: number;
   /** The generation that it has applied. */
@@ -70,13 +74,13 @@ export function labelsOf({
   application,
   version,
   labels,
-}: Omit<ReadReport, keyof LevelFaults | "seen" | "generation" | "startTime">): Labels {
+}: Pick<ReadReport, "id" | "application" | "version" | "labels">): Labels {
   return new Map([...Object.entries(labels), ["application", application], ["version", version], ["instance", id]]);
 }
 
 /** An instance as it is shown. */
 export function instanceOf(report: ReadReport, known: FleetState, now: number, self: string): FleetInstance {
-  const { id, application, version, labels, startTime, generation, seen } = report;
+  const { id, application, version, labels, startTime, address, generation, seen } = report;
   const waiting = [...known.entries.values()].filter((entry) => entry.generation > generation);
   const lagMs = Math.max(0, ...waiting.map(({ setTime }) => now - setTime));
   const isGone = isGoneAt(seen, now);
@@ -86,6 +90,7 @@ export function instanceOf(report: ReadReport, known: FleetState, now: number, s
     version,
     labels,
     startTime,
+    address,
     heartbeat: seen,
     generation,
     lagMs,
@@ -129,10 +134,11 @@ function readReport(text: string): InstanceReport | undefined {
   } catch {
     return undefined;
   }
-  const { application, version, labels, startTime, generation, failed, overruled } = read ?? {};
+  const { application, version, labels, startTime, address = "", generation, failed, overruled } = read ?? {};
   const isRead =
     typeof application === "string" &&
     typeof version === "string" &&
+    typeof address === "string" &&
     Number.isSafeInteger(startTime) &&
     Number.isSafeInteger(generation) &&
     [labels, failed, overruled].every(isTexts);

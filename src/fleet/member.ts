@@ -33,8 +33,8 @@ const NO_VERSION = "?";
 export interface MemberOptions {
   /** The id of the instance. */
   readonly id: string;
-  /** What the instance says of itself, as JSON. */
-  readonly report: () => string;
+  /** What the instance says of itself, as JSON. Undefined: it only reads, and is not listed. */
+  readonly report: () => string | undefined;
   /** Called whenever more is known of the fleet. */
   readonly onState: (known: FleetState) => void;
 }
@@ -192,7 +192,8 @@ export class FleetMember {
     if (this.#isClosed) return;
     const { id, report } = this.#options;
     try {
-      await this.#look(this.#version, { id, text: report() });
+      const text = report();
+      await this.#look(this.#version, text === undefined ? undefined : { id, text });
       if (this.#known === this.#compared || this.#healing !== undefined) return;
       if (lacking(this.#stored, this.#known, this.now()).length === 0) this.#compared = this.#known;
       else this.#healing = later(Math.random() * HEAL_MS, () => this.#heal());

@@ -1,5 +1,5 @@
-import { hostname } from "node:os";
 import { ActuatorError } from "../common/error.ts";
+import { instanceName } from "../common/instance.ts";
 import type { Detach, LoggerAdapter, RecordSink } from "./adapter.ts";
 import {
   type ChangeRequest,
@@ -52,7 +52,7 @@ export class Loggers {
    */
   constructor(options: LoggersOptions = {}, onError: (error: unknown, context: string) => void = () => undefined) {
     this.#options = options;
-    this.#instance = options.instance ?? `${hostname()}:${process.pid}`;
+    this.#instance = options.instance ?? instanceName();
     this.#levels = new ConfiguredLevels(options);
     this.#views = new LoggerViews(this.#levels);
     this.#stateFile = options.state === undefined ? undefined : keepLevels(options.state, this.#levels, onError);

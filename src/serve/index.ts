@@ -1,6 +1,6 @@
 import { ActuatorError } from "../common/error.ts";
 import { type StandaloneOptions, standaloneFaults } from "../configuration/serve-options.ts";
-import { type FleetLoggers, fleetLoggers } from "../fleet-facade/index.ts";
+import { isEngine } from "../fleet/options.ts";
 import {
   type Actuator,
   type ActuatorOptions,
@@ -30,13 +30,13 @@ export interface StandaloneActuator {
   readonly warnings: readonly string[];
   /** How long {@link close} may wait for open requests, in milliseconds. */
   readonly drainMs: number;
-  /** Closes the actuator as `Actuator.close` does, then the connections to stores and instances. */
+  /** Closes the actuator as `Actuator.close` does, then the connections to stores. */
   close(): Promise<void>;
 }
 
 /**
- * Starts an actuator without an application, for what the configuration names: the sessions in a store, a graph from OTLP traces, the
- * loggers of a fleet.
+ * Starts an actuator without an application, for what the configuration names: the sessions in a store, a graph from OTLP traces, a
+ * fleet, which it reads and changes without being one of its instances.
  *
  * @throws ActuatorError if there is nothing to serve, a package is missing or it cannot listen on the address. Nothing stays open.
  */
@@ -46,21 +46,17 @@ export async function startStandaloneActuator(settings: StandaloneSettings): Pro
   if (faults.length > 0) throw invalid(faults.map(({ message }) => message).join("\n"));
   const store = standalone.store && (await openSessionStore(standalone.store));
   let actuator: Actuator | undefined;
-  let fleet: FleetLoggers | undefined;
 
   async function close(): Promise<void> {
     await actuator?.close();
     if (actuator === undefined) await store?.detach?.();
-    await fleet?.close();
   }
 
   try {
     const fault = store && (await sessionStoreFault(store));
-    fleet = standalone.fleet && fleetLoggers(standalone.fleet);
-    const parts = partsOf(standalone, options, store, fleet);
+    const parts = partsOf(standalone, options, store);
     actuator = createActuator(parts.options);
     const address = await actuator.listen(listen);
-    if (fleet !== undefined) fleet.follow(actuator.loggers!);
     const warnings = fault === undefined ? [] : [`the session store: ${fault}`];
     const { drainDelayMs, drainDeadlineMs } = { ...DEFAULT_LIMITS, ...options.limits };
     return { address, serves: parts.serves, warnings, drainMs: drainDelayMs + drainDeadlineMs, close };
@@ -71,10 +67,9 @@ export async function startStandaloneActuator(settings: StandaloneSettings): Pro
 }
 
 function partsOf(
-  { graph, fleet: fleetOptions }: StandaloneOptions,
-  { sessions, loggers, ...rest }: ActuatorOptions,
+  { graph }: StandaloneOptions,
+  { sessions, loggers, fleet, ...rest }: ActuatorOptions,
   store: SessionStore | undefined,
-  fleet: FleetLoggers | undefined,
 ): { readonly options: ActuatorOptions; readonly serves: readonly string[] } {
   const serves: string[] = [];
   let options: ActuatorOptions = rest;
@@ -83,9 +78,10 @@ function partsOf(
     options = { ...options, sessions: { ...sessions, store } };
   }
   if (fleet !== undefined) {
-    const { length } = fleetOptions!.instances;
-    serves.push(`the loggers of ${length} ${length === 1 ? "instance" : "instances"}`);
-    options = { ...options, loggers: { ...loggers, adapters: [fleet] } };
+    const read = isEngine(fleet) ? { engine: fleet } : fleet;
+    serves.push(`the fleet ${read.name ?? rest.name} (${read.engine.kind})`);
+    // It has no loggers of its own: they show the levels that the fleet has.
+    options = { ...options, loggers: { ...loggers }, fleet: { ...read, role: "reader" } };
   }
   if (graph || rest.otlp) {
     serves.push("an integration graph over OTLP");

@@ -1,8 +1,10 @@
 // @module-tag slow
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { createToken } from "../../src/access/token.ts";
+import { redisFleet } from "../../src/adapters/fleet/redis/index.ts";
+import { Fleet } from "../../src/fleet/fleet.ts";
 import { LINES, type ProcessDescription } from "../../src/processes/description.ts";
 import { answerTo } from "../../src/processes/line-client.ts";
 import { placeOf } from "../../src/processes/socket-name.ts";
@@ -12,7 +14,11 @@ import {
   type RunningApplication,
   runApplication,
 } from "../support/auto-application.ts";
+import { redisFound, startRedis } from "../support/redis-server.ts";
+import { requirement } from "../support/requirement.ts";
 import { until } from "../support/until.ts";
+
+const soon = { timeout: 20_000 };
 
 const ORDERS = `
 const log = require("pino")();
@@ -56,6 +62,28 @@ test("a file and the environment say what an application without a line of ours 
   const restored = await fetch(`${await urlOf(again)}/actuator/loggers/shop.orders`, { headers });
   expect(await restored.json()).toMatchObject({ effectiveLevel: "DEBUG" });
 });
+
+test.runIf(requirement("redis-server", redisFound))(
+  "the environment makes an application part of a fleet",
+  async () => {
+    await using server = await startRedis();
+    const folder = applicationFolder({ "shop.cjs": ORDERS });
+    const env = { ACTUATOR_FLEET_REDIS: server.url, ACTUATOR_FLEET_LABELS: '{"zone":"eu"}', ACTUATOR_LISTEN_PORT: "0" };
+    const shop = runApplication(folder, "shop.cjs", { env });
+    const url = await urlOf(shop);
+    const fleet = new Fleet(
+      { engine: redisFleet(server.url), name: "shop", role: "reader" },
+      { startTime: 0, loggers: undefined, ttl: {} },
+    );
+    onTestFinished(() => fleet.close());
+    await expect
+      .poll(() => fleet.instances().catch(() => []), soon)
+      .toMatchObject([{ labels: { zone: "eu" }, address: url }]);
+    await fleet.setLevel("shop.orders", "ERROR", { selector: "application=shop" });
+    const level = async () => (await fetch(`${url}/actuator/loggers/shop.orders`)).text();
+    await expect.poll(level, soon).toContain('"effectiveLevel":"ERROR"');
+  },
+);
 
 const index = JSON.stringify(new URL("../../src/index.ts", import.meta.url).href);
 

@@ -88,7 +88,7 @@ describe("config check", () => {
             { commonName: "a", permissions: ["all"] },
           ],
         },
-        fleet: { instances: ["http://a", "b", { url: "http://c", nmae: "c" }] },
+        fleet: { redis: "redis://a", peers: { hosts: ["10.0.0.7", "http://c"] } },
       },
     });
     const faultsIn = async (name: string) => {
@@ -102,8 +102,7 @@ describe("config check", () => {
     expect(await faultsIn("lists.json")).toEqual([
       "lists.json:5:23: access.certificates entry 0.commonName must be a non-empty string",
       expect.stringMatching(/^lists.json:13:11: access.certificates entry 1.permissions entry 0 must be one of/),
-      "lists.json:21:7: fleet.instances entry 1 must be an address such as http://10.0.0.7:9001",
-      expect.stringMatching(/^lists.json:22:7: fleet.instances entry 2 has an unknown option "nmae"/),
+      expect.stringMatching(/^lists.json:23:\d+: fleet.peers.hosts entry 1 must be a host name without a port/),
     ]);
   });
 
@@ -146,7 +145,7 @@ describe("config check", () => {
         "actuator.json:7:12: listen.tls.key: `tls` has no `key`; TLS needs one",
         expect.stringMatching(/^ACTUATOR_LISTEN_HOST: listen.host: refused to listen on "0.0.0.0"/),
         expect.stringMatching(/^actuator.json:14:16: sessions.store has table, which redis with the layout "connect"/),
-        "actuator.json:3:14: loggers belong to a fleet here: set fleet.instances",
+        "actuator.json:3:14: loggers belong to a fleet here: set fleet.redis, for example",
         `actuator.json:8:15: listen.tls.cert: there is no file ${join(config, "..", "cert.pem")}`,
       ],
     });
@@ -162,7 +161,7 @@ describe("config check", () => {
     expect(await cli(["config", "check", "--config", config])).toMatchObject({
       code: 1,
       stderr:
-        "actuator.json:3:14: sessions.store must have either redis or postgres, a URL\nactuator.json:8:12: fleet has no instances\n",
+        "actuator.json:8:12: fleet has no engine: set fleet.redis, fleet.postgres or fleet.nats to its address\nactuator.json:3:14: sessions.store must have either redis or postgres, a URL\n",
     });
     const { code, stderr } = await cli(["config", "check", "--application", "--config", config]);
     expect(code).toBe(1);
@@ -177,7 +176,7 @@ describe("config check", () => {
       access: { jwt },
       audit: { file: "logs/audit.log" },
       loggers: { state: "made.json" },
-      fleet: { instances: ["http://a"] },
+      fleet: { redis: "redis://a" },
     });
     const env = { ACTUATOR_ACCESS_TOKENS: "/nowhere/tokens.json" };
     expect(await cli(["config", "check", "--config", config], { env })).toMatchObject({
@@ -204,7 +203,7 @@ test("config schema prints what editors need", async () => {
   expect(code).toBe(0);
   const schema = JSON.parse(stdout);
   const validate = new Ajv2020({ strict: false }).compile(schema);
-  expect(validate({ name: "shop", fleet: { instances: ["http://a:9001"] } })).toBe(true);
+  expect(validate({ name: "shop", fleet: { redis: "redis://a:6379" } })).toBe(true);
   expect(validate({ nmae: "shop" })).toBe(false);
   expect(schema.properties.listen.properties.port.description).toContain("ACTUATOR_LISTEN_PORT");
 });

@@ -194,9 +194,9 @@ describe("what the environment says", () => {
     ["ACTUATOR_TOKENS", "x", 'Unknown setting; did you mean "ACTUATOR_ACCESS_TOKENS"?'],
     ["ACTUATOR_FROBNICATE", "x", "Unknown setting; connect-actuator config schema lists all"],
     [
-      "ACTUATOR_FLEET_INSTANCES",
-      "http://a",
-      '"fleet.instances" is for connect-actuator serve; an application passes it in code',
+      "ACTUATOR_SESSIONS_STORE_REDIS",
+      "redis://a",
+      '"sessions.store.redis" is for connect-actuator serve; an application passes it in code',
     ],
   ])("%s=%s is an error", (variable, value, message) => {
     expect(faultsOf({ env: { [variable]: value } })).toEqual([`${variable}: ${message}`]);
@@ -411,8 +411,9 @@ describe("secrets", () => {
     const { standalone, settings } = standaloneConfiguration({
       env: {
         ACTUATOR_SESSIONS_STORE_REDIS: `redis://user:${key}@cache:6379/0?password=${key}`,
-        ACTUATOR_FLEET_INSTANCES: "http://a:9001,http://b:9001",
-        ACTUATOR_FLEET_TOKEN: key,
+        ACTUATOR_FLEET_NATS: `nats://user:${key}@a:4222`,
+        ACTUATOR_FLEET_PEERS_TOKEN: key,
+        ACTUATOR_FLEET_PEERS_HOSTS: "a,b",
       },
     });
     expect(standalone.store?.redis).toContain(key);
@@ -444,23 +445,14 @@ describe("secrets", () => {
     },
   );
 
-  test("tokens within lists are hidden", () => {
+  test("tokens within objects are hidden", () => {
     const path = file(
-      {
-        fleet: {
-          instances: [
-            { url: "http://a:9001", token: key },
-            { url: "http://b", token: `\${file:b.token}` },
-          ],
-        },
-      },
+      { name: "shop", admin: { url: "http://a:8080", metadata: { "tags.token": key, other: `\${file:b.token}` } } },
       { "b.token": `${key}b\n` },
     );
-    const { standalone, settings } = standaloneConfiguration({ file: path, env: {} });
-    expect(standalone.fleet?.instances).toEqual([
-      { url: "http://a:9001", token: key },
-      { url: "http://b", token: `${key}b` },
-    ]);
+    const env = { ACTUATOR_ADMIN_MANAGEMENT_URL: "http://shop/actuator" };
+    const { options, settings } = configuration({ file: path, env });
+    expect(options.admin?.metadata).toEqual({ "tags.token": key, other: `${key}b` });
     expect(JSON.stringify(settings)).not.toContain(key);
   });
 
@@ -470,9 +462,9 @@ describe("secrets", () => {
       {
         file: file({
           sessions: { idKey: secret, store: { postgres: `mysql://u:${key}@db/x` } },
-          fleet: { token: `${key} ${key}` },
+          fleet: { peers: { token: `${key} ${key}` } },
         }),
-        env: { ACTUATOR_SESSIONS_STORE_REDIS: key, ACTUATOR_FLEET_INSTANCES: `http://u:${key}@a:9001` },
+        env: { ACTUATOR_SESSIONS_STORE_REDIS: key, ACTUATOR_FLEET_ADDRESS: `http://u:${key}@a:9001` },
       },
       standaloneConfiguration,
     );

@@ -11,7 +11,7 @@ const FILES: Readonly<Record<string, readonly string[]>> = {
   access: ["access/options.ts"],
   admin: ["operations/spring-boot-admin/options.ts"],
   cors: ["http/gate/cors-options.ts"],
-  fleet: ["fleet/options.ts"],
+  fleet: ["fleet/options.ts", "configuration/fleet-options.ts"],
   health: ["operations/health/health-options.ts"],
   listen: ["server/listen-options.ts", "server/tls-options.ts"],
   loggers: ["loggers/options.ts", "loggers/options.ts", "loggers/change-log.ts", "actuator-options.ts"],

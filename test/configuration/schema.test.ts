@@ -21,6 +21,7 @@ const settings = settingsOf(SCHEMA);
 const IN_CODE = [
   "logs.redact",
   "integrationGraph",
+  "fleet.role",
   "onError",
   "access.authorize",
   "access.reauthorizeIntervalMs",
@@ -103,7 +104,7 @@ describe("the JSON Schema for editors", () => {
     [{ $schema: "./actuator.schema.json", name: "shop", listen: { port: 9001 }, otlp: true }],
     [{ otlp: { maxNodes: 5 }, heartbeatMs: "10s", limits: { drainDeadlineMs: 5_000 } }],
     [{ sessions: { idKeyFile: "id.key", store: { redis: "redis://localhost" } } }],
-    [{ fleet: { instances: ["http://a:9001", { url: "http://b:9001", token: "t" }] } }],
+    [{ fleet: { redis: "redis://a", labels: { zone: "eu" }, peers: { hosts: ["10.0.0.7"], tokenFile: "t" } } }],
     [{ admin: { url: "http://admin:8080", passwordFile: "admin.password" } }],
     [{ loggers: { groups: { web: ["a", "b"] }, maxTtlMs: "1h30m" } }],
   ])("takes %j", (file) => {

@@ -32,7 +32,7 @@ describe.each(configurations)("the configuration at $page:$line", ({ code }: Blo
   test("starts a sidecar, or an application that brings what it does not say", () => {
     const { sessions, access, listen, ...rest } = JSON.parse(code);
     const isSidecar = "fleet" in rest;
-    const added = isSidecar ? {} : { fleet: { instances: ["http://10.0.0.7:9001"] } };
+    const added = isSidecar ? {} : { fleet: { redis: "redis://10.0.0.7" } };
     const here = JSON.stringify({
       ...rest,
       ...added,

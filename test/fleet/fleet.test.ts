@@ -39,6 +39,16 @@ describe("a level of the fleet", () => {
     await levelsSoon(all).toEqual(["ERROR", "DEBUG", "ERROR"]);
   });
 
+  test("is followed and changed by a reader, which is not one of the instances", async () => {
+    const server = new TestServer();
+    const all = three(server);
+    const reader = instanceOf(server, "r", { role: "reader" });
+    expect([reader.fleet.isDefault, all[0].fleet.isDefault]).toEqual([true, false]);
+    await reader.fleet.setLevel("a", "WARN");
+    await levelsSoon([...all, reader]).toEqual(["WARN", "WARN", "WARN", "WARN"]);
+    await soon(async () => (await reader.fleet.instances()).map(({ id }) => id)).toEqual(["i1", "i2", "i3"]);
+  });
+
   test("is followed by beats alone when hints are lost", async () => {
     const server = new TestServer();
     const all = three(server);

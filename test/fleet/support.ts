@@ -1,6 +1,7 @@
 import { onTestFinished } from "vitest";
 import type { FleetEngine, FleetEngineSource } from "../../src/fleet/engine.ts";
 import { Fleet } from "../../src/fleet/fleet.ts";
+import type { FleetOptions } from "../../src/fleet/options.ts";
 import { FleetRegister } from "../../src/fleet/register.ts";
 import { Loggers } from "../../src/loggers/loggers.ts";
 
@@ -72,9 +73,9 @@ export interface Instance {
 export function instanceOf(
   server: TestServer,
   id: string,
-  { labels, loggers = new Loggers({ instance: id }) }: { labels?: Record<string, string>; loggers?: Loggers } = {},
+  { loggers = new Loggers({ instance: id }), ...more }: FleetOptions & { loggers?: Loggers } = {},
 ): Instance {
-  const options = { engine: server.source(), name: "shop", labels };
+  const options = { engine: server.source(), name: "shop", ...more };
   const fleet = new Fleet(options, { name: "shop", version: "1", startTime: Date.now(), loggers, ttl: {} });
   onTestFinished(() => fleet.close());
   return { fleet, loggers };

@@ -1,4 +1,3 @@
-import { writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
@@ -8,13 +7,15 @@ import connectPgSimple from "connect-pg-simple";
 import { RedisStore } from "connect-redis";
 import session from "express-session";
 import pg from "pg";
+import { pino } from "pino";
 import { createClient } from "redis";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { redisFleet } from "../../src/adapters/fleet/redis/index.ts";
+import { pinoLoggers } from "../../src/adapters/loggers/pino/index.ts";
+import { createActuator } from "../../src/index.ts";
 import { loadRedis, postgresText, zoe } from "../adapters/sessions/spring/recorded.ts";
 import { CliProcess, cli, without } from "../cli/cli-process.ts";
 import { folderWith } from "../configuration/folder.ts";
-import { startApplication } from "../fleet-facade/instance.ts";
-import { authority } from "../support/certificates.ts";
 import { type PostgresServer, postgresFound, startPostgres } from "../support/postgres-server.ts";
 import { type RedisServer, redisFound, startRedis } from "../support/redis-server.ts";
 import { requirement } from "../support/requirement.ts";
@@ -182,55 +183,32 @@ test("the graph of services is drawn over OTLP", async () => {
   expect(JSON.stringify(graph)).toContain("invoices");
 });
 
-test("the loggers of a fleet are set in its instances, also in those that come back", async () => {
-  const [a, b] = await Promise.all([startApplication(), startApplication()]);
-  const { url, child } = await serve({ fleet: { instances: [a.url, { url: b.url, name: "b" }] } });
-  expect(child.stdout).toContain("serves the loggers of 2 instances on");
-  await vi.waitFor(async () => {
-    expect(await json(`${url}/actuator/loggers/stock`)).toMatchObject({ effectiveLevel: "INFO" });
-  }, soon);
-  await setLevel(url, "stock", "ERROR");
-  await vi.waitFor(async () => {
-    expect([(await a.levels()).stock, (await b.levels()).stock]).toEqual(["error", "error"]);
-  }, soon);
-  await b.restart();
-  await vi.waitFor(async () => expect((await b.levels()).stock).toBe("error"), soon);
-  child.signal("SIGTERM");
-  expect(await child.ended()).toMatchObject({ code: 0, signal: null });
-  expect((await a.levels()).stock).toBe("error");
-});
-
-test("a fleet is reached over TLS, with a token that may do what it is for and no more", async () => {
-  const root = await authority();
-  const { cert, key } = await root.issue("server");
-  const folder = folderWith({ "cert.pem": cert, "key.pem": key, "ca.pem": root.ca });
-  const tokens = join(folder, "tokens.json");
-  const create = ["token", "create", "--file", tokens, "--name", "sidecar", "--permission"];
-  const writer = await cli([...create, "loggers:read", "loggers:write"]);
-  const reader = await cli([...create.with(4, "--name").with(5, "reader"), "loggers:read"]);
-  for (const [name, { stdout }] of Object.entries({ writer, reader })) {
-    writeFileSync(join(folder, `${name}.token`), /ca_\S+/.exec(stdout)![0]);
-  }
-  const application = await startApplication({
-    access: { tokens },
-    listen: { tls: { cert: join(folder, "cert.pem"), key: join(folder, "key.pem") } },
-  });
-  const fleet = { instances: [application.url], caFile: join(folder, "ca.pem") };
-  const { url } = await serve({ fleet: { ...fleet, tokenFile: join(folder, "writer.token") } });
-  const other = await serve({ fleet: { ...fleet, tokenFile: join(folder, "reader.token") } });
-  for (const each of [url, other.url]) {
+describe.runIf(requirement("redis-server", redisFound))("a fleet", () => {
+  test("is read and changed, without being one of its instances, over REST as well", async () => {
+    await using server = await startRedis();
+    const shops = ["a", "b"].map((instance) => {
+      const logger = pino({ level: "info" }, { write: () => undefined });
+      const loggers = { adapters: [pinoLoggers(logger)], instance };
+      const actuator = createActuator({ name: "shop", fleet: redisFleet(server.url), loggers });
+      onTestFinished(() => actuator.close());
+      return { logger, actuator };
+    });
+    const { url, child } = await serve({ fleet: { name: "shop" } }, { ACTUATOR_FLEET_REDIS: server.url });
+    expect(child.stdout).toContain("serves the fleet shop (redis) on");
     await vi.waitFor(async () => {
-      expect(await json(`${each}/actuator/loggers/stock`)).toMatchObject({ effectiveLevel: "INFO" });
+      const { stdout } = await cli(["fleet", "list", "--json", "--url", url]);
+      expect(JSON.parse(stdout).instances?.map(({ id }: { id: string }) => id)).toEqual(["a", "b"]);
     }, soon);
-  }
-  await setLevel(other.url, "stock", "OFF");
-  await vi.waitFor(async () => {
-    const { stdout } = await cli(["loggers", "get", "stock", "--url", other.url]);
-    expect(stdout).toMatch(/not OFF at https:\S+, which refused: /);
-  }, soon);
-  expect((await application.levels()).stock).toBe("info");
-  await setLevel(url, "stock", "ERROR");
-  await vi.waitFor(async () => expect((await application.levels()).stock).toBe("error"), soon);
+    await vi.waitFor(() => setLevel(url, "ROOT", "ERROR"), soon);
+    await vi.waitFor(() => expect(shops.map(({ logger }) => logger.level)).toEqual(["error", "error"]), soon);
+    expect(await json(`${url}/actuator/loggers/ROOT`)).toEqual({ configuredLevel: "ERROR", effectiveLevel: "ERROR" });
+    const held = await cli(["loggers", "set", "ROOT", "warn", "--url", url]);
+    expect(held.code).toBe(0);
+    await vi.waitFor(() => expect(shops.map(({ logger }) => logger.level)).toEqual(["warn", "warn"]), soon);
+    child.signal("SIGTERM");
+    expect(await child.ended()).toMatchObject({ code: 0, signal: null });
+    expect(shops.map(({ logger }) => logger.level)).toEqual(["warn", "warn"]);
+  });
 });
 
 describe("signals", () => {
@@ -295,14 +273,18 @@ describe("what cannot be started", () => {
       { graph: { brokers: { main: "x" } } },
       "connect-actuator: cannot start: graph: a key of brokers must be a system and an address",
     ],
-    [{ fleet: { token: "x" } }, "connect-actuator: cannot start: actuator.json:2:12: fleet has no instances"],
+    [
+      { fleet: { name: "x" } },
+      "connect-actuator: cannot start: actuator.json:2:12: fleet has no engine: set fleet.redis, fleet.postgres or fleet.nats to its address",
+    ],
+    [{ fleet: { redis: "redis://a" } }, "connect-actuator: cannot start: Give the fleet a name with `fleet.name`"],
     [
       { sessions: { ids: "raw" } },
       "connect-actuator: cannot start: actuator.json:2:15: sessions needs a store: set sessions.store.redis or sessions.store.postgres",
     ],
     [
       { loggers: { maxTtlMs: "1h" }, graph: true },
-      "connect-actuator: cannot start: actuator.json:2:14: loggers belong to a fleet here: set fleet.instances",
+      "connect-actuator: cannot start: actuator.json:2:14: loggers belong to a fleet here: set fleet.redis, for example",
     ],
     [
       { sessions: { store: { redis: "redis://a", postgres: "postgres://b" } } },

@@ -1,8 +1,10 @@
 import { requireLoggers } from "../../access/caller.ts";
 import { ActuatorError } from "../../common/error.ts";
 import { isRecord } from "../../common/record.ts";
+import type { Fleet } from "../../fleet/fleet.ts";
 import { LEVELS, type Level, levelFromText } from "../../loggers/level.ts";
 import type { Loggers } from "../../loggers/loggers.ts";
+import { loggerName } from "../../loggers/name.ts";
 import type { Logger, LoggerGroup, LoggersOverview } from "../../loggers/view.ts";
 import type { RequestContext } from "../gate/request-context.ts";
 import { visibleLogger, visibleNotices, visibleOverview } from "../visible-loggers.ts";
@@ -58,8 +60,11 @@ export function readLogger(loggers: Loggers): Operation {
   };
 }
 
-/** POST of a level, for a logger or for every member of a group. `If-Match` has an entity tag of the overview. */
-export function writeLevel(loggers: Loggers, { temporaryLevels }: LevelSettings): Operation {
+/**
+ * POST of a level, for a logger or for every member of a group; with a fleet, on all of its instances. `If-Match` has an entity tag of
+ * the overview.
+ */
+export function writeLevel(loggers: Loggers, fleet: Fleet | undefined, { temporaryLevels }: LevelSettings): Operation {
   const ttl = temporaryLevels ? "default" : undefined;
   const represent = overviewOf(loggers);
   return {
@@ -67,14 +72,16 @@ export function writeLevel(loggers: Loggers, { temporaryLevels }: LevelSettings)
     run({ request, context, parameter, body }) {
       const caller = context.caller!;
       context.subject = { logger: parameter };
-      requireLoggers(caller, loggers.reach(parameter));
+      requireLoggers(caller, fleet === undefined ? loggers.reach(parameter) : [loggerName(parameter)]);
       const level = levelFromBody(body);
       context.subject = { logger: parameter, level: level ?? null };
       const expected = request.headers["if-match"];
       if (expected !== undefined && !isCurrent(expected, represent(context))) {
         throw new Refusal(412, "The loggers have changed since the overview with this entity tag. Read them again.");
       }
-      const { notices } = loggers.setLevel(parameter, level, { actor: caller.name, ttlMs: ttl });
+      const asked = { actor: caller.name, ttlMs: ttl } as const;
+      if (fleet !== undefined) return fleet.setLevel(parameter, level, asked).then(() => ({ status: 204 }));
+      const { notices } = loggers.setLevel(parameter, level, asked);
       if (notices.length === 0) return { status: 204 };
       return { status: 204, headers: { "Actuator-Notice": noticeHeader(visibleNotices(notices, caller.loggers)) } };
     },

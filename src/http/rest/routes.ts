@@ -52,7 +52,9 @@ const ROWS: readonly Row[] = [
   row("GET", "/info", "application", "info:read", (application) => readInfo(application)),
   row("GET", "/loggers", "loggers", "loggers:read", (loggers) => listLoggers(loggers)),
   row("GET", "/loggers/{name}", "loggers", "loggers:read", (loggers) => readLogger(loggers)),
-  row("POST", "/loggers/{name}", "loggers", "loggers:write", (loggers, settings) => writeLevel(loggers, settings)),
+  row("POST", "/loggers/{name}", "loggers", "loggers:write", (loggers, settings, _, { fleet }) =>
+    writeLevel(loggers, fleet?.isDefault ? fleet : undefined, settings),
+  ),
   row("GET", "/sessions", "sessions", "sessions:read", (sessions) => findSessions(sessions)),
   row("GET", "/sessions/{sessionId}", "sessions", "sessions:read", (sessions) => readSession(sessions)),
   row("DELETE", "/sessions/{sessionId}", "sessions", "sessions:delete", (sessions) => deleteSession(sessions)),
@@ -91,12 +93,13 @@ function row<Name extends keyof Endpoints>(
     domain: NonNullable<Endpoints[Name]>,
     settings: RouteSettings,
     routes: () => readonly Route[],
+    endpoints: Endpoints,
   ) => Operation | undefined,
   { open = false, listed = true }: Partial<Pick<Route, "open" | "listed">> = {},
 ): Row {
   const operation: Row["operation"] = (endpoints, settings, routes) => {
     const domain = endpoints[endpoint];
-    return domain === undefined ? undefined : make(domain!, settings, routes);
+    return domain === undefined ? undefined : make(domain!, settings, routes, endpoints);
   };
   return { method, path, endpoint, permission, open, listed, operation, name: `${method} ${path || "/"}` };
 }

@@ -13,10 +13,14 @@ import { notServed } from "./calls/error.ts";
 import { resultToProto } from "./logger-proto.ts";
 
 /** What requests have that change a level here or in the fleet. */
-interface ScopedRequest {
+interface ScopedRequest extends Scoped {
   readonly name: string;
   readonly reason: string;
   readonly ifRevision?: bigint;
+}
+
+/** What a request says of what it concerns. */
+interface Scoped {
   readonly scope: Scope;
   readonly fleet?: FleetTarget | undefined;
 }
@@ -26,10 +30,10 @@ interface ScopedRequest {
  *
  * @throws ActuatorError INVALID_ARGUMENT for an unknown scope, or a target without SCOPE_FLEET, which would otherwise be ignored
  */
-export function isOfFleet({ scope, fleet }: ScopedRequest): boolean {
-  if (scope === Scope.FLEET) return true;
+export function isOfFleet(fleet: Fleet | undefined, { scope, fleet: target }: Scoped): boolean {
+  if (scope === Scope.FLEET || (scope === Scope.UNSPECIFIED && fleet?.isDefault)) return true;
   if (scope !== Scope.UNSPECIFIED && scope !== Scope.INSTANCE) throw invalid("scope", "The scope is not known.");
-  if (fleet !== undefined) throw invalid("fleet", "fleet needs scope SCOPE_FLEET.");
+  if (target !== undefined) throw invalid("fleet", "fleet needs scope SCOPE_FLEET.");
   return false;
 }
 

@@ -64,7 +64,7 @@ export function loggersService(
       const level = requestedLevel(request.level);
       checkReach(loggers, context, request.name, level);
       const ttl = request.ttl === undefined ? "default" : ttlFrom(request.ttl);
-      if (isOfFleet(request)) {
+      if (isOfFleet(fleet, request)) {
         const { served, asked } = fleetChangeFrom(fleet, request, context);
         const set = served.setLevel(request.name, level, { ...asked, ttlMs: ttl });
         return changed(set, request.name, context).then((fields) => create(SetLoggerLevelResponseSchema, fields));
@@ -75,7 +75,7 @@ export function loggersService(
 
     clearLoggerLevel(request, context) {
       checkReach(loggers, context, request.name, null);
-      if (isOfFleet(request)) {
+      if (isOfFleet(fleet, request)) {
         const { served, asked } = fleetChangeFrom(fleet, request, context);
         const cleared = served.setLevel(request.name, undefined, asked);
         return changed(cleared, request.name, context).then((fields) => create(ClearLoggerLevelResponseSchema, fields));
@@ -86,7 +86,7 @@ export function loggersService(
 
     restoreLoggerLevel(request, context) {
       checkReach(loggers, context, request.name);
-      if (isOfFleet(request)) {
+      if (isOfFleet(fleet, request)) {
         const { served, asked } = fleetChangeFrom(fleet, request, context);
         const restored = served.restoreLevel(request.name, asked);
         return changed(restored, request.name, context).then((fields) =>
@@ -106,7 +106,7 @@ export function loggersService(
     watchLoggers: (request, context) => watch(request, reachOf(context)),
 
     holdLoggerLevel: (request, context) =>
-      isOfFleet(request)
+      isOfFleet(fleet, request)
         ? holdFleetLevel(loggers, fleet, request, context, heartbeatMs)
         : holdLoggerLevel(loggers, request, context, heartbeatMs),
 

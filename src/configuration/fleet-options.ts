@@ -1,0 +1,55 @@
+import type { Checks } from "../common/options.ts";
+import type { FleetEngineSource } from "../fleet/engine.ts";
+import { type ActuatorFleetOptions, FLEET, type FleetOptions, isEngine } from "../fleet/options.ts";
+import { type EngineAddress, fleetEngineAt, kindsOf } from "./fleet-engine.ts";
+import type { StandaloneFault } from "./serve-options.ts";
+import { urlOf } from "./url.ts";
+
+/** A fleet whose engine is named by its address. */
+export interface ConfiguredFleetOptions extends FleetOptions {
+  /** The engine is Redis: `redis://user:password@host:6379`, or `rediss:` with TLS. Needs the package `redis` or `ioredis`. */
+  readonly redis?: string | undefined;
+  /** The engine is PostgreSQL: `postgres://user:password@host:5432/database`. Needs the package `pg`. */
+  readonly postgres?: string | undefined;
+  /** For PostgreSQL behind PgBouncer: an address past it, so that changes arrive at once. */
+  readonly listenUrl?: string | undefined;
+  /** The engine is NATS with JetStream: `nats://host:4222`. Needs `@nats-io/transport-node`, `@nats-io/jetstream` and `@nats-io/kv`. */
+  readonly nats?: string | undefined;
+}
+
+/** The checks of {@link ConfiguredFleetOptions}. */
+export const CONFIGURED_FLEET: Checks<ConfiguredFleetOptions> = {
+  redis: urlOf("redis:", "rediss:"),
+  postgres: urlOf("postgres:", "postgresql:"),
+  listenUrl: urlOf("postgres:", "postgresql:"),
+  nats: urlOf("nats:", "tls:", "ws:", "wss:"),
+  ...FLEET,
+};
+
+/** The fleet of a configuration: an engine in code, options in code, or settings over these. */
+export type FleetSettings = FleetEngineSource | (ConfiguredFleetOptions & Partial<ActuatorFleetOptions>);
+
+/** What is wrong with a fleet whose settings are valid one by one. */
+export function fleetFaults(fleet: FleetSettings, serving: boolean): StandaloneFault[] {
+  if (isEngine(fleet)) return [];
+  const kinds = kindsOf(fleet);
+  const given = [...(fleet.engine === undefined ? [] : ["an engine in code"]), ...kinds.map((kind) => `fleet.${kind}`)];
+  if (given.length > 1) return [{ setting: "fleet", message: `fleet has more than one engine: ${given.join(", ")}` }];
+  // The code of an application may add one.
+  if (given.length === 0 && serving) {
+    const message = "fleet has no engine: set fleet.redis, fleet.postgres or fleet.nats to its address";
+    return [{ setting: "fleet", message, dependsOn: ["fleet.redis", "fleet.postgres", "fleet.nats"] }];
+  }
+  if (fleet.listenUrl === undefined || fleet.postgres !== undefined) return [];
+  const message = "fleet.listenUrl is for fleet.postgres";
+  return [{ setting: "fleet.listenUrl", message, dependsOn: ["fleet.listenUrl", "fleet.postgres"] }];
+}
+
+/** The options of the fleet, with the engine that the settings name. */
+export function fleetOptionsOf(fleet: FleetSettings): FleetEngineSource | ActuatorFleetOptions {
+  if (isEngine(fleet)) return fleet;
+  const { redis, postgres, listenUrl, nats, ...rest } = fleet;
+  const address: EngineAddress = { redis, postgres, listenUrl, nats };
+  const engine = kindsOf(address).length === 0 ? undefined : fleetEngineAt(address);
+  return { ...rest, ...(engine && { engine }) } as ActuatorFleetOptions;
+}
