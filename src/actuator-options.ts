@@ -1,4 +1,5 @@
 import { type AccessOption, accessOption } from "./access/options.ts";
+import { hostList } from "./common/allowed-hosts.ts";
 import { networkOf } from "./common/ip-address.ts";
 import {
   type Checks,
@@ -234,11 +235,7 @@ export const OPTIONS: Checks<ActuatorOptions> = {
   mcp: flagOr(MCP),
   access: accessOption,
   readOnly: option(flag, { default: false }),
-  allowedHosts: listOf((entry) =>
-    typeof entry === "string" && /^(?:\*|(?:\*\.)?(?:\[[0-9a-f:.]+\]|[\w.-]+))$/i.test(entry)
-      ? undefined
-      : 'must be a host name without a port, such as "actuator.example.com" or "*.example.com"',
-  ),
+  allowedHosts: hostList("actuator.example.com"),
   audit: auditOption,
   admin: adminOptions,
   cors: objectOf(CORS),

@@ -12,7 +12,7 @@ import { addressList, isLoopback } from "./common/ip-address.ts";
 import { requireNode } from "./common/node-version.ts";
 import type { FleetEngineSource } from "./fleet/engine.ts";
 import { Fleet } from "./fleet/fleet.ts";
-import { type ActuatorFleetOptions, isEngine } from "./fleet/options.ts";
+import { type ActuatorFleetOptions, type FleetPeersOptions, isEngine } from "./fleet/options.ts";
 import type { Endpoints } from "./http/endpoints.ts";
 import { MOUNTED_WITHOUT_ACCESS } from "./http/gate/gate.ts";
 import { mcpHandler } from "./http/mcp/handler.ts";
@@ -36,6 +36,7 @@ import { Health, sessionStoreCheck, storedLevelsCheck } from "./operations/healt
 import type { Metrics } from "./operations/metrics/metrics.ts";
 import { requireReachable } from "./operations/spring-boot-admin/announcement.ts";
 import type { Registration } from "./operations/spring-boot-admin/registration.ts";
+import { fleetDial } from "./peers/fleet-dial.ts";
 import { CREATED, MADE, TAKE } from "./processes/hand-over.ts";
 import type { ListenAddress } from "./server/address.ts";
 import { careful, reportError } from "./server/guard.ts";
@@ -175,6 +176,7 @@ export function actuatorOf(options: ActuatorOptions, managed?: Loggers): TakingA
     health,
     loggers,
     fleet,
+    dialFleet: fleet && fleetDial(peersOf(options.fleet!)),
     logs,
     sessions,
     integrationGraph,
@@ -340,6 +342,10 @@ function fleetOf(
   ttl: TtlOptions = {},
 ): Fleet {
   return new Fleet(isEngine(fleet) ? { engine: fleet } : fleet, { ...application, loggers, ttl });
+}
+
+function peersOf(fleet: FleetEngineSource | ActuatorFleetOptions): FleetPeersOptions | undefined {
+  return isEngine(fleet) ? undefined : fleet.peers;
 }
 
 function sessionsOf(sessions: SessionStore | ActuatorSessionsOptions): Sessions {

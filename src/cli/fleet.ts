@@ -1,5 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Level } from "../loggers/level.ts";
+import type { FleetTailOptions } from "./fleet-tail.ts";
+import { GRAPH_FORMATS } from "./graph.ts";
+import type { GraphOptions } from "./graph-show.ts";
 import { LEVEL_WORDS, levelOf, lifeOf } from "./loggers.ts";
 import { countOf, examples, invocationOf } from "./options.ts";
 
@@ -9,6 +12,10 @@ const FOLLOWED = `
 The command waits until the instances have said how far they are, for 15 seconds at most.
 Exit code 1: an instance did not apply the change. Later instances get it, too.`;
 
+const ASKED = `
+The actuator that is called asks the others at the addresses that they gave, at most 200.
+Exit code 1: an instance did not answer; it is named with the reason.`;
+
 const DECIDED = `
 Exit code 0: it was promoted; 1: it was taken back.`;
 
@@ -16,6 +23,7 @@ Exit code 0: it was promoted; 1: it was taken back.`;
 export function addFleetCommands(program: Command): void {
   const fleet = program.command("fleet").description("see the instances of a fleet, and set levels on all of them");
   addReading(fleet);
+  addAsking(fleet);
   addChanging(fleet);
 }
 
@@ -50,6 +58,57 @@ function addReading(fleet: Command): void {
       const { connection, options } = await invocationOf(command);
       const { showChange } = await import("./fleet-show.ts");
       process.exitCode = await showChange(connection, generation, options);
+    });
+}
+
+function addAsking(fleet: Command): void {
+  fleet
+    .command("differences")
+    .description("show the loggers whose level is not the same on all instances")
+    .addOption(on("those"))
+    .addHelpText("after", examples(["fleet differences", "with the instances that have each level"]) + ASKED)
+    .action(async (_, command: Command) => {
+      const { connection, options } = await invocationOf<{ on?: string }>(command);
+      const { showDifferences } = await import("./fleet-ask.ts");
+      process.exitCode = await showDifferences(connection, options);
+    });
+
+  fleet
+    .command("graph")
+    .description("show the integration graphs of all instances as one")
+    .addOption(on("those"))
+    .addOption(new Option("--format <format>", "how to show it").choices(GRAPH_FORMATS).default("text"))
+    .option("-o, --output <file>", "write it to a file")
+    .addHelpText("after", examples(["fleet graph", "counts and rates are added"]) + ASKED)
+    .action(async (_, command: Command) => {
+      const { connection, options } = await invocationOf<GraphOptions & { on?: string }>(command);
+      const { showFleetGraph } = await import("./fleet-ask.ts");
+      process.exitCode = await showFleetGraph(connection, options);
+    });
+
+  fleet
+    .command("tail")
+    .description("show what loggers write on all instances until Ctrl-C, and raise their level meanwhile")
+    .argument("[names...]", "loggers, groups, or `orders.*` for all below orders; by default all")
+    .addOption(on("those"))
+    .addOption(new Option("--level <level>", "records of this level and of more severe ones").argParser(levelOf))
+    .addOption(new Option("--raise <level>", "set this level on all of them until the command ends").argParser(levelOf))
+    .addOption(new Option("--for <duration>", "end after this time, such as 10m").argParser(lifeOf))
+    .addOption(reason())
+    .option("--grep <text>", "records with this text in message, fields or error, in any case")
+    .option("--pretty", "as text, even if the output is no terminal")
+    .addHelpText(
+      "after",
+      examples(
+        ["fleet tail orders --raise debug --for 10m", "raised on all instances until then"],
+        ["fleet tail --level warn --on zone=eu --json", "one line of JSON for each record, with its instance"],
+      ) + ASKED,
+    )
+    .action(async (names: string[], _, command: Command) => {
+      const { connection, options } = await invocationOf<FleetTailOptions>(command);
+      const { tailFleet } = await import("./fleet-tail.ts");
+      const { preferHttp2 } = await import("./http-version.ts");
+      process.exitCode = await preferHttp2(connection, (best) => tailFleet(best, names, options));
     });
 }
 

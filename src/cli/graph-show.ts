@@ -52,10 +52,18 @@ const WRITERS: Readonly<Record<GraphFormat, Writer>> = {
 
 /** Runs `graph`. */
 export async function showGraph(connection: Connection, options: GraphOptions & GlobalOptions): Promise<void> {
-  const { format, output, with: others = [] } = options;
+  const { with: others = [] } = options;
   const graph = await (others.length > 0
     ? mergedGraph(connection, others, options)
     : connection(IntegrationGraphService).getIntegrationGraph({}));
+  await printGraph(graph, options);
+}
+
+/** Prints a graph, or writes it to a file. */
+export async function printGraph(
+  graph: GetIntegrationGraphResponse,
+  { format, output }: Pick<GraphOptions, "format" | "output">,
+): Promise<void> {
   const text = await formatted(graph, format, output === undefined ? GRAPH_STYLE : undefined);
   if (output !== undefined) {
     await write(output, text);

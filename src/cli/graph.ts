@@ -3,7 +3,8 @@ import { CliError, EXIT } from "./error.ts";
 import type { GraphFormat, GraphOptions } from "./graph-show.ts";
 import { durationOf, examples, invocationOf } from "./options.ts";
 
-const GRAPH_FORMATS: readonly GraphFormat[] = ["text", "json", "dot", "mermaid", "svg", "asyncapi"];
+/** The formats of `--format`. */
+export const GRAPH_FORMATS: readonly GraphFormat[] = ["text", "json", "dot", "mermaid", "svg", "asyncapi"];
 
 /** Adds `graph`. */
 export function addGraphCommand(program: Command): void {

@@ -235,7 +235,8 @@ const WHY_DROPPED: Readonly<Record<number, string>> = {
   [DropReason.REDACTION]: "the application's function for redaction failed",
 };
 
-function droppedText({ reason, count }: WatchLogsResponse_Dropped): string {
+/** What is missing, and why. */
+export function droppedText({ reason, count }: WatchLogsResponse_Dropped): string {
   const why = WHY_DROPPED[reason] ?? "the server does not say why";
   if (count === 0n) return `Records may be missing: ${why}.`;
   return `${countText(count, "record")} ${count === 1n ? "is" : "are"} missing: ${why}.`;

@@ -1,9 +1,9 @@
+import { hostList } from "../common/allowed-hosts.ts";
 import {
   bearerToken,
   type Checks,
   codeOnly,
   having,
-  listOf,
   objectOf,
   oneOf,
   option,
@@ -56,11 +56,7 @@ const engine = having(["open"], 'an engine, such as redisFleet("redis://127.0.0.
 /** The checks of {@link FleetPeersOptions}. */
 export const PEERS: Checks<FleetPeersOptions> = {
   token: bearerToken,
-  hosts: listOf((entry) =>
-    typeof entry === "string" && /^(?:\*|(?:\*\.)?(?:\[[0-9a-f:.]+\]|[\w.-]+))$/i.test(entry)
-      ? undefined
-      : 'must be a host name without a port, such as "10.0.0.7" or "*.shop.svc"',
-  ),
+  hosts: hostList("10.0.0.7"),
   ca: option(text, { secret: true }),
 };
 

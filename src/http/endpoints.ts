@@ -1,4 +1,6 @@
+import type { Transport } from "@connectrpc/connect";
 import type { Fleet } from "../fleet/fleet.ts";
+import type { FleetInstance } from "../fleet/instance.ts";
 import type { IntegrationGraph } from "../integration-graph/graph.ts";
 import type { Loggers } from "../loggers/loggers.ts";
 import type { Logs } from "../logs/logs.ts";
@@ -20,6 +22,8 @@ export interface Endpoints {
   readonly logs?: Logs | undefined;
   /** The fleet that this instance takes part in, if it does. */
   readonly fleet?: Fleet | undefined;
+  /** How its other instances are reached; there is one if there is a fleet. */
+  readonly dialFleet?: ((instance: FleetInstance) => Promise<Transport>) | undefined;
   readonly sessions?: Sessions | undefined;
   readonly integrationGraph?: IntegrationGraph | undefined;
   /** The metrics of the actuator's own calls, if they are served. */

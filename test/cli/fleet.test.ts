@@ -1,10 +1,16 @@
 // @module-tag slow
+
+import { pino } from "pino";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
-import { type Actuator, createActuator } from "../../src/actuator.ts";
+import { pinoLoggers } from "../../src/adapters/loggers/pino/index.ts";
 import { memoryFleet } from "../../src/fleet/register.ts";
+import { type Actuator, createActuator, integrationGraph as graphOf } from "../../src/index.ts";
 import { CliProcess, cli } from "./cli-process.ts";
 
 const engine = memoryFleet();
+const logs = Object.fromEntries(
+  ["one", "two"].map((instance) => [instance, pino({ level: "info" }, { write: () => undefined })]),
+);
 let url: string;
 let instances: readonly Actuator[];
 
@@ -12,15 +18,20 @@ beforeAll(async () => {
   instances = ["one", "two"].map((instance) => {
     const labels = { zone: instance === "one" ? "eu" : "us" };
     const fleet = { engine, labels };
+    const integrationGraph = graphOf({ app: "shop" });
+    integrationGraph.channel(`${instance}.orders`);
     return createActuator({
+      integrationGraph,
+      access: { anonymous: ["*", "logs:read"] },
       name: "shop",
       version: "1.2",
       fleet,
-      loggers: { instance, logLevelChanges: false },
+      loggers: { instance, logLevelChanges: false, adapters: [pinoLoggers(logs[instance]!)] },
       audit: false,
     });
   });
   ({ url } = await instances[0]!.listen({ port: 0 }));
+  await instances[1]!.listen({ port: 0 });
   return async () => void (await Promise.all(instances.map((each) => each.close())));
 });
 
@@ -115,4 +126,44 @@ test("what is refused, and an application without a fleet", async () => {
   const { url: other } = await alone.listen({ port: 0 });
   const refused = await cli(["fleet", "list", "--url", other]);
   expect([refused.code, refused.stderr]).toEqual([1, expect.stringMatching(/does not serve/)]);
+});
+
+test("differences names the instances that have each level", async () => {
+  const same = await cli(["fleet", "differences", "--url", url]);
+  expect([same.code, same.stdout, same.stderr]).toEqual([0, "", "No logger differs between 2 instances.\n"]);
+  instances[1]!.loggers!.setLevel("b", "ERROR");
+  onTestFinished(() => void instances[1]!.loggers!.restoreLevel("b"));
+  instances[0]!.loggers!.setLevel("b", "WARN");
+  onTestFinished(() => void instances[0]!.loggers!.restoreLevel("b"));
+  const { stdout, stderr } = await cli(["fleet", "differences", "--url", url]);
+  expect(stdout).toBe("NAME  LEVEL  ON\nb     WARN   one\n      ERROR  two\n");
+  expect(stderr).toBe("1 logger differs between 2 instances.\n");
+});
+
+test("graph shows one graph of all", async () => {
+  const { code, stdout } = await cli(["fleet", "graph", "--url", url]);
+  expect(code).toBe(0);
+  for (const channel of ["one.orders", "two.orders"]) expect(stdout).toContain(channel);
+});
+
+test("tail shows what all write, each with its instance", async () => {
+  const args = ["fleet", "tail", "--raise", "debug", "--for", "1m", "--json", "--url", url];
+  const child = new CliProcess(args);
+  await expect
+    .poll(() => Object.values(logs).map(({ level }) => level), { timeout: 20_000 })
+    .toEqual(["debug", "debug"]);
+  for (const instance of ["one", "two"]) {
+    await expect
+      .poll(
+        () => {
+          logs[instance]!.debug("sold");
+          return child.stdout;
+        },
+        { timeout: 20_000 },
+      )
+      .toContain(`{"instance":"${instance}"`);
+  }
+  child.signal("SIGINT");
+  expect(await child.ended()).toMatchObject({ code: 130 });
+  await expect.poll(() => Object.values(logs).map(({ level }) => level), { timeout: 20_000 }).toEqual(["info", "info"]);
 });

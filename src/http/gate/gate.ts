@@ -2,9 +2,9 @@ import { type AuthRequest, type ClientCertificate, certificateName } from "../..
 import { type Caller, requirePermission } from "../../access/caller.ts";
 import { unauthenticated } from "../../access/credentials.ts";
 import { ALL_PERMISSIONS, isWrite, type Permission } from "../../access/permission.ts";
+import { allowedHosts } from "../../common/allowed-hosts.ts";
 import { ActuatorError } from "../../common/error.ts";
 import type { CallObserver, CallProtocol } from "../../operations/calls/call-record.ts";
-import { allowedHosts } from "./allowed-hosts.ts";
 import { type Cors, isCrossSiteWrite, isPreflight } from "./cors.ts";
 import { type GateRequest, type GateResponse, headerOf, hostOf, originOf, type Peer } from "./request.ts";
 import { RequestContext } from "./request-context.ts";

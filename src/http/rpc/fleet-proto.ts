@@ -21,9 +21,10 @@ export function instancesToProto(fleet: Fleet, instances: readonly FleetInstance
   return create(ListInstancesResponseSchema, {
     name: fleet.name,
     engine: { kind, isConnected: fault === undefined, notice },
-    instances: instances.map(({ startTime, heartbeat, generation, lagMs, labels, ...instance }) =>
+    instances: instances.map(({ startTime, heartbeat, generation, lagMs, labels, address = "", ...instance }) =>
       create(InstanceSchema, {
         ...instance,
+        address,
         labels: { ...labels },
         startTime: timestampFromMs(startTime),
         heartbeat: timestampFromMs(heartbeat),

@@ -15,13 +15,23 @@ import {
   WatchInstancesResponseSchema,
 } from "../../gen/actuator/v3/fleet_pb.ts";
 import { ROOT } from "../../loggers/name.ts";
+import type { Gate } from "../gate/gate.ts";
 import { callerOf, reachOf, requestContextOf } from "./calls/call-context.ts";
+import { getFleetGraph } from "./fleet-graph.ts";
+import type { FleetPeers } from "./fleet-peers.ts";
 import { fleetChangeToProto, fleetLevelToProto, instancesToProto } from "./fleet-proto.ts";
+import { listLoggerDifferences } from "./logger-differences.ts";
 import { runCanary } from "./run-canary.ts";
 import { liveEvents, type ServiceLimits } from "./streams.ts";
+import { watchFleetLogs } from "./watch-fleet-logs.ts";
 
 /** Implements `actuator.v3.FleetService`. */
-export function fleetService(fleet: Fleet, { heartbeatMs }: ServiceLimits): ServiceImpl<typeof FleetService> {
+export function fleetService(
+  fleet: Fleet,
+  peers: FleetPeers,
+  gate: Pick<Gate, "require">,
+  { heartbeatMs }: ServiceLimits,
+): ServiceImpl<typeof FleetService> {
   const interval = durationFromMs(heartbeatMs);
 
   async function changeWith(generation: bigint, reach: ReturnType<typeof reachOf>): Promise<FleetChange> {
@@ -147,6 +157,12 @@ export function fleetService(fleet: Fleet, { heartbeatMs }: ServiceLimits): Serv
       const generation = await fleet.finishCanary(id, promote, asked);
       return create(FinishCanaryResponseSchema, { generation: BigInt(generation ?? 0) });
     },
+
+    listLoggerDifferences: (request, context) => listLoggerDifferences(peers, request, context),
+
+    getFleetGraph: (request, context) => getFleetGraph(peers, request, context),
+
+    watchFleetLogs: (request, context) => watchFleetLogs(fleet, peers, gate, request, context, heartbeatMs),
 
     async resetFleet({ reason }, { values }) {
       const caller = callerOf(values);

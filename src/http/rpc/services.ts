@@ -18,6 +18,7 @@ import { applicationService } from "./application-service.ts";
 import type { CallRouter } from "./call-router.ts";
 import { notServed } from "./calls/error.ts";
 import type { RequestGate } from "./calls/request-gate.ts";
+import { FleetPeers } from "./fleet-peers.ts";
 import { fleetService } from "./fleet-service.ts";
 import { healthService } from "./health-service.ts";
 import { integrationGraphService } from "./integration-graph-service.ts";
@@ -37,10 +38,10 @@ export function registerServices(
   limits: ServiceLimits,
   gate: Pick<Gate, "require" | "readOnly">,
   requestGate: RequestGate,
-  local: Pick<LocalCalls, "add" | "serves" | "stream">,
+  local: Pick<LocalCalls, "add" | "clients" | "serves" | "stream">,
   onError: (error: unknown, context: string) => void,
 ): void {
-  const { loggers, fleet, logs, sessions, integrationGraph, health, otlp } = endpoints;
+  const { loggers, fleet, dialFleet, logs, sessions, integrationGraph, health, otlp } = endpoints;
   const domains: DescService[] = [];
 
   const domain = <S extends DescService>(service: S, methods: ServiceImpl<S> | undefined) => {
@@ -50,8 +51,8 @@ export function registerServices(
     domains.push(service);
   };
   domain(LoggersService, loggers && loggersService(loggers, fleet, limits));
-  domain(FleetService, fleet && fleetService(fleet, limits));
-  domain(LogsService, loggers && logs && { watchLogs: watchLogs(logs, loggers, gate, limits.heartbeatMs) });
+  domain(FleetService, fleet && fleetService(fleet, new FleetPeers(fleet, dialFleet!, local), gate, limits));
+  domain(LogsService, loggers && logs && { watchLogs: watchLogs(logs, loggers, fleet, gate, limits.heartbeatMs) });
   domain(SessionsService, sessions && sessionsService(sessions, limits.maxBytes));
   domain(IntegrationGraphService, integrationGraph && integrationGraphService(integrationGraph, limits));
 

@@ -2,6 +2,8 @@ import { create } from "@bufbuild/protobuf";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError, type HandlerContext } from "@connectrpc/connect";
 import { requireLoggers } from "../../access/caller.ts";
+import type { Fleet } from "../../fleet/fleet.ts";
+import { FleetService } from "../../gen/actuator/v3/fleet_pb.ts";
 import { Level as LevelProto } from "../../gen/actuator/v3/level_pb.ts";
 import {
   WatchLogsResponse_Dropped_Reason as DropReason,
@@ -20,6 +22,9 @@ import type { Tail } from "../../logs/tail.ts";
 import type { Gate } from "../gate/gate.ts";
 import { type Reach, visibleNotices } from "../visible-loggers.ts";
 import { callerOf, reachOf, requestContextOf } from "./calls/call-context.ts";
+import { notServed } from "./calls/error.ts";
+import { FleetRaise, fleetRaiseFrom, raiseEnded } from "./fleet-raise.ts";
+import { isOfFleet } from "./fleet-scope.ts";
 import { changeFrom, requestedLevel, ttlFrom } from "./level-request.ts";
 import { logRecordToProto } from "./log-record-proto.ts";
 import { levelToProto } from "./logger-proto.ts";
@@ -32,7 +37,13 @@ export type WatchLogs = (
 ) => AsyncIterableIterator<WatchLogsResponse, undefined>;
 
 /** Makes watches of what loggers write. Those with the same conditions send the same messages. */
-export function watchLogs(logs: Logs, loggers: Loggers, gate: Pick<Gate, "require">, heartbeatMs: number): WatchLogs {
+export function watchLogs(
+  logs: Logs,
+  loggers: Loggers,
+  fleet: Fleet | undefined,
+  gate: Pick<Gate, "require">,
+  heartbeatMs: number,
+): WatchLogs {
   const interval = durationFromMs(heartbeatMs);
   const messages = new WeakMap<RecordBatch, WatchLogsResponse>();
 
@@ -49,35 +60,51 @@ export function watchLogs(logs: Logs, loggers: Loggers, gate: Pick<Gate, "requir
   return (request, context) => {
     const reach = reachOf(context);
     const { raise } = request;
+    const isOfAll = raise !== undefined && isOfFleet(fleet, raise);
+    if (isOfAll && fleet === undefined) throw notServed(FleetService);
     const query: LogQuery = {
       names: request.names,
       level: request.level === LevelProto.UNSPECIFIED ? undefined : requestedLevel(request.level),
       contains: request.contains,
       fields: request.fields,
-      raise: raise && raiseFrom(raise, context),
+      raise: isOfAll || raise === undefined ? undefined : raiseFrom(raise, context),
       recent: request.recent,
       after: request.after || undefined,
       maxPerSecond: request.maxPerSecond || undefined,
       reach,
     };
     const requestContext = requestContextOf(context.values);
-    requestContext.subject = { logger: request.names.join(",") || undefined, level: query.raise?.level };
+    requestContext.subject = {
+      logger: request.names.join(",") || undefined,
+      level: raise && requestedLevel(raise.level),
+    };
     requireLoggers(callerOf(context.values), loggersOf(request, loggers));
     if (raise !== undefined) gate.require(requestContext, "loggers:write");
+    const inFleet = isOfAll
+      ? fleetRaiseFrom(request.names, raise, { actor: callerOf(context.values).name })
+      : undefined;
     let tail: Tail;
+    let level: FleetRaise | undefined;
     let isStarted = false;
+    let isRaiseEnded = false;
 
     return liveEvents(
       {
         open(wake) {
           tail = logs.open(query);
           tail.onEvent(wake);
+          level = inFleet && new FleetRaise(fleet!, inFleet, wake);
         },
         take() {
           if (tail.isClosed) throw new ConnectError("What loggers write is no longer shown.", Code.Unavailable);
+          if (level?.isOpen === false) return undefined;
           if (!isStarted) {
             isStarted = true;
-            return started(tail, reach);
+            return started(tail, level, reach);
+          }
+          if (level?.end !== undefined && !isRaiseEnded) {
+            isRaiseEnded = true;
+            return { ...raiseEnded(level), after: tail.after };
           }
           const event = tail.take();
           return event && (event.type === "records" ? recordsOf(event) : notice(event, tail.after));
@@ -87,7 +114,10 @@ export function watchLogs(logs: Logs, loggers: Loggers, gate: Pick<Gate, "requir
             event: { case: "heartbeat", value: { interval } },
             after: tail.after,
           }),
-        close: () => tail.close(),
+        close() {
+          tail.close();
+          level?.release();
+        },
       },
       heartbeatMs,
     );
@@ -111,12 +141,13 @@ function raiseFrom(raise: Raise, context: HandlerContext): RaiseRequest {
   };
 }
 
-function started({ start, after }: Tail, reach: Reach): WatchLogsResponse {
-  const { raiseTimeLeftMs: left } = start;
+function started({ start, after }: Tail, level: FleetRaise | undefined, reach: Reach): WatchLogsResponse {
+  const left = level === undefined ? start.raiseTimeLeftMs : level.timeLeftMs;
+  const raised = level === undefined ? start.raised : level.names.map((name) => ({ name, previousLevel: undefined }));
   const value = {
     loggers: start.loggers,
     unheardKinds: [...start.unheardKinds],
-    raised: start.raised.map(({ name, previousLevel }) => ({ name, previousLevel: levelToProto(previousLevel) })),
+    raised: raised.map(({ name, previousLevel }) => ({ name, previousLevel: levelToProto(previousLevel) })),
     notices: visibleNotices(start.notices, reach).map(({ code, message, nearest = "" }) => ({
       code,
       message,

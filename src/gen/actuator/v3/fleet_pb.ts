@@ -4,10 +4,14 @@
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import type { GetIntegrationGraphResponse } from "./integration_graph_pb.ts";
+import { file_actuator_v3_integration_graph } from "./integration_graph_pb.ts";
 import type { Level } from "./level_pb.ts";
 import { file_actuator_v3_level } from "./level_pb.ts";
 import type { Heartbeat, Override } from "./loggers_pb.ts";
 import { file_actuator_v3_loggers } from "./loggers_pb.ts";
+import type { WatchLogsRequest, WatchLogsResponse } from "./logs_pb.ts";
+import { file_actuator_v3_logs } from "./logs_pb.ts";
 import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_duration, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { Message, UnknownEnum } from "@bufbuild/protobuf";
@@ -16,7 +20,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file actuator/v3/fleet.proto.
  */
 export const file_actuator_v3_fleet: GenFile = /*@__PURE__*/
-  fileDesc("ChdhY3R1YXRvci92My9mbGVldC5wcm90bxILYWN0dWF0b3IudjMi2wIKCEluc3RhbmNlEgoKAmlkGAEgASgJEhMKC2FwcGxpY2F0aW9uGAIgASgJEg8KB3ZlcnNpb24YAyABKAkSMQoGbGFiZWxzGAQgAygLMiEuYWN0dWF0b3IudjMuSW5zdGFuY2UuTGFiZWxzRW50cnkSLgoKc3RhcnRfdGltZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLQoJaGVhcnRiZWF0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBISCgpnZW5lcmF0aW9uGAcgASgEEiYKA2xhZxgIIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIPCgdpc19nb25lGAkgASgIEg8KB2lzX3NlbGYYCiABKAgaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASI8CgZFbmdpbmUSDAoEa2luZBgBIAEoCRIUCgxpc19jb25uZWN0ZWQYAiABKAgSDgoGbm90aWNlGAMgASgJIigKFExpc3RJbnN0YW5jZXNSZXF1ZXN0EhAKCHNlbGVjdG9yGAEgASgJIogBChVMaXN0SW5zdGFuY2VzUmVzcG9uc2USDAoEbmFtZRgBIAEoCRIjCgZlbmdpbmUYAiABKAsyEy5hY3R1YXRvci52My5FbmdpbmUSKAoJaW5zdGFuY2VzGAMgAygLMhUuYWN0dWF0b3IudjMuSW5zdGFuY2USEgoKZ2VuZXJhdGlvbhgEIAEoBCIpChVXYXRjaEluc3RhbmNlc1JlcXVlc3QSEAoIc2VsZWN0b3IYASABKAkivgEKFldhdGNoSW5zdGFuY2VzUmVzcG9uc2USNwoJaW5zdGFuY2VzGAEgASgLMiIuYWN0dWF0b3IudjMuTGlzdEluc3RhbmNlc1Jlc3BvbnNlSAASNQoLdW5hdmFpbGFibGUYAiABKAsyHi5hY3R1YXRvci52My5FbmdpbmVVbmF2YWlsYWJsZUgAEisKCWhlYXJ0YmVhdBgDIAEoCzIWLmFjdHVhdG9yLnYzLkhlYXJ0YmVhdEgAQgcKBWV2ZW50IiQKEUVuZ2luZVVuYXZhaWxhYmxlEg8KB21lc3NhZ2UYASABKAkijAEKCkZsZWV0TGV2ZWwSDAoEbmFtZRgBIAEoCRIQCghzZWxlY3RvchgCIAEoCRIhCgVsZXZlbBgDIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEicKCG92ZXJyaWRlGAQgASgLMhUuYWN0dWF0b3IudjMuT3ZlcnJpZGUSEgoKZ2VuZXJhdGlvbhgFIAEoBCIYChZMaXN0RmxlZXRMZXZlbHNSZXF1ZXN0IlYKF0xpc3RGbGVldExldmVsc1Jlc3BvbnNlEicKBmxldmVscxgBIAMoCzIXLmFjdHVhdG9yLnYzLkZsZWV0TGV2ZWwSEgoKZ2VuZXJhdGlvbhgCIAEoBCIrChVHZXRGbGVldENoYW5nZVJlcXVlc3QSEgoKZ2VuZXJhdGlvbhgBIAEoBCJCChZHZXRGbGVldENoYW5nZVJlc3BvbnNlEigKBmNoYW5nZRgBIAEoCzIYLmFjdHVhdG9yLnYzLkZsZWV0Q2hhbmdlIi0KF1dhdGNoRmxlZXRDaGFuZ2VSZXF1ZXN0EhIKCmdlbmVyYXRpb24YASABKAQiZQoLRmxlZXRDaGFuZ2USJgoFbGV2ZWwYASABKAsyFy5hY3R1YXRvci52My5GbGVldExldmVsEi4KCWluc3RhbmNlcxgCIAMoCzIbLmFjdHVhdG9yLnYzLkluc3RhbmNlU3RhdHVzIoICCg5JbnN0YW5jZVN0YXR1cxIQCghpbnN0YW5jZRgBIAEoCRIyCgZzdGF0dXMYAiABKA4yIi5hY3R1YXRvci52My5JbnN0YW5jZVN0YXR1cy5TdGF0dXMSDgoGcmVhc29uGAMgASgJEhQKDG92ZXJydWxlZF9ieRgEIAEoCSKDAQoGU3RhdHVzEhYKElNUQVRVU19VTlNQRUNJRklFRBAAEhMKD1NUQVRVU19BUFBMWUlORxABEhIKDlNUQVRVU19BUFBMSUVEEAISEQoNU1RBVFVTX0ZBSUxFRBADEhQKEFNUQVRVU19PVkVSUlVMRUQQBBIPCgtTVEFUVVNfR09ORRAFInwKGFdhdGNoRmxlZXRDaGFuZ2VSZXNwb25zZRIqCgZjaGFuZ2UYASABKAsyGC5hY3R1YXRvci52My5GbGVldENoYW5nZUgAEisKCWhlYXJ0YmVhdBgCIAEoCzIWLmFjdHVhdG9yLnYzLkhlYXJ0YmVhdEgAQgcKBWV2ZW50ItIBChBSdW5DYW5hcnlSZXF1ZXN0EgwKBG5hbWUYASABKAkSIQoFbGV2ZWwYAiABKA4yEi5hY3R1YXRvci52My5MZXZlbBIQCghzZWxlY3RvchgDIAEoCRIRCglpbnN0YW5jZXMYBCABKA0SJgoDdHRsGAUgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEg4KBnJlYXNvbhgGIAEoCRIwCg1wcm9tb3RlX2FmdGVyGAcgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uIqUBChFSdW5DYW5hcnlSZXNwb25zZRIvCghwcm9ncmVzcxgBIAEoCzIbLmFjdHVhdG9yLnYzLkNhbmFyeVByb2dyZXNzSAASKQoFZW5kZWQYAiABKAsyGC5hY3R1YXRvci52My5DYW5hcnlFbmRlZEgAEisKCWhlYXJ0YmVhdBgDIAEoCzIWLmFjdHVhdG9yLnYzLkhlYXJ0YmVhdEgAQgcKBWV2ZW50IlsKDkNhbmFyeVByb2dyZXNzEgoKAmlkGAEgASgJEhMKC2lzX3Byb21vdGVkGAIgASgIEigKBmNoYW5nZRgDIAEoCzIYLmFjdHVhdG9yLnYzLkZsZWV0Q2hhbmdlItEBCgtDYW5hcnlFbmRlZBIxCgdvdXRjb21lGAEgASgOMiAuYWN0dWF0b3IudjMuQ2FuYXJ5RW5kZWQuT3V0Y29tZRISCgpnZW5lcmF0aW9uGAIgASgEInsKB091dGNvbWUSFwoTT1VUQ09NRV9VTlNQRUNJRklFRBAAEhQKEE9VVENPTUVfUFJPTU9URUQQARIWChJPVVRDT01FX1RBS0VOX0JBQ0sQAhISCg5PVVRDT01FX0ZBSUxFRBADEhUKEU9VVENPTUVfT1ZFUlJVTEVEEAQiQgoTRmluaXNoQ2FuYXJ5UmVxdWVzdBIKCgJpZBgBIAEoCRIPCgdwcm9tb3RlGAIgASgIEg4KBnJlYXNvbhgDIAEoCSIqChRGaW5pc2hDYW5hcnlSZXNwb25zZRISCgpnZW5lcmF0aW9uGAEgASgEIiMKEVJlc2V0RmxlZXRSZXF1ZXN0Eg4KBnJlYXNvbhgBIAEoCSI3ChJSZXNldEZsZWV0UmVzcG9uc2USDQoFZW5kZWQYASABKA0SEgoKZ2VuZXJhdGlvbhgCIAEoBDLwBQoMRmxlZXRTZXJ2aWNlElsKDUxpc3RJbnN0YW5jZXMSIS5hY3R1YXRvci52My5MaXN0SW5zdGFuY2VzUmVxdWVzdBoiLmFjdHVhdG9yLnYzLkxpc3RJbnN0YW5jZXNSZXNwb25zZSIDkAIBEmAKDldhdGNoSW5zdGFuY2VzEiIuYWN0dWF0b3IudjMuV2F0Y2hJbnN0YW5jZXNSZXF1ZXN0GiMuYWN0dWF0b3IudjMuV2F0Y2hJbnN0YW5jZXNSZXNwb25zZSIDkAIBMAESYQoPTGlzdEZsZWV0TGV2ZWxzEiMuYWN0dWF0b3IudjMuTGlzdEZsZWV0TGV2ZWxzUmVxdWVzdBokLmFjdHVhdG9yLnYzLkxpc3RGbGVldExldmVsc1Jlc3BvbnNlIgOQAgESXgoOR2V0RmxlZXRDaGFuZ2USIi5hY3R1YXRvci52My5HZXRGbGVldENoYW5nZVJlcXVlc3QaIy5hY3R1YXRvci52My5HZXRGbGVldENoYW5nZVJlc3BvbnNlIgOQAgESZgoQV2F0Y2hGbGVldENoYW5nZRIkLmFjdHVhdG9yLnYzLldhdGNoRmxlZXRDaGFuZ2VSZXF1ZXN0GiUuYWN0dWF0b3IudjMuV2F0Y2hGbGVldENoYW5nZVJlc3BvbnNlIgOQAgEwARJOCglSdW5DYW5hcnkSHS5hY3R1YXRvci52My5SdW5DYW5hcnlSZXF1ZXN0Gh4uYWN0dWF0b3IudjMuUnVuQ2FuYXJ5UmVzcG9uc2UiADABElUKDEZpbmlzaENhbmFyeRIgLmFjdHVhdG9yLnYzLkZpbmlzaENhbmFyeVJlcXVlc3QaIS5hY3R1YXRvci52My5GaW5pc2hDYW5hcnlSZXNwb25zZSIAEk8KClJlc2V0RmxlZXQSHi5hY3R1YXRvci52My5SZXNldEZsZWV0UmVxdWVzdBofLmFjdHVhdG9yLnYzLlJlc2V0RmxlZXRSZXNwb25zZSIAYgZwcm90bzM", [file_actuator_v3_level, file_actuator_v3_loggers, file_google_protobuf_duration, file_google_protobuf_timestamp]);
+  fileDesc("ChdhY3R1YXRvci92My9mbGVldC5wcm90bxILYWN0dWF0b3IudjMi7AIKCEluc3RhbmNlEgoKAmlkGAEgASgJEhMKC2FwcGxpY2F0aW9uGAIgASgJEg8KB3ZlcnNpb24YAyABKAkSMQoGbGFiZWxzGAQgAygLMiEuYWN0dWF0b3IudjMuSW5zdGFuY2UuTGFiZWxzRW50cnkSLgoKc3RhcnRfdGltZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLQoJaGVhcnRiZWF0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBISCgpnZW5lcmF0aW9uGAcgASgEEiYKA2xhZxgIIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIPCgdpc19nb25lGAkgASgIEg8KB2lzX3NlbGYYCiABKAgSDwoHYWRkcmVzcxgLIAEoCRotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIjwKBkVuZ2luZRIMCgRraW5kGAEgASgJEhQKDGlzX2Nvbm5lY3RlZBgCIAEoCBIOCgZub3RpY2UYAyABKAkiKAoUTGlzdEluc3RhbmNlc1JlcXVlc3QSEAoIc2VsZWN0b3IYASABKAkiiAEKFUxpc3RJbnN0YW5jZXNSZXNwb25zZRIMCgRuYW1lGAEgASgJEiMKBmVuZ2luZRgCIAEoCzITLmFjdHVhdG9yLnYzLkVuZ2luZRIoCglpbnN0YW5jZXMYAyADKAsyFS5hY3R1YXRvci52My5JbnN0YW5jZRISCgpnZW5lcmF0aW9uGAQgASgEIikKFVdhdGNoSW5zdGFuY2VzUmVxdWVzdBIQCghzZWxlY3RvchgBIAEoCSK+AQoWV2F0Y2hJbnN0YW5jZXNSZXNwb25zZRI3CglpbnN0YW5jZXMYASABKAsyIi5hY3R1YXRvci52My5MaXN0SW5zdGFuY2VzUmVzcG9uc2VIABI1Cgt1bmF2YWlsYWJsZRgCIAEoCzIeLmFjdHVhdG9yLnYzLkVuZ2luZVVuYXZhaWxhYmxlSAASKwoJaGVhcnRiZWF0GAMgASgLMhYuYWN0dWF0b3IudjMuSGVhcnRiZWF0SABCBwoFZXZlbnQiJAoRRW5naW5lVW5hdmFpbGFibGUSDwoHbWVzc2FnZRgBIAEoCSKMAQoKRmxlZXRMZXZlbBIMCgRuYW1lGAEgASgJEhAKCHNlbGVjdG9yGAIgASgJEiEKBWxldmVsGAMgASgOMhIuYWN0dWF0b3IudjMuTGV2ZWwSJwoIb3ZlcnJpZGUYBCABKAsyFS5hY3R1YXRvci52My5PdmVycmlkZRISCgpnZW5lcmF0aW9uGAUgASgEIhgKFkxpc3RGbGVldExldmVsc1JlcXVlc3QiVgoXTGlzdEZsZWV0TGV2ZWxzUmVzcG9uc2USJwoGbGV2ZWxzGAEgAygLMhcuYWN0dWF0b3IudjMuRmxlZXRMZXZlbBISCgpnZW5lcmF0aW9uGAIgASgEIisKFUdldEZsZWV0Q2hhbmdlUmVxdWVzdBISCgpnZW5lcmF0aW9uGAEgASgEIkIKFkdldEZsZWV0Q2hhbmdlUmVzcG9uc2USKAoGY2hhbmdlGAEgASgLMhguYWN0dWF0b3IudjMuRmxlZXRDaGFuZ2UiLQoXV2F0Y2hGbGVldENoYW5nZVJlcXVlc3QSEgoKZ2VuZXJhdGlvbhgBIAEoBCJlCgtGbGVldENoYW5nZRImCgVsZXZlbBgBIAEoCzIXLmFjdHVhdG9yLnYzLkZsZWV0TGV2ZWwSLgoJaW5zdGFuY2VzGAIgAygLMhsuYWN0dWF0b3IudjMuSW5zdGFuY2VTdGF0dXMiggIKDkluc3RhbmNlU3RhdHVzEhAKCGluc3RhbmNlGAEgASgJEjIKBnN0YXR1cxgCIAEoDjIiLmFjdHVhdG9yLnYzLkluc3RhbmNlU3RhdHVzLlN0YXR1cxIOCgZyZWFzb24YAyABKAkSFAoMb3ZlcnJ1bGVkX2J5GAQgASgJIoMBCgZTdGF0dXMSFgoSU1RBVFVTX1VOU1BFQ0lGSUVEEAASEwoPU1RBVFVTX0FQUExZSU5HEAESEgoOU1RBVFVTX0FQUExJRUQQAhIRCg1TVEFUVVNfRkFJTEVEEAMSFAoQU1RBVFVTX09WRVJSVUxFRBAEEg8KC1NUQVRVU19HT05FEAUifAoYV2F0Y2hGbGVldENoYW5nZVJlc3BvbnNlEioKBmNoYW5nZRgBIAEoCzIYLmFjdHVhdG9yLnYzLkZsZWV0Q2hhbmdlSAASKwoJaGVhcnRiZWF0GAIgASgLMhYuYWN0dWF0b3IudjMuSGVhcnRiZWF0SABCBwoFZXZlbnQi0gEKEFJ1bkNhbmFyeVJlcXVlc3QSDAoEbmFtZRgBIAEoCRIhCgVsZXZlbBgCIAEoDjISLmFjdHVhdG9yLnYzLkxldmVsEhAKCHNlbGVjdG9yGAMgASgJEhEKCWluc3RhbmNlcxgEIAEoDRImCgN0dGwYBSABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SDgoGcmVhc29uGAYgASgJEjAKDXByb21vdGVfYWZ0ZXIYByABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24ipQEKEVJ1bkNhbmFyeVJlc3BvbnNlEi8KCHByb2dyZXNzGAEgASgLMhsuYWN0dWF0b3IudjMuQ2FuYXJ5UHJvZ3Jlc3NIABIpCgVlbmRlZBgCIAEoCzIYLmFjdHVhdG9yLnYzLkNhbmFyeUVuZGVkSAASKwoJaGVhcnRiZWF0GAMgASgLMhYuYWN0dWF0b3IudjMuSGVhcnRiZWF0SABCBwoFZXZlbnQiWwoOQ2FuYXJ5UHJvZ3Jlc3MSCgoCaWQYASABKAkSEwoLaXNfcHJvbW90ZWQYAiABKAgSKAoGY2hhbmdlGAMgASgLMhguYWN0dWF0b3IudjMuRmxlZXRDaGFuZ2Ui0QEKC0NhbmFyeUVuZGVkEjEKB291dGNvbWUYASABKA4yIC5hY3R1YXRvci52My5DYW5hcnlFbmRlZC5PdXRjb21lEhIKCmdlbmVyYXRpb24YAiABKAQiewoHT3V0Y29tZRIXChNPVVRDT01FX1VOU1BFQ0lGSUVEEAASFAoQT1VUQ09NRV9QUk9NT1RFRBABEhYKEk9VVENPTUVfVEFLRU5fQkFDSxACEhIKDk9VVENPTUVfRkFJTEVEEAMSFQoRT1VUQ09NRV9PVkVSUlVMRUQQBCJCChNGaW5pc2hDYW5hcnlSZXF1ZXN0EgoKAmlkGAEgASgJEg8KB3Byb21vdGUYAiABKAgSDgoGcmVhc29uGAMgASgJIioKFEZpbmlzaENhbmFyeVJlc3BvbnNlEhIKCmdlbmVyYXRpb24YASABKAQiMgoOVW5yZWFkSW5zdGFuY2USEAoIaW5zdGFuY2UYASABKAkSDgoGcmVhc29uGAIgASgJIjAKHExpc3RMb2dnZXJEaWZmZXJlbmNlc1JlcXVlc3QSEAoIc2VsZWN0b3IYASABKAkinQEKHUxpc3RMb2dnZXJEaWZmZXJlbmNlc1Jlc3BvbnNlEi4KB2xvZ2dlcnMYASADKAsyHS5hY3R1YXRvci52My5Mb2dnZXJEaWZmZXJlbmNlEhEKCWluc3RhbmNlcxgCIAEoDRIrCgZ1bnJlYWQYAyADKAsyGy5hY3R1YXRvci52My5VbnJlYWRJbnN0YW5jZRIMCgRtb3JlGAQgASgNIkkKEExvZ2dlckRpZmZlcmVuY2USDAoEbmFtZRgBIAEoCRInCgZsZXZlbHMYAiADKAsyFy5hY3R1YXRvci52My5MZXZlbFNoYXJlIkIKCkxldmVsU2hhcmUSIQoFbGV2ZWwYASABKA4yEi5hY3R1YXRvci52My5MZXZlbBIRCglpbnN0YW5jZXMYAiADKAkiKAoUR2V0RmxlZXRHcmFwaFJlcXVlc3QSEAoIc2VsZWN0b3IYASABKAkikAEKFUdldEZsZWV0R3JhcGhSZXNwb25zZRI3CgVncmFwaBgBIAEoCzIoLmFjdHVhdG9yLnYzLkdldEludGVncmF0aW9uR3JhcGhSZXNwb25zZRIRCglpbnN0YW5jZXMYAiABKA0SKwoGdW5yZWFkGAMgAygLMhsuYWN0dWF0b3IudjMuVW5yZWFkSW5zdGFuY2UiVgoVV2F0Y2hGbGVldExvZ3NSZXF1ZXN0EhAKCHNlbGVjdG9yGAEgASgJEisKBGxvZ3MYAiABKAsyHS5hY3R1YXRvci52My5XYXRjaExvZ3NSZXF1ZXN0Ir8BChZXYXRjaEZsZWV0TG9nc1Jlc3BvbnNlEhAKCGluc3RhbmNlGAEgASgJEi4KBGxvZ3MYAiABKAsyHi5hY3R1YXRvci52My5XYXRjaExvZ3NSZXNwb25zZUgAEi0KBnVucmVhZBgDIAEoCzIbLmFjdHVhdG9yLnYzLlVucmVhZEluc3RhbmNlSAASKwoJaGVhcnRiZWF0GAQgASgLMhYuYWN0dWF0b3IudjMuSGVhcnRiZWF0SABCBwoFZXZlbnQiIwoRUmVzZXRGbGVldFJlcXVlc3QSDgoGcmVhc29uGAEgASgJIjcKElJlc2V0RmxlZXRSZXNwb25zZRINCgVlbmRlZBgBIAEoDRISCgpnZW5lcmF0aW9uGAIgASgEMqQICgxGbGVldFNlcnZpY2USWwoNTGlzdEluc3RhbmNlcxIhLmFjdHVhdG9yLnYzLkxpc3RJbnN0YW5jZXNSZXF1ZXN0GiIuYWN0dWF0b3IudjMuTGlzdEluc3RhbmNlc1Jlc3BvbnNlIgOQAgESYAoOV2F0Y2hJbnN0YW5jZXMSIi5hY3R1YXRvci52My5XYXRjaEluc3RhbmNlc1JlcXVlc3QaIy5hY3R1YXRvci52My5XYXRjaEluc3RhbmNlc1Jlc3BvbnNlIgOQAgEwARJhCg9MaXN0RmxlZXRMZXZlbHMSIy5hY3R1YXRvci52My5MaXN0RmxlZXRMZXZlbHNSZXF1ZXN0GiQuYWN0dWF0b3IudjMuTGlzdEZsZWV0TGV2ZWxzUmVzcG9uc2UiA5ACARJeCg5HZXRGbGVldENoYW5nZRIiLmFjdHVhdG9yLnYzLkdldEZsZWV0Q2hhbmdlUmVxdWVzdBojLmFjdHVhdG9yLnYzLkdldEZsZWV0Q2hhbmdlUmVzcG9uc2UiA5ACARJmChBXYXRjaEZsZWV0Q2hhbmdlEiQuYWN0dWF0b3IudjMuV2F0Y2hGbGVldENoYW5nZVJlcXVlc3QaJS5hY3R1YXRvci52My5XYXRjaEZsZWV0Q2hhbmdlUmVzcG9uc2UiA5ACATABEk4KCVJ1bkNhbmFyeRIdLmFjdHVhdG9yLnYzLlJ1bkNhbmFyeVJlcXVlc3QaHi5hY3R1YXRvci52My5SdW5DYW5hcnlSZXNwb25zZSIAMAESVQoMRmluaXNoQ2FuYXJ5EiAuYWN0dWF0b3IudjMuRmluaXNoQ2FuYXJ5UmVxdWVzdBohLmFjdHVhdG9yLnYzLkZpbmlzaENhbmFyeVJlc3BvbnNlIgAScwoVTGlzdExvZ2dlckRpZmZlcmVuY2VzEikuYWN0dWF0b3IudjMuTGlzdExvZ2dlckRpZmZlcmVuY2VzUmVxdWVzdBoqLmFjdHVhdG9yLnYzLkxpc3RMb2dnZXJEaWZmZXJlbmNlc1Jlc3BvbnNlIgOQAgESWwoNR2V0RmxlZXRHcmFwaBIhLmFjdHVhdG9yLnYzLkdldEZsZWV0R3JhcGhSZXF1ZXN0GiIuYWN0dWF0b3IudjMuR2V0RmxlZXRHcmFwaFJlc3BvbnNlIgOQAgESYAoOV2F0Y2hGbGVldExvZ3MSIi5hY3R1YXRvci52My5XYXRjaEZsZWV0TG9nc1JlcXVlc3QaIy5hY3R1YXRvci52My5XYXRjaEZsZWV0TG9nc1Jlc3BvbnNlIgOQAgEwARJPCgpSZXNldEZsZWV0Eh4uYWN0dWF0b3IudjMuUmVzZXRGbGVldFJlcXVlc3QaHy5hY3R1YXRvci52My5SZXNldEZsZWV0UmVzcG9uc2UiAGIGcHJvdG8z", [file_actuator_v3_integration_graph, file_actuator_v3_level, file_actuator_v3_loggers, file_actuator_v3_logs, file_google_protobuf_duration, file_google_protobuf_timestamp]);
 
 /**
  * Instance is a process of the fleet.
@@ -93,6 +97,13 @@ export type Instance = Message<"actuator.v3.Instance"> & {
    * @generated from field: bool is_self = 10;
    */
   isSelf: boolean;
+
+  /**
+   * address is where the other instances reach it. Empty: it did not say, and only answers for itself.
+   *
+   * @generated from field: string address = 11;
+   */
+  address: string;
 };
 
 /**
@@ -895,6 +906,289 @@ export const FinishCanaryResponseSchema: GenMessage<FinishCanaryResponse> = /*@_
   messageDesc(file_actuator_v3_fleet, 21);
 
 /**
+ * UnreadInstance is an instance that did not answer.
+ *
+ * @generated from message actuator.v3.UnreadInstance
+ */
+export type UnreadInstance = Message<"actuator.v3.UnreadInstance"> & {
+  /**
+   * instance is its id.
+   *
+   * @generated from field: string instance = 1;
+   */
+  instance: string;
+
+  /**
+   * reason is why.
+   *
+   * @generated from field: string reason = 2;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message actuator.v3.UnreadInstance.
+ * Use `create(UnreadInstanceSchema)` to create a new message.
+ */
+export const UnreadInstanceSchema: GenMessage<UnreadInstance> = /*@__PURE__*/
+  messageDesc(file_actuator_v3_fleet, 22);
+
+/**
+ * ListLoggerDifferencesRequest selects instances.
+ *
+ * @generated from message actuator.v3.ListLoggerDifferencesRequest
+ */
+export type ListLoggerDifferencesRequest = Message<"actuator.v3.ListLoggerDifferencesRequest"> & {
+  /**
+   * selector asks the instances that match; see FleetTarget. At most 200 are asked.
+   *
+   * @generated from field: string selector = 1;
+   */
+  selector: string;
+};
+
+/**
+ * Describes the message actuator.v3.ListLoggerDifferencesRequest.
+ * Use `create(ListLoggerDifferencesRequestSchema)` to create a new message.
+ */
+export const ListLoggerDifferencesRequestSchema: GenMessage<ListLoggerDifferencesRequest> = /*@__PURE__*/
+  messageDesc(file_actuator_v3_fleet, 23);
+
+/**
+ * ListLoggerDifferencesResponse is what differs.
+ *
+ * @generated from message actuator.v3.ListLoggerDifferencesResponse
+ */
+export type ListLoggerDifferencesResponse = Message<"actuator.v3.ListLoggerDifferencesResponse"> & {
+  /**
+   * loggers are ordered by name; at most 1,000.
+   *
+   * @generated from field: repeated actuator.v3.LoggerDifference loggers = 1;
+   */
+  loggers: LoggerDifference[];
+
+  /**
+   * instances is how many have answered.
+   *
+   * @generated from field: uint32 instances = 2;
+   */
+  instances: number;
+
+  /**
+   * unread are the others, by id.
+   *
+   * @generated from field: repeated actuator.v3.UnreadInstance unread = 3;
+   */
+  unread: UnreadInstance[];
+
+  /**
+   * more is how many loggers differ besides.
+   *
+   * @generated from field: uint32 more = 4;
+   */
+  more: number;
+};
+
+/**
+ * Describes the message actuator.v3.ListLoggerDifferencesResponse.
+ * Use `create(ListLoggerDifferencesResponseSchema)` to create a new message.
+ */
+export const ListLoggerDifferencesResponseSchema: GenMessage<ListLoggerDifferencesResponse> = /*@__PURE__*/
+  messageDesc(file_actuator_v3_fleet, 24);
+
+/**
+ * LoggerDifference is a logger whose level is not the same on all instances. Those that do not have the logger do not count.
+ *
+ * @generated from message actuator.v3.LoggerDifference
+ */
+export type LoggerDifference = Message<"actuator.v3.LoggerDifference"> & {
+  /**
+   * name is the logger's name.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * levels are the most common one first.
+   *
+   * @generated from field: repeated actuator.v3.LevelShare levels = 2;
+   */
+  levels: LevelShare[];
+};
+
+/**
+ * Describes the message actuator.v3.LoggerDifference.
+ * Use `create(LoggerDifferenceSchema)` to create a new message.
+ */
+export const LoggerDifferenceSchema: GenMessage<LoggerDifference> = /*@__PURE__*/
+  messageDesc(file_actuator_v3_fleet, 25);
+
+/**
+ * LevelShare is a level, and who has it.
+ *
+ * @generated from message actuator.v3.LevelShare
+ */
+export type LevelShare = Message<"actuator.v3.LevelShare"> & {
+  /**
+   * level is the effective level.
+   *
+   * @generated from field: actuator.v3.Level level = 1;
+   */
+  level: Level;
+
+  /**
+   * instances are the ids of those that have it.
+   *
+   * @generated from field: repeated string instances = 2;
+   */
+  instances: string[];
+};
+
+/**
+ * Describes the message actuator.v3.LevelShare.
+ * Use `create(LevelShareSchema)` to create a new message.
+ */
+export const LevelShareSchema: GenMessage<LevelShare> = /*@__PURE__*/
+  messageDesc(file_actuator_v3_fleet, 26);
+
+/**
+ * GetFleetGraphRequest selects instances.
+ *
+ * @generated from message actuator.v3.GetFleetGraphRequest
+ */
+export type GetFleetGraphRequest = Message<"actuator.v3.GetFleetGraphRequest"> & {
+  /**
+   * selector asks the instances that match; see FleetTarget. At most 200 are asked.
+   *
+   * @generated from field: string selector = 1;
+   */
+  selector: string;
+};
+
+/**
+ * Describes the message actuator.v3.GetFleetGraphRequest.
+ * Use `create(GetFleetGraphRequestSchema)` to create a new message.
+ */
+export const GetFleetGraphRequestSchema: GenMessage<GetFleetGraphRequest> = /*@__PURE__*/
+  messageDesc(file_actuator_v3_fleet, 27);
+
+/**
+ * GetFleetGraphResponse is one graph of all.
+ *
+ * @generated from message actuator.v3.GetFleetGraphResponse
+ */
+export type GetFleetGraphResponse = Message<"actuator.v3.GetFleetGraphResponse"> & {
+  /**
+   * graph is the graph. Each of its nodes names the instances that have it.
+   *
+   * @generated from field: actuator.v3.GetIntegrationGraphResponse graph = 1;
+   */
+  graph?: GetIntegrationGraphResponse | undefined;
+
+  /**
+   * instances is how many have answered.
+   *
+   * @generated from field: uint32 instances = 2;
+   */
+  instances: number;
+
+  /**
+   * unread are the others, by id.
+   *
+   * @generated from field: repeated actuator.v3.UnreadInstance unread = 3;
+   */
+  unread: UnreadInstance[];
+};
+
+/**
+ * Describes the message actuator.v3.GetFleetGraphResponse.
+ * Use `create(GetFleetGraphResponseSchema)` to create a new message.
+ */
+export const GetFleetGraphResponseSchema: GenMessage<GetFleetGraphResponse> = /*@__PURE__*/
+  messageDesc(file_actuator_v3_fleet, 28);
+
+/**
+ * WatchFleetLogsRequest selects instances and loggers.
+ *
+ * @generated from message actuator.v3.WatchFleetLogsRequest
+ */
+export type WatchFleetLogsRequest = Message<"actuator.v3.WatchFleetLogsRequest"> & {
+  /**
+   * selector watches the instances that match; see FleetTarget. At most 200 are watched.
+   *
+   * @generated from field: string selector = 1;
+   */
+  selector: string;
+
+  /**
+   * logs is what is asked of each of them. Its `raise` is set on all of them, as with SCOPE_FLEET. INVALID_ARGUMENT with `after`.
+   *
+   * @generated from field: actuator.v3.WatchLogsRequest logs = 2;
+   */
+  logs?: WatchLogsRequest | undefined;
+};
+
+/**
+ * Describes the message actuator.v3.WatchFleetLogsRequest.
+ * Use `create(WatchFleetLogsRequestSchema)` to create a new message.
+ */
+export const WatchFleetLogsRequestSchema: GenMessage<WatchFleetLogsRequest> = /*@__PURE__*/
+  messageDesc(file_actuator_v3_fleet, 29);
+
+/**
+ * WatchFleetLogsResponse is one event.
+ *
+ * @generated from message actuator.v3.WatchFleetLogsResponse
+ */
+export type WatchFleetLogsResponse = Message<"actuator.v3.WatchFleetLogsResponse"> & {
+  /**
+   * instance is the id of the instance that it is from. Empty: it concerns all.
+   *
+   * @generated from field: string instance = 1;
+   */
+  instance: string;
+
+  /**
+   * event is what happened.
+   *
+   * @generated from oneof actuator.v3.WatchFleetLogsResponse.event
+   */
+  event: {
+    /**
+     * logs is what the instance sent, except heartbeats.
+     *
+     * @generated from field: actuator.v3.WatchLogsResponse logs = 2;
+     */
+    value: WatchLogsResponse;
+    case: "logs";
+  } | {
+    /**
+     * unread says that the instance does not answer. It is asked again every 5 seconds.
+     *
+     * @generated from field: actuator.v3.UnreadInstance unread = 3;
+     */
+    value: UnreadInstance;
+    case: "unread";
+  } | {
+    /**
+     * heartbeat says that there was nothing else.
+     *
+     * @generated from field: actuator.v3.Heartbeat heartbeat = 4;
+     */
+    value: Heartbeat;
+    case: "heartbeat";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message actuator.v3.WatchFleetLogsResponse.
+ * Use `create(WatchFleetLogsResponseSchema)` to create a new message.
+ */
+export const WatchFleetLogsResponseSchema: GenMessage<WatchFleetLogsResponse> = /*@__PURE__*/
+  messageDesc(file_actuator_v3_fleet, 30);
+
+/**
  * ResetFleetRequest asks for the end of every level of the fleet.
  *
  * @generated from message actuator.v3.ResetFleetRequest
@@ -913,7 +1207,7 @@ export type ResetFleetRequest = Message<"actuator.v3.ResetFleetRequest"> & {
  * Use `create(ResetFleetRequestSchema)` to create a new message.
  */
 export const ResetFleetRequestSchema: GenMessage<ResetFleetRequest> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_fleet, 22);
+  messageDesc(file_actuator_v3_fleet, 31);
 
 /**
  * ResetFleetResponse says what has ended.
@@ -941,7 +1235,7 @@ export type ResetFleetResponse = Message<"actuator.v3.ResetFleetResponse"> & {
  * Use `create(ResetFleetResponseSchema)` to create a new message.
  */
 export const ResetFleetResponseSchema: GenMessage<ResetFleetResponse> = /*@__PURE__*/
-  messageDesc(file_actuator_v3_fleet, 23);
+  messageDesc(file_actuator_v3_fleet, 32);
 
 /**
  * FleetService shows the instances of a fleet, and the levels that are set on all of them or on some.
@@ -1027,6 +1321,37 @@ export const FleetService: GenService<{
     methodKind: "unary";
     input: typeof FinishCanaryRequestSchema;
     output: typeof FinishCanaryResponseSchema;
+  },
+  /**
+   * ListLoggerDifferences asks the instances for their loggers, and returns those whose effective level is not the same on all of them.
+   *
+   * @generated from rpc actuator.v3.FleetService.ListLoggerDifferences
+   */
+  listLoggerDifferences: {
+    methodKind: "unary";
+    input: typeof ListLoggerDifferencesRequestSchema;
+    output: typeof ListLoggerDifferencesResponseSchema;
+  },
+  /**
+   * GetFleetGraph asks the instances for their integration graphs, and returns one graph of them all. Counts and rates are added.
+   *
+   * @generated from rpc actuator.v3.FleetService.GetFleetGraph
+   */
+  getFleetGraph: {
+    methodKind: "unary";
+    input: typeof GetFleetGraphRequestSchema;
+    output: typeof GetFleetGraphResponseSchema;
+  },
+  /**
+   * WatchFleetLogs sends what loggers write in the instances, also in those that start later. It requires `logs:read`, which is granted
+   * only by its name.
+   *
+   * @generated from rpc actuator.v3.FleetService.WatchFleetLogs
+   */
+  watchFleetLogs: {
+    methodKind: "server_streaming";
+    input: typeof WatchFleetLogsRequestSchema;
+    output: typeof WatchFleetLogsResponseSchema;
   },
   /**
    * ResetFleet ends every level of the fleet, and forgets no instance. Each instance returns to the level beneath.

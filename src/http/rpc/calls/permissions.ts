@@ -37,6 +37,10 @@ const fleet: Row<typeof FleetService> = {
   watchFleetChange: ["loggers:read"],
   runCanary: ["loggers:write"],
   finishCanary: ["loggers:write"],
+  listLoggerDifferences: ["loggers:read"],
+  getFleetGraph: ["graph:read"],
+  // With a raised level also `loggers:write`, which the method itself requires.
+  watchFleetLogs: ["logs:read"],
   resetFleet: ["loggers:write"],
 };
 
@@ -96,6 +100,7 @@ export const STREAMING_METHODS: readonly string[] = [
   "actuator.v3.FleetService/WatchInstances",
   "actuator.v3.FleetService/WatchFleetChange",
   "actuator.v3.FleetService/RunCanary",
+  "actuator.v3.FleetService/WatchFleetLogs",
   "actuator.v3.LogsService/WatchLogs",
   "actuator.v3.IntegrationGraphService/WatchIntegrationGraph",
   "actuator.v3.ApplicationService/WatchActivity",

@@ -1,11 +1,20 @@
-import { BoundedCache } from "../../common/bounded-cache.ts";
-import { isLoopback } from "../../common/ip-address.ts";
+import { BoundedCache } from "./bounded-cache.ts";
+import { isLoopback } from "./ip-address.ts";
+import { type Check, listOf } from "./options.ts";
 
 /** Tells whether a request may name this host. */
 export type AllowedHosts = (host: string) => boolean;
 
 /** A host with an optional port; the first group is the host. */
 const HOST = /^(\[[0-9a-f:.]+\]|[^:[\]/?#@\s]+)(?::\d{0,5})?$/i;
+
+/** A list of names for {@link allowedHosts}. */
+export function hostList(example: string): Check {
+  const fault = `must be a host name without a port, such as "${example}" or "*.example.com"`;
+  return listOf((entry) =>
+    typeof entry === "string" && /^(?:\*|(?:\*\.)?(?:\[[0-9a-f:.]+\]|[\w.-]+))$/i.test(entry) ? undefined : fault,
+  );
+}
 
 /**
  * Makes the check of the hosts that requests name. It prevents DNS rebinding: a page whose name resolves to this machine is same-origin

@@ -1,0 +1,62 @@
+import { printable } from "../common/printable.ts";
+import {
+  FleetService,
+  GetFleetGraphResponseSchema,
+  ListLoggerDifferencesResponseSchema,
+  type UnreadInstance,
+} from "../gen/actuator/v3/fleet_pb.ts";
+import { type Connection, printJson } from "./connection.ts";
+import { EXIT, type ExitCode } from "./error.ts";
+import { type GraphOptions, printGraph } from "./graph-show.ts";
+import { levelName } from "./loggers-text.ts";
+import { countText, note, print, tableLines } from "./output.ts";
+
+/** How many instances a line names. */
+const MAX_NAMED = 3;
+
+interface AskOptions {
+  readonly on?: string;
+  readonly json?: boolean;
+}
+
+/** Runs `fleet differences`. */
+export async function showDifferences(connection: Connection, { on = "", json }: AskOptions): Promise<ExitCode> {
+  const response = await connection(FleetService).listLoggerDifferences({ selector: on });
+  const { loggers, instances, unread, more } = response;
+  if (json) printJson(ListLoggerDifferencesResponseSchema, response);
+  else {
+    const rows = loggers.flatMap(({ name, levels }) =>
+      levels.map(({ level, instances: ids }, at) => {
+        return [at === 0 ? name : "", levelName(level) ?? "", namedInstances(ids)].map(printable);
+      }),
+    );
+    if (rows.length > 0) for (const line of tableLines(["NAME", "LEVEL", "ON"], rows)) print(line);
+    const differ = loggers.length + more;
+    const what =
+      differ === 0 ? "No logger differs" : `${countText(differ, "logger")} ${differ === 1 ? "differs" : "differ"}`;
+    note(`${what} between ${countText(instances, "instance")}.`);
+    if (more > 0) note(`${more} of them are not shown.`);
+  }
+  return noteUnread(unread);
+}
+
+/** Runs `fleet graph`. */
+export async function showFleetGraph(
+  connection: Connection,
+  { on = "", json, format, output }: GraphOptions & AskOptions,
+): Promise<ExitCode> {
+  const response = await connection(FleetService).getFleetGraph({ selector: on });
+  if (json) printJson(GetFleetGraphResponseSchema, response);
+  else await printGraph(response.graph!, { format, ...(output !== undefined && { output }) });
+  return noteUnread(response.unread);
+}
+
+function namedInstances(ids: readonly string[]): string {
+  const named = ids.slice(0, MAX_NAMED).join(", ");
+  return ids.length > MAX_NAMED ? `${named} and ${ids.length - MAX_NAMED} more` : named;
+}
+
+function noteUnread(unread: readonly UnreadInstance[]): ExitCode {
+  for (const { instance, reason } of unread) note(`${printable(instance)} did not answer: ${printable(reason)}`);
+  return unread.length === 0 ? EXIT.ok : EXIT.refused;
+}

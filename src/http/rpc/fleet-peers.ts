@@ -1,0 +1,112 @@
+import type { DescService } from "@bufbuild/protobuf";
+import { type Client, createClient, type HandlerContext, type Transport } from "@connectrpc/connect";
+import { ActuatorError } from "../../common/error.ts";
+import type { Fleet } from "../../fleet/fleet.ts";
+import type { FleetInstance } from "../../fleet/instance.ts";
+import { requestContextOf } from "./calls/call-context.ts";
+import type { LocalCalls, LocalClients } from "./local-calls.ts";
+
+/** Reaches another instance. Rejects with an ActuatorError if it must not be asked. */
+export type Dial = (instance: FleetInstance) => Promise<Transport>;
+
+/** What one instance answered. */
+export interface PeerAnswer<T> {
+  readonly instance: string;
+  readonly value: T;
+}
+
+/** An instance that did not answer, and why. */
+export interface UnreadPeer {
+  readonly instance: string;
+  readonly reason: string;
+}
+
+/** What several instances answered. */
+export interface PeerAnswers<T> {
+  readonly answers: readonly PeerAnswer<T>[];
+  readonly unread: readonly UnreadPeer[];
+}
+
+/** The most instances that one call asks. */
+export const MAX_ASKED = 200;
+const AT_ONCE = 16;
+const TIMEOUT_MS = 10_000;
+
+/** The instances of the fleet as a call asks them: the one that answers by itself, with the caller's permissions, others over RPC. */
+export class FleetPeers {
+  readonly #fleet: Fleet;
+  readonly #dial: Dial;
+  readonly #local: Pick<LocalCalls, "clients" | "serves">;
+
+  constructor(fleet: Fleet, dial: Dial, local: Pick<LocalCalls, "clients" | "serves">) {
+    this.#fleet = fleet;
+    this.#dial = dial;
+    this.#local = local;
+  }
+
+  /**
+   * Makes clients of the services of an instance.
+   *
+   * @throws ActuatorError if it cannot be asked
+   */
+  async clients(instance: FleetInstance, { values }: Pick<HandlerContext, "values">): Promise<LocalClients> {
+    if (instance.isSelf) {
+      const own = this.#local.clients(requestContextOf(values));
+      return <S extends DescService>(service: S): Client<S> => {
+        if (this.#local.serves(service)) return own(service);
+        throw unasked(`it does not serve ${service.typeName}`);
+      };
+    }
+    const transport = await this.#dial(instance);
+    return (service) => createClient(service, transport);
+  }
+
+  /**
+   * Asks all matching instances.
+   *
+   * @throws ActuatorError UNAVAILABLE if the engine does not answer, INVALID_ARGUMENT for the selector
+   */
+  async ask<T>(
+    selector: string,
+    context: Pick<HandlerContext, "values" | "signal">,
+    question: (clients: LocalClients, signal: AbortSignal) => Promise<T>,
+  ): Promise<PeerAnswers<T>> {
+    const answers: PeerAnswer<T>[] = [];
+    const unread: UnreadPeer[] = [];
+    const instances = await this.#fleet.instances(selector);
+    const queue = instances.slice(0, MAX_ASKED);
+    for (const { id } of instances.slice(MAX_ASKED)) {
+      unread.push({ instance: id, reason: `not asked: at most ${MAX_ASKED} are` });
+    }
+
+    const askNext = async (): Promise<void> => {
+      for (let instance = queue.shift(); instance !== undefined; instance = queue.shift()) {
+        const signal = AbortSignal.any([context.signal, AbortSignal.timeout(TIMEOUT_MS)]);
+        try {
+          if (instance.isGone) throw unasked("it has not reported for 15 seconds");
+          const value = await question(await this.clients(instance, context), signal);
+          answers.push({ instance: instance.id, value });
+        } catch (error) {
+          context.signal.throwIfAborted();
+          const reason = signal.aborted ? `no answer within ${TIMEOUT_MS / 1_000} s` : reasonOf(error);
+          unread.push({ instance: instance.id, reason });
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, askNext));
+    return { answers: answers.sort(byInstance), unread: unread.sort(byInstance) };
+  }
+}
+
+/** Why an instance did not answer. */
+export function reasonOf(error: unknown): string {
+  return (error as { readonly rawMessage?: string }).rawMessage ?? (error as Error).message;
+}
+
+function unasked(reason: string): ActuatorError {
+  return new ActuatorError("UNAVAILABLE", "INSTANCE_NOT_ASKED", reason);
+}
+
+function byInstance(one: { readonly instance: string }, other: { readonly instance: string }): number {
+  return one.instance < other.instance ? -1 : 1;
+}

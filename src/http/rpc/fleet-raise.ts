@@ -1,0 +1,99 @@
+import { create } from "@bufbuild/protobuf";
+import { ActuatorError } from "../../common/error.ts";
+import type { Fleet } from "../../fleet/fleet.ts";
+import type { FleetLease, FleetLeaseEnd } from "../../fleet/lease.ts";
+import type { FleetHoldRequest } from "../../fleet/request.ts";
+import {
+  type Raise,
+  WatchLogsResponse_RaiseEnded_Reason as RaiseEndReason,
+  type WatchLogsResponse,
+  WatchLogsResponseSchema,
+} from "../../gen/actuator/v3/logs_pb.ts";
+import type { Level } from "../../loggers/level.ts";
+import { ROOT } from "../../loggers/name.ts";
+import { prefixOf } from "../../logs/filter.ts";
+import { requestedLevel, ttlFrom } from "./level-request.ts";
+
+/** What a raise in the fleet asks for. */
+export interface FleetRaiseRequest extends FleetHoldRequest {
+  readonly names: readonly string[];
+  readonly level: Level;
+}
+
+/** A level in the fleet for as long as a call watches what loggers write. */
+export class FleetRaise {
+  readonly names: readonly string[];
+  #leases: readonly FleetLease[] = [];
+  #fault: unknown;
+  #isOpen = false;
+  #isReleased = false;
+
+  /** @param onChange called when it is in force, has failed, or has ended */
+  constructor(fleet: Fleet, { names, level, ...request }: FleetRaiseRequest, onChange: () => void) {
+    this.names = names.length === 0 ? [ROOT] : [...new Set(names.map((name) => prefixOf(name) ?? name))];
+    const holds = this.names.map((name) => fleet.holdLevel(name, level, request));
+    Promise.allSettled(holds).then((held) => {
+      this.#leases = held.flatMap((each) => (each.status === "fulfilled" ? each.value : []));
+      this.#fault = held.find((each) => each.status === "rejected")?.reason;
+      this.#isOpen = true;
+      if (this.#isReleased || this.#fault !== undefined) this.release();
+      for (const lease of this.#leases) lease.onEnd(onChange);
+      onChange();
+    });
+  }
+
+  /**
+   * Whether the engine has it.
+   *
+   * @throws ActuatorError if it could not be set; then it is set nowhere
+   */
+  get isOpen(): boolean {
+    if (this.#fault !== undefined) throw this.#fault;
+    return this.#isOpen;
+  }
+
+  /** Why it is over on all its names; undefined while it lasts. */
+  get end(): FleetLeaseEnd | undefined {
+    const isOver = this.#isOpen && this.#leases.every(({ end }) => end !== undefined);
+    return isOver ? this.#leases.at(-1)?.end : undefined;
+  }
+
+  /** How long it lasts at most, in milliseconds; undefined if as long as the call. */
+  get timeLeftMs(): number | undefined {
+    return this.#leases[0]?.timeLeft;
+  }
+
+  /** Gives the levels back. May be called again. */
+  release(): void {
+    this.#isReleased = true;
+    for (const lease of this.#leases) lease.release().catch(() => undefined);
+  }
+}
+
+/**
+ * What a request asks for.
+ *
+ * @throws ActuatorError INVALID_ARGUMENT for what one instance alone can do
+ */
+export function fleetRaiseFrom(
+  names: readonly string[],
+  { level, ttl, onlyHere, maxPerSecond, reason, fleet }: Raise,
+  { actor, selector = fleet?.selector }: FleetHoldRequest,
+): FleetRaiseRequest {
+  for (const [field, isGiven] of Object.entries({ only_here: onlyHere, max_per_second: maxPerSecond > 0 })) {
+    if (!isGiven) continue;
+    const message = `${field} does not go with scope SCOPE_FLEET.`;
+    throw new ActuatorError("INVALID_ARGUMENT", "INVALID_SCOPE", message, { field: `raise.${field}` });
+  }
+  const ifGeneration = fleet?.ifGeneration ? Number(fleet.ifGeneration) : undefined;
+  return {
+    ...{ names, level: requestedLevel(level), actor, reason, selector, ifGeneration },
+    ttlMs: ttl && ttlFrom(ttl),
+  };
+}
+
+/** The last event of a raise in the fleet that did not end with its call. */
+export function raiseEnded({ end }: FleetRaise): WatchLogsResponse {
+  const reason = end === "EXPIRED" ? RaiseEndReason.EXPIRED : RaiseEndReason.OVERRULED;
+  return create(WatchLogsResponseSchema, { event: { case: "raiseEnded", value: { reason } } });
+}

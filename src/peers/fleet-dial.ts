@@ -1,0 +1,30 @@
+import { rootCertificates } from "node:tls";
+import type { Transport } from "@connectrpc/connect";
+import { allowedHosts } from "../common/allowed-hosts.ts";
+import { ActuatorError } from "../common/error.ts";
+import type { FleetInstance } from "../fleet/instance.ts";
+import type { FleetPeersOptions } from "../fleet/options.ts";
+
+/** Reaches other instances of a fleet at the addresses that they gave, if these are allowed. */
+export function fleetDial({
+  token,
+  hosts,
+  ca,
+}: FleetPeersOptions = {}): (instance: FleetInstance) => Promise<Transport> {
+  const isAllowed = hosts === undefined ? () => true : allowedHosts(hosts);
+  const tls = ca === undefined ? undefined : { ca: [...rootCertificates, ca] };
+  return async ({ address }) => {
+    if (address === undefined) throw unreachable("it gave no address: set `fleet.address` there");
+    const url = URL.parse(address);
+    if (url === null || !/^https?:$/.test(url.protocol)) throw unreachable("its address is not one of HTTP");
+    if (!isAllowed(url.hostname)) {
+      throw unreachable(`its host is not in \`fleet.peers.hosts\` here: ${url.hostname}`);
+    }
+    const { clientTransport } = await import("./client-transport.ts");
+    return clientTransport({ url: address.replace(/\/+$/, ""), token, tls });
+  };
+}
+
+function unreachable(reason: string): ActuatorError {
+  return new ActuatorError("UNAVAILABLE", "INSTANCE_NOT_ASKED", reason);
+}

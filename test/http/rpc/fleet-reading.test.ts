@@ -1,0 +1,178 @@
+import { createClient } from "@connectrpc/connect";
+import { type Logger, pino } from "pino";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { pinoLoggers } from "../../../src/adapters/loggers/pino/index.ts";
+import {
+  FleetService,
+  type UnreadInstance,
+  type WatchFleetLogsResponse,
+} from "../../../src/gen/actuator/v3/fleet_pb.ts";
+import { Level } from "../../../src/gen/actuator/v3/level_pb.ts";
+import { Scope } from "../../../src/gen/actuator/v3/loggers_pb.ts";
+import { LogsService } from "../../../src/gen/actuator/v3/logs_pb.ts";
+import { type Actuator, createActuator, integrationGraph, memoryFleet } from "../../../src/index.ts";
+import { clientTransport } from "../../../src/peers/client-transport.ts";
+import { tokensFor } from "../../support/tokens.ts";
+
+const GRANTS = {
+  all: { permissions: ["*", "logs:read"] },
+  orders: { permissions: ["loggers:read", "loggers:write", "logs:read"], loggers: ["orders"] },
+} as const;
+
+interface Shop {
+  readonly id: string;
+  readonly actuator: Actuator;
+  readonly url: string;
+  readonly log: Logger;
+  readonly orders: Logger;
+}
+
+/** Three shops, each with a port, of which the last reads alone. */
+async function shops(peers: { hosts?: readonly string[] } = { hosts: ["127.0.0.1"] }) {
+  const { file, tokens } = tokensFor(GRANTS);
+  const engine = memoryFleet();
+  async function shop(id: string, role: "member" | "reader" = "member"): Promise<Shop> {
+    const log = pino({ level: "info" }, { write: () => undefined });
+    const graph = integrationGraph({ app: "shop" });
+    graph.channel(`${id}-channel`);
+    const actuator = createActuator({
+      name: "shop",
+      loggers: { adapters: role === "reader" ? [] : [pinoLoggers(log)], instance: id },
+      fleet: { engine, role, peers: { ...peers, ...(peers.hosts && { token: tokens.all }) } },
+      integrationGraph: graph,
+      access: { tokens: file },
+      audit: false,
+    });
+    onTestFinished(() => actuator.close());
+    const orders = log.child({ module: "orders" });
+    const { url } = await actuator.listen({ port: 0 });
+    return { id, actuator, url, log, orders };
+  }
+  const [a, b, reader] = [await shop("a"), await shop("b"), await shop("reader", "reader")];
+  await expect.poll(async () => (await reader.actuator.fleet!.instances()).length).toBe(2);
+  await expect.poll(async () => (await reader.actuator.fleet!.instances())[1]?.address).toBe(b.url);
+  await expect.poll(async () => (await reader.actuator.fleet!.instances())[0]?.address).toBe(a.url);
+  const as = (grant: keyof typeof GRANTS, { url }: Shop = reader) =>
+    createClient(FleetService, clientTransport({ url, token: tokens[grant] }));
+  return { a, b, reader, as, tokens };
+}
+
+describe.each(["reader", "a"] as const)("through %s", (through) => {
+  test("loggers whose level differs are listed with the instances that have each level", async () => {
+    const all = await shops();
+    const fleet = all.as("all", all[through]);
+    expect(await fleet.listLoggerDifferences({})).toMatchObject({ loggers: [], instances: 2, unread: [] });
+    all.b.actuator.loggers!.setLevel("orders", "ERROR");
+    expect(await fleet.listLoggerDifferences({})).toMatchObject({
+      loggers: [
+        {
+          name: "orders",
+          levels: [
+            { level: Level.INFO, instances: ["a"] },
+            { level: Level.ERROR, instances: ["b"] },
+          ],
+        },
+      ],
+      more: 0,
+    });
+    expect(await fleet.listLoggerDifferences({ selector: "instance=b" })).toMatchObject({ loggers: [], instances: 1 });
+  });
+
+  test("the graphs are one", async () => {
+    const all = await shops();
+    const { graph, instances } = await all.as("all", all[through]).getFleetGraph({});
+    expect(instances).toBe(2);
+    expect(graph?.nodes.map(({ name, instances: of }) => [name, of])).toEqual(
+      expect.arrayContaining([
+        ["a-channel", ["a"]],
+        ["b-channel", ["b"]],
+      ]),
+    );
+  });
+
+  test("what loggers write arrives from all, with a level that is raised on all", async () => {
+    const all = await shops();
+    const end = new AbortController();
+    const seen: string[] = [];
+    const logs = { names: ["orders"], raise: { level: Level.DEBUG, reason: "ticket 812" } };
+    const stream = all.as("all", all[through]).watchFleetLogs({ logs }, { signal: end.signal });
+    const done = (async () => {
+      for await (const { instance, event } of stream) {
+        if (event.case !== "logs" || event.value.event.case !== "records") continue;
+        for (const { message } of event.value.event.value.records) seen.push(`${instance}: ${message}`);
+      }
+    })().catch(() => undefined);
+    await expect.poll(() => [all.a.orders.level, all.b.orders.level], { timeout: 10_000 }).toEqual(["debug", "debug"]);
+    await expect
+      .poll(() => {
+        for (const shop of [all.a, all.b]) shop.orders.debug("sold");
+        return [...new Set(seen)].sort();
+      })
+      .toEqual(["a: sold", "b: sold"]);
+    end.abort();
+    await done;
+    await expect.poll(() => [all.a.orders.level, all.b.orders.level], { timeout: 10_000 }).toEqual(["info", "info"]);
+  });
+});
+
+test("a caller for some loggers sees those alone", async () => {
+  const all = await shops();
+  for (const name of ["orders", "stock"]) all.b.actuator.loggers!.setLevel(name, "ERROR");
+  const { loggers } = await all.as("orders").listLoggerDifferences({});
+  expect(loggers.map(({ name }) => name)).toEqual(["orders"]);
+  const end = new AbortController();
+  const seen: string[] = [];
+  const done = (async () => {
+    for await (const { event } of all.as("orders").watchFleetLogs({}, { signal: end.signal })) {
+      if (event.case !== "logs" || event.value.event.case !== "records") continue;
+      seen.push(...event.value.event.value.records.map(({ logger }) => logger));
+    }
+  })().catch(() => undefined);
+  await expect
+    .poll(() => {
+      all.a.log.info("whole");
+      all.a.orders.info("part");
+      return seen.length;
+    })
+    .toBeGreaterThan(2);
+  expect(new Set(seen)).toEqual(new Set(["orders"]));
+  end.abort();
+  await done;
+  await expect(all.as("orders").getFleetGraph({})).rejects.toThrow(/permission/);
+});
+
+test("instances that do not answer are named, with the reason", async () => {
+  const all = await shops({ hosts: ["shop.example"] });
+  const unread: Partial<UnreadInstance>[] = ["a", "b"].map((instance) => {
+    return { instance, reason: "its host is not in `fleet.peers.hosts` here: 127.0.0.1" };
+  });
+  expect(await all.as("all").listLoggerDifferences({})).toMatchObject({ instances: 0, unread });
+  // Without a token they refuse.
+  const open = await shops({});
+  const { unread: refused } = await open.as("all").listLoggerDifferences({});
+  expect(refused.map(({ reason }) => reason)).toEqual(["Authentication required.", "Authentication required."]);
+  const first: WatchFleetLogsResponse[] = [];
+  const end = new AbortController();
+  for await (const response of open.as("all").watchFleetLogs({}, { signal: end.signal })) {
+    first.push(response);
+    break;
+  }
+  end.abort();
+  expect(first[0]?.event).toMatchObject({ case: "unread", value: { reason: "Authentication required." } });
+});
+
+test("WatchLogs can raise the level on all instances, and gives it back", async () => {
+  const all = await shops();
+  const end = new AbortController();
+  const logs = createClient(LogsService, clientTransport({ url: all.a.url, token: all.tokens.all }));
+  const raise = { level: Level.DEBUG, scope: Scope.FLEET };
+  for await (const { event } of logs.watchLogs({ names: ["orders"], raise }, { signal: end.signal })) {
+    expect(event).toMatchObject({ case: "started", value: { raised: [{ name: "orders" }] } });
+    await expect.poll(() => all.b.orders.level, { timeout: 10_000 }).toBe("debug");
+    end.abort();
+    break;
+  }
+  await expect.poll(() => [all.a.orders.level, all.b.orders.level], { timeout: 10_000 }).toEqual(["info", "info"]);
+  const alone = logs.watchLogs({ names: ["orders"], raise: { ...raise, onlyHere: true } });
+  await expect(alone[Symbol.asyncIterator]().next()).rejects.toThrow(/only_here does not go with scope SCOPE_FLEET/);
+});
