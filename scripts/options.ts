@@ -100,6 +100,8 @@ const SECTIONS: Readonly<Record<string, string>> = {
   "": "The configuration of connect-actuator.",
   listen: "Where to listen.",
   "sessions.store": "The store that other processes share.",
+  fleetEngine:
+    "Whether to keep fleets in memory for their instances, which dial it (`fleet.serve`). Callers need `fleet:join`. Default: false.",
   graph: "The graph of the services that send spans. Default: false.",
   fleet: "The fleet that this instance takes part in.",
 };

@@ -21,6 +21,7 @@ import {
 } from "./common/options.ts";
 import type { FleetEngineSource } from "./fleet/engine.ts";
 import { ACTUATOR_FLEET, type ActuatorFleetOptions, isEngine } from "./fleet/options.ts";
+import type { FleetRegisters } from "./fleet/register.ts";
 import { CORS, type CorsOptions } from "./http/gate/cors-options.ts";
 import { MCP, type McpOptions } from "./http/mcp/options.ts";
 import { OTLP, type OtlpOptions } from "./http/otlp/options.ts";
@@ -81,6 +82,11 @@ export interface ActuatorOptions {
    * and options. Levels can then be set on all of its instances at once. Default: none.
    */
   readonly fleet?: FleetEngineSource | ActuatorFleetOptions | undefined;
+  /**
+   * Fleets to keep for their instances, which dial this actuator (`serveFleet`): what `memoryFleet()` returns. Callers need the permission
+   * `fleet:join`. Default: none.
+   */
+  readonly fleetEngine?: FleetRegisters | undefined;
   /**
    * Whether the integration graph accepts spans of other services: OTLP over gRPC and over HTTP (`POST /v1/traces`), on the
    * same port. Callers with `graph:write` can then add to the graph. Default: false.
@@ -230,6 +236,7 @@ export const OPTIONS: Checks<ActuatorOptions> = {
     having(["snapshot", "rebuild"], "what integrationGraph({ app }) gave")((value as GraphBuilder)?.graph ?? value),
   fleet: (value) =>
     typeof value === "object" && (value as ActuatorFleetOptions)?.engine ? undefined : ACTUATOR_FLEET.engine(value),
+  fleetEngine: having(["register"], "what memoryFleet() returns"),
   otlp: flagOr(OTLP),
   ui: option(flag, { default: true }),
   mcp: flagOr(MCP),

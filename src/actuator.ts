@@ -176,6 +176,7 @@ export function actuatorOf(options: ActuatorOptions, managed?: Loggers): TakingA
     health,
     loggers,
     fleet,
+    fleetEngine: options.fleetEngine,
     dialFleet: fleet && fleetDial(peersOf(options.fleet!)),
     logs,
     sessions,

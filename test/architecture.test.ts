@@ -25,6 +25,7 @@ const RULES: readonly (readonly [files: RegExp, imports: string])[] = [
   [/^adapters\/loggers\/[^/]+\//, `adapters/kit/|${LOGGERS}\\.ts`],
   [/^adapters\/sessions\/[^/]+\//, `adapters/kit/|${SESSIONS}\\.ts`],
   [/^adapters\/graph\/[^/]+\//, `adapters/kit/|${GRAPH}\\.ts`],
+  [/^adapters\/fleet\/serve\//, "adapters/kit/|fleet/engine\\.ts|gen/|peers/"],
   [/^adapters\/fleet\/[^/]+\//, "adapters/kit/|fleet/engine\\.ts"],
   [/^adapters\/metrics\/[^/]+\//, `adapters/kit/|${METRICS}\\.ts`],
 ];

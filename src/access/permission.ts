@@ -2,7 +2,7 @@ import { shaped } from "../common/options.ts";
 
 /**
  * The permissions that a caller can have. `sessions:read` finds the sessions of a user whose name the caller knows; `sessions:list` lists
- * the sessions of all users. `logs:read` reads what loggers write; it is in no default and not part of `*`. The status of the health needs
+ * the sessions of all users. `logs:read` reads what loggers write; it is in no default and not part of `*`. `fleet:join` is for the instances of a fleet that is kept here. The status of the health needs
  * no permission.
  */
 export const PERMISSIONS = [
@@ -15,6 +15,7 @@ export const PERMISSIONS = [
   "graph:write",
   "info:read",
   "logs:read",
+  "fleet:join",
 ] as const;
 
 /** One of {@link PERMISSIONS}. */

@@ -44,7 +44,7 @@ export function combinationFaults(parts: Parts, known: readonly Fault[], serving
     ...optionFaults("", rest, OPTIONS).map(({ field, message }) => ({ setting: field, message })),
     ...listenCombinations(listen, options.access),
     ...adminAddress(options.admin, listen),
-    ...(fleet === undefined ? [] : fleetFaults(fleet, serving)),
+    ...(fleet === undefined ? [] : fleetFaults(fleet, { serving, isKept: parts.standalone.fleetEngine === true })),
     ...(serving ? [...adminName(options.admin, options.name), ...standaloneFaults(parts)] : []),
   ];
   const wrong = known.flatMap(({ setting }) => setting ?? []);

@@ -189,13 +189,13 @@ function applicationParts(tree: Tree): Parts {
 }
 
 function standaloneParts(tree: Tree): Parts {
-  const { listen: _, graph, sessions, ...rest } = withFleet(tree);
+  const { listen: _, graph, fleetEngine, sessions, ...rest } = withFleet(tree);
   const { store, ...others } = (sessions ?? {}) as Tree;
   const options = { ...rest, ...(sessions !== undefined && { sessions: others }) } as Tree;
   return {
     options: options as ActuatorOptions,
     listen: addressIn(tree),
-    standalone: { store, graph } as StandaloneOptions,
+    standalone: { store, graph, fleetEngine } as StandaloneOptions,
   };
 }
 

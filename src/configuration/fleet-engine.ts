@@ -1,15 +1,20 @@
 import type { Exchanged, FleetDocument, FleetEngine, FleetEngineSource, Report, SeenReport } from "../fleet/engine.ts";
 
-/** Where an engine is: only one of `redis`, `postgres` and `nats`. */
+/** Where an engine is: only one of `redis`, `postgres`, `nats` and `serve`. */
 export interface EngineAddress {
   readonly redis?: string | undefined;
   readonly postgres?: string | undefined;
   /** Besides `postgres`. */
   readonly listenUrl?: string | undefined;
   readonly nats?: string | undefined;
+  readonly serve?: string | undefined;
+  /** Besides `serve`. */
+  readonly token?: string | undefined;
+  /** Besides `serve`. */
+  readonly ca?: string | undefined;
 }
 
-type Kind = Exclude<keyof EngineAddress, "listenUrl">;
+type Kind = Exclude<keyof EngineAddress, "listenUrl" | "token" | "ca">;
 
 /** By kind, how an engine is loaded. */
 const ENGINES: Readonly<Record<Kind, (url: string, address: EngineAddress) => Promise<FleetEngineSource>>> = {
@@ -17,11 +22,16 @@ const ENGINES: Readonly<Record<Kind, (url: string, address: EngineAddress) => Pr
   postgres: async (url, { listenUrl }) =>
     (await import("../adapters/fleet/postgres/index.ts")).postgresFleet(url, { listenUrl }),
   nats: async (url) => (await import("../adapters/fleet/nats/index.ts")).natsFleet(url),
+  serve: async (url, { token, ca }) =>
+    (await import("../adapters/fleet/serve/index.ts")).serveFleet({ url, token, ca }),
 };
+
+/** The kinds of engines. */
+export const KINDS = Object.keys(ENGINES) as readonly Kind[];
 
 /** The kinds of engines that have an address. */
 export function kindsOf(address: EngineAddress): readonly Kind[] {
-  return (Object.keys(ENGINES) as Kind[]).filter((kind) => address[kind] !== undefined);
+  return KINDS.filter((kind) => address[kind] !== undefined);
 }
 
 /** Returns the engine at an address. Its adapter is loaded when it is opened. */

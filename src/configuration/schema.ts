@@ -180,6 +180,7 @@ export const SCHEMA: Section = sectionOf(
     listen: option(objectOf(LISTEN), { always: true }),
     graph: option(flagOr(GRAPH), serveOnly),
     fleet: objectOf(CONFIGURED_FLEET),
+    fleetEngine: option(flag, { ...serveOnly, default: false }),
   } as Checks<object>,
   [],
   { always: true },

@@ -59,6 +59,7 @@ export interface GraphOptions {
 export interface StandaloneOptions {
   readonly store?: StoreOptions | undefined;
   readonly graph?: boolean | GraphOptions | undefined;
+  readonly fleetEngine?: boolean | undefined;
 }
 
 /** The checks of {@link StoreOptions}. */
@@ -112,7 +113,7 @@ export function standaloneFaults(settings: {
     otlp?: unknown;
   };
 }): StandaloneFault[] {
-  const { store, graph } = settings.standalone;
+  const { store, graph, fleetEngine } = settings.standalone;
   const { sessions, loggers, otlp, fleet } = settings.options;
   const faults = store === undefined ? [] : storeFaults(store);
   if (sessions !== undefined && store === undefined && Object.keys(sessions).length > 0) {
@@ -126,10 +127,10 @@ export function standaloneFaults(settings: {
   if (otlp && graph === false) {
     faults.push({ setting: "otlp", message: "otlp needs a graph to draw into, but graph is false" });
   }
-  const isEmpty = store === undefined && fleet === undefined && !graph && !otlp;
+  const isEmpty = store === undefined && fleet === undefined && !fleetEngine && !graph && !otlp;
   if (faults.length > 0 || !isEmpty) return faults;
   const message =
-    "there is nothing to serve: set sessions.store, graph or fleet (connect-actuator config schema lists all)";
+    "there is nothing to serve: set sessions.store, graph, fleet or fleetEngine (connect-actuator config schema lists all)";
   return [{ setting: "", message }];
 }
 

@@ -1,8 +1,11 @@
+import { ActuatorError } from "../common/error.ts";
 import type { Exchanged, FleetDocument, FleetEngine, FleetEngineSource, Report, SeenReport } from "./engine.ts";
 
 const NOTHING: FleetDocument = { version: "", text: "" };
 /** How long a report is kept after the last beat of its instance. */
 const KEEP_MS = 60_000;
+const MAX_FLEETS = 100;
+const MAX_REPORTS = 10_000;
 
 /** What an engine keeps for one fleet, in the memory of this process. It is lost with the process. */
 export class FleetRegister {
@@ -18,7 +21,7 @@ export class FleetRegister {
   /** As {@link FleetEngine.exchange}. */
   exchange(version: string, report?: Report): Exchanged {
     const now = this.#now();
-    if (report !== undefined) this.#reports.set(report.id, { ...report, seen: now });
+    if (report !== undefined) this.#keep({ ...report, seen: now });
     return { now, document: this.#document.version === version ? undefined : this.#document };
   }
 
@@ -43,31 +46,53 @@ export class FleetRegister {
     return () => this.#listeners.delete(listener);
   }
 
+  #keep(report: SeenReport): void {
+    if (!this.#reports.has(report.id) && this.#reports.size >= MAX_REPORTS && this.instances().length >= MAX_REPORTS) {
+      const message = `At most ${MAX_REPORTS} instances are kept.`;
+      throw new ActuatorError("RESOURCE_EXHAUSTED", "TOO_MANY_INSTANCES", message);
+    }
+    this.#reports.set(report.id, report);
+  }
+
   /** Removes the report of an instance. */
   remove(id: string): void {
     this.#reports.delete(id);
   }
 }
 
+/** Fleets in the memory of one process. */
+export interface FleetRegisters extends FleetEngineSource {
+  /**
+   * What is kept for a fleet.
+   *
+   * @throws ActuatorError RESOURCE_EXHAUSTED beyond 100 fleets
+   */
+  register(fleet: string): FleetRegister;
+}
+
 /**
- * A fleet within one process: for tests, and for an application that tries the fleet without a server. Other processes see nothing of
- * it.
+ * Fleets within one process: for tests, for an application that tries the fleet without a server, and for the one process that keeps
+ * fleets for others (option `fleetEngine`).
  *
  * @example
  * ```ts
  * const actuator = createActuator({ name: "shop", fleet: memoryFleet() });
  * ```
  */
-export function memoryFleet(): FleetEngineSource {
+export function memoryFleet(): FleetRegisters {
   const registers = new Map<string, FleetRegister>();
-  return {
-    kind: "memory",
-    open(fleet) {
-      const register = registers.get(fleet) ?? new FleetRegister();
-      registers.set(fleet, register);
-      return engineOver(register);
-    },
-  };
+  function register(fleet: string): FleetRegister {
+    let found = registers.get(fleet);
+    if (found !== undefined) return found;
+    if (registers.size >= MAX_FLEETS) {
+      const message = `At most ${MAX_FLEETS} fleets are kept.`;
+      throw new ActuatorError("RESOURCE_EXHAUSTED", "TOO_MANY_FLEETS", message);
+    }
+    found = new FleetRegister();
+    registers.set(fleet, found);
+    return found;
+  }
+  return { kind: "memory", register, open: (fleet) => engineOver(register(fleet)) };
 }
 
 function engineOver(register: FleetRegister): FleetEngine {

@@ -1,6 +1,7 @@
 import type { Transport } from "@connectrpc/connect";
 import type { Fleet } from "../fleet/fleet.ts";
 import type { FleetInstance } from "../fleet/instance.ts";
+import type { FleetRegisters } from "../fleet/register.ts";
 import type { IntegrationGraph } from "../integration-graph/graph.ts";
 import type { Loggers } from "../loggers/loggers.ts";
 import type { Logs } from "../logs/logs.ts";
@@ -24,6 +25,8 @@ export interface Endpoints {
   readonly fleet?: Fleet | undefined;
   /** How its other instances are reached; there is one if there is a fleet. */
   readonly dialFleet?: ((instance: FleetInstance) => Promise<Transport>) | undefined;
+  /** The fleets that are kept here for their instances, if any are. */
+  readonly fleetEngine?: FleetRegisters | undefined;
   readonly sessions?: Sessions | undefined;
   readonly integrationGraph?: IntegrationGraph | undefined;
   /** The metrics of the actuator's own calls, if they are served. */

@@ -1,3 +1,4 @@
+import type { Agent } from "node:http";
 import { connect } from "node:net";
 import type { SecureContextOptions } from "node:tls";
 import type { Interceptor, Transport } from "@connectrpc/connect";
@@ -16,6 +17,8 @@ export interface ActuatorAddress {
   readonly token?: string | undefined;
   /** The default timeout of a call, in milliseconds. Default none. */
   readonly timeoutMs?: number | undefined;
+  /** What makes connections over HTTP/1.1. Default: one for all of Node.js. */
+  readonly agent?: Agent | undefined;
   /** The authorities to trust, and the client certificate. */
   readonly tls?: Pick<SecureContextOptions, "ca" | "cert" | "key"> | undefined;
 }
@@ -32,7 +35,7 @@ export function http2Connection(address: ActuatorAddress): Http2SessionManager {
  * mount and proxy of an actuator, also for streams, because none of them is bidirectional.
  */
 export function clientTransport(address: ActuatorAddress, http2?: Http2SessionManager): Transport {
-  const { socketPath, token, timeoutMs, tls } = address;
+  const { socketPath, token, timeoutMs, agent, tls } = address;
   const options = {
     baseUrl: baseUrlOf(address),
     useBinaryFormat: true,
@@ -41,7 +44,7 @@ export function clientTransport(address: ActuatorAddress, http2?: Http2SessionMa
     ...(timeoutMs !== undefined && { defaultTimeoutMs: timeoutMs }),
   };
   if (http2 !== undefined) return createConnectTransport({ ...options, httpVersion: "2", sessionManager: http2 });
-  const nodeOptions = socketPath === undefined ? { ...tls } : { socketPath };
+  const nodeOptions = { ...(socketPath === undefined ? tls : { socketPath }), ...(agent && { agent }) };
   return createConnectTransport({ ...options, httpVersion: "1.1", nodeOptions });
 }
 

@@ -1,4 +1,3 @@
-import { rootCertificates } from "node:tls";
 import type { Transport } from "@connectrpc/connect";
 import { allowedHosts } from "../common/allowed-hosts.ts";
 import { ActuatorError } from "../common/error.ts";
@@ -12,7 +11,6 @@ export function fleetDial({
   ca,
 }: FleetPeersOptions = {}): (instance: FleetInstance) => Promise<Transport> {
   const isAllowed = hosts === undefined ? () => true : allowedHosts(hosts);
-  const tls = ca === undefined ? undefined : { ca: [...rootCertificates, ca] };
   return async ({ address }) => {
     if (address === undefined) throw unreachable("it gave no address: set `fleet.address` there");
     const url = URL.parse(address);
@@ -20,7 +18,9 @@ export function fleetDial({
     if (!isAllowed(url.hostname)) {
       throw unreachable(`its host is not in \`fleet.peers.hosts\` here: ${url.hostname}`);
     }
+    // Most processes call no other.
     const { clientTransport } = await import("./client-transport.ts");
+    const tls = ca === undefined ? undefined : { ca: [...(await import("node:tls")).rootCertificates, ca] };
     return clientTransport({ url: address.replace(/\/+$/, ""), token, tls });
   };
 }

@@ -10,6 +10,7 @@ import {
   integrationGraph,
   type ListenAddress,
   type ListenOptions,
+  memoryFleet,
 } from "../index.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import { openSessionStore, sessionStoreFault } from "./session-store.ts";
@@ -67,7 +68,7 @@ export async function startStandaloneActuator(settings: StandaloneSettings): Pro
 }
 
 function partsOf(
-  { graph }: StandaloneOptions,
+  { graph, fleetEngine }: StandaloneOptions,
   { sessions, loggers, fleet, ...rest }: ActuatorOptions,
   store: SessionStore | undefined,
 ): { readonly options: ActuatorOptions; readonly serves: readonly string[] } {
@@ -77,8 +78,15 @@ function partsOf(
     serves.push(`sessions (${store.kind})`);
     options = { ...options, sessions: { ...sessions, store } };
   }
+  const registers = fleetEngine ? memoryFleet() : undefined;
+  if (registers !== undefined) {
+    serves.push("fleets, in memory");
+    options = { ...options, fleetEngine: registers };
+  }
   if (fleet !== undefined) {
-    const read = isEngine(fleet) ? { engine: fleet } : fleet;
+    const given = isEngine(fleet) ? { engine: fleet } : fleet;
+    // That of its own is asked directly.
+    const read = { ...given, engine: given.engine ?? registers! };
     serves.push(`the fleet ${read.name ?? rest.name} (${read.engine.kind})`);
     // It has no loggers of its own: they show the levels that the fleet has.
     options = { ...options, loggers: { ...loggers }, fleet: { ...read, role: "reader" } };

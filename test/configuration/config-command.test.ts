@@ -161,7 +161,7 @@ describe("config check", () => {
     expect(await cli(["config", "check", "--config", config])).toMatchObject({
       code: 1,
       stderr:
-        "actuator.json:8:12: fleet has no engine: set fleet.redis, fleet.postgres or fleet.nats to its address\nactuator.json:3:14: sessions.store must have either redis or postgres, a URL\n",
+        "actuator.json:8:12: fleet has no engine: set fleet.redis, fleet.postgres, fleet.nats or fleet.serve to its address\nactuator.json:3:14: sessions.store must have either redis or postgres, a URL\n",
     });
     const { code, stderr } = await cli(["config", "check", "--application", "--config", config]);
     expect(code).toBe(1);

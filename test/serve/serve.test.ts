@@ -11,6 +11,7 @@ import { pino } from "pino";
 import { createClient } from "redis";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { redisFleet } from "../../src/adapters/fleet/redis/index.ts";
+import { serveFleet } from "../../src/adapters/fleet/serve/index.ts";
 import { pinoLoggers } from "../../src/adapters/loggers/pino/index.ts";
 import { createActuator } from "../../src/index.ts";
 import { loadRedis, postgresText, zoe } from "../adapters/sessions/spring/recorded.ts";
@@ -211,6 +212,21 @@ describe.runIf(requirement("redis-server", redisFound))("a fleet", () => {
   });
 });
 
+test("fleets are kept for their instances, and read here as well", async () => {
+  const { url, child } = await serve({ fleetEngine: true, fleet: { name: "shop" } });
+  expect(child.stdout).toContain("serves fleets, in memory, the fleet shop (memory) on");
+  const logger = pino({ level: "info" }, { write: () => undefined });
+  const loggers = { adapters: [pinoLoggers(logger)], instance: "a" };
+  const actuator = createActuator({ name: "shop", fleet: serveFleet(url), loggers, audit: false });
+  onTestFinished(() => actuator.close());
+  await vi.waitFor(async () => {
+    const { stdout } = await cli(["fleet", "list", "--json", "--url", url]);
+    expect(JSON.parse(stdout).instances).toMatchObject([{ id: "a" }]);
+  }, soon);
+  await setLevel(url, "ROOT", "ERROR");
+  await vi.waitFor(() => expect(logger.level).toBe("error"), soon);
+});
+
 describe("signals", () => {
   test.each(["SIGTERM", "SIGINT"] as const)("%s lets the process end in good order, with 0", async (signal) => {
     const { url, child } = await serve({ graph: true });
@@ -258,7 +274,7 @@ describe("what cannot be started", () => {
   test.each([
     [
       {},
-      "connect-actuator: cannot start: actuator.json:1:1: there is nothing to serve: set sessions.store, graph or fleet",
+      "connect-actuator: cannot start: actuator.json:1:1: there is nothing to serve: set sessions.store, graph, fleet or fleetEngine",
     ],
     [
       { graph: true, listen: { host: "0.0.0.0", port: 0 } },
@@ -275,7 +291,7 @@ describe("what cannot be started", () => {
     ],
     [
       { fleet: { name: "x" } },
-      "connect-actuator: cannot start: actuator.json:2:12: fleet has no engine: set fleet.redis, fleet.postgres or fleet.nats to its address",
+      "connect-actuator: cannot start: actuator.json:2:12: fleet has no engine: set fleet.redis, fleet.postgres, fleet.nats or fleet.serve to its address",
     ],
     [{ fleet: { redis: "redis://a" } }, "connect-actuator: cannot start: Give the fleet a name with `fleet.name`"],
     [

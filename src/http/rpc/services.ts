@@ -1,6 +1,7 @@
 import type { DescService } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { ApplicationService } from "../../gen/actuator/v3/application_pb.ts";
+import { FleetEngineService } from "../../gen/actuator/v3/fleet_engine_pb.ts";
 import { FleetService } from "../../gen/actuator/v3/fleet_pb.ts";
 import { IntegrationGraphService } from "../../gen/actuator/v3/integration_graph_pb.ts";
 import { LoggersService } from "../../gen/actuator/v3/loggers_pb.ts";
@@ -18,6 +19,7 @@ import { applicationService } from "./application-service.ts";
 import type { CallRouter } from "./call-router.ts";
 import { notServed } from "./calls/error.ts";
 import type { RequestGate } from "./calls/request-gate.ts";
+import { FLEET_ENGINE_OPTIONS, fleetEngineService } from "./fleet-engine-service.ts";
 import { FleetPeers } from "./fleet-peers.ts";
 import { fleetService } from "./fleet-service.ts";
 import { healthService } from "./health-service.ts";
@@ -52,6 +54,12 @@ export function registerServices(
   };
   domain(LoggersService, loggers && loggersService(loggers, fleet, limits));
   domain(FleetService, fleet && fleetService(fleet, new FleetPeers(fleet, dialFleet!, local), gate, limits));
+  const { fleetEngine } = endpoints;
+  if (fleetEngine === undefined) router.service(FleetEngineService, absentService(FleetEngineService));
+  else {
+    router.service(FleetEngineService, fleetEngineService(fleetEngine, gate, limits), FLEET_ENGINE_OPTIONS);
+    domains.push(FleetEngineService);
+  }
   domain(LogsService, loggers && logs && { watchLogs: watchLogs(logs, loggers, fleet, gate, limits.heartbeatMs) });
   domain(SessionsService, sessions && sessionsService(sessions, limits.maxBytes));
   domain(IntegrationGraphService, integrationGraph && integrationGraphService(integrationGraph, limits));

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { ApplicationService } from "../../../src/gen/actuator/v3/application_pb.ts";
+import { FleetEngineService } from "../../../src/gen/actuator/v3/fleet_engine_pb.ts";
 import { FleetService } from "../../../src/gen/actuator/v3/fleet_pb.ts";
 import { IntegrationGraphService } from "../../../src/gen/actuator/v3/integration_graph_pb.ts";
 import { LoggersService } from "../../../src/gen/actuator/v3/loggers_pb.ts";
@@ -16,6 +17,7 @@ const METHODS = [
   LoggersService,
   LogsService,
   FleetService,
+  FleetEngineService,
   SessionsService,
   IntegrationGraphService,
   ApplicationService,

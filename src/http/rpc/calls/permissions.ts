@@ -1,6 +1,7 @@
 import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import { PERMISSIONS, type Permission } from "../../../access/permission.ts";
 import type { ApplicationService } from "../../../gen/actuator/v3/application_pb.ts";
+import type { FleetEngineService } from "../../../gen/actuator/v3/fleet_engine_pb.ts";
 import type { FleetService } from "../../../gen/actuator/v3/fleet_pb.ts";
 import type { IntegrationGraphService } from "../../../gen/actuator/v3/integration_graph_pb.ts";
 import type { LoggersService } from "../../../gen/actuator/v3/loggers_pb.ts";
@@ -44,6 +45,15 @@ const fleet: Row<typeof FleetService> = {
   resetFleet: ["loggers:write"],
 };
 
+/** No write, although `store` is: instances report every 5 seconds, and a change of a level is recorded where it is asked for. */
+const fleetEngine: Row<typeof FleetEngineService> = {
+  exchange: ["fleet:join"],
+  store: ["fleet:join"],
+  listReports: ["fleet:join"],
+  watchHints: ["fleet:join"],
+  leaveFleet: ["fleet:join"],
+};
+
 const sessions: Row<typeof SessionsService> = {
   // Of one user, or of all users.
   listSessions: ["sessions:read", "sessions:list"],
@@ -74,6 +84,7 @@ const health: Row<typeof Health> = { check: [], list: [], watch: [] };
 const rows: Readonly<Record<string, Readonly<Record<string, Needs>>>> = {
   "actuator.v3.LoggersService": loggers,
   "actuator.v3.FleetService": fleet,
+  "actuator.v3.FleetEngineService": fleetEngine,
   "actuator.v3.LogsService": logs,
   "actuator.v3.SessionsService": sessions,
   "actuator.v3.IntegrationGraphService": graph,
@@ -101,6 +112,7 @@ export const STREAMING_METHODS: readonly string[] = [
   "actuator.v3.FleetService/WatchFleetChange",
   "actuator.v3.FleetService/RunCanary",
   "actuator.v3.FleetService/WatchFleetLogs",
+  "actuator.v3.FleetEngineService/WatchHints",
   "actuator.v3.LogsService/WatchLogs",
   "actuator.v3.IntegrationGraphService/WatchIntegrationGraph",
   "actuator.v3.ApplicationService/WatchActivity",

@@ -1,0 +1,58 @@
+import type { Exchanged, FleetDocument, FleetEngine, Report, SeenReport } from "../../../fleet/engine.ts";
+import { ReplacedConnection } from "../../kit/fleet/connection.ts";
+import { type ServeLink, serveLink } from "./link.ts";
+import type { ServeFleetOptions } from "./options.ts";
+
+const OPEN_WITHIN_MS = 4_000;
+
+/** One fleet in another process of connect-actuator. */
+export class ServeEngine implements FleetEngine {
+  readonly kind = "serve";
+  readonly #fleet: string;
+  readonly #connection: ReplacedConnection<ServeLink>;
+
+  constructor(fleet: string, options: ServeFleetOptions) {
+    this.#fleet = fleet;
+    this.#connection = new ReplacedConnection({
+      unready: `There is no connection to ${new URL(options.url).host}`,
+      openWithinMs: OPEN_WITHIN_MS,
+      make: (use) => serveLink(fleet, options, use),
+    });
+    this.#connection.connect();
+  }
+
+  exchange(version: string, report?: Report): Promise<Exchanged> {
+    const own = report && { instance: report.id, report: report.text };
+    return this.#connection.ask(async ({ client }) => {
+      const { now, document } = await client.exchange({ fleet: this.#fleet, version, ...own });
+      return { now: Number(now), document: document && { version: document.version, text: document.text } };
+    });
+  }
+
+  store(document: FleetDocument, version: string, hint: string): Promise<boolean> {
+    return this.#connection.ask(async ({ client }) => {
+      const { isStored } = await client.store({ fleet: this.#fleet, document: { ...document }, version, hint });
+      return isStored;
+    });
+  }
+
+  instances(): Promise<readonly SeenReport[]> {
+    return this.#connection.ask(async ({ client }) => {
+      const { reports } = await client.listReports({ fleet: this.#fleet });
+      return reports.map(({ instance, report, seen }) => ({ id: instance, text: report, seen: Number(seen) }));
+    });
+  }
+
+  onHint(listener: (hint?: string) => void): void {
+    this.#connection.onHint(listener);
+  }
+
+  async reset(): Promise<void> {
+    this.#connection.connect();
+  }
+
+  async close(id?: string): Promise<void> {
+    const leave = (instance: string) => (link: ServeLink) => link.client.leaveFleet({ fleet: this.#fleet, instance });
+    await this.#connection.close(id === undefined ? undefined : leave(id));
+  }
+}

@@ -1,0 +1,87 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { pathToFileURL } from "node:url";
+import { expect, onTestFinished, test } from "vitest";
+import { serveFleet } from "../../../../src/adapters/fleet/serve/index.ts";
+import { Fleet } from "../../../../src/fleet/fleet.ts";
+import { createActuator, memoryFleet } from "../../../../src/index.ts";
+import { Loggers } from "../../../../src/loggers/loggers.ts";
+import { tokensFor } from "../../../support/tokens.ts";
+import { startKeepingServer } from "./server.ts";
+
+const soon = { timeout: 20_000, interval: 50 };
+
+function member(id: string, source: ReturnType<typeof serveFleet>) {
+  const loggers = new Loggers({ instance: id });
+  const fleet = new Fleet({ engine: source, name: "shop" }, { name: "shop", startTime: 0, loggers, ttl: {} });
+  onTestFinished(() => fleet.close());
+  return { fleet, level: () => loggers.get("a")?.configuredLevel };
+}
+
+test("the instances give back what a process loses that keeps their fleet", async () => {
+  const server = await startKeepingServer();
+  onTestFinished(() => server.stop());
+  const [one, two] = [member("one", serveFleet(server.url)), member("two", serveFleet(server.url))];
+  await expect.poll(() => one.fleet.setLevel("a", "WARN").catch(() => undefined), soon).toBeDefined();
+  await expect.poll(two.level, soon).toBe("WARN");
+  await server.kill();
+  expect([one.level(), two.level()]).toEqual(["WARN", "WARN"]);
+  await server.restart();
+  const three = member("three", serveFleet(server.url));
+  await expect.poll(three.level, soon).toBe("WARN");
+  await expect
+    .poll(async () => (await three.fleet.instances().catch(() => [])).map(({ id }) => id), soon)
+    .toEqual(["one", "three", "two"]);
+});
+
+test("a token needs fleet:join, and the fault says so", async () => {
+  const { file, tokens } = tokensFor({ joins: { permissions: ["fleet:join"] }, reads: { permissions: ["loggers:*"] } });
+  const actuator = createActuator({ fleetEngine: memoryFleet(), access: { tokens: file }, audit: false });
+  onTestFinished(() => actuator.close());
+  const { url } = await actuator.listen({ port: 0 });
+  const joins = member("joins", serveFleet({ url, token: tokens.joins }));
+  await expect.poll(() => joins.fleet.setLevel("a", "WARN").catch(() => undefined), soon).toBeDefined();
+  const reads = member("reads", serveFleet({ url, token: tokens.reads }));
+  await expect.poll(() => reads.fleet.engine.fault, soon).toMatch(/fleet:join/);
+  expect(reads.level()).toBeUndefined();
+});
+
+test("a process that refuses changes stores nothing", async () => {
+  const actuator = createActuator({ fleetEngine: memoryFleet(), readOnly: true, audit: false });
+  onTestFinished(() => actuator.close());
+  const { url } = await actuator.listen({ port: 0 });
+  const { fleet } = member("one", serveFleet(url));
+  await expect.poll(() => fleet.engine.fault, soon).toBeUndefined();
+  await expect(fleet.setLevel("a", "WARN")).rejects.toThrow(/refuses all changes/);
+});
+
+test("connections do not keep a process alive", async () => {
+  const actuator = createActuator({ fleetEngine: memoryFleet(), audit: false });
+  onTestFinished(() => actuator.close());
+  const { url } = await actuator.listen({ port: 0 });
+  const entry = pathToFileURL(`${import.meta.dirname}/../../../../src/adapters/fleet/serve/index.ts`).href;
+  const code = `
+    const { serveFleet } = await import(${JSON.stringify(entry)});
+    const waiting = setInterval(() => {}, 1_000);
+    const engine = serveFleet(${JSON.stringify(url)}).open("shop");
+    for (;;) {
+      const answer = await engine.exchange("").catch(() => undefined);
+      if (answer !== undefined) break;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    clearInterval(waiting);
+    console.log("joined");`;
+  const child = spawn(process.execPath, ["--input-type=module", "-e", code], { stdio: ["ignore", "pipe", "inherit"] });
+  let said = "";
+  child.stdout.on("data", (data) => {
+    said += data;
+  });
+  const [exitCode] = await once(child, "exit");
+  expect([exitCode, said]).toEqual([0, "joined\n"]);
+});
+
+test.each(["redis://localhost", "localhost", "http://ann:secret-word@localhost", null])("%s is refused", (url) => {
+  const refused = () => serveFleet(url as string);
+  expect(refused).toThrow();
+  expect(refused).not.toThrow(/secret-word/);
+});

@@ -1,0 +1,41 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
+import type { EngineServer } from "../engine-contract.ts";
+
+/** A process that keeps fleets. */
+export interface KeepingServer extends EngineServer {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** Starts a process that keeps fleets, which a restart empties. */
+export async function startKeepingServer(): Promise<KeepingServer> {
+  const probe = createServer().listen(0, "127.0.0.1");
+  await once(probe, "listening");
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, "close");
+  let child = await start(port);
+  async function kill(): Promise<void> {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.kill("SIGKILL");
+    await once(child, "exit");
+  }
+  return {
+    url: `http://127.0.0.1:${port}`,
+    kill,
+    stop: kill,
+    async restart() {
+      child = await start(port);
+    },
+    freeze: () => void child.kill("SIGSTOP"),
+    thaw: () => void child.kill("SIGCONT"),
+  };
+}
+
+async function start(port: number): Promise<ChildProcess> {
+  const child = fork(`${import.meta.dirname}/server-child.ts`, [String(port)], { stdio: "ignore" });
+  await once(child, "message");
+  return child;
+}
