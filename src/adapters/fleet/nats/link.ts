@@ -107,17 +107,19 @@ export async function dial(options: NatsFleetOptions, use: NatsUse): Promise<Lin
 }
 
 async function packages() {
-  const loaded = await Promise.all([
-    import("@nats-io/transport-node"),
-    import("@nats-io/jetstream"),
-    import("@nats-io/kv"),
-  ]).catch((cause: Error) => {
-    const names = "@nats-io/transport-node @nats-io/jetstream @nats-io/kv";
-    const message = `natsFleet needs the packages of NATS: npm install ${names}.`;
-    throw new ActuatorError("FAILED_PRECONDITION", "PACKAGE_MISSING", message, { package: names }, { cause });
-  });
-  const [{ connect }, { jetstream, jetstreamManager }, { Kvm }] = loaded;
+  // Each with a handler of its own: bundlers then accept that it may be missing.
+  const [{ connect }, { jetstream, jetstreamManager }, { Kvm }] = await Promise.all([
+    import("@nats-io/transport-node").catch(missing),
+    import("@nats-io/jetstream").catch(missing),
+    import("@nats-io/kv").catch(missing),
+  ]);
   return { connect, jetstream, jetstreamManager, Kvm };
+}
+
+function missing(cause: Error): never {
+  const names = "@nats-io/transport-node @nats-io/jetstream @nats-io/kv";
+  const message = `natsFleet needs the packages of NATS: npm install ${names}.`;
+  throw new ActuatorError("FAILED_PRECONDITION", "PACKAGE_MISSING", message, { package: names }, { cause });
 }
 
 /** Gives the sockets that `open` makes, as they are made. */
