@@ -1,21 +1,26 @@
 /**
- * An instance of a fleet with real pino loggers. `node instance-child.ts <id> <Redis URL>` sends its parent the native levels whenever
- * one has changed, and the address of its actuator first.
+ * An instance of a fleet with real pino loggers. `node instance-child.ts <id> <URL of the engine> [names of loggers]` sends its parent the
+ * native levels whenever one has changed, and the address of its actuator first.
  */
 import pino from "pino";
-import { redisFleet } from "../../src/adapters/fleet/redis/index.ts";
 import { pinoLoggers } from "../../src/adapters/loggers/pino/index.ts";
+import { fleetEngineAt } from "../../src/configuration/fleet-engine.ts";
 import { createActuator } from "../../src/index.ts";
 
-const [, , instance, url] = process.argv;
+const [, , instance, url, listed = "orders,stock,users"] = process.argv;
+const kind = new URL(url!).protocol.slice(0, -1);
 const root = pino({ level: "info" }, { write: () => {} });
 const adapter = pinoLoggers(root);
-const names = ["orders", "stock", "users"];
+const names = listed.split(",");
 const native = names.map((name) => root.child({ name }));
 const actuator = createActuator({
   name: "shop",
   audit: false,
-  fleet: { engine: redisFleet(url!), labels: { zone: Number(instance!.slice(1)) % 2 === 0 ? "even" : "odd" } },
+  access: "loopback",
+  fleet: {
+    engine: fleetEngineAt({ [kind]: url }),
+    labels: { zone: Number(instance!.slice(1)) % 2 === 0 ? "even" : "odd" },
+  },
   loggers: { instance: instance!, logLevelChanges: false, adapters: [adapter] },
 });
 const { url: address } = await actuator.listen({ port: 0 });
