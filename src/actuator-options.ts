@@ -199,6 +199,7 @@ export const LOGGERS: Checks<ActuatorLoggersOptions> = {
   temporaryRestLevels: option(flag, { default: false }),
   maxHistory: option(count, { default: 10_000 }),
   state: option(text, { path: "written" }),
+  levelsFile: option(text, { path: "read" }),
   instance: text,
 };
 

@@ -115,7 +115,10 @@ export class FleetLevels {
     if (this.#overruled.get(key)?.generation === generation) return undefined;
     const beneath = this.#overrideOn(name);
     const isLater =
-      beneath !== undefined && !beneath.ofFleet && beneath.setTime > this.#localTime(entry.setTime) + CLOCK_MS;
+      beneath !== undefined &&
+      !beneath.ofFleet &&
+      !beneath.ofFile &&
+      beneath.setTime > this.#localTime(entry.setTime) + CLOCK_MS;
     const isTemporary = beneath?.expireTime !== undefined || beneath?.held;
     if (isLater && !isTemporary) {
       this.#overruled.set(key, { name, generation, by: beneath.actor });
@@ -132,7 +135,7 @@ export class FleetLevels {
       ...(isHeld && { held: true }),
     };
     try {
-      const isBeneath = !beneath?.ofFleet && (comesBack || isLater);
+      const isBeneath = !beneath?.ofFleet && !beneath?.ofFile && (comesBack || isLater);
       const { lease } = this.#loggers.holdDecided(name, level!, author, isBeneath);
       this.#failed.delete(key);
       lease.onEnd(() => {

@@ -15,6 +15,7 @@ import { loggersOf } from "./group.ts";
 import type { HistoryQuery, LevelChange } from "./history.ts";
 import { type HoldOutcome, Lease } from "./lease.ts";
 import { checkLevel, type Level } from "./level.ts";
+import { LevelsFile } from "./levels-file.ts";
 import { type Activity, Libraries } from "./libraries.ts";
 import { type Measurement, type MeasureRequest, Measurer } from "./measurement.ts";
 import { loggerName, ROOT } from "./name.ts";
@@ -39,6 +40,7 @@ export class Loggers {
   readonly #instance: string;
   readonly #leases = new Set<Lease>();
   readonly #stateFile: StateFile | undefined;
+  readonly #levelsFile: LevelsFile | undefined;
   readonly #warn = (message: string) => this.#levels.registry.warnings.add(ROOT, message);
   readonly #libraries = new Libraries();
   readonly #measurer = new Measurer(this.#libraries, this.#warn);
@@ -55,6 +57,9 @@ export class Loggers {
     this.#instance = options.instance ?? instanceName();
     this.#levels = new ConfiguredLevels(options);
     this.#views = new LoggerViews(this.#levels);
+    const { levelsFile: path } = options;
+    const unread = (error: Error) => onError(error, "loggers.levelsFile");
+    this.#levelsFile = path === undefined ? undefined : new LevelsFile(path, this, unread);
     this.#stateFile = options.state === undefined ? undefined : keepLevels(options.state, this.#levels, onError);
   }
 
@@ -325,6 +330,7 @@ export class Loggers {
    * them later. May be called again.
    */
   async close(): Promise<void> {
+    this.#levelsFile?.close();
     this.#endLeases();
     this.#measurer.end();
     this.#requestLevels.end();

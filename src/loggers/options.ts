@@ -35,6 +35,12 @@ export interface LoggersOptions extends TtlOptions {
    * it (mode 0600).
    */
   readonly state?: string | undefined;
+  /**
+   * The path of a file of levels that is followed, such as a mounted ConfigMap: a line `orders.payment=DEBUG` for each, `#` for comments. Its
+   * levels lie beneath those that callers and a fleet set. A file that cannot be read is an error at the start; later it is reported to
+   * `onError`, and the levels that it had stay. Default: none.
+   */
+  readonly levelsFile?: string | undefined;
   /** The most loggers that exist only because a level was set for their name. Default 10,000. */
   readonly maxCreated?: number | undefined;
   /** The most names of loggers in total. Loggers that are found beyond it keep the level they have. Default 250,000. */

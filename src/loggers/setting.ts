@@ -16,6 +16,8 @@ export interface Override {
   readonly held?: boolean | undefined;
   /** Whether it is the level of a fleet, which other instances have too. */
   readonly ofFleet?: boolean | undefined;
+  /** Whether it is a level of the file of levels, above which all others lie. */
+  readonly ofFile?: boolean | undefined;
 }
 
 /** What an operator has set: a level, or to inherit (no level), and who set it. */

@@ -1,0 +1,82 @@
+/**
+ * Instances of a fleet over Redis, as many as the second argument says, in this process. Each one has real pino loggers if it is alone.
+ * Answers `{ level }` with the time at which the last of them had it, `{ bare }` with that of the message over a bare subscription, and
+ * `{}` with the bytes of one more instance.
+ */
+import { pino } from "pino";
+import { createClient } from "redis";
+import { redisFleet } from "../../src/adapters/fleet/redis/index.ts";
+import { pinoLoggers } from "../../src/adapters/loggers/pino/index.ts";
+import { Fleet } from "../../src/fleet/fleet.ts";
+import { Loggers } from "../../src/loggers/loggers.ts";
+
+const [, , url, asked] = process.argv;
+const count = Number(asked);
+const members = Array.from({ length: count }, (_, number) => instance(`${process.pid}-${number}`));
+const subscriber = createClient({ url: url! });
+await subscriber.connect();
+let heard: (text: string, at: bigint) => void = () => {};
+await subscriber.subscribe("bare", (text) => heard(text, process.hrtime.bigint()));
+while (members.some(({ fleet }) => fleet.engine.fault !== undefined)) await soon();
+process.send!("ready");
+
+process.on("disconnect", () => process.exit());
+process.on("message", async ({ level, bare }: { level?: string; bare?: string }) => {
+  if (level === undefined && bare === undefined) {
+    process.send!(await memory());
+    return;
+  }
+  const times =
+    level === undefined ? [await received(bare!)] : await Promise.all(members.map((each) => each.has(level)));
+  process.send!(times.reduce((one, other) => (one > other ? one : other)));
+});
+// The parent waits for it: from now on nothing is missed.
+function received(bare: string): Promise<bigint> {
+  return new Promise((resolve) => {
+    heard = (text, at) => {
+      if (text === bare) resolve(at);
+    };
+    process.send!("listening");
+  });
+}
+
+function instance(id: string, name = "bench") {
+  const loggers = new Loggers({ instance: id });
+  const root = pino({ level: "info" }, { write: () => {} });
+  if (count === 1) loggers.attach(pinoLoggers(root));
+  const orders = root.child({ name: "orders" });
+  const fleet = new Fleet({ engine: redisFleet(url!), name }, { startTime: 0, loggers, ttl: {} });
+  const level = () => (count === 1 ? orders.level.toUpperCase() : loggers.get("orders")?.configuredLevel);
+  return {
+    fleet,
+    has: (wanted: string) =>
+      new Promise<bigint>((resolve) => {
+        const stop = loggers.onRevision(() => {
+          if (level() !== wanted) return;
+          stop();
+          resolve(process.hrtime.bigint());
+        });
+        if (members.at(-1)?.fleet === fleet) process.send!("listening");
+      }),
+  };
+}
+
+/** What one more instance takes, once the library is loaded. */
+async function memory(): Promise<number> {
+  const more = 50;
+  const collected = () => {
+    globalThis.gc!();
+    return process.memoryUsage().heapUsed;
+  };
+  const before = collected();
+  const added = Array.from({ length: more }, (_, number) => instance(`more-${number}`, `more-${number}`));
+  while (added.some(({ fleet }) => fleet.engine.fault !== undefined)) await soon();
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  const bytes = (collected() - before) / more;
+  await Promise.all(added.map(({ fleet }) => fleet.close()));
+  return bytes;
+}
+
+function soon(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 20));
+}

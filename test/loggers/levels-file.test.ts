@@ -1,0 +1,110 @@
+import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
+import { Loggers } from "../../src/loggers/loggers.ts";
+import { instanceOf, TestServer } from "../fleet/support.ts";
+
+let folder: string;
+let path: string;
+const errors: string[] = [];
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  folder = mkdtempSync(join(tmpdir(), "levels-file-"));
+  path = join(folder, "levels");
+  errors.length = 0;
+});
+afterEach(() => {
+  vi.useRealTimers();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Writes the file as the kubelet does: a folder of its own, to which a link leads that is replaced. */
+let versions = 0;
+function write(text: string): void {
+  const version = join(folder, `..${++versions}`);
+  mkdirSync(version);
+  writeFileSync(join(version, "levels"), text);
+  symlinkSync(version, join(folder, "..data_tmp"));
+  renameSync(join(folder, "..data_tmp"), join(folder, "..data"));
+  if (versions === 1 || !linked.has(folder)) symlinkSync(join(folder, "..data", "levels"), path);
+  linked.add(folder);
+}
+const linked = new Set<string>();
+
+function start(): Loggers {
+  const onError = (error: unknown) => errors.push((error as Error).message);
+  const loggers = new Loggers({ levelsFile: path, instance: "i" }, onError);
+  onTestFinished(() => loggers.close());
+  return loggers;
+}
+
+const later = () => vi.advanceTimersByTime(2_000);
+const levelIn = (loggers: Loggers, name = "a") => loggers.get(name)?.configuredLevel;
+
+test("its levels are in force, and follow the file", () => {
+  write("# of the shop\n\na = WARN\nb.c=debug\n");
+  const loggers = start();
+  expect([levelIn(loggers), levelIn(loggers, "b.c")]).toEqual(["WARN", "DEBUG"]);
+  expect(loggers.get("a")).toMatchObject({ override: { reason: `the file ${path}`, held: true } });
+  write("a=ERROR\n");
+  later();
+  expect([levelIn(loggers), levelIn(loggers, "b.c")]).toEqual(["ERROR", undefined]);
+});
+
+test("what callers set lies above it, and gives its level back", async () => {
+  write("a=WARN\n");
+  const loggers = start();
+  loggers.setLevel("a", "DEBUG", { ttlMs: 60_000 });
+  write("a=ERROR\n");
+  later();
+  expect(levelIn(loggers)).toBe("DEBUG");
+  loggers.restoreLevel("a");
+  await Promise.resolve();
+  expect(levelIn(loggers)).toBe("ERROR");
+  loggers.setLevel("a", "INFO");
+  write("a=FATAL\n");
+  later();
+  loggers.restoreLevel("a");
+  await Promise.resolve();
+  expect(levelIn(loggers)).toBe("FATAL");
+});
+
+test("a fleet's level lies above it, also after a restart and a change of the file", async () => {
+  vi.useRealTimers();
+  write("a=WARN\n");
+  const server = new TestServer();
+  const first = instanceOf(server, "i", { loggers: start() });
+  await first.fleet.setLevel("a", "ERROR");
+  expect(levelIn(first.loggers)).toBe("ERROR");
+  await first.fleet.close();
+  write("a=INFO\n");
+  const again = instanceOf(server, "i", { loggers: start() });
+  await expect.poll(() => levelIn(again.loggers)).toBe("ERROR");
+  await again.fleet.setLevel("a", undefined);
+  expect(levelIn(again.loggers)).toBe("INFO");
+});
+
+test.each([
+  ["a", ":1: a line must be a name and a level"],
+  ["a=WARN\nb=loud", ":2: a line must be a name and a level"],
+  ["=WARN", "name"],
+])("%j is refused at the start", (text, message) => {
+  write(text);
+  expect(start).toThrow(message);
+});
+
+test("a file that is not there is refused at the start; later it is reported once, and the levels stay", () => {
+  expect(start).toThrow(`The file of levels ${path} cannot be read: it is not there.`);
+  write("a=WARN\n");
+  const loggers = start();
+  write("a=loud\n");
+  later();
+  later();
+  expect(errors).toEqual([expect.stringMatching(/levels:1: a line must be .* The levels that it had before stay\.$/)]);
+  expect(levelIn(loggers)).toBe("WARN");
+  write("a=ERROR\n");
+  later();
+  expect(levelIn(loggers)).toBe("ERROR");
+});
