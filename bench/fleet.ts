@@ -40,11 +40,11 @@ async function times(children: readonly Child[], change: (round: number) => Prom
     const question = questionOf(round);
     const began = await Promise.all(children.map((child) => child.ask(question)));
     if (began.some((answer) => answer !== "listening")) throw new Error("an instance does not listen");
-    const answers = Promise.all(children.map((child) => child.next<bigint>()));
+    const answers = Promise.all(children.map((child) => child.next<number>()));
     await change(round);
-    const acknowledged = process.hrtime.bigint();
-    const last = (await answers).reduce((one, other) => (one > other ? one : other));
-    if (round >= 0) taken.push(Math.max(0, Number(last - acknowledged) / 1e6));
+    const acknowledged = Number(process.hrtime.bigint());
+    const last = Math.max(...(await answers));
+    if (round >= 0) taken.push(Math.max(0, (last - acknowledged) / 1e6));
   }
   return taken.toSorted((one, other) => one - other);
 

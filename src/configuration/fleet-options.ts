@@ -48,9 +48,9 @@ export function fleetFaults(
 ): StandaloneFault[] {
   if (isEngine(fleet)) return [];
   const kinds = kindsOf(fleet);
-  const given = [...(fleet.engine === undefined ? [] : ["an engine in code"]), ...kinds.map((kind) => `fleet.${kind}`)];
+  const given = kinds.map((kind) => `fleet.${kind}`);
   if (given.length > 1) return [{ setting: "fleet", message: `fleet has more than one engine: ${given.join(", ")}` }];
-  // The code of an application may add one.
+  // An application has one in code, or adds it.
   if (given.length === 0 && serving && !isKept) {
     const all = KINDS.map((kind) => `fleet.${kind}`);
     const message = `fleet has no engine: set ${all.slice(0, -1).join(", ")} or ${all.at(-1)} to its address`;
@@ -63,7 +63,7 @@ export function fleetFaults(
   });
 }
 
-/** The options of the fleet, with the engine that the settings name. */
+/** The options of the fleet, with the engine that the settings name; it replaces one in code. */
 export function fleetOptionsOf(fleet: FleetSettings): FleetEngineSource | ActuatorFleetOptions {
   if (isEngine(fleet)) return fleet;
   const { redis, postgres, listenUrl, nats, serve, token, ca, ...rest } = fleet;

@@ -35,7 +35,7 @@ export class LevelsFile {
   #text = "";
   #isFailing = false;
 
-  /** @throws ActuatorError INVALID_ARGUMENT for a file that cannot be read, or has a line that is none */
+  /** @throws ActuatorError INVALID_ARGUMENT for a file that cannot be read, or has a line without a name and a level */
   constructor(path: string, loggers: LevelHolder, onError: (error: Error) => void) {
     this.#path = path;
     this.#loggers = loggers;

@@ -10,6 +10,7 @@ import {
   configuration,
   createActuator,
   type ListenOptions,
+  memoryFleet,
 } from "../index.ts";
 import { loggers } from "./loggers.ts";
 import { type SampleOptions, StartError } from "./options.ts";
@@ -74,6 +75,8 @@ function configured(listen: ListenOptions, file: string | undefined): Pick<Confi
     // The sessions end with the process, so that the key of their ids may end with it, too.
     sessions: { store: expressSessions(sessionStore), idKey: randomBytes(32) },
     integrationGraph: flow,
+    // Of this process alone; ACTUATOR_FLEET_REDIS, with --config, makes it one of several.
+    fleet: memoryFleet(),
     otlp: true,
     mcp: true,
     metrics: true,

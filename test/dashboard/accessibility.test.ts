@@ -21,6 +21,7 @@ const SCREENS = [
   "#/sessions",
   "#/graph",
   "#/graph?view=table",
+  "#/fleet",
 ];
 
 describe.runIf(CHROMIUM)("WCAG 2.2 AA and axe's best practices", () => {

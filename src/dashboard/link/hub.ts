@@ -1,6 +1,7 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import { createClient, type Transport } from "@connectrpc/connect";
 import { ApplicationService } from "../../gen/actuator/v3/application_pb.ts";
+import { FleetService } from "../../gen/actuator/v3/fleet_pb.ts";
 import { IntegrationGraphService } from "../../gen/actuator/v3/integration_graph_pb.ts";
 import { LoggersService } from "../../gen/actuator/v3/loggers_pb.ts";
 import { LogsService } from "../../gen/actuator/v3/logs_pb.ts";
@@ -17,6 +18,7 @@ const SERVICES: Services = {
   logs: LogsService,
   sessions: SessionsService,
   graph: IntegrationGraphService,
+  fleet: FleetService,
 };
 
 const WATCHES: Readonly<Record<WatchName, readonly [DescMethod, object]>> = {

@@ -1,5 +1,6 @@
 import type { DescMessage, DescService, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import type { ApplicationService } from "../../gen/actuator/v3/application_pb.ts";
+import type { FleetService } from "../../gen/actuator/v3/fleet_pb.ts";
 import type { IntegrationGraphService } from "../../gen/actuator/v3/integration_graph_pb.ts";
 import type { LoggersService } from "../../gen/actuator/v3/loggers_pb.ts";
 import type { LogsService } from "../../gen/actuator/v3/logs_pb.ts";
@@ -12,6 +13,7 @@ export interface Services {
   readonly logs: typeof LogsService;
   readonly sessions: typeof SessionsService;
   readonly graph: typeof IntegrationGraphService;
+  readonly fleet: typeof FleetService;
 }
 
 export type ServiceName = keyof Services;

@@ -21,6 +21,7 @@ const SERVICES: Readonly<Partial<Record<Page, string>>> = {
   logs: "LogsService",
   sessions: "SessionsService",
   graph: "IntegrationGraphService",
+  fleet: "FleetService",
 };
 
 /** The keys that go to the screens, after `g`. */
@@ -30,6 +31,7 @@ export const PAGE_KEYS: Readonly<Record<Page, string>> = {
   logs: "t",
   sessions: "s",
   graph: "g",
+  fleet: "f",
 };
 
 /** The screens whose part the application serves. */

@@ -5,7 +5,7 @@ import { areKeysOn, switchKeys } from "./keys.ts";
 const KEYS: readonly (readonly [keys: string, what: string])[] = [
   ["/", "find anything; / again moves to the filter of the page"],
   ["?", "this list"],
-  ["g o", "Overview; l Loggers, t Logs, s Sessions, g Graph"],
+  ["g o", "Overview; l Loggers, t Logs, s Sessions, g Graph, f Fleet"],
   ["j k", "next and previous row; arrows work too"],
   ["← →", "close and open a branch; left and right on a level"],
   ["Enter", "open the row; Esc closes it"],

@@ -18,6 +18,7 @@ export const SCREENS: Readonly<Record<Page, () => Promise<Screen>>> = {
   logs: () => import("../logs/screen.tsx"),
   sessions: () => import("../sessions/screen.tsx"),
   graph: () => import("../graph/screen.tsx"),
+  fleet: () => import("../fleet/screen.tsx"),
 };
 
 export const TITLES: Readonly<Record<Page, string>> = {
@@ -26,4 +27,5 @@ export const TITLES: Readonly<Record<Page, string>> = {
   logs: "Logs",
   sessions: "Sessions",
   graph: "Graph",
+  fleet: "Fleet",
 };

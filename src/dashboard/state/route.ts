@@ -1,9 +1,9 @@
 import { signal } from "@preact/signals";
 
 /** The screens. */
-export type Page = "overview" | "loggers" | "logs" | "sessions" | "graph";
+export type Page = "overview" | "loggers" | "logs" | "sessions" | "graph" | "fleet";
 
-export const PAGES: readonly Page[] = ["overview", "loggers", "logs", "sessions", "graph"];
+export const PAGES: readonly Page[] = ["overview", "loggers", "logs", "sessions", "graph", "fleet"];
 
 /** What the address after `#` says: `#/loggers/shop.orders?filter=a`. Every state of a screen that is worth a link stands in it. */
 export interface Route {

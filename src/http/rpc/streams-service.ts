@@ -5,6 +5,7 @@ import { Code, ConnectError, type ServiceImpl } from "@connectrpc/connect";
 import type { Caller } from "../../access/caller.ts";
 import { ActuatorError } from "../../common/error.ts";
 import { ApplicationService } from "../../gen/actuator/v3/application_pb.ts";
+import { FleetService } from "../../gen/actuator/v3/fleet_pb.ts";
 import { IntegrationGraphService } from "../../gen/actuator/v3/integration_graph_pb.ts";
 import { LoggersService } from "../../gen/actuator/v3/loggers_pb.ts";
 import { LogsService } from "../../gen/actuator/v3/logs_pb.ts";
@@ -25,10 +26,11 @@ export interface StreamsSettings {
 
 /** The methods that can be carried, by their names: `actuator.v3.LoggersService/WatchLoggers`. */
 const CARRIED: ReadonlyMap<string, DescMethod> = new Map(
-  ([LoggersService, LogsService, IntegrationGraphService, ApplicationService] as DescService[]).flatMap((service) =>
-    service.methods
-      .filter(({ methodKind }) => methodKind === "server_streaming")
-      .map((method) => [`${service.typeName}/${method.name}`, method] as const),
+  ([LoggersService, FleetService, LogsService, IntegrationGraphService, ApplicationService] as DescService[]).flatMap(
+    (service) =>
+      service.methods
+        .filter(({ methodKind }) => methodKind === "server_streaming")
+        .map((method) => [`${service.typeName}/${method.name}`, method] as const),
   ),
 );
 
