@@ -13,6 +13,7 @@ const MAX_BYTES = 1024 * 1024;
 interface LevelHolder {
   readonly instance: string;
   get(name: string): { readonly override?: Override | undefined } | undefined;
+  onRevision(listener: () => void): () => void;
   holdDecided(name: string, level: Level, author: Override, isBeneath: boolean): { readonly lease: Lease };
 }
 
@@ -31,9 +32,11 @@ export class LevelsFile {
   readonly #loggers: LevelHolder;
   readonly #onError: (error: Error) => void;
   readonly #timer: NodeJS.Timeout;
+  readonly #unlisten: () => void;
   #applied = new Map<string, Applied>();
   #text = "";
   #isFailing = false;
+  #willHold = false;
 
   /** @throws ActuatorError INVALID_ARGUMENT for a file that cannot be read, or has a line without a name and a level */
   constructor(path: string, loggers: LevelHolder, onError: (error: Error) => void) {
@@ -42,11 +45,13 @@ export class LevelsFile {
     this.#onError = onError;
     this.#apply(this.#read());
     this.#timer = setInterval(() => this.#look(), LOOK_MS).unref();
+    this.#unlisten = loggers.onRevision(() => this.#holdSoon());
   }
 
   /** Ends its levels. */
   close(): void {
     clearInterval(this.#timer);
+    this.#unlisten();
     const applied = this.#applied;
     this.#applied = new Map();
     for (const { lease } of applied.values()) lease?.release();
@@ -97,7 +102,6 @@ export class LevelsFile {
     };
     try {
       const { lease } = this.#loggers.holdDecided(name, level, author, true);
-      lease.onEnd(() => queueMicrotask(() => this.#ended(name, lease)));
       return { level, lease };
     } catch (error) {
       this.#onError(error as Error);
@@ -105,11 +109,22 @@ export class LevelsFile {
     }
   }
 
-  /** After all was restored, the level of the file is beneath again; after another permanent one was set, it is not. */
-  #ended(name: string, lease: Lease): void {
-    const applied = this.#applied.get(name);
-    if (applied?.lease !== lease || this.#loggers.get(name)?.override !== undefined) return;
-    this.#applied.set(name, this.#hold(name, applied.level));
+  /** Later, because a revision grows in the middle of a change. */
+  #holdSoon(): void {
+    if (this.#willHold) return;
+    this.#willHold = true;
+    queueMicrotask(() => {
+      this.#willHold = false;
+      this.#holdAgain();
+    });
+  }
+
+  /** A permanent level ends the lease of the file's. After that one is restored, the file's is in force again. */
+  #holdAgain(): void {
+    for (const [name, { level, lease }] of this.#applied) {
+      const isOver = lease?.end !== undefined;
+      if (isOver && this.#loggers.get(name)?.override === undefined) this.#applied.set(name, this.#hold(name, level));
+    }
   }
 }
 

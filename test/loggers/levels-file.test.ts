@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { Loggers } from "../../src/loggers/loggers.ts";
+import type { LoggersOptions } from "../../src/loggers/options.ts";
 import { instanceOf, TestServer } from "../fleet/support.ts";
 
 let folder: string;
@@ -33,9 +34,9 @@ function write(text: string): void {
 }
 const linked = new Set<string>();
 
-function start(): Loggers {
+function start(options: LoggersOptions = {}): Loggers {
   const onError = (error: unknown) => errors.push((error as Error).message);
-  const loggers = new Loggers({ levelsFile: path, instance: "i" }, onError);
+  const loggers = new Loggers({ levelsFile: path, instance: "i", ...options }, onError);
   onTestFinished(() => loggers.close());
   return loggers;
 }
@@ -71,6 +72,35 @@ test("what callers set lies above it, and gives its level back", async () => {
   expect(levelIn(loggers)).toBe("FATAL");
 });
 
+test("it comes back after a permanent level is restored, though the file is the same", async () => {
+  write("a=WARN\n");
+  const loggers = start();
+  loggers.setLevel("a", "INFO");
+  await Promise.resolve();
+  expect(levelIn(loggers)).toBe("INFO");
+  loggers.restoreLevel("a");
+  await Promise.resolve();
+  expect(levelIn(loggers)).toBe("WARN");
+  loggers.setLevel("a", "DEBUG", { ttlMs: 60_000 });
+  loggers.setLevel("a", "INFO");
+  loggers.restoreAllLevels();
+  await Promise.resolve();
+  expect(levelIn(loggers)).toBe("WARN");
+});
+
+test("it comes back after a level from the state file is restored", async () => {
+  write("a=WARN\n");
+  const state = join(folder, "state.json");
+  const first = start({ state });
+  first.setLevel("a", "DEBUG");
+  await first.close();
+  const again = start({ state });
+  expect(levelIn(again)).toBe("DEBUG");
+  again.restoreLevel("a");
+  await Promise.resolve();
+  expect(levelIn(again)).toBe("WARN");
+});
+
 test("a fleet's level lies above it, also after a restart and a change of the file", async () => {
   vi.useRealTimers();
   write("a=WARN\n");
@@ -92,11 +122,11 @@ test.each([
   ["=WARN", "name"],
 ])("%j is refused at the start", (text, message) => {
   write(text);
-  expect(start).toThrow(message);
+  expect(() => start()).toThrow(message);
 });
 
 test("a file that is not there is refused at the start; later it is reported once, and the levels stay", () => {
-  expect(start).toThrow(`The file of levels ${path} cannot be read: it is not there.`);
+  expect(() => start()).toThrow(`The file of levels ${path} cannot be read: it is not there.`);
   write("a=WARN\n");
   const loggers = start();
   write("a=loud\n");
