@@ -25,7 +25,7 @@ interface Applied {
 
 /**
  * A file of levels that is followed, with a line `name=level` for each. Its levels lie beneath all that callers and a fleet set, and
- * come back when those are restored.
+ * come back when those are cleared or restored.
  */
 export class LevelsFile {
   readonly #path: string;
