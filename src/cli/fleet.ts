@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Level } from "../loggers/level.ts";
+import { addFleetPrepareCommand } from "./fleet-prepare.ts";
 import type { FleetTailOptions } from "./fleet-tail.ts";
 import { GRAPH_FORMATS } from "./graph.ts";
 import type { GraphOptions } from "./graph-show.ts";
@@ -25,6 +26,7 @@ export function addFleetCommands(program: Command): void {
   addReading(fleet);
   addAsking(fleet);
   addChanging(fleet);
+  addFleetPrepareCommand(fleet);
 }
 
 function addReading(fleet: Command): void {

@@ -2,13 +2,12 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import type { PrepareStep } from "../adapters/sessions/connect-pg-simple/prepare.ts";
 import type { PrepareConnectRedisOptions } from "../adapters/sessions/connect-redis/prepare.ts";
 import { durationToText } from "../common/duration.ts";
-import { ActuatorError } from "../common/error.ts";
 import { printable, printableJson } from "../common/printable.ts";
 import { CliError, EXIT, type ExitCode } from "./error.ts";
-import { lineOfInput } from "./input.ts";
 import { Interruption } from "./interruption.ts";
 import { examples, type GlobalOptions } from "./options.ts";
 import { countText, note, print, StatusLine } from "./output.ts";
+import { failureOf, STORES, type Store, storeOption, URLS, urlOf } from "./store-url.ts";
 
 /** The options of `sessions prepare`; some of them are for one store only. */
 interface PrepareOptions extends Pick<GlobalOptions, "json" | "timeout"> {
@@ -23,16 +22,7 @@ interface PrepareOptions extends Pick<GlobalOptions, "json" | "timeout"> {
   readonly restart?: boolean;
 }
 
-/** The stores that can be prepared, each with the environment variable that holds its URL if none is typed. */
-const STORES = { postgres: "DATABASE_URL", redis: "REDIS_URL" } as const;
-type Store = keyof typeof STORES;
-
 const PREPARE = { postgres: preparePostgres, redis: prepareRedis } as const;
-
-const URLS = `
-The command connects to the store, not to an actuator. Other users of this machine
-may see a password on a command line: set DATABASE_URL or REDIS_URL, or pass - to
-read the URL from standard input. PGPASSWORD and the like work, too.`;
 
 /** Adds `sessions prepare`. */
 export function addPrepareCommand(sessions: Command): void {
@@ -73,24 +63,6 @@ export function addPrepareCommand(sessions: Command): void {
         throw failureOf(error);
       }
     });
-}
-
-function storeOption(store: Store, what: string): Option {
-  const text = `${what}; without a URL, that of ${STORES[store]}; - reads it from standard input`;
-  return new Option(`--${store} [url]`, text);
-}
-
-async function urlOf(store: Store, typed: string | true): Promise<string> {
-  if (typed === "-") return lineOfInput("URL of a store");
-  if (typed !== true) {
-    if (URL.parse(typed)?.password) {
-      note(`warning: other users of this machine may see the password; --${store} - reads the URL`);
-    }
-    return typed;
-  }
-  const url = process.env[STORES[store]];
-  if (url) return url;
-  throw new CliError(EXIT.usage, `--${store} takes a URL, or that of ${STORES[store]}, which is not set`);
 }
 
 function secondsOf(text: string): number {
@@ -191,29 +163,4 @@ async function prepareRedis(
 
 function progressText({ sessions, users }: FillProgress): string {
   return `${countText(sessions, "session")}, ${users.toLocaleString("en")} with a user`;
-}
-
-/** Describes the failure of a store without repeating the URL, which may contain a password. */
-function failureOf(error: unknown): unknown {
-  if (error instanceof ActuatorError) {
-    if (error.reason === "PACKAGE_MISSING") {
-      const { package: name } = error.metadata;
-      const message = `this needs the package ${name}, which is not installed beside connect-actuator: npm install ${name}`;
-      return new CliError(EXIT.refused, message);
-    }
-    const said = [error.message.replace(/\.$/, ""), codeOf(error.cause)]
-      .filter((part) => part !== undefined)
-      .join(": ");
-    if (error.code === "UNAVAILABLE") return new CliError(EXIT.unreachable, said);
-    return new CliError(error.code === "INVALID_ARGUMENT" ? EXIT.usage : EXIT.refused, said);
-  }
-  // PostgreSQL itself refuses, with an SQLSTATE.
-  if (codeOf(error) === undefined) return error;
-  return new CliError(EXIT.refused, `the store answered: ${printable(String((error as Error).message))}`);
-}
-
-/** The code of an error: ECONNREFUSED of Node.js, 42501 of PostgreSQL. */
-function codeOf(error: unknown): string | undefined {
-  const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
-  return typeof code === "string" && /^[A-Z\d_]{2,40}$/.test(code) ? code : undefined;
 }

@@ -1,10 +1,13 @@
 // @module-tag slow
 
 import { pino } from "pino";
-import { beforeAll, expect, onTestFinished, test } from "vitest";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { postgresFleet } from "../../src/adapters/fleet/postgres/index.ts";
 import { pinoLoggers } from "../../src/adapters/loggers/pino/index.ts";
 import { memoryFleet } from "../../src/fleet/register.ts";
 import { type Actuator, createActuator, integrationGraph as graphOf } from "../../src/index.ts";
+import { postgresFound, startPostgres } from "../support/postgres-server.ts";
+import { requirement } from "../support/requirement.ts";
 import { CliProcess, cli } from "./cli-process.ts";
 
 const engine = memoryFleet();
@@ -126,6 +129,25 @@ test("what is refused, and an application without a fleet", async () => {
   const { url: other } = await alone.listen({ port: 0 });
   const refused = await cli(["fleet", "list", "--url", other]);
   expect([refused.code, refused.stderr]).toEqual([1, expect.stringMatching(/does not serve/)]);
+});
+
+describe.runIf(requirement("postgresql", postgresFound))("prepare", () => {
+  test("makes the tables, and prints what it would do", async () => {
+    await using server = await startPostgres();
+    const env = { DATABASE_URL: server.url };
+    const planned = await cli(["fleet", "prepare", "--postgres", "--dry-run"], { env });
+    expect([planned.code, planned.stderr]).toEqual([0, "Nothing was changed.\n"]);
+    expect(planned.stdout).toContain("create unlogged table if not exists ca_fleet_instance");
+    for (let round = 0; round < 2; round++) {
+      expect(await cli(["fleet", "prepare", "--postgres"], { env })).toMatchObject({ code: 0 });
+    }
+    const engine = postgresFleet(server.url).open("shop");
+    onTestFinished(() => engine.close());
+    await expect.poll(() => engine.exchange("").catch(() => undefined), { timeout: 20_000 }).toBeDefined();
+    const refused = await cli(["fleet", "prepare", "--postgres", "postgres://u:secret-word@127.0.0.1:1/x"]);
+    expect(refused.code).not.toBe(0);
+    expect(refused.stderr).not.toContain("secret-word");
+  });
 });
 
 test("differences names the instances that have each level", async () => {

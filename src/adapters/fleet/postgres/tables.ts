@@ -36,6 +36,6 @@ export async function prepareFleetTables(client: PgQueryable): Promise<void> {
 /** Says what to do if the tables are missing. */
 export function withAdvice(error: Error): Error {
   if (sqlState(error) !== "42P01") return error;
-  const message = "PostgreSQL has no table ca_fleet: call prepareFleetTables of connect-actuator/postgres-fleet once";
+  const message = "PostgreSQL has no table ca_fleet: run connect-actuator fleet prepare --postgres once, or call prepareFleetTables";
   return new Error(message, { cause: error });
 }
