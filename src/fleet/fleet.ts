@@ -1,3 +1,4 @@
+import { hostname } from "node:os";
 import { ActuatorError } from "../common/error.ts";
 import { instanceName } from "../common/instance.ts";
 import { checkRequest, holdTtlFor, ttlFor } from "../loggers/change-request.ts";
@@ -85,7 +86,7 @@ export class Fleet {
           version,
           labels,
           startTime: self.startTime,
-          ...(this.#address !== undefined && { address: this.#address }),
+          ...(this.#address !== undefined && { address: this.#address, host: hostname() }),
           generation,
           ...faults,
         };

@@ -15,6 +15,8 @@ export interface InstanceReport extends LevelFaults {
   readonly startTime: number;
   /** Where the others reach it, if they can. */
   readonly address?: string | undefined;
+  /** The name of its machine: a loopback address is of use there alone. */
+  readonly host?: string | undefined;
   /** The generation that it has applied. */
   readonly generation: number;
 }
@@ -28,6 +30,8 @@ export interface FleetInstance {
   readonly startTime: number;
   /** Where the others reach it; undefined: it did not say. */
   readonly address: string | undefined;
+  /** The name of its machine; undefined: it did not say. */
+  readonly host: string | undefined;
   /** When its latest report arrived, in milliseconds since the epoch by the engine's clock. */
   readonly heartbeat: number;
   /** The generation that it has applied. */
@@ -80,7 +84,7 @@ export function labelsOf({
 
 /** An instance as it is shown. */
 export function instanceOf(report: ReadReport, known: FleetState, now: number, self: string): FleetInstance {
-  const { id, application, version, labels, startTime, address, generation, seen } = report;
+  const { id, application, version, labels, startTime, address, host, generation, seen } = report;
   const waiting = [...known.entries.values()].filter((entry) => entry.generation > generation);
   const lagMs = Math.max(0, ...waiting.map(({ setTime }) => now - setTime));
   const isGone = isGoneAt(seen, now);
@@ -91,6 +95,7 @@ export function instanceOf(report: ReadReport, known: FleetState, now: number, s
     labels,
     startTime,
     address,
+    host,
     heartbeat: seen,
     generation,
     lagMs,
@@ -134,11 +139,22 @@ function readReport(text: string): InstanceReport | undefined {
   } catch {
     return undefined;
   }
-  const { application, version, labels, startTime, address = "", generation, failed, overruled } = read ?? {};
+  const {
+    application,
+    version,
+    labels,
+    startTime,
+    address = "",
+    host = "",
+    generation,
+    failed,
+    overruled,
+  } = read ?? {};
   const isRead =
     typeof application === "string" &&
     typeof version === "string" &&
     typeof address === "string" &&
+    typeof host === "string" &&
     Number.isSafeInteger(startTime) &&
     Number.isSafeInteger(generation) &&
     [labels, failed, overruled].every(isTexts);

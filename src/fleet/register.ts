@@ -47,11 +47,16 @@ export class FleetRegister {
   }
 
   #keep(report: SeenReport): void {
-    if (!this.#reports.has(report.id) && this.#reports.size >= MAX_REPORTS && this.instances().length >= MAX_REPORTS) {
+    if (!this.#reports.has(report.id) && this.instances().length >= MAX_REPORTS) {
       const message = `At most ${MAX_REPORTS} instances are kept.`;
       throw new ActuatorError("RESOURCE_EXHAUSTED", "TOO_MANY_INSTANCES", message);
     }
     this.#reports.set(report.id, report);
+  }
+
+  /** Whether it has nothing that could be lost. */
+  get isEmpty(): boolean {
+    return this.#document === NOTHING && this.#listeners.size === 0 && this.instances().length === 0;
   }
 
   /** Removes the report of an instance. */
@@ -84,6 +89,9 @@ export function memoryFleet(): FleetRegisters {
   function register(fleet: string): FleetRegister {
     let found = registers.get(fleet);
     if (found !== undefined) return found;
+    if (registers.size >= MAX_FLEETS) {
+      for (const [name, { isEmpty }] of registers) if (isEmpty) registers.delete(name);
+    }
     if (registers.size >= MAX_FLEETS) {
       const message = `At most ${MAX_FLEETS} fleets are kept.`;
       throw new ActuatorError("RESOURCE_EXHAUSTED", "TOO_MANY_FLEETS", message);

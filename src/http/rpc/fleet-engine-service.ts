@@ -13,6 +13,7 @@ export const FLEET_ENGINE_OPTIONS = { readMaxBytes: 2.5 * 1024 * 1024 };
 
 const MAX_DOCUMENT = 1024 * 1024;
 const MAX_REPORT = 64 * 1024;
+const MAX_HINT = 64 * 1024;
 const MAX_ID = 1_000;
 /** Of a watch that does not read. */
 const MAX_HINTS = 100;
@@ -31,6 +32,7 @@ export function fleetEngineService(
   return {
     exchange({ fleet, version, instance, report }) {
       requireLength("instance", instance, MAX_ID);
+      requireLength("version", version, MAX_ID);
       requireLength("report", report, MAX_REPORT);
       const own = instance === "" ? undefined : { id: instance, text: report };
       const { now, document } = registerOf(fleet).exchange(version, own);
@@ -41,8 +43,11 @@ export function fleetEngineService(
       if (readOnly) throw new ActuatorError("PERMISSION_DENIED", "READ_ONLY", "This actuator refuses all changes.");
       if (document === undefined) throw invalid("document", "is missing");
       requireLength("document", document.text, MAX_DOCUMENT);
+      requireLength("version", document.version, MAX_ID);
       const { version: next, text } = document;
-      return { isStored: registerOf(fleet).store({ version: next, text }, version, hint) };
+      // Without a hint, the instances read the document.
+      const told = Buffer.byteLength(hint) > MAX_HINT ? "" : hint;
+      return { isStored: registerOf(fleet).store({ version: next, text }, version, told) };
     },
 
     listReports({ fleet }) {
@@ -95,7 +100,7 @@ export function fleetEngineService(
 }
 
 function requireLength(field: string, text: string, max: number): void {
-  if (text.length > max) throw invalid(field, `must have at most ${max} characters`);
+  if (Buffer.byteLength(text) > max) throw invalid(field, `must have at most ${max} bytes`);
 }
 
 function invalid(field: string, fault: string): ActuatorError {

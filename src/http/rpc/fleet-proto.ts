@@ -21,16 +21,17 @@ export function instancesToProto(fleet: Fleet, instances: readonly FleetInstance
   return create(ListInstancesResponseSchema, {
     name: fleet.name,
     engine: { kind, isConnected: fault === undefined, notice },
-    instances: instances.map(({ startTime, heartbeat, generation, lagMs, labels, address = "", ...instance }) =>
-      create(InstanceSchema, {
-        ...instance,
-        address,
-        labels: { ...labels },
-        startTime: timestampFromMs(startTime),
-        heartbeat: timestampFromMs(heartbeat),
-        generation: BigInt(generation),
-        ...(lagMs > 0 && { lag: durationFromMs(Math.round(lagMs)) }),
-      }),
+    instances: instances.map(
+      ({ startTime, heartbeat, generation, lagMs, labels, address = "", host: _, ...instance }) =>
+        create(InstanceSchema, {
+          ...instance,
+          address,
+          labels: { ...labels },
+          startTime: timestampFromMs(startTime),
+          heartbeat: timestampFromMs(heartbeat),
+          generation: BigInt(generation),
+          ...(lagMs > 0 && { lag: durationFromMs(Math.round(lagMs)) }),
+        }),
     ),
     generation: BigInt(fleet.generation),
   });

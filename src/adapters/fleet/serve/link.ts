@@ -1,9 +1,10 @@
 import { Agent as HttpAgent } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
 import { rootCertificates } from "node:tls";
+import type { Duration } from "@bufbuild/protobuf/wkt";
 import type { Client } from "@connectrpc/connect";
 import type { FleetEngineService } from "../../../gen/actuator/v3/fleet_engine_pb.ts";
-import { endWith, type LinkUse } from "../../kit/fleet/connection.ts";
+import { endWith, type LinkUse, noAnswer } from "../../kit/fleet/connection.ts";
 import type { ServeFleetOptions } from "./options.ts";
 
 /** Connections to the process that keeps the fleet. */
@@ -26,21 +27,34 @@ export async function serveLink(
   endWith(signal, () => agent.destroy());
   const client = createClient(FleetEngineService, clientTransport({ url: url.replace(/\/+$/, ""), token, agent }));
   const hints = client.watchHints({ fleet }, { signal })[Symbol.asyncIterator]();
-  // The first event says that later hints arrive.
-  await next(hints);
+  // The first event says that later hints arrive, and how long the stream is silent at most.
+  const { event: first } = await next(hints);
+  const silenceMs = MISSED * durationMs(first.case === "heartbeat" ? first.value.interval : undefined);
   void follow();
   return { client };
 
   async function follow(): Promise<void> {
+    const silence = setTimeout(() => onLost(noAnswer()), silenceMs).unref();
+    endWith(signal, () => clearTimeout(silence));
     try {
       for (;;) {
         const { event } = await next(hints);
+        silence.refresh();
         if (event.case === "hint") onHint(event.value === "" ? undefined : event.value);
       }
     } catch (error) {
+      clearTimeout(silence);
       onLost(error as Error);
     }
   }
+}
+
+/** How many heartbeats may be missing before the stream counts as dead. */
+const MISSED = 3;
+const USUAL_MS = 15_000;
+
+function durationMs(interval: Duration | undefined): number {
+  return interval === undefined ? USUAL_MS : Number(interval.seconds) * 1_000 + interval.nanos / 1e6;
 }
 
 async function next<T>(events: AsyncIterator<T>): Promise<T> {

@@ -1,11 +1,15 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { type AddressInfo, connect, createServer } from "node:net";
 import { pathToFileURL } from "node:url";
+import { createClient } from "@connectrpc/connect";
 import { expect, onTestFinished, test } from "vitest";
 import { serveFleet } from "../../../../src/adapters/fleet/serve/index.ts";
 import { Fleet } from "../../../../src/fleet/fleet.ts";
+import { FleetEngineService } from "../../../../src/gen/actuator/v3/fleet_engine_pb.ts";
 import { createActuator, memoryFleet } from "../../../../src/index.ts";
 import { Loggers } from "../../../../src/loggers/loggers.ts";
+import { clientTransport } from "../../../../src/peers/client-transport.ts";
 import { tokensFor } from "../../../support/tokens.ts";
 import { startKeepingServer } from "./server.ts";
 
@@ -18,7 +22,7 @@ function member(id: string, source: ReturnType<typeof serveFleet>) {
   return { fleet, level: () => loggers.get("a")?.configuredLevel };
 }
 
-test("the instances give back what a process loses that keeps their fleet", async () => {
+test("the instances give back what a process loses that keeps their fleet", { tags: ["slow"] }, async () => {
   const server = await startKeepingServer();
   onTestFinished(() => server.stop());
   const [one, two] = [member("one", serveFleet(server.url)), member("two", serveFleet(server.url))];
@@ -44,6 +48,45 @@ test("a token needs fleet:join, and the fault says so", async () => {
   const reads = member("reads", serveFleet({ url, token: tokens.reads }));
   await expect.poll(() => reads.fleet.engine.fault, soon).toMatch(/fleet:join/);
   expect(reads.level()).toBeUndefined();
+});
+
+test("a stream of hints that falls silent is replaced", async () => {
+  const actuator = createActuator({ fleetEngine: memoryFleet(), heartbeatMs: 200, audit: false });
+  onTestFinished(() => actuator.close());
+  const { url } = await actuator.listen({ port: 0 });
+  let streams = 0;
+  const relay = createServer((socket) => {
+    const upstream = connect(Number(new URL(url).port), "127.0.0.1");
+    for (const each of [socket, upstream]) each.on("error", () => {});
+    socket.on("close", () => upstream.destroy()).pipe(upstream);
+    let isMuted = false;
+    socket.on("data", (data) => {
+      // The first stream is heard once, and never again.
+      if (data.includes("WatchHints") && ++streams === 1) setTimeout(() => (isMuted = true), 300);
+    });
+    upstream.on("data", (data) => void (isMuted || socket.write(data))).on("close", () => socket.destroy());
+  }).listen(0, "127.0.0.1");
+  await once(relay, "listening");
+  onTestFinished(() => void relay.close());
+  const engine = serveFleet(`http://127.0.0.1:${(relay.address() as AddressInfo).port}`).open("shop");
+  onTestFinished(() => engine.close());
+  await expect.poll(() => streams, soon).toBeGreaterThan(1);
+});
+
+test("what is too long is refused, and fleets that have nothing make room", async () => {
+  const actuator = createActuator({ fleetEngine: memoryFleet(), audit: false });
+  onTestFinished(() => actuator.close());
+  const { url } = await actuator.listen({ port: 0 });
+  const client = createClient(FleetEngineService, clientTransport({ url }));
+  const report = "€".repeat(30_000);
+  await expect(client.exchange({ fleet: "shop", instance: "a", report })).rejects.toThrow(
+    /report must have at most 65536/,
+  );
+  await expect(client.exchange({ fleet: "no name" })).rejects.toThrow(/fleet must have 1 to 100/);
+  await expect(client.store({ fleet: "shop" })).rejects.toThrow(/document is missing/);
+  await client.exchange({ fleet: "shop", instance: "a", report: "{}" });
+  for (let at = 0; at < 250; at++) await client.exchange({ fleet: `mistyped-${at}` });
+  expect(await client.listReports({ fleet: "shop" })).toMatchObject({ reports: [{ instance: "a" }] });
 });
 
 test("a process that refuses changes stores nothing", async () => {
