@@ -1,147 +1,205 @@
 // @module-tag slow
-import { join } from "node:path";
-import { pino } from "pino";
+import { createClient } from "@connectrpc/connect";
+import { createConnectTransport } from "@connectrpc/connect-node";
+import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { buildDashboard } from "../../scripts/dashboard.ts";
-import { pinoLoggers } from "../../src/adapters/loggers/pino/index.ts";
-import { createActuator } from "../../src/index.ts";
+import type { FleetEngineSource } from "../../src/fleet/engine.ts";
+import { Level } from "../../src/gen/actuator/v3/level_pb.ts";
+import { LoggersService, Scope } from "../../src/gen/actuator/v3/loggers_pb.ts";
+import { type Actuator, type ActuatorOptions, createActuator, memoryFleet } from "../../src/index.ts";
 import { TestServer } from "../fleet/support.ts";
+import { libraryOf } from "../support/rpc-harness.ts";
 import { tokensFor } from "../support/tokens.ts";
 import { accessibilityFaults, CHROMIUM, openPage, overflow, useBrowser } from "./support.ts";
 
-const soon = { timeout: 20_000 };
-
-/** Shops in one fleet, of which the first has the page. */
-async function shops({ access, names = ["one", "two", "three"] }: { access?: object; names?: readonly string[] } = {}) {
-  const server = new TestServer();
-  const all = await Promise.all(
-    names.map(async (instance, at) => {
-      const log = pino({ level: "info" }, { write: () => undefined });
-      const actuator = createActuator({
-        name: "shop",
-        version: "1.4.2",
-        fleet: { engine: server.source(500), name: "shop", labels: { zone: at === 0 ? "eu" : "us" } },
-        loggers: { instance, adapters: [pinoLoggers(log)], logLevelChanges: false },
-        audit: false,
-        access: access ?? "loopback",
-      });
-      onTestFinished(() => actuator.close());
-      const { url } = await actuator.listen({ port: 0 });
-      return { log, actuator, url };
-    }),
-  );
-  const levelsOf = () => all.map(({ actuator }) => actuator.loggers!.get("orders")?.configuredLevel);
-  return { server, all, url: all[0]!.url, levelsOf };
+/** An instance of the shop. */
+async function start(engine: FleetEngineSource, zone: string, options: Partial<ActuatorOptions> = {}) {
+  const actuator = createActuator({
+    name: "shop",
+    version: "4.18.2",
+    audit: false,
+    loggers: { adapters: [libraryOf(["shop", "shop.orders"])], logLevelChanges: false, instance: `web-${zone}` },
+    fleet: { engine, labels: { zone } },
+    ...options,
+  });
+  onTestFinished(() => actuator.close({ deadlineMs: 0 }));
+  const { url } = await actuator.listen({ port: 0 });
+  return { actuator, url };
 }
 
-describe.runIf(CHROMIUM)("the fleet screen", () => {
+/** Two instances of one fleet. */
+async function two(options: Partial<ActuatorOptions> = {}) {
+  const engine = memoryFleet();
+  return [await start(engine, "eu", options), await start(engine, "us", options)] as const;
+}
+
+function levelOf({ actuator }: { readonly actuator: Actuator }) {
+  return (actuator.loggers!.get("shop.orders") as { effectiveLevel: string }).effectiveLevel;
+}
+
+/** Changes the fleet as another client does. */
+function loggersAt(url: string) {
+  const baseUrl = `${url}/actuator/rpc`;
+  return createClient(LoggersService, createConnectTransport({ baseUrl, httpVersion: "1.1" }));
+}
+
+const ALL_HAVE = "All 2 instances have what was set";
+
+/** Fills in the dialog for a level of `shop.orders`. */
+async function fill(page: Page, level: string): Promise<void> {
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Logger or group").fill("shop.orders");
+  await dialog.getByRole("radio", { name: level }).click();
+  await dialog.getByLabel("Reason").fill("ticket 812");
+}
+
+describe.runIf(CHROMIUM)("the fleet", () => {
   useBrowser();
-  beforeAll(() => buildDashboard());
+  beforeAll(buildDashboard, 60_000);
 
-  test("shows the instances, and where they differ", async () => {
-    const { all, url } = await shops();
-    const { page } = await openPage(url, "#/fleet");
-    const rows = page.locator("section", { hasText: "3 instances" }).locator("tbody tr");
-    await expect.poll(() => rows.count(), soon).toBe(3);
-    expect(await rows.first().innerText()).toMatch(/one\s*answers this page\s*up to date\s*shop 1\.4\.2\s*zone=eu/);
-    const differences = page.locator("section", { hasText: "Where levels differ" });
-    await expect.poll(() => differences.innerText(), soon).toContain("Every logger has the same level on 3 instances.");
-    all[1]!.actuator.loggers!.setLevel("stock", "ERROR");
-    all[0]!.actuator.loggers!.setLevel("stock", "WARN");
-    await page.getByRole("button", { name: "Ask the instances again" }).click();
-    await expect.poll(() => differences.innerText(), soon).toMatch(/stock\s+WARN\s+one\s+ERROR\s+two/);
-    await all[2]!.actuator.close();
-    await expect.poll(() => page.locator("h2", { hasText: "2 instances" }).count(), soon).toBe(1);
+  test("instances are shown, filtered, and go", async () => {
+    const [eu, us] = await two();
+    const { page } = await openPage(eu.url, "#/fleet");
+    await page.getByRole("heading", { name: ALL_HAVE }).waitFor();
+    const instances = page.getByRole("region", { name: "Instances" });
+    const row = instances.getByRole("row", { name: "web-eu" });
+    expect(await row.innerText()).toMatch(/answers this page.*up to date.*shop 4\.18\.2.*zone=eu.*ago/s);
+    expect(await page.locator(".fl-status").innerText()).toMatch(/shop.*memory of the process, connected/s);
+    await page.getByLabel("Filter by selector").fill("zone=us");
+    await row.waitFor({ state: "detached" });
+    expect(page.url()).toContain("#/fleet?on=zone%3Dus");
+    await page.getByLabel("Filter by selector").fill("zone=");
+    await page.getByText(/selector cannot be read/).waitFor();
+    await page.getByLabel("Filter by selector").fill("");
+    await row.waitFor();
+    await us.actuator.close({ deadlineMs: 0 });
+    await page.getByRole("heading", { name: "The one instance has what was set" }).waitFor();
   });
 
-  test("sets a level on all instances, says how far it is, and ends it", async () => {
-    const { all, url, levelsOf } = await shops();
-    const { page } = await openPage(url, "#/fleet");
+  test("a level is set on all, one from elsewhere appears, and one that is overruled is named", async () => {
+    const [eu, us] = await two();
+    const { page } = await openPage(eu.url, "#/fleet");
+    await page.getByText("No level is set for the fleet.").waitFor();
     await page.getByRole("button", { name: "Set a level" }).click();
-    await page.getByLabel("Logger or group").fill("orders");
-    await page.getByRole("radio", { name: "WARN" }).click();
-    await page.getByRole("radio", { name: "permanent" }).check();
-    await page.getByRole("button", { name: "Set it" }).click();
-    await expect.poll(levelsOf, soon).toEqual(["WARN", "WARN", "WARN"]);
-    const row = page.locator("section", { hasText: "Levels of the fleet" }).locator("tbody tr");
-    await expect.poll(() => row.innerText(), soon).toMatch(/orders\s*WARN\s*all\s*permanent\s*\S+\s*3 of 3 applied/);
-    all[1]!.actuator.loggers!.setLevel("orders", "ERROR", { actor: "ann" });
-    await expect.poll(() => row.innerText(), soon).toMatch(/2 of 3 applied\s*two\s+overruled/);
-    // A change made elsewhere.
-    await all[2]!.actuator.fleet!.setLevel("stock", "DEBUG", { selector: "zone=us", ttlMs: 60_000, actor: "bob" });
+    await fill(page, "TRACE");
+    await page.getByRole("button", { name: "Set TRACE" }).click();
+    await expect.poll(() => [levelOf(eu), levelOf(us)]).toEqual(["TRACE", "TRACE"]);
+    const row = page.getByRole("region", { name: "Levels of the fleet" }).getByRole("listitem");
     await expect
-      .poll(() => row.nth(1).innerText(), soon)
-      .toMatch(/stock\s*DEBUG\s*zone=us\s*\S+\s*bob\s*2 of 2 applied/);
-    await row.first().getByRole("button").click();
-    await expect.poll(() => row.count(), soon).toBe(1);
+      .poll(() => row.first().innerText())
+      .toMatch(/shop\.orders.*all instances.*ticket 812.*TRACE.*2 of 2 applied.*(9:5\d|10:00) left/s);
+
+    const request = { name: "shop.orders", level: Level.ERROR, scope: Scope.FLEET, reason: "by rpc" };
+    await loggersAt(us.url).setLoggerLevel({ ...request, fleet: { selector: "" } });
+    await expect.poll(() => row.first().innerText()).toMatch(/by rpc.*ERROR.*2 of 2 applied/s);
+    us.actuator.loggers!.setLevel("shop.orders", "DEBUG", { actor: "bob" });
+    await expect.poll(() => row.first().innerText(), { timeout: 12_000 }).toMatch(/web-us overruled by bob/);
+    await page.getByRole("heading", { name: "1 of 2 instances has what was set" }).waitFor();
+    const differences = page.getByRole("region", { name: "Where levels differ" });
+    await differences.getByRole("button", { name: "Compare" }).click();
+    await expect
+      .poll(() => differences.getByRole("listitem").first().innerText())
+      .toMatch(/shop\.orders.*ERROR\s+web-eu.*DEBUG\s+web-us/s);
+
+    await page.getByRole("button", { name: "Restore shop.orders" }).click();
+    await page.getByText("No level is set for the fleet.").waitFor();
+    await expect.poll(() => [levelOf(eu), levelOf(us)]).toEqual(["INFO", "INFO"]);
+  });
+
+  test("the details of a logger lead to a level for all, and say that it is the fleet’s", async () => {
+    const [eu, us] = await two();
+    const { page } = await openPage(eu.url, "#/loggers/shop.orders");
+    await page.getByRole("button", { name: "On all instances" }).click();
+    await page.getByRole("dialog").getByRole("radio", { name: "ERROR" }).click();
+    await page.getByRole("button", { name: "Set ERROR" }).click();
+    await expect.poll(() => [levelOf(eu), levelOf(us)]).toEqual(["ERROR", "ERROR"]);
+    await page.getByText(/lowered it for the fleet/).waitFor();
+  });
+
+  test("a canary is promoted, another is taken back with its tab, and all levels are ended", async () => {
+    const [eu, us] = await two();
+    const { page } = await openPage(eu.url, "#/fleet");
+    const begin = async (level: string) => {
+      await page.getByRole("button", { name: "Canary", exact: true }).click();
+      await fill(page, level);
+      await page.getByRole("button", { name: `Begin with ${level} on 1` }).click();
+    };
+    const canary = page.getByRole("region", { name: "Canary" });
+    await begin("TRACE");
+    await expect.poll(() => canary.innerText()).toMatch(/On 1 instance of.*1 of 1 applied.*takes the canary back/s);
+    expect([levelOf(eu), levelOf(us)].sort()).toEqual(["INFO", "TRACE"]);
+    await canary.getByRole("button", { name: "Promote" }).click();
+    await canary.getByText("Promoted: the level is set on all instances that match.").waitFor();
+    await expect.poll(() => [levelOf(eu), levelOf(us)]).toEqual(["TRACE", "TRACE"]);
+
     await page.getByRole("button", { name: "End all" }).click();
-    await page.getByRole("button", { name: "End 1 level" }).click();
-    await expect.poll(() => page.getByText("The fleet has no level.").count(), soon).toBe(1);
+    await page.getByRole("dialog").getByRole("button", { name: "End 1 level" }).click();
+    await expect.poll(() => [levelOf(eu), levelOf(us)]).toEqual(["INFO", "INFO"]);
+
+    await begin("ERROR");
+    await expect.poll(() => [levelOf(eu), levelOf(us)].sort()).toEqual(["ERROR", "INFO"]);
+    await page.close();
+    await expect.poll(() => [levelOf(eu), levelOf(us)]).toEqual(["INFO", "INFO"]);
   });
 
-  test("runs a canary, and sets it on all", async () => {
-    const { url, levelsOf } = await shops();
+  test("an engine that is away is said, with what was known before", async () => {
+    const server = new TestServer();
+    const { url } = await start(server.source(), "eu");
     const { page } = await openPage(url, "#/fleet");
-    await page.getByRole("button", { name: "Set a level" }).click();
-    await page.getByLabel("Logger or group").fill("orders");
-    await page.getByLabel(/First on so many of 3 instances/).fill("1");
-    await page.getByRole("button", { name: "Begin the canary" }).click();
-    const canary = page.locator("section", { hasText: "Canary" });
-    await expect.poll(() => canary.innerText(), soon).toContain("1 of 1 applied");
-    expect(levelsOf().filter((level) => level === "DEBUG")).toHaveLength(1);
-    await canary.getByRole("button", { name: "Set it on all" }).click();
-    await expect.poll(levelsOf, soon).toEqual(["DEBUG", "DEBUG", "DEBUG"]);
-    await expect.poll(() => page.getByText("all instances have answered").count(), soon).toBe(1);
-  });
-
-  test("says that the engine does not answer, and that it does again", async () => {
-    const { server, url } = await shops();
-    const { page } = await openPage(url, "#/fleet");
-    await page.locator("h2", { hasText: "3 instances" }).waitFor();
+    await page.getByRole("heading", { name: "The one instance has what was set" }).waitFor();
     server.answers = "none";
-    await expect.poll(() => page.getByText("Every instance keeps its levels").count(), soon).toBe(1);
-    expect(await page.getByRole("button", { name: "Set a level" }).getAttribute("aria-disabled")).toBe("true");
+    await page.getByRole("heading", { name: "Not known whether all instances have what was set" }).waitFor();
+    expect(await page.locator(".fl-status").innerText()).toMatch(/as of \d\d:\d\d:\d\d.*test, does not answer/s);
+    await page.getByRole("rowheader", { name: "web-eu" }).waitFor();
     server.answers = "all";
-    await expect.poll(() => page.getByText("Every instance keeps its levels").count(), soon).toBe(0);
+    await page.getByRole("heading", { name: "The one instance has what was set" }).waitFor();
   });
 
-  test("a token that may only read sees why it may not change", async () => {
-    const { file, tokens } = tokensFor({ reader: { permissions: ["loggers:read", "info:read"] } });
-    const { url } = await shops({ access: { tokens: file } });
-    const { page } = await openPage(url, "#/fleet", { expected: /401/ });
-    await page.getByRole("textbox", { name: "Token" }).fill(tokens.reader);
-    await page.keyboard.press("Enter");
-    const button = page.getByRole("button", { name: "Set a level" });
-    await expect.poll(() => button.getAttribute("title"), soon).toBe("needs loggers:write");
-    // The others ask for a token, too.
-    await expect.poll(() => page.getByText("did not answer").count(), soon).toBe(2);
+  test("a token that may only read changes nothing, and one that may not sees nothing", async () => {
+    const { file, tokens } = tokensFor({
+      reader: { permissions: ["loggers:read", "info:read"] },
+      none: { permissions: ["info:read"] },
+    });
+    const { url } = await start(memoryFleet(), "eu", { access: { tokens: file } });
+    const open = async (token: string) => {
+      const { page } = await openPage(url, "#/fleet", { expected: /401|403/ });
+      await page.getByRole("textbox", { name: "Token" }).fill(token);
+      await page.getByRole("button", { name: "Sign in" }).click();
+      return page;
+    };
+    const page = await open(tokens.reader);
+    const set = page.getByRole("button", { name: "Set a level" });
+    await set.waitFor();
+    expect(await set.getAttribute("aria-disabled")).toBe("true");
+    expect(await set.getAttribute("title")).toBe("needs loggers:write");
+    await (await open(tokens.none)).getByRole("heading", { name: "You may not see the fleet" }).waitFor();
   });
 
-  test("an application without a fleet has no such screen", async () => {
-    const actuator = createActuator({ access: "loopback", loggers: {} });
-    onTestFinished(() => actuator.close());
-    const { url } = await actuator.listen({ port: 0 });
+  test("without a fleet there is no such screen", async () => {
+    const { url } = await start(memoryFleet(), "eu", { fleet: undefined });
     const { page } = await openPage(url, "#/fleet");
-    await page.getByText("This application is not part of a fleet").waitFor();
-    expect(await page.locator(".nav").getByRole("link", { name: "Fleet" }).count()).toBe(0);
+    await page.getByRole("heading", { name: "This application is in no fleet" }).waitFor();
+    expect(await page.getByRole("navigation").getByRole("link", { name: "Fleet" }).count()).toBe(0);
   });
 
-  test.each(["light", "dark"] as const)(
-    "has no fault of accessibility, also with hostile names and on a phone, %s",
-    async (colorScheme) => {
-      const { all, url } = await shops({ names: ["one", `two-${"x".repeat(80)}`] });
-      const hostile = `<img src=x onerror=alert(1)>.${"long".repeat(60)}`;
-      await all[0]!.actuator.fleet!.setLevel(hostile, "WARN", { actor: "‮ann", reason: "<b>noise</b>" });
-      await all[0]!.actuator.fleet!.setLevel("orders", "DEBUG", { ttlMs: 600_000 });
-      const { page } = await openPage(url, "#/fleet", { colorScheme, reducedMotion: "reduce" });
-      await expect.poll(() => page.getByText("2 of 2 applied").count(), soon).toBe(2);
-      for (const width of [1280, 375, 320]) {
-        await page.setViewportSize({ width, height: 860 });
-        expect(await overflow(page), `${width} px`).toBe(0);
-        expect(await accessibilityFaults(page)).toEqual([]);
-        const folder = process.env.PICTURES;
-        if (folder) await page.screenshot({ path: join(folder, `fleet-${width}-${colorScheme}.png`), fullPage: true });
-      }
-    },
-  );
+  test.each([
+    { colorScheme: "dark", width: 320 },
+    { colorScheme: "light", width: 1280 },
+  ] as const)("$colorScheme, $width px: axe finds no fault, and nothing overflows", async ({ colorScheme, width }) => {
+    const [eu, us] = await two();
+    const request = { name: "shop.orders", scope: Scope.FLEET, reason: "why ".repeat(100) };
+    await loggersAt(eu.url).setLoggerLevel({ ...request, level: Level.DEBUG, fleet: { selector: "zone=eu+us" } });
+    us.actuator.loggers!.setLevel("shop.orders", "TRACE", { actor: "bob" });
+    const options = { colorScheme, viewport: { width, height: 1_400 }, reducedMotion: "reduce" } as const;
+    const { page } = await openPage(eu.url, "#/fleet", options);
+    await page.getByText("overruled by bob").first().waitFor();
+    await page.getByText(/^as of/).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    expect(await overflow(page)).toBe(0);
+    await page.getByRole("button", { name: "Canary", exact: true }).click();
+    await fill(page, "TRACE");
+    expect(await accessibilityFaults(page)).toEqual([]);
+    expect(await overflow(page)).toBe(0);
+  });
 });

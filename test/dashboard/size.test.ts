@@ -5,7 +5,7 @@ import { pino } from "pino";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { buildDashboard } from "../../scripts/dashboard.ts";
 import { pinoLoggers } from "../../src/adapters/loggers/pino/index.ts";
-import { createActuator } from "../../src/index.ts";
+import { createActuator, memoryFleet } from "../../src/index.ts";
 import { CHROMIUM, openPage, useBrowser } from "./support.ts";
 
 /** Kilobytes, compressed with gzip. */
@@ -19,7 +19,11 @@ describe.runIf(CHROMIUM)("the size of the page", () => {
   });
 
   test.each(["overview", "loggers", "logs", "sessions", "fleet"])("%s loads within the budget", async (screen) => {
-    const actuator = createActuator({ loggers: { adapters: [pinoLoggers(pino({ enabled: false }))] } });
+    const actuator = createActuator({
+      name: "shop",
+      fleet: memoryFleet(),
+      loggers: { adapters: [pinoLoggers(pino({ enabled: false }))] },
+    });
     onTestFinished(() => actuator.close());
     const { url } = await actuator.listen({ port: 0 });
     const { page } = await openPage(url, `#/${screen}`);

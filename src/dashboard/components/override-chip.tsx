@@ -1,4 +1,4 @@
-import type { Override } from "../../gen/actuator/v3/loggers_pb.ts";
+import { type Override, Scope } from "../../gen/actuator/v3/loggers_pb.ts";
 import { now } from "../state/clock.ts";
 import { heldHere } from "../state/levels.ts";
 import { Icon } from "./icon.tsx";
@@ -6,9 +6,10 @@ import { countdown, duration, exact, msOf } from "./time.tsx";
 
 /** How long a changed level lasts: a ring with the time left, the tab that holds it, or a pin. */
 export function OverrideChip({ name, override, long = false }: { name: string; override: Override; long?: boolean }) {
-  const { setTime, expireTime, held, actor, reason } = override;
+  const { setTime, expireTime, held, actor, reason, scope } = override;
   const set = setTime === undefined ? undefined : msOf(setTime);
-  const title = [`Changed by ${actor || "an operator"}`, reason && `“${reason}”`, set && `at ${exact(set)}`]
+  const forWhom = scope === Scope.FLEET ? " for the fleet" : "";
+  const title = [`Changed by ${actor || "an operator"}${forWhom}`, reason && `“${reason}”`, set && `at ${exact(set)}`]
     .filter(Boolean)
     .join(", ");
   if (held) {

@@ -1,21 +1,9 @@
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { now } from "../state/clock.ts";
+import { duration } from "./duration.ts";
 import { msOf } from "./timestamp.ts";
 
-export { msOf };
-
-const UNITS: readonly (readonly [ms: number, name: string])[] = [
-  [86_400_000, "d"],
-  [3_600_000, "h"],
-  [60_000, "min"],
-  [1_000, "s"],
-];
-
-/** A duration in its largest whole unit, such as `4 s`, `12 min`, `3 d`. */
-export function duration(ms: number): string {
-  const [unit, name] = UNITS.find(([each]) => ms >= each) ?? UNITS.at(-1)!;
-  return `${Math.max(0, Math.floor(ms / unit))} ${name}`;
-}
+export { duration, msOf };
 
 /** A time with its date, in UTC: `2026-11-22 02:51:44 UTC`. */
 export function exact(ms: number): string {

@@ -1,63 +1,101 @@
 import { signal } from "@preact/signals";
-import { type CanaryProgress, CanaryEnded_Outcome as Outcome } from "../../gen/actuator/v3/fleet_pb.ts";
+import {
+  type CanaryEnded,
+  type CanaryProgress,
+  CanaryEnded_Outcome as Outcome,
+} from "../../gen/actuator/v3/fleet_pb.ts";
 import type { Level } from "../../gen/actuator/v3/level_pb.ts";
+import { faultOf } from "../components/call-fault.ts";
+import { durationOf } from "../components/duration.ts";
 import { warningToast } from "../components/level-toasts.tsx";
-import { CallError } from "../link/link.ts";
+import type { Fault } from "../link/messages.ts";
 import { link } from "../state/server.ts";
-import { toast } from "../state/toasts.ts";
-import { durationOf } from "./duration.ts";
 
-/** What a canary is asked for. */
-export interface CanaryAsked {
+/** A canary to run. */
+export interface NewCanary {
   readonly name: string;
   readonly level: Level;
+  /** Which instances get the level if it is promoted; empty: all. */
   readonly selector: string;
+  /** How many of them get it first. */
   readonly instances: number;
-  readonly lastingMs: number | undefined;
+  /** How long the promoted level lasts, in milliseconds; 0: for good. */
+  readonly ms: number;
+  /** When it is promoted by itself, in milliseconds; 0: never. */
+  readonly promoteMs: number;
   readonly reason: string;
 }
 
-/** The canary of this tab; undefined: there is none. */
-export const canary = signal<CanaryProgress | undefined>(undefined);
-
-const SAID: Readonly<Record<Outcome, string>> = {
-  [Outcome.UNSPECIFIED]: "The canary has ended",
-  [Outcome.PROMOTED]: "The canary was promoted: all instances have answered",
-  [Outcome.TAKEN_BACK]: "The canary was taken back",
-  [Outcome.FAILED]: "The canary was taken back: an instance did not apply it",
-  [Outcome.OVERRULED]: "The canary has ended: another level was set for the fleet",
-};
-
-/** Sets a level on a few instances. It is taken back when this tab closes, unless it was promoted. */
-export function runCanary({ lastingMs, ...asked }: CanaryAsked): void {
-  const ttl = lastingMs === undefined ? {} : { ttl: durationOf(lastingMs) };
-  link.stream(
-    "fleet",
-    "runCanary",
-    { ...asked, ...ttl },
-    {
-      message({ event }) {
-        if (event.case === "progress") canary.value = event.value;
-        if (event.case !== "ended") return;
-        const isGood = event.value.outcome === Outcome.PROMOTED || event.value.outcome === Outcome.TAKEN_BACK;
-        toast({ icon: isGood ? "ui-check" : "ui-warning", text: SAID[event.value.outcome] });
-      },
-      end(reason) {
-        canary.value = undefined;
-        if (reason !== undefined) warningToast(reason.message);
-      },
-    },
-  );
+/** The canary that this tab runs, or has run. */
+export interface CanaryState {
+  readonly request: NewCanary;
+  readonly startedAt: number;
+  readonly progress: CanaryProgress | undefined;
+  readonly ended: CanaryEnded | undefined;
+  /** Why the stream broke; the canary is then taken back. */
+  readonly fault: Fault | undefined;
 }
 
-/** Sets the level on all, or takes it back. */
+/** It lasts while this tab is open, whatever screen is shown. */
+export const canary = signal<CanaryState | undefined>(undefined);
+
+let stop = () => {};
+
+/** Whether the canary can still be promoted or taken back. */
+export function isRunning({ ended, fault, progress }: CanaryState): boolean {
+  return ended === undefined && fault === undefined && !progress?.isPromoted;
+}
+
+/** Runs a canary in place of one that is over. */
+export function runCanary(request: NewCanary): void {
+  stop();
+  const begun: CanaryState = {
+    request,
+    startedAt: Date.now(),
+    progress: undefined,
+    ended: undefined,
+    fault: undefined,
+  };
+  canary.value = begun;
+  const update = (more: Partial<CanaryState>) => {
+    if (canary.peek()?.startedAt === begun.startedAt) canary.value = { ...canary.peek()!, ...more };
+  };
+  const { name, level, selector, instances, ms, promoteMs, reason } = request;
+  const asked = { name, level, selector, instances, reason, ttl: durationOf(ms) };
+  const input = promoteMs > 0 ? { ...asked, promoteAfter: durationOf(promoteMs) } : asked;
+  stop = link.stream("fleet", "runCanary", input, {
+    message({ event }) {
+      if (event.case === "progress") update({ progress: event.value });
+      else if (event.case === "ended") update({ ended: event.value });
+    },
+    end(fault) {
+      if (fault !== undefined) update({ fault });
+    },
+  });
+}
+
+/** Sets the level on all that match, or takes it back. */
 export async function finishCanary(promote: boolean): Promise<void> {
-  const { id } = canary.peek() ?? {};
+  const id = canary.peek()?.progress?.id;
   if (id === undefined) return;
   try {
     await link.call("fleet", "finishCanary", { id, promote });
   } catch (error) {
-    if (!(error instanceof CallError)) throw error;
-    warningToast(error.fault.message);
+    warningToast(faultOf(error).message);
   }
 }
+
+/** Forgets a canary that is over. */
+export function dismissCanary(): void {
+  stop();
+  canary.value = undefined;
+}
+
+/** How a canary ended, in words. */
+export const OUTCOMES: Readonly<Record<Outcome, string>> = {
+  [Outcome.UNSPECIFIED]: "It is over",
+  [Outcome.PROMOTED]: "Promoted: the level is set on all instances that match",
+  [Outcome.TAKEN_BACK]: "Taken back",
+  [Outcome.FAILED]: "Taken back: an instance did not apply the level in time",
+  [Outcome.OVERRULED]: "Over: another level was set for the fleet",
+};

@@ -1,137 +1,110 @@
 import { signal } from "@preact/signals";
-import type {
-  FleetChange,
-  FleetLevel,
-  ListInstancesResponse,
-  ListLoggerDifferencesResponse,
-} from "../../gen/actuator/v3/fleet_pb.ts";
-import { CallError } from "../link/link.ts";
-import type { Fault } from "../link/messages.ts";
+import type { FleetLevel, ListInstancesResponse } from "../../gen/actuator/v3/fleet_pb.ts";
+import { faultOf } from "../components/call-fault.ts";
 import { link, onLink } from "../state/server.ts";
+import type { DifferencesState, FleetState, LevelRow, LevelsState } from "./state.ts";
 
-/** How many levels show how far they have come. */
-const MAX_FOLLOWED = 50;
-const RETRY_MS = 2_000;
-/** How often the instances are asked what differs, unless a level of the fleet has changed. */
-const DIFFERENCES_MS = 15_000;
+const NO_FLEET: FleetState = { latest: undefined, at: 0, unavailable: undefined, fault: undefined };
+const NO_LEVELS: LevelsState = { isLoaded: false, rows: [], more: 0, fault: undefined };
+const NO_DIFFERENCES: DifferencesState = { latest: undefined, at: 0, isReading: false, fault: undefined };
 
-/** A level of the fleet, and how far it has come; undefined: not known. */
-export interface FollowedLevel {
-  readonly level: FleetLevel;
-  readonly change: FleetChange | undefined;
-}
+export const fleet = signal(NO_FLEET);
+export const levels = signal(NO_LEVELS);
+export const differences = signal(NO_DIFFERENCES);
 
-/** The fleet, as the server last told it. */
-export const fleet = signal<ListInstancesResponse | undefined>(undefined);
-/** Why its engine does not answer; undefined: it does. */
-export const unavailable = signal<string | undefined>(undefined);
-/** Why nothing is told. */
-export const fault = signal<Fault | undefined>(undefined);
-/** The levels of the fleet; undefined: not read yet. */
-export const levels = signal<readonly FollowedLevel[] | undefined>(undefined);
-/** What differs between the instances; undefined: not read yet. */
-export const differences = signal<ListLoggerDifferencesResponse | Fault | undefined>(undefined);
+/** Each costs one call whenever something has changed. */
+const MAX_ROWS = 30;
+/** A level that an instance alone has overruled changes no generation. */
+const REREAD_MS = 5_000;
 
-let users = 0;
-let end = () => {};
+let stop: (() => void) | undefined;
+let read = { progress: "", at: 0 };
+let isReading = false;
+let isDue = false;
 
 /** Follows the fleet until the returned function is called. */
 export function watchFleet(): () => void {
-  users += 1;
-  if (users === 1) begin();
+  begin();
   return () => {
-    users -= 1;
-    if (users === 0) end();
+    stop?.();
+    stop = undefined;
   };
-}
-
-/** Reads what differs now. */
-export async function readDifferences(): Promise<void> {
-  const asked = link;
-  try {
-    const found = await asked.call("fleet", "listLoggerDifferences", {});
-    if (asked === link) differences.value = found;
-  } catch (error) {
-    if (asked === link && error instanceof CallError) differences.value = error.fault;
-  }
 }
 
 function begin(): void {
   const followed = link;
-  let isOver = false;
-  let retry: ReturnType<typeof setTimeout> | undefined;
-  let stop = () => {};
-  let generation = -1n;
-  const every = setInterval(() => document.hidden || void readDifferences(), DIFFERENCES_MS);
-  open();
-  void readDifferences();
-  end = () => {
-    isOver = true;
-    clearTimeout(retry);
-    clearInterval(every);
-    stop();
-  };
-
-  function open(): void {
-    stop = followed.stream(
-      "fleet",
-      "watchInstances",
-      {},
-      {
-        message({ event }) {
-          if (isOver) return;
-          fault.value = undefined;
-          if (event.case === "unavailable") unavailable.value = event.value.message;
-          if (event.case !== "instances") return;
-          unavailable.value = undefined;
-          fleet.value = event.value;
-          void readLevels();
-          if (event.value.generation !== generation && generation !== -1n) void readDifferences();
-          generation = event.value.generation;
-        },
-        end(reason) {
-          if (isOver) return;
-          fault.value = reason;
-          retry = setTimeout(open, RETRY_MS);
-        },
-      },
-    );
-  }
-}
-
-let isReading = false;
-let isDue = false;
-
-/** Reads the levels, and how far each has come. One at a time. */
-async function readLevels(): Promise<void> {
-  isDue = isReading;
-  if (isReading) return;
-  isReading = true;
-  const asked = link;
-  try {
-    const { levels: found } = await asked.call("fleet", "listFleetLevels", {});
-    const followed = await Promise.all(
-      found.map(async (level, at): Promise<FollowedLevel> => {
-        if (at >= MAX_FOLLOWED) return { level, change: undefined };
-        const answer = await asked
-          .call("fleet", "getFleetChange", { generation: level.generation })
-          .catch(() => undefined);
-        return { level, change: answer?.change };
-      }),
-    );
-    if (asked === link) levels.value = followed;
-  } catch (error) {
-    // While the engine is away, the levels of before stay.
-    if (!(error instanceof CallError)) throw error;
-  } finally {
-    isReading = false;
-    if (isDue) void readLevels();
-  }
+  stop?.();
+  fleet.value = NO_FLEET;
+  levels.value = NO_LEVELS;
+  differences.value = NO_DIFFERENCES;
+  read = { progress: "", at: 0 };
+  stop = followed.watch("fleet", {
+    message({ event }) {
+      if (followed !== link) return;
+      if (event.case === "unavailable") fleet.value = { ...fleet.value, unavailable: event.value.message };
+      if (event.case !== "instances") return;
+      const wasAway = fleet.value.unavailable !== undefined;
+      fleet.value = { latest: event.value, at: Date.now(), unavailable: undefined, fault: undefined };
+      const progress = progressOf(event.value);
+      if (!wasAway && progress === read.progress && Date.now() - read.at < REREAD_MS) return;
+      if (progress !== read.progress) void compare();
+      read = { progress, at: Date.now() };
+      void readLevels();
+    },
+    end(fault) {
+      if (followed === link) fleet.value = { ...fleet.value, fault };
+    },
+  });
 }
 
 onLink(() => {
-  if (users === 0) return;
-  end();
-  for (const each of [fleet, unavailable, fault, levels, differences]) each.value = undefined;
-  begin();
+  if (stop !== undefined) begin();
 });
+
+/** What changes when an instance has applied something. */
+function progressOf({ generation, instances }: ListInstancesResponse): string {
+  return [generation, ...instances.map(({ id, generation: own, isGone }) => `${id} ${own} ${isGone}`)].join();
+}
+
+/** Reads the levels and how far each has come. A call while another one is under way makes that one begin again. */
+export async function readLevels(): Promise<void> {
+  isDue = true;
+  if (isReading) return;
+  isReading = true;
+  while (isDue) {
+    isDue = false;
+    const asked = link;
+    const next = await levelsNow();
+    if (asked === link) levels.value = next;
+  }
+  isReading = false;
+}
+
+async function levelsNow(): Promise<LevelsState> {
+  try {
+    const { levels: all } = await link.call("fleet", "listFleetLevels", {});
+    const rows = await Promise.all(all.slice(0, MAX_ROWS).map(withProgress));
+    return { isLoaded: true, rows, more: all.length - rows.length, fault: undefined };
+  } catch (error) {
+    return { ...levels.peek(), fault: faultOf(error) };
+  }
+}
+
+async function withProgress(level: FleetLevel): Promise<LevelRow> {
+  const { generation } = level;
+  // It may have been replaced in the meantime.
+  const answer = await link.call("fleet", "getFleetChange", { generation }).catch(() => undefined);
+  return { level, change: answer?.change };
+}
+
+/** Asks all instances which loggers differ. */
+export async function compare(): Promise<void> {
+  if (differences.peek().isReading) return;
+  const asked = link;
+  differences.value = { ...differences.peek(), isReading: true };
+  const next = await asked.call("fleet", "listLoggerDifferences", {}).then(
+    (latest) => ({ latest, at: Date.now(), isReading: false, fault: undefined }),
+    (error) => ({ ...differences.peek(), isReading: false, fault: faultOf(error) }),
+  );
+  if (asked === link) differences.value = next;
+}

@@ -25,6 +25,7 @@ const WATCHES: Readonly<Record<WatchName, readonly [DescMethod, object]>> = {
   activity: [ApplicationService.method.watchActivity, {}],
   loggers: [LoggersService.method.watchLoggers, { compact: true }],
   graph: [IntegrationGraphService.method.watchIntegrationGraph, {}],
+  fleet: [FleetService.method.watchInstances, {}],
 };
 
 /** A tab says every 20 s that it is there; browsers slow the timers of hidden tabs down to one a minute. */

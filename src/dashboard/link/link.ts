@@ -23,6 +23,7 @@ export interface WatchMessages {
   readonly activity: Output<"application", "watchActivity">;
   readonly loggers: Output<"loggers", "watchLoggers">;
   readonly graph: Output<"graph", "watchIntegrationGraph">;
+  readonly fleet: Output<"fleet", "watchInstances">;
 }
 
 /** The tab's end of the connection to the server, which a worker holds for all tabs of this page. */

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { Level } from "../../gen/actuator/v3/level_pb.ts";
-import type { Logger, LoggerGroup, Override } from "../../gen/actuator/v3/loggers_pb.ts";
+import { type Logger, type LoggerGroup, type Override, Scope } from "../../gen/actuator/v3/loggers_pb.ts";
 import { Button } from "../components/button.tsx";
 import { copyText } from "../components/clipboard.ts";
 import { Durations } from "../components/durations.tsx";
@@ -27,7 +27,7 @@ import {
 } from "../state/levels.ts";
 import { loggers } from "../state/loggers.ts";
 import { hrefOf, route } from "../state/route.ts";
-import { serves, whyNot } from "../state/server.ts";
+import { application, serves, whyNot } from "../state/server.ts";
 import { HistoryRows, useHistory } from "./history.tsx";
 import { address, levelOf, levelOfGroup, type ShownLevel, select, theTree } from "./model.ts";
 import type { TailSection } from "./tail-section.tsx";
@@ -153,7 +153,7 @@ function Told({
   subject: Logger | LoggerGroup;
   shown: ShownLevel;
 }) {
-  const { actor, reason, setTime, expireTime } = override;
+  const { actor, reason, setTime, expireTime, scope } = override;
   const isCleared = subject.configuredLevel === Level.UNSPECIFIED;
   const verb = isCleared
     ? "cleared it"
@@ -170,6 +170,7 @@ function Told({
         <Outside text={actor || "An operator"} />
       </strong>{" "}
       {verb}
+      {scope === Scope.FLEET && " for the fleet"}
       {shown.base !== undefined && shown.base !== shown.level && (
         <>
           {" "}
@@ -217,6 +218,7 @@ function Actions({
           </Button>
         )}
         <RaiseFor name={name} level={shown.level} whyNot={refusal} />
+        <ForFleet name={name} whyNot={refusal} />
       </div>
     );
   }
@@ -239,7 +241,19 @@ function Actions({
           onChange={keep}
         />
       )}
+      <ForFleet name={name} whyNot={refusal} />
     </div>
+  );
+}
+
+/** The same for all instances, if the application is in a fleet. */
+function ForFleet({ name, whyNot: refusal }: { name: string; whyNot: string | undefined }) {
+  if (application.value === undefined || !serves("FleetService")) return null;
+  const ask = async () => (await import("../fleet/level-dialog.tsx")).askForFleetLevel({ name });
+  return (
+    <Button icon="ui-fleet" whyNot={refusal} onClick={() => void ask()}>
+      On all instances …
+    </Button>
   );
 }
 

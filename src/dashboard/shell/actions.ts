@@ -36,7 +36,11 @@ export const PAGE_KEYS: Readonly<Record<Page, string>> = {
 
 /** The screens whose part the application serves. */
 export function servedPages(): Page[] {
-  return PAGES.filter((page) => SERVICES[page] === undefined || serves(SERVICES[page]));
+  return PAGES.filter((page) => {
+    // Most applications have no fleet, so it does not appear before they have answered.
+    if (page === "fleet" && application.value === undefined) return false;
+    return SERVICES[page] === undefined || serves(SERVICES[page]);
+  });
 }
 
 /** What can be done from every screen. */

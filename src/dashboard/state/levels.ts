@@ -9,6 +9,7 @@ import {
   type Override,
   type SetLoggerLevelResponse,
 } from "../../gen/actuator/v3/loggers_pb.ts";
+import { durationOf } from "../components/duration.ts";
 import { changeToast, type DoneChange, restoredAllToast, warningToast } from "../components/level-toasts.tsx";
 import { msOf } from "../components/timestamp.ts";
 import { CallError } from "../link/link.ts";
@@ -115,8 +116,7 @@ export async function raise(name: string, level: Level, lasting: Lasting = TEN_M
 
 function setFor(name: string, level: Level, lasting: number | "permanent", reason: string, ifRevision = 0n) {
   const ms = lasting === "permanent" ? 0 : Math.max(1, Math.round(lasting));
-  const ttl = { seconds: BigInt(Math.floor(ms / 1_000)), nanos: (ms % 1_000) * 1e6 };
-  return link.call("loggers", "setLoggerLevel", { name, level, reason, ttl, ifRevision });
+  return link.call("loggers", "setLoggerLevel", { name, level, reason, ttl: durationOf(ms), ifRevision });
 }
 
 /** What set, clear and restore answer alike. */

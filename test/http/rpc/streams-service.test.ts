@@ -3,7 +3,9 @@ import { type ConnectError, createClient } from "@connectrpc/connect";
 import { expect, onTestFinished, test } from "vitest";
 import { createActuator } from "../../../src/actuator.ts";
 import type { ActuatorOptions } from "../../../src/actuator-options.ts";
+import { memoryFleet } from "../../../src/fleet/register.ts";
 import { WatchActivityRequestSchema } from "../../../src/gen/actuator/v3/application_pb.ts";
+import { WatchInstancesRequestSchema, WatchInstancesResponseSchema } from "../../../src/gen/actuator/v3/fleet_pb.ts";
 import { Level } from "../../../src/gen/actuator/v3/level_pb.ts";
 import {
   HoldLoggerLevelRequestSchema,
@@ -58,6 +60,17 @@ async function opened(client: Client, headers: Record<string, string> = {}) {
 const hold = (name: string, level = Level.DEBUG) =>
   toBinary(HoldLoggerLevelRequestSchema, create(HoldLoggerLevelRequestSchema, { name, level }));
 const watch = toBinary(WatchLoggersRequestSchema, create(WatchLoggersRequestSchema));
+
+test("streams of the fleet are carried, too", async () => {
+  const { client } = await serve(GRPC, { name: "shop", fleet: memoryFleet() });
+  const { carrier, next } = await opened(client);
+  const request = toBinary(WatchInstancesRequestSchema, create(WatchInstancesRequestSchema));
+  await client.start({ carrier, stream: 1, method: "actuator.v3.FleetService/WatchInstances", request });
+  const message = await next();
+  if (message.case !== "message") throw new Error(message.case);
+  const { event } = fromBinary(WatchInstancesResponseSchema, message.value.message);
+  expect(event).toMatchObject({ case: "instances", value: { instances: [{ isSelf: true }] } });
+});
 
 test.each(WIRES)("$protocol over HTTP/$httpVersion carries a watch and a hold on one call", async (wire) => {
   const { library, client, audited } = await serve(wire);

@@ -1,0 +1,85 @@
+import { CanaryEnded_Outcome as Outcome } from "../../gen/actuator/v3/fleet_pb.ts";
+import { Button } from "../components/button.tsx";
+import { Icon } from "../components/icon.tsx";
+import { LevelWord } from "../components/level-word.tsx";
+import { counted } from "../components/number.ts";
+import { Outside } from "../components/outside.tsx";
+import { countdown } from "../components/time.tsx";
+import { now } from "../state/clock.ts";
+import { type CanaryState, canary, dismissCanary, finishCanary, isRunning, OUTCOMES } from "./canary.ts";
+import { whyNotChange } from "./changes.tsx";
+import { Selected, StateChip, Statuses } from "./parts.tsx";
+import { progressOf } from "./summary.ts";
+
+/** The canary of this tab, with the decision about it. */
+export function Canary() {
+  if (canary.value === undefined) return null;
+  const { request, progress, ended, fault } = canary.value;
+  const { name, level, selector, instances } = request;
+  const isOver = ended !== undefined || fault !== undefined;
+  return (
+    <section class="panel fl-canary" aria-labelledby="fl-canary">
+      <div class="panel-head">
+        <h2 id="fl-canary">
+          Canary: <Outside class="mono" text={name} /> <LevelWord level={level} />
+        </h2>
+        {isOver && (
+          <Button look="plain icon end" icon="ui-x" label="Close the canary" onClick={dismissCanary}>
+            {null}
+          </Button>
+        )}
+      </div>
+      <div class="fl-body">
+        <p>
+          {progress?.isPromoted ? "On" : `On ${counted(instances, "instance")} of`} <Selected selector={selector} />:{" "}
+          {!isOver && <StateChip said={progressOf(progress?.change)} />}
+        </p>
+        {!isOver && <Statuses statuses={progress?.change?.instances ?? []} />}
+        <p class={ended?.outcome === Outcome.PROMOTED ? "is-ok" : isOver ? "is-bad" : "t2"} role="status">
+          <Phase state={canary.value} />
+        </p>
+        {isRunning(canary.value) && (
+          <div class="btns fl-acts">
+            <Button
+              look="main-action"
+              whyNot={whyNotChange() ?? (progress === undefined ? "it has not begun yet" : undefined)}
+              onClick={() => void finishCanary(true)}
+            >
+              Promote
+            </Button>
+            <Button
+              icon="ui-undo"
+              whyNot={progress === undefined ? "it has not begun yet" : undefined}
+              onClick={() => void finishCanary(false)}
+            >
+              Take back
+            </Button>
+          </div>
+        )}
+      </div>
+    </section>
+  );
+}
+
+function Phase({ state: { request, startedAt, progress, ended, fault } }: { state: CanaryState }) {
+  if (fault !== undefined) {
+    return (
+      <>
+        <Icon name="ui-warning" /> {progress === undefined ? "It did not begin" : "Taken back"}:{" "}
+        <Outside text={fault.message} />
+      </>
+    );
+  }
+  if (ended !== undefined) return <>{OUTCOMES[ended.outcome]}.</>;
+  if (progress === undefined) return <>It begins …</>;
+  if (progress.isPromoted) return <>Promoted. The other instances follow.</>;
+  const { promoteMs } = request;
+  return (
+    <>
+      {promoteMs > 0 && (
+        <>Promoted in {countdown(startedAt + promoteMs - now.value)} if all of them have applied it. </>
+      )}
+      Closing this tab, or losing its connection, takes the canary back.
+    </>
+  );
+}
