@@ -36,6 +36,7 @@ export async function prepareFleetTables(client: PgQueryable): Promise<void> {
 /** Says what to do if the tables are missing. */
 export function withAdvice(error: Error): Error {
   if (sqlState(error) !== "42P01") return error;
-  const message = "PostgreSQL has no table ca_fleet: run connect-actuator fleet prepare --postgres once, or call prepareFleetTables";
+  const message =
+    "PostgreSQL has no table ca_fleet: run connect-actuator fleet prepare --postgres once, or call prepareFleetTables";
   return new Error(message, { cause: error });
 }

@@ -40,7 +40,9 @@ describe.runIf(requirement("postgresql", postgresFound))("postgresFleet", () => 
         () => "",
         (error: Error) => error.message,
       );
-    await expect.poll(message, { timeout: 10_000 }).toMatch(/has no table ca_fleet: run connect-actuator fleet prepare/);
+    await expect
+      .poll(message, { timeout: 10_000 })
+      .toMatch(/has no table ca_fleet: run connect-actuator fleet prepare/);
     await engine.close();
   });
 
