@@ -219,10 +219,11 @@ describe.runIf(CHROMIUM)("the graph screen", () => {
   test("is used with keys alone: arrows follow links, Enter opens, t shows the table", async () => {
     const { page } = await openPage(shop.url, "#/graph");
     await arranged(page);
+    const focused = () => page.evaluate('document.activeElement?.querySelector("title")?.textContent');
     await card(page, "checkout").focus();
     await page.keyboard.press("ArrowDown");
+    await until(async () => /^orders/.test(String(await focused())));
     await page.keyboard.press("ArrowDown");
-    const focused = () => page.evaluate('document.activeElement?.querySelector("title")?.textContent');
     await until(async () => /^in-stock/.test(String(await focused())));
     await page.keyboard.press("ArrowUp");
     await until(async () => /^orders/.test(String(await focused())));
