@@ -1,12 +1,12 @@
-import { readFileSync, statSync } from "node:fs";
+import { resolve } from "node:path";
 import { ActuatorError } from "../common/error.ts";
+import { readBounded, readBoundedSync } from "../common/files/bounded-file.ts";
+import { FollowedFiles } from "../common/files/followed-files.ts";
 import type { Lease } from "./lease.ts";
 import { type Level, levelFromText } from "./level.ts";
 import { loggerName } from "./name.ts";
 import type { Override } from "./setting.ts";
 
-/** How often the file is looked at: a mounted ConfigMap is replaced by a link, which no notice of the system tells reliably. */
-const LOOK_MS = 2_000;
 const MAX_BYTES = 1024 * 1024;
 
 /** What follows the file. */
@@ -31,11 +31,9 @@ export class LevelsFile {
   readonly #path: string;
   readonly #loggers: LevelHolder;
   readonly #onError: (error: Error) => void;
-  readonly #timer: NodeJS.Timeout;
+  readonly #file: FollowedFiles<Buffer>;
   readonly #unlisten: () => void;
   #applied = new Map<string, Applied>();
-  #text = "";
-  #isFailing = false;
   #willHold = false;
 
   /** @throws ActuatorError INVALID_ARGUMENT for a file that cannot be read, or has a line without a name and a level */
@@ -43,47 +41,34 @@ export class LevelsFile {
     this.#path = path;
     this.#loggers = loggers;
     this.#onError = onError;
-    this.#apply(this.#read());
-    this.#timer = setInterval(() => this.#look(), LOOK_MS).unref();
+    const content = readLevels(path);
+    this.#apply(content);
+    this.#file = new FollowedFiles([resolve(path)], {
+      content,
+      read: () =>
+        readBounded(path, MAX_BYTES).catch((error) => {
+          throw unreadable(path, error);
+        }),
+      onChange: (changed) => this.#apply(changed),
+      onError: (error) => {
+        const { message } = error as Error;
+        onError(new Error(`${message} The levels that it had before stay.`, { cause: error }));
+      },
+    });
     this.#unlisten = loggers.onRevision(() => this.#holdSoon());
   }
 
   /** Ends its levels. */
   close(): void {
-    clearInterval(this.#timer);
+    this.#file.close();
     this.#unlisten();
     const applied = this.#applied;
     this.#applied = new Map();
     for (const { lease } of applied.values()) lease?.release();
   }
 
-  #look(): void {
-    try {
-      this.#apply(this.#read());
-      this.#isFailing = false;
-    } catch (error) {
-      if (this.#isFailing) return;
-      this.#isFailing = true;
-      this.#onError(new Error(`${(error as Error).message} The levels that it had before stay.`, { cause: error }));
-    }
-  }
-
-  #read(): string {
-    try {
-      const { size } = statSync(this.#path);
-      if (size > MAX_BYTES) throw new Error(`it has more than ${MAX_BYTES} bytes`);
-      return readFileSync(this.#path, "utf8");
-    } catch (error) {
-      const { code, message } = error as NodeJS.ErrnoException;
-      throw invalid(
-        `The file of levels ${this.#path} cannot be read: ${code === "ENOENT" ? "it is not there" : message}.`,
-      );
-    }
-  }
-
-  #apply(text: string): void {
-    if (text === this.#text) return;
-    const levels = levelsIn(text, this.#path);
+  #apply(content: Buffer): void {
+    const levels = levelsIn(content.toString(), this.#path);
     const before = this.#applied;
     const after = new Map<string, Applied>();
     for (const [name, { level, lease }] of before) if (levels.get(name) !== level) lease?.release();
@@ -92,7 +77,6 @@ export class LevelsFile {
       const known = before.get(name);
       after.set(name, known?.level === level ? known : this.#hold(name, level));
     }
-    this.#text = text;
   }
 
   #hold(name: string, level: Level): Applied {
@@ -126,6 +110,19 @@ export class LevelsFile {
       if (isOver && this.#loggers.get(name)?.override === undefined) this.#applied.set(name, this.#hold(name, level));
     }
   }
+}
+
+function readLevels(path: string): Buffer {
+  try {
+    return readBoundedSync(path, MAX_BYTES);
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+}
+
+function unreadable(path: string, error: unknown): ActuatorError {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return invalid(`The file of levels ${path} cannot be read: ${code === "ENOENT" ? "it is not there" : message}.`);
 }
 
 function levelsIn(text: string, path: string): ReadonlyMap<string, Level> {

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import { Loggers } from "../../src/loggers/loggers.ts";
 import type { LoggersOptions } from "../../src/loggers/options.ts";
 import { instanceOf, TestServer } from "../fleet/support.ts";
@@ -11,15 +11,11 @@ let path: string;
 const errors: string[] = [];
 
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
   folder = mkdtempSync(join(tmpdir(), "levels-file-"));
   path = join(folder, "levels");
   errors.length = 0;
 });
-afterEach(() => {
-  vi.useRealTimers();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Writes the file as the kubelet does: a folder of its own, to which a link leads that is replaced. */
 let versions = 0;
@@ -41,16 +37,21 @@ function start(options: LoggersOptions = {}): Loggers {
   return loggers;
 }
 
-const later = () => vi.advanceTimersByTime(2_000);
+const soon = { timeout: 20_000, interval: 20 };
+/** Writes the file, and waits until another level in it is there: then all of it was read. */
+async function writeAndFollow(loggers: Loggers, text: string): Promise<void> {
+  const sign = `sign-${versions}`;
+  write(`${text}${sign}=INFO\n`);
+  await expect.poll(() => levelIn(loggers, sign), soon).toBe("INFO");
+}
 const levelIn = (loggers: Loggers, name = "a") => loggers.get(name)?.configuredLevel;
 
-test("its levels are in force, and follow the file", () => {
+test("its levels are in force, and follow the file", async () => {
   write("# of the shop\n\na = WARN\nb.c=debug\n");
   const loggers = start();
   expect([levelIn(loggers), levelIn(loggers, "b.c")]).toEqual(["WARN", "DEBUG"]);
   expect(loggers.get("a")).toMatchObject({ override: { reason: `the file ${path}`, held: true } });
-  write("a=ERROR\n");
-  later();
+  await writeAndFollow(loggers, "a=ERROR\n");
   expect([levelIn(loggers), levelIn(loggers, "b.c")]).toEqual(["ERROR", undefined]);
 });
 
@@ -58,15 +59,13 @@ test("what callers set lies above it, and gives its level back", async () => {
   write("a=WARN\n");
   const loggers = start();
   loggers.setLevel("a", "DEBUG", { ttlMs: 60_000 });
-  write("a=ERROR\n");
-  later();
+  await writeAndFollow(loggers, "a=ERROR\n");
   expect(levelIn(loggers)).toBe("DEBUG");
   loggers.restoreLevel("a");
   await Promise.resolve();
   expect(levelIn(loggers)).toBe("ERROR");
   loggers.setLevel("a", "INFO");
-  write("a=FATAL\n");
-  later();
+  await writeAndFollow(loggers, "a=FATAL\n");
   loggers.restoreLevel("a");
   await Promise.resolve();
   expect(levelIn(loggers)).toBe("FATAL");
@@ -102,7 +101,6 @@ test("it comes back after a level from the state file is restored", async () => 
 });
 
 test("a fleet's level lies above it, also after a restart and a change of the file", async () => {
-  vi.useRealTimers();
   write("a=WARN\n");
   const server = new TestServer();
   const first = instanceOf(server, "i", { loggers: start() });
@@ -125,16 +123,16 @@ test.each([
   expect(() => start()).toThrow(message);
 });
 
-test("a file that is not there is refused at the start; later it is reported once, and the levels stay", () => {
+test("a file that is not there is refused at the start; later it is reported once, and the levels stay", async () => {
   expect(() => start()).toThrow(`The file of levels ${path} cannot be read: it is not there.`);
   write("a=WARN\n");
   const loggers = start();
   write("a=loud\n");
-  later();
-  later();
-  expect(errors).toEqual([expect.stringMatching(/levels:1: a line must be .* The levels that it had before stay\.$/)]);
+  await expect
+    .poll(() => errors, soon)
+    .toEqual([expect.stringMatching(/levels:1: a line must be .* The levels that it had before stay\.$/)]);
   expect(levelIn(loggers)).toBe("WARN");
-  write("a=ERROR\n");
-  later();
+  await writeAndFollow(loggers, "a=ERROR\n");
   expect(levelIn(loggers)).toBe("ERROR");
+  expect(errors).toHaveLength(1);
 });
