@@ -1,7 +1,8 @@
 import { gzipSync } from "node:zlib";
 import { PREFACE } from "../../src/server/port.ts";
+import type { Random } from "../support/random.ts";
 import { END_HEADERS, END_STREAM, FRAME, frame, requestHeaders, settings } from "../support/server-frames.ts";
-import type { Input, Random } from "../support/server-hostile-inputs.ts";
+import type { Input } from "../support/server-hostile-inputs.ts";
 
 const MEMBER = gzipSync(Buffer.alloc(16 * 1024 * 1024));
 /** A gigabyte in a megabyte, and 48 MB in what fits a small limit. A file of gzip may have many members. */

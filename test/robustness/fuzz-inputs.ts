@@ -1,4 +1,5 @@
-import { hostileInput, type Leave, Random } from "../support/server-hostile-inputs.ts";
+import { Random } from "../support/random.ts";
+import { hostileInput, type Leave } from "../support/server-hostile-inputs.ts";
 import { BODY_INPUTS, BOMB_INPUTS } from "./body-inputs.ts";
 import { HTTP1_INPUTS } from "./http1-inputs.ts";
 import { HTTP2_INPUTS } from "./http2-inputs.ts";

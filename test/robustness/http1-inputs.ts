@@ -1,4 +1,5 @@
-import type { Input, Random } from "../support/server-hostile-inputs.ts";
+import type { Random } from "../support/random.ts";
+import type { Input } from "../support/server-hostile-inputs.ts";
 
 const LEVEL = '{"configuredLevel":"debug"}';
 const SMUGGLED = "POST /actuator/loggers/smuggled HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n";

@@ -1,6 +1,7 @@
 import { PREFACE } from "../../src/server/port.ts";
+import type { Random } from "../support/random.ts";
 import { END_HEADERS, END_STREAM, FRAME, frame, hpack, requestHeaders, settings } from "../support/server-frames.ts";
-import type { Input, Random } from "../support/server-hostile-inputs.ts";
+import type { Input } from "../support/server-hostile-inputs.ts";
 
 const LAST = END_HEADERS | END_STREAM;
 const PADDED = 8;

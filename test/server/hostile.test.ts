@@ -9,9 +9,10 @@ import { createConnectTransport } from "@connectrpc/connect-node";
 import { expect, onTestFinished, test } from "vitest";
 import { Health } from "../../src/gen/grpc/health/v1/health_pb.ts";
 import { messageOf } from "../support/child-message.ts";
+import { Random } from "../support/random.ts";
 import { http1Request } from "../support/server-harness.ts";
 import type { Held } from "../support/server-hostile-child.ts";
-import { hostileInput, Random, TRUNCATED } from "../support/server-hostile-inputs.ts";
+import { hostileInput, TRUNCATED } from "../support/server-hostile-inputs.ts";
 import { httpsRequest } from "../support/server-tls.ts";
 
 const AT_A_TIME = 64;

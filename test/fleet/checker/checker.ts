@@ -7,6 +7,7 @@ import { type ConnectError, createClient } from "@connectrpc/connect";
 import { Level } from "../../../src/gen/actuator/v3/level_pb.ts";
 import { LoggersService, Scope } from "../../../src/gen/actuator/v3/loggers_pb.ts";
 import { type Fault, FaultProxy } from "../../support/fault-proxy.ts";
+import { Random } from "../../support/random.ts";
 import { errorInfo, transportOver } from "../../support/rpc-harness.ts";
 import { type Change, disorders, faultOf } from "./history.ts";
 
@@ -90,8 +91,9 @@ class Instance {
 
 /** Changes a fleet's levels while its network, its processes and its engine fail, and checks what all have afterwards. */
 export async function checkFleet({ server, urlAt, instances: count, seconds, seed }: CheckOptions): Promise<Checked> {
-  const random = randomFrom(seed);
-  const pick = <T>(all: readonly T[]): T => all[Math.floor(random() * all.length)]!;
+  const numbers = new Random(seed);
+  const random = () => numbers.next();
+  const pick = <T>(all: readonly T[]): T => numbers.pick(all);
   const instances = await Promise.all(
     Array.from({ length: count }, async (_, number) => {
       const proxy = new FaultProxy(server);
@@ -218,15 +220,4 @@ export async function checkFleet({ server, urlAt, instances: count, seconds, see
       proxy.close();
     }
   }
-}
-
-/** Numbers from 0 to 1 that are the same for the same seed (mulberry32). */
-function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

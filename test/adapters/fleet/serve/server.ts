@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import { type AddressInfo, createServer } from "node:net";
+import { freePort } from "../../../support/server-process.ts";
 import type { EngineServer } from "../engine-contract.ts";
 
 /** A process that keeps fleets. */
@@ -11,11 +11,7 @@ export interface KeepingServer extends EngineServer {
 
 /** Starts a process that keeps fleets, which a restart empties. */
 export async function startKeepingServer(): Promise<KeepingServer> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, "close");
+  const port = await freePort();
   let child = await start(port);
   async function kill(): Promise<void> {
     if (child.exitCode !== null || child.signalCode !== null) return;
