@@ -12,7 +12,7 @@ import { addressList, isLoopback } from "./common/ip-address.ts";
 import { requireNode } from "./common/node-version.ts";
 import type { FleetEngineSource } from "./fleet/engine.ts";
 import { Fleet } from "./fleet/fleet.ts";
-import { type ActuatorFleetOptions, type FleetPeersOptions, isEngine } from "./fleet/options.ts";
+import { type ActuatorFleetOptions, fleetOptions } from "./fleet/options.ts";
 import type { Endpoints } from "./http/endpoints.ts";
 import { MOUNTED_WITHOUT_ACCESS } from "./http/gate/gate.ts";
 import { mcpHandler } from "./http/mcp/handler.ts";
@@ -38,7 +38,7 @@ import { requireReachable } from "./operations/spring-boot-admin/announcement.ts
 import type { Registration } from "./operations/spring-boot-admin/registration.ts";
 import { fleetDial } from "./peers/fleet-dial.ts";
 import { CREATED, MADE, TAKE } from "./processes/hand-over.ts";
-import type { ListenAddress } from "./server/address.ts";
+import { isWildcard, type ListenAddress } from "./server/address.ts";
 import { careful, reportError } from "./server/guard.ts";
 import type { ServerAnswer, ServerRequest } from "./server/handler.ts";
 import { refuseHttp2 } from "./server/http2-refusal.ts";
@@ -177,7 +177,7 @@ export function actuatorOf(options: ActuatorOptions, managed?: Loggers): TakingA
     loggers,
     fleet,
     fleetEngine: options.fleetEngine,
-    dialFleet: fleet && fleetDial(peersOf(options.fleet!)),
+    dialFleet: fleet && fleetDial(fleetOptions(options.fleet!).peers),
     logs,
     sessions,
     integrationGraph,
@@ -296,7 +296,7 @@ export function actuatorOf(options: ActuatorOptions, managed?: Loggers): TakingA
       if (!isMounted) stopRefusing = stopRefusing?.() as undefined;
       const address = await listenerOf().listen(listenOptions);
       addresses.push(address.url);
-      if (listenOptions.path === undefined && !isWildcard(listenOptions.host)) fleet?.listensAt(address.url);
+      if (listenOptions.path === undefined && !isWildcard(address.address)) fleet?.listensAt(address.url);
       if (authenticated && isReadableOnTheWay(listenOptions)) onError(new Error(CLEARTEXT), "listen");
       if (isOpen && access?.anonymous === undefined) console.error(openAddressLine(address, listenOptions));
       if (options.admin !== undefined) {
@@ -313,11 +313,6 @@ export function actuatorOf(options: ActuatorOptions, managed?: Loggers): TakingA
       else listenerOf().take(socket, accepting);
     },
   };
-}
-
-/** Of an address that stands for all of this machine it is not known which one others can reach. */
-function isWildcard(host = ""): boolean {
-  return host === "0.0.0.0" || host === "::";
 }
 
 const CLEARTEXT =
@@ -342,11 +337,7 @@ function fleetOf(
   loggers: Loggers | undefined,
   ttl: TtlOptions = {},
 ): Fleet {
-  return new Fleet(isEngine(fleet) ? { engine: fleet } : fleet, { ...application, loggers, ttl });
-}
-
-function peersOf(fleet: FleetEngineSource | ActuatorFleetOptions): FleetPeersOptions | undefined {
-  return isEngine(fleet) ? undefined : fleet.peers;
+  return new Fleet(fleetOptions(fleet), { ...application, loggers, ttl });
 }
 
 function sessionsOf(sessions: SessionStore | ActuatorSessionsOptions): Sessions {

@@ -2,8 +2,8 @@ import { shaped } from "../common/options.ts";
 
 /**
  * The permissions that a caller can have. `sessions:read` finds the sessions of a user whose name the caller knows; `sessions:list` lists
- * the sessions of all users. `logs:read` reads what loggers write; it is in no default and not part of `*`. `fleet:join` is for the instances of a fleet that is kept here. The status of the health needs
- * no permission.
+ * the sessions of all users. `logs:read` reads what loggers write; it is in no default and not part of `*`. `fleet:join` is for the
+ * instances of a fleet that is kept here. The status of the health needs no permission.
  */
 export const PERMISSIONS = [
   "loggers:read",

@@ -31,7 +31,7 @@ export function addFleetPrepareCommand(fleet: Command): void {
 }
 
 async function prepare({ postgres, dryRun }: PrepareOptions): Promise<ExitCode> {
-  const { FLEET_TABLES } = await import("../adapters/fleet/postgres/tables.ts");
+  const { FLEET_STATEMENTS, FLEET_TABLES } = await import("../adapters/fleet/postgres/tables.ts");
   if (dryRun) {
     print(FLEET_TABLES);
     note("Nothing was changed.");
@@ -41,7 +41,7 @@ async function prepare({ postgres, dryRun }: PrepareOptions): Promise<ExitCode> 
   try {
     const pool = ownPool(await urlOf("postgres", postgres), TIMEOUT_MS);
     try {
-      for (const statement of FLEET_TABLES.split(";\n")) await pool.send(statement, []);
+      for (const statement of FLEET_STATEMENTS) await pool.send(statement, []);
     } finally {
       await pool.close();
     }

@@ -1,4 +1,4 @@
-import { durationFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
+import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import { printable } from "../common/printable.ts";
 import { FleetService, type WatchFleetLogsResponse } from "../gen/actuator/v3/fleet_pb.ts";
 import { levelToProto } from "../http/rpc/logger-proto.ts";
@@ -7,7 +7,7 @@ import type { Connection } from "./connection.ts";
 import { EXIT } from "./error.ts";
 import { Interruption } from "./interruption.ts";
 import { liveStream } from "./live-stream.ts";
-import { recordJson, recordText } from "./log-record-text.ts";
+import { recordFormat, timedTexts } from "./log-record-text.ts";
 import { droppedText } from "./loggers-tail.ts";
 import type { GlobalOptions } from "./options.ts";
 import { countText, note, whenReaderLeaves } from "./output.ts";
@@ -31,14 +31,14 @@ export async function tailFleet(
   names: readonly string[],
   options: FleetTailOptions,
 ): Promise<number> {
-  const { on = "", level, raise, reason = "", grep = "", timeout, json, pretty } = options;
+  const { on = "", level, raise, reason = "", grep = "", timeout } = options;
   const interruption = new Interruption();
   const left = new AbortController();
   whenReaderLeaves(() => left.abort());
   const time = options.for === undefined ? [] : [AbortSignal.timeout(options.for)];
   const end = AbortSignal.any([interruption.signal, left.signal, ...time]);
   const merge = new RecordMerge(end);
-  const format = !json && (pretty || process.stdout.isTTY) ? recordText : recordJson;
+  const format = recordFormat(options);
   const request = {
     selector: on,
     logs: {
@@ -62,11 +62,7 @@ export async function tailFleet(
     if (event.case !== "logs") return;
     const { event: said } = event.value;
     if (said.case === "records") {
-      await merge.add(
-        said.value.records.map((record) => {
-          return { time: record.time === undefined ? 0 : timestampMs(record.time), text: format(record, instance) };
-        }),
-      );
+      await merge.add(timedTexts(said.value.records, format, instance));
     } else if (said.case === "started") {
       note(`${printable(instance)}: showing what ${countText(said.value.loggers, "logger")} write.`);
     } else if (said.case === "dropped") note(`${printable(instance)}: ${droppedText(said.value)}`);

@@ -3,6 +3,7 @@ import { printable, printableJson } from "../common/printable.ts";
 import type { LogError, LogRecord } from "../gen/actuator/v3/logs_pb.ts";
 import { levelName, levelText } from "./loggers-text.ts";
 import { styled, timeText } from "./output.ts";
+import type { TimedText } from "./record-output.ts";
 
 /** Formats a record, of an instance if there are several, as the text that is written for it. */
 export type RecordFormat = (record: LogRecord, instance: string | undefined) => string;
@@ -10,6 +11,22 @@ export type RecordFormat = (record: LogRecord, instance: string | undefined) => 
 /** What continues a record is indented, so that text of the application cannot look like a record of its own. */
 const INDENT = "    ";
 const INNER_INDENT = `${INDENT}  `;
+
+/** How records are printed: as text on a terminal or if that is asked for, otherwise as JSON. */
+export function recordFormat({ json, pretty }: { readonly json?: boolean; readonly pretty?: boolean }): RecordFormat {
+  return !json && (pretty || process.stdout.isTTY) ? recordText : recordJson;
+}
+
+/** The texts of records, each with its time. */
+export function timedTexts(
+  records: readonly LogRecord[],
+  format: RecordFormat,
+  instance: string | undefined,
+): readonly TimedText[] {
+  return records.map((record) => {
+    return { time: record.time === undefined ? 0 : timestampMs(record.time), text: format(record, instance) };
+  });
+}
 
 /** For readers: a line with time, level, logger and message, then a line for each field, and the error with its stack. */
 export const recordText: RecordFormat = (record, instance) => {

@@ -1,4 +1,4 @@
-import { durationFromMs, durationMs, timestampMs } from "@bufbuild/protobuf/wkt";
+import { durationFromMs, durationMs } from "@bufbuild/protobuf/wkt";
 import { durationToText } from "../common/duration.ts";
 import { printable } from "../common/printable.ts";
 import {
@@ -14,7 +14,7 @@ import { levelToProto } from "../http/rpc/logger-proto.ts";
 import type { Level } from "../loggers/level.ts";
 import { CliError, EXIT } from "./error.ts";
 import { Interruption } from "./interruption.ts";
-import { recordJson, recordText } from "./log-record-text.ts";
+import { recordFormat, timedTexts } from "./log-record-text.ts";
 import { followLogs } from "./log-stream.ts";
 import { sayRestored } from "./loggers-hold.ts";
 import { printNotices } from "./loggers-show.ts";
@@ -166,12 +166,7 @@ class Tail {
   }
 
   async #print({ records }: LogRecords): Promise<void> {
-    const { json, pretty } = this.#options;
-    const format = !json && (pretty || process.stdout.isTTY) ? recordText : recordJson;
-    const texts = records.map((record) => ({
-      time: record.time === undefined ? 0 : timestampMs(record.time),
-      text: format(record, this.#instance.label),
-    }));
+    const texts = timedTexts(records, recordFormat(this.#options), this.#instance.label);
     if (this.#merge !== undefined) await this.#merge.add(texts);
     else await printSlowly(texts.map(({ text }) => text).join(""), this.#end);
   }

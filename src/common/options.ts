@@ -287,6 +287,14 @@ export const bearerToken = shaped(
   { secret: true },
 );
 
+/** The address of an HTTP server, with a path at most: the message does not repeat it, because it may have a password in it. */
+export const httpAddress = shaped({ kind: "text" }, (value) => {
+  const url = typeof value === "string" ? URL.parse(value) : null;
+  if (url === null || !/^https?:$/.test(url.protocol)) return "must be an address such as http://10.0.0.7:9001";
+  if (url.username !== "" || url.password !== "") return "must be an address without user and password";
+  return url.search === "" && url.hash === "" ? undefined : "must be an address without ? and #";
+});
+
 /** Any value: it is checked elsewhere. */
 export const unknown: Check = () => undefined;
 

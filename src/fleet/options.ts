@@ -4,6 +4,7 @@ import {
   type Checks,
   codeOnly,
   having,
+  httpAddress,
   objectOf,
   oneOf,
   option,
@@ -60,13 +61,6 @@ export const PEERS: Checks<FleetPeersOptions> = {
   ca: option(text, { secret: true }),
 };
 
-const address = shaped({ kind: "text" }, (value) => {
-  const url = typeof value === "string" ? URL.parse(value) : null;
-  if (url === null || !/^https?:$/.test(url.protocol)) return "must be an address such as http://10.0.0.7:9001";
-  if (url.username !== "" || url.password !== "") return "must be an address without user and password";
-  return url.search === "" && url.hash === "" ? undefined : "must be an address without ? and #";
-});
-
 /** The checks of {@link FleetOptions}. */
 export const FLEET: Checks<FleetOptions> = {
   name: option(
@@ -88,7 +82,7 @@ export const FLEET: Checks<FleetOptions> = {
   }),
   scope: oneOf("instance", "fleet"),
   role: codeOnly(oneOf("member", "reader")),
-  address,
+  address: httpAddress,
   peers: objectOf(PEERS, ({ token, hosts }) =>
     token !== undefined && hosts === undefined
       ? "has a token, and so needs hosts: those that it may be sent to"
@@ -102,6 +96,11 @@ export const ACTUATOR_FLEET: Checks<ActuatorFleetOptions> = { engine, ...FLEET }
 /** Whether this can be the name of a fleet. */
 export function isFleetName(name: string): boolean {
   return /^[\w.-]{1,100}$/.test(name);
+}
+
+/** The options of a fleet of which only the engine may be given. */
+export function fleetOptions(fleet: FleetEngineSource | ActuatorFleetOptions): ActuatorFleetOptions {
+  return isEngine(fleet) ? { engine: fleet } : fleet;
 }
 
 /** Tells an engine from an engine with options. */

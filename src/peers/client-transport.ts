@@ -1,15 +1,20 @@
 import type { Agent } from "node:http";
 import { connect } from "node:net";
-import type { SecureContextOptions } from "node:tls";
+import { rootCertificates, type SecureContextOptions } from "node:tls";
 import type { Interceptor, Transport } from "@connectrpc/connect";
 import { createConnectTransport, Http2SessionManager } from "@connectrpc/connect-node";
 
 /** The maximum size of one answer: far more than an actuator sends, to limit what other servers can send. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
+/** Authorities to trust besides those of Node.js. */
+export function authoritiesWith(ca: string): string[] {
+  return [...rootCertificates, ca];
+}
+
 /** How an actuator is reached. */
 export interface ActuatorAddress {
-  /** With the path that the actuator is mounted under; without a `/` at the end. */
+  /** With the path that the actuator is mounted under. */
   readonly url: string;
   /** The Unix socket that is called instead of the host of the URL. */
   readonly socketPath?: string | undefined;
@@ -49,7 +54,7 @@ export function clientTransport(address: ActuatorAddress, http2?: Http2SessionMa
 }
 
 function baseUrlOf({ url, socketPath }: ActuatorAddress): string {
-  return socketPath === undefined ? url : "http://localhost";
+  return socketPath === undefined ? url.replace(/\/+$/, "") : "http://localhost";
 }
 
 function bearer(token: string): Interceptor {

@@ -25,9 +25,8 @@ export function fleetDial({
       throw unreachable(`its host is not in \`fleet.peers.hosts\` here: ${url.hostname}`);
     }
     // Most processes call no other.
-    const { clientTransport } = await import("./client-transport.ts");
-    const tls = ca === undefined ? undefined : { ca: [...(await import("node:tls")).rootCertificates, ca] };
-    return clientTransport({ url: address.replace(/\/+$/, ""), token, tls });
+    const { authoritiesWith, clientTransport } = await import("./client-transport.ts");
+    return clientTransport({ url: address, token, tls: ca === undefined ? undefined : { ca: authoritiesWith(ca) } });
   };
 }
 

@@ -1,6 +1,6 @@
 import { ActuatorError } from "../common/error.ts";
 import { type StandaloneOptions, standaloneFaults } from "../configuration/serve-options.ts";
-import { isEngine } from "../fleet/options.ts";
+import { fleetOptions } from "../fleet/options.ts";
 import {
   type Actuator,
   type ActuatorOptions,
@@ -84,7 +84,7 @@ function partsOf(
     options = { ...options, fleetEngine: registers };
   }
   if (fleet !== undefined) {
-    const given = isEngine(fleet) ? { engine: fleet } : fleet;
+    const given = fleetOptions(fleet);
     // That of its own is asked directly.
     const read = { ...given, engine: given.engine ?? registers! };
     serves.push(`the fleet ${read.name ?? rest.name} (${read.engine.kind})`);

@@ -127,6 +127,11 @@ function socketFaults(path: string): ActuatorError[] {
 /** Addresses that stand for all of this machine, by the one of them that can be connected to from it. */
 const WILDCARDS: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", "::": "::1" };
 
+/** Whether an address that a server is bound to stands for all of this machine: then it is not known which one others can reach. */
+export function isWildcard(address: string): boolean {
+  return Object.hasOwn(WILDCARDS, address);
+}
+
 /** Where a listening server is reached: from this machine, where it listens on every address. */
 export function addressOf(server: Server, target: ListenTarget, scheme: "http" | "https" = "http"): ListenAddress {
   if ("path" in target) return { port: 0, address: target.path, url: `unix:${target.path}` };

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { create } from "@bufbuild/protobuf";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext } from "@connectrpc/connect";
@@ -161,7 +162,8 @@ class InstanceTail {
       }
       if (signal.aborted) return;
       await this.#give({ case: "unread", value: { $typeName: UNREAD, instance: this.#instance.id, reason } });
-      await pause(RETRY_MS, signal);
+      // It rejects when the call has ended.
+      await delay(RETRY_MS, undefined, { signal, ref: false }).catch(() => undefined);
     }
   }
 
@@ -186,14 +188,4 @@ function visible(message: WatchLogsResponse, reach: Reach): WatchLogsResponse | 
   const records = event.value.records.filter(({ logger }) => isInReach([logger], reach));
   if (records.length === 0) return undefined;
   return { ...message, event: { case: "records", value: { ...event.value, records } } };
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms).unref();
-    signal.addEventListener("abort", () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 }

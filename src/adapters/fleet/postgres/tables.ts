@@ -2,21 +2,26 @@ import { sqlState } from "../../kit/postgres/error.ts";
 import type { PgQueryable } from "../../kit/postgres/index.ts";
 
 /**
- * The statements that make the tables of fleets, once for a database: one for the documents, and one for the reports of instances, which
- * is not logged, because it is written with every beat and of no use after a crash.
+ * The statements that make the tables of fleets, one by one: one table for the documents, and one for the reports of instances, which is
+ * not logged, because it is written with every beat and of no use after a crash.
  */
-export const FLEET_TABLES = `create table if not exists ca_fleet (
+export const FLEET_STATEMENTS: readonly string[] = [
+  `create table if not exists ca_fleet (
   fleet text primary key,
   version text not null,
   document text not null
-);
-create unlogged table if not exists ca_fleet_instance (
+)`,
+  `create unlogged table if not exists ca_fleet_instance (
   fleet text,
   id text,
   seen bigint not null,
   report text not null,
   primary key (fleet, id)
-) with (fillfactor = 50);`;
+) with (fillfactor = 50)`,
+];
+
+/** The statements that make the tables of fleets, once for a database, as one script. */
+export const FLEET_TABLES: string = FLEET_STATEMENTS.map((statement) => `${statement};`).join("\n");
 
 /**
  * Makes the tables of fleets if they are missing. The instances need no more than select, insert and update on both, and delete on

@@ -1,12 +1,11 @@
-import { ActuatorError } from "../../../common/error.ts";
-import { bearerToken, type Checks, checkOptions, option, text } from "../../../common/options.ts";
+import { bearerToken, type Checks, checkOptions, httpAddress, option, text } from "../../../common/options.ts";
 import type { FleetEngineSource } from "../../../fleet/engine.ts";
 import { ServeEngine } from "./engine.ts";
 import type { ServeFleetOptions } from "./options.ts";
 
 export type { ServeFleetOptions };
 
-const OPTIONS: Checks<ServeFleetOptions> = { url: text, token: bearerToken, ca: option(text, { secret: true }) };
+const OPTIONS: Checks<ServeFleetOptions> = { url: httpAddress, token: bearerToken, ca: option(text, { secret: true }) };
 
 /**
  * Keeps what a fleet has in common in one process of connect-actuator: `connect-actuator serve` with `fleetEngine`, or an application with
@@ -24,10 +23,5 @@ const OPTIONS: Checks<ServeFleetOptions> = { url: text, token: bearerToken, ca: 
 export function serveFleet(urlOrOptions: string | ServeFleetOptions): FleetEngineSource {
   const options = typeof urlOrOptions === "string" ? { url: urlOrOptions } : urlOrOptions;
   checkOptions("serveFleet", options, OPTIONS);
-  const url = URL.parse(options.url);
-  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "") {
-    const message = "serveFleet takes an address such as http://10.0.0.7:9001, without user and password.";
-    throw new ActuatorError("INVALID_ARGUMENT", "INVALID_OPTION", message);
-  }
   return { kind: "serve", open: (fleet) => new ServeEngine(fleet, options) };
 }

@@ -1,7 +1,5 @@
 import { Agent as HttpAgent } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
-import { rootCertificates } from "node:tls";
-import type { Duration } from "@bufbuild/protobuf/wkt";
 import type { Client } from "@connectrpc/connect";
 import type { FleetEngineService } from "../../../gen/actuator/v3/fleet_engine_pb.ts";
 import { endWith, type LinkUse, noAnswer } from "../../kit/fleet/connection.ts";
@@ -18,18 +16,21 @@ export async function serveLink(
   { url, token, ca }: ServeFleetOptions,
   { onHint, onLost, signal }: LinkUse,
 ): Promise<ServeLink> {
-  const [{ createClient }, { clientTransport }, { FleetEngineService }] = await Promise.all([
-    import("@connectrpc/connect"),
-    import("../../../peers/client-transport.ts"),
-    import("../../../gen/actuator/v3/fleet_engine_pb.ts"),
-  ]);
-  const agent = agentFor(url, ca);
+  const [{ durationMs }, { createClient }, { authoritiesWith, clientTransport }, { FleetEngineService }] =
+    await Promise.all([
+      import("@bufbuild/protobuf/wkt"),
+      import("@connectrpc/connect"),
+      import("../../../peers/client-transport.ts"),
+      import("../../../gen/actuator/v3/fleet_engine_pb.ts"),
+    ]);
+  const agent = agentFor(url, ca === undefined ? undefined : authoritiesWith(ca));
   endWith(signal, () => agent.destroy());
-  const client = createClient(FleetEngineService, clientTransport({ url: url.replace(/\/+$/, ""), token, agent }));
+  const client = createClient(FleetEngineService, clientTransport({ url, token, agent }));
   const hints = client.watchHints({ fleet }, { signal })[Symbol.asyncIterator]();
   // The first event says that later hints arrive, and how long the stream is silent at most.
   const { event: first } = await next(hints);
-  const silenceMs = MISSED * durationMs(first.case === "heartbeat" ? first.value.interval : undefined);
+  const interval = first.case === "heartbeat" ? first.value.interval : undefined;
+  const silenceMs = MISSED * (interval === undefined ? USUAL_MS : durationMs(interval));
   void follow();
   return { client };
 
@@ -53,10 +54,6 @@ export async function serveLink(
 const MISSED = 3;
 const USUAL_MS = 15_000;
 
-function durationMs(interval: Duration | undefined): number {
-  return interval === undefined ? USUAL_MS : Number(interval.seconds) * 1_000 + interval.nanos / 1e6;
-}
-
 async function next<T>(events: AsyncIterator<T>): Promise<T> {
   const { done, value } = await events.next();
   if (done) throw new Error("The server has ended the stream of hints.");
@@ -64,11 +61,9 @@ async function next<T>(events: AsyncIterator<T>): Promise<T> {
 }
 
 /** An agent whose connections do not keep the process alive. */
-function agentFor(url: string, ca: string | undefined): HttpAgent {
+function agentFor(url: string, ca: string[] | undefined): HttpAgent {
   const isSecure = url.startsWith("https:");
-  const agent = isSecure
-    ? new HttpsAgent({ keepAlive: true, ...(ca !== undefined && { ca: [...rootCertificates, ca] }) })
-    : new HttpAgent({ keepAlive: true });
+  const agent = isSecure ? new HttpsAgent({ keepAlive: true, ...(ca && { ca }) }) : new HttpAgent({ keepAlive: true });
   const { createConnection } = agent;
   agent.createConnection = (options, done) => {
     const socket = createConnection.call(agent, options, done);
