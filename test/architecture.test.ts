@@ -8,7 +8,8 @@ const LOGGERS = "loggers/(adapter|level|name)";
 const SESSIONS = "sessions/(principal|session|session-id|store)";
 const GRAPH = "integration-graph/(adapter|declaration|link-type|node|node-id|pattern|properties|source)";
 const METRICS = "operations/metrics/(conventions|metric|metrics)";
-const INNER = "(loggers|logs|fleet|sessions|integration-graph|access|http|server|operations|gen)/";
+const INNER =
+  "((loggers|logs|fleet|sessions|integration-graph|access|http|server|operations|gen)/|client/watched-graph\\.ts)";
 
 /** What files may import besides `common` and their own folder. The first rule that fits counts; other files may import all. */
 const RULES: readonly (readonly [files: RegExp, imports: string])[] = [

@@ -28,7 +28,7 @@ export interface PeerAnswers<T> {
 }
 
 /** The most instances that one call asks. */
-export const MAX_ASKED = 200;
+const MAX_ASKED = 200;
 const AT_ONCE = 16;
 const TIMEOUT_MS = 10_000;
 
@@ -74,16 +74,17 @@ export class FleetPeers {
     const answers: PeerAnswer<T>[] = [];
     const unread: UnreadPeer[] = [];
     const instances = await this.#fleet.instances(selector);
-    const queue = instances.slice(0, MAX_ASKED);
-    for (const { id } of instances.slice(MAX_ASKED)) {
-      unread.push({ instance: id, reason: `not asked: at most ${MAX_ASKED} are` });
+    const queue: FleetInstance[] = [];
+    for (const [at, instance] of instances.entries()) {
+      const reason = whyNotAsked(instance, at);
+      if (reason === undefined) queue.push(instance);
+      else unread.push({ instance: instance.id, reason });
     }
 
     const askNext = async (): Promise<void> => {
       for (let instance = queue.shift(); instance !== undefined; instance = queue.shift()) {
         const signal = AbortSignal.any([context.signal, AbortSignal.timeout(TIMEOUT_MS)]);
         try {
-          if (instance.isGone) throw unasked("it has not reported for 15 seconds");
           const value = await question(await this.clients(instance, context), signal);
           answers.push({ instance: instance.id, value });
         } catch (error) {
@@ -98,6 +99,12 @@ export class FleetPeers {
   }
 }
 
+/** Why an instance is not asked; undefined: it is. `at` is its place among those that match. */
+export function whyNotAsked({ isGone }: FleetInstance, at: number): string | undefined {
+  if (at >= MAX_ASKED) return `not asked: at most ${MAX_ASKED} are`;
+  return isGone ? "it has not reported for 15 seconds" : undefined;
+}
+
 /** Why an instance did not answer. */
 export function reasonOf(error: unknown): string {
   return (error as { readonly rawMessage?: string }).rawMessage ?? (error as Error).message;
@@ -107,6 +114,7 @@ function unasked(reason: string): ActuatorError {
   return new ActuatorError("UNAVAILABLE", "INSTANCE_NOT_ASKED", reason);
 }
 
-function byInstance(one: { readonly instance: string }, other: { readonly instance: string }): number {
+/** The order in which instances are named. */
+export function byInstance(one: { readonly instance: string }, other: { readonly instance: string }): number {
   return one.instance < other.instance ? -1 : 1;
 }

@@ -23,6 +23,7 @@ import { fleetChangeToProto, fleetLevelToProto, instancesToProto } from "./fleet
 import { listLoggerDifferences } from "./logger-differences.ts";
 import { runCanary } from "./run-canary.ts";
 import { liveEvents, type ServiceLimits } from "./streams.ts";
+import { watchFleetGraph } from "./watch-fleet-graph.ts";
 import { watchFleetLogs } from "./watch-fleet-logs.ts";
 
 /** Implements `actuator.v3.FleetService`. */
@@ -30,8 +31,9 @@ export function fleetService(
   fleet: Fleet,
   peers: FleetPeers,
   gate: Pick<Gate, "require">,
-  { heartbeatMs }: ServiceLimits,
+  limits: ServiceLimits,
 ): ServiceImpl<typeof FleetService> {
+  const { heartbeatMs } = limits;
   const interval = durationFromMs(heartbeatMs);
 
   async function changeWith(generation: bigint, reach: ReturnType<typeof reachOf>): Promise<FleetChange> {
@@ -161,6 +163,8 @@ export function fleetService(
     listLoggerDifferences: (request, context) => listLoggerDifferences(peers, request, context),
 
     getFleetGraph: (request, context) => getFleetGraph(peers, request, context),
+
+    watchFleetGraph: (request, context) => watchFleetGraph(fleet, peers, request, context, limits),
 
     watchFleetLogs: (request, context) => watchFleetLogs(fleet, peers, gate, request, context, heartbeatMs),
 

@@ -11,27 +11,31 @@ import {
   type WatchIntegrationGraphResponse_Change,
   WatchIntegrationGraphResponseSchema,
 } from "../../gen/actuator/v3/integration_graph_pb.ts";
-import type { IntegrationGraph } from "../../integration-graph/graph.ts";
 import type { LinkSnapshot, NodeSnapshot } from "../../integration-graph/snapshot.ts";
-import { GraphWatch, type GraphWatcher, WATCH_INTERVAL } from "../../integration-graph/watch.ts";
+import { GraphWatch, type GraphWatcher, WATCH_INTERVAL, type WatchableGraph } from "../../integration-graph/watch.ts";
 import type { Dated, WatchedGraph } from "../../integration-graph/watched-graph.ts";
 import { contentDescriptorToProto, linkToProto, nodeToProto } from "./integration-graph-proto.ts";
-import type { ServiceLimits } from "./streams.ts";
-import { liveEvents } from "./streams.ts";
+import { type LiveSource, liveEvents, type ServiceLimits } from "./streams.ts";
 
 /** Watches the graph for one call. */
 export type WatchIntegrationGraph = (
   request: WatchIntegrationGraphRequest,
 ) => AsyncIterableIterator<WatchIntegrationGraphResponse, undefined>;
 
+/** Makes watches of the graph. */
+export function watchIntegrationGraph(graph: WatchableGraph, limits: ServiceLimits): WatchIntegrationGraph {
+  const events = graphEvents(graph, limits);
+  return (request) => liveEvents(events(request), limits.heartbeatMs);
+}
+
 /**
- * Makes watches of the graph, which share their messages. A watch keeps only two versions and a position, however slowly its client reads;
- * several changes reach a slow client as one.
+ * Makes the events of such watches, which share their messages. A watch keeps only two versions and a position, however slowly its client
+ * reads; several changes reach a slow client as one.
  */
-export function watchIntegrationGraph(
-  graph: IntegrationGraph,
+export function graphEvents(
+  graph: WatchableGraph,
   { maxBytes, heartbeatMs }: ServiceLimits,
-): WatchIntegrationGraph {
+): (request: Pick<WatchIntegrationGraphRequest, "interval">) => LiveSource<WatchIntegrationGraphResponse> {
   const watch = new GraphWatch(graph);
   const pieces = new GraphPieces(maxBytes);
   const heartbeat = durationFromMs(heartbeatMs);
@@ -43,35 +47,32 @@ export function watchIntegrationGraph(
     let after: Position | undefined;
     let watcher: GraphWatcher;
 
-    return liveEvents(
-      {
-        open(wake) {
-          watcher = watch.watch(milliseconds, wake);
-        },
-        take() {
-          const { state } = watcher;
-          if (after === undefined && since === state.version) return undefined;
-          if (since < state.remembers && sendsRemoved(after)) {
-            since = 0;
-            after = undefined;
-          }
-          if (after === undefined) until = state.version;
-          const { response, last } = pieces.get(state, { since, until, after });
-          after = last;
-          if (last === undefined) since = until;
-          return response;
-        },
-        heartbeat: () =>
-          create(WatchIntegrationGraphResponseSchema, {
-            event: { case: "heartbeat", value: { interval: heartbeat } },
-            revision: BigInt(watcher.state.revision),
-          }),
-        close() {
-          watcher.close();
-        },
+    return {
+      open(wake) {
+        watcher = watch.watch(milliseconds, wake);
       },
-      heartbeatMs,
-    );
+      take() {
+        const { state } = watcher;
+        if (after === undefined && since === state.version) return undefined;
+        if (since < state.remembers && sendsRemoved(after)) {
+          since = 0;
+          after = undefined;
+        }
+        if (after === undefined) until = state.version;
+        const { response, last } = pieces.get(state, { since, until, after });
+        after = last;
+        if (last === undefined) since = until;
+        return response;
+      },
+      heartbeat: () =>
+        create(WatchIntegrationGraphResponseSchema, {
+          event: { case: "heartbeat", value: { interval: heartbeat } },
+          revision: BigInt(watcher.state.revision),
+        }),
+      close() {
+        watcher.close();
+      },
+    };
   };
 }
 

@@ -1,7 +1,9 @@
-import { createClient } from "@connectrpc/connect";
+import { durationFromMs } from "@bufbuild/protobuf/wkt";
+import { type Client, createClient } from "@connectrpc/connect";
 import { type Logger, pino } from "pino";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { pinoLoggers } from "../../../src/adapters/loggers/pino/index.ts";
+import { WatchedGraph } from "../../../src/client/watched-graph.ts";
 import {
   FleetService,
   type UnreadInstance,
@@ -25,6 +27,8 @@ interface Shop {
   readonly url: string;
   readonly log: Logger;
   readonly orders: Logger;
+  /** Sends a message to a channel that all shops have. */
+  readonly send: () => void;
 }
 
 /** Three shops, each with a port, of which the last reads alone. */
@@ -35,6 +39,7 @@ async function shops(peers: { hosts?: readonly string[] } = { hosts: ["127.0.0.1
     const log = pino({ level: "info" }, { write: () => undefined });
     const graph = integrationGraph({ app: "shop" });
     graph.channel(`${id}-channel`);
+    const send = graph.channel("shared").sender(() => undefined);
     const actuator = createActuator({
       name: "shop",
       loggers: { adapters: role === "reader" ? [] : [pinoLoggers(log)], instance: id },
@@ -46,7 +51,7 @@ async function shops(peers: { hosts?: readonly string[] } = { hosts: ["127.0.0.1
     onTestFinished(() => actuator.close());
     const orders = log.child({ module: "orders" });
     const { url } = await actuator.listen({ port: 0 });
-    return { id, actuator, url, log, orders };
+    return { id, actuator, url, log, orders, send };
   }
   const [a, b, reader] = [await shop("a"), await shop("b"), await shop("reader", "reader")];
   await expect.poll(async () => (await reader.actuator.fleet!.instances()).length).toBe(2);
@@ -54,7 +59,35 @@ async function shops(peers: { hosts?: readonly string[] } = { hosts: ["127.0.0.1
   await expect.poll(async () => (await reader.actuator.fleet!.instances())[0]?.address).toBe(a.url);
   const as = (grant: keyof typeof GRANTS, { url }: Shop = reader) =>
     createClient(FleetService, clientTransport({ url, token: tokens[grant] }));
-  return { a, b, reader, as, tokens };
+  return { a, b, reader, as, tokens, shop };
+}
+
+/** What a client of WatchFleetGraph knows. */
+function watchedGraph(client: Client<typeof FleetService>) {
+  const end = new AbortController();
+  const events: string[] = [];
+  const graph = new WatchedGraph();
+  const done = (async () => {
+    for await (const { event } of client.watchFleetGraph({ interval: durationFromMs(250) }, { signal: end.signal })) {
+      if (event.case === "instances") {
+        const { count, unread } = event.value;
+        const others = unread.map(({ instance }) => instance).join(" ");
+        events.push(`instances ${count}${others && `, not ${others}`}`);
+      } else if (event.case === "graph") {
+        if (graph.apply(event.value)?.isSnapshot) events.push("snapshot");
+      }
+    }
+  })().catch(() => undefined);
+  const nodes = () => [...graph.nodes.values()];
+  return {
+    events,
+    nodes: () => nodes().map(({ name, instances }) => `${name}: ${instances.join(", ")}`),
+    sent: (channel: string) => Number(nodes().find(({ name }) => name === channel)?.sendTimers?.successes?.count ?? 0),
+    async end() {
+      end.abort();
+      await done;
+    },
+  };
 }
 
 describe.each(["reader", "a"] as const)("through %s", (through) => {
@@ -88,6 +121,25 @@ describe.each(["reader", "a"] as const)("through %s", (through) => {
         ["b-channel", ["b"]],
       ]),
     );
+  });
+
+  test("the graphs are watched as one, with the instances that come and go", async () => {
+    const all = await shops();
+    const seen = watchedGraph(all.as("all", all[through]));
+    await expect.poll(() => seen.nodes()).toEqual(["a-channel: a", "b-channel: b", "shared: a, b"]);
+    expect(seen.events[0]).toBe("instances 2");
+    expect(seen.events.filter((event) => event === "snapshot")).toHaveLength(1);
+
+    for (const shop of [all.a, all.b]) shop.send();
+    await expect.poll(() => seen.sent("shared")).toBe(2);
+    const c = await all.shop("c");
+    await expect.poll(() => seen.nodes(), { timeout: 10_000 }).toContain("shared: a, b, c");
+    await c.actuator.close();
+    await expect.poll(() => seen.nodes(), { timeout: 10_000 }).toContain("shared: a, b");
+    expect(seen.events).toContain("instances 3");
+    // Between the end of its stream and of its report it is one that does not answer.
+    await expect.poll(() => seen.events.at(-1), { timeout: 10_000 }).toBe("instances 2");
+    await seen.end();
   });
 
   test("what loggers write arrives from all, with a level that is raised on all", async () => {
@@ -139,6 +191,7 @@ test("a caller for some loggers sees those alone", async () => {
   end.abort();
   await done;
   await expect(all.as("orders").getFleetGraph({})).rejects.toThrow(/permission/);
+  await expect(all.as("orders").watchFleetGraph({})[Symbol.asyncIterator]().next()).rejects.toThrow(/permission/);
 });
 
 test("instances that do not answer are named, with the reason", async () => {
@@ -151,6 +204,9 @@ test("instances that do not answer are named, with the reason", async () => {
   const open = await shops({});
   const { unread: refused } = await open.as("all").listLoggerDifferences({});
   expect(refused.map(({ reason }) => reason)).toEqual(["Authentication required.", "Authentication required."]);
+  const seen = watchedGraph(open.as("all"));
+  await expect.poll(() => seen.events).toEqual(["instances 0, not a b", "snapshot"]);
+  await seen.end();
   const first: WatchFleetLogsResponse[] = [];
   const end = new AbortController();
   for await (const response of open.as("all").watchFleetLogs({}, { signal: end.signal })) {

@@ -40,6 +40,7 @@ const fleet: Row<typeof FleetService> = {
   finishCanary: ["loggers:write"],
   listLoggerDifferences: ["loggers:read"],
   getFleetGraph: ["graph:read"],
+  watchFleetGraph: ["graph:read"],
   // With a raised level also `loggers:write`, which the method itself requires.
   watchFleetLogs: ["logs:read"],
   resetFleet: ["loggers:write"],
@@ -111,6 +112,7 @@ export const STREAMING_METHODS: readonly string[] = [
   "actuator.v3.FleetService/WatchInstances",
   "actuator.v3.FleetService/WatchFleetChange",
   "actuator.v3.FleetService/RunCanary",
+  "actuator.v3.FleetService/WatchFleetGraph",
   "actuator.v3.FleetService/WatchFleetLogs",
   "actuator.v3.FleetEngineService/WatchHints",
   "actuator.v3.LogsService/WatchLogs",
