@@ -1,3 +1,4 @@
+import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import { printable } from "../common/printable.ts";
 import {
   FleetService,
@@ -8,7 +9,10 @@ import {
 import { type Connection, printJson } from "./connection.ts";
 import { EXIT, type ExitCode } from "./error.ts";
 import { type GraphOptions, printGraph } from "./graph-show.ts";
+import { ShownGraph } from "./graph-watch.ts";
+import { liveStream } from "./live-stream.ts";
 import { levelName } from "./loggers-text.ts";
+import type { GlobalOptions } from "./options.ts";
 import { countText, note, print, tableLines } from "./output.ts";
 
 /** How many instances a line names. */
@@ -49,6 +53,24 @@ export async function showFleetGraph(
   if (json) printJson(GetFleetGraphResponseSchema, response);
   else await printGraph(response.graph!, { format, ...(output !== undefined && { output }) });
   return noteUnread(response.unread);
+}
+
+/** Runs `fleet graph --watch`: shows the graph of all, then every change of it, until the command is ended. */
+export async function watchFleetGraph(
+  connection: Connection,
+  { on = "", json = false, interval, timeout }: AskOptions & Pick<GlobalOptions, "timeout"> & { interval?: number },
+): Promise<void> {
+  const request = { selector: on, ...(interval !== undefined && { interval: durationFromMs(interval) }) };
+  const shown = new ShownGraph(json);
+  for await (const { event } of liveStream((how) => connection(FleetService).watchFleetGraph(request, how), {
+    timeout,
+  })) {
+    if (event.case === "graph") shown.apply(event.value);
+    else if (event.case === "instances") {
+      note(`The graph of ${countText(event.value.count, "instance")}.`);
+      noteUnread(event.value.unread);
+    }
+  }
 }
 
 function namedInstances(ids: readonly string[]): string {

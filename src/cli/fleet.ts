@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Level } from "../loggers/level.ts";
 import { addFleetPrepareCommand } from "./fleet-prepare.ts";
 import type { FleetTailOptions } from "./fleet-tail.ts";
-import { GRAPH_FORMATS } from "./graph.ts";
+import { formatOf, GRAPH_FORMATS, intervalOption, watchOption } from "./graph.ts";
 import type { GraphOptions } from "./graph-show.ts";
 import { LEVEL_WORDS, levelOf, lifeOf } from "./loggers.ts";
 import { countOf, examples, invocationOf } from "./options.ts";
@@ -81,11 +81,18 @@ function addAsking(fleet: Command): void {
     .addOption(on("those"))
     .addOption(new Option("--format <format>", "how to show it").choices(GRAPH_FORMATS).default("text"))
     .option("-o, --output <file>", "write it to a file")
-    .addHelpText("after", examples(["fleet graph", "counts and rates are added"]) + ASKED)
+    .addOption(watchOption().conflicts("output"))
+    .addOption(intervalOption())
+    .addHelpText(
+      "after",
+      examples(["fleet graph", "counts and rates are added"], ["fleet graph --watch", "and then every change"]) + ASKED,
+    )
     .action(async (_, command: Command) => {
       const { connection, options } = await invocationOf<GraphOptions & { on?: string }>(command);
-      const { showFleetGraph } = await import("./fleet-ask.ts");
-      process.exitCode = await showFleetGraph(connection, options);
+      const format = formatOf(options);
+      const { showFleetGraph, watchFleetGraph } = await import("./fleet-ask.ts");
+      if (!options.watch) process.exitCode = await showFleetGraph(connection, { ...options, format });
+      else await watchFleetGraph(connection, { ...options, json: format === "json" });
     });
 
   fleet

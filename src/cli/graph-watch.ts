@@ -5,6 +5,7 @@ import { printable } from "../common/printable.ts";
 import {
   GetIntegrationGraphResponseSchema,
   IntegrationGraphService,
+  type WatchIntegrationGraphResponse,
   WatchIntegrationGraphResponseSchema,
 } from "../gen/actuator/v3/integration_graph_pb.ts";
 import { graphFromProto, LINK_TYPE_TO_PROTO } from "../http/rpc/integration-graph-proto.ts";
@@ -23,22 +24,35 @@ const MAX_LINES = 30;
 /** Runs `graph --watch`: shows the graph, then every change of it, until the command is ended. */
 export async function watchGraph(
   connection: Connection,
-  { timeout, json, interval }: Pick<GlobalOptions, "timeout" | "json"> & { readonly interval?: number },
+  { timeout, json = false, interval }: Pick<GlobalOptions, "timeout" | "json"> & { readonly interval?: number },
 ): Promise<void> {
   const client = connection(IntegrationGraphService);
   const request = interval === undefined ? {} : { interval: durationFromMs(interval) };
-  const stream = liveStream((call) => client.watchIntegrationGraph(request, call), { timeout });
-  // The server divides large events; what is shown is the graph of one moment.
-  const watched = new WatchedGraph();
-  for await (const event of stream) {
-    const change = watched.apply(event);
-    if (change === undefined) continue;
+  const shown = new ShownGraph(json);
+  for await (const event of liveStream((call) => client.watchIntegrationGraph(request, call), { timeout })) {
+    shown.apply(event);
+  }
+}
+
+/** A graph that is watched on the terminal. The server divides large events; what is shown is the graph of one moment. */
+export class ShownGraph {
+  readonly #watched = new WatchedGraph();
+  readonly #isJson: boolean;
+
+  constructor(isJson: boolean) {
+    this.#isJson = isJson;
+  }
+
+  /** Prints what an event has changed. */
+  apply(event: WatchIntegrationGraphResponse): void {
+    const change = this.#watched.apply(event);
+    if (change === undefined) return;
     const graph = graphOf(change);
-    if (json) printJson(WatchIntegrationGraphResponseSchema, wholeEvent(change), "one");
+    if (this.#isJson) printJson(WatchIntegrationGraphResponseSchema, wholeEvent(change), "one");
     else if (change.isSnapshot) {
       process.stdout.write(toText(graph, { style: GRAPH_STYLE }));
       note(summary(graph));
-    } else showChange(change, graph, watched);
+    } else showChange(change, graph, this.#watched);
   }
 }
 

@@ -14,8 +14,8 @@ export function addGraphCommand(program: Command): void {
     .addOption(new Option("--format <format>", "how to show it").choices(GRAPH_FORMATS).default("text"))
     .option("-o, --output <file>", "write it to a file")
     .option("--with <address...>", "merge in the graphs of other instances and applications")
-    .addOption(new Option("-w, --watch", "show changes, as text or JSON, until Ctrl-C").conflicts(["output", "with"]))
-    .addOption(new Option("--interval <duration>", "how often, with --watch").argParser(durationOf))
+    .addOption(watchOption().conflicts(["output", "with"]))
+    .addOption(intervalOption())
     .addHelpText(
       "after",
       examples(
@@ -29,16 +29,32 @@ export function addGraphCommand(program: Command): void {
     )
     .action(async (_, command: Command) => {
       const { connection, options } = await invocationOf<GraphOptions>(command);
-      const format = options.json ? "json" : options.format;
+      const format = formatOf(options);
       if (options.watch) {
-        if (format !== "text" && format !== "json") {
-          throw new CliError(EXIT.usage, `--watch shows text or JSON, not ${format}`);
-        }
         const { watchGraph } = await import("./graph-watch.ts");
         return watchGraph(connection, { ...options, json: format === "json" });
       }
-      if (options.interval !== undefined) throw new CliError(EXIT.usage, "--interval goes with --watch");
       const { showGraph } = await import("./graph-show.ts");
       await showGraph(connection, { ...options, format });
     });
+}
+
+/** `--watch` of a graph. */
+export function watchOption(): Option {
+  return new Option("-w, --watch", "show changes, as text or JSON, until Ctrl-C");
+}
+
+/** `--interval` of a graph that is watched. */
+export function intervalOption(): Option {
+  return new Option("--interval <duration>", "how often, with --watch").argParser(durationOf);
+}
+
+/** @throws CliError if `--watch` and the other options do not go together */
+export function formatOf({ json, format: asked, watch, interval }: GraphOptions & { json?: boolean }): GraphFormat {
+  const format = json ? "json" : asked;
+  if (watch && format !== "text" && format !== "json") {
+    throw new CliError(EXIT.usage, `--watch shows text or JSON, not ${format}`);
+  }
+  if (!watch && interval !== undefined) throw new CliError(EXIT.usage, "--interval goes with --watch");
+  return format;
 }

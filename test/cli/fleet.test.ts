@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { postgresFleet } from "../../src/adapters/fleet/postgres/index.ts";
 import { pinoLoggers } from "../../src/adapters/loggers/pino/index.ts";
 import { memoryFleet } from "../../src/fleet/register.ts";
-import { type Actuator, createActuator, integrationGraph as graphOf } from "../../src/index.ts";
+import { type Actuator, createActuator, type GraphBuilder, integrationGraph as graphOf } from "../../src/index.ts";
 import { postgresFound, startPostgres } from "../support/postgres-server.ts";
 import { requirement } from "../support/requirement.ts";
 import { CliProcess, cli } from "./cli-process.ts";
@@ -16,12 +16,14 @@ const logs = Object.fromEntries(
 );
 let url: string;
 let instances: readonly Actuator[];
+const graphs: GraphBuilder[] = [];
 
 beforeAll(async () => {
   instances = ["one", "two"].map((instance) => {
     const labels = { zone: instance === "one" ? "eu" : "us" };
     const fleet = { engine, labels };
     const integrationGraph = graphOf({ app: "shop" });
+    graphs.push(integrationGraph);
     integrationGraph.channel(`${instance}.orders`);
     return createActuator({
       integrationGraph,
@@ -166,6 +168,16 @@ test("graph shows one graph of all", async () => {
   const { code, stdout } = await cli(["fleet", "graph", "--url", url]);
   expect(code).toBe(0);
   for (const channel of ["one.orders", "two.orders"]) expect(stdout).toContain(channel);
+});
+
+test("graph --watch shows what changes in any of them", async () => {
+  const child = new CliProcess(["fleet", "graph", "--watch", "--interval", "250ms", "--url", url]);
+  await expect.poll(() => child.stderr, { timeout: 20_000 }).toContain("The graph of 2 instances.\n");
+  await expect.poll(() => child.stdout, { timeout: 20_000 }).toMatch(/one\.orders[^]*two\.orders/);
+  graphs[1]!.channel("two.returns");
+  await expect.poll(() => child.stdout, { timeout: 20_000 }).toMatch(/^\d\d:\d\d:\d\d {2}.*two\.returns/m);
+  child.signal("SIGINT");
+  await child.ended();
 });
 
 test("tail shows what all write, each with its instance", async () => {
