@@ -7,7 +7,7 @@ import { buildDashboard } from "../../scripts/dashboard.ts";
 import type { FleetEngineSource } from "../../src/fleet/engine.ts";
 import { Level } from "../../src/gen/actuator/v3/level_pb.ts";
 import { LoggersService, Scope } from "../../src/gen/actuator/v3/loggers_pb.ts";
-import { type Actuator, type ActuatorOptions, createActuator, memoryFleet } from "../../src/index.ts";
+import { type Actuator, type ActuatorOptions, createActuator, integrationGraph, memoryFleet } from "../../src/index.ts";
 import { TestServer } from "../fleet/support.ts";
 import { libraryOf } from "../support/rpc-harness.ts";
 import { tokensFor } from "../support/tokens.ts";
@@ -52,6 +52,11 @@ async function fill(page: Page, level: string): Promise<void> {
   await dialog.getByLabel("Logger or group").fill("shop.orders");
   await dialog.getByRole("radio", { name: level }).click();
   await dialog.getByLabel("Reason").fill("ticket 812");
+}
+
+/** A node in the drawing of the graph. */
+function cardOf(page: Page, name: string) {
+  return page.locator("svg.gr-all a.n").filter({ has: page.getByText(name, { exact: true }) });
 }
 
 describe.runIf(CHROMIUM)("the fleet", () => {
@@ -141,6 +146,46 @@ describe.runIf(CHROMIUM)("the fleet", () => {
     await expect.poll(() => [levelOf(eu), levelOf(us)].sort()).toEqual(["ERROR", "INFO"]);
     await page.close();
     await expect.poll(() => [levelOf(eu), levelOf(us)]).toEqual(["INFO", "INFO"]);
+  });
+
+  test("the graph of all instances is one, and says which it has", async () => {
+    const engine = memoryFleet();
+    const [eu, us] = [integrationGraph({ app: "shop" }), integrationGraph({ app: "shop" })];
+    eu.channel("orders");
+    const send = us.channel("returns").sender(() => undefined);
+    const { url } = await start(engine, "eu", { integrationGraph: eu });
+    const other = await start(engine, "us", { integrationGraph: us });
+    const { page } = await openPage(url, "#/graph");
+    const node = (name: string) => cardOf(page, name);
+    await node("orders").waitFor();
+    expect(await node("returns").count()).toBe(0);
+    await page.getByRole("button", { name: "All instances" }).click();
+    await node("returns").waitFor();
+    expect(page.url()).toContain("#/graph?of=fleet");
+    await page.getByText("The graph of 2 instances.").waitFor();
+    send();
+    await node("returns").click();
+    await page.getByText("web-us", { exact: true }).waitFor();
+    await page.getByText("1, 0 failed").waitFor();
+    await other.actuator.close({ deadlineMs: 0 });
+    await page.getByText("The graph of 1 instance.").waitFor();
+    await node("returns").waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "All instances" }).click();
+    await page.getByText("The graph of").waitFor({ state: "detached" });
+    await node("orders").waitFor();
+  });
+
+  test("without a graph of its own, as at serve, an application shows that of all instances", async () => {
+    const engine = memoryFleet();
+    const graph = integrationGraph({ app: "shop" });
+    graph.channel("orders");
+    await start(engine, "us", { integrationGraph: graph });
+    const { url } = await start(engine, "eu", { fleet: { engine, role: "reader" } });
+    const { page } = await openPage(url, "#/overview");
+    await page.getByRole("link", { name: "Graph" }).click();
+    await cardOf(page, "orders").waitFor();
+    await page.getByText("The graph of 1 instance.").waitFor();
+    expect(await page.getByRole("button", { name: "All instances" }).count()).toBe(0);
   });
 
   test("an engine that is away is said, with what was known before", async () => {

@@ -108,6 +108,21 @@ describe("rates", () => {
     expect(rates.ofLink("unknown", 0)).toBeUndefined();
   });
 
+  test("what an instance has counted before it joins the graph is no growth", () => {
+    const [watched, rates] = [new WatchedGraph(), new Rates()];
+    const add = (at: number, count: bigint, ...instances: string[]) => {
+      const event = graph(count, count);
+      for (const each of (event.event.value as { nodes: { instances: string[] }[] }).nodes) each.instances = instances;
+      rates.apply(watched.apply(event)!, at);
+    };
+    add(0, 10n, "a");
+    add(5_000, 1_000_010n, "a", "b");
+    expect(rates.failedAt(1, 5_000)).toBe(0);
+    expect(rates.ofLink(key, 5_000)).toBeUndefined();
+    add(10_000, 1_000_060n, "a", "b");
+    expect([rates.failedAt(1, 10_000), rates.ofLink(key, 10_000)]).toEqual([50, 10]);
+  });
+
   test("a process that began again counts from zero", () => {
     const [watched, rates] = [new WatchedGraph(), new Rates()];
     const add = (at: number, count: bigint) => rates.apply(watched.apply(graph(count, 0n))!, at);

@@ -41,10 +41,19 @@ export class Rates {
   readonly #messages = new Map<number, Growth>();
   readonly #failures = new Map<number, Growth>();
 
-  apply({ isSnapshot, nodes, links, removedNodes, removedLinks }: GraphChange, now: number): void {
+  apply(
+    { isSnapshot, nodes, links, removedNodes, removedLinks, nodesBefore }: Omit<GraphChange, "linksBefore">,
+    now: number,
+  ): void {
     if (isSnapshot) {
       for (const key of this.#links.keys()) if (!links.has(key)) this.#links.delete(key);
       for (const id of this.#failures.keys()) if (!nodes.has(id)) this.#forget(id);
+    }
+    for (const [id, node] of nodes) {
+      // What other instances have counted before is no growth.
+      if (!isOfOthers(nodesBefore.get(id), node)) continue;
+      this.#forget(id);
+      for (const [key, { from, to }] of links) if (from === id || to === id) this.#links.delete(key);
     }
     for (const key of removedLinks.keys()) this.#links.delete(key);
     for (const id of removedNodes) this.#forget(id);
@@ -78,6 +87,11 @@ export class Rates {
     this.#messages.delete(nodeId);
     this.#failures.delete(nodeId);
   }
+}
+
+/** Whether a node of a graph that was merged is now that of other instances than before. */
+function isOfOthers(before: Node | undefined, { instances }: Node): boolean {
+  return before !== undefined && before.instances.join() !== instances.join();
 }
 
 function growthOf<Key>(all: Map<Key, Growth>, key: Key): Growth {

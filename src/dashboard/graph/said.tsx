@@ -1,3 +1,4 @@
+import type { WatchFleetGraphResponse_Instances as FleetInstances } from "../../gen/actuator/v3/fleet_pb.ts";
 import { Icon } from "../components/icon.tsx";
 import { count, counted } from "../components/number.ts";
 import { Outside } from "../components/outside.tsx";
@@ -20,9 +21,10 @@ export function Said({ isTable = false }: { isTable?: boolean }) {
     dropped > 0n && `${counted(dropped, "time")} the service left out a node or link, because of its limits.`,
     shared > 0n && `${counted(shared, "name")} with ids share nodes, shown with *.`,
   ].filter(Boolean);
+  const { instances } = graph.value;
   const state = isTable ? "best" : layoutState.value;
   const isFar = !isTable && camera.value.scale < READABLE;
-  if (!isPart && server.length === 0 && state === "best" && !isFar) return null;
+  if (!isPart && server.length === 0 && instances === undefined && state === "best" && !isFar) return null;
   return (
     <div class="gr-said">
       <Icon name="ui-info" class="t3" />
@@ -51,6 +53,7 @@ export function Said({ isTable = false }: { isTable?: boolean }) {
           </>
         )}
         {server.join(" ")}
+        {instances !== undefined && <Instances {...instances} />}
         {state === "working" && " Arranging …"}
         {state === "gave up" &&
           " Too large to arrange with care: lines may cross nodes. Collapse or focus for a better picture."}
@@ -62,6 +65,24 @@ export function Said({ isTable = false }: { isTable?: boolean }) {
         </a>
       )}
     </div>
+  );
+}
+
+/** Which instances of the fleet the graph has. */
+export function Instances({ count: found, unread }: Pick<FleetInstances, "count" | "unread">) {
+  const [first] = unread;
+  return (
+    <>
+      {" "}
+      The graph of {counted(found, "instance")}.
+      {first !== undefined && (
+        <>
+          {" "}
+          <Outside text={first.instance} class="cut gr-near" />
+          {unread.length > 1 && ` and ${count(unread.length - 1)} more`} did not answer: <Outside text={first.reason} />
+        </>
+      )}
+    </>
   );
 }
 

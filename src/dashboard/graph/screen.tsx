@@ -7,14 +7,14 @@ import { Forbidden } from "../components/forbidden.tsx";
 import { count, counted } from "../components/number.ts";
 import { FaultState, Skeleton, State } from "../components/state.tsx";
 import { type KeyTable, useKeys } from "../shell/keys.ts";
-import { graph, retryGraph, watchGraph } from "../state/graph.ts";
+import { graph, isOfFleet, retryGraph, watchGraph } from "../state/graph.ts";
 import { route } from "../state/route.ts";
 import { serves } from "../state/server.ts";
 import { fit, zoomIn, zoomOut } from "./canvas.ts";
 import { Drawing } from "./drawing.tsx";
 import { Legend } from "./legend.tsx";
 import { Minimap } from "./minimap.tsx";
-import { Said } from "./said.tsx";
+import { Instances, Said } from "./said.tsx";
 import { Side } from "./side.tsx";
 import { Table } from "./table.tsx";
 import { focusFind, Toolbar, toggleFocus, toggleTable } from "./toolbar.tsx";
@@ -42,7 +42,7 @@ export function Content() {
   useEffect(watchGraph, []);
   useKeys(KEYS);
   const { fault, isLoaded } = graph.value;
-  if (!serves("IntegrationGraphService")) return <NotServed />;
+  if (!serves("IntegrationGraphService") && !isOfFleet.value) return <NotServed />;
   if (fault?.code === "PERMISSION_DENIED") {
     return <Forbidden title="You may not see the graph" to="see it" permission="graph:read" />;
   }
@@ -83,6 +83,19 @@ export function Content() {
 }
 
 function NoFlow() {
+  const { instances } = graph.value;
+  if (instances !== undefined) {
+    return (
+      <State icon="ui-graph" title="No message flow is known">
+        <p>
+          <Instances {...instances} />
+        </p>
+        {serves("IntegrationGraphService") && (
+          <Button onClick={() => show({ of: undefined })}>Show this instance alone</Button>
+        )}
+      </State>
+    );
+  }
   return (
     <State icon="ui-graph" title="No message flow is known">
       <p>The application declares none and no adapter is attached. One line shows the flows over RabbitMQ:</p>

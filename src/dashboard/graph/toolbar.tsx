@@ -4,6 +4,8 @@ import { Icon } from "../components/icon.tsx";
 import { Menu, type MenuItem } from "../components/menu.tsx";
 import { count } from "../components/number.ts";
 import { Outside, seen } from "../components/outside.tsx";
+import { isOfFleet } from "../state/graph.ts";
+import { hasFleet, serves } from "../state/server.ts";
 import { layout } from "./canvas.ts";
 import { GROUPINGS } from "./collapse.ts";
 import { groupChoices } from "./said.tsx";
@@ -124,8 +126,24 @@ export function Toolbar() {
           </button>
         ))}
       </div>
+      <OfFleet />
       <ExportMenu />
     </div>
+  );
+}
+
+/** Whose graph it is, if there is a choice. */
+function OfFleet() {
+  if (!hasFleet() || !serves("IntegrationGraphService")) return null;
+  return (
+    <Button
+      icon="ui-fleet"
+      pressed={isOfFleet.value}
+      title="Show the graphs of all instances of the fleet as one"
+      onClick={() => show({ of: isOfFleet.value ? undefined : "fleet" })}
+    >
+      <span class="word">All instances</span>
+    </Button>
   );
 }
 

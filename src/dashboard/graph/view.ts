@@ -30,6 +30,8 @@ export interface Params {
   readonly view?: string | undefined;
   readonly find?: string | undefined;
   readonly sort?: string | undefined;
+  /** `fleet`: the graph of all instances. */
+  readonly of?: string | undefined;
 }
 
 const params = computed<Params>(() => (route.value.page === "graph" ? Object.fromEntries(route.value.params) : {}));

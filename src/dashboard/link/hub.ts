@@ -26,6 +26,7 @@ const WATCHES: Readonly<Record<WatchName, readonly [DescMethod, object]>> = {
   loggers: [LoggersService.method.watchLoggers, { compact: true }],
   graph: [IntegrationGraphService.method.watchIntegrationGraph, {}],
   fleet: [FleetService.method.watchInstances, {}],
+  fleetGraph: [FleetService.method.watchFleetGraph, {}],
 };
 
 /** A tab says every 20 s that it is there; browsers slow the timers of hidden tabs down to one a minute. */

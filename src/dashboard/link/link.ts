@@ -24,6 +24,7 @@ export interface WatchMessages {
   readonly loggers: Output<"loggers", "watchLoggers">;
   readonly graph: Output<"graph", "watchIntegrationGraph">;
   readonly fleet: Output<"fleet", "watchInstances">;
+  readonly fleetGraph: Output<"fleet", "watchFleetGraph">;
 }
 
 /** The tab's end of the connection to the server, which a worker holds for all tabs of this page. */

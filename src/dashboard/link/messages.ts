@@ -1,7 +1,7 @@
 import type { ServiceName } from "./services.ts";
 
 /** What a tab watches: streams that begin again by themselves when the connection was lost. */
-export type WatchName = "activity" | "loggers" | "graph" | "fleet";
+export type WatchName = "activity" | "loggers" | "graph" | "fleet" | "fleetGraph";
 
 /** Why a call failed, in the form in which it passes from the worker to a tab. */
 export interface Fault {

@@ -27,7 +27,7 @@ import {
 } from "../state/levels.ts";
 import { loggers } from "../state/loggers.ts";
 import { hrefOf, route } from "../state/route.ts";
-import { application, serves, whyNot } from "../state/server.ts";
+import { hasFleet, serves, whyNot } from "../state/server.ts";
 import { HistoryRows, useHistory } from "./history.tsx";
 import { address, levelOf, levelOfGroup, type ShownLevel, select, theTree } from "./model.ts";
 import type { TailSection } from "./tail-section.tsx";
@@ -248,7 +248,7 @@ function Actions({
 
 /** The same for all instances, if the application is in a fleet. */
 function ForFleet({ name, whyNot: refusal }: { name: string; whyNot: string | undefined }) {
-  if (application.value === undefined || !serves("FleetService")) return null;
+  if (!hasFleet()) return null;
   const ask = async () => (await import("../fleet/level-dialog.tsx")).askForFleetLevel({ name });
   return (
     <Button icon="ui-fleet" whyNot={refusal} onClick={() => void ask()}>

@@ -1,16 +1,16 @@
-import { useEffect } from "preact/hooks";
+import type { ComponentType } from "preact";
+import { useEffect, useState } from "preact/hooks";
 import type { LogRecord } from "../../gen/actuator/v3/logs_pb.ts";
 import { Button } from "../components/button.tsx";
 import { copyText } from "../components/clipboard.ts";
 import { Icon } from "../components/icon.tsx";
 import { Outside, seen } from "../components/outside.tsx";
 import { exact } from "../components/time.tsx";
-import { graph, watchGraph } from "../state/graph.ts";
 import { hrefOf } from "../state/route.ts";
 import { may } from "../state/server.ts";
-import { type Field, fieldsOf, isIdentifier, isUser, jsonOf, REDACTED, textOf, timeOf } from "./record.ts";
+import type { NodeLinkProps } from "./node-link.tsx";
+import { cut, type Field, fieldsOf, isIdentifier, isUser, jsonOf, REDACTED, textOf, timeOf } from "./record.ts";
 
-const MAX_WORDS = 40;
 /** The server looks for no longer text. */
 const MAX_CONDITION = 1_000;
 
@@ -93,18 +93,11 @@ export function RecordView({
   );
 }
 
-/** The graph knows a node by its key, a record by its id. */
-function NodeLink({ id, name }: { id: number; name: string }) {
-  useEffect(watchGraph, []);
-  const key = graph.value.nodes.get(id)?.key;
-  return (
-    <a class="btn" href={key === undefined ? hrefOf("graph", "", { find: name }) : hrefOf("graph", key)}>
-      <Icon name="ui-graph" />
-      <span>
-        <Outside text={cut(name)} /> in the graph
-      </span>
-    </a>
-  );
+/** Its state is loaded with the first record that a component of the graph wrote. */
+function NodeLink(props: NodeLinkProps) {
+  const [Loaded, setLoaded] = useState<ComponentType<NodeLinkProps>>();
+  useEffect(() => void import("./node-link.tsx").then((module) => setLoaded(() => module.NodeLink)), []);
+  return Loaded === undefined ? null : <Loaded {...props} />;
 }
 
 function FieldRow({ field, onCondition }: { field: Field; onCondition?: (field: string, value: string) => void }) {
@@ -171,8 +164,4 @@ function stackOf({ type, message, stack }: NonNullable<LogRecord["error"]>): str
   const title = `${type || "Error"}: ${message}`;
   if (stack === "") return title;
   return stack.includes(message) ? stack : `${title}\n${stack}`;
-}
-
-function cut(text: string): string {
-  return text.length > MAX_WORDS ? `${text.slice(0, MAX_WORDS)}…` : text;
 }

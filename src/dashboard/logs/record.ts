@@ -87,3 +87,10 @@ export function jsonOf(record: LogRecord): string {
     kind,
   });
 }
+
+const MAX_WORDS = 40;
+
+/** A text of the application as the label of a button. */
+export function cut(text: string): string {
+  return text.length > MAX_WORDS ? `${text.slice(0, MAX_WORDS)}…` : text;
+}

@@ -1,7 +1,7 @@
 import { askAndRestoreAll } from "../state/levels.ts";
 import { changed } from "../state/loggers.ts";
 import { go, PAGES, type Page } from "../state/route.ts";
-import { application, may, serves } from "../state/server.ts";
+import { application, hasFleet, may, serves } from "../state/server.ts";
 import { nextTheme, theme } from "../state/theme.ts";
 import { openHelp, openPerson } from "./overlays.ts";
 import { TITLES } from "./screens.ts";
@@ -21,7 +21,6 @@ const SERVICES: Readonly<Partial<Record<Page, string>>> = {
   logs: "LogsService",
   sessions: "SessionsService",
   graph: "IntegrationGraphService",
-  fleet: "FleetService",
 };
 
 /** The keys that go to the screens, after `g`. */
@@ -37,8 +36,9 @@ export const PAGE_KEYS: Readonly<Record<Page, string>> = {
 /** The screens whose part the application serves. */
 export function servedPages(): Page[] {
   return PAGES.filter((page) => {
-    // Most applications have no fleet, so it does not appear before they have answered.
-    if (page === "fleet" && application.value === undefined) return false;
+    if (page === "fleet") return hasFleet();
+    // A fleet has the graph of its instances.
+    if (page === "graph" && hasFleet()) return true;
     return SERVICES[page] === undefined || serves(SERVICES[page]);
   });
 }

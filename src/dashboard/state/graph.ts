@@ -1,9 +1,16 @@
-import { signal } from "@preact/signals";
+import { computed, effect, signal } from "@preact/signals";
 import { WatchedGraph } from "../../client/watched-graph.ts";
-import type { ContentDescriptor, Link, Node } from "../../gen/actuator/v3/integration_graph_pb.ts";
+import type { WatchFleetGraphResponse_Instances as Instances } from "../../gen/actuator/v3/fleet_pb.ts";
+import type {
+  ContentDescriptor,
+  Link,
+  Node,
+  WatchIntegrationGraphResponse,
+} from "../../gen/actuator/v3/integration_graph_pb.ts";
 import { Rates } from "../graph/rates.ts";
 import type { Fault } from "../link/messages.ts";
-import { link, onLink } from "./server.ts";
+import { route } from "./route.ts";
+import { hasFleet, link, onLink, serves } from "./server.ts";
 
 /** The integration graph, kept current while a screen shows it. */
 export interface GraphState {
@@ -13,15 +20,32 @@ export interface GraphState {
   /** By their key: see `linkKey`. */
   readonly links: ReadonlyMap<string, Link>;
   readonly contentDescriptor: ContentDescriptor | undefined;
+  /** Which instances it has, if it is the graph of a fleet. */
+  readonly instances: Instances | undefined;
   /** Measured from the changes that this tab has received. */
   readonly rates: Rates;
   readonly fault: Fault | undefined;
 }
 
-const NOTHING = { isLoaded: false, nodes: new Map(), links: new Map(), contentDescriptor: undefined, fault: undefined };
+const NOTHING = {
+  isLoaded: false,
+  nodes: new Map(),
+  links: new Map(),
+  contentDescriptor: undefined,
+  instances: undefined,
+  fault: undefined,
+};
 
 /** A new object with each whole event; the maps within are the same ones, changed in place. */
 export const graph = signal<GraphState>({ ...NOTHING, rates: new Rates() });
+
+/** Whether it is the graph of all instances of the fleet: the address of its screen says so, or this one has none. */
+export const isOfFleet = computed(
+  () =>
+    route.value.page === "graph" &&
+    hasFleet() &&
+    (route.value.params.get("of") === "fleet" || !serves("IntegrationGraphService")),
+);
 
 let users = 0;
 let stop: (() => void) | undefined;
@@ -51,22 +75,42 @@ function begin(): void {
   const followed = link;
   const watched = new WatchedGraph();
   const rates = new Rates();
+  let instances: Instances | undefined;
+  const end = (fault: Fault | undefined) => {
+    if (followed === link) graph.value = { ...graph.value, fault };
+  };
+  const message = (event: WatchIntegrationGraphResponse) => {
+    if (followed !== link) return;
+    const change = watched.apply(event);
+    if (change === undefined) return;
+    rates.apply(change, Date.now());
+    const { nodes, links, contentDescriptor } = watched;
+    graph.value = { isLoaded: true, nodes, links, contentDescriptor, instances, rates, fault: undefined };
+  };
   graph.value = { ...NOTHING, rates };
-  stop = followed.watch("graph", {
-    message(event) {
-      if (followed !== link) return;
-      const change = watched.apply(event);
-      if (change === undefined) return;
-      rates.apply(change, Date.now());
-      const { nodes, links, contentDescriptor } = watched;
-      graph.value = { isLoaded: true, nodes, links, contentDescriptor, rates, fault: undefined };
+  if (!isOfFleet.value) {
+    stop = followed.watch("graph", { message, end });
+    return;
+  }
+  stop = followed.watch("fleetGraph", {
+    message({ event }) {
+      if (event.case === "graph") message(event.value);
+      else if (event.case === "instances" && followed === link) {
+        instances = event.value;
+        graph.value = { ...graph.value, instances };
+      }
     },
-    end(fault) {
-      if (followed === link) graph.value = { ...graph.value, fault };
-    },
+    end,
   });
 }
 
 onLink(() => {
   if (users > 0) begin();
+});
+
+let wasOfFleet = false;
+effect(() => {
+  if (isOfFleet.value === wasOfFleet) return;
+  wasOfFleet = isOfFleet.value;
+  retryGraph();
 });

@@ -97,6 +97,11 @@ export function serves(service: string): boolean {
   return services === undefined || services.includes(`actuator.v3.${service}`);
 }
 
+/** Whether the application is in a fleet; until it has answered, no: most are not. */
+export function hasFleet(): boolean {
+  return application.value !== undefined && serves("FleetService");
+}
+
 addEventListener("pagehide", () => link.leave());
 // A tab that the browser kept in memory comes back without its worker.
 addEventListener("pageshow", ({ persisted }) => {
