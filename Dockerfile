@@ -10,6 +10,8 @@ FROM build AS sample
 ENV NODE_ENV=production
 USER node
 EXPOSE 8080 9001
+HEALTHCHECK --interval=10s --timeout=3s --start-period=10s \
+  CMD ["node", "-e", "fetch('http://127.0.0.1:9001/actuator/health/readiness').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT ["node", "--max-semi-space-size=1", "src/sample/start.js"]
 CMD ["--config", "deploy/shop.json"]
 

@@ -14,6 +14,7 @@ import { Scope } from "../../../src/gen/actuator/v3/loggers_pb.ts";
 import { LogsService } from "../../../src/gen/actuator/v3/logs_pb.ts";
 import { type Actuator, createActuator, integrationGraph, memoryFleet } from "../../../src/index.ts";
 import { clientTransport } from "../../../src/peers/client-transport.ts";
+import { authority } from "../../support/certificates.ts";
 import { tokensFor } from "../../support/tokens.ts";
 
 const GRANTS = {
@@ -215,6 +216,28 @@ test("instances that do not answer are named, with the reason", async () => {
   }
   end.abort();
   expect(first[0]?.event).toMatchObject({ case: "unread", value: { reason: "Authentication required." } });
+});
+
+test("over TLS, instances of an authority of their own are asked with its certificate", async () => {
+  const own = await authority();
+  const engine = memoryFleet();
+  const start = async (instance: string, ca?: string) => {
+    const actuator = createActuator({
+      name: "shop",
+      loggers: { adapters: [], instance },
+      fleet: { engine, ...(ca !== undefined && { peers: { ca } }) },
+      integrationGraph: integrationGraph({ app: "shop" }),
+      audit: false,
+    });
+    onTestFinished(() => actuator.close());
+    const { url } = await actuator.listen({ port: 0, tls: await own.issue("server") });
+    return createClient(FleetService, clientTransport({ url, tls: { ca: [own.ca] } }));
+  };
+  const [trusts, doubts] = [await start("a", own.ca), await start("b")];
+  await expect.poll(async () => (await trusts.getFleetGraph({})).instances, { timeout: 10_000 }).toBe(2);
+  const { instances, unread } = await doubts.getFleetGraph({});
+  expect([instances, unread.length]).toEqual([1, 1]);
+  expect(unread[0]).toMatchObject({ instance: "a", reason: expect.stringMatching(/certificate/) });
 });
 
 test("WatchLogs can raise the level on all instances, and gives it back", async () => {

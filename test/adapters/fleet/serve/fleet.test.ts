@@ -10,6 +10,7 @@ import { FleetEngineService } from "../../../../src/gen/actuator/v3/fleet_engine
 import { createActuator, memoryFleet } from "../../../../src/index.ts";
 import { Loggers } from "../../../../src/loggers/loggers.ts";
 import { clientTransport } from "../../../../src/peers/client-transport.ts";
+import { authority } from "../../../support/certificates.ts";
 import { tokensFor } from "../../../support/tokens.ts";
 import { startKeepingServer } from "./server.ts";
 
@@ -36,6 +37,18 @@ test("the instances give back what a process loses that keeps their fleet", { ta
   await expect
     .poll(async () => (await three.fleet.instances().catch(() => [])).map(({ id }) => id), soon)
     .toEqual(["one", "three", "two"]);
+});
+
+test("over TLS, a server of an authority of its own needs `ca`", async () => {
+  const own = await authority();
+  const actuator = createActuator({ fleetEngine: memoryFleet(), audit: false });
+  onTestFinished(() => actuator.close());
+  const { url } = await actuator.listen({ port: 0, tls: await own.issue("server") });
+  const trusts = member("trusts", serveFleet({ url, ca: own.ca }));
+  await expect.poll(() => trusts.fleet.setLevel("a", "WARN").catch(() => undefined), soon).toBeDefined();
+  const doubts = member("doubts", serveFleet({ url }));
+  await expect.poll(() => doubts.fleet.engine.fault, soon).toMatch(/certificate/);
+  expect(doubts.level()).toBeUndefined();
 });
 
 test("a token needs fleet:join, and the fault says so", async () => {
