@@ -1,124 +1,126 @@
 /**
- * A level on all instances of a fleet over Redis: 50 processes with pino (`--instances=<count>`), beside a bare PUBLISH to as many.
+ * A level on all instances of a fleet over Redis (`--engine=postgres`, `--engine=nats`): 50 processes with pino (`--instances=<count>`),
+ * beside a bare message of that server to as many.
  *
- * The time is that from the acknowledgement, or from the answer to PUBLISH, until the last one has it, by the machine's monotonic clock.
- * Then commands at rest, the memory of an instance, and up to 1,000 instances simulated in one process.
+ * The times are those from the answer, and from the call, until the last one has it, by the machine's monotonic clock. Then commands at
+ * rest, the memory of an instance, and up to 1,000 instances simulated in one process.
  */
-import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { createClient } from "redis";
-import { redisFleet } from "../src/adapters/fleet/redis/index.ts";
 import { Fleet } from "../src/fleet/fleet.ts";
-import { startRedis } from "../test/support/redis-server.ts";
 import { Child } from "./support/child.ts";
 import { environment } from "./support/environment.ts";
+import { FLEET_SERVERS } from "./support/fleet-servers.ts";
 import { quantile } from "./support/latency.ts";
 import { printTable } from "./support/table.ts";
 
-const asked = process.argv.find((argument) => argument.startsWith("--instances="));
-const count = Number(asked?.split("=")[1] ?? 50);
+const asked = (name: string) => process.argv.find((argument) => argument.startsWith(`--${name}=`))?.split("=")[1];
+const count = Number(asked("instances") ?? 50);
+const engine = asked("engine") ?? "redis";
+const kind = FLEET_SERVERS[engine];
+if (kind === undefined) throw new Error(`There is no engine ${engine}: give one of ${Object.keys(FLEET_SERVERS)}.`);
 const rounds = 200;
 const restSeconds = 20;
 const module = join(import.meta.dirname, "servers", "fleet.ts");
 
-console.log(environment("redis", "pino"));
-console.log(execFileSync("redis-server", ["--version"], { encoding: "utf8" }).trim());
-const server = await startRedis();
-const client = createClient({ url: server.url });
-await client.connect();
+console.log(environment("redis", "pg", "@nats-io/transport-node", "pino"));
+const server = await kind.start();
+const client = await kind.connect(server.url);
+console.log(await client.version());
 const fleet = new Fleet(
-  { engine: redisFleet(server.url), name: "bench", role: "reader" },
+  { engine: kind.source(server.url), name: "bench", role: "reader" },
   { startTime: 0, loggers: undefined, ttl: {} },
 );
 
-/** Milliseconds from `change` until all have what it changed: sorted. */
-async function times(children: readonly Child[], change: (round: number) => Promise<object>): Promise<number[]> {
-  const taken: number[] = [];
+/** Milliseconds until all have what a change changed, sorted: since it was asked for, and since it was acknowledged. */
+interface Times {
+  readonly asked: readonly number[];
+  readonly acknowledged: readonly number[];
+}
+
+async function times(children: readonly Child[], change: (round: number) => Promise<unknown>): Promise<Times> {
+  const taken: { readonly asked: number; readonly acknowledged: number }[] = [];
   for (let round = -10; round < rounds; round++) {
     await delay(30);
     const question = questionOf(round);
     const began = await Promise.all(children.map((child) => child.ask(question)));
     if (began.some((answer) => answer !== "listening")) throw new Error("an instance does not listen");
     const answers = Promise.all(children.map((child) => child.next<number>()));
+    const start = now();
     await change(round);
-    const acknowledged = Number(process.hrtime.bigint());
+    const end = now();
     const last = Math.max(...(await answers));
-    if (round >= 0) taken.push(Math.max(0, (last - acknowledged) / 1e6));
+    if (round >= 0) taken.push({ asked: (last - start) / 1e6, acknowledged: Math.max(0, (last - end) / 1e6) });
   }
-  return taken.toSorted((one, other) => one - other);
+  const sorted = (name: keyof Times) => taken.map((each) => each[name]).sort((one, other) => one - other);
+  return { asked: sorted("asked"), acknowledged: sorted("acknowledged") };
 
   function questionOf(round: number): object {
     return change === setLevel ? { level: levelOf(round) } : { bare: `${round}` };
   }
 }
 
+const now = () => Number(process.hrtime.bigint());
 const levelOf = (round: number) => (round % 2 === 0 ? "WARN" : "ERROR");
-async function setLevel(round: number): Promise<object> {
-  return { generation: await fleet.setLevel("orders", levelOf(round)) };
-}
-async function publish(round: number): Promise<object> {
-  return { receivers: await client.publish("bare", `${round}`) };
-}
+const setLevel = (round: number) => fleet.setLevel("orders", levelOf(round));
+const publish = (round: number) => client.publish(`${round}`);
 
 async function start(processes: number, each: number): Promise<Child[]> {
   const execArgv = ["--expose-gc"];
   const children = Array.from(
     { length: processes },
-    () => new Child(module, { args: [server.url, `${each}`], execArgv }),
+    () => new Child(module, { args: [engine, server.url, `${each}`], execArgv }),
   );
   await Promise.all(children.map((child) => child.next()));
   await delay(2_000);
   return children;
 }
 
-async function commands(): Promise<number> {
-  const stats = await client.info("commandstats");
-  return [...stats.matchAll(/^cmdstat_(\S+?):calls=(\d+)/gm)]
-    .filter(([, name]) => !/^(info|hset|hget|hgetall|time)$/.test(name!))
-    .reduce((sum, [, , calls]) => sum + Number(calls), 0);
-}
-
-async function processor(): Promise<number> {
-  const [user, system] = [...(await client.info("cpu")).matchAll(/^used_cpu_(?:user|sys):([\d.]+)/gm)];
-  return Number(user![1]) + Number(system![1]);
+/** What share of a processor the server uses, in percent. */
+async function usage(seconds: number): Promise<string> {
+  const before = await client.processor();
+  await delay(seconds * 1_000);
+  const after = await client.processor();
+  if (before === undefined || after === undefined) return "not known";
+  return `${(((after - before) / seconds) * 100).toFixed(1)} %`;
 }
 
 const ms = (value: number) => `${value.toFixed(1)} ms`;
-const row = (what: string, sorted: readonly number[]) => [what, ms(quantile(sorted, 0.5)), ms(quantile(sorted, 0.99))];
+const COLUMNS = ["p50", "p99", "after the call: p50", "p99"];
+const row = (what: string, { asked, acknowledged }: Times) => [
+  what,
+  ...[acknowledged, asked].flatMap((each) => [ms(quantile(each, 0.5)), ms(quantile(each, 0.99))]),
+];
 
 const children = await start(count, 1);
 const bare = await times(children, publish);
 const own = await times(children, setLevel);
 console.log(`\n${count} processes, ${rounds} rounds`);
-printTable(["until the last one has it", "p50", "p99"], [row("bare PUBLISH", bare), row("a level of the fleet", own)]);
-console.log(
-  `a level: ${(quantile(own, 0.5) / quantile(bare, 0.5)).toFixed(1)} × (p50), ${(quantile(own, 0.99) / quantile(bare, 0.99)).toFixed(1)} × (p99)`,
+printTable(
+  ["after the acknowledgement", ...COLUMNS],
+  [row(`bare ${kind.message}`, bare), row("a level of the fleet", own)],
 );
+const ratio = (part: number) => (quantile(own.asked, part) / quantile(bare.asked, part)).toFixed(1);
+console.log(`a level, after the call: ${ratio(0.5)} × (p50), ${ratio(0.99)} × (p99)`);
 
-const [before, busy] = [await commands(), await processor()];
-await delay(restSeconds * 1_000);
-const perSecond = ((await commands()) - before) / restSeconds / (count + 1);
-const used = ((await processor()) - busy) / restSeconds;
-console.log(
-  `\nat rest: ${perSecond.toFixed(2)} commands a second for each instance; Redis ${(used * 100).toFixed(1)} % of a processor`,
-);
+const before = await client.commands();
+const used = await usage(restSeconds);
+const perSecond = ((await client.commands()) - before) / restSeconds / (count + 1);
+console.log(`\nat rest: ${perSecond.toFixed(2)} commands a second for each instance; processor of the server: ${used}`);
 const bytes = await children[0]!.ask<number>({});
 console.log(`memory: ${(bytes / 1024).toFixed(0)} KB of heap for one more instance, with its loggers and connection`);
 await Promise.all(children.map((child) => child.end()));
 
 const rows: string[][] = [];
-for (const size of [5, 50, 200, 1_000]) {
+for (const size of [5, 50, 200, 1_000].filter((each) => each <= kind.maxInstances)) {
   const crowd = await start(1, size);
   const sorted = await times(crowd, setLevel);
-  const cpu = await processor();
-  await delay(10_000);
-  rows.push([...row(`${size}`, sorted), `${(((await processor()) - cpu) * 10).toFixed(1)} %`]);
+  rows.push([...row(`${size}`, sorted), await usage(10)]);
   await crowd[0]!.end();
 }
 console.log("\nsimulated in one process");
-printTable(["instances", "p50", "p99", "Redis at rest"], rows);
+printTable(["instances", ...COLUMNS, "server at rest"], rows);
 
 await fleet.close();
-client.destroy();
+await client.close();
 await server.stop();

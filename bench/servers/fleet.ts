@@ -1,22 +1,21 @@
 /**
- * Instances of a fleet over Redis, as many as the second argument says, in this process. Each one has real pino loggers if it is alone.
+ * Instances of a fleet, in this process: the engine's name, its address and how many are the arguments. Each one has real pino loggers if it is alone.
  * Answers `{ level }` with the time at which the last of them had it, `{ bare }` with that of the message over a bare subscription, and
  * `{}` with the bytes of one more instance.
  */
 import { pino } from "pino";
-import { createClient } from "redis";
-import { redisFleet } from "../../src/adapters/fleet/redis/index.ts";
 import { pinoLoggers } from "../../src/adapters/loggers/pino/index.ts";
 import { Fleet } from "../../src/fleet/fleet.ts";
 import { Loggers } from "../../src/loggers/loggers.ts";
+import { FLEET_SERVERS } from "../support/fleet-servers.ts";
 
-const [, , url, asked] = process.argv;
+const [, , engine, url, asked] = process.argv;
+const kind = FLEET_SERVERS[engine!]!;
 const count = Number(asked);
 const members = Array.from({ length: count }, (_, number) => instance(`${process.pid}-${number}`));
-const subscriber = createClient({ url: url! });
-await subscriber.connect();
+const subscriber = await kind.connect(url!);
 let heard: (text: string, at: bigint) => void = () => {};
-await subscriber.subscribe("bare", (text) => heard(text, process.hrtime.bigint()));
+await subscriber.subscribe((text) => heard(text, process.hrtime.bigint()));
 while (members.some(({ fleet }) => fleet.engine.fault !== undefined)) await soon();
 process.send!("ready");
 
@@ -46,7 +45,7 @@ function instance(id: string, name = "bench") {
   const root = pino({ level: "info" }, { write: () => {} });
   if (count === 1) loggers.attach(pinoLoggers(root));
   const orders = root.child({ name: "orders" });
-  const fleet = new Fleet({ engine: redisFleet(url!), name }, { startTime: 0, loggers, ttl: {} });
+  const fleet = new Fleet({ engine: kind.source(url!), name }, { startTime: 0, loggers, ttl: {} });
   const level = () => (count === 1 ? orders.level.toUpperCase() : loggers.get("orders")?.configuredLevel);
   return {
     fleet,
