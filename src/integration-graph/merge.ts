@@ -1,4 +1,3 @@
-import type { LinkType } from "./link-type.ts";
 import { NodeIds } from "./node-id.ts";
 import { defaultComponentType, patternCategory } from "./pattern.ts";
 import { PROVIDER } from "./provider.ts";
@@ -36,43 +35,49 @@ export interface GraphPart {
  * ```
  */
 export function mergeGraphs(parts: readonly GraphPart[]): GraphSnapshot {
-  const ordered = differentParts(parts).toSorted((one, other) => compare(one.instance, other.instance));
-  const nodes = new Map<string, Sighting[]>();
-  const links = new Map<string, KeyedLink>();
-  for (const { instance, graph } of ordered) {
-    const keys = new Map(graph.nodes.map(({ nodeId, key }) => [nodeId, key]));
-    for (const node of graph.nodes) listed(nodes, node.key).push({ node, instances: node.instances ?? [instance] });
-    for (const { from, to, type, count, declared } of graph.links) {
-      const [start, end] = [keys.get(from), keys.get(to)];
-      if (start === undefined || end === undefined) continue;
-      const id = JSON.stringify([start, type, end]);
-      const known = links.get(id);
-      links.set(id, {
-        ...{ from: start, to: end, type },
-        count: count + (known?.count ?? 0),
-        declared: declared || known?.declared === true,
-      });
+  return new GraphMerger().merge(parts);
+}
+
+/** Merges graphs as {@link mergeGraphs} does, again and again: a node whose parts are the very same objects as before is not made anew. */
+export class GraphMerger {
+  #known: ReadonlyMap<string, Merged> = new Map();
+
+  merge(parts: readonly GraphPart[]): GraphSnapshot {
+    const ordered = differentParts(parts).toSorted((one, other) => compare(one.instance, other.instance));
+    const sightings = new Map<string, Sighting[]>();
+    for (const { instance, graph } of ordered) {
+      for (const node of graph.nodes) listed(sightings, node.key).push({ node, instance });
     }
+    const ids = new NodeIds();
+    const idOf = new Map([...sightings.keys()].sort(compare).map((key) => [key, ids.take(key)]));
+    const merged = new Map(Array.from(idOf, ([key, id]) => [key, this.#merged(id, key, sightings.get(key)!)]));
+    this.#known = merged;
+    const apps = new Set(ordered.map(({ graph }) => graph.contentDescriptor.name));
+    const [app] = apps;
+    return {
+      contentDescriptor: {
+        ...PROVIDER,
+        ...(apps.size === 1 && app !== undefined && { name: app }),
+        ...leftOut("dropped", ordered),
+        ...leftOut("collapsed", ordered),
+      },
+      nodes: Array.from(merged.values(), ({ node }) => node),
+      links: mergedLinks(ordered, idOf),
+      revision: ordered.reduce((sum, { graph }) => sum + graph.revision, 0),
+      ...mergedBrokers(ordered),
+    };
   }
 
-  const ids = new NodeIds();
-  const idOf = new Map([...nodes.keys()].sort(compare).map((key) => [key, ids.take(key)]));
-  const apps = new Set(ordered.map(({ graph }) => graph.contentDescriptor.name));
-  const [app] = apps;
-  return {
-    contentDescriptor: {
-      ...PROVIDER,
-      ...(apps.size === 1 && app !== undefined && { name: app }),
-      ...leftOut("dropped", ordered),
-      ...leftOut("collapsed", ordered),
-    },
-    nodes: Array.from(idOf, ([key, id]) => mergedNode(id, nodes.get(key)!)),
-    links: Array.from(links.entries())
-      .sort(([one], [other]) => compare(one, other))
-      .map(([, link]): LinkSnapshot => ({ ...link, from: idOf.get(link.from)!, to: idOf.get(link.to)! })),
-    revision: ordered.reduce((sum, { graph }) => sum + graph.revision, 0),
-    ...mergedBrokers(ordered),
-  };
+  #merged(id: number, key: string, sightings: readonly Sighting[]): Merged {
+    const known = this.#known.get(key);
+    const isKnown =
+      known?.node.nodeId === id &&
+      known.sightings.length === sightings.length &&
+      known.sightings.every(({ node, instance }, at) => {
+        return node === sightings[at]!.node && instance === sightings[at]!.instance;
+      });
+    return isKnown ? known : { sightings, node: mergedNode(id, sightings) };
+  }
 }
 
 /**
@@ -107,17 +112,42 @@ function leftOut<F extends "dropped" | "collapsed">(name: F, parts: readonly Gra
   return (count > 0 ? { [name]: count } : {}) as { readonly [Name in F]?: number };
 }
 
-interface KeyedLink {
-  readonly from: string;
-  readonly to: string;
-  readonly type: LinkType;
-  readonly count: number;
-  readonly declared: boolean;
+/** In the order of the keys of their ends. */
+function mergedLinks(parts: readonly GraphPart[], idOf: ReadonlyMap<string, number>): readonly LinkSnapshot[] {
+  const links = new Map<string, Mutable<LinkSnapshot>>();
+  for (const { graph } of parts) {
+    const ids = new Map(graph.nodes.map(({ nodeId, key }) => [nodeId, idOf.get(key)!]));
+    for (const { from, to, type, count, declared } of graph.links) {
+      const [start, end] = [ids.get(from), ids.get(to)];
+      if (start === undefined || end === undefined) continue;
+      const id = `${start} ${type} ${end}`;
+      const known = links.get(id);
+      if (known === undefined) links.set(id, { from: start, to: end, type, count, declared });
+      else {
+        known.count += count;
+        known.declared ||= declared;
+      }
+    }
+  }
+  const places = new Map(Array.from(idOf.values(), (id, place) => [id, place]));
+  const place = (id: number) => places.get(id)!;
+  return [...links.values()].sort(
+    (one, other) =>
+      place(one.from) - place(other.from) || compare(one.type, other.type) || place(one.to) - place(other.to),
+  );
 }
 
+type Mutable<T> = { -readonly [Field in keyof T]: T[Field] };
+
+/** A node in one of the parts. */
 interface Sighting {
   readonly node: NodeSnapshot;
-  readonly instances: readonly string[];
+  readonly instance: string;
+}
+
+interface Merged {
+  readonly sightings: readonly Sighting[];
+  readonly node: NodeSnapshot;
 }
 
 function mergedNode(nodeId: number, sightings: readonly Sighting[]): NodeSnapshot {
@@ -151,7 +181,7 @@ function mergedNode(nodeId: number, sightings: readonly Sighting[]): NodeSnapsho
     ...(lastSeenTime > 0 && { lastSeenTime }),
     ...sendTimers(nodes),
     ...receiveCounters(nodes),
-    instances: [...new Set(sightings.flatMap(({ instances }) => instances))].sort(compare),
+    instances: [...new Set(sightings.flatMap(({ node, instance }) => node.instances ?? [instance]))].sort(compare),
   };
 }
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { integrationGraph } from "../../src/integration-graph/builder.ts";
-import { type GraphPart, mergeGraphs } from "../../src/integration-graph/merge.ts";
+import { GraphMerger, type GraphPart, mergeGraphs } from "../../src/integration-graph/merge.ts";
 import { channelKey, endpointKey, NodeIds } from "../../src/integration-graph/node-id.ts";
 import type { GraphSnapshot, LinkSnapshot, NodeSnapshot } from "../../src/integration-graph/snapshot.ts";
 
@@ -116,6 +116,25 @@ test("is the same in whatever order the parts come", () => {
     fc.property(parts, fc.func(fc.integer()), (parts, order) => {
       const shuffled = parts.toSorted((one, other) => order(one.instance) - order(other.instance));
       expect(mergeGraphs(shuffled)).toEqual(mergeGraphs(parts));
+    }),
+  );
+});
+
+test("merged again and again, it is the same as merged once, and keeps the nodes whose parts are the same", () => {
+  const next = fc.record({ parts, kept: fc.array(fc.boolean(), { maxLength: 4 }) });
+  fc.assert(
+    fc.property(fc.array(next, { minLength: 2, maxLength: 5 }), (rounds) => {
+      const merger = new GraphMerger();
+      let before: readonly GraphPart[] = [];
+      for (const { parts, kept } of rounds) {
+        const now = parts.map((part, at) => (kept[at] ? (before[at] ?? part) : part));
+        expect(merger.merge(now)).toEqual(mergeGraphs(now));
+        before = now;
+      }
+      const first = merger.merge(before).nodes;
+      // Other graphs with the same nodes.
+      const same = before.map(({ instance, graph }) => ({ instance, graph: { ...graph, nodes: [...graph.nodes] } }));
+      merger.merge(same).nodes.forEach((node, at) => void expect(node).toBe(first[at]));
     }),
   );
 });

@@ -120,7 +120,8 @@ export function graphFromProto(
   };
 }
 
-function contentDescriptorFromProto(descriptor: ContentDescriptorProto | undefined): ContentDescriptor {
+/** Converts what describes the provider. */
+export function contentDescriptorFromProto(descriptor: ContentDescriptorProto | undefined): ContentDescriptor {
   const { provider = "", providerVersion = "", providerFormatVersion = 0, name = "" } = descriptor ?? {};
   const { dropped = 0n, collapsed = 0n } = descriptor ?? {};
   return {
@@ -132,7 +133,7 @@ function contentDescriptorFromProto(descriptor: ContentDescriptorProto | undefin
 }
 
 /** A server of an earlier version sends no key; the id replaces it. */
-function nodeFromProto(node: NodeProto): NodeSnapshot {
+export function nodeFromProto(node: NodeProto): NodeSnapshot {
   const { input, output, errors, discards, sendTimers, receiveCounters, lastSeenTime } = node;
   return {
     nodeId: node.nodeId,
@@ -166,7 +167,8 @@ function timerFromProto(timer: TimerProto | undefined): TimerSnapshot {
   return { count: Number(timer?.count ?? 0n), mean: timer?.mean ?? 0, max: timer?.max ?? 0 };
 }
 
-function linkFromProto({ from, to, type, count, declared }: LinkProto): LinkSnapshot[] {
+/** Nothing if its type is unknown. */
+export function linkFromProto({ from, to, type, count, declared }: LinkProto): LinkSnapshot[] {
   const known = LINK_TYPE_FROM_PROTO.get(type);
   return known === undefined ? [] : [{ from, to, type: known, count: Number(count), declared }];
 }

@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { durationFromMs } from "@bufbuild/protobuf/wkt";
+import { durationFromMs, durationMs } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext } from "@connectrpc/connect";
 import { WatchedGraph } from "../../client/watched-graph.ts";
 import type { Fleet } from "../../fleet/fleet.ts";
@@ -10,17 +10,22 @@ import {
   WatchFleetGraphResponseSchema,
 } from "../../gen/actuator/v3/fleet_pb.ts";
 import {
-  GetIntegrationGraphResponseSchema,
   IntegrationGraphService,
+  type Link,
+  type Node,
   type WatchIntegrationGraphResponse,
 } from "../../gen/actuator/v3/integration_graph_pb.ts";
-import { mergeGraphs } from "../../integration-graph/merge.ts";
-import type { GraphSnapshot } from "../../integration-graph/snapshot.ts";
+import { GraphMerger } from "../../integration-graph/merge.ts";
+import type { GraphSnapshot, LinkSnapshot, NodeSnapshot } from "../../integration-graph/snapshot.ts";
+import { WATCH_INTERVAL } from "../../integration-graph/watch.ts";
 import { byInstance, type FleetPeers } from "./fleet-peers.ts";
-import { graphFromProto } from "./integration-graph-proto.ts";
+import { contentDescriptorFromProto, linkFromProto, nodeFromProto } from "./integration-graph-proto.ts";
 import { type PeerStream, PeerStreams } from "./peer-streams.ts";
 import { liveEvents, type ServiceLimits } from "./streams.ts";
 import { graphEvents } from "./watch-integration-graph.ts";
+
+/** So much longer is the interval for each instance: what all of them send takes no more than a part of a processor. */
+const MS_FOR_EACH = 20;
 
 /** After this time the graph is sent without the instances that have not answered yet. */
 const FIRST_MS = 2_000;
@@ -35,8 +40,7 @@ export function watchFleetGraph(
 ): AsyncIterableIterator<WatchFleetGraphResponse, undefined> {
   const { heartbeatMs } = limits;
   const merged = new MergedGraph();
-  const asked = interval === undefined ? {} : { interval };
-  const events = graphEvents(merged, limits)(asked);
+  const events = graphEvents(merged, limits)(interval === undefined ? {} : { interval });
   const unread = new Map<string, string>();
   let streams: PeerStreams<WatchIntegrationGraphResponse> | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -80,7 +84,11 @@ export function watchFleetGraph(
         wake = wakeUp;
         const listener: PeerStream<WatchIntegrationGraphResponse> = {
           selector,
-          ask: (clients, signal) => clients(IntegrationGraphService).watchIntegrationGraph(asked, { signal }),
+          ask(clients, signal) {
+            const least = MS_FOR_EACH * [...(streams?.instances ?? [])].length;
+            const ms = Math.max(interval === undefined ? WATCH_INTERVAL.default : durationMs(interval), least);
+            return clients(IntegrationGraphService).watchIntegrationGraph({ interval: durationFromMs(ms) }, { signal });
+          },
           message(instance, message) {
             if (!merged.apply(instance, message)) return;
             unread.delete(instance);
@@ -123,56 +131,80 @@ export function watchFleetGraph(
   );
 }
 
-/** The graphs of instances as one, merged again only after one of them has changed. */
+/** The graphs of instances as one, merged only when it is looked at after one of them has changed. */
 class MergedGraph {
-  readonly #watched = new Map<string, WatchedGraph>();
-  /** Those of which everything is known. */
-  readonly #graphs = new Map<string, GraphSnapshot | undefined>();
+  readonly #merger = new GraphMerger();
+  readonly #parts = new Map<string, Part>();
   #merged: GraphSnapshot | undefined;
 
   /** How many instances it has. */
   get size(): number {
-    return this.#graphs.size;
+    return this.#whole().length;
   }
 
   has(instance: string): boolean {
-    return this.#graphs.has(instance);
+    return this.#parts.get(instance)?.isWhole === true;
   }
 
   /** Applies an event of an instance's watch. Returns whether the instance has become a part, or its part has changed. */
   apply(instance: string, event: WatchIntegrationGraphResponse): boolean {
-    const watched = this.#watched.get(instance) ?? new WatchedGraph();
-    this.#watched.set(instance, watched);
-    if (watched.apply(event) === undefined) return false;
-    // Converted when it is merged: an instance may change several times until then.
-    this.#graphs.set(instance, undefined);
-    this.#merged = undefined;
-    return true;
+    const part = this.#parts.get(instance) ?? new Part();
+    this.#parts.set(instance, part);
+    const isChanged = part.apply(event);
+    if (isChanged) this.#merged = undefined;
+    return isChanged;
   }
 
   delete(instance: string): void {
-    this.#watched.delete(instance);
-    if (this.#graphs.delete(instance)) this.#merged = undefined;
+    if (this.#parts.delete(instance)) this.#merged = undefined;
   }
 
   snapshot(): GraphSnapshot {
-    this.#merged ??= mergeGraphs(
-      Array.from(this.#graphs, ([instance, known]) => {
-        const graph = known ?? snapshotOf(this.#watched.get(instance)!);
-        this.#graphs.set(instance, graph);
-        return { instance, graph };
-      }),
+    this.#merged ??= this.#merger.merge(
+      this.#whole().map(([instance, part]) => ({ instance, graph: part.snapshot() })),
     );
     return this.#merged;
   }
+
+  #whole(): (readonly [string, Part])[] {
+    return [...this.#parts].filter(([, { isWhole }]) => isWhole);
+  }
 }
 
-function snapshotOf({ nodes, links, contentDescriptor }: WatchedGraph): GraphSnapshot {
-  return graphFromProto(
-    create(GetIntegrationGraphResponseSchema, {
-      nodes: [...nodes.values()],
-      links: [...links.values()],
-      ...(contentDescriptor !== undefined && { contentDescriptor }),
-    }),
-  );
+/** The graph of one instance. What has not changed in it is the very same object again, so that it is not merged anew. */
+class Part {
+  readonly #watched = new WatchedGraph();
+  readonly #nodes = new WeakMap<Node, NodeSnapshot>();
+  readonly #links = new WeakMap<Link, readonly LinkSnapshot[]>();
+  #isWhole = false;
+
+  /** Whether everything has been received once. */
+  get isWhole(): boolean {
+    return this.#isWhole;
+  }
+
+  /** Returns whether an event has made it whole, or changed it. */
+  apply(event: WatchIntegrationGraphResponse): boolean {
+    const isChanged = this.#watched.apply(event) !== undefined;
+    this.#isWhole ||= isChanged;
+    return isChanged;
+  }
+
+  snapshot(): GraphSnapshot {
+    const { nodes, links, contentDescriptor } = this.#watched;
+    return {
+      contentDescriptor: contentDescriptorFromProto(contentDescriptor),
+      nodes: Array.from(nodes.values(), (node) => made(this.#nodes, node, nodeFromProto)),
+      links: [...links.values()].flatMap((link) => made(this.#links, link, linkFromProto)),
+      revision: 0,
+    };
+  }
+}
+
+function made<From extends object, To>(known: WeakMap<From, To>, from: From, make: (from: From) => To): To {
+  const before = known.get(from);
+  if (before !== undefined) return before;
+  const to = make(from);
+  known.set(from, to);
+  return to;
 }

@@ -1122,7 +1122,8 @@ export type WatchFleetGraphRequest = Message<"actuator.v3.WatchFleetGraphRequest
   selector: string;
 
   /**
-   * interval is how often changes are sent. Unset: 1 second; at least 0.25 seconds, at most 60.
+   * interval is how often changes are sent. Unset: 1 second; at least 0.25 seconds, at most 60. Each instance sends its own changes at this
+   * interval, or after 20 milliseconds for each instance if that is longer.
    *
    * @generated from field: google.protobuf.Duration interval = 2;
    */
