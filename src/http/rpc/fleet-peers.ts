@@ -107,7 +107,10 @@ export function whyNotAsked({ isGone }: FleetInstance, at: number): string | und
 
 /** Why an instance did not answer. */
 export function reasonOf(error: unknown): string {
-  return (error as { readonly rawMessage?: string }).rawMessage ?? (error as Error).message;
+  const { cause, rawMessage, message } = error as Error & { readonly rawMessage?: string };
+  // Node.js says "aborted" of an answer that breaks off.
+  if ((cause as NodeJS.ErrnoException | undefined)?.code === "ECONNRESET") return "the connection broke";
+  return rawMessage ?? message;
 }
 
 function unasked(reason: string): ActuatorError {

@@ -25,6 +25,10 @@ interface Followed {
   /** What it is followed by: with another address, or after a restart, it is followed anew. */
   readonly as: string;
   readonly end: AbortController;
+  /** Whether it answers. */
+  isRead: boolean;
+  /** Whether the engine knows it. One that answers is followed all the same: an engine may have lost what it knew. */
+  isKnown: boolean;
 }
 
 /** The same stream of all instances that match, those that start later too. One that ends is asked for again every 5 seconds. */
@@ -68,11 +72,9 @@ export class PeerStreams<Message> {
   #follow(seen: readonly FleetInstance[]): void {
     this.#isKnown = true;
     const ids = new Set(seen.map(({ id }) => id));
-    for (const [id, { end }] of this.#followed) {
-      if (ids.has(id)) continue;
-      end.abort();
-      this.#followed.delete(id);
-      this.#stream.gone(id);
+    for (const [id, followed] of this.#followed) {
+      followed.isKnown = ids.has(id);
+      if (!followed.isKnown && !followed.isRead) this.#leave(id, followed);
     }
     for (const [at, instance] of seen.entries()) {
       const { id, address, host, startTime } = instance;
@@ -81,27 +83,38 @@ export class PeerStreams<Message> {
       const known = this.#followed.get(id);
       if (known?.as === as) continue;
       known?.end.abort();
-      const end = new AbortController();
-      this.#followed.set(id, { as, end });
-      if (whyNot === undefined) void this.#read(instance, end.signal);
+      const followed: Followed = { as, end: new AbortController(), isRead: false, isKnown: true };
+      this.#followed.set(id, followed);
+      if (whyNot === undefined) void this.#read(instance, followed);
       else void this.#stream.unread(id, whyNot);
     }
   }
 
-  async #read(instance: FleetInstance, signal: AbortSignal): Promise<void> {
+  #leave(id: string, { end }: Followed): void {
+    end.abort();
+    this.#followed.delete(id);
+    this.#stream.gone(id);
+    this.#stream.changed();
+  }
+
+  async #read(instance: FleetInstance, followed: Followed): Promise<void> {
     const { ask, message: tell, unread } = this.#stream;
+    const { signal } = followed.end;
     while (!signal.aborted) {
       let reason = "it has ended the stream";
       try {
         const clients = await this.#peers.clients(instance, this.#context);
         for await (const message of ask(clients, signal)) {
           if (signal.aborted) return;
+          followed.isRead = true;
           await tell(instance.id, message);
         }
       } catch (error) {
         reason = reasonOf(error);
       }
       if (signal.aborted) return;
+      followed.isRead = false;
+      if (!followed.isKnown) return this.#leave(instance.id, followed);
       await unread(instance.id, reason);
       // It rejects when the stream has ended.
       await delay(RETRY_MS, undefined, { signal, ref: false }).catch(() => undefined);

@@ -4,6 +4,7 @@ import { type Logger, pino } from "pino";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { pinoLoggers } from "../../../src/adapters/loggers/pino/index.ts";
 import { WatchedGraph } from "../../../src/client/watched-graph.ts";
+import type { FleetEngineSource } from "../../../src/fleet/engine.ts";
 import {
   FleetService,
   type UnreadInstance,
@@ -14,6 +15,7 @@ import { Scope } from "../../../src/gen/actuator/v3/loggers_pb.ts";
 import { LogsService } from "../../../src/gen/actuator/v3/logs_pb.ts";
 import { type Actuator, createActuator, integrationGraph, memoryFleet } from "../../../src/index.ts";
 import { clientTransport } from "../../../src/peers/client-transport.ts";
+import { TestServer } from "../../fleet/support.ts";
 import { authority } from "../../support/certificates.ts";
 import { tokensFor } from "../../support/tokens.ts";
 
@@ -33,9 +35,11 @@ interface Shop {
 }
 
 /** Three shops, each with a port, of which the last reads alone. */
-async function shops(peers: { hosts?: readonly string[] } = { hosts: ["127.0.0.1"] }) {
+async function shops(
+  peers: { hosts?: readonly string[] } = { hosts: ["127.0.0.1"] },
+  engine: FleetEngineSource = memoryFleet(),
+) {
   const { file, tokens } = tokensFor(GRANTS);
-  const engine = memoryFleet();
   async function shop(id: string, role: "member" | "reader" = "member"): Promise<Shop> {
     const log = pino({ level: "info" }, { write: () => undefined });
     const graph = integrationGraph({ app: "shop" });
@@ -216,6 +220,18 @@ test("instances that do not answer are named, with the reason", async () => {
   }
   end.abort();
   expect(first[0]?.event).toMatchObject({ case: "unread", value: { reason: "Authentication required." } });
+});
+
+test("an engine that lost what it knew ends no stream", { tags: ["slow"] }, async () => {
+  const server = new TestServer();
+  const all = await shops({ hosts: ["127.0.0.1"] }, server.source(4_000));
+  const seen = watchedGraph(all.as("all"));
+  await expect.poll(() => seen.nodes()).toContain("shared: a, b");
+  server.forget();
+  await expect.poll(async () => (await all.as("all").listInstances({})).instances.length).toBe(0);
+  await expect.poll(async () => (await all.as("all").listInstances({})).instances.length, { timeout: 10_000 }).toBe(2);
+  expect(seen.events).toEqual(["instances 2", "snapshot"]);
+  await seen.end();
 });
 
 test("over TLS, instances of an authority of their own are asked with its certificate", async () => {
