@@ -148,6 +148,25 @@ describe.runIf(CHROMIUM)("the fleet", () => {
     await expect.poll(() => [levelOf(eu), levelOf(us)]).toEqual(["INFO", "INFO"]);
   });
 
+  test("a canary that is overruled says so", async () => {
+    const [eu, us] = await two();
+    const { page } = await openPage(eu.url, "#/fleet");
+    const canary = page.getByRole("region", { name: "Canary" });
+    const begin = async () => {
+      await page.getByRole("button", { name: "Canary", exact: true }).click();
+      await fill(page, "TRACE");
+      await page.getByRole("button", { name: "Begin with TRACE on 1" }).click();
+      await expect.poll(() => canary.innerText()).toMatch(/1 of 1 applied/);
+    };
+    await begin();
+    const request = { name: "shop.orders", level: Level.ERROR, scope: Scope.FLEET, fleet: { selector: "" } };
+    await loggersAt(us.url).setLoggerLevel(request);
+    await canary.getByText("Over: another level was set for the fleet.").waitFor();
+    await expect.poll(() => [levelOf(eu), levelOf(us)]).toEqual(["ERROR", "ERROR"]);
+    await canary.getByRole("button", { name: "Close the canary" }).click();
+    await canary.waitFor({ state: "detached" });
+  });
+
   test("the graph of all instances is one, and says which it has", async () => {
     const engine = memoryFleet();
     const [eu, us] = [integrationGraph({ app: "shop" }), integrationGraph({ app: "shop" })];
