@@ -11,7 +11,7 @@ import { type Actuator, type ActuatorOptions, createActuator, integrationGraph, 
 import { TestServer } from "../fleet/support.ts";
 import { libraryOf } from "../support/rpc-harness.ts";
 import { tokensFor } from "../support/tokens.ts";
-import { accessibilityFaults, CHROMIUM, openPage, overflow, useBrowser } from "./support.ts";
+import { accessibilityFaults, CHROMIUM, cardOf, openPage, overflow, useBrowser } from "./support.ts";
 
 /** An instance of the shop. */
 async function start(engine: FleetEngineSource, zone: string, options: Partial<ActuatorOptions> = {}) {
@@ -52,11 +52,6 @@ async function fill(page: Page, level: string): Promise<void> {
   await dialog.getByLabel("Logger or group").fill("shop.orders");
   await dialog.getByRole("radio", { name: level }).click();
   await dialog.getByLabel("Reason").fill("ticket 812");
-}
-
-/** A node in the drawing of the graph. */
-function cardOf(page: Page, name: string) {
-  return page.locator("svg.gr-all a.n").filter({ has: page.getByText(name, { exact: true }) });
 }
 
 describe.runIf(CHROMIUM)("the fleet", () => {
@@ -152,13 +147,10 @@ describe.runIf(CHROMIUM)("the fleet", () => {
     const [eu, us] = await two();
     const { page } = await openPage(eu.url, "#/fleet");
     const canary = page.getByRole("region", { name: "Canary" });
-    const begin = async () => {
-      await page.getByRole("button", { name: "Canary", exact: true }).click();
-      await fill(page, "TRACE");
-      await page.getByRole("button", { name: "Begin with TRACE on 1" }).click();
-      await expect.poll(() => canary.innerText()).toMatch(/1 of 1 applied/);
-    };
-    await begin();
+    await page.getByRole("button", { name: "Canary", exact: true }).click();
+    await fill(page, "TRACE");
+    await page.getByRole("button", { name: "Begin with TRACE on 1" }).click();
+    await expect.poll(() => canary.innerText()).toMatch(/1 of 1 applied/);
     const request = { name: "shop.orders", level: Level.ERROR, scope: Scope.FLEET, fleet: { selector: "" } };
     await loggersAt(us.url).setLoggerLevel(request);
     await canary.getByText("Over: another level was set for the fleet.").waitFor();

@@ -13,7 +13,7 @@ import { pinoLoggers } from "../../src/adapters/loggers/pino/index.ts";
 import { type Actuator, type ActuatorOptions, createActuator, integrationGraph } from "../../src/index.ts";
 import { until } from "../support/until.ts";
 import { largeGraph } from "./large-graph.ts";
-import { accessibilityFaults, CHROMIUM, openPage, overflow, useBrowser } from "./support.ts";
+import { accessibilityFaults, CHROMIUM, cardOf, openPage, overflow, useBrowser } from "./support.ts";
 
 const PAYMENT = "#/graph/endpoint%3Ashop%3Aservice_activator%3Apayment";
 
@@ -63,8 +63,6 @@ async function serve(options: ActuatorOptions): Promise<{ url: string; actuator:
   return { url, actuator };
 }
 
-const card = (page: Page, name: string) =>
-  page.locator("svg.gr-all a.n").filter({ has: page.getByText(name, { exact: true }) });
 const side = (page: Page) => page.locator("aside.side");
 const placesOf = (page: Page): Promise<string> =>
   page.evaluate(`JSON.stringify([...document.querySelectorAll("svg.gr-all [data-card]")].map((each) =>
@@ -105,14 +103,14 @@ describe.runIf(CHROMIUM)("the graph screen", () => {
     expect(await page.locator("svg.gr-all a.n").count()).toBe(11);
     expect(await page.locator("svg.gr-all .lk.error").count()).toBe(1);
     expect(await page.locator("svg.gr-all .lk.discard").count()).toBe(1);
-    const y = async (name: string) => (await card(page, name).boundingBox())!.y;
+    const y = async (name: string) => (await cardOf(page, name).boundingBox())!.y;
     const order = await Promise.all(["checkout", "orders", "in-stock", "accepted", "payment", "paid", "mail"].map(y));
     expect(order).toEqual(order.toSorted((a, b) => a - b));
-    expect(await card(page, "in-stock").locator("use").getAttribute("href")).toBe("#eip-filter");
-    expect(await card(page, "failures").locator("use").getAttribute("href")).toBe("#eip-error-channel");
+    expect(await cardOf(page, "in-stock").locator("use").getAttribute("href")).toBe("#eip-filter");
+    expect(await cardOf(page, "failures").locator("use").getAttribute("href")).toBe("#eip-error-channel");
     // The symbols are in the page, once.
     expect(await page.locator("#eip-filter").count()).toBe(1);
-    expect(await card(page, "in-stock").locator("title").textContent()).toMatch(/^in-stock, filter, .*1 in, 2 out$/);
+    expect(await cardOf(page, "in-stock").locator("title").textContent()).toMatch(/^in-stock, filter, .*1 in, 2 out$/);
   });
 
   test("shows rates and failures as they happen, and nothing moves", async () => {
@@ -129,19 +127,19 @@ describe.runIf(CHROMIUM)("the graph screen", () => {
       .waitFor();
     await until(async () =>
       /^\d+(\.\d)?\/s · /.test(
-        (await card(page, "in-stock")
+        (await cardOf(page, "in-stock")
           .locator(".n-sub")
           .innerText()
-          .catch(() => "")) || (await card(page, "in-stock").locator(".n-sub").textContent())!,
+          .catch(() => "")) || (await cardOf(page, "in-stock").locator(".n-sub").textContent())!,
       ),
     );
     shop.fail();
-    await card(page, "payment")
+    await cardOf(page, "payment")
       .locator(".n-badge")
       .getByText(/failed$/)
       .waitFor();
-    expect(await card(page, "payment").getAttribute("class")).toContain("bad");
-    expect(await card(page, "payment").locator("title").textContent()).toMatch(
+    expect(await cardOf(page, "payment").getAttribute("class")).toContain("bad");
+    expect(await cardOf(page, "payment").locator("title").textContent()).toMatch(
       /failing, \d+ failed in the last minute/,
     );
     await page.getByText(/11 nodes · \d failing/).waitFor();
@@ -152,7 +150,7 @@ describe.runIf(CHROMIUM)("the graph screen", () => {
     shop.fail();
     const { page } = await openPage(shop.url, "#/graph");
     await arranged(page);
-    await card(page, "payment").click();
+    await cardOf(page, "payment").click();
     expect(page.url()).toContain(PAYMENT);
     await side(page).getByText("Service activator of shop.").waitFor();
     await side(page)
@@ -163,7 +161,7 @@ describe.runIf(CHROMIUM)("the graph screen", () => {
       expect.stringMatching(/paid\s+output/),
       expect.stringMatching(/failures\s+error/),
     ]);
-    expect(await card(page, "payment").getAttribute("aria-current")).toBe("true");
+    expect(await cardOf(page, "payment").getAttribute("aria-current")).toBe("true");
     expect(await page.locator(".lk.hot").count()).toBe(3);
     await side(page).getByRole("link", { name: "paid" }).click();
     await side(page).getByText("Publish subscribe channel, in process.").waitFor();
@@ -199,9 +197,9 @@ describe.runIf(CHROMIUM)("the graph screen", () => {
     await until(async () => (await page.locator("svg.gr-all a.n").count()) === 11);
     await side(page).getByRole("button", { name: "Hide" }).click();
     await page.getByText("10 of 11 nodes shown, 1 hidden.").waitFor();
-    await card(page, "payment").waitFor({ state: "detached" });
+    await cardOf(page, "payment").waitFor({ state: "detached" });
     await page.getByRole("link", { name: "Show all" }).click();
-    await card(page, "payment").waitFor();
+    await cardOf(page, "payment").waitFor();
   });
 
   test("finds a node by what is typed", async () => {
@@ -220,7 +218,7 @@ describe.runIf(CHROMIUM)("the graph screen", () => {
     const { page } = await openPage(shop.url, "#/graph");
     await arranged(page);
     const focused = () => page.evaluate('document.activeElement?.querySelector("title")?.textContent');
-    await card(page, "checkout").focus();
+    await cardOf(page, "checkout").focus();
     await page.keyboard.press("ArrowDown");
     await until(async () => /^orders/.test(String(await focused())));
     await page.keyboard.press("ArrowDown");
@@ -258,7 +256,7 @@ describe.runIf(CHROMIUM)("the graph screen", () => {
   test("moves with the pointer and zooms with the wheel, and the small map shows where", async () => {
     const { page } = await openPage(shop.url, "#/graph", { viewport: { width: 900, height: 500 } });
     await arranged(page);
-    const x = async () => (await card(page, "orders").boundingBox())!.x;
+    const x = async () => (await cardOf(page, "orders").boundingBox())!.x;
     const before = await x();
     await page.mouse.move(300, 300);
     await page.mouse.down();
@@ -270,7 +268,7 @@ describe.runIf(CHROMIUM)("the graph screen", () => {
     await page.keyboard.down("Control");
     await page.mouse.wheel(0, -200);
     await page.keyboard.up("Control");
-    expect((await card(page, "orders").boundingBox())!.width).toBeGreaterThan(160);
+    expect((await cardOf(page, "orders").boundingBox())!.width).toBeGreaterThan(160);
     await page.getByRole("button", { name: "Fit to window" }).click();
     await page.locator("svg.gr-all.far").waitFor();
   });
@@ -311,11 +309,11 @@ describe.runIf(CHROMIUM)("the graph screen", () => {
     await page.getByText("0 of 1,000 nodes shown; 1,000 are collapsed into 12 groups.").waitFor();
     await arranged(page);
     expect(await page.locator("svg.gr-all a.n.group").count()).toBe(12);
-    await card(page, "app-3").click();
+    await cardOf(page, "app-3").click();
     await side(page).getByText("84 nodes").waitFor();
     await side(page).getByRole("button", { name: "Expand" }).click();
     await page.getByText("84 of 1,000 nodes shown; 916 are collapsed into 11 groups.").waitFor();
-    await card(page, "app-3.step-0").waitFor({ state: "attached" });
+    await cardOf(page, "app-3.step-0").waitFor({ state: "attached" });
     await page.getByRole("button", { name: /Collapsed:/ }).click();
     await page.getByRole("menuitemradio", { name: "By broker" }).click();
     await page.getByText(/RabbitMQ main is collapsed \(500 nodes\)/).waitFor();
@@ -338,7 +336,7 @@ describe.runIf(CHROMIUM)("the graph screen", () => {
     await arranged(page);
     const audit = flow.serviceActivator("audit", { input: "paid" });
     audit.handle(() => undefined);
-    await card(page, "audit").waitFor();
+    await cardOf(page, "audit").waitFor();
     expect(await page.locator("svg.gr-all a.n").count()).toBe(12);
   });
 
@@ -389,7 +387,7 @@ describe.runIf(CHROMIUM)("the graph screen", () => {
       shop.fail();
       const { page } = await openPage(shop.url, PAYMENT, { colorScheme });
       await arranged(page);
-      await card(page, "payment").locator(".n-badge").waitFor();
+      await cardOf(page, "payment").locator(".n-badge").waitFor();
       expect(await accessibilityFaults(page)).toEqual([]);
       await page.keyboard.press("t");
       await page.getByRole("table").waitFor();
@@ -403,7 +401,7 @@ describe.runIf(CHROMIUM)("the graph screen", () => {
     await arranged(page);
     await page.getByText(/Near payment: 4 of 11/).waitFor();
     expect(await overflow(page)).toBe(0);
-    const box = async (name: string) => (await card(page, name).boundingBox())!;
+    const box = async (name: string) => (await cardOf(page, name).boundingBox())!;
     const [above, middle, left, right] = await Promise.all(["accepted", "payment", "paid", "failures"].map(box));
     expect([above!.y < middle!.y, left!.y > middle!.y, left!.y === right!.y]).toEqual([true, true, true]);
     expect(Math.min(left!.x, right!.x)).toBeGreaterThanOrEqual(0);
@@ -415,6 +413,6 @@ describe.runIf(CHROMIUM)("the graph screen", () => {
     const { page } = await openPage(shop.url, "#/graph", { viewport: { width: 2560, height: 1400 } });
     await arranged(page);
     expect(await page.locator(".gr-mini").count()).toBe(0);
-    expect((await card(page, "orders").boundingBox())!.height).toBeGreaterThanOrEqual(44);
+    expect((await cardOf(page, "orders").boundingBox())!.height).toBeGreaterThanOrEqual(44);
   });
 });

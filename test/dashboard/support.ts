@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from "playwright-core";
 import { afterAll, beforeAll, expect, onTestFinished } from "vitest";
 import { requirement } from "../support/requirement.ts";
 
@@ -81,4 +81,9 @@ export async function accessibilityFaults(page: Page): Promise<string[]> {
 /** By how many pixels the page is wider than its window; 0: it fits. */
 export function overflow(page: Page): Promise<number> {
   return page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth");
+}
+
+/** A node in the drawing of the graph. */
+export function cardOf(page: Page, name: string): Locator {
+  return page.locator("svg.gr-all a.n").filter({ has: page.getByText(name, { exact: true }) });
 }

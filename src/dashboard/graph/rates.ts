@@ -41,10 +41,7 @@ export class Rates {
   readonly #messages = new Map<number, Growth>();
   readonly #failures = new Map<number, Growth>();
 
-  apply(
-    { isSnapshot, nodes, links, removedNodes, removedLinks, nodesBefore }: Omit<GraphChange, "linksBefore">,
-    now: number,
-  ): void {
+  apply({ isSnapshot, nodes, links, removedNodes, removedLinks, nodesBefore }: GraphChange, now: number): void {
     if (isSnapshot) {
       for (const key of this.#links.keys()) if (!links.has(key)) this.#links.delete(key);
       for (const id of this.#failures.keys()) if (!nodes.has(id)) this.#forget(id);

@@ -75,7 +75,6 @@ function begin(): void {
   const followed = link;
   const watched = new WatchedGraph();
   const rates = new Rates();
-  let instances: Instances | undefined;
   const end = (fault: Fault | undefined) => {
     if (followed === link) graph.value = { ...graph.value, fault };
   };
@@ -85,7 +84,7 @@ function begin(): void {
     if (change === undefined) return;
     rates.apply(change, Date.now());
     const { nodes, links, contentDescriptor } = watched;
-    graph.value = { isLoaded: true, nodes, links, contentDescriptor, instances, rates, fault: undefined };
+    graph.value = { ...graph.value, isLoaded: true, nodes, links, contentDescriptor, fault: undefined };
   };
   graph.value = { ...NOTHING, rates };
   if (!isOfFleet.value) {
@@ -96,8 +95,7 @@ function begin(): void {
     message({ event }) {
       if (event.case === "graph") message(event.value);
       else if (event.case === "instances" && followed === link) {
-        instances = event.value;
-        graph.value = { ...graph.value, instances };
+        graph.value = { ...graph.value, instances: event.value };
       }
     },
     end,

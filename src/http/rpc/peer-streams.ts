@@ -60,8 +60,8 @@ export class PeerStreams<Message> {
   }
 
   /** The ids of the instances; undefined until the engine has answered. */
-  get instances(): Iterable<string> | undefined {
-    return this.#isKnown ? this.#followed.keys() : undefined;
+  get instances(): readonly string[] | undefined {
+    return this.#isKnown ? [...this.#followed.keys()] : undefined;
   }
 
   close(): void {

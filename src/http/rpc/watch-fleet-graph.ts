@@ -51,7 +51,7 @@ export function watchFleetGraph(
   /** Begins when all have answered. */
   function begin(): void {
     if (isBegun || streams?.instances === undefined) return;
-    const isComplete = [...streams.instances].every((id) => merged.has(id) || unread.has(id));
+    const isComplete = streams.instances.every((id) => merged.has(id) || unread.has(id));
     if (isComplete) start();
     else timer ??= setTimeout(start, FIRST_MS).unref();
   }
@@ -85,7 +85,7 @@ export function watchFleetGraph(
         const listener: PeerStream<WatchIntegrationGraphResponse> = {
           selector,
           ask(clients, signal) {
-            const least = MS_FOR_EACH * [...(streams?.instances ?? [])].length;
+            const least = MS_FOR_EACH * (streams?.instances?.length ?? 0);
             const ms = Math.max(interval === undefined ? WATCH_INTERVAL.default : durationMs(interval), least);
             return clients(IntegrationGraphService).watchIntegrationGraph({ interval: durationFromMs(ms) }, { signal });
           },
