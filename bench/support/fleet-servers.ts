@@ -3,7 +3,7 @@ import { connect as connectNats } from "@nats-io/transport-node";
 import pg from "pg";
 import { createClient } from "redis";
 import { natsFleet } from "../../src/adapters/fleet/nats/index.ts";
-import { postgresFleet, prepareFleetTables } from "../../src/adapters/fleet/postgres/index.ts";
+import { FLEET_TABLES, postgresFleet } from "../../src/adapters/fleet/postgres/index.ts";
 import { redisFleet } from "../../src/adapters/fleet/redis/index.ts";
 import type { FleetEngineSource } from "../../src/fleet/engine.ts";
 import { startNats } from "../../test/support/nats-server.ts";
@@ -67,10 +67,7 @@ const postgres: FleetServer = {
   maxInstances: 50,
   async start() {
     const server = await startPostgres({ settings: { max_connections: 300 } });
-    const client = new pg.Client(server.url);
-    await client.connect();
-    await prepareFleetTables(client);
-    await client.end();
+    await server.query(FLEET_TABLES);
     return server;
   },
   source: postgresFleet,

@@ -1,5 +1,4 @@
-import pg from "pg";
-import { prepareFleetTables } from "../../../src/adapters/fleet/postgres/index.ts";
+import { FLEET_TABLES } from "../../../src/adapters/fleet/postgres/index.ts";
 import { natsFound, startNats } from "../../support/nats-server.ts";
 import { postgresFound, startPostgres } from "../../support/postgres-server.ts";
 import { redisFound, startRedis } from "../../support/redis-server.ts";
@@ -26,10 +25,7 @@ export const ENGINES: Readonly<Record<string, CheckedEngine>> = {
     isFound: postgresFound,
     start: async () => {
       const server = await startPostgres();
-      const client = new pg.Client(server.url);
-      await client.connect();
-      await prepareFleetTables(client);
-      await client.end();
+      await server.query(FLEET_TABLES);
       return server;
     },
     urlAt: (port) => `postgres://postgres@127.0.0.1:${port}/postgres`,

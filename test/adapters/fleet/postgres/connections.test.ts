@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
-import { postgresFleet, prepareFleetTables } from "../../../../src/adapters/fleet/postgres/index.ts";
+import { FLEET_TABLES, postgresFleet } from "../../../../src/adapters/fleet/postgres/index.ts";
 import type { FleetEngine } from "../../../../src/fleet/engine.ts";
 import { type PostgresServer, postgresFound, startPostgres } from "../../../support/postgres-server.ts";
 import { requirement } from "../../../support/requirement.ts";
@@ -17,7 +17,7 @@ describe.runIf(requirement("postgresql", postgresFound))("connections of postgre
 
   beforeAll(async () => {
     server = await startPostgres();
-    await prepareFleetTables(server as never);
+    await server.query(FLEET_TABLES);
   });
   afterAll(() => server.stop());
 
