@@ -30,11 +30,10 @@ export interface FleetClients {
 const BEATS_BETWEEN_PRUNING = 720;
 /** PostgreSQL refuses 8,000 bytes. */
 const MAX_HINT_BYTES = 7_900;
-/** Longer than two clients take to give up connecting, which comes first. */
-const OPEN_WITHIN_MS = 7_000;
+/** Longer than a client takes to give up connecting, which comes first. */
+const OPEN_WITHIN_MS = 5_000;
 const POLLED_MS = 2_000;
-const POOLED =
-  "A pooler is between this instance and PostgreSQL: changes arrive within 2 seconds. Give listenUrl to have them at once.";
+const POLLED = "A pooler is between this instance and PostgreSQL: changes arrive within 2 seconds.";
 
 /**
  * One fleet in PostgreSQL. Hints are notifications on a channel of the fleet. A pooler loses them; it is recognised by the process id of
@@ -46,8 +45,10 @@ export class PostgresEngine implements FleetEngine {
   readonly #channel: string;
   readonly #clients: FleetClients;
   readonly #connection: ReplacedConnection<Query>;
+  /** For hints alone, while a pooler is in the way of them. */
+  readonly #hints: ReplacedConnection<FleetClient> | undefined;
   #beats = 0;
-  #isPolled = false;
+  #isPooled = false;
 
   constructor(fleet: string, clients: FleetClients) {
     this.#fleet = fleet;
@@ -60,15 +61,32 @@ export class PostgresEngine implements FleetEngine {
       openWithinMs: OPEN_WITHIN_MS,
       make: (use) => this.#open(use),
     });
+    const { makeListener } = clients;
+    this.#hints =
+      makeListener &&
+      new ReplacedConnection({
+        unready: "There is no connection to listenUrl",
+        openWithinMs: OPEN_WITHIN_MS,
+        make: async (use) => {
+          const client = await opened(makeListener(), use);
+          await this.#listen(client, use);
+          return client;
+        },
+      });
     this.#connection.connect();
   }
 
   get notice(): string | undefined {
-    return this.#isPolled ? POOLED : undefined;
+    if (!this.#isPolled) return undefined;
+    return `${POLLED} ${this.#hints?.unready ?? "Give listenUrl to have them at once"}.`;
   }
 
   get beatMs(): number | undefined {
     return this.#isPolled ? POLLED_MS : undefined;
+  }
+
+  get #isPolled(): boolean {
+    return this.#isPooled && this.#hints?.link === undefined;
   }
 
   async exchange(version: string, report?: Report): Promise<Exchanged> {
@@ -97,6 +115,7 @@ export class PostgresEngine implements FleetEngine {
 
   onHint(listener: (hint?: string) => void): void {
     this.#connection.onHint(listener);
+    this.#hints?.onHint(listener);
   }
 
   async reset(): Promise<void> {
@@ -104,6 +123,7 @@ export class PostgresEngine implements FleetEngine {
   }
 
   close(id?: string): Promise<void> {
+    void this.#hints?.close();
     return this.#connection.close(id === undefined ? undefined : (query) => query(LEAVE, [this.#fleet, id]));
   }
 
@@ -120,11 +140,9 @@ export class PostgresEngine implements FleetEngine {
     const { rows } = await client.query("select pg_backend_pid() as pid");
     const isPooled = (rows[0] as { pid: number }).pid !== client.processID;
     if (!isPooled) await this.#listen(client, use);
-    else if (this.#clients.makeListener !== undefined) {
-      await this.#listen(await opened(this.#clients.makeListener(), use), use);
-    }
     use.signal.throwIfAborted();
-    this.#isPolled = isPooled && this.#clients.makeListener === undefined;
+    this.#isPooled = isPooled;
+    if (isPooled) this.#hints?.connect();
     return inTurn(client);
   }
 

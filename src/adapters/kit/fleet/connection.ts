@@ -45,6 +45,14 @@ export class ReplacedConnection<Link> {
     return this.#link;
   }
 
+  /** Says that there is no connection, and why. */
+  get unready(): string {
+    const { unready } = this.#options;
+    const fault = this.#fault as (Error & { readonly code?: string }) | undefined;
+    // Node.js leaves the message empty if a host has several addresses and none answers.
+    return fault === undefined ? `${unready} yet` : `${unready}: ${fault.message || fault.code}`;
+  }
+
   /** Calls `listener` with each hint, and without one when a connection was made: some may have been missed. */
   onHint(listener: (hint?: string) => void): void {
     this.#listener = listener;
@@ -82,7 +90,7 @@ export class ReplacedConnection<Link> {
   async ask<T>(call: (link: Link) => Promise<T>, isBroken: (error: Error) => boolean = () => false): Promise<T> {
     const link = this.#link;
     if (this.#isClosed) throw new Error("The fleet was closed.");
-    if (link === undefined) throw new Error(this.#unready(), { cause: this.#fault });
+    if (link === undefined) throw new Error(this.unready, { cause: this.#fault });
     try {
       const answer = await call(link);
       this.#failures = 0;
@@ -119,13 +127,6 @@ export class ReplacedConnection<Link> {
     this.#link = undefined;
     this.#current.abort();
     this.#current = new AbortController();
-  }
-
-  /** Node.js leaves the message empty if a host has several addresses and none answers. */
-  #unready(): string {
-    const { unready } = this.#options;
-    const fault = this.#fault as (Error & { readonly code?: string }) | undefined;
-    return fault === undefined ? `${unready} yet` : `${unready}: ${fault.message || fault.code}`;
   }
 }
 

@@ -5,6 +5,7 @@ import pg from "pg";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { postgresFleet, prepareFleetTables } from "../../../../src/adapters/fleet/postgres/index.ts";
 import type { FleetEngine } from "../../../../src/fleet/engine.ts";
+import { FaultProxy } from "../../../support/fault-proxy.ts";
 import { type PgBouncer, pgbouncerFound, startPgBouncer } from "../../../support/pgbouncer-server.ts";
 import { type PostgresServer, postgresFound, startPostgres } from "../../../support/postgres-server.ts";
 import { requirement } from "../../../support/requirement.ts";
@@ -131,6 +132,25 @@ describe.runIf(requirement("postgresql", postgresFound) && requirement("pgbounce
       const { document } = await engine.exchange("?");
       await engine.store({ version: "next", text: "{}" }, document!.version, "changed");
       await expect.poll(() => hints).toContain("changed");
+    });
+
+    test("is asked more often for as long as nothing listens past it", async () => {
+      const proxy = new FaultProxy(server);
+      onTestFinished(() => proxy.close());
+      const port = await proxy.listen();
+      proxy.fault = "cut";
+      const { engine, hints } = await hintsOf(`postgres://postgres@127.0.0.1:${port}/postgres`);
+      const says = () => [engine.beatMs, engine.notice];
+      const polled = [2_000, expect.stringMatching(/^A pooler is .* There is no connection to listenUrl: /)];
+      await expect.poll(says).toEqual(polled);
+      proxy.fault = "pass";
+      await expect.poll(says).toEqual([undefined, undefined]);
+      const { document } = await engine.exchange("?");
+      await engine.store({ version: "past", text: "{}" }, document!.version, "changed");
+      await expect.poll(() => hints).toContain("changed");
+      proxy.fault = "cut";
+      await expect.poll(says).toEqual(polled);
+      await engine.exchange("?");
     });
   },
 );
