@@ -10,7 +10,7 @@ import {
   WatchLogsResponseSchema,
 } from "../../gen/actuator/v3/logs_pb.ts";
 import type { Level } from "../../loggers/level.ts";
-import { ROOT } from "../../loggers/name.ts";
+import { loggerName, ROOT } from "../../loggers/name.ts";
 import { prefixOf } from "../../logs/filter.ts";
 import { requestedLevel, ttlFrom } from "./level-request.ts";
 
@@ -30,7 +30,7 @@ export class FleetRaise {
 
   /** @param onChange called when it is in force, has failed, or has ended */
   constructor(fleet: Fleet, { names, level, ...request }: FleetRaiseRequest, onChange: () => void) {
-    this.names = names.length === 0 ? [ROOT] : [...new Set(names.map((name) => prefixOf(name) ?? name))];
+    this.names = raisedNames(names);
     const holds = this.names.map((name) => fleet.holdLevel(name, level, request));
     Promise.allSettled(holds).then((held) => {
       this.#leases = held.flatMap((each) => (each.status === "fulfilled" ? each.value : []));
@@ -68,6 +68,16 @@ export class FleetRaise {
     this.#isReleased = true;
     for (const lease of this.#leases) lease.release().catch(() => undefined);
   }
+}
+
+/**
+ * The names that are raised where these are watched. What is a group here may be a logger elsewhere, and a group of other members: a caller
+ * must reach the names themselves.
+ *
+ * @throws ActuatorError INVALID_ARGUMENT for what is no name
+ */
+export function raisedNames(names: readonly string[]): readonly string[] {
+  return names.length === 0 ? [ROOT] : [...new Set(names.map((name) => loggerName(prefixOf(name) ?? name)))];
 }
 
 /**

@@ -10,13 +10,11 @@ import {
   WatchFleetLogsResponseSchema,
 } from "../../gen/actuator/v3/fleet_pb.ts";
 import { LogsService, WatchLogsRequestSchema, type WatchLogsResponse } from "../../gen/actuator/v3/logs_pb.ts";
-import { loggerName, ROOT } from "../../loggers/name.ts";
-import { prefixOf } from "../../logs/filter.ts";
 import type { Gate } from "../gate/gate.ts";
 import type { Reach } from "../visible-loggers.ts";
 import { callerOf, reachOf, requestContextOf } from "./calls/call-context.ts";
 import type { FleetPeers } from "./fleet-peers.ts";
-import { FleetRaise, fleetRaiseFrom, raiseEnded } from "./fleet-raise.ts";
+import { FleetRaise, fleetRaiseFrom, raisedNames, raiseEnded } from "./fleet-raise.ts";
 import { type PeerStream, PeerStreams } from "./peer-streams.ts";
 import { liveEvents } from "./streams.ts";
 
@@ -40,11 +38,7 @@ export function watchFleetLogs(
   const caller = callerOf(context.values);
   const requestContext = requestContextOf(context.values);
   requestContext.subject = { logger: names.join(",") || undefined };
-  const raised = names.length === 0 && raise !== undefined ? [ROOT] : names;
-  requireLoggers(
-    caller,
-    raised.map((name) => loggerName(prefixOf(name) ?? name)),
-  );
+  requireLoggers(caller, names.length === 0 && raise === undefined ? [] : raisedNames(names));
   if (raise !== undefined) gate.require(requestContext, "loggers:write");
   const asked = raise && fleetRaiseFrom(names, raise, { actor: caller.name, selector });
   const interval = durationFromMs(heartbeatMs);

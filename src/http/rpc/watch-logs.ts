@@ -23,7 +23,7 @@ import type { Gate } from "../gate/gate.ts";
 import { type Reach, visibleNotices } from "../visible-loggers.ts";
 import { callerOf, reachOf, requestContextOf } from "./calls/call-context.ts";
 import { notServed } from "./calls/error.ts";
-import { FleetRaise, fleetRaiseFrom, raiseEnded } from "./fleet-raise.ts";
+import { FleetRaise, fleetRaiseFrom, raisedNames, raiseEnded } from "./fleet-raise.ts";
 import { isOfFleet } from "./fleet-scope.ts";
 import { changeFrom, requestedLevel, ttlFrom } from "./level-request.ts";
 import { logRecordToProto } from "./log-record-proto.ts";
@@ -78,11 +78,10 @@ export function watchLogs(
       logger: request.names.join(",") || undefined,
       level: raise && requestedLevel(raise.level),
     };
-    requireLoggers(callerOf(context.values), loggersOf(request, loggers));
+    const caller = callerOf(context.values);
+    requireLoggers(caller, isOfAll ? raisedNames(request.names) : loggersOf(request, loggers));
     if (raise !== undefined) gate.require(requestContext, "loggers:write");
-    const inFleet = isOfAll
-      ? fleetRaiseFrom(request.names, raise, { actor: callerOf(context.values).name })
-      : undefined;
+    const inFleet = isOfAll ? fleetRaiseFrom(request.names, raise, { actor: caller.name }) : undefined;
     let tail: Tail;
     let level: FleetRaise | undefined;
     let isStarted = false;

@@ -257,6 +257,29 @@ test("over TLS, instances of an authority of their own are asked with its certif
     .toMatchObject({ instances: 1, unread: [{ instance: "a", reason: expect.stringMatching(/certificate/) }] });
 });
 
+test("a caller of certain loggers raises no group in the fleet: elsewhere it may have other members", async () => {
+  const { file, tokens } = tokensFor(GRANTS);
+  const actuator = createActuator({
+    loggers: {
+      adapters: [pinoLoggers(pino({ level: "info" }, { write: () => undefined }))],
+      groups: { web: ["orders"] },
+    },
+    fleet: { engine: memoryFleet(), name: "shop" },
+    access: { tokens: file },
+    audit: false,
+  });
+  onTestFinished(() => actuator.close());
+  const { url } = await actuator.listen({ port: 0 });
+  const logs = createClient(LogsService, clientTransport({ url, token: tokens.orders }));
+  const first = (raise: { level: Level; scope?: Scope }) => {
+    const end = new AbortController();
+    const watched = logs.watchLogs({ names: ["web"], raise }, { signal: end.signal })[Symbol.asyncIterator]();
+    return watched.next().finally(() => end.abort());
+  };
+  await expect(first({ level: Level.TRACE, scope: Scope.FLEET })).rejects.toThrow(/permission_denied/);
+  expect((await first({ level: Level.TRACE })).value!.event.case).toBe("started");
+});
+
 test("WatchLogs can raise the level on all instances, and gives it back", async () => {
   const all = await shops();
   const end = new AbortController();

@@ -111,10 +111,15 @@ function isBroken({ message }: Error): boolean {
 
 /** Pings the server until it does not answer in time, or the connection ends. */
 function keepAsking(link: Link, use: LinkUse): void {
-  const timer = setTimeout(() => {
-    const answer = withTimeout(link.ping(), DEADLINE_MS, noAnswer, { background: true });
-    answer.then(() => keepAsking(link, use), use.onLost);
-  }, PING_EVERY_MS).unref();
+  let timer: NodeJS.Timeout;
+  const next = () => {
+    if (use.signal.aborted) return;
+    timer = setTimeout(() => {
+      withTimeout(link.ping(), DEADLINE_MS, noAnswer, { background: true }).then(next, use.onLost);
+    }, PING_EVERY_MS).unref();
+  };
+  next();
+  // Once: each listener lives as long as the connection.
   endWith(use.signal, () => clearTimeout(timer));
 }
 
