@@ -77,7 +77,7 @@ export class FleetRaise {
  * @throws ActuatorError INVALID_ARGUMENT for what is no name
  */
 export function raisedNames(names: readonly string[]): readonly string[] {
-  return names.length === 0 ? [ROOT] : [...new Set(names.map((name) => loggerName(prefixOf(name) ?? name)))];
+  return names.length === 0 ? [ROOT] : [...new Set(names.map((name) => prefixOf(name) ?? loggerName(name)))];
 }
 
 /**

@@ -43,35 +43,28 @@ export class PostgresEngine implements FleetEngine {
   readonly kind = "postgres";
   readonly #fleet: string;
   readonly #channel: string;
-  readonly #clients: FleetClients;
   readonly #connection: ReplacedConnection<Query>;
   /** For hints alone, while a pooler is in the way of them. */
   readonly #hints: ReplacedConnection<FleetClient> | undefined;
   #beats = 0;
   #isPooled = false;
 
-  constructor(fleet: string, clients: FleetClients) {
+  constructor(fleet: string, { make, makeListener }: FleetClients) {
     this.#fleet = fleet;
     // Names of channels are shorter than those of fleets may be.
     this.#channel = `ca_${createHash("sha256").update(fleet).digest("hex").slice(0, 40)}`;
-    this.#clients = clients;
     this.#connection = new ReplacedConnection({
       unready: "There is no connection to PostgreSQL",
       // Calls reject at once until there is a connection, so the fleet never resets one that falls silent while it is made.
       openWithinMs: OPEN_WITHIN_MS,
-      make: (use) => this.#open(use),
+      make: async (use) => this.#ready(await opened(make(), use), use),
     });
-    const { makeListener } = clients;
     this.#hints =
       makeListener &&
       new ReplacedConnection({
         unready: "There is no connection to listenUrl",
         openWithinMs: OPEN_WITHIN_MS,
-        make: async (use) => {
-          const client = await opened(makeListener(), use);
-          await this.#listen(client, use);
-          return client;
-        },
+        make: async (use) => this.#listen(await opened(makeListener(), use), use),
       });
     this.#connection.connect();
   }
@@ -135,8 +128,7 @@ export class PostgresEngine implements FleetEngine {
     }
   }
 
-  async #open(use: LinkUse): Promise<Query> {
-    const client = await opened(this.#clients.make(), use);
+  async #ready(client: FleetClient, use: LinkUse): Promise<Query> {
     const { rows } = await client.query("select pg_backend_pid() as pid");
     const isPooled = (rows[0] as { pid: number }).pid !== client.processID;
     if (!isPooled) await this.#listen(client, use);
@@ -146,9 +138,10 @@ export class PostgresEngine implements FleetEngine {
     return inTurn(client);
   }
 
-  async #listen(client: FleetClient, { onHint }: LinkUse): Promise<void> {
+  async #listen(client: FleetClient, { onHint }: LinkUse): Promise<FleetClient> {
     client.on("notification", ({ payload = "" }) => onHint(payload));
     await client.query(`listen "${this.#channel}"`);
+    return client;
   }
 }
 

@@ -111,15 +111,10 @@ function isBroken({ message }: Error): boolean {
 
 /** Pings the server until it does not answer in time, or the connection ends. */
 function keepAsking(link: Link, use: LinkUse): void {
-  let timer: NodeJS.Timeout;
-  const next = () => {
-    if (use.signal.aborted) return;
-    timer = setTimeout(() => {
-      withTimeout(link.ping(), DEADLINE_MS, noAnswer, { background: true }).then(next, use.onLost);
-    }, PING_EVERY_MS).unref();
-  };
-  next();
-  // Once: each listener lives as long as the connection.
+  const timer = setTimeout(() => {
+    const answer = withTimeout(link.ping(), DEADLINE_MS, noAnswer, { background: true });
+    answer.then(() => timer.refresh(), use.onLost);
+  }, PING_EVERY_MS).unref();
   endWith(use.signal, () => clearTimeout(timer));
 }
 

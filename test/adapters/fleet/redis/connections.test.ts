@@ -1,11 +1,13 @@
 // @module-tag slow
 import { spawn } from "node:child_process";
-import { once } from "node:events";
+import { getEventListeners, once } from "node:events";
 import { pathToFileURL } from "node:url";
 import { Redis } from "ioredis";
 import { createClient } from "redis";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { RedisEngine } from "../../../../src/adapters/fleet/redis/engine.ts";
 import { type RedisFleetClient, redisFleet } from "../../../../src/adapters/fleet/redis/index.ts";
+import { nodeRedisDial } from "../../../../src/adapters/fleet/redis/node-redis.ts";
 import type { FleetEngine } from "../../../../src/fleet/engine.ts";
 import { type RedisServer, redisFound, startRedis } from "../../../support/redis-server.ts";
 import { requirement } from "../../../support/requirement.ts";
@@ -165,6 +167,27 @@ describe.runIf(requirement("redis-server", redisFound)).each(Object.entries(clie
     });
   },
 );
+
+test.runIf(requirement("redis-server", redisFound))("pings leave no listeners behind", async () => {
+  await using server = await startRedis();
+  const dial = nodeRedisDial(createClient({ url: server.url }));
+  let signal: AbortSignal | undefined;
+  let pings = 0;
+  const engine = new RedisEngine("shop", async (use) => {
+    signal = use.signal;
+    const { send, ping } = await dial(use);
+    const counted = () => {
+      pings++;
+      return ping();
+    };
+    return { send, ping: counted };
+  });
+  onTestFinished(() => engine.close());
+  await until(() => pings === 1);
+  const listeners = getEventListeners(signal!, "abort").length;
+  await until(() => pings === 3);
+  expect(getEventListeners(signal!, "abort")).toHaveLength(listeners);
+});
 
 test.each(["", "localhost:6379", "http://user:hidden-word@host", "redis://user:hidden-word@ho st"])(
   "refuses the URL %j without showing it",
