@@ -1,11 +1,12 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { chownSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { chownSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import { Client } from "pg";
+import type { KeyPair } from "./certificates.ts";
 import { freePort } from "./server-process.ts";
 
 /** The folder of PostgreSQL's programs: the newest of Debian's, which are not on PATH, or the one that PATH has. */
@@ -17,6 +18,8 @@ export const postgresFound: boolean = programs !== undefined;
 export interface PostgresServerOptions {
   /** Default: a free one. */
   readonly port?: number;
+  /** It also answers over TLS, with this certificate. */
+  readonly tls?: KeyPair;
   /** The server's own settings, such as `{ TimeZone: "Asia/Kolkata" }`. */
   readonly settings?: Readonly<Record<string, string | number>>;
 }
@@ -61,7 +64,8 @@ export async function startPostgres(options: PostgresServerOptions = {}): Promis
   });
   const port = options.port ?? (await freePort());
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
-  let server = await run(port, folder, user, options.settings);
+  const settings = { ...(options.tls && tlsSettings(options.tls, folder, user)), ...options.settings };
+  let server = await run(port, folder, user, settings);
   let client: Promise<Client> | undefined;
 
   async function connected(): Promise<Client> {
@@ -133,7 +137,7 @@ export async function startPostgres(options: PostgresServerOptions = {}): Promis
     kill,
     async restart() {
       await kill();
-      server = await run(port, folder, user, options.settings);
+      server = await run(port, folder, user, settings);
     },
     freeze: () => signal("SIGSTOP"),
     thaw: () => signal("SIGCONT"),
@@ -142,6 +146,16 @@ export async function startPostgres(options: PostgresServerOptions = {}): Promis
 }
 
 type User = { readonly uid: number; readonly gid: number } | { readonly uid?: never; readonly gid?: never };
+
+/** The key must belong to the server's user, and to no other. */
+function tlsSettings(pair: KeyPair, folder: string, user: User) {
+  const files = { cert: join(folder, "cert.pem"), key: join(folder, "key.pem") };
+  for (const name of ["cert", "key"] as const) {
+    writeFileSync(files[name], pair[name], { mode: 0o600 });
+    if (user.uid !== undefined) chownSync(files[name], user.uid, user.gid);
+  }
+  return { ssl: "on", ssl_cert_file: files.cert, ssl_key_file: files.key };
+}
 
 async function run(port: number, folder: string, user: User, settings: PostgresServerOptions["settings"] = {}) {
   const all = {

@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { createClient } from "redis";
+import type { KeyPair } from "./certificates.ts";
 import { freePort } from "./server-process.ts";
 
 /** Whether `redis-server` is installed, for `describe.runIf(requirement("redis-server", redisFound))`. */
@@ -13,6 +14,8 @@ export const redisFound: boolean = spawnSync("redis-server", ["--version"]).stat
 export interface RedisServerOptions {
   /** Default: a free one. */
   readonly port?: number;
+  /** It also answers over TLS at this port, with this certificate. */
+  readonly tls?: KeyPair & { readonly port: number };
   /** More of the server's own arguments, such as `["--maxmemory", "1mb"]`. */
   readonly args?: readonly string[];
 }
@@ -42,7 +45,8 @@ export async function startRedis(options: RedisServerOptions = {}): Promise<Redi
   const folder = mkdtempSync(join(tmpdir(), "connect-actuator-redis-"));
   const port = options.port ?? (await freePort());
   const url = `redis://127.0.0.1:${port}`;
-  let server = await run(port, folder, options.args ?? []);
+  const args = [...(options.tls === undefined ? [] : tlsArgs(options.tls, folder)), ...(options.args ?? [])];
+  let server = await run(port, folder, args);
   let client: ReturnType<typeof createClient> | undefined;
 
   async function connected() {
@@ -80,12 +84,20 @@ export async function startRedis(options: RedisServerOptions = {}): Promise<Redi
     kill,
     async restart() {
       await kill();
-      server = await run(port, folder, options.args ?? []);
+      server = await run(port, folder, args);
     },
     freeze: () => void server.kill("SIGSTOP"),
     thaw: () => void server.kill("SIGCONT"),
     [Symbol.asyncDispose]: stop,
   };
+}
+
+function tlsArgs({ port, ...pair }: NonNullable<RedisServerOptions["tls"]>, folder: string): string[] {
+  const files = { cert: join(folder, "cert.pem"), key: join(folder, "key.pem") };
+  writeFileSync(files.cert, pair.cert);
+  writeFileSync(files.key, pair.key);
+  const tls = ["--tls-port", `${port}`, "--tls-auth-clients", "no"];
+  return [...tls, "--tls-cert-file", files.cert, "--tls-key-file", files.key];
 }
 
 async function run(port: number, folder: string, args: readonly string[]): Promise<ChildProcess> {

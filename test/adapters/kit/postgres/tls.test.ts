@@ -1,7 +1,5 @@
-import { chownSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import pg from "pg";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { postgresQueries } from "../../../../src/adapters/kit/postgres/index.ts";
 import { type Authority, authority } from "../../../support/certificates.ts";
 import { type PostgresServer, postgresFound, startPostgres } from "../../../support/postgres-server.ts";
@@ -12,19 +10,8 @@ describe.runIf(requirement("postgresql", postgresFound))("PostgreSQL over TLS", 
   let made: Authority;
 
   beforeAll(async () => {
-    server = await startPostgres();
     made = await authority();
-    const { cert, key } = await made.issue("server");
-    const { uid, gid } = statSync(server.socketDir);
-    for (const [name, text] of Object.entries({ cert, key })) {
-      const path = join(server.socketDir, name);
-      writeFileSync(path, text, { mode: 0o600 });
-      chownSync(path, uid, gid);
-      await server.query(`ALTER SYSTEM SET ssl_${name}_file = '${path}'`);
-    }
-    await server.query("ALTER SYSTEM SET ssl = on");
-    await server.query("SELECT pg_reload_conf()");
-    await vi.waitUntil(async () => (await server.query("SHOW ssl"))[0].ssl === "on", { timeout: 30_000 });
+    server = await startPostgres({ tls: await made.issue("server") });
   });
   afterAll(() => server?.stop());
 
