@@ -28,11 +28,15 @@ export interface Exchanged {
   readonly document: FleetDocument | undefined;
 }
 
+/** The server has answered a call with a refusal: nothing has happened. */
+export class FleetRefusal extends Error {}
+
 /**
  * What a fleet keeps in common: a register that holds one document and is changed by compare and swap, a table of the instances'
  * reports, a hint when the document changes, and a clock. An engine only carries texts; what they mean is the fleet's own affair.
  *
- * Every call rejects if the engine does not answer. Whether it was heard is then not known. A call need not have a deadline of its own:
+ * Every call rejects if the engine does not answer. Whether it was heard is then not known, unless the error is a {@link FleetRefusal}
+ * or an ActuatorError, which says itself what is wrong. A call need not have a deadline of its own:
  * the fleet gives up after 4 seconds and calls {@link reset}. A client's own command timeout must be left out, because it keeps a dead
  * connection. Calls are never kept for later while there is no connection: they reject.
  */

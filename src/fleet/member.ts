@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { ActuatorError } from "../common/error.ts";
 import { withTimeout } from "../common/timeout.ts";
-import type { FleetEngine, SeenReport } from "./engine.ts";
+import { type FleetEngine, FleetRefusal, type SeenReport } from "./engine.ts";
 import {
   amend,
   EMPTY_STATE,
@@ -28,6 +28,7 @@ const HEAL_MS = 1_000;
 const MAX_TRIES = 20;
 /** No document has this version: the answer always has the document. */
 const NO_VERSION = "?";
+const NO_ANSWER = "FLEET_ENGINE_UNAVAILABLE";
 
 /** What a member needs of its instance. */
 export interface MemberOptions {
@@ -75,7 +76,7 @@ export class FleetMember {
     return this.#known;
   }
 
-  /** Why the engine does not answer; undefined: it does. */
+  /** Why the fleet cannot be read or told; undefined: it was at the last call. */
   get fault(): string | undefined {
     return this.#fault;
   }
@@ -111,7 +112,7 @@ export class FleetMember {
    * @param entriesOf makes the entries from what is known; it may be called again if another member is faster
    * @param ifGeneration changes nothing unless this is the generation of the fleet
    * @throws ActuatorError UNAVAILABLE (reason OUTCOME_UNKNOWN: it may have happened all the same), FAILED_PRECONDITION (another
-   *   generation), RESOURCE_EXHAUSTED, and what `entriesOf` throws.
+   *   generation, or the engine refuses), RESOURCE_EXHAUSTED, and what `entriesOf` throws.
    */
   async change(
     entriesOf: (known: FleetState, now: number) => readonly NewEntry[],
@@ -226,8 +227,10 @@ export class FleetMember {
   /** Learns what the engine has, unless it is the document of this version. Returns the engine's clock. */
   async #look(version: string, report?: { id: string; text: string }): Promise<number> {
     const sent = performance.now();
-    const { now, document } = await this.#asked(this.#engine.exchange(version, report));
-    const stored = document && stateOf(document.text);
+    const exchanged = this.#engine.exchange(version, report).then(({ now, document }) => {
+      return { now, document, stored: document && stateOf(document.text) };
+    });
+    const { now, document, stored } = await this.#asked(exchanged);
     if (this.#answeredAt !== undefined && now - this.#answeredAt > TRACE_MS / 2) {
       // Traces of levels that ended in the meantime may be gone, so that what is known cannot be trusted.
       this.#known = stored ?? this.#stored;
@@ -257,6 +260,7 @@ export class FleetMember {
       try {
         isStored = await this.#store(made.state, version, textOf(made.changed));
       } catch (error) {
+        if ((error as ActuatorError).reason !== NO_ANSWER) throw error;
         const message = `${(error as Error).message} It is not known whether the change has happened: look at the fleet's levels.`;
         throw new ActuatorError("UNAVAILABLE", "OUTCOME_UNKNOWN", message);
       }
@@ -295,18 +299,23 @@ export class FleetMember {
       this.#fault = undefined;
       return answer;
     } catch (error) {
-      if (error instanceof ActuatorError) throw error;
-      const why = (error as Error).message || "it cannot be reached";
-      // A server that was demoted refuses to write for as long as it is connected to.
-      if (error instanceof NoAnswer || why.includes("READONLY")) void this.#engine.reset().catch(() => undefined);
+      const why = ((error as Error).message || "it cannot be reached").replace(/\.$/, "");
       this.#fault = why;
+      if (error instanceof ActuatorError) throw error;
+      if (error instanceof FleetRefusal) throw this.#refused(why);
+      if (error instanceof NoAnswer) void this.#engine.reset().catch(() => undefined);
       throw this.#unavailable(why);
     }
   }
 
+  #refused(why: string): ActuatorError {
+    const message = `The fleet's engine (${this.#engine.kind}) refuses the call: ${why}.`;
+    return new ActuatorError("FAILED_PRECONDITION", "FLEET_ENGINE_REFUSED", message);
+  }
+
   #unavailable(why: string): ActuatorError {
     const message = `The fleet's engine (${this.#engine.kind}) does not answer: ${why}.`;
-    return new ActuatorError("UNAVAILABLE", "FLEET_ENGINE_UNAVAILABLE", message);
+    return new ActuatorError("UNAVAILABLE", NO_ANSWER, message);
   }
 }
 

@@ -59,8 +59,8 @@ export const TRACE_MS = 24 * 3_600_000;
 const LEASE_TRACE_MS = 600_000;
 /** Of levels and traces. Every engine accepts the text of as many. */
 const MAX_ENTRIES = 1_000;
-/** Counted in UTF-16 code units. NATS refuses a message of a megabyte. */
-const MAX_TEXT = 600_000;
+/** In bytes. NATS refuses a message of a megabyte. */
+const MAX_BYTES = 600_000;
 
 export const EMPTY_STATE: FleetState = { generation: 0, entries: new Map() };
 
@@ -169,7 +169,7 @@ export function amend(stored: FleetState, known: FleetState, added: readonly New
     return [keyOf(entry), { ...entry, generation, setTime: Math.floor(now) }];
   });
   const state = prune({ generation, entries: new Map([...base.entries, ...entries]) }, now);
-  if (state.entries.size > MAX_ENTRIES || textOf(state).length > MAX_TEXT) {
+  if (state.entries.size > MAX_ENTRIES || Buffer.byteLength(textOf(state)) > MAX_BYTES) {
     const message = `The fleet has too many levels: at most ${MAX_ENTRIES.toLocaleString("en")}, with those of the last day.`;
     throw new ActuatorError("RESOURCE_EXHAUSTED", "TOO_MANY_FLEET_LEVELS", message);
   }

@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
+import { FleetRefusal } from "../../src/fleet/engine.ts";
 import { Fleet } from "../../src/fleet/fleet.ts";
 import type { Level } from "../../src/loggers/level.ts";
 import { Loggers } from "../../src/loggers/loggers.ts";
@@ -282,11 +283,28 @@ describe("an engine", () => {
     await soon(() => levelIn(one)).toBe("WARN");
   });
 
+  test("that refuses a change has not made it", async () => {
+    const server = new TestServer();
+    const [one] = three(server);
+    await soon(() => one.fleet.engine.fault).toBeUndefined();
+    server.register.store = () => {
+      throw new FleetRefusal("no memory left");
+    };
+    await expect(one.fleet.setLevel("a", "WARN")).rejects.toMatchObject({
+      code: "FAILED_PRECONDITION",
+      reason: "FLEET_ENGINE_REFUSED",
+      message: "The fleet's engine (test) refuses the call: no memory left.",
+    });
+  });
+
   test("that something else writes to is not written to", async () => {
     const server = new TestServer();
     server.register.store({ version: "1", text: "hello" }, "", "");
     const [one] = three(server);
     await expect(one.fleet.setLevel("a", "WARN")).rejects.toMatchObject({ reason: "FLEET_DOCUMENT_UNREADABLE" });
+    expect(one.fleet.engine.fault).toMatch(/not written by connect-actuator/);
+    await one.fleet.instances();
+    await soon(() => one.fleet.engine.fault).toMatch(/not written by connect-actuator/);
   });
 });
 

@@ -20,7 +20,7 @@ export function instancesToProto(fleet: Fleet, instances: readonly FleetInstance
   const { kind, fault, notice = "" } = fleet.engine;
   return create(ListInstancesResponseSchema, {
     name: fleet.name,
-    engine: { kind, isConnected: fault === undefined, notice },
+    engine: { kind, isConnected: fault === undefined, notice: fault ?? notice },
     instances: instances.map(
       ({ startTime, heartbeat, generation, lagMs, labels, address = "", host: _, ...instance }) =>
         create(InstanceSchema, {

@@ -1,6 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { ActuatorError } from "../../../common/error.ts";
-import type { Exchanged, FleetDocument, FleetEngine, Report, SeenReport } from "../../../fleet/engine.ts";
+import {
+  type Exchanged,
+  type FleetDocument,
+  type FleetEngine,
+  FleetRefusal,
+  type Report,
+  type SeenReport,
+} from "../../../fleet/engine.ts";
 import { ReplacedConnection } from "../../kit/fleet/connection.ts";
 import { documentIn, idOf, keyOf, storedText } from "./entry.ts";
 import type { Link, NatsUse } from "./link.ts";
@@ -72,7 +79,7 @@ export class NatsEngine implements FleetEngine {
         await link.state.put(STATE, value, { previousSeq: entry?.revision ?? 0 });
       } catch (error) {
         if (CONFLICTS.has(codeOf(error))) return false;
-        throw error;
+        throw isAnswer(error) ? new FleetRefusal((error as Error).message, { cause: error }) : error;
       }
       // The document is stored, whatever becomes of the hint.
       if (link === this.#connection.link) link.publish(Buffer.byteLength(hint) > link.maxPayload ? "" : hint);
@@ -110,9 +117,13 @@ function sized(value: string, { maxPayload }: Link, what: string): string {
 
 /** Whether neither the server nor this engine has answered: the connection does not work. */
 function isBroken(error: Error): boolean {
+  return !isAnswer(error) && !(error instanceof ActuatorError) && !(error instanceof FleetRefusal);
+}
+
+/** Whether JetStream has answered, and has its streams. */
+function isAnswer(error: unknown): boolean {
   const code = codeOf(error);
-  const isAnswer = typeof code === "number" && code > 10_000 && code !== STREAM_NOT_FOUND;
-  return !isAnswer && !(error instanceof ActuatorError);
+  return typeof code === "number" && code > 10_000 && code !== STREAM_NOT_FOUND;
 }
 
 function codeOf(error: unknown): unknown {

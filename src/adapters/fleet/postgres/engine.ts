@@ -1,6 +1,14 @@
 import { createHash } from "node:crypto";
-import type { Exchanged, FleetDocument, FleetEngine, Report, SeenReport } from "../../../fleet/engine.ts";
+import {
+  type Exchanged,
+  type FleetDocument,
+  type FleetEngine,
+  FleetRefusal,
+  type Report,
+  type SeenReport,
+} from "../../../fleet/engine.ts";
 import { endWith, type LinkUse, ReplacedConnection } from "../../kit/fleet/connection.ts";
+import { sqlState } from "../../kit/postgres/error.ts";
 import { FIRST, LEAVE, NEXT, PRUNE, READ, REPORT, REPORTS } from "./statements.ts";
 import { withAdvice } from "./tables.ts";
 
@@ -33,6 +41,9 @@ const MAX_HINT_BYTES = 7_900;
 /** Longer than a client takes to give up connecting, which comes first. */
 const OPEN_WITHIN_MS = 5_000;
 const POLLED_MS = 2_000;
+const READ_ONLY = "25006";
+/** Classes of SQLSTATE in which a statement may have been executed: connection exceptions and interventions of an operator. */
+const OPEN_OUTCOME = new Set(["08", "40", "57"]);
 const POLLED = "A pooler is between this instance and PostgreSQL: changes arrive within 2 seconds.";
 
 /**
@@ -122,9 +133,11 @@ export class PostgresEngine implements FleetEngine {
 
   async #query(text: string, values: unknown[]): Promise<readonly unknown[]> {
     try {
-      return (await this.#connection.ask((query) => query(text, values))).rows;
+      return (await this.#connection.ask((query) => query(text, values), isElsewhere)).rows;
     } catch (error) {
-      throw withAdvice(error as Error);
+      const { message } = withAdvice(error as Error);
+      const isOpen = OPEN_OUTCOME.has((sqlState(error) ?? "08").slice(0, 2));
+      throw new (isOpen ? Error : FleetRefusal)(message, { cause: error });
     }
   }
 
@@ -143,6 +156,11 @@ export class PostgresEngine implements FleetEngine {
     await client.query(`listen "${this.#channel}"`);
     return client;
   }
+}
+
+/** Whether the server is a standby now, and its address may lead to another one. */
+function isElsewhere(error: Error): boolean {
+  return sqlState(error) === READ_ONLY;
 }
 
 async function opened(making: Promise<FleetClient>, { signal, onLost }: LinkUse): Promise<FleetClient> {

@@ -1,5 +1,12 @@
 import { withTimeout } from "../../../common/timeout.ts";
-import type { Exchanged, FleetDocument, FleetEngine, Report, SeenReport } from "../../../fleet/engine.ts";
+import {
+  type Exchanged,
+  type FleetDocument,
+  type FleetEngine,
+  FleetRefusal,
+  type Report,
+  type SeenReport,
+} from "../../../fleet/engine.ts";
 import { endWith, type LinkUse, noAnswer, ReplacedConnection } from "../../kit/fleet/connection.ts";
 import type { Dial, Link } from "./link.ts";
 
@@ -39,6 +46,8 @@ const DEADLINE_MS = 4000;
 const REPLY = /^[A-Z]{2,} /;
 /** Replies of a server that another one may have replaced. A client would stay connected to it. */
 const WRONG_SERVER = /\b(READONLY|LOADING|MASTERDOWN|CLUSTERDOWN)\b/;
+/** Replies to the first write of a script. Those to a later one leave what was written before. */
+const REFUSAL = /\b(READONLY|OOM|MISCONF|NOREPLICAS)\b/;
 
 /**
  * One fleet in Redis or Valkey. The document is the hash `{ca:<fleet>}:state`, whose name is also the channel of the hints; the
@@ -100,7 +109,11 @@ export class RedisEngine implements FleetEngine {
 
   #eval(script: string, keys: readonly string[], args: readonly string[]): Promise<unknown> {
     const command = ["EVAL", script, `${keys.length}`, ...keys, ...args];
-    return this.#connection.ask(({ send }) => send(command), isBroken);
+    return this.#connection
+      .ask(({ send }) => send(command), isBroken)
+      .catch((error: Error) => {
+        throw REFUSAL.test(error.message) ? new FleetRefusal(error.message, { cause: error }) : error;
+      });
   }
 }
 

@@ -127,14 +127,14 @@ export type Engine = Message<"actuator.v3.Engine"> & {
   kind: string;
 
   /**
-   * is_connected says whether it answered the latest call.
+   * is_connected says whether its latest answer could be used.
    *
    * @generated from field: bool is_connected = 2;
    */
   isConnected: boolean;
 
   /**
-   * notice is what an operator should know. Empty: nothing.
+   * notice is what an operator should know, such as why is_connected is false. Empty: nothing.
    *
    * @generated from field: string notice = 3;
    */
@@ -1346,7 +1346,8 @@ export const ResetFleetResponseSchema: GenMessage<ResetFleetResponse> = /*@__PUR
  * Every instance follows the engine: what it missed while it was away, it catches up with.
  *
  * Every method answers UNAVAILABLE with the reason FLEET_ENGINE_UNAVAILABLE while the engine does not answer. A change that was sent
- * and not answered has the reason OUTCOME_UNKNOWN: it may have happened.
+ * and not answered has the reason OUTCOME_UNKNOWN: it may have happened. A call that the engine refuses has not happened: it is answered
+ * with FAILED_PRECONDITION and the reason FLEET_ENGINE_REFUSED.
  *
  * @generated from service actuator.v3.FleetService
  */

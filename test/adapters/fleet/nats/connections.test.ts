@@ -7,7 +7,7 @@ import { Kvm } from "@nats-io/kv";
 import { connect, type NatsConnection } from "@nats-io/transport-node";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { natsFleet } from "../../../../src/adapters/fleet/nats/index.ts";
-import type { FleetEngine } from "../../../../src/fleet/engine.ts";
+import { type FleetEngine, FleetRefusal } from "../../../../src/fleet/engine.ts";
 import { type NatsServer, natsFound, startNats } from "../../../support/nats-server.ts";
 import { requirement } from "../../../support/requirement.ts";
 import { until } from "../../../support/until.ts";
@@ -45,6 +45,17 @@ describe.runIf(requirement("nats-server", natsFound))("connections of natsFleet"
     onTestFinished(() => engine.close());
     return engine;
   }
+
+  test("tell that a full bucket has refused", async () => {
+    const engine = open();
+    await until(() => works(engine));
+    const { streams } = await jetstreamManager(own);
+    await streams.update(`KV_ca_f${fleets}`, { max_bytes: 10 });
+    const refused = engine.store({ version: "1", text: "{}" }, "", "");
+    await expect(refused).rejects.toBeInstanceOf(FleetRefusal);
+    await streams.update(`KV_ca_f${fleets}`, { max_bytes: -1 });
+    expect(await engine.store({ version: "1", text: "{}" }, "", "")).toBe(true);
+  });
 
   test("give an empty hint, and the document, after a bucket was lost", async () => {
     const engine = open();

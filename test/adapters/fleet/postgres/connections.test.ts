@@ -4,7 +4,7 @@ import { type AddressInfo, createServer, type Socket } from "node:net";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { FLEET_TABLES, postgresFleet } from "../../../../src/adapters/fleet/postgres/index.ts";
-import type { FleetEngine } from "../../../../src/fleet/engine.ts";
+import { type FleetEngine, FleetRefusal } from "../../../../src/fleet/engine.ts";
 import { type PostgresServer, postgresFound, startPostgres } from "../../../support/postgres-server.ts";
 import { requirement } from "../../../support/requirement.ts";
 import { until } from "../../../support/until.ts";
@@ -29,6 +29,12 @@ describe.runIf(requirement("postgresql", postgresFound))("connections of postgre
 
   const works = (engine: FleetEngine) =>
     engine.exchange("", { id: "a", text: "" }).then(
+      () => true,
+      () => false,
+    );
+
+  const answers = (engine: FleetEngine) =>
+    engine.exchange("").then(
       () => true,
       () => false,
     );
@@ -72,6 +78,18 @@ describe.runIf(requirement("postgresql", postgresFound))("connections of postgre
     await server.query("select pg_terminate_backend(pid) from pg_stat_activity where application_name like '%fleet'");
     await until(() => heard.length > before);
     expect(heard.at(-1)).toBeUndefined();
+    await until(() => works(engine));
+  });
+
+  test("leave a server that only reads", async () => {
+    await server.query("alter role postgres set default_transaction_read_only = on");
+    const engine = open();
+    await until(() => answers(engine));
+    const refused = engine.exchange("", { id: "a", text: "" });
+    await expect(refused).rejects.toThrow(/read-only transaction/);
+    await expect(refused).rejects.toBeInstanceOf(FleetRefusal);
+    // Of new connections alone, as if the address led to another server.
+    await server.query("begin read write; alter role postgres reset default_transaction_read_only; commit");
     await until(() => works(engine));
   });
 

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { RedisEngine } from "../../../../src/adapters/fleet/redis/engine.ts";
 import { type RedisFleetClient, redisFleet } from "../../../../src/adapters/fleet/redis/index.ts";
 import { nodeRedisDial } from "../../../../src/adapters/fleet/redis/node-redis.ts";
-import type { FleetEngine } from "../../../../src/fleet/engine.ts";
+import { type FleetEngine, FleetRefusal } from "../../../../src/fleet/engine.ts";
 import { type RedisServer, redisFound, startRedis } from "../../../support/redis-server.ts";
 import { requirement } from "../../../support/requirement.ts";
 import { until } from "../../../support/until.ts";
@@ -89,6 +89,19 @@ describe.runIf(requirement("redis-server", redisFound)).each(Object.entries(clie
       const after = ids((await server.command("CLIENT", "LIST")) as string);
       // Only that of the fixture is left.
       expect([...ids(before)].filter((id) => after.has(id))).toHaveLength(1);
+    });
+
+    test("tell that a server without memory has refused", async () => {
+      const engine = open();
+      await until(() => works(engine));
+      await server.command("CONFIG", "SET", "maxmemory", "1");
+      try {
+        const refused = engine.store({ version: "1", text: "{}" }, "", "");
+        await expect(refused).rejects.toBeInstanceOf(FleetRefusal);
+      } finally {
+        await server.command("CONFIG", "SET", "maxmemory", "0");
+      }
+      expect(await engine.store({ version: "1", text: "{}" }, "", "")).toBe(true);
     });
 
     test("are given up if the server does not answer a ping", async () => {

@@ -108,7 +108,10 @@ test("a process that refuses changes stores nothing", async () => {
   const { url } = await actuator.listen({ port: 0 });
   const { fleet } = member("one", serveFleet(url));
   await expect.poll(() => fleet.engine.fault, soon).toBeUndefined();
-  await expect(fleet.setLevel("a", "WARN")).rejects.toThrow(/refuses all changes/);
+  await expect(fleet.setLevel("a", "WARN")).rejects.toMatchObject({
+    reason: "FLEET_ENGINE_REFUSED",
+    message: "The fleet's engine (serve) refuses the call: This actuator refuses all changes.",
+  });
 });
 
 test("connections do not keep a process alive", async () => {
