@@ -11,7 +11,7 @@ import { Level as LevelProto } from "../gen/actuator/v3/level_pb.ts";
 import { LoggersService, Scope } from "../gen/actuator/v3/loggers_pb.ts";
 import type { Level } from "../loggers/level.ts";
 import { type Connection, printJson } from "./connection.ts";
-import { EXIT } from "./error.ts";
+import { CliError, EXIT } from "./error.ts";
 import { exitCodeOf, printStatuses } from "./fleet-show.ts";
 import { countText, note, print } from "./output.ts";
 
@@ -80,16 +80,20 @@ async function follow(
 ): Promise<number> {
   if (!json) note(`${what}: the fleet has it, generation ${generation}`);
   const change = await latestOf(connection, generation);
-  if (change === undefined) {
+  if (change === "replaced") {
     note("A later change has replaced it already.");
     return EXIT.ok;
+  }
+  if (change === undefined) {
+    throw new CliError(EXIT.unreachable, "the fleet has the change, but now its engine does not answer");
   }
   if (json) printJson(GetFleetChangeResponseSchema, { $typeName: "actuator.v3.GetFleetChangeResponse", change });
   else printStatuses(change);
   return exitCodeOf(change);
 }
 
-async function latestOf(connection: Connection, generation: bigint): Promise<FleetChange | undefined> {
+/** Undefined: nothing was heard of the instances. */
+async function latestOf(connection: Connection, generation: bigint): Promise<FleetChange | "replaced" | undefined> {
   const stopping = new AbortController();
   const timer = setTimeout(() => stopping.abort(), PATIENCE_MS);
   let latest: FleetChange | undefined;
@@ -100,7 +104,8 @@ async function latestOf(connection: Connection, generation: bigint): Promise<Fle
     }
   } catch (error) {
     const { code } = ConnectError.from(error);
-    if (code !== Code.NotFound && !stopping.signal.aborted) throw error;
+    if (code === Code.NotFound) return "replaced";
+    if (!stopping.signal.aborted) throw error;
   } finally {
     clearTimeout(timer);
   }

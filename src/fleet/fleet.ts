@@ -255,28 +255,39 @@ export class Fleet {
   /**
    * How far a change has come, instance by instance.
    *
-   * @param change its generation, or the change from an earlier call, which is then found even if a later one has replaced it
+   * @throws ActuatorError as {@link entry}.
+   */
+  async change(generation: number): Promise<FleetChange> {
+    const entry = await this.entry(generation);
+    return { entry, instances: statusesOf(entry, await this.#reports()) };
+  }
+
+  /**
+   * What a change has set.
+   *
    * @throws ActuatorError NOT_FOUND if no level has this generation any longer, UNAVAILABLE if the engine does not answer.
    */
-  async change(change: number | FleetChange): Promise<FleetChange> {
-    let entry = typeof change === "number" ? this.#entryWith(change) : change.entry;
+  async entry(generation: number): Promise<FleetEntry> {
+    let entry = this.#entryWith(generation);
     if (entry === undefined) {
       await this.#member.refresh();
-      entry = this.#entryWith(change as number);
+      entry = this.#entryWith(generation);
     }
     if (entry === undefined) {
       const message =
         "No level of the fleet has this generation: it was replaced by a later one, or it ended more than a day ago.";
       throw new ActuatorError("NOT_FOUND", "FLEET_CHANGE_NOT_FOUND", message, { field: "generation" });
     }
-    return { entry, instances: statusesOf(entry, await this.#reports(), this.#member.now()) };
+    return entry;
   }
 
-  /** Calls `listener` with how far a change has come, as {@link watchInstances} does. */
-  watchChange({ entry }: FleetChange, listener: (seen: FleetChange | ActuatorError) => void): () => void {
+  /**
+   * Calls `listener` with how far the change has come that made `entry`, as {@link watchInstances} does, but not while the engine does
+   * not answer. A later change does not end it.
+   */
+  watchChange(entry: FleetEntry, listener: (seen: FleetChange) => void): () => void {
     return this.#watch.add((seen) => {
-      if (seen instanceof Error) return listener(seen);
-      listener({ entry, instances: statusesOf(entry, seen, this.#member.now()) });
+      if (!(seen instanceof Error)) listener({ entry, instances: statusesOf(entry, seen) });
     });
   }
 
@@ -312,7 +323,7 @@ export class Fleet {
   }
 
   async #reports(): Promise<readonly ReadReport[]> {
-    return readReports(await this.#member.instances());
+    return readReports(await this.#member.instances(), this.#member.now());
   }
 
   #shown(reports: readonly ReadReport[], selector: string): readonly FleetInstance[] {

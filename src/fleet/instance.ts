@@ -62,13 +62,15 @@ export interface InstanceStatus {
 export interface ReadReport extends InstanceReport {
   readonly id: string;
   readonly seen: number;
+  /** Whether it is older than 15 seconds. */
+  readonly isGone: boolean;
 }
 
 /** Reads reports; those that another release wrote in another form are left out. */
-export function readReports(reports: readonly SeenReport[]): readonly ReadReport[] {
+export function readReports(reports: readonly SeenReport[], now: number): readonly ReadReport[] {
   return reports.flatMap(({ id, text, seen }) => {
     const report = readReport(text);
-    return report === undefined ? [] : [{ ...report, id, seen }];
+    return report === undefined ? [] : [{ ...report, id, seen, isGone: now - seen > GONE_MS }];
   });
 }
 
@@ -84,10 +86,9 @@ export function labelsOf({
 
 /** An instance as it is shown. */
 export function instanceOf(report: ReadReport, known: FleetState, now: number, self: string): FleetInstance {
-  const { id, application, version, labels, startTime, address, host, generation, seen } = report;
+  const { id, application, version, labels, startTime, address, host, generation, seen, isGone } = report;
   const waiting = [...known.entries.values()].filter((entry) => entry.generation > generation);
   const lagMs = Math.max(0, ...waiting.map(({ setTime }) => now - setTime));
-  const isGone = isGoneAt(seen, now);
   return {
     id,
     application,
@@ -105,15 +106,15 @@ export function instanceOf(report: ReadReport, known: FleetState, now: number, s
 }
 
 /** How far a change has come in the instances that it concerns, by id. */
-export function statusesOf(entry: FleetEntry, reports: readonly ReadReport[], now: number): readonly InstanceStatus[] {
+export function statusesOf(entry: FleetEntry, reports: readonly ReadReport[]): readonly InstanceStatus[] {
   const key = keyOf(entry);
   return reports
     .filter((report) => matches(entry.selector, labelsOf(report)))
-    .map(({ id, seen, failed, overruled, generation }): InstanceStatus => {
+    .map(({ id, isGone, failed, overruled, generation }): InstanceStatus => {
       const found = (status: InstanceStatus["status"], more: Partial<InstanceStatus> = {}): InstanceStatus => {
         return { instance: id, status, reason: "", overruledBy: "", ...more };
       };
-      if (isGoneAt(seen, now)) return found("GONE");
+      if (isGone) return found("GONE");
       if (generation < entry.generation) return found("APPLYING");
       if (entry.level !== null && failed[key] !== undefined) return found("FAILED", { reason: failed[key] });
       if (entry.level !== null && overruled[key] !== undefined)
@@ -126,10 +127,6 @@ export function statusesOf(entry: FleetEntry, reports: readonly ReadReport[], no
 /** Whether every instance has said how far it is, or is gone. */
 export function isSettled(instances: readonly InstanceStatus[]): boolean {
   return instances.every(({ status }) => status !== "APPLYING");
-}
-
-function isGoneAt(seen: number, now: number): boolean {
-  return now - seen > GONE_MS;
 }
 
 function readReport(text: string): InstanceReport | undefined {

@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { FleetRefusal } from "../../src/fleet/engine.ts";
 import { Fleet } from "../../src/fleet/fleet.ts";
 import type { Level } from "../../src/loggers/level.ts";
@@ -335,6 +335,22 @@ test("an instance that was killed is gone", async () => {
     ...["i1", "i2", "i3"].map((instance) => ({ instance, status: "APPLIED" })),
   ]);
   await expect(one.fleet.change(1)).rejects.toMatchObject({ code: "NOT_FOUND" });
+});
+
+test("an instance that was killed is told to those who watch, even if no other one reports", async () => {
+  const server = new TestServer();
+  const reader = instanceOf(server, "reader", { role: "reader" });
+  const elsewhere = new TestServer();
+  three(elsewhere);
+  server.register.exchange("", { id: "dead", text: JSON.stringify(await reportOf(elsewhere)) });
+  const seen: boolean[] = [];
+  const stop = reader.fleet.watchInstances("", (instances) => {
+    if (!(instances instanceof Error)) seen.push(...instances.map(({ isGone }) => isGone));
+  });
+  onTestFinished(stop);
+  await soon(() => seen).toEqual([false]);
+  server.ahead = 20_000;
+  await soon(() => seen).toEqual([false, true]);
 });
 
 test("a fleet is reset for good", async () => {

@@ -5,6 +5,7 @@ import { isInReach, requireLoggers } from "../../access/caller.ts";
 import { ActuatorError } from "../../common/error.ts";
 import type { Fleet, FleetChange } from "../../fleet/fleet.ts";
 import { type FleetInstance, isSettled } from "../../fleet/instance.ts";
+import type { FleetEntry } from "../../fleet/state.ts";
 import {
   FinishCanaryResponseSchema,
   type FleetService,
@@ -36,13 +37,13 @@ export function fleetService(
   const { heartbeatMs } = limits;
   const interval = durationFromMs(heartbeatMs);
 
-  async function changeWith(generation: bigint, reach: ReturnType<typeof reachOf>): Promise<FleetChange> {
-    const change = await fleet.change(Number(generation));
-    if (!isInReach([change.entry.name], reach)) {
+  async function entryWith(generation: bigint, reach: ReturnType<typeof reachOf>): Promise<FleetEntry> {
+    const entry = await fleet.entry(Number(generation));
+    if (!isInReach([entry.name], reach)) {
       const message = "This change concerns a logger for which you have no permission.";
       throw new ActuatorError("PERMISSION_DENIED", "PERMISSION_MISSING", message);
     }
-    return change;
+    return entry;
   }
 
   return {
@@ -94,7 +95,8 @@ export function fleetService(
     },
 
     async getFleetChange({ generation }, context) {
-      const change = await changeWith(generation, reachOf(context));
+      await entryWith(generation, reachOf(context));
+      const change = await fleet.change(Number(generation));
       return create(GetFleetChangeResponseSchema, { change: fleetChangeToProto(change) });
     },
 
@@ -113,15 +115,12 @@ export function fleetService(
               fault = error;
               wake();
             };
-            changeWith(generation, reach).then((first) => {
+            entryWith(generation, reach).then((entry) => {
               if (isClosed) return;
-              seen = first;
-              stop = fleet.watchChange(first, (latest) => {
-                if (latest instanceof Error) return fail(latest);
+              stop = fleet.watchChange(entry, (latest) => {
                 seen = latest;
                 wake();
               });
-              wake();
             }, fail);
           },
           take() {

@@ -18,6 +18,11 @@ import { fleetChangeToProto } from "./fleet-proto.ts";
 import { requestedLevel, ttlFrom } from "./level-request.ts";
 import { liveEvents } from "./streams.ts";
 
+/** Between two attempts to decide while the engine does not answer. */
+const AGAIN_MS = 500;
+/** By then each instance has reported to an engine that is back. */
+const REPORT_MS = 6_000;
+
 /** Sets a level on some instances while the stream is open, until it is promoted to all or taken back. */
 export function runCanary(
   fleet: Fleet,
@@ -41,6 +46,10 @@ export function runCanary(
   let sent = "";
   /** The generation of the level that was promoted. */
   let promoted: number | undefined;
+  /** Whether the time is over, and an instance had not the level. */
+  let isFailed = false;
+  /** When the engine did not answer last. */
+  let missed = Number.NEGATIVE_INFINITY;
   let outcome: Outcome | undefined;
   let isEnd = false;
   let isClosed = false;
@@ -58,34 +67,48 @@ export function runCanary(
     if (isClosed) return void release();
     canary.lease.onEnd(() => void ended(wake).catch(fail(wake)));
     await follow(canary.lease.generation, wake);
-    if (promoteAfter !== undefined) timer = setTimeout(() => void decide().catch(fail(wake)), promoteAfter).unref();
+    if (promoteAfter !== undefined) timer = setTimeout(() => void decide(wake), promoteAfter).unref();
   }
 
   /** The time of the canary is over: it is promoted if all its instances have the level. */
-  async function decide(): Promise<void> {
-    const { instances: statuses } = await fleet.change(canary!.lease.generation);
-    const isApplied = statuses.length === instances && statuses.every(({ status }) => status === "APPLIED");
-    if (!isApplied) outcome = Outcome.FAILED;
-    await fleet.finishCanary(canary!.id, isApplied, { actor });
+  async function decide(wake: () => void): Promise<void> {
+    const { id, lease } = canary!;
+    try {
+      const { instances: statuses } = await fleet.change(lease.generation);
+      if (!isSettled(statuses) && performance.now() - missed < REPORT_MS) return again(wake);
+      const isApplied = statuses.length === instances && statuses.every(({ status }) => status === "APPLIED");
+      isFailed = !isApplied;
+      await fleet.finishCanary(id, isApplied, { actor });
+    } catch (error) {
+      // Without the engine it lasts for as long as its lease, whose end is told.
+      if (isClosed || lease.end !== undefined) return;
+      if ((error as ActuatorError).code !== "UNAVAILABLE") return fail(wake)(error);
+      missed = performance.now();
+      again(wake);
+    }
+  }
+
+  function again(wake: () => void): void {
+    timer = setTimeout(() => void decide(wake), AGAIN_MS).unref();
   }
 
   async function ended(wake: () => void): Promise<void> {
     clearTimeout(timer);
     promoted = fleet.promotion(canary!);
     if (promoted !== undefined) await follow(promoted, wake);
-    else outcome ??= canary!.lease.end === "OVERRULED" ? Outcome.OVERRULED : Outcome.TAKEN_BACK;
+    else if (canary!.lease.end === "OVERRULED") outcome = Outcome.OVERRULED;
+    else outcome = isFailed ? Outcome.FAILED : Outcome.TAKEN_BACK;
     wake();
   }
 
   async function follow(generation: number, wake: () => void): Promise<void> {
     stopWatching();
-    change = await fleet.change(generation);
-    stopWatching = fleet.watchChange(change, (latest) => {
-      if (latest instanceof Error) return fail(wake)(latest);
+    const entry = await fleet.entry(generation);
+    if (isClosed) return;
+    stopWatching = fleet.watchChange(entry, (latest) => {
       change = latest;
       wake();
     });
-    wake();
   }
 
   const fail = (wake: () => void) => (error: unknown) => {

@@ -149,6 +149,17 @@ test("while the engine does not answer, calls of the fleet are unavailable", asy
   expect(local.result.value).toMatchObject({ configuredLevel: Level.WARN });
 });
 
+test("watching a change goes on when the engine is back", async () => {
+  const { server, fleet, loggers } = await served();
+  const set = loggers.setLoggerLevel({ name: "a", level: Level.WARN, ...FLEET });
+  const { generation } = await set;
+  server.answers = "none";
+  const followed = allOf(fleet.watchFleetChange({ generation }));
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  server.answers = "all";
+  expect((await followed).at(-1)).toMatchObject({ event: { value: { instances: [{}, {}] } } });
+});
+
 test("a fleet is reset, and unknown changes are not found", async () => {
   const { instances, fleet, loggers } = await served();
   await loggers.setLoggerLevel({ name: "a", level: Level.WARN, ...FLEET });
@@ -197,6 +208,23 @@ describe("a canary", () => {
     const promoteAfter = { seconds: 1n };
     const events = await allOf(fleet.runCanary({ ...request, promoteAfter }));
     expect(events.at(-1)).toMatchObject({ event: { case: "ended", value: { outcome: Outcome.PROMOTED } } });
+    expect(levelsIn(instances)).toEqual(["WARN", "WARN"]);
+  });
+
+  test("lasts while the engine is away for a short time, and is promoted afterwards", async () => {
+    const { server, instances, fleet } = await served();
+    await expect.poll(async () => (await fleet.listInstances({})).instances.length).toBe(2);
+    const events: unknown[] = [];
+    for await (const { event } of fleet.runCanary({ ...request, promoteAfter: { seconds: 1n } })) {
+      if (event.case === "progress" && server.answers === "all" && events.length === 0) {
+        server.answers = "none";
+        setTimeout(() => {
+          server.answers = "all";
+        }, 2_500);
+      }
+      events.push(event.case === "ended" ? event.value.outcome : event.case);
+    }
+    expect(events.at(-1)).toBe(Outcome.PROMOTED);
     expect(levelsIn(instances)).toEqual(["WARN", "WARN"]);
   });
 

@@ -1395,7 +1395,7 @@ export const FleetService: GenService<{
   },
   /**
    * WatchFleetChange sends how far a change has come whenever that changes. The stream ends with OK when no instance is APPLYING. A
-   * later change does not end it.
+   * later change does not end it, nor does an engine that does not answer for a time.
    *
    * @generated from rpc actuator.v3.FleetService.WatchFleetChange
    */
@@ -1406,7 +1406,8 @@ export const FleetService: GenService<{
   },
   /**
    * RunCanary sets a level on a few instances first. It is then set on all that match, or taken back: when the stream ends before it was
-   * promoted, for whatever reason, the canary instances return to their levels.
+   * promoted, for whatever reason, the canary instances return to their levels. An engine that does not answer for less than 30 seconds
+   * changes nothing.
    *
    * @generated from rpc actuator.v3.FleetService.RunCanary
    */
