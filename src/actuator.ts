@@ -11,7 +11,7 @@ import { ActuatorError } from "./common/error.ts";
 import { addressList, isLoopback } from "./common/ip-address.ts";
 import { requireNode } from "./common/node-version.ts";
 import type { FleetEngineSource } from "./fleet/engine.ts";
-import { Fleet } from "./fleet/fleet.ts";
+import { Fleet, type FleetSelf } from "./fleet/fleet.ts";
 import { type ActuatorFleetOptions, fleetOptions } from "./fleet/options.ts";
 import type { Endpoints } from "./http/endpoints.ts";
 import { MOUNTED_WITHOUT_ACCESS } from "./http/gate/gate.ts";
@@ -160,7 +160,7 @@ export function actuatorOf(options: ActuatorOptions, managed?: Loggers): TakingA
   const sessions = options.sessions && sessionsOf(options.sessions);
   const integrationGraph = options.integrationGraph && graphOf(options.integrationGraph);
   const logs = loggers && logsOf(loggers, options.logs ?? true, integrationGraph);
-  const fleet = options.fleet && fleetOf(options.fleet, application, loggers, options.loggers);
+  const fleet = options.fleet && fleetOf(options.fleet, { ...application, loggers, onError }, options.loggers);
   const health = new Health(options.health, {
     builtIn: {
       ...(sessions && { sessions: sessionStoreCheck(storeOf(options.sessions!)) }),
@@ -333,11 +333,10 @@ function logsOf(
 
 function fleetOf(
   fleet: FleetEngineSource | ActuatorFleetOptions,
-  application: Application,
-  loggers: Loggers | undefined,
+  self: Omit<FleetSelf, "ttl">,
   ttl: TtlOptions = {},
 ): Fleet {
-  return new Fleet(fleetOptions(fleet), { ...application, loggers, ttl });
+  return new Fleet(fleetOptions(fleet), { ...self, ttl });
 }
 
 function sessionsOf(sessions: SessionStore | ActuatorSessionsOptions): Sessions {

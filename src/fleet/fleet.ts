@@ -41,6 +41,8 @@ export interface FleetSelf {
   readonly loggers: Loggers | undefined;
   /** How long levels may last that are set through this instance. */
   readonly ttl: TtlOptions;
+  /** Called once with an engine's fault that lasts for more than 10 seconds. Default: it is only shown to callers. */
+  readonly onError?: ((error: unknown, context: string) => void) | undefined;
 }
 
 /** The fleet that an instance takes part in: its instances, and levels that are the same on all of them or on some. */
@@ -95,6 +97,10 @@ export class Fleet {
       onState: (known) => {
         this.#levels?.apply(known);
         for (const lease of this.#leases) lease.follow(known);
+      },
+      onFault: (fault) => {
+        const message = `the engine (${engine.kind}) has not worked for 10 s: ${fault}. Levels stay as they are until it does.`;
+        self.onError?.(new Error(message), `fleet ${this.name}`);
       },
     });
     const now = () => this.#member.now();

@@ -25,6 +25,8 @@ const RETRY_MS = 500;
 /** What this member says of itself follows a change after 20 to 200 ms, so that not all of a fleet speak at once. */
 const NEWS_MS = [20, 200] as const;
 const HEAL_MS = 1_000;
+/** A fault that lasts longer is reported. An engine that is started again, or elsewhere, needs less. */
+const REPORTED_MS = 10_000;
 const MAX_TRIES = 20;
 /** No document has this version: the answer always has the document. */
 const NO_VERSION = "?";
@@ -38,6 +40,8 @@ export interface MemberOptions {
   readonly report: () => string | undefined;
   /** Called whenever more is known of the fleet. */
   readonly onState: (known: FleetState) => void;
+  /** Called with a fault that has lasted for 10 seconds, once until it is over. */
+  readonly onFault: (fault: string) => void;
 }
 
 /** An instance's part in its fleet: it learns what the others changed, says how far it is, and restores what the engine lost. */
@@ -53,6 +57,8 @@ export class FleetMember {
   #offset = Date.now() - performance.now();
   #answeredAt: number | undefined;
   #fault: string | undefined = "it has not answered yet";
+  /** When it began; Infinity: it was reported. */
+  #faulty: number | undefined;
   #beating: Promise<void> | undefined;
   #isBeatAgain = false;
   #isClosed = false;
@@ -178,6 +184,7 @@ export class FleetMember {
     this.#beating ??= this.#exchange().finally(() => {
       this.#beating = undefined;
       if (this.#isClosed) return;
+      this.#reportFault();
       if (this.#isBeatAgain) {
         this.#isBeatAgain = false;
         return void this.#beat();
@@ -187,6 +194,14 @@ export class FleetMember {
       this.#nextBeat = later(this.#fault === undefined ? usual : RETRY_MS * (1 + Math.random()), () => this.#beat());
     });
     return this.#beating;
+  }
+
+  #reportFault(): void {
+    if (this.#fault === undefined) return void (this.#faulty = undefined);
+    this.#faulty ??= performance.now();
+    if (performance.now() - this.#faulty < REPORTED_MS) return;
+    this.#faulty = Number.POSITIVE_INFINITY;
+    this.#options.onFault(this.#fault);
   }
 
   async #exchange(): Promise<void> {

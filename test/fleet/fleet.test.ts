@@ -246,6 +246,36 @@ describe("an engine", () => {
     await soon(() => all[1].fleet.engine.fault).toBeUndefined();
   });
 
+  test("that is away for more than 10 seconds is reported, once until it is back", async () => {
+    const server = new TestServer();
+    server.answers = "none";
+    const reported: string[] = [];
+    const onError = (error: unknown, context: string) => reported.push(`${context}: ${(error as Error).message}`);
+    const self = { name: "shop", startTime: 0, loggers: undefined, ttl: {}, onError };
+    const fleet = new Fleet({ engine: server.source() }, self);
+    onTestFinished(() => fleet.close());
+    const clock = performance.now.bind(performance);
+    let ahead = 0;
+    const spied = vi.spyOn(performance, "now").mockImplementation(() => clock() + ahead);
+    onTestFinished(() => spied.mockRestore());
+    await soon(() => fleet.engine.fault).toBe("connection refused");
+    expect(reported).toEqual([]);
+    const message =
+      "fleet shop: the engine (test) has not worked for 10 s: connection refused. Levels stay as they are until it does.";
+    ahead += 11_000;
+    await soon(() => reported).toEqual([message]);
+    ahead += 60_000;
+    await expect(fleet.instances()).rejects.toThrow();
+    server.answers = "all";
+    await soon(() => fleet.engine.fault).toBeUndefined();
+    server.answers = "none";
+    await soon(() => fleet.engine.fault).toBe("connection refused");
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    expect(reported).toEqual([message]);
+    ahead += 11_000;
+    await soon(() => reported).toEqual([message, message]);
+  });
+
   test("that lost everything gets it back from the instances, and what was ended stays so", async () => {
     const server = new TestServer();
     const all = three(server);
