@@ -5,7 +5,7 @@ import type { FleetTailOptions } from "./fleet-tail.ts";
 import { formatOf, GRAPH_FORMATS, intervalOption, watchOption } from "./graph.ts";
 import type { GraphOptions } from "./graph-show.ts";
 import { LEVEL_WORDS, levelOf, lifeOf } from "./loggers.ts";
-import { countOf, examples, invocationOf } from "./options.ts";
+import { countOf, examples, invocationOf, upToOneDay } from "./options.ts";
 
 const NAME = "a logger or a group";
 
@@ -14,8 +14,13 @@ The command waits until the instances have said how far they are, for 15 seconds
 Exit code 1: an instance did not apply the change. Later instances get it, too.`;
 
 const ASKED = `
-The actuator that is called asks the others at the addresses that they gave, at most 200.
+The actuator that is called asks the others at the addresses that they gave, at most 200.`;
+
+const UNREAD = `
 Exit code 1: an instance did not answer; it is named with the reason.`;
+
+const ASKED_AGAIN = `
+An instance that does not answer is named with the reason, and asked again.`;
 
 const DECIDED = `
 Exit code 0: it was promoted; 1: it was taken back.`;
@@ -68,7 +73,7 @@ function addAsking(fleet: Command): void {
     .command("differences")
     .description("show the loggers whose level is not the same on all instances")
     .addOption(on("those"))
-    .addHelpText("after", examples(["fleet differences", "with the instances that have each level"]) + ASKED)
+    .addHelpText("after", examples(["fleet differences", "with the instances that have each level"]) + ASKED + UNREAD)
     .action(async (_, command: Command) => {
       const { connection, options } = await invocationOf<{ on?: string }>(command);
       const { showDifferences } = await import("./fleet-ask.ts");
@@ -85,7 +90,9 @@ function addAsking(fleet: Command): void {
     .addOption(intervalOption())
     .addHelpText(
       "after",
-      examples(["fleet graph", "counts and rates are added"], ["fleet graph --watch", "and then every change"]) + ASKED,
+      examples(["fleet graph", "counts and rates are added"], ["fleet graph --watch", "and then every change"]) +
+        ASKED +
+        `${UNREAD} With --watch it is asked again.`,
     )
     .action(async (_, command: Command) => {
       const { connection, options } = await invocationOf<GraphOptions & { on?: string }>(command);
@@ -102,7 +109,7 @@ function addAsking(fleet: Command): void {
     .addOption(on("those"))
     .addOption(new Option("--level <level>", "records of this level and of more severe ones").argParser(levelOf))
     .addOption(new Option("--raise <level>", "set this level on all of them until the command ends").argParser(levelOf))
-    .addOption(new Option("--for <duration>", "end after this time, such as 10m").argParser(lifeOf))
+    .addOption(new Option("--for <duration>", "end after this time, such as 10m").argParser(upToOneDay))
     .addOption(reason())
     .option("--grep <text>", "records with this text in message, fields or error, in any case")
     .option("--pretty", "as text, even if the output is no terminal")
@@ -111,7 +118,9 @@ function addAsking(fleet: Command): void {
       examples(
         ["fleet tail orders --raise debug --for 10m", "raised on all instances until then"],
         ["fleet tail --level warn --on zone=eu --json", "one line of JSON for each record, with its instance"],
-      ) + ASKED,
+      ) +
+        ASKED +
+        ASKED_AGAIN,
     )
     .action(async (names: string[], _, command: Command) => {
       const { connection, options } = await invocationOf<FleetTailOptions>(command);
@@ -153,7 +162,9 @@ function addChanging(fleet: Command): void {
     .argument("<level>", `one of ${LEVEL_WORDS.join(", ")}`, levelOf)
     .addOption(new Option("--instances <count>", "how many get it first").argParser(countOf).default(1))
     .addOption(
-      new Option("--promote-after <duration>", "set it on all after this time, if they applied it").argParser(lifeOf),
+      new Option("--promote-after <duration>", "set it on all after this time, if they applied it").argParser(
+        upToOneDay,
+      ),
     )
     .addOption(new Option("--for <duration>", "how long it lasts then, such as 90s, 10m, 2h or 1d").argParser(lifeOf))
     .addOption(new Option("--forever", "it lasts until it is changed, if the server allows that").conflicts("for"))
@@ -213,6 +224,7 @@ function addChanging(fleet: Command): void {
     .argument("<name>", NAME)
     .addOption(on("only those"))
     .addOption(reason())
+    .addOption(ifGeneration())
     .addHelpText(
       "after",
       examples(["fleet restore orders", "ends what was set before on single instances, too"]) + FOLLOWED,

@@ -48,7 +48,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   "fleet.redis": "The engine is Redis: `redis://user:password@host:6379`, or `rediss:` with TLS. Needs the package `redis` or `ioredis`.",
   "fleet.postgres": "The engine is PostgreSQL: `postgres://user:password@host:5432/database`. Needs the package `pg`.",
   "fleet.listenUrl": "For PostgreSQL behind PgBouncer: an address past it, so that changes arrive at once.",
-  "fleet.nats": "The engine is NATS with JetStream: `nats://host:4222`. Needs `@nats-io/transport-node`, `@nats-io/jetstream` and `@nats-io/kv`.",
+  "fleet.nats": "The engine is NATS with JetStream: `nats://host:4222`, or several servers with commas between them. Needs `@nats-io/transport-node`, `@nats-io/jetstream` and `@nats-io/kv`.",
   "fleet.serve": "The engine is another process of connect-actuator with `fleetEngine`: `http://host:9001`.",
   "fleet.token": "The token for `serve`. It needs the permission `fleet:join`.",
   "fleet.ca": "Certificates of authorities in PEM for `serve`, trusted besides those of Node.js.",

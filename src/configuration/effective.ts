@@ -1,5 +1,6 @@
 import { isSection, nameOf, type Section, type Setting, type Tree } from "./schema.ts";
 import { type Entry, type Origin, originText, valueAt } from "./source.ts";
+import { urlsIn } from "./url.ts";
 
 /** A setting in force. */
 export interface EffectiveSetting {
@@ -50,7 +51,7 @@ const SECRET_NAME = /token|password|passphrase|passwd|pwd|secret|credential|auth
 
 /** A value without secrets. */
 function shown({ secret }: Setting, value: unknown, concealed: boolean): unknown {
-  if (secret === "url" && typeof value === "string") return withoutCredentials(value);
+  if (secret === "url" && typeof value === "string") return urlsIn(value).map(withoutCredentials).join(",");
   if (secret !== undefined || (concealed && typeof value !== "object")) return HIDDEN;
   return redacted(value, concealed);
 }

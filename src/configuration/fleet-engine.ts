@@ -1,4 +1,5 @@
 import type { Exchanged, FleetDocument, FleetEngine, FleetEngineSource, Report, SeenReport } from "../fleet/engine.ts";
+import { urlsIn } from "./url.ts";
 
 /** Where an engine is: only one of `redis`, `postgres`, `nats` and `serve`. */
 export interface EngineAddress {
@@ -21,7 +22,7 @@ const ENGINES: Readonly<Record<Kind, (url: string, address: EngineAddress) => Pr
   redis: async (url) => (await import("../adapters/fleet/redis/index.ts")).redisFleet(url),
   postgres: async (url, { listenUrl }) =>
     (await import("../adapters/fleet/postgres/index.ts")).postgresFleet(url, { listenUrl }),
-  nats: async (url) => (await import("../adapters/fleet/nats/index.ts")).natsFleet(url),
+  nats: async (url) => (await import("../adapters/fleet/nats/index.ts")).natsFleet(urlsIn(url)),
   serve: async (url, { token, ca }) =>
     (await import("../adapters/fleet/serve/index.ts")).serveFleet({ url, token, ca }),
 };

@@ -3,7 +3,7 @@ import type { FleetEngineSource } from "../fleet/engine.ts";
 import { type ActuatorFleetOptions, FLEET, type FleetOptions, isEngine } from "../fleet/options.ts";
 import { type EngineAddress, fleetEngineAt, KINDS, kindsOf } from "./fleet-engine.ts";
 import type { StandaloneFault } from "./serve-options.ts";
-import { urlOf } from "./url.ts";
+import { urlOf, urlsOf } from "./url.ts";
 
 /** A fleet whose engine is named by its address. */
 export interface ConfiguredFleetOptions extends FleetOptions {
@@ -13,7 +13,7 @@ export interface ConfiguredFleetOptions extends FleetOptions {
   readonly postgres?: string | undefined;
   /** For PostgreSQL behind PgBouncer: an address past it, so that changes arrive at once. */
   readonly listenUrl?: string | undefined;
-  /** The engine is NATS with JetStream: `nats://host:4222`. Needs `@nats-io/transport-node`, `@nats-io/jetstream` and `@nats-io/kv`. */
+  /** The engine is NATS with JetStream: `nats://host:4222`, or several servers with commas between them. Needs `@nats-io/transport-node`, `@nats-io/jetstream` and `@nats-io/kv`. */
   readonly nats?: string | undefined;
   /** The engine is another process of connect-actuator with `fleetEngine`: `http://host:9001`. */
   readonly serve?: string | undefined;
@@ -28,7 +28,7 @@ export const CONFIGURED_FLEET: Checks<ConfiguredFleetOptions> = {
   redis: urlOf("redis:", "rediss:"),
   postgres: urlOf("postgres:", "postgresql:"),
   listenUrl: urlOf("postgres:", "postgresql:"),
-  nats: urlOf("nats:", "tls:", "ws:", "wss:"),
+  nats: urlsOf("nats:", "tls:"),
   serve: urlOf("http:", "https:"),
   token: bearerToken,
   ca: option(text, { secret: true }),

@@ -25,7 +25,7 @@ import { type ActuatorFleetOptions, isFleetName } from "./options.ts";
 import { ReportWatch } from "./report-watch.ts";
 import type { FleetHoldRequest, FleetRequest, FleetSetRequest } from "./request.ts";
 import { labelValueFault, matches, selectorOf, selectorOfInstances } from "./selector.ts";
-import { type FleetEntry, type FleetState, isLive, lifeOf, type NewEntry, prune } from "./state.ts";
+import { type FleetEntry, isLive, lifeOf, type NewEntry, prune } from "./state.ts";
 
 /** A change of the fleet, and how far it has come. */
 export interface FleetChange {
@@ -176,10 +176,7 @@ export class Fleet {
     if (level !== undefined) checkLevel(level);
     const ttlMs = level === undefined || asked === undefined ? undefined : this.#ttlOf(level, asked);
     const base = this.#entryOf(name, request);
-    const { generation } = await this.#change(request, (now) => {
-      return { ...base, ...lifeOf(ttlMs, now), level: level ?? null };
-    });
-    return generation;
+    return this.#change(request, (now) => [{ ...base, ...lifeOf(ttlMs, now), level: level ?? null }]);
   }
 
   /**
@@ -190,13 +187,7 @@ export class Fleet {
    */
   async restoreLevel(name: string, request: FleetRequest = {}): Promise<number> {
     const base = this.#entryOf(name, request);
-    const { generation } = await this.#change(request, () => ({
-      ...base,
-      slot: "lasting",
-      level: null,
-      restores: true,
-    }));
-    return generation;
+    return this.#change(request, () => [{ ...base, slot: "lasting", level: null, restores: true }]);
   }
 
   /**
@@ -206,10 +197,25 @@ export class Fleet {
    * @throws ActuatorError as {@link setLevel}.
    */
   async holdLevel(name: string, level: Level, request: FleetHoldRequest = {}): Promise<FleetLease> {
+    const [lease] = await this.holdLevels([name], level, request);
+    return lease!;
+  }
+
+  /**
+   * Sets a level on several loggers and groups in one change, as {@link holdLevel} does. Each has a lease of its own.
+   *
+   * @throws ActuatorError as {@link setLevel}; then none is held.
+   */
+  async holdLevels(
+    names: readonly string[],
+    level: Level,
+    request: FleetHoldRequest = {},
+  ): Promise<readonly FleetLease[]> {
     checkLevel(level);
     const ttlMs = holdTtlFor(level, request.ttlMs, this.#ttl);
     const slot = leaseSlot(crypto.randomUUID());
-    return this.#lease({ ...this.#entryOf(name, request), slot, level }, ttlMs, request);
+    const bases = names.map((name): NewEntry => ({ ...this.#entryOf(name, request), slot, level }));
+    return this.#leasesOf(bases, ttlMs, request);
   }
 
   /**
@@ -229,8 +235,8 @@ export class Fleet {
       ...{ selector: selectorOfInstances(instances), slot: leaseSlot(id), level },
       canary: { selector: goal.selector, ...(ttlMs !== undefined && { ttlMs }) },
     };
-    const lease = await this.#lease(entry, holdTtlFor(level, undefined, this.#ttl), request);
-    return { id, lease, instances };
+    const [lease] = await this.#leasesOf([entry], holdTtlFor(level, undefined, this.#ttl), request);
+    return { id, lease: lease!, instances };
   }
 
   /**
@@ -250,12 +256,20 @@ export class Fleet {
     return lease.end === "RELEASED" ? promotionOf(this.#member.known, id)?.generation : undefined;
   }
 
-  async #lease(base: NewEntry, ttlMs: number | undefined, request: FleetRequest): Promise<FleetLease> {
-    const { generation } = await this.#change(request, (now) => ({ ...base, expireTime: leaseEnd(now, ttlMs) }));
-    const lease = new FleetLease(this.#member, base, generation, ttlMs);
-    this.#leases.add(lease);
-    lease.onEnd(() => this.#leases.delete(lease));
-    return lease;
+  async #leasesOf(
+    bases: readonly NewEntry[],
+    ttlMs: number | undefined,
+    request: FleetRequest,
+  ): Promise<readonly FleetLease[]> {
+    const generation = await this.#change(request, (now) => {
+      return bases.map((base) => ({ ...base, expireTime: leaseEnd(now, ttlMs) }));
+    });
+    return bases.map((base) => {
+      const lease = new FleetLease(this.#member, base, generation, ttlMs);
+      this.#leases.add(lease);
+      lease.onEnd(() => this.#leases.delete(lease));
+      return lease;
+    });
   }
 
   /**
@@ -350,8 +364,9 @@ export class Fleet {
     return { name: loggerName(name), selector: selectorOf(selector), actor, reason, instance: this.id };
   }
 
-  #change({ ifGeneration }: FleetRequest, entryOf: (now: number) => NewEntry): Promise<FleetState> {
-    return this.#member.change((_, now) => [entryOf(now)], ifGeneration);
+  async #change({ ifGeneration }: FleetRequest, entriesOf: (now: number) => readonly NewEntry[]): Promise<number> {
+    const { generation } = await this.#member.change((_, now) => entriesOf(now), ifGeneration);
+    return generation;
   }
 
   /** Of the entries of one change the one that sets a level says most. */

@@ -425,6 +425,17 @@ describe("secrets", () => {
     expect(JSON.stringify(settings)).not.toContain(key);
   });
 
+  test("several servers of NATS have commas between them", () => {
+    const read = (servers: string) => standaloneConfiguration({ env: { ACTUATOR_FLEET_NATS: servers } });
+    const { settings } = read(`nats://user:${key},${key}@a:4222,tls://b:4222`);
+    const value = "nats://***@a:4222,tls://b:4222";
+    expect(settings).toContainEqual({ setting: "fleet.nats", value, from: "ACTUATOR_FLEET_NATS" });
+    const fault = /must be URLs with commas between them, which begin with nats:\/\/ or tls:\/\//;
+    for (const servers of ["wss://a", "nats://a,", "nats://a,b:4222", "nats://a,http://b"]) {
+      expect(() => read(servers)).toThrow(fault);
+    }
+  });
+
   test.each([
     // What should have been %23, %2F and %40.
     `redis://user:1#${key}@cache`,

@@ -31,15 +31,16 @@ export class FleetRaise {
   /** @param onChange called when it is in force, has failed, or has ended */
   constructor(fleet: Fleet, { names, level, ...request }: FleetRaiseRequest, onChange: () => void) {
     this.names = raisedNames(names);
-    const holds = this.names.map((name) => fleet.holdLevel(name, level, request));
-    Promise.allSettled(holds).then((held) => {
-      this.#leases = held.flatMap((each) => (each.status === "fulfilled" ? each.value : []));
-      this.#fault = held.find((each) => each.status === "rejected")?.reason;
+    const open = (leases: readonly FleetLease[]) => {
+      this.#leases = leases;
       this.#isOpen = true;
-      if (this.#isReleased || this.#fault !== undefined) this.release();
-      for (const lease of this.#leases) lease.onEnd(onChange);
-      onChange();
-    });
+      if (this.#isReleased) this.release();
+      for (const lease of leases) lease.onEnd(onChange);
+    };
+    const fail = (error: unknown) => {
+      this.#fault = error;
+    };
+    void fleet.holdLevels(this.names, level, request).then(open, fail).then(onChange);
   }
 
   /**

@@ -3,6 +3,7 @@ import { durationFromMs, durationMs } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext } from "@connectrpc/connect";
 import { requireLoggers } from "../../access/caller.ts";
 import { ActuatorError } from "../../common/error.ts";
+import { LONGEST_TIMER_MS } from "../../common/timeout.ts";
 import type { FleetCanary } from "../../fleet/canary.ts";
 import type { Fleet, FleetChange } from "../../fleet/fleet.ts";
 import { isSettled } from "../../fleet/instance.ts";
@@ -36,8 +37,8 @@ export function runCanary(
   const { name: actor } = callerOf(values);
   requireLoggers(callerOf(values), [loggerName(name)]);
   const promoteAfter = request.promoteAfter && durationMs(request.promoteAfter);
-  if (promoteAfter !== undefined && !(promoteAfter > 0)) {
-    const message = "promote_after must be more than 0.";
+  if (promoteAfter !== undefined && !(promoteAfter > 0 && promoteAfter <= LONGEST_TIMER_MS)) {
+    const message = `promote_after must be more than 0 and at most ${LONGEST_TIMER_MS} milliseconds.`;
     throw new ActuatorError("INVALID_ARGUMENT", "INVALID_DURATION", message, { field: "promote_after" });
   }
 

@@ -292,6 +292,20 @@ test("WatchLogs can raise the level on all instances, and gives it back", async 
     break;
   }
   await expect.poll(() => [all.a.orders.level, all.b.orders.level], { timeout: 10_000 }).toEqual(["info", "info"]);
+  const { generation } = await createClient(
+    FleetService,
+    clientTransport({ url: all.a.url, token: all.tokens.all }),
+  ).listFleetLevels({});
+  const fleet = { selector: "", ifGeneration: generation };
+  const done = new AbortController();
+  const raised = { names: ["orders", "stock"], raise: { ...raise, fleet } };
+  const both = logs.watchLogs(raised, { signal: done.signal })[Symbol.asyncIterator]();
+  expect(await both.next()).toMatchObject({
+    value: { event: { value: { raised: [{ name: "orders" }, { name: "stock" }] } } },
+  });
+  const late = logs.watchLogs(raised)[Symbol.asyncIterator]();
+  await expect(late.next()).rejects.toThrow(/The generation of the fleet is/);
+  done.abort();
   const alone = logs.watchLogs({ names: ["orders"], raise: { ...raise, onlyHere: true } });
   await expect(alone[Symbol.asyncIterator]().next()).rejects.toThrow(/only_here does not go with scope SCOPE_FLEET/);
 });

@@ -260,6 +260,8 @@ describe("a canary", () => {
     await expect.poll(async () => (await fleet.listInstances({})).instances.length).toBe(2);
     const many = allOf(fleet.runCanary({ ...request, instances: 3 }));
     await expect(faultOf(many)).resolves.toEqual([Code.FailedPrecondition, "TOO_FEW_INSTANCES"]);
+    const late = allOf(fleet.runCanary({ ...request, promoteAfter: { seconds: 30n * 86_400n } }));
+    await expect(faultOf(late)).resolves.toEqual([Code.InvalidArgument, "INVALID_DURATION"]);
     const unknown = fleet.finishCanary({ id: "x", promote: true });
     await expect(faultOf(unknown)).resolves.toEqual([Code.NotFound, "CANARY_NOT_FOUND"]);
   });

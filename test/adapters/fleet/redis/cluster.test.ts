@@ -1,7 +1,7 @@
 // @module-tag slow
 import { Cluster } from "ioredis";
 import { createCluster } from "redis";
-import { describe } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { type RedisFleetClient, redisFleet } from "../../../../src/adapters/fleet/redis/index.ts";
 import { type RedisServer, redisFound, startRedis } from "../../../support/redis-server.ts";
 import { requirement } from "../../../support/requirement.ts";
@@ -9,10 +9,19 @@ import { freePort } from "../../../support/server-process.ts";
 import { until } from "../../../support/until.ts";
 import { testFleetEngine } from "../engine-contract.ts";
 
-const clusters: Record<string, (first: RedisServer) => RedisFleetClient> = {
-  redis: ({ url }) => createCluster({ rootNodes: [{ url }] }),
-  ioredis: ({ host, port }) => new Cluster([{ host, port }], { lazyConnect: true, keyPrefix: "app:" }),
+interface User {
+  readonly username: string;
+  readonly password: string;
+}
+
+const clusters: Record<string, (first: RedisServer, user?: User) => RedisFleetClient> = {
+  redis: ({ url }, defaults = undefined) => createCluster({ rootNodes: [{ url }], ...(defaults && { defaults }) }),
+  ioredis: ({ host, port }, redisOptions = undefined) =>
+    new Cluster([{ host, port }], { lazyConnect: true, keyPrefix: "app:", ...(redisOptions && { redisOptions }) }),
 };
+
+const USER: User = { username: "fleet", password: "secret" };
+const COMMANDS = "eval hset hget hgetall hdel time publish subscribe ping hello cluster|slots".split(" ");
 
 describe.runIf(requirement("redis-server", redisFound)).each(Object.entries(clusters))(
   "redisFleet of a cluster of %s",
@@ -31,6 +40,22 @@ describe.runIf(requirement("redis-server", redisFound)).each(Object.entries(clus
         },
         stop: async () => void (await all((server) => server.stop())),
       };
+    });
+
+    test("needs only the documented permissions", async () => {
+      const servers = await startCluster();
+      onTestFinished(async () => void (await Promise.all(servers.map((server) => server.stop()))));
+      const rights = ["on", ">secret", "~{ca:*", "&{ca:*", "-@all", ...COMMANDS.map((each) => `+${each}`)];
+      for (const server of servers) await server.command("ACL", "SETUSER", "fleet", "reset", ...rights);
+      const engine = redisFleet(clusterOf(servers[0]!, USER)).open("shop");
+      onTestFinished(() => engine.close());
+      const heard: (string | undefined)[] = [];
+      engine.onHint((hint) => heard.push(hint));
+      const joins = () => engine.exchange("", { id: "a", text: "" }).then(Boolean, () => false);
+      await until(joins);
+      expect(await engine.store({ version: "1", text: "{}" }, "", "hint")).toBe(true);
+      await until(() => heard.includes("hint"));
+      expect(await engine.instances()).toHaveLength(1);
     });
   },
 );
