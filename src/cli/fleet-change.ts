@@ -92,7 +92,7 @@ async function follow(
   return exitCodeOf(change);
 }
 
-/** Undefined: nothing was heard of the instances. */
+/** Undefined: the instances have said nothing. */
 async function latestOf(connection: Connection, generation: bigint): Promise<FleetChange | "replaced" | undefined> {
   const stopping = new AbortController();
   const timer = setTimeout(() => stopping.abort(), PATIENCE_MS);

@@ -10,7 +10,7 @@ export function urlsOf(...protocols: readonly string[]): Check {
   return urls("must be URLs with commas between them, which begin with", protocols, urlsIn);
 }
 
-/** The URLs in what {@link urlsOf} accepts. A comma in a password is none that separates. */
+/** The URLs in what {@link urlsOf} accepts. A comma in a password does not separate them. */
 export function urlsIn(value: string): readonly string[] {
   return value.split(/,(?=[a-z]+:\/\/)/i);
 }
