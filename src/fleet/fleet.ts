@@ -110,7 +110,7 @@ export class Fleet {
     this.#member.start();
   }
 
-  /** The engine as it was when it was last called. */
+  /** The engine, and why this instance does not take part; the fault is undefined if it does. */
   get engine(): { readonly kind: string; readonly fault: string | undefined; readonly notice: string | undefined } {
     return { kind: this.#engine.kind, fault: this.#member.fault, notice: this.#engine.notice };
   }

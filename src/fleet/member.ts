@@ -82,7 +82,7 @@ export class FleetMember {
     return this.#known;
   }
 
-  /** Why the fleet cannot be read or told; undefined: it was at the last call. */
+  /** Why this instance does not take part: a call failed, and no beat has succeeded since. Undefined: it does. */
   get fault(): string | undefined {
     return this.#fault;
   }
@@ -210,6 +210,7 @@ export class FleetMember {
     try {
       const text = report();
       await this.#look(this.#version, text === undefined ? undefined : { id, text });
+      this.#fault = undefined;
       if (this.#known === this.#compared || this.#healing !== undefined) return;
       if (lacking(this.#stored, this.#known, this.now()).length === 0) this.#compared = this.#known;
       else this.#healing = later(Math.random() * HEAL_MS, () => this.#heal());
@@ -310,12 +311,11 @@ export class FleetMember {
     if (this.#isClosed) throw this.#unavailable("this instance has left the fleet");
     try {
       const late = () => new NoAnswer(`no answer within ${DEADLINE_MS / 1_000} s`);
-      const answer = await withTimeout(call, DEADLINE_MS, late, { background: true });
-      this.#fault = undefined;
-      return answer;
+      return await withTimeout(call, DEADLINE_MS, late, { background: true });
     } catch (error) {
       const why = ((error as Error).message || "it cannot be reached").replace(/\.$/, "");
       this.#fault = why;
+      if (this.#beating === undefined) this.tell();
       if (error instanceof ActuatorError) throw error;
       if (error instanceof FleetRefusal) throw this.#refused(why);
       if (error instanceof NoAnswer) void this.#engine.reset().catch(() => undefined);

@@ -327,6 +327,24 @@ describe("an engine", () => {
     });
   });
 
+  test("that takes no reports is said to be at fault, although it can be read", async () => {
+    const server = new TestServer();
+    const [one] = three(server);
+    await soon(() => one.fleet.engine.fault).toBeUndefined();
+    const { register } = server;
+    const exchange = register.exchange.bind(register);
+    register.exchange = (version, report) => {
+      if (report !== undefined) throw new FleetRefusal("no memory left");
+      return exchange(version);
+    };
+    await soon(() => one.fleet.engine.fault).toBe("no memory left");
+    await one.fleet.levels();
+    expect(await one.fleet.instances()).toHaveLength(3);
+    expect(one.fleet.engine.fault).toBe("no memory left");
+    register.exchange = exchange;
+    await soon(() => one.fleet.engine.fault).toBeUndefined();
+  });
+
   test("that something else writes to is not written to", async () => {
     const server = new TestServer();
     server.register.store({ version: "1", text: "hello" }, "", "");
@@ -334,7 +352,7 @@ describe("an engine", () => {
     await expect(one.fleet.setLevel("a", "WARN")).rejects.toMatchObject({ reason: "FLEET_DOCUMENT_UNREADABLE" });
     expect(one.fleet.engine.fault).toMatch(/not written by connect-actuator/);
     await one.fleet.instances();
-    await soon(() => one.fleet.engine.fault).toMatch(/not written by connect-actuator/);
+    expect(one.fleet.engine.fault).toMatch(/not written by connect-actuator/);
   });
 });
 

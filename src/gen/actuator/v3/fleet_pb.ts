@@ -127,7 +127,7 @@ export type Engine = Message<"actuator.v3.Engine"> & {
   kind: string;
 
   /**
-   * is_connected says whether its latest answer could be used.
+   * is_connected says whether the instance that answers takes part.
    *
    * @generated from field: bool is_connected = 2;
    */
