@@ -189,7 +189,7 @@ async function undo(
       else await setFor(name, configuredLevel!, left, override.reason, revision);
     }
   } catch (error) {
-    const isOvertaken = error instanceof CallError && error.fault.code === "FAILED_PRECONDITION";
+    const isOvertaken = error instanceof CallError && error.fault.reason === "REVISION_CHANGED";
     if (!isOvertaken || attempts >= MAX_UNDO_ATTEMPTS) return failed(error);
     // The revision moves with every logger: what has changed may be another one. The watch says so within a moment.
     await shown(revision + 1n);

@@ -76,14 +76,17 @@ export function runCanary(
     const { id, lease } = canary!;
     try {
       const { instances: statuses } = await fleet.change(lease.generation);
-      if (!isSettled(statuses) && performance.now() - missed < REPORT_MS) return again(wake);
-      const isApplied = statuses.length === instances && statuses.every(({ status }) => status === "APPLIED");
+      if (isClosed) return;
+      const isKnown = statuses.length === instances && isSettled(statuses);
+      if (!isKnown && performance.now() - missed < REPORT_MS) return again(wake);
+      const isApplied = isKnown && statuses.every(({ status }) => status === "APPLIED");
       isFailed = !isApplied;
       await fleet.finishCanary(id, isApplied, { actor });
     } catch (error) {
       // Without the engine it lasts for as long as its lease, whose end is told.
       if (isClosed || lease.end !== undefined) return;
-      if ((error as ActuatorError).code !== "UNAVAILABLE") return fail(wake)(error);
+      const { code, reason } = error as ActuatorError;
+      if (code !== "UNAVAILABLE" && reason !== "FLEET_ENGINE_REFUSED") return fail(wake)(error);
       missed = performance.now();
       again(wake);
     }
@@ -103,9 +106,9 @@ export function runCanary(
   }
 
   async function follow(generation: number, wake: () => void): Promise<void> {
-    stopWatching();
     const entry = await fleet.entry(generation);
     if (isClosed) return;
+    stopWatching();
     stopWatching = fleet.watchChange(entry, (latest) => {
       change = latest;
       wake();
