@@ -92,7 +92,7 @@ function addAsking(fleet: Command): void {
       "after",
       examples(["fleet graph", "counts and rates are added"], ["fleet graph --watch", "and then every change"]) +
         ASKED +
-        `${UNREAD} With --watch it is asked again.`,
+        `${UNREAD}\nWith --watch it is asked again.`,
     )
     .action(async (_, command: Command) => {
       const { connection, options } = await invocationOf<GraphOptions & { on?: string }>(command);
