@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { once } from "node:events";
-import { accessSync, constants, mkdtempSync, rmSync, statfsSync } from "node:fs";
+import { accessSync, constants, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -143,10 +143,27 @@ export async function restartable(folder: ServerFolder, launch: Launch): Promise
       await killed(server);
       ({ process: server } = await folder.run(launch));
     },
-    freeze: () => void server.kill("SIGSTOP"),
+    freeze() {
+      server.kill("SIGSTOP");
+      untilStopped(server.pid!);
+    },
     thaw: () => void server.kill("SIGCONT"),
     [Symbol.asyncDispose]: stop,
   };
+}
+
+const STOPPED_WITHIN_MS = 5_000;
+
+/** One thread takes the signal and stops the others. On a busy machine they may answer until then. */
+function untilStopped(pid: number): void {
+  const threads = `/proc/${pid}/task`;
+  if (!existsSync(threads)) return;
+  const late = performance.now() + STOPPED_WITHIN_MS;
+  const isStopped = (id: string) => /\) T /.test(readFileSync(`${threads}/${id}/stat`, "utf8"));
+  while (!readdirSync(threads).every(isStopped)) {
+    if (performance.now() > late) throw new Error(`Process ${pid} does not stop.`);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
+  }
 }
 
 /** Ends a process, where it runs, without giving it a chance. */
