@@ -25,7 +25,7 @@ import { type ActuatorFleetOptions, isFleetName } from "./options.ts";
 import { ReportWatch } from "./report-watch.ts";
 import type { FleetHoldRequest, FleetRequest, FleetSetRequest } from "./request.ts";
 import { labelValueFault, matches, selectorOf, selectorOfInstances } from "./selector.ts";
-import { type FleetEntry, isLive, lifeOf, type NewEntry, prune } from "./state.ts";
+import { byGeneration, type FleetEntry, isLive, lifeOf, type NewEntry, prune } from "./state.ts";
 
 /** A change of the fleet, and how far it has come. */
 export interface FleetChange {
@@ -159,7 +159,7 @@ export class Fleet {
     const now = this.#member.now();
     return [...prune(this.#member.known, now).entries.values()]
       .filter((entry) => isLive(entry, now))
-      .sort((one, other) => one.generation - other.generation)
+      .sort(byGeneration)
       .sort((one, other) => (one.name === other.name ? 0 : one.name < other.name ? -1 : 1));
   }
 

@@ -116,10 +116,10 @@ export function statusesOf(entry: FleetEntry, reports: readonly ReadReport[]): r
       };
       if (isGone) return found("GONE");
       if (generation < entry.generation) return found("APPLYING");
-      if (entry.level !== null && failed[key] !== undefined) return found("FAILED", { reason: failed[key] });
       if (entry.level !== null && overruled[key] !== undefined)
         return found("OVERRULED", { overruledBy: overruled[key] });
-      return found("APPLIED");
+      const reason = failed[key] ?? (entry.level === null ? undefined : failed[""]);
+      return reason === undefined ? found("APPLIED") : found("FAILED", { reason });
     })
     .sort((one, other) => (one.instance < other.instance ? -1 : 1));
 }

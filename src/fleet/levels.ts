@@ -1,9 +1,9 @@
 import { LONGEST_TIMER_MS } from "../common/timeout.ts";
 import type { Lease } from "../loggers/lease.ts";
 import type { Loggers } from "../loggers/loggers.ts";
-import type { Override } from "../loggers/setting.ts";
+import type { Override, Setting } from "../loggers/setting.ts";
 import { type Labels, matches } from "./selector.ts";
-import { type FleetEntry, type FleetState, isLease, keyOf, nextExpiry, wanted } from "./state.ts";
+import { byGeneration, type FleetEntry, type FleetState, isLease, keyOf, nextExpiry, wanted } from "./state.ts";
 
 /** By how much a clock may be wrong before a level of this instance counts as later than one of the fleet. */
 const CLOCK_MS = 1_000;
@@ -12,7 +12,7 @@ const MAX_REPORTED = 100;
 
 /** What did not take effect here, by the keys of entries. */
 export interface LevelFaults {
-  /** Why it could not be applied. */
+  /** Why it could not be applied. What is kept for the empty key stands for all that are not named. */
   readonly failed: Readonly<Record<string, string>>;
   /** Who changed the level in this instance later; empty: the application itself, or it is not known. */
   readonly overruled: Readonly<Record<string, string>>;
@@ -35,8 +35,10 @@ export class FleetLevels {
   readonly #failed = new Map<string, { readonly generation: number; readonly reason: string }>();
   /** A level of the fleet that was overruled stays so until the name is restored; a later one takes effect again. */
   readonly #overruled = new Map<string, { readonly name: string; readonly generation: number; readonly by: string }>();
-  /** The latest generation of each name that was applied here. */
-  readonly #latest = new Map<string, number>();
+  /** The names of the loggers and groups that have a level of the fleet. */
+  #reached: ReadonlySet<string> = new Set();
+  /** When each entry was first known here, by the clock of this machine. */
+  readonly #arrivals = new Map<string, { readonly generation: number; readonly time: number }>();
   /** What the traces of restored levels have done here. */
   readonly #restored = new Map<string, number>();
   readonly #stopListening: () => void;
@@ -52,9 +54,9 @@ export class FleetLevels {
     this.#labels = labels;
     this.#now = now;
     this.#onFaults = onFaults;
-    this.#stopListening = loggers.onChange(({ name, override }) => {
-      // Another level above that of the fleet, or no longer.
-      if (this.#applied.has(name) && !override?.ofFleet) onFaults();
+    this.#stopListening = loggers.onChange(({ name }) => {
+      // Another level may be above that of the fleet, or no longer.
+      if (this.#reached.has(name)) onFaults();
     });
   }
 
@@ -69,34 +71,36 @@ export class FleetLevels {
       lease?.release();
     }
     for (const entry of known.entries.values()) if (entry.restores) this.#restore(entry);
-    for (const entry of inForce.values()) this.#hold(entry);
-    this.#forget(known);
-    clearTimeout(this.#expiry);
+    for (const entry of [...inForce.values()].sort(byGeneration)) this.#hold(entry);
+    this.#reached = new Set([...this.#applied.keys()].flatMap((name) => [name, ...this.#loggers.reach(name)]));
+    this.#remember(known);
     const next = nextExpiry(known, now);
-    if (next === undefined) return;
-    this.#expiry = setTimeout(() => this.apply(this.#known!), Math.min(next - now + 1, LONGEST_TIMER_MS)).unref();
+    this.#applyAfter(next === undefined ? undefined : next - now + 1);
   }
 
   /** What did not take effect here. */
   get faults(): LevelFaults {
     const overruled = new Map([...this.#overruled].map(([key, { by }]) => [key, by]));
     for (const { entry, lease } of this.#applied.values()) {
-      if (lease?.end === undefined && lease?.covered)
-        overruled.set(keyOf(entry), this.#overrideOn(entry.name)?.actor ?? "");
+      if (lease === undefined || lease.end !== undefined) continue;
+      const [overrider] = lease.overriders.filter((override) => override?.fleetGeneration === undefined).map(actorOf);
+      if (overrider !== undefined) overruled.set(keyOf(entry), overrider);
     }
-    const failed = [...this.#failed].map(([key, { reason }]): [string, string] => [key, reason]);
-    return {
-      failed: Object.fromEntries(failed.slice(-MAX_REPORTED)),
-      overruled: Object.fromEntries([...overruled].slice(-MAX_REPORTED)),
-    };
+    const failed = new Map([...this.#failed].map(([key, { reason }]) => [key, reason]));
+    const named = { failed: lastOf(failed), overruled: lastOf(overruled) };
+    const unnamed = failed.size + overruled.size - named.failed.length - named.overruled.length;
+    if (unnamed > 0)
+      named.failed.push(["", `${unnamed} more levels than are named have failed or were overruled here`]);
+    return { failed: Object.fromEntries(named.failed), overruled: Object.fromEntries(named.overruled) };
   }
 
   /** Ends the fleet's levels in this instance. */
   close(): void {
     clearTimeout(this.#expiry);
     this.#stopListening();
-    for (const { lease } of this.#applied.values()) lease?.release();
+    const applied = [...this.#applied.values()];
     this.#applied.clear();
+    for (const { lease } of applied) lease?.release();
   }
 
   #hold(entry: FleetEntry): void {
@@ -104,7 +108,6 @@ export class FleetLevels {
     const before = this.#applied.get(name);
     if (before?.entry.generation === generation && before.entry.slot === entry.slot) return;
     this.#applied.set(name, { entry, lease: this.#leaseFor(entry) });
-    this.#latest.set(name, Math.max(generation, this.#latest.get(name) ?? 0));
     // Only then, so that the level beneath is never in force in between.
     before?.lease?.release();
   }
@@ -113,41 +116,52 @@ export class FleetLevels {
     const { name, generation, level, actor, reason, instance, expireTime } = entry;
     const key = keyOf(entry);
     if (this.#overruled.get(key)?.generation === generation) return undefined;
-    const beneath = this.#overrideOn(name);
-    const isLater =
-      beneath !== undefined &&
-      !beneath.ofFleet &&
-      !beneath.ofFile &&
-      beneath.setTime > this.#localTime(entry.setTime) + CLOCK_MS;
-    const isTemporary = beneath?.expireTime !== undefined || beneath?.held;
-    if (isLater && !isTemporary) {
-      this.#overruled.set(key, { name, generation, by: beneath.actor });
-      return undefined;
-    }
-    // A level that comes back must not cover what was set on this instance alone in the meantime.
-    const comesBack = generation <= (this.#latest.get(name) ?? -1);
     // The end of a lease is put off again and again.
     const isHeld = isLease(entry);
     const author: Override = {
       setTime: this.#localTime(entry.setTime),
       expireTime: expireTime === undefined || isHeld ? undefined : this.#localTime(expireTime),
-      ...{ actor, reason, instance, ofFleet: true },
+      ...{ actor, reason, instance, fleetGeneration: generation },
       ...(isHeld && { held: true }),
     };
     try {
-      const isBeneath = !beneath?.ofFleet && !beneath?.ofFile && (comesBack || isLater);
-      const { lease } = this.#loggers.holdDecided(name, level!, author, isBeneath);
-      this.#failed.delete(key);
-      lease.onEnd(() => {
-        if (lease.end !== "OVERRULED") return;
-        this.#overruled.set(key, { name, generation, by: this.#lastActor(name) });
-        this.#onFaults();
-      });
+      const { lease, notices } = this.#loggers.holdDecided(name, level!, author, this.#isLater(entry));
+      const fault = notices.find(({ code }) => code === "PARTLY_APPLIED");
+      if (fault === undefined || lease.overriders.length > 0) this.#failed.delete(key);
+      else this.#failed.set(key, { generation, reason: fault.message });
+      if (lease.end === undefined) lease.onEnd(() => this.#ended(entry, lease));
+      else this.#ended(entry, lease);
       return lease;
     } catch (error) {
       this.#failed.set(key, { generation, reason: (error as Error).message });
       return undefined;
     }
+  }
+
+  #ended(entry: FleetEntry, { end, overriders }: Lease): void {
+    const { name, generation } = entry;
+    if (end === "CLOSED") {
+      // A library was detached, which ends what is held on the loggers of all of them.
+      this.#applied.delete(name);
+      this.#applyAfter(0);
+    } else if (end === "OVERRULED") {
+      const [by = this.#lastActor(name)] = overriders.filter((override) => override !== undefined).map(actorOf);
+      this.#overruled.set(keyOf(entry), { name, generation, by });
+      this.#onFaults();
+    }
+  }
+
+  /** Tells which settings of this instance are later than an entry. */
+  #isLater(entry: FleetEntry): (setting: Setting) => boolean {
+    const { generation } = entry;
+    const setTime = this.#localTime(entry.setTime);
+    const known = this.#arrivals.get(keyOf(entry));
+    const arrival = known?.generation === generation ? known.time : Number.POSITIVE_INFINITY;
+    return ({ override }) => {
+      if (override === undefined || override.ofFile) return false;
+      if (override.fleetGeneration !== undefined) return override.fleetGeneration > generation;
+      return override.setTime >= arrival || override.setTime > setTime + CLOCK_MS;
+    };
   }
 
   /** Ends what was set on this instance alone before the fleet's level was restored. */
@@ -160,20 +174,29 @@ export class FleetLevels {
     this.#applied.get(name)?.lease?.release();
     this.#applied.delete(name);
     for (const [overruled, { name: of }] of this.#overruled) if (of === name) this.#overruled.delete(overruled);
-    const local = this.#overrideOn(name);
-    if (local !== undefined && local.setTime <= this.#localTime(setTime))
-      this.#loggers.restoreLevel(name, { actor, reason });
+    for (const each of new Set([name, ...this.#loggers.reach(name)])) {
+      const local = this.#overrideOn(each);
+      if (local !== undefined && local.setTime <= this.#localTime(setTime))
+        this.#loggers.restoreLevel(each, { actor, reason });
+    }
   }
 
-  /** Drops what is known of entries that have been replaced. */
-  #forget(known: FleetState): void {
-    for (const faults of [this.#failed, this.#overruled]) {
-      for (const [key, { generation }] of faults) {
-        if (known.entries.get(key)?.generation !== generation) faults.delete(key);
-      }
+  /** Notes what has arrived, and drops what is known of entries that have been replaced. */
+  #remember({ entries }: FleetState): void {
+    const time = Date.now();
+    for (const [key, { generation }] of entries) {
+      if (this.#arrivals.get(key)?.generation !== generation) this.#arrivals.set(key, { generation, time });
     }
-    for (const key of this.#restored.keys()) if (!known.entries.has(key)) this.#restored.delete(key);
-    for (const name of this.#latest.keys()) if (!this.#applied.has(name)) this.#latest.delete(name);
+    for (const facts of [this.#failed, this.#overruled, this.#arrivals]) {
+      for (const [key, { generation }] of facts) if (entries.get(key)?.generation !== generation) facts.delete(key);
+    }
+    for (const key of this.#restored.keys()) if (!entries.has(key)) this.#restored.delete(key);
+  }
+
+  #applyAfter(ms: number | undefined): void {
+    clearTimeout(this.#expiry);
+    if (ms === undefined) return;
+    this.#expiry = setTimeout(() => this.apply(this.#known!), Math.min(ms, LONGEST_TIMER_MS)).unref();
   }
 
   #overrideOn(name: string): Override | undefined {
@@ -189,4 +212,12 @@ export class FleetLevels {
   #localTime(time: number): number {
     return Math.round(time - this.#now() + Date.now());
   }
+}
+
+function lastOf(faults: ReadonlyMap<string, string>): [key: string, fault: string][] {
+  return [...faults].slice(-MAX_REPORTED);
+}
+
+function actorOf(override: Override | undefined): string {
+  return override?.actor ?? "";
 }

@@ -134,6 +134,11 @@ export function isLive({ level, expireTime = Number.POSITIVE_INFINITY }: FleetEn
   return level !== null && expireTime > now;
 }
 
+/** Compares entries: the earlier one comes first. */
+export function byGeneration(one: FleetEntry, other: FleetEntry): number {
+  return one.generation - other.generation;
+}
+
 /** Whether an entry lasts until a caller releases it. */
 export function isLease({ slot }: Pick<FleetEntry, "slot">): boolean {
   return slot.startsWith("lease:");

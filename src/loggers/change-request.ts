@@ -29,7 +29,10 @@ export interface HoldRequest extends ChangeRequest {
    * options allow for the level.
    */
   readonly ttlMs?: number | undefined;
-  /** Whether a temporary level that is in force stays so, and the held one applies when it ends. Default false: the held one applies. */
+  /**
+   * Whether temporary levels that let more through stay in force, and the held one applies when they end. Default false: the held one
+   * applies.
+   */
   readonly isBeneath?: boolean | undefined;
 }
 

@@ -14,8 +14,11 @@ export interface LevelUpdate {
   readonly ttlMs?: number | undefined;
   /** The lease that the level ends with, if any. */
   readonly lease?: SettingOwner | undefined;
-  /** Whether a temporary level that is in force stays so. */
-  readonly isBeneath?: boolean | undefined;
+  /**
+   * For a temporary level: whether a setting that is there already stays above it. Beneath a permanent one it is not added; its lease
+   * has then lost it. Default: it is above all others.
+   */
+  readonly isBeneath?: ((other: Setting) => boolean) | undefined;
   /** The group through which a logger is changed, if any. */
   readonly group?: string | undefined;
   /** Who asked for the change, for the history. */
@@ -96,19 +99,25 @@ export class ConfiguredLevels {
    * precedence over earlier temporary levels. Without, it is permanent and ends them.
    */
   apply(on: LevelTarget, setting: Setting, update: LevelUpdate): void {
-    const { ttlMs, lease, group, isBeneath } = update;
+    const { ttlMs, lease, group, isBeneath = () => false } = update;
     let ended: readonly TemporarySetting[];
     if (ttlMs === undefined && lease === undefined) ended = this.#end(on);
     else {
       const temporary = { ...setting, on, lease, group };
       ended = lease === undefined ? this.#endEarlier(on, setting) : [];
-      on.permanent ??= { level: on.configured, override: on.override };
-      const inForce = isBeneath ? on.temporary?.at(-1) : undefined;
-      const before = on.temporary ?? [];
-      on.temporary = inForce === undefined ? [...before, temporary] : [...before.slice(0, -1), temporary, inForce];
+      const permanent = on.permanent ?? { level: on.configured, override: on.override };
+      if (isBeneath(permanent)) {
+        lease?.lost(temporary, "OVERRULED");
+        return;
+      }
+      on.permanent = permanent;
+      const others = on.temporary ?? [];
+      let at = others.length;
+      while (at > 0 && isBeneath(others[at - 1]!)) at--;
+      on.temporary = others.toSpliced(at, 0, temporary);
       lease?.add(temporary);
       if (ttlMs !== undefined) this.#expiries.set(temporary, ttlMs);
-      if (inForce !== undefined) return;
+      if (at < others.length) return;
     }
     this.#configure(on, setting, update);
     for (const temporary of ended) temporary.lease?.lost(temporary, "OVERRULED");

@@ -1,4 +1,4 @@
-import type { SettingOwner, TemporarySetting } from "./setting.ts";
+import type { Configurable, Override, SettingOwner, TemporarySetting } from "./setting.ts";
 import type { LevelOutcome } from "./view.ts";
 
 /** Why a lease is over. */
@@ -25,6 +25,8 @@ export class Lease implements SettingOwner {
   readonly #deadline: number | undefined;
   readonly #endSetting: (held: TemporarySetting, end: LeaseEnd) => void;
   readonly #held = new Set<TemporarySetting>();
+  /** What has replaced its levels for good. */
+  readonly #replaced = new Map<Configurable, Override | undefined>();
   readonly #listeners = new Set<() => void>();
   #end: LeaseEnd | undefined;
 
@@ -48,6 +50,15 @@ export class Lease implements SettingOwner {
   get covered(): boolean {
     for (const held of this.#held) if (held.on.temporary?.at(-1) !== held) return true;
     return false;
+  }
+
+  /** Who set the levels that apply instead of its own: for good, or for as long as they last. Undefined: the application. */
+  get overriders(): readonly (Override | undefined)[] {
+    const covering = [...this.#held].flatMap((held) => {
+      const { temporary = [] } = held.on;
+      return temporary.slice(temporary.indexOf(held) + 1).map(({ override }) => override);
+    });
+    return [...this.#replaced.values(), ...covering];
   }
 
   /** The number of loggers and groups that it holds. */
@@ -74,6 +85,7 @@ export class Lease implements SettingOwner {
   }
 
   lost(held: TemporarySetting, end: "EXPIRED" | "OVERRULED"): void {
+    if (end === "OVERRULED") this.#replaced.set(held.on, (held.on.permanent ?? held.on).override);
     if (this.#held.delete(held) && this.#held.size === 0) this.#finish(end);
   }
 

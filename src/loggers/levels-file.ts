@@ -5,7 +5,7 @@ import { FollowedFiles } from "../common/files/followed-files.ts";
 import type { Lease } from "./lease.ts";
 import { type Level, levelFromText } from "./level.ts";
 import { loggerName } from "./name.ts";
-import type { Override } from "./setting.ts";
+import type { Override, Setting } from "./setting.ts";
 
 const MAX_BYTES = 1024 * 1024;
 
@@ -14,7 +14,12 @@ interface LevelHolder {
   readonly instance: string;
   get(name: string): { readonly override?: Override | undefined } | undefined;
   onRevision(listener: () => void): () => void;
-  holdDecided(name: string, level: Level, author: Override, isBeneath: boolean): { readonly lease: Lease };
+  holdDecided(
+    name: string,
+    level: Level,
+    author: Override,
+    isBeneath: (other: Setting) => boolean,
+  ): { readonly lease: Lease };
 }
 
 /** A level of the file that is in force, or beneath another one. */
@@ -85,7 +90,7 @@ export class LevelsFile {
       ...{ instance: this.#loggers.instance, held: true, ofFile: true },
     };
     try {
-      const { lease } = this.#loggers.holdDecided(name, level, author, true);
+      const { lease } = this.#loggers.holdDecided(name, level, author, ({ override }) => override !== undefined);
       return { level, lease };
     } catch (error) {
       this.#onError(error as Error);

@@ -14,7 +14,7 @@ import { ConfiguredLevels, type LevelUpdate } from "./configured-levels.ts";
 import { loggersOf } from "./group.ts";
 import type { HistoryQuery, LevelChange } from "./history.ts";
 import { type HoldOutcome, Lease } from "./lease.ts";
-import { checkLevel, type Level } from "./level.ts";
+import { checkLevel, type Level, levelVerbosity } from "./level.ts";
 import { LevelsFile } from "./levels-file.ts";
 import { type Activity, Libraries } from "./libraries.ts";
 import { type Measurement, type MeasureRequest, Measurer } from "./measurement.ts";
@@ -153,18 +153,22 @@ export class Loggers {
    * @throws ActuatorError as {@link setLevel}.
    */
   holdLevel(text: string, level: Level, request: HoldRequest = {}): HoldOutcome {
-    return this.#hold(text, level, request, { ttlMs: this.checkHold(level, request) });
+    const letsMoreThrough = (other: Setting) =>
+      other.level !== undefined && levelVerbosity(other.level) > levelVerbosity(level);
+    const isBeneath = request.isBeneath ? letsMoreThrough : undefined;
+    return this.#hold(text, level, request, { ttlMs: this.checkHold(level, request), isBeneath });
   }
 
   /**
    * Holds a level that was decided elsewhere, with the override that it got there, until the returned lease is released. The limits of
    * time are those of the place where it was decided.
    *
-   * @param isBeneath as in {@link HoldRequest}
+   * @param isBeneath whether another setting of the same logger stays above it. A lease with nothing but permanent ones above it is
+   *   OVERRULED at once
    * @throws ActuatorError INVALID_ARGUMENT (invalid name), RESOURCE_EXHAUSTED (too many created loggers or held levels).
    */
-  holdDecided(text: string, level: Level, author: Override, isBeneath = false): HoldOutcome {
-    return this.#hold(text, level, { isBeneath }, { author });
+  holdDecided(text: string, level: Level, author: Override, isBeneath: (other: Setting) => boolean): HoldOutcome {
+    return this.#hold(text, level, {}, { author, isBeneath });
   }
 
   /**
@@ -345,17 +349,16 @@ export class Loggers {
     text: string,
     level: Level,
     request: HoldRequest,
-    { ttlMs, author }: Pick<LevelUpdate, "ttlMs" | "author">,
+    given: Pick<LevelUpdate, "ttlMs" | "author" | "isBeneath">,
   ): HoldOutcome {
     this.#checkHeld();
-    const lease = new Lease(ttlMs, (held, end) =>
+    const lease = new Lease(given.ttlMs, (held, end) =>
       this.#levels.endTemporary(held, end === "VOLUME" ? { kind: end } : {}),
     );
-    const { isBeneath } = request;
-    const how = { kind: "SET", ttlMs, lease, isBeneath, author } as const;
-    const outcome = this.#change(text, request, how, (override) => ({ level, override }));
+    const outcome = this.#change(text, request, { kind: "SET", lease, ...given }, (override) => ({ level, override }));
     this.#leases.add(lease);
     lease.onEnd(() => this.#leases.delete(lease));
+    if (lease.size === 0) lease.release("OVERRULED");
     return { ...outcome, lease };
   }
 

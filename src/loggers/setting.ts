@@ -14,8 +14,8 @@ export interface Override {
   readonly instance: string;
   /** Whether it ends as soon as the caller releases it. */
   readonly held?: boolean | undefined;
-  /** Whether it is the level of a fleet, which other instances have too. */
-  readonly ofFleet?: boolean | undefined;
+  /** The generation of the fleet's change that set it, on other instances too; undefined if it is not a level of a fleet. */
+  readonly fleetGeneration?: number | undefined;
   /** Whether it is a level of the file of levels, above which all others lie. */
   readonly ofFile?: boolean | undefined;
 }
@@ -54,6 +54,6 @@ export interface TemporarySetting extends Setting {
 export interface SettingOwner {
   /** A temporary level begins. */
   add(held: TemporarySetting): void;
-  /** A temporary level has ended: its time is over, or a permanent level replaced it. */
+  /** A temporary level has ended, or was not added: its time is over, or a permanent level is there instead. */
   lost(held: TemporarySetting, end: "EXPIRED" | "OVERRULED"): void;
 }

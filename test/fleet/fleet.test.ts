@@ -27,7 +27,7 @@ describe("a level of the fleet", () => {
     const later = instanceOf(server, "i4");
     await levelsSoon([later]).toEqual(["WARN"]);
     expect(later.loggers.get("a")?.override).toMatchObject({
-      ...{ actor: "ann", reason: "noise", instance: "i1", ofFleet: true, expireTime: undefined },
+      ...{ actor: "ann", reason: "noise", instance: "i1", fleetGeneration: expect.any(Number), expireTime: undefined },
     });
     expect(await later.fleet.levels()).toMatchObject([{ name: "a", level: "WARN", generation, selector: "" }]);
   });
@@ -202,7 +202,11 @@ describe("a held level of the fleet", () => {
     await all[0].fleet.setLevel("a", "WARN");
     const lease = await all[0].fleet.holdLevel("a", "DEBUG", { selector: "zone=eu" });
     await levelsSoon(all).toEqual(["DEBUG", "DEBUG", "WARN"]);
-    expect(all[1].loggers.get("a")?.override).toMatchObject({ held: true, ofFleet: true, expireTime: undefined });
+    expect(all[1].loggers.get("a")?.override).toMatchObject({
+      held: true,
+      fleetGeneration: expect.any(Number),
+      expireTime: undefined,
+    });
     await lease.release();
     expect(lease.end).toBe("RELEASED");
     await levelsSoon(all).toEqual(["WARN", "WARN", "WARN"]);

@@ -66,9 +66,21 @@ test("what callers set lies above it, and gives its level back", async () => {
   expect(levelIn(loggers)).toBe("ERROR");
   loggers.setLevel("a", "INFO");
   await writeAndFollow(loggers, "a=FATAL\n");
+  expect(levelIn(loggers)).toBe("INFO");
   loggers.restoreLevel("a");
   await Promise.resolve();
   expect(levelIn(loggers)).toBe("FATAL");
+});
+
+test("it lies beneath all temporary levels, not only the one in force", async () => {
+  write("");
+  const loggers = start();
+  loggers.setLevel("a", "ERROR", { ttlMs: 60_000 });
+  const { lease } = loggers.holdLevel("a", "DEBUG");
+  await writeAndFollow(loggers, "a=WARN\n");
+  expect(levelIn(loggers)).toBe("DEBUG");
+  lease.release();
+  expect(levelIn(loggers)).toBe("ERROR");
 });
 
 test("it comes back after a permanent level is restored, though the file is the same", async () => {

@@ -42,7 +42,7 @@ export function fleetLevelToProto(entry: FleetEntry): FleetLevel {
   const { name, selector, level, generation } = entry;
   const { setTime, expireTime, actor, reason, instance } = entry;
   const held = isLease(entry);
-  const override = overrideToProto({ setTime, expireTime, actor, reason, instance, held, ofFleet: true });
+  const override = overrideToProto({ setTime, expireTime, actor, reason, instance, held, fleetGeneration: generation });
   return create(FleetLevelSchema, {
     name,
     selector,

@@ -66,7 +66,7 @@ export function outcomeToProto({ result, previousLevel, revision, notices }: Lev
 /** Converts an override; undefined if there is none. */
 export function overrideToProto(override: Override | undefined): OverrideProto | undefined {
   if (override === undefined) return undefined;
-  const { setTime, expireTime, actor, reason, instance, held = false, ofFleet = false } = override;
+  const { setTime, expireTime, actor, reason, instance, held = false, fleetGeneration } = override;
   return create(OverrideSchema, {
     setTime: timestampFromMs(setTime),
     ...(expireTime !== undefined && { expireTime: timestampFromMs(expireTime) }),
@@ -74,7 +74,7 @@ export function overrideToProto(override: Override | undefined): OverrideProto |
     reason,
     instance,
     held,
-    scope: ofFleet ? Scope.FLEET : Scope.UNSPECIFIED,
+    scope: fleetGeneration !== undefined ? Scope.FLEET : Scope.UNSPECIFIED,
   });
 }
 
