@@ -160,7 +160,6 @@ export function actuatorOf(options: ActuatorOptions, managed?: Loggers): TakingA
   const sessions = options.sessions && sessionsOf(options.sessions);
   const integrationGraph = options.integrationGraph && graphOf(options.integrationGraph);
   const logs = loggers && logsOf(loggers, options.logs ?? true, integrationGraph);
-  const fleet = options.fleet && fleetOf(options.fleet, { ...application, loggers, onError }, options.loggers);
   const health = new Health(options.health, {
     builtIn: {
       ...(sessions && { sessions: sessionStoreCheck(storeOf(options.sessions!)) }),
@@ -169,6 +168,27 @@ export function actuatorOf(options: ActuatorOptions, managed?: Loggers): TakingA
     onError,
   });
   const otlp = options.otlp ? otlpReceiver(options.otlp === true ? {} : options.otlp) : undefined;
+  const auditLog = audit(options.audit ?? true, (error) => onError(error, "audit"));
+  loggers?.onStored(auditLog.storage);
+  logs?.onVolume(auditLog.volume);
+  const observers = metrics === undefined ? [auditLog] : [auditLog, metrics.observe];
+  const { access, allowedHosts, cors, readOnly } = options;
+  const monitors = options.admin && [options.admin.url].flat();
+  const guarded = guardedGate({ access, allowedHosts, cors, monitors, readOnly, trusted, observers, onError });
+  const { gate } = guarded;
+  const detaches: Detach[] = [];
+  let fleet: Fleet | undefined;
+  try {
+    for (const adapter of options.loggers?.adapters ?? []) detaches.push(loggers!.attach(adapter));
+    if (otlp !== undefined) detaches.push(integrationGraph!.attach(otlp));
+    // Last: from here on others see this instance.
+    fleet = options.fleet && fleetOf(options.fleet, { ...application, loggers, onError }, options.loggers);
+  } catch (error) {
+    for (const detach of detaches) detach();
+    guarded.close();
+    throw error;
+  }
+
   const isScraped = typeof options.metrics !== "object" || (options.metrics.prometheus ?? true);
   const shown = isScraped ? metrics : undefined;
   const endpoints: Endpoints = {
@@ -185,14 +205,6 @@ export function actuatorOf(options: ActuatorOptions, managed?: Loggers): TakingA
     otlp,
   };
 
-  const auditLog = audit(options.audit ?? true, (error) => onError(error, "audit"));
-  loggers?.onStored(auditLog.storage);
-  logs?.onVolume(auditLog.volume);
-  const observers = metrics === undefined ? [auditLog] : [auditLog, metrics.observe];
-  const { access, allowedHosts, cors, readOnly } = options;
-  const monitors = options.admin && [options.admin.url].flat();
-  const guarded = guardedGate({ access, allowedHosts, cors, monitors, readOnly, trusted, observers, onError });
-  const { gate } = guarded;
   const rpc = createRpcHandler(endpoints, {
     gate,
     onError,
@@ -214,16 +226,6 @@ export function actuatorOf(options: ActuatorOptions, managed?: Loggers): TakingA
   const serveAgents = mcp && mcpHandler({ ...mcp, application, basePath, gate, rpc, onError });
   const serveUi = (options.ui ?? true) ? uiHandler({ basePath, gate, onError }) : undefined;
   const takeSpans = otlp && otlpHandler(otlp, onError, gate);
-  const detaches: Detach[] = [];
-  try {
-    for (const adapter of options.loggers?.adapters ?? []) detaches.push(loggers!.attach(adapter));
-    if (otlp !== undefined) detaches.push(integrationGraph!.attach(otlp));
-  } catch (error) {
-    for (const detach of detaches) detach();
-    guarded.close();
-    void fleet?.close();
-    throw error;
-  }
   let listener: Listener | undefined;
   const addresses: string[] = [];
   let registration: Registration | undefined;

@@ -30,7 +30,7 @@ export function withTimeout<T>(
   // Only a function can use the signal, and a controller for each call of a store would cost more than its timer.
   const controller = typeof work === "function" ? new AbortController() : undefined;
   return new Promise<T>((resolve, reject) => {
-    const timer = timerOf(ms, background, () => {
+    const stop = timerOf(ms, background, () => {
       const error = typeof what === "function" ? what() : timeoutError(what, ms);
       reject(error);
       controller?.abort(error);
@@ -38,11 +38,11 @@ export function withTimeout<T>(
     const answer = typeof work === "function" ? (async () => work(controller!.signal))() : work;
     answer.then(
       (value) => {
-        clearTimeout(timer);
+        stop();
         resolve(value);
       },
       (error) => {
-        clearTimeout(timer);
+        stop();
         reject(error);
       },
     );
@@ -56,24 +56,33 @@ export function settlesWithin(
   { background = false }: TimeoutOptions = {},
 ): Promise<boolean> {
   return new Promise((resolve, reject) => {
-    const timer = timerOf(ms, background, () => resolve(false));
+    const stop = timerOf(ms, background, () => resolve(false));
     promise.then(
       () => {
-        clearTimeout(timer);
+        stop();
         resolve(true);
       },
       (error) => {
-        clearTimeout(timer);
+        stop();
         reject(error);
       },
     );
   });
 }
 
-function timerOf(ms: number, background: boolean, onTimeout: () => void): NodeJS.Timeout | undefined {
-  if (ms > LONGEST_TIMER_MS) return undefined;
-  const timer = setTimeout(onTimeout, ms);
-  return background ? timer.unref() : timer;
+/** Returns a function that stops it. */
+function timerOf(ms: number, background: boolean, onTimeout: () => void): () => void {
+  if (ms > LONGEST_TIMER_MS) return () => {};
+  let last: NodeJS.Immediate | undefined;
+  const timer = setTimeout(() => {
+    // A process that was held up for as long first reads what has arrived in the meantime.
+    last = setImmediate(onTimeout);
+  }, ms);
+  if (background) timer.unref();
+  return () => {
+    clearTimeout(timer);
+    clearImmediate(last);
+  };
 }
 
 function timeoutError(what: string, ms: number): ActuatorError {

@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import { ActuatorError } from "../common/error.ts";
+import { type FleetEntry, isLive, lifeOf, type NewEntry } from "./entry.ts";
 import type { FleetInstance } from "./instance.ts";
 import { type FleetLease, leaseEnd, leaseSlot } from "./lease.ts";
 import type { FleetSetRequest } from "./request.ts";
-import { type FleetEntry, type FleetState, isLive, lifeOf, type NewEntry } from "./state.ts";
+import type { FleetState } from "./state.ts";
 
 /** How a canary is run. */
 export interface CanaryRequest extends FleetSetRequest {
@@ -13,8 +14,8 @@ export interface CanaryRequest extends FleetSetRequest {
 
 /** Who finishes a canary. */
 export interface FinishRequest extends Pick<FleetSetRequest, "actor" | "reason"> {
-  /** Called with the name of the canary's logger or group. Throws if the caller may not change it. */
-  readonly check?: ((name: string) => void) | undefined;
+  /** Called with the canary. Throws if the caller may not finish it. */
+  readonly check?: ((canary: FleetEntry) => void) | undefined;
 }
 
 /** A level on some instances, before it is set on all. */
@@ -68,7 +69,7 @@ export function finished(
     throw new ActuatorError("NOT_FOUND", "CANARY_NOT_FOUND", message, { field: "id" });
   }
   const { name, level, selector, slot, canary: goal } = canary;
-  check?.(name);
+  check?.(canary);
   const base = { name, actor, reason: reason ?? canary.reason, instance };
   const ended: NewEntry = { ...base, selector, slot, level: null, expireTime: leaseEnd(now) };
   return isPromoted ? [{ ...base, selector: goal.selector, ...lifeOf(goal.ttlMs, now), level }, ended] : [ended];

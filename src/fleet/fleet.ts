@@ -8,6 +8,7 @@ import { loggerName } from "../loggers/name.ts";
 import type { TtlOptions } from "../loggers/options.ts";
 import { type CanaryRequest, chosen, type FinishRequest, type FleetCanary, finished, promotionOf } from "./canary.ts";
 import type { FleetEngine } from "./engine.ts";
+import { byGeneration, type FleetEntry, isLive, lifeOf, type NewEntry } from "./entry.ts";
 import {
   type FleetInstance,
   type InstanceReport,
@@ -25,7 +26,7 @@ import { type ActuatorFleetOptions, isFleetName } from "./options.ts";
 import { ReportWatch } from "./report-watch.ts";
 import type { FleetHoldRequest, FleetRequest, FleetSetRequest } from "./request.ts";
 import { labelValueFault, matches, selectorOf, selectorOfInstances } from "./selector.ts";
-import { byGeneration, type FleetEntry, isLive, lifeOf, type NewEntry, prune } from "./state.ts";
+import { prune } from "./state.ts";
 
 /** A change of the fleet, and how far it has come. */
 export interface FleetChange {
@@ -57,6 +58,9 @@ export class Fleet {
   readonly #member: FleetMember;
   readonly #levels: FleetLevels | undefined;
   readonly #ttl: TtlOptions;
+  readonly #startTime: number;
+  /** Whether another process was seen with the id of this instance. */
+  #isDoubled = false;
   #address: string | undefined;
   readonly #leases = new Set<FleetLease>();
   readonly #watch = new ReportWatch(() => this.#reports());
@@ -76,6 +80,7 @@ export class Fleet {
     this.isDefault = (scope ?? (role === "reader" ? "fleet" : "instance")) === "fleet";
     this.#address = address;
     this.#ttl = self.ttl;
+    this.#startTime = self.startTime;
     this.#engine = engine.open(this.name);
     this.#member = new FleetMember(this.#engine, {
       id,
@@ -112,7 +117,9 @@ export class Fleet {
 
   /** The engine, and why this instance does not take part; the fault is undefined if it does. */
   get engine(): { readonly kind: string; readonly fault: string | undefined; readonly notice: string | undefined } {
-    return { kind: this.#engine.kind, fault: this.#member.fault, notice: this.#engine.notice };
+    const doubled = `Another process is named ${this.id}, too, and both are listed as one: give each a name with loggers.instance.`;
+    const notice = this.#isDoubled ? doubled : this.#engine.notice;
+    return { kind: this.#engine.kind, fault: this.#member.fault, notice };
   }
 
   /** Says where the others reach this instance, unless an option did. */
@@ -196,26 +203,21 @@ export class Fleet {
    *
    * @throws ActuatorError as {@link setLevel}.
    */
-  async holdLevel(name: string, level: Level, request: FleetHoldRequest = {}): Promise<FleetLease> {
-    const [lease] = await this.holdLevels([name], level, request);
-    return lease!;
+  holdLevel(name: string, level: Level, request: FleetHoldRequest = {}): Promise<FleetLease> {
+    return this.holdLevels([name], level, request);
   }
 
   /**
-   * Sets a level on several loggers and groups in one change, as {@link holdLevel} does. Each has a lease of its own.
+   * Sets a level on several loggers and groups in one change, as {@link holdLevel} does. The lease is over when it is over for all.
    *
    * @throws ActuatorError as {@link setLevel}; then none is held.
    */
-  async holdLevels(
-    names: readonly string[],
-    level: Level,
-    request: FleetHoldRequest = {},
-  ): Promise<readonly FleetLease[]> {
+  async holdLevels(names: readonly string[], level: Level, request: FleetHoldRequest = {}): Promise<FleetLease> {
     checkLevel(level);
     const ttlMs = holdTtlFor(level, request.ttlMs, this.#ttl);
     const slot = leaseSlot(crypto.randomUUID());
     const bases = names.map((name): NewEntry => ({ ...this.#entryOf(name, request), slot, level }));
-    return this.#leasesOf(bases, ttlMs, request);
+    return this.#leaseOf(bases, ttlMs, request);
   }
 
   /**
@@ -233,21 +235,29 @@ export class Fleet {
     const entry: NewEntry = {
       ...goal,
       ...{ selector: selectorOfInstances(instances), slot: leaseSlot(id), level },
-      canary: { selector: goal.selector, ...(ttlMs !== undefined && { ttlMs }) },
+      canary: { selector: goal.selector, ...(ttlMs !== undefined && { ttlMs: Math.ceil(ttlMs) }) },
     };
-    const [lease] = await this.#leasesOf([entry], holdTtlFor(level, undefined, this.#ttl), request);
-    return { id, lease: lease!, instances };
+    const lease = await this.#leaseOf([entry], holdTtlFor(level, undefined, this.#ttl), request);
+    return { id, lease, instances };
   }
 
   /**
-   * Sets the level of a canary on all instances that were selected, or takes it back. Any instance of the fleet can do so.
+   * Sets the level of a canary on all instances that were selected, or takes it back. Any instance of the fleet can do so, within its own
+   * limits of time.
    *
    * @returns the generation of the level that was set; undefined if it was taken back
    * @throws ActuatorError NOT_FOUND if there is no such canary, or no longer, and as {@link setLevel}.
    */
   async finishCanary(id: string, isPromoted: boolean, request: FinishRequest = {}): Promise<number | undefined> {
-    const author = { ...request, instance: this.id };
-    const { generation } = await this.#member.change((known, now) => finished(known, id, isPromoted, author, now));
+    checkRequest(request, 0);
+    const check = (canary: FleetEntry) => {
+      request.check?.(canary);
+      if (isPromoted) this.#ttlOf(canary.level!, canary.canary!.ttlMs ?? 0);
+    };
+    const author = { ...request, check, instance: this.id };
+    const { generation } = await this.#member.change((known, now) => {
+      return { entries: finished(known, id, isPromoted, author, now) };
+    });
     return isPromoted ? generation : undefined;
   }
 
@@ -256,20 +266,14 @@ export class Fleet {
     return lease.end === "RELEASED" ? promotionOf(this.#member.known, id)?.generation : undefined;
   }
 
-  async #leasesOf(
-    bases: readonly NewEntry[],
-    ttlMs: number | undefined,
-    request: FleetRequest,
-  ): Promise<readonly FleetLease[]> {
+  async #leaseOf(bases: readonly NewEntry[], ttlMs: number | undefined, request: FleetRequest): Promise<FleetLease> {
     const generation = await this.#change(request, (now) => {
       return bases.map((base) => ({ ...base, expireTime: leaseEnd(now, ttlMs) }));
     });
-    return bases.map((base) => {
-      const lease = new FleetLease(this.#member, base, generation, ttlMs);
-      this.#leases.add(lease);
-      lease.onEnd(() => this.#leases.delete(lease));
-      return lease;
-    });
+    const lease = new FleetLease(this.#member, bases, generation, ttlMs);
+    this.#leases.add(lease);
+    lease.onEnd(() => this.#leases.delete(lease));
+    return lease;
   }
 
   /**
@@ -321,29 +325,28 @@ export class Fleet {
     request: Omit<FleetRequest, "selector"> = {},
   ): Promise<{ readonly ended: number; readonly generation: number }> {
     checkRequest(request, 0);
-    const { actor = "", reason = "", ifGeneration } = request;
     let ended = 0;
     const { generation } = await this.#member.change((known, now) => {
-      const live = [...known.entries.values()].filter((entry) => isLive(entry, now));
-      ended = live.length;
-      const names = new Set(live.map(({ name }) => name));
-      return [...names].map((name) => {
-        return { name, selector: "", slot: "lasting", level: null, actor, reason, instance: this.id };
-      });
-    }, ifGeneration);
+      ended = [...known.entries.values()].filter((entry) => isLive(entry, now)).length;
+      return { entries: [], isReset: true };
+    }, request.ifGeneration);
     return { ended, generation };
   }
 
   /** Leaves the fleet: its held levels are released, and its levels end in this instance. */
   async close(): Promise<void> {
-    await Promise.all([...this.#leases].map((lease) => lease.release().catch(() => undefined)));
+    for (const lease of this.#leases) lease.release().catch(() => undefined);
     this.#watch.close();
     await this.#member.close();
     this.#levels?.close();
   }
 
   async #reports(): Promise<readonly ReadReport[]> {
-    return readReports(await this.#member.instances(), this.#member.now());
+    const reports = readReports(await this.#member.instances(), this.#member.now());
+    const own = reports.find(({ id }) => id === this.id);
+    // Without a fault, what this instance wrote has replaced what an earlier process of its id left behind.
+    if (own !== undefined && this.#member.fault === undefined) this.#isDoubled = own.startTime !== this.#startTime;
+    return reports;
   }
 
   #shown(reports: readonly ReadReport[], selector: string): readonly FleetInstance[] {
@@ -365,7 +368,7 @@ export class Fleet {
   }
 
   async #change({ ifGeneration }: FleetRequest, entriesOf: (now: number) => readonly NewEntry[]): Promise<number> {
-    const { generation } = await this.#member.change((_, now) => entriesOf(now), ifGeneration);
+    const { generation } = await this.#member.change((_, now) => ({ entries: entriesOf(now) }), ifGeneration);
     return generation;
   }
 

@@ -1,10 +1,14 @@
 import type { SeenReport } from "./engine.ts";
+import { type FleetEntry, keyOf } from "./entry.ts";
 import type { LevelFaults } from "./levels.ts";
-import { type Labels, matches } from "./selector.ts";
-import { type FleetEntry, type FleetState, keyOf } from "./state.ts";
+import { isGeneration, isTime } from "./numbers.ts";
+import { type Labels, labelValueFault, matches } from "./selector.ts";
+import type { FleetState } from "./state.ts";
 
 /** Without a beat for this time an instance counts as gone: two beats were lost. */
 const GONE_MS = 15_000;
+/** Of a report, in UTF-16 code units. What an instance writes is shorter. */
+const MAX_LENGTH = 64 * 1024;
 
 /** What an instance says of itself. */
 export interface InstanceReport extends LevelFaults {
@@ -66,10 +70,10 @@ export interface ReadReport extends InstanceReport {
   readonly isGone: boolean;
 }
 
-/** Reads reports; those that another release wrote in another form are left out. */
+/** Reads reports; those that another release wrote in another form, or something else, are left out. */
 export function readReports(reports: readonly SeenReport[], now: number): readonly ReadReport[] {
   return reports.flatMap(({ id, text, seen }) => {
-    const report = readReport(text);
+    const report = isTime(seen) && labelValueFault(id) === undefined ? readReport(text) : undefined;
     return report === undefined ? [] : [{ ...report, id, seen, isGone: now - seen > GONE_MS }];
   });
 }
@@ -129,33 +133,22 @@ export function isSettled(instances: readonly InstanceStatus[]): boolean {
   return instances.every(({ status }) => status !== "APPLYING");
 }
 
+/** Takes over what a report has, and nothing else; undefined if it does not fit. */
 function readReport(text: string): InstanceReport | undefined {
   let read: Partial<Record<keyof InstanceReport, unknown>> | null;
   try {
-    read = JSON.parse(text);
+    read = text.length > MAX_LENGTH ? null : JSON.parse(text);
   } catch {
     return undefined;
   }
-  const {
-    application,
-    version,
-    labels,
-    startTime,
-    address = "",
-    host = "",
-    generation,
-    failed,
-    overruled,
-  } = read ?? {};
-  const isRead =
-    typeof application === "string" &&
-    typeof version === "string" &&
-    typeof address === "string" &&
-    typeof host === "string" &&
-    Number.isSafeInteger(startTime) &&
-    Number.isSafeInteger(generation) &&
+  const { application, version, labels, startTime, address, host, generation, failed, overruled } = read ?? {};
+  const isFit =
+    [application, version, address ?? "", host ?? ""].every((each) => typeof each === "string") &&
+    isTime(startTime) &&
+    isGeneration(generation) &&
     [labels, failed, overruled].every(isTexts);
-  return isRead ? (read as InstanceReport) : undefined;
+  if (!isFit) return undefined;
+  return { application, version, labels, startTime, address, host, generation, failed, overruled } as InstanceReport;
 }
 
 function isTexts(value: unknown): boolean {

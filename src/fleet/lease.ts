@@ -1,9 +1,12 @@
+import { keyOf, type NewEntry, type Slot } from "./entry.ts";
 import type { FleetMember } from "./member.ts";
-import { type FleetState, keyOf, type NewEntry, type Slot } from "./state.ts";
+import type { FleetState } from "./state.ts";
 
 /** How long a lease lasts that is not renewed. */
 const LEASE_MS = 30_000;
 const RENEWAL_MS = 10_000;
+/** After a renewal that failed. */
+const RETRY_MS = 1_000;
 
 /** Why a lease of the fleet is over. */
 export type FleetLeaseEnd =
@@ -14,12 +17,12 @@ export type FleetLeaseEnd =
   /** A later level of the fleet without an end replaced it. */
   | "OVERRULED";
 
-/** A level of the fleet that lasts until it is released. It is renewed as long as this process lives. */
+/** Levels of the fleet, set in one change, that last until they are released. They are renewed as long as this process lives. */
 export class FleetLease {
   /** The generation of the change. */
   readonly generation: number;
   readonly #member: FleetMember;
-  readonly #entry: NewEntry;
+  readonly #entries: readonly NewEntry[];
   readonly #deadline: number;
   readonly #listeners = new Set<(end: FleetLeaseEnd) => void>();
   #renewed = performance.now();
@@ -27,15 +30,15 @@ export class FleetLease {
   #timer: NodeJS.Timeout | undefined;
 
   /**
-   * @param entry as it was stored, with the end that {@link leaseEnd} gives
+   * @param entries as they were stored, with the end that {@link leaseEnd} gives
    * @param ttlMs how long it may last at most; undefined: until it is released
    */
-  constructor(member: FleetMember, entry: NewEntry, generation: number, ttlMs: number | undefined) {
+  constructor(member: FleetMember, entries: readonly NewEntry[], generation: number, ttlMs: number | undefined) {
     this.#member = member;
-    this.#entry = entry;
+    this.#entries = entries;
     this.generation = generation;
     this.#deadline = performance.now() + (ttlMs ?? Infinity);
-    this.#wait();
+    this.#wait(RENEWAL_MS);
   }
 
   /** The reason why it is over; undefined while it lasts. */
@@ -43,11 +46,11 @@ export class FleetLease {
     return this.#end;
   }
 
-  /** Notices that it has ended by another hand. */
+  /** Ends this lease if the fleet has none of its levels any longer. */
   follow({ entries }: FleetState): void {
-    const entry = entries.get(keyOf(this.#entry));
-    if (entry === undefined) this.#finish("OVERRULED");
-    else if (entry.level === null) this.#finish("RELEASED");
+    const found = this.#entries.flatMap((entry) => entries.get(keyOf(entry)) ?? []);
+    if (found.length === 0) this.#finish("OVERRULED");
+    else if (found.every(({ level }) => level === null)) this.#finish("RELEASED");
   }
 
   /** Milliseconds until it ends by itself; undefined if it has no maximum time. */
@@ -62,33 +65,38 @@ export class FleetLease {
   }
 
   /**
-   * Ends the level on all instances. Does nothing once it is over.
+   * Ends the levels on all instances. Does nothing once it is over.
    *
-   * @throws ActuatorError UNAVAILABLE if the engine does not answer. The level then ends 30 seconds after it was last renewed.
+   * @throws ActuatorError UNAVAILABLE if the engine does not answer. The levels then end 30 seconds after they were last renewed.
    */
   async release(end: FleetLeaseEnd = "RELEASED"): Promise<void> {
     if (this.#end !== undefined) return;
     this.#finish(end);
-    await this.#member.change((_, now) => [{ ...this.#entry, level: null, expireTime: leaseEnd(now) }]);
+    await this.#member.change((_, now) => {
+      return { entries: this.#entries.map((entry) => ({ ...entry, level: null, expireTime: leaseEnd(now) })) };
+    });
   }
 
-  #wait(): void {
+  #wait(ms: number): void {
     const left = this.#deadline - performance.now();
-    this.#timer = setTimeout(() => void this.#renew(), Math.max(0, Math.min(RENEWAL_MS, left))).unref();
+    this.#timer = setTimeout(() => void this.#renew(), Math.max(0, Math.min(ms, left))).unref();
   }
 
   async #renew(): Promise<void> {
     const left = this.#deadline - performance.now();
     if (left <= 1) return void this.release("EXPIRED").catch(() => undefined);
+    let isRenewed = false;
     try {
-      const outcome = await this.#member.renew(keyOf(this.#entry), Math.ceil(Math.min(LEASE_MS, left)));
+      const ttlMs = Math.ceil(Math.min(LEASE_MS, left));
+      const outcome = await this.#member.renew(this.#entries.map(keyOf), ttlMs);
       if (outcome !== "renewed") return this.#finish(outcome === "expired" ? "EXPIRED" : "OVERRULED");
       this.#renewed = performance.now();
+      isRenewed = true;
     } catch {
       // All instances have dropped it by then.
       if (performance.now() - this.#renewed > LEASE_MS) return this.#finish("EXPIRED");
     }
-    if (this.#end === undefined) this.#wait();
+    if (this.#end === undefined) this.#wait(isRenewed ? RENEWAL_MS : RETRY_MS);
   }
 
   #finish(end: FleetLeaseEnd): void {

@@ -2,8 +2,9 @@ import { LONGEST_TIMER_MS } from "../common/timeout.ts";
 import type { Lease } from "../loggers/lease.ts";
 import type { Loggers } from "../loggers/loggers.ts";
 import type { Override, Setting } from "../loggers/setting.ts";
+import { byGeneration, type FleetEntry, isLease, keyOf } from "./entry.ts";
 import { type Labels, matches } from "./selector.ts";
-import { byGeneration, type FleetEntry, type FleetState, isLease, keyOf, nextExpiry, wanted } from "./state.ts";
+import { type FleetState, nextExpiry, wanted } from "./state.ts";
 
 /** By how much a clock may be wrong before a level of this instance counts as later than one of the fleet. */
 const CLOCK_MS = 1_000;

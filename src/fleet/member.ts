@@ -1,33 +1,36 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { ActuatorError } from "../common/error.ts";
-import { withTimeout } from "../common/timeout.ts";
+import { settlesWithin, withTimeout } from "../common/timeout.ts";
 import { type FleetEngine, FleetRefusal, type SeenReport } from "./engine.ts";
+import { type FleetEntry, isLive, isNewer, keyOf } from "./entry.ts";
 import {
+  type Addition,
+  type Amended,
   amend,
   EMPTY_STATE,
-  type FleetEntry,
   type FleetState,
-  isNewer,
-  lacking,
+  isLacking,
   merge,
-  type NewEntry,
   prune,
-  stateOf,
   TRACE_MS,
-  textOf,
 } from "./state.ts";
+import { stateOf, textOf } from "./state-text.ts";
 
 /** Between two beats, give or take a fifth. */
 const BEAT_MS = 5_000;
-/** After it a call counts as lost, and so does the connection: half-open ones answer never. */
+/** A call without an answer for this long has failed, and its connection is replaced: half-open ones never answer. */
 const DEADLINE_MS = 4_000;
 const RETRY_MS = 500;
-/** What this member says of itself follows a change after 20 to 200 ms, so that not all of a fleet speak at once. */
+/** A member reports 20 to 200 ms after a change, at random, so that not all of a fleet report at once. */
 const NEWS_MS = [20, 200] as const;
 const HEAL_MS = 1_000;
 /** A fault that lasts longer is reported. An engine that is started again, or elsewhere, needs less. */
 const REPORTED_MS = 10_000;
 const MAX_TRIES = 20;
+/** How long changes that are under way are waited for when the instance leaves, and then the engine. */
+const CLOSE_MS = 1_000;
+/** A clock that moved by more is another one: the machine slept, or the engine's was set. */
+const CLOCK_MS = 100;
 /** No document has this version: the answer always has the document. */
 const NO_VERSION = "?";
 const NO_ANSWER = "FLEET_ENGINE_UNAVAILABLE";
@@ -61,6 +64,9 @@ export class FleetMember {
   #faulty: number | undefined;
   #beating: Promise<void> | undefined;
   #isBeatAgain = false;
+  /** How many beats in a row have failed. */
+  #failures = 0;
+  readonly #changes = new Set<Promise<unknown>>();
   #isClosed = false;
   #nextBeat: NodeJS.Timeout | undefined;
   #news: NodeJS.Timeout | undefined;
@@ -115,13 +121,13 @@ export class FleetMember {
   /**
    * Changes levels of the fleet. Resolves with the changed entries when the engine has them.
    *
-   * @param entriesOf makes the entries from what is known; it may be called again if another member is faster
+   * @param additionOf makes the change from what is known; it may be called again if another member is faster
    * @param ifGeneration changes nothing unless this is the generation of the fleet
    * @throws ActuatorError UNAVAILABLE (reason OUTCOME_UNKNOWN: it may have happened all the same), FAILED_PRECONDITION (another
-   *   generation, or the engine refuses), RESOURCE_EXHAUSTED, and what `entriesOf` throws.
+   *   generation, or the engine refuses), RESOURCE_EXHAUSTED, and what `additionOf` throws.
    */
   async change(
-    entriesOf: (known: FleetState, now: number) => readonly NewEntry[],
+    additionOf: (known: FleetState, now: number) => Addition,
     ifGeneration?: number | undefined,
   ): Promise<FleetState> {
     const changed = await this.#swap((stored, now) => {
@@ -130,27 +136,30 @@ export class FleetMember {
         const message = `The generation of the fleet is ${known.generation}, not ${ifGeneration}, because it was changed in between. Read it again.`;
         throw new ActuatorError("FAILED_PRECONDITION", "GENERATION_CHANGED", message, { field: "if_generation" });
       }
-      return amend(stored, this.#known, entriesOf(known, now), now);
+      return amend(stored, this.#known, additionOf(known, now), now);
     });
     return changed!;
   }
 
   /**
-   * Lets a level that ends by itself last for `ttlMs` from now, unless its time is over already, or another one has replaced it.
+   * Lets levels that end by themselves last for `ttlMs` from now, but not those whose time is over already, or that others have
+   * replaced.
    *
+   * @returns what became of them: of one at least, or of all
    * @throws ActuatorError UNAVAILABLE.
    */
-  async renew(key: string, ttlMs: number): Promise<"renewed" | "expired" | "replaced"> {
+  async renew(keys: readonly string[], ttlMs: number): Promise<"renewed" | "expired" | "replaced"> {
     let outcome: "renewed" | "expired" | "replaced" = "renewed";
     await this.#swap((stored, now) => {
       const base = prune(merge(stored, this.#known), now);
-      const entry = base.entries.get(key);
-      if (entry === undefined || entry.level === null) outcome = "replaced";
-      else if ((entry.expireTime ?? 0) <= now) outcome = "expired";
-      if (outcome !== "renewed") return undefined;
-      const renewed: FleetEntry = { ...entry!, expireTime: Math.floor(now) + ttlMs };
-      const only = { generation: base.generation, entries: new Map([[key, renewed]]) };
-      return { state: merge(base, only), changed: only };
+      const there = keys.flatMap((key) => base.entries.get(key) ?? []).filter(({ level }) => level !== null);
+      const live = there.filter((entry) => isLive(entry, now));
+      outcome = live.length > 0 ? "renewed" : there.length > 0 ? "expired" : "replaced";
+      if (live.length === 0) return undefined;
+      const expireTime = Math.floor(now) + ttlMs;
+      const entries = new Map(live.map((entry): [string, FleetEntry] => [keyOf(entry), { ...entry, expireTime }]));
+      const changed = { ...base, entries };
+      return { state: merge(base, changed), changed };
     });
     return outcome;
   }
@@ -161,14 +170,16 @@ export class FleetMember {
    * @throws ActuatorError UNAVAILABLE.
    */
   instances(): Promise<readonly SeenReport[]> {
-    return this.#asked(this.#engine.instances());
+    return this.#asked(() => this.#engine.instances());
   }
 
-  /** Leaves the fleet: the instance is no longer listed. */
+  /** Leaves the fleet, after the changes that are under way: the instance is no longer listed. Takes two seconds at most. */
   async close(): Promise<void> {
+    // Not in the background: the application may have more to do after it has ended the fleet.
+    await settlesWithin(Promise.allSettled(this.#changes), CLOSE_MS);
     this.#isClosed = true;
     for (const timer of [this.#nextBeat, this.#news, this.#healing]) clearTimeout(timer);
-    await withTimeout(this.#engine.close(this.#options.id), 1_000, "The fleet's engine").catch(() => undefined);
+    await withTimeout(this.#engine.close(this.#options.id), CLOSE_MS, "The fleet's engine").catch(() => undefined);
   }
 
   #hinted(hint: string | undefined): void {
@@ -190,8 +201,10 @@ export class FleetMember {
         return void this.#beat();
       }
       const usual = (this.#engine.beatMs ?? BEAT_MS) * (0.8 + Math.random() * 0.4);
+      this.#failures = this.#fault === undefined ? 0 : this.#failures + 1;
+      const retry = RETRY_MS * 2 ** (this.#failures - 1) * (1 + Math.random());
       clearTimeout(this.#nextBeat);
-      this.#nextBeat = later(this.#fault === undefined ? usual : RETRY_MS * (1 + Math.random()), () => this.#beat());
+      this.#nextBeat = later(this.#fault === undefined ? usual : Math.min(retry, usual), () => this.#beat());
     });
     return this.#beating;
   }
@@ -212,7 +225,7 @@ export class FleetMember {
       await this.#look(this.#version, text === undefined ? undefined : { id, text });
       this.#fault = undefined;
       if (this.#known === this.#compared || this.#healing !== undefined) return;
-      if (lacking(this.#stored, this.#known, this.now()).length === 0) this.#compared = this.#known;
+      if (!isLacking(this.#stored, this.#known, this.now())) this.#compared = this.#known;
       else this.#healing = later(Math.random() * HEAL_MS, () => this.#heal());
     } catch {
       // It was noted, and the next beat tries again.
@@ -224,7 +237,7 @@ export class FleetMember {
     try {
       const { version, state } = await this.#read();
       this.#learn(state);
-      if (lacking(state, this.#known, this.now()).length === 0) return;
+      if (!isLacking(state, this.#known, this.now())) return;
       const healed = prune(merge(state, this.#known), this.now());
       await this.#store(healed, version, "");
     } catch {
@@ -243,17 +256,21 @@ export class FleetMember {
   /** Learns what the engine has, unless it is the document of this version. Returns the engine's clock. */
   async #look(version: string, report?: { id: string; text: string }): Promise<number> {
     const sent = performance.now();
-    const exchanged = this.#engine.exchange(version, report).then(({ now, document }) => {
-      return { now, document, stored: document && stateOf(document.text) };
+    const { now, document, stored } = await this.#asked(async () => {
+      const exchanged = await this.#engine.exchange(version, report);
+      return { ...exchanged, stored: exchanged.document && stateOf(exchanged.document.text) };
     });
-    const { now, document, stored } = await this.#asked(exchanged);
     if (this.#answeredAt !== undefined && now - this.#answeredAt > TRACE_MS / 2) {
       // Traces of levels that ended in the meantime may be gone, so that what is known cannot be trusted.
       this.#known = stored ?? this.#stored;
       this.#options.onState(this.#known);
     }
-    this.#offset = now - (sent + performance.now()) / 2;
+    const offset = now - (sent + performance.now()) / 2;
+    const isAnotherClock = Math.abs(offset - this.#offset) > CLOCK_MS;
+    this.#offset = offset;
     this.#answeredAt = now;
+    // What ends by that clock may have ended.
+    if (isAnotherClock) this.#options.onState(this.#known);
     if (document !== undefined) {
       this.#version = document.version;
       this.#stored = stored!;
@@ -264,9 +281,15 @@ export class FleetMember {
   }
 
   /** Replaces the document by what `make` makes of it. Resolves with what is new in it; undefined if `make` wants no change. */
-  async #swap(
-    make: (stored: FleetState, now: number) => { readonly state: FleetState; readonly changed: FleetState } | undefined,
-  ): Promise<FleetState | undefined> {
+  #swap(make: (stored: FleetState, now: number) => Amended | undefined): Promise<FleetState | undefined> {
+    const swapped = this.#trySwaps(make);
+    this.#changes.add(swapped);
+    const forget = () => void this.#changes.delete(swapped);
+    swapped.then(forget, forget);
+    return swapped;
+  }
+
+  async #trySwaps(make: (stored: FleetState, now: number) => Amended | undefined): Promise<FleetState | undefined> {
     for (let attempt = 0; attempt < MAX_TRIES; attempt++) {
       await delay(Math.random() * 20 * attempt);
       const { version, state: stored, now } = await this.#read();
@@ -284,13 +307,13 @@ export class FleetMember {
       this.#learn(made.changed);
       return made.changed;
     }
-    const message = "Others change the fleet all the time; try again.";
+    const message = `The fleet was changed by others during all ${MAX_TRIES} attempts; try again.`;
     throw new ActuatorError("UNAVAILABLE", "FLEET_BUSY", message);
   }
 
   async #store(state: FleetState, version: string, hint: string): Promise<boolean> {
     const next = { version: versionOf(state), text: textOf(state) };
-    if (!(await this.#asked(this.#engine.store(next, version, hint)))) return false;
+    if (!(await this.#asked(() => this.#engine.store(next, version, hint)))) return false;
     this.#version = next.version;
     this.#stored = state;
     return true;
@@ -307,7 +330,7 @@ export class FleetMember {
   }
 
   /** Waits for a call of the engine. A connection that gives no answer is thrown away. */
-  async #asked<T>(call: Promise<T>): Promise<T> {
+  async #asked<T>(call: () => Promise<T>): Promise<T> {
     if (this.#isClosed) throw this.#unavailable("this instance has left the fleet");
     try {
       const late = () => new NoAnswer(`no answer within ${DEADLINE_MS / 1_000} s`);

@@ -4,16 +4,16 @@ import { ActuatorError } from "../common/error.ts";
 export type Labels = ReadonlyMap<string, string>;
 
 /** Counted in UTF-16 code units. */
-const MAX_LENGTH = 1_000;
+const MAX_LENGTH = 10_000;
 const KEY = /^[A-Za-z0-9]([A-Za-z0-9._/-]{0,98}[A-Za-z0-9])?$/;
-const VALUE = /^[^\s,=+]{1,200}$/;
+const VALUE = /^[^\s\p{Cc},=+|]{1,200}$/u;
 
 /**
  * Returns a selector as the fleet writes it, so that two spellings of one selector are the same. Terms are separated by commas, and all
  * must hold: `zone=eu` (the label has this value), `zone=eu+us` (one of these), `canary` (the label is there). Beside the labels there
  * are `application`, `version` and `instance`. Empty: every instance.
  *
- * @throws ActuatorError INVALID_ARGUMENT for a selector that cannot be read or is over 1,000 characters long.
+ * @throws ActuatorError INVALID_ARGUMENT for a selector that cannot be read or is over 10,000 characters long.
  */
 export function selectorOf(text: string): string {
   if (text.trim() === "") return "";
@@ -31,9 +31,13 @@ export function matches(selector: string, labels: Labels): boolean {
   });
 }
 
-/** The selector of these instances. */
+/**
+ * The selector of these instances.
+ *
+ * @throws ActuatorError INVALID_ARGUMENT if there are so many that it is over 10,000 characters long.
+ */
 export function selectorOfInstances(ids: readonly string[]): string {
-  return `instance=${[...ids].sort().join("+")}`;
+  return selectorOf(`instance=${ids.join("+")}`);
 }
 
 /** What is wrong with a key of a label; undefined if it can be one. */
@@ -47,7 +51,7 @@ export function labelKeyFault(key: string): string | undefined {
 
 /** What is wrong with a value of a label, or with the id of an instance; undefined if it can be one. */
 export function labelValueFault(value: string): string | undefined {
-  return VALUE.test(value) ? undefined : `must have 1 to 200 characters, without spaces, ",", "=" and "+"`;
+  return VALUE.test(value) ? undefined : `must have 1 to 200 characters, without spaces, ",", "=", "+" and "|"`;
 }
 
 function termOf(text: string): string {

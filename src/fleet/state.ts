@@ -1,55 +1,14 @@
 import { ActuatorError } from "../common/error.ts";
-import { LEVELS, type Level } from "../loggers/level.ts";
+import { type FleetEntry, isLive, isNewer, keyOf, type NewEntry } from "./entry.ts";
 import { type Labels, matches } from "./selector.ts";
-
-/**
- * Where a level stands beside others of its name and selector: for good, for a time, or until a lease is released. A later one in the
- * same slot replaces it.
- */
-export type Slot = "lasting" | "temporary" | `lease:${string}`;
-
-/** A level that the fleet has, or the trace of one that was ended. */
-export interface FleetEntry {
-  /** The name of the logger or group. */
-  readonly name: string;
-  /** Which instances it concerns, as `selectorOf` returns it. */
-  readonly selector: string;
-  readonly slot: Slot;
-  /** Null: it was ended. What is behind knows by it that the level before is over. */
-  readonly level: Level | null;
-  /** Of all entries the greater one is later. Those of one change share it. */
-  readonly generation: number;
-  /** When it was written, in milliseconds since the epoch by the engine's clock. */
-  readonly setTime: number;
-  /** When it ends by itself, by the same clock; for the trace of a lease, when it would have ended. Undefined: it is lasting. */
-  readonly expireTime?: number | undefined;
-  /** The caller; may be empty. */
-  readonly actor: string;
-  /** The caller's reason; may be empty. */
-  readonly reason: string;
-  /** The instance through which it was written. */
-  readonly instance: string;
-  /** Whether levels that were set earlier in an instance alone are to end, too. */
-  readonly restores?: boolean | undefined;
-  /** What follows a canary when it is promoted. Undefined: it is not a canary. */
-  readonly canary?: CanaryGoal | undefined;
-}
-
-/** Which level follows a canary. */
-export interface CanaryGoal {
-  /** The instances that get it then. */
-  readonly selector: string;
-  /** How long it lasts then, in milliseconds. Undefined: it has no end. */
-  readonly ttlMs?: number | undefined;
-}
-
-/** An entry before it has its place among the others. */
-export type NewEntry = Omit<FleetEntry, "generation" | "setTime">;
+import { stateOf, textOf } from "./state-text.ts";
 
 /** All levels of a fleet, as far as an instance or the engine has them. */
 export interface FleetState {
   /** The greatest generation that was ever given. */
   readonly generation: number;
+  /** Entries up to this generation were forgotten on purpose. 0: none were. */
+  readonly reset: number;
   readonly entries: ReadonlyMap<string, FleetEntry>;
 }
 
@@ -62,30 +21,25 @@ const MAX_ENTRIES = 1_000;
 /** In bytes. NATS refuses a message of a megabyte. */
 const MAX_BYTES = 600_000;
 
-export const EMPTY_STATE: FleetState = { generation: 0, entries: new Map() };
-
-/** Where an entry is kept. */
-export function keyOf({ name, selector, slot }: Pick<FleetEntry, "name" | "selector" | "slot">): string {
-  return `${name}|${selector}|${slot}`;
-}
-
-/** Where a level is kept that lasts for a time, or for good, and when it ends. */
-export function lifeOf(ttlMs: number | undefined, now: number): Pick<NewEntry, "slot" | "expireTime"> {
-  return ttlMs === undefined ? { slot: "lasting" } : { slot: "temporary", expireTime: Math.floor(now + ttlMs) };
-}
+export const EMPTY_STATE: FleetState = { generation: 0, reset: 0, entries: new Map() };
 
 /** Joins two states, entry by entry. The order in which states are joined, and how often, makes no difference. */
 export function merge(one: FleetState, other: FleetState): FleetState {
-  const entries = new Map(one.entries);
-  for (const [key, entry] of other.entries) if (isNewer(entry, entries.get(key))) entries.set(key, entry);
-  return { generation: Math.max(one.generation, other.generation), entries };
+  const reset = Math.max(one.reset, other.reset);
+  const entries = new Map<string, FleetEntry>();
+  for (const { entries: some } of [one, other]) {
+    for (const [key, entry] of some) {
+      if (entry.generation > reset && isNewer(entry, entries.get(key))) entries.set(key, entry);
+    }
+  }
+  return { generation: Math.max(one.generation, other.generation), reset, entries };
 }
 
 /**
  * Drops what counts no longer, and never will. It must be the same on every side, so that what one dropped is not written back by
  * another.
  */
-export function prune({ generation, entries }: FleetState, now: number): FleetState {
+export function prune({ entries, ...state }: FleetState, now: number): FleetState {
   const lasting = new Map<string, number>();
   const latest = (name: string, selector: string) => lasting.get(`${name}|${selector}`) ?? 0;
   for (const entry of entries.values()) {
@@ -95,13 +49,14 @@ export function prune({ generation, entries }: FleetState, now: number): FleetSt
     if (isOver(entry, now) || entry.generation < latest(entry.name, "")) return false;
     return entry.slot === "lasting" || entry.generation >= latest(entry.name, entry.selector);
   });
-  return { generation, entries: new Map(kept) };
+  return { ...state, entries: new Map(kept) };
 }
 
-/** What `stored` lacks of what is known. */
-export function lacking(stored: FleetState, known: FleetState, now: number): readonly FleetEntry[] {
+/** Whether `stored` lacks anything of what is known. */
+export function isLacking(stored: FleetState, known: FleetState, now: number): boolean {
   const all = prune(merge(stored, known), now);
-  return [...all.entries.values()].filter((entry) => isNewer(entry, stored.entries.get(keyOf(entry))));
+  const isNewEntry = (entry: FleetEntry) => isNewer(entry, stored.entries.get(keyOf(entry)));
+  return all.reset > stored.reset || [...all.entries.values()].some(isNewEntry);
 }
 
 /**
@@ -129,21 +84,6 @@ export function wanted({ entries }: FleetState, labels: Labels, now: number): Re
   return found;
 }
 
-/** Whether an entry has a level whose time is not over. */
-export function isLive({ level, expireTime = Number.POSITIVE_INFINITY }: FleetEntry, now: number): boolean {
-  return level !== null && expireTime > now;
-}
-
-/** Compares entries: the earlier one comes first. */
-export function byGeneration(one: FleetEntry, other: FleetEntry): number {
-  return one.generation - other.generation;
-}
-
-/** Whether an entry lasts until a caller releases it. */
-export function isLease({ slot }: Pick<FleetEntry, "slot">): boolean {
-  return slot.startsWith("lease:");
-}
-
 /** When the next level ends by itself; undefined: none does. */
 export function nextExpiry({ entries }: FleetState, now: number): number | undefined {
   let next: number | undefined;
@@ -155,6 +95,13 @@ export function nextExpiry({ entries }: FleetState, now: number): number | undef
   return next;
 }
 
+/** What a change adds. */
+export interface Addition {
+  readonly entries: readonly NewEntry[];
+  /** Whether all entries from before are forgotten. */
+  readonly isReset?: boolean | undefined;
+}
+
 /** A change as it is stored, and what of it is new. */
 export interface Amended {
   readonly state: FleetState;
@@ -162,78 +109,34 @@ export interface Amended {
 }
 
 /**
- * Adds entries to what is stored, and to what the writer knows beyond that.
+ * Changes what is stored, and what the writer knows beyond that.
  *
  * @param now the engine's clock, which makes the generation, so that it grows even if the engine has lost everything
  * @throws ActuatorError RESOURCE_EXHAUSTED if the fleet would have too many levels.
  */
-export function amend(stored: FleetState, known: FleetState, added: readonly NewEntry[], now: number): Amended {
+export function amend(
+  stored: FleetState,
+  known: FleetState,
+  { entries: added, isReset = false }: Addition,
+  now: number,
+): Amended {
   const base = merge(stored, known);
   const generation = Math.max(base.generation + 1, Math.floor(now) * 1_000);
-  const entries = added.map((entry): [string, FleetEntry] => {
-    return [keyOf(entry), { ...entry, generation, setTime: Math.floor(now) }];
-  });
-  const state = prune({ generation, entries: new Map([...base.entries, ...entries]) }, now);
+  const entries = new Map(
+    added.map((entry): [string, FleetEntry] => [keyOf(entry), { ...entry, generation, setTime: Math.floor(now) }]),
+  );
+  const changed = { generation, reset: isReset ? generation - 1 : base.reset, entries };
+  // What one member writes and others cannot read would stop the fleet.
+  stateOf(textOf(changed));
+  const state = prune(merge(base, changed), now);
   if (state.entries.size > MAX_ENTRIES || Buffer.byteLength(textOf(state)) > MAX_BYTES) {
-    const message = `The fleet has too many levels: at most ${MAX_ENTRIES.toLocaleString("en")}, with those of the last day.`;
+    const message = `The fleet has too many levels: at most ${MAX_ENTRIES.toLocaleString("en")}, with those that ended in the last day. \`fleet reset\` ends them all.`;
     throw new ActuatorError("RESOURCE_EXHAUSTED", "TOO_MANY_FLEET_LEVELS", message);
   }
-  return { state, changed: { generation, entries: new Map(entries) } };
-}
-
-/** A state as engines carry it. */
-export function textOf({ generation, entries }: FleetState): string {
-  return JSON.stringify({ format: 1, generation, entries: [...entries.values()] });
-}
-
-/**
- * Reads {@link textOf}; an empty text is an empty state.
- *
- * @throws ActuatorError UNAVAILABLE for a text that was not written by a fleet, or in a later format.
- */
-export function stateOf(text: string): FleetState {
-  if (text === "") return EMPTY_STATE;
-  let read: { format?: unknown; generation?: unknown; entries?: unknown } | null;
-  try {
-    read = JSON.parse(text);
-  } catch {
-    read = null;
-  }
-  const { format, generation, entries } = read ?? {};
-  if (format !== 1 || !isCount(generation) || !Array.isArray(entries) || !entries.every(isEntry)) {
-    const message =
-      typeof format === "number" && format > 1
-        ? "The fleet's levels were written by a later release; update this one."
-        : "What the engine has for this fleet was not written by connect-actuator; give the fleet another name.";
-    throw new ActuatorError("UNAVAILABLE", "FLEET_DOCUMENT_UNREADABLE", message);
-  }
-  return { generation, entries: new Map(entries.map((entry) => [keyOf(entry), entry])) };
-}
-
-/** Whether an entry replaces another one in the same place. */
-export function isNewer(entry: FleetEntry, than: FleetEntry | undefined): boolean {
-  if (than === undefined || entry.generation > than.generation) return true;
-  // A renewed lease keeps its generation, and with it its place.
-  return entry.generation === than.generation && (entry.expireTime ?? 0) > (than.expireTime ?? 0);
+  return { state, changed };
 }
 
 function isOver({ slot, level, expireTime, setTime }: FleetEntry, now: number): boolean {
   if (slot === "lasting") return level === null && setTime + TRACE_MS < now;
   return (expireTime ?? setTime) + (slot === "temporary" ? TRACE_MS : LEASE_TRACE_MS) < now;
-}
-
-function isEntry(value: unknown): value is FleetEntry {
-  const { name, selector, slot, level, generation, setTime, expireTime, actor, reason, instance } = (value ??
-    {}) as Record<string, unknown>;
-  return (
-    [name, selector, slot, actor, reason, instance].every((each) => typeof each === "string") &&
-    (level === null || LEVELS.includes(level as Level)) &&
-    isCount(generation) &&
-    isCount(setTime) &&
-    (expireTime === undefined || isCount(expireTime))
-  );
-}
-
-function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 0;
 }

@@ -39,7 +39,7 @@ test("a canary that is promoted for a time ends on all", async () => {
 test("a canary is finished only by a caller who may change its logger", async () => {
   const all = await four();
   const canary = await all[0]!.fleet.runCanary("a", "WARN", { instances: 1 });
-  const check = (name: string) => {
+  const check = ({ name }: { readonly name: string }) => {
     throw new Error(`not ${name}`);
   };
   await expect(all[1]!.fleet.finishCanary(canary.id, true, { check })).rejects.toThrow("not a");

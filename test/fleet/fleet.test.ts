@@ -360,6 +360,57 @@ describe("an engine", () => {
   });
 });
 
+test.each([
+  ["is no state", "hello"],
+  ["has a name that is none", hintWith({ name: "" })],
+  ["has a reason that is none", hintWith({ reason: "\n", restores: true, level: null })],
+  ["is too long", `${hintWith({})}${" ".repeat(2 ** 20)}`],
+])("a hint that %s changes nothing", async (_, hint) => {
+  const server = new TestServer();
+  const all = three(server);
+  await all[0].fleet.setLevel("a", "WARN", { ttlMs: 60_000 });
+  await levelsSoon(all).toEqual(["WARN", "WARN", "WARN"]);
+  server.register.store({ version: "x", text: "" }, server.register.exchange("").document!.version, hint);
+  await all[0].fleet.setLevel("b", "INFO");
+  await soon(() => levelIn(all[1], "b")).toBe("INFO");
+  expect(all.map((each) => levelIn(each))).toEqual(["WARN", "WARN", "WARN"]);
+});
+
+test("a report that does not fit is left out", async () => {
+  const server = new TestServer();
+  const [one] = three(server);
+  const report = (await reportOf(server)) as object;
+  const deep = "[".repeat(20_000) + "]".repeat(20_000);
+  const reports: Record<string, string> = {
+    ...{ none: "hello", generation: JSON.stringify({ ...report, generation: -5 }) },
+    ...{
+      time: JSON.stringify({ ...report, startTime: 2 ** 53 - 1 }),
+      labels: JSON.stringify({ ...report, labels: 1 }),
+    },
+    ...{ long: JSON.stringify({ ...report, x: "x".repeat(2 ** 16) }), "not an id": JSON.stringify(report) },
+    deep: JSON.stringify({ ...report, x: 0 }).replace('"x":0', `"x":${deep}`),
+  };
+  for (const [id, text] of Object.entries(reports)) server.register.exchange("", { id, text });
+  const seen: unknown[] = [];
+  onTestFinished(one.fleet.watchInstances("", (instances) => seen.push(instances)));
+  await soon(() => seen).not.toEqual([]);
+  expect(seen[0]).toMatchObject([{ id: "deep" }, { id: "i1" }, { id: "i2" }, { id: "i3" }]);
+  expect(seen[0]).not.toMatchObject([{ x: expect.anything() }, {}, {}, {}]);
+});
+
+test("two processes with one id are noticed", async () => {
+  const server = new TestServer();
+  const all = [instanceOf(server, "i1"), instanceOf(server, "i2")];
+  await soon(async () => (await all[0]!.fleet.instances()).length).toBe(2);
+  expect(all[0]!.fleet.engine.notice).toBeUndefined();
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  instanceOf(server, "i1");
+  await soon(async () => {
+    await all[0]!.fleet.instances();
+    return all[0]!.fleet.engine.notice;
+  }).toMatch(/Another process is named i1/);
+});
+
 test("instances are listed with what they say of themselves, until they leave", async () => {
   const server = new TestServer();
   const all = three(server);
@@ -428,6 +479,12 @@ test.each([
   const self = { name, startTime: 0, loggers: new Loggers({ instance: id }), ttl: {} };
   expect(() => new Fleet({ engine: new TestServer().source() }, self)).toThrow(message);
 });
+
+function hintWith(entry: object): string {
+  const base = { name: "a", selector: "", slot: "lasting", level: "OFF", setTime: Date.now(), actor: "", reason: "" };
+  const entries = [{ ...base, instance: "x", generation: 2 ** 51, ...entry }];
+  return JSON.stringify({ format: 1, generation: 2 ** 51, entries });
+}
 
 async function reportOf(server: TestServer): Promise<unknown> {
   await expect.poll(() => server.register.instances().length).toBe(3);

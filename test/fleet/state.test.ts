@@ -1,21 +1,18 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { type FleetEntry, keyOf, type NewEntry } from "../../src/fleet/entry.ts";
 import { type Labels, matches, selectorOf } from "../../src/fleet/selector.ts";
 import {
   amend,
   EMPTY_STATE,
-  type FleetEntry,
   type FleetState,
-  keyOf,
-  lacking,
+  isLacking,
   merge,
-  type NewEntry,
   nextExpiry,
   prune,
-  stateOf,
-  textOf,
   wanted,
 } from "../../src/fleet/state.ts";
+import { stateOf, textOf } from "../../src/fleet/state-text.ts";
 import { LEVELS, type Level } from "../../src/loggers/level.ts";
 
 const NOW = 1_000_000_000;
@@ -45,18 +42,20 @@ const entry = fc
   .tuple(fc.constantFrom("a", "bb"), fc.constantFrom("", "zone=eu", "zone=us"), fc.nat(2), fc.nat(39), fc.boolean())
   .map((args) => entryWith(...args));
 
-const state = fc.array(entry, { maxLength: 12 }).map((entries): FleetState => {
-  const generation = Math.max(0, ...entries.map((each) => each.generation));
-  return entries.reduce<FleetState>((all, one) => merge(all, stateWith([one])), { generation, entries: new Map() });
+const reset = fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, fc.nat(39));
+
+const state = fc.tuple(fc.array(entry, { maxLength: 12 }), reset).map(([entries, forgotten]): FleetState => {
+  const empty = { generation: forgotten, reset: forgotten, entries: new Map() };
+  return entries.reduce<FleetState>((all, one) => merge(all, stateWith(one)), empty);
 });
 
-function stateWith(entries: readonly FleetEntry[]): FleetState {
-  const generation = Math.max(0, ...entries.map((each) => each.generation));
-  return { generation, entries: new Map(entries.map((each) => [keyOf(each), each])) };
+function stateWith(one: FleetEntry): FleetState {
+  return { generation: one.generation, reset: 0, entries: new Map([[keyOf(one), one]]) };
 }
 
-const plain = ({ generation, entries }: FleetState) => [
+const plain = ({ generation, reset, entries }: FleetState) => [
   generation,
+  reset,
   [...entries.keys()].sort().map((key) => entries.get(key)),
 ];
 const levelsOf = (known: FleetState, now = NOW, labels = here) =>
@@ -97,9 +96,8 @@ describe("states of a fleet", () => {
     fc.assert(
       fc.property(state, state, (stored, known) => {
         const healed = prune(merge(stored, known), NOW);
-        expect(lacking(healed, known, NOW)).toEqual([]);
-        const missing = stateWith(lacking(stored, known, NOW));
-        expect(levelsOf(merge(stored, missing))).toEqual(levelsOf(merge(stored, known)));
+        expect(isLacking(healed, known, NOW)).toBe(false);
+        if (!isLacking(stored, known, NOW)) expect(levelsOf(stored)).toEqual(levelsOf(merge(stored, known)));
       }),
       RUNS,
     );
@@ -112,13 +110,48 @@ describe("states of a fleet", () => {
       }),
       RUNS,
     );
-    expect(stateOf("")).toBe(EMPTY_STATE);
+    expect(stateOf("")).toEqual(EMPTY_STATE);
   });
 
-  test.each(["{", "null", "[]", '{"format":1}', '{"format":1,"generation":1,"entries":[{}]}', '"x"'])(
-    "%s is not the text of a state",
-    (text) => expect(() => stateOf(text)).toThrow(/not written by connect-actuator/),
+  test.each([
+    ...["{", "null", "[]", '{"format":1}', '{"format":1,"generation":1,"entries":[{}]}', '"x"'],
+    '{"format":1,"generation":9007199254740991,"entries":[]}',
+    '{"format":1,"generation":1,"reset":-1,"entries":[]}',
+    `{"format":1,"generation":1,"entries":[],"x":"${"x".repeat(2 ** 20)}"}`,
+  ])("%.60s is not the text of a state", (text) =>
+    expect(() => stateOf(text)).toThrow(/not written by connect-actuator/),
   );
+
+  test.each([
+    { name: "" },
+    { name: "a\u0000" },
+    { name: "a:b" },
+    { selector: "zone=" },
+    { selector: "b,a" },
+    { slot: "lease:" },
+    { slot: "other" },
+    { level: "LOUD" },
+    { reason: "\n" },
+    { reason: "x".repeat(1_001) },
+    { actor: "x".repeat(20_000) },
+    { actor: 1 },
+    { generation: -1 },
+    { setTime: 1e15 },
+    { expireTime: "soon" },
+    { canary: { selector: 1 } },
+    { canary: { selector: "", ttlMs: -1 } },
+  ])("an entry with %j is refused", (wrong) => {
+    const [one] = stateWith(entryWith("a", "", 1, 30, false)).entries.values();
+    const text = JSON.stringify({ format: 1, generation: 30, entries: [{ ...one, ...wrong }] });
+    expect(() => stateOf(text)).toThrow(/not written by connect-actuator/);
+  });
+
+  test("keep nothing that they do not know", () => {
+    const [one] = stateWith(entryWith("a", "", 1, 30, false)).entries.values();
+    const canary = { selector: "", ttlMs: 5, x: 1 };
+    const text = JSON.stringify({ format: 1, generation: 30, entries: [{ ...one, x: [[[]]], canary }], x: 1 });
+    expect([...stateOf(text).entries.values()]).toEqual([{ ...one, canary: { selector: "", ttlMs: 5 } }]);
+  });
 
   test("a text in a later format is said to be one", () => {
     expect(() => stateOf('{"format":2}')).toThrow(/later release/);
@@ -132,7 +165,7 @@ describe("changes of a fleet", () => {
       const now = NOW + index * 60_000;
       const ends = ttlMs === undefined ? {} : { slot: "temporary" as const, expireTime: now + ttlMs };
       const base = { name: "a", selector: "", slot: "lasting" as const, actor: "", reason: "", instance: "i" };
-      return amend(known, EMPTY_STATE, [{ ...base, ...ends, ...change }], now).state;
+      return amend(known, EMPTY_STATE, { entries: [{ ...base, ...ends, ...change }] }, now).state;
     }, EMPTY_STATE);
   }
   const soon = NOW + 3 * 60_000;
@@ -159,9 +192,9 @@ describe("changes of a fleet", () => {
   test("have greater generations than those before, even after the engine lost everything or its clock went back", () => {
     const first = after({ level: "WARN" });
     expect(first.generation).toBe(NOW * 1_000);
-    const back = amend(first, EMPTY_STATE, [], NOW - HOUR).state;
+    const back = amend(first, EMPTY_STATE, { entries: [] }, NOW - HOUR).state;
     expect(back.generation).toBe(NOW * 1_000 + 1);
-    const lost = amend(EMPTY_STATE, EMPTY_STATE, [], NOW + 1).state;
+    const lost = amend(EMPTY_STATE, EMPTY_STATE, { entries: [] }, NOW + 1).state;
     expect(lost.generation).toBeGreaterThan(back.generation);
   });
 
@@ -170,10 +203,18 @@ describe("changes of a fleet", () => {
       ...{ name, selector: "", slot: "lasting", level: "WARN", actor: "", reason, instance: "i" },
     });
     const many = Array.from({ length: 1_001 }, (_, index) => entryOf(`n${index}`));
-    expect(() => amend(EMPTY_STATE, EMPTY_STATE, many, NOW)).toThrow(/at most 1,000/);
-    expect(amend(EMPTY_STATE, EMPTY_STATE, many.slice(1), NOW).state.entries.size).toBe(1_000);
+    expect(() => amend(EMPTY_STATE, EMPTY_STATE, { entries: many }, NOW)).toThrow(/at most 1,000/);
+    const full = amend(EMPTY_STATE, EMPTY_STATE, { entries: many.slice(1) }, NOW).state;
+    expect(full.entries.size).toBe(1_000);
+    expect(() => amend(full, full, { entries: many.slice(0, 1) }, NOW)).toThrow(/at most 1,000/);
     const long = many.slice(1).map(({ name }) => entryOf(name, "x".repeat(1_000)));
-    expect(() => amend(EMPTY_STATE, EMPTY_STATE, long, NOW)).toThrow(/too many levels/);
+    expect(() => amend(EMPTY_STATE, EMPTY_STATE, { entries: long }, NOW)).toThrow(/too many levels/);
+    // A reset makes room, and what was before it does not come back.
+    const { state, changed } = amend(full, full, { entries: [], isReset: true }, NOW);
+    expect(state.entries.size).toBe(0);
+    const after = amend(state, state, { entries: many.slice(0, 1) }, NOW).state;
+    expect([...merge(after, full).entries.keys()]).toEqual(["n0||lasting"]);
+    expect(merge(full, stateOf(textOf(changed))).entries.size).toBe(0);
   });
 
   test("tell when the next level ends", () => {
@@ -193,7 +234,7 @@ describe("selectors", () => {
     ["instance=host:12+host:7", "instance=host:12+host:7"],
   ])("%s is written %s", (text, written) => expect(selectorOf(text)).toBe(written));
 
-  test.each([",", "zone=", "=eu", "a=b=c", "zone=e u", "zone=eu++us", "zo ne", "x".repeat(1_001)])(
+  test.each([",", "zone=", "=eu", "a=b=c", "zone=e u", "zone=eu++us", "zo ne", "zone=a|b", "x".repeat(10_001)])(
     "%s is none",
     (text) => expect(() => selectorOf(text)).toThrow(/cannot be read/),
   );

@@ -1,8 +1,8 @@
 import { create } from "@bufbuild/protobuf";
 import { durationFromMs, timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { type FleetEntry, isLease } from "../../fleet/entry.ts";
 import type { Fleet, FleetChange } from "../../fleet/fleet.ts";
 import type { FleetInstance } from "../../fleet/instance.ts";
-import { type FleetEntry, isLease } from "../../fleet/state.ts";
 import {
   type FleetChange as FleetChangeProto,
   FleetChangeSchema,

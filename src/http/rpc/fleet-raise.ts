@@ -23,19 +23,17 @@ export interface FleetRaiseRequest extends FleetHoldRequest {
 /** A level in the fleet for as long as a call watches what loggers write. */
 export class FleetRaise {
   readonly names: readonly string[];
-  #leases: readonly FleetLease[] = [];
+  #lease: FleetLease | undefined;
   #fault: unknown;
-  #isOpen = false;
   #isReleased = false;
 
   /** @param onChange called when it is in force, has failed, or has ended */
   constructor(fleet: Fleet, { names, level, ...request }: FleetRaiseRequest, onChange: () => void) {
     this.names = raisedNames(names);
-    const open = (leases: readonly FleetLease[]) => {
-      this.#leases = leases;
-      this.#isOpen = true;
+    const open = (lease: FleetLease) => {
+      this.#lease = lease;
       if (this.#isReleased) this.release();
-      for (const lease of leases) lease.onEnd(onChange);
+      lease.onEnd(onChange);
     };
     const fail = (error: unknown) => {
       this.#fault = error;
@@ -50,24 +48,23 @@ export class FleetRaise {
    */
   get isOpen(): boolean {
     if (this.#fault !== undefined) throw this.#fault;
-    return this.#isOpen;
+    return this.#lease !== undefined;
   }
 
   /** Why it is over on all its names; undefined while it lasts. */
   get end(): FleetLeaseEnd | undefined {
-    const isOver = this.#isOpen && this.#leases.every(({ end }) => end !== undefined);
-    return isOver ? this.#leases.at(-1)?.end : undefined;
+    return this.#lease?.end;
   }
 
   /** How long it lasts at most, in milliseconds; undefined if as long as the call. */
   get timeLeftMs(): number | undefined {
-    return this.#leases[0]?.timeLeft;
+    return this.#lease?.timeLeft;
   }
 
   /** Gives the levels back. May be called again. */
   release(): void {
     this.#isReleased = true;
-    for (const lease of this.#leases) lease.release().catch(() => undefined);
+    this.#lease?.release().catch(() => undefined);
   }
 }
 

@@ -3,9 +3,9 @@ import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { isInReach, requireLoggers } from "../../access/caller.ts";
 import { ActuatorError } from "../../common/error.ts";
+import type { FleetEntry } from "../../fleet/entry.ts";
 import type { Fleet, FleetChange } from "../../fleet/fleet.ts";
 import { type FleetInstance, isSettled } from "../../fleet/instance.ts";
-import type { FleetEntry } from "../../fleet/state.ts";
 import {
   FinishCanaryResponseSchema,
   type FleetService,
@@ -150,8 +150,8 @@ export function fleetService(
 
     async finishCanary({ id, promote, reason }, { values }) {
       const caller = callerOf(values);
-      const check = (name: string) => {
-        requestContextOf(values).subject = { logger: name };
+      const check = ({ name, level }: FleetEntry) => {
+        requestContextOf(values).subject = { logger: name, level };
         requireLoggers(caller, [name]);
       };
       const asked = { actor: caller.name, check, ...(reason !== "" && { reason }) };

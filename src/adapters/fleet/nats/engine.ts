@@ -90,7 +90,10 @@ export class NatsEngine implements FleetEngine {
   instances(): Promise<readonly SeenReport[]> {
     return this.#connection.ask(async (link) => {
       const entries = await link.reportsWhose((key) => !key.startsWith(NO_REPORT));
-      return entries.map((entry) => ({ id: idOf(entry.key), text: entry.string(), seen: entry.created.getTime() }));
+      return entries.flatMap((entry) => {
+        const id = idOf(entry.key);
+        return id === undefined ? [] : [{ id, text: entry.string(), seen: entry.created.getTime() }];
+      });
     }, isBroken);
   }
 

@@ -20,7 +20,11 @@ export function keyOf(id: string): string {
   return id.replaceAll(/[^-\w]/gu, escaped);
 }
 
-/** The id of the instance whose report has this key. */
-export function idOf(key: string): string {
-  return decodeURIComponent(key.replaceAll("=", "%"));
+/** The id of the instance whose report has this key; undefined if no instance made it. */
+export function idOf(key: string): string | undefined {
+  try {
+    return decodeURIComponent(key.replaceAll("=", "%"));
+  } catch {
+    return undefined;
+  }
 }

@@ -30,7 +30,7 @@ const REPORTS = `local t = redis.call('TIME')
 local oldest = t[1] * 1000 + math.floor(t[2] / 1000) - ARGV[1]
 local all, kept = redis.call('HGETALL', KEYS[1]), {}
 for i = 1, #all, 2 do
-  if tonumber(string.match(all[i + 1], '^%d+')) < oldest then redis.call('HDEL', KEYS[1], all[i])
+  if tonumber(string.match(all[i + 1], '^%d+') or '0') < oldest then redis.call('HDEL', KEYS[1], all[i])
   else kept[#kept + 1] = all[i] kept[#kept + 1] = all[i + 1] end
 end
 return ARGV[2] == 'list' and kept or {}`;
