@@ -56,8 +56,12 @@ const APPLICATIONS: Readonly<Record<string, () => Application>> = {
 /** Tails have what was written after two intervals of theirs. */
 const drained = () => new Promise((resolve) => setTimeout(resolve, 110));
 
+/** Its loggers would be collected as soon as no step is left that uses them, and no adapter keeps them. */
+const kept: Application[] = [];
+
 async function run(library: string, steps: readonly Step[]): Promise<Observed> {
   const application = APPLICATIONS[library]!();
+  kept.splice(0, 1, application);
   const loggers = new Loggers();
   const detach = loggers.attach(application.adapter);
   const logs = new Logs(loggers);

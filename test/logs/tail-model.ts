@@ -89,8 +89,9 @@ export class TailModel {
     this.levels.push(NAMES.map((name) => this.#levelOf(name)));
   }
 
-  #levelOf(name: string): Level {
-    const held = this.#holds.findLast((hold) => hold.name === name)?.level;
+  /** @param ownHolds those that may count on the name itself */
+  #levelOf(name: string, ownHolds = this.#holds): Level {
+    const held = ownHolds.findLast((hold) => hold.name === name)?.level;
     const configured = held ?? this.#permanent.get(name) ?? this.#application.get(name);
     if (configured !== undefined) return configured;
     if (name === "ROOT") return "INFO";
@@ -114,11 +115,16 @@ export class TailModel {
     this.tails.push(tail);
     if (raise === undefined || raise.onlyHere) return;
     const targets = names.length === 0 ? ["ROOT"] : [...new Set(names.map((name) => name.replace(/\.\*$/, "")))];
-    // No level is lowered.
-    const raised = targets.filter((name) => levelVerbosity(this.#levelOf(name)) <= levelVerbosity(raise.level));
-    for (const name of raised) {
+    for (const name of targets) {
+      const letsMoreThrough = (other: Level) => levelVerbosity(other) > levelVerbosity(raise.level);
+      const own = this.#holds.filter((hold) => hold.name === name);
+      // No level is lowered. What lets more through for a time stays above.
+      const isBeneath = letsMoreThrough(this.#levelOf(name));
+      if (isBeneath && (own.length === 0 || letsMoreThrough(this.#levelOf(name, [])))) continue;
+      const above = own.slice(own.findLastIndex((hold) => !letsMoreThrough(hold.level)) + 1);
       tail.held.add(name);
-      this.#holds.push({ name, level: raise.level, tail });
+      const at = isBeneath ? this.#holds.indexOf(above[0]!) : this.#holds.length;
+      this.#holds.splice(at, 0, { name, level: raise.level, tail });
     }
   }
 

@@ -66,7 +66,8 @@ test.each(["pino", "winston"])(
     async function writtenLines(): Promise<string[]> {
       const written: string[] = [];
       for (;;) {
-        const { value } = await lines.next();
+        const { value, done } = await lines.next();
+        if (done) throw new Error("the application has ended");
         if (value === '{"end":true}') return written;
         written.push(value!);
       }
