@@ -86,7 +86,7 @@ export class Fleet {
       id,
       report: () => {
         if (role === "reader") return undefined;
-        const faults = this.#levels?.faults ?? { failed: {}, overruled: {} };
+        const faults = this.#levels?.faults ?? { failed: {}, overruled: {}, unknown: {} };
         const { generation } = this.#member.known;
         const report: InstanceReport = {
           application,

@@ -60,6 +60,10 @@ export interface InstanceStatus {
   readonly reason: string;
   /** Who changed the level there; empty: the application itself, or it is not known. */
   readonly overruledBy: string;
+  /** Whether no logger has the name there yet. */
+  readonly unknown: boolean;
+  /** The logger there that was probably meant, if the name is unknown; empty: none is similar. */
+  readonly nearest: string;
 }
 
 /** A report that could be read, with what the engine says of it. */
@@ -114,16 +118,17 @@ export function statusesOf(entry: FleetEntry, reports: readonly ReadReport[]): r
   const key = keyOf(entry);
   return reports
     .filter((report) => matches(entry.selector, labelsOf(report)))
-    .map(({ id, isGone, failed, overruled, generation }): InstanceStatus => {
+    .map(({ id, isGone, failed, overruled, unknown, generation }): InstanceStatus => {
       const found = (status: InstanceStatus["status"], more: Partial<InstanceStatus> = {}): InstanceStatus => {
-        return { instance: id, status, reason: "", overruledBy: "", ...more };
+        return { instance: id, status, reason: "", overruledBy: "", unknown: false, nearest: "", ...more };
       };
       if (isGone) return found("GONE");
       if (generation < entry.generation) return found("APPLYING");
       if (entry.level !== null && overruled[key] !== undefined)
         return found("OVERRULED", { overruledBy: overruled[key] });
       const reason = failed[key] ?? (entry.level === null ? undefined : failed[""]);
-      return reason === undefined ? found("APPLIED") : found("FAILED", { reason });
+      if (reason !== undefined) return found("FAILED", { reason });
+      return unknown[key] === undefined ? found("APPLIED") : found("APPLIED", { unknown: true, nearest: unknown[key] });
     })
     .sort((one, other) => (one.instance < other.instance ? -1 : 1));
 }
@@ -141,14 +146,15 @@ function readReport(text: string): InstanceReport | undefined {
   } catch {
     return undefined;
   }
-  const { application, version, labels, startTime, address, host, generation, failed, overruled } = read ?? {};
+  const { application, version, labels, startTime, address, host, generation, failed, overruled, unknown } = read ?? {};
   const isFit =
     [application, version, address ?? "", host ?? ""].every((each) => typeof each === "string") &&
     isTime(startTime) &&
     isGeneration(generation) &&
-    [labels, failed, overruled].every(isTexts);
+    [labels, failed, overruled, unknown].every(isTexts);
   if (!isFit) return undefined;
-  return { application, version, labels, startTime, address, host, generation, failed, overruled } as InstanceReport;
+  const facts = { application, version, labels, startTime, address, host, generation, failed, overruled, unknown };
+  return facts as InstanceReport;
 }
 
 function isTexts(value: unknown): boolean {

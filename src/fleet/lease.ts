@@ -113,6 +113,11 @@ export function leaseSlot(id: string): Slot {
   return `lease:${id}`;
 }
 
+/** The id that {@link leaseSlot} was given. */
+export function leaseIdOf(slot: Slot): string {
+  return slot.slice(slot.indexOf(":") + 1);
+}
+
 /** When a lease ends that is not renewed. */
 export function leaseEnd(now: number, ttlMs?: number | undefined): number {
   return Math.floor(now) + Math.ceil(Math.min(LEASE_MS, ttlMs ?? Infinity));

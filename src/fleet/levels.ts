@@ -1,6 +1,7 @@
 import { LONGEST_TIMER_MS } from "../common/timeout.ts";
-import type { Lease } from "../loggers/lease.ts";
+import type { Lease, LeaseCause } from "../loggers/lease.ts";
 import type { Loggers } from "../loggers/loggers.ts";
+import type { Notice } from "../loggers/notice.ts";
 import type { Override, Setting } from "../loggers/setting.ts";
 import { byGeneration, type FleetEntry, isLease, keyOf } from "./entry.ts";
 import { type Labels, matches } from "./selector.ts";
@@ -10,6 +11,8 @@ import { type FleetState, nextExpiry, wanted } from "./state.ts";
 const CLOCK_MS = 1_000;
 /** The most levels that a report names as failed, and as overruled. */
 const MAX_REPORTED = 100;
+/** The most names for which a report looks for the logger that was meant: it compares them letter by letter. */
+const MAX_COMPARED = 10;
 
 /** What did not take effect here, by the keys of entries. */
 export interface LevelFaults {
@@ -17,6 +20,8 @@ export interface LevelFaults {
   readonly failed: Readonly<Record<string, string>>;
   /** Who changed the level in this instance later; empty: the application itself, or it is not known. */
   readonly overruled: Readonly<Record<string, string>>;
+  /** Of levels on names that no logger has here: the logger that was probably meant; empty: none is similar. */
+  readonly unknown: Readonly<Record<string, string>>;
 }
 
 /** A level of the fleet as this instance has it. */
@@ -24,7 +29,11 @@ interface Applied {
   readonly entry: FleetEntry;
   /** Undefined: it is not in force here. */
   readonly lease: Lease | undefined;
+  /** What was said of its name if no logger had it; undefined: one did. */
+  readonly unknown: Notice | undefined;
 }
+
+const NOT_HELD = { lease: undefined, unknown: undefined };
 
 /** The fleet's levels in the loggers of this instance: each one is a lease, so that what is beneath comes back when it ends. */
 export class FleetLevels {
@@ -66,10 +75,10 @@ export class FleetLevels {
     this.#known = known;
     const now = this.#now();
     const inForce = wanted(known, this.#labels, now);
-    for (const [name, { lease }] of this.#applied) {
+    for (const [name, { entry, lease }] of this.#applied) {
       if (inForce.has(name)) continue;
       this.#applied.delete(name);
-      lease?.release();
+      lease?.release("RELEASED", this.#causeOf(entry, known));
     }
     for (const entry of known.entries.values()) if (entry.restores) this.#restore(entry);
     for (const entry of [...inForce.values()].sort(byGeneration)) this.#hold(entry);
@@ -92,7 +101,24 @@ export class FleetLevels {
     const unnamed = failed.size + overruled.size - named.failed.length - named.overruled.length;
     if (unnamed > 0)
       named.failed.push(["", `${unnamed} more levels than are named have failed or were overruled here`]);
-    return { failed: Object.fromEntries(named.failed), overruled: Object.fromEntries(named.overruled) };
+    return {
+      failed: Object.fromEntries(named.failed),
+      overruled: Object.fromEntries(named.overruled),
+      unknown: Object.fromEntries(lastOf(this.#unknown)),
+    };
+  }
+
+  get #unknown(): ReadonlyMap<string, string> {
+    const unknown = [...this.#applied.values()].filter(({ entry, unknown }) => {
+      const found = unknown && this.#loggers.get(entry.name);
+      return found?.type === "logger" && !found.exists;
+    });
+    const compared = unknown.length - MAX_COMPARED;
+    return new Map(
+      unknown
+        .sort((one, other) => byGeneration(one.entry, other.entry))
+        .map(({ entry, unknown }, at) => [keyOf(entry), (at >= compared && unknown?.nearest) || ""]),
+    );
   }
 
   /** Ends the fleet's levels in this instance. */
@@ -108,21 +134,20 @@ export class FleetLevels {
     const { name, generation } = entry;
     const before = this.#applied.get(name);
     if (before?.entry.generation === generation && before.entry.slot === entry.slot) return;
-    this.#applied.set(name, { entry, lease: this.#leaseFor(entry) });
+    this.#applied.set(name, { entry, ...this.#leaseFor(entry) });
     // Only then, so that the level beneath is never in force in between.
     before?.lease?.release();
   }
 
-  #leaseFor(entry: FleetEntry): Lease | undefined {
-    const { name, generation, level, actor, reason, instance, expireTime } = entry;
+  #leaseFor(entry: FleetEntry): Omit<Applied, "entry"> {
+    const { name, generation, level, expireTime } = entry;
     const key = keyOf(entry);
-    if (this.#overruled.get(key)?.generation === generation) return undefined;
+    if (this.#overruled.get(key)?.generation === generation) return NOT_HELD;
     // The end of a lease is put off again and again.
     const isHeld = isLease(entry);
     const author: Override = {
-      setTime: this.#localTime(entry.setTime),
+      ...this.#overrideFor(entry),
       expireTime: expireTime === undefined || isHeld ? undefined : this.#localTime(expireTime),
-      ...{ actor, reason, instance, fleetGeneration: generation },
       ...(isHeld && { held: true }),
     };
     try {
@@ -132,10 +157,10 @@ export class FleetLevels {
       else this.#failed.set(key, { generation, reason: fault.message });
       if (lease.end === undefined) lease.onEnd(() => this.#ended(entry, lease));
       else this.#ended(entry, lease);
-      return lease;
+      return { lease, unknown: notices.find(({ code }) => code === "LOGGER_UNKNOWN") };
     } catch (error) {
       this.#failed.set(key, { generation, reason: (error as Error).message });
-      return undefined;
+      return NOT_HELD;
     }
   }
 
@@ -150,6 +175,26 @@ export class FleetLevels {
       this.#overruled.set(keyOf(entry), { name, generation, by });
       this.#onFaults();
     }
+  }
+
+  /** Why a level of the fleet is over, and who ended it. */
+  #causeOf({ name, generation }: FleetEntry, { entries, reset }: FleetState): LeaseCause {
+    const traces = [...entries.values()].filter((each) => {
+      return each.name === name && each.slot === "lasting" && each.level === null && each.generation > generation;
+    });
+    const trace = traces
+      .filter(({ selector }) => matches(selector, this.#labels))
+      .sort(byGeneration)
+      .at(-1);
+    if (trace === undefined) return reset >= generation ? { kind: "CLEARED" } : {};
+    return { kind: trace.restores ? "RESTORED" : "CLEARED", author: this.#overrideFor(trace) };
+  }
+
+  #overrideFor({ setTime, actor, reason, instance, generation }: FleetEntry): Override {
+    return {
+      ...{ setTime: this.#localTime(setTime), expireTime: undefined },
+      ...{ actor, reason, instance, fleetGeneration: generation },
+    };
   }
 
   /** Tells which settings of this instance are later than an entry. */

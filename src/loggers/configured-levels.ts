@@ -129,7 +129,7 @@ export class ConfiguredLevels {
    */
   endTemporary(
     temporary: TemporarySetting,
-    { silent = false, kind = "EXPIRED" }: Partial<Pick<LevelUpdate, "silent" | "kind">> = {},
+    { silent = false, kind = "EXPIRED", author }: Partial<Pick<LevelUpdate, "silent" | "kind" | "author">> = {},
   ): void {
     const on = temporary.on as LevelTarget;
     const at = on.temporary?.indexOf(temporary) ?? -1;
@@ -145,7 +145,7 @@ export class ConfiguredLevels {
       on.temporary = undefined;
       on.permanent = undefined;
     }
-    this.#configure(on, setting, { kind, silent, group: temporary.group });
+    this.#configure(on, setting, { kind, silent, group: temporary.group, ...(author && { author }) });
   }
 
   /** Restores everything to what the application configured. Returns the number of loggers that changed. */

@@ -1,3 +1,4 @@
+import type { LevelUpdate } from "./configured-levels.ts";
 import type { Configurable, Override, SettingOwner, TemporarySetting } from "./setting.ts";
 import type { LevelOutcome } from "./view.ts";
 
@@ -14,6 +15,9 @@ export type LeaseEnd =
   /** The loggers are no longer managed. */
   | "CLOSED";
 
+/** Why the levels of a lease end, and who ended them, for the history. Default: EXPIRED. */
+export type LeaseCause = Partial<Pick<LevelUpdate, "kind" | "author">>;
+
 /**
  * A temporary level that lasts until its caller releases it, or until its maximum time is over.
  *
@@ -23,7 +27,7 @@ export type LeaseEnd =
  */
 export class Lease implements SettingOwner {
   readonly #deadline: number | undefined;
-  readonly #endSetting: (held: TemporarySetting, end: LeaseEnd) => void;
+  readonly #endSetting: (held: TemporarySetting, cause: LeaseCause) => void;
   readonly #held = new Set<TemporarySetting>();
   /** What has replaced its levels for good. */
   readonly #replaced = new Map<Configurable, Override | undefined>();
@@ -31,7 +35,7 @@ export class Lease implements SettingOwner {
   #end: LeaseEnd | undefined;
 
   /** `endSetting` ends one temporary level. */
-  constructor(ttlMs: number | undefined, endSetting: (held: TemporarySetting, end: LeaseEnd) => void) {
+  constructor(ttlMs: number | undefined, endSetting: (held: TemporarySetting, cause: LeaseCause) => void) {
     this.#deadline = ttlMs === undefined ? undefined : performance.now() + ttlMs;
     this.#endSetting = endSetting;
   }
@@ -72,10 +76,10 @@ export class Lease implements SettingOwner {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Ends every level that it still holds. Does nothing once it is over. */
-  release(end: LeaseEnd = "RELEASED"): void {
+  /** Ends every level that it still holds, for a cause that the history shows. Does nothing once it is over. */
+  release(end: LeaseEnd = "RELEASED", cause: LeaseCause = {}): void {
     if (this.#end !== undefined) return;
-    for (const held of this.#held) this.#endSetting(held, end);
+    for (const held of this.#held) this.#endSetting(held, cause);
     this.#held.clear();
     this.#finish(end);
   }

@@ -352,9 +352,7 @@ export class Loggers {
     given: Pick<LevelUpdate, "ttlMs" | "author" | "isBeneath">,
   ): HoldOutcome {
     this.#checkHeld();
-    const lease = new Lease(given.ttlMs, (held, end) =>
-      this.#levels.endTemporary(held, end === "VOLUME" ? { kind: end } : {}),
-    );
+    const lease = new Lease(given.ttlMs, (held, cause) => this.#levels.endTemporary(held, cause));
     const outcome = this.#change(text, request, { kind: "SET", lease, ...given }, (override) => ({ level, override }));
     this.#leases.add(lease);
     lease.onEnd(() => this.#leases.delete(lease));

@@ -157,7 +157,7 @@ export class Raise {
     if (this.#end !== undefined) return;
     this.#end = end;
     clearTimeout(this.#timer);
-    for (const lease of this.#leases) lease.release(end === "VOLUME" ? end : undefined);
+    for (const lease of this.#leases) lease.release(undefined, end === "VOLUME" ? { kind: end } : {});
     for (const listener of this.#listeners) listener();
     this.#listeners.clear();
   }

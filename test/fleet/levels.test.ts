@@ -129,6 +129,53 @@ test("a level ends as soon as the engine's clock is past its end, though that of
   await soon(() => all.map((each) => levelsOf(each, "a"))).toEqual([[undefined], [undefined]]);
 });
 
+test("the history says who ended a level of the fleet, and how", async () => {
+  const server = new TestServer();
+  const [one, two] = [instanceOf(server, "i1"), instanceOf(server, "i2")];
+  await one.fleet.setLevel("a", "WARN", { actor: "ann" });
+  await one.fleet.setLevel("a", undefined, { actor: "bob", reason: "done" });
+  await one.fleet.setLevel("a", "WARN", { actor: "ann" });
+  await one.fleet.restoreLevel("a", { actor: "carl" });
+  await one.fleet.setLevel("a", "DEBUG", { actor: "ann", ttlMs: 100 });
+  await soon(() => two.loggers.history({ limit: 1 })[0]?.kind).toBe("EXPIRED");
+  await one.fleet.setLevel("a", "WARN");
+  await one.fleet.reset();
+  const seen = () => two.loggers.history({ limit: 100 }).map(({ kind, override }) => [kind, override?.actor]);
+  await soon(seen).toEqual([
+    ...[
+      ["CLEARED", undefined],
+      ["SET", ""],
+      ["EXPIRED", undefined],
+      ["SET", "ann"],
+    ],
+    ...[
+      ["RESTORED", "carl"],
+      ["SET", "ann"],
+      ["CLEARED", "bob"],
+      ["SET", "ann"],
+    ],
+  ]);
+});
+
+test("a name that no logger has is said to be unknown, with the one that was probably meant, until one has it", async () => {
+  const server = new TestServer();
+  const [one] = [instanceOf(server, "i1"), instanceOf(server, "i2")];
+  one.loggers.attach(library("orders"));
+  const generation = await one.fleet.setLevel("order", "WARN");
+  await soon(() => statusOf(one.fleet, generation, "i1")).toMatchObject({
+    status: "APPLIED",
+    unknown: true,
+    nearest: "orders",
+  });
+  await soon(() => statusOf(one.fleet, generation, "i2")).toMatchObject({
+    status: "APPLIED",
+    unknown: true,
+    nearest: "",
+  });
+  one.loggers.attach(library("order"));
+  await soon(() => statusOf(one.fleet, generation, "i1")).toMatchObject({ status: "APPLIED", unknown: false });
+});
+
 test("levels stay when one of the instance's libraries is detached", async () => {
   const server = new TestServer();
   const one = instanceOf(server, "i1");

@@ -3,6 +3,7 @@ import { durationFromMs, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { type FleetEntry, isLease } from "../../fleet/entry.ts";
 import type { Fleet, FleetChange } from "../../fleet/fleet.ts";
 import type { FleetInstance } from "../../fleet/instance.ts";
+import { leaseIdOf } from "../../fleet/lease.ts";
 import {
   type FleetChange as FleetChangeProto,
   FleetChangeSchema,
@@ -39,7 +40,7 @@ export function instancesToProto(fleet: Fleet, instances: readonly FleetInstance
 
 /** Converts a level of the fleet. */
 export function fleetLevelToProto(entry: FleetEntry): FleetLevel {
-  const { name, selector, level, generation } = entry;
+  const { name, selector, level, generation, canary, slot } = entry;
   const { setTime, expireTime, actor, reason, instance } = entry;
   const held = isLease(entry);
   const override = overrideToProto({ setTime, expireTime, actor, reason, instance, held, fleetGeneration: generation });
@@ -49,6 +50,7 @@ export function fleetLevelToProto(entry: FleetEntry): FleetLevel {
     level: levelToProto(level ?? undefined),
     override: override!,
     generation: BigInt(generation),
+    canaryId: canary === undefined ? "" : leaseIdOf(slot),
   });
 }
 
