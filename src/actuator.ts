@@ -197,7 +197,7 @@ export function actuatorOf(options: ActuatorOptions, managed?: Loggers): TakingA
     loggers,
     fleet,
     fleetEngine: options.fleetEngine,
-    dialFleet: fleet && fleetDial(fleetOptions(options.fleet!).peers),
+    dialFleet: fleet && fleetDial(fleetOptions(options.fleet!).peers, onError),
     logs,
     sessions,
     integrationGraph,

@@ -26,7 +26,7 @@ import { callerName, loggerPrefix } from "./token-file.ts";
 
 /** The permissions of a caller, however it authenticated. */
 export interface Grant {
-  /** Single permissions, all of a subject (`loggers:*`), or all but `logs:read` (`*`). */
+  /** Single permissions, all of a subject (`loggers:*`), or all but `logs:read` and `fleet:join` (`*`). */
   readonly permissions: readonly PermissionPattern[];
   /** The caller may see and change only loggers at and below these. Default: all. */
   readonly loggers?: readonly string[] | undefined;

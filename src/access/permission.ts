@@ -2,8 +2,8 @@ import { shaped } from "../common/options.ts";
 
 /**
  * The permissions that a caller can have. `sessions:read` finds the sessions of a user whose name the caller knows; `sessions:list` lists
- * the sessions of all users. `logs:read` reads what loggers write; it is in no default and not part of `*`. `fleet:join` is for the
- * instances of a fleet that is kept here. The status of the health needs no permission.
+ * the sessions of all users. `logs:read` reads what loggers write; it is in no default and not part of `*`. `fleet:join`, which is not
+ * part of `*` either, is for the instances of a fleet that is kept here. The status of the health needs no permission.
  */
 export const PERMISSIONS = [
   "loggers:read",
@@ -21,13 +21,19 @@ export const PERMISSIONS = [
 /** One of {@link PERMISSIONS}. */
 export type Permission = (typeof PERMISSIONS)[number];
 
-/** Those that are granted only by name: records may contain personal data of the application's users. */
-const BY_NAME_ONLY: ReadonlySet<Permission> = new Set(["logs:read"]);
+/**
+ * Those that are granted only by name: records may contain personal data of the application's users, and an instance of a fleet can set
+ * the levels of all others.
+ */
+const BY_NAME_ONLY: ReadonlySet<Permission> = new Set(["logs:read", "fleet:join"]);
 
-/** What `*` grants, and what callers have if no access control is configured. */
-export const ALL_PERMISSIONS: ReadonlySet<Permission> = new Set(
+/** What `*` grants. */
+const ALL_PERMISSIONS: ReadonlySet<Permission> = new Set(
   PERMISSIONS.filter((permission) => !BY_NAME_ONLY.has(permission)),
 );
+
+/** What callers have if no access control is configured. */
+export const OPEN_PERMISSIONS: ReadonlySet<Permission> = new Set([...ALL_PERMISSIONS, "fleet:join"]);
 
 /** Whether `*` does not grant it. */
 export function isGrantedByName(permission: Permission): boolean {
@@ -52,8 +58,8 @@ export function isRecordedAtBegin(permission: Permission): boolean {
 /** What a permission is about: the word before its colon. */
 type Subject<P extends Permission = Permission> = P extends `${infer Name}:${string}` ? Name : never;
 
-/** A permission, all permissions of a subject such as `loggers:*`, or `*` for all but `logs:read`, which is granted by name. */
-export type PermissionPattern = Permission | `${Exclude<Subject, "logs">}:*` | "*";
+/** A permission, all permissions of a subject such as `loggers:*`, or `*` for all but `logs:read` and `fleet:join`. */
+export type PermissionPattern = Permission | `${Exclude<Subject, "logs" | "fleet">}:*` | "*";
 
 const SUBJECTS = [...new Set([...ALL_PERMISSIONS].map((permission) => permission.split(":")[0] as Subject))];
 

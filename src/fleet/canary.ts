@@ -13,7 +13,7 @@ export interface CanaryRequest extends FleetSetRequest {
 }
 
 /** Who finishes a canary. */
-export interface FinishRequest extends Pick<FleetSetRequest, "actor" | "reason"> {
+export interface FinishRequest extends Pick<FleetSetRequest, "actor" | "reason" | "reach"> {
   /** Called with the canary. Throws if the caller may not finish it. */
   readonly check?: ((canary: FleetEntry) => void) | undefined;
 }
@@ -60,7 +60,7 @@ export function finished(
   { entries }: FleetState,
   id: string,
   isPromoted: boolean,
-  { actor = "", reason, check, instance }: FinishRequest & { readonly instance: string },
+  { actor = "", reason, reach, check, instance }: FinishRequest & { readonly instance: string },
   now: number,
 ): readonly NewEntry[] {
   const canary = entryOf(entries, id);
@@ -70,7 +70,7 @@ export function finished(
   }
   const { name, level, selector, slot, canary: goal } = canary;
   check?.(canary);
-  const base = { name, actor, reason: reason ?? canary.reason, instance };
+  const base = { name, actor, reason: reason ?? canary.reason, instance, ...(reach && { reach }) };
   const ended: NewEntry = { ...base, selector, slot, level: null, expireTime: leaseEnd(now) };
   return isPromoted ? [{ ...base, selector: goal.selector, ...lifeOf(goal.ttlMs, now), level }, ended] : [ended];
 }

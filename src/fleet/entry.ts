@@ -29,6 +29,8 @@ export interface FleetEntry {
   readonly instance: string;
   /** Whether levels that were set earlier in an instance alone are to end, too. */
   readonly restores?: boolean | undefined;
+  /** Names of loggers: its caller may change these and those below them. Undefined: all. */
+  readonly reach?: readonly string[] | undefined;
   /** What follows a canary when it is promoted. Undefined: it is not a canary. */
   readonly canary?: CanaryGoal | undefined;
 }

@@ -363,8 +363,9 @@ export class Fleet {
 
   #entryOf(name: string, request: FleetRequest): Omit<NewEntry, "slot" | "level"> {
     checkRequest({ reason: request.reason }, 0);
-    const { actor = "", reason = "", selector = "" } = request;
-    return { name: loggerName(name), selector: selectorOf(selector), actor, reason, instance: this.id };
+    const { actor = "", reason = "", selector = "", reach } = request;
+    const author = { actor, reason, instance: this.id, ...(reach && { reach }) };
+    return { name: loggerName(name), selector: selectorOf(selector), ...author };
   }
 
   async #change({ ifGeneration }: FleetRequest, entriesOf: (now: number) => readonly NewEntry[]): Promise<number> {

@@ -1,6 +1,7 @@
 import { LONGEST_TIMER_MS } from "../common/timeout.ts";
 import type { Lease, LeaseCause } from "../loggers/lease.ts";
 import type { Loggers } from "../loggers/loggers.ts";
+import { isAtOrBelow } from "../loggers/name.ts";
 import type { Notice } from "../loggers/notice.ts";
 import type { Override, Setting } from "../loggers/setting.ts";
 import { byGeneration, type FleetEntry, isLease, keyOf } from "./entry.ts";
@@ -151,6 +152,7 @@ export class FleetLevels {
       ...(isHeld && { held: true }),
     };
     try {
+      this.#checkReach(entry);
       const { lease, notices } = this.#loggers.holdDecided(name, level!, author, this.#isLater(entry));
       const fault = notices.find(({ code }) => code === "PARTLY_APPLIED");
       if (fault === undefined || lease.overriders.length > 0) this.#failed.delete(key);
@@ -175,6 +177,14 @@ export class FleetLevels {
       this.#overruled.set(keyOf(entry), { name, generation, by });
       this.#onFaults();
     }
+  }
+
+  /** A group may have other members here than where the caller's permissions were checked. */
+  #checkReach({ name, reach }: FleetEntry): void {
+    if (reach === undefined) return;
+    const isInReach = (each: string) => reach.some((prefix) => isAtOrBelow(each, prefix));
+    if (this.#loggers.reach(name).every(isInReach)) return;
+    throw new Error(`Its caller may not change all loggers that the group ${name} has here.`);
   }
 
   /** Why a level of the fleet is over, and who ended it. */
@@ -216,6 +226,12 @@ export class FleetLevels {
     const key = keyOf(entry);
     if (!matches(selector, this.#labels) || generation <= (this.#restored.get(key) ?? -1)) return;
     this.#restored.set(key, generation);
+    try {
+      this.#checkReach(entry);
+    } catch (error) {
+      this.#failed.set(key, { generation, reason: (error as Error).message });
+      return;
+    }
     // A later level of the fleet on top is applied again after this.
     this.#applied.get(name)?.lease?.release();
     this.#applied.delete(name);

@@ -6,6 +6,8 @@ const NOTHING: FleetDocument = { version: "", text: "" };
 const KEEP_MS = 60_000;
 const MAX_FLEETS = 100;
 const MAX_REPORTS = 10_000;
+/** Of the reports of a fleet, in UTF-16 code units. */
+const MAX_REPORTED = 8 * 1024 * 1024;
 
 /** What an engine keeps for one fleet, in the memory of this process. It is lost with the process. */
 export class FleetRegister {
@@ -13,6 +15,7 @@ export class FleetRegister {
   readonly #listeners = new Set<(hint?: string) => void>();
   readonly #now: () => number;
   #document = NOTHING;
+  #length = 0;
 
   constructor(now: () => number = Date.now) {
     this.#now = now;
@@ -36,7 +39,7 @@ export class FleetRegister {
   /** As {@link FleetEngine.instances}. */
   instances(): readonly SeenReport[] {
     const oldest = this.#now() - KEEP_MS;
-    for (const [id, { seen }] of this.#reports) if (seen < oldest) this.#reports.delete(id);
+    for (const [id, { seen }] of this.#reports) if (seen < oldest) this.remove(id);
     return [...this.#reports.values()];
   }
 
@@ -47,10 +50,14 @@ export class FleetRegister {
   }
 
   #keep(report: SeenReport): void {
-    if (!this.#reports.has(report.id) && this.instances().length >= MAX_REPORTS) {
-      const message = `At most ${MAX_REPORTS} instances are kept.`;
+    const before = this.#reports.get(report.id);
+    const grown = report.text.length - (before?.text.length ?? 0);
+    if (before === undefined && this.#reports.size >= MAX_REPORTS) this.instances();
+    if ((before === undefined && this.#reports.size >= MAX_REPORTS) || this.#length + grown > MAX_REPORTED) {
+      const message = `A fleet may have at most ${MAX_REPORTS} instances, whose reports have at most ${MAX_REPORTED} characters together.`;
       throw new ActuatorError("RESOURCE_EXHAUSTED", "TOO_MANY_INSTANCES", message);
     }
+    this.#length += grown;
     this.#reports.set(report.id, report);
   }
 
@@ -61,6 +68,7 @@ export class FleetRegister {
 
   /** Removes the report of an instance. */
   remove(id: string): void {
+    this.#length -= this.#reports.get(id)?.text.length ?? 0;
     this.#reports.delete(id);
   }
 }

@@ -4,6 +4,8 @@ import type { ChangeRequest } from "../loggers/change-request.ts";
 export interface FleetRequest extends Omit<ChangeRequest, "ifRevision"> {
   /** Default: all instances. */
   readonly selector?: string | undefined;
+  /** Names of loggers: a change of these and of those below them is allowed, whatever a group contains elsewhere. Default: of all. */
+  readonly reach?: readonly string[] | undefined;
   /** Makes the change only if this is the generation of the fleet. */
   readonly ifGeneration?: number | undefined;
 }

@@ -55,8 +55,21 @@ function unreadable(message: string): ActuatorError {
 
 /** Takes over what an entry has, and nothing else; undefined if it does not fit. */
 function entryFrom(value: unknown): FleetEntry | undefined {
-  const { name, selector, slot, level, generation, setTime, expireTime, actor, reason, instance, restores, canary } =
-    (value ?? {}) as Record<string, unknown>;
+  const {
+    name,
+    selector,
+    slot,
+    level,
+    generation,
+    setTime,
+    expireTime,
+    actor,
+    reason,
+    instance,
+    restores,
+    reach,
+    canary,
+  } = (value ?? {}) as Record<string, unknown>;
   const goal = canary === undefined ? undefined : goalFrom(canary);
   const isFit =
     isName(name) &&
@@ -69,6 +82,7 @@ function entryFrom(value: unknown): FleetEntry | undefined {
     isReason(reason) &&
     isShort(actor) &&
     isShort(instance) &&
+    (reach === undefined || (Array.isArray(reach) && reach.every(isShort))) &&
     (canary === undefined || goal !== undefined);
   if (!isFit) return undefined;
   return {
@@ -76,6 +90,7 @@ function entryFrom(value: unknown): FleetEntry | undefined {
     ...(expireTime !== undefined && { expireTime }),
     ...{ actor, reason, instance },
     ...(restores === true && { restores }),
+    ...(reach !== undefined && { reach }),
     ...(goal && { canary: goal }),
   };
 }

@@ -6,6 +6,8 @@ import { createConnectTransport, Http2SessionManager } from "@connectrpc/connect
 
 /** The maximum size of one answer: far more than an actuator sends, to limit what other servers can send. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+/** The same for an answer of one of many. */
+export const MAX_PEER_ANSWER_BYTES = 8 * 1024 * 1024;
 
 /** Authorities to trust besides those of Node.js. */
 export function authoritiesWith(ca: string): string[] {
@@ -22,6 +24,8 @@ export interface ActuatorAddress {
   readonly token?: string | undefined;
   /** The default timeout of a call, in milliseconds. Default none. */
   readonly timeoutMs?: number | undefined;
+  /** The maximum size of one answer. Default 64 MB. */
+  readonly maxAnswerBytes?: number | undefined;
   /** What makes connections over HTTP/1.1. Default: one for all of Node.js. */
   readonly agent?: Agent | undefined;
   /** The authorities to trust, and the client certificate. */
@@ -40,11 +44,11 @@ export function http2Connection(address: ActuatorAddress): Http2SessionManager {
  * mount and proxy of an actuator, also for streams, because none of them is bidirectional.
  */
 export function clientTransport(address: ActuatorAddress, http2?: Http2SessionManager): Transport {
-  const { socketPath, token, timeoutMs, agent, tls } = address;
+  const { socketPath, token, timeoutMs, maxAnswerBytes = MAX_ANSWER_BYTES, agent, tls } = address;
   const options = {
     baseUrl: baseUrlOf(address),
     useBinaryFormat: true,
-    readMaxBytes: MAX_ANSWER_BYTES,
+    readMaxBytes: maxAnswerBytes,
     interceptors: token === undefined ? [] : [bearer(token)],
     ...(timeoutMs !== undefined && { defaultTimeoutMs: timeoutMs }),
   };

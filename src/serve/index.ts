@@ -89,7 +89,8 @@ function partsOf(
     const read = { ...given, engine: given.engine ?? registers! };
     serves.push(`the fleet ${read.name ?? rest.name} (${read.engine.kind})`);
     // It has no loggers of its own: they show the levels that the fleet has.
-    options = { ...options, loggers: { ...loggers }, fleet: { ...read, role: "reader" } };
+    const name = rest.name ?? read.name;
+    options = { ...options, name, loggers: { ...loggers }, fleet: { ...read, role: "reader" } };
   }
   if (graph || rest.otlp) {
     serves.push("an integration graph over OTLP");

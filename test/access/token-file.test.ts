@@ -59,17 +59,11 @@ describe("a token", () => {
 
 describe("permissions", () => {
   test("can be given one by one, by subject, or all", () => {
-    expect(PERMISSION_PATTERNS).toEqual([
-      ...PERMISSIONS,
-      "loggers:*",
-      "sessions:*",
-      "graph:*",
-      "info:*",
-      "fleet:*",
-      "*",
-    ]);
+    expect(PERMISSION_PATTERNS).toEqual([...PERMISSIONS, "loggers:*", "sessions:*", "graph:*", "info:*", "*"]);
     expect([...permissionsFrom(["sessions:*"])]).toEqual(["sessions:read", "sessions:list", "sessions:delete"]);
-    expect([...permissionsFrom(["*"])]).toEqual(PERMISSIONS.filter((each) => each !== "logs:read"));
+    expect([...permissionsFrom(["*"])]).toEqual(
+      PERMISSIONS.filter((each) => !["logs:read", "fleet:join"].includes(each)),
+    );
     expect([...permissionsFrom(["loggers:read", "graph:write"])]).toEqual(["loggers:read", "graph:write"]);
   });
 

@@ -1,7 +1,7 @@
 import { type AuthRequest, type ClientCertificate, certificateName } from "../../access/auth-request.ts";
 import { type Caller, requirePermission } from "../../access/caller.ts";
 import { unauthenticated } from "../../access/credentials.ts";
-import { ALL_PERMISSIONS, isWrite, type Permission } from "../../access/permission.ts";
+import { isWrite, OPEN_PERMISSIONS, type Permission } from "../../access/permission.ts";
 import { allowedHosts } from "../../common/allowed-hosts.ts";
 import { ActuatorError } from "../../common/error.ts";
 import type { CallObserver, CallProtocol } from "../../operations/calls/call-record.ts";
@@ -248,8 +248,8 @@ function callerWithoutAccess({ request, origin: { address } }: RequestContext, p
   const certificate = peer.certificate(request);
   const name = certificate && certificateName(certificate);
   return name
-    ? { name, authentication: "certificate", permissions: ALL_PERMISSIONS }
-    : { name: address ?? "local", authentication: "none", permissions: ALL_PERMISSIONS };
+    ? { name, authentication: "certificate", permissions: OPEN_PERMISSIONS }
+    : { name: address ?? "local", authentication: "none", permissions: OPEN_PERMISSIONS };
 }
 
 function expiredCertificate(name: string): ActuatorError {

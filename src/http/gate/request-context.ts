@@ -64,6 +64,15 @@ export class RequestContext {
     return context;
   }
 
+  /** A call that is part of this one, and has no record of its own. */
+  inner(): RequestContext {
+    const { request, protocol, origin } = this;
+    const context = new RequestContext(request, this.#response, protocol, origin, () => {});
+    context.caller = this.caller;
+    context.entered = true;
+    return context;
+  }
+
   /** Notes the reason of an error for the call log. */
   failed(error: unknown): void {
     if (error instanceof ActuatorError) this.#reason = error.reason;

@@ -74,13 +74,14 @@ export function writeLevel(loggers: Loggers, fleet: Fleet | undefined, { tempora
       context.subject = { logger: parameter };
       requireLoggers(caller, fleet === undefined ? loggers.reach(parameter) : [loggerName(parameter)]);
       const level = levelFromBody(body);
-      context.subject = { logger: parameter, level: level ?? null };
+      context.subject = { logger: parameter, level: level ?? null, ...(fleet && { scope: "fleet" }) };
       const expected = request.headers["if-match"];
       if (expected !== undefined && !isCurrent(expected, represent(context))) {
         throw new Refusal(412, "The loggers have changed since the overview with this entity tag. Read them again.");
       }
       const asked = { actor: caller.name, ttlMs: ttl } as const;
-      if (fleet !== undefined) return fleet.setLevel(parameter, level, asked).then(() => ({ status: 204 }));
+      if (fleet !== undefined)
+        return fleet.setLevel(parameter, level, { ...asked, reach: caller.loggers }).then(() => ({ status: 204 }));
       const { notices } = loggers.setLevel(parameter, level, asked);
       if (notices.length === 0) return { status: 204 };
       return { status: 204, headers: { "Actuator-Notice": noticeHeader(visibleNotices(notices, caller.loggers)) } };

@@ -1,11 +1,12 @@
 import { create } from "@bufbuild/protobuf";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
-import type { ServiceImpl } from "@connectrpc/connect";
+import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { ActuatorError } from "../../common/error.ts";
 import { isFleetName } from "../../fleet/options.ts";
 import type { FleetRegister, FleetRegisters } from "../../fleet/register.ts";
 import { type FleetEngineService, WatchHintsResponseSchema } from "../../gen/actuator/v3/fleet_engine_pb.ts";
 import type { Gate } from "../gate/gate.ts";
+import { callerOf, requestContextOf } from "./calls/call-context.ts";
 import { liveEvents, type ServiceLimits } from "./streams.ts";
 
 /** For a document and a hint, and what is around them. */
@@ -24,22 +25,28 @@ export function fleetEngineService(
   { readOnly }: Pick<Gate, "readOnly">,
   { heartbeatMs }: ServiceLimits,
 ): ServiceImpl<typeof FleetEngineService> {
-  function registerOf(fleet: string): FleetRegister {
+  function registerOf(fleet: string, { values }: Pick<HandlerContext, "values">): FleetRegister {
+    if (callerOf(values).loggers !== undefined) {
+      const message =
+        "A caller for some loggers alone cannot be an instance of a fleet, which can set the levels of all.";
+      throw new ActuatorError("PERMISSION_DENIED", "PERMISSION_MISSING", message, { permission: "fleet:join" });
+    }
     if (!isFleetName(fleet)) throw invalid("fleet", 'must have 1 to 100 letters, digits, "_", "-" and "."');
     return registers.register(fleet);
   }
 
   return {
-    exchange({ fleet, version, instance, report }) {
+    exchange({ fleet, version, instance, report }, context) {
       requireLength("instance", instance, MAX_ID);
       requireLength("version", version, MAX_ID);
       requireLength("report", report, MAX_REPORT);
       const own = instance === "" ? undefined : { id: instance, text: report };
-      const { now, document } = registerOf(fleet).exchange(version, own);
+      const { now, document } = registerOf(fleet, context).exchange(version, own);
       return { now: BigInt(Math.floor(now)), ...(document && { document: { ...document } }) };
     },
 
-    store({ fleet, document, version, hint }) {
+    store({ fleet, document, version, hint }, context) {
+      requestContextOf(context.values).subject = { fleet };
       if (readOnly) throw new ActuatorError("PERMISSION_DENIED", "READ_ONLY", "This actuator refuses all changes.");
       if (document === undefined) throw invalid("document", "is missing");
       requireLength("document", document.text, MAX_DOCUMENT);
@@ -47,11 +54,11 @@ export function fleetEngineService(
       const { version: next, text } = document;
       // Without a hint, the instances read the document.
       const told = Buffer.byteLength(hint) > MAX_HINT ? "" : hint;
-      return { isStored: registerOf(fleet).store({ version: next, text }, version, told) };
+      return { isStored: registerOf(fleet, context).store({ version: next, text }, version, told) };
     },
 
-    listReports({ fleet }) {
-      const reports = registerOf(fleet).instances();
+    listReports({ fleet }, context) {
+      const reports = registerOf(fleet, context).instances();
       return {
         reports: reports.map(({ id, text, seen }) => {
           return { instance: id, report: text, seen: BigInt(Math.floor(seen)) };
@@ -59,8 +66,8 @@ export function fleetEngineService(
       };
     },
 
-    watchHints({ fleet }) {
-      const register = registerOf(fleet);
+    watchHints({ fleet }, context) {
+      const register = registerOf(fleet, context);
       const interval = durationFromMs(heartbeatMs);
       const heartbeat = () => create(WatchHintsResponseSchema, { event: { case: "heartbeat", value: { interval } } });
       const hints: string[] = [];
@@ -92,8 +99,8 @@ export function fleetEngineService(
       );
     },
 
-    leaveFleet({ fleet, instance }) {
-      registerOf(fleet).remove(instance);
+    leaveFleet({ fleet, instance }, context) {
+      registerOf(fleet, context).remove(instance);
       return {};
     },
   };

@@ -30,7 +30,10 @@ export interface PeerAnswers<T> {
 /** The most instances that one call asks. */
 const MAX_ASKED = 200;
 const AT_ONCE = 16;
-const TIMEOUT_MS = 10_000;
+/** Less than callers wait, so that one that hangs is named in the answer. */
+const TIMEOUT_MS = 4_000;
+/** Of what an instance says of its fault. */
+const MAX_REASON = 300;
 
 /** The instances of the fleet as a call asks them: the one that answers by itself, with the caller's permissions, others over RPC. */
 export class FleetPeers {
@@ -51,7 +54,7 @@ export class FleetPeers {
    */
   async clients(instance: FleetInstance, { values }: Pick<HandlerContext, "values">): Promise<LocalClients> {
     if (instance.isSelf) {
-      const own = this.#local.clients(requestContextOf(values));
+      const own = this.#local.clients(requestContextOf(values).inner());
       return <S extends DescService>(service: S): Client<S> => {
         if (this.#local.serves(service)) return own(service);
         throw unasked(`it does not serve ${service.typeName}`);
@@ -101,7 +104,7 @@ export class FleetPeers {
 
 /** Why an instance is not asked; undefined: it is. `at` is its place among those that match. */
 export function whyNotAsked({ isGone }: FleetInstance, at: number): string | undefined {
-  if (at >= MAX_ASKED) return `not asked: at most ${MAX_ASKED} are`;
+  if (at >= MAX_ASKED) return `not asked: one call asks at most ${MAX_ASKED} instances`;
   return isGone ? "it has not reported for 15 seconds" : undefined;
 }
 
@@ -110,7 +113,7 @@ export function reasonOf(error: unknown): string {
   const { cause, rawMessage, message } = error as Error & { readonly rawMessage?: string };
   // Node.js says "aborted" of an answer that breaks off.
   if ((cause as NodeJS.ErrnoException | undefined)?.code === "ECONNRESET") return "the connection broke";
-  return rawMessage ?? message;
+  return (rawMessage ?? message).slice(0, MAX_REASON);
 }
 
 function unasked(reason: string): ActuatorError {

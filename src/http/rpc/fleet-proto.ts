@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { durationFromMs, timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { isInReach } from "../../access/caller.ts";
 import { type FleetEntry, isLease } from "../../fleet/entry.ts";
 import type { Fleet, FleetChange } from "../../fleet/fleet.ts";
 import type { FleetInstance } from "../../fleet/instance.ts";
@@ -14,6 +15,7 @@ import {
   ListInstancesResponseSchema,
   InstanceStatus_Status as Status,
 } from "../../gen/actuator/v3/fleet_pb.ts";
+import type { Reach } from "../visible-loggers.ts";
 import { levelToProto, overrideToProto } from "./logger-proto.ts";
 
 /** Converts what is known of the instances. */
@@ -55,9 +57,11 @@ export function fleetLevelToProto(entry: FleetEntry): FleetLevel {
 }
 
 /** Converts a change, and how far it has come. */
-export function fleetChangeToProto({ entry, instances }: FleetChange): FleetChangeProto {
+export function fleetChangeToProto({ entry, instances }: FleetChange, reach: Reach): FleetChangeProto {
   return create(FleetChangeSchema, {
     level: fleetLevelToProto(entry),
-    instances: instances.map(({ status, ...instance }) => ({ ...instance, status: Status[status] })),
+    instances: instances.map(({ status, nearest, ...instance }) => {
+      return { ...instance, status: Status[status], nearest: isInReach([nearest], reach) ? nearest : "" };
+    }),
   });
 }

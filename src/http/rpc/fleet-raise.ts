@@ -86,7 +86,7 @@ export function raisedNames(names: readonly string[]): readonly string[] {
 export function fleetRaiseFrom(
   names: readonly string[],
   { level, ttl, onlyHere, maxPerSecond, reason, fleet }: Raise,
-  { actor, selector = fleet?.selector }: FleetHoldRequest,
+  { actor, reach, selector = fleet?.selector }: FleetHoldRequest,
 ): FleetRaiseRequest {
   for (const [field, isGiven] of Object.entries({ only_here: onlyHere, max_per_second: maxPerSecond > 0 })) {
     if (!isGiven) continue;
@@ -95,7 +95,7 @@ export function fleetRaiseFrom(
   }
   const ifGeneration = fleet?.ifGeneration ? Number(fleet.ifGeneration) : undefined;
   return {
-    ...{ names, level: requestedLevel(level), actor, reason, selector, ifGeneration },
+    ...{ names, level: requestedLevel(level), actor, reach, reason, selector, ifGeneration },
     ttlMs: ttl && ttlFrom(ttl),
   };
 }

@@ -7,8 +7,9 @@ import { FleetService } from "../../gen/actuator/v3/fleet_pb.ts";
 import { type FleetTarget, Scope } from "../../gen/actuator/v3/loggers_pb.ts";
 import type { Loggers } from "../../loggers/loggers.ts";
 import { loggerName } from "../../loggers/name.ts";
+import type { CallSubject } from "../../operations/calls/call-record.ts";
 import { visibleLogger } from "../visible-loggers.ts";
-import { callerOf } from "./calls/call-context.ts";
+import { callerOf, requestContextOf } from "./calls/call-context.ts";
 import { notServed } from "./calls/error.ts";
 import { resultToProto } from "./logger-proto.ts";
 
@@ -51,9 +52,20 @@ export function fleetChangeFrom(
   if (ifRevision !== 0n)
     throw invalid("if_revision", "Each instance has a revision of its own; use fleet.if_generation.");
   // What is a group here may be a logger elsewhere.
-  requireLoggers(callerOf(values), [loggerName(name)]);
+  const caller = callerOf(values);
+  requireLoggers(caller, [loggerName(name)]);
   const ifGeneration = target?.ifGeneration ? Number(target.ifGeneration) : undefined;
-  return { served: fleet, asked: { actor: callerOf(values).name, reason, selector: target?.selector, ifGeneration } };
+  const context = requestContextOf(values);
+  context.subject = { ...context.subject, ...fleetSubject(target?.selector) };
+  return {
+    served: fleet,
+    asked: { actor: caller.name, reach: caller.loggers, reason, selector: target?.selector, ifGeneration },
+  };
+}
+
+/** What the call log says of a change in the fleet. */
+export function fleetSubject(selector: string | undefined): Pick<CallSubject, "scope" | "selector"> {
+  return { scope: "fleet", selector: selector || undefined };
 }
 
 /** What an answer says of a change of the fleet: what this instance has now, and the generation. */

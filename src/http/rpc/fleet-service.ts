@@ -21,6 +21,7 @@ import { callerOf, reachOf, requestContextOf } from "./calls/call-context.ts";
 import { getFleetGraph } from "./fleet-graph.ts";
 import type { FleetPeers } from "./fleet-peers.ts";
 import { fleetChangeToProto, fleetLevelToProto, instancesToProto } from "./fleet-proto.ts";
+import { fleetSubject } from "./fleet-scope.ts";
 import { listLoggerDifferences } from "./logger-differences.ts";
 import { runCanary } from "./run-canary.ts";
 import { liveEvents, type ServiceLimits } from "./streams.ts";
@@ -97,7 +98,7 @@ export function fleetService(
     async getFleetChange({ generation }, context) {
       await entryWith(generation, reachOf(context));
       const change = await fleet.change(Number(generation));
-      return create(GetFleetChangeResponseSchema, { change: fleetChangeToProto(change) });
+      return create(GetFleetChangeResponseSchema, { change: fleetChangeToProto(change, reachOf(context)) });
     },
 
     watchFleetChange({ generation }, context) {
@@ -132,7 +133,7 @@ export function fleetService(
             sent = signature;
             isEnd = isSettled(seen.instances);
             return create(WatchFleetChangeResponseSchema, {
-              event: { case: "change", value: fleetChangeToProto(seen) },
+              event: { case: "change", value: fleetChangeToProto(seen, reach) },
             });
           },
           heartbeat: () =>
@@ -150,11 +151,11 @@ export function fleetService(
 
     async finishCanary({ id, promote, reason }, { values }) {
       const caller = callerOf(values);
-      const check = ({ name, level }: FleetEntry) => {
-        requestContextOf(values).subject = { logger: name, level };
+      const check = ({ name, level, canary: goal }: FleetEntry) => {
+        requestContextOf(values).subject = { logger: name, level, ...fleetSubject(goal?.selector), promote };
         requireLoggers(caller, [name]);
       };
-      const asked = { actor: caller.name, check, ...(reason !== "" && { reason }) };
+      const asked = { actor: caller.name, reach: caller.loggers, check, ...(reason !== "" && { reason }) };
       const generation = await fleet.finishCanary(id, promote, asked);
       return create(FinishCanaryResponseSchema, { generation: BigInt(generation ?? 0) });
     },
@@ -169,6 +170,7 @@ export function fleetService(
 
     async resetFleet({ reason }, { values }) {
       const caller = callerOf(values);
+      requestContextOf(values).subject = fleetSubject(undefined);
       requireLoggers(caller, [ROOT]);
       const { ended, generation } = await fleet.reset({ actor: caller.name, reason });
       return create(ResetFleetResponseSchema, { ended, generation: BigInt(generation) });

@@ -14,6 +14,8 @@ import type { LocalClients } from "./local-calls.ts";
 
 const PAGE_SIZE = 10_000;
 const MAX_LISTED = 1_000;
+/** As many as an instance manages by default. */
+const MAX_LOGGERS = 250_000;
 
 type Levels = ReadonlyMap<string, Level>;
 
@@ -44,6 +46,9 @@ async function levelsOf(clients: LocalClients, signal: AbortSignal): Promise<Lev
     for (const { name, effectiveLevel } of page.loggers) levels.set(name, effectiveLevel);
     pageToken = page.nextPageToken;
     if (pageToken === "") return levels;
+    if (levels.size > MAX_LOGGERS || page.loggers.length === 0) {
+      throw new Error(`it lists more than ${MAX_LOGGERS} loggers, or no end of them`);
+    }
   }
 }
 

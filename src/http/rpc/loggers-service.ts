@@ -99,6 +99,10 @@ export function loggersService(
 
     restoreAllLoggerLevels(request, context) {
       checkReach(loggers, context, undefined);
+      if (fleet?.isDefault) {
+        const message = "Levels that are set here are the fleet's: end all of them with ResetFleet, or restore one.";
+        throw new ActuatorError("FAILED_PRECONDITION", "FLEET_SCOPE", message);
+      }
       const { restored, revision } = loggers.restoreAllLevels(changeFrom(request, context));
       return create(RestoreAllLoggerLevelsResponseSchema, { restored, revision: BigInt(revision) });
     },

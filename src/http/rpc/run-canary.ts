@@ -16,6 +16,7 @@ import {
 import { loggerName } from "../../loggers/name.ts";
 import { callerOf, requestContextOf } from "./calls/call-context.ts";
 import { fleetChangeToProto } from "./fleet-proto.ts";
+import { fleetSubject } from "./fleet-scope.ts";
 import { requestedLevel, ttlFrom } from "./level-request.ts";
 import { liveEvents } from "./streams.ts";
 
@@ -33,8 +34,8 @@ export function runCanary(
 ): AsyncIterableIterator<RunCanaryResponse, undefined> {
   const { name, selector, instances, reason } = request;
   const level = requestedLevel(request.level);
-  requestContextOf(values).subject = { logger: name, level };
-  const { name: actor } = callerOf(values);
+  requestContextOf(values).subject = { logger: name, level, ...fleetSubject(selector) };
+  const { name: actor, loggers: reach } = callerOf(values);
   requireLoggers(callerOf(values), [loggerName(name)]);
   const promoteAfter = request.promoteAfter && durationMs(request.promoteAfter);
   if (promoteAfter !== undefined && !(promoteAfter > 0 && promoteAfter <= LONGEST_TIMER_MS)) {
@@ -64,7 +65,7 @@ export function runCanary(
 
   async function begin(wake: () => void): Promise<void> {
     const ttlMs = request.ttl === undefined ? "default" : ttlFrom(request.ttl);
-    canary = await fleet.runCanary(name, level, { actor, reason, selector, instances, ttlMs });
+    canary = await fleet.runCanary(name, level, { actor, reach, reason, selector, instances, ttlMs });
     if (isClosed) return void release();
     canary.lease.onEnd(() => void ended(wake).catch(fail(wake)));
     await follow(canary.lease.generation, wake);
@@ -81,7 +82,7 @@ export function runCanary(
       if (!isKnown && performance.now() - missed < REPORT_MS) return again(wake);
       const isApplied = isKnown && statuses.every(({ status }) => status === "APPLIED");
       isFailed = !isApplied;
-      await fleet.finishCanary(id, isApplied, { actor });
+      await fleet.finishCanary(id, isApplied, { actor, reach });
     } catch (error) {
       // Without the engine it lasts for as long as its lease, whose end is told.
       if (isClosed || lease.end !== undefined) return;
@@ -136,7 +137,10 @@ export function runCanary(
         sent = signature;
         const isPromoted = change.entry.generation === promoted;
         if (isPromoted && isSettled(change.instances)) outcome = Outcome.PROMOTED;
-        return tell({ case: "progress", value: { id: canary.id, isPromoted, change: fleetChangeToProto(change) } });
+        return tell({
+          case: "progress",
+          value: { id: canary.id, isPromoted, change: fleetChangeToProto(change, reach) },
+        });
       },
       heartbeat: () => tell({ case: "heartbeat", value: { interval: durationFromMs(heartbeatMs) } }),
       close() {

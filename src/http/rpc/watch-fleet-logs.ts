@@ -15,6 +15,8 @@ import type { Reach } from "../visible-loggers.ts";
 import { callerOf, reachOf, requestContextOf } from "./calls/call-context.ts";
 import type { FleetPeers } from "./fleet-peers.ts";
 import { FleetRaise, fleetRaiseFrom, raisedNames, raiseEnded } from "./fleet-raise.ts";
+import { fleetSubject } from "./fleet-scope.ts";
+import { requestedLevel } from "./level-request.ts";
 import { type PeerStream, PeerStreams } from "./peer-streams.ts";
 import { liveEvents } from "./streams.ts";
 
@@ -32,15 +34,19 @@ export function watchFleetLogs(
   const { raise, ...request } = logs ?? create(WatchLogsRequestSchema);
   const { after, names } = request;
   if (after !== "") {
-    const message = "Records of several instances cannot be continued after one of them.";
+    const message = "`after` is not supported for several instances; remove it.";
     throw new ActuatorError("INVALID_ARGUMENT", "INVALID_CONDITION", message, { field: "logs.after" });
   }
   const caller = callerOf(context.values);
   const requestContext = requestContextOf(context.values);
-  requestContext.subject = { logger: names.join(",") || undefined };
+  requestContext.subject = {
+    logger: names.join(",") || undefined,
+    level: raise && requestedLevel(raise.level),
+    ...fleetSubject(selector),
+  };
   requireLoggers(caller, names.length === 0 && raise === undefined ? [] : raisedNames(names));
   if (raise !== undefined) gate.require(requestContext, "loggers:write");
-  const asked = raise && fleetRaiseFrom(names, raise, { actor: caller.name, selector });
+  const asked = raise && fleetRaiseFrom(names, raise, { actor: caller.name, reach: caller.loggers, selector });
   const interval = durationFromMs(heartbeatMs);
   const reach = reachOf(context);
   const waiting = new Waiting();
@@ -125,7 +131,14 @@ const UNREAD = "actuator.v3.UnreadInstance";
 function visible(message: WatchLogsResponse, reach: Reach): WatchLogsResponse | undefined {
   const { event } = message;
   if (event.case === "heartbeat") return undefined;
-  if (event.case !== "records" || reach === undefined) return message;
+  if (reach === undefined) return message;
+  if (event.case === "started") {
+    const notices = event.value.notices.map((notice) => {
+      return isInReach([notice.nearest], reach) ? notice : { ...notice, nearest: "" };
+    });
+    return { ...message, event: { case: "started", value: { ...event.value, notices } } };
+  }
+  if (event.case !== "records") return message;
   const records = event.value.records.filter(({ logger }) => isInReach([logger], reach));
   if (records.length === 0) return undefined;
   return { ...message, event: { case: "records", value: { ...event.value, records } } };

@@ -24,7 +24,7 @@ import { type Reach, visibleNotices } from "../visible-loggers.ts";
 import { callerOf, reachOf, requestContextOf } from "./calls/call-context.ts";
 import { notServed } from "./calls/error.ts";
 import { FleetRaise, fleetRaiseFrom, raisedNames, raiseEnded } from "./fleet-raise.ts";
-import { isOfFleet } from "./fleet-scope.ts";
+import { fleetSubject, isOfFleet } from "./fleet-scope.ts";
 import { changeFrom, requestedLevel, ttlFrom } from "./level-request.ts";
 import { logRecordToProto } from "./log-record-proto.ts";
 import { levelToProto } from "./logger-proto.ts";
@@ -77,11 +77,14 @@ export function watchLogs(
     requestContext.subject = {
       logger: request.names.join(",") || undefined,
       level: raise && requestedLevel(raise.level),
+      ...(isOfAll && fleetSubject(raise.fleet?.selector)),
     };
     const caller = callerOf(context.values);
     requireLoggers(caller, isOfAll ? raisedNames(request.names) : loggersOf(request, loggers));
     if (raise !== undefined) gate.require(requestContext, "loggers:write");
-    const inFleet = isOfAll ? fleetRaiseFrom(request.names, raise, { actor: caller.name }) : undefined;
+    const inFleet = isOfAll
+      ? fleetRaiseFrom(request.names, raise, { actor: caller.name, reach: caller.loggers })
+      : undefined;
     let tail: Tail;
     let level: FleetRaise | undefined;
     let isStarted = false;

@@ -24,6 +24,13 @@ export interface AuditRecord {
   readonly target?: {
     readonly logger?: string;
     readonly level?: string | null;
+    /** `fleet`: the level of all instances, or of those that `selector` names. */
+    readonly scope?: string;
+    readonly selector?: string;
+    /** Whether a canary was set on all instances, or taken back. */
+    readonly promote?: boolean;
+    /** The fleet whose levels an instance has stored. */
+    readonly fleet?: string;
     readonly username?: string;
     readonly session?: string;
   };
@@ -48,10 +55,14 @@ const MAX_TEXT = 256;
 /** Makes the audit record of a call. */
 export function auditRecord(call: CallRecord): AuditRecord {
   const { caller, operation, permission, address, protocol, code, startTime, durationMs } = call;
-  const { logger, level, username, session } = call.subject;
+  const { logger, level, scope, selector, promote, fleet, username, session } = call.subject;
   const target = given({
     logger: short(logger),
     level: short(level),
+    scope,
+    selector: short(selector),
+    promote,
+    fleet: short(fleet),
     username: short(username),
     session: short(session),
   });

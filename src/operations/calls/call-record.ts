@@ -14,6 +14,14 @@ export interface CallSubject {
   readonly logger?: string | undefined;
   /** The level asked for; null to clear it. */
   readonly level?: string | null | undefined;
+  /** Undefined: the instance that answers. */
+  readonly scope?: "fleet" | undefined;
+  /** Which instances of the fleet are concerned. Undefined: all. */
+  readonly selector?: string | undefined;
+  /** Whether a canary was promoted or taken back. */
+  readonly promote?: boolean | undefined;
+  /** The fleet whose levels an instance stores. */
+  readonly fleet?: string | undefined;
   readonly username?: string | undefined;
   readonly session?: string | undefined;
 }

@@ -7,7 +7,7 @@ import {
   type Report,
   type SeenReport,
 } from "../../../fleet/engine.ts";
-import { endWith, type LinkUse, ReplacedConnection } from "../../kit/fleet/connection.ts";
+import { endWith, keepAsking, type LinkUse, ReplacedConnection } from "../../kit/fleet/connection.ts";
 import { sqlState } from "../../kit/postgres/error.ts";
 import { FIRST, LEAVE, NEXT, PRUNE, READ, REPORT, REPORTS } from "./statements.ts";
 import { withAdvice } from "./tables.ts";
@@ -75,7 +75,12 @@ export class PostgresEngine implements FleetEngine {
       new ReplacedConnection({
         unready: "There is no connection to listenUrl",
         openWithinMs: OPEN_WITHIN_MS,
-        make: async (use) => this.#listen(await opened(makeListener(), use), use),
+        make: async (use) => {
+          const client = await this.#listen(await opened(makeListener(), use), use);
+          // No statement of the fleet would show that it is dead.
+          keepAsking(() => client.query("select 1"), use);
+          return client;
+        },
       });
     this.#connection.connect();
   }

@@ -1,4 +1,3 @@
-import { withTimeout } from "../../../common/timeout.ts";
 import {
   type Exchanged,
   type FleetDocument,
@@ -7,7 +6,7 @@ import {
   type Report,
   type SeenReport,
 } from "../../../fleet/engine.ts";
-import { endWith, type LinkUse, noAnswer, ReplacedConnection } from "../../kit/fleet/connection.ts";
+import { keepAsking, ReplacedConnection } from "../../kit/fleet/connection.ts";
 import type { Dial, Link } from "./link.ts";
 
 /** KEYS: document, reports. ARGV: the caller's version, id and text of a report or two empty strings. */
@@ -38,9 +37,8 @@ return ARGV[2] == 'list' and kept or {}`;
 const KEEP_MS = 60_000;
 /** About an hour of beats. */
 const BEATS_BETWEEN_PRUNING = 720;
-const PING_EVERY_MS = 4000;
-/** For a new connection to be ready, and for the answer to a ping. */
-const DEADLINE_MS = 4000;
+/** For a new connection to be ready. */
+const OPEN_WITHIN_MS = 4000;
 
 /** An error reply of the server: its first word is in capital letters. Other errors are those of the connection. */
 const REPLY = /^[A-Z]{2,} /;
@@ -65,10 +63,10 @@ export class RedisEngine implements FleetEngine {
     this.#instances = `{ca:${fleet}}:instances`;
     this.#connection = new ReplacedConnection({
       unready: "There is no connection to Redis",
-      openWithinMs: DEADLINE_MS,
+      openWithinMs: OPEN_WITHIN_MS,
       make: async (use) => {
         const link = await dial({ ...use, channel: this.#state });
-        keepAsking(link, use);
+        keepAsking(() => link.ping(), use);
         return link;
       },
     });
@@ -120,15 +118,6 @@ export class RedisEngine implements FleetEngine {
 /** Whether the connection, or the server behind it, is to be replaced. */
 function isBroken({ message }: Error): boolean {
   return !REPLY.test(message) || WRONG_SERVER.test(message);
-}
-
-/** Pings the server until it does not answer in time, or the connection ends. */
-function keepAsking(link: Link, use: LinkUse): void {
-  const timer = setTimeout(() => {
-    const answer = withTimeout(link.ping(), DEADLINE_MS, noAnswer, { background: true });
-    answer.then(() => timer.refresh(), use.onLost);
-  }, PING_EVERY_MS).unref();
-  endWith(use.signal, () => clearTimeout(timer));
 }
 
 function seenReport(id: string, value: string): SeenReport {

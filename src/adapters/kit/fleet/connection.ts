@@ -2,6 +2,8 @@ import { withTimeout } from "../../../common/timeout.ts";
 
 const MAX_RETRY_MS = 2_000;
 const LEAVE_WITHIN_MS = 500;
+const PING_EVERY_MS = 4_000;
+const PING_WITHIN_MS = 4_000;
 
 /** What a connection is made for, and how it reports. */
 export interface LinkUse {
@@ -128,6 +130,15 @@ export class ReplacedConnection<Link> {
     this.#current.abort();
     this.#current = new AbortController();
   }
+}
+
+/** Pings the server until it does not answer in time, or the connection ends. */
+export function keepAsking(ping: () => Promise<unknown>, { signal, onLost }: LinkUse): void {
+  const timer = setTimeout(() => {
+    const answer = withTimeout(ping(), PING_WITHIN_MS, noAnswer, { background: true });
+    answer.then(() => timer.refresh(), onLost);
+  }, PING_EVERY_MS).unref();
+  endWith(signal, () => clearTimeout(timer));
 }
 
 /** The error for a server that says nothing. */
