@@ -126,13 +126,13 @@ export function amend(
     added.map((entry): [string, FleetEntry] => [keyOf(entry), { ...entry, generation, setTime: Math.floor(now) }]),
   );
   const changed = { generation, reset: isReset ? generation - 1 : base.reset, entries };
-  // What one member writes and others cannot read would stop the fleet.
-  stateOf(textOf(changed));
   const state = prune(merge(base, changed), now);
   if (state.entries.size > MAX_ENTRIES || Buffer.byteLength(textOf(state)) > MAX_BYTES) {
     const message = `The fleet has too many levels: at most ${MAX_ENTRIES.toLocaleString("en")}, with those that ended in the last day. \`fleet reset\` ends them all.`;
     throw new ActuatorError("RESOURCE_EXHAUSTED", "TOO_MANY_FLEET_LEVELS", message);
   }
+  // What one member writes and others cannot read would stop the fleet.
+  stateOf(textOf(changed));
   return { state, changed };
 }
 
