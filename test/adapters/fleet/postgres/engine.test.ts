@@ -152,5 +152,16 @@ describe.runIf(requirement("postgresql", postgresFound) && requirement("pgbounce
       await expect.poll(says).toEqual(polled);
       await engine.exchange("?");
     });
+
+    test("is listened past it over another connection if one falls silent", { timeout: 30_000 }, async () => {
+      const proxy = new FaultProxy(server);
+      onTestFinished(() => proxy.close());
+      const { engine, hints } = await hintsOf(`postgres://postgres@127.0.0.1:${await proxy.listen()}/postgres`);
+      await expect.poll(() => engine.notice, { timeout: 10_000 }).toBeUndefined();
+      const before = hints.length;
+      proxy.fault = "half-open";
+      // A connection that was made may have missed hints, which one without a text says.
+      await expect.poll(() => hints.slice(before), { timeout: 20_000 }).toEqual([undefined]);
+    });
   },
 );
