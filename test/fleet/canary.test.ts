@@ -1,4 +1,7 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { chosen } from "../../src/fleet/canary.ts";
+import { Fleet } from "../../src/fleet/fleet.ts";
+import type { FleetInstance } from "../../src/fleet/instance.ts";
 import { type Instance, instanceOf, TestServer } from "./support.ts";
 
 const soon = <T>(actual: () => T | Promise<T>) => expect.poll(actual, { timeout: 20_000, interval: 20 });
@@ -44,6 +47,27 @@ test("a canary is finished only by a caller who may change its logger", async ()
   };
   await expect(all[1]!.fleet.finishCanary(canary.id, true, { check })).rejects.toThrow("not a");
   expect(canary.lease.end).toBeUndefined();
+});
+
+test("a canary is run on instances that are there", () => {
+  const instances = ["a", "b", "c"].map((id) => ({ id, isGone: id !== "b" }) as FleetInstance);
+  expect(chosen(instances, "orders", 1)).toEqual(["b"]);
+  expect(() => chosen(instances, "orders", 2)).toThrow("1 match");
+});
+
+test("a canary for longer than the instance that finishes it allows is not promoted", async () => {
+  const server = new TestServer();
+  const one = instanceOf(server, "i1");
+  const options = { engine: server.source(), name: "shop" };
+  const strict = new Fleet(options, { name: "shop", startTime: 0, loggers: undefined, ttl: { maxTtlMs: 60_000 } });
+  onTestFinished(() => strict.close());
+  await soon(async () => (await one.fleet.instances("instance=i1")).length).toBe(1);
+  const canary = await one.fleet.runCanary("a", "DEBUG", { instances: 1, ttlMs: 3_600_000, selector: "instance=i1" });
+  await expect(strict.finishCanary(canary.id, true)).rejects.toMatchObject({ reason: "INVALID_TTL" });
+  await expect(strict.finishCanary(canary.id, true, { reason: "\n" })).rejects.toMatchObject({
+    reason: "INVALID_REASON",
+  });
+  expect(await strict.finishCanary(canary.id, false)).toBeUndefined();
 });
 
 test("a canary is taken back", async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { FleetRefusal } from "../../src/fleet/engine.ts";
 import { Fleet } from "../../src/fleet/fleet.ts";
+import { readReports } from "../../src/fleet/instance.ts";
 import type { Level } from "../../src/loggers/level.ts";
 import { Loggers } from "../../src/loggers/loggers.ts";
 import { type Instance, instanceOf, TestServer } from "./support.ts";
@@ -102,6 +103,17 @@ describe("a level of the fleet", () => {
     await expect(late).rejects.toMatchObject({ code: "FAILED_PRECONDITION", reason: "GENERATION_CHANGED" });
   });
 
+  test("of two writers that expect the same generation one has its way", async () => {
+    const [one, two] = three();
+    const ifGeneration = await one.fleet.setLevel("a", "WARN");
+    const both = [one, two].map(({ fleet }) => fleet.setLevel("a", "INFO", { ifGeneration }));
+    const results = await Promise.allSettled(both);
+    expect(results.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+    expect(results.find(({ status }) => status === "rejected")).toMatchObject({
+      reason: { reason: "GENERATION_CHANGED" },
+    });
+  });
+
   test("of many writers at once the last one has its way everywhere", async () => {
     const all = three();
     const wanted: Level[] = ["ERROR", "WARN", "INFO", "FATAL", "OFF"];
@@ -117,6 +129,7 @@ describe("a level of the fleet", () => {
     ["an unknown level", "LOUD", {}, "INVALID_LEVEL"],
     ["DEBUG for longer than it may last", "DEBUG", { ttlMs: 48 * 3_600_000 }, "INVALID_TTL"],
     ["a selector", "WARN", { selector: "=" }, "INVALID_SELECTOR"],
+    ["a canary's selector that is too long", "WARN", { selector: `instance=${"x".repeat(9_999)}` }, "INVALID_SELECTOR"],
     ["a reason", "WARN", { reason: "\n" }, "INVALID_REASON"],
   ])("%s is refused", async (_, level, request, reason) => {
     const [one] = three();
@@ -438,6 +451,25 @@ test("an instance that was killed is gone", async () => {
     ...["i1", "i2", "i3"].map((instance) => ({ instance, status: "APPLIED" })),
   ]);
   await expect(one.fleet.change(1)).rejects.toMatchObject({ code: "NOT_FOUND" });
+});
+
+test("an instance that has not said that it has a change is behind it", async () => {
+  const server = new TestServer();
+  const [one] = three(server);
+  const report = (await reportOf(server)) as { generation: number };
+  const generation = await one.fleet.setLevel("a", "WARN");
+  server.register.exchange("", { id: "slow", text: JSON.stringify(report) });
+  const slow = async () => (await one.fleet.change(generation)).instances.find(({ instance }) => instance === "slow");
+  expect(await slow()).toMatchObject({ status: "APPLYING" });
+  await soon(async () => (await one.fleet.instances("instance=slow"))[0]?.lagMs).toBeGreaterThan(50);
+});
+
+test("an instance is gone when it has not reported for more than 15 seconds", async () => {
+  const server = new TestServer();
+  three(server);
+  const text = JSON.stringify(await reportOf(server));
+  const isGone = (age: number) => readReports([{ id: "i", text, seen: 100_000 - age }], 100_000)[0]?.isGone;
+  expect([isGone(15_000), isGone(15_001)]).toEqual([false, true]);
 });
 
 test("an instance that was killed is told to those who watch, even if no other one reports", async () => {

@@ -120,6 +120,25 @@ describe("a temporary level of the instance", () => {
   });
 });
 
+test("a restore spares what an instance that was away had set later", async () => {
+  const server = new TestServer();
+  const one = instanceOf(server, "i1");
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() - 60_000 });
+  await one.fleet.restoreLevel("a");
+  vi.useRealTimers();
+  const loggers = new Loggers({ instance: "i2" });
+  loggers.setLevel("a", "ERROR");
+  const late = instanceOf(server, "i2", { loggers });
+  await soon(() => late.fleet.generation).toBe(one.fleet.generation);
+  expect(levelsOf(late, "a")).toEqual(["ERROR"]);
+});
+
+test("a held level that would last for longer than it may is refused", async () => {
+  const one = instanceOf(new TestServer(), "i1");
+  const held = one.fleet.holdLevel("a", "DEBUG", { ttlMs: 48 * 3_600_000 });
+  await expect(held).rejects.toMatchObject({ reason: "INVALID_TTL" });
+});
+
 test("a level ends as soon as the engine's clock is past its end, though that of the instance stood still", async () => {
   const server = new TestServer();
   const all = [instanceOf(server, "i1"), instanceOf(server, "i2")];

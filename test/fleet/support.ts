@@ -15,6 +15,8 @@ export class TestServer {
   resets = 0;
   /** Added to the clock, in milliseconds. */
   ahead = 0;
+  /** What changes wait for before they are stored. */
+  gate: Promise<unknown> | undefined;
   #listeners = new Set<(hint?: string) => void>();
 
   constructor() {
@@ -49,7 +51,10 @@ export class TestServer {
       kind: "test",
       beatMs,
       exchange: (version, report) => call(() => this.register.exchange(version, report)),
-      store: (next, version, hint) => call(() => this.register.store(next, version, hint)),
+      store: async (next, version, hint) => {
+        await this.gate;
+        return call(() => this.register.store(next, version, hint));
+      },
       instances: () => call(() => this.register.instances()),
       onHint: (listener) => {
         listening = listener;

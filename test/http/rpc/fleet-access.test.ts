@@ -145,6 +145,20 @@ test("the audit says what became of a canary, and which level a stream of logs r
     ]);
 });
 
+test("a level over REST is that of the instance alone, unless its scope is the fleet", async () => {
+  for (const scope of ["instance", "fleet"] as const) {
+    const { url, tokens, actuator } = await started({ fleet: { engine: memoryFleet(), scope } });
+    const { status } = await fetch(`${url}/actuator/loggers/a`, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: `Bearer ${tokens.all}` },
+      body: '{"configuredLevel":"WARN"}',
+    });
+    expect(status).toBe(204);
+    expect(actuator.loggers!.get("a")?.configuredLevel).toBe("WARN");
+    expect((await actuator.fleet!.levels()).length, scope).toBe(scope === "fleet" ? 1 : 0);
+  }
+});
+
 test("a default scope of the fleet has no restore of all loggers", async () => {
   const { loggers } = await started({ fleet: { engine: memoryFleet(), scope: "fleet" } });
   await expect(loggers("all").restoreAllLoggerLevels({})).rejects.toMatchObject({ code: Code.FailedPrecondition });

@@ -6,7 +6,11 @@ import {
   InstanceStatus_Status as Status,
 } from "../../../src/gen/actuator/v3/fleet_pb.ts";
 import { Level } from "../../../src/gen/actuator/v3/level_pb.ts";
-import { LoggersService, Scope } from "../../../src/gen/actuator/v3/loggers_pb.ts";
+import {
+  HoldLoggerLevelResponse_Ended_Reason as Ended,
+  LoggersService,
+  Scope,
+} from "../../../src/gen/actuator/v3/loggers_pb.ts";
 import { Loggers } from "../../../src/loggers/loggers.ts";
 import { type Instance, instanceOf, TestServer } from "../../fleet/support.ts";
 import { errorInfo, serveRpc, transportOver, WIRES } from "../../support/rpc-harness.ts";
@@ -106,10 +110,42 @@ describe.each(KINDS)("over $protocol and HTTP/$httpVersion", (wire) => {
 
 test("a held level ends when another is set for the fleet for good", async () => {
   const { loggers } = await served();
-  const events = loggers.holdLoggerLevel({ name: "a", level: Level.DEBUG, ttl: { seconds: 1n }, ...FLEET });
   const seen: unknown[] = [];
-  for await (const { event } of events) seen.push(event.case === "ended" ? event.value.reason : event.case);
-  expect([seen[0], typeof seen.at(-1)]).toEqual(["held", "number"]);
+  for await (const { event } of loggers.holdLoggerLevel({ name: "a", level: Level.DEBUG, ...FLEET })) {
+    seen.push(event.case === "ended" ? event.value.reason : event.case);
+    if (event.case === "held") await loggers.setLoggerLevel({ name: "a", level: Level.WARN, ...FLEET });
+  }
+  expect([seen[0], seen.at(-1)]).toEqual(["held", Ended.OVERRULED]);
+});
+
+test("a held level ends when its time is over", async () => {
+  const { loggers } = await served();
+  const events = loggers.holdLoggerLevel({ name: "a", level: Level.DEBUG, ttl: { seconds: 1n }, ...FLEET });
+  const last = (await allOf(events)).at(-1)?.event;
+  expect(last?.case === "ended" && last.value.reason).toBe(Ended.EXPIRED);
+});
+
+test.each<[string, (clients: Awaited<ReturnType<typeof served>>, signal: AbortSignal) => AsyncIterable<unknown>]>([
+  ["a hold", ({ loggers }, signal) => loggers.holdLoggerLevel({ name: "a", level: Level.DEBUG, ...FLEET }, { signal })],
+  ["a canary", ({ fleet }, signal) => fleet.runCanary({ name: "a", level: Level.WARN, instances: 1 }, { signal })],
+])("%s whose stream ends before it is stored is taken back", async (_, begin) => {
+  const all = await served();
+  const { server, instances, fleet } = all;
+  await expect.poll(async () => (await fleet.listInstances({})).instances.length).toBe(2);
+  let open = () => {};
+  server.gate = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const ending = new AbortController();
+  const ended = allOf(begin(all, ending.signal)).catch(() => undefined);
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  ending.abort();
+  await ended;
+  const { generation } = instances[0].fleet;
+  open();
+  await expect.poll(() => instances[0].fleet.generation).toBeGreaterThan(generation);
+  await expect.poll(async () => (await fleet.listFleetLevels({})).levels).toEqual([]);
+  expect(levelsIn(instances)).toEqual([undefined, undefined]);
 });
 
 test.each<[string, object, Code, string]>([
