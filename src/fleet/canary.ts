@@ -1,10 +1,9 @@
 import { createHash } from "node:crypto";
 import { ActuatorError } from "../common/error.ts";
-import { type FleetEntry, isLive, lifeOf, type NewEntry } from "./entry.ts";
+import { type FleetEntry, type FleetState, isLive, lifeOf, type NewEntry } from "./entry.ts";
 import type { FleetInstance } from "./instance.ts";
 import { type FleetLease, leaseEnd, leaseSlot } from "./lease.ts";
 import type { FleetSetRequest } from "./request.ts";
-import type { FleetState } from "./state.ts";
 
 /** How a canary is run. */
 export interface CanaryRequest extends FleetSetRequest {

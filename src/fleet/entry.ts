@@ -46,6 +46,15 @@ export interface CanaryGoal {
 /** An entry before it has its place among the others. */
 export type NewEntry = Omit<FleetEntry, "generation" | "setTime">;
 
+/** All levels of a fleet, as far as an instance or the engine has them. */
+export interface FleetState {
+  /** The greatest generation that was ever given. */
+  readonly generation: number;
+  /** Entries up to this generation were forgotten on purpose. 0: none were. */
+  readonly reset: number;
+  readonly entries: ReadonlyMap<string, FleetEntry>;
+}
+
 /** Where an entry is kept. No part but the name can contain a `|`. */
 export function keyOf({ name, selector, slot }: Pick<FleetEntry, "name" | "selector" | "slot">): string {
   return `${name}|${selector}|${slot}`;

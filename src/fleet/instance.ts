@@ -1,9 +1,8 @@
 import type { SeenReport } from "./engine.ts";
-import { type FleetEntry, keyOf } from "./entry.ts";
+import { type FleetEntry, type FleetState, keyOf } from "./entry.ts";
 import type { LevelFaults } from "./levels.ts";
 import { isGeneration, isTime } from "./numbers.ts";
 import { type Labels, labelValueFault, matches } from "./selector.ts";
-import type { FleetState } from "./state.ts";
 
 /** Without a beat for this time an instance counts as gone: two beats were lost. */
 const GONE_MS = 15_000;

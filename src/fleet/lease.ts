@@ -1,6 +1,5 @@
-import { keyOf, type NewEntry, type Slot } from "./entry.ts";
+import { type FleetState, keyOf, type NewEntry, type Slot } from "./entry.ts";
 import type { FleetMember } from "./member.ts";
-import type { FleetState } from "./state.ts";
 
 /** How long a lease lasts that is not renewed. */
 const LEASE_MS = 30_000;

@@ -4,9 +4,9 @@ import type { Loggers } from "../loggers/loggers.ts";
 import { isAtOrBelow } from "../loggers/name.ts";
 import type { Notice } from "../loggers/notice.ts";
 import type { Override, Setting } from "../loggers/setting.ts";
-import { byGeneration, type FleetEntry, isLease, keyOf } from "./entry.ts";
+import { byGeneration, type FleetEntry, type FleetState, isLease, keyOf } from "./entry.ts";
 import { type Labels, matches } from "./selector.ts";
-import { type FleetState, nextExpiry, wanted } from "./state.ts";
+import { nextExpiry, wanted } from "./state.ts";
 
 /** By how much a clock may be wrong before a level of this instance counts as later than one of the fleet. */
 const CLOCK_MS = 1_000;

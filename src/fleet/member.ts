@@ -2,18 +2,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { ActuatorError } from "../common/error.ts";
 import { settlesWithin, withTimeout } from "../common/timeout.ts";
 import { type FleetEngine, FleetRefusal, type SeenReport } from "./engine.ts";
-import { type FleetEntry, isLive, isNewer, keyOf } from "./entry.ts";
-import {
-  type Addition,
-  type Amended,
-  amend,
-  EMPTY_STATE,
-  type FleetState,
-  isLacking,
-  merge,
-  prune,
-  TRACE_MS,
-} from "./state.ts";
+import { type FleetEntry, type FleetState, isLive, isNewer, keyOf } from "./entry.ts";
+import { type Addition, type Amended, amend, EMPTY_STATE, isLacking, merge, prune, TRACE_MS } from "./state.ts";
 import { stateOf, textOf } from "./state-text.ts";
 
 /** Between two beats, give or take a fifth. */

@@ -2,10 +2,9 @@ import { ActuatorError } from "../common/error.ts";
 import { checkRequest } from "../loggers/change-request.ts";
 import { LEVELS, type Level } from "../loggers/level.ts";
 import { loggerName } from "../loggers/name.ts";
-import { type CanaryGoal, type FleetEntry, keyOf, type Slot } from "./entry.ts";
+import { type CanaryGoal, type FleetEntry, type FleetState, keyOf, type Slot } from "./entry.ts";
 import { isGeneration, isTime } from "./numbers.ts";
 import { selectorOf } from "./selector.ts";
-import type { FleetState } from "./state.ts";
 
 /** In UTF-16 code units. No fleet writes as much, and to read more would hold up the application. */
 const MAX_LENGTH = 1024 * 1024;

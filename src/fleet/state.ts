@@ -1,16 +1,7 @@
 import { ActuatorError } from "../common/error.ts";
-import { type FleetEntry, isLive, isNewer, keyOf, type NewEntry } from "./entry.ts";
+import { type FleetEntry, type FleetState, isLive, isNewer, keyOf, type NewEntry } from "./entry.ts";
 import { type Labels, matches } from "./selector.ts";
 import { stateOf, textOf } from "./state-text.ts";
-
-/** All levels of a fleet, as far as an instance or the engine has them. */
-export interface FleetState {
-  /** The greatest generation that was ever given. */
-  readonly generation: number;
-  /** Entries up to this generation were forgotten on purpose. 0: none were. */
-  readonly reset: number;
-  readonly entries: ReadonlyMap<string, FleetEntry>;
-}
 
 /** How long the trace of an ended level is kept. An instance that was away for longer takes the engine's word for everything. */
 export const TRACE_MS = 24 * 3_600_000;

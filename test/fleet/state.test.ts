@@ -1,17 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type FleetEntry, keyOf, type NewEntry } from "../../src/fleet/entry.ts";
+import { type FleetEntry, type FleetState, keyOf, type NewEntry } from "../../src/fleet/entry.ts";
 import { type Labels, matches, selectorOf } from "../../src/fleet/selector.ts";
-import {
-  amend,
-  EMPTY_STATE,
-  type FleetState,
-  isLacking,
-  merge,
-  nextExpiry,
-  prune,
-  wanted,
-} from "../../src/fleet/state.ts";
+import { amend, EMPTY_STATE, isLacking, merge, nextExpiry, prune, wanted } from "../../src/fleet/state.ts";
 import { stateOf, textOf } from "../../src/fleet/state-text.ts";
 import { LEVELS, type Level } from "../../src/loggers/level.ts";
 

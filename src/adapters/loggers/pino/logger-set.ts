@@ -93,7 +93,8 @@ export class LoggerSet implements LoggerHandle, Place {
     // Most loggers follow; a list of a hundred thousand is not to look at each.
     if (parent !== undefined && !this.hasOwnMethods) return parent.level;
     const logger = this.first();
-    if (logger === undefined) return "OFF";
+    // All were collected: the level of the next one that is made.
+    if (logger === undefined) return this.#target ?? parent?.level ?? "OFF";
     const { copy } = this.context;
     return levelOrder(copy, logger).levelOf(logger[copy.levelValue] as number);
   }

@@ -362,6 +362,17 @@ describe.each(PINO_VERSIONS)("pino %s: loggers made for one request are collecte
     expect(kept.level).toBe("info");
   });
 
+  test("and until then a level that is set for the next ones is in effect", async () => {
+    const root = pino({}, messages());
+    const loggers = new Loggers();
+    cleanups.push(loggers.attach(pinoLoggers(root)));
+    root.child({ name: "orders" });
+    await collect();
+    expect(loggers.effectiveLevel("orders")).toBe("INFO");
+    expect(loggers.setLevel("orders", "DEBUG")).toMatchObject({ notices: [], result: { effectiveLevel: "DEBUG" } });
+    expect(root.child({ name: "orders" }).level).toBe("debug");
+  });
+
   test("without an operator who looks, as further ones are made", async () => {
     const root = pino({}, messages());
     let present = 0;
