@@ -78,7 +78,7 @@ export type Instance = Message<"actuator.v3.Instance"> & {
   generation: bigint;
 
   /**
-   * lag is how long the change has been waiting that it has not applied yet. Unset: it has applied everything.
+   * lag is how long the oldest change that it has not applied has been waiting. Unset: none waits.
    *
    * @generated from field: google.protobuf.Duration lag = 8;
    */
@@ -114,7 +114,7 @@ export const InstanceSchema: GenMessage<Instance> = /*@__PURE__*/
   messageDesc(file_actuator_v3_fleet, 0);
 
 /**
- * Engine is where the fleet keeps what it has in common.
+ * Engine is the server that stores the fleet's levels and reports.
  *
  * @generated from message actuator.v3.Engine
  */
@@ -183,7 +183,7 @@ export type ListInstancesResponse = Message<"actuator.v3.ListInstancesResponse">
   name: string;
 
   /**
-   * engine is where the fleet keeps it.
+   * engine is the engine of the fleet.
    *
    * @generated from field: actuator.v3.Engine engine = 2;
    */
@@ -419,13 +419,13 @@ export const GetFleetChangeRequestSchema: GenMessage<GetFleetChangeRequest> = /*
   messageDesc(file_actuator_v3_fleet, 10);
 
 /**
- * GetFleetChangeResponse is how far the change has come.
+ * GetFleetChangeResponse has the state of the change.
  *
  * @generated from message actuator.v3.GetFleetChangeResponse
  */
 export type GetFleetChangeResponse = Message<"actuator.v3.GetFleetChangeResponse"> & {
   /**
-   * change is the change, and how far it has come.
+   * change is the change, with its state on each instance.
    *
    * @generated from field: actuator.v3.FleetChange change = 1;
    */
@@ -461,7 +461,7 @@ export const WatchFleetChangeRequestSchema: GenMessage<WatchFleetChangeRequest> 
   messageDesc(file_actuator_v3_fleet, 12);
 
 /**
- * FleetChange is how far a change has come.
+ * FleetChange is a change, with its state on each instance.
  *
  * @generated from message actuator.v3.FleetChange
  */
@@ -489,7 +489,7 @@ export const FleetChangeSchema: GenMessage<FleetChange> = /*@__PURE__*/
   messageDesc(file_actuator_v3_fleet, 13);
 
 /**
- * InstanceStatus is how far a change has come in one instance.
+ * InstanceStatus is the state of a change on one instance.
  *
  * @generated from message actuator.v3.InstanceStatus
  */
@@ -502,7 +502,7 @@ export type InstanceStatus = Message<"actuator.v3.InstanceStatus"> & {
   instance: string;
 
   /**
-   * status is how far.
+   * status is the state of the change on this instance.
    *
    * @generated from field: actuator.v3.InstanceStatus.Status status = 2;
    */
@@ -545,7 +545,7 @@ export const InstanceStatusSchema: GenMessage<InstanceStatus> = /*@__PURE__*/
   messageDesc(file_actuator_v3_fleet, 14);
 
 /**
- * Status is how far.
+ * Status is the state of the change on this instance.
  *
  * @generated from enum actuator.v3.InstanceStatus.Status
  */
@@ -558,7 +558,7 @@ export const InstanceStatus_Status = {
   UNSPECIFIED: 0,
 
   /**
-   * STATUS_APPLYING: it has not said yet that it has the change.
+   * STATUS_APPLYING: the instance has not reported yet that it has the change.
    *
    * @generated from enum value: STATUS_APPLYING = 1;
    */
@@ -594,7 +594,7 @@ export const InstanceStatus_Status = {
 } as const;
 
 /**
- * Status is how far.
+ * Status is the state of the change on this instance.
  *
  * @generated from enum actuator.v3.InstanceStatus.Status
  */
@@ -619,7 +619,7 @@ export type WatchFleetChangeResponse = Message<"actuator.v3.WatchFleetChangeResp
    */
   event: {
     /**
-     * change is how far it has come.
+     * change is the change, with its state on each instance.
      *
      * @generated from field: actuator.v3.FleetChange change = 1;
      */
@@ -720,7 +720,7 @@ export type RunCanaryResponse = Message<"actuator.v3.RunCanaryResponse"> & {
    */
   event: {
     /**
-     * progress is how far the level has come on the canary instances, or on all after the promotion.
+     * progress is the state of the level on the canary instances, or on all after the promotion.
      *
      * @generated from field: actuator.v3.CanaryProgress progress = 1;
      */
@@ -753,7 +753,7 @@ export const RunCanaryResponseSchema: GenMessage<RunCanaryResponse> = /*@__PURE_
   messageDesc(file_actuator_v3_fleet, 17);
 
 /**
- * CanaryProgress is how far a canary has come.
+ * CanaryProgress is the state of a canary.
  *
  * @generated from message actuator.v3.CanaryProgress
  */
@@ -773,7 +773,7 @@ export type CanaryProgress = Message<"actuator.v3.CanaryProgress"> & {
   isPromoted: boolean;
 
   /**
-   * change is how far the level has come.
+   * change is the level, with its state on each instance.
    *
    * @generated from field: actuator.v3.FleetChange change = 3;
    */
@@ -1003,7 +1003,7 @@ export type ListLoggerDifferencesResponse = Message<"actuator.v3.ListLoggerDiffe
   unread: UnreadInstance[];
 
   /**
-   * more is how many loggers differ besides.
+   * more is the number of differing loggers that `loggers` leaves out.
    *
    * @generated from field: uint32 more = 4;
    */
@@ -1018,7 +1018,7 @@ export const ListLoggerDifferencesResponseSchema: GenMessage<ListLoggerDifferenc
   messageDesc(file_actuator_v3_fleet, 24);
 
 /**
- * LoggerDifference is a logger whose level is not the same on all instances. Those that do not have the logger do not count.
+ * LoggerDifference is a logger whose level is not the same on all instances. Instances without the logger are ignored.
  *
  * @generated from message actuator.v3.LoggerDifference
  */
@@ -1364,7 +1364,7 @@ export const ResetFleetResponseSchema: GenMessage<ResetFleetResponse> = /*@__PUR
  * FleetService shows the instances of a fleet, and the levels that are set on all of them or on some.
  *
  * A fleet is a number of processes that share an engine, such as Redis. Levels are set with LoggersService and `scope` SCOPE_FLEET.
- * Every instance follows the engine: what it missed while it was away, it catches up with.
+ * Every instance follows the engine and catches up with changes it missed.
  *
  * Every method answers UNAVAILABLE with the reason FLEET_ENGINE_UNAVAILABLE while the engine does not answer. A change that was sent
  * and not answered has the reason OUTCOME_UNKNOWN: it may have happened. A call that the engine refuses has not happened: it is answered
@@ -1405,7 +1405,7 @@ export const FleetService: GenService<{
     output: typeof ListFleetLevelsResponseSchema;
   },
   /**
-   * GetFleetChange returns how far a change has come, instance by instance.
+   * GetFleetChange returns the status of a change on each instance.
    *
    * @generated from rpc actuator.v3.FleetService.GetFleetChange
    */
@@ -1415,8 +1415,8 @@ export const FleetService: GenService<{
     output: typeof GetFleetChangeResponseSchema;
   },
   /**
-   * WatchFleetChange sends how far a change has come whenever that changes. The stream ends with OK when no instance is APPLYING. A
-   * later change does not end it, nor does an engine that does not answer for a time.
+   * WatchFleetChange sends the status of a change on each instance, and again whenever one of them has changed. The stream ends with OK
+   * when no instance is APPLYING. A later change does not end it, nor does an engine that does not answer for a time.
    *
    * @generated from rpc actuator.v3.FleetService.WatchFleetChange
    */
@@ -1426,9 +1426,9 @@ export const FleetService: GenService<{
     output: typeof WatchFleetChangeResponseSchema;
   },
   /**
-   * RunCanary sets a level on a few instances first. It is then set on all that match, or taken back: when the stream ends before it was
-   * promoted, for whatever reason, the canary instances return to their levels. An engine that does not answer for less than 30 seconds
-   * changes nothing.
+   * RunCanary sets a level on a few instances first. It is then set on all that match, or taken back: if the stream ends before it was
+   * promoted, for whatever reason, the canary instances return to their levels. A canary survives an engine that does not answer for up
+   * to 12 seconds.
    *
    * @generated from rpc actuator.v3.FleetService.RunCanary
    */
@@ -1458,7 +1458,7 @@ export const FleetService: GenService<{
     output: typeof ListLoggerDifferencesResponseSchema;
   },
   /**
-   * GetFleetGraph asks the instances for their integration graphs, and returns one graph of them all. Counts and rates are added.
+   * GetFleetGraph asks the instances for their integration graphs, and returns one graph of them all. Counts and rates are summed.
    *
    * @generated from rpc actuator.v3.FleetService.GetFleetGraph
    */
@@ -1469,7 +1469,7 @@ export const FleetService: GenService<{
   },
   /**
    * WatchFleetGraph sends the graph that GetFleetGraph returns, and then, at the interval, what has changed in it, as
-   * WatchIntegrationGraph does. Instances that start later are in it, too; one that is gone takes its counts along.
+   * WatchIntegrationGraph does. Instances that start later are in it, too; the counts of an instance that is gone are removed.
    *
    * @generated from rpc actuator.v3.FleetService.WatchFleetGraph
    */

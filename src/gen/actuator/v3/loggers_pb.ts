@@ -1659,7 +1659,7 @@ export const Scope = {
 
   /**
    * SCOPE_FLEET is every matching instance of the fleet, also those that start later. The call succeeds as soon as the engine has the
-   * change; FleetService.GetFleetChange says how far it has come. UNIMPLEMENTED with the reason NOT_SERVED if there is no fleet.
+   * change; FleetService.GetFleetChange returns its state on each instance. UNIMPLEMENTED with the reason NOT_SERVED if there is no fleet.
    *
    * @generated from enum value: SCOPE_FLEET = 2;
    */
