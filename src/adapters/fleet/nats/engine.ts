@@ -22,6 +22,8 @@ const HEADER_BYTES = 512;
 /** Codes of JetStream: another writer was faster. */
 const CONFLICTS = new Set<unknown>([10071, 10164]);
 const STREAM_NOT_FOUND = 10059;
+/** Errors of the client: wrong credentials, and a subject that the user may not use. */
+const DENIED = new Set(["AuthorizationError", "PermissionViolationError"]);
 
 /**
  * One fleet in NATS JetStream. The document is the key `state` of the bucket `ca_<fleet>`, with its version in the first line; the
@@ -41,6 +43,7 @@ export class NatsEngine implements FleetEngine {
     const names = { bucket: `ca_${name}`, subject: `ca.${name}.hint` };
     this.#connection = new ReplacedConnection({
       unready: "NATS is not ready",
+      isRefusal: isAnswer,
       make: (use) => {
         this.#measured = -Infinity;
         return dial({ ...use, ...names });
@@ -123,8 +126,10 @@ function isBroken(error: Error): boolean {
   return !isAnswer(error) && !(error instanceof ActuatorError) && !(error instanceof FleetRefusal);
 }
 
-/** Whether JetStream has answered, and has its streams. */
+/** Whether the server has answered, and JetStream has its streams. */
 function isAnswer(error: unknown): boolean {
+  const { name, cause } = error as Error & { readonly cause?: Error };
+  if (DENIED.has(name) || DENIED.has(cause?.name ?? "")) return true;
   const code = codeOf(error);
   return typeof code === "number" && code > 10_000 && code !== STREAM_NOT_FOUND;
 }

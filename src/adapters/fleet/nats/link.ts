@@ -36,6 +36,8 @@ const KEEP_MS = 60_000;
 const BATCH = 256;
 /** More than the fleet waits: it then throws the connection away. */
 const REQUEST_MS = 5_000;
+/** Of a new connection: what is asked while JetStream elects a leader is never answered. */
+const FIRST_REQUEST_MS = 2_000;
 
 /** These replace what the application gives. */
 const FIXED = {
@@ -74,18 +76,18 @@ export async function dial(options: NatsFleetOptions, use: NatsUse): Promise<Lin
   connection.subscribe(use.subject, {
     callback: (error, message) => {
       if (error === null) use.onHint(message.string());
+      else use.onLost(error);
     },
   });
   const manager = await jetstreamManager(connection, { timeout: REQUEST_MS, checkAPI: false });
-  const buckets = new Kvm(jetstream(connection, { timeout: REQUEST_MS }));
+  const bucketsWithin = (timeout: number) => new Kvm(jetstream(connection, { timeout, checkAPI: false }));
+  const making = bucketsWithin(FIRST_REQUEST_MS);
   // Not read directly: a replica may not have yet what was just written.
-  const state = await buckets.create(bucket, { history: 1, allow_direct: false });
-  const reports = await buckets.create(`${bucket}_instances`, {
-    history: 1,
-    storage: "memory",
-    ttl: KEEP_MS,
-    allow_direct: false,
-  });
+  await making.create(bucket, { history: 1, allow_direct: false });
+  await making.create(`${bucket}_instances`, { history: 1, storage: "memory", ttl: KEEP_MS, allow_direct: false });
+  const buckets = bucketsWithin(REQUEST_MS);
+  const state = await buckets.open(bucket, { allow_direct: false });
+  const reports = await buckets.open(`${bucket}_instances`, { allow_direct: false });
   const prefix = `$KV.${bucket}_instances.`;
   return {
     state,

@@ -68,6 +68,7 @@ export class PostgresEngine implements FleetEngine {
       unready: "There is no connection to PostgreSQL",
       // Calls reject at once until there is a connection, so the fleet never resets one that falls silent while it is made.
       openWithinMs: OPEN_WITHIN_MS,
+      isRefusal: isRefused,
       make: async (use) => this.#ready(await opened(make(), use), use),
     });
     this.#hints =
@@ -75,6 +76,7 @@ export class PostgresEngine implements FleetEngine {
       new ReplacedConnection({
         unready: "There is no connection to listenUrl",
         openWithinMs: OPEN_WITHIN_MS,
+        isRefusal: isRefused,
         make: async (use) => {
           const client = await this.#listen(await opened(makeListener(), use), use);
           // No statement of the fleet would show that it is dead.
@@ -140,9 +142,8 @@ export class PostgresEngine implements FleetEngine {
     try {
       return (await this.#connection.ask((query) => query(text, values), isElsewhere)).rows;
     } catch (error) {
-      const { message } = withAdvice(error as Error);
-      const isOpen = OPEN_OUTCOME.has((sqlState(error) ?? "08").slice(0, 2));
-      throw new (isOpen ? Error : FleetRefusal)(message, { cause: error });
+      const isRefusal = error instanceof FleetRefusal || isRefused(error as Error);
+      throw new (isRefusal ? FleetRefusal : Error)(withAdvice(error as Error).message, { cause: error });
     }
   }
 
@@ -161,6 +162,11 @@ export class PostgresEngine implements FleetEngine {
     await client.query(`listen "${this.#channel}"`);
     return client;
   }
+}
+
+function isRefused(error: Error): boolean {
+  const state = sqlState(error);
+  return state !== undefined && !OPEN_OUTCOME.has(state.slice(0, 2));
 }
 
 /** Whether the server is a standby now, and its address may lead to another one. */

@@ -64,6 +64,9 @@ function configOf(source: string | PostgresFleetPool | PostgresFleetConfig): Pos
   if (typeof source === "string") {
     // The message does not show the URL: it may hold a password.
     if (!/^postgres(ql)?:\/\//.test(source)) throw invalid();
+    const hosts = source.split("/")[2]!.split("@").at(-1)!;
+    if (hosts.includes(","))
+      throw invalid("one address, not several: use that of a proxy, or one that moves to the primary");
     return { connectionString: source };
   }
   if (typeof source !== "object" || source === null) throw invalid();
@@ -81,8 +84,8 @@ async function clientWith(config: PostgresFleetConfig): Promise<FleetClient> {
   return new pg.default.Client({ ...config, ...FIXED } as object) as unknown as FleetClient;
 }
 
-function invalid(): ActuatorError {
-  const message =
-    'postgresFleet takes an address such as "postgres://localhost/shop", a pool of "pg", or options of a client.';
-  return new ActuatorError("INVALID_ARGUMENT", "INVALID_OPTION", message);
+function invalid(
+  what = 'an address such as "postgres://localhost/shop", a pool of "pg", or options of a client',
+): ActuatorError {
+  return new ActuatorError("INVALID_ARGUMENT", "INVALID_OPTION", `postgresFleet takes ${what}.`);
 }

@@ -38,10 +38,15 @@ export async function prepareFleetTables(client: PgQueryable): Promise<void> {
   await client.query(FLEET_TABLES);
 }
 
-/** Says what to do if the tables are missing. */
+const ADVICE: Readonly<Record<string, string>> = {
+  "42P01":
+    "PostgreSQL has no table ca_fleet: run connect-actuator fleet prepare --postgres once, or call prepareFleetTables",
+  "25006":
+    "PostgreSQL accepts no changes: it is a standby, whose address must lead to the primary, or the user's transactions are read-only",
+};
+
+/** Says what to do, if it is known. */
 export function withAdvice(error: Error): Error {
-  if (sqlState(error) !== "42P01") return error;
-  const message =
-    "PostgreSQL has no table ca_fleet: run connect-actuator fleet prepare --postgres once, or call prepareFleetTables";
-  return new Error(message, { cause: error });
+  const message = ADVICE[sqlState(error) ?? sqlState(error.cause) ?? ""];
+  return message === undefined ? error : new Error(message, { cause: error });
 }

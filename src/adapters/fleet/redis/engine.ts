@@ -64,6 +64,7 @@ export class RedisEngine implements FleetEngine {
     this.#connection = new ReplacedConnection({
       unready: "There is no connection to Redis",
       openWithinMs: OPEN_WITHIN_MS,
+      isRefusal: (error) => !isBroken(error),
       make: async (use) => {
         const link = await dial({ ...use, channel: this.#state });
         keepAsking(() => link.ping(), use);

@@ -67,7 +67,11 @@ function clientDial(client: RedisFleetClient): Dial {
     if (has("nodes")) return ioRedisClusterDial(client as unknown as IoRedisCluster);
     return ioRedisDial(client as IoRedis);
   }
-  if (!has("sendCommand") || has("getSentinelNode")) throw invalid();
+  if (has("getSentinelNode")) {
+    const message = "redisFleet takes no sentinels of redis: give it a client of ioredis with the option sentinels.";
+    throw new ActuatorError("INVALID_ARGUMENT", "INVALID_OPTION", message, { field: "redisFleet" });
+  }
+  if (!has("sendCommand")) throw invalid();
   if (!has("withTypeMapping")) requireVersion({ subpath: "redis-fleet", library: "redis", versions: "5 to 6" });
   if (has("nodeClient")) return nodeRedisClusterDial(client as unknown as NodeRedisCluster);
   if (!has("unref", "destroy")) throw invalid();

@@ -1,5 +1,5 @@
 import { endWith } from "../../kit/fleet/connection.ts";
-import { CONNECT_TIMEOUT_MS, type Dial, type RedisUse } from "./link.ts";
+import { CONNECT_TIMEOUT_MS, type Dial, type RedisUse, slotOf } from "./link.ts";
 
 /** What is used of a client of ioredis 5 or 6. */
 export interface IoRedis {
@@ -16,7 +16,8 @@ export interface IoRedis {
 /** What is used of a cluster of ioredis 5 or 6. */
 export interface IoRedisCluster extends Omit<IoRedis, "duplicate" | "stream"> {
   duplicate(startupNodes: readonly never[], overrides: object): IoRedisCluster;
-  nodes(role: "master" | "all"): readonly IoRedis[];
+  readonly slots: readonly (readonly string[])[];
+  nodes(role: "master" | "all"): readonly (IoRedis & { readonly options: { host?: string; port?: number } })[];
 }
 
 /** Returns what connects duplicates of a client: one for commands, one for hints. */
@@ -51,8 +52,9 @@ export function ioRedisClusterDial(template: IoRedisCluster): Dial {
     cluster.on("end", () => use.onLost(new Error("The cluster closed the connection.")));
     use.signal.throwIfAborted();
     await cluster.connect();
-    const [node] = cluster.nodes("master");
-    if (node === undefined) throw new Error("The cluster has no master.");
+    const address = cluster.slots[slotOf(use.channel)]?.[0];
+    const node = cluster.nodes("master").find(({ options }) => `${options.host}:${options.port}` === address);
+    if (node === undefined) throw new Error("The cluster has no master for the fleet.");
     return linkOf(cluster, await subscribed(node, use));
   };
 }
@@ -96,6 +98,9 @@ function end(client: IoRedis): void {
 const OUR_OPTIONS = {
   lazyConnect: true,
   connectTimeout: CONNECT_TIMEOUT_MS,
+  // The next sentinel is asked instead of one that does not answer.
+  sentinelCommandTimeout: 1_000,
+  sentinelRetryStrategy: () => null,
   enableOfflineQueue: false,
   // Its INFO needs a permission, and a server that is still loading refuses the first command anyway.
   enableReadyCheck: false,

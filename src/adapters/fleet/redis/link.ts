@@ -19,3 +19,13 @@ export type Dial = (use: RedisUse) => Promise<Link>;
 
 /** Milliseconds until a TCP connection is given up. */
 export const CONNECT_TIMEOUT_MS = 3000;
+
+/** The slot of a key in a cluster: CRC-16 of what stands between its braces. */
+export function slotOf(key: string): number {
+  let crc = 0;
+  for (const byte of Buffer.from(/\{(.+?)\}/.exec(key)?.[1] ?? key)) {
+    crc ^= byte << 8;
+    for (let bit = 0; bit < 8; bit++) crc = ((crc << 1) ^ (crc & 0x8000 ? 0x1021 : 0)) & 0xffff;
+  }
+  return crc % 16_384;
+}

@@ -1,5 +1,5 @@
 import { endWith } from "../../kit/fleet/connection.ts";
-import { CONNECT_TIMEOUT_MS, type Dial, type RedisUse } from "./link.ts";
+import { CONNECT_TIMEOUT_MS, type Dial, type RedisUse, slotOf } from "./link.ts";
 
 /** What is used of a client of node-redis 5 or 6. */
 export interface NodeRedis {
@@ -16,7 +16,7 @@ export interface NodeRedis {
 /** What is used of a cluster of node-redis 5 or 6. */
 export interface NodeRedisCluster {
   readonly _options?: { readonly defaults?: ClientOptions };
-  readonly masters: readonly unknown[];
+  readonly slots: readonly { readonly master: unknown }[];
   nodeClient(node: unknown): NodeRedis | Promise<NodeRedis>;
   duplicate(overrides: object): NodeRedisCluster;
   on(event: "error", listener: (error: Error) => void): unknown;
@@ -47,10 +47,12 @@ export function nodeRedisClusterDial(template: NodeRedisCluster): Dial {
     const defaults = template._options?.defaults;
     const cluster = template.duplicate({
       commandOptions: {},
+      // While one of them is away, the client would leave a socket to each other node behind.
+      minimizeConnections: true,
       defaults: { ...defaults, ...ourOptions(defaults) },
     });
     await connected(cluster, use);
-    const listening = await subscribed(await cluster.nodeClient(cluster.masters[0]), use);
+    const listening = await subscribed(await cluster.nodeClient(cluster.slots[slotOf(use.channel)]!.master), use);
     return {
       send: (args) => cluster.sendCommand(use.channel, false, args),
       ping: () => listening.sendCommand(["PING"]),

@@ -26,6 +26,7 @@ export class ServeEngine implements FleetEngine {
     this.#connection = new ReplacedConnection({
       unready: `There is no connection to ${new URL(options.url).host}`,
       openWithinMs: OPEN_WITHIN_MS,
+      isRefusal: isRefused,
       make: (use) => serveLink(fleet, options, use),
     });
     this.#connection.connect();
@@ -68,8 +69,11 @@ export class ServeEngine implements FleetEngine {
 
   #call<T>(call: (link: ServeLink) => Promise<T>): Promise<T> {
     return this.#connection.ask(call).catch((error: Error & Partial<ConnectError>) => {
-      const { code, rawMessage = error.message } = error;
-      throw REFUSALS.has(code!) ? new FleetRefusal(rawMessage, { cause: error }) : error;
+      throw isRefused(error) ? new FleetRefusal(error.rawMessage, { cause: error }) : error;
     });
   }
+}
+
+function isRefused(error: Error & Partial<ConnectError>): boolean {
+  return REFUSALS.has(error.code!);
 }

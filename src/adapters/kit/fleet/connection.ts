@@ -1,4 +1,5 @@
 import { withTimeout } from "../../../common/timeout.ts";
+import { FleetRefusal } from "../../../fleet/engine.ts";
 
 const MAX_RETRY_MS = 2_000;
 const LEAVE_WITHIN_MS = 500;
@@ -21,6 +22,8 @@ export interface ConnectionOptions<Link> {
   readonly openWithinMs?: number | undefined;
   /** Connects and subscribes. Rejects if that fails; does not try again. */
   readonly make: (use: LinkUse) => Promise<Link>;
+  /** Whether an error of `make` is an answer of the server, such as one to a wrong password. */
+  readonly isRefusal: (error: Error) => boolean;
 }
 
 /**
@@ -87,12 +90,15 @@ export class ReplacedConnection<Link> {
    * Makes a call over the connection.
    *
    * @param isBroken whether its error shows that the connection must be replaced. Default: only `onLost` does
-   * @throws Error if there is no connection, and what the call throws.
+   * @throws FleetRefusal if the server refuses a connection, Error if there is none, and what the call throws.
    */
   async ask<T>(call: (link: Link) => Promise<T>, isBroken: (error: Error) => boolean = () => false): Promise<T> {
     const link = this.#link;
     if (this.#isClosed) throw new Error("The fleet was closed.");
-    if (link === undefined) throw new Error(this.unready, { cause: this.#fault });
+    if (link === undefined) {
+      const isRefused = this.#fault !== undefined && this.#options.isRefusal(this.#fault);
+      throw new (isRefused ? FleetRefusal : Error)(this.unready, { cause: this.#fault });
+    }
     try {
       const answer = await call(link);
       this.#failures = 0;

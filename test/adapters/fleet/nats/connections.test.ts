@@ -1,6 +1,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { jetstreamManager } from "@nats-io/jetstream";
 import { Kvm } from "@nats-io/kv";
@@ -25,6 +28,16 @@ const failureOf = (engine: FleetEngine) =>
     () => "",
     (error: Error) => `${error.message} ${error.stack} ${JSON.stringify(error)}`,
   );
+
+/** Starts a server with users, whose password is `secret`, and what they may do; undefined: everything. */
+async function startNatsWith(users: Readonly<Record<string, object | undefined>>): Promise<NatsServer> {
+  const folder = mkdtempSync(join(tmpdir(), "connect-actuator-nats-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const listed = Object.entries(users).map(([user, permissions]) => ({ user, password: "secret", permissions }));
+  const file = join(folder, "users.conf");
+  writeFileSync(file, JSON.stringify({ authorization: { users: listed } }));
+  return startNats({ args: ["-c", file] });
+}
 
 describe.runIf(requirement("nats-server", natsFound))("connections of natsFleet", () => {
   let server: NatsServer;
@@ -113,8 +126,42 @@ describe.runIf(requirement("nats-server", natsFound))("connections of natsFleet"
     const refused = open(`nats://ann:hidden-word@${closed.url}`);
     await until(async () => /NATS is not ready: .*authorization/i.test(await failureOf(refused)));
     expect(await failureOf(refused)).not.toContain("hidden-word");
+    await expect(refused.exchange("")).rejects.toBeInstanceOf(FleetRefusal);
     const accepted = open(`nats://ann:secret@${closed.url}`);
     await until(() => works(accepted));
+  });
+
+  test("need only the documented permissions, and say which one is missing", async () => {
+    const publish = [
+      ...["KV_ca_shop", "KV_ca_shop_instances"].flatMap((stream) =>
+        ["STREAM.INFO", "STREAM.MSG.GET"].map((call) => `$JS.API.${call}.${stream}`),
+      ),
+      ...["$KV.ca_shop.state", "$KV.ca_shop_instances.*", "ca.shop.hint"],
+    ];
+    const subscribe = ["_INBOX.>", "ca.shop.hint"];
+    const without = (subject: string) => publish.filter((each) => each !== subject);
+    await using guarded = await startNatsWith({
+      admin: undefined,
+      fleet: { publish, subscribe },
+      deaf: { publish, subscribe: ["_INBOX.>"] },
+      reader: { publish: without("$KV.ca_shop.state"), subscribe },
+    });
+    const as = (user: string) => open(`nats://${user}:secret@${guarded.url}`, "shop");
+    const admin = as("admin");
+    await until(() => works(admin));
+    const fleet = as("fleet");
+    const heard: (string | undefined)[] = [];
+    fleet.onHint((hint) => heard.push(hint));
+    await until(() => works(fleet));
+    expect(await fleet.store({ version: "1", text: "{}" }, "", "changed")).toBe(true);
+    await until(() => heard.includes("changed"));
+    expect(await fleet.instances()).toHaveLength(1);
+    const reader = as("reader");
+    await until(() => works(reader));
+    await expect(reader.store({ version: "2", text: "{}" }, "1", "")).rejects.toBeInstanceOf(FleetRefusal);
+    const deaf = as("deaf");
+    await until(async () => /NATS is not ready: .*ca\.shop\.hint/.test(await failureOf(deaf)));
+    await expect(deaf.exchange("")).rejects.toBeInstanceOf(FleetRefusal);
   });
 
   describe("of a server that is silent from the start", () => {

@@ -86,7 +86,7 @@ describe.runIf(requirement("postgresql", postgresFound))("connections of postgre
     const engine = open();
     await until(() => answers(engine));
     const refused = engine.exchange("", { id: "a", text: "" });
-    await expect(refused).rejects.toThrow(/read-only transaction/);
+    await expect(refused).rejects.toThrow(/accepts no changes: it is a standby/);
     await expect(refused).rejects.toBeInstanceOf(FleetRefusal);
     // Of new connections alone, as if the address led to another server.
     await server.query("begin read write; alter role postgres reset default_transaction_read_only; commit");
@@ -126,6 +126,7 @@ describe.runIf(requirement("postgresql", postgresFound))("connections of postgre
       );
     await until(async () => (await failure()).includes('role "someone" does not exist'));
     expect(await failure()).not.toContain("hidden-word");
+    await expect(engine.exchange("")).rejects.toBeInstanceOf(FleetRefusal);
   });
 
   test.each(["there", "away", "silent"])("do not keep the process alive if the server is %s", async (state) => {
@@ -157,4 +158,8 @@ describe.runIf(requirement("postgresql", postgresFound))("connections of postgre
     expect(await once(child, "exit")).toEqual([0, null]);
     expect(output).toBe("done\n");
   });
+});
+
+test.each(["postgres://one,two/shop", "postgresql://ann:secret@one:5432,two:5433/shop"])("%s is refused", (url) => {
+  expect(() => postgresFleet(url)).toThrow("postgresFleet takes one address, not several");
 });

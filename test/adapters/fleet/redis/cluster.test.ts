@@ -21,6 +21,8 @@ const clusters: Record<string, (first: RedisServer, user?: User) => RedisFleetCl
 };
 
 const USER: User = { username: "fleet", password: "secret" };
+/** A part that is away leaves the others usable. */
+const CLUSTER = ["--cluster-enabled", "yes", "--cluster-require-full-coverage", "no"];
 const COMMANDS = "eval hset hget hgetall hdel time publish subscribe ping hello cluster|slots".split(" ");
 
 describe.runIf(requirement("redis-server", redisFound)).each(Object.entries(clusters))(
@@ -60,6 +62,34 @@ describe.runIf(requirement("redis-server", redisFound)).each(Object.entries(clus
   },
 );
 
+test.runIf(requirement("redis-server", redisFound)).each(Object.entries(clusters))(
+  "a fleet in a cluster of %s needs no other node than its own, and leaves no sockets behind",
+  { timeout: 60_000 },
+  async (_, clusterOf) => {
+    const servers = await startCluster();
+    onTestFinished(async () => void (await Promise.all(servers.map((server) => server.stop()))));
+    const slot = Number(await servers[0]!.command("CLUSTER", "KEYSLOT", "{ca:shop}:state"));
+    const [own, other] = slot < 8_192 ? servers : servers.toReversed();
+    const engine = redisFleet(clusterOf(own!)).open("shop");
+    onTestFinished(() => engine.close());
+    const heard: (string | undefined)[] = [];
+    engine.onHint((hint) => heard.push(hint));
+    const works = () => engine.exchange("").then(Boolean, () => false);
+    await until(works);
+    await other!.kill();
+    const sockets = () => process.getActiveResourcesInfo().filter((kind) => kind === "TCPSocketWrap").length;
+    const counts: number[] = [];
+    for (let round = 0; round < 4; round++) {
+      await engine.reset();
+      await until(works);
+      counts.push(sockets());
+    }
+    expect(await engine.store({ version: "1", text: "{}" }, "", "hint")).toBe(true);
+    await until(() => heard.includes("hint"));
+    expect(counts.at(-1)).toBeLessThanOrEqual(counts[0]!);
+  },
+);
+
 async function startCluster(): Promise<RedisServer[]> {
   const servers: RedisServer[] = [];
   for (const slots of [
@@ -67,7 +97,7 @@ async function startCluster(): Promise<RedisServer[]> {
     ["8192", "16383"],
   ]) {
     const bus = `${await freePort()}`;
-    const server = await startRedis({ args: ["--cluster-enabled", "yes", "--cluster-port", bus] });
+    const server = await startRedis({ args: [...CLUSTER, "--cluster-port", bus] });
     servers.push(server);
     await server.command("CLUSTER", "ADDSLOTSRANGE", ...slots);
     const [first] = servers;

@@ -3,12 +3,13 @@ import { spawn } from "node:child_process";
 import { getEventListeners, once } from "node:events";
 import { pathToFileURL } from "node:url";
 import { Redis } from "ioredis";
-import { createClient } from "redis";
+import { createClient, createSentinel } from "redis";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { RedisEngine } from "../../../../src/adapters/fleet/redis/engine.ts";
 import { type RedisFleetClient, redisFleet } from "../../../../src/adapters/fleet/redis/index.ts";
 import { nodeRedisDial } from "../../../../src/adapters/fleet/redis/node-redis.ts";
 import { type FleetEngine, FleetRefusal } from "../../../../src/fleet/engine.ts";
+import { startSentinel } from "../../../support/redis-sentinel.ts";
 import { type RedisServer, redisFound, startRedis } from "../../../support/redis-server.ts";
 import { requirement } from "../../../support/requirement.ts";
 import { until } from "../../../support/until.ts";
@@ -210,6 +211,29 @@ test.each(["", "localhost:6379", "http://user:hidden-word@host", "redis://user:h
     );
   },
 );
+
+test.runIf(requirement("redis-server", redisFound))("a sentinel that does not answer is passed over", async () => {
+  const server = await startRedis();
+  onTestFinished(() => server.stop());
+  const sentinels = [await startSentinel(server), await startSentinel(server)];
+  const client = new Redis({
+    sentinels: sentinels.map(({ host, port }) => ({ host, port })),
+    name: "main",
+    lazyConnect: true,
+  });
+  const engine = redisFleet(client).open("shop");
+  onTestFinished(() => engine.close());
+  const works = () => engine.exchange("").then(Boolean, () => false);
+  await until(works);
+  sentinels[0]!.freeze();
+  await engine.reset();
+  await until(works);
+});
+
+test("sentinels of node-redis are refused by name", () => {
+  const sentinel = createSentinel({ name: "main", sentinelRootNodes: [{ host: "127.0.0.1", port: 1 }] });
+  expect(() => redisFleet(sentinel as never)).toThrow(/takes no sentinels of redis/);
+});
 
 test.each([undefined, null, {}, 5, { duplicate() {} }])("refuses %j as a client", (client) => {
   expect(() => redisFleet(client as never)).toThrow(/^redisFleet needs a URL like/);

@@ -1,9 +1,3 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { RedisStore } from "connect-redis";
 import { Cluster } from "ioredis";
 import { createCluster, createSentinel } from "redis";
@@ -11,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "v
 import type { RedisClient } from "../../../../src/adapters/kit/redis/index.ts";
 import { connectRedisSessions } from "../../../../src/adapters/sessions/connect-redis/index.ts";
 import { sessionDigest } from "../../../../src/sessions/session-id.ts";
+import { startSentinel } from "../../../support/redis-sentinel.ts";
 import { type RedisServer, redisFound, startRedis } from "../../../support/redis-server.ts";
 import { requirement } from "../../../support/requirement.ts";
 import { freePort } from "../../../support/server-process.ts";
@@ -101,29 +96,10 @@ describe.runIf(requirement("redis-server", redisFound))("sessions of connect-red
   it("live through it", async () => {
     const server = await startRedis();
     onTestFinished(() => server.stop());
-    const port = await freePort();
-    await startSentinel(port, server);
-    const sentinel = createSentinel({ name: "main", sentinelRootNodes: [{ host: "127.0.0.1", port }] });
+    const sentinel = createSentinel({ name: "main", sentinelRootNodes: [await startSentinel(server)] });
     sentinel.on("error", () => {});
     await sentinel.connect();
     onTestFinished(() => sentinel.destroy());
     await liveThrough(sentinel);
   });
-
-  async function startSentinel(port: number, { port: main }: RedisServer): Promise<void> {
-    const folder = mkdtempSync(join(tmpdir(), "connect-actuator-sentinel-"));
-    const file = join(folder, "sentinel.conf");
-    writeFileSync(file, `port ${port}\nbind 127.0.0.1\ndir ${folder}\nsentinel monitor main 127.0.0.1 ${main} 1\n`);
-    const process = spawn("redis-server", [file, "--sentinel"], { stdio: ["ignore", "pipe", "inherit"] });
-    const ended = once(process, "exit");
-    onTestFinished(async () => {
-      process.kill("SIGKILL");
-      await ended;
-      rmSync(folder, { recursive: true, force: true });
-    });
-    for await (const line of createInterface(process.stdout)) {
-      if (line.includes("+monitor master main")) break;
-    }
-    process.stdout.resume();
-  }
 });
