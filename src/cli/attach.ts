@@ -11,6 +11,7 @@ import { examples, type GlobalOptions } from "./options.ts";
 import { note, print, printDetails, StatusLine } from "./output.ts";
 
 const NOTES = `
+
 The process gets SIGUSR1, which starts its inspector at 127.0.0.1:9229. Through it
 the process loads connect-actuator, and the inspector is closed again, usually
 within half a second. Linux only, and only processes of your own user. A handler

@@ -16,6 +16,7 @@ interface CheckOptions extends ConfigFileOptions, Pick<GlobalOptions, "json"> {
 }
 
 const PRECEDENCE = `
+
 The environment overrides the file, and the file overrides the defaults:
 listen.port is ACTUATOR_LISTEN_PORT. A secret can be in a file of its own:
 idKeyFile instead of idKey, ACTUATOR_SESSIONS_ID_KEY_FILE. Secrets are never

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { EXIT, type ExitCode } from "./error.ts";
 import { examples } from "./options.ts";
 import { note, print } from "./output.ts";
-import { failureOf, storeOption, URLS, urlOf } from "./store-url.ts";
+import { failureOf, storeOption, urlHelp, urlOf } from "./store-url.ts";
 
 const TIMEOUT_MS = 30_000;
 
@@ -23,7 +23,7 @@ export function addFleetPrepareCommand(fleet: Command): void {
       examples(
         ["fleet prepare --postgres --dry-run", "prints the SQL, for psql; nothing is connected to"],
         ["fleet prepare --postgres -", "reads the URL from standard input"],
-      ) + URLS,
+      ) + urlHelp("postgres"),
     )
     .action(async (options: PrepareOptions) => {
       process.exitCode = await prepare(options);

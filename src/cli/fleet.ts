@@ -9,11 +9,17 @@ import { countOf, examples, invocationOf, upToOneDay } from "./options.ts";
 
 const NAME = "a logger or a group";
 
+const SAID = `
+
+Exit code 0: every instance that is there applied it. Those that are GONE are named, and apply
+it when they are back. 1: an instance FAILED, was OVERRULED, or has not said yet.`;
+
 const FOLLOWED = `
-The command waits until the instances have said how far they are, for 15 seconds at most.
-Exit code 1: an instance did not apply the change. Later instances get it, too.`;
+
+Waits up to 15 seconds for the status of every instance. Later instances get the change, too.${SAID}`;
 
 const ASKED = `
+
 The actuator that is called asks the others at the addresses that they gave, at most 200.`;
 
 const UNREAD = `
@@ -23,6 +29,7 @@ const ASKED_AGAIN = `
 An instance that does not answer is named with the reason, and asked again.`;
 
 const DECIDED = `
+
 Exit code 0: it was promoted; 1: it was taken back.`;
 
 /** Adds `fleet` with its commands. */
@@ -60,7 +67,10 @@ function addReading(fleet: Command): void {
     .command("status")
     .description("show how far a change has come, instance by instance")
     .argument("<generation>", "as `fleet set` and `fleet levels` show it", generationOf)
-    .addHelpText("after", examples(["fleet status 1795450000000000", "APPLIED, APPLYING, FAILED, OVERRULED or GONE"]))
+    .addHelpText(
+      "after",
+      examples(["fleet status 1795450000000000", "APPLIED, APPLYING, FAILED, OVERRULED or GONE"]) + SAID,
+    )
     .action(async (generation: bigint, _, command: Command) => {
       const { connection, options } = await invocationOf(command);
       const { showChange } = await import("./fleet-show.ts");
@@ -256,7 +266,7 @@ function reason(): Option {
 }
 
 function ifGeneration(): Option {
-  const what = "only while the fleet is as `fleet levels --json` showed it";
+  const what = "only if this is still the fleet's generation, as `fleet levels --json` shows it";
   return new Option("--if-generation <generation>", what).argParser(generationOf);
 }
 

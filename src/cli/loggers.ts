@@ -8,11 +8,13 @@ const NAME = "a logger or a group";
 const FILTERS = "beginnings of names, or patterns: * is anything but a dot, ** anything, ? one character";
 
 const MEASURED = `
+
 Columns are calls a second: those of each level, whether it is enabled or not; WRITTEN
 are those that the levels let through now; +DEBUG and +TRACE are the lines that the
 level would add. Ctrl-C ends it, and shows what was counted.`;
 
 const TAILED = `
+
 Records are text on a terminal and lines of JSON in a pipe. What else there is to say
 goes to standard error. The caller needs the permission logs:read, which * does not
 include, and loggers:write for --raise.`;

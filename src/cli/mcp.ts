@@ -6,6 +6,7 @@ import { Interruption } from "./interruption.ts";
 import { connecting, examples } from "./options.ts";
 
 const HELP = `
+
 Standard input and output belong to the protocol; messages go to standard error.
 The process is looked for at each call, so that it may be restarted meanwhile.
 Needs the package @modelcontextprotocol/server beside connect-actuator.`;

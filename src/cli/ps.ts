@@ -7,6 +7,7 @@ import { note, print, styled } from "./output.ts";
 import { NO_PROCESS, processLines } from "./process-table.ts";
 
 const COLUMNS = `
+
 PID is 4711, or 4711-2 for thread 2 of it, as --pid takes it; NAME is what --name
 takes. Lines that begin with ! say what to know of a process. Sockets of processes
 that have ended are removed.`;

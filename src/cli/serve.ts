@@ -9,6 +9,7 @@ import { examples } from "./options.ts";
 import { note, print } from "./output.ts";
 
 const EXAMPLE = `
+
 The configuration says what is served: sessions in a store, a graph from OTLP
 traces, a fleet, which it reads and changes.
   { "sessions": { "store": { "redis": "redis://127.0.0.1:6379" }, "idKeyFile": "id.key" },

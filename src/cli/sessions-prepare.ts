@@ -7,7 +7,7 @@ import { CliError, EXIT, type ExitCode } from "./error.ts";
 import { Interruption } from "./interruption.ts";
 import { examples, type GlobalOptions } from "./options.ts";
 import { countText, note, print, StatusLine } from "./output.ts";
-import { failureOf, STORES, type Store, storeOption, URLS, urlOf } from "./store-url.ts";
+import { failureOf, STORES, type Store, storeOption, urlHelp, urlOf } from "./store-url.ts";
 
 /** The options of `sessions prepare`; some of them are for one store only. */
 interface PrepareOptions extends Pick<GlobalOptions, "json" | "timeout"> {
@@ -50,7 +50,7 @@ export function addPrepareCommand(sessions: Command): void {
         ["sessions prepare --postgres --dry-run", "prints the SQL; the URL is in DATABASE_URL"],
         ["sessions prepare --redis -", "reads the URL from standard input"],
         ["sessions prepare --redis redis://127.0.0.1 --principal user.email", "a principal of your own"],
-      ) + URLS,
+      ) + urlHelp("postgres", "redis"),
     )
     .action(async (_, command: Command) => {
       const options = command.optsWithGlobals<GlobalOptions & PrepareOptions & Partial<Record<Store, string | true>>>();

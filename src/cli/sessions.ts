@@ -6,6 +6,7 @@ import { addPrepareCommand } from "./sessions-prepare.ts";
 
 const ID = "the id of the session; - reads it from standard input";
 const CREDENTIAL = `
+
 An id may be a credential, and other users of this machine may see it on a
 command line. An id that begins with - goes after --.`;
 

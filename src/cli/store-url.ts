@@ -9,11 +9,15 @@ import { note } from "./output.ts";
 export const STORES = { postgres: "DATABASE_URL", redis: "REDIS_URL" } as const;
 export type Store = keyof typeof STORES;
 
-/** What the help says of these URLs. */
-export const URLS = `
+/** What the help says of the URLs of these stores. */
+export function urlHelp(...stores: readonly Store[]): string {
+  const variables = stores.map((store) => STORES[store]).join(" or ");
+  return `
+
 The command connects to the store, not to an actuator. Other users of this machine
-may see a password on a command line: set DATABASE_URL or REDIS_URL, or pass - to
+may see a password on a command line: set ${variables}, or pass - to
 read the URL from standard input. PGPASSWORD and the like work, too.`;
+}
 
 /** The option for the URL of a store. */
 export function storeOption(store: Store, what: string): Option {

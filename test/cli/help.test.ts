@@ -12,6 +12,8 @@ describe("help", () => {
     expect(asked.stdout).toMatch(new RegExp(`^Usage: connect-actuator ${words.join(" ")}\\b`));
     expect(asked.stdout).toMatch(/\n {2}--url <url>.*\nExamples:\n {2}\S/s);
     expect(asked.stdout.split("\n").filter((line) => line.length > 100)).toEqual([]);
+    const [, after = ""] = asked.stdout.split("\nExamples:\n");
+    expect(after.split("\n").find((line) => !line.startsWith("  "))).toBe("");
   });
 
   test("names every command", async () => {
@@ -38,6 +40,14 @@ test.each(commands.map((words) => ({ words, title: words.join(" ") })))(
     }
   },
 );
+
+test.each([
+  ["fleet", "DATABASE_URL, or"],
+  ["sessions", "DATABASE_URL or REDIS_URL, or"],
+])("%s prepare names the variables of its stores", async (group, variables) => {
+  const { stdout } = await cli([group, "prepare", "--help"]);
+  expect(stdout.slice(stdout.indexOf("Examples:"))).toContain(`set ${variables}`);
+});
 
 test("the version is that of the package", async () => {
   expect(await cli(["--version"])).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
