@@ -1,13 +1,13 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { durationToText } from "../common/duration.ts";
 import { printable } from "../common/printable.ts";
-import { ErrorInfoSchema } from "../gen/google/rpc/error_details_pb.ts";
+import { type ErrorInfo, ErrorInfoSchema } from "../gen/google/rpc/error_details_pb.ts";
 import type { ConnectionOptions } from "./connection.ts";
 import { CliError, EXIT } from "./error.ts";
 
 type Called = Pick<ConnectionOptions, "url" | "token" | "timeout">;
-/** Says what is wrong and what to do. `said` is the message of the server or of Node.js. */
-type Explain = (said: string, called: Called) => string;
+/** Says what is wrong and what to do. `said` is the message of the server or of Node.js, `service` what the error is about. */
+type Explain = (said: string, called: Called, service?: string) => string;
 
 const OTHER_ADDRESS = "give another address with --url or ACTUATOR_URL";
 
@@ -20,12 +20,11 @@ export function failureOf(error: ConnectError, called: Called): CliError {
     return new CliError(EXIT.unreachable, explain(said, called));
   }
   if (!isFromActuator(error)) return new CliError(EXIT.unreachable, notAnActuator(said, called.url));
-  const reason = reasonOf(error);
+  const { reason, metadata } = infoOf(error) ?? {};
   const isRefusal = QUOTED.includes(error.code) && reason !== undefined;
-  const explain = BY_REASON.get(reason ?? "") ?? (isRefusal ? quoted : undefined);
-  if (explain !== undefined) return new CliError(EXIT.refused, explain(said, called));
-  const [exitCode, explainCode] = BY_CODE.get(error.code) ?? [EXIT.refused, quoted];
-  return new CliError(exitCode, explainCode(said, called));
+  const [exitCode, explain] =
+    BY_REASON.get(reason ?? "") ?? (isRefusal ? REFUSED : (BY_CODE.get(error.code) ?? REFUSED));
+  return new CliError(exitCode, explain(said, called, metadata?.service));
 }
 
 /** Over HTTP/2, connect-node reports a lost connection as a stream that the server has reset, without a cause. */
@@ -35,10 +34,26 @@ function isReset({ rawMessage, cause }: ConnectError): boolean {
 
 /** Returns the reason in the answer of an actuator, such as LOGGER_NOT_FOUND; undefined for answers of other servers. */
 export function reasonOf(error: unknown): string | undefined {
-  return error instanceof ConnectError ? error.findDetails(ErrorInfoSchema)[0]?.reason : undefined;
+  return error instanceof ConnectError ? infoOf(error)?.reason : undefined;
+}
+
+function infoOf(error: ConnectError): ErrorInfo | undefined {
+  return error.findDetails(ErrorInfoSchema)[0];
+}
+
+/** Waits for what the caller may not be allowed to read; undefined if that is so. */
+export async function ifAllowed<T>(call: Promise<T>): Promise<T | undefined> {
+  return call.catch((error) => {
+    if (reasonOf(error) === "PERMISSION_MISSING") return undefined;
+    throw error;
+  });
 }
 
 const quoted: Explain = (said) => `the server says: ${said}`;
+
+type Failure = readonly [exitCode: 1 | 3, Explain];
+
+const REFUSED: Failure = [EXIT.refused, quoted];
 
 /** Other servers answer with an HTTP status or a content type only. 401 and 403 may come from a proxy before an actuator. */
 function isFromActuator(error: ConnectError): boolean {
@@ -80,17 +95,29 @@ const BY_SYSTEM_ERROR: readonly (readonly [RegExp, Explain])[] = [
 const QUOTED: readonly Code[] = [Code.PermissionDenied, Code.Unimplemented];
 
 /** By the reason that an actuator gives. Messages that say themselves what to do are quoted. */
-const BY_REASON = new Map<string, Explain>([
-  ["TOO_MANY_REQUESTS", quoted],
-  ["NOT_SERVED", () => "this application does not serve this part of the actuator"],
+const BY_REASON = new Map<string, Failure>([
+  ["TOO_MANY_REQUESTS", REFUSED],
+  [
+    "NOT_SERVED",
+    [
+      EXIT.refused,
+      (_, __, service) =>
+        service === "actuator.v3.FleetService"
+          ? "this application is in no fleet: set fleet.redis, fleet.postgres, fleet.nats or fleet.serve"
+          : "this application does not serve this part of the actuator",
+    ],
+  ],
   [
     "LIST_ALL_UNSUPPORTED",
-    (said) => `the server says: ${said} For one user: connect-actuator sessions list <username>`,
+    [EXIT.refused, (said) => `the server says: ${said} For one user: connect-actuator sessions list <username>`],
   ],
+  // What does not answer is the engine, and not the actuator that was called.
+  ["FLEET_ENGINE_UNAVAILABLE", [EXIT.unreachable, (said) => `${said} Instances keep their levels.`]],
+  ["OUTCOME_UNKNOWN", [EXIT.unreachable, (said) => said]],
 ]);
 
 /** By the code, for answers without a known reason. */
-const BY_CODE = new Map<Code, readonly [exitCode: 1 | 3, Explain]>([
+const BY_CODE = new Map<Code, Failure>([
   [
     Code.Unimplemented,
     [EXIT.refused, (_, { url }) => `the actuator at ${url} is older than this command and does not support it`],

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Level } from "../loggers/level.ts";
+import { CliError, EXIT } from "./error.ts";
 import { addFleetPrepareCommand } from "./fleet-prepare.ts";
 import type { FleetTailOptions } from "./fleet-tail.ts";
 import { formatOf, GRAPH_FORMATS, intervalOption, watchOption } from "./graph.ts";
@@ -258,7 +259,14 @@ function addChanging(fleet: Command): void {
 }
 
 function on(which: string): Option {
-  return new Option("--on <selector>", `${which} with these labels, such as zone=eu,canary; default: all`);
+  const what = `${which} with these labels, such as zone=eu,canary; default: all`;
+  return new Option("--on <selector>", what).argParser(selectorOf);
+}
+
+/** An empty selector means all instances, which an empty variable of a script does not. */
+function selectorOf(text: string): string {
+  if (text.trim() !== "") return text;
+  throw new CliError(EXIT.usage, "--on is empty; leave it out for all instances");
 }
 
 function reason(): Option {

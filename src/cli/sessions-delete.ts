@@ -6,7 +6,7 @@ import {
 } from "../gen/actuator/v3/sessions_pb.ts";
 import { type Connection, printJson } from "./connection.ts";
 import { EXIT, type ExitCode } from "./error.ts";
-import { reasonOf } from "./failure.ts";
+import { ifAllowed } from "./failure.ts";
 import { canAsk, confirmed } from "./input.ts";
 import { countText, note, print } from "./output.ts";
 
@@ -49,12 +49,7 @@ export async function deleteUserSessions(
 async function question(connection: Connection, username: string, spares: boolean): Promise<string> {
   const request = { username, pageSize: 1, includeTotal: true };
   // A caller may be allowed to delete sessions and not to find them.
-  const { totalSize } = await connection(SessionsService)
-    .listSessions(request)
-    .catch((error) => {
-      if (reasonOf(error) === "PERMISSION_MISSING") return { totalSize: undefined };
-      throw error;
-    });
+  const { totalSize } = (await ifAllowed(connection(SessionsService).listSessions(request))) ?? {};
   const all = totalSize === undefined ? "all sessions" : `all ${countText(totalSize, "session")}`;
   return `End ${all} of ${printable(username)}${spares ? " but that one" : ""}?`;
 }

@@ -3,7 +3,9 @@ import { once } from "node:events";
 import http from "node:http";
 import net, { type AddressInfo } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { redisFleet } from "../../src/adapters/fleet/redis/index.ts";
 import { sessionStores } from "../../src/sessions/session-stores.ts";
+import { freePort } from "../support/server-process.ts";
 import { cli } from "./cli-process.ts";
 import { openGuardedShop, openShop } from "./shop.ts";
 
@@ -39,6 +41,14 @@ describe("a wrong command line exits with 2 after one line", () => {
     [["health", "--token", `${SECRET}\n`], /token has spaces/],
     [["sessions", "get", "-"], /standard input has no id/],
     [["graph", "--format", "xml"], /Allowed choices are text, json, dot, mermaid, svg, asyncapi/],
+    [["fleet", "list", "--on", ""], /--on is empty; leave it out for all instances/],
+    [["fleet", "differences", "--on="], /--on is empty/],
+    [["fleet", "graph", "--on", " "], /--on is empty/],
+    [["fleet", "tail", "a", "--on", ""], /--on is empty/],
+    [["fleet", "set", "a", "debug", "--on", ""], /--on is empty/],
+    [["fleet", "canary", "a", "debug", "--on", "\t"], /--on is empty/],
+    [["fleet", "clear", "a", "--on", ""], /--on is empty/],
+    [["fleet", "restore", "a", "--on", ""], /--on is empty/],
     [["completion", "tcsh"], /Allowed choices are bash, zsh, fish/],
   ])("%j", async (args, message) => {
     const { code, stdout, stderr } = await cli(args);
@@ -106,6 +116,20 @@ describe("an actuator that cannot be reached exits with 3", () => {
     expect(oneLine(stderr)).toMatch(message);
   });
 
+  test.each([[["list"]], [["levels"]], [["set", "orders", "debug"]], [["canary", "orders", "debug"]], [["tail"]]])(
+    "if the engine of the fleet does not answer: %j",
+    async (words) => {
+      const port = await freePort();
+      const fleet = redisFleet(`redis://127.0.0.1:${port}`);
+      const { url } = await openShop({ fleet, access: { anonymous: ["*", "logs:read"] } });
+      const { code, stdout, stderr } = await cli(["fleet", ...words, "--url", url]);
+      expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
+      expect(oneLine(stderr)).toMatch(
+        /^The fleet's engine \(redis\) does not answer: [^.]*(127\.0\.0\.1:\d+)?[^.]*\. Instances keep their levels\.$/,
+      );
+    },
+  );
+
   test("if nothing is answered", async () => {
     const url = await speaking(() => {});
     const { code, stdout, stderr } = await cli(["loggers", "list", "--url", url, "--timeout", "400ms"]);
@@ -125,6 +149,21 @@ describe("a refusal of the server exits with 1", () => {
     expect({ code, line: oneLine(stderr) }).toEqual({
       code: 1,
       line: "this application does not serve this part of the actuator",
+    });
+  });
+
+  test.each([
+    [["fleet", "list"]],
+    [["fleet", "set", "orders", "debug"]],
+    [["fleet", "clear", "orders"]],
+    [["fleet", "tail"]],
+    [["fleet", "canary", "orders", "debug"]],
+  ])("%j if the application is in no fleet", async (args) => {
+    const { url } = await openShop({ access: { anonymous: ["*", "logs:read"] } });
+    const { code, stderr } = await cli([...args, "--url", url]);
+    expect({ code, line: oneLine(stderr) }).toEqual({
+      code: 1,
+      line: "this application is in no fleet: set fleet.redis, fleet.postgres, fleet.nats or fleet.serve",
     });
   });
 

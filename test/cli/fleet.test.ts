@@ -121,16 +121,11 @@ test("a canary is promoted by another command, by itself, and taken back by Ctrl
   await cli(["fleet", "reset", "--url", url]);
 });
 
-test("what is refused, and an application without a fleet", async () => {
+test("what is refused", async () => {
   const wrong = await cli(["fleet", "set", "a", "warn", "--on", "=", "--url", url]);
   expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining("The selector cannot be read")]);
   const typed = await cli(["fleet", "status", "x", "--url", url]);
   expect(typed.code).toBe(2);
-  const alone = createActuator({ loggers: {}, audit: false });
-  onTestFinished(() => alone.close());
-  const { url: other } = await alone.listen({ port: 0 });
-  const refused = await cli(["fleet", "list", "--url", other]);
-  expect([refused.code, refused.stderr]).toEqual([1, expect.stringMatching(/does not serve/)]);
 });
 
 describe.runIf(requirement("postgresql", postgresFound))("prepare", () => {
