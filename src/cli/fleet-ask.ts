@@ -11,7 +11,7 @@ import { EXIT, type ExitCode } from "./error.ts";
 import { type GraphOptions, printGraph } from "./graph-show.ts";
 import { ShownGraph } from "./graph-watch.ts";
 import { liveStream } from "./live-stream.ts";
-import { levelName } from "./loggers-text.ts";
+import { levelColour, levelName } from "./loggers-text.ts";
 import type { GlobalOptions } from "./options.ts";
 import { countText, note, print, tableLines } from "./output.ts";
 
@@ -34,7 +34,8 @@ export async function showDifferences(connection: Connection, { on = "", json }:
         return [at === 0 ? name : "", levelName(level) ?? "", namedInstances(ids)].map(printable);
       }),
     );
-    if (rows.length > 0) for (const line of tableLines(["NAME", "LEVEL", "ON"], rows)) print(line);
+    const look = { cut: ["ON"], colours: { LEVEL: levelColour } };
+    if (rows.length > 0) for (const line of tableLines(["NAME", "LEVEL", "ON"], rows, look)) print(line);
     const differ = loggers.length + more;
     const what =
       differ === 0 ? "No logger differs" : `${countText(differ, "logger")} ${differ === 1 ? "differs" : "differ"}`;

@@ -3,6 +3,7 @@ import { durationToText } from "../common/duration.ts";
 import { printable } from "../common/printable.ts";
 import {
   type FleetChange,
+  type FleetLevel,
   FleetService,
   GetFleetChangeResponseSchema,
   type Instance,
@@ -12,13 +13,16 @@ import {
 } from "../gen/actuator/v3/fleet_pb.ts";
 import { type Connection, printJson } from "./connection.ts";
 import { EXIT } from "./error.ts";
-import { levelName } from "./loggers-text.ts";
-import { countText, note, print, shortTimeText, tableLines } from "./output.ts";
+import { levelColour, levelName, reasonText } from "./loggers-text.ts";
+import { countText, type Format, note, print, shortTimeText, tableLines } from "./output.ts";
 
 interface ShowOptions {
   readonly on?: string;
   readonly json?: boolean;
 }
+
+/** A change that has been waiting for less is on its way. */
+const MIN_LAG_MS = 1_000;
 
 /** Runs `fleet list`. */
 export async function listInstances(connection: Connection, { on = "", json }: ShowOptions): Promise<void> {
@@ -26,7 +30,8 @@ export async function listInstances(connection: Connection, { on = "", json }: S
   if (json) return printJson(ListInstancesResponseSchema, response);
   const { name, engine, instances } = response;
   const titles = ["INSTANCE", "APPLICATION", "VERSION", "LABELS", "STARTED", "STATE"];
-  if (instances.length > 0) for (const line of tableLines(titles, instances.map(instanceRow))) print(line);
+  const look = { cut: ["APPLICATION", "LABELS", "VERSION"] };
+  if (instances.length > 0) for (const line of tableLines(titles, instances.map(instanceRow), look)) print(line);
   note(`${countText(instances.length, "instance")} of the fleet ${printable(name)}, kept by ${engine?.kind}.`);
   if (engine?.notice) note(printable(engine.notice));
 }
@@ -39,7 +44,8 @@ function instanceRow({ id, application, version, labels, startTime, ...instance 
 
 function stateOf({ isGone, isSelf, lag }: Pick<Instance, "isGone" | "isSelf" | "lag">): string {
   if (isGone) return "gone";
-  const late = lag === undefined ? "up to date" : `${durationToText(durationMs(lag))} behind`;
+  const lagMs = lag === undefined ? 0 : durationMs(lag);
+  const late = lagMs < MIN_LAG_MS ? "up to date" : `${durationToText(lagMs)} behind`;
   return isSelf ? `${late}, answered` : late;
 }
 
@@ -48,12 +54,20 @@ export async function listFleetLevels(connection: Connection, { json }: ShowOpti
   const response = await connection(FleetService).listFleetLevels({});
   if (json) return printJson(ListFleetLevelsResponseSchema, response);
   if (response.levels.length === 0) return note("The fleet has no levels.");
-  const rows = response.levels.map(({ name, level, selector, override, generation }) => {
-    const { expireTime, actor = "", reason = "" } = override ?? {};
-    const until = override?.held ? "released" : expireTime === undefined ? "" : shortTimeText(timestampMs(expireTime));
-    return [name, levelName(level) ?? "", selector || "all", until, actor, reason, `${generation}`].map(printable);
+  const rows = response.levels.map(({ name, level, selector, generation, ...set }) => {
+    const { actor = "", reason = "" } = set.override ?? {};
+    const on = selector || "all";
+    return [name, levelName(level) ?? "", on, actor, reasonText(reason), `${generation}`, endOf(set)].map(printable);
   });
-  for (const line of tableLines(["NAME", "LEVEL", "ON", "UNTIL", "BY", "REASON", "GENERATION"], rows)) print(line);
+  const look = { cut: ["REASON", "BY", "ON"], colours: { LEVEL: levelColour } };
+  for (const line of tableLines(["NAME", "LEVEL", "ON", "BY", "REASON", "GENERATION", "UNTIL"], rows, look))
+    print(line);
+}
+
+function endOf({ canaryId, override }: Pick<FleetLevel, "canaryId" | "override">): string {
+  if (canaryId !== "") return `canary ${canaryId}`;
+  if (override?.held) return "released";
+  return override?.expireTime === undefined ? "permanent" : shortTimeText(timestampMs(override.expireTime));
 }
 
 /** Runs `fleet status`. */
@@ -73,6 +87,16 @@ const STATUSES: Readonly<Record<Status, string>> = {
   [Status.GONE]: "GONE",
 };
 
+const COLOURS: Readonly<Record<string, Format>> = {
+  APPLYING: "yellow",
+  APPLIED: "green",
+  FAILED: "red",
+  OVERRULED: "yellow",
+  GONE: "gray",
+};
+
+const colourOf = (status: string) => COLOURS[status];
+
 /** Prints how far a change has come, a line for each instance. */
 export function printStatuses({ instances }: FleetChange): void {
   if (instances.length === 0) {
@@ -83,7 +107,7 @@ export function printStatuses({ instances }: FleetChange): void {
     const by = status === Status.OVERRULED ? `changed there by ${overruledBy || "the application"}` : reason;
     return [instance, STATUSES[status]!, by].map(printable);
   });
-  for (const line of tableLines(["INSTANCE", "STATUS", ""], rows)) print(line);
+  for (const line of tableLines(["INSTANCE", "STATUS", ""], rows, { colours: { STATUS: colourOf } })) print(line);
 }
 
 /** 1 if an instance that is there did not apply the change. */

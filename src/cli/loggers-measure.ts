@@ -14,7 +14,7 @@ import { Interruption } from "./interruption.ts";
 import { LiveArea } from "./live-area.ts";
 import { liveStream } from "./live-stream.ts";
 import type { GlobalOptions } from "./options.ts";
-import { countText, note, print, styled } from "./output.ts";
+import { countText, note, print, styled, terminalWidth } from "./output.ts";
 
 const DEFAULT_DURATION_MS = 10_000;
 
@@ -141,9 +141,4 @@ function rateText(count: number, seconds: number): string {
 /** The end of a name says more than its beginning. */
 function endOf(name: string, width: number): string {
   return name.length <= width ? name : `…${name.slice(name.length - width + 1)}`;
-}
-
-/** A terminal that does not know its width has that of most. */
-function terminalWidth(): number {
-  return process.stdout.isTTY ? process.stdout.columns || 80 : Infinity;
 }

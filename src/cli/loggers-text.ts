@@ -5,7 +5,7 @@ import { Level as LevelProto, LevelSchema } from "../gen/actuator/v3/level_pb.ts
 import { type Logger, type LoggerGroup, type Override, Scope } from "../gen/actuator/v3/loggers_pb.ts";
 import type { Level } from "../loggers/level.ts";
 import { dotted } from "../loggers/name.ts";
-import { columnsFor, countText, type Format, shortTimeText, styled, timeText } from "./output.ts";
+import { columnsFor, countText, type Format, shortened, shortTimeText, styled, timeText } from "./output.ts";
 
 const FORMATS: Readonly<Record<Level, Format>> = {
   OFF: "gray",
@@ -23,15 +23,25 @@ export function levelName(level: LevelProto): string | undefined {
   return LevelSchema.value[level]?.localName ?? String(level);
 }
 
+/** Returns the colour of a level, by its name. */
+export function levelColour(name: string): Format | undefined {
+  return FORMATS[name as Level];
+}
+
 /** Formats a level in its colour, padded to `width`; `none` stands for no level. */
 export function levelText(level: LevelProto, none = "inherited", width = 0): string {
   const name = levelName(level);
   if (name === undefined) return styled("dim", none.padEnd(width));
-  return styled(FORMATS[name as Level] ?? "reset", name.padEnd(width));
+  return styled(levelColour(name) ?? "reset", name.padEnd(width));
 }
 
 /** The length at which a list cuts a reason; the history and `get` show all of it. */
 const MAX_REASON_LENGTH = 60;
+
+/** Formats a reason for a list. */
+export function reasonText(reason: string): string {
+  return shortened(printable(reason), MAX_REASON_LENGTH);
+}
 
 /** Says where the level of a logger comes from: `inherited`, `configured`, or who set it, until when and why. */
 export function originText(logger: Logger): string {
@@ -74,7 +84,7 @@ function overrideParts(override: Override): string[] {
   if (until !== undefined) parts.push(until);
   else if (override.setTime !== undefined) parts.push(`set ${shortTimeText(timestampMs(override.setTime))}`);
   if (override.actor !== "") parts.push(`by ${printable(override.actor)}`);
-  if (override.reason !== "") parts.push(`"${shortened(printable(override.reason))}"`);
+  if (override.reason !== "") parts.push(`"${reasonText(override.reason)}"`);
   return parts;
 }
 
@@ -84,10 +94,6 @@ function untilText({ expireTime }: Override): string | undefined {
   const end = timestampMs(expireTime);
   const left = Math.ceil((end - Date.now()) / 1_000) * 1_000;
   return `until ${shortTimeText(end)} (${durationToText(left)} left)`;
-}
-
-function shortened(text: string): string {
-  return text.length > MAX_REASON_LENGTH ? `${text.slice(0, MAX_REASON_LENGTH - 1)}…` : text;
 }
 
 /** A logger or a group in an answer. */

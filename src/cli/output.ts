@@ -71,24 +71,63 @@ function pad(number: number): string {
 /** The width from which a cell overflows instead of widening its column. */
 const MAX_COLUMN_WIDTH = 60;
 
-/** A column of a table: its title and minimum width. */
+/** A column of a table. */
 export interface Column {
   readonly title: string;
+  /** The minimum width. */
   readonly width: number;
+  /** Whether it is also the greatest: longer cells are cut. */
+  readonly isCut?: boolean;
+  /** Returns the colour of a cell; undefined: none. */
+  readonly colour?: ((cell: string) => Format | undefined) | undefined;
 }
 
-/** Creates columns that fit these rows of plain text; each row has a cell for each title. */
-export function columnsFor(titles: readonly string[], rows: readonly (readonly string[])[]): Column[] {
-  return titles.map((title, at) => {
-    const width = rows.reduce((widest, row) => Math.max(widest, row[at]!.length), title.length);
-    return { title, width: Math.min(width, MAX_COLUMN_WIDTH) };
+/** What a table looks like on a terminal. */
+export interface TableLook {
+  /** The titles of the columns that are cut if the table is wider than the terminal, the first to be cut first. */
+  readonly cut?: readonly string[];
+  /** The colours of cells, by the titles of their columns. */
+  readonly colours?: Readonly<Record<string, Column["colour"]>>;
+}
+
+/** How narrow a column may become that is cut. */
+const MIN_CUT_WIDTH = 4;
+
+/** Creates columns that fit these rows of plain text, and the terminal if enough of them may be cut; each row has a cell for each title. */
+export function columnsFor(
+  titles: readonly string[],
+  rows: readonly (readonly string[])[],
+  { cut = [], colours = {} }: TableLook = {},
+): Column[] {
+  const room = terminalWidth();
+  const widths = titles.map((_, at) => rows.reduce((widest, row) => Math.max(widest, row[at]!.length), 0));
+  const columns = titles.map((title, at): Column => {
+    const width = Math.min(Math.max(title.length, widths[at]!), MAX_COLUMN_WIDTH);
+    return { title, width, colour: colours[title], isCut: room !== Infinity && cut.includes(title) };
   });
+  let excess = columns.reduce((sum, { width }) => sum + width + 2, -2) - room;
+  // A title is cut before what is below it.
+  for (const least of [widths, widths.map(() => 0)]) {
+    for (const at of cut.map((title) => titles.indexOf(title))) {
+      if (excess <= 0) return columns;
+      const column = columns[at]!;
+      const width = Math.min(column.width, Math.max(least[at]!, MIN_CUT_WIDTH, column.width - excess));
+      excess -= column.width - width;
+      columns[at] = { ...column, width };
+    }
+  }
+  return columns;
 }
 
 /** Formats a row, without trailing spaces. */
 export function tableLine(columns: readonly Column[], cells: readonly string[]): string {
   return cells
-    .map((cell, at) => cell.padEnd(columns[at]!.width))
+    .map((cell, at) => {
+      const { width, isCut, colour } = columns[at]!;
+      const text = isCut ? shortened(cell, width) : cell;
+      const format = colour?.(cell);
+      return (format === undefined ? text : styled(format, text)) + " ".repeat(Math.max(0, width - text.length));
+    })
     .join("  ")
     .trimEnd();
 }
@@ -100,9 +139,23 @@ export function titleLine(columns: readonly Column[]): string {
 }
 
 /** Formats a table of plain text. */
-export function tableLines(titles: readonly string[], rows: readonly (readonly string[])[]): string[] {
-  const columns = columnsFor(titles, rows);
+export function tableLines(
+  titles: readonly string[],
+  rows: readonly (readonly string[])[],
+  look?: TableLook,
+): string[] {
+  const columns = columnsFor(titles, rows, look);
   return [titleLine(columns), ...rows.map((row) => tableLine(columns, row))];
+}
+
+/** Cuts a text to a length. */
+export function shortened(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length - 1)}…` : text;
+}
+
+/** How many characters a line of the output may have. A terminal that does not know its width has that of most. */
+export function terminalWidth(): number {
+  return process.stdout.isTTY ? process.stdout.columns || 80 : Infinity;
 }
 
 /** Formats a count with its noun: `1 session`, `1,234 sessions`. */

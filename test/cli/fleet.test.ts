@@ -62,7 +62,7 @@ test("set, levels, status, clear and restore", async () => {
   expect(local.stdout).toMatch(/for +the fleet\n +through +one\n/);
   const generation = /generation (\d+)/.exec(set.stderr)![1]!;
   const shown = await cli(["fleet", "levels", "--url", url]);
-  expect(shown.stdout.split("\n")[1]).toMatch(new RegExp(`^a +WARN +all +\\S+ +noise +${generation}$`));
+  expect(shown.stdout.split("\n")[1]).toMatch(new RegExp(`^a +WARN +all +\\S+ +noise +${generation} +permanent$`));
   instances[1]!.loggers!.setLevel("a", "ERROR", { actor: "ann" });
   await expect
     .poll(
