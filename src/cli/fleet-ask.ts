@@ -8,15 +8,13 @@ import {
 } from "../gen/actuator/v3/fleet_pb.ts";
 import { type Connection, printJson } from "./connection.ts";
 import { EXIT, type ExitCode } from "./error.ts";
+import { namedInstances } from "./fleet-status.ts";
 import { type GraphOptions, printGraph } from "./graph-show.ts";
 import { ShownGraph } from "./graph-watch.ts";
 import { liveStream } from "./live-stream.ts";
 import { levelColour, levelName } from "./loggers-text.ts";
 import type { GlobalOptions } from "./options.ts";
 import { countText, note, print, tableLines } from "./output.ts";
-
-/** How many instances a line names. */
-const MAX_NAMED = 3;
 
 interface AskOptions {
   readonly on?: string;
@@ -31,7 +29,7 @@ export async function showDifferences(connection: Connection, { on = "", json }:
   else {
     const rows = loggers.flatMap(({ name, levels }) =>
       levels.map(({ level, instances: ids }, at) => {
-        return [at === 0 ? name : "", levelName(level) ?? "", namedInstances(ids)].map(printable);
+        return [at === 0 ? printable(name) : "", levelName(level) ?? "", namedInstances(ids)];
       }),
     );
     const look = { cut: ["ON"], colours: { LEVEL: levelColour } };
@@ -72,11 +70,6 @@ export async function watchFleetGraph(
       noteUnread(event.value.unread);
     }
   }
-}
-
-function namedInstances(ids: readonly string[]): string {
-  const named = ids.slice(0, MAX_NAMED).join(", ");
-  return ids.length > MAX_NAMED ? `${named} and ${ids.length - MAX_NAMED} more` : named;
 }
 
 function noteUnread(unread: readonly UnreadInstance[]): ExitCode {

@@ -12,7 +12,7 @@ import { Level as LevelProto } from "../gen/actuator/v3/level_pb.ts";
 import type { Level } from "../loggers/level.ts";
 import { type Connection, printJson } from "./connection.ts";
 import { EXIT } from "./error.ts";
-import { printStatuses } from "./fleet-show.ts";
+import { printStatuses } from "./fleet-status.ts";
 import { Interruption } from "./interruption.ts";
 import { liveStream } from "./live-stream.ts";
 import type { GlobalOptions } from "./options.ts";

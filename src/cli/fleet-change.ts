@@ -1,22 +1,12 @@
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
-import { Code, ConnectError } from "@connectrpc/connect";
 import { printable } from "../common/printable.ts";
-import {
-  type FleetChange,
-  FleetService,
-  GetFleetChangeResponseSchema,
-  ResetFleetResponseSchema,
-} from "../gen/actuator/v3/fleet_pb.ts";
+import { FleetService, ResetFleetResponseSchema } from "../gen/actuator/v3/fleet_pb.ts";
 import { Level as LevelProto } from "../gen/actuator/v3/level_pb.ts";
 import { LoggersService, Scope } from "../gen/actuator/v3/loggers_pb.ts";
 import type { Level } from "../loggers/level.ts";
 import { type Connection, printJson } from "./connection.ts";
-import { CliError, EXIT } from "./error.ts";
-import { exitCodeOf, printStatuses } from "./fleet-show.ts";
-import { countText, note, print } from "./output.ts";
-
-/** After it an instance that has said nothing is gone. */
-const PATIENCE_MS = 15_000;
+import { follow } from "./fleet-follow.ts";
+import { countText, print } from "./output.ts";
 
 interface ChangeOptions {
   readonly on?: string;
@@ -69,45 +59,4 @@ export async function resetFleet(connection: Connection, { reason = "", json }: 
 
 function requestFor(name: string, { on = "", reason = "", ifGeneration = 0n }: ChangeOptions) {
   return { name, reason, scope: Scope.FLEET, fleet: { selector: on, ifGeneration } };
-}
-
-/** Waits until every instance has said how far it is with a change, and shows it. */
-async function follow(
-  connection: Connection,
-  generation: bigint,
-  what: string,
-  { json }: ChangeOptions,
-): Promise<number> {
-  if (!json) note(`${what}: the fleet has it, generation ${generation}`);
-  const change = await latestOf(connection, generation);
-  if (change === "replaced") {
-    note("A later change has replaced it already.");
-    return EXIT.ok;
-  }
-  if (change === undefined) {
-    throw new CliError(EXIT.unreachable, "the fleet has the change, but now its engine does not answer");
-  }
-  if (json) printJson(GetFleetChangeResponseSchema, { $typeName: "actuator.v3.GetFleetChangeResponse", change });
-  else printStatuses(change);
-  return exitCodeOf(change);
-}
-
-/** Undefined: the instances have said nothing. */
-async function latestOf(connection: Connection, generation: bigint): Promise<FleetChange | "replaced" | undefined> {
-  const stopping = new AbortController();
-  const timer = setTimeout(() => stopping.abort(), PATIENCE_MS);
-  let latest: FleetChange | undefined;
-  try {
-    const { signal } = stopping;
-    for await (const { event } of connection(FleetService).watchFleetChange({ generation }, { signal, timeoutMs: 0 })) {
-      if (event.case === "change") latest = event.value;
-    }
-  } catch (error) {
-    const { code } = ConnectError.from(error);
-    if (code === Code.NotFound) return "replaced";
-    if (!stopping.signal.aborted) throw error;
-  } finally {
-    clearTimeout(timer);
-  }
-  return latest;
 }

@@ -2,19 +2,18 @@ import { durationMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import { durationToText } from "../common/duration.ts";
 import { printable } from "../common/printable.ts";
 import {
-  type FleetChange,
   type FleetLevel,
   FleetService,
   GetFleetChangeResponseSchema,
   type Instance,
   ListFleetLevelsResponseSchema,
   ListInstancesResponseSchema,
-  InstanceStatus_Status as Status,
 } from "../gen/actuator/v3/fleet_pb.ts";
 import { type Connection, printJson } from "./connection.ts";
-import { EXIT } from "./error.ts";
+import type { ExitCode } from "./error.ts";
+import { exitCodeOf, noteStatuses, printStatuses } from "./fleet-status.ts";
 import { levelColour, levelName, reasonText } from "./loggers-text.ts";
-import { countText, type Format, note, print, shortTimeText, tableLines } from "./output.ts";
+import { countText, note, print, shortTimeText, tableLines } from "./output.ts";
 
 interface ShowOptions {
   readonly on?: string;
@@ -71,47 +70,10 @@ function endOf({ canaryId, override }: Pick<FleetLevel, "canaryId" | "override">
 }
 
 /** Runs `fleet status`. */
-export async function showChange(connection: Connection, generation: bigint, { json }: ShowOptions): Promise<number> {
+export async function showChange(connection: Connection, generation: bigint, { json }: ShowOptions): Promise<ExitCode> {
   const response = await connection(FleetService).getFleetChange({ generation });
   if (json) printJson(GetFleetChangeResponseSchema, response);
   else printStatuses(response.change!);
+  noteStatuses(response.change!);
   return exitCodeOf(response.change!);
-}
-
-const STATUSES: Readonly<Record<Status, string>> = {
-  [Status.UNSPECIFIED]: "?",
-  [Status.APPLYING]: "APPLYING",
-  [Status.APPLIED]: "APPLIED",
-  [Status.FAILED]: "FAILED",
-  [Status.OVERRULED]: "OVERRULED",
-  [Status.GONE]: "GONE",
-};
-
-const COLOURS: Readonly<Record<string, Format>> = {
-  APPLYING: "yellow",
-  APPLIED: "green",
-  FAILED: "red",
-  OVERRULED: "yellow",
-  GONE: "gray",
-};
-
-const colourOf = (status: string) => COLOURS[status];
-
-/** Prints how far a change has come, a line for each instance. */
-export function printStatuses({ instances }: FleetChange): void {
-  if (instances.length === 0) {
-    note("No instance matches now; later ones get the level.");
-    return;
-  }
-  const rows = instances.map(({ instance, status, reason, overruledBy }) => {
-    const by = status === Status.OVERRULED ? `changed there by ${overruledBy || "the application"}` : reason;
-    return [instance, STATUSES[status]!, by].map(printable);
-  });
-  for (const line of tableLines(["INSTANCE", "STATUS", ""], rows, { colours: { STATUS: colourOf } })) print(line);
-}
-
-/** 1 if an instance that is there did not apply the change. */
-export function exitCodeOf({ instances }: FleetChange): number {
-  const isDone = instances.every(({ status }) => status === Status.APPLIED || status === Status.GONE);
-  return isDone ? EXIT.ok : EXIT.refused;
 }

@@ -18,7 +18,7 @@ import {
 import { type Connection, pages, printJson } from "./connection.ts";
 import { CliError, EXIT } from "./error.ts";
 import { reasonOf } from "./failure.ts";
-import { levelName, levelText, overrideLines, overviewText } from "./loggers-text.ts";
+import { levelName, levelText, meantText, overrideLines, overviewText } from "./loggers-text.ts";
 import { nameFilter } from "./name-filter.ts";
 import { note, print, printDetails, styled, tableLines, timeText } from "./output.ts";
 
@@ -159,8 +159,7 @@ export async function orSimilar<T>(connection: Connection, name: string, call: P
 /** Notes what a change of a level did not do. */
 export function printNotices(notices: readonly Notice[], say: (line: string) => void = note): void {
   for (const { message, nearest } of notices) {
-    const question = nearest === "" ? "" : ` Did you mean ${printable(nearest)}?`;
-    say(`${printable(message)}.${question}`);
+    say(`${printable(message)}.${meantText(nearest === "" ? [] : [nearest])}`);
   }
 }
 

@@ -20,7 +20,7 @@ import { sayRestored } from "./loggers-hold.ts";
 import { printNotices } from "./loggers-show.ts";
 import { levelName } from "./loggers-text.ts";
 import type { GlobalOptions, Instance } from "./options.ts";
-import { countText, note, whenReaderLeaves } from "./output.ts";
+import { countText, listText, note, whenReaderLeaves } from "./output.ts";
 import { printSlowly, RecordMerge } from "./record-output.ts";
 
 /** How many names a notice lists. */
@@ -195,11 +195,10 @@ class Tail {
     const until = `${limit}until Ctrl-C`;
     if (onlyHere) return `${raise} is shown here only, ${until}; no level changes.`;
     if (raised.length === 0) return `Nothing is raised to ${raise}.`;
-    const names = raised.slice(0, MAX_NAMES).map(({ name, previousLevel }) => {
+    const names = raised.map(({ name, previousLevel }) => {
       return `${printable(name)} (before ${levelName(previousLevel) ?? "inherited"})`;
     });
-    const more = raised.length > names.length ? ` and ${raised.length - names.length} more` : "";
-    return `Raised to ${raise} ${until}: ${names.join(", ")}${more}`;
+    return `Raised to ${raise} ${until}: ${listText(names, MAX_NAMES)}`;
   }
 
   #raiseEnded({ reason, maxPerSecond }: RaiseEnded): void {

@@ -96,6 +96,11 @@ function untilText({ expireTime }: Override): string | undefined {
   return `until ${shortTimeText(end)} (${durationToText(left)} left)`;
 }
 
+/** ` Did you mean orders or refunds?`; empty if no name is similar. */
+export function meantText(names: readonly string[]): string {
+  return names.length === 0 ? "" : ` Did you mean ${names.map(printable).join(" or ")}?`;
+}
+
 /** A logger or a group in an answer. */
 export type LoggerOrGroup =
   | { readonly case: "logger"; readonly value: Logger }

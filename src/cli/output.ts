@@ -163,6 +163,12 @@ export function countText(count: number | bigint, noun: string): string {
   return `${count.toLocaleString("en")} ${noun}${count === 1 || count === 1n ? "" : "s"}`;
 }
 
+/** Lists so many texts at most: `one, two and 3 more`. */
+export function listText(texts: readonly string[], most: number): string {
+  const listed = texts.slice(0, most).join(", ");
+  return texts.length > most ? `${listed} and ${texts.length - most} more` : listed;
+}
+
 /** Prints one thing in detail: its name, then a line for each label and text, with labels padded to `labelWidth`. */
 export function printDetails(
   name: string,

@@ -16,6 +16,9 @@ export interface FleetShop {
   silent(id: string, more?: { readonly address?: string }): void;
 }
 
+// Loggers are held weakly: those of a fleet are there as long as its test.
+const kept = new Set<object>();
+
 type Labels = Readonly<Record<string, string>>;
 
 /** Serves the instances until the test ends, each with a logger `orders`. */
@@ -25,6 +28,8 @@ export async function openFleet(
   const server = new TestServer();
   const orders: Record<string, Logger> = {};
   const instances: Record<string, Actuator> = {};
+  kept.add(orders);
+  onTestFinished(() => void kept.delete(orders));
   let url = "";
   for (const [instance, each] of Object.entries(labels)) {
     const root = pino({ level: "info" }, { write: () => undefined });

@@ -17,6 +17,8 @@ const logs = Object.fromEntries(
 let url: string;
 let instances: readonly Actuator[];
 const graphs: GraphBuilder[] = [];
+/** The logger `a` of each: loggers are held weakly. */
+const children: object[] = [];
 
 beforeAll(async () => {
   instances = ["one", "two"].map((instance) => {
@@ -25,13 +27,15 @@ beforeAll(async () => {
     const integrationGraph = graphOf({ app: "shop" });
     graphs.push(integrationGraph);
     integrationGraph.channel(`${instance}.orders`);
+    const adapter = pinoLoggers(logs[instance]!);
+    children.push(logs[instance]!.child({ name: "a" }));
     return createActuator({
       integrationGraph,
       access: { anonymous: ["*", "logs:read"] },
       name: "shop",
       version: "1.2",
       fleet,
-      loggers: { instance, logLevelChanges: false, adapters: [pinoLoggers(logs[instance]!)] },
+      loggers: { instance, logLevelChanges: false, adapters: [adapter] },
       audit: false,
     });
   });
@@ -72,7 +76,7 @@ test("set, levels, status, clear and restore", async () => {
       },
       { timeout: 20_000 },
     )
-    .toEqual([1, "two       OVERRULED  changed there by ann"]);
+    .toEqual([1, "two       OVERRULED  set on this instance by ann"]);
   const restored = await cli(["fleet", "restore", "a", "--on", "zone=us+eu", "--url", url]);
   expect([restored.code, levels()]).toEqual([0, ["WARN", "WARN"]]);
   const cleared = await cli(["fleet", "clear", "a", "--url", url]);
