@@ -1,12 +1,16 @@
-import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import { printable } from "../common/printable.ts";
-import { FleetService, ResetFleetResponseSchema } from "../gen/actuator/v3/fleet_pb.ts";
-import { Level as LevelProto } from "../gen/actuator/v3/level_pb.ts";
+import { type FleetLevel, FleetService, ResetFleetResponseSchema } from "../gen/actuator/v3/fleet_pb.ts";
 import { LoggersService, Scope } from "../gen/actuator/v3/loggers_pb.ts";
 import type { Level } from "../loggers/level.ts";
 import { type Connection, printJson } from "./connection.ts";
+import { EXIT } from "./error.ts";
+import { ifAllowed } from "./failure.ts";
 import { follow } from "./fleet-follow.ts";
-import { countText, print } from "./output.ts";
+import { lastsText } from "./fleet-status.ts";
+import { type SetOptions as LocalSetOptions, setRequest } from "./loggers-change.ts";
+import { levelName } from "./loggers-text.ts";
+import { serverName } from "./name-filter.ts";
+import { countText, note, print } from "./output.ts";
 
 interface ChangeOptions {
   readonly on?: string;
@@ -16,11 +20,7 @@ interface ChangeOptions {
 }
 
 /** The options of `fleet set`. */
-interface SetOptions extends ChangeOptions {
-  /** Milliseconds. */
-  readonly for?: number;
-  readonly forever?: boolean;
-}
+type SetOptions = ChangeOptions & Pick<LocalSetOptions, "for" | "forever">;
 
 /** Runs `fleet set`. Returns the exit code. */
 export async function setFleetLevel(
@@ -29,26 +29,52 @@ export async function setFleetLevel(
   level: Level,
   options: SetOptions,
 ): Promise<number> {
-  const ttl = options.forever ? 0 : options.for;
-  const { generation } = await connection(LoggersService).setLoggerLevel({
-    ...requestFor(name, options),
-    level: LevelProto[level],
-    ...(ttl !== undefined && { ttl: durationFromMs(ttl) }),
-  });
-  return follow(connection, generation, `${printable(name)} ${level.toLowerCase()}`, options);
+  const request = { ...setRequest(name, level, options), ...requestFor(name, options) };
+  const { generation } = await connection(LoggersService).setLoggerLevel(request);
+  return follow(connection, generation, `${shownName(name)} ${level.toLowerCase()}`, options);
 }
 
 /** Runs `fleet clear`. Returns the exit code. */
 export async function clearFleetLevel(connection: Connection, name: string, options: ChangeOptions): Promise<number> {
-  const { generation } = await connection(LoggersService).clearLoggerLevel(requestFor(name, options));
-  return follow(connection, generation, `${printable(name)} cleared`, options);
+  return endLevel(connection, name, options, { hasEnded: "cleared", end: "clearLoggerLevel" });
 }
 
 /** Runs `fleet restore`. Returns the exit code. */
 export async function restoreFleetLevel(connection: Connection, name: string, options: ChangeOptions): Promise<number> {
-  const { generation } = await connection(LoggersService).restoreLoggerLevel(requestFor(name, options));
-  return follow(connection, generation, `${printable(name)} restored`, options);
+  return endLevel(connection, name, options, { hasEnded: "restored", end: "restoreLoggerLevel" });
 }
+
+/** Ends levels of a name, and says which the fleet still has: with `--on`, only those with this very selector end. */
+async function endLevel(
+  connection: Connection,
+  name: string,
+  options: ChangeOptions,
+  how: { readonly hasEnded: string; readonly end: "clearLoggerLevel" | "restoreLoggerLevel" },
+): Promise<number> {
+  const { on, json } = options;
+  const before = await levelsOf(connection, name);
+  const { generation } = await connection(LoggersService)[how.end](requestFor(name, options));
+  const left = await levelsOf(connection, name);
+  const stays = (level: FleetLevel) => left?.some((each) => each.generation === level.generation);
+  const hadNone = how.end === "clearLoggerLevel" && before?.every(stays) === true;
+  if (hadNone) note(`The fleet had no level for ${shownName(name)}${on === undefined ? "" : ` on ${printable(on)}`}.`);
+  const exitCode =
+    hadNone && !json ? EXIT.ok : await follow(connection, generation, `${shownName(name)} ${how.hasEnded}`, options);
+  for (const level of left ?? []) {
+    const where = printable(level.selector) || "all instances";
+    const what = `${levelName(level.level)} on ${where} ${lastsText(level)}`;
+    note(`${shownName(name)} still has a level of the fleet: ${what}.`);
+  }
+  return exitCode;
+}
+
+/** The levels that the fleet has for a name; undefined if the caller may not read them. */
+async function levelsOf(connection: Connection, name: string): Promise<readonly FleetLevel[] | undefined> {
+  const response = await ifAllowed(connection(FleetService).listFleetLevels({}));
+  return response?.levels.filter((level) => level.name === serverName(name));
+}
+
+const shownName = (name: string) => printable(serverName(name));
 
 /** Runs `fleet reset`. */
 export async function resetFleet(connection: Connection, { reason = "", json }: ChangeOptions): Promise<void> {

@@ -1,4 +1,4 @@
-import { dotted } from "../loggers/name.ts";
+import { dotted, ROOT } from "../loggers/name.ts";
 
 /** Selects loggers by their names. */
 export interface NameFilter {
@@ -14,7 +14,7 @@ export interface NameFilter {
  * that is not a dot. Any other argument is the beginning of a name.
  */
 export function nameFilter(filters: readonly string[]): NameFilter {
-  const given = filters.map(asServerNames);
+  const given = filters.map(serverName);
   const patterns = given.map(patternOf);
   return {
     prefix: given.map((filter) => filter.split(/[*?]/, 1)[0]!).reduce(commonPrefix, given[0] ?? ""),
@@ -22,9 +22,9 @@ export function nameFilter(filters: readonly string[]): NameFilter {
   };
 }
 
-/** `:` and `/` separate like the dot, and the root logger is ROOT in upper or lower case. */
-function asServerNames(filter: string): string {
-  return /^root$/i.test(filter) ? "ROOT" : dotted(filter);
+/** A name as servers spell it: `:` and `/` separate like the dot, and the root logger is ROOT in upper or lower case. */
+export function serverName(name: string): string {
+  return /^root$/i.test(name) ? ROOT : dotted(name);
 }
 
 function patternOf(filter: string): RegExp {

@@ -91,3 +91,42 @@ describe("a change", () => {
     expect(shown).toMatch(/The fleet keeps the level\./);
   });
 });
+
+describe("clear and restore", () => {
+  const TIME = "[\\d: -]*\\d\\d:\\d\\d:\\d\\d";
+
+  test.each(["clear", "restore"])("%s says what the fleet still has for the name", async (word) => {
+    const { url, orders } = await openFleet();
+    const run = (...args: string[]) => cli(words(...args, "--url", url));
+    await run("set", "orders", "debug", "--for", "10m");
+    await run("set", "orders", "trace", "--for", "10m", "--on", "zone=eu");
+    await run("set", "orders", "error", "--on", "zone=asia");
+    const ended = await run(word, "orders", "--on", "zone=eu");
+    expect(ended).toMatchObject({ code: 0, stdout: "INSTANCE  STATUS\none       APPLIED\n" });
+    expect(ended.stderr).toMatch(
+      new RegExp(
+        `^orders ${word === "clear" ? "cleared" : "restored"}: the fleet has it, generation \\d+\\n` +
+          `orders still has a level of the fleet: DEBUG on all instances until ${TIME}\\.\\n` +
+          "orders still has a level of the fleet: ERROR on zone=asia until it is changed\\.\\n$",
+      ),
+    );
+    expect(orders.one!.level).toBe("debug");
+    expect((await run(word, "orders")).stderr).toMatch(/^orders (cleared|restored): [^\n]+\n$/);
+  });
+
+  test("clear says that there was no level", async () => {
+    const { url } = await openFleet();
+    const run = (...args: string[]) => cli(words(...args, "--url", url));
+    await run("set", "stock:items", "warn");
+    expect(await run("clear", "orders")).toMatchObject({
+      ...{ code: 0, stdout: "", stderr: "The fleet had no level for orders.\n" },
+    });
+    expect(await run("clear", "stock/items", "--on", "zone=eu")).toMatchObject({
+      code: 0,
+      stderr:
+        "The fleet had no level for stock.items on zone=eu.\n" +
+        "stock.items still has a level of the fleet: WARN on all instances until it is changed.\n",
+    });
+    expect((await run("clear", "stock:items")).stderr).toMatch(/^stock\.items cleared: the fleet has it/);
+  });
+});
