@@ -1,12 +1,13 @@
 import { printable } from "../common/printable.ts";
-import { type FleetLevel, FleetService, ResetFleetResponseSchema } from "../gen/actuator/v3/fleet_pb.ts";
+import { type FleetLevel, FleetService, type Instance, ResetFleetResponseSchema } from "../gen/actuator/v3/fleet_pb.ts";
 import { LoggersService, Scope } from "../gen/actuator/v3/loggers_pb.ts";
 import type { Level } from "../loggers/level.ts";
 import { type Connection, printJson } from "./connection.ts";
-import { EXIT } from "./error.ts";
+import { EXIT, type ExitCode } from "./error.ts";
 import { ifAllowed } from "./failure.ts";
 import { follow } from "./fleet-follow.ts";
-import { lastsText } from "./fleet-status.ts";
+import { lastsText, namedInstances } from "./fleet-status.ts";
+import { canAsk, confirmed } from "./input.ts";
 import { type SetOptions as LocalSetOptions, setRequest } from "./loggers-change.ts";
 import { levelName } from "./loggers-text.ts";
 import { serverName } from "./name-filter.ts";
@@ -76,11 +77,34 @@ async function levelsOf(connection: Connection, name: string): Promise<readonly 
 
 const shownName = (name: string) => printable(serverName(name));
 
-/** Runs `fleet reset`. */
-export async function resetFleet(connection: Connection, { reason = "", json }: ChangeOptions): Promise<void> {
-  const response = await connection(FleetService).resetFleet({ reason });
-  if (json) return printJson(ResetFleetResponseSchema, response);
-  print(`${countText(response.ended, "level")} of the fleet ended`);
+/** Runs `fleet reset`. Asks first on a terminal. Returns the exit code: 1 if the answer was no. */
+export async function resetFleet(
+  connection: Connection,
+  { reason = "", json, yes }: Pick<ChangeOptions, "reason" | "json"> & { readonly yes?: boolean },
+): Promise<ExitCode> {
+  const client = connection(FleetService);
+  if (!yes && canAsk()) {
+    const { levels } = (await ifAllowed(client.listFleetLevels({}))) ?? {};
+    const all = levels === undefined ? "all levels" : `all ${countText(levels.length, "level")}`;
+    if (!(await confirmed(`End ${all} of the fleet?`))) {
+      note("No level was ended.");
+      return EXIT.refused;
+    }
+  }
+  const response = await client.resetFleet({ reason });
+  const seen = await ifAllowed(client.listInstances({}));
+  if (json) printJson(ResetFleetResponseSchema, response);
+  else print(`${countText(response.ended, "level")} of the fleet ended, generation ${response.generation}`);
+  if (seen !== undefined) noteFollowers(seen.instances);
+  return EXIT.ok;
+}
+
+function noteFollowers(instances: readonly Instance[]): void {
+  const gone = instances.filter(({ isGone }) => isGone).map(({ id }) => id);
+  const there = instances.length - gone.length;
+  const back = gone.length === 1 ? "it is back" : "they are back";
+  const later = gone.length === 0 ? "" : `, and ${namedInstances(gone)} when ${back}`;
+  note(`${countText(there, "instance")} follow${there === 1 ? "s" : ""}${later}.`);
 }
 
 function requestFor(name: string, { on = "", reason = "", ifGeneration = 0n }: ChangeOptions) {

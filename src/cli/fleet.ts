@@ -250,11 +250,12 @@ function addChanging(fleet: Command): void {
     .command("reset")
     .description("end all levels of the fleet")
     .addOption(reason())
+    .option("-y, --yes", "do not ask on a terminal")
     .addHelpText("after", examples(["fleet reset", "each instance returns to what it has of its own"]))
     .action(async (_, command: Command) => {
       const { connection, options } = await invocationOf(command);
       const { resetFleet } = await import("./fleet-change.ts");
-      await resetFleet(connection, options);
+      process.exitCode = await resetFleet(connection, options);
     });
 }
 

@@ -130,3 +130,42 @@ describe("clear and restore", () => {
     expect((await run("clear", "stock:items")).stderr).toMatch(/^stock\.items cleared: the fleet has it/);
   });
 });
+
+describe("reset", () => {
+  test("says how many levels have ended, and how many instances follow", async () => {
+    const { url, server, silent } = await openFleet();
+    const run = (...args: string[]) => cli(words(...args, "--url", url));
+    const none = await run("reset");
+    expect(none).toMatchObject({
+      ...{ code: 0, stdout: expect.stringMatching(/^0 levels of the fleet ended, generation \d+\n$/) },
+      stderr: "2 instances follow.\n",
+    });
+    await run("set", "orders", "warn");
+    silent("three");
+    server.ahead = 20_000;
+    expect(await run("reset")).toMatchObject({
+      ...{ code: 0, stdout: expect.stringMatching(/^1 level of the fleet ended, generation \d+\n$/) },
+      stderr: "2 instances follow, and three when it is back.\n",
+    });
+  });
+
+  describe.runIf(requirement("script, of util-linux,", scriptFound))("on a terminal", () => {
+    test.each([
+      ["n", [], 1, "warn", /End all 1 level of the fleet\? \[y\/N\] n\nNo level was ended\.\n$/],
+      ["y", [], 0, "info", /End all 1 level of the fleet\? \[y\/N\] y\n1 level of the fleet ended/],
+      [undefined, ["--yes"], 0, "info", /^1 level of the fleet ended/],
+    ])("asks first: %j %j", async (answer, args, exitCode, level, said) => {
+      const { url, orders } = await openFleet();
+      await cli(words("set", "orders", "warn", "--url", url));
+      const child = typed(words("reset", ...args, "--url", url));
+      if (answer !== undefined) {
+        await child.shows(/\[y\/N\]/);
+        child.type(`${answer}\n`);
+      }
+      const { code, shown } = await child.ended();
+      expect(code).toBe(exitCode);
+      expect(shown).toMatch(said);
+      await expect.poll(() => orders.two!.level).toBe(level);
+    });
+  });
+});
