@@ -202,13 +202,16 @@ function addChanging(fleet: Command): void {
     fleet
       .command(word)
       .description(what)
-      .argument("<id>", "as `fleet canary` shows it")
+      .argument("<id>", "as `fleet canary` and `fleet levels` show it")
       .addOption(reason())
-      .addHelpText("after", examples([`fleet ${word} 3fd1c0de-8f3c-4a53-9d5e-0a1b2c3d4e5f`, "from any terminal"]))
+      .addHelpText(
+        "after",
+        examples([`fleet ${word} 3fd1c0de-8f3c-4a53-9d5e-0a1b2c3d4e5f`, "from any terminal"]) + FOLLOWED,
+      )
       .action(async (id: string, _, command: Command) => {
         const { connection, options } = await invocationOf(command);
         const { finishCanary } = await import("./fleet-canary.ts");
-        await finishCanary(connection, id, promote, options);
+        process.exitCode = await finishCanary(connection, id, promote, options);
       });
   }
 
