@@ -5,7 +5,7 @@ import { addFleetPrepareCommand } from "./fleet-prepare.ts";
 import type { FleetTailOptions } from "./fleet-tail.ts";
 import { formatOf, GRAPH_FORMATS, intervalOption, watchOption } from "./graph.ts";
 import type { GraphOptions } from "./graph-show.ts";
-import { LEVEL_WORDS, levelOf, lifeOf } from "./loggers.ts";
+import { checkTail, fieldOption, LEVEL_WORDS, levelOf, lifeOf } from "./loggers.ts";
 import { countOf, examples, invocationOf, upToOneDay } from "./options.ts";
 
 const NAME = "a logger or a group";
@@ -123,6 +123,7 @@ function addAsking(fleet: Command): void {
     .addOption(new Option("--for <duration>", "end after this time, such as 10m").argParser(upToOneDay))
     .addOption(reason())
     .option("--grep <text>", "records with this text in message, fields or error, in any case")
+    .addOption(fieldOption())
     .option("--pretty", "as text, even if the output is no terminal")
     .addHelpText(
       "after",
@@ -134,6 +135,7 @@ function addAsking(fleet: Command): void {
         ASKED_AGAIN,
     )
     .action(async (names: string[], _, command: Command) => {
+      checkTail(command.optsWithGlobals());
       const { connection, options } = await invocationOf<FleetTailOptions>(command);
       const { tailFleet } = await import("./fleet-tail.ts");
       const { preferHttp2 } = await import("./http-version.ts");

@@ -1,4 +1,5 @@
 import { constants } from "node:os";
+import { whenReaderLeaves } from "./output.ts";
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
@@ -32,4 +33,11 @@ export class Interruption {
     this.#exitCode = 128 + constants.signals[signal];
     this.#controller.abort();
   }
+}
+
+/** Aborted when a stream of records is to end: a signal has arrived, the reader of the output has left, or the time in milliseconds is over. */
+export function endOf({ signal }: Interruption, time?: number): AbortSignal {
+  const left = new AbortController();
+  whenReaderLeaves(() => left.abort());
+  return AbortSignal.any([signal, left.signal, ...(time === undefined ? [] : [AbortSignal.timeout(time)])]);
 }

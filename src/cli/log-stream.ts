@@ -75,7 +75,11 @@ function isGone(error: unknown): boolean {
   return code === "ECONNREFUSED" || code === "ENOENT";
 }
 
-function tailFailure(error: unknown, { connection, options }: LogStream): unknown {
+/** Explains why what loggers write cannot be followed. */
+export function tailFailure(
+  error: unknown,
+  { connection, options }: Pick<LogStream, "connection" | "options">,
+): unknown {
   if (!(error instanceof ConnectError)) return error;
   const { url, socketPath } = connection.address;
   const [info] = error.findDetails(ErrorInfoSchema);

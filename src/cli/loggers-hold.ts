@@ -1,4 +1,3 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { durationMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { durationToText } from "../common/duration.ts";
@@ -22,10 +21,7 @@ import { printNotices } from "./loggers-show.ts";
 import { outcomeLine, stateLine } from "./loggers-text.ts";
 import type { GlobalOptions } from "./options.ts";
 import { note, print, StatusLine } from "./output.ts";
-
-/** How often to check whether the server has restored the level, which it does at once. */
-const MAX_CHECKS = 40;
-const CHECK_INTERVAL_MS = 50;
+import { polled } from "./polled.ts";
 
 /**
  * Runs `loggers set --hold`: the level lasts until this process ends. Returns the exit code: that of the signal, 0 if the time
@@ -108,16 +104,13 @@ export async function sayRestored(
   say: (line: string) => void,
   isSame: (held: Override) => boolean,
 ): Promise<void> {
-  try {
-    for (let check = 0; check < MAX_CHECKS; check++) {
-      const { result }: GetLoggerResponse = await connection(LoggersService).getLogger({ name });
-      const { override } = result.value ?? {};
-      if (!(override?.held && isSame(override))) return say(`Restored ${stateLine(result)}`);
-      await delay(CHECK_INTERVAL_MS);
-    }
-  } catch (error) {
+  const restored = await polled(async () => {
+    const { result }: GetLoggerResponse = await connection(LoggersService).getLogger({ name });
+    const { override } = result.value ?? {};
+    return override?.held && isSame(override) ? undefined : `Restored ${stateLine(result)}`;
+  }).catch((error) => {
     // A logger that existed only because of the hold is gone with it.
-    if (error instanceof ConnectError && error.code === Code.NotFound) return say(`Restored ${printable(name)}.`);
-  }
-  say(`Released ${printable(name)}; the server restores it.`);
+    return error instanceof ConnectError && error.code === Code.NotFound ? `Restored ${printable(name)}.` : undefined;
+  });
+  say(restored ?? `Released ${printable(name)}; the server restores it.`);
 }

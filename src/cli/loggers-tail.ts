@@ -13,18 +13,18 @@ import {
 import { levelToProto } from "../http/rpc/logger-proto.ts";
 import type { Level } from "../loggers/level.ts";
 import { CliError, EXIT } from "./error.ts";
-import { Interruption } from "./interruption.ts";
+import { endOf, Interruption } from "./interruption.ts";
 import { recordFormat, timedTexts } from "./log-record-text.ts";
 import { followLogs } from "./log-stream.ts";
 import { sayRestored } from "./loggers-hold.ts";
 import { printNotices } from "./loggers-show.ts";
 import { levelName } from "./loggers-text.ts";
 import type { GlobalOptions, Instance } from "./options.ts";
-import { countText, listText, note, whenReaderLeaves } from "./output.ts";
+import { countText, listText, note } from "./output.ts";
 import { printSlowly, RecordMerge } from "./record-output.ts";
 
 /** How many names a notice lists. */
-const MAX_NAMES = 5;
+export const MAX_NAMES = 5;
 
 /** The options of `loggers tail`. */
 export interface TailOptions extends Pick<GlobalOptions, "timeout" | "token" | "json"> {
@@ -51,10 +51,7 @@ export async function tailLoggers(
   options: TailOptions,
 ): Promise<number> {
   const interruption = new Interruption();
-  const left = new AbortController();
-  whenReaderLeaves(() => left.abort());
-  const time = options.for === undefined ? [] : [AbortSignal.timeout(options.for)];
-  const end = AbortSignal.any([interruption.signal, left.signal, ...time]);
+  const end = endOf(interruption, options.for);
   const merge = instances.length > 1 ? new RecordMerge(end) : undefined;
   const tails = instances.map((instance) => new Tail(instance, names, options, end, merge));
   try {
@@ -177,9 +174,8 @@ class Tail {
     if (this.#raised !== undefined) this.#raised = started.raised;
     if (!isFirst) this.#note("Connected again.");
     else {
-      this.#note(`Showing what ${countText(started.loggers, "logger")} write${started.loggers === 1 ? "s" : ""}.`);
-      const { unheardKinds } = started;
-      if (unheardKinds.length > 0) this.#note(`Not heard: ${unheardKinds.map(printable).join(", ")}.`);
+      this.#note(showingText(started.loggers));
+      if (started.unheardKinds.length > 0) this.#note(unheardText(started.unheardKinds));
     }
     this.#sayRaised(started);
     if (isFirst) printNotices(started.notices, (line) => this.#note(line));
@@ -204,22 +200,39 @@ class Tail {
   #raiseEnded({ reason, maxPerSecond }: RaiseEnded): void {
     const raised = this.#raised;
     this.#raised = undefined;
-    const { raise = "", onlyHere } = this.#options;
-    const levels = onlyHere || raised?.length === 0 ? "" : " Levels are as they were before.";
+    const { raise, onlyHere } = this.#options;
+    const isChanged = !onlyHere && raised?.length !== 0;
     if (reason === RaiseEndReason.VOLUME) {
       const limit = maxPerSecond.toLocaleString("en");
       this.#note(
-        `Raising to ${raise} has ended: it made more than ${limit} records a second.${levels} For less, name fewer loggers or raise a less verbose level; connect-actuator loggers measure shows what each would add.`,
+        `Raising to ${raise} has ended: it made more than ${limit} records a second.${isChanged ? AS_BEFORE : ""} For less, name fewer loggers or raise a less verbose level; connect-actuator loggers measure shows what each would add.`,
       );
-    } else if (reason === RaiseEndReason.OVERRULED) {
-      this.#note(`Raising to ${raise} has ended: another level was configured meanwhile.`);
-    } else this.#note(`Raising to ${raise} has ended: its time is over.${levels}`);
+    } else this.#note(raiseEndText(raise, reason, isChanged));
   }
 
   #note(line: string): void {
     const { label } = this.#instance;
     note(label === undefined ? line : `${printable(label)}: ${line}`);
   }
+}
+
+const AS_BEFORE = " Levels are as they were before.";
+
+/** Why a raise has ended before its stream; `isChanged` says whether it had changed levels. */
+export function raiseEndText(raise: Level | undefined, reason: RaiseEndReason, isChanged = true): string {
+  const what = `Raising to ${raise} has ended`;
+  if (reason === RaiseEndReason.OVERRULED) return `${what}: another level was configured meanwhile.`;
+  return `${what}: its time is over.${isChanged ? AS_BEFORE : ""}`;
+}
+
+/** How many loggers are followed. */
+export function showingText(loggers: number): string {
+  return `Showing what ${countText(loggers, "logger")} write${loggers === 1 ? "s" : ""}.`;
+}
+
+/** Which libraries cannot be followed. */
+export function unheardText(kinds: readonly string[]): string {
+  return `Not heard: ${kinds.map(printable).join(", ")}.`;
 }
 
 const WHY_DROPPED: Readonly<Record<number, string>> = {

@@ -128,7 +128,7 @@ function addTail(loggers: Command): void {
     .addOption(new Option("--for <duration>", "end after this time, such as 10m").argParser(upToOneDay))
     .option("--reason <text>", "with --raise: why, for the history")
     .option("--grep <text>", "records with this text in message, fields or error, in any case")
-    .addOption(new Option("--field <key=value>", "records with this field; may be repeated").argParser(fieldOf))
+    .addOption(fieldOption())
     .addOption(new Option("--recent <count>", "so many earlier records first, if they are kept").argParser(countOf))
     .addOption(new Option("--max-rate <count>", "how many records a second at most").argParser(countOf))
     .option("--with <address...>", "of other instances, too")
@@ -144,11 +144,7 @@ function addTail(loggers: Command): void {
       ) + TAILED,
     )
     .action(async (names: string[], _, command: Command) => {
-      const { json, pretty, raise, onlyHere, reason } = command.optsWithGlobals<TailOptions>();
-      if (raise === undefined && (onlyHere || reason !== undefined)) {
-        throw new CliError(EXIT.usage, "--only-here and --reason go with --raise");
-      }
-      if (json && pretty) throw new CliError(EXIT.usage, "--json and --pretty exclude each other: give one of them");
+      checkTail(command.optsWithGlobals());
       const { instances, options } = await instancesOf<TailOptions>(command);
       const { tailLoggers } = await import("./loggers-tail.ts");
       process.exitCode = await tailLoggers(instances, names, options);
@@ -234,6 +230,18 @@ export function levelOf(word: string): Level {
   const level = levelFromText(word);
   if (level === undefined) throw new InvalidArgumentError(`Use one of ${LEVEL_WORDS.join(", ")}.`);
   return level;
+}
+
+/** `--field` of a tail. */
+export function fieldOption(): Option {
+  return new Option("--field <key=value>", "records with this field; may be repeated").argParser(fieldOf);
+}
+
+/** @throws CliError if options of a tail do not go together */
+export function checkTail({ json, pretty, raise, onlyHere, reason }: Omit<TailOptions, "timeout">): void {
+  if (raise === undefined && onlyHere) throw new CliError(EXIT.usage, "--only-here goes with --raise");
+  if (raise === undefined && reason !== undefined) throw new CliError(EXIT.usage, "--reason goes with --raise");
+  if (json && pretty) throw new CliError(EXIT.usage, "--json and --pretty exclude each other: give one of them");
 }
 
 function fieldOf(text: string, before: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {

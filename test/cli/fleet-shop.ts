@@ -1,7 +1,7 @@
 import { type Logger, pino } from "pino";
 import { onTestFinished } from "vitest";
 import { pinoLoggers } from "../../src/adapters/loggers/pino/index.ts";
-import { type Actuator, createActuator } from "../../src/index.ts";
+import { type Actuator, type ActuatorOptions, createActuator } from "../../src/index.ts";
 import { TestServer } from "../fleet/support.ts";
 
 /** A fleet whose instances are all in this process. */
@@ -24,6 +24,7 @@ type Labels = Readonly<Record<string, string>>;
 /** Serves the instances until the test ends, each with a logger `orders`. */
 export async function openFleet(
   labels: Readonly<Record<string, Labels>> = { one: { zone: "eu" }, two: { zone: "us" } },
+  options: Pick<ActuatorOptions, "access"> = { access: { anonymous: ["*", "logs:read"] } },
 ): Promise<FleetShop> {
   const server = new TestServer();
   const orders: Record<string, Logger> = {};
@@ -36,7 +37,7 @@ export async function openFleet(
     const adapter = pinoLoggers(root);
     orders[instance] = root.child({ name: "orders" });
     const actuator = createActuator({
-      access: { anonymous: ["*", "logs:read"] },
+      ...options,
       ...{ name: "shop", version: "1.2", audit: false, onError: () => undefined },
       fleet: { engine: server.source(), labels: each },
       loggers: { instance, logLevelChanges: false, adapters: [adapter] },

@@ -358,8 +358,8 @@ describe("without the permission logs:read", () => {
 });
 
 test.each([
-  [["--only-here"], /--only-here and --reason go with --raise/],
-  [["--reason", "x"], /--only-here and --reason go with --raise/],
+  [["--only-here"], /--only-here goes with --raise/],
+  [["--reason", "x"], /--reason goes with --raise/],
   [["--field", "x"], /Give a field such as order\.id=4711/],
   [["--json", "--pretty"], /--json and --pretty exclude each other/],
   [["--for", "2d"], /from 1ms to 1d/],
