@@ -13,7 +13,7 @@ export interface FleetShop {
   /** The logger `orders` of each instance, as pino has it. */
   readonly orders: Readonly<Record<string, Logger>>;
   /** Adds an instance that has reported once, and says nothing more. */
-  silent(id: string, more?: { readonly address?: string }): void;
+  silent(id: string, more?: { readonly address: string; readonly host: string }): void;
 }
 
 // Loggers are held weakly: those of a fleet are there as long as its test.
@@ -49,7 +49,7 @@ export async function openFleet(
   }
   return {
     ...{ url, server, instances, orders },
-    silent(id, more = {}) {
+    silent(id, more) {
       const report = { application: "shop", version: "1.2", labels: {}, startTime: Date.now(), generation: 0, ...more };
       const text = JSON.stringify({ ...report, failed: {}, overruled: {}, unknown: {} });
       server.register.exchange("", { id, text });

@@ -1,7 +1,10 @@
 // @module-tag slow
+import { once } from "node:events";
+import net, { type AddressInfo } from "node:net";
+import { hostname } from "node:os";
 import { createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { Level } from "../../src/gen/actuator/v3/level_pb.ts";
 import { LoggersService, Scope } from "../../src/gen/actuator/v3/loggers_pb.ts";
 import { requirement } from "../support/requirement.ts";
@@ -46,6 +49,21 @@ test.each([
   await expect
     .poll(async () => (await cli(["fleet", "list", "--url", url])).stdout, { timeout: 20_000 })
     .toMatch(new RegExp(`^three .* ${state}$`, "m"));
+});
+
+test.each([
+  ["differences", /^\d+ loggers? differs? between 2 instances\.|No logger differs between 2 instances\./],
+  ["graph", /0 nodes, 0 links/],
+])("%s names an instance that hangs before the command gives up", async (word, said) => {
+  const { url, silent } = await openFleet();
+  const server = net.createServer((socket) => void socket.on("error", () => undefined));
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  onTestFinished(() => void server.close());
+  silent("hung", { address: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, host: hostname() });
+  const { code, stderr } = await cli(["fleet", word, "--url", url]);
+  expect(stderr).toMatch(said);
+  expect(stderr).toMatch(/^hung did not answer: no answer within \d s$/m);
+  expect(code).toBe(1);
 });
 
 describe.runIf(requirement("script, of util-linux,", scriptFound))("on a terminal of 80 columns", () => {
