@@ -35,32 +35,32 @@ export async function setFleetLevel(
   return follow(connection, generation, `${shownName(name)} ${level.toLowerCase()}`, options);
 }
 
-/** Runs `fleet clear`. Returns the exit code. */
-export async function clearFleetLevel(connection: Connection, name: string, options: ChangeOptions): Promise<number> {
-  return endLevel(connection, name, options, { hasEnded: "cleared", end: "clearLoggerLevel" });
-}
+const ENDS = {
+  clear: { method: "clearLoggerLevel", hasEnded: "cleared" },
+  restore: { method: "restoreLoggerLevel", hasEnded: "restored" },
+} as const;
 
-/** Runs `fleet restore`. Returns the exit code. */
-export async function restoreFleetLevel(connection: Connection, name: string, options: ChangeOptions): Promise<number> {
-  return endLevel(connection, name, options, { hasEnded: "restored", end: "restoreLoggerLevel" });
-}
-
-/** Ends levels of a name, and says which the fleet still has: with `--on`, only those with this very selector end. */
-async function endLevel(
+/**
+ * Runs `fleet clear` and `fleet restore`, and says which levels the fleet still has for the name: with `--on`, only those with this very
+ * selector end. Returns the exit code.
+ */
+export async function endFleetLevel(
   connection: Connection,
+  word: keyof typeof ENDS,
   name: string,
   options: ChangeOptions,
-  how: { readonly hasEnded: string; readonly end: "clearLoggerLevel" | "restoreLoggerLevel" },
 ): Promise<number> {
+  const { method, hasEnded } = ENDS[word];
   const { on, json } = options;
   const before = await levelsOf(connection, name);
-  const { generation } = await connection(LoggersService)[how.end](requestFor(name, options));
-  const left = await levelsOf(connection, name);
+  const { generation } = await connection(LoggersService)[method](requestFor(name, options));
+  // The change is made: if the engine is away now, what follows says so.
+  const left = await levelsOf(connection, name).catch(() => undefined);
   const stays = (level: FleetLevel) => left?.some((each) => each.generation === level.generation);
-  const hadNone = how.end === "clearLoggerLevel" && before?.every(stays) === true;
+  const hadNone = word === "clear" && before?.every(stays) === true;
   if (hadNone) note(`The fleet had no level for ${shownName(name)}${on === undefined ? "" : ` on ${printable(on)}`}.`);
   const exitCode =
-    hadNone && !json ? EXIT.ok : await follow(connection, generation, `${shownName(name)} ${how.hasEnded}`, options);
+    hadNone && !json ? EXIT.ok : await follow(connection, generation, `${shownName(name)} ${hasEnded}`, options);
   for (const level of left ?? []) {
     const where = printable(level.selector) || "all instances";
     const what = `${levelName(level.level)} on ${where} ${lastsText(level)}`;
@@ -92,9 +92,9 @@ export async function resetFleet(
     }
   }
   const response = await client.resetFleet({ reason });
-  const seen = await ifAllowed(client.listInstances({}));
   if (json) printJson(ResetFleetResponseSchema, response);
   else print(`${countText(response.ended, "level")} of the fleet ended, generation ${response.generation}`);
+  const seen = await ifAllowed(client.listInstances({}));
   if (seen !== undefined) noteFollowers(seen.instances);
   return EXIT.ok;
 }

@@ -217,39 +217,34 @@ function addChanging(fleet: Command): void {
       });
   }
 
-  fleet
-    .command("clear")
-    .description("end the fleet's level: what each instance had before comes back")
-    .argument("<name>", NAME)
-    .addOption(on("only those"))
-    .addOption(reason())
-    .addOption(ifGeneration())
-    .addHelpText(
-      "after",
-      examples(["fleet clear orders", "on all instances, whatever --on it was set with"]) + FOLLOWED,
-    )
-    .action(async (name: string, _, command: Command) => {
-      const { connection, options } = await invocationOf(command);
-      const { clearFleetLevel } = await import("./fleet-change.ts");
-      process.exitCode = await clearFleetLevel(connection, name, options);
-    });
-
-  fleet
-    .command("restore")
-    .description("go back to the levels that the applications configured")
-    .argument("<name>", NAME)
-    .addOption(on("only those"))
-    .addOption(reason())
-    .addOption(ifGeneration())
-    .addHelpText(
-      "after",
-      examples(["fleet restore orders", "ends what was set before on single instances, too"]) + FOLLOWED,
-    )
-    .action(async (name: string, _, command: Command) => {
-      const { connection, options } = await invocationOf(command);
-      const { restoreFleetLevel } = await import("./fleet-change.ts");
-      process.exitCode = await restoreFleetLevel(connection, name, options);
-    });
+  for (const [word, what, words, why] of [
+    [
+      "clear",
+      "end the fleet's level: what each instance had before comes back",
+      "fleet clear orders",
+      "on all instances, whatever --on it was set with",
+    ],
+    [
+      "restore",
+      "go back to the levels that the applications configured",
+      "fleet restore orders",
+      "ends what was set before on single instances, too",
+    ],
+  ] as const) {
+    fleet
+      .command(word)
+      .description(what)
+      .argument("<name>", NAME)
+      .addOption(on("only those"))
+      .addOption(reason())
+      .addOption(ifGeneration())
+      .addHelpText("after", examples([words, why]) + FOLLOWED)
+      .action(async (name: string, _, command: Command) => {
+        const { connection, options } = await invocationOf(command);
+        const { endFleetLevel } = await import("./fleet-change.ts");
+        process.exitCode = await endFleetLevel(connection, word, name, options);
+      });
+  }
 
   fleet
     .command("reset")
