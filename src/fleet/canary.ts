@@ -34,12 +34,14 @@ export interface FleetCanary {
  */
 export function chosen(instances: readonly FleetInstance[], name: string, count: number): readonly string[] {
   const there = instances.filter(({ isGone }) => !isGone).map(({ id }) => id);
+  const gone = instances.length - there.length;
   if (!Number.isSafeInteger(count) || count < 1) {
     const message = "instances must be at least 1.";
     throw new ActuatorError("INVALID_ARGUMENT", "INVALID_INSTANCES", message, { field: "instances" });
   }
   if (there.length < count) {
-    const message = `A canary on ${count} instances is not possible: ${there.length} match.`;
+    const matching = `${there.length} ${there.length === 1 ? "instance" : "instances"}`;
+    const message = `The selector matches ${matching}${gone > 0 ? `, without ${gone} that are gone` : ""}; the canary needs ${count}.`;
     throw new ActuatorError("FAILED_PRECONDITION", "TOO_FEW_INSTANCES", message, { field: "instances" });
   }
   const rank = (id: string) => createHash("sha256").update(`${name} ${id}`).digest("hex");

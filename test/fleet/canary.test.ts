@@ -52,7 +52,9 @@ test("a canary is finished only by a caller who may change its logger", async ()
 test("a canary is run on instances that are there", () => {
   const instances = ["a", "b", "c"].map((id) => ({ id, isGone: id !== "b" }) as FleetInstance);
   expect(chosen(instances, "orders", 1)).toEqual(["b"]);
-  expect(() => chosen(instances, "orders", 2)).toThrow("1 match");
+  expect(() => chosen(instances, "orders", 2)).toThrow(
+    "The selector matches 1 instance, without 2 that are gone; the canary needs 2.",
+  );
 });
 
 test("a canary for longer than the instance that finishes it allows is not promoted", async () => {

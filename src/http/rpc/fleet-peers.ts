@@ -30,8 +30,9 @@ export interface PeerAnswers<T> {
 /** The most instances that one call asks. */
 const MAX_ASKED = 200;
 const AT_ONCE = 16;
-/** Less than callers wait, so that one that hangs is named in the answer. */
+/** For the answer of one instance, and for all: less than callers wait, so that those that hang are named in the answer. */
 const TIMEOUT_MS = 4_000;
+const ALL_MS = 8_500;
 /** Of what an instance says of its fault. */
 const MAX_REASON = 300;
 
@@ -84,22 +85,28 @@ export class FleetPeers {
       else unread.push({ instance: instance.id, reason });
     }
 
+    const ended = AbortSignal.any([context.signal, AbortSignal.timeout(ALL_MS)]);
     const askNext = async (): Promise<void> => {
       for (let instance = queue.shift(); instance !== undefined; instance = queue.shift()) {
-        const signal = AbortSignal.any([context.signal, AbortSignal.timeout(TIMEOUT_MS)]);
+        const late = AbortSignal.timeout(TIMEOUT_MS);
+        const signal = AbortSignal.any([ended, late]);
         try {
           const value = await question(await this.clients(instance, context), signal);
           answers.push({ instance: instance.id, value });
         } catch (error) {
           context.signal.throwIfAborted();
-          const reason = signal.aborted ? `no answer within ${TIMEOUT_MS / 1_000} s` : reasonOf(error);
-          unread.push({ instance: instance.id, reason });
+          unread.push({ instance: instance.id, reason: reasonFor(error, late, ended) });
         }
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, askNext));
     return { answers: answers.sort(byInstance), unread: unread.sort(byInstance) };
   }
+}
+
+function reasonFor(error: unknown, late: AbortSignal, ended: AbortSignal): string {
+  if (late.aborted) return `no answer within ${TIMEOUT_MS / 1_000} s`;
+  return ended.aborted ? "not asked in time, because others do not answer" : reasonOf(error);
 }
 
 /** Why an instance is not asked; undefined: it is. `at` is its place among those that match. */
