@@ -1,4 +1,5 @@
 import type { RedisMessagingClient, redisSource } from "../../adapters/graph/redis/index.ts";
+import { isOwnClient } from "../../adapters/kit/fleet/own-client.ts";
 import { undoing } from "../../adapters/kit/interception/replaced-method.ts";
 import { GraphObjects } from "../graph-objects.ts";
 import { libraryCall } from "../identity.ts";
@@ -45,9 +46,9 @@ class Clients {
     return this.#known.has(client);
   }
 
-  /** Shows a client until it is closed. Returns whether it was not shown before. */
+  /** Shows a client of the application until it is closed. Returns whether it was not shown before. */
   show(client: Client): boolean {
-    if (this.#known.has(client)) return false;
+    if (this.#known.has(client) || isOwnClient(client)) return false;
     this.#known.add(client);
     if (!objects.watch(client, this.#findings)) return false;
     const ended = () => {
@@ -76,8 +77,8 @@ function clientsIn(findings: Findings): Clients {
 
 /**
  * Clients of Redis are shown from their first command for channels, streams or transactions, with that command, until they are closed: most
- * clients are caches, and have nothing to show. Commands of BullMQ, of microservices of NestJS and of clusters do not count. Redis is not
- * asked for anything, so channels and groups that only other processes use are not shown.
+ * clients are caches, and have nothing to show. Commands of BullMQ, of microservices of NestJS and of clusters do not count, nor clients of
+ * the fleet. Redis is not asked for anything, so channels and groups that only other processes use are not shown.
  */
 export const ioredis: Library = {
   watch(exports, findings, path) {

@@ -3,7 +3,9 @@ import { createRequire } from "node:module";
 import { Redis } from "ioredis";
 import { createClient } from "redis";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { redisFleet } from "../../../src/adapters/fleet/redis/index.ts";
 import { ioredis as ioredisLibrary, nodeRedis } from "../../../src/auto/libraries/redis.ts";
+import { Fleet } from "../../../src/fleet/fleet.ts";
 import { integrationGraph } from "../../../src/integration-graph/builder.ts";
 import { applicationFolder, runApplication } from "../../support/auto-application.ts";
 import { expectGraphOfWiring } from "../../support/auto-graph.ts";
@@ -175,6 +177,35 @@ describe.runIf(requirement("redis-server", redisFound))("a client of Redis that 
       const refs = [await publishAndClose(), await publishAndClose()];
       expect(sent()).toBe(2);
       await collected(refs);
+    });
+  }
+
+  for (const [name, { library, exports, make }] of Object.entries(made)) {
+    test(`${name}: clients of the fleet are not shown`, async () => {
+      const flow = integrationGraph({ app: "shop" });
+      const findings = findingsOf(flow);
+      const path = require.resolve(name === "ioredis" ? name : "@redis/client");
+      const undo = [library.watch(exports, findings, path), library.meet?.(exports, findings, path), findings.end];
+      onTestFinished(() => {
+        for (const each of undo.toReversed()) each?.();
+      });
+      const { client, close } = await make();
+      const options = { engine: redisFleet(client), name: "shop", role: "reader" } as const;
+      const fleet = new Fleet(options, { startTime: 0, loggers: undefined, ttl: {} });
+      // With a hint to all instances, this one too.
+      await expect
+        .poll(() =>
+          fleet.setLevel("orders", "DEBUG", { selector: "zone=eu" }).then(
+            () => true,
+            () => false,
+          ),
+        )
+        .toBe(true);
+      await fleet.close();
+      expect(flow.graph.snapshot().nodes).toEqual([]);
+      await client.publish("late", "first");
+      expect(flow.graph.snapshot().nodes.map((node) => node.name)).toContain("late");
+      await close();
     });
   }
 

@@ -1,4 +1,5 @@
 import { endWith } from "../../kit/fleet/connection.ts";
+import { markOwnClient } from "../../kit/fleet/own-client.ts";
 import { CONNECT_TIMEOUT_MS, type Dial, type RedisUse, slotOf } from "./link.ts";
 
 /** What is used of a client of ioredis 5 or 6. */
@@ -74,7 +75,7 @@ async function subscribed(template: IoRedis, use: RedisUse): Promise<IoRedis> {
 }
 
 async function connected(template: IoRedis, { onLost, signal }: RedisUse): Promise<IoRedis> {
-  const client = template.duplicate(OUR_OPTIONS);
+  const client = markOwnClient(template.duplicate(OUR_OPTIONS));
   endWith(signal, () => end(client));
   client.on("error", onLost);
   client.on("end", () => onLost(new Error("The server closed the connection.")));

@@ -1,4 +1,5 @@
 import { endWith } from "../../kit/fleet/connection.ts";
+import { markOwnClient } from "../../kit/fleet/own-client.ts";
 import { CONNECT_TIMEOUT_MS, type Dial, type RedisUse, slotOf } from "./link.ts";
 
 /** What is used of a client of node-redis 5 or 6. */
@@ -61,7 +62,7 @@ export function nodeRedisClusterDial(template: NodeRedisCluster): Dial {
 }
 
 async function subscribed(template: NodeRedis, use: RedisUse): Promise<NodeRedis> {
-  const client = template.duplicate(ourOptions(template.options));
+  const client = markOwnClient(template.duplicate(ourOptions(template.options)));
   client.unref();
   await connected(client, use);
   await client.subscribe(use.channel, use.onHint);
