@@ -45,7 +45,8 @@ const SOURCES = new Set(["src", "dist", "build", "lib", "out"]);
  * the application, as a logger's name. Undefined if it cannot be told.
  */
 export function nameOfCaller(path: string, folder: string): string | undefined {
-  const caller = callerOf([packageFolder(path), OURS]);
+  const isLibrary = within(packageFolder(path));
+  const caller = stack().find((file) => !isLibrary(file));
   if (caller === undefined) return undefined;
   const place = placeInPackages(caller);
   if (place !== undefined) return packageName(place);
@@ -60,25 +61,21 @@ export function nameOfCaller(path: string, folder: string): string | undefined {
 
 /** A call of a library that runs now. */
 export interface LibraryCall {
-  /** The package that calls it, `connect-actuator` for this one; "" for code of the application, undefined if it cannot be told. */
+  /** The package that calls it; "" for code of the application, undefined if it cannot be told. */
   readonly from: string | undefined;
   /** The paths of the code of the library that the call came through, the innermost first. */
   readonly through: readonly string[];
 }
 
-/** Which code called the library at `path`. */
+/** Which code called the library at `path`. Ours does not count: it stands around the methods of libraries. */
 export function libraryCall(path: string): LibraryCall {
-  const isWithin = (folder: string) => (file: string) => file.startsWith(`${folder}${sep}`);
-  const [isLibrary, isOurs, isAuto] = [packageFolder(path), OURS, join(OURS, "auto")].map(isWithin);
-  const files = stack().filter((file) => !isAuto!(file));
-  const at = files.findIndex((file) => !isLibrary!(file));
+  const isLibrary = within(packageFolder(path));
+  const files = stack();
+  const at = files.findIndex((file) => !isLibrary(file));
   const caller = files[at];
   const place = caller === undefined ? undefined : placeInPackages(caller);
-  const from = caller === undefined ? undefined : place === undefined ? "" : packageName(place);
-  return {
-    from: caller !== undefined && isOurs!(caller) ? "connect-actuator" : from,
-    through: at < 0 ? files : files.slice(0, at),
-  };
+  const from = place === undefined ? "" : packageName(place);
+  return { from: caller === undefined ? undefined : from, through: at < 0 ? files : files.slice(0, at) };
 }
 
 /** The name of the package to which a place in `node_modules` belongs. */
@@ -86,16 +83,11 @@ function packageName(place: string): string {
   return place.split("/", place.startsWith("@") ? 2 : 1).join("/");
 }
 
-/** `src` or `dist` of this package. */
-const OURS = dirname(dirname(fileURLToPath(import.meta.url)));
+/** Whether code is of this package. This file, or the chunk that it is in, is one folder below the one that has all of it: `src` or `dist`. */
+const isOurs = within(fileURLToPath(new URL("..", import.meta.url)));
 const MAX_FRAMES = 20;
 
-/** The path of the innermost code on the stack that stands in none of these folders. */
-function callerOf(folders: readonly string[]): string | undefined {
-  return stack().find((path) => !folders.some((folder) => path.startsWith(`${folder}${sep}`)));
-}
-
-/** The paths of the code that runs, the innermost first. */
+/** The paths of the code that runs, the innermost first, without ours. */
 function stack(): readonly string[] {
   const { stackTraceLimit, prepareStackTrace } = Error;
   const holder: { stack?: unknown } = {};
@@ -112,7 +104,13 @@ function stack(): readonly string[] {
     : getCallSites(MAX_FRAMES).map(({ scriptName }) => scriptName);
   Reflect.set(Error, "prepareStackTrace", prepareStackTrace);
   Reflect.set(Error, "stackTraceLimit", stackTraceLimit);
-  return files.map(pathOf).filter(isAbsolute);
+  return files.map(pathOf).filter((file) => isAbsolute(file) && !isOurs(file));
+}
+
+/** Whether a file is below a folder. */
+function within(folder: string): (file: string) => boolean {
+  const start = join(folder, sep);
+  return (file) => file.startsWith(start);
 }
 
 /** Code that is made from text may be named as it likes. */

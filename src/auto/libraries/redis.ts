@@ -26,11 +26,7 @@ const COMMANDS: ReadonlySet<unknown> = new Set(
 );
 
 /** Libraries that send by clients of their own, and whose own adapters show what they send. */
-const SHOWN_OTHERWISE: ReadonlySet<string | undefined> = new Set([
-  "connect-actuator",
-  "bullmq",
-  "@nestjs/microservices",
-]);
+const SHOWN_OTHERWISE: ReadonlySet<string | undefined> = new Set(["bullmq", "@nestjs/microservices"]);
 
 /** The clients that are shown in one application. */
 class Clients {
