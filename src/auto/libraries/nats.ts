@@ -1,4 +1,5 @@
 import type { NatsConnection, NatsJetStream, NatsTarget, natsSource } from "../../adapters/graph/nats/index.ts";
+import { isOwnClient } from "../../adapters/kit/fleet/own-client.ts";
 import { undoing } from "../../adapters/kit/interception/replaced-method.ts";
 import { GraphObjects } from "../graph-objects.ts";
 import type { Findings, Library, Undo } from "../library.ts";
@@ -35,7 +36,7 @@ class Connections {
   }
 
   see(connection: NatsConnection): void {
-    if (this.#open.has(connection) || !objects.watch(connection, this.#findings)) return;
+    if (this.#open.has(connection) || isOwnClient(connection) || !objects.watch(connection, this.#findings)) return;
     this.#open.add(connection);
     const closed = () => void this.#open.delete(connection);
     (connection.closed() as Promise<unknown>).then(closed, closed);
@@ -64,7 +65,7 @@ function connections(findings: Findings): Connections {
 
 /**
  * Connections of NATS are shown when they are made, with their JetStream. The broker is not asked for anything: streams and consumers are
- * shown when the application uses them, and services of other processes are not.
+ * shown when the application uses them, and services of other processes and the fleet's connection are not.
  */
 export const nats: Library = {
   watch(exports, findings) {
@@ -81,7 +82,7 @@ export const nats: Library = {
           if (isLive()) findings.carefully(() => connections(findings).see(connection as NatsConnection));
         };
         // Called before the application's own; a rejection stays the application's.
-        if (connecting instanceof Promise) connecting.then(see, () => {});
+        if (connecting instanceof Promise && !isOwnClient(args[0])) connecting.then(see, () => {});
         return connecting;
       };
     });

@@ -2,7 +2,9 @@ import * as jetstreamLibrary from "@nats-io/jetstream";
 import * as core from "@nats-io/nats-core/internal";
 import { connect } from "@nats-io/transport-node";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { natsFleet } from "../../../src/adapters/fleet/nats/index.ts";
 import { nats } from "../../../src/auto/libraries/nats.ts";
+import { Fleet } from "../../../src/fleet/fleet.ts";
 import { integrationGraph } from "../../../src/integration-graph/builder.ts";
 import { expectGraphOfWiring } from "../../support/auto-graph.ts";
 import { collected } from "../../support/collected.ts";
@@ -94,7 +96,7 @@ describe.runIf(requirement("nats-server", natsFound))("NATS without a line of ou
     onTestFinished(end);
     const count = (name: string) =>
       flow.graph.snapshot().nodes.find((node) => node.name === name)?.sendTimers?.successes.count;
-    return { count, end };
+    return { flow, count, end };
   }
 
   test("meets a connection from before with its next message, and leaves it as it was", async () => {
@@ -121,6 +123,17 @@ describe.runIf(requirement("nats-server", natsFound))("NATS without a line of ou
     await other.close();
     end();
     expect([prototypes(), Object.getOwnPropertyNames(connection)]).toEqual(before);
+  });
+
+  test("does not show the connection of the fleet", async () => {
+    const { flow } = watchAll("meet");
+    const options = { engine: natsFleet(servers[0]!.url), name: "shop", role: "reader" } as const;
+    const fleet = new Fleet(options, { startTime: 0, loggers: undefined, ttl: {} });
+    const set = () => fleet.setLevel("orders", "DEBUG", { selector: "zone=eu" });
+    // With a hint to all instances, this one too.
+    await expect.poll(() => set().then(Boolean, () => false)).toBe(true);
+    await fleet.close();
+    expect(flow.graph.snapshot().nodes).toEqual([]);
   });
 
   test("holds no connection that was closed", async () => {

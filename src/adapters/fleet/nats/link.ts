@@ -6,6 +6,7 @@ import type { ConnectionOptions, NatsConnection } from "@nats-io/transport-node"
 import { ActuatorError } from "../../../common/error.ts";
 import { LONGEST_TIMER_MS } from "../../../common/timeout.ts";
 import { endWith, type LinkUse } from "../../kit/fleet/connection.ts";
+import { markOwnClient } from "../../kit/fleet/own-client.ts";
 import type { NatsFleetOptions } from "./options.ts";
 
 /** What the engine uses of one connection. */
@@ -63,12 +64,13 @@ export async function dial(options: NatsFleetOptions, use: NatsUse): Promise<Lin
   signal.throwIfAborted();
   // The client does not close the socket of a server that is silent from the start, and has no option to unreference one.
   const connection = await withSockets(
-    () => connect({ name: "connect-actuator fleet", ...options, ...FIXED } as ConnectionOptions),
+    () => connect(markOwnClient({ name: "connect-actuator fleet", ...options, ...FIXED } as ConnectionOptions)),
     (socket) => {
       socket.unref();
       endWith(signal, () => socket.destroy());
     },
   );
+  markOwnClient(connection);
   unrefHeartbeat(connection);
   connection.closed().then((error) => use.onLost(error ?? new Error("the connection was closed")));
   endWith(signal, () => void connection.close().catch(() => {}));
