@@ -1,7 +1,16 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { DurationSchema } from "@bufbuild/protobuf/wkt";
 import { expect, test } from "vitest";
 import type { LevelsState } from "../../src/dashboard/fleet/state.ts";
-import { headline, missing, progressOf, statusWords } from "../../src/dashboard/fleet/summary.ts";
+import {
+  faultsOf,
+  headline,
+  missing,
+  progressOf,
+  stateOf,
+  statusWords,
+  unknownName,
+} from "../../src/dashboard/fleet/summary.ts";
 import {
   FleetChangeSchema,
   FleetLevelSchema,
@@ -22,13 +31,18 @@ function said(instances: Instances, levels: Partial<LevelsState> = {}, unavailab
   return [tone, words, ...why];
 }
 
+/** The level is applied, and no logger has its name. */
+const UNKNOWN_NAME = "unknown name";
+
 /** A level with how far it has come in each of `web-1`, `web-2` … */
-function row(...statuses: Status[]) {
-  const instances = statuses.map((status, at) => ({ instance: `web-${at + 1}`, status, overruledBy: "bob" }));
-  return {
-    level: create(FleetLevelSchema, { name: "orders" }),
-    change: create(FleetChangeSchema, { instances }),
-  };
+function row(...statuses: (Status | typeof UNKNOWN_NAME)[]) {
+  const instances = statuses.map((status, at) => ({
+    instance: `web-${at + 1}`,
+    overruledBy: "bob",
+    ...(status === UNKNOWN_NAME ? { status: Status.APPLIED, unknown: true, nearest: "order" } : { status }),
+  }));
+  const level = create(FleetLevelSchema, { name: "orders" });
+  return { level, change: create(FleetChangeSchema, { level, instances }) };
 }
 
 const BOTH = [{ id: "web-1" }, { id: "web-2" }];
@@ -42,7 +56,7 @@ test("the headline says whether all instances have what was set, and what is in 
   expect(said(isBehind, { rows: [row(APPLYING, APPLIED)] })).toEqual([
     "warn",
     "1 of 2 instances has what was set",
-    "web-1 is 12 s behind",
+    "web-1 has not applied everything yet",
   ]);
   expect(said([{ id: "web-1" }, { id: "web-2", isGone: true }])).toEqual([
     "bad",
@@ -50,9 +64,15 @@ test("the headline says whether all instances have what was set, and what is in 
     "web-2 is gone",
   ]);
   expect(said(BOTH, { rows: [row(APPLIED, OVERRULED)] })).toEqual([
-    "bad",
+    "warn",
     "1 of 2 instances has what was set",
     "web-2: orders overruled by bob",
+  ]);
+  expect(said(BOTH, { rows: [row(Status.FAILED, OVERRULED)] })[0]).toBe("bad");
+  expect(said(BOTH, { rows: [row(UNKNOWN_NAME, UNKNOWN_NAME)] })).toEqual([
+    "warn",
+    "All 2 instances have what was set",
+    "No instance has a logger orders yet.",
   ]);
   expect(said([])).toEqual(["unknown", "No instance is there"]);
 });
@@ -81,4 +101,33 @@ test("the progress of a change, with those that do not have it", () => {
   expect(missing(row(APPLIED, FAILED).change).map(({ instance }) => instance)).toEqual(["web-2"]);
   const failed = { instance: "web-2", status: FAILED, reason: "no such level" };
   expect(statusWords(create(InstanceStatusSchema, failed))).toBe("failed: no such level");
+});
+
+test("an instance is up to date only if nothing failed or was overruled in it", () => {
+  const { APPLIED, FAILED, OVERRULED } = Status;
+  const faults = faultsOf([row(APPLIED, OVERRULED, OVERRULED), row(APPLIED, APPLIED, FAILED)]);
+  const there = { isGone: false };
+  expect(stateOf(there, faults.get("web-1"))).toEqual({ tone: "ok", words: "up to date" });
+  expect(stateOf(there, faults.get("web-2"))).toEqual({ tone: "warn", words: "1 level overruled" });
+  expect(stateOf(there, faults.get("web-3"))).toEqual({ tone: "bad", words: "1 level failed" });
+  expect(stateOf({ isGone: true }, faults.get("web-2"))).toEqual({ tone: "bad", words: "gone" });
+});
+
+test("how far an instance is behind goes on while it says nothing, and less than a second is no number", () => {
+  const late = { isGone: false, lag: create(DurationSchema, { nanos: 142e6 }) };
+  expect(stateOf(late)).toEqual({ tone: "warn", words: "applying" });
+  expect(stateOf(late, [], 3_000)).toEqual({ tone: "warn", words: "3 s behind" });
+});
+
+test("a name that no logger has is not called applied", () => {
+  const { APPLIED, APPLYING, GONE } = Status;
+  const { change } = row(UNKNOWN_NAME, UNKNOWN_NAME);
+  expect(progressOf(change)).toEqual({ tone: "warn", words: "no logger yet" });
+  expect(unknownName(change)).toEqual({ words: "No instance has a logger orders yet.", nearest: "order" });
+  expect(unknownName(row(UNKNOWN_NAME, GONE).change)?.nearest).toBe("order");
+  for (const other of [APPLIED, APPLYING]) expect(unknownName(row(UNKNOWN_NAME, other).change)).toBeUndefined();
+  expect(progressOf(row(UNKNOWN_NAME, APPLIED).change)).toEqual({ tone: "ok", words: "2 of 2 applied" });
+  const level = create(FleetLevelSchema, { name: "orders", selector: "zone=eu" });
+  const ofSome = create(FleetChangeSchema, { ...change, level });
+  expect(unknownName(ofSome)?.words).toBe("None of these instances has a logger orders yet.");
 });

@@ -1,58 +1,15 @@
 // @module-tag slow
-import { createClient } from "@connectrpc/connect";
-import { createConnectTransport } from "@connectrpc/connect-node";
-import type { Page } from "playwright-core";
-import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { buildDashboard } from "../../scripts/dashboard.ts";
-import type { FleetEngineSource } from "../../src/fleet/engine.ts";
 import { Level } from "../../src/gen/actuator/v3/level_pb.ts";
-import { LoggersService, Scope } from "../../src/gen/actuator/v3/loggers_pb.ts";
-import { type Actuator, type ActuatorOptions, createActuator, integrationGraph, memoryFleet } from "../../src/index.ts";
+import { Scope } from "../../src/gen/actuator/v3/loggers_pb.ts";
+import { integrationGraph, memoryFleet } from "../../src/index.ts";
 import { TestServer } from "../fleet/support.ts";
-import { libraryOf } from "../support/rpc-harness.ts";
 import { tokensFor } from "../support/tokens.ts";
+import { fill, levelOf, loggersAt, start, two } from "./fleet-support.ts";
 import { accessibilityFaults, CHROMIUM, cardOf, openPage, overflow, useBrowser } from "./support.ts";
 
-/** An instance of the shop. */
-async function start(engine: FleetEngineSource, zone: string, options: Partial<ActuatorOptions> = {}) {
-  const actuator = createActuator({
-    name: "shop",
-    version: "4.18.2",
-    audit: false,
-    loggers: { adapters: [libraryOf(["shop", "shop.orders"])], logLevelChanges: false, instance: `web-${zone}` },
-    fleet: { engine, labels: { zone } },
-    ...options,
-  });
-  onTestFinished(() => actuator.close({ deadlineMs: 0 }));
-  const { url } = await actuator.listen({ port: 0 });
-  return { actuator, url };
-}
-
-/** Two instances of one fleet. */
-async function two(options: Partial<ActuatorOptions> = {}) {
-  const engine = memoryFleet();
-  return [await start(engine, "eu", options), await start(engine, "us", options)] as const;
-}
-
-function levelOf({ actuator }: { readonly actuator: Actuator }) {
-  return (actuator.loggers!.get("shop.orders") as { effectiveLevel: string }).effectiveLevel;
-}
-
-/** Changes the fleet as another client does. */
-function loggersAt(url: string) {
-  const baseUrl = `${url}/actuator/rpc`;
-  return createClient(LoggersService, createConnectTransport({ baseUrl, httpVersion: "1.1" }));
-}
-
 const ALL_HAVE = "All 2 instances have what was set";
-
-/** Fills in the dialog for a level of `shop.orders`. */
-async function fill(page: Page, level: string): Promise<void> {
-  const dialog = page.getByRole("dialog");
-  await dialog.getByLabel("Logger or group").fill("shop.orders");
-  await dialog.getByRole("radio", { name: level }).click();
-  await dialog.getByLabel("Reason").fill("ticket 812");
-}
 
 describe.runIf(CHROMIUM)("the fleet", () => {
   useBrowser();
@@ -62,15 +19,17 @@ describe.runIf(CHROMIUM)("the fleet", () => {
     const [eu, us] = await two();
     const { page } = await openPage(eu.url, "#/fleet");
     await page.getByRole("heading", { name: ALL_HAVE }).waitFor();
-    const instances = page.getByRole("region", { name: "Instances" });
+    const instances = page.getByRole("region", { name: "Instances", exact: true });
     const row = instances.getByRole("row", { name: "web-eu" });
     expect(await row.innerText()).toMatch(/answers this page.*up to date.*shop 4\.18\.2.*zone=eu.*ago/s);
     expect(await page.locator(".fl-status").innerText()).toMatch(/shop.*memory of the process, connected/s);
     await page.getByLabel("Filter by selector").fill("zone=us");
     await row.waitFor({ state: "detached" });
     expect(page.url()).toContain("#/fleet?on=zone%3Dus");
+    await instances.getByText("1 of 2").waitFor();
     await page.getByLabel("Filter by selector").fill("zone=");
     await page.getByText(/selector cannot be read/).waitFor();
+    await instances.locator(".chip", { hasText: /^2$/ }).waitFor();
     await page.getByLabel("Filter by selector").fill("");
     await row.waitFor();
     await us.actuator.close({ deadlineMs: 0 });
@@ -96,6 +55,10 @@ describe.runIf(CHROMIUM)("the fleet", () => {
     us.actuator.loggers!.setLevel("shop.orders", "DEBUG", { actor: "bob" });
     await expect.poll(() => row.first().innerText(), { timeout: 12_000 }).toMatch(/web-us overruled by bob/);
     await page.getByRole("heading", { name: "1 of 2 instances has what was set" }).waitFor();
+    const instance = page.getByRole("region", { name: "Instances", exact: true }).getByRole("row", { name: "web-us" });
+    expect(await instance.innerText()).toMatch(/1 level overruled/);
+    // It is no failure.
+    expect(await page.locator(".bad, .is-bad").count()).toBe(0);
     const differences = page.getByRole("region", { name: "Where levels differ" });
     await differences.getByRole("button", { name: "Compare" }).click();
     await expect
@@ -127,10 +90,15 @@ describe.runIf(CHROMIUM)("the fleet", () => {
     };
     const canary = page.getByRole("region", { name: "Canary" });
     await begin("TRACE");
-    await expect.poll(() => canary.innerText()).toMatch(/On 1 instance of.*1 of 1 applied.*takes the canary back/s);
+    await expect
+      .poll(() => canary.innerText())
+      .toMatch(/On 1 instance:.*1 of 1 applied.*web-(eu|us) applied.*takes the canary back/s);
+    expect(await canary.locator(".is-ok").innerText()).toMatch(/applied/);
+    expect(await canary.locator(".is-bad").count()).toBe(0);
     expect([levelOf(eu), levelOf(us)].sort()).toEqual(["INFO", "TRACE"]);
     await canary.getByRole("button", { name: "Promote" }).click();
     await canary.getByText("Promoted: the level is set on all instances that match.").waitFor();
+    await canary.getByText("On all instances.").waitFor();
     await expect.poll(() => [levelOf(eu), levelOf(us)]).toEqual(["TRACE", "TRACE"]);
 
     await page.getByRole("button", { name: "End all" }).click();

@@ -8,8 +8,14 @@ import { countdown } from "../components/time.tsx";
 import { now } from "../state/clock.ts";
 import { type CanaryState, canary, dismissCanary, finishCanary, isRunning, OUTCOMES } from "./canary.ts";
 import { whyNotChange } from "./changes.tsx";
-import { Selected, StateChip, Statuses } from "./parts.tsx";
+import { Selected, StateChip, Statuses, UnknownName } from "./parts.tsx";
 import { progressOf } from "./summary.ts";
+
+const OUTCOME_LOOKS: Readonly<Partial<Record<Outcome, string>>> = {
+  [Outcome.PROMOTED]: "is-ok",
+  [Outcome.OVERRULED]: "is-warn",
+  [Outcome.FAILED]: "is-bad",
+};
 
 /** The canary of this tab, with the decision about it. */
 export function Canary() {
@@ -17,6 +23,7 @@ export function Canary() {
   const { request, progress, ended, fault } = canary.value;
   const { name, level, selector, instances } = request;
   const isOver = ended !== undefined || fault !== undefined;
+  const isPromoted = progress?.isPromoted ?? false;
   return (
     <section class="panel fl-canary" aria-labelledby="fl-canary">
       <div class="panel-head">
@@ -31,11 +38,27 @@ export function Canary() {
       </div>
       <div class="fl-body">
         <p>
-          {progress?.isPromoted ? "On" : `On ${counted(instances, "instance")} of`} <Selected selector={selector} />:{" "}
-          {!isOver && <StateChip said={progressOf(progress?.change)} />}
+          On {!isPromoted && counted(instances, "instance")}
+          {!isPromoted && selector !== "" && " of "}
+          {(isPromoted || selector !== "") && <Selected selector={selector} />}
+          {isOver ? (
+            "."
+          ) : (
+            <>
+              : <StateChip said={progressOf(progress?.change)} />
+            </>
+          )}
         </p>
-        {!isOver && <Statuses statuses={progress?.change?.instances ?? []} />}
-        <p class={ended?.outcome === Outcome.PROMOTED ? "is-ok" : isOver ? "is-bad" : "t2"} role="status">
+        {!isOver && (
+          <>
+            <Statuses statuses={progress?.change?.instances ?? []} />
+            <UnknownName change={progress?.change} />
+          </>
+        )}
+        <p
+          class={ended !== undefined ? OUTCOME_LOOKS[ended.outcome] : fault !== undefined ? "is-bad" : "t2"}
+          role="status"
+        >
           <Phase state={canary.value} />
         </p>
         {isRunning(canary.value) && (

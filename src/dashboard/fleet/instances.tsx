@@ -6,11 +6,12 @@ import { Icon } from "../components/icon.tsx";
 import { count } from "../components/number.ts";
 import { Outside } from "../components/outside.tsx";
 import { Ago } from "../components/time.tsx";
+import { now } from "../state/clock.ts";
 import { amend, route } from "../state/route.ts";
-import { link } from "../state/server.ts";
-import { fleet } from "./model.ts";
+import { connection, link } from "../state/server.ts";
+import { fleet, levels } from "./model.ts";
 import { StateChip } from "./parts.tsx";
-import { stateOf } from "./summary.ts";
+import { faultsOf, type Said, stateOf } from "./summary.ts";
 
 /** More would make the page slow; the filter finds them. */
 const MAX_ROWS = 200;
@@ -22,7 +23,11 @@ const filterFault = signal("");
 
 /** The instances that the engine knows. */
 export function Instances() {
-  const { latest } = fleet.value;
+  const { latest, at, unavailable } = fleet.value;
+  const faults = faultsOf(levels.value.rows);
+  // While nothing new arrives, an instance that is behind stays so.
+  const isCurrent = unavailable === undefined && connection.value.status === "live";
+  const elapsed = isCurrent ? Math.max(0, now.value - at) : 0;
   const filter = route.value.params.get("on") ?? "";
   const known = latest?.instances.map(({ id }) => id).join() ?? "";
   useEffect(() => filterBy(filter), [filter, known]);
@@ -59,7 +64,7 @@ export function Instances() {
           </thead>
           <tbody>
             {shown.slice(0, MAX_ROWS).map((each) => (
-              <Row key={each.id} instance={each} />
+              <Row key={each.id} instance={each} said={stateOf(each, faults.get(each.id), elapsed)} />
             ))}
           </tbody>
         </table>
@@ -69,7 +74,7 @@ export function Instances() {
   );
 }
 
-function Row({ instance }: { instance: Instance }) {
+function Row({ instance, said }: { instance: Instance; said: Said }) {
   const { id, application, version, labels, startTime, heartbeat, isSelf } = instance;
   return (
     <tr>
@@ -78,7 +83,7 @@ function Row({ instance }: { instance: Instance }) {
         {isSelf && <span class="chip accent">answers this page</span>}
       </th>
       <td>
-        <StateChip said={stateOf(instance)} />
+        <StateChip said={said} />
       </td>
       <td>
         <Outside class="fl-any" text={`${application} ${version}`.trim()} />
@@ -135,7 +140,9 @@ function filterBy(selector: string): (() => void) | undefined {
       matching.value = new Set(instances.map(({ id }) => id));
       filterFault.value = "";
     } catch (error) {
-      if (!isOver) filterFault.value = faultOf(error).message;
+      if (isOver) return;
+      matching.value = undefined;
+      filterFault.value = faultOf(error).message;
     }
   }, TYPING_MS);
   return () => {

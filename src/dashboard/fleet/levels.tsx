@@ -10,7 +10,7 @@ import { canary } from "./canary.ts";
 import { askAndReset, clearFleetLevel, restoreFleetLevel, whyNotChange, whyNotReset } from "./changes.tsx";
 import { askForFleetLevel } from "./level-dialog.tsx";
 import { fleet, levels, readLevels } from "./model.ts";
-import { Selected, StateChip, Statuses } from "./parts.tsx";
+import { Selected, StateChip, Statuses, UnknownName } from "./parts.tsx";
 import type { LevelRow } from "./state.ts";
 import { missing, progressOf } from "./summary.ts";
 
@@ -116,6 +116,7 @@ function Row({ row: { level: entry, change } }: { row: LevelRow }) {
       <span class="fl-progress">
         <StateChip said={progressOf(change)} />
         <Statuses statuses={missing(change)} />
+        <UnknownName change={change} />
       </span>
       <span class="rl-left">{override !== undefined && <OverrideChip name={name} override={override} long />}</span>
       <span class="rl-act">

@@ -1,8 +1,13 @@
-import { type InstanceStatus, InstanceStatus_Status as Status } from "../../gen/actuator/v3/fleet_pb.ts";
+import {
+  type FleetChange,
+  type InstanceStatus,
+  InstanceStatus_Status as Status,
+} from "../../gen/actuator/v3/fleet_pb.ts";
 import { Icon } from "../components/icon.tsx";
 import { count } from "../components/number.ts";
 import { Outside, seen } from "../components/outside.tsx";
-import { type Said, SYMBOLS, statusWords } from "./summary.ts";
+import { hrefOf } from "../state/route.ts";
+import { type Said, SYMBOLS, statusWords, unknownName } from "./summary.ts";
 
 const LOOKS: Readonly<Record<Said["tone"], string>> = { ok: "ok", warn: "warn", bad: "bad", unknown: "line" };
 
@@ -23,6 +28,11 @@ export function Selected({ selector }: { selector: string }) {
 }
 
 const MAX_NAMED = 20;
+const STATUS_LOOKS: Readonly<Partial<Record<Status, string>>> = {
+  [Status.APPLYING]: "t2",
+  [Status.APPLIED]: "is-ok",
+  [Status.OVERRULED]: "is-warn",
+};
 
 /** Instances with how far a change has come there. */
 export function Statuses({ statuses }: { statuses: readonly InstanceStatus[] }) {
@@ -30,11 +40,32 @@ export function Statuses({ statuses }: { statuses: readonly InstanceStatus[] }) 
   return (
     <ul class="fl-statuses s12">
       {statuses.slice(0, MAX_NAMED).map((each) => (
-        <li key={each.instance} class={each.status === Status.APPLYING ? "t2" : "is-bad"}>
+        <li key={each.instance} class={STATUS_LOOKS[each.status] ?? "is-bad"}>
           <Outside class="mono" text={each.instance} /> {seen(statusWords(each))}
         </li>
       ))}
       {statuses.length > MAX_NAMED && <li class="t3">and {count(statuses.length - MAX_NAMED)} more</li>}
     </ul>
+  );
+}
+
+/** That no logger has the name of a change, with the one that was probably meant. */
+export function UnknownName({ change }: { change: FleetChange | undefined }) {
+  const unknown = unknownName(change);
+  if (unknown === undefined) return null;
+  const { words, nearest } = unknown;
+  return (
+    <p class="is-warn s12 fl-any">
+      {seen(words)}
+      {nearest !== "" && (
+        <>
+          {" Did you mean "}
+          <a class="mono" href={hrefOf("loggers", nearest)}>
+            <Outside text={nearest} />
+          </a>
+          ?
+        </>
+      )}
+    </p>
   );
 }

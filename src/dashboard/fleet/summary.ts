@@ -22,10 +22,40 @@ export const SYMBOLS: Readonly<Record<Said["tone"], string>> = {
   unknown: "ui-question",
 };
 
-/** How an instance is. */
-export function stateOf({ isGone, lag }: Pick<Instance, "isGone" | "lag">): Said {
+/** What did not take effect in an instance. */
+interface LevelFault {
+  readonly status: InstanceStatus;
+  /** The level: that of `shop.orders`. */
+  readonly name: string;
+}
+
+/** Which levels failed or were overruled, by instance. */
+export function faultsOf(rows: readonly LevelRow[]): ReadonlyMap<string, readonly LevelFault[]> {
+  const faults = new Map<string, LevelFault[]>();
+  for (const { level, change } of rows) {
+    for (const status of missing(change)) {
+      if (status.status !== Status.FAILED && status.status !== Status.OVERRULED) continue;
+      const found = faults.get(status.instance) ?? [];
+      faults.set(status.instance, [...found, { status, name: level.name }]);
+    }
+  }
+  return faults;
+}
+
+/** How an instance is, `elapsedMs` after it was received. */
+export function stateOf(
+  { isGone, lag }: Pick<Instance, "isGone" | "lag">,
+  faults: readonly LevelFault[] = [],
+  elapsedMs = 0,
+): Said {
   if (isGone) return { tone: "bad", words: "gone" };
-  if (lag !== undefined) return { tone: "warn", words: `${duration(msOfDuration(lag))} behind` };
+  if (lag !== undefined) {
+    const ms = msOfDuration(lag) + elapsedMs;
+    return { tone: "warn", words: ms < 1_000 ? "applying" : `${duration(ms)} behind` };
+  }
+  const failed = faults.filter(({ status }) => status.status === Status.FAILED).length;
+  if (failed > 0) return { tone: "bad", words: `${counted(failed, "level")} failed` };
+  if (faults.length > 0) return { tone: "warn", words: `${counted(faults.length, "level")} overruled` };
   return { tone: "ok", words: "up to date" };
 }
 
@@ -51,13 +81,24 @@ export function progressOf(change: FleetChange | undefined): Said {
   if (instances.length === 0) return { tone: "unknown", words: "no instance matches" };
   const has = (wanted: Status) => instances.some(({ status }) => status === wanted);
   const applied = instances.filter(({ status }) => status === Status.APPLIED).length;
-  const tone =
-    applied === instances.length
-      ? "ok"
-      : has(Status.FAILED) || has(Status.OVERRULED) || has(Status.GONE)
-        ? "bad"
-        : "warn";
-  return { tone, words: `${applied} of ${instances.length} applied` };
+  if (applied < instances.length) {
+    const tone = has(Status.FAILED) || has(Status.GONE) ? "bad" : "warn";
+    return { tone, words: `${applied} of ${instances.length} applied` };
+  }
+  if (unknownName(change) !== undefined) return { tone: "warn", words: "no logger yet" };
+  return { tone: "ok", words: `${applied} of ${instances.length} applied` };
+}
+
+/** That no logger has the name of a change, and the one that was probably meant; undefined: one has, or it is not known. */
+export function unknownName(
+  change: FleetChange | undefined,
+): { readonly words: string; readonly nearest: string } | undefined {
+  const { level, instances = [] } = change ?? {};
+  const there = instances.filter(({ status }) => status !== Status.GONE);
+  if (there.length === 0 || !there.every(({ unknown }) => unknown)) return undefined;
+  const nearest = there.find((each) => each.nearest !== "")?.nearest ?? "";
+  const whose = level?.selector === "" ? "No instance has" : "None of these instances has";
+  return { words: `${whose} a logger ${level?.name} yet.`, nearest };
 }
 
 /** The instances that do not have a change. */
@@ -78,41 +119,39 @@ export function headline(
     return { tone: "unknown", words: UNKNOWN, why };
   }
   const { instances } = latest;
-  const faults = new Map<string, string>();
-  for (const instance of instances) {
-    const { tone, words } = stateOf(instance);
-    if (tone !== "ok") faults.set(instance.id, `${instance.id} is ${words}`);
-  }
-  for (const { level, change } of rows) {
-    for (const status of missing(change)) {
-      if (status.status === Status.FAILED || status.status === Status.OVERRULED)
-        faults.set(status.instance, `${status.instance}: ${level.name} ${statusWords(status)}`);
-    }
-  }
-  const there = instances.length;
-  if (faults.size === 0 && !isLoaded) {
-    const why = [fault?.message ?? "The levels have not been read yet."];
-    return { tone: "unknown", words: UNKNOWN, why };
+  const faults = faultsOf(rows);
+  const why: string[] = [];
+  const lacking = instances.filter((instance) => {
+    const { id, isGone, lag } = instance;
+    const found = faults.get(id) ?? [];
+    if (isGone) why.push(`${id} is gone`);
+    else if (lag !== undefined) why.push(`${id} has not applied everything yet`);
+    else for (const { status, name } of found) why.push(`${id}: ${name} ${statusWords(status)}`);
+    return stateOf(instance, found).tone !== "ok";
+  });
+  const [there, has] = [instances.length, instances.length - lacking.length];
+  if (lacking.length === 0 && !isLoaded) {
+    return { tone: "unknown", words: UNKNOWN, why: [fault?.message ?? "The levels have not been read yet."] };
   }
   const unread = rows.find(({ change }) => change === undefined);
-  if (faults.size === 0 && unread !== undefined) {
-    const why = [`It could not be read how far ${unread.level.name} has come.`];
-    return { tone: "unknown", words: UNKNOWN, why };
+  if (lacking.length === 0 && unread !== undefined) {
+    return { tone: "unknown", words: UNKNOWN, why: [`It could not be read how far ${unread.level.name} has come.`] };
   }
-  const unseen = more > 0 ? [`Of ${counted(more, "more level")} it was not asked how far they have come.`] : [];
   if (there === 0) return { tone: "unknown", words: "No instance is there", why: [] };
-  if (faults.size === 0) {
-    const words = there === 1 ? "The one instance has what was set" : `All ${there} instances have what was set`;
-    return { tone: "ok", words, why: rows.length === 0 ? ["The fleet has no level."] : unseen };
+  for (const { change } of rows) {
+    const unknown = unknownName(change);
+    if (unknown !== undefined) why.push(unknown.words);
   }
-  const isWaiting = instances.every((each) => stateOf(each).tone !== "bad") && rows.every(isOnItsWay);
-  return {
-    tone: isWaiting ? "warn" : "bad",
-    words: `${there - faults.size} of ${counted(there, "instance")} ${there - faults.size === 1 ? "has" : "have"} what was set`,
-    why: [...faults.values(), ...unseen],
-  };
-}
-
-function isOnItsWay({ change }: LevelRow): boolean {
-  return missing(change).every(({ status }) => status === Status.APPLYING);
+  const isBad = lacking.some((each) => stateOf(each, faults.get(each.id)).tone === "bad");
+  const tone = isBad ? "bad" : why.length > 0 ? "warn" : "ok";
+  if (more > 0) why.push(`Of ${counted(more, "more level")} it was not asked how far they have come.`);
+  if (isLoaded && rows.length === 0 && why.length === 0) why.push("The fleet has no level.");
+  if (lacking.length === 0) {
+    return {
+      tone,
+      words: there === 1 ? "The one instance has what was set" : `All ${there} instances have what was set`,
+      why,
+    };
+  }
+  return { tone, words: `${has} of ${counted(there, "instance")} ${has === 1 ? "has" : "have"} what was set`, why };
 }
