@@ -70,6 +70,40 @@ describe.runIf(CHROMIUM)("the fleet", () => {
     await expect.poll(() => [levelOf(eu), levelOf(us)]).toEqual(["INFO", "INFO"]);
   });
 
+  test("a dialog whose request fails stays open with what was typed, and says why", async () => {
+    const [eu, us] = await two();
+    const { page } = await openPage(eu.url, "#/fleet");
+    const dialog = page.getByRole("dialog");
+    const alert = dialog.getByRole("alert");
+    await page.getByRole("button", { name: "Set a level" }).click();
+    await dialog.getByRole("button", { name: "Set DEBUG" }).click();
+    await alert.getByText("Name a logger or a group.").waitFor();
+    await dialog.locator("input:focus").and(dialog.getByLabel("Logger or group")).waitFor();
+    await fill(page, "DEBUG");
+    await dialog.getByRole("radio", { name: "permanent" }).click();
+    await dialog.getByRole("button", { name: "Set DEBUG" }).click();
+    await alert.getByText(/DEBUG without an end is not allowed/).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    expect(await dialog.getByLabel("Reason").inputValue()).toBe("ticket 812");
+    await dialog.getByRole("radio", { name: "1 h" }).click();
+    await dialog.getByRole("button", { name: "Set DEBUG" }).click();
+    await dialog.waitFor({ state: "detached" });
+    await expect.poll(() => [levelOf(eu), levelOf(us)]).toEqual(["DEBUG", "DEBUG"]);
+    // A change of this page itself is told once.
+    await page.getByText(/The fleet has shop\.orders at DEBUG/).waitFor();
+    expect(await page.locator(".toast").count()).toBe(1);
+
+    await page.getByRole("button", { name: "Canary", exact: true }).click();
+    await fill(page, "TRACE");
+    await dialog.getByLabel("How many of them first").fill("7");
+    await dialog.getByRole("button", { name: "Begin with TRACE on 7" }).click();
+    await alert.waitFor();
+    expect(await page.getByRole("region", { name: "Canary" }).count()).toBe(0);
+    await dialog.getByLabel("How many of them first").fill("1");
+    await dialog.getByRole("button", { name: "Begin with TRACE on 1" }).click();
+    await page.getByRole("region", { name: "Canary" }).getByText("1 of 1 applied").waitFor();
+  });
+
   test("the details of a logger lead to a level for all, and say that it is the fleet’s", async () => {
     const [eu, us] = await two();
     const { page } = await openPage(eu.url, "#/loggers/shop.orders");

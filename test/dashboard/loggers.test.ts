@@ -110,8 +110,8 @@ describe.runIf(CHROMIUM)("the loggers screen", () => {
     expect(override!.expireTime! - override!.setTime).toBe(3_600_000);
     await page.getByRole("radio", { name: "permanent" }).click();
     await dialog.getByRole("button", { name: "Raise permanently" }).click();
-    // The server limits DEBUG to a day unless configured otherwise, and says so.
-    await page.locator(".toast .is-warn").waitFor();
+    // The server limits DEBUG to a day unless configured otherwise, and says so in the dialog.
+    await dialog.getByRole("alert").getByText("DEBUG without an end is not allowed").waitFor();
     expect(actuator.loggers!.get("many")!.override!.expireTime).toBeDefined();
   });
 

@@ -6,7 +6,7 @@ import { openDialog } from "../state/dialog.ts";
 import { type Lasting, lastingWords, levelName, setLevel } from "../state/levels.ts";
 import { measurements } from "../state/measurements.ts";
 import { confirmation } from "./confirmation.tsx";
-import { DialogForm, ReasonField } from "./dialog-form.tsx";
+import { DialogForm, type Done, ReasonField } from "./dialog-form.tsx";
 import { Durations } from "./durations.tsx";
 import { counted, rate } from "./number.ts";
 import { Outside } from "./outside.tsx";
@@ -37,7 +37,13 @@ function RaiseDialog({ name, level, lasting, followers, added }: RaiseQuestion) 
         </>
       }
       action={`Raise ${lastingWords(chosen)}`}
-      onDone={() => void setLevel(name, level, chosen, reason)}
+      onDone={async () => {
+        let fault: Done;
+        await setLevel(name, level, chosen, reason, (message) => {
+          fault = message;
+        });
+        return fault;
+      }}
     >
       <p class="t2">
         {followers > 0 && `${counted(followers, "logger")} ${followers === 1 ? "follows" : "follow"}. `}
@@ -60,11 +66,11 @@ function RaiseDialog({ name, level, lasting, followers, added }: RaiseQuestion) 
 }
 
 /** Asks why a level was set. */
-export function askForReason(name: string, onDone: (reason: string) => void): void {
+export function askForReason(name: string, onDone: (reason: string) => Promise<Done>): void {
   openDialog(<ReasonDialog name={name} onDone={onDone} />);
 }
 
-function ReasonDialog({ name, onDone }: { name: string; onDone: (reason: string) => void }) {
+function ReasonDialog({ name, onDone }: { name: string; onDone: (reason: string) => Promise<Done> }) {
   const [reason, setReason] = useState("");
   return (
     <DialogForm

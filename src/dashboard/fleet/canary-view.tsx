@@ -88,7 +88,7 @@ function Phase({ state: { request, startedAt, progress, ended, fault } }: { stat
   if (fault !== undefined) {
     return (
       <>
-        <Icon name="ui-warning" /> {progress === undefined ? "It did not begin" : "Taken back"}:{" "}
+        <Icon name="ui-warning" /> {progress?.isPromoted ? "Promoted, but no longer followed" : "Taken back"}:{" "}
         <Outside text={fault.message} />
       </>
     );

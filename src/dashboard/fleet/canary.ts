@@ -9,6 +9,7 @@ import { faultOf } from "../components/call-fault.ts";
 import { durationOf } from "../components/duration.ts";
 import { warningToast } from "../components/level-toasts.tsx";
 import type { Fault } from "../link/messages.ts";
+import { noteOwn } from "../state/own-changes.ts";
 import { link } from "../state/server.ts";
 
 /** A canary to run. */
@@ -19,7 +20,7 @@ export interface NewCanary {
   readonly selector: string;
   /** How many of them get it first. */
   readonly instances: number;
-  /** How long the promoted level lasts, in milliseconds; 0: for good. */
+  /** How long the promoted level lasts, in milliseconds; 0: permanent. */
   readonly ms: number;
   /** When it is promoted by itself, in milliseconds; 0: never. */
   readonly promoteMs: number;
@@ -46,8 +47,8 @@ export function isRunning({ ended, fault, progress }: CanaryState): boolean {
   return ended === undefined && fault === undefined && !progress?.isPromoted;
 }
 
-/** Runs a canary in place of one that is over. */
-export function runCanary(request: NewCanary): void {
+/** Runs a canary in place of one that is over. Resolves when it has begun, or to why it has not. */
+export function runCanary(request: NewCanary): Promise<string | undefined> {
   stop();
   const begun: CanaryState = {
     request,
@@ -63,21 +64,32 @@ export function runCanary(request: NewCanary): void {
   const { name, level, selector, instances, ms, promoteMs, reason } = request;
   const asked = { name, level, selector, instances, reason, ttl: durationOf(ms) };
   const input = promoteMs > 0 ? { ...asked, promoteAfter: durationOf(promoteMs) } : asked;
-  stop = link.stream("fleet", "runCanary", input, {
-    message({ event }) {
-      if (event.case === "progress") update({ progress: event.value });
-      else if (event.case === "ended") update({ ended: event.value });
-    },
-    end(fault) {
-      if (fault !== undefined) update({ fault });
-    },
+  noteOwn(name);
+  return new Promise((resolve) => {
+    stop = link.stream("fleet", "runCanary", input, {
+      message({ event }) {
+        if (event.case === "progress") update({ progress: event.value });
+        else if (event.case === "ended") update({ ended: event.value });
+        else return;
+        resolve(undefined);
+      },
+      end(fault) {
+        if (fault === undefined) return;
+        const { startedAt, progress } = canary.peek() ?? {};
+        if (startedAt === begun.startedAt && progress === undefined) canary.value = undefined;
+        else update({ fault });
+        resolve(fault.message);
+      },
+    });
   });
 }
 
 /** Sets the level on all that match, or takes it back. */
 export async function finishCanary(promote: boolean): Promise<void> {
-  const id = canary.peek()?.progress?.id;
+  const { request, progress } = canary.peek() ?? {};
+  const id = progress?.id;
   if (id === undefined) return;
+  noteOwn(request!.name);
   try {
     await link.call("fleet", "finishCanary", { id, promote });
   } catch (error) {

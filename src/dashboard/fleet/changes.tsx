@@ -9,6 +9,7 @@ import { warningToast } from "../components/level-toasts.tsx";
 import { counted } from "../components/number.ts";
 import { Outside } from "../components/outside.tsx";
 import { levelName } from "../state/levels.ts";
+import { noteOwn } from "../state/own-changes.ts";
 import { application, link, whyNot } from "../state/server.ts";
 import { toast } from "../state/toasts.ts";
 import { levels, readLevels } from "./model.ts";
@@ -19,7 +20,7 @@ export interface NewLevel {
   readonly level: Level;
   /** Which instances; empty: all. */
   readonly selector: string;
-  /** Milliseconds; 0: for good. */
+  /** Milliseconds; 0: permanent. */
   readonly ms: number;
   readonly reason: string;
 }
@@ -35,9 +36,11 @@ export function whyNotReset(): string | undefined {
   return whyNotChange() ?? (isForSome ? "you may change some loggers only" : undefined);
 }
 
-/** Sets a level on all instances that match. */
-export async function setFleetLevel({ name, level, selector, ms, reason }: NewLevel): Promise<void> {
+/** Sets a level on all instances that match. Resolves to why that failed. */
+export async function setFleetLevel({ name, level, selector, ms, reason }: NewLevel): Promise<string | undefined> {
   const request = { name, level, reason, ttl: durationOf(ms), scope: Scope.FLEET, fleet: { selector } };
+  let fault: string | undefined;
+  noteOwn(name);
   await attempt(
     () => link.call("loggers", "setLoggerLevel", request),
     () => (
@@ -45,11 +48,16 @@ export async function setFleetLevel({ name, level, selector, ms, reason }: NewLe
         The fleet has <Outside class="mono" text={name} /> at {levelName(level)}
       </>
     ),
+    (message) => {
+      fault = message;
+    },
   );
+  return fault;
 }
 
 /** Ends a level of the fleet: what each instance had of its own comes back. */
 export async function clearFleetLevel({ name, selector }: FleetLevel): Promise<void> {
+  noteOwn(name);
   await attempt(
     () => link.call("loggers", "clearLoggerLevel", { name, scope: Scope.FLEET, fleet: { selector } }),
     () => (
@@ -62,6 +70,7 @@ export async function clearFleetLevel({ name, selector }: FleetLevel): Promise<v
 
 /** Ends a level of the fleet and what was set before on single instances. */
 export async function restoreFleetLevel({ name, selector }: FleetLevel): Promise<void> {
+  noteOwn(name);
   await attempt(
     () => link.call("loggers", "restoreLoggerLevel", { name, scope: Scope.FLEET, fleet: { selector } }),
     () => (
@@ -94,11 +103,15 @@ export async function askAndReset(fleetName: string): Promise<void> {
   );
 }
 
-async function attempt<T>(call: () => Promise<T>, said: (answer: T) => ComponentChildren): Promise<void> {
+async function attempt<T>(
+  call: () => Promise<T>,
+  said: (answer: T) => ComponentChildren,
+  onFault: (message: string) => void = warningToast,
+): Promise<void> {
   try {
     toast({ icon: "ui-ok", text: said(await call()) });
   } catch (error) {
-    warningToast(faultOf(error).message);
+    onFault(faultOf(error).message);
   }
-  await readLevels();
+  void readLevels();
 }

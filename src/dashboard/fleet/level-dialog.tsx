@@ -21,7 +21,7 @@ interface Asked {
 const LASTING = [
   [TEN_MINUTES, "10 min"],
   [ONE_HOUR, "1 h"],
-  [0, "for good"],
+  [0, "permanent"],
 ] as const;
 
 const PROMOTE = [
@@ -45,17 +45,12 @@ function FleetLevelDialog({ name: first = "", selector: firstSelector = "", isCa
   const [promoteMs, setPromoteMs] = useState(0);
   const [ms, setMs] = useState<number>(TEN_MINUTES);
   const [reason, setReason] = useState("");
-  const done = () => {
-    if (!isCanary) return void setFleetLevel({ name: name.trim(), level, selector, ms, reason });
-    runCanary({
-      name: name.trim(),
-      level,
-      selector,
-      instances: Number(instances),
-      ms,
-      reason,
-      promoteMs,
-    });
+  const done = async () => {
+    const asked = { name: name.trim(), level, selector, ms, reason };
+    if (asked.name === "") return "Name a logger or a group.";
+    if (!isCanary) return setFleetLevel(asked);
+    if (!/^[1-9]\d{0,4}$/.test(instances)) return "Give the number of instances, such as 1.";
+    return runCanary({ ...asked, instances: Number(instances), promoteMs });
   };
   return (
     <DialogForm

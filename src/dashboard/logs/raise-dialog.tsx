@@ -45,7 +45,10 @@ function RaiseDialog({
         </>
       }
       action={`Raise to ${levelName(level)}`}
-      onDone={() => onRaise({ level, ttlMs, onlyHere, reason })}
+      onDone={() => {
+        onRaise({ level, ttlMs, onlyHere, reason });
+        return undefined;
+      }}
     >
       <p class="t2">
         The level is restored when this tail closes, and at once if it makes too many records. Levels that let more

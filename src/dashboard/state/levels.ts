@@ -9,6 +9,7 @@ import {
   type Override,
   type SetLoggerLevelResponse,
 } from "../../gen/actuator/v3/loggers_pb.ts";
+import { faultOf } from "../components/call-fault.ts";
 import { durationOf } from "../components/duration.ts";
 import { changeToast, type DoneChange, restoredAllToast, warningToast } from "../components/level-toasts.tsx";
 import { msOf } from "../components/timestamp.ts";
@@ -33,20 +34,30 @@ const MAX_FOLLOWERS = 20;
 const SHOWN_WITHIN_MS = 2_000;
 const MAX_UNDO_ATTEMPTS = 5;
 
+/** Is told why something failed. */
+type OnFault = (message: string, code: string) => void;
+
 /** The names of the logger levels that this tab holds, with what releases each. */
 export const heldHere = signal<ReadonlyMap<string, () => void>>(new Map());
 
 /** Levels that were asked for and that the server has not confirmed yet; UNSPECIFIED: to inherit or to be restored. */
 export const pending = signal<ReadonlyMap<string, Level>>(new Map());
 
-/** Sets the level of a logger or group. What came of it becomes a toast. Resolves to whether it was set. */
-export async function setLevel(name: string, level: Level, lasting: Lasting, reason = ""): Promise<boolean> {
-  if (lasting === "tab") return holdLevel(name, level, reason);
-  return change(name, { does: "set", level, lasting }, () => {
+/** Sets the level of a logger or group. What came of it becomes a toast, or is told to `onFault`. Resolves to whether it was set. */
+export async function setLevel(
+  name: string,
+  level: Level,
+  lasting: Lasting,
+  reason = "",
+  onFault?: OnFault,
+): Promise<boolean> {
+  if (lasting === "tab") return holdLevel(name, level, reason, onFault);
+  const call = () => {
     releaseHold(name);
     noteOwn(name, { level, lasting, reason });
     return setFor(name, level, lasting, reason);
-  });
+  };
+  return change(name, { does: "set", level, lasting }, call, onFault);
 }
 
 /** Clears the level of a logger or group, so that it inherits. */
@@ -126,11 +137,12 @@ async function change(
   name: string,
   done: Pick<DoneChange, "does" | "level" | "lasting">,
   call: () => Promise<Answer>,
+  onFault?: OnFault,
 ): Promise<boolean> {
   if (refused()) return false;
   const before = subjectOf(name);
   const base = levelWithout(name, loggers.peek());
-  const answer = await whilePending(name, done.level, call);
+  const answer = await whilePending(name, done.level, call, onFault);
   if (answer === undefined) return false;
   finished(name, before, base, done, answer);
   return true;
@@ -202,23 +214,29 @@ async function explain(after: Logger | LoggerGroup, lasting: Lasting): Promise<v
   const { askForReason } = await import("../components/level-dialogs.tsx");
   askForReason(after.name, async (reason) => {
     const { name, override, configuredLevel } = after;
-    if (!isSame(subjectOf(name)?.override, override))
-      return warningToast(`${name} was changed again: the reason was not added.`);
+    if (!isSame(subjectOf(name)?.override, override)) return `${name} was changed again: the reason was not added.`;
     const left = override?.expireTime === undefined ? lasting : msOf(override.expireTime) - Date.now();
-    if (typeof left === "number" && left < 1_000) return;
+    if (typeof left === "number" && left < 1_000) return undefined;
     noteOwn(name, { level: configuredLevel, lasting: left, reason });
-    await attempt(() => setFor(name, configuredLevel, left === "tab" ? "permanent" : left, reason));
+    let fault: string | undefined;
+    await attempt(
+      () => setFor(name, configuredLevel, left === "tab" ? "permanent" : left, reason),
+      (message) => {
+        fault = message;
+      },
+    );
+    return fault;
   });
 }
 
 /** Holds a level until this tab closes, releases it, or the server ends it. */
-async function holdLevel(name: string, level: Level, reason: string): Promise<boolean> {
+async function holdLevel(name: string, level: Level, reason: string, onFault?: OnFault): Promise<boolean> {
   if (refused()) return false;
   releaseHold(name);
   noteOwn(name, { level, lasting: "tab", reason });
   const before = subjectOf(name);
   const base = levelWithout(name, loggers.peek());
-  const isHeld = await whilePending(name, level, () => {
+  const hold = () => {
     return new Promise<Answer>((resolve, reject) => {
       let isConfirmed = false;
       const stop = link.stream(
@@ -253,7 +271,8 @@ async function holdLevel(name: string, level: Level, reason: string): Promise<bo
       );
       heldHere.value = new Map(heldHere.peek()).set(name, stop);
     });
-  });
+  };
+  const isHeld = await whilePending(name, level, hold, onFault);
   if (isHeld === undefined) return false;
   finished(name, before, base, { does: "set", level, lasting: "tab" }, isHeld);
   return true;
@@ -276,9 +295,14 @@ function forget(name: string, stop: () => void): void {
 }
 
 /** Shows the level as asked for until the server has answered and the watch has it. */
-async function whilePending(name: string, level: Level, call: () => Promise<Answer>): Promise<Answer | undefined> {
+async function whilePending(
+  name: string,
+  level: Level,
+  call: () => Promise<Answer>,
+  onFault?: OnFault,
+): Promise<Answer | undefined> {
   pending.value = new Map(pending.peek()).set(name, level);
-  const answer = await attempt(call);
+  const answer = await attempt(call, onFault);
   const done = () => {
     const left = new Map(pending.peek());
     left.delete(name);
@@ -320,17 +344,18 @@ function refused(): boolean {
   return why !== undefined;
 }
 
-async function attempt<T>(call: () => Promise<T>): Promise<T | undefined> {
+async function attempt<T>(call: () => Promise<T>, onFault?: OnFault): Promise<T | undefined> {
   try {
     return await call();
   } catch (error) {
-    failed(error);
+    failed(error, onFault);
     return undefined;
   }
 }
 
-function failed(error: unknown): void {
-  warningToast(error instanceof CallError ? error.fault.message : String(error));
+function failed(error: unknown, onFault: OnFault = (message) => warningToast(message)): void {
+  const { message, code } = faultOf(error);
+  onFault(message, code);
 }
 
 /** The seven levels, from the least verbose to the most. */
