@@ -188,6 +188,20 @@ describe.runIf(CHROMIUM)("the fleet", () => {
     await node("orders").waitFor();
   });
 
+  test("the graph says that the engine does not answer, and appears when it does", async () => {
+    const server = new TestServer();
+    const graph = integrationGraph({ app: "shop" });
+    graph.channel("orders");
+    const { url } = await start(server.source(), "eu", { integrationGraph: graph });
+    server.answers = "none";
+    const { page } = await openPage(url, "#/graph?of=fleet");
+    await page.getByRole("heading", { name: "The graph cannot be read" }).waitFor();
+    await page.getByText(/engine \(test\) does not answer: connection refused/).waitFor();
+    server.answers = "all";
+    await cardOf(page, "orders").waitFor();
+    await page.getByText("The graph of 1 instance.").waitFor();
+  });
+
   test("without a graph of its own, as at serve, an application shows that of all instances", async () => {
     const engine = memoryFleet();
     const graph = integrationGraph({ app: "shop" });

@@ -1,7 +1,7 @@
 import type { WatchFleetGraphResponse_Instances as FleetInstances } from "../../gen/actuator/v3/fleet_pb.ts";
 import { Icon } from "../components/icon.tsx";
 import { count, counted } from "../components/number.ts";
-import { Outside } from "../components/outside.tsx";
+import { Outside, seen } from "../components/outside.tsx";
 import { graph } from "../state/graph.ts";
 import { READABLE } from "./camera.ts";
 import { camera, layoutState } from "./canvas.ts";
@@ -21,7 +21,7 @@ export function Said({ isTable = false }: { isTable?: boolean }) {
     dropped > 0n && `${counted(dropped, "time")} the service left out a node or link, because of its limits.`,
     shared > 0n && `${counted(shared, "name")} with ids share nodes, shown with *.`,
   ].filter(Boolean);
-  const { instances } = graph.value;
+  const { instances, fault } = graph.value;
   const state = isTable ? "best" : layoutState.value;
   const isFar = !isTable && camera.value.scale < READABLE;
   if (!isPart && server.length === 0 && instances === undefined && state === "best" && !isFar) return null;
@@ -54,6 +54,7 @@ export function Said({ isTable = false }: { isTable?: boolean }) {
         )}
         {server.join(" ")}
         {instances !== undefined && <Instances {...instances} />}
+        {fault !== undefined && ` It is no longer updated: ${seen(fault.message)}`}
         {state === "working" && " Arranging …"}
         {state === "gave up" &&
           " Too large to arrange with care: lines may cross nodes. Collapse or focus for a better picture."}

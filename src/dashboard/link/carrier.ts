@@ -11,6 +11,8 @@ export interface CarriedStream {
   /** Whether it begins again after an interruption. Otherwise it ends with the fault. */
   readonly isWatch: boolean;
   message(message: unknown): void;
+  /** The server has refused a watch for now; it begins again soon. */
+  interrupted(fault: Fault): void;
   end(fault: Fault | undefined): void;
 }
 
@@ -176,13 +178,16 @@ export class Carrier {
     if (stream === undefined) return;
     this.#streams.delete(number);
     const isOver = !stream.isWatch || (fault !== undefined && REFUSALS.has(fault.code));
-    if (isOver) stream.end(fault);
+    if (isOver) {
+      stream.end(fault);
+      return;
+    }
     // Such as one that has reached its greatest age. It gets a new number, since messages of the former may be under way.
-    else
-      this.#resuming.set(
-        stream,
-        setTimeout(() => this.#resume(stream), RESUME_MS),
-      );
+    this.#resuming.set(
+      stream,
+      setTimeout(() => this.#resume(stream), RESUME_MS),
+    );
+    if (fault !== undefined) stream.interrupted(fault);
   }
 
   #resume(stream: CarriedStream): void {

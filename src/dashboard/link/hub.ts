@@ -146,6 +146,7 @@ class Hub {
       input,
       isWatch: message.type === "watch",
       message: (each) => post({ type: "message", id, message: each }),
+      interrupted: (fault) => post({ type: "interrupted", id, fault }),
       end(fault) {
         onEnd();
         post({ type: "end", id, fault });

@@ -15,6 +15,8 @@ export class CallError extends Error {
 /** What a stream tells its caller. `end` comes once, and last; not after the caller has stopped it. */
 export interface StreamHandlers<Message> {
   message(message: Message): void;
+  /** The server has refused a watch for now, as while a fleet's engine does not answer. It begins again by itself. */
+  interrupted?(fault: Fault): void;
   end(fault: Fault | undefined): void;
 }
 
@@ -118,6 +120,7 @@ export class Link {
   #open(id: number, message: ToWorker, handlers: StreamHandlers<unknown>): () => void {
     this.#handlers.set(id, (answer) => {
       if (answer.type === "message") return handlers.message(answer.message);
+      if (answer.type === "interrupted") return handlers.interrupted?.(answer.fault);
       if (answer.type !== "end") return;
       this.#handlers.delete(id);
       handlers.end(answer.fault);

@@ -50,6 +50,8 @@ export type ToWorker =
 export type ToTab =
   | { readonly type: "result"; readonly id: number; readonly message: unknown }
   | { readonly type: "message"; readonly id: number; readonly message: unknown }
+  /** The server has refused a watch for now; it begins again soon. */
+  | { readonly type: "interrupted"; readonly id: number; readonly fault: Fault }
   /** A call or stream has ended; `fault` is undefined if the stream ended by itself. */
   | { readonly type: "end"; readonly id: number; readonly fault: Fault | undefined }
   | { readonly type: "connection"; readonly state: ConnectionState; readonly tabs: number }

@@ -47,8 +47,15 @@ export const isOfFleet = computed(
     (route.value.params.get("of") === "fleet" || !serves("IntegrationGraphService")),
 );
 
+/**
+ * When a watch is begun anew that was refused because the fleet's engine does not answer: ReportWatch of the server may not ask the engine
+ * again for one that began meanwhile.
+ */
+const AGAIN_MS = 5_000;
+
 let users = 0;
 let stop: (() => void) | undefined;
+let again: ReturnType<typeof setTimeout> | undefined;
 
 /** Watches the graph until the returned function is called. All callers share one watch. */
 export function watchGraph(): () => void {
@@ -60,35 +67,52 @@ export function watchGraph(): () => void {
     isOver = true;
     users -= 1;
     if (users > 0) return;
+    clearTimeout(again);
     stop?.();
     stop = undefined;
   };
 }
 
-/** Asks again after a fault. */
+/** Asks again after a fault, which is shown until there is an answer. */
 export function retryGraph(): void {
-  stop?.();
-  if (users > 0) begin();
+  restart(graph.peek());
 }
 
-function begin(): void {
+function retrySoon(): void {
+  clearTimeout(again);
+  again = setTimeout(retryGraph, AGAIN_MS);
+}
+
+function restart(known?: GraphState): void {
+  clearTimeout(again);
+  stop?.();
+  if (users > 0) begin(known);
+}
+
+function begin(known: Omit<GraphState, "rates"> = NOTHING): void {
   const followed = link;
   const watched = new WatchedGraph();
   const rates = new Rates();
   const end = (fault: Fault | undefined) => {
     if (followed === link) graph.value = { ...graph.value, fault };
   };
+  const interrupted = (fault: Fault) => {
+    end(fault);
+    if (followed === link) retrySoon();
+  };
   const message = (event: WatchIntegrationGraphResponse) => {
     if (followed !== link) return;
     const change = watched.apply(event);
     if (change === undefined) return;
+    clearTimeout(again);
     rates.apply(change, Date.now());
     const { nodes, links, contentDescriptor } = watched;
     graph.value = { ...graph.value, isLoaded: true, nodes, links, contentDescriptor, fault: undefined };
   };
-  graph.value = { ...NOTHING, rates };
+  if (known.fault !== undefined) retrySoon();
+  graph.value = { ...known, rates };
   if (!isOfFleet.value) {
-    stop = followed.watch("graph", { message, end });
+    stop = followed.watch("graph", { message, interrupted, end });
     return;
   }
   stop = followed.watch("fleetGraph", {
@@ -98,6 +122,7 @@ function begin(): void {
         graph.value = { ...graph.value, instances: event.value };
       }
     },
+    interrupted,
     end,
   });
 }
@@ -110,5 +135,5 @@ let wasOfFleet = false;
 effect(() => {
   if (isOfFleet.value === wasOfFleet) return;
   wasOfFleet = isOfFleet.value;
-  retryGraph();
+  restart();
 });
